@@ -63,3 +63,55 @@ impl fmt::Display for PlanError {
 }
 
 impl core::error::Error for PlanError {}
+
+/// Two filters that cannot be joined. Nothing was changed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Mismatch {
+    /// They differ in shape.
+    Shape {
+        /// In which respect.
+        field: &'static str,
+        /// The value of the filter that was to be changed.
+        ours: u64,
+        /// The value of the other.
+        theirs: u64,
+    },
+    /// Both hash with a secret key, and the keys differ.
+    HashKey,
+}
+
+impl Mismatch {
+    pub(crate) fn check(field: &'static str, ours: u64, theirs: u64) -> Result<(), Self> {
+        if ours == theirs {
+            Ok(())
+        } else {
+            Err(Self::Shape {
+                field,
+                ours,
+                theirs,
+            })
+        }
+    }
+}
+
+impl fmt::Display for Mismatch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Shape {
+                field,
+                ours,
+                theirs,
+            } => write!(
+                f,
+                "the filters differ in {field}, {ours} here and {theirs} there: build both with the same capacity, \
+                 false-positive rate and hash scheme"
+            ),
+            Self::HashKey => f.write_str(
+                "the filters are keyed with different secrets: build both with the same key",
+            ),
+        }
+    }
+}
+
+impl core::error::Error for Mismatch {}

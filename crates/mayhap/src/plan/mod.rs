@@ -4,9 +4,12 @@
 //! says which way it rounds; where a whole number is needed, it is the one that keeps the rate that was asked for.
 
 pub mod blocked;
+mod bloom;
 pub mod classic;
 pub mod clickhouse;
 pub mod cost;
+
+pub use bloom::{BloomPlan, LinesPerKey};
 
 use crate::PlanError;
 

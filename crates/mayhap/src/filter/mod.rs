@@ -1,0 +1,5 @@
+//! What callers hold, one kind a file.
+
+pub(crate) mod bloom;
+mod ruler;
+pub(crate) mod shared;

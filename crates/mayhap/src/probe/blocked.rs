@@ -1,0 +1,137 @@
+//! The walk of `Bloom` and `SharedBloom`: which line a hash goes to, and which bits it has there.
+//!
+//! A filter is lines of eight 64-bit words. The eight bytes of the hash are the eight positions: byte `w`, modulo 64, is a
+//! bit of word `w`. A key uses only some of the words (all eight at strict rates, six at 1 %); which ones is one of eight
+//! rows, rotations of one pattern, so that all words fill alike. The line is the high half of `hash * FIRST` times the
+//! number of lines: any number of lines, and two neighbours fold into one. Filters with two lines a key are two halves of
+//! equal length, one line in each, the same bits in both.
+//!
+//! This file is the meaning; `simd/` spells it faster. Files and other programs rely on it: it never changes.
+
+use crate::store::Line;
+
+/// Odd constants (golden ratio, and one of a well-known mixing function) that part the line from the positions.
+pub(crate) const FIRST: u64 = 0x9E37_79B9_7F4A_7C15;
+pub(crate) const SECOND: u64 = 0xD6E8_FEB8_6659_FD93;
+
+/// `PATTERNS[k - 1]`: the words of row 0 for k bits a key in a line, word 0 lowest. Among the patterns of k words these give
+/// the lowest rate when rotated.
+pub(crate) const PATTERNS: [u8; 8] = [
+    0b0000_0001,
+    0b0000_0011,
+    0b0000_1011,
+    0b0001_0111,
+    0b0010_1111,
+    0b0011_1111,
+    0b0111_1111,
+    0b1111_1111,
+];
+
+/// The eight rows of a pattern: 1 in every word that a key of that row uses.
+pub(crate) type Rows = [Line; 8];
+
+/// All rows of all patterns, laid out for loading.
+pub(crate) static ROWS: [Rows; 8] = {
+    let mut all = [[Line([0; 8]); 8]; 8];
+    let mut k = 0;
+    while k < 8 {
+        let mut row = 0;
+        while row < 8 {
+            let words = PATTERNS[k].rotate_left(row as u32);
+            let mut word = 0;
+            while word < 8 {
+                all[k][row].0[word] = (words >> word & 1) as u64;
+                word += 1;
+            }
+            row += 1;
+        }
+        k += 1;
+    }
+    all
+};
+
+/// Where a hash goes in a filter of a given shape.
+#[derive(Clone, Copy)]
+pub(crate) struct Walk {
+    /// Lines in the filter, or in each of its halves when a key has two lines.
+    reach: u64,
+    two_lines: bool,
+    rows: &'static Rows,
+}
+
+impl Walk {
+    /// A walk over `reach` lines (times two for two lines a key), with bits in `words` of the eight words of a line.
+    pub(crate) fn new(reach: u64, two_lines: bool, words: u8) -> Self {
+        assert!(reach > 0, "a filter has at least one line");
+        Self {
+            reach,
+            two_lines,
+            rows: &ROWS[usize::from(words) - 1],
+        }
+    }
+
+    #[inline]
+    pub(crate) fn reach(&self) -> u64 {
+        self.reach
+    }
+
+    #[inline]
+    pub(crate) fn two_lines(&self) -> bool {
+        self.two_lines
+    }
+
+    #[inline]
+    pub(crate) fn rows(&self) -> &'static Rows {
+        self.rows
+    }
+
+    /// Lines in the whole filter.
+    #[inline]
+    pub(crate) fn lines(&self) -> u64 {
+        if self.two_lines {
+            2 * self.reach
+        } else {
+            self.reach
+        }
+    }
+
+    /// The key's line; below `reach`.
+    #[inline(always)]
+    pub(crate) fn first(&self, hash: u64) -> usize {
+        mul_high(hash.wrapping_mul(FIRST), self.reach) as usize
+    }
+
+    /// The key's line in the second half, counted from the filter's start; only for walks of two lines.
+    #[inline(always)]
+    pub(crate) fn second(&self, hash: u64) -> usize {
+        (self.reach + mul_high(hash.wrapping_mul(SECOND), self.reach)) as usize
+    }
+
+    /// Which of the eight rows the key has.
+    #[inline(always)]
+    pub(crate) fn row(hash: u64) -> usize {
+        (hash.wrapping_mul(FIRST) >> 32 & 7) as usize
+    }
+
+    /// The key's bits in each of its lines.
+    #[inline(always)]
+    pub(crate) fn mask(&self, hash: u64) -> Line {
+        mask(hash, &self.rows[Self::row(hash)])
+    }
+}
+
+/// A row's ones, each moved to the position that the hash has for its word.
+#[inline(always)]
+pub(crate) fn mask(hash: u64, row: &Line) -> Line {
+    let mut mask = *row;
+    for (word, bits) in mask.0.iter_mut().enumerate() {
+        *bits <<= hash >> (8 * word) & 63;
+    }
+    mask
+}
+
+/// The high half of a product: maps a full-range number evenly onto `0..range`.
+#[inline(always)]
+pub(crate) fn mul_high(number: u64, range: u64) -> u64 {
+    ((u128::from(number) * u128::from(range)) >> 64) as u64
+}

@@ -1,0 +1,3 @@
+//! `KeyHash` -> positions. One walk a file, each written once and used by insert and contains alike.
+
+pub(crate) mod blocked;

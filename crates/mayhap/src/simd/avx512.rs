@@ -1,0 +1,88 @@
+//! The walk in AVX-512 (F and BW): a line, and a key's bits in it, are one register each.
+
+use super::batch::{self, Vector};
+use super::prefetch::Fetched;
+use crate::KeyHash;
+use crate::probe::blocked::Walk;
+use crate::store::Line;
+use core::arch::x86_64::{
+    __m512i, _mm512_and_si512, _mm512_andnot_si512, _mm512_load_si512, _mm512_or_si512,
+    _mm512_set1_epi8, _mm512_set1_epi64, _mm512_shuffle_epi8, _mm512_sllv_epi64,
+    _mm512_store_si512, _mm512_test_epi64_mask,
+};
+
+/// # Safety
+/// The CPU must have AVX-512 F and BW; the rest as `batch::contains` says.
+#[target_feature(enable = "avx512f,avx512bw")]
+pub(super) unsafe fn contains(
+    lines: &[Line],
+    walk: Walk,
+    hashes: &[KeyHash],
+    found: &mut [bool],
+    fetched: Fetched,
+) {
+    // SAFETY: the caller's promise.
+    unsafe { batch::contains::<Avx512>(lines, walk, hashes, found, fetched) }
+}
+
+/// # Safety
+/// The CPU must have AVX-512 F and BW; the rest as `batch::insert` says.
+#[target_feature(enable = "avx512f,avx512bw")]
+pub(super) unsafe fn insert(lines: &mut [Line], walk: Walk, hashes: &[KeyHash], fetched: Fetched) {
+    // SAFETY: the caller's promise.
+    unsafe { batch::insert::<Avx512>(lines, walk, hashes, fetched) }
+}
+
+struct Avx512;
+
+impl Vector for Avx512 {
+    type Mask = __m512i;
+
+    #[inline(always)]
+    unsafe fn mask(hash: u64, row: &Line) -> __m512i {
+        // SAFETY: the caller has checked the CPU; SPREAD and Line are 64 bytes, aligned to 64.
+        unsafe {
+            let positions =
+                _mm512_and_si512(_mm512_set1_epi64(hash.cast_signed()), _mm512_set1_epi8(63));
+            let spread = _mm512_load_si512((&raw const super::avx2::SPREAD).cast());
+            _mm512_sllv_epi64(load(row), _mm512_shuffle_epi8(positions, spread))
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn covers(line: &Line, mask: __m512i) -> bool {
+        // SAFETY: the caller has checked the CPU.
+        unsafe {
+            let missing = _mm512_andnot_si512(load(line), mask);
+            _mm512_test_epi64_mask(missing, missing) == 0
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn covers_both(first: &Line, second: &Line, mask: __m512i) -> bool {
+        // SAFETY: the caller has checked the CPU.
+        unsafe {
+            let missing = _mm512_andnot_si512(_mm512_and_si512(load(first), load(second)), mask);
+            _mm512_test_epi64_mask(missing, missing) == 0
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn set(line: &mut Line, mask: __m512i) -> bool {
+        // SAFETY: the caller has checked the CPU; a Line is 64 bytes, aligned to 64, and ours to write.
+        unsafe {
+            let old = load(line);
+            let missing = _mm512_andnot_si512(old, mask);
+            _mm512_store_si512((&raw mut *line).cast(), _mm512_or_si512(old, mask));
+            _mm512_test_epi64_mask(missing, missing) != 0
+        }
+    }
+}
+
+/// # Safety
+/// The CPU must have AVX-512 F.
+#[inline(always)]
+unsafe fn load(line: &Line) -> __m512i {
+    // SAFETY: a Line is 64 bytes, aligned to 64.
+    unsafe { _mm512_load_si512((&raw const *line).cast()) }
+}

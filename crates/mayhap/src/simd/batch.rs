@@ -1,0 +1,265 @@
+//! The loops over many keys, written once; each kernel compiles them for its instruction set.
+//!
+//! A batch runs two hands over the hashes: one asks memory for the lines, the other, some keys behind, works on them. The
+//! hands are traits with `#[inline(always)]` methods, not closures: a closure does not take over the instruction set of the
+//! function around it, and then every intrinsic is a call (45 ns a key instead of 2).
+
+use super::prefetch::{Fetched, prefetch};
+use crate::KeyHash;
+use crate::probe::blocked::Walk;
+use crate::store::Line;
+use core::marker::PhantomData;
+
+/// How a kernel holds and uses the bits of one key.
+pub(super) trait Vector {
+    /// A key's bits in a line, in registers.
+    type Mask: Copy;
+
+    /// The mask of `blocked::mask`.
+    ///
+    /// # Safety
+    /// The CPU must have the kernel's instruction set. The same for all functions below.
+    unsafe fn mask(hash: u64, row: &Line) -> Self::Mask;
+    /// Whether all bits of the mask are set in the line.
+    unsafe fn covers(line: &Line, mask: Self::Mask) -> bool;
+    /// Whether all bits of the mask are set in both lines.
+    unsafe fn covers_both(first: &Line, second: &Line, mask: Self::Mask) -> bool;
+    /// Sets the bits of the mask; `true` when one of them was not set before.
+    unsafe fn set(line: &mut Line, mask: Self::Mask) -> bool;
+}
+
+/// The two hands of a batch.
+trait Hands {
+    /// Asks memory for the lines of a hash.
+    fn ask(&self, hash: u64);
+    /// Works on a hash, the `at`th of the batch.
+    ///
+    /// # Safety
+    /// `at` must be an index of the batch that these hands were made for.
+    unsafe fn work(&mut self, at: usize, hash: u64);
+}
+
+/// Lets the asking hand run `ahead` hashes before the working one; not at all when that is 0.
+///
+/// # Safety
+/// `hands` must have been made for `hashes`.
+#[inline(always)]
+unsafe fn run(mut hands: impl Hands, hashes: &[KeyHash], ahead: usize) {
+    let (lead, rest) = hashes.split_at(ahead.min(hashes.len()));
+    for hash in lead {
+        hands.ask(hash.to_u64());
+    }
+    let overlap = if ahead == 0 { 0 } else { rest.len() };
+    for at in 0..overlap {
+        hands.ask(rest[at].to_u64());
+        // SAFETY: overlap is at most the length of `hashes`.
+        unsafe { hands.work(at, hashes[at].to_u64()) };
+    }
+    for (at, hash) in hashes.iter().enumerate().skip(overlap) {
+        // SAFETY: an index of `hashes`.
+        unsafe { hands.work(at, hash.to_u64()) };
+    }
+}
+
+/// # Safety
+/// The CPU must have `V`'s instruction set, `lines.len()` must be `walk.lines()`, and both slices must be of one length.
+#[inline(always)]
+pub(super) unsafe fn contains<V: Vector>(
+    lines: &[Line],
+    walk: Walk,
+    hashes: &[KeyHash],
+    found: &mut [bool],
+    fetched: Fetched,
+) {
+    debug_assert_eq!(lines.len() as u64, walk.lines());
+    debug_assert_eq!(hashes.len(), found.len());
+    let ahead = fetched.ahead(size_of_val(lines));
+    // SAFETY: the caller's promise; `found` has a place for each hash.
+    unsafe {
+        if walk.two_lines() {
+            run(
+                Ask::<V, true> {
+                    lines,
+                    walk,
+                    found,
+                    kernel: PhantomData,
+                },
+                hashes,
+                ahead,
+            );
+        } else {
+            run(
+                Ask::<V, false> {
+                    lines,
+                    walk,
+                    found,
+                    kernel: PhantomData,
+                },
+                hashes,
+                ahead,
+            );
+        }
+    }
+}
+
+/// # Safety
+/// The CPU must have `V`'s instruction set and `lines.len()` must be `walk.lines()`.
+#[inline(always)]
+pub(super) unsafe fn insert<V: Vector>(
+    lines: &mut [Line],
+    walk: Walk,
+    hashes: &[KeyHash],
+    fetched: Fetched,
+) {
+    debug_assert_eq!(lines.len() as u64, walk.lines());
+    let ahead = fetched.ahead(size_of_val(lines));
+    // SAFETY: the caller's promise.
+    unsafe {
+        if walk.two_lines() {
+            run(
+                Put::<V, true> {
+                    lines,
+                    walk,
+                    kernel: PhantomData,
+                },
+                hashes,
+                ahead,
+            );
+        } else {
+            run(
+                Put::<V, false> {
+                    lines,
+                    walk,
+                    kernel: PhantomData,
+                },
+                hashes,
+                ahead,
+            );
+        }
+    }
+}
+
+struct Ask<'a, V, const TWO: bool> {
+    lines: &'a [Line],
+    walk: Walk,
+    found: &'a mut [bool],
+    kernel: PhantomData<V>,
+}
+
+impl<V: Vector, const TWO: bool> Hands for Ask<'_, V, TWO> {
+    #[inline(always)]
+    fn ask(&self, hash: u64) {
+        ask_lines::<TWO>(self.lines, &self.walk, hash);
+    }
+
+    #[inline(always)]
+    unsafe fn work(&mut self, at: usize, hash: u64) {
+        // SAFETY: `contains` has checked CPU and lengths; `first` and `second` are below walk.lines().
+        unsafe {
+            let mask = V::mask(hash, &self.walk.rows()[Walk::row(hash)]);
+            let first = self.lines.get_unchecked(self.walk.first(hash));
+            *self.found.get_unchecked_mut(at) = if TWO {
+                V::covers_both(
+                    first,
+                    self.lines.get_unchecked(self.walk.second(hash)),
+                    mask,
+                )
+            } else {
+                V::covers(first, mask)
+            };
+        }
+    }
+}
+
+struct Put<'a, V, const TWO: bool> {
+    lines: &'a mut [Line],
+    walk: Walk,
+    kernel: PhantomData<V>,
+}
+
+impl<V: Vector, const TWO: bool> Hands for Put<'_, V, TWO> {
+    #[inline(always)]
+    fn ask(&self, hash: u64) {
+        ask_lines::<TWO>(self.lines, &self.walk, hash);
+    }
+
+    #[inline(always)]
+    unsafe fn work(&mut self, _at: usize, hash: u64) {
+        // SAFETY: `insert` has checked CPU and length; `first` and `second` are below walk.lines().
+        unsafe {
+            let mask = V::mask(hash, &self.walk.rows()[Walk::row(hash)]);
+            V::set(self.lines.get_unchecked_mut(self.walk.first(hash)), mask);
+            if TWO {
+                V::set(self.lines.get_unchecked_mut(self.walk.second(hash)), mask);
+            }
+        }
+    }
+}
+
+#[inline(always)]
+fn ask_lines<const TWO: bool>(lines: &[Line], walk: &Walk, hash: u64) {
+    prefetch(lines.as_ptr().wrapping_add(walk.first(hash)));
+    if TWO {
+        prefetch(lines.as_ptr().wrapping_add(walk.second(hash)));
+    }
+}
+
+/// Reads a word of every line that `contains` would read, `ahead` hashes after asking for it, and adds them up: what the
+/// memory itself can do. The fastest `contains` is a little slower than this.
+pub(super) fn load(lines: &[Line], walk: Walk, hashes: &[KeyHash], ahead: usize) -> u64 {
+    assert_eq!(lines.len() as u64, walk.lines());
+    let mut sum = 0;
+    // SAFETY: the lines were just counted.
+    unsafe {
+        if walk.two_lines() {
+            run(
+                Load::<true> {
+                    lines,
+                    walk,
+                    sum: &mut sum,
+                },
+                hashes,
+                ahead,
+            );
+        } else {
+            run(
+                Load::<false> {
+                    lines,
+                    walk,
+                    sum: &mut sum,
+                },
+                hashes,
+                ahead,
+            );
+        }
+    }
+    sum
+}
+
+struct Load<'a, const TWO: bool> {
+    lines: &'a [Line],
+    walk: Walk,
+    sum: &'a mut u64,
+}
+
+impl<const TWO: bool> Hands for Load<'_, TWO> {
+    #[inline(always)]
+    fn ask(&self, hash: u64) {
+        ask_lines::<TWO>(self.lines, &self.walk, hash);
+    }
+
+    #[inline(always)]
+    unsafe fn work(&mut self, _at: usize, hash: u64) {
+        // SAFETY: `load` has checked the length; `first` and `second` are below walk.lines().
+        unsafe {
+            *self.sum = self
+                .sum
+                .wrapping_add(self.lines.get_unchecked(self.walk.first(hash)).0[0]);
+            if TWO {
+                *self.sum = self
+                    .sum
+                    .wrapping_add(self.lines.get_unchecked(self.walk.second(hash)).0[0]);
+            }
+        }
+    }
+}

@@ -1,0 +1,77 @@
+//! `Kernel`: which spelling of the walk a filter uses, and which ones this CPU can run.
+
+use core::fmt;
+
+/// The instruction set that a filter works with. All give the same answers and the same bytes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub enum Kernel {
+    /// Plain Rust; runs everywhere and defines what the others must do.
+    Portable,
+    /// x86-64 with AVX2: a line is two 32-byte loads.
+    Avx2,
+    /// x86-64 with AVX-512 F and BW: a line is one 64-byte load.
+    Avx512,
+}
+
+impl Kernel {
+    const ALL: [Self; 3] = [Self::Portable, Self::Avx2, Self::Avx512];
+
+    /// The kernels that this CPU can run, slowest first; never empty.
+    pub fn available() -> impl Iterator<Item = Self> {
+        Self::ALL.into_iter().filter(|kernel| kernel.is_available())
+    }
+
+    /// The fastest kernel that this CPU can run: what filters are made with.
+    pub fn best() -> Self {
+        Self::available().last().unwrap_or(Self::Portable)
+    }
+
+    /// Whether this CPU can run the kernel. Without the feature `std` only what the program was compiled for counts.
+    pub fn is_available(self) -> bool {
+        match self {
+            Self::Portable => true,
+            Self::Avx2 => has_avx2(),
+            Self::Avx512 => has_avx2() && has_avx512(),
+        }
+    }
+}
+
+impl fmt::Display for Kernel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Portable => "portable",
+            Self::Avx2 => "avx2",
+            Self::Avx512 => "avx512",
+        })
+    }
+}
+
+#[cfg(all(target_arch = "x86_64", feature = "std"))]
+fn has_avx2() -> bool {
+    std::arch::is_x86_feature_detected!("avx2") && std::arch::is_x86_feature_detected!("popcnt")
+}
+
+#[cfg(all(target_arch = "x86_64", feature = "std"))]
+fn has_avx512() -> bool {
+    std::arch::is_x86_feature_detected!("avx512f")
+        && std::arch::is_x86_feature_detected!("avx512bw")
+}
+
+#[cfg(not(all(target_arch = "x86_64", feature = "std")))]
+fn has_avx2() -> bool {
+    cfg!(all(
+        target_arch = "x86_64",
+        target_feature = "avx2",
+        target_feature = "popcnt"
+    ))
+}
+
+#[cfg(not(all(target_arch = "x86_64", feature = "std")))]
+fn has_avx512() -> bool {
+    cfg!(all(
+        target_arch = "x86_64",
+        target_feature = "avx512f",
+        target_feature = "avx512bw"
+    ))
+}

@@ -1,0 +1,169 @@
+//! `Table`: lines, a walk and a kernel that are known to fit together, so that the code below need not check.
+
+use super::batch::{self, Vector};
+use super::kernel::Kernel;
+use super::portable::Portable;
+use super::prefetch::Fetched;
+use crate::probe::blocked::Walk;
+use crate::store::{Line, zeroed_lines};
+use crate::{KeyHash, PlanError};
+use alloc::vec::Vec;
+
+#[cfg(target_arch = "x86_64")]
+use super::{avx2, avx512};
+
+/// The bits of a `Bloom`. Always: `lines.len() == walk.lines()`, and the CPU has `kernel`.
+#[derive(Clone)]
+pub(crate) struct Table {
+    lines: Vec<Line>,
+    walk: Walk,
+    kernel: Kernel,
+}
+
+impl Table {
+    /// Empty lines for a walk.
+    pub(crate) fn zeroed(walk: Walk) -> Result<Self, PlanError> {
+        Ok(Self::from_lines(zeroed_lines(walk.lines())?, walk))
+    }
+
+    /// Lines that hold a filter already.
+    pub(crate) fn from_lines(lines: Vec<Line>, walk: Walk) -> Self {
+        assert_eq!(
+            lines.len() as u64,
+            walk.lines(),
+            "as many lines as the walk reaches"
+        );
+        Self {
+            lines,
+            walk,
+            kernel: Kernel::best(),
+        }
+    }
+
+    pub(crate) fn into_lines(self) -> Vec<Line> {
+        self.lines
+    }
+
+    pub(crate) fn lines(&self) -> &[Line] {
+        &self.lines
+    }
+
+    pub(crate) fn lines_mut(&mut self) -> &mut [Line] {
+        &mut self.lines
+    }
+
+    pub(crate) fn kernel(&self) -> Kernel {
+        self.kernel
+    }
+
+    /// Switches to a kernel if this CPU has it; otherwise nothing changes.
+    pub(crate) fn set_kernel(&mut self, kernel: Kernel) {
+        if kernel.is_available() {
+            self.kernel = kernel;
+        }
+    }
+
+    /// Asks memory for the lines of a hash.
+    #[inline(always)]
+    pub(crate) fn prefetch(&self, hash: u64) {
+        let base = self.lines.as_ptr();
+        super::prefetch(base.wrapping_add(self.walk.first(hash)));
+        if self.walk.two_lines() {
+            super::prefetch(base.wrapping_add(self.walk.second(hash)));
+        }
+    }
+
+    #[inline(always)]
+    pub(crate) fn contains(&self, hash: u64) -> bool {
+        match self.kernel {
+            Kernel::Portable => self.contains_portable(hash),
+            // One key with AVX-512 would save a few instructions and cost a third spelling of the assembly.
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: the table's invariant; AVX-512 implies AVX2 (`Kernel::is_available`).
+            Kernel::Avx2 | Kernel::Avx512 => unsafe {
+                avx2::contains_one(self.lines.as_ptr(), &self.walk, hash)
+            },
+            #[cfg(not(target_arch = "x86_64"))]
+            _ => self.contains_portable(hash),
+        }
+    }
+
+    fn contains_portable(&self, hash: u64) -> bool {
+        let mask = self.walk.mask(hash);
+        // SAFETY: Portable needs nothing of the CPU.
+        unsafe {
+            Portable::covers(&self.lines[self.walk.first(hash)], mask)
+                && (!self.walk.two_lines()
+                    || Portable::covers(&self.lines[self.walk.second(hash)], mask))
+        }
+    }
+
+    #[inline(always)]
+    pub(crate) fn insert(&mut self, hash: u64) -> bool {
+        match self.kernel {
+            Kernel::Portable => self.insert_portable(hash),
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: the table's invariant; AVX-512 implies AVX2 (`Kernel::is_available`).
+            Kernel::Avx2 | Kernel::Avx512 => unsafe {
+                avx2::insert_one(self.lines.as_mut_ptr(), &self.walk, hash)
+            },
+            #[cfg(not(target_arch = "x86_64"))]
+            _ => self.insert_portable(hash),
+        }
+    }
+
+    fn insert_portable(&mut self, hash: u64) -> bool {
+        let mask = self.walk.mask(hash);
+        // SAFETY: Portable needs nothing of the CPU.
+        unsafe {
+            let new = Portable::set(&mut self.lines[self.walk.first(hash)], mask);
+            self.walk.two_lines() && Portable::set(&mut self.lines[self.walk.second(hash)], mask)
+                || new
+        }
+    }
+
+    /// Answers for many hashes; the slices must be of one length.
+    pub(crate) fn contains_each(&self, hashes: &[KeyHash], found: &mut [bool], fetched: Fetched) {
+        assert_eq!(
+            hashes.len(),
+            found.len(),
+            "one place in `found` for every hash"
+        );
+        let (lines, walk) = (&self.lines, self.walk);
+        // SAFETY: the table's invariant, and the lengths were just compared.
+        unsafe {
+            match self.kernel {
+                Kernel::Portable => {
+                    batch::contains::<Portable>(lines, walk, hashes, found, fetched)
+                }
+                #[cfg(target_arch = "x86_64")]
+                Kernel::Avx2 => avx2::contains(lines, walk, hashes, found, fetched),
+                #[cfg(target_arch = "x86_64")]
+                Kernel::Avx512 => avx512::contains(lines, walk, hashes, found, fetched),
+                #[cfg(not(target_arch = "x86_64"))]
+                _ => batch::contains::<Portable>(lines, walk, hashes, found, fetched),
+            }
+        }
+    }
+
+    pub(crate) fn insert_each(&mut self, hashes: &[KeyHash], fetched: Fetched) {
+        let (lines, walk) = (&mut self.lines, self.walk);
+        // SAFETY: the table's invariant.
+        unsafe {
+            match self.kernel {
+                Kernel::Portable => batch::insert::<Portable>(lines, walk, hashes, fetched),
+                #[cfg(target_arch = "x86_64")]
+                Kernel::Avx2 => avx2::insert(lines, walk, hashes, fetched),
+                #[cfg(target_arch = "x86_64")]
+                Kernel::Avx512 => avx512::insert(lines, walk, hashes, fetched),
+                #[cfg(not(target_arch = "x86_64"))]
+                _ => batch::insert::<Portable>(lines, walk, hashes, fetched),
+            }
+        }
+    }
+
+    /// See `batch::load`.
+    pub(crate) fn load_each(&self, hashes: &[KeyHash], ahead: usize) -> u64 {
+        batch::load(&self.lines, self.walk, hashes, ahead)
+    }
+}

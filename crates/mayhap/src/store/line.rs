@@ -1,0 +1,26 @@
+//! One cache line of bits, and how a run of them is had from the allocator without aborting.
+
+use crate::PlanError;
+use alloc::vec::Vec;
+
+/// 512 bits that are fetched from memory together. Bit `i` is bit `i % 64` of word `i / 64`.
+#[repr(C, align(64))]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Line(pub(crate) [u64; 8]);
+
+impl Line {
+    pub(crate) const BYTES: u64 = 64;
+}
+
+/// Empty lines. Huge pages are advised before the first touch, where that pays.
+pub(crate) fn zeroed_lines(count: u64) -> Result<Vec<Line>, PlanError> {
+    let no_memory = PlanError::OutOfMemory {
+        size_bytes: count.saturating_mul(Line::BYTES),
+    };
+    let count = usize::try_from(count).map_err(|_| no_memory)?;
+    let mut lines = Vec::new();
+    lines.try_reserve_exact(count).map_err(|_| no_memory)?;
+    crate::simd::huge_pages::advise(lines.spare_capacity_mut());
+    lines.resize(count, Line([0; 8]));
+    Ok(lines)
+}

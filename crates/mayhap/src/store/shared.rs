@@ -1,0 +1,62 @@
+//! Lines of atomic words: the same bytes as `Line`, filled by many threads through `&self`.
+//!
+//! Everything is Relaxed. Bits only ever go from 0 to 1, so coherence alone gives what a filter promises: if `insert`
+//! returned and that happens before `contains`, then `contains` sees every bit, whoever set it. Reading before writing keeps
+//! a line shared between cores when its bits are set already, which is the common case for repeated keys.
+
+use super::Line;
+
+#[cfg(not(loom))]
+pub(crate) use core::sync::atomic::{
+    AtomicBool, AtomicU64, Ordering::Acquire, Ordering::Relaxed, Ordering::Release,
+};
+#[cfg(loom)]
+pub(crate) use loom::sync::atomic::{
+    AtomicBool, AtomicU64, Ordering::Acquire, Ordering::Relaxed, Ordering::Release,
+};
+
+/// A `Line` of atomic words.
+#[repr(C, align(64))]
+pub(crate) struct AtomicLine([AtomicU64; 8]);
+
+impl AtomicLine {
+    /// Whether all bits of the mask are set.
+    #[inline(always)]
+    pub(crate) fn covers(&self, mask: &Line) -> bool {
+        self.missing(mask) == 0
+    }
+
+    /// Sets the bits of the mask; `true` when this call set one of them. Only words that lack a bit are written.
+    #[inline(always)]
+    pub(crate) fn set(&self, mask: &Line) -> bool {
+        let mut missing = self.missing(mask);
+        let mut new = false;
+        // A loop over the words that need writing, not a branch at each of the eight: half of the bits of a full filter are
+        // set, so such branches would be mispredicted four times a key.
+        while missing != 0 {
+            let word = missing.trailing_zeros() as usize;
+            new |= self.0[word].fetch_or(mask.0[word], Relaxed) & mask.0[word] != mask.0[word];
+            missing &= missing - 1;
+        }
+        new
+    }
+
+    /// One bit for each word that lacks a bit of the mask.
+    #[inline(always)]
+    fn missing(&self, mask: &Line) -> u32 {
+        (0..8).fold(0, |missing, word| {
+            let lacks = self.0[word].load(Relaxed) & mask.0[word] != mask.0[word];
+            missing | u32::from(lacks) << word
+        })
+    }
+
+    #[cfg(loom)]
+    pub(crate) fn from_plain(line: &Line) -> Self {
+        Self(line.0.map(AtomicU64::new))
+    }
+
+    #[cfg(loom)]
+    pub(crate) fn to_plain(&self) -> Line {
+        Line(core::array::from_fn(|word| self.0[word].load(Relaxed)))
+    }
+}
