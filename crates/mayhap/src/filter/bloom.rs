@@ -193,9 +193,9 @@ impl Bloom {
 
     pub(super) fn assert_origins(&self, hashes: &[KeyHash]) {
         if cfg!(debug_assertions) {
-            hashes
-                .iter()
-                .for_each(|hash| hash.assert_origin(self.origin));
+            for hash in hashes {
+                hash.assert_origin(self.origin);
+            }
         }
     }
 
@@ -332,13 +332,22 @@ impl Bloom {
             }
         }
         let reach = self.plan.reach() as f64;
-        let rows = by_row[0].iter().zip(by_row[1]).map(|(first, second)| {
-            match self.plan.lines_per_key() {
-                LinesPerKey::One => first / reach,
-                LinesPerKey::Two => first / reach * (second / reach),
+        let pairs = by_row[0].iter().zip(by_row[1]);
+        match self.plan.lines_per_key() {
+            LinesPerKey::One => pairs.map(|(first, _)| first / reach).sum::<f64>() / 8.0,
+            LinesPerKey::Two => {
+                let independent = pairs
+                    .map(|(first, second)| first / reach * (second / reach))
+                    .sum::<f64>()
+                    / 8.0;
+                let keys = self.plan.keys_for(self.set_bits());
+                if keys.is_finite() {
+                    (independent * self.plan.shared_keys_factor(keys)).min(1.0)
+                } else {
+                    1.0
+                }
             }
-        });
-        rows.sum::<f64>() / 8.0
+        }
     }
 
     /// Whether more keys are in than the filter was made for, so that its rate is worse than asked: the estimate exceeds the

@@ -3,7 +3,7 @@
 use super::bloom::{self, Bloom};
 use crate::plan::BloomPlan;
 use crate::probe::blocked::Walk;
-use crate::simd::{Table, prefetch_to_write};
+use crate::simd::{Table, Usable, missing_words, prefetch_to_write};
 use crate::store::shared::{Acquire, AtomicBool, AtomicLine, Relaxed, Release};
 use crate::store::{Line, zeroed_lines};
 use crate::{HashScheme, KeyHash, PlanError, SipKey};
@@ -38,6 +38,7 @@ pub struct SharedBloom {
     walk: Walk,
     plan: BloomPlan,
     scheme: HashScheme,
+    kernel: Usable,
     stripes: [Stripe; STRIPES],
 }
 
@@ -109,6 +110,7 @@ impl SharedBloom {
             walk: bloom::walk(&plan),
             plan,
             scheme,
+            kernel: Usable::best(),
             stripes,
         }
     }
@@ -170,13 +172,15 @@ impl SharedBloom {
 
     fn in_batch(&self, hashes: &[KeyHash], mut act: impl FnMut(usize, u64)) {
         if cfg!(debug_assertions) {
-            hashes
-                .iter()
-                .for_each(|hash| hash.assert_origin(self.scheme.origin()));
+            for hash in hashes {
+                hash.assert_origin(self.scheme.origin());
+            }
         }
         // However small the filter is, its lines are in the other cores' caches: always prefetch.
         let (lead, rest) = hashes.split_at(AHEAD.min(hashes.len()));
-        lead.iter().for_each(|hash| self.ask(hash.to_u64()));
+        for hash in lead {
+            self.ask(hash.to_u64());
+        }
         for (at, hash) in hashes.iter().enumerate() {
             if let Some(next) = rest.get(at) {
                 self.ask(next.to_u64());
@@ -227,16 +231,30 @@ impl SharedBloom {
 
     #[inline(always)]
     fn set(&self, hash: u64) -> bool {
-        let mask = self.walk.mask(hash);
-        let new = self.lines[self.walk.first(hash)].set(&mask);
-        self.walk.two_lines() && self.lines[self.walk.second(hash)].set(&mask) || new
+        let new = self.set_in(&self.lines[self.walk.first(hash)], hash);
+        self.walk.two_lines() && self.set_in(&self.lines[self.walk.second(hash)], hash) || new
+    }
+
+    /// Sets the key's bits in one of its lines; only words that lack a bit are written.
+    #[inline(always)]
+    fn set_in(&self, line: &AtomicLine, hash: u64) -> bool {
+        let mut missing = missing_words(self.kernel, line, &self.walk, hash);
+        let mut new = false;
+        // A loop over the words that need writing, not a branch at each of the eight: half of the bits of a full filter are
+        // set, so such branches would be mispredicted four times a key.
+        while missing != 0 {
+            let word = missing.trailing_zeros() as usize;
+            new |= line.set(word, Walk::bit(hash, word));
+            missing &= missing - 1;
+        }
+        new
     }
 
     #[inline(always)]
     fn covers(&self, hash: u64) -> bool {
-        let mask = self.walk.mask(hash);
-        self.lines[self.walk.first(hash)].covers(&mask)
-            && (!self.walk.two_lines() || self.lines[self.walk.second(hash)].covers(&mask))
+        let covers = |line| missing_words(self.kernel, line, &self.walk, hash) == 0;
+        covers(&self.lines[self.walk.first(hash)])
+            && (!self.walk.two_lines() || covers(&self.lines[self.walk.second(hash)]))
     }
 
     /// Keys that the filter was made for. How many are in, and the rate now, tells [`freeze`](SharedBloom::freeze)'s `Bloom`.

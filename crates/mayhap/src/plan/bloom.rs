@@ -92,9 +92,15 @@ impl BloomPlan {
             plan.reach = plan.smallest_reach()?;
             Some(plan)
         };
+        // Of equally large ones, the one with the lowest rate.
+        let better = |a: &Self, b: &Self| {
+            a.lines()
+                .cmp(&b.lines())
+                .then(a.rate_at(capacity).total_cmp(&b.rate_at(capacity)))
+        };
         (1..=8)
             .filter_map(sized)
-            .min_by_key(Self::lines)
+            .min_by(better)
             .ok_or(PlanError::Count {
                 field: "capacity",
                 value: capacity,
@@ -117,9 +123,9 @@ impl BloomPlan {
         while low + 1 < high {
             let middle = low + (high - low) / 2;
             if keeps(middle) {
-                high = middle
+                high = middle;
             } else {
-                low = middle
+                low = middle;
             }
         }
         Some(high)
@@ -130,7 +136,7 @@ impl BloomPlan {
         let one = self.line_rate(keys);
         let rate = match self.lines_per_key {
             LinesPerKey::One => one,
-            LinesPerKey::Two => one * one * self.shared_keys_factor(keys),
+            LinesPerKey::Two => one * one * self.shared_keys_factor(keys as f64),
         };
         (rate + collision_rate(keys)).min(1.0)
     }
@@ -150,9 +156,8 @@ impl BloomPlan {
     /// first" and "set in the second" are not independent. For one word, with fill x and on average s such keys, both bits
     /// are set with probability x^2 + (1-x)^2 (e^(s/64 · words/8) - 1). Agrees with the full inclusion and exclusion over
     /// both lines within 0.4 % from 6 lines on (computed; always a little above).
-    fn shared_keys_factor(&self, keys: u64) -> f64 {
+    pub(crate) fn shared_keys_factor(&self, keys: f64) -> f64 {
         let reach = self.reach as f64;
-        let keys = keys as f64;
         let bit = f64::from(self.words) / LINE_BITS as f64;
         let zero = libm::exp(keys * libm::log1p(-bit / reach));
         if zero >= 1.0 {
@@ -164,7 +169,8 @@ impl BloomPlan {
     }
 
     /// The relative variance of the rate between filters of this plan that hold different keys, `keys` of them: some have a
-    /// few lines that are fuller than others' fullest. A measured rate wanders by its square root around [`rate_at`].
+    /// few lines that are fuller than others' fullest. A measured rate wanders by its square root around [`rate_at`]. Errs on
+    /// the large side, by a factor of two at most.
     ///
     /// [`rate_at`]: BloomPlan::rate_at
     pub fn relative_variance_at(&self, keys: u64) -> f64 {
@@ -174,23 +180,31 @@ impl BloomPlan {
         if one <= 0.0 {
             return 0.0;
         }
-        // Between lines: the mean of f(j)^2 over the Poisson number j of keys in a line.
-        let mut square = 0.0;
+        // Between lines: the mean of f(j)^2 over the Poisson number j of keys in a line, and the slope of f. The lines
+        // share `keys` keys exactly, so what one line has more another has less, and only the curvature of f is felt.
+        let (mut square, mut slope) = (0.0, 0.0);
         Terms::of(self.words).for_each(|sign, missed| {
+            slope -= sign * missed * libm::exp(-load * missed);
             Terms::of(self.words).for_each(|other_sign, other_missed| {
                 let both = missed + other_missed - missed * other_missed;
                 square += sign * other_sign * libm::exp(-load * both);
             });
         });
-        // Within a line: how many different bits the keys of one word hit (the variance of occupancy).
+        // Within a line: how many different bits the keys of one word hit (the variance of occupancy). A stranger's row uses
+        // a word with probability words/8, so that of the eight words only words^2/8 are felt.
         let a = load * f64::from(self.words) / LINE_BITS as f64;
         let zero = libm::exp(-a);
         let occupancy = zero * (1.0 - (1.0 + a) * zero) / (64.0 * (1.0 - zero) * (1.0 - zero));
-        let line = square / (one * one) * libm::pow(1.0 + occupancy, f64::from(self.words)) - 1.0;
-        match self.lines_per_key {
-            LinesPerKey::One => line / reach,
-            LinesPerKey::Two => 2.0 * line / reach,
-        }
+        let relative_slope = slope / one;
+        let line = square / (one * one)
+            * libm::pow(
+                1.0 + occupancy,
+                f64::from(self.words) * f64::from(self.words) / 8.0,
+            )
+            - 1.0
+            - load * relative_slope * relative_slope;
+        // Rounding can leave a little less than nothing when almost no key is in.
+        line.max(0.0) * f64::from(self.lines_per_key.count()) / reach
     }
 
     /// The most keys with which `rate` is kept by a filter of this shape; rounds down.
@@ -203,9 +217,9 @@ impl BloomPlan {
         while low + 1 < high {
             let middle = low + (high - low) / 2;
             if self.rate_at(middle) <= rate {
-                low = middle
+                low = middle;
             } else {
-                high = middle
+                high = middle;
             }
         }
         low
@@ -377,7 +391,11 @@ impl Terms {
         while set < 256 {
             let words = set as u8;
             if words & !pattern == 0 {
-                let sign = if words.count_ones() % 2 == 0 { 1 } else { -1 };
+                let sign = if words.count_ones().is_multiple_of(2) {
+                    1
+                } else {
+                    -1
+                };
                 terms.add(sign, &meets(words, pattern));
             }
             set += 1;

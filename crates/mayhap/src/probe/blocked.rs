@@ -27,12 +27,25 @@ pub(crate) const PATTERNS: [u8; 8] = [
     0b1111_1111,
 ];
 
-/// The eight rows of a pattern: 1 in every word that a key of that row uses.
-pub(crate) type Rows = [Line; 8];
+/// A pattern laid out for loading. The constants of the SIMD kernels lie behind the rows, so that one register finds all.
+#[repr(C, align(64))]
+pub(crate) struct Pattern {
+    /// 1 in every word that a key of this row uses.
+    pub(crate) rows: [Line; 8],
+    /// For byte shuffles: moves byte `w` of every 64-bit group to the low end of word `w`, and zeros to the rest.
+    pub(crate) spread: [u8; 64],
+    /// Keeps six bits of every byte: a position in a word.
+    pub(crate) six_bits: [u8; 32],
+}
 
-/// All rows of all patterns, laid out for loading.
-pub(crate) static ROWS: [Rows; 8] = {
-    let mut all = [[Line([0; 8]); 8]; 8];
+static LAID_OUT: [Pattern; 8] = {
+    let mut all = [const {
+        Pattern {
+            rows: [Line([0; 8]); 8],
+            spread: [0x80; 64],
+            six_bits: [63; 32],
+        }
+    }; 8];
     let mut k = 0;
     while k < 8 {
         let mut row = 0;
@@ -40,7 +53,8 @@ pub(crate) static ROWS: [Rows; 8] = {
             let words = PATTERNS[k].rotate_left(row as u32);
             let mut word = 0;
             while word < 8 {
-                all[k][row].0[word] = (words >> word & 1) as u64;
+                all[k].rows[row].0[word] = (words >> word & 1) as u64;
+                all[k].spread[8 * word] = word as u8;
                 word += 1;
             }
             row += 1;
@@ -56,7 +70,7 @@ pub(crate) struct Walk {
     /// Lines in the filter, or in each of its halves when a key has two lines.
     reach: u64,
     two_lines: bool,
-    rows: &'static Rows,
+    pattern: &'static Pattern,
 }
 
 impl Walk {
@@ -66,7 +80,7 @@ impl Walk {
         Self {
             reach,
             two_lines,
-            rows: &ROWS[usize::from(words) - 1],
+            pattern: &LAID_OUT[usize::from(words) - 1],
         }
     }
 
@@ -81,8 +95,8 @@ impl Walk {
     }
 
     #[inline]
-    pub(crate) fn rows(&self) -> &'static Rows {
-        self.rows
+    pub(crate) fn pattern(&self) -> &'static Pattern {
+        self.pattern
     }
 
     /// Lines in the whole filter.
@@ -107,16 +121,22 @@ impl Walk {
         (self.reach + mul_high(hash.wrapping_mul(SECOND), self.reach)) as usize
     }
 
-    /// Which of the eight rows the key has.
+    /// The row that the key has.
     #[inline(always)]
-    pub(crate) fn row(hash: u64) -> usize {
-        (hash.wrapping_mul(FIRST) >> 32 & 7) as usize
+    pub(crate) fn row(&self, hash: u64) -> &'static Line {
+        &self.pattern.rows[(hash.wrapping_mul(FIRST) >> 32 & 7) as usize]
+    }
+
+    /// The key's bit in a word, if its row uses that word.
+    #[inline(always)]
+    pub(crate) fn bit(hash: u64, word: usize) -> u64 {
+        1 << (hash >> (8 * word) & 63)
     }
 
     /// The key's bits in each of its lines.
     #[inline(always)]
     pub(crate) fn mask(&self, hash: u64) -> Line {
-        mask(hash, &self.rows[Self::row(hash)])
+        mask(hash, self.row(hash))
     }
 }
 

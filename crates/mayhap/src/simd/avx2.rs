@@ -7,8 +7,9 @@
 use super::batch::{self, Vector};
 use super::prefetch::Fetched;
 use crate::KeyHash;
-use crate::probe::blocked::{FIRST, Walk, mul_high};
+use crate::probe::blocked::{FIRST, Pattern, Walk, mul_high};
 use crate::store::Line;
+use crate::store::shared::AtomicLine;
 use core::arch::asm;
 use core::arch::x86_64::{
     __m256i, _mm256_and_si256, _mm256_andnot_si256, _mm256_load_si256, _mm256_or_si256,
@@ -16,25 +17,8 @@ use core::arch::x86_64::{
     _mm256_store_si256, _mm256_testz_si256,
 };
 
-/// Moves byte `w` of each 64-bit group to the low end of word `w` and clears the rest (0x80 shuffles in a zero).
-#[repr(C, align(64))]
-pub(super) struct Spread([u8; 64]);
-
-pub(super) static SPREAD: Spread = {
-    let mut control = [0x80; 64];
-    let mut word = 0;
-    while word < 8 {
-        control[8 * word] = word as u8;
-        word += 1;
-    }
-    Spread(control)
-};
-
-/// Keeps six bits of every byte: a position in a word.
-#[repr(C, align(32))]
-struct Positions([u8; 32]);
-
-static POSITIONS: Positions = Positions([63; 32]);
+const SPREAD: usize = core::mem::offset_of!(Pattern, spread);
+const SIX_BITS: usize = core::mem::offset_of!(Pattern, six_bits);
 
 /// # Safety
 /// The CPU must have AVX2; the rest as `batch::contains` says.
@@ -64,12 +48,12 @@ impl Vector for Avx2 {
     type Mask = (__m256i, __m256i);
 
     #[inline(always)]
-    unsafe fn mask(hash: u64, row: &Line) -> Self::Mask {
-        // SAFETY: the caller has checked the CPU; SPREAD is 64 bytes, aligned to 64.
+    unsafe fn mask(hash: u64, row: &Line, pattern: &Pattern) -> Self::Mask {
+        // SAFETY: the caller has checked the CPU; `spread` is 64 bytes, aligned to 64.
         unsafe {
             let positions =
                 _mm256_and_si256(_mm256_set1_epi64x(hash.cast_signed()), _mm256_set1_epi8(63));
-            let spread: *const __m256i = (&raw const SPREAD).cast();
+            let spread: *const __m256i = pattern.spread.as_ptr().cast();
             let low = _mm256_shuffle_epi8(positions, _mm256_load_si256(spread));
             let high = _mm256_shuffle_epi8(positions, _mm256_load_si256(spread.add(1)));
             let row = load(row);
@@ -148,12 +132,12 @@ unsafe fn none(low: __m256i, high: __m256i) -> bool {
 macro_rules! mask {
     () => {
         "vpbroadcastq {high:y}, {high}
-         vpand {high:y}, {high:y}, ymmword ptr [{positions}]
-         vpshufb {low:y}, {high:y}, ymmword ptr [{spread}]
-         vpshufb {high:y}, {high:y}, ymmword ptr [{spread} + 32]
-         vmovdqa {other:y}, ymmword ptr [{rows} + {row}]
+         vpand {high:y}, {high:y}, ymmword ptr [{pattern} + {SIX_BITS}]
+         vpshufb {low:y}, {high:y}, ymmword ptr [{pattern} + {SPREAD}]
+         vpshufb {high:y}, {high:y}, ymmword ptr [{pattern} + {SPREAD} + 32]
+         vmovdqa {other:y}, ymmword ptr [{pattern} + {row}]
          vpsllvq {low:y}, {other:y}, {low:y}
-         vmovdqa {other:y}, ymmword ptr [{rows} + {row} + 32]
+         vmovdqa {other:y}, ymmword ptr [{pattern} + {row} + 32]
          vpsllvq {high:y}, {other:y}, {high:y}"
     };
 }
@@ -161,8 +145,7 @@ macro_rules! mask {
 /// Whether the key's bits are all set: one key, inlined anywhere.
 ///
 /// # Safety
-/// The CPU must have AVX2 and `lines` must point to `walk.lines()` lines. They may be written at the same time by atomic
-/// operations on whole words: each word is read once, as if by a relaxed atomic load.
+/// The CPU must have AVX2 and `lines` must point to `walk.lines()` lines.
 #[inline(always)]
 pub(super) unsafe fn contains_one(lines: *const Line, walk: &Walk, hash: u64) -> bool {
     let found: u8;
@@ -189,9 +172,9 @@ pub(super) unsafe fn contains_one(lines: *const Line, walk: &Walk, hash: u64) ->
                 high = inout(xmm_reg) f64::from_bits(hash) => _,
                 low = out(xmm_reg) _,
                 other = out(xmm_reg) _,
-                positions = in(reg) &raw const POSITIONS,
-                spread = in(reg) &raw const SPREAD,
-                rows = in(reg) walk.rows(),
+                pattern = in(reg) walk.pattern(),
+                SIX_BITS = const SIX_BITS,
+                SPREAD = const SPREAD,
                 row = in(reg) row,
                 lines = in(reg) lines,
                 first = in(reg) first,
@@ -216,9 +199,9 @@ pub(super) unsafe fn contains_one(lines: *const Line, walk: &Walk, hash: u64) ->
                 high = inout(xmm_reg) f64::from_bits(hash) => _,
                 low = out(xmm_reg) _,
                 other = out(xmm_reg) _,
-                positions = in(reg) &raw const POSITIONS,
-                spread = in(reg) &raw const SPREAD,
-                rows = in(reg) walk.rows(),
+                pattern = in(reg) walk.pattern(),
+                SIX_BITS = const SIX_BITS,
+                SPREAD = const SPREAD,
                 row = in(reg) row,
                 lines = in(reg) lines,
                 first = in(reg) first,
@@ -272,14 +255,55 @@ unsafe fn set_one(line: *mut Line, walk: &Walk, hash: u64) -> bool {
             low = out(xmm_reg) _,
             other = out(xmm_reg) _,
             missing = out(xmm_reg) _,
-            positions = in(reg) &raw const POSITIONS,
-            spread = in(reg) &raw const SPREAD,
-            rows = in(reg) walk.rows(),
-            row = in(reg) Walk::row(hash) << 6,
+            pattern = in(reg) walk.pattern(),
+            SIX_BITS = const SIX_BITS,
+            SPREAD = const SPREAD,
+            row = in(reg) hash.wrapping_mul(FIRST) >> 26 & (7 << 6),
             line = in(reg) line,
             new = out(reg_byte) new,
             options(nostack),
         );
     }
     new != 0
+}
+
+/// One bit for each word of the line that lacks a bit of the key: `AtomicLine::missing` for many threads at once.
+///
+/// The line is read as eight relaxed atomic loads would read it: in assembly, so that the compiler makes no assumptions about
+/// words that other threads write, and not `pure`, so that it reads again each time.
+///
+/// # Safety
+/// The CPU must have AVX2.
+#[inline(always)]
+pub(super) unsafe fn missing_words(line: &AtomicLine, walk: &Walk, hash: u64) -> u32 {
+    let (low, high): (u32, u32);
+    // SAFETY: a line is 64 bytes, aligned to 64, and the row lies inside the pattern; nothing is written. Aligned vector
+    // loads do not tear 8-byte words on any CPU with AVX2.
+    unsafe {
+        asm!(
+            mask!(),
+            "vmovdqa {other:y}, ymmword ptr [{line}]",
+            "vpandn {low:y}, {other:y}, {low:y}",
+            "vmovdqa {other:y}, ymmword ptr [{line} + 32]",
+            "vpandn {high:y}, {other:y}, {high:y}",
+            "vpxor {other}, {other}, {other}",
+            "vpcmpeqq {low:y}, {low:y}, {other:y}",
+            "vpcmpeqq {high:y}, {high:y}, {other:y}",
+            "vmovmskpd {covered_low:e}, {low:y}",
+            "vmovmskpd {covered_high:e}, {high:y}",
+            "vzeroupper",
+            high = inout(xmm_reg) f64::from_bits(hash) => _,
+            low = out(xmm_reg) _,
+            other = out(xmm_reg) _,
+            pattern = in(reg) walk.pattern(),
+            SIX_BITS = const SIX_BITS,
+            SPREAD = const SPREAD,
+            row = in(reg) hash.wrapping_mul(FIRST) >> 26 & (7 << 6),
+            line = in(reg) line,
+            covered_low = out(reg) low,
+            covered_high = out(reg) high,
+            options(readonly, nostack),
+        );
+    }
+    (low | high << 4) ^ 0xFF
 }

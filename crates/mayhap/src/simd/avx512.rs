@@ -3,7 +3,7 @@
 use super::batch::{self, Vector};
 use super::prefetch::Fetched;
 use crate::KeyHash;
-use crate::probe::blocked::Walk;
+use crate::probe::blocked::{Pattern, Walk};
 use crate::store::Line;
 use core::arch::x86_64::{
     __m512i, _mm512_and_si512, _mm512_andnot_si512, _mm512_load_si512, _mm512_or_si512,
@@ -39,12 +39,12 @@ impl Vector for Avx512 {
     type Mask = __m512i;
 
     #[inline(always)]
-    unsafe fn mask(hash: u64, row: &Line) -> __m512i {
-        // SAFETY: the caller has checked the CPU; SPREAD and Line are 64 bytes, aligned to 64.
+    unsafe fn mask(hash: u64, row: &Line, pattern: &Pattern) -> __m512i {
+        // SAFETY: the caller has checked the CPU; `spread` and Line are 64 bytes, aligned to 64.
         unsafe {
             let positions =
                 _mm512_and_si512(_mm512_set1_epi64(hash.cast_signed()), _mm512_set1_epi8(63));
-            let spread = _mm512_load_si512((&raw const super::avx2::SPREAD).cast());
+            let spread = _mm512_load_si512(pattern.spread.as_ptr().cast());
             _mm512_sllv_epi64(load(row), _mm512_shuffle_epi8(positions, spread))
         }
     }

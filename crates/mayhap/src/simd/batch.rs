@@ -6,7 +6,7 @@
 
 use super::prefetch::{Fetched, prefetch};
 use crate::KeyHash;
-use crate::probe::blocked::Walk;
+use crate::probe::blocked::{Pattern, Walk};
 use crate::store::Line;
 use core::marker::PhantomData;
 
@@ -19,7 +19,7 @@ pub(super) trait Vector {
     ///
     /// # Safety
     /// The CPU must have the kernel's instruction set. The same for all functions below.
-    unsafe fn mask(hash: u64, row: &Line) -> Self::Mask;
+    unsafe fn mask(hash: u64, row: &Line, pattern: &Pattern) -> Self::Mask;
     /// Whether all bits of the mask are set in the line.
     unsafe fn covers(line: &Line, mask: Self::Mask) -> bool;
     /// Whether all bits of the mask are set in both lines.
@@ -156,7 +156,7 @@ impl<V: Vector, const TWO: bool> Hands for Ask<'_, V, TWO> {
     unsafe fn work(&mut self, at: usize, hash: u64) {
         // SAFETY: `contains` has checked CPU and lengths; `first` and `second` are below walk.lines().
         unsafe {
-            let mask = V::mask(hash, &self.walk.rows()[Walk::row(hash)]);
+            let mask = V::mask(hash, self.walk.row(hash), self.walk.pattern());
             let first = self.lines.get_unchecked(self.walk.first(hash));
             *self.found.get_unchecked_mut(at) = if TWO {
                 V::covers_both(
@@ -187,7 +187,7 @@ impl<V: Vector, const TWO: bool> Hands for Put<'_, V, TWO> {
     unsafe fn work(&mut self, _at: usize, hash: u64) {
         // SAFETY: `insert` has checked CPU and length; `first` and `second` are below walk.lines().
         unsafe {
-            let mask = V::mask(hash, &self.walk.rows()[Walk::row(hash)]);
+            let mask = V::mask(hash, self.walk.row(hash), self.walk.pattern());
             V::set(self.lines.get_unchecked_mut(self.walk.first(hash)), mask);
             if TWO {
                 V::set(self.lines.get_unchecked_mut(self.walk.second(hash)), mask);

@@ -37,6 +37,25 @@ impl Kernel {
     }
 }
 
+/// A kernel that this CPU has: who holds one may call into it.
+#[derive(Clone, Copy)]
+pub(crate) struct Usable(Kernel);
+
+impl Usable {
+    pub(crate) fn best() -> Self {
+        Self(Kernel::best())
+    }
+
+    pub(crate) fn new(kernel: Kernel) -> Option<Self> {
+        kernel.is_available().then_some(Self(kernel))
+    }
+
+    #[inline(always)]
+    pub(crate) fn get(self) -> Kernel {
+        self.0
+    }
+}
+
 impl fmt::Display for Kernel {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {

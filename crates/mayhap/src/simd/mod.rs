@@ -29,5 +29,23 @@ pub(crate) mod cast;
 pub(crate) mod huge_pages;
 
 pub use kernel::Kernel;
+pub(crate) use kernel::Usable;
 pub(crate) use prefetch::{CACHED_BYTES, Fetched, prefetch, prefetch_to_write};
 pub(crate) use table::Table;
+
+/// One bit for each word of the line that lacks a bit of the key.
+#[inline(always)]
+pub(crate) fn missing_words(
+    kernel: Usable,
+    line: &crate::store::shared::AtomicLine,
+    walk: &crate::probe::blocked::Walk,
+    hash: u64,
+) -> u32 {
+    match kernel.get() {
+        // loom's atomics are no words in memory.
+        #[cfg(all(target_arch = "x86_64", not(loom)))]
+        // SAFETY: the kernel is usable; AVX-512 implies AVX2 (`Kernel::is_available`).
+        Kernel::Avx2 | Kernel::Avx512 => unsafe { avx2::missing_words(line, walk, hash) },
+        _ => line.missing_words(&walk.mask(hash)),
+    }
+}

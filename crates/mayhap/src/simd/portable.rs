@@ -1,7 +1,7 @@
 //! The walk in plain Rust: what every other kernel must agree with.
 
 use super::batch::Vector;
-use crate::probe::blocked;
+use crate::probe::blocked::{self, Pattern};
 use crate::store::Line;
 
 /// Eight words, one after the other.
@@ -11,7 +11,7 @@ impl Vector for Portable {
     type Mask = Line;
 
     #[inline(always)]
-    unsafe fn mask(hash: u64, row: &Line) -> Line {
+    unsafe fn mask(hash: u64, row: &Line, _pattern: &Pattern) -> Line {
         blocked::mask(hash, row)
     }
 

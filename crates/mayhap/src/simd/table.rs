@@ -1,7 +1,7 @@
 //! `Table`: lines, a walk and a kernel that are known to fit together, so that the code below need not check.
 
 use super::batch::{self, Vector};
-use super::kernel::Kernel;
+use super::kernel::{Kernel, Usable};
 use super::portable::Portable;
 use super::prefetch::Fetched;
 use crate::probe::blocked::Walk;
@@ -12,12 +12,12 @@ use alloc::vec::Vec;
 #[cfg(target_arch = "x86_64")]
 use super::{avx2, avx512};
 
-/// The bits of a `Bloom`. Always: `lines.len() == walk.lines()`, and the CPU has `kernel`.
+/// The bits of a `Bloom`. Always: `lines.len() == walk.lines()`.
 #[derive(Clone)]
 pub(crate) struct Table {
     lines: Vec<Line>,
     walk: Walk,
-    kernel: Kernel,
+    kernel: Usable,
 }
 
 impl Table {
@@ -36,7 +36,7 @@ impl Table {
         Self {
             lines,
             walk,
-            kernel: Kernel::best(),
+            kernel: Usable::best(),
         }
     }
 
@@ -53,12 +53,12 @@ impl Table {
     }
 
     pub(crate) fn kernel(&self) -> Kernel {
-        self.kernel
+        self.kernel.get()
     }
 
     /// Switches to a kernel if this CPU has it; otherwise nothing changes.
     pub(crate) fn set_kernel(&mut self, kernel: Kernel) {
-        if kernel.is_available() {
+        if let Some(kernel) = Usable::new(kernel) {
             self.kernel = kernel;
         }
     }
@@ -75,7 +75,7 @@ impl Table {
 
     #[inline(always)]
     pub(crate) fn contains(&self, hash: u64) -> bool {
-        match self.kernel {
+        match self.kernel.get() {
             Kernel::Portable => self.contains_portable(hash),
             // One key with AVX-512 would save a few instructions and cost a third spelling of the assembly.
             #[cfg(target_arch = "x86_64")]
@@ -100,7 +100,7 @@ impl Table {
 
     #[inline(always)]
     pub(crate) fn insert(&mut self, hash: u64) -> bool {
-        match self.kernel {
+        match self.kernel.get() {
             Kernel::Portable => self.insert_portable(hash),
             #[cfg(target_arch = "x86_64")]
             // SAFETY: the table's invariant; AVX-512 implies AVX2 (`Kernel::is_available`).
@@ -132,9 +132,9 @@ impl Table {
         let (lines, walk) = (&self.lines, self.walk);
         // SAFETY: the table's invariant, and the lengths were just compared.
         unsafe {
-            match self.kernel {
+            match self.kernel.get() {
                 Kernel::Portable => {
-                    batch::contains::<Portable>(lines, walk, hashes, found, fetched)
+                    batch::contains::<Portable>(lines, walk, hashes, found, fetched);
                 }
                 #[cfg(target_arch = "x86_64")]
                 Kernel::Avx2 => avx2::contains(lines, walk, hashes, found, fetched),
@@ -150,7 +150,7 @@ impl Table {
         let (lines, walk) = (&mut self.lines, self.walk);
         // SAFETY: the table's invariant.
         unsafe {
-            match self.kernel {
+            match self.kernel.get() {
                 Kernel::Portable => batch::insert::<Portable>(lines, walk, hashes, fetched),
                 #[cfg(target_arch = "x86_64")]
                 Kernel::Avx2 => avx2::insert(lines, walk, hashes, fetched),

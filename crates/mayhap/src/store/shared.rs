@@ -20,34 +20,19 @@ pub(crate) use loom::sync::atomic::{
 pub(crate) struct AtomicLine([AtomicU64; 8]);
 
 impl AtomicLine {
-    /// Whether all bits of the mask are set.
-    #[inline(always)]
-    pub(crate) fn covers(&self, mask: &Line) -> bool {
-        self.missing(mask) == 0
-    }
-
-    /// Sets the bits of the mask; `true` when this call set one of them. Only words that lack a bit are written.
-    #[inline(always)]
-    pub(crate) fn set(&self, mask: &Line) -> bool {
-        let mut missing = self.missing(mask);
-        let mut new = false;
-        // A loop over the words that need writing, not a branch at each of the eight: half of the bits of a full filter are
-        // set, so such branches would be mispredicted four times a key.
-        while missing != 0 {
-            let word = missing.trailing_zeros() as usize;
-            new |= self.0[word].fetch_or(mask.0[word], Relaxed) & mask.0[word] != mask.0[word];
-            missing &= missing - 1;
-        }
-        new
-    }
-
     /// One bit for each word that lacks a bit of the mask.
     #[inline(always)]
-    fn missing(&self, mask: &Line) -> u32 {
+    pub(crate) fn missing_words(&self, mask: &Line) -> u32 {
         (0..8).fold(0, |missing, word| {
             let lacks = self.0[word].load(Relaxed) & mask.0[word] != mask.0[word];
             missing | u32::from(lacks) << word
         })
+    }
+
+    /// Sets a bit of a word; `true` when this call set it.
+    #[inline(always)]
+    pub(crate) fn set(&self, word: usize, bit: u64) -> bool {
+        self.0[word].fetch_or(bit, Relaxed) & bit == 0
     }
 
     #[cfg(loom)]

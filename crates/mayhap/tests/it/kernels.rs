@@ -1,0 +1,93 @@
+//! Every kernel that this CPU has runs, is named, and agrees with Portable on every answer and every bit.
+
+use crate::hashes;
+use mayhap::plan::{BloomPlan, LinesPerKey};
+use mayhap::{Bloom, HashScheme, Kernel};
+
+/// What the operating system says of the CPU, independently of `Kernel`.
+fn kernels_of_this_cpu() -> Vec<&'static str> {
+    let info = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let flags: Vec<&str> = info
+        .lines()
+        .find(|line| line.starts_with("flags"))
+        .unwrap_or("")
+        .split_whitespace()
+        .collect();
+    let has = |flag| flags.contains(&flag);
+    let mut kernels = vec!["portable"];
+    if has("avx2") {
+        kernels.push("avx2");
+    }
+    if has("avx512f") && has("avx512bw") {
+        kernels.push("avx512");
+    }
+    kernels
+}
+
+#[test]
+fn every_kernel_of_this_cpu_runs_and_gives_equal_answers_and_equal_bytes() {
+    let mut ran = Vec::new();
+    for kernel in Kernel::available() {
+        for rate in [0.3, 0.1, 0.05, 0.02, 0.01, 0.0039, 0.001, 1e-4, 1e-6] {
+            for lines in [LinesPerKey::One, LinesPerKey::Two] {
+                // Small enough to stay in cache, and large enough for the prefetching loop.
+                for capacity in [700, 600_000] {
+                    agrees_with_portable(
+                        kernel,
+                        BloomPlan::with_lines_per_key(capacity, rate, lines).unwrap(),
+                    );
+                }
+            }
+        }
+        println!("kernel {kernel}: ran");
+        ran.push(kernel.to_string());
+    }
+    if cfg!(target_os = "linux") {
+        assert_eq!(
+            ran,
+            kernels_of_this_cpu(),
+            "a kernel that the CPU has and that did not run"
+        );
+    }
+}
+
+fn agrees_with_portable(kernel: Kernel, plan: BloomPlan) {
+    let few = plan.capacity().min(20_000);
+    let keys: Vec<_> = hashes(11, 0, few).collect();
+    let asked: Vec<_> = hashes(11, few / 2, 2 * few).collect();
+    let empty = Bloom::from_plan(plan, HashScheme::Caller).unwrap();
+    let mut portable = empty.clone().with_kernel(Kernel::Portable);
+    let mut other = empty.with_kernel(kernel);
+    assert_eq!(other.kernel(), kernel);
+    let (singly, batched) = keys.split_at(keys.len() / 2);
+    for &hash in singly {
+        assert_eq!(
+            portable.insert_hash(hash),
+            other.insert_hash(hash),
+            "{kernel}, {plan}"
+        );
+    }
+    portable.insert_hashes(batched);
+    other.insert_hashes(batched);
+    assert_eq!(portable, other, "{kernel}, {plan}: the stores differ");
+    let mut expected = vec![false; asked.len()];
+    let mut found = vec![false; asked.len()];
+    portable.contains_hashes(&asked, &mut expected);
+    other.contains_hashes(&asked, &mut found);
+    assert_eq!(expected, found, "{kernel}, {plan}: batch");
+    for (&hash, &expected) in asked.iter().zip(&expected) {
+        assert_eq!(
+            other.contains_hash(hash),
+            expected,
+            "{kernel}, {plan}: single"
+        );
+    }
+}
+
+#[test]
+fn a_kernel_that_the_cpu_lacks_is_not_taken() {
+    for kernel in [Kernel::Portable, Kernel::Avx2, Kernel::Avx512] {
+        let filter = Bloom::new(10, 0.01).unwrap().with_kernel(kernel);
+        assert_eq!(filter.kernel() == kernel, kernel.is_available());
+    }
+}
