@@ -34,11 +34,25 @@ pub enum PlanError {
 impl fmt::Display for PlanError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Count { field, value, accepted } => {
-                write!(f, "{field} = {value} cannot be planned for: give {accepted}")
+            Self::Count {
+                field,
+                value,
+                accepted,
+            } => {
+                write!(
+                    f,
+                    "{field} = {value} cannot be planned for: give {accepted}"
+                )
             }
-            Self::Number { field, value, accepted } => {
-                write!(f, "{field} = {value} cannot be planned for: give {accepted}")
+            Self::Number {
+                field,
+                value,
+                accepted,
+            } => {
+                write!(
+                    f,
+                    "{field} = {value} cannot be planned for: give {accepted}"
+                )
             }
             Self::OutOfMemory { size_bytes } => write!(
                 f,

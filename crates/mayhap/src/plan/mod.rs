@@ -28,6 +28,10 @@ pub(crate) fn check_capacity(capacity: u64) -> Result<(), PlanError> {
     if capacity > 0 {
         Ok(())
     } else {
-        Err(PlanError::Count { field: "capacity", value: capacity, accepted: "at least 1 key" })
+        Err(PlanError::Count {
+            field: "capacity",
+            value: capacity,
+            accepted: "at least 1 key",
+        })
     }
 }
