@@ -242,4 +242,4 @@ fn too_large(keys: u64) -> PlanError {
 }
 
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;

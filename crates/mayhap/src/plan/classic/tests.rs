@@ -7,7 +7,7 @@ use super::*;
 /// from 2 to 32, the column k from 1. Seen on the page itself: up to m/n = 15 and k = 8. The rest
 /// as programs quote it that name the page as their source; k above 8 stands there for m/n from 13
 /// to 20 only.
-const CAO: &str = "\
+pub(in crate::plan) const CAO: &str = "\
  2 0.393 0.400
  3 0.283 0.237 0.253
  4 0.221 0.155 0.147 0.160
