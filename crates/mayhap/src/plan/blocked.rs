@@ -187,8 +187,8 @@ pub fn best_free(
 /// The rate of a layout: see the top of the file.
 ///
 /// `hit(unset, set, placed)` is the probability that the bit number `placed` of a key falls on one
-/// of `unset` bits, of which that key has set `set` already. `asked(probes)` is how likely an absent
-/// key asks for each number of different bits.
+/// of `unset` bits, of which that key has set `set` already. `asked(probes)` is how likely an
+/// absent key asks for each number of different bits.
 fn rate(
     bits_per_key: f64,
     block_bits: f64,

@@ -237,7 +237,7 @@ fn too_large(keys: u64) -> PlanError {
     PlanError::Count {
         field: "capacity",
         value: keys,
-        accepted: "fewer keys, more probes or a higher false_positive_rate: the bits would not fit a u64",
+        accepted: "fewer keys or a higher false_positive_rate: the bits would not fit a u64",
     }
 }
 

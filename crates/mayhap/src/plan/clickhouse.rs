@@ -5,8 +5,8 @@
 //! computed, in the three digits it was printed with, and its one misprint and the two corners of
 //! the search are kept.
 //!
-//! It is no advice: [`classic::plan`](super::classic::plan) gives fewer bits. The file itself and
-//! the hashes are the codec's.
+//! It is no advice: [`classic::plan`] finds sizes to the bit and keeps rates below 0.0001 as well.
+//! The file itself and the hashes are the codec's.
 
 use super::classic;
 
@@ -14,8 +14,8 @@ use super::classic;
 const BITS_PER_ROW: core::ops::RangeInclusive<u32> = 2..=19;
 /// Probes that are tried, fewest first: as many as there are seeds.
 const PROBES: core::ops::RangeInclusive<u32> = 1..=15;
-/// Rates from here on get [`LOOSEST`], in `ClickHouse` since November 2023 (its pull request 57034);
-/// before, they got [`TIGHTEST`].
+/// Rates from here on get [`LOOSEST`], in `ClickHouse` since November 2023 (its pull request
+/// 57034); before, they got [`TIGHTEST`].
 const LOOSE_RATE: f64 = 0.283;
 const LOOSEST: (u32, u32) = (2, 2);
 const TIGHTEST: (u32, u32) = (19, 13);
@@ -84,8 +84,8 @@ impl Entry {
 mod tests {
     use super::*;
 
-    /// Rate, bits a row, probes: what `ClickHouse` 26.9.2.1 wrote for 800 rows. The bits follow from
-    /// the size of the filter, the probes from which of 1 to 15 gives its very bytes.
+    /// Rate, bits a row, probes: what `ClickHouse` 26.9.2.1 wrote for 800 rows. The bits follow
+    /// from the size of the filter, the probes from which of 1 to 15 gives its very bytes.
     const OBSERVED: [(f64, u32, u32); 26] = [
         (0.9, 2, 2),
         (0.6, 2, 2),
