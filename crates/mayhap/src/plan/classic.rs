@@ -1,9 +1,8 @@
 //! The textbook Bloom filter: `n` keys, `m` bits, `k` probes that may fall anywhere.
 //!
 //! Every relation between those three and the false-positive rate, in all directions, and what the
-//! number of set bits tells about a filter that is in use. The model is `(1 - e^(-kn/m))^k`, which
-//! Bloom's own figures, Pei Cao's tables and every foreign layout are sized with; a filter of a few
-//! dozen bits does a little worse than it says.
+//! number of set bits tells about a filter that is in use. The model is `(1 - e^(-kn/m))^k`, by
+//! which most libraries size; a filter of a few dozen bits does a little worse than it says.
 //!
 //! It does not know blocks (see [`blocked`](super::blocked)) nor the rounding rules of other
 //! systems. Counts above 2^53 are rounded to the nearest `f64`, so that sizes beyond it are exact
