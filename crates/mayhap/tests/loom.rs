@@ -15,7 +15,7 @@ fn small(lines: LinesPerKey) -> Arc<SharedBloom> {
 
 fn check(test: impl Fn() + Sync + Send + 'static) {
     let mut model = loom::model::Builder::new();
-    model.preemption_bound = Some(3);
+    model.preemption_bound = Some(2);
     model.check(test);
 }
 
