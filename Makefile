@@ -1,0 +1,43 @@
+# `make test` is what CI runs after `make lint`; `make help` lists the rest.
+.DEFAULT_GOAL := help
+.PHONY: help test test-rust test-loom test-avx512 test-bench lint bench soak docs clean
+
+BENCH := benchmarks/Cargo.toml
+
+help: ## this list
+	@sed -n 's/^\([a-z0-9-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 16
+
+test: test-rust test-loom test-avx512 test-bench ## everything below that starts with test-
+
+test-rust: ## unit, integration and documentation tests of all crates
+	cargo test --workspace
+
+test-loom: ## SharedBloom through the interleavings of two threads
+	RUSTFLAGS="--cfg loom" cargo test -p mayhap --test loom --release --target-dir target/loom
+
+test-avx512: ## the AVX-512 kernel on an emulated CPU, where this one lacks it
+	tools/test-avx512.sh
+
+test-bench: ## the benchmarks once, small: they check every answer
+	cargo run --release --manifest-path $(BENCH) -- --quick
+
+lint: ## formatting, clippy, documentation, no_std; warnings are errors
+	cargo fmt --all --check
+	cargo clippy --workspace --all-targets -- -D warnings
+	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps
+	cargo check -p mayhap --no-default-features
+	cargo fmt --manifest-path $(BENCH) --check
+	cargo clippy --manifest-path $(BENCH) --all-targets -- -D warnings
+
+bench: ## mayhap against its peers, about 20 minutes; updates docs/performance.md
+	cargo run --release --manifest-path $(BENCH) -- --markdown docs/performance.md --chart docs/performance.svg
+
+soak: ## the long versions of the tests: hours
+	MAYHAP_SOAK=1 cargo test --workspace -- --nocapture
+
+docs: ## the API documentation, in target/doc
+	cargo doc --workspace --no-deps
+
+clean: ## what was built
+	cargo clean
+	cargo clean --manifest-path $(BENCH)
