@@ -4,8 +4,10 @@
 //! line that says what to do next. A reader of stdout that goes away early is no error. Each verb is a file.
 
 mod args;
+mod bench;
 mod failure;
 mod format;
+mod machine;
 mod plan;
 
 use args::{Cli, Verb};
@@ -24,6 +26,7 @@ fn main() -> ExitCode {
     };
     let mut out = BufWriter::new(io::stdout().lock());
     let done = match cli.verb {
+        Verb::Bench(args) => bench::run(&args, &mut out),
         Verb::Plan(args) => plan::run(&args, &mut out),
     };
     match done.and_then(|code| out.flush().map(|()| code).map_err(Failure::from)) {

@@ -1,5 +1,6 @@
 //! The program as its users meet it: a process with arguments, two streams and an exit code.
 
+mod bench;
 mod plan;
 
 use std::process::{Command, Output, Stdio};
