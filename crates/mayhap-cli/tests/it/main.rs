@@ -1,6 +1,8 @@
 //! The program as its users meet it: a process with arguments, two streams and an exit code.
 
 mod bench;
+mod input;
+mod manners;
 mod plan;
 
 use std::process::{Command, Output, Stdio};
