@@ -1,0 +1,285 @@
+//! What can be typed: the verbs, their flags, and how counts, sizes and rates are read.
+//!
+//! Parsers accept what people write (`100M`, `1.5GB`, `0.1%`) and refuse what could mean two things. Whether a filter of
+//! that size can be made is the library's to say.
+
+use clap::{Args, Parser, Subcommand};
+
+/// Membership filters at the memory's own speed: "definitely not", or "mayhap".
+#[derive(Parser, Debug)]
+#[command(name = "mayhap", version, arg_required_else_help = true, after_help = EXAMPLES)]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    pub(crate) verb: Verb,
+}
+
+#[derive(Subcommand, Debug)]
+pub(crate) enum Verb {
+    /// Measure this machine: filters of several sizes beside the memory's own speed
+    #[command(after_help = BENCH_EXAMPLES)]
+    Bench(BenchArgs),
+    /// How large a filter must be, how strict it can be, or how many keys it can hold
+    #[command(after_help = PLAN_EXAMPLES)]
+    Plan(PlanArgs),
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  mayhap bench                         how fast filters are on this machine
+  mayhap plan --keys 10M --fpr 0.1%    how much memory ten million keys take
+
+Exit status: 0 fine, 1 nothing or no, 2 an error.";
+
+const BENCH_EXAMPLES: &str = "\
+Examples:
+  mayhap bench                            100k to 100M keys, under a minute
+  mayhap bench --keys 1e9 --fpr 0.1%      a billion keys, two cache lines each
+  mayhap bench --keys 10k,1M --fpr 5%,1%  four filters
+  mayhap bench --json > today.jsonl       one object a line, times in ns per key
+
+Rounds of queries and rounds of bare memory loads take turns, and the best of each counts. \"chased\" is a
+line load that waits for the one before it, \"fetched\" loads a key's lines ahead of time and does nothing
+else: no batch query can be faster. All answers are checked; a wrong one ends with status 2.";
+
+const PLAN_EXAMPLES: &str = "\
+Examples:
+  mayhap plan --keys 10M --fpr 1%         how much memory?
+  mayhap plan --keys 10M --memory 64MiB   how strict can it be?
+  mayhap plan --memory 1.5GB --fpr 0.001  how many keys fit?
+  mayhap plan --keys 1e9 --fpr 1e-4 --json
+
+MB and GB count in thousands, MiB and GiB in 1024s.";
+
+#[derive(Args, Debug)]
+pub(crate) struct BenchArgs {
+    /// How many keys, as 1000000, 10k, 100M or 1e9
+    #[arg(long, value_name = "N,..", value_delimiter = ',', value_parser = count,
+          allow_negative_numbers = true, default_value = "100k,1M,10M,100M")]
+    pub(crate) keys: Vec<u64>,
+    /// False-positive rates to ask for, as 0.01 or 1%
+    #[arg(long, value_name = "P,..", value_delimiter = ',', value_parser = rate,
+          allow_negative_numbers = true, default_value = "1%,0.1%")]
+    pub(crate) fpr: Vec<f64>,
+    /// Print one JSON object a line instead of a table
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Exactly two of the three; the verb says so itself, in one line.
+#[derive(Args, Debug)]
+pub(crate) struct PlanArgs {
+    /// How many keys, as 1000000, 10k, 100M or 1e9
+    #[arg(long, value_name = "N", value_parser = count, allow_negative_numbers = true)]
+    pub(crate) keys: Option<u64>,
+    /// False-positive rate, as 0.01 or 1%
+    #[arg(long, value_name = "P", value_parser = rate, allow_negative_numbers = true)]
+    pub(crate) fpr: Option<f64>,
+    /// Memory that the filter may take, as 64MiB, 1.5GB or 1e6
+    #[arg(long, value_name = "B", value_parser = bytes, allow_negative_numbers = true)]
+    pub(crate) memory: Option<u64>,
+    /// Print one JSON object instead of a table
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+const COUNT: &str =
+    "give a whole number of keys from 1 to 1.8e19, such as 1000000, 10k, 100M or 1e9";
+const RATE: &str = "give a rate above 0 and below 1, such as 0.01 or 1%";
+const BYTES: &str =
+    "give a size from 1 byte to 1.8e19, such as 64MiB, 1.5GB or 1e6 (M alone could be MB or MiB)";
+
+/// A number of keys: `1000000`, `1_000_000`, `10k`, `1.5M`, `1e9`.
+fn count(text: &str) -> Result<u64, &'static str> {
+    let (number, unit) = split_unit(text);
+    let tens = match unit.to_ascii_lowercase().as_str() {
+        "" => 0,
+        "k" => 3,
+        "m" => 6,
+        "g" => 9,
+        "t" => 12,
+        _ => return Err(COUNT),
+    };
+    match scaled(&number, tens, 0) {
+        Some((keys, true)) if keys > 0 => Ok(keys),
+        _ => Err(COUNT),
+    }
+}
+
+/// A size in bytes, rounded down: `64MiB`, `1.5GB`, `1e6`.
+fn bytes(text: &str) -> Result<u64, &'static str> {
+    let (number, unit) = split_unit(text);
+    let (tens, shift) = match unit.to_ascii_lowercase().as_str() {
+        "" | "b" => (0, 0),
+        "kb" => (3, 0),
+        "mb" => (6, 0),
+        "gb" => (9, 0),
+        "tb" => (12, 0),
+        "kib" => (0, 10),
+        "mib" => (0, 20),
+        "gib" => (0, 30),
+        "tib" => (0, 40),
+        _ => return Err(BYTES),
+    };
+    match scaled(&number, tens, shift) {
+        Some((bytes, _)) if bytes > 0 => Ok(bytes),
+        _ => Err(BYTES),
+    }
+}
+
+/// A false-positive rate: `0.01`, `1e-3`, `1%`.
+fn rate(text: &str) -> Result<f64, &'static str> {
+    let text = text.trim();
+    let rate = match text.strip_suffix('%') {
+        // Read as decimals, so that 0.7% is the same number as 0.007.
+        Some(percent) => format!("{}e-2", percent.trim_end()).parse::<f64>(),
+        None => text.parse(),
+    };
+    match rate {
+        Ok(rate) if rate > 0.0 && rate < 1.0 => Ok(rate),
+        _ => Err(RATE),
+    }
+}
+
+/// `1.5 GB` is `1.5` and `GB`; underscores are for the eye.
+fn split_unit(text: &str) -> (String, &str) {
+    let text = text.trim();
+    let number = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+    (number.trim_end().replace('_', ""), &text[number.len()..])
+}
+
+/// number x 10^tens x 2^shift rounded down, and whether it was whole; `None` when it is no number or no `u64`.
+fn scaled(number: &str, tens: u32, shift: u32) -> Option<(u64, bool)> {
+    let unit = 10_u64.pow(tens) << shift;
+    if let Ok(whole) = number.parse::<u64>() {
+        return Some((whole.checked_mul(unit)?, true));
+    }
+    let value = if tens == 0 {
+        number.parse::<f64>().ok()? * unit as f64
+    } else {
+        // Read as decimals: 1.005k is 1005, and 1.005 * 1000.0 is a little less.
+        format!("{number}e{tens}").parse::<f64>().ok()?
+    };
+    let fits = (0.0..18_446_744_073_709_551_616.0).contains(&value);
+    fits.then(|| (value as u64, value.fract() == 0.0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts_are_read_as_people_write_them() {
+        for (text, keys) in [
+            ("1", 1),
+            ("1000000", 1_000_000),
+            ("1_000_000", 1_000_000),
+            ("10k", 10_000),
+            ("10K", 10_000),
+            ("1.005k", 1005),
+            ("1.5M", 1_500_000),
+            ("100M", 100_000_000),
+            ("2g", 2_000_000_000),
+            ("1e9", 1_000_000_000),
+            ("1T", 1_000_000_000_000),
+            (" 7 k ", 7000),
+            ("18446744073709551615", u64::MAX),
+        ] {
+            assert_eq!(count(text), Ok(keys), "{text}");
+        }
+    }
+
+    #[test]
+    fn counts_that_are_none_are_refused() {
+        for text in [
+            "",
+            "0",
+            "0k",
+            "-1",
+            "1.5",
+            "0.5k1",
+            "k",
+            "e",
+            "1e",
+            "ten",
+            "nan",
+            "inf",
+            "1e30",
+            "1e400",
+            "1e9k",
+            "10x",
+            "10kB",
+            "1 000",
+            "18446744073709551616",
+            "99999999T",
+        ] {
+            assert_eq!(count(text), Err(COUNT), "{text}");
+        }
+    }
+
+    #[test]
+    fn sizes_count_in_thousands_or_in_1024s() {
+        for (text, size) in [
+            ("64", 64),
+            ("64B", 64),
+            ("64MiB", 64 << 20),
+            ("64 mib", 64 << 20),
+            ("64MB", 64_000_000),
+            ("1.5GB", 1_500_000_000),
+            ("1.5GiB", 3 << 29),
+            ("0.5KiB", 512),
+            ("1kB", 1000),
+            ("2TiB", 2 << 40),
+            ("1TB", 1_000_000_000_000),
+            ("1e6", 1_000_000),
+            ("100.9", 100),
+        ] {
+            assert_eq!(bytes(text), Ok(size), "{text}");
+        }
+        for text in [
+            "",
+            "0",
+            "0.5",
+            "-1",
+            "64M",
+            "64G",
+            "M",
+            "MiB",
+            "nan",
+            "1e400",
+            "1e30",
+            "20000000TB",
+            "99999999TiB",
+            "64 MiBs",
+        ] {
+            assert_eq!(bytes(text), Err(BYTES), "{text}");
+        }
+    }
+
+    #[test]
+    fn rates_are_shares_or_percents() {
+        for (text, share) in [
+            ("0.01", 0.01),
+            ("1%", 0.01),
+            ("1 %", 0.01),
+            ("0.1%", 0.001),
+            ("0.7%", 0.007),
+            ("1e-3", 0.001),
+            ("99.9%", 0.999),
+            (".5", 0.5),
+        ] {
+            assert_eq!(rate(text), Ok(share), "{text}");
+        }
+        for text in [
+            "", "%", "0", "0%", "1", "100%", "2", "-1", "-1%", "NaN", "inf", "1e400", "1e-400",
+            "one", "1%%", "0,01",
+        ] {
+            assert_eq!(rate(text), Err(RATE), "{text}");
+        }
+    }
+
+    #[test]
+    fn the_description_of_the_arguments_holds_together() {
+        use clap::CommandFactory;
+        Cli::command().debug_assert();
+    }
+}

@@ -1,0 +1,290 @@
+//! One filter, measured: filled, asked, and held against its own memory.
+//!
+//! Everything is timed several times and the least counts: what a machine does besides only ever adds. Queries and bare
+//! loads take turns within each round, so that a slow moment meets both.
+
+use super::questions::{Questions, key};
+use indicatif::ProgressBar;
+use mayhap::plan::BloomPlan;
+use mayhap::{Bloom, KeyHash};
+use std::hint::black_box;
+use std::ops::Range;
+use std::time::{Duration, Instant};
+
+const ROUNDS: u64 = 9;
+
+/// Hashes that are made, and then inserted under the clock, at a time.
+const CHUNK: usize = 4096;
+
+/// Filters up to this many keys are filled again in every round. Larger ones are filled once, so many keys one by one and
+/// the rest in batches, in stretches that are timed apart.
+const REFILLED_KEYS: u64 = 4_000_000;
+const SINGLE_STRETCHES: u64 = 4;
+
+/// A round has at least so many keys: enough for the clock.
+const LEAST_KEYS: u64 = 1_000_000;
+
+/// Most questions that are kept; with their answers, `OVERHEAD_BYTES`.
+const MOST_QUESTIONS: u64 = 1 << 22;
+pub(super) const OVERHEAD_BYTES: u64 = 16 * MOST_QUESTIONS;
+
+const CHASED_LINES: usize = 250_000;
+
+/// How far ahead the ruler prefetches, in keys; 0 is not at all, which is best for filters that lie in a cache.
+const DISTANCES: [usize; 7] = [0, 16, 32, 48, 64, 96, 128];
+
+/// Nanoseconds are per key, except `floor_chased_ns`, which is per line.
+pub(super) struct Measured {
+    pub(super) rate: f64,
+    pub(super) insert_single_ns: f64,
+    pub(super) insert_batch_ns: f64,
+    pub(super) query_single_ns: f64,
+    pub(super) query_batch_ns: f64,
+    pub(super) floor_chased_ns: f64,
+    pub(super) floor_prefetched_ns: f64,
+    pub(super) floor_distance: usize,
+}
+
+impl Measured {
+    pub(super) fn batch_per_floor(&self) -> f64 {
+        self.query_batch_ns / self.floor_prefetched_ns
+    }
+}
+
+/// How much there is to do for a filter, in the units in which `measure` reports its progress: about 10 ns.
+pub(super) fn work(plan: &BloomPlan) -> u64 {
+    fill_work(plan.capacity()) + ROUNDS * round_work(plan.capacity())
+}
+
+fn fill_work(keys: u64) -> u64 {
+    if keys <= REFILLED_KEYS {
+        ROUNDS * 2 * keys.max(LEAST_KEYS)
+    } else {
+        keys
+    }
+}
+
+fn round_work(keys: u64) -> u64 {
+    12 * question_count(keys) * passes(keys)
+}
+
+/// Fills an empty filter with the keys `0..capacity` and measures it. The error is a wrong answer.
+pub(super) fn measure(
+    filter: &mut Bloom,
+    progress: &ProgressBar,
+) -> Result<Measured, &'static str> {
+    let (insert_single, insert_batch) = fill(filter, progress);
+    let asked = ask(filter, progress)?;
+    Ok(Measured {
+        rate: stranger_rate(filter),
+        insert_single_ns: insert_single.ns,
+        insert_batch_ns: insert_batch.ns,
+        query_single_ns: asked.single.ns,
+        query_batch_ns: asked.batch.ns,
+        floor_chased_ns: asked.chased.ns,
+        floor_prefetched_ns: asked.fetched.ns,
+        floor_distance: asked.fetched.with,
+    })
+}
+
+/// The least time a key, and what it was reached with.
+struct Best<T = ()> {
+    ns: f64,
+    with: T,
+}
+
+impl<T: Default> Best<T> {
+    fn new() -> Self {
+        Self {
+            ns: f64::INFINITY,
+            with: T::default(),
+        }
+    }
+
+    fn see(&mut self, elapsed: Duration, count: u64, with: T) {
+        let ns = elapsed.as_secs_f64() * 1e9 / count as f64;
+        if ns < self.ns {
+            *self = Self { ns, with };
+        }
+    }
+}
+
+fn fill(filter: &mut Bloom, progress: &ProgressBar) -> (Best, Best) {
+    let keys = filter.capacity();
+    let (mut single, mut batch) = (Best::new(), Best::new());
+    let mut timed = |filter: &mut Bloom, numbers: Range<u64>, one_by_one: bool| {
+        let count = numbers.end - numbers.start;
+        if one_by_one {
+            single.see(insert(filter, numbers, insert_single), count, ());
+        } else {
+            batch.see(insert(filter, numbers, Bloom::insert_hashes), count, ());
+        }
+        progress.inc(count);
+    };
+    if keys <= REFILLED_KEYS {
+        // Few keys are inserted again and again until the clock can tell; that changes nothing in the filter.
+        let numbers = 0..keys.max(LEAST_KEYS);
+        for _ in 0..ROUNDS {
+            filter.clear();
+            timed(filter, numbers.clone(), true);
+            filter.clear();
+            timed(filter, numbers.clone(), false);
+        }
+    } else {
+        let singles = REFILLED_KEYS.min(keys / 2);
+        for numbers in stretches(0..singles, SINGLE_STRETCHES) {
+            timed(filter, numbers, true);
+        }
+        for numbers in stretches(singles..keys, ROUNDS) {
+            timed(filter, numbers, false);
+        }
+    }
+    (single, batch)
+}
+
+/// Cuts a range into `count` ranges of about one length.
+fn stretches(numbers: Range<u64>, count: u64) -> impl Iterator<Item = Range<u64>> {
+    let length = numbers.end - numbers.start;
+    let step = length.div_ceil(count);
+    (0..count).map(move |at| {
+        let bound = |at| numbers.start + length.min(at * step);
+        bound(at)..bound(at + 1)
+    })
+}
+
+fn insert_single(filter: &mut Bloom, hashes: &[KeyHash]) {
+    let new: usize = hashes
+        .iter()
+        .map(|&hash| usize::from(filter.insert_hash(hash)))
+        .sum();
+    black_box(new);
+}
+
+/// Inserts the keys of these numbers (modulo the capacity) and returns the time it took, without making the hashes.
+fn insert(
+    filter: &mut Bloom,
+    numbers: Range<u64>,
+    insert: impl Fn(&mut Bloom, &[KeyHash]),
+) -> Duration {
+    let keys = filter.capacity();
+    let mut hashes = Vec::with_capacity(CHUNK);
+    let mut elapsed = Duration::ZERO;
+    for start in numbers.clone().step_by(CHUNK) {
+        hashes.clear();
+        let end = numbers.end.min(start + CHUNK as u64);
+        hashes.extend((start..end).map(|number| key(number % keys)));
+        let clock = Instant::now();
+        insert(filter, &hashes);
+        elapsed += clock.elapsed();
+    }
+    elapsed
+}
+
+/// Two or three a line, so that all of the filter takes part: fewer would find their lines in cache the second time.
+fn question_count(keys: u64) -> u64 {
+    (keys / 16).clamp(1 << 16, MOST_QUESTIONS)
+}
+
+fn passes(keys: u64) -> u64 {
+    (LEAST_KEYS / question_count(keys)).max(1)
+}
+
+/// Queries, and the memory under them.
+struct Asked {
+    single: Best,
+    batch: Best,
+    chased: Best,
+    fetched: Best<usize>,
+}
+
+fn ask(filter: &Bloom, progress: &ProgressBar) -> Result<Asked, &'static str> {
+    let keys = filter.capacity();
+    let questions = Questions::new(keys, question_count(keys));
+    let hashes = questions.hashes.as_slice();
+    let passes = passes(keys);
+    let count = passes * hashes.len() as u64;
+    let (mut by_one, mut by_batch) = (vec![false; hashes.len()], vec![false; hashes.len()]);
+    let mut best = Asked {
+        single: Best::new(),
+        batch: Best::new(),
+        chased: Best::new(),
+        fetched: Best::new(),
+    };
+    for _ in 0..ROUNDS {
+        for distance in DISTANCES {
+            let time = timed(passes, || {
+                black_box(filter.load_lines(black_box(hashes), distance));
+            });
+            best.fetched.see(time, count, distance);
+        }
+        let time = timed(passes, || filter.contains_hashes(hashes, &mut by_batch));
+        best.batch.see(time, count, ());
+        let time = timed(passes, || {
+            for (&hash, found) in hashes.iter().zip(&mut by_one) {
+                *found = filter.contains_hash(hash);
+            }
+        });
+        best.single.see(time, count, ());
+        let time = timed(1, || {
+            black_box(filter.chase_lines(black_box(CHASED_LINES)));
+        });
+        best.chased.see(time, CHASED_LINES as u64, ());
+        questions.check(&by_one, &by_batch)?;
+        by_one.fill(false);
+        by_batch.fill(false);
+        progress.inc(round_work(keys));
+    }
+    Ok(best)
+}
+
+fn timed(passes: u64, mut work: impl FnMut()) -> Duration {
+    let clock = Instant::now();
+    for _ in 0..passes {
+        work();
+    }
+    clock.elapsed()
+}
+
+/// The share of absent keys that are found, over enough of them for about 1 % of error where that takes at most 1e7.
+fn stranger_rate(filter: &Bloom) -> f64 {
+    let strangers = (10_000.0 / filter.false_positive_rate()).clamp(1e6, 1e7) as u64;
+    let first = filter.capacity() + MOST_QUESTIONS;
+    let mut hashes = Vec::with_capacity(CHUNK);
+    let mut found = vec![false; CHUNK];
+    let mut wrong = 0;
+    for start in (first..first + strangers).step_by(CHUNK) {
+        hashes.clear();
+        hashes.extend((start..(start + CHUNK as u64).min(first + strangers)).map(key));
+        let found = &mut found[..hashes.len()];
+        filter.contains_hashes(&hashes, found);
+        wrong += found.iter().filter(|&&found| found).count();
+    }
+    wrong as f64 / strangers as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn stretches_cover_a_range_once() {
+        for numbers in [0..9, 0..10, 3..3, 5..1_000_000_007] {
+            let mut next = numbers.start;
+            for stretch in stretches(numbers.clone(), 9) {
+                assert_eq!(stretch.start, next);
+                next = stretch.end;
+            }
+            assert_eq!(next, numbers.end);
+        }
+    }
+
+    #[test]
+    fn small_and_large_filters_end_up_with_all_their_keys() {
+        for keys in [1000, REFILLED_KEYS + 5] {
+            let mut filter = Bloom::for_hashes(keys, 0.01).unwrap();
+            fill(&mut filter, &ProgressBar::hidden());
+            assert!((0..keys).all(|number| filter.contains_hash(key(number))));
+            assert!(!filter.is_over_capacity());
+        }
+    }
+}

@@ -1,0 +1,92 @@
+//! What ends a verb early, and how it is put into one line.
+
+use clap::error::ContextKind;
+use mayhap::PlanError;
+use std::error::Error;
+use std::io;
+
+/// Why a verb stopped.
+#[derive(Debug)]
+pub(crate) enum Failure {
+    /// Nobody reads stdout any more, as in `mayhap bench | head -1`: success.
+    ReaderGone,
+    /// An error, in one line that says what to do next.
+    Message(String),
+}
+
+impl Failure {
+    pub(crate) fn message(text: impl Into<String>) -> Self {
+        Self::Message(text.into())
+    }
+}
+
+/// Only stdout is written through `?`, so an I/O error is about stdout.
+impl From<io::Error> for Failure {
+    fn from(error: io::Error) -> Self {
+        if error.kind() == io::ErrorKind::BrokenPipe {
+            Self::ReaderGone
+        } else {
+            Self::Message(format!(
+                "standard output cannot be written ({error}): send it elsewhere"
+            ))
+        }
+    }
+}
+
+/// The library names its arguments; here they are named as the flags that the user typed.
+impl From<PlanError> for Failure {
+    fn from(error: PlanError) -> Self {
+        Self::Message(match error {
+            PlanError::Count {
+                field,
+                value,
+                accepted,
+            } => format!("{} {value} is out of reach: give {accepted}", flag(field)),
+            PlanError::Number {
+                field,
+                value,
+                accepted,
+            } => format!("{} {value:?} is out of reach: give {accepted}", flag(field)),
+            other => other.to_string(),
+        })
+    }
+}
+
+fn flag(field: &'static str) -> &'static str {
+    match field {
+        "capacity" => "--keys",
+        "false_positive_rate" => "--fpr",
+        other => other,
+    }
+}
+
+/// clap's words for a usage error, in one line.
+pub(crate) fn usage(error: &clap::Error) -> String {
+    let said = match (
+        error.get(ContextKind::InvalidArg),
+        error.get(ContextKind::InvalidValue),
+        error.source(),
+    ) {
+        // Refused by one of our own parsers, which has said what is accepted.
+        (Some(arg), Some(value), Some(why)) => {
+            format!("invalid value '{value}' for '{arg}': {why}")
+        }
+        _ => format!(
+            "{}; `mayhap --help` shows what there is",
+            first_lines(&error.render().to_string())
+        ),
+    };
+    said.replace(char::is_control, "?")
+}
+
+/// What comes before the usage, without the line breaks.
+fn first_lines(text: &str) -> String {
+    let lines = text
+        .lines()
+        .map(str::trim)
+        .take_while(|line| !line.starts_with("Usage:") && !line.starts_with("For more information"))
+        .filter(|line| !line.is_empty())
+        .collect::<Vec<_>>()
+        .join("; ");
+    lines.trim_start_matches("error: ").to_owned()
+}

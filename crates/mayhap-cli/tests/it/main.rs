@@ -1,0 +1,27 @@
+//! The program as its users meet it: a process with arguments, two streams and an exit code.
+
+mod bench;
+mod input;
+mod manners;
+mod plan;
+
+use std::process::{Command, Output, Stdio};
+
+/// The program, with arguments given as one line of words.
+fn mayhap(words: &str) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_mayhap"));
+    command.args(words.split_whitespace()).stdin(Stdio::null());
+    command
+}
+
+fn run(words: &str) -> Output {
+    mayhap(words).output().expect("the program starts")
+}
+
+fn stdout(output: &Output) -> &str {
+    std::str::from_utf8(&output.stdout).expect("stdout is UTF-8")
+}
+
+fn stderr(output: &Output) -> &str {
+    std::str::from_utf8(&output.stderr).expect("stderr is UTF-8")
+}
