@@ -56,6 +56,7 @@ fn flag(field: &'static str) -> &'static str {
     match field {
         "capacity" => "--keys",
         "false_positive_rate" => "--fpr",
+        "size_bytes" => "--memory",
         other => other,
     }
 }

@@ -51,7 +51,7 @@ impl fmt::Display for PlanError {
             } => {
                 write!(
                     f,
-                    "{field} = {value} cannot be planned for: give {accepted}"
+                    "{field} = {value:?} cannot be planned for: give {accepted}"
                 )
             }
             Self::OutOfMemory { size_bytes } => write!(

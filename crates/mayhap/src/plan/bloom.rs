@@ -23,6 +23,9 @@ const ONE_LINE_FROM: f64 = 0.003;
 /// 2^40 lines are 64 TiB: more than any machine holds, and far from every overflow below.
 const MAX_LINES: u64 = 1 << 40;
 
+/// 2^48 keys take 2 bits each when 2^40 lines hold them: no rate below 40 % could be kept.
+const MAX_CAPACITY: u64 = 1 << 48;
+
 const LINE_BITS: u64 = 512;
 
 /// How many lines a key has bits in.
@@ -74,6 +77,13 @@ impl BloomPlan {
     ) -> Result<Self, PlanError> {
         check_capacity(capacity)?;
         check_rate(false_positive_rate)?;
+        if capacity > MAX_CAPACITY {
+            return Err(PlanError::Count {
+                field: "capacity",
+                value: capacity,
+                accepted: "at most 2^48 keys",
+            });
+        }
         if collision_rate(capacity) >= false_positive_rate / 2.0 {
             return Err(PlanError::Number {
                 field: "false_positive_rate",

@@ -8,6 +8,7 @@ mod bloom;
 pub mod classic;
 pub mod clickhouse;
 pub mod cost;
+mod memory;
 
 pub use bloom::{BloomPlan, LinesPerKey};
 
