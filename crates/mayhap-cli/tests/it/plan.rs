@@ -33,7 +33,7 @@ fn assert_figures(figures: &Value, plan: &BloomPlan) {
         plan.rate_at(keys + keys / 2)
     );
     assert_eq!(figures["rate_at_2x_capacity"], plan.rate_at(2 * keys));
-    let classic = classic::bits(keys, rate).unwrap() as f64 / keys as f64;
+    let classic = classic::plan(keys, rate).unwrap().bits as f64 / keys as f64;
     assert_eq!(figures["classic_bits_per_key"], classic);
     assert_eq!(figures["limit_bits_per_key"], -rate.log2());
 }

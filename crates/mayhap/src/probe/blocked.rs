@@ -155,3 +155,92 @@ pub(crate) fn mask(hash: u64, row: &Line) -> Line {
 pub(crate) fn mul_high(number: u64, range: u64) -> u64 {
     ((u128::from(number) * u128::from(range)) >> 64) as u64
 }
+
+#[cfg(test)]
+mod tests {
+    extern crate std;
+    use super::*;
+    use crate::HashScheme;
+    use std::vec;
+
+    /// How many standard deviations a contingency table is away from independence (chi-square, its normal approximation).
+    fn deviation(counts: &[u64], rows: usize, columns: usize) -> f64 {
+        let total: u64 = counts.iter().sum();
+        let expected = total as f64 / (rows * columns) as f64;
+        let chi_square: f64 = counts
+            .iter()
+            .map(|&count| (count as f64 - expected).powi(2) / expected)
+            .sum();
+        let freedom = (rows * columns - 1) as f64;
+        (chi_square - freedom) / (2.0 * freedom).sqrt()
+    }
+
+    #[test]
+    fn line_row_and_positions_are_uniform_and_pairwise_independent() {
+        // Sequential integers through XXH3: the keys that people have. Eight positions, the row, both lines: every pair of
+        // the eleven as a table of counts. Lines are seen through their number modulo 64, of few lines and of many.
+        const KEYS: u64 = 1 << 20;
+        for reach in [64 * 16, 64 * 65_536] {
+            let walk = Walk::new(reach, true, 6);
+            let mut tables = vec![0_u64; 11 * 11 * 64 * 64];
+            for key in 0..KEYS {
+                let hash = HashScheme::Xxh3.hash(&key.to_le_bytes()).to_u64();
+                let mut parts = [0; 11];
+                for (word, part) in parts.iter_mut().take(8).enumerate() {
+                    *part = (hash >> (8 * word) & 63) as usize;
+                }
+                parts[8] = (hash.wrapping_mul(FIRST) >> 32 & 7) as usize * 8;
+                parts[9] = walk.first(hash) % 64;
+                parts[10] = (walk.second(hash) - reach as usize) % 64;
+                for (a, &left) in parts.iter().enumerate() {
+                    for (b, &right) in parts.iter().enumerate().skip(a + 1) {
+                        tables[((a * 11 + b) * 64 + left) * 64 + right] += 1;
+                    }
+                }
+            }
+            for a in 0..11 {
+                for b in a + 1..11 {
+                    let table = &tables[(a * 11 + b) * 64 * 64..][..64 * 64];
+                    // The row has eight values, in every eighth place.
+                    let used: vec::Vec<u64> = table
+                        .iter()
+                        .enumerate()
+                        .filter(|(at, _)| (a != 8 || at / 64 % 8 == 0) && (b != 8 || at % 8 == 0))
+                        .map(|(_, &count)| count)
+                        .collect();
+                    let (rows, columns) =
+                        (if a == 8 { 8 } else { 64 }, if b == 8 { 8 } else { 64 });
+                    let sigmas = deviation(&used, rows, columns);
+                    assert!(
+                        sigmas.abs() < 6.0,
+                        "parts {a} and {b} of {reach} lines: {sigmas} standard deviations"
+                    );
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn every_word_is_used_by_as_many_rows_as_every_other() {
+        for (words, pattern) in (1..).zip(PATTERNS) {
+            assert_eq!(pattern.count_ones(), words);
+            for word in 0..8 {
+                let rows = (0..8)
+                    .filter(|&row| pattern.rotate_left(row) >> word & 1 == 1)
+                    .count();
+                assert_eq!(rows, words as usize, "pattern {pattern:08b}, word {word}");
+            }
+        }
+    }
+
+    #[test]
+    fn lines_stay_inside_their_half() {
+        for reach in [1, 2, 3, 1000, 1 << 40] {
+            let walk = Walk::new(reach, true, 8);
+            for hash in [0, 1, u64::MAX, u64::MAX / 3, FIRST, SECOND] {
+                assert!((walk.first(hash) as u64) < reach);
+                assert!((reach..2 * reach).contains(&(walk.second(hash) as u64)));
+            }
+        }
+    }
+}
