@@ -43,3 +43,8 @@ pub use filter::shared::SharedBloom;
 pub use hash::{HashScheme, SipKey};
 pub use key::KeyHash;
 pub use simd::Kernel;
+
+/// The README's program is a test.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+struct Readme;
