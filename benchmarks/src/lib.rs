@@ -1,0 +1,18 @@
+//! mayhap beside the other filters of the Rust world, and beside the memory's own speed.
+//!
+//! A run: `main` (parent) starts itself several times (`child`); a child builds every `case` and lets its contenders take
+//! turns (`measure`); the figures come back as JSON lines (`figure`), are held against the targets (`targets`) and shown
+//! (`report`, `chart`). The program `hash` is apart: what 64 and 128 bits of hash cost.
+
+pub mod args;
+pub mod case;
+pub mod chart;
+pub mod child;
+pub mod clock;
+pub mod figure;
+pub mod keys;
+pub mod machine;
+pub mod measure;
+pub mod peers;
+pub mod report;
+pub mod targets;
