@@ -229,22 +229,7 @@ impl Bloom {
     }
 
     fn check_same_shape(&self, other: &Self) -> Result<(), Mismatch> {
-        Mismatch::check(
-            "hash scheme",
-            u64::from(self.scheme.id()),
-            u64::from(other.scheme.id()),
-        )?;
-        if self.scheme != other.scheme {
-            return Err(Mismatch::HashKey);
-        }
-        let lines_per_key = |filter: &Self| u64::from(filter.plan.lines_per_key().count());
-        Mismatch::check("lines per key", lines_per_key(self), lines_per_key(other))?;
-        Mismatch::check(
-            "bits per key in a line",
-            u64::from(self.plan.words()),
-            u64::from(other.plan.words()),
-        )?;
-        Mismatch::check("lines", self.plan.lines(), other.plan.lines())
+        check_same_shape((&self.plan, self.scheme), (&other.plan, other.scheme))
     }
 
     /// Halves a filter that was made too big and returns its false-positive rate now, from the fill; `None`, and nothing
@@ -409,6 +394,29 @@ impl Bloom {
         self.table.set_kernel(kernel);
         self
     }
+}
+
+/// Whether two filters can be joined word by word.
+pub(super) fn check_same_shape(
+    ours: (&BloomPlan, HashScheme),
+    theirs: (&BloomPlan, HashScheme),
+) -> Result<(), Mismatch> {
+    let check = |field, value: fn(&BloomPlan) -> u64| {
+        Mismatch::check(field, value(ours.0), value(theirs.0))
+    };
+    Mismatch::check(
+        "hash scheme",
+        u64::from(ours.1.id()),
+        u64::from(theirs.1.id()),
+    )?;
+    if ours.1 != theirs.1 {
+        return Err(Mismatch::HashKey);
+    }
+    check("lines per key", |plan| {
+        u64::from(plan.lines_per_key().count())
+    })?;
+    check("bits per key in a line", |plan| u64::from(plan.words()))?;
+    check("lines", BloomPlan::lines)
 }
 
 pub(crate) fn walk(plan: &BloomPlan) -> Walk {

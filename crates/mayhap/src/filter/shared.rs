@@ -6,7 +6,7 @@ use crate::probe::blocked::Walk;
 use crate::simd::{Table, Usable, missing_words, prefetch_to_write};
 use crate::store::shared::{Acquire, AtomicBool, AtomicLine, Relaxed, Release};
 use crate::store::{Line, zeroed_lines};
-use crate::{HashScheme, KeyHash, PlanError, SipKey};
+use crate::{HashScheme, KeyHash, Mismatch, PlanError, SipKey};
 use alloc::vec::Vec;
 use core::fmt;
 
@@ -15,6 +15,14 @@ const STRIPES: usize = if cfg!(loom) { 2 } else { 64 };
 
 /// How many keys ahead a batch asks for lines.
 const AHEAD: usize = 32;
+
+/// From how many keys a line on a batch is gathered in a copy first. A copy costs about 40 ns a line to make and to or in, and
+/// saves about 15 ns a key.
+const KEYS_PER_LINE: u64 = 4;
+
+/// The largest copy: every thread may have one at the same time. Larger filters miss the cache with every key, and prefetching
+/// hides most of the atomic writes behind the misses.
+const MAX_COPY_BYTES: u64 = 64 << 20;
 
 /// A [`Bloom`] whose inserts take `&self`: fill it from many threads, ask it meanwhile, [`freeze`](SharedBloom::freeze) it
 /// when done. The same keys give the same bytes as in a `Bloom`.
@@ -153,8 +161,36 @@ impl SharedBloom {
     }
 
     /// Inserts many hashes: the memory's latency is paid once for dozens of them.
+    ///
+    /// A batch of at least four keys a line of the filter is first gathered in a copy of the filter's size (64 MiB at most; if
+    /// there is no memory for it, it is done without), which is then or-ed in: four to five times as fast, since an atomic
+    /// write is then made for each word of the filter instead of each bit of a key.
     pub fn insert_hashes(&self, hashes: &[KeyHash]) {
-        self.in_batch(hashes, |_, hash| _ = self.set(hash));
+        let gathers = self.size_bytes() <= MAX_COPY_BYTES
+            && hashes.len() as u64 >= KEYS_PER_LINE * self.plan.lines();
+        if gathers && let Ok(mut copy) = Bloom::from_plan(self.plan, self.scheme) {
+            copy.insert_hashes(hashes);
+            self.merge(&copy);
+        } else {
+            self.in_batch(hashes, |_, hash| _ = self.set(hash));
+        }
+    }
+
+    /// Makes this filter hold the keys of another, as if all had been inserted here.
+    ///
+    /// # Errors
+    /// When the two differ in shape or hash scheme; nothing is changed then.
+    pub fn union_with(&self, other: &Bloom) -> Result<(), Mismatch> {
+        bloom::check_same_shape((&self.plan, self.scheme), (other.plan(), other.scheme()))?;
+        self.merge(other);
+        Ok(())
+    }
+
+    fn merge(&self, other: &Bloom) {
+        for (at, (ours, theirs)) in self.lines.iter().zip(other.table.lines()).enumerate() {
+            prefetch_to_write(self.lines.as_ptr().wrapping_add(at + AHEAD));
+            ours.union_with(theirs);
+        }
     }
 
     /// `contains_hash` for many hashes.

@@ -85,11 +85,6 @@ impl Walk {
     }
 
     #[inline]
-    pub(crate) fn reach(&self) -> u64 {
-        self.reach
-    }
-
-    #[inline]
     pub(crate) fn two_lines(&self) -> bool {
         self.two_lines
     }

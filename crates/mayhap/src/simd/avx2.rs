@@ -2,18 +2,18 @@
 //!
 //! Twice: in intrinsics for the batch loops, and in inline assembly for single keys. A function with
 //! `#[target_feature]` is never inlined into a program that is built for plain x86-64, and behind a call a single query
-//! took 3.0 against 2.0 ns in cache and 25 against 20 ns at 10M keys; assembly inlines anywhere.
+//! took 3.0 against 2.1 ns in cache and 25 against 20 ns at 10M keys; assembly inlines anywhere.
 
 use super::batch::{self, Vector};
 use super::prefetch::Fetched;
 use crate::KeyHash;
-use crate::probe::blocked::{FIRST, Pattern, Walk, mul_high};
+use crate::probe::blocked::{FIRST, Pattern, Walk};
 use crate::store::Line;
 use crate::store::shared::AtomicLine;
 use core::arch::asm;
 use core::arch::x86_64::{
     __m256i, _mm256_and_si256, _mm256_andnot_si256, _mm256_load_si256, _mm256_or_si256,
-    _mm256_set1_epi8, _mm256_set1_epi64x, _mm256_shuffle_epi8, _mm256_sllv_epi64,
+    _mm256_set1_epi64x, _mm256_shuffle_epi8, _mm256_sllv_epi64, _mm256_srlv_epi64,
     _mm256_store_si256, _mm256_testz_si256,
 };
 
@@ -45,39 +45,39 @@ pub(super) unsafe fn insert(lines: &mut [Line], walk: Walk, hashes: &[KeyHash], 
 struct Avx2;
 
 impl Vector for Avx2 {
-    type Mask = (__m256i, __m256i);
+    type Positions = (__m256i, __m256i);
 
     #[inline(always)]
-    unsafe fn mask(hash: u64, row: &Line, pattern: &Pattern) -> Self::Mask {
+    unsafe fn positions(hash: u64, pattern: &Pattern) -> Self::Positions {
         // SAFETY: the caller has checked the CPU; `spread` is 64 bytes, aligned to 64.
         unsafe {
-            let positions =
-                _mm256_and_si256(_mm256_set1_epi64x(hash.cast_signed()), _mm256_set1_epi8(63));
+            let bytes = _mm256_set1_epi64x(hash.cast_signed());
             let spread: *const __m256i = pattern.spread.as_ptr().cast();
-            let low = _mm256_shuffle_epi8(positions, _mm256_load_si256(spread));
-            let high = _mm256_shuffle_epi8(positions, _mm256_load_si256(spread.add(1)));
-            let row = load(row);
+            let low = _mm256_shuffle_epi8(bytes, _mm256_load_si256(spread));
+            let high = _mm256_shuffle_epi8(bytes, _mm256_load_si256(spread.add(1)));
+            // After the shuffle, although once before it would do: only so does the compiler see that the positions are below
+            // 64, and leaves out what a shift by more would need (six instructions).
+            let six_bits = _mm256_set1_epi64x(63);
             (
-                _mm256_sllv_epi64(row.0, low),
-                _mm256_sllv_epi64(row.1, high),
+                _mm256_and_si256(low, six_bits),
+                _mm256_and_si256(high, six_bits),
             )
         }
     }
 
     #[inline(always)]
-    unsafe fn covers(line: &Line, mask: Self::Mask) -> bool {
+    unsafe fn covers(line: &Line, positions: Self::Positions, row: &Line) -> bool {
         // SAFETY: the caller has checked the CPU.
-        unsafe {
-            let line = load(line);
-            none(
-                _mm256_andnot_si256(line.0, mask.0),
-                _mm256_andnot_si256(line.1, mask.1),
-            )
-        }
+        unsafe { none_missing(load(line), positions, row) }
     }
 
     #[inline(always)]
-    unsafe fn covers_both(first: &Line, second: &Line, mask: Self::Mask) -> bool {
+    unsafe fn covers_both(
+        first: &Line,
+        second: &Line,
+        positions: Self::Positions,
+        row: &Line,
+    ) -> bool {
         // SAFETY: the caller has checked the CPU.
         unsafe {
             let (first, second) = (load(first), load(second));
@@ -85,26 +85,45 @@ impl Vector for Avx2 {
                 _mm256_and_si256(first.0, second.0),
                 _mm256_and_si256(first.1, second.1),
             );
-            none(
-                _mm256_andnot_si256(both.0, mask.0),
-                _mm256_andnot_si256(both.1, mask.1),
-            )
+            none_missing(both, positions, row)
         }
     }
 
     #[inline(always)]
-    unsafe fn set(line: &mut Line, mask: Self::Mask) -> bool {
+    unsafe fn set(line: &mut Line, positions: Self::Positions, row: &Line) {
         // SAFETY: the caller has checked the CPU; a Line is 64 bytes, aligned to 64, and ours to write.
         unsafe {
-            let old = load(line);
+            let (old, row) = (load(line), load(row));
             let at: *mut __m256i = (&raw mut *line).cast();
-            _mm256_store_si256(at, _mm256_or_si256(old.0, mask.0));
-            _mm256_store_si256(at.add(1), _mm256_or_si256(old.1, mask.1));
-            !none(
-                _mm256_andnot_si256(old.0, mask.0),
-                _mm256_andnot_si256(old.1, mask.1),
-            )
+            _mm256_store_si256(
+                at,
+                _mm256_or_si256(old.0, _mm256_sllv_epi64(row.0, positions.0)),
+            );
+            _mm256_store_si256(
+                at.add(1),
+                _mm256_or_si256(old.1, _mm256_sllv_epi64(row.1, positions.1)),
+            );
         }
+    }
+}
+
+/// Whether the bits at the positions are set, in the words that the row uses.
+///
+/// # Safety
+/// The CPU must have AVX2.
+#[inline(always)]
+unsafe fn none_missing(
+    line: (__m256i, __m256i),
+    positions: (__m256i, __m256i),
+    row: &Line,
+) -> bool {
+    // SAFETY: the caller has checked the CPU.
+    unsafe {
+        let row = load(row);
+        let low = _mm256_andnot_si256(_mm256_srlv_epi64(line.0, positions.0), row.0);
+        let high = _mm256_andnot_si256(_mm256_srlv_epi64(line.1, positions.1), row.1);
+        let any = _mm256_or_si256(low, high);
+        _mm256_testz_si256(any, any) == 1
     }
 }
 
@@ -117,28 +136,51 @@ unsafe fn load(line: &Line) -> (__m256i, __m256i) {
     unsafe { (_mm256_load_si256(at), _mm256_load_si256(at.add(1))) }
 }
 
-/// # Safety
-/// The CPU must have AVX2.
-#[inline(always)]
-unsafe fn none(low: __m256i, high: __m256i) -> bool {
-    // SAFETY: the caller has checked the CPU.
-    unsafe {
-        let any = _mm256_or_si256(low, high);
-        _mm256_testz_si256(any, any) == 1
-    }
-}
-
-/// Builds a key's mask: {low} and {high} are its halves, {other} is scratch. {high} holds the hash at first.
-macro_rules! mask {
+/// Makes a key's positions: {low} and {high} are those in the first and the last four words. {high} holds the hash at first.
+macro_rules! positions {
     () => {
         "vpbroadcastq {high:y}, {high}
          vpand {high:y}, {high:y}, ymmword ptr [{pattern} + {SIX_BITS}]
          vpshufb {low:y}, {high:y}, ymmword ptr [{pattern} + {SPREAD}]
-         vpshufb {high:y}, {high:y}, ymmword ptr [{pattern} + {SPREAD} + 32]
-         vmovdqa {other:y}, ymmword ptr [{pattern} + {row}]
-         vpsllvq {low:y}, {other:y}, {low:y}
-         vmovdqa {other:y}, ymmword ptr [{pattern} + {row} + 32]
-         vpsllvq {high:y}, {other:y}, {high:y}"
+         vpshufb {high:y}, {high:y}, ymmword ptr [{pattern} + {SPREAD} + 32]"
+    };
+}
+
+/// Moves the bits at the positions to the low ends of the words of {line}, and leaves 1 in {low} or {high} where the row wants
+/// one and there is none. Shifting the line and not the row saves a load: the row can be an operand in memory.
+macro_rules! missing {
+    ($half:literal, $at:literal) => {
+        concat!(
+            "vpsrlvq {line:y}, {line:y}, {",
+            $half,
+            ":y}\n",
+            "vpandn {",
+            $half,
+            ":y}, {line:y}, ymmword ptr [{pattern} + {row} + ",
+            $at,
+            "]"
+        )
+    };
+}
+
+/// Positions from {high}, then the given lines of assembly, with the operands that all of them need: {low}, {high} and {line}
+/// in vector registers, {pattern} and {row}, which is the row's offset in the pattern.
+macro_rules! with_positions {
+    ($walk:expr, $hash:expr, [$($line:expr),* $(,)?], $($operands:tt)*) => {
+        asm!(
+            positions!(),
+            $($line,)*
+            // Without it, the SSE code around pays a state change: 115 ns a key instead of 2.
+            "vzeroupper",
+            high = inout(xmm_reg) f64::from_bits($hash) => _,
+            low = out(xmm_reg) _,
+            line = out(xmm_reg) _,
+            pattern = in(reg) $walk.pattern(),
+            row = in(reg) $hash.wrapping_mul(FIRST) >> 26 & (7 << 6),
+            SIX_BITS = const SIX_BITS,
+            SPREAD = const SPREAD,
+            $($operands)*
+        )
     };
 }
 
@@ -149,60 +191,43 @@ macro_rules! mask {
 #[inline(always)]
 pub(super) unsafe fn contains_one(lines: *const Line, walk: &Walk, hash: u64) -> bool {
     let found: u8;
-    let mixed = hash.wrapping_mul(FIRST);
-    let first = mul_high(mixed, walk.reach()) << 6;
-    let row = mixed >> 26 & (7 << 6);
-    if walk.two_lines() {
-        let second = (walk.second(hash) as u64) << 6;
-        // SAFETY: both lines lie inside the table and the row inside the rows; nothing is written.
-        unsafe {
-            asm!(
-                mask!(),
-                "vmovdqa {other:y}, ymmword ptr [{lines} + {first}]",
-                "vpand {other:y}, {other:y}, ymmword ptr [{lines} + {second}]",
-                "vpandn {low:y}, {other:y}, {low:y}",
-                "vmovdqa {other:y}, ymmword ptr [{lines} + {first} + 32]",
-                "vpand {other:y}, {other:y}, ymmword ptr [{lines} + {second} + 32]",
-                "vpandn {high:y}, {other:y}, {high:y}",
-                "vpor {high:y}, {high:y}, {low:y}",
-                "vptest {high:y}, {high:y}",
-                "sete {found}",
-                // Without it, the SSE code around pays a state change: 115 ns a key instead of 2.
-                "vzeroupper",
-                high = inout(xmm_reg) f64::from_bits(hash) => _,
-                low = out(xmm_reg) _,
-                other = out(xmm_reg) _,
-                pattern = in(reg) walk.pattern(),
-                SIX_BITS = const SIX_BITS,
-                SPREAD = const SPREAD,
-                row = in(reg) row,
+    let first = walk.first(hash) << 6;
+    // SAFETY: the lines lie inside the table and the row inside the pattern; nothing is written.
+    unsafe {
+        if walk.two_lines() {
+            with_positions!(
+                walk,
+                hash,
+                [
+                    "vmovdqa {line:y}, ymmword ptr [{lines} + {first}]",
+                    "vpand {line:y}, {line:y}, ymmword ptr [{lines} + {second}]",
+                    missing!("low", "0"),
+                    "vmovdqa {line:y}, ymmword ptr [{lines} + {first} + 32]",
+                    "vpand {line:y}, {line:y}, ymmword ptr [{lines} + {second} + 32]",
+                    missing!("high", "32"),
+                    "vpor {high:y}, {high:y}, {low:y}",
+                    "vptest {high:y}, {high:y}",
+                    "sete {found}",
+                ],
                 lines = in(reg) lines,
                 first = in(reg) first,
-                second = in(reg) second,
+                second = in(reg) walk.second(hash) << 6,
                 found = out(reg_byte) found,
                 options(pure, readonly, nostack),
             );
-        }
-    } else {
-        // SAFETY: the line lies inside the table and the row inside the rows; nothing is written.
-        unsafe {
-            asm!(
-                mask!(),
-                "vmovdqa {other:y}, ymmword ptr [{lines} + {first}]",
-                "vpandn {low:y}, {other:y}, {low:y}",
-                "vmovdqa {other:y}, ymmword ptr [{lines} + {first} + 32]",
-                "vpandn {high:y}, {other:y}, {high:y}",
-                "vpor {high:y}, {high:y}, {low:y}",
-                "vptest {high:y}, {high:y}",
-                "sete {found}",
-                "vzeroupper",
-                high = inout(xmm_reg) f64::from_bits(hash) => _,
-                low = out(xmm_reg) _,
-                other = out(xmm_reg) _,
-                pattern = in(reg) walk.pattern(),
-                SIX_BITS = const SIX_BITS,
-                SPREAD = const SPREAD,
-                row = in(reg) row,
+        } else {
+            with_positions!(
+                walk,
+                hash,
+                [
+                    "vmovdqa {line:y}, ymmword ptr [{lines} + {first}]",
+                    missing!("low", "0"),
+                    "vmovdqa {line:y}, ymmword ptr [{lines} + {first} + 32]",
+                    missing!("high", "32"),
+                    "vpor {high:y}, {high:y}, {low:y}",
+                    "vptest {high:y}, {high:y}",
+                    "sete {found}",
+                ],
                 lines = in(reg) lines,
                 first = in(reg) first,
                 found = out(reg_byte) found,
@@ -214,6 +239,10 @@ pub(super) unsafe fn contains_one(lines: *const Line, walk: &Walk, hash: u64) ->
 }
 
 /// Sets the key's bits; `true` when one of them was not set before.
+///
+/// One by one this is slower than a filter with 256-bit blocks (0.8x sbbf-rs-safe in cache): the assembly may write anything,
+/// so the fields of the filter are loaded again for each key, and there are two halves to load, or and store. Behind a call,
+/// or with the or in plain SSE2, it was slower still. Batches do not suffer from it.
 ///
 /// # Safety
 /// The CPU must have AVX2 and `lines` must point to `walk.lines()` lines that nobody else uses.
@@ -231,35 +260,34 @@ pub(super) unsafe fn insert_one(lines: *mut Line, walk: &Walk, hash: u64) -> boo
 }
 
 /// # Safety
-/// The CPU must have AVX2 and `line` must be ours to write.
+/// The CPU must have AVX2 and `at` must be ours to write.
 #[inline(always)]
-unsafe fn set_one(line: *mut Line, walk: &Walk, hash: u64) -> bool {
+unsafe fn set_one(at: *mut Line, walk: &Walk, hash: u64) -> bool {
     let new: u8;
-    // SAFETY: only the line is written, and the row lies inside the rows.
+    // SAFETY: only the line is written, and the row lies inside the pattern.
     unsafe {
-        asm!(
-            mask!(),
-            "vmovdqa {other:y}, ymmword ptr [{line}]",
-            "vpandn {missing:y}, {other:y}, {low:y}",
-            "vpor {other:y}, {other:y}, {low:y}",
-            "vmovdqa ymmword ptr [{line}], {other:y}",
-            "vmovdqa {other:y}, ymmword ptr [{line} + 32]",
-            "vpandn {low:y}, {other:y}, {high:y}",
-            "vpor {other:y}, {other:y}, {high:y}",
-            "vmovdqa ymmword ptr [{line} + 32], {other:y}",
-            "vpor {missing:y}, {missing:y}, {low:y}",
-            "vptest {missing:y}, {missing:y}",
-            "setne {new}",
-            "vzeroupper",
-            high = inout(xmm_reg) f64::from_bits(hash) => _,
-            low = out(xmm_reg) _,
-            other = out(xmm_reg) _,
+        with_positions!(
+            walk,
+            hash,
+            [
+                "vmovdqa {line:y}, ymmword ptr [{pattern} + {row}]",
+                "vpsllvq {low:y}, {line:y}, {low:y}",
+                "vmovdqa {line:y}, ymmword ptr [{pattern} + {row} + 32]",
+                "vpsllvq {high:y}, {line:y}, {high:y}",
+                "vmovdqa {line:y}, ymmword ptr [{at}]",
+                "vpandn {missing:y}, {line:y}, {low:y}",
+                "vpor {line:y}, {line:y}, {low:y}",
+                "vmovdqa ymmword ptr [{at}], {line:y}",
+                "vmovdqa {line:y}, ymmword ptr [{at} + 32]",
+                "vpandn {low:y}, {line:y}, {high:y}",
+                "vpor {line:y}, {line:y}, {high:y}",
+                "vmovdqa ymmword ptr [{at} + 32], {line:y}",
+                "vpor {missing:y}, {missing:y}, {low:y}",
+                "vptest {missing:y}, {missing:y}",
+                "setne {new}",
+            ],
             missing = out(xmm_reg) _,
-            pattern = in(reg) walk.pattern(),
-            SIX_BITS = const SIX_BITS,
-            SPREAD = const SPREAD,
-            row = in(reg) hash.wrapping_mul(FIRST) >> 26 & (7 << 6),
-            line = in(reg) line,
+            at = in(reg) at,
             new = out(reg_byte) new,
             options(nostack),
         );
@@ -267,7 +295,7 @@ unsafe fn set_one(line: *mut Line, walk: &Walk, hash: u64) -> bool {
     new != 0
 }
 
-/// One bit for each word of the line that lacks a bit of the key: `AtomicLine::missing` for many threads at once.
+/// One bit for each word of the line that lacks a bit of the key: `AtomicLine::missing_words` for many threads at once.
 ///
 /// The line is read as eight relaxed atomic loads would read it: in assembly, so that the compiler makes no assumptions about
 /// words that other threads write, and not `pure`, so that it reads again each time.
@@ -280,26 +308,21 @@ pub(super) unsafe fn missing_words(line: &AtomicLine, walk: &Walk, hash: u64) ->
     // SAFETY: a line is 64 bytes, aligned to 64, and the row lies inside the pattern; nothing is written. Aligned vector
     // loads do not tear 8-byte words on any CPU with AVX2.
     unsafe {
-        asm!(
-            mask!(),
-            "vmovdqa {other:y}, ymmword ptr [{line}]",
-            "vpandn {low:y}, {other:y}, {low:y}",
-            "vmovdqa {other:y}, ymmword ptr [{line} + 32]",
-            "vpandn {high:y}, {other:y}, {high:y}",
-            "vpxor {other}, {other}, {other}",
-            "vpcmpeqq {low:y}, {low:y}, {other:y}",
-            "vpcmpeqq {high:y}, {high:y}, {other:y}",
-            "vmovmskpd {covered_low:e}, {low:y}",
-            "vmovmskpd {covered_high:e}, {high:y}",
-            "vzeroupper",
-            high = inout(xmm_reg) f64::from_bits(hash) => _,
-            low = out(xmm_reg) _,
-            other = out(xmm_reg) _,
-            pattern = in(reg) walk.pattern(),
-            SIX_BITS = const SIX_BITS,
-            SPREAD = const SPREAD,
-            row = in(reg) hash.wrapping_mul(FIRST) >> 26 & (7 << 6),
-            line = in(reg) line,
+        with_positions!(
+            walk,
+            hash,
+            [
+                "vmovdqa {line:y}, ymmword ptr [{at}]",
+                missing!("low", "0"),
+                "vmovdqa {line:y}, ymmword ptr [{at} + 32]",
+                missing!("high", "32"),
+                "vpxor {line}, {line}, {line}",
+                "vpcmpeqq {low:y}, {low:y}, {line:y}",
+                "vpcmpeqq {high:y}, {high:y}, {line:y}",
+                "vmovmskpd {covered_low:e}, {low:y}",
+                "vmovmskpd {covered_high:e}, {high:y}",
+            ],
+            at = in(reg) line,
             covered_low = out(reg) low,
             covered_high = out(reg) high,
             options(readonly, nostack),

@@ -7,7 +7,7 @@ use crate::probe::blocked::{Pattern, Walk};
 use crate::store::Line;
 use core::arch::x86_64::{
     __m512i, _mm512_and_si512, _mm512_andnot_si512, _mm512_load_si512, _mm512_or_si512,
-    _mm512_set1_epi8, _mm512_set1_epi64, _mm512_shuffle_epi8, _mm512_sllv_epi64,
+    _mm512_set1_epi64, _mm512_shuffle_epi8, _mm512_sllv_epi64, _mm512_srlv_epi64,
     _mm512_store_si512, _mm512_test_epi64_mask,
 };
 
@@ -36,46 +36,52 @@ pub(super) unsafe fn insert(lines: &mut [Line], walk: Walk, hashes: &[KeyHash], 
 struct Avx512;
 
 impl Vector for Avx512 {
-    type Mask = __m512i;
+    type Positions = __m512i;
 
     #[inline(always)]
-    unsafe fn mask(hash: u64, row: &Line, pattern: &Pattern) -> __m512i {
-        // SAFETY: the caller has checked the CPU; `spread` and Line are 64 bytes, aligned to 64.
+    unsafe fn positions(hash: u64, pattern: &Pattern) -> __m512i {
+        // SAFETY: the caller has checked the CPU; `spread` is 64 bytes, aligned to 64.
         unsafe {
-            let positions =
-                _mm512_and_si512(_mm512_set1_epi64(hash.cast_signed()), _mm512_set1_epi8(63));
-            let spread = _mm512_load_si512(pattern.spread.as_ptr().cast());
-            _mm512_sllv_epi64(load(row), _mm512_shuffle_epi8(positions, spread))
+            let bytes = _mm512_set1_epi64(hash.cast_signed());
+            let spread =
+                _mm512_shuffle_epi8(bytes, _mm512_load_si512(pattern.spread.as_ptr().cast()));
+            // After the shuffle, so that the compiler sees that no shift is by 64 or more.
+            _mm512_and_si512(spread, _mm512_set1_epi64(63))
         }
     }
 
     #[inline(always)]
-    unsafe fn covers(line: &Line, mask: __m512i) -> bool {
+    unsafe fn covers(line: &Line, positions: __m512i, row: &Line) -> bool {
         // SAFETY: the caller has checked the CPU.
-        unsafe {
-            let missing = _mm512_andnot_si512(load(line), mask);
-            _mm512_test_epi64_mask(missing, missing) == 0
-        }
+        unsafe { none_missing(load(line), positions, row) }
     }
 
     #[inline(always)]
-    unsafe fn covers_both(first: &Line, second: &Line, mask: __m512i) -> bool {
+    unsafe fn covers_both(first: &Line, second: &Line, positions: __m512i, row: &Line) -> bool {
         // SAFETY: the caller has checked the CPU.
-        unsafe {
-            let missing = _mm512_andnot_si512(_mm512_and_si512(load(first), load(second)), mask);
-            _mm512_test_epi64_mask(missing, missing) == 0
-        }
+        unsafe { none_missing(_mm512_and_si512(load(first), load(second)), positions, row) }
     }
 
     #[inline(always)]
-    unsafe fn set(line: &mut Line, mask: __m512i) -> bool {
+    unsafe fn set(line: &mut Line, positions: __m512i, row: &Line) {
         // SAFETY: the caller has checked the CPU; a Line is 64 bytes, aligned to 64, and ours to write.
         unsafe {
-            let old = load(line);
-            let missing = _mm512_andnot_si512(old, mask);
-            _mm512_store_si512((&raw mut *line).cast(), _mm512_or_si512(old, mask));
-            _mm512_test_epi64_mask(missing, missing) != 0
+            let bits = _mm512_or_si512(load(line), _mm512_sllv_epi64(load(row), positions));
+            _mm512_store_si512((&raw mut *line).cast(), bits);
         }
+    }
+}
+
+/// Whether the bits at the positions are set, in the words that the row uses.
+///
+/// # Safety
+/// The CPU must have AVX-512 F.
+#[inline(always)]
+unsafe fn none_missing(line: __m512i, positions: __m512i, row: &Line) -> bool {
+    // SAFETY: the caller has checked the CPU.
+    unsafe {
+        let missing = _mm512_andnot_si512(_mm512_srlv_epi64(line, positions), load(row));
+        _mm512_test_epi64_mask(missing, missing) == 0
     }
 }
 

@@ -10,22 +10,27 @@ use crate::probe::blocked::{Pattern, Walk};
 use crate::store::Line;
 use core::marker::PhantomData;
 
-/// How a kernel holds and uses the bits of one key.
+/// How a kernel holds and uses the positions of one key. `row` is the key's row: 1 in every word that it uses.
 pub(super) trait Vector {
-    /// A key's bits in a line, in registers.
-    type Mask: Copy;
+    /// A key's position in each of the eight words, in registers.
+    type Positions: Copy;
 
-    /// The mask of `blocked::mask`.
+    /// The six low bits of every byte of the hash.
     ///
     /// # Safety
     /// The CPU must have the kernel's instruction set. The same for all functions below.
-    unsafe fn mask(hash: u64, row: &Line, pattern: &Pattern) -> Self::Mask;
-    /// Whether all bits of the mask are set in the line.
-    unsafe fn covers(line: &Line, mask: Self::Mask) -> bool;
-    /// Whether all bits of the mask are set in both lines.
-    unsafe fn covers_both(first: &Line, second: &Line, mask: Self::Mask) -> bool;
-    /// Sets the bits of the mask; `true` when one of them was not set before.
-    unsafe fn set(line: &mut Line, mask: Self::Mask) -> bool;
+    unsafe fn positions(hash: u64, pattern: &Pattern) -> Self::Positions;
+    /// Whether the line has all bits of the key.
+    unsafe fn covers(line: &Line, positions: Self::Positions, row: &Line) -> bool;
+    /// Whether both lines have all bits of the key.
+    unsafe fn covers_both(
+        first: &Line,
+        second: &Line,
+        positions: Self::Positions,
+        row: &Line,
+    ) -> bool;
+    /// Sets the bits of the key.
+    unsafe fn set(line: &mut Line, positions: Self::Positions, row: &Line);
 }
 
 /// The two hands of a batch.
@@ -156,16 +161,18 @@ impl<V: Vector, const TWO: bool> Hands for Ask<'_, V, TWO> {
     unsafe fn work(&mut self, at: usize, hash: u64) {
         // SAFETY: `contains` has checked CPU and lengths; `first` and `second` are below walk.lines().
         unsafe {
-            let mask = V::mask(hash, self.walk.row(hash), self.walk.pattern());
+            let positions = V::positions(hash, self.walk.pattern());
+            let row = self.walk.row(hash);
             let first = self.lines.get_unchecked(self.walk.first(hash));
             *self.found.get_unchecked_mut(at) = if TWO {
                 V::covers_both(
                     first,
                     self.lines.get_unchecked(self.walk.second(hash)),
-                    mask,
+                    positions,
+                    row,
                 )
             } else {
-                V::covers(first, mask)
+                V::covers(first, positions, row)
             };
         }
     }
@@ -187,10 +194,19 @@ impl<V: Vector, const TWO: bool> Hands for Put<'_, V, TWO> {
     unsafe fn work(&mut self, _at: usize, hash: u64) {
         // SAFETY: `insert` has checked CPU and length; `first` and `second` are below walk.lines().
         unsafe {
-            let mask = V::mask(hash, self.walk.row(hash), self.walk.pattern());
-            V::set(self.lines.get_unchecked_mut(self.walk.first(hash)), mask);
+            let positions = V::positions(hash, self.walk.pattern());
+            let row = self.walk.row(hash);
+            V::set(
+                self.lines.get_unchecked_mut(self.walk.first(hash)),
+                positions,
+                row,
+            );
             if TWO {
-                V::set(self.lines.get_unchecked_mut(self.walk.second(hash)), mask);
+                V::set(
+                    self.lines.get_unchecked_mut(self.walk.second(hash)),
+                    positions,
+                    row,
+                );
             }
         }
     }

@@ -1,8 +1,8 @@
 //! `Table`: lines, a walk and a kernel that are known to fit together, so that the code below need not check.
 
-use super::batch::{self, Vector};
+use super::batch;
 use super::kernel::{Kernel, Usable};
-use super::portable::Portable;
+use super::portable::{self, Portable};
 use super::prefetch::Fetched;
 use crate::probe::blocked::Walk;
 use crate::store::{Line, zeroed_lines};
@@ -76,7 +76,7 @@ impl Table {
     #[inline(always)]
     pub(crate) fn contains(&self, hash: u64) -> bool {
         match self.kernel.get() {
-            Kernel::Portable => self.contains_portable(hash),
+            Kernel::Portable => portable::contains_one(&self.lines, &self.walk, hash),
             // One key with AVX-512 would save a few instructions and cost a third spelling of the assembly.
             #[cfg(target_arch = "x86_64")]
             // SAFETY: the table's invariant; AVX-512 implies AVX2 (`Kernel::is_available`).
@@ -84,41 +84,21 @@ impl Table {
                 avx2::contains_one(self.lines.as_ptr(), &self.walk, hash)
             },
             #[cfg(not(target_arch = "x86_64"))]
-            _ => self.contains_portable(hash),
-        }
-    }
-
-    fn contains_portable(&self, hash: u64) -> bool {
-        let mask = self.walk.mask(hash);
-        // SAFETY: Portable needs nothing of the CPU.
-        unsafe {
-            Portable::covers(&self.lines[self.walk.first(hash)], mask)
-                && (!self.walk.two_lines()
-                    || Portable::covers(&self.lines[self.walk.second(hash)], mask))
+            _ => portable::contains_one(&self.lines, &self.walk, hash),
         }
     }
 
     #[inline(always)]
     pub(crate) fn insert(&mut self, hash: u64) -> bool {
         match self.kernel.get() {
-            Kernel::Portable => self.insert_portable(hash),
+            Kernel::Portable => portable::insert_one(&mut self.lines, &self.walk, hash),
             #[cfg(target_arch = "x86_64")]
             // SAFETY: the table's invariant; AVX-512 implies AVX2 (`Kernel::is_available`).
             Kernel::Avx2 | Kernel::Avx512 => unsafe {
                 avx2::insert_one(self.lines.as_mut_ptr(), &self.walk, hash)
             },
             #[cfg(not(target_arch = "x86_64"))]
-            _ => self.insert_portable(hash),
-        }
-    }
-
-    fn insert_portable(&mut self, hash: u64) -> bool {
-        let mask = self.walk.mask(hash);
-        // SAFETY: Portable needs nothing of the CPU.
-        unsafe {
-            let new = Portable::set(&mut self.lines[self.walk.first(hash)], mask);
-            self.walk.two_lines() && Portable::set(&mut self.lines[self.walk.second(hash)], mask)
-                || new
+            _ => portable::insert_one(&mut self.lines, &self.walk, hash),
         }
     }
 

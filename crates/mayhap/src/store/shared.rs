@@ -29,6 +29,16 @@ impl AtomicLine {
         })
     }
 
+    /// Sets all bits that are set in `other`.
+    #[inline(always)]
+    pub(crate) fn union_with(&self, other: &Line) {
+        for (word, bits) in self.0.iter().zip(other.0) {
+            if word.load(Relaxed) & bits != bits {
+                word.fetch_or(bits, Relaxed);
+            }
+        }
+    }
+
     /// Sets a bit of a word; `true` when this call set it.
     #[inline(always)]
     pub(crate) fn set(&self, word: usize, bit: u64) -> bool {

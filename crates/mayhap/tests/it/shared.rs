@@ -108,3 +108,19 @@ fn a_shared_filter_answers_as_the_frozen_one_and_goes_on_when_thawed() {
         grown.union_with(&frozen).unwrap();
     }
 }
+
+#[test]
+fn a_shared_filter_takes_in_a_plain_one_of_its_shape_and_refuses_others() {
+    let shared = SharedBloom::new(10_000, 0.01).unwrap();
+    shared.insert("here");
+    let mut other = Bloom::new(10_000, 0.01).unwrap();
+    other.extend((0..10_000_u32).map(u32::to_le_bytes));
+    shared.union_with(&other).unwrap();
+    other.insert("here");
+    let refused = shared
+        .union_with(&Bloom::new(20_000, 0.01).unwrap())
+        .unwrap_err()
+        .to_string();
+    assert!(refused.contains("lines"), "{refused}");
+    assert_eq!(shared.freeze(), other);
+}
