@@ -188,7 +188,7 @@ impl SharedBloom {
 
     fn merge(&self, other: &Bloom) {
         for (at, (ours, theirs)) in self.lines.iter().zip(other.table.lines()).enumerate() {
-            prefetch_to_write(self.lines.as_ptr().wrapping_add(at + AHEAD));
+            prefetch_to_write(self.kernel, self.lines.as_ptr().wrapping_add(at + AHEAD));
             ours.union_with(theirs);
         }
     }
@@ -228,9 +228,9 @@ impl SharedBloom {
     /// Asks memory for the lines of a hash.
     #[inline(always)]
     fn ask(&self, hash: u64) {
-        prefetch_to_write(self.lines.as_ptr().wrapping_add(self.walk.first(hash)));
+        prefetch_to_write(self.kernel, self.lines.as_ptr().wrapping_add(self.walk.first(hash)));
         if self.walk.two_lines() {
-            prefetch_to_write(self.lines.as_ptr().wrapping_add(self.walk.second(hash)));
+            prefetch_to_write(self.kernel, self.lines.as_ptr().wrapping_add(self.walk.second(hash)));
         }
     }
 

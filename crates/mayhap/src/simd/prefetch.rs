@@ -1,6 +1,8 @@
 //! Asking memory for a line before it is needed.
 
+use super::kernel::{Kernel, Usable};
 use crate::store::Line;
+use crate::store::shared::AtomicLine;
 
 /// Filters up to this size are taken to be in a core's own cache, where prefetching only costs: at 100k keys (150 kB) a
 /// batch takes 2.0 ns a key without and 2.4 ns with, at 1M keys (1.5 MB) 3.3 ns without and 2.6 ns with.
@@ -45,14 +47,15 @@ pub(crate) fn prefetch(line: *const Line) {
 }
 
 /// The same for a line that will be written: it comes to this core alone, so that the write need not wait for the others to
-/// give it up. Two threads filling one filter: see docs/performance.md.
+/// give it up. CPUs before AVX2 may not know the instruction.
 #[inline(always)]
-pub(crate) fn prefetch_to_write<T>(line: *const T) {
-    #[cfg(target_arch = "x86_64")]
-    // SAFETY: a prefetch faults on no address; CPUs without this one take it for a no-op.
-    unsafe {
-        core::arch::asm!("prefetchw byte ptr [{}]", in(reg) line, options(nostack, preserves_flags, readonly));
+pub(crate) fn prefetch_to_write(kernel: Usable, line: *const AtomicLine) {
+    match kernel.get() {
+        #[cfg(target_arch = "x86_64")]
+        // SAFETY: a prefetch faults on no address, and every CPU with AVX2 takes this one, if only as a no-op.
+        Kernel::Avx2 | Kernel::Avx512 => unsafe {
+            core::arch::asm!("prefetchw byte ptr [{}]", in(reg) line, options(nostack, preserves_flags, readonly));
+        },
+        _ => prefetch(line.cast()),
     }
-    #[cfg(not(target_arch = "x86_64"))]
-    let _ = line;
 }
