@@ -228,9 +228,15 @@ impl SharedBloom {
     /// Asks memory for the lines of a hash.
     #[inline(always)]
     fn ask(&self, hash: u64) {
-        prefetch_to_write(self.kernel, self.lines.as_ptr().wrapping_add(self.walk.first(hash)));
+        prefetch_to_write(
+            self.kernel,
+            self.lines.as_ptr().wrapping_add(self.walk.first(hash)),
+        );
         if self.walk.two_lines() {
-            prefetch_to_write(self.kernel, self.lines.as_ptr().wrapping_add(self.walk.second(hash)));
+            prefetch_to_write(
+                self.kernel,
+                self.lines.as_ptr().wrapping_add(self.walk.second(hash)),
+            );
         }
     }
 
