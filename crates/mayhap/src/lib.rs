@@ -16,6 +16,7 @@
 //! # What is here
 //!
 //! * [`Bloom`]: insert-only, the default. [`SharedBloom`]: the same, filled by many threads.
+//! * [`GrowingBloom`]: when the number of keys is not known. [`WindowBloom`]: when keys are to be forgotten after a while.
 //! * [`plan`]: all sizing arithmetic; [`plan::BloomPlan`] is what `Bloom::new` asks.
 //! * [`Kernel`]: which SIMD instructions are used.
 //!
@@ -39,7 +40,9 @@ mod store;
 
 pub use error::{Mismatch, PlanError};
 pub use filter::bloom::Bloom;
+pub use filter::growing::GrowingBloom;
 pub use filter::shared::SharedBloom;
+pub use filter::window::{Burst, Timestamp, WindowBloom};
 pub use hash::{HashScheme, SipKey};
 pub use key::KeyHash;
 pub use simd::Kernel;

@@ -1,5 +1,7 @@
 //! What callers hold, one kind a file.
 
 pub(crate) mod bloom;
+pub(crate) mod growing;
 mod ruler;
 pub(crate) mod shared;
+pub(crate) mod window;

@@ -8,9 +8,13 @@ mod bloom;
 pub mod classic;
 pub mod clickhouse;
 pub mod cost;
+mod growing;
 mod memory;
+mod window;
 
 pub use bloom::{BloomPlan, LinesPerKey};
+pub use growing::GrowingPlan;
+pub use window::WindowPlan;
 
 use crate::PlanError;
 

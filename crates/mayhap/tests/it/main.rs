@@ -3,11 +3,13 @@
 #![expect(clippy::print_stdout, reason = "tests print what they measured")]
 
 mod bad_input;
+mod growing;
 mod kernels;
 mod laws;
 mod rates;
 mod shared;
 mod together;
+mod window;
 
 use mayhap::KeyHash;
 

@@ -1,0 +1,331 @@
+//! `GrowingBloom`: for when the number of keys is not known. A chain of `Bloom` layers that keeps its rate at any size.
+//!
+//! New keys go into the newest layer, and only if no older one has them; when it is full, a larger one is opened. All layers know
+//! a key by one hash. Where each layer is how large is `plan/growing.rs`.
+
+use super::bloom::{Bloom, CHUNK};
+use crate::plan::GrowingPlan;
+use crate::{HashScheme, KeyHash, PlanError, SipKey};
+use alloc::vec::Vec;
+use core::fmt;
+
+/// A filter that grows with its keys.
+///
+/// ```
+/// let mut seen = mayhap::GrowingBloom::new(100, 0.01)?; // 100 keys is a guess
+/// for key in 0..10_000_u32 {
+///     seen.insert(key.to_le_bytes());
+/// }
+/// assert!(seen.contains(77_u32.to_le_bytes()) && seen.estimated_rate() < 0.0101);
+/// # Ok::<(), mayhap::PlanError>(())
+/// ```
+#[derive(Clone, PartialEq)]
+pub struct GrowingBloom {
+    /// Never empty; the newest last.
+    layers: Vec<Bloom>,
+    /// Keys that went into the newest layer.
+    in_newest: u64,
+    plan: GrowingPlan,
+    scheme: HashScheme,
+}
+
+impl GrowingBloom {
+    /// An empty filter that begins with room for `capacity` keys and keeps the false-positive rate however many come.
+    ///
+    /// # Errors
+    /// When the capacity is 0, the rate not between 0 and 1, or the memory is not there.
+    pub fn new(capacity: u64, false_positive_rate: f64) -> Result<Self, PlanError> {
+        Self::from_plan(
+            GrowingPlan::new(capacity, false_positive_rate)?,
+            HashScheme::Xxh3,
+        )
+    }
+
+    /// The same for who expects `maximum` keys at most: half the size when it gets there. It goes on growing past it.
+    ///
+    /// # Errors
+    /// As [`GrowingBloom::new`]; when the maximum is below the capacity.
+    pub fn with_maximum(
+        capacity: u64,
+        maximum: u64,
+        false_positive_rate: f64,
+    ) -> Result<Self, PlanError> {
+        Self::from_plan(
+            GrowingPlan::with_maximum(capacity, maximum, false_positive_rate)?,
+            HashScheme::Xxh3,
+        )
+    }
+
+    /// The same for keys that others choose, as [`Bloom::keyed`].
+    ///
+    /// # Errors
+    /// As [`GrowingBloom::new`].
+    pub fn keyed(capacity: u64, false_positive_rate: f64, key: SipKey) -> Result<Self, PlanError> {
+        Self::from_plan(
+            GrowingPlan::new(capacity, false_positive_rate)?,
+            HashScheme::Sip13(key),
+        )
+    }
+
+    /// The same for the caller's own hashes, as [`Bloom::for_hashes`].
+    ///
+    /// # Errors
+    /// As [`GrowingBloom::new`].
+    pub fn for_hashes(capacity: u64, false_positive_rate: f64) -> Result<Self, PlanError> {
+        Self::from_plan(
+            GrowingPlan::new(capacity, false_positive_rate)?,
+            HashScheme::Caller,
+        )
+    }
+
+    /// An empty filter that grows as planned.
+    ///
+    /// # Errors
+    /// When the memory for the first layer is not there.
+    pub fn from_plan(plan: GrowingPlan, scheme: HashScheme) -> Result<Self, PlanError> {
+        let layers = alloc::vec![Bloom::from_plan(plan.layer(0)?, scheme)?];
+        Ok(Self {
+            layers,
+            in_newest: 0,
+            plan,
+            scheme,
+        })
+    }
+
+    /// The hash under which this filter knows a key.
+    ///
+    /// # Panics
+    /// On a filter made by [`GrowingBloom::for_hashes`]; the same for all methods that take key bytes.
+    #[inline]
+    pub fn hash(&self, key: impl AsRef<[u8]>) -> KeyHash {
+        self.scheme.hash(key.as_ref())
+    }
+
+    /// `true`: the key was surely new. When the newest layer is full a larger one is opened; if there is no memory for it, the
+    /// key still goes in, and [`is_over_capacity`](Self::is_over_capacity) tells that the rate is no longer kept.
+    #[inline]
+    pub fn insert(&mut self, key: impl AsRef<[u8]>) -> bool {
+        self.insert_hash(self.hash(key))
+    }
+
+    /// `false` is certain: the key was never inserted. `true` is mayhap.
+    #[inline]
+    pub fn contains(&self, key: impl AsRef<[u8]>) -> bool {
+        self.contains_hash(self.hash(key))
+    }
+
+    /// As [`GrowingBloom::insert`], for a hash of this filter's scheme.
+    pub fn insert_hash(&mut self, hash: KeyHash) -> bool {
+        if self.older().iter().any(|layer| layer.contains_hash(hash)) {
+            return false;
+        }
+        self.insert_into_newest(hash)
+    }
+
+    /// As [`GrowingBloom::contains`], for a hash of this filter's scheme. The newest layer, which holds most keys, is asked
+    /// first.
+    pub fn contains_hash(&self, hash: KeyHash) -> bool {
+        self.layers
+            .iter()
+            .rev()
+            .any(|layer| layer.contains_hash(hash))
+    }
+
+    /// Inserts many hashes.
+    pub fn insert_hashes(&mut self, hashes: &[KeyHash]) {
+        let mut found = [false; CHUNK];
+        for hashes in hashes.chunks(CHUNK) {
+            let found = &mut found[..hashes.len()];
+            found.fill(false);
+            let asked = self.layers.len() - 1;
+            self.ask(hashes, found, asked);
+            for (&hash, &known) in hashes.iter().zip(&*found) {
+                // Layers that were still the newest when the others were asked, and have become older ones since.
+                let mut since = self.layers[asked..self.layers.len() - 1].iter();
+                if !known && !since.any(|layer| layer.contains_hash(hash)) {
+                    self.insert_into_newest(hash);
+                }
+            }
+        }
+    }
+
+    /// `contains_hash` for many hashes: the lines of all layers are asked for together.
+    ///
+    /// # Panics
+    /// When `hashes` and `found` differ in length.
+    pub fn contains_hashes(&self, hashes: &[KeyHash], found: &mut [bool]) {
+        assert_eq!(
+            hashes.len(),
+            found.len(),
+            "one place in `found` for every hash"
+        );
+        for (hashes, found) in hashes.chunks(CHUNK).zip(found.chunks_mut(CHUNK)) {
+            found.fill(false);
+            self.ask(hashes, found, self.layers.len());
+        }
+    }
+
+    /// `contains` for many keys.
+    ///
+    /// # Panics
+    /// When `keys` and `found` differ in length.
+    pub fn contains_each(&self, keys: &[impl AsRef<[u8]>], found: &mut [bool]) {
+        assert_eq!(
+            keys.len(),
+            found.len(),
+            "one place in `found` for every key"
+        );
+        let mut hashes = [KeyHash::from_u64(0); CHUNK];
+        for (keys, found) in keys.chunks(CHUNK).zip(found.chunks_mut(CHUNK)) {
+            for (hash, key) in hashes.iter_mut().zip(keys) {
+                *hash = self.hash(key);
+            }
+            self.contains_hashes(&hashes[..keys.len()], found);
+        }
+    }
+
+    /// Adds to `found` what the first `layers` layers say of up to `CHUNK` hashes.
+    fn ask(&self, hashes: &[KeyHash], found: &mut [bool], layers: usize) {
+        let layers = &self.layers[..layers];
+        for layer in layers {
+            layer.prefetch(hashes);
+        }
+        let mut in_layer = [false; CHUNK];
+        for layer in layers {
+            let in_layer = &mut in_layer[..hashes.len()];
+            layer.contains_prefetched(hashes, in_layer);
+            for (found, &in_layer) in found.iter_mut().zip(&*in_layer) {
+                *found |= in_layer;
+            }
+        }
+    }
+
+    fn older(&self) -> &[Bloom] {
+        &self.layers[..self.layers.len() - 1]
+    }
+
+    fn insert_into_newest(&mut self, hash: KeyHash) -> bool {
+        let newest = self.layers.len() - 1;
+        if self.in_newest >= self.layers[newest].capacity()
+            && !self.layers[newest].contains_hash(hash)
+            && self.grow()
+        {
+            self.in_newest = 1;
+            return self.layers[newest + 1].insert_hash(hash);
+        }
+        let new = self.layers[newest].insert_hash(hash);
+        self.in_newest += u64::from(new);
+        new
+    }
+
+    /// Opens the next layer; `false` when there is no memory for it.
+    fn grow(&mut self) -> bool {
+        let next = self
+            .plan
+            .layer(self.layers.len() as u32)
+            .and_then(|plan| Bloom::from_plan(plan, self.scheme));
+        match next {
+            Ok(layer) if self.layers.try_reserve(1).is_ok() => {
+                self.layers.push(layer);
+                true
+            }
+            _ => false,
+        }
+    }
+
+    /// Forgets all keys, and all layers but the first.
+    pub fn clear(&mut self) {
+        self.layers.truncate(1);
+        self.layers[0].clear();
+        self.in_newest = 0;
+    }
+
+    /// About how many distinct keys are in. Reads the whole filter.
+    pub fn estimated_keys(&self) -> u64 {
+        self.layers
+            .iter()
+            .map(Bloom::estimated_keys)
+            .fold(0, u64::saturating_add)
+    }
+
+    /// The false-positive rate now, from the bits that are set. Reads the whole filter.
+    pub fn estimated_rate(&self) -> f64 {
+        1.0 - self
+            .layers
+            .iter()
+            .map(|layer| 1.0 - layer.estimated_rate())
+            .product::<f64>()
+    }
+
+    /// The false-positive rate that the filter was made for, at any size.
+    pub fn false_positive_rate(&self) -> f64 {
+        self.plan.false_positive_rate()
+    }
+
+    /// Whether the rate is no longer kept, because there was no memory for another layer.
+    pub fn is_over_capacity(&self) -> bool {
+        self.layers
+            .last()
+            .is_some_and(|newest| self.in_newest > newest.capacity())
+    }
+
+    /// How many more keys fit before the filter grows.
+    pub fn keys_until_growth(&self) -> u64 {
+        self.layers
+            .last()
+            .map_or(0, Bloom::capacity)
+            .saturating_sub(self.in_newest)
+    }
+
+    /// Keys that fit into the layers there are.
+    pub fn capacity(&self) -> u64 {
+        self.layers
+            .iter()
+            .map(Bloom::capacity)
+            .fold(0, u64::saturating_add)
+    }
+
+    /// How many layers there are.
+    pub fn layers(&self) -> usize {
+        self.layers.len()
+    }
+
+    /// Bytes of memory that the bits take.
+    pub fn size_bytes(&self) -> u64 {
+        self.layers.iter().map(Bloom::size_bytes).sum()
+    }
+
+    /// How it grows.
+    pub fn plan(&self) -> &GrowingPlan {
+        &self.plan
+    }
+
+    /// How keys are hashed.
+    pub fn scheme(&self) -> HashScheme {
+        self.scheme
+    }
+}
+
+impl<K: AsRef<[u8]>> Extend<K> for GrowingBloom {
+    /// Inserts all keys.
+    fn extend<I: IntoIterator<Item = K>>(&mut self, keys: I) {
+        for key in keys {
+            self.insert(key);
+        }
+    }
+}
+
+impl fmt::Debug for GrowingBloom {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "GrowingBloom({} keys and more at {}: {} layers, {} bytes, room for {} keys, {:?})",
+            self.plan.capacity(),
+            self.plan.false_positive_rate(),
+            self.layers.len(),
+            self.size_bytes(),
+            self.capacity(),
+            self.scheme
+        )
+    }
+}

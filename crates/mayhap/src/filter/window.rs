@@ -1,0 +1,326 @@
+//! `WindowBloom`: "seen in the last 24 hours?" A ring of generations that are filled one after the other and forgotten as a whole.
+//!
+//! Time is an argument: the crate reads no clock. Sizes are in `plan/window.rs`.
+
+use super::bloom::Bloom;
+use crate::plan::WindowPlan;
+use crate::{HashScheme, KeyHash, PlanError, SipKey};
+use alloc::vec::Vec;
+use core::fmt;
+use core::time::Duration;
+
+/// A moment, in milliseconds from any beginning that the caller keeps to, such as 1970.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct Timestamp(pub u64);
+
+/// What to do when more keys come in a slice of the window than were planned for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Burst {
+    /// Open another layer in the same generation: takes memory, forgets nothing, at most doubles the generation's rate.
+    Overflow,
+    /// Begin the next slice at once: takes no memory, and the oldest keys are forgotten before the window has passed.
+    RotateEarly,
+}
+
+/// A filter that remembers a key for a window of time, and at most a slice (1/8 of it) longer.
+///
+/// A `now` that goes back counts as the newest seen. The promise is about inserts: a key that was inserted less than a window
+/// ago is `true`.
+///
+/// ```
+/// use mayhap::{Timestamp, WindowBloom};
+/// use std::time::Duration;
+/// let mut seen = WindowBloom::new(1000, 0.01, Duration::from_secs(3600), Timestamp(0))?;
+/// assert!(seen.insert("a", Timestamp(5)));
+/// assert!(seen.contains("a", Timestamp(3_600_000)));
+/// assert!(!seen.contains("a", Timestamp(2 * 3_600_000)));
+/// # Ok::<(), mayhap::PlanError>(())
+/// ```
+#[derive(Clone, PartialEq)]
+pub struct WindowBloom {
+    /// One more than the slices of a window; slice number n is kept at n modulo their number.
+    generations: Vec<Generation>,
+    plan: WindowPlan,
+    scheme: HashScheme,
+    burst: Burst,
+    start: Timestamp,
+    newest: Timestamp,
+    /// Slices that were ended early.
+    skipped: u64,
+}
+
+#[derive(Clone, PartialEq)]
+struct Generation {
+    slice: u64,
+    /// Never empty; more than one only after a burst.
+    layers: Vec<Bloom>,
+    in_newest: u64,
+}
+
+impl WindowBloom {
+    /// An empty filter for about `keys_per_window` keys a window.
+    ///
+    /// # Errors
+    /// When the window is shorter than a millisecond, the number of keys 0, the rate not between 0 and 1, or the memory is not
+    /// there.
+    pub fn new(
+        keys_per_window: u64,
+        false_positive_rate: f64,
+        window: Duration,
+        now: Timestamp,
+    ) -> Result<Self, PlanError> {
+        Self::from_plan(
+            WindowPlan::new(keys_per_window, false_positive_rate, window)?,
+            HashScheme::Xxh3,
+            now,
+        )
+    }
+
+    /// The same for keys that others choose, as [`Bloom::keyed`].
+    ///
+    /// # Errors
+    /// As [`WindowBloom::new`].
+    pub fn keyed(
+        keys_per_window: u64,
+        false_positive_rate: f64,
+        window: Duration,
+        now: Timestamp,
+        key: SipKey,
+    ) -> Result<Self, PlanError> {
+        Self::from_plan(
+            WindowPlan::new(keys_per_window, false_positive_rate, window)?,
+            HashScheme::Sip13(key),
+            now,
+        )
+    }
+
+    /// An empty filter of a given shape.
+    ///
+    /// # Errors
+    /// When the memory is not there.
+    pub fn from_plan(
+        plan: WindowPlan,
+        scheme: HashScheme,
+        now: Timestamp,
+    ) -> Result<Self, PlanError> {
+        let generation = |slice| {
+            let layers = alloc::vec![Bloom::from_plan(plan.layer(0)?, scheme)?];
+            Ok(Generation {
+                slice,
+                layers,
+                in_newest: 0,
+            })
+        };
+        // Slice 0 is the first; the others hold nothing, so it does not matter that they bear its number or a later one.
+        let generations = (0..=u64::from(plan.slices()))
+            .map(generation)
+            .collect::<Result<_, PlanError>>()?;
+        Ok(Self {
+            generations,
+            plan,
+            scheme,
+            burst: Burst::Overflow,
+            start: now,
+            newest: now,
+            skipped: 0,
+        })
+    }
+
+    /// The same filter with another answer to bursts; [`Burst::Overflow`] unless this was called.
+    #[must_use]
+    pub fn on_burst(mut self, burst: Burst) -> Self {
+        self.burst = burst;
+        self
+    }
+
+    /// The hash under which this filter knows a key.
+    ///
+    /// # Panics
+    /// On a filter of [`HashScheme::Caller`]; the same for all methods that take key bytes.
+    #[inline]
+    pub fn hash(&self, key: impl AsRef<[u8]>) -> KeyHash {
+        self.scheme.hash(key.as_ref())
+    }
+
+    /// `true`: the key was surely not inserted within the last window. Remembers it from `now` on.
+    pub fn insert(&mut self, key: impl AsRef<[u8]>, now: Timestamp) -> bool {
+        self.insert_hash(self.hash(key), now)
+    }
+
+    /// `false` is certain: the key was not inserted within the last window. `true` is mayhap. Never rotates.
+    pub fn contains(&self, key: impl AsRef<[u8]>, now: Timestamp) -> bool {
+        self.contains_hash(self.hash(key), now)
+    }
+
+    /// As [`WindowBloom::insert`], for a hash of this filter's scheme.
+    pub fn insert_hash(&mut self, hash: KeyHash, now: Timestamp) -> bool {
+        let known = self.contains_hash(hash, now);
+        self.newest = self.newest.max(now);
+        self.rotate();
+        let count = self.generations.len() as u64;
+        let slice = self.slice_at(self.newest);
+        let generation = &self.generations[(slice % count) as usize];
+        if generation.is_full() && !generation.contains(hash) {
+            match self.burst {
+                Burst::RotateEarly => {
+                    self.skipped += 1;
+                    self.rotate();
+                }
+                Burst::Overflow => {
+                    let next = self.plan.layer(generation.layers.len() as u32);
+                    // Without memory for it the key goes into the full one, and the estimates tell.
+                    if let Ok(layer) = next.and_then(|plan| Bloom::from_plan(plan, self.scheme)) {
+                        self.generations[(slice % count) as usize].open(layer);
+                    }
+                }
+            }
+        }
+        let slice = self.slice_at(self.newest);
+        self.generations[(slice % count) as usize].insert(hash);
+        !known
+    }
+
+    /// As [`WindowBloom::contains`], for a hash of this filter's scheme.
+    pub fn contains_hash(&self, hash: KeyHash, now: Timestamp) -> bool {
+        self.live(now).any(|generation| generation.contains(hash))
+    }
+
+    /// The generations that may hold a key of the last window.
+    fn live(&self, now: Timestamp) -> impl Iterator<Item = &Generation> {
+        let slice = self.slice_at(self.newest.max(now));
+        let slices = u64::from(self.plan.slices());
+        self.generations
+            .iter()
+            .filter(move |generation| generation.slice.saturating_add(slices) >= slice)
+    }
+
+    /// The number of the slice that a moment is in.
+    fn slice_at(&self, now: Timestamp) -> u64 {
+        (now.0.saturating_sub(self.start.0) / self.plan.slice_ms()).saturating_add(self.skipped)
+    }
+
+    /// Makes the generation of the newest slice the one that is filled: emptied, if it was an older slice's.
+    fn rotate(&mut self) {
+        let slice = self.slice_at(self.newest);
+        let count = self.generations.len() as u64;
+        let generation = &mut self.generations[(slice % count) as usize];
+        if generation.slice != slice {
+            generation.layers.truncate(1);
+            generation.layers[0].clear();
+            generation.in_newest = 0;
+            generation.slice = slice;
+        }
+    }
+
+    /// Forgets all keys.
+    pub fn clear(&mut self) {
+        for generation in &mut self.generations {
+            generation.layers.truncate(1);
+            generation.layers[0].clear();
+            generation.in_newest = 0;
+        }
+    }
+
+    /// About how many keys are remembered at `now`; one that came in several slices counts in each. Reads the whole filter.
+    pub fn estimated_keys(&self, now: Timestamp) -> u64 {
+        let layers = self.live(now).flat_map(|generation| &generation.layers);
+        layers
+            .map(Bloom::estimated_keys)
+            .fold(0, u64::saturating_add)
+    }
+
+    /// The false-positive rate at `now`, from the bits that are set. Reads the whole filter.
+    pub fn estimated_rate(&self, now: Timestamp) -> f64 {
+        let layers = self.live(now).flat_map(|generation| &generation.layers);
+        1.0 - layers
+            .map(|layer| 1.0 - layer.estimated_rate())
+            .product::<f64>()
+    }
+
+    /// The false-positive rate that the filter was made for.
+    pub fn false_positive_rate(&self) -> f64 {
+        self.plan.false_positive_rate()
+    }
+
+    /// Whether a live slice got more keys than planned, so that the rate may be worse than asked. (With
+    /// [`Burst::RotateEarly`] the rate is kept and the window shortened: see [`rotated_early`](Self::rotated_early).)
+    pub fn is_over_capacity(&self, now: Timestamp) -> bool {
+        self.live(now).any(|generation| {
+            generation.layers.len() > 1 || generation.layers.iter().any(Bloom::is_over_capacity)
+        })
+    }
+
+    /// How many slices were ended early by bursts, each shortening the memory of what came before by a slice.
+    pub fn rotated_early(&self) -> u64 {
+        self.skipped
+    }
+
+    /// Keys that a window is made for.
+    pub fn capacity(&self) -> u64 {
+        self.plan.keys_per_window()
+    }
+
+    /// Bytes of memory that the bits take.
+    pub fn size_bytes(&self) -> u64 {
+        self.generations
+            .iter()
+            .flat_map(|generation| &generation.layers)
+            .map(Bloom::size_bytes)
+            .sum()
+    }
+
+    /// The newest moment that an insert has named.
+    pub fn newest(&self) -> Timestamp {
+        self.newest
+    }
+
+    /// How keys, rate and time are divided.
+    pub fn plan(&self) -> &WindowPlan {
+        &self.plan
+    }
+
+    /// How keys are hashed.
+    pub fn scheme(&self) -> HashScheme {
+        self.scheme
+    }
+}
+
+impl Generation {
+    fn contains(&self, hash: KeyHash) -> bool {
+        self.layers.iter().any(|layer| layer.contains_hash(hash))
+    }
+
+    fn is_full(&self) -> bool {
+        self.layers
+            .last()
+            .is_some_and(|layer| self.in_newest >= layer.capacity())
+    }
+
+    fn open(&mut self, layer: Bloom) {
+        self.layers.push(layer);
+        self.in_newest = 0;
+    }
+
+    fn insert(&mut self, hash: KeyHash) {
+        if let Some((newest, older)) = self.layers.split_last_mut()
+            && !older.iter().any(|layer| layer.contains_hash(hash))
+        {
+            self.in_newest += u64::from(newest.insert_hash(hash));
+        }
+    }
+}
+
+impl fmt::Debug for WindowBloom {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "WindowBloom({} keys in {} ms at {}: {} slices, {} bytes, {:?})",
+            self.plan.keys_per_window(),
+            self.plan.window_ms(),
+            self.plan.false_positive_rate(),
+            self.plan.slices(),
+            self.size_bytes(),
+            self.scheme
+        )
+    }
+}

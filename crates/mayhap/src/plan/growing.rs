@@ -1,0 +1,235 @@
+//! Sizes of a `GrowingBloom`: a chain of layers, each larger and stricter than the one before, so that the rates of all add up
+//! to what was asked for, however long the chain gets.
+//!
+//! Layer 0 has the declared capacity and 6/10 of the rate: who guessed right pays one bit a key. Each further layer makes room
+//! for 1.75 times as many keys as before, and the rest of the rate falls by 0.85 a layer: 0.4 · 0.15 · 0.85^(i-1). From
+//! 100 keys to 1M at 1 % that is 28.8 bits a key at the end, 37 at the worst point and 25.9 on average over all sizes (doubling
+//! layers at half the rate each: 46, 57 and more). With a maximum, layers get the rate in proportion to their size, which is
+//! the optimum for chains of known length; a tenth is kept back for whoever goes past the maximum.
+
+use super::{BloomPlan, check_capacity, check_rate};
+use crate::PlanError;
+
+const FIRST_SHARE: f64 = 0.6;
+const GROWTH: f64 = 1.75;
+const DECAY: f64 = 0.85;
+const WITHIN_MAXIMUM: f64 = 0.9;
+
+/// How a [`GrowingBloom`](crate::GrowingBloom) grows.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct GrowingPlan {
+    capacity: u64,
+    maximum: Option<u64>,
+    false_positive_rate: f64,
+}
+
+impl GrowingPlan {
+    /// A chain that begins with `capacity` keys and keeps the rate at any size.
+    ///
+    /// # Errors
+    /// As [`BloomPlan::new`], for the first layer.
+    pub fn new(capacity: u64, false_positive_rate: f64) -> Result<Self, PlanError> {
+        Self {
+            capacity,
+            maximum: None,
+            false_positive_rate,
+        }
+        .checked()
+    }
+
+    /// The same for who knows that there will hardly be more than `maximum` keys: larger while small, smaller when large.
+    ///
+    /// # Errors
+    /// As [`BloomPlan::new`]; when the maximum is below the capacity.
+    pub fn with_maximum(
+        capacity: u64,
+        maximum: u64,
+        false_positive_rate: f64,
+    ) -> Result<Self, PlanError> {
+        if maximum < capacity {
+            return Err(PlanError::Count {
+                field: "maximum",
+                value: maximum,
+                accepted: "at least the capacity",
+            });
+        }
+        Self {
+            capacity,
+            maximum: Some(maximum),
+            false_positive_rate,
+        }
+        .checked()
+    }
+
+    fn checked(self) -> Result<Self, PlanError> {
+        check_capacity(self.capacity)?;
+        check_rate(self.false_positive_rate)?;
+        self.layer(0).map(|_| self)
+    }
+
+    /// The plan of layer `number`. Capacities are rounded up.
+    ///
+    /// # Errors
+    /// When it is too large to be planned for.
+    pub fn layer(&self, number: u32) -> Result<BloomPlan, PlanError> {
+        let before = if number == 0 {
+            0.0
+        } else {
+            self.room(number - 1)
+        };
+        let capacity = libm::ceil(self.room(number) - before);
+        // Saturates, and is refused as too large.
+        BloomPlan::new(
+            capacity as u64,
+            self.false_positive_rate * self.share(number),
+        )
+    }
+
+    /// The part of the rate that a layer may use up; all parts together are at most 1.
+    fn share(&self, number: u32) -> f64 {
+        let Some(maximum) = self.maximum else {
+            return if number == 0 {
+                FIRST_SHARE
+            } else {
+                (1.0 - FIRST_SHARE) * decayed(number - 1)
+            };
+        };
+        let last = self.last_within(maximum);
+        if number > last {
+            return (1.0 - WITHIN_MAXIMUM) * decayed(number - last - 1);
+        }
+        let before = if number == 0 {
+            0.0
+        } else {
+            self.room(number - 1)
+        };
+        WITHIN_MAXIMUM * (self.room(number) - before) / self.room(last)
+    }
+
+    /// For how many keys the layers up to `number` make room.
+    fn room(&self, number: u32) -> f64 {
+        self.capacity as f64 * libm::pow(GROWTH, f64::from(number))
+    }
+
+    /// The number of the layer with which the chain holds `keys` keys.
+    fn last_within(&self, keys: u64) -> u32 {
+        let mut last = 0;
+        while self.room(last) < keys as f64 {
+            last += 1;
+        }
+        last
+    }
+
+    /// Keys that the first layer is made for.
+    pub fn capacity(&self) -> u64 {
+        self.capacity
+    }
+
+    /// The most keys that are expected, if that was said.
+    pub fn maximum(&self) -> Option<u64> {
+        self.maximum
+    }
+
+    /// The rate of the whole chain.
+    pub fn false_positive_rate(&self) -> f64 {
+        self.false_positive_rate
+    }
+}
+
+/// A geometric series that sums to 1.
+fn decayed(number: u32) -> f64 {
+    (1.0 - DECAY) * libm::pow(DECAY, f64::from(number))
+}
+
+#[cfg(test)]
+mod tests {
+    extern crate std;
+    use super::*;
+    use std::vec::Vec;
+
+    /// Bits a key of a chain that has just taken in its `keys`th key.
+    fn bits_per_key(plan: &GrowingPlan, keys: u64) -> f64 {
+        let (mut held, mut bits, mut number) = (0, 0, 0);
+        while held < keys {
+            let layer = plan.layer(number).unwrap();
+            held += layer.capacity();
+            bits += layer.size_bits();
+            number += 1;
+        }
+        bits as f64 / keys as f64
+    }
+
+    #[test]
+    fn the_rates_of_all_layers_add_up_to_what_was_asked() {
+        for plan in [
+            GrowingPlan::new(100, 0.01).unwrap(),
+            GrowingPlan::with_maximum(100, 1_000_000, 0.01).unwrap(),
+            GrowingPlan::with_maximum(100, 100, 0.01).unwrap(),
+        ] {
+            let sum: f64 = (0..200).map(|number| plan.share(number)).sum();
+            assert!(sum <= 1.0 + 1e-12 && sum > 0.99, "{plan:?}: {sum}");
+        }
+    }
+
+    #[test]
+    fn growing_from_100_keys_to_a_million_stays_small() {
+        let plan = GrowingPlan::new(100, 0.01).unwrap();
+        assert!(bits_per_key(&plan, 1_000_000) <= 32.0);
+        let sizes: Vec<u64> = (0..=400)
+            .map(|i| libm::pow(10.0, 2.0 + f64::from(i) / 100.0) as u64)
+            .collect();
+        let bits: Vec<f64> = sizes
+            .iter()
+            .map(|&keys| bits_per_key(&plan, keys))
+            .collect();
+        let mean = bits.iter().sum::<f64>() / bits.len() as f64;
+        assert!(mean <= 26.0, "{mean}");
+        // The worst point is the first key of a new layer.
+        let mut held = 0;
+        for number in 0..19 {
+            held += plan.layer(number).unwrap().capacity();
+            let worst = bits_per_key(&plan, held + 1);
+            assert!(worst <= 39.0, "{worst} bits/key at {held} keys");
+        }
+    }
+
+    #[test]
+    fn a_right_guess_costs_one_bit_and_a_maximum_pays_off() {
+        assert!(bits_per_key(&GrowingPlan::new(10_000_000, 0.01).unwrap(), 10_000_000) <= 11.3);
+        let known = GrowingPlan::with_maximum(100, 1_000_000, 0.01).unwrap();
+        let last = known.last_within(1_000_000);
+        let held: u64 = (0..=last)
+            .map(|number| known.layer(number).unwrap().capacity())
+            .sum();
+        assert!(
+            bits_per_key(&known, held) <= 14.0,
+            "{}",
+            bits_per_key(&known, held)
+        );
+    }
+
+    #[test]
+    fn bad_requests_are_refused_by_name() {
+        assert!(matches!(
+            GrowingPlan::new(0, 0.01),
+            Err(PlanError::Count {
+                field: "capacity",
+                ..
+            })
+        ));
+        assert!(matches!(
+            GrowingPlan::new(10, 1.0),
+            Err(PlanError::Number {
+                field: "false_positive_rate",
+                ..
+            })
+        ));
+        assert!(matches!(
+            GrowingPlan::with_maximum(10, 9, 0.01),
+            Err(PlanError::Count {
+                field: "maximum",
+                ..
+            })
+        ));
+    }
+}

@@ -1,0 +1,109 @@
+//! Sizes of a `WindowBloom`: a ring of generations, each a slice of the window long.
+//!
+//! With G slices a window, G + 1 generations are live at any moment, so each gets 1/(G+1) of the rate and 1/G of the keys. A
+//! key is remembered for a window at least and a slice more at most. Bits a key of the window: (G+1)/G times those of a filter
+//! at rate/(G+1); at 1 % 15.9 for G = 8, and 16.2 and 17.0 for 4 and 24 (classic bits).
+
+use super::{BloomPlan, check_capacity, check_rate};
+use crate::PlanError;
+use core::time::Duration;
+
+/// Slices a window, unless asked otherwise: the fewest bits at 1 %.
+const DEFAULT_SLICES: u32 = 8;
+
+/// How a [`WindowBloom`](crate::WindowBloom) divides keys, rate and time.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct WindowPlan {
+    keys_per_window: u64,
+    false_positive_rate: f64,
+    slice_ms: u64,
+    slices: u32,
+}
+
+impl WindowPlan {
+    /// A window in which about `keys_per_window` keys come.
+    ///
+    /// # Errors
+    /// When the window is shorter than a millisecond or longer than 2^48 of them; otherwise as [`BloomPlan::new`].
+    pub fn new(
+        keys_per_window: u64,
+        false_positive_rate: f64,
+        window: Duration,
+    ) -> Result<Self, PlanError> {
+        Self::with_slices(keys_per_window, false_positive_rate, window, DEFAULT_SLICES)
+    }
+
+    /// The same with the number of slices chosen: a key may be remembered 1/`slices` of a window too long.
+    ///
+    /// # Errors
+    /// As [`WindowPlan::new`]; when the number of slices is not 2 to 63.
+    pub fn with_slices(
+        keys_per_window: u64,
+        false_positive_rate: f64,
+        window: Duration,
+        slices: u32,
+    ) -> Result<Self, PlanError> {
+        check_capacity(keys_per_window)?;
+        check_rate(false_positive_rate)?;
+        if !(2..=63).contains(&slices) {
+            return Err(PlanError::Count {
+                field: "slices",
+                value: u64::from(slices),
+                accepted: "2 to 63",
+            });
+        }
+        // Rounded up: a window is never shorter than asked for.
+        let window_ms = window.as_nanos().div_ceil(1_000_000);
+        if window_ms == 0 || window_ms > 1 << 48 {
+            return Err(PlanError::Number {
+                field: "window",
+                value: window.as_secs_f64(),
+                accepted: "a length from 1 ms to 2^48 ms, in seconds",
+            });
+        }
+        let slice_ms = (window_ms as u64).div_ceil(u64::from(slices));
+        let plan = Self {
+            keys_per_window,
+            false_positive_rate,
+            slice_ms,
+            slices,
+        };
+        plan.layer(0).map(|_| plan)
+    }
+
+    /// The plan of a generation's filter (0), and of those that are opened when more keys come than planned: as large, and each
+    /// at half the rate of the one before, so that the generation's rate at most doubles.
+    ///
+    /// # Errors
+    /// When the rate is too strict to be planned for.
+    pub fn layer(&self, number: u32) -> Result<BloomPlan, PlanError> {
+        let rate = self.false_positive_rate / (f64::from(self.slices) + 1.0);
+        let keys = self.keys_per_window.div_ceil(u64::from(self.slices));
+        BloomPlan::new(keys, rate * libm::pow(0.5, f64::from(number)))
+    }
+
+    /// Keys that a window is made for.
+    pub fn keys_per_window(&self) -> u64 {
+        self.keys_per_window
+    }
+
+    /// The rate of all live generations together.
+    pub fn false_positive_rate(&self) -> f64 {
+        self.false_positive_rate
+    }
+
+    /// Slices a window; one generation more is live.
+    pub fn slices(&self) -> u32 {
+        self.slices
+    }
+
+    /// The length of a slice.
+    pub fn slice_ms(&self) -> u64 {
+        self.slice_ms
+    }
+
+    /// The length of the window: whole slices, so up to a slice longer than asked for.
+    pub fn window_ms(&self) -> u64 {
+        self.slice_ms * u64::from(self.slices)
+    }
+}
