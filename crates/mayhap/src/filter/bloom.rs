@@ -200,12 +200,6 @@ impl Bloom {
         }
     }
 
-    /// `contains_hashes` after [`prefetch`](Self::prefetch).
-    pub(super) fn contains_prefetched(&self, hashes: &[KeyHash], found: &mut [bool]) {
-        self.assert_origins(hashes);
-        self.table.contains_each(hashes, found, Fetched::Already);
-    }
-
     pub(super) fn assert_origins(&self, hashes: &[KeyHash]) {
         if cfg!(debug_assertions) {
             for hash in hashes {
@@ -474,6 +468,12 @@ impl<K: AsRef<[u8]>> Extend<K> for Bloom {
             }
             self.table.insert_each(hashes, Fetched::Already);
         }
+    }
+}
+
+impl core::borrow::Borrow<Table> for Bloom {
+    fn borrow(&self) -> &Table {
+        &self.table
     }
 }
 

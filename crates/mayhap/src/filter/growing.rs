@@ -5,6 +5,7 @@
 
 use super::bloom::{Bloom, CHUNK};
 use crate::plan::GrowingPlan;
+use crate::simd::Table;
 use crate::{HashScheme, KeyHash, PlanError, SipKey};
 use alloc::vec::Vec;
 use core::fmt;
@@ -116,7 +117,7 @@ impl GrowingBloom {
 
     /// As [`GrowingBloom::insert`], for a hash of this filter's scheme.
     pub fn insert_hash(&mut self, hash: KeyHash) -> bool {
-        if self.older().iter().any(|layer| layer.contains_hash(hash)) {
+        if in_any(self.older(), hash) {
             return false;
         }
         self.insert_into_newest(hash)
@@ -187,17 +188,11 @@ impl GrowingBloom {
     /// Adds to `found` what the first `layers` layers say of up to `CHUNK` hashes.
     fn ask(&self, hashes: &[KeyHash], found: &mut [bool], layers: usize) {
         let layers = &self.layers[..layers];
+        self.layers[0].assert_origins(hashes);
         for layer in layers {
             layer.prefetch(hashes);
         }
-        let mut in_layer = [false; CHUNK];
-        for layer in layers {
-            let in_layer = &mut in_layer[..hashes.len()];
-            layer.contains_prefetched(hashes, in_layer);
-            for (found, &in_layer) in found.iter_mut().zip(&*in_layer) {
-                *found |= in_layer;
-            }
-        }
+        Table::contains_any(layers, hashes, found);
     }
 
     fn older(&self) -> &[Bloom] {
@@ -304,6 +299,13 @@ impl GrowingBloom {
     pub fn scheme(&self) -> HashScheme {
         self.scheme
     }
+}
+
+/// Whether one of the layers has the key. One pass over all of them costs less than asking each.
+fn in_any(layers: &[Bloom], hash: KeyHash) -> bool {
+    let mut found = [false];
+    Table::contains_any(layers, &[hash], &mut found);
+    found[0]
 }
 
 impl<K: AsRef<[u8]>> Extend<K> for GrowingBloom {

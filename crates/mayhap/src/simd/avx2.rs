@@ -6,6 +6,7 @@
 
 use super::batch::{self, Vector};
 use super::prefetch::Fetched;
+use super::table::Table;
 use crate::KeyHash;
 use crate::probe::blocked::{FIRST, Pattern, Walk};
 use crate::store::Line;
@@ -16,6 +17,7 @@ use core::arch::x86_64::{
     _mm256_set1_epi64x, _mm256_shuffle_epi8, _mm256_sllv_epi64, _mm256_srlv_epi64,
     _mm256_store_si256, _mm256_testz_si256,
 };
+use core::borrow::Borrow;
 
 const SPREAD: usize = core::mem::offset_of!(Pattern, spread);
 const SIX_BITS: usize = core::mem::offset_of!(Pattern, six_bits);
@@ -40,6 +42,18 @@ pub(super) unsafe fn contains(
 pub(super) unsafe fn insert(lines: &mut [Line], walk: Walk, hashes: &[KeyHash], fetched: Fetched) {
     // SAFETY: the caller's promise.
     unsafe { batch::insert::<Avx2>(lines, walk, hashes, fetched) }
+}
+
+/// # Safety
+/// The CPU must have AVX2; the rest as `batch::contains_any` says.
+#[target_feature(enable = "avx2")]
+pub(super) unsafe fn contains_any(
+    tables: &[impl Borrow<Table>],
+    hashes: &[KeyHash],
+    found: &mut [bool],
+) {
+    // SAFETY: the caller's promise.
+    unsafe { batch::contains_any::<Avx2>(tables, hashes, found) }
 }
 
 struct Avx2;

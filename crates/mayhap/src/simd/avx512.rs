@@ -2,6 +2,7 @@
 
 use super::batch::{self, Vector};
 use super::prefetch::Fetched;
+use super::table::Table;
 use crate::KeyHash;
 use crate::probe::blocked::{Pattern, Walk};
 use crate::store::Line;
@@ -10,6 +11,7 @@ use core::arch::x86_64::{
     _mm512_set1_epi64, _mm512_shuffle_epi8, _mm512_sllv_epi64, _mm512_srlv_epi64,
     _mm512_store_si512, _mm512_test_epi64_mask,
 };
+use core::borrow::Borrow;
 
 /// # Safety
 /// The CPU must have AVX-512 F and BW; the rest as `batch::contains` says.
@@ -31,6 +33,18 @@ pub(super) unsafe fn contains(
 pub(super) unsafe fn insert(lines: &mut [Line], walk: Walk, hashes: &[KeyHash], fetched: Fetched) {
     // SAFETY: the caller's promise.
     unsafe { batch::insert::<Avx512>(lines, walk, hashes, fetched) }
+}
+
+/// # Safety
+/// The CPU must have AVX-512 F and BW; the rest as `batch::contains_any` says.
+#[target_feature(enable = "avx512f,avx512bw")]
+pub(super) unsafe fn contains_any(
+    tables: &[impl Borrow<Table>],
+    hashes: &[KeyHash],
+    found: &mut [bool],
+) {
+    // SAFETY: the caller's promise.
+    unsafe { batch::contains_any::<Avx512>(tables, hashes, found) }
 }
 
 struct Avx512;

@@ -8,6 +8,7 @@ use crate::probe::blocked::Walk;
 use crate::store::{Line, zeroed_lines};
 use crate::{KeyHash, PlanError};
 use alloc::vec::Vec;
+use core::borrow::Borrow;
 
 #[cfg(target_arch = "x86_64")]
 use super::{avx2, avx512};
@@ -124,6 +125,37 @@ impl Table {
                 _ => batch::contains::<Portable>(lines, walk, hashes, found, fetched),
             }
         }
+    }
+
+    /// Adds to `found` whether one of several tables has all bits of a key, by the kernel of the first. The lines should have
+    /// been asked for.
+    pub(crate) fn contains_any(
+        tables: &[impl Borrow<Self>],
+        hashes: &[KeyHash],
+        found: &mut [bool],
+    ) {
+        assert_eq!(
+            hashes.len(),
+            found.len(),
+            "one place in `found` for every hash"
+        );
+        let Some(first) = tables.first() else { return };
+        // SAFETY: the kernel is usable, and the lengths were just compared.
+        unsafe {
+            match first.borrow().kernel.get() {
+                Kernel::Portable => batch::contains_any::<Portable>(tables, hashes, found),
+                #[cfg(target_arch = "x86_64")]
+                Kernel::Avx2 => avx2::contains_any(tables, hashes, found),
+                #[cfg(target_arch = "x86_64")]
+                Kernel::Avx512 => avx512::contains_any(tables, hashes, found),
+                #[cfg(not(target_arch = "x86_64"))]
+                _ => batch::contains_any::<Portable>(tables, hashes, found),
+            }
+        }
+    }
+
+    pub(super) fn walk(&self) -> &Walk {
+        &self.walk
     }
 
     pub(crate) fn insert_each(&mut self, hashes: &[KeyHash], fetched: Fetched) {
