@@ -3,12 +3,15 @@
 //! New keys go into the newest layer, and only if no older one has them; when it is full, a larger one is opened. All layers know
 //! a key by one hash. Where each layer is how large is `plan/growing.rs`.
 
-use super::bloom::{Bloom, CHUNK};
+use super::bloom::Bloom;
 use crate::plan::GrowingPlan;
 use crate::simd::Table;
 use crate::{HashScheme, KeyHash, PlanError, SipKey};
 use alloc::vec::Vec;
 use core::fmt;
+
+/// How many keys are asked for together: with seven lines each they still fit into a core's first cache.
+const CHUNK: usize = 32;
 
 /// A filter that grows with its keys.
 ///
