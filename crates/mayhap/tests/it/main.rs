@@ -2,6 +2,7 @@
 
 #![expect(clippy::print_stdout, reason = "tests print what they measured")]
 
+mod adversary;
 mod bad_input;
 mod growing;
 mod kernels;
