@@ -17,6 +17,7 @@
 //!
 //! * [`Bloom`]: insert-only, the default. [`SharedBloom`]: the same, filled by many threads.
 //! * [`GrowingBloom`]: when the number of keys is not known. [`WindowBloom`]: when keys are to be forgotten after a while.
+//! * [`AnyFilter`]: one of them, known only at run time; [`Stats`] tells how it is doing.
 //! * [`plan`]: all sizing arithmetic; [`plan::BloomPlan`] is what `Bloom::new` asks.
 //! * [`Kernel`]: which SIMD instructions are used.
 //!
@@ -29,6 +30,7 @@
 
 extern crate alloc;
 
+mod any;
 mod error;
 mod filter;
 mod hash;
@@ -38,6 +40,7 @@ mod probe;
 mod simd;
 mod store;
 
+pub use any::{AnyFilter, Kind, Stats};
 pub use error::{Mismatch, PlanError};
 pub use filter::bloom::Bloom;
 pub use filter::growing::GrowingBloom;

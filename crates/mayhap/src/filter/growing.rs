@@ -238,12 +238,17 @@ impl GrowingBloom {
         self.in_newest = 0;
     }
 
-    /// About how many distinct keys are in. Reads the whole filter.
+    /// About how many distinct keys were inserted. A key that the older layers took for known is in none of the newer ones, and
+    /// is reckoned in by their rates. Reads the whole filter.
     pub fn estimated_keys(&self) -> u64 {
-        self.layers
-            .iter()
-            .map(Bloom::estimated_keys)
-            .fold(0, u64::saturating_add)
+        let mut passed_on = 1.0;
+        let mut keys = 0.0;
+        for layer in &self.layers {
+            keys += layer.estimated_keys() as f64 / passed_on;
+            passed_on *= 1.0 - layer.estimated_rate();
+        }
+        // Saturates, as float to integer casts do.
+        libm::round(keys) as u64
     }
 
     /// The false-positive rate now, from the bits that are set. Reads the whole filter.

@@ -6,6 +6,7 @@ mod adversary;
 mod bad_input;
 mod growing;
 mod kernels;
+mod kinds;
 mod laws;
 mod rates;
 mod shared;
