@@ -16,6 +16,7 @@
 //! # What is here
 //!
 //! * [`Bloom`]: insert-only, the default. [`SharedBloom`]: the same, filled by many threads.
+//! * [`Cuckoo`]: keys can be taken out again, and it is smaller than a Bloom filter below 1 %.
 //! * [`plan`]: all sizing arithmetic; [`plan::BloomPlan`] is what `Bloom::new` asks.
 //! * [`Kernel`]: which SIMD instructions are used.
 //!
@@ -37,8 +38,9 @@ mod probe;
 mod simd;
 mod store;
 
-pub use error::{Mismatch, PlanError};
+pub use error::{Full, Mismatch, PlanError};
 pub use filter::bloom::Bloom;
+pub use filter::cuckoo::Cuckoo;
 pub use filter::shared::SharedBloom;
 pub use hash::{HashScheme, SipKey};
 pub use key::KeyHash;

@@ -8,9 +8,11 @@ mod bloom;
 pub mod classic;
 pub mod clickhouse;
 pub mod cost;
+mod cuckoo;
 mod memory;
 
 pub use bloom::{BloomPlan, LinesPerKey};
+pub use cuckoo::CuckooPlan;
 
 use crate::PlanError;
 
