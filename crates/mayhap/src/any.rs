@@ -2,7 +2,7 @@
 //!
 //! A closed enum: when a kind is added, the compiler shows every place that must know it.
 
-use crate::{Bloom, GrowingBloom, HashScheme, WindowBloom};
+use crate::{Bloom, Cuckoo, Full, GrowingBloom, HashScheme, WindowBloom};
 use core::fmt;
 
 /// The kinds of filter, with the names that the command line and files use.
@@ -15,18 +15,21 @@ pub enum Kind {
     Growing,
     /// [`WindowBloom`].
     Window,
+    /// [`Cuckoo`].
+    Cuckoo,
 }
 
 impl Kind {
     /// All kinds.
-    pub const ALL: [Self; 3] = [Self::Bloom, Self::Growing, Self::Window];
+    pub const ALL: [Self; 4] = [Self::Bloom, Self::Growing, Self::Window, Self::Cuckoo];
 
-    /// `bloom`, `growing`, `window`.
+    /// `bloom`, `growing`, `window`, `cuckoo`.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Bloom => "bloom",
             Self::Growing => "growing",
             Self::Window => "window",
+            Self::Cuckoo => "cuckoo",
         }
     }
 
@@ -52,6 +55,8 @@ pub enum AnyFilter {
     Growing(GrowingBloom),
     /// Forgets after a while.
     Window(WindowBloom),
+    /// Keys can be taken out again.
+    Cuckoo(Cuckoo),
 }
 
 /// What a filter is and how it is doing. `Display` tells a person.
@@ -80,6 +85,7 @@ impl AnyFilter {
             Self::Bloom(_) => Kind::Bloom,
             Self::Growing(_) => Kind::Growing,
             Self::Window(_) => Kind::Window,
+            Self::Cuckoo(_) => Kind::Cuckoo,
         }
     }
 
@@ -92,6 +98,7 @@ impl AnyFilter {
             Self::Bloom(filter) => filter.contains(key),
             Self::Growing(filter) => filter.contains(key),
             Self::Window(filter) => filter.contains(key, filter.newest()),
+            Self::Cuckoo(filter) => filter.contains(key),
         }
     }
 
@@ -103,6 +110,7 @@ impl AnyFilter {
         match self {
             Self::Bloom(filter) => filter.contains_each(keys, found),
             Self::Growing(filter) => filter.contains_each(keys, found),
+            Self::Cuckoo(filter) => filter.contains_each(keys, found),
             Self::Window(filter) => {
                 assert_eq!(
                     keys.len(),
@@ -116,12 +124,17 @@ impl AnyFilter {
         }
     }
 
-    /// `true`: the key was surely new.
-    pub fn insert(&mut self, key: impl AsRef<[u8]>) -> bool {
+    /// `Ok(true)`: the key was surely new. `Ok(false)`: it, or one that looks like it, was in before; a [`Cuckoo`] does not keep
+    /// another copy here.
+    ///
+    /// # Errors
+    /// When a kind of limited room has none left; nothing is changed then.
+    pub fn try_insert(&mut self, key: impl AsRef<[u8]>) -> Result<bool, Full> {
         match self {
-            Self::Bloom(filter) => filter.insert(key),
-            Self::Growing(filter) => filter.insert(key),
-            Self::Window(filter) => filter.insert(key, filter.newest()),
+            Self::Bloom(filter) => Ok(filter.insert(key)),
+            Self::Growing(filter) => Ok(filter.insert(key)),
+            Self::Window(filter) => Ok(filter.insert(key, filter.newest())),
+            Self::Cuckoo(filter) => filter.insert_if_absent(key),
         }
     }
 
@@ -131,6 +144,7 @@ impl AnyFilter {
             Self::Bloom(filter) => filter.clear(),
             Self::Growing(filter) => filter.clear(),
             Self::Window(filter) => filter.clear(),
+            Self::Cuckoo(filter) => filter.clear(),
         }
     }
 
@@ -148,6 +162,15 @@ impl AnyFilter {
                 size_bytes: filter.size_bytes(),
             },
             Self::Growing(filter) => Stats {
+                kind,
+                capacity: filter.capacity(),
+                estimated_keys: filter.estimated_keys(),
+                false_positive_rate: filter.false_positive_rate(),
+                estimated_rate: filter.estimated_rate(),
+                is_over_capacity: filter.is_over_capacity(),
+                size_bytes: filter.size_bytes(),
+            },
+            Self::Cuckoo(filter) => Stats {
                 kind,
                 capacity: filter.capacity(),
                 estimated_keys: filter.estimated_keys(),
@@ -177,6 +200,7 @@ impl AnyFilter {
             Self::Bloom(filter) => filter.scheme(),
             Self::Growing(filter) => filter.scheme(),
             Self::Window(filter) => filter.scheme(),
+            Self::Cuckoo(filter) => filter.scheme(),
         }
     }
 }
@@ -216,5 +240,11 @@ impl From<GrowingBloom> for AnyFilter {
 impl From<WindowBloom> for AnyFilter {
     fn from(filter: WindowBloom) -> Self {
         Self::Window(filter)
+    }
+}
+
+impl From<Cuckoo> for AnyFilter {
+    fn from(filter: Cuckoo) -> Self {
+        Self::Cuckoo(filter)
     }
 }

@@ -1,4 +1,5 @@
-//! What can go wrong in the core: a request that cannot be planned, and two filters that do not fit together.
+//! What can go wrong in the core: a request that cannot be planned, two filters that do not fit together, and one that has no
+//! room.
 
 use core::fmt;
 
@@ -115,3 +116,38 @@ impl fmt::Display for Mismatch {
 }
 
 impl core::error::Error for Mismatch {}
+
+/// A key that there is no room for. Nothing was changed, not one bit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Full {
+    /// The filter has no room where the key could go, even with others moved.
+    Table {
+        /// Keys that are in, copies counted.
+        keys: u64,
+        /// Keys that the filter was made for.
+        capacity: u64,
+    },
+    /// All places that the key could take hold copies of it already.
+    Copies {
+        /// How many.
+        copies: u32,
+    },
+}
+
+impl fmt::Display for Full {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Table { keys, capacity } => write!(
+                f,
+                "no room for the key: {keys} keys are in and the filter was made for {capacity}: remove some, or make a larger one"
+            ),
+            Self::Copies { copies } => write!(
+                f,
+                "no room for another copy: the key is in {copies} times: insert it if absent, or count it elsewhere"
+            ),
+        }
+    }
+}
+
+impl core::error::Error for Full {}

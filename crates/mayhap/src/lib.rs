@@ -18,6 +18,7 @@
 //! * [`Bloom`]: insert-only, the default. [`SharedBloom`]: the same, filled by many threads.
 //! * [`GrowingBloom`]: when the number of keys is not known. [`WindowBloom`]: when keys are to be forgotten after a while.
 //! * [`AnyFilter`]: one of them, known only at run time; [`Stats`] tells how it is doing.
+//! * [`Cuckoo`]: keys can be taken out again, and it is smaller than a Bloom filter below 1 %.
 //! * [`plan`]: all sizing arithmetic; [`plan::BloomPlan`] is what `Bloom::new` asks.
 //! * [`Kernel`]: which SIMD instructions are used.
 //!
@@ -41,8 +42,9 @@ mod simd;
 mod store;
 
 pub use any::{AnyFilter, Kind, Stats};
-pub use error::{Mismatch, PlanError};
+pub use error::{Full, Mismatch, PlanError};
 pub use filter::bloom::Bloom;
+pub use filter::cuckoo::Cuckoo;
 pub use filter::growing::GrowingBloom;
 pub use filter::shared::SharedBloom;
 pub use filter::window::{Burst, Timestamp, WindowBloom};

@@ -1,6 +1,7 @@
 //! What callers hold, one kind a file.
 
 pub(crate) mod bloom;
+pub(crate) mod cuckoo;
 pub(crate) mod growing;
 mod ruler;
 pub(crate) mod shared;

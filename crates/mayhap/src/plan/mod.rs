@@ -8,11 +8,13 @@ mod bloom;
 pub mod classic;
 pub mod clickhouse;
 pub mod cost;
+mod cuckoo;
 mod growing;
 mod memory;
 mod window;
 
 pub use bloom::{BloomPlan, LinesPerKey};
+pub use cuckoo::CuckooPlan;
 pub use growing::GrowingPlan;
 pub use window::WindowPlan;
 

@@ -1,7 +1,6 @@
 //! Asking memory for a line before it is needed.
 
 use super::kernel::{Kernel, Usable};
-use crate::store::Line;
 use crate::store::shared::AtomicLine;
 
 /// Filters up to this size are taken to be in a core's own cache, where prefetching only costs: at 100k keys (150 kB) a
@@ -35,7 +34,7 @@ impl Fetched {
 
 /// Starts to load the line at `line`, which need not be valid: nothing is read in the sense of the language.
 #[inline(always)]
-pub(crate) fn prefetch(line: *const Line) {
+pub(crate) fn prefetch<T>(line: *const T) {
     #[cfg(target_arch = "x86_64")]
     // SAFETY: SSE is part of x86-64, and a prefetch faults on no address.
     unsafe {
@@ -56,6 +55,6 @@ pub(crate) fn prefetch_to_write(kernel: Usable, line: *const AtomicLine) {
         Kernel::Avx2 | Kernel::Avx512 => unsafe {
             core::arch::asm!("prefetchw byte ptr [{}]", in(reg) line, options(nostack, preserves_flags, readonly));
         },
-        _ => prefetch(line.cast()),
+        _ => prefetch(line),
     }
 }

@@ -1,12 +1,14 @@
 //! What every kind of filter owes, run over all of them from one table. A new kind joins with one line.
 
-use mayhap::{AnyFilter, Bloom, GrowingBloom, HashScheme, Kind, SipKey, Timestamp, WindowBloom};
+use mayhap::{
+    AnyFilter, Bloom, Cuckoo, GrowingBloom, HashScheme, Kind, SipKey, Timestamp, WindowBloom,
+};
 use std::time::Duration;
 
 /// Makes a filter of a kind, empty, for so many keys at a rate.
 type Make = fn(u64, f64) -> AnyFilter;
 
-const KINDS: [(Kind, Make); 3] = [
+const KINDS: [(Kind, Make); 4] = [
     (Kind::Bloom, |keys, rate| {
         Bloom::new(keys, rate).unwrap().into()
     }),
@@ -17,6 +19,9 @@ const KINDS: [(Kind, Make); 3] = [
         WindowBloom::new(keys * 8, rate, Duration::from_secs(8), Timestamp(0))
             .unwrap()
             .into()
+    }),
+    (Kind::Cuckoo, |keys, rate| {
+        Cuckoo::new(keys, rate).unwrap().into()
     }),
 ];
 
@@ -43,9 +48,12 @@ fn no_kind_loses_a_key_and_batches_answer_alike() {
             let mut filter = make(capacity, rate);
             let keys = keys(0, capacity);
             for key in &keys {
-                filter.insert(key);
+                filter.try_insert(key).unwrap();
                 assert!(filter.contains(key), "{kind}");
-                assert!(!filter.insert(key), "{kind}: known keys are not new");
+                assert!(
+                    !filter.try_insert(key).unwrap(),
+                    "{kind}: known keys are not new"
+                );
             }
             let asked: Vec<String> = keys
                 .iter()
@@ -69,7 +77,7 @@ fn every_kind_keeps_its_rate_at_capacity_and_tells_its_stats() {
             let capacity = 30_000;
             let mut filter = make(capacity, rate);
             for key in keys(0, capacity) {
-                filter.insert(key);
+                filter.try_insert(key).unwrap();
             }
             let queries = (2e4 / rate) as u64;
             let false_positives = keys(capacity, capacity + queries)
@@ -106,9 +114,9 @@ fn every_kind_keeps_its_rate_at_capacity_and_tells_its_stats() {
 #[test]
 fn cleared_filters_of_every_kind_are_as_new() {
     for (kind, make) in KINDS {
-        let mut filter = make(500, 0.01);
+        let mut filter = make(800, 0.01);
         for key in keys(0, 800) {
-            filter.insert(key);
+            filter.try_insert(key).unwrap();
         }
         assert!(filter.stats().estimated_keys > 700, "{kind}");
         filter.clear();

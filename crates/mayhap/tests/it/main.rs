@@ -4,6 +4,7 @@
 
 mod adversary;
 mod bad_input;
+mod cuckoo;
 mod growing;
 mod kernels;
 mod kinds;

@@ -1,0 +1,258 @@
+//! The size of a `Cuckoo`: cells of fingerprint, choice and offset (see `probe/window.rs`).
+//!
+//! A cell that matches a stranger agrees with it in fingerprint, choice, offset and place, and so in first window and
+//! fingerprint: of W windows and F = 2^q - 1 fingerprints, n keys take at most n of the W F pairs. So the rate is
+//!
+//! ```text
+//! 1 - (1 - 1/(W F))^n  ~  load / (2^q - 1)
+//! ```
+//!
+//! exactly, for an ideal hash, however the keys were moved about; filters with different keys hardly differ.
+
+use super::{check_capacity, check_rate};
+use crate::PlanError;
+use crate::store::{MAX_CELL_BITS, cells_size_bytes};
+use core::fmt;
+
+/// Cells a key at capacity are 1 / 0.92.
+const LOAD: f64 = 0.92;
+
+/// From here on a filter calls itself full. Two windows of two cells could be filled to 0.965 by an omniscient inserter; the
+/// random walk gives up at 0.947 (2000 kicks), and an insert at 0.93 already takes 50 kicks where one at 0.90 takes 12.
+const FULL_LOAD: f64 = 0.93;
+
+/// Choice and offset.
+const PLACE_BITS: u32 = 2;
+
+/// 15 fingerprints, and so 15 distances between the windows of a key, still fill a table of a million cells to 0.949.
+const MIN_FINGERPRINT_BITS: u32 = 4;
+
+/// How many times a fifth key with the first window and the fingerprint of four others is expected in a filter that is filled
+/// to its capacity. There is no place for it: tables of 64M cells stop at a load of 0.68 with fingerprints of 4 bits, at 0.73
+/// with 5, and at 0.945 with 6. So large filters at loose rates get a stricter one.
+const MOST_CROWDS: f64 = 0.005;
+
+/// Cells more than the load asks for, for few keys, whose luck varies: with as many, at most one of a million filters refuses a
+/// key before it holds its capacity (1 of 10 000 with 16 cells less at 10 keys, 1 of 1000 with 20 less at 100 keys). From
+/// 1000 keys on the load alone does it: 0 of 300 000.
+const SLACK: u64 = 24;
+
+/// The cells for 1000 keys: the slack ends here, and so few more than 1000 / 0.92 that 0.1 % takes less than 1.30 log2(1/rate).
+const CELLS_FOR_1000: u64 = 1089;
+
+const MAX_FINGERPRINT_BITS: u32 = MAX_CELL_BITS - PLACE_BITS;
+
+/// 2^46 cells are past any machine's memory, and far from every overflow.
+const MAX_CELLS: u64 = 1 << 46;
+
+/// The shape of a [`Cuckoo`](crate::Cuckoo): how many cells, and how many bits of fingerprint in each.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct CuckooPlan {
+    capacity: u64,
+    false_positive_rate: f64,
+    cells: u64,
+    fingerprint_bits: u32,
+}
+
+impl CuckooPlan {
+    /// The plan for `capacity` keys at a false-positive rate. Rounds up to whole cells and whole bits of fingerprint, so that
+    /// the rate at capacity is between half the one asked for and all of it; less for large filters at loose rates (1 % from 2e8
+    /// keys on), where four places would otherwise not do for all keys that look alike.
+    ///
+    /// # Errors
+    /// When the capacity is 0 or too large for any machine, or the rate is not between 0 and 1 or stricter than fingerprints
+    /// of 26 bits or hashes of 64 bits can keep.
+    pub fn new(capacity: u64, false_positive_rate: f64) -> Result<Self, PlanError> {
+        check_capacity(capacity)?;
+        if capacity > MAX_CELLS / 2 {
+            return Err(PlanError::Count {
+                field: "capacity",
+                value: capacity,
+                accepted: "at most 2^45 keys",
+            });
+        }
+        Self::with_cells(capacity, false_positive_rate, cells_for(capacity))
+    }
+
+    /// The same with the number of cells chosen by the caller. Too few and inserts fail before the capacity is reached.
+    ///
+    /// # Errors
+    /// As [`CuckooPlan::new`], and when there are fewer cells than keys, fewer than 3 or more than 2^46.
+    pub fn with_cells(
+        capacity: u64,
+        false_positive_rate: f64,
+        cells: u64,
+    ) -> Result<Self, PlanError> {
+        check_capacity(capacity)?;
+        check_rate(false_positive_rate)?;
+        if cells < capacity.max(3) || cells > MAX_CELLS {
+            return Err(PlanError::Count {
+                field: "cells",
+                value: cells,
+                accepted: "as many as keys or more, at least 3 and at most 2^46",
+            });
+        }
+        if capacity as f64 / 9_223_372_036_854_775_808.0 >= false_positive_rate {
+            return Err(PlanError::Number {
+                field: "false_positive_rate",
+                value: false_positive_rate,
+                accepted: "a rate above capacity / 2^63: stricter ones drown in collisions of 64-bit hashes",
+            });
+        }
+        (MIN_FINGERPRINT_BITS..=MAX_FINGERPRINT_BITS)
+            .map(|fingerprint_bits| Self {
+                capacity,
+                false_positive_rate,
+                cells,
+                fingerprint_bits,
+            })
+            .find(|plan| {
+                let rate = plan.rate_at(capacity);
+                rate <= false_positive_rate && plan.crowds(rate) <= MOST_CROWDS
+            })
+            .ok_or(PlanError::Number {
+                field: "false_positive_rate",
+                value: false_positive_rate,
+                accepted: "a rate of 1.4e-8 or more: fingerprints have 26 bits at most; stricter rates are for a Bloom",
+            })
+    }
+
+    /// The false-positive rate to expect when `keys` distinct keys are in.
+    pub fn rate_at(&self, keys: u64) -> f64 {
+        let fingerprints = ((1_u64 << self.fingerprint_bits) - 1) as f64;
+        let pairs = (self.cells - 1) as f64 * fingerprints;
+        -libm::expm1(keys as f64 * libm::log1p(-1.0 / pairs))
+    }
+
+    /// How many fifth keys of one window and fingerprint to expect at capacity, with `rate` for the share of pairs taken.
+    fn crowds(&self, rate: f64) -> f64 {
+        self.capacity as f64 * rate * rate * rate * rate / 120.0
+    }
+
+    /// The most keys that a filter of this shape takes, copies counted: 93 % of the cells, and never less than the capacity.
+    pub fn most_keys(&self) -> u64 {
+        self.capacity.max((self.cells as f64 * FULL_LOAD) as u64)
+    }
+
+    /// Keys the plan was made for.
+    pub fn capacity(&self) -> u64 {
+        self.capacity
+    }
+
+    /// The rate that was asked for.
+    pub fn false_positive_rate(&self) -> f64 {
+        self.false_positive_rate
+    }
+
+    /// Cells in the table.
+    pub fn cells(&self) -> u64 {
+        self.cells
+    }
+
+    /// Bits of fingerprint in a cell.
+    pub fn fingerprint_bits(&self) -> u32 {
+        self.fingerprint_bits
+    }
+
+    /// Bits of a cell: the fingerprint, and two that say how it came to its place.
+    pub fn cell_bits(&self) -> u32 {
+        self.fingerprint_bits + PLACE_BITS
+    }
+
+    /// Bytes of memory.
+    pub fn size_bytes(&self) -> u64 {
+        cells_size_bytes(self.cells, self.cell_bits())
+    }
+
+    /// Bits of memory a key, when full.
+    pub fn bits_per_key(&self) -> f64 {
+        8.0 * self.size_bytes() as f64 / self.capacity as f64
+    }
+}
+
+/// The cells for so many keys; rounds up, and never falls as keys are added.
+fn cells_for(capacity: u64) -> u64 {
+    let cells = libm::ceil(capacity as f64 / LOAD) as u64;
+    let slack = SLACK.min(CELLS_FOR_1000.saturating_sub(cells).max(2));
+    cells + slack.min(6 * capacity)
+}
+
+impl fmt::Display for CuckooPlan {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "{} keys at {}: {} cells of {} bits",
+            self.capacity,
+            self.false_positive_rate,
+            self.cells,
+            self.cell_bits()
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_rate_asked_is_kept_and_one_bit_less_would_not_do() {
+        for capacity in [1, 10, 1000, 123_456, 1_000_000_000] {
+            for rate in [0.3, 0.05, 0.01, 1.0 / 256.0, 0.001, 1e-4, 1e-6, 2e-8] {
+                let plan = CuckooPlan::new(capacity, rate).unwrap();
+                assert!(plan.rate_at(capacity) <= rate, "{plan}");
+                let less = CuckooPlan {
+                    fingerprint_bits: plan.fingerprint_bits - 1,
+                    ..plan
+                };
+                let looser = less.rate_at(capacity);
+                assert!(
+                    plan.fingerprint_bits == MIN_FINGERPRINT_BITS
+                        || looser > rate
+                        || less.crowds(looser) > MOST_CROWDS,
+                    "{plan}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn space_stays_below_its_bounds_at_every_number_of_keys() {
+        // Bits a key over log2(1/rate at capacity), in steps of 1 % from a thousand keys to a hundred million.
+        for (rate, bound) in [
+            (0.01, 1.39),
+            (1.0 / 256.0, 1.35),
+            (0.001, 1.30),
+            (1e-4, 1.30),
+            (1e-5, 1.30),
+            (1e-6, 1.30),
+        ] {
+            let mut capacity = 1000;
+            while capacity <= 100_000_000 {
+                let plan = CuckooPlan::new(capacity, rate).unwrap();
+                let ratio = plan.bits_per_key() / -libm::log2(plan.rate_at(capacity));
+                assert!(ratio < bound, "{plan}: {ratio}");
+                capacity += capacity / 100;
+            }
+        }
+    }
+
+    #[test]
+    fn more_keys_never_get_fewer_cells_and_full_is_never_before_capacity() {
+        let mut cells = 0;
+        for capacity in 1..5000 {
+            let plan = CuckooPlan::new(capacity, 0.01).unwrap();
+            assert!(plan.cells() >= cells.max(3), "{plan}");
+            assert!((capacity..plan.cells()).contains(&plan.most_keys()));
+            cells = plan.cells();
+        }
+    }
+
+    #[test]
+    fn large_filters_at_loose_rates_get_longer_fingerprints() {
+        let bits = |capacity| CuckooPlan::new(capacity, 0.05).unwrap().fingerprint_bits();
+        assert_eq!(
+            [bits(1000), bits(10_000_000), bits(1_000_000_000)],
+            [5, 6, 8]
+        );
+    }
+}
