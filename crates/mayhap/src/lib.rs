@@ -16,6 +16,7 @@
 //! # What is here
 //!
 //! * [`Bloom`]: insert-only, the default. [`SharedBloom`]: the same, filled by many threads.
+//! * [`ClassicBloom`]: flat bits and a numbered walk ([`Scheme`]), for bits that others read.
 //! * [`plan`]: all sizing arithmetic; [`plan::BloomPlan`] is what `Bloom::new` asks.
 //! * [`Kernel`]: which SIMD instructions are used.
 //!
@@ -39,9 +40,11 @@ mod store;
 
 pub use error::{Mismatch, PlanError};
 pub use filter::bloom::Bloom;
+pub use filter::classic::ClassicBloom;
 pub use filter::shared::SharedBloom;
 pub use hash::{HashScheme, SipKey};
 pub use key::KeyHash;
+pub use probe::classic::Scheme;
 pub use simd::Kernel;
 
 /// The README's program is a test.

@@ -1,5 +1,6 @@
 //! What callers hold, one kind a file.
 
 pub(crate) mod bloom;
+pub(crate) mod classic;
 mod ruler;
 pub(crate) mod shared;

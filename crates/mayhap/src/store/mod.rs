@@ -1,6 +1,7 @@
-//! Positions -> memory: the line, the plain lines of `Bloom` and the atomic ones of `SharedBloom`.
+//! Positions -> memory: the line, the plain lines of `Bloom` and the atomic ones of `SharedBloom`, and flat bits.
 
+pub(crate) mod bits;
 mod line;
 pub(crate) mod shared;
 
-pub(crate) use line::{Line, zeroed_lines};
+pub(crate) use line::{Line, filled, zeroed_lines};
