@@ -17,6 +17,7 @@
 //!
 //! * [`Bloom`]: insert-only, the default. [`SharedBloom`]: the same, filled by many threads.
 //! * [`ClassicBloom`]: flat bits and a numbered walk ([`Scheme`]), for bits that others read.
+//! * [`CountingBloom`]: counters in the place of bits, so that keys can be removed and counted.
 //! * [`plan`]: all sizing arithmetic; [`plan::BloomPlan`] is what `Bloom::new` asks.
 //! * [`Kernel`]: which SIMD instructions are used.
 //!
@@ -38,9 +39,10 @@ mod probe;
 mod simd;
 mod store;
 
-pub use error::{Mismatch, PlanError};
+pub use error::{Mismatch, PlanError, Saturated};
 pub use filter::bloom::Bloom;
 pub use filter::classic::ClassicBloom;
+pub use filter::counting::CountingBloom;
 pub use filter::shared::SharedBloom;
 pub use hash::{HashScheme, SipKey};
 pub use key::KeyHash;

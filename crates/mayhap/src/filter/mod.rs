@@ -2,5 +2,6 @@
 
 pub(crate) mod bloom;
 pub(crate) mod classic;
+pub(crate) mod counting;
 mod ruler;
 pub(crate) mod shared;

@@ -8,6 +8,7 @@ mod bloom;
 pub mod classic;
 pub mod clickhouse;
 pub mod cost;
+pub mod counting;
 mod memory;
 
 pub use bloom::{BloomPlan, LinesPerKey};

@@ -4,6 +4,7 @@
 
 mod bad_input;
 mod classic;
+mod counting;
 mod kernels;
 mod laws;
 mod rates;
