@@ -2,7 +2,8 @@
 //!
 //! A run: `main` (parent) starts itself several times (`child`); a child builds every `case` and lets its contenders take
 //! turns (`measure`); the figures come back as JSON lines (`figure`), are held against the targets (`targets`) and shown
-//! (`report`, `chart`). The program `hash` is apart: what 64 and 128 bits of hash cost.
+//! (`report`, `chart`). The programs `hash` and `modulo` are apart: what 64 and 128 bits of hash cost,
+//! and what an exact reciprocal gains over `%`.
 
 pub mod args;
 pub mod case;

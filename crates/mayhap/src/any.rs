@@ -2,7 +2,9 @@
 //!
 //! A closed enum: when a kind is added, the compiler shows every place that must know it.
 
-use crate::{Bloom, Cuckoo, Full, GrowingBloom, HashScheme, WindowBloom};
+use crate::{
+    Bloom, ClassicBloom, CountingBloom, Cuckoo, Full, GrowingBloom, HashScheme, WindowBloom,
+};
 use core::fmt;
 
 /// The kinds of filter, with the names that the command line and files use.
@@ -17,19 +19,32 @@ pub enum Kind {
     Window,
     /// [`Cuckoo`].
     Cuckoo,
+    /// [`ClassicBloom`].
+    Classic,
+    /// [`CountingBloom`].
+    Counting,
 }
 
 impl Kind {
     /// All kinds.
-    pub const ALL: [Self; 4] = [Self::Bloom, Self::Growing, Self::Window, Self::Cuckoo];
+    pub const ALL: [Self; 6] = [
+        Self::Bloom,
+        Self::Growing,
+        Self::Window,
+        Self::Cuckoo,
+        Self::Classic,
+        Self::Counting,
+    ];
 
-    /// `bloom`, `growing`, `window`, `cuckoo`.
+    /// `bloom`, `growing`, `window`, `cuckoo`, `classic`, `counting`.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Bloom => "bloom",
             Self::Growing => "growing",
             Self::Window => "window",
             Self::Cuckoo => "cuckoo",
+            Self::Classic => "classic",
+            Self::Counting => "counting",
         }
     }
 
@@ -57,6 +72,10 @@ pub enum AnyFilter {
     Window(WindowBloom),
     /// Keys can be taken out again.
     Cuckoo(Cuckoo),
+    /// Flat bits, for layouts that others read.
+    Classic(ClassicBloom),
+    /// Keys can be taken out again, counted and merged.
+    Counting(CountingBloom),
 }
 
 /// What a filter is and how it is doing. `Display` tells a person.
@@ -86,6 +105,8 @@ impl AnyFilter {
             Self::Growing(_) => Kind::Growing,
             Self::Window(_) => Kind::Window,
             Self::Cuckoo(_) => Kind::Cuckoo,
+            Self::Classic(_) => Kind::Classic,
+            Self::Counting(_) => Kind::Counting,
         }
     }
 
@@ -99,6 +120,8 @@ impl AnyFilter {
             Self::Growing(filter) => filter.contains(key),
             Self::Window(filter) => filter.contains(key, filter.newest()),
             Self::Cuckoo(filter) => filter.contains(key),
+            Self::Classic(filter) => filter.contains(key),
+            Self::Counting(filter) => filter.contains(key),
         }
     }
 
@@ -111,6 +134,8 @@ impl AnyFilter {
             Self::Bloom(filter) => filter.contains_each(keys, found),
             Self::Growing(filter) => filter.contains_each(keys, found),
             Self::Cuckoo(filter) => filter.contains_each(keys, found),
+            Self::Classic(filter) => filter.contains_each(keys, found),
+            Self::Counting(filter) => filter.contains_each(keys, found),
             Self::Window(filter) => {
                 assert_eq!(
                     keys.len(),
@@ -135,6 +160,8 @@ impl AnyFilter {
             Self::Growing(filter) => Ok(filter.insert(key)),
             Self::Window(filter) => Ok(filter.insert(key, filter.newest())),
             Self::Cuckoo(filter) => filter.insert_if_absent(key),
+            Self::Classic(filter) => Ok(filter.insert(key)),
+            Self::Counting(filter) => Ok(filter.insert(key)),
         }
     }
 
@@ -145,52 +172,34 @@ impl AnyFilter {
             Self::Growing(filter) => filter.clear(),
             Self::Window(filter) => filter.clear(),
             Self::Cuckoo(filter) => filter.clear(),
+            Self::Classic(filter) => filter.clear(),
+            Self::Counting(filter) => filter.clear(),
         }
     }
 
     /// What the filter is and how it is doing. Reads the whole filter.
     pub fn stats(&self) -> Stats {
-        let kind = self.kind();
-        match self {
-            Self::Bloom(filter) => Stats {
-                kind,
-                capacity: filter.capacity(),
-                estimated_keys: filter.estimated_keys(),
-                false_positive_rate: filter.false_positive_rate(),
-                estimated_rate: filter.estimated_rate(),
-                is_over_capacity: filter.is_over_capacity(),
-                size_bytes: filter.size_bytes(),
-            },
-            Self::Growing(filter) => Stats {
-                kind,
-                capacity: filter.capacity(),
-                estimated_keys: filter.estimated_keys(),
-                false_positive_rate: filter.false_positive_rate(),
-                estimated_rate: filter.estimated_rate(),
-                is_over_capacity: filter.is_over_capacity(),
-                size_bytes: filter.size_bytes(),
-            },
-            Self::Cuckoo(filter) => Stats {
-                kind,
-                capacity: filter.capacity(),
-                estimated_keys: filter.estimated_keys(),
-                false_positive_rate: filter.false_positive_rate(),
-                estimated_rate: filter.estimated_rate(),
-                is_over_capacity: filter.is_over_capacity(),
-                size_bytes: filter.size_bytes(),
-            },
-            Self::Window(filter) => {
-                let now = filter.newest();
+        // The kinds have the same methods and no trait in common; this is the one place that goes through all of them.
+        macro_rules! stats {
+            ($filter:ident $(, $now:expr)?) => {
                 Stats {
-                    kind,
-                    capacity: filter.capacity(),
-                    estimated_keys: filter.estimated_keys(now),
-                    false_positive_rate: filter.false_positive_rate(),
-                    estimated_rate: filter.estimated_rate(now),
-                    is_over_capacity: filter.is_over_capacity(now),
-                    size_bytes: filter.size_bytes(),
+                    kind: self.kind(),
+                    capacity: $filter.capacity(),
+                    estimated_keys: $filter.estimated_keys($($now)?),
+                    false_positive_rate: $filter.false_positive_rate(),
+                    estimated_rate: $filter.estimated_rate($($now)?),
+                    is_over_capacity: $filter.is_over_capacity($($now)?),
+                    size_bytes: $filter.size_bytes(),
                 }
-            }
+            };
+        }
+        match self {
+            Self::Bloom(filter) => stats!(filter),
+            Self::Growing(filter) => stats!(filter),
+            Self::Window(filter) => stats!(filter, filter.newest()),
+            Self::Cuckoo(filter) => stats!(filter),
+            Self::Classic(filter) => stats!(filter),
+            Self::Counting(filter) => stats!(filter),
         }
     }
 
@@ -201,6 +210,8 @@ impl AnyFilter {
             Self::Growing(filter) => filter.scheme(),
             Self::Window(filter) => filter.scheme(),
             Self::Cuckoo(filter) => filter.scheme(),
+            Self::Classic(filter) => filter.hash_scheme(),
+            Self::Counting(filter) => filter.hash_scheme(),
         }
     }
 }
@@ -246,5 +257,17 @@ impl From<WindowBloom> for AnyFilter {
 impl From<Cuckoo> for AnyFilter {
     fn from(filter: Cuckoo) -> Self {
         Self::Cuckoo(filter)
+    }
+}
+
+impl From<ClassicBloom> for AnyFilter {
+    fn from(filter: ClassicBloom) -> Self {
+        Self::Classic(filter)
+    }
+}
+
+impl From<CountingBloom> for AnyFilter {
+    fn from(filter: CountingBloom) -> Self {
+        Self::Counting(filter)
     }
 }

@@ -1,5 +1,5 @@
-//! What can go wrong in the core: a request that cannot be planned, two filters that do not fit together, and one that has no
-//! room.
+//! What can go wrong in the core: a request that cannot be planned, two filters that do not fit together, a key that there is no
+//! room for, and one that cannot be taken out.
 
 use core::fmt;
 
@@ -151,3 +151,24 @@ impl fmt::Display for Full {
 }
 
 impl core::error::Error for Full {}
+/// A key that cannot be removed exactly: one of its counters is full, so that it no longer knows how many keys it counts.
+/// Nothing was changed; the key is still found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Saturated {
+    /// The count at which the filter's counters stick.
+    pub max_count: u32,
+}
+
+impl fmt::Display for Saturated {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "a counter of this key is stuck at {}, so it cannot be removed: build the filter with more bits a counter, \
+             or insert each key fewer times",
+            self.max_count
+        )
+    }
+}
+
+impl core::error::Error for Saturated {}

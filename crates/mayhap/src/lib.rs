@@ -19,6 +19,8 @@
 //! * [`GrowingBloom`]: when the number of keys is not known. [`WindowBloom`]: when keys are to be forgotten after a while.
 //! * [`AnyFilter`]: one of them, known only at run time; [`Stats`] tells how it is doing.
 //! * [`Cuckoo`]: keys can be taken out again, and it is smaller than a Bloom filter below 1 %.
+//! * [`ClassicBloom`]: flat bits and a numbered walk ([`Scheme`]), for bits that others read.
+//! * [`CountingBloom`]: counters in the place of bits, so that keys can be removed and counted.
 //! * [`plan`]: all sizing arithmetic; [`plan::BloomPlan`] is what `Bloom::new` asks.
 //! * [`Kernel`]: which SIMD instructions are used.
 //!
@@ -42,14 +44,17 @@ mod simd;
 mod store;
 
 pub use any::{AnyFilter, Kind, Stats};
-pub use error::{Full, Mismatch, PlanError};
+pub use error::{Full, Mismatch, PlanError, Saturated};
 pub use filter::bloom::Bloom;
+pub use filter::classic::ClassicBloom;
+pub use filter::counting::CountingBloom;
 pub use filter::cuckoo::Cuckoo;
 pub use filter::growing::GrowingBloom;
 pub use filter::shared::SharedBloom;
 pub use filter::window::{Burst, Timestamp, WindowBloom};
 pub use hash::{HashScheme, SipKey};
 pub use key::KeyHash;
+pub use probe::classic::Scheme;
 pub use simd::Kernel;
 
 /// The README's program is a test.

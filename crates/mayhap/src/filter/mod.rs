@@ -1,6 +1,8 @@
 //! What callers hold, one kind a file.
 
 pub(crate) mod bloom;
+pub(crate) mod classic;
+pub(crate) mod counting;
 pub(crate) mod cuckoo;
 pub(crate) mod growing;
 mod ruler;

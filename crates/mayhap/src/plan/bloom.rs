@@ -12,7 +12,7 @@
 //! which is the Poisson mixture over the keys in a line, summed in closed form. Two lines a key: f squared, times what the
 //! few keys add that share both lines with the stranger (`shared_keys_factor`).
 
-use super::{check_capacity, check_rate};
+use super::{check_capacity, check_collisions, check_rate, collision_rate};
 use crate::PlanError;
 use crate::probe::blocked::PATTERNS;
 use core::fmt;
@@ -84,13 +84,7 @@ impl BloomPlan {
                 accepted: "at most 2^48 keys",
             });
         }
-        if collision_rate(capacity) >= false_positive_rate / 2.0 {
-            return Err(PlanError::Number {
-                field: "false_positive_rate",
-                value: false_positive_rate,
-                accepted: "a rate above capacity / 2^63: stricter ones drown in collisions of 64-bit hashes",
-            });
-        }
+        check_collisions(capacity, false_positive_rate)?;
         let sized = |words| {
             let mut plan = Self {
                 capacity,
@@ -339,11 +333,6 @@ impl fmt::Display for BloomPlan {
             }
         )
     }
-}
-
-/// The share of strangers whose 64-bit hash is also the hash of a key.
-fn collision_rate(keys: u64) -> f64 {
-    keys as f64 / 18_446_744_073_709_551_616.0
 }
 
 /// The terms of the inclusion and exclusion for one pattern, equal ones put together.

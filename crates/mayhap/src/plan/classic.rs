@@ -10,18 +10,130 @@
 
 use core::f64::consts::LN_2;
 
-use super::{check_capacity, check_rate};
+use core::fmt;
+
+use super::{check_capacity, check_collisions, check_rate, collision_rate};
 use crate::PlanError;
 
-/// A classic filter that keeps the rate that was asked for.
+/// The most probes of a filter here. The strictest rate that 64-bit hashes can keep takes 63; the rest is for the layouts of
+/// others.
+pub const MAX_PROBES: u32 = 256;
+
+/// A classic filter that keeps the rate that was asked for: the shape of a [`ClassicBloom`](crate::ClassicBloom).
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ClassicPlan {
+    /// Keys the plan was made for.
+    pub capacity: u64,
+    /// The rate that was asked for.
+    pub asked: f64,
     /// How many bits, the fewest that will do.
     pub bits: u64,
     /// How many probes, the best number for so many bits. At least 1.
     pub probes: u32,
     /// The rate at full capacity, at or a little below the one asked for.
     pub false_positive_rate: f64,
+}
+
+impl ClassicPlan {
+    /// [`plan`] for a filter of 64-bit hashes: what their collisions add to the rate is taken off first, which shows at the
+    /// strictest rates only.
+    ///
+    /// # Errors
+    ///
+    /// As [`plan`], and when the rate is below what 64-bit hashes can tell apart.
+    pub fn new(capacity: u64, false_positive_rate: f64) -> Result<Self, PlanError> {
+        check_capacity(capacity)?;
+        check_rate(false_positive_rate)?;
+        check_collisions(capacity, false_positive_rate)?;
+        let collisions = collision_rate(capacity);
+        let plan = plan(capacity, false_positive_rate - collisions)?;
+        Ok(Self {
+            asked: false_positive_rate,
+            false_positive_rate: plan.false_positive_rate + collisions,
+            ..plan
+        })
+    }
+
+    /// The plan of a given shape. Its capacity is the number of keys for which so many probes are best, `m ln 2 / k` rounded
+    /// down, at least 1: half of the bits are set then. The rate asked is the rate at that capacity.
+    ///
+    /// # Errors
+    ///
+    /// No bits; no probes, or more than [`MAX_PROBES`].
+    pub fn with_bits_and_probes(bits: u64, probes: u32) -> Result<Self, PlanError> {
+        check_shape(bits, probes)?;
+        let capacity = (libm::floor(bits as f64 * LN_2 / f64::from(probes)) as u64).max(1);
+        let false_positive_rate = rate(bits, capacity, probes);
+        Ok(Self {
+            capacity,
+            asked: false_positive_rate,
+            bits,
+            probes,
+            false_positive_rate,
+        })
+    }
+
+    /// The false-positive rate to expect when `keys` distinct keys are in.
+    pub fn rate_at(&self, keys: u64) -> f64 {
+        (rate(self.bits, keys, self.probes) + collision_rate(keys)).min(1.0)
+    }
+
+    /// The relative variance of the rate between filters of this plan that hold different keys, `keys` of them: `k^2` times
+    /// that of the number of set bits. A measured rate wanders by its square root around [`ClassicPlan::rate_at`].
+    pub fn relative_variance_at(&self, keys: u64) -> f64 {
+        let k = f64::from(self.probes);
+        let m = self.bits as f64;
+        let a = k * keys as f64 / m;
+        let zero = libm::exp(-a);
+        let set = -libm::expm1(-a);
+        if set <= 0.0 {
+            return 0.0;
+        }
+        // Rounding can leave a little less than nothing when almost no key is in.
+        k * k * (zero * (1.0 - (1.0 + a) * zero)).max(0.0) / (m * set * set)
+    }
+
+    /// Bits of memory a key, when full.
+    pub fn bits_per_key(&self) -> f64 {
+        self.bits as f64 / self.capacity as f64
+    }
+
+    /// Whether so many set bits mean more keys than the capacity, by more than the estimate can err (three standard errors).
+    pub(crate) fn is_over_capacity(&self, set_bits: u64) -> bool {
+        let capacity = self.capacity as f64;
+        let a = f64::from(self.probes) * capacity / self.bits as f64;
+        let expected = libm::round(self.bits as f64 * -libm::expm1(-a)) as u64;
+        let error = estimated_keys_error(self.bits, self.probes, expected);
+        estimated_keys(self.bits, self.probes, set_bits) > capacity + 3.0 * error
+    }
+}
+
+impl fmt::Display for ClassicPlan {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "{} keys at {}: {} bits, {} probes",
+            self.capacity, self.asked, self.bits, self.probes
+        )
+    }
+}
+
+/// Refuses shapes that answer nothing: no bits, no probes, or probes without end.
+pub(crate) fn check_shape(bits: u64, probes: u32) -> Result<(), PlanError> {
+    let refuse = |field, value, accepted| {
+        Err(PlanError::Count {
+            field,
+            value,
+            accepted,
+        })
+    };
+    if bits == 0 {
+        refuse("bits", bits, "at least 1 bit")
+    } else if probes == 0 || probes > MAX_PROBES {
+        refuse("probes", u64::from(probes), "1 to 256 probes")
+    } else {
+        Ok(())
+    }
 }
 
 /// The false-positive rate of `bits` bits that hold `keys` keys at `probes` probes each, to the
@@ -92,6 +204,8 @@ pub fn plan(keys: u64, false_positive_rate: f64) -> Result<ClassicPlan, PlanErro
         least(|bits| least_rate(bits, keys) <= false_positive_rate).ok_or(too_large(keys))?;
     let probes = best_probes(bits, keys);
     Ok(ClassicPlan {
+        capacity: keys,
+        asked: false_positive_rate,
         bits,
         probes,
         false_positive_rate: rate(bits, keys, probes),

@@ -8,6 +8,7 @@ mod bloom;
 pub mod classic;
 pub mod clickhouse;
 pub mod cost;
+pub mod counting;
 mod cuckoo;
 mod growing;
 mod memory;
@@ -44,4 +45,22 @@ pub(crate) fn check_capacity(capacity: u64) -> Result<(), PlanError> {
             accepted: "at least 1 key",
         })
     }
+}
+
+/// Refuses rates that the collisions of 64-bit hashes alone would come near.
+pub(crate) fn check_collisions(capacity: u64, false_positive_rate: f64) -> Result<(), PlanError> {
+    if collision_rate(capacity) < false_positive_rate / 2.0 {
+        Ok(())
+    } else {
+        Err(PlanError::Number {
+            field: "false_positive_rate",
+            value: false_positive_rate,
+            accepted: "a rate above capacity / 2^63: stricter ones drown in collisions of 64-bit hashes",
+        })
+    }
+}
+
+/// The share of strangers whose 64-bit hash is also the hash of a key.
+pub(crate) fn collision_rate(keys: u64) -> f64 {
+    keys as f64 / 18_446_744_073_709_551_616.0
 }

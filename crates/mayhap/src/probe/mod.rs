@@ -1,4 +1,7 @@
 //! `KeyHash` -> positions. One walk a file, each written once and used by insert and contains alike.
 
+pub(crate) mod ahead;
 pub(crate) mod blocked;
+pub(crate) mod classic;
+mod modulo;
 pub(crate) mod window;

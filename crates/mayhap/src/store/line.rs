@@ -8,19 +8,21 @@ use alloc::vec::Vec;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Line(pub(crate) [u64; 8]);
 
-impl Line {
-    pub(crate) const BYTES: u64 = 64;
+/// Empty lines.
+pub(crate) fn zeroed_lines(count: u64) -> Result<Vec<Line>, PlanError> {
+    filled(count, Line([0; 8]))
 }
 
-/// Empty lines. Huge pages are advised before the first touch, where that pays.
-pub(crate) fn zeroed_lines(count: u64) -> Result<Vec<Line>, PlanError> {
+/// `count` times the same, or an error where the memory is not there. Huge pages are advised before the first touch, where
+/// that pays.
+pub(crate) fn filled<T: Clone>(count: u64, item: T) -> Result<Vec<T>, PlanError> {
     let no_memory = PlanError::OutOfMemory {
-        size_bytes: count.saturating_mul(Line::BYTES),
+        size_bytes: count.saturating_mul(size_of::<T>() as u64),
     };
     let count = usize::try_from(count).map_err(|_| no_memory)?;
-    let mut lines = Vec::new();
-    lines.try_reserve_exact(count).map_err(|_| no_memory)?;
-    crate::simd::huge_pages::advise(lines.spare_capacity_mut());
-    lines.resize(count, Line([0; 8]));
-    Ok(lines)
+    let mut items = Vec::new();
+    items.try_reserve_exact(count).map_err(|_| no_memory)?;
+    crate::simd::huge_pages::advise(items.spare_capacity_mut());
+    items.resize(count, item);
+    Ok(items)
 }

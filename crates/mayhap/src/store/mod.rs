@@ -1,8 +1,11 @@
-//! Positions -> memory: the line, the plain lines of `Bloom`, the atomic ones of `SharedBloom`, the packed cells of `Cuckoo`.
+//! Positions -> memory: the line, the plain lines of `Bloom`, the atomic ones of `SharedBloom`, flat bits and counters, and the
+//! packed cells of `Cuckoo`.
 
+pub(crate) mod bits;
 mod cells;
+pub(crate) mod counters;
 mod line;
 pub(crate) mod shared;
 
 pub(crate) use cells::{Cells, MAX_CELL_BITS, size_bytes as cells_size_bytes};
-pub(crate) use line::{Line, zeroed_lines};
+pub(crate) use line::{Line, filled, zeroed_lines};

@@ -1,14 +1,15 @@
 //! What every kind of filter owes, run over all of them from one table. A new kind joins with one line.
 
 use mayhap::{
-    AnyFilter, Bloom, Cuckoo, GrowingBloom, HashScheme, Kind, SipKey, Timestamp, WindowBloom,
+    AnyFilter, Bloom, ClassicBloom, CountingBloom, Cuckoo, GrowingBloom, HashScheme, Kind, SipKey,
+    Timestamp, WindowBloom,
 };
 use std::time::Duration;
 
 /// Makes a filter of a kind, empty, for so many keys at a rate.
 type Make = fn(u64, f64) -> AnyFilter;
 
-const KINDS: [(Kind, Make); 4] = [
+const KINDS: [(Kind, Make); 6] = [
     (Kind::Bloom, |keys, rate| {
         Bloom::new(keys, rate).unwrap().into()
     }),
@@ -22,6 +23,12 @@ const KINDS: [(Kind, Make); 4] = [
     }),
     (Kind::Cuckoo, |keys, rate| {
         Cuckoo::new(keys, rate).unwrap().into()
+    }),
+    (Kind::Classic, |keys, rate| {
+        ClassicBloom::new(keys, rate).unwrap().into()
+    }),
+    (Kind::Counting, |keys, rate| {
+        CountingBloom::new(keys, rate).unwrap().into()
     }),
 ];
 

@@ -4,6 +4,8 @@
 
 mod adversary;
 mod bad_input;
+mod classic;
+mod counting;
 mod cuckoo;
 mod growing;
 mod kernels;

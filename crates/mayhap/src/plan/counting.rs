@@ -1,0 +1,257 @@
+//! The size of a [`CountingBloom`](crate::CountingBloom): a classic filter with a small counter in the place of every bit,
+//! and how likely those counters run full.
+//!
+//! While `n` distinct keys are in, each once, the number of probes on one counter is Poisson with mean `kn/m`, which is ln 2
+//! at capacity. A counter of b bits sticks at 2^b - 1. A key that is inserted again and again is another matter: 2^b - 1
+//! times fill its counters for certain.
+
+use super::classic::ClassicPlan;
+use crate::PlanError;
+use core::fmt;
+
+/// The bits of a counter when nothing else is asked for: one in 6e14 of them is full at capacity.
+pub const DEFAULT_COUNTER_BITS: u8 = 4;
+
+/// The shape of a [`CountingBloom`](crate::CountingBloom).
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct CountingPlan {
+    classic: ClassicPlan,
+    counter_bits: u8,
+}
+
+impl CountingPlan {
+    /// The plan for `capacity` keys at a false-positive rate, with counters of `counter_bits` bits: as many counters as a
+    /// classic filter has bits.
+    ///
+    /// # Errors
+    /// When the capacity is 0, the rate not between 0 and 1 or below what 64-bit hashes can tell apart, or the counters have
+    /// fewer than 3 or more than 8 bits.
+    pub fn new(
+        capacity: u64,
+        false_positive_rate: f64,
+        counter_bits: u8,
+    ) -> Result<Self, PlanError> {
+        Self::from_classic(
+            ClassicPlan::new(capacity, false_positive_rate)?,
+            counter_bits,
+        )
+    }
+
+    /// The plan of a given shape: one counter for each bit of the classic plan.
+    ///
+    /// # Errors
+    /// When the classic plan has no bits, no probes or more than 256, the counters have fewer than 3 or more than 8 bits, or
+    /// all of them more bits than a `u64` counts.
+    pub fn from_classic(classic: ClassicPlan, counter_bits: u8) -> Result<Self, PlanError> {
+        super::classic::check_shape(classic.bits, classic.probes)?;
+        if !(3..=8).contains(&counter_bits) {
+            return Err(PlanError::Count {
+                field: "counter_bits",
+                value: u64::from(counter_bits),
+                accepted: "3 to 8 bits a counter",
+            });
+        }
+        if classic.bits.checked_mul(u64::from(counter_bits)).is_none() {
+            return Err(PlanError::Count {
+                field: "capacity",
+                value: classic.capacity,
+                accepted: "fewer keys or a higher false_positive_rate: the bits of all counters would not fit a u64",
+            });
+        }
+        Ok(Self {
+            classic,
+            counter_bits,
+        })
+    }
+
+    /// The plan of the classic filter that has a bit for every counter.
+    pub fn classic(&self) -> &ClassicPlan {
+        &self.classic
+    }
+
+    /// Bits of one counter.
+    pub fn counter_bits(&self) -> u8 {
+        self.counter_bits
+    }
+
+    /// How many counters there are.
+    pub fn counters(&self) -> u64 {
+        self.classic.bits
+    }
+
+    /// The largest count, at which a counter sticks: 15 for 4 bits.
+    pub fn max_count(&self) -> u32 {
+        (1 << self.counter_bits) - 1
+    }
+
+    /// Bytes of memory: all counters, rounded up, and one more so that each can be read as a pair of bytes.
+    pub fn size_bytes(&self) -> u64 {
+        self.size_bits().div_ceil(8) + 1
+    }
+
+    /// Bits of all counters.
+    pub fn size_bits(&self) -> u64 {
+        self.counters() * u64::from(self.counter_bits)
+    }
+
+    /// Bits of memory a key, when full.
+    pub fn bits_per_key(&self) -> f64 {
+        self.size_bits() as f64 / self.classic.capacity as f64
+    }
+
+    /// Probes a counter gets on average when `keys` distinct keys are in.
+    fn load(&self, keys: u64) -> f64 {
+        f64::from(self.classic.probes) * keys as f64 / self.counters() as f64
+    }
+
+    /// The probability that a given counter is full when `keys` distinct keys are in: [`poisson_tail`] from
+    /// [`CountingPlan::max_count`] on.
+    pub fn overflow_probability(&self, keys: u64) -> f64 {
+        poisson_tail(self.load(keys), self.max_count())
+    }
+
+    /// The probability that any counter of the filter is full when `keys` distinct keys are in, to the nearest: `1 - (1 -
+    /// p)^m`, which takes the counters as independent.
+    pub fn filter_overflow_probability(&self, keys: u64) -> f64 {
+        let all = self.counters() as f64 * libm::log1p(-self.overflow_probability(keys));
+        -libm::expm1(all)
+    }
+}
+
+impl fmt::Display for CountingPlan {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "{} keys at {}: {} counters of {} bits, {} probes",
+            self.classic.capacity,
+            self.classic.asked,
+            self.counters(),
+            self.counter_bits,
+            self.classic.probes
+        )
+    }
+}
+
+/// The probability that a Poisson number of mean `load` is at least `count`, to the nearest: what share of the counters was
+/// probed so often.
+pub fn poisson_tail(load: f64, count: u32) -> f64 {
+    if count == 0 {
+        return 1.0;
+    }
+    if load <= 0.0 {
+        return 0.0;
+    }
+    let term = |i: f64| libm::exp(i * libm::log(load) - load - libm::lgamma(i + 1.0));
+    if f64::from(count) <= load {
+        // The head is the smaller part: the sum of all terms below.
+        let head: f64 = (0..count).map(|i| term(f64::from(i))).sum();
+        return (1.0 - head).clamp(0.0, 1.0);
+    }
+    // Each term is the one before times load / i, which falls from here on.
+    let mut i = f64::from(count);
+    let mut next = term(i);
+    let mut sum = 0.0;
+    while next > sum * 1e-17 {
+        sum += next;
+        i += 1.0;
+        next *= load / i;
+    }
+    sum.min(1.0)
+}
+
+/// The textbook's bound on [`poisson_tail`], `(e load / count)^count` (Fan, Cao, Almeida and Broder 2000, doi
+/// 10.1109/90.851975): rounds up; 1 where it says nothing. At capacity and for 16, the first count that 4 bits
+/// cannot hold, 1.37e-15, where the tail is 7.07e-17.
+pub fn tail_bound(load: f64, count: u32) -> f64 {
+    if count == 0 {
+        return 1.0;
+    }
+    let count = f64::from(count);
+    libm::pow(core::f64::consts::E * load / count, count).min(1.0)
+}
+
+#[cfg(test)]
+mod tests {
+    extern crate std;
+    use super::*;
+    use core::f64::consts::LN_2;
+    use std::string::ToString;
+
+    fn near(value: f64, expected: f64) {
+        assert!(
+            (value / expected - 1.0).abs() < 1e-9,
+            "{value:e}, expected {expected:e}"
+        );
+    }
+
+    #[test]
+    fn the_bound_is_the_literatures_and_the_tail_stays_below_it() {
+        // ALGORITHMS A2 and Fan et al.: 1.37e-15 for 16.
+        assert!((tail_bound(LN_2, 16) / 1.37e-15 - 1.0).abs() < 0.005);
+        for load in [1e-9, 0.01, 0.3, LN_2, 1.0, 3.0, 20.0] {
+            for count in 0..=256 {
+                let tail = poisson_tail(load, count);
+                assert!(
+                    (0.0..=1.0).contains(&tail) && tail <= tail_bound(load, count),
+                    "{count} at {load}: {tail:e}"
+                );
+                assert!(tail <= poisson_tail(load, count.saturating_sub(1)));
+            }
+        }
+    }
+
+    #[test]
+    fn the_tail_is_the_sum_of_its_terms() {
+        // Computed apart, with Python's fractions and 60 digits.
+        for (load, count, expected) in POISSON {
+            near(poisson_tail(load, count), expected);
+        }
+        near(poisson_tail(LN_2, 1), 0.5);
+        near(poisson_tail(1.0, 2), 1.0 - 2.0 / core::f64::consts::E);
+    }
+
+    const POISSON: [(f64, u32, f64); 5] = [
+        (LN_2, 7, 8.341_794_963_630_345e-6),
+        (LN_2, 15, 1.636_946_676_111_513e-15),
+        (LN_2, 16, 7.072_832_256_729_951e-17),
+        (3.0, 7, 0.033_508_535_308_841_21),
+        (20.0, 15, 0.895_135_718_892_015_4),
+    ];
+
+    #[test]
+    fn nothing_in_nothing_full() {
+        let plan = CountingPlan::new(1000, 0.01, 4).unwrap();
+        assert!(plan.overflow_probability(0).abs() < f64::MIN_POSITIVE);
+        assert!(plan.filter_overflow_probability(0).abs() < f64::MIN_POSITIVE);
+        assert!(plan.filter_overflow_probability(1000) < 1e-9);
+        assert!(plan.filter_overflow_probability(100_000) > 0.999);
+    }
+
+    #[test]
+    fn more_bits_are_more_memory_and_fewer_full_counters() {
+        let plans: std::vec::Vec<_> = (3..=8)
+            .map(|bits| CountingPlan::new(100_000, 0.01, bits).unwrap())
+            .collect();
+        for pair in plans.windows(2) {
+            assert!(pair[0].size_bytes() < pair[1].size_bytes());
+            assert!(pair[0].overflow_probability(100_000) > pair[1].overflow_probability(100_000));
+            assert_eq!(pair[0].classic(), pair[1].classic());
+        }
+        assert!((plans[1].bits_per_key() - 38.4).abs() < 0.05);
+    }
+
+    #[test]
+    fn widths_that_are_not_offered_are_refused_by_name() {
+        for bits in [0, 1, 2, 9, 255] {
+            let message = CountingPlan::new(1000, 0.01, bits).unwrap_err().to_string();
+            assert_eq!(
+                message,
+                std::format!(
+                    "counter_bits = {bits} cannot be planned for: give 3 to 8 bits a counter"
+                )
+            );
+        }
+        let huge = ClassicPlan::with_bits_and_probes(u64::MAX / 4, 3).unwrap();
+        assert!(CountingPlan::from_classic(huge, 5).is_err());
+    }
+}

@@ -1,0 +1,89 @@
+//! Many keys at once in a flat filter, where every probe is a cache line of its own: positions are computed once, memory is
+//! asked for all of them, and only then is anything looked at.
+//!
+//! Questions go in two steps, since a stranger is mostly known by its first probes: those of all keys first, the rest for
+//! the keys that are still in doubt.
+
+use super::classic::Walk;
+use crate::KeyHash;
+
+/// Keys a round.
+const KEYS: usize = 64;
+
+/// Positions that a round keeps, not less than the most probes of a key.
+const PLACES: usize = 1024;
+
+const _: () = assert!(PLACES >= crate::plan::classic::MAX_PROBES as usize);
+
+/// Probes of the first step: 1 in 4 strangers is left then.
+const FIRST: usize = 2;
+
+/// Answers for many hashes: `ask` starts to load a position, `has` looks at it. Neither step branches on what it finds,
+/// since half of such branches would be guessed wrong.
+pub(crate) fn contains_each(
+    walk: &Walk,
+    hashes: &[KeyHash],
+    found: &mut [bool],
+    ask: impl Fn(u64),
+    has: impl Fn(u64) -> bool,
+) {
+    let rest = walk.len().saturating_sub(FIRST);
+    let mut first = [[0; FIRST]; KEYS];
+    let mut places = [0; PLACES];
+    for (hashes, found) in hashes.chunks(KEYS).zip(found.chunks_mut(KEYS)) {
+        for (hash, first) in hashes.iter().zip(&mut first) {
+            for (place, at) in first.iter_mut().zip(walk.probes(hash.to_u64())) {
+                ask(at);
+                *place = at;
+            }
+            if walk.len() < FIRST {
+                first[1] = first[0];
+            }
+        }
+        let mut doubtful = [0; KEYS];
+        let mut count = 0;
+        for (key, (found, first)) in found.iter_mut().zip(&first).enumerate() {
+            *found = has(first[0]) & has(first[1]);
+            doubtful[count] = key;
+            count += usize::from(*found);
+        }
+        if rest == 0 {
+            continue;
+        }
+        for doubtful in doubtful[..count].chunks(PLACES / rest) {
+            for (&key, places) in doubtful.iter().zip(places.chunks_exact_mut(rest)) {
+                let probes = walk.probes(hashes[key].to_u64()).skip(FIRST);
+                for (place, at) in places.iter_mut().zip(probes) {
+                    ask(at);
+                    *place = at;
+                }
+            }
+            for (&key, places) in doubtful.iter().zip(places.chunks_exact(rest)) {
+                found[key] = places.iter().fold(true, |all, &at| all & has(at));
+            }
+        }
+    }
+}
+
+/// Works on all positions of many hashes, in order.
+pub(crate) fn visit_each<S>(
+    walk: &Walk,
+    hashes: &[KeyHash],
+    store: &mut S,
+    ask: impl Fn(&S, u64),
+    work: impl Fn(&mut S, u64),
+) {
+    let mut places = [0; PLACES];
+    for hashes in hashes.chunks((PLACES / walk.len()).min(KEYS)) {
+        let places = &mut places[..hashes.len() * walk.len()];
+        for (hash, places) in hashes.iter().zip(places.chunks_exact_mut(walk.len())) {
+            for (place, at) in places.iter_mut().zip(walk.probes(hash.to_u64())) {
+                ask(store, at);
+                *place = at;
+            }
+        }
+        for &mut at in places {
+            work(store, at);
+        }
+    }
+}

@@ -1,0 +1,49 @@
+//! Flat bits: what `ClassicBloom` walks over. Bit `i` is bit `i % 64` of word `i / 64`; the last word may have bits that no
+//! position reaches, and they stay zero.
+
+use super::filled;
+use crate::PlanError;
+use alloc::vec::Vec;
+
+#[derive(Clone, PartialEq, Eq)]
+pub(crate) struct Bits {
+    words: Vec<u64>,
+}
+
+impl Bits {
+    /// So many zero bits.
+    pub(crate) fn zeroed(bits: u64) -> Result<Self, PlanError> {
+        Ok(Self {
+            words: filled(bits.div_ceil(64), 0)?,
+        })
+    }
+
+    #[inline(always)]
+    pub(crate) fn has(&self, at: u64) -> bool {
+        self.words[(at / 64) as usize] >> (at % 64) & 1 == 1
+    }
+
+    /// Sets a bit; `true` when it was not set.
+    #[inline(always)]
+    pub(crate) fn set(&mut self, at: u64) -> bool {
+        let word = &mut self.words[(at / 64) as usize];
+        let bit = 1 << (at % 64);
+        let clear = *word & bit == 0;
+        *word |= bit;
+        clear
+    }
+
+    /// Where a bit lies, for asking memory.
+    #[inline(always)]
+    pub(crate) fn place(&self, at: u64) -> *const u64 {
+        self.words.as_ptr().wrapping_add((at / 64) as usize)
+    }
+
+    pub(crate) fn words(&self) -> &[u64] {
+        &self.words
+    }
+
+    pub(crate) fn words_mut(&mut self) -> &mut [u64] {
+        &mut self.words
+    }
+}

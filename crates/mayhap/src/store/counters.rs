@@ -1,0 +1,126 @@
+//! Small counters, packed: what `CountingBloom` walks over. Counter `i` is bits `i * b .. i * b + b` of the bytes, the lowest
+//! bit of each byte first. A counter of at most 8 bits lies in two bytes, so that one more byte at the end lets every
+//! counter be read and written as a pair.
+
+use super::filled;
+use crate::PlanError;
+use alloc::vec::Vec;
+
+#[derive(Clone, PartialEq, Eq)]
+pub(crate) struct Counters {
+    bytes: Vec<u8>,
+    len: u64,
+    bits: u64,
+}
+
+impl Counters {
+    /// So many zero counters of `bits` bits, 1 to 8, in `size_bytes` bytes, which the plan has worked out.
+    pub(crate) fn zeroed(len: u64, bits: u8, size_bytes: u64) -> Result<Self, PlanError> {
+        debug_assert!((1..=8).contains(&bits));
+        Ok(Self {
+            bytes: filled(size_bytes, 0)?,
+            len,
+            bits: u64::from(bits),
+        })
+    }
+
+    pub(crate) fn len(&self) -> u64 {
+        self.len
+    }
+
+    /// The largest count, at which a counter sticks.
+    #[inline(always)]
+    pub(crate) fn max(&self) -> u8 {
+        (u16::MAX >> (16 - self.bits)) as u8
+    }
+
+    /// The pair of bytes that a counter lies in, and how far up.
+    #[inline(always)]
+    fn pair(&self, at: u64) -> (usize, u64) {
+        let bit = at * self.bits;
+        ((bit / 8) as usize, bit % 8)
+    }
+
+    #[inline(always)]
+    pub(crate) fn get(&self, at: u64) -> u8 {
+        let (byte, shift) = self.pair(at);
+        let pair = u16::from_le_bytes([self.bytes[byte], self.bytes[byte + 1]]);
+        (pair >> shift) as u8 & self.max()
+    }
+
+    #[inline(always)]
+    pub(crate) fn put(&mut self, at: u64, count: u8) {
+        debug_assert!(count <= self.max());
+        let (byte, shift) = self.pair(at);
+        let pair = u16::from_le_bytes([self.bytes[byte], self.bytes[byte + 1]]);
+        let others = pair & !(u16::from(self.max()) << shift);
+        let [low, high] = (others | u16::from(count) << shift).to_le_bytes();
+        self.bytes[byte] = low;
+        self.bytes[byte + 1] = high;
+    }
+
+    /// Counts one up, unless the counter is full; what it was before.
+    #[inline(always)]
+    pub(crate) fn up(&mut self, at: u64) -> u8 {
+        let count = self.get(at);
+        if count < self.max() {
+            self.put(at, count + 1);
+        }
+        count
+    }
+
+    /// Where a counter begins, for asking memory.
+    #[inline(always)]
+    pub(crate) fn place(&self, at: u64) -> *const u8 {
+        self.bytes.as_ptr().wrapping_add(self.pair(at).0)
+    }
+
+    /// All counts in order.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = u8> {
+        (0..self.len).map(|at| self.get(at))
+    }
+
+    pub(crate) fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    pub(crate) fn clear(&mut self) {
+        self.bytes.fill(0);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    extern crate std;
+    use super::*;
+
+    #[test]
+    fn counters_of_every_width_keep_to_themselves() {
+        for bits in 1..=8_u8 {
+            let len = 1000;
+            let size_bytes = (len * u64::from(bits)).div_ceil(8) + 1;
+            let mut counters = Counters::zeroed(len, bits, size_bytes).unwrap();
+            assert_eq!(u32::from(counters.max()), (1 << bits) - 1);
+            let mut expected = [0_u8; 1000];
+            for step in 0..20_000_u64 {
+                let at = step * 7_919 % len;
+                let count = (step * step % 251) as u8 & counters.max();
+                counters.put(at, count);
+                expected[at as usize] = count;
+                if step % 977 == 0 {
+                    assert!(counters.iter().eq(expected), "{bits} bits, step {step}");
+                }
+            }
+            assert!(counters.iter().eq(expected));
+        }
+    }
+
+    #[test]
+    fn a_full_counter_stays_full() {
+        let mut counters = Counters::zeroed(3, 3, 3).unwrap();
+        for before in [0, 1, 2, 3, 4, 5, 6, 7, 7, 7] {
+            assert_eq!(counters.up(1), before);
+        }
+        assert!(counters.iter().eq([0, 7, 0]));
+    }
+}
