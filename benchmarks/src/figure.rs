@@ -22,6 +22,8 @@ pub mod name {
     pub const FASTBLOOM: &str = "fastbloom";
     pub const SBBF: &str = "sbbf-rs-safe";
     pub const FUSE: &str = "xorf BinaryFuse8";
+    pub const OUR_CUCKOO: &str = "mayhap Cuckoo";
+    pub const OUR_CUCKOO_BATCH: &str = "mayhap Cuckoo, batch";
     pub const CUCKOO: &str = "cuckoofilter";
     pub const QFILTER: &str = "qfilter";
     pub const SET: &str = "hash set";

@@ -4,7 +4,7 @@
 use crate::figure::name;
 use cuckoofilter::CuckooFilter;
 use fastbloom::{AtomicBloomFilter, BloomFilter};
-use mayhap::{Bloom, KeyHash};
+use mayhap::{Bloom, Cuckoo, KeyHash};
 use std::collections::HashSet;
 use std::hash::{BuildHasherDefault, Hasher};
 use xorf::{BinaryFuse8, Filter as _};
@@ -15,6 +15,12 @@ pub const STRICT: f64 = 1.0 / 256.0;
 
 pub fn mayhap(keys: u64, rate: f64) -> Bloom {
     let mut filter = Bloom::for_hashes(keys, rate).expect("a filter of this size can be had");
+    filter.clear();
+    filter
+}
+
+pub fn our_cuckoo(keys: u64, rate: f64) -> Cuckoo {
+    let mut filter = Cuckoo::for_hashes(keys, rate).expect("a filter of this size can be had");
     filter.clear();
     filter
 }
@@ -39,9 +45,11 @@ pub fn sbbf(keys: u64, rate: f64) -> sbbf_rs_safe::Filter {
     filter
 }
 
-/// Filters of other kinds (static, deleting), and the set that filters stand in for. At 0.39 % only.
+/// Filters of other kinds (static, deleting), ours among them, and the set that filters stand in for. At 0.39 % only.
 pub enum Other {
     Fuse(BinaryFuse8),
+    OurCuckoo(Cuckoo),
+    OurCuckooBatch(Cuckoo),
     Cuckoo(Box<CuckooFilter<Folded>>),
     Quotient(qfilter::Filter),
     Set(HashSet<u64, BuildHasherDefault<Verbatim>>),
@@ -55,11 +63,21 @@ pub struct Appetite {
     ns: f64,
 }
 
-pub const OTHERS: [Appetite; 4] = [
+pub const OTHERS: [Appetite; 6] = [
     Appetite {
         name: name::FUSE,
         bytes: 33.0,
         ns: 100.0,
+    },
+    Appetite {
+        name: name::OUR_CUCKOO,
+        bytes: 1.4,
+        ns: 250.0,
+    },
+    Appetite {
+        name: name::OUR_CUCKOO_BATCH,
+        bytes: 1.4,
+        ns: 200.0,
     },
     Appetite {
         name: name::CUCKOO,
@@ -96,6 +114,22 @@ impl Other {
             name::FUSE => {
                 Self::Fuse(BinaryFuse8::try_from_iterator(hashes).expect("keys are distinct"))
             }
+            name::OUR_CUCKOO => {
+                let mut filter = our_cuckoo(keys.len() as u64, STRICT);
+                for key in keys {
+                    filter
+                        .try_insert_hash(*key)
+                        .expect("a mayhap Cuckoo holds its capacity");
+                }
+                Self::OurCuckoo(filter)
+            }
+            name::OUR_CUCKOO_BATCH => {
+                let mut filter = our_cuckoo(keys.len() as u64, STRICT);
+                filter
+                    .try_insert_hashes(keys)
+                    .expect("a mayhap Cuckoo holds its capacity");
+                Self::OurCuckooBatch(filter)
+            }
             name::CUCKOO => Self::Cuckoo(Box::new(cuckoo(keys))),
             name::QFILTER => {
                 let mut filter = qfilter::Filter::new(keys.len() as u64, STRICT)
@@ -118,6 +152,7 @@ impl Other {
     pub fn size_bits(&self) -> u64 {
         let bytes = match self {
             Self::Fuse(filter) => filter.len(),
+            Self::OurCuckoo(filter) | Self::OurCuckooBatch(filter) => filter.size_bytes() as usize,
             Self::Cuckoo(filter) => filter.memory_usage(),
             Self::Quotient(filter) => filter.memory_usage(),
             // Eight buckets for seven keys, each a key and a byte.
@@ -126,10 +161,12 @@ impl Other {
         bytes as u64 * 8
     }
 
-    /// Asks one key after the other.
+    /// Asks one key after the other, but for the one that is asked in a batch.
     pub fn ask(&self, queries: &[KeyHash], found: &mut [bool]) {
         match self {
             Self::Fuse(filter) => ask_each(queries, found, |key| filter.contains(&key.to_u64())),
+            Self::OurCuckoo(filter) => ask_each(queries, found, |key| filter.contains_hash(*key)),
+            Self::OurCuckooBatch(filter) => filter.contains_hashes(queries, found),
             Self::Cuckoo(filter) => ask_each(queries, found, |key| filter.contains(&key.to_u64())),
             Self::Quotient(filter) => ask_each(queries, found, |key| {
                 filter.contains_fingerprint(key.to_u64())

@@ -49,12 +49,20 @@ const LARGE: [u64; 2] = [10_000_000, 100_000_000];
 /// Every target that the run has figures for.
 pub fn verdicts(run: &Run) -> Vec<Verdict> {
     let mut all = Vec::new();
-    for group in [single_queries, batch_queries, inserts, two_threads, urls] {
+    for group in [
+        single_queries,
+        batch_queries,
+        inserts,
+        two_threads,
+        urls,
+        deletable_queries,
+    ] {
         for rate in RATES {
             group(run, rate, &mut all);
         }
     }
     bits(run, &mut all);
+    deletable_bits(run, &mut all);
     all
 }
 
@@ -187,6 +195,48 @@ fn urls(run: &Run, rate: f64, all: &mut Vec<Verdict>) {
         theirs: name::SBBF,
     };
     race.at_least(run, url::MOST_KEYS, rate, 3.0, all);
+}
+
+/// Filters that keys can be taken out of.
+fn deletable_queries(run: &Run, rate: f64, all: &mut Vec<Verdict>) {
+    for theirs in [name::CUCKOO, name::QFILTER] {
+        for (what, ours) in [
+            ("Cuckoo, single query", name::OUR_CUCKOO),
+            ("Cuckoo, batch query", name::OUR_CUCKOO_BATCH),
+        ] {
+            let race = Race {
+                what,
+                case: Case::Query,
+                ours,
+                theirs,
+            };
+            race.at_least(run, LARGE[0], rate, 2.0, all);
+        }
+    }
+}
+
+/// How many times the bits per key of a Cuckoo are the information's limit, log2 of one over the measured rate.
+fn deletable_bits(run: &Run, all: &mut Vec<Verdict>) {
+    let bounds = [(0.01, 1.39), (STRICT, 1.35), (0.001, 1.30), (0.0001, 1.30)];
+    for (rate, bound) in bounds {
+        let place = Place {
+            case: Case::Space,
+            keys: space::KEYS,
+            rate,
+        };
+        let over_limit = run.spread(place, name::OUR_CUCKOO, |figure| {
+            Some(figure.bits_per_key? / -figure.measured_rate?.log2())
+        });
+        all.extend(over_limit.map(|found| Verdict {
+            what: "Cuckoo, bits per key",
+            against: "log2(1/rate)",
+            keys: place.keys,
+            rate,
+            bound: Bound::AtMost(bound),
+            found,
+            unit: Unit::Times,
+        }));
+    }
 }
 
 fn bits(run: &Run, all: &mut Vec<Verdict>) {

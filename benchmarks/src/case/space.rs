@@ -29,7 +29,7 @@ pub fn measure(seed: Seed) -> Vec<Figure> {
         .collect()
 }
 
-fn at_rate(seed: Seed, keys: &[KeyHash], rate: f64) -> [Figure; 3] {
+fn at_rate(seed: Seed, keys: &[KeyHash], rate: f64) -> [Figure; 4] {
     // 5000 false positives at least, for 1.4 % of error in the rate, 0.03 bits per key.
     let strangers = (5000.0 / rate).max(1e7) as u64;
     let figure = |name, size_bits: u64, measured| Figure {
@@ -45,6 +45,14 @@ fn at_rate(seed: Seed, keys: &[KeyHash], rate: f64) -> [Figure; 3] {
     });
     check_rate(filter.plan(), measured, strangers as f64);
     let ours = filter.plan().size_bits();
+
+    let mut cuckoo = peers::our_cuckoo(KEYS, rate);
+    cuckoo
+        .try_insert_hashes(keys)
+        .expect("a mayhap Cuckoo holds its capacity");
+    let cuckoo_rate = rate_among(seed, strangers, |asked, found| {
+        cuckoo.contains_hashes(asked, found);
+    });
 
     let sbbf = smallest(ours, measured, |bits| {
         let mut filter = sbbf_rs_safe::Filter::new(1, bits as usize);
@@ -70,6 +78,7 @@ fn at_rate(seed: Seed, keys: &[KeyHash], rate: f64) -> [Figure; 3] {
         figure(name::MAYHAP, ours, measured),
         figure(name::SBBF, sbbf.0, sbbf.1),
         figure(name::FASTBLOOM, fastbloom.0, fastbloom.1),
+        figure(name::OUR_CUCKOO, cuckoo.size_bytes() * 8, cuckoo_rate),
     ]
 }
 

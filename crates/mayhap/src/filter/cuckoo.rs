@@ -1,8 +1,8 @@
 //! `Cuckoo`: the filter that keys can be taken out of. Two windows of two cells a key, any table size.
 //!
 //! A cell is a fingerprint, a bit for the choice (does it sit in its first window or its second?) and a bit for the offset (in
-//! which cell of that window?). A key that finds its four cells taken pushes one fingerprint out, which then looks among its own
-//! other three cells, and so on: a random walk of at most `KICKS` steps. Its randomness is computed from the key's hash and
+//! which cell of that window?). A key that finds its four cells taken pushes one fingerprint out, which then looks for
+//! room among its own other three cells, and so on: a random walk of at most `KICKS` steps that looks one step ahead. Its randomness is computed from the key's hash and
 //! the number of the step, so that the same keys in the same order always give the same bytes, and a walk that ends nowhere can
 //! be walked back without having been written down.
 
@@ -15,7 +15,8 @@ use crate::store::Cells;
 use crate::{Full, HashScheme, KeyHash, PlanError, SipKey};
 use core::fmt;
 
-/// How many fingerprints one insert may move. 1000 fill a table to 0.934, 2000 to 0.947, 5000 to 0.954.
+/// How many fingerprints one insert may move. A plain random walk of 1000 fills a table to 0.934, of 2000 to 0.947, of 5000 to
+/// 0.954.
 const KICKS: u64 = 2000;
 
 /// A cuckoo filter: keys go in and come out again.
@@ -203,6 +204,24 @@ impl Cuckoo {
         self.put(hash.to_u64())
     }
 
+    /// `try_insert_hash` for many hashes, faster when the filter is larger than a core's cache: the same bytes as one by one.
+    ///
+    /// # Errors
+    /// When one is refused. Those before it are in, as [`estimated_keys`](Cuckoo::estimated_keys) tells; it and those after
+    /// are not.
+    pub fn try_insert_hashes(&mut self, hashes: &[KeyHash]) -> Result<(), Full> {
+        let ahead = Fetched::NotYet.ahead(self.cells.bytes().len());
+        for (at, &hash) in hashes.iter().enumerate() {
+            if ahead != 0
+                && let Some(next) = hashes.get(at + ahead)
+            {
+                self.prefetch(next.to_u64());
+            }
+            self.try_insert_hash(hash)?;
+        }
+        Ok(())
+    }
+
     /// As [`insert_if_absent`](Cuckoo::insert_if_absent), for a hash of this filter's scheme.
     ///
     /// # Errors
@@ -270,18 +289,20 @@ impl Cuckoo {
         self.cells.prefetch(self.windows.second(first, fingerprint));
     }
 
-    /// Whether one of the four cells of a hash holds it. Without branches: an early end would be mispredicted once in two
-    /// keys that are in.
+    /// Whether one of the four cells of a hash holds it. Without branches, which would be mispredicted for every second key
+    /// and keep the next one's windows from being asked for (68 ns a key instead of 45 at 10M keys, on a busy machine).
     #[inline(always)]
     fn find(&self, hash: u64) -> bool {
         let (first, fingerprint) = self.windows.place(hash);
         let second = self.windows.second(first, fingerprint);
         let (bits, mask) = (self.cells.cell_bits(), self.cells.mask());
-        let in_either = |window, cell: u64| {
+        // The top bit is set when a cell is the one looked for: when the difference is 0, so that 1 less is below 0.
+        let differs = |window, cell: u64| {
             let pair = self.cells.window(window);
-            (pair ^ cell) & mask == 0 || (pair >> bits ^ (cell | 1)) & mask == 0
+            let (left, right) = ((pair ^ cell) & mask, (pair >> bits ^ (cell | 1)) & mask);
+            left.wrapping_sub(1) | right.wrapping_sub(1)
         };
-        in_either(first, fingerprint << 2) | in_either(second, fingerprint << 2 | 2)
+        (differs(first, fingerprint << 2) | differs(second, fingerprint << 2 | 2)) >> 63 == 1
     }
 
     #[inline(always)]
@@ -353,14 +374,12 @@ impl Cuckoo {
         self.cells.set(window, offset, lodger.cell());
     }
 
-    /// Puts `lodger` into its cell and hands over the one who had it.
+    /// The one who has a cell that is not empty.
     #[inline(always)]
-    fn swap(&mut self, lodger: Lodger) -> Lodger {
-        let (window, offset) = lodger.place();
+    fn resident(&self, (window, offset): (u64, u64)) -> Lodger {
         let cell = self.cells.cell(window, offset);
-        self.cells.set(window, offset, lodger.cell());
         let (fingerprint, at) = (cell >> 2, cell & 3);
-        // The same cell, seen from the window of the one who had it.
+        // The same cell, seen from the window of the one who has it.
         let window = window + offset - (at & 1);
         let windows = if at & 2 == 0 {
             [window, self.windows.second(window, fingerprint)]
@@ -374,23 +393,58 @@ impl Cuckoo {
         }
     }
 
-    /// The random walk: each lodger pushes out the next, until one finds an empty cell among its other three. If none does, the
-    /// walk is undone.
-    #[cold]
-    fn push_in(&mut self, mut lodger: Lodger, hash: u64) -> Result<(), Full> {
-        lodger.at = random(hash, 0, 4);
-        for step in 1..=KICKS {
-            lodger = self.swap(lodger);
-            let came_from = lodger.at;
-            for turn in 1..4 {
-                lodger.at = (came_from + turn) & 3;
-                let (window, offset) = lodger.place();
+    /// Puts `lodger` into its cell and hands over the one who had it.
+    #[inline(always)]
+    fn swap(&mut self, lodger: Lodger) -> Lodger {
+        let resident = self.resident(lodger.place());
+        self.lodge(lodger);
+        resident
+    }
+
+    /// Puts `lodger` into one of its cells, from the `first`th after its own on, if the one who has that can move to an empty
+    /// one. All who might move are asked for together, so that memory is waited for once.
+    #[inline(always)]
+    fn make_room(&mut self, lodger: Lodger, first: u64) -> bool {
+        let turned = |lodger: Lodger, turn| Lodger {
+            at: (lodger.at + turn) & 3,
+            ..lodger
+        };
+        let mut residents = [lodger; 4];
+        for turn in first..4 {
+            let resident = self.resident(turned(lodger, turn).place());
+            self.cells
+                .prefetch(resident.windows[(resident.at >> 1 ^ 1) as usize]);
+            residents[turn as usize] = resident;
+        }
+        for turn in first..4 {
+            for step in 1..4 {
+                let moved = turned(residents[turn as usize], step);
+                let (window, offset) = moved.place();
                 if self.cells.cell(window, offset) == 0 {
-                    self.lodge(lodger);
-                    return Ok(());
+                    self.lodge(moved);
+                    self.lodge(turned(lodger, turn));
+                    return true;
                 }
             }
-            lodger.at = (came_from + 1 + random(hash, step, 3)) & 3;
+        }
+        false
+    }
+
+    /// The random walk: each lodger pushes out the next, until one can be given room. If none can, the walk is undone.
+    #[cold]
+    fn push_in(&mut self, key: Lodger, hash: u64) -> Result<(), Full> {
+        let mut lodger = Lodger { at: 0, ..key };
+        if self.make_room(lodger, 0) {
+            return Ok(());
+        }
+        lodger.at = random(hash, 0, 4);
+        for step in 1..=KICKS {
+            // Who is pushed out finds no empty cell: `make_room` has looked.
+            lodger = self.swap(lodger);
+            if self.make_room(lodger, 1) {
+                return Ok(());
+            }
+            lodger.at = (lodger.at + 1 + random(hash, step, 3)) & 3;
         }
         // Each lodger goes back to where it came from, which is where the random number of its step says, and meets there the
         // one who pushed it.

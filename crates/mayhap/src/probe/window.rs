@@ -47,22 +47,16 @@ impl Windows {
     #[inline(always)]
     pub(crate) fn second(&self, first: u64, fingerprint: u64) -> u64 {
         let sum = first + self.distance(fingerprint);
-        if sum >= self.count {
-            sum - self.count
-        } else {
-            sum
-        }
+        // The one that is in range: the other is larger, by far if it has wrapped. A comparison would become a branch that is
+        // mispredicted every second time.
+        sum.min(sum.wrapping_sub(self.count))
     }
 
     /// The first window of a fingerprint whose second window is `second`.
     #[inline(always)]
     pub(crate) fn first(&self, second: u64, fingerprint: u64) -> u64 {
-        let distance = self.distance(fingerprint);
-        if second >= distance {
-            second - distance
-        } else {
-            second + self.count - distance
-        }
+        let difference = second.wrapping_sub(self.distance(fingerprint));
+        difference.min(difference.wrapping_add(self.count))
     }
 
     /// From the first window to the second: at least 1, below the number of windows.
