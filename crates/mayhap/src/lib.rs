@@ -16,18 +16,20 @@
 //! # What is here
 //!
 //! * [`Bloom`]: insert-only, the default. [`SharedBloom`]: the same, filled by many threads.
+//! * [`Fuse`]: for a set that does not change, built once from all its keys; smaller.
 //! * [`plan`]: all sizing arithmetic; [`plan::BloomPlan`] is what `Bloom::new` asks.
 //! * [`Kernel`]: which SIMD instructions are used.
 //!
 //! # Features
 //!
 //! `std` (default): the CPU is asked at run time which kernel it can run, and big filters get huge pages. Without it the
-//! crate is `no_std` with `alloc`.
+//! crate is `no_std` with `alloc`. `parallel`: static filters are built on all cores.
 
 #![cfg_attr(not(feature = "std"), no_std)]
 
 extern crate alloc;
 
+mod build;
 mod error;
 mod filter;
 mod hash;
@@ -39,8 +41,9 @@ mod store;
 
 pub use error::{Mismatch, PlanError};
 pub use filter::bloom::Bloom;
+pub use filter::fuse::Fuse;
 pub use filter::shared::SharedBloom;
-pub use hash::{HashScheme, SipKey};
+pub use hash::{HashScheme, Hashed, SipKey};
 pub use key::KeyHash;
 pub use simd::Kernel;
 

@@ -8,9 +8,12 @@ mod bloom;
 pub mod classic;
 pub mod clickhouse;
 pub mod cost;
+mod fuse;
 mod memory;
 
 pub use bloom::{BloomPlan, LinesPerKey};
+pub use fuse::FusePlan;
+pub(crate) use fuse::FuseShape;
 
 use crate::PlanError;
 

@@ -3,6 +3,7 @@
 #![expect(clippy::print_stdout, reason = "tests print what they measured")]
 
 mod bad_input;
+mod fuse;
 mod kernels;
 mod laws;
 mod rates;
