@@ -49,7 +49,14 @@ const LARGE: [u64; 2] = [10_000_000, 100_000_000];
 /// Every target that the run has figures for.
 pub fn verdicts(run: &Run) -> Vec<Verdict> {
     let mut all = Vec::new();
-    for group in [single_queries, batch_queries, inserts, two_threads, urls] {
+    for group in [
+        single_queries,
+        batch_queries,
+        inserts,
+        two_threads,
+        urls,
+        fuse,
+    ] {
         for rate in RATES {
             group(run, rate, &mut all);
         }
@@ -187,6 +194,23 @@ fn urls(run: &Run, rate: f64, all: &mut Vec<Verdict>) {
         theirs: name::SBBF,
     };
     race.at_least(run, url::MOST_KEYS, rate, 3.0, all);
+}
+
+fn fuse(run: &Run, rate: f64, all: &mut Vec<Verdict>) {
+    let race = |what, case, ours| Race {
+        what,
+        case,
+        ours,
+        theirs: name::FUSE,
+    };
+    for keys in IN_CACHE.into_iter().chain(LARGE) {
+        race("static build", Case::Insert, name::OUR_FUSE).at_least(run, keys, rate, 1.0, all);
+    }
+    for keys in IN_CACHE.into_iter().chain(LARGE) {
+        race("static query", Case::Query, name::OUR_FUSE).at_least(run, keys, rate, 1.0, all);
+    }
+    let batch = race("static batch query", Case::Query, name::OUR_FUSE_BATCH);
+    batch.at_least(run, LARGE[1], rate, 1.25, all);
 }
 
 fn bits(run: &Run, all: &mut Vec<Verdict>) {
