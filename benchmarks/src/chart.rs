@@ -16,11 +16,12 @@ const BOTTOM: f64 = 470.0;
 const LEADING: f64 = 19.0;
 
 /// Who is drawn and how. Colours that people with red-green blindness can tell apart, and mayhap's the strongest.
-const LINES: [(&str, &str, &str); 10] = [
+const LINES: [(&str, &str, &str); 11] = [
     (name::BATCH, "#0b5fa5", r#"stroke-width="3.5""#),
     (name::MAYHAP, "#4a9fe0", r#"stroke-width="3.5""#),
     (name::SBBF, "#d55e00", r#"stroke-width="2""#),
     (name::FASTBLOOM, "#b3478f", r#"stroke-width="2""#),
+    (name::OUR_FUSE_BATCH, "#00664a", r#"stroke-width="3""#),
     (name::FUSE, "#009e73", r#"stroke-width="2""#),
     (name::OUR_CUCKOO_BATCH, "#5b4bb5", r#"stroke-width="2.5""#),
     (name::QFILTER, "#a08500", r#"stroke-width="2""#),

@@ -21,6 +21,8 @@ pub mod name {
     pub const BATCH: &str = "mayhap, batch";
     pub const FASTBLOOM: &str = "fastbloom";
     pub const SBBF: &str = "sbbf-rs-safe";
+    pub const OUR_FUSE: &str = "mayhap Fuse";
+    pub const OUR_FUSE_BATCH: &str = "mayhap Fuse, batch";
     pub const FUSE: &str = "xorf BinaryFuse8";
     pub const OUR_CUCKOO: &str = "mayhap Cuckoo";
     pub const OUR_CUCKOO_BATCH: &str = "mayhap Cuckoo, batch";

@@ -4,7 +4,7 @@
 use crate::figure::name;
 use cuckoofilter::CuckooFilter;
 use fastbloom::{AtomicBloomFilter, BloomFilter};
-use mayhap::{Bloom, Cuckoo, KeyHash};
+use mayhap::{Bloom, Cuckoo, Fuse, KeyHash};
 use std::collections::HashSet;
 use std::hash::{BuildHasherDefault, Hasher};
 use xorf::{BinaryFuse8, Filter as _};
@@ -47,6 +47,7 @@ pub fn sbbf(keys: u64, rate: f64) -> sbbf_rs_safe::Filter {
 
 /// Filters of other kinds (static, deleting), ours among them, and the set that filters stand in for. At 0.39 % only.
 pub enum Other {
+    OurFuse(Fuse),
     Fuse(BinaryFuse8),
     OurCuckoo(Cuckoo),
     OurCuckooBatch(Cuckoo),
@@ -63,7 +64,12 @@ pub struct Appetite {
     ns: f64,
 }
 
-pub const OTHERS: [Appetite; 6] = [
+pub const OTHERS: [Appetite; 7] = [
+    Appetite {
+        name: name::OUR_FUSE,
+        bytes: 13.0,
+        ns: 100.0,
+    },
     Appetite {
         name: name::FUSE,
         bytes: 33.0,
@@ -111,6 +117,9 @@ impl Other {
     pub fn build(name: &str, keys: &[KeyHash]) -> Self {
         let hashes = keys.iter().map(|key| key.to_u64());
         match name {
+            name::OUR_FUSE => {
+                Self::OurFuse(Fuse::build(keys, STRICT).expect("distinct keys can be built from"))
+            }
             name::FUSE => {
                 Self::Fuse(BinaryFuse8::try_from_iterator(hashes).expect("keys are distinct"))
             }
@@ -151,6 +160,7 @@ impl Other {
 
     pub fn size_bits(&self) -> u64 {
         let bytes = match self {
+            Self::OurFuse(filter) => filter.size_bytes() as usize,
             Self::Fuse(filter) => filter.len(),
             Self::OurCuckoo(filter) | Self::OurCuckooBatch(filter) => filter.size_bytes() as usize,
             Self::Cuckoo(filter) => filter.memory_usage(),
@@ -164,6 +174,7 @@ impl Other {
     /// Asks one key after the other, but for the one that is asked in a batch.
     pub fn ask(&self, queries: &[KeyHash], found: &mut [bool]) {
         match self {
+            Self::OurFuse(filter) => ask_each(queries, found, |key| filter.contains_hash(*key)),
             Self::Fuse(filter) => ask_each(queries, found, |key| filter.contains(&key.to_u64())),
             Self::OurCuckoo(filter) => ask_each(queries, found, |key| filter.contains_hash(*key)),
             Self::OurCuckooBatch(filter) => filter.contains_hashes(queries, found),
@@ -172,6 +183,16 @@ impl Other {
                 filter.contains_fingerprint(key.to_u64())
             }),
             Self::Set(set) => ask_each(queries, found, |key| set.contains(&key.to_u64())),
+        }
+    }
+}
+
+impl Other {
+    /// Asks all at once, where that exists, and under which name.
+    pub fn ask_batch(&self) -> Option<(&'static str, &Fuse)> {
+        match self {
+            Self::OurFuse(filter) => Some((name::OUR_FUSE_BATCH, filter)),
+            _ => None,
         }
     }
 }

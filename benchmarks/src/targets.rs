@@ -56,6 +56,7 @@ pub fn verdicts(run: &Run) -> Vec<Verdict> {
         two_threads,
         urls,
         deletable_queries,
+        fuse,
     ] {
         for rate in RATES {
             group(run, rate, &mut all);
@@ -237,6 +238,23 @@ fn deletable_bits(run: &Run, all: &mut Vec<Verdict>) {
             unit: Unit::Times,
         }));
     }
+}
+
+fn fuse(run: &Run, rate: f64, all: &mut Vec<Verdict>) {
+    let race = |what, case, ours| Race {
+        what,
+        case,
+        ours,
+        theirs: name::FUSE,
+    };
+    for keys in IN_CACHE.into_iter().chain(LARGE) {
+        race("static build", Case::Insert, name::OUR_FUSE).at_least(run, keys, rate, 1.0, all);
+    }
+    for keys in IN_CACHE.into_iter().chain(LARGE) {
+        race("static query", Case::Query, name::OUR_FUSE).at_least(run, keys, rate, 1.0, all);
+    }
+    let batch = race("static batch query", Case::Query, name::OUR_FUSE_BATCH);
+    batch.at_least(run, LARGE[1], rate, 1.25, all);
 }
 
 fn bits(run: &Run, all: &mut Vec<Verdict>) {

@@ -49,6 +49,14 @@ pub fn measure(
     for (name, other) in others {
         asks.push((name, Box::new(|asked, found| other.ask(asked, found))));
     }
+    // Batches of static filters come after all others, so that sizes and answers keep their order.
+    let batches = || others.iter().filter_map(|(_, other)| other.ask_batch());
+    for (name, filter) in batches() {
+        asks.push((
+            name,
+            Box::new(|asked, found| filter.contains_hashes(asked, found)),
+        ));
+    }
     // One set of answers each, in the order of `asks`.
     let mut answers = vec![vec![false; queries.asked.len()]; asks.len()];
     let mut contenders: Vec<_> = asks
@@ -87,7 +95,8 @@ pub fn measure(
     ];
     let size_bits = size_bits
         .into_iter()
-        .chain(others.iter().map(|(_, other)| other.size_bits()));
+        .chain(others.iter().map(|(_, other)| other.size_bits()))
+        .chain(batches().map(|(_, filter)| 8 * filter.size_bytes()));
     let mut figures: Vec<_> = names
         .iter()
         .zip(least)

@@ -3,7 +3,7 @@
 
 use core::fmt;
 
-/// A filter that cannot be made as asked. Nothing was allocated.
+/// A filter that cannot be made as asked. Nothing is left of it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub enum PlanError {
@@ -24,6 +24,13 @@ pub enum PlanError {
         value: f64,
         /// What would have been accepted.
         accepted: &'static str,
+    },
+    /// The plan is sound and no seed fits the hashes together: they are not well mixed.
+    Unsolvable {
+        /// Distinct keys in the part that could not be solved.
+        keys: u64,
+        /// Seeds that were tried.
+        attempts: u64,
     },
     /// The plan is sound and the memory for it could not be had.
     OutOfMemory {
@@ -55,6 +62,10 @@ impl fmt::Display for PlanError {
                     "{field} = {value:?} cannot be planned for: give {accepted}"
                 )
             }
+            Self::Unsolvable { keys, attempts } => write!(
+                f,
+                "no layout for {keys} keys in {attempts} attempts: give well-mixed hashes, or key bytes under a keyed scheme"
+            ),
             Self::OutOfMemory { size_bytes } => write!(
                 f,
                 "no memory for a filter of {size_bytes} bytes: give a smaller capacity or a looser false_positive_rate"

@@ -21,19 +21,21 @@
 //! * [`Cuckoo`]: keys can be taken out again, and it is smaller than a Bloom filter below 1 %.
 //! * [`ClassicBloom`]: flat bits and a numbered walk ([`Scheme`]), for bits that others read.
 //! * [`CountingBloom`]: counters in the place of bits, so that keys can be removed and counted.
+//! * [`Fuse`]: for a set that does not change, built once from all its keys; smaller.
 //! * [`plan`]: all sizing arithmetic; [`plan::BloomPlan`] is what `Bloom::new` asks.
 //! * [`Kernel`]: which SIMD instructions are used.
 //!
 //! # Features
 //!
 //! `std` (default): the CPU is asked at run time which kernel it can run, and big filters get huge pages. Without it the
-//! crate is `no_std` with `alloc`.
+//! crate is `no_std` with `alloc`. `parallel`: static filters are built on all cores.
 
 #![cfg_attr(not(feature = "std"), no_std)]
 
 extern crate alloc;
 
 mod any;
+mod build;
 mod error;
 mod filter;
 mod hash;
@@ -49,10 +51,11 @@ pub use filter::bloom::Bloom;
 pub use filter::classic::ClassicBloom;
 pub use filter::counting::CountingBloom;
 pub use filter::cuckoo::Cuckoo;
+pub use filter::fuse::Fuse;
 pub use filter::growing::GrowingBloom;
 pub use filter::shared::SharedBloom;
 pub use filter::window::{Burst, Timestamp, WindowBloom};
-pub use hash::{HashScheme, SipKey};
+pub use hash::{HashScheme, Hashed, SipKey};
 pub use key::KeyHash;
 pub use probe::classic::Scheme;
 pub use simd::Kernel;

@@ -4,6 +4,7 @@ pub(crate) mod bloom;
 pub(crate) mod classic;
 pub(crate) mod counting;
 pub(crate) mod cuckoo;
+pub(crate) mod fuse;
 pub(crate) mod growing;
 mod ruler;
 pub(crate) mod shared;

@@ -10,12 +10,15 @@ pub mod clickhouse;
 pub mod cost;
 pub mod counting;
 mod cuckoo;
+mod fuse;
 mod growing;
 mod memory;
 mod window;
 
 pub use bloom::{BloomPlan, LinesPerKey};
 pub use cuckoo::CuckooPlan;
+pub use fuse::FusePlan;
+pub(crate) use fuse::FuseShape;
 pub use growing::GrowingPlan;
 pub use window::WindowPlan;
 

@@ -3,5 +3,6 @@
 pub(crate) mod ahead;
 pub(crate) mod blocked;
 pub(crate) mod classic;
+pub(crate) mod fuse;
 mod modulo;
 pub(crate) mod window;

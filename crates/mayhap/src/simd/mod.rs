@@ -4,6 +4,7 @@
 //! | --- | --- |
 //! | `kernel.rs` | which instruction sets has this CPU? |
 //! | `table.rs` | what a filter calls: lines, a walk and a kernel that are known to fit together |
+//! | `fuse.rs` | the same for the cells of a static filter |
 //! | `batch.rs` | the loops over many keys, written once over the trait `Vector` |
 //! | `portable.rs` `avx2.rs` `avx512.rs` | how one key's bits are built, tested and set |
 //! | `prefetch.rs` `huge_pages.rs` `cast.rs` | three small wishes to the machine |
@@ -15,6 +16,7 @@
 #![allow(unsafe_code)]
 
 mod batch;
+mod fuse;
 mod kernel;
 mod portable;
 mod prefetch;
@@ -28,6 +30,7 @@ mod avx512;
 pub(crate) mod cast;
 pub(crate) mod huge_pages;
 
+pub(crate) use fuse::FuseTable;
 pub use kernel::Kernel;
 pub(crate) use kernel::Usable;
 pub(crate) use prefetch::{CACHED_BYTES, Fetched, prefetch, prefetch_to_write};

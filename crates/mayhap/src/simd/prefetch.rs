@@ -32,7 +32,7 @@ impl Fetched {
     }
 }
 
-/// Starts to load the line at `line`, which need not be valid: nothing is read in the sense of the language.
+/// Starts to load the line around `line`, which need not be valid: nothing is read in the sense of the language.
 #[inline(always)]
 pub(crate) fn prefetch<T>(line: *const T) {
     #[cfg(target_arch = "x86_64")]

@@ -1,11 +1,13 @@
-//! Positions -> memory: the line, the plain lines of `Bloom`, the atomic ones of `SharedBloom`, flat bits and counters, and the
-//! packed cells of `Cuckoo`.
+//! Positions -> memory: the line, the plain lines of `Bloom`, the atomic ones of `SharedBloom`, flat bits and counters, the
+//! packed cells of `Cuckoo` and the whole ones of static filters.
 
 pub(crate) mod bits;
+mod cell;
 mod cells;
 pub(crate) mod counters;
 mod line;
 pub(crate) mod shared;
 
+pub(crate) use cell::{Cell, reserved, zeroed};
 pub(crate) use cells::{Cells, MAX_CELL_BITS, size_bytes as cells_size_bytes};
 pub(crate) use line::{Line, filled, zeroed_lines};

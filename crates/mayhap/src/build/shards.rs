@@ -1,0 +1,143 @@
+//! Items -> shards of hashes -> solved shards, in order, with the hashes of only a part of the shards in memory at a time.
+//!
+//! With the feature `parallel`, several shards are solved at once, on scoped threads. Passes and threads change nothing in
+//! the bytes that come out.
+
+use crate::probe::fuse::shard;
+use crate::store::{reserved, zeroed};
+use crate::{HashScheme, Hashed, PlanError};
+use alloc::vec;
+use alloc::vec::Vec;
+
+/// How the work is divided.
+#[derive(Clone, Copy)]
+pub(crate) struct Work {
+    pub(crate) passes: u64,
+    #[cfg_attr(not(feature = "parallel"), expect(dead_code, reason = "one thread"))]
+    pub(crate) threads: u64,
+}
+
+/// How many threads there could be.
+pub(crate) fn available_threads() -> u64 {
+    #[cfg(feature = "parallel")]
+    return std::thread::available_parallelism().map_or(1, |count| count.get() as u64);
+    #[cfg(not(feature = "parallel"))]
+    1
+}
+
+/// How many items, repeated ones included, each shard has.
+pub(crate) fn count<K: Hashed>(items: &[K], scheme: &HashScheme, shards: u64) -> Vec<u64> {
+    let mut counts = vec![0; shards as usize];
+    if let [only] = counts.as_mut_slice() {
+        *only = items.len() as u64;
+        return counts;
+    }
+    for item in items {
+        counts[shard(item.hash_with(scheme).to_u64(), shards) as usize] += 1;
+    }
+    counts
+}
+
+/// Solves every shard, given its number and its hashes, and hands the solutions over in order. `counts` is what
+/// [`count`] says about the same items.
+pub(crate) fn solve_each<K: Hashed, S: Send>(
+    items: &[K],
+    scheme: &HashScheme,
+    counts: &[u64],
+    work: Work,
+    solve: impl Fn(u64, &mut [u64]) -> Result<S, PlanError> + Sync,
+    mut take: impl FnMut(S),
+) -> Result<(), PlanError> {
+    let shards = counts.len() as u64;
+    let per_pass = counts.len().div_ceil(work.passes as usize);
+    for (pass, counts) in counts.chunks(per_pass).enumerate() {
+        let first = (pass * per_pass) as u64;
+        let mut hashes = gather(items, scheme, shards, first, counts)?;
+        let mut rest = hashes.as_mut_slice();
+        let mut parts = Vec::new();
+        for (number, &count) in (first..).zip(counts) {
+            let (part, after) = rest.split_at_mut(count as usize);
+            parts.push((number, part));
+            rest = after;
+        }
+        solve_parts(&mut parts, work, &solve, &mut take)?;
+    }
+    Ok(())
+}
+
+/// The hashes of the shards from `first` on, one shard after the other.
+fn gather<K: Hashed>(
+    items: &[K],
+    scheme: &HashScheme,
+    shards: u64,
+    first: u64,
+    counts: &[u64],
+) -> Result<Vec<u64>, PlanError> {
+    let total: u64 = counts.iter().sum();
+    let all = items.iter().map(|item| item.hash_with(scheme).to_u64());
+    if shards == 1 {
+        let mut hashes = reserved(total)?;
+        hashes.extend(all);
+        return Ok(hashes);
+    }
+    // One place more, for the hashes of other shards: to write them there is faster than to guess which they are.
+    let mut hashes = zeroed(total + 1)?;
+    let mut ends: Vec<usize> = Vec::new();
+    let mut sum = 0;
+    for &count in counts {
+        ends.push(sum);
+        sum += count as usize;
+    }
+    ends.push(sum);
+    for hash in all {
+        let at = shard(hash, shards).wrapping_sub(first);
+        let at = at.min(counts.len() as u64) as usize;
+        hashes[ends[at]] = hash;
+        ends[at] += usize::from(at < counts.len());
+    }
+    Ok(hashes)
+}
+
+#[cfg(feature = "parallel")]
+fn solve_parts<S: Send>(
+    parts: &mut [(u64, &mut [u64])],
+    work: Work,
+    solve: &(impl Fn(u64, &mut [u64]) -> Result<S, PlanError> + Sync),
+    take: &mut impl FnMut(S),
+) -> Result<(), PlanError> {
+    for wave in parts.chunks_mut(work.threads as usize) {
+        let (mine, others) = wave.split_first_mut().expect("chunks are not empty");
+        let solved: Vec<_> = std::thread::scope(|scope| {
+            let others: Vec<_> = others
+                .iter_mut()
+                .map(|(number, hashes)| scope.spawn(|| solve(*number, hashes)))
+                .collect();
+            let mine = solve(mine.0, mine.1);
+            let join = |thread: std::thread::ScopedJoinHandle<'_, _>| {
+                thread
+                    .join()
+                    .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+            };
+            core::iter::once(mine)
+                .chain(others.into_iter().map(join))
+                .collect()
+        });
+        for solved in solved {
+            take(solved?);
+        }
+    }
+    Ok(())
+}
+
+#[cfg(not(feature = "parallel"))]
+fn solve_parts<S>(
+    parts: &mut [(u64, &mut [u64])],
+    _work: Work,
+    solve: &impl Fn(u64, &mut [u64]) -> Result<S, PlanError>,
+    take: &mut impl FnMut(S),
+) -> Result<(), PlanError> {
+    for (number, hashes) in parts {
+        take(solve(*number, hashes)?);
+    }
+    Ok(())
+}

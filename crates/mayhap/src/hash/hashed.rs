@@ -1,0 +1,36 @@
+//! `Hashed`: what static filters are built from, key bytes or hashes that the caller has already.
+
+use crate::{HashScheme, KeyHash};
+
+/// An item that a static filter can be built from: key bytes (everything that is `AsRef<[u8]>`), or a [`KeyHash`].
+pub trait Hashed {
+    /// The scheme when the caller names none: XXH3 for bytes, the caller's own for hashes.
+    const SCHEME: HashScheme;
+
+    /// The item's hash under a scheme. A `KeyHash` is its own hash; debug builds panic when it comes from another scheme.
+    ///
+    /// # Panics
+    /// For bytes under [`HashScheme::Caller`], which has no function.
+    fn hash_with(&self, scheme: &HashScheme) -> KeyHash;
+}
+
+impl<K: AsRef<[u8]>> Hashed for K {
+    const SCHEME: HashScheme = HashScheme::Xxh3;
+
+    #[inline]
+    fn hash_with(&self, scheme: &HashScheme) -> KeyHash {
+        scheme.hash(self.as_ref())
+    }
+}
+
+impl Hashed for KeyHash {
+    const SCHEME: HashScheme = HashScheme::Caller;
+
+    #[inline]
+    fn hash_with(&self, scheme: &HashScheme) -> KeyHash {
+        if cfg!(debug_assertions) {
+            self.assert_origin(scheme.origin());
+        }
+        *self
+    }
+}

@@ -1,0 +1,240 @@
+//! The size of a `Fuse`: cells of 8, 16 or 32 bits, about 1.125 a key, in shards that are solved one by one.
+//!
+//! Segment length and cells a key are those of Graf and Lemire, "Binary Fuse Filters" (2022), for three cells a key. Their
+//! best is reached from about a million keys on, so shards are that large at least, or the whole.
+
+use super::check_rate;
+use crate::PlanError;
+use core::fmt;
+
+/// Fewer keys than this are one shard: the work takes at most 21 MB, and thirds would cost 2 % more space.
+const SPLIT_FROM: u64 = 750_000;
+
+/// Keys in a shard at most, on average. Four of them are 10M keys at 9.02 bits.
+const SHARD_KEYS: u64 = 3_000_000;
+
+/// 2^40 keys: far beyond every memory, and far from every overflow below.
+const MAX_KEYS: u64 = 1 << 40;
+
+/// Bits a key, beyond what the caller holds, that building may take at the peak; the promise is 100.
+const PEAK_BITS: f64 = 97.0;
+
+/// The longest segment, as a power of two: two offsets of 16 bits are taken from one half of a hash.
+const MAX_SEGMENT_BITS: u32 = 16;
+
+/// The shape of a [`Fuse`](crate::Fuse): how many bits a cell has, and into how many shards the keys are split.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct FusePlan {
+    keys: u64,
+    false_positive_rate: f64,
+    cell_bits: u8,
+    shards: u64,
+}
+
+impl FusePlan {
+    /// The plan for `keys` distinct keys: the smallest of 8, 16 and 32 bits a cell that keeps the rate.
+    ///
+    /// # Errors
+    /// When the rate is not between 0 and 1, or stricter than cells of 32 bits and the collisions of 64-bit hashes allow;
+    /// when there are more than 2^40 keys.
+    pub fn new(keys: u64, false_positive_rate: f64) -> Result<Self, PlanError> {
+        let plan = Self::without_collisions(keys, false_positive_rate)?;
+        // A millionth is less than can be measured, and lets 1/256 be kept by 8 bits.
+        if plan.rate() > false_positive_rate * 1.000_001 {
+            return Err(PlanError::Number {
+                field: "false_positive_rate",
+                value: false_positive_rate,
+                accepted: "a rate above 2^-32 by a twentieth, 2.5e-10: stricter ones drown in collisions of hashes",
+            });
+        }
+        Ok(plan)
+    }
+
+    /// The same before the distinct keys are counted: does not look at collisions.
+    pub(crate) fn without_collisions(
+        keys: u64,
+        false_positive_rate: f64,
+    ) -> Result<Self, PlanError> {
+        check_rate(false_positive_rate)?;
+        if keys > MAX_KEYS {
+            return Err(PlanError::Count {
+                field: "items",
+                value: keys,
+                accepted: "at most 2^40 keys",
+            });
+        }
+        let keeps = |bits: &u8| libm::exp2(-f64::from(*bits)) <= false_positive_rate;
+        let cell_bits = [8, 16, 32]
+            .into_iter()
+            .find(keeps)
+            .ok_or(PlanError::Number {
+                field: "false_positive_rate",
+                value: false_positive_rate,
+                accepted: "a rate of 2^-32 (2.4e-10) or more: cells have at most 32 bits",
+            })?;
+        // Thirds are solved one after the other in less memory than the whole; wide cells leave room for quarters only.
+        let fewest = match cell_bits {
+            _ if keys < SPLIT_FROM => 1,
+            32 => 4,
+            _ => 3,
+        };
+        Ok(Self {
+            keys,
+            false_positive_rate,
+            cell_bits,
+            shards: keys.div_ceil(SHARD_KEYS).max(fewest),
+        })
+    }
+
+    /// Keys that the plan is for.
+    pub fn keys(&self) -> u64 {
+        self.keys
+    }
+
+    /// The rate that was asked for.
+    pub fn false_positive_rate(&self) -> f64 {
+        self.false_positive_rate
+    }
+
+    /// The rate that strangers meet: one in 2^bits, and those whose hash is taken for the hash of a key, since a
+    /// shard tells 2^58 apart. 0 without keys.
+    pub fn rate(&self) -> f64 {
+        if self.keys == 0 {
+            return 0.0;
+        }
+        let collisions = libm::exp2(-58.0) * (self.keys as f64 / self.shards as f64);
+        libm::exp2(-f64::from(self.cell_bits)) + collisions
+    }
+
+    /// Bits of a cell: 8, 16 or 32.
+    pub fn cell_bits(&self) -> u8 {
+        self.cell_bits
+    }
+
+    /// Parts that are solved one by one.
+    pub fn shards(&self) -> u64 {
+        self.shards
+    }
+
+    /// Bytes of all cells when keys spread evenly over the shards; a filter differs from this by a segment a shard.
+    pub fn size_bytes(&self) -> u64 {
+        if self.keys == 0 {
+            return 0;
+        }
+        let shape = FuseShape::new(self.keys.div_ceil(self.shards));
+        self.shards * shape.cells() * u64::from(self.cell_bits / 8)
+    }
+
+    /// Cells of a shard of so many keys.
+    pub(crate) fn shard_cells(keys: u64) -> u64 {
+        FuseShape::new(keys).cells()
+    }
+
+    /// How many shards may be solved at once, at most `threads`, and in how many passes over the items their hashes are
+    /// gathered, so that the memory stays below 100 bits a key. Passes are cheaper than idle threads.
+    pub(crate) fn work(&self, threads: u64) -> (u64, u64) {
+        (1..=threads.clamp(1, self.shards))
+            .rev()
+            .flat_map(|threads| (1..=self.shards.min(4)).map(move |passes| (threads, passes)))
+            .find(|&(threads, passes)| self.peak_bits(threads, passes) <= PEAK_BITS)
+            .unwrap_or((1, self.shards.min(4)))
+    }
+
+    /// Bits a key that building takes at the peak: the cells, the hashes of a pass, and for every shard at work its order
+    /// of keys and a word for each cell.
+    fn peak_bits(&self, threads: u64, passes: u64) -> f64 {
+        let shards = self.shards as f64;
+        let shard_keys = self.keys.div_ceil(self.shards).max(1);
+        let cells = FuseShape::new(shard_keys).cells() as f64 / shard_keys as f64;
+        let gathered = self.shards.div_ceil(passes) as f64 / shards;
+        let working = threads as f64 / shards;
+        cells * f64::from(self.cell_bits) + 64.0 * gathered + 64.0 * (1.0 + cells) * working
+    }
+}
+
+impl fmt::Display for FusePlan {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "{} keys at {}: cells of {} bits in {} shards",
+            self.keys, self.false_positive_rate, self.cell_bits, self.shards
+        )
+    }
+}
+
+/// The shape of one shard: segments of 2^bits cells, of which a key has one cell in each of three neighbours.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct FuseShape {
+    pub(crate) segment_bits: u32,
+    /// Segments that a key can start in; there are two more.
+    pub(crate) starts: u64,
+}
+
+impl FuseShape {
+    /// Rounds up to whole segments.
+    pub(crate) fn new(keys: u64) -> Self {
+        let ln = libm::log(keys.max(2) as f64);
+        let segment_bits = libm::floor(ln / libm::log(3.33) + 2.25) as u32;
+        let segment_bits = segment_bits.min(MAX_SEGMENT_BITS);
+        let cells_per_key = (0.875 + 0.25 * libm::log(1e6) / ln).max(1.125);
+        let cells = libm::ceil(keys as f64 * cells_per_key) as u64;
+        let starts = cells.div_ceil(1 << segment_bits).saturating_sub(2).max(1);
+        Self {
+            segment_bits,
+            starts,
+        }
+    }
+
+    pub(crate) fn cells(self) -> u64 {
+        (self.starts + 2) << self.segment_bits
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_fewest_bits_that_keep_the_rate_are_taken() {
+        for (rate, bits) in [
+            (0.999, 8),
+            (0.01, 8),
+            (1.0 / 256.0, 8),
+            (0.0039, 16),
+            (1.0 / 65536.0, 16),
+            (1.5e-5, 32),
+            (2.5e-10, 32),
+        ] {
+            for keys in [1, 1000, 100_000_000] {
+                let plan = FusePlan::new(keys, rate).unwrap();
+                assert_eq!(plan.cell_bits(), bits, "{plan}");
+                assert!(plan.rate() <= rate * 1.000_001, "{plan}");
+            }
+        }
+    }
+
+    #[test]
+    fn shards_are_many_enough_for_the_memory_promise_from_the_first_split_on() {
+        for keys in [SPLIT_FROM, 1_000_000, 10_000_000, 100_000_000, 1 << 40] {
+            for rate in [0.01, 1e-4, 1e-9] {
+                for threads in [1, 2, 64] {
+                    let Ok(plan) = FusePlan::new(keys, rate) else {
+                        continue;
+                    };
+                    let (threads, passes) = plan.work(threads);
+                    let peak = plan.peak_bits(threads, passes);
+                    assert!(peak <= 100.0, "{plan}: {peak}, {threads} x {passes}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn large_filters_take_nine_bits_a_key() {
+        for keys in [10_000_000, 100_000_000, 1_000_000_000] {
+            let plan = FusePlan::new(keys, 0.01).unwrap();
+            let bits = 8.0 * plan.size_bytes() as f64 / keys as f64;
+            assert!(bits < 9.03, "{plan}: {bits}");
+        }
+    }
+}
