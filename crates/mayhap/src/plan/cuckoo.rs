@@ -32,7 +32,7 @@ const MIN_FINGERPRINT_BITS: u32 = 4;
 /// with 5, and at 0.945 with 6. So large filters at loose rates get a stricter one.
 const MOST_CROWDS: f64 = 0.005;
 
-/// Cells more than the load asks for, for few keys, whose luck varies: with as many, at most one of a million filters refuses a
+/// Cells more than the load asks for, for few keys, whose luck varies: with as many, one or two of a million filters refuse a
 /// key before it holds its capacity (1 of 10 000 with 16 cells less at 10 keys, 1 of 1000 with 20 less at 100 keys). From
 /// 1000 keys on the load alone does it: 0 of 300 000.
 const SLACK: u64 = 24;
