@@ -1,10 +1,10 @@
 //! `Cuckoo`: the filter that keys can be taken out of. Two windows of two cells a key, any table size.
 //!
 //! A cell is a fingerprint, a bit for the choice (does it sit in its first window or its second?) and a bit for the offset (in
-//! which cell of that window?). A key that finds its four cells taken pushes one fingerprint out, which then looks for
-//! room among its own other three cells, and so on: a random walk of at most `KICKS` steps that looks one step ahead. Its randomness is computed from the key's hash and
-//! the number of the step, so that the same keys in the same order always give the same bytes, and a walk that ends nowhere can
-//! be walked back without having been written down.
+//! which cell of that window?). A key that finds its four cells taken pushes one fingerprint out, which then looks for room
+//! among its own other three cells, and so on: a random walk of at most `KICKS` steps that looks one step ahead. Its randomness
+//! is computed from the key's hash and the number of the step, so that the same keys in the same order always give the same
+//! bytes, and a walk that ends nowhere can be walked back without having been written down.
 
 use super::bloom::CHUNK;
 use crate::plan::CuckooPlan;
@@ -15,8 +15,8 @@ use crate::store::Cells;
 use crate::{Full, HashScheme, KeyHash, PlanError, SipKey};
 use core::fmt;
 
-/// How many fingerprints one insert may move. A plain random walk of 1000 fills a table to 0.934, of 2000 to 0.947, of 5000 to
-/// 0.954.
+/// How many fingerprints one insert may move. A million cells are filled to 0.954 before the first is refused, 16 million to
+/// 0.953; a walk that does not look ahead reaches 0.949.
 const KICKS: u64 = 2000;
 
 /// A cuckoo filter: keys go in and come out again.

@@ -84,10 +84,12 @@ impl Cells {
         place.copy_from_slice(&bits.to_le_bytes());
     }
 
-    /// Asks memory for a window. One that crosses into the next line, as one in twenty does, has to wait for that.
+    /// Asks memory for a window, and for both lines where the load of it crosses into the next, as one in nine does.
     #[inline(always)]
     pub(crate) fn prefetch(&self, window: u64) {
-        prefetch(self.bytes.as_ptr().wrapping_add(self.locate(window).0));
+        let start = self.bytes.as_ptr().wrapping_add(self.locate(window).0);
+        prefetch(start);
+        prefetch(start.wrapping_add(7));
     }
 
     /// The byte in which a window begins, and the bit in it.
