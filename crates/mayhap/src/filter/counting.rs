@@ -381,8 +381,8 @@ impl CountingBloom {
         sum / u64::from(self.plan.classic().probes)
     }
 
-    /// About how many distinct keys are in, from the counters that are not zero; `u64::MAX` when none is. Reads the whole
-    /// filter.
+    /// About how many distinct keys are in, from the share of counters that are zero; `u64::MAX` when there is none. Reads
+    /// the whole filter.
     pub fn estimated_keys(&self) -> u64 {
         keys_for(self.plan.classic(), self.set_counters())
     }
