@@ -17,6 +17,7 @@
 //!
 //! * [`Bloom`]: insert-only, the default. [`SharedBloom`]: the same, filled by many threads.
 //! * [`Fuse`]: for a set that does not change, built once from all its keys; smaller.
+//!   [`Ribbon`]: the same, as small as can be and slower to ask.
 //! * [`plan`]: all sizing arithmetic; [`plan::BloomPlan`] is what `Bloom::new` asks.
 //! * [`Kernel`]: which SIMD instructions are used.
 //!
@@ -42,6 +43,7 @@ mod store;
 pub use error::{Mismatch, PlanError};
 pub use filter::bloom::Bloom;
 pub use filter::fuse::Fuse;
+pub use filter::ribbon::Ribbon;
 pub use filter::shared::SharedBloom;
 pub use hash::{HashScheme, Hashed, SipKey};
 pub use key::KeyHash;

@@ -2,5 +2,6 @@
 
 pub(crate) mod bloom;
 pub(crate) mod fuse;
+pub(crate) mod ribbon;
 mod ruler;
 pub(crate) mod shared;

@@ -10,10 +10,13 @@ pub mod clickhouse;
 pub mod cost;
 mod fuse;
 mod memory;
+mod ribbon;
 
 pub use bloom::{BloomPlan, LinesPerKey};
 pub use fuse::FusePlan;
 pub(crate) use fuse::FuseShape;
+pub use ribbon::RibbonPlan;
+pub(crate) use ribbon::{BUCKET, layer_starts};
 
 use crate::PlanError;
 

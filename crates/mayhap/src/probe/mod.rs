@@ -2,3 +2,4 @@
 
 pub(crate) mod blocked;
 pub(crate) mod fuse;
+pub(crate) mod ribbon;

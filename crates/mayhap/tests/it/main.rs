@@ -7,6 +7,7 @@ mod fuse;
 mod kernels;
 mod laws;
 mod rates;
+mod ribbon;
 mod shared;
 mod together;
 
