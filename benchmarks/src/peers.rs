@@ -4,7 +4,7 @@
 use crate::figure::name;
 use cuckoofilter::CuckooFilter;
 use fastbloom::{AtomicBloomFilter, BloomFilter};
-use mayhap::{Bloom, Cuckoo, Fuse, KeyHash};
+use mayhap::{Bloom, Cuckoo, Fuse, KeyHash, Ribbon};
 use std::collections::HashSet;
 use std::hash::{BuildHasherDefault, Hasher};
 use xorf::{BinaryFuse8, Filter as _};
@@ -48,6 +48,7 @@ pub fn sbbf(keys: u64, rate: f64) -> sbbf_rs_safe::Filter {
 /// Filters of other kinds (static, deleting), ours among them, and the set that filters stand in for. At 0.39 % only.
 pub enum Other {
     OurFuse(Fuse),
+    Ribbon(Ribbon),
     Fuse(BinaryFuse8),
     OurCuckoo(Cuckoo),
     OurCuckooBatch(Cuckoo),
@@ -64,7 +65,12 @@ pub struct Appetite {
     ns: f64,
 }
 
-pub const OTHERS: [Appetite; 7] = [
+pub const OTHERS: [Appetite; 8] = [
+    Appetite {
+        name: name::RIBBON,
+        bytes: 13.0,
+        ns: 200.0,
+    },
     Appetite {
         name: name::OUR_FUSE,
         bytes: 13.0,
@@ -120,6 +126,9 @@ impl Other {
             name::OUR_FUSE => {
                 Self::OurFuse(Fuse::build(keys, STRICT).expect("distinct keys can be built from"))
             }
+            name::RIBBON => {
+                Self::Ribbon(Ribbon::build(keys, STRICT).expect("distinct keys can be built from"))
+            }
             name::FUSE => {
                 Self::Fuse(BinaryFuse8::try_from_iterator(hashes).expect("keys are distinct"))
             }
@@ -161,6 +170,7 @@ impl Other {
     pub fn size_bits(&self) -> u64 {
         let bytes = match self {
             Self::OurFuse(filter) => filter.size_bytes() as usize,
+            Self::Ribbon(filter) => filter.size_bytes() as usize,
             Self::Fuse(filter) => filter.len(),
             Self::OurCuckoo(filter) | Self::OurCuckooBatch(filter) => filter.size_bytes() as usize,
             Self::Cuckoo(filter) => filter.memory_usage(),
@@ -175,6 +185,7 @@ impl Other {
     pub fn ask(&self, queries: &[KeyHash], found: &mut [bool]) {
         match self {
             Self::OurFuse(filter) => ask_each(queries, found, |key| filter.contains_hash(*key)),
+            Self::Ribbon(filter) => ask_each(queries, found, |key| filter.contains_hash(*key)),
             Self::Fuse(filter) => ask_each(queries, found, |key| filter.contains(&key.to_u64())),
             Self::OurCuckoo(filter) => ask_each(queries, found, |key| filter.contains_hash(*key)),
             Self::OurCuckooBatch(filter) => filter.contains_hashes(queries, found),

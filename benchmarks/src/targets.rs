@@ -57,6 +57,7 @@ pub fn verdicts(run: &Run) -> Vec<Verdict> {
         urls,
         deletable_queries,
         fuse,
+        ribbon,
     ] {
         for rate in RATES {
             group(run, rate, &mut all);
@@ -255,6 +256,27 @@ fn fuse(run: &Run, rate: f64, all: &mut Vec<Verdict>) {
     }
     let batch = race("static batch query", Case::Query, name::OUR_FUSE_BATCH);
     batch.at_least(run, LARGE[1], rate, 1.25, all);
+}
+
+/// A ribbon's query may take three times a fuse's.
+fn ribbon(run: &Run, rate: f64, all: &mut Vec<Verdict>) {
+    for keys in IN_CACHE.into_iter().chain(LARGE) {
+        let place = Place {
+            case: Case::Query,
+            keys,
+            rate,
+        };
+        let ratio = run.ratio(place, name::RIBBON, name::OUR_FUSE);
+        all.extend(ratio.map(|found| Verdict {
+            what: "ribbon query",
+            against: name::OUR_FUSE,
+            keys,
+            rate,
+            bound: Bound::AtMost(3.0),
+            found,
+            unit: Unit::Times,
+        }));
+    }
 }
 
 fn bits(run: &Run, all: &mut Vec<Verdict>) {

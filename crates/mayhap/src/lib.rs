@@ -22,6 +22,7 @@
 //! * [`ClassicBloom`]: flat bits and a numbered walk ([`Scheme`]), for bits that others read.
 //! * [`CountingBloom`]: counters in the place of bits, so that keys can be removed and counted.
 //! * [`Fuse`]: for a set that does not change, built once from all its keys; smaller.
+//!   [`Ribbon`]: the same, as small as can be and slower to ask.
 //! * [`plan`]: all sizing arithmetic; [`plan::BloomPlan`] is what `Bloom::new` asks.
 //! * [`Kernel`]: which SIMD instructions are used.
 //!
@@ -53,6 +54,7 @@ pub use filter::counting::CountingBloom;
 pub use filter::cuckoo::Cuckoo;
 pub use filter::fuse::Fuse;
 pub use filter::growing::GrowingBloom;
+pub use filter::ribbon::Ribbon;
 pub use filter::shared::SharedBloom;
 pub use filter::window::{Burst, Timestamp, WindowBloom};
 pub use hash::{HashScheme, Hashed, SipKey};

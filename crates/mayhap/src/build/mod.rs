@@ -4,8 +4,25 @@
 //! | --- | --- |
 //! | `shards.rs` | how do the hashes of one shard after the other come together in little memory? |
 //! | `sort.rs` | how are they put in order, so that order and repetition of the items do not matter? |
-//! | `peel.rs` | which cell is whose? |
+//! | `peel.rs` | which cell of a `Fuse` is whose? |
+//! | `band.rs` | how is a `Ribbon` solved, and who is bumped? |
 
+pub(crate) mod band;
 pub(crate) mod peel;
 pub(crate) mod shards;
 mod sort;
+
+/// Moves the distinct ones of sorted values to the front and counts them.
+fn without_repetitions(sorted: &mut [u64]) -> usize {
+    let Some(mut last) = sorted.first().copied() else {
+        return 0;
+    };
+    let mut kept = 1;
+    for at in 1..sorted.len() {
+        let value = sorted[at];
+        sorted[kept] = value;
+        kept += usize::from(value != last);
+        last = value;
+    }
+    kept
+}

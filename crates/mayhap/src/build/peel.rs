@@ -62,7 +62,7 @@ pub(crate) fn solve<C: Cell>(shard: u64, hashes: &mut [u64]) -> Result<Solved<C>
             attempt += 1;
         } else {
             sort(hashes, scratch);
-            let kept = without_repetitions(hashes);
+            let kept = super::without_repetitions(hashes);
             attempt += u64::from(kept == keys);
             (keys, distinct) = (kept, true);
         }
@@ -71,21 +71,6 @@ pub(crate) fn solve<C: Cell>(shard: u64, hashes: &mut [u64]) -> Result<Solved<C>
         keys: keys as u64,
         attempts: ATTEMPTS,
     })
-}
-
-/// Moves the distinct ones of sorted values to the front and counts them.
-fn without_repetitions(sorted: &mut [u64]) -> usize {
-    let Some(mut last) = sorted.first().copied() else {
-        return 0;
-    };
-    let mut kept = 1;
-    for at in 1..sorted.len() {
-        let value = sorted[at];
-        sorted[kept] = value;
-        kept += usize::from(value != last);
-        last = value;
-    }
-    kept
 }
 
 /// Writes into `order` the mixed hashes, first peeled first, each with the number of its own cell among its three in the

@@ -13,6 +13,7 @@ mod cuckoo;
 mod fuse;
 mod growing;
 mod memory;
+mod ribbon;
 mod window;
 
 pub use bloom::{BloomPlan, LinesPerKey};
@@ -20,6 +21,8 @@ pub use cuckoo::CuckooPlan;
 pub use fuse::FusePlan;
 pub(crate) use fuse::FuseShape;
 pub use growing::GrowingPlan;
+pub use ribbon::RibbonPlan;
+pub(crate) use ribbon::{BUCKET, layer_starts};
 pub use window::WindowPlan;
 
 use crate::PlanError;

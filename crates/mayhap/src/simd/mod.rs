@@ -5,6 +5,7 @@
 //! | `kernel.rs` | which instruction sets has this CPU? |
 //! | `table.rs` | what a filter calls: lines, a walk and a kernel that are known to fit together |
 //! | `fuse.rs` | the same for the cells of a static filter |
+//! | `ribbon.rs` | the parities of columns |
 //! | `batch.rs` | the loops over many keys, written once over the trait `Vector` |
 //! | `portable.rs` `avx2.rs` `avx512.rs` | how one key's bits are built, tested and set |
 //! | `prefetch.rs` `huge_pages.rs` `cast.rs` | three small wishes to the machine |
@@ -20,6 +21,7 @@ mod fuse;
 mod kernel;
 mod portable;
 mod prefetch;
+mod ribbon;
 mod table;
 
 #[cfg(target_arch = "x86_64")]
@@ -34,6 +36,7 @@ pub(crate) use fuse::FuseTable;
 pub use kernel::Kernel;
 pub(crate) use kernel::Usable;
 pub(crate) use prefetch::{CACHED_BYTES, Fetched, prefetch, prefetch_to_write};
+pub(crate) use ribbon::parities;
 pub(crate) use table::Table;
 
 /// One bit for each word of the line that lacks a bit of the key.

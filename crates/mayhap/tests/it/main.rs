@@ -13,6 +13,7 @@ mod kernels;
 mod kinds;
 mod laws;
 mod rates;
+mod ribbon;
 mod shared;
 mod together;
 mod window;
