@@ -283,7 +283,7 @@ impl SharedBloom {
         let mut missing = missing_words(self.kernel, line, &self.walk, hash);
         let mut new = false;
         // A loop over the words that need writing, not a branch at each of the eight: half of the bits of a full filter are
-        // set, so such branches would be mispredicted four times a key.
+        // set, so such branches would be mispredicted about every second time.
         while missing != 0 {
             let word = missing.trailing_zeros() as usize;
             new |= line.set(word, Walk::bit(hash, word));
