@@ -11,6 +11,7 @@ test: test-rust test-loom test-avx512 test-bench ## everything below that starts
 
 test-rust: ## unit, integration and documentation tests of all crates
 	cargo test --workspace
+	cargo test -p mayhap --features parallel --test it --test build_memory -- fuse ribbon build
 
 test-loom: ## SharedBloom through the interleavings of two threads
 	RUSTFLAGS="--cfg loom" cargo test -p mayhap --test loom --release --target-dir target/loom
@@ -26,6 +27,7 @@ lint: ## formatting, clippy, documentation, no_std; warnings are errors
 	cargo clippy --workspace --all-targets -- -D warnings
 	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps
 	cargo check -p mayhap --no-default-features
+	cargo clippy -p mayhap --features parallel --all-targets -- -D warnings
 	cargo fmt --manifest-path $(BENCH) --check
 	cargo clippy --manifest-path $(BENCH) --all-targets -- -D warnings
 

@@ -205,3 +205,23 @@ fn space_is_within_the_promise() {
         }
     }
 }
+
+#[test]
+fn space_is_close_to_the_best_that_lines_of_512_bits_can_do() {
+    for rate in [
+        0.1, 0.05, 0.03, 0.02, 0.01, 0.0075, 0.0039, 0.003, 0.001, 3e-4, 1e-4, 1e-5, 1e-6,
+    ] {
+        let plan = BloomPlan::new(10_000_000, rate).unwrap();
+        let (_, best) =
+            mayhap::plan::blocked::best_free(rate, 512, plan.lines_per_key().count()).unwrap();
+        let over = plan.bits_per_key() / best - 1.0;
+        println!(
+            "{rate}: {:.3} bits/key, {:.2} % over free placement",
+            plan.bits_per_key(),
+            100.0 * over
+        );
+        // What the README says.
+        let most = if rate >= 1e-5 { 0.0075 } else { 0.016 };
+        assert!((0.0..most).contains(&over), "{rate}: {over}");
+    }
+}
