@@ -1,8 +1,5 @@
-//! The cells of static filters: numbers of 8, 16 or 32 bits, and how many of them, or of anything plain, are had from the
-//! allocator without aborting.
+//! The cells of static filters: numbers of 8, 16 or 32 bits.
 
-use crate::PlanError;
-use alloc::vec::Vec;
 use core::ops::BitXor;
 
 /// A number that holds a fingerprint.
@@ -30,23 +27,4 @@ impl Cell for u32 {
     fn truncated(number: u64) -> Self {
         number as Self
     }
-}
-
-/// `count` zeros. Huge pages are advised before the first touch, where that pays.
-pub(crate) fn zeroed<T: Copy + Default>(count: u64) -> Result<Vec<T>, PlanError> {
-    let mut values = reserved(count)?;
-    values.resize(count as usize, T::default());
-    Ok(values)
-}
-
-/// Room for `count` values.
-pub(crate) fn reserved<T>(count: u64) -> Result<Vec<T>, PlanError> {
-    let no_memory = PlanError::OutOfMemory {
-        size_bytes: count.saturating_mul(size_of::<T>() as u64),
-    };
-    let count = usize::try_from(count).map_err(|_| no_memory)?;
-    let mut values = Vec::new();
-    values.try_reserve_exact(count).map_err(|_| no_memory)?;
-    crate::simd::huge_pages::advise(values.spare_capacity_mut());
-    Ok(values)
 }

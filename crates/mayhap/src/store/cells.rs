@@ -4,6 +4,7 @@
 //! and ends at most 63 bits after that byte's beginning: one unaligned load. Nothing is read but through a window, so the bytes
 //! end where the load of the last window does.
 
+use super::memory::zeroed;
 use crate::PlanError;
 use crate::simd::prefetch;
 use alloc::vec::Vec;
@@ -27,13 +28,7 @@ impl Cells {
     /// Empty cells. Huge pages are advised before the first touch, where that pays.
     pub(crate) fn zeroed(cells: u64, cell_bits: u32) -> Result<Self, PlanError> {
         assert!(cells >= 2 && cell_bits <= MAX_CELL_BITS);
-        let size_bytes = size_bytes(cells, cell_bits);
-        let no_memory = PlanError::OutOfMemory { size_bytes };
-        let count = usize::try_from(size_bytes).map_err(|_| no_memory)?;
-        let mut bytes = Vec::new();
-        bytes.try_reserve_exact(count).map_err(|_| no_memory)?;
-        crate::simd::huge_pages::advise(bytes.spare_capacity_mut());
-        bytes.resize(count, 0);
+        let bytes = zeroed(size_bytes(cells, cell_bits))?;
         Ok(Self { bytes, cell_bits })
     }
 

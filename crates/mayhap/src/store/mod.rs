@@ -6,8 +6,10 @@ mod cell;
 mod cells;
 pub(crate) mod counters;
 mod line;
+mod memory;
 pub(crate) mod shared;
 
-pub(crate) use cell::{Cell, reserved, zeroed};
+pub(crate) use cell::Cell;
 pub(crate) use cells::{Cells, MAX_CELL_BITS, size_bytes as cells_size_bytes};
-pub(crate) use line::{Line, filled, zeroed_lines};
+pub(crate) use line::{Line, zeroed_lines};
+pub(crate) use memory::{filled, reserved, zeroed};
