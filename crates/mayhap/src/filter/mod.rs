@@ -6,6 +6,7 @@ pub(crate) mod counting;
 pub(crate) mod cuckoo;
 pub(crate) mod fuse;
 pub(crate) mod growing;
+pub(crate) mod retouched;
 pub(crate) mod ribbon;
 mod ruler;
 pub(crate) mod shared;

@@ -12,4 +12,4 @@ pub(crate) mod shared;
 pub(crate) use cell::Cell;
 pub(crate) use cells::{Cells, MAX_CELL_BITS, size_bytes as cells_size_bytes};
 pub(crate) use line::{Line, zeroed_lines};
-pub(crate) use memory::{filled, reserved, zeroed};
+pub(crate) use memory::{filled, reserved, room_for, zeroed};

@@ -13,6 +13,7 @@ mod kernels;
 mod kinds;
 mod laws;
 mod rates;
+mod retouched;
 mod ribbon;
 mod shared;
 mod together;
