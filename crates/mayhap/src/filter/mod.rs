@@ -6,6 +6,8 @@ pub(crate) mod counting;
 pub(crate) mod cuckoo;
 pub(crate) mod fuse;
 pub(crate) mod growing;
+#[allow(dead_code, reason = "made for the exceptions of `Excepting`")]
+pub(crate) mod retrieval;
 pub(crate) mod ribbon;
 mod ruler;
 pub(crate) mod shared;
