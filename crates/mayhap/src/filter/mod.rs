@@ -7,6 +7,8 @@ pub(crate) mod cuckoo;
 pub(crate) mod fuse;
 pub(crate) mod growing;
 pub(crate) mod retouched;
+#[allow(dead_code, reason = "made for the exceptions of `Excepting`")]
+pub(crate) mod retrieval;
 pub(crate) mod ribbon;
 mod ruler;
 pub(crate) mod shared;
