@@ -129,7 +129,7 @@ impl Wishes {
             &[
                 (
                     Kind::Cuckoo,
-                    "keys can be removed, in a third of a counting filter's memory",
+                    "keys can be removed, in a quarter of a counting filter's memory",
                 ),
                 (
                     Kind::Counting,
