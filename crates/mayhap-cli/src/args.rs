@@ -4,6 +4,7 @@
 //! that size can be made is the library's to say.
 
 use clap::{Args, Parser, Subcommand};
+use std::path::PathBuf;
 
 /// Membership filters at the memory's own speed: "definitely not", or "mayhap".
 #[derive(Parser, Debug)]
@@ -18,7 +19,7 @@ pub(crate) enum Verb {
     /// Measure this machine: filters of several sizes beside the memory's own speed
     #[command(after_help = BENCH_EXAMPLES)]
     Bench(BenchArgs),
-    /// How large a filter must be, how strict it can be, or how many keys it can hold
+    /// Which kind of filter, how large, how strict it can be, or how many keys it can hold
     #[command(after_help = PLAN_EXAMPLES)]
     Plan(PlanArgs),
 }
@@ -46,8 +47,12 @@ Examples:
   mayhap plan --keys 10M --fpr 1%         how much memory?
   mayhap plan --keys 10M --memory 64MiB   how strict can it be?
   mayhap plan --memory 1.5GB --fpr 0.001  how many keys fit?
+  mayhap plan --keys 10M --fpr 1% --delete              keys will be removed again
+  mayhap plan --keys 10M --fpr 1% --static --except 1M  a fixed set, a million keys must never match
   mayhap plan --keys 1e9 --fpr 1e-4 --json
+  mayhap plan --keys 1M --fpr 1% --plot kinds.svg       bits per key of every kind, drawn
 
+Without --delete, --grow, --window or --static keys are only added, and about --keys of them.
 MB and GB count in thousands, MiB and GiB in 1024s.";
 
 #[derive(Args, Debug)]
@@ -65,8 +70,9 @@ pub(crate) struct BenchArgs {
     pub(crate) json: bool,
 }
 
-/// Exactly two of the three; the verb says so itself, in one line.
+/// At least two of the first three; the verb says so itself, in one line.
 #[derive(Args, Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 pub(crate) struct PlanArgs {
     /// How many keys, as 1000000, 10k, 100M or 1e9
     #[arg(long, value_name = "N", value_parser = count, allow_negative_numbers = true)]
@@ -77,6 +83,24 @@ pub(crate) struct PlanArgs {
     /// Memory that the filter may take, as 64MiB, 1.5GB or 1e6
     #[arg(long, value_name = "B", value_parser = bytes, allow_negative_numbers = true)]
     pub(crate) memory: Option<u64>,
+    /// Keys are to be removed again
+    #[arg(long)]
+    pub(crate) delete: bool,
+    /// --keys is a guess: there may be many more
+    #[arg(long)]
+    pub(crate) grow: bool,
+    /// Keys are to be forgotten after a while; --keys come in one such window
+    #[arg(long)]
+    pub(crate) window: bool,
+    /// All keys are known before the filter is built
+    #[arg(long = "static")]
+    pub(crate) fixed: bool,
+    /// So many known keys must never be taken for members
+    #[arg(long, value_name = "N", value_parser = count, allow_negative_numbers = true)]
+    pub(crate) except: Option<u64>,
+    /// Draw bits per key over the rate for every kind, as SVG
+    #[arg(long, value_name = "FILE")]
+    pub(crate) plot: Option<PathBuf>,
     /// Print one JSON object instead of a table
     #[arg(long)]
     pub(crate) json: bool,

@@ -1,137 +1,254 @@
-//! `mayhap plan`: of keys, rate and memory, two are given and the third is worked out.
+//! `mayhap plan`: which kind of filter, and of keys, rate and memory the one that is not given.
 //!
 //! All arithmetic is the library's; this file only lays the result out.
+
+mod chart;
 
 use crate::args::PlanArgs;
 use crate::failure::Failure;
 use crate::format;
-use mayhap::plan::{BloomPlan, classic};
+use mayhap::Kind;
+use mayhap::plan::{BloomPlan, Choice, GrowingPlan, Wishes};
 use serde_json::json;
 use std::io::Write;
 use std::process::ExitCode;
 
 pub(crate) fn run(args: &PlanArgs, out: &mut impl Write) -> Result<ExitCode, Failure> {
-    let plan = match (args.keys, args.fpr, args.memory) {
-        (Some(keys), Some(fpr), None) => BloomPlan::new(keys, fpr)?,
-        (Some(keys), None, Some(memory)) => BloomPlan::strictest_within(memory, keys)?,
-        (None, Some(fpr), Some(memory)) => BloomPlan::largest_within(memory, fpr)?,
-        (keys, fpr, memory) => {
-            let given = [keys.is_some(), fpr.is_some(), memory.is_some()];
-            return Err(Failure::message(format!(
-                "plan needs exactly two of --keys, --fpr and --memory and got {}: give two, and it works out the third",
-                match given.into_iter().filter(|&given| given).count() {
-                    0 => "none",
-                    1 => "one",
-                    _ => "all three",
-                }
-            )));
-        }
-    };
-    let figures = Figures::of(plan)?;
+    let figures = Figures::of(args)?;
+    if let Some(path) = &args.plot {
+        let svg = chart::svg(figures.keys, figures.false_positive_rate);
+        std::fs::write(path, svg).map_err(|error| {
+            Failure::message(format!(
+                "{} cannot be written ({error}): give --plot another place",
+                path.display()
+            ))
+        })?;
+    }
     if args.json {
-        writeln!(out, "{}", figures.json(args.memory))?;
+        writeln!(out, "{}", figures.json())?;
     } else {
-        figures.table(args.memory, out)?;
+        figures.table(out)?;
     }
     Ok(ExitCode::SUCCESS)
 }
 
-/// A plan and what it is compared with.
+/// What is recommended, and what it is compared with.
 struct Figures {
-    plan: BloomPlan,
-    /// Expected rates at capacity, half as much again, and twice as much.
-    rates: [f64; 3],
-    classic_bits_per_key: f64,
-    limit_bits_per_key: f64,
+    keys: u64,
+    false_positive_rate: f64,
+    memory: Option<u64>,
+    best: Choice,
+    others: Vec<Choice>,
 }
 
 impl Figures {
-    fn of(plan: BloomPlan) -> Result<Self, Failure> {
-        let (keys, rate) = (plan.capacity(), plan.false_positive_rate());
+    fn of(args: &PlanArgs) -> Result<Self, Failure> {
+        let wishes = Wishes {
+            delete: args.delete,
+            grow: args.grow,
+            forget: args.window,
+            fixed: args.fixed,
+            exceptions: args.except.unwrap_or(0),
+        };
+        let (keys, rate) = match (args.keys, args.fpr, args.memory) {
+            (Some(keys), Some(rate), _) => (keys, rate),
+            (Some(keys), None, Some(memory)) => (keys, wishes.strictest_within(memory, keys)?),
+            (None, Some(rate), Some(memory)) => (wishes.largest_within(memory, rate)?, rate),
+            (keys, fpr, memory) => {
+                let none = keys.is_none() && fpr.is_none() && memory.is_none();
+                return Err(Failure::message(format!(
+                    "plan needs two of --keys, --fpr and --memory and got {}: give two, and it works out the third",
+                    if none { "none" } else { "one" }
+                )));
+            }
+        };
+        let mut choices = wishes.choices(keys, rate)?;
+        let at = match args.memory {
+            None => 0,
+            Some(memory) => choices
+                .iter()
+                .position(|choice| choice.size_bytes <= memory)
+                .ok_or_else(|| {
+                    too_large(&choices, memory, wishes.strictest_within(memory, keys).ok())
+                })?,
+        };
+        let best = choices.remove(at);
         Ok(Self {
-            plan,
-            rates: [keys, keys.saturating_add(keys / 2), keys.saturating_mul(2)]
-                .map(|keys| plan.rate_at(keys)),
-            classic_bits_per_key: classic::plan(keys, rate)?.bits as f64 / keys as f64,
-            limit_bits_per_key: -rate.log2(),
+            keys,
+            false_positive_rate: rate,
+            memory: args.memory,
+            best,
+            others: choices,
         })
     }
 
-    fn json(&self, memory: Option<u64>) -> serde_json::Value {
-        let plan = &self.plan;
-        json!({
-            "kind": "bloom",
-            "keys": plan.capacity(),
-            "false_positive_rate": plan.false_positive_rate(),
-            "memory_bytes": memory,
-            "size_bytes": plan.size_bytes(),
-            "lines": plan.lines(),
-            "lines_per_key": plan.lines_per_key().count(),
-            "bits_set_per_key": plan.bits_per_key_set(),
-            "bits_per_key": plan.bits_per_key(),
-            "classic_bits_per_key": self.classic_bits_per_key,
-            "limit_bits_per_key": self.limit_bits_per_key,
-            "rate_at_capacity": self.rates[0],
-            "rate_at_1_5x_capacity": self.rates[1],
-            "rate_at_2x_capacity": self.rates[2],
-        })
+    fn bits_per_key(&self, choice: &Choice) -> f64 {
+        choice.size_bytes as f64 * 8.0 / self.keys as f64
     }
 
-    fn table(&self, memory: Option<u64>, out: &mut impl Write) -> Result<(), Failure> {
-        let plan = &self.plan;
-        let (bits, lines) = (plan.bits_per_key(), plan.lines_per_key().count());
+    /// No filter takes less for so strict a rate.
+    fn limit_bits_per_key(&self) -> f64 {
+        -self.false_positive_rate.log2()
+    }
+
+    fn bloom(&self) -> Option<BloomPlan> {
+        let plan = BloomPlan::new(self.keys, self.false_positive_rate).ok();
+        plan.filter(|_| self.best.kind == Kind::Bloom)
+    }
+
+    fn json(&self) -> serde_json::Value {
+        let mut figures = json!({
+            "kind": self.best.kind.name(),
+            "why": self.best.why,
+            "keys": self.keys,
+            "false_positive_rate": self.false_positive_rate,
+            "memory_bytes": self.memory,
+            "size_bytes": self.best.size_bytes,
+            "bits_per_key": self.bits_per_key(&self.best),
+            "limit_bits_per_key": self.limit_bits_per_key(),
+            "alternatives": self.others.iter().map(|other| json!({
+                "kind": other.kind.name(),
+                "why": other.why,
+                "size_bytes": other.size_bytes,
+                "bits_per_key": self.bits_per_key(other),
+            })).collect::<Vec<_>>(),
+        });
+        if let Some(plan) = self.bloom() {
+            let [full, half_more, twice] = rates(&plan);
+            figures["lines"] = plan.lines().into();
+            figures["lines_per_key"] = plan.lines_per_key().count().into();
+            figures["bits_set_per_key"] = plan.bits_per_key_set().into();
+            figures["rate_at_capacity"] = full.into();
+            figures["rate_at_1_5x_capacity"] = half_more.into();
+            figures["rate_at_2x_capacity"] = twice.into();
+        }
+        figures
+    }
+
+    fn table(&self, out: &mut impl Write) -> Result<(), Failure> {
+        let Self { best, .. } = self;
         writeln!(
             out,
-            "Bloom filter for {} at a false-positive rate of {}\n",
-            format::counted(plan.capacity(), "key"),
-            format::asked_rate(plan.false_positive_rate()),
+            "{}: {}{} at a false-positive rate of {}\n  {}\n",
+            best.kind,
+            format::counted(self.keys, "key"),
+            if best.kind == Kind::Window {
+                " a window"
+            } else {
+                ""
+            },
+            format::asked_rate(self.false_positive_rate),
+            best.why,
         )?;
         writeln!(
             out,
-            "  memory           {} ({}, {} of 64)",
-            format::size(plan.size_bytes()),
-            format::counted(plan.size_bytes(), "byte"),
-            format::counted(plan.lines(), "line"),
+            "  memory           {} ({})",
+            format::size(best.size_bytes),
+            format::counted(best.size_bytes, "byte"),
         )?;
-        if let Some(memory) = memory {
-            let share = 100.0 * plan.size_bytes() as f64 / memory as f64;
+        if let Some(memory) = self.memory {
+            let share = 100.0 * best.size_bytes as f64 / memory as f64;
             writeln!(
                 out,
                 "  used             {share:.1} % of {}",
                 format::size(memory)
             )?;
         }
-        writeln!(
-            out,
-            "  a key sets       {} in {}",
-            format::counted(u64::from(plan.bits_per_key_set()), "bit"),
-            if lines == 1 {
-                "one cache line"
-            } else {
-                "two cache lines"
-            },
-        )?;
-        writeln!(out, "\n  expected rate")?;
-        for (name, rate) in ["at capacity", "at 1.5x", "at 2x"].iter().zip(self.rates) {
-            writeln!(out, "    {name:<15}{:>10}", format::rate(rate, 3))?;
+        if let Some(plan) = self.bloom() {
+            bloom_details(&plan, out)?;
         }
-        writeln!(out, "\n  bits per key")?;
-        writeln!(out, "    {:<15}{bits:>8.2}", "this filter")?;
-        for (name, other) in [
-            ("classic Bloom", self.classic_bits_per_key),
-            ("log2(1/rate)", self.limit_bits_per_key),
-        ] {
-            let ratio = bits / other;
-            let compared = if ratio < 10.0 {
-                format!("{:+.1} %", 100.0 * (ratio - 1.0))
-            } else {
-                format!("{ratio:.0} times as much")
+        if best.kind == Kind::Growing {
+            self.growth(out)?;
+        }
+        self.compared(out)
+    }
+
+    /// What becomes of a filter that was made for fewer keys than came.
+    fn growth(&self, out: &mut impl Write) -> Result<(), Failure> {
+        let plan = GrowingPlan::new(self.keys, self.false_positive_rate)?;
+        writeln!(out, "\n  grown to")?;
+        for times in [2, 10, 100] {
+            let keys = self.keys.saturating_mul(times);
+            let Ok((size, layers)) = plan.grown(keys) else {
+                break;
             };
+            let bits = size as f64 * 8.0 / keys as f64;
+            let name = format!("{times}x the keys");
             writeln!(
                 out,
-                "    {name:<15}{other:>8.2}   this filter takes {compared}"
+                "    {name:<15}{bits:>8.2} bits a key, {}, {}",
+                format::size(size),
+                format::counted(layers.into(), "layer"),
             )?;
         }
         Ok(())
     }
+
+    fn compared(&self, out: &mut impl Write) -> Result<(), Failure> {
+        writeln!(out, "\n  bits per key")?;
+        let bits = self.bits_per_key(&self.best);
+        writeln!(out, "    {:<15}{bits:>8.2}", self.best.kind.name())?;
+        for other in &self.others {
+            writeln!(
+                out,
+                "    {:<15}{:>8.2}   {}",
+                other.kind.name(),
+                self.bits_per_key(other),
+                other.why
+            )?;
+        }
+        let ratio = bits / self.limit_bits_per_key();
+        let compared = if ratio < 10.0 {
+            format!("{:+.1} %", 100.0 * (ratio - 1.0))
+        } else {
+            format!("{ratio:.0} times as much")
+        };
+        writeln!(
+            out,
+            "    {:<15}{:>8.2}   no filter takes less: {} takes {compared}",
+            "log2(1/rate)",
+            self.limit_bits_per_key(),
+            self.best.kind,
+        )?;
+        Ok(())
+    }
+}
+
+/// Expected at capacity, half as much again, and twice as much.
+fn rates(plan: &BloomPlan) -> [f64; 3] {
+    let keys = plan.capacity();
+    [keys, keys.saturating_add(keys / 2), keys.saturating_mul(2)].map(|keys| plan.rate_at(keys))
+}
+
+fn bloom_details(plan: &BloomPlan, out: &mut impl Write) -> Result<(), Failure> {
+    writeln!(
+        out,
+        "  a key sets       {} in {}",
+        format::counted(u64::from(plan.bits_per_key_set()), "bit"),
+        if plan.lines_per_key().count() == 1 {
+            "one cache line"
+        } else {
+            "two cache lines"
+        },
+    )?;
+    writeln!(out, "\n  expected rate")?;
+    for (name, rate) in ["at capacity", "at 1.5x", "at 2x"].iter().zip(rates(plan)) {
+        writeln!(out, "    {name:<15}{:>10}", format::rate(rate, 3))?;
+    }
+    Ok(())
+}
+
+fn too_large(choices: &[Choice], memory: u64, strictest: Option<f64>) -> Failure {
+    let smallest = choices.iter().min_by_key(|choice| choice.size_bytes);
+    let (kind, size) = smallest.map_or(("filter", 0), |choice| {
+        (choice.kind.name(), choice.size_bytes)
+    });
+    let instead = strictest.map_or("give more memory or fewer keys".into(), |rate| {
+        format!("give more memory, fewer keys, or --fpr {rate:?}, which fits")
+    });
+    Failure::message(format!(
+        "the smallest that serves, a {kind} filter, takes {} of {}: {instead}",
+        format::size(size),
+        format::size(memory)
+    ))
 }

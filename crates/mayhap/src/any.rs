@@ -3,62 +3,10 @@
 //! A closed enum: when a kind is added, the compiler shows every place that must know it.
 
 use crate::{
-    Bloom, ClassicBloom, CountingBloom, Cuckoo, Full, GrowingBloom, HashScheme, WindowBloom,
+    Bloom, ClassicBloom, CountingBloom, Cuckoo, Fuse, GrowingBloom, HashScheme, KeyHash, Kind,
+    Operation, Refused, Ribbon, WindowBloom,
 };
 use core::fmt;
-
-/// The kinds of filter, with the names that the command line and files use.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-#[non_exhaustive]
-pub enum Kind {
-    /// [`Bloom`].
-    Bloom,
-    /// [`GrowingBloom`].
-    Growing,
-    /// [`WindowBloom`].
-    Window,
-    /// [`Cuckoo`].
-    Cuckoo,
-    /// [`ClassicBloom`].
-    Classic,
-    /// [`CountingBloom`].
-    Counting,
-}
-
-impl Kind {
-    /// All kinds.
-    pub const ALL: [Self; 6] = [
-        Self::Bloom,
-        Self::Growing,
-        Self::Window,
-        Self::Cuckoo,
-        Self::Classic,
-        Self::Counting,
-    ];
-
-    /// `bloom`, `growing`, `window`, `cuckoo`, `classic`, `counting`.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Bloom => "bloom",
-            Self::Growing => "growing",
-            Self::Window => "window",
-            Self::Cuckoo => "cuckoo",
-            Self::Classic => "classic",
-            Self::Counting => "counting",
-        }
-    }
-
-    /// The kind of that name.
-    pub fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|kind| kind.name() == name)
-    }
-}
-
-impl fmt::Display for Kind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
-}
 
 /// A filter of any kind. A [`WindowBloom`] is asked and filled at the newest moment it has seen.
 #[derive(Clone, PartialEq, Debug)]
@@ -66,16 +14,20 @@ impl fmt::Display for Kind {
 pub enum AnyFilter {
     /// Insert-only.
     Bloom(Bloom),
+    /// Flat bits, for layouts that others read.
+    Classic(ClassicBloom),
+    /// Keys can be taken out again, counted and merged.
+    Counting(CountingBloom),
     /// Insert-only, any number of keys.
     Growing(GrowingBloom),
     /// Forgets after a while.
     Window(WindowBloom),
     /// Keys can be taken out again.
     Cuckoo(Cuckoo),
-    /// Flat bits, for layouts that others read.
-    Classic(ClassicBloom),
-    /// Keys can be taken out again, counted and merged.
-    Counting(CountingBloom),
+    /// Built once; fast.
+    Fuse(Fuse),
+    /// Built once; smallest.
+    Ribbon(Ribbon),
 }
 
 /// What a filter is and how it is doing. `Display` tells a person.
@@ -97,89 +49,178 @@ pub struct Stats {
     pub size_bytes: u64,
 }
 
+/// The same expression for every kind; a window's takes the newest moment besides.
+macro_rules! each {
+    ($any:expr, $filter:ident => $body:expr, window => $window:expr) => {
+        match $any {
+            Self::Bloom($filter) => $body,
+            Self::Classic($filter) => $body,
+            Self::Counting($filter) => $body,
+            Self::Growing($filter) => $body,
+            Self::Window($filter) => $window,
+            Self::Cuckoo($filter) => $body,
+            Self::Fuse($filter) => $body,
+            Self::Ribbon($filter) => $body,
+        }
+    };
+}
+
 impl AnyFilter {
     /// The kind.
     pub fn kind(&self) -> Kind {
         match self {
             Self::Bloom(_) => Kind::Bloom,
+            Self::Classic(_) => Kind::Classic,
+            Self::Counting(_) => Kind::Counting,
             Self::Growing(_) => Kind::Growing,
             Self::Window(_) => Kind::Window,
             Self::Cuckoo(_) => Kind::Cuckoo,
-            Self::Classic(_) => Kind::Classic,
-            Self::Counting(_) => Kind::Counting,
+            Self::Fuse(_) => Kind::Fuse,
+            Self::Ribbon(_) => Kind::Ribbon,
         }
+    }
+
+    /// The hash under which this filter, and every other of its scheme, knows a key.
+    ///
+    /// # Panics
+    /// On filters for the caller's own hashes, as all methods that take key bytes.
+    pub fn hash(&self, key: impl AsRef<[u8]>) -> KeyHash {
+        self.scheme().hash(key.as_ref())
     }
 
     /// `false` is certain: the key was never inserted (or, in a window, not lately). `true` is mayhap.
     ///
     /// # Panics
-    /// On filters for the caller's own hashes, as all methods that take key bytes.
+    /// On filters for the caller's own hashes.
     pub fn contains(&self, key: impl AsRef<[u8]>) -> bool {
-        match self {
-            Self::Bloom(filter) => filter.contains(key),
-            Self::Growing(filter) => filter.contains(key),
-            Self::Window(filter) => filter.contains(key, filter.newest()),
-            Self::Cuckoo(filter) => filter.contains(key),
-            Self::Classic(filter) => filter.contains(key),
-            Self::Counting(filter) => filter.contains(key),
-        }
+        each!(self, filter => filter.contains(key), window => filter.contains(key, filter.newest()))
+    }
+
+    /// `contains` for a hash of this filter's scheme.
+    pub fn contains_hash(&self, hash: KeyHash) -> bool {
+        each!(self, filter => filter.contains_hash(hash), window => filter.contains_hash(hash, filter.newest()))
     }
 
     /// `contains` for many keys.
     ///
     /// # Panics
-    /// When `keys` and `found` differ in length.
+    /// When `keys` and `found` differ in length; on filters for the caller's own hashes.
     pub fn contains_each(&self, keys: &[impl AsRef<[u8]>], found: &mut [bool]) {
-        match self {
-            Self::Bloom(filter) => filter.contains_each(keys, found),
-            Self::Growing(filter) => filter.contains_each(keys, found),
-            Self::Cuckoo(filter) => filter.contains_each(keys, found),
-            Self::Classic(filter) => filter.contains_each(keys, found),
-            Self::Counting(filter) => filter.contains_each(keys, found),
-            Self::Window(filter) => {
-                assert_eq!(
-                    keys.len(),
-                    found.len(),
-                    "one place in `found` for every key"
-                );
-                for (found, key) in found.iter_mut().zip(keys) {
-                    *found = filter.contains(key, filter.newest());
-                }
+        each!(self, filter => filter.contains_each(keys, found), window => {
+            assert_eq!(keys.len(), found.len(), "one place in `found` for every key");
+            for (found, key) in found.iter_mut().zip(keys) {
+                *found = filter.contains(key, filter.newest());
             }
+        });
+    }
+
+    /// `contains_hash` for many hashes.
+    ///
+    /// # Panics
+    /// When `hashes` and `found` differ in length.
+    pub fn contains_hashes(&self, hashes: &[KeyHash], found: &mut [bool]) {
+        each!(self, filter => filter.contains_hashes(hashes, found), window => {
+            assert_eq!(hashes.len(), found.len(), "one place in `found` for every hash");
+            for (found, &hash) in found.iter_mut().zip(hashes) {
+                *found = filter.contains_hash(hash, filter.newest());
+            }
+        });
+    }
+
+    /// `Ok(true)`: the key was surely new. `Ok(false)`: it, or one that looks like it, was in before. Kinds that can
+    /// [`remove`](Self::remove) count it once more, so that each insert can be undone without a loss to keys that look alike.
+    ///
+    /// # Errors
+    /// When a kind of limited room has none left, or the kind is a static one. Nothing is changed then.
+    ///
+    /// # Panics
+    /// On filters for the caller's own hashes.
+    pub fn try_insert(&mut self, key: impl AsRef<[u8]>) -> Result<bool, Refused> {
+        let hash = self.hash(key);
+        self.try_insert_hash(hash)
+    }
+
+    /// `try_insert` for a hash of this filter's scheme.
+    ///
+    /// # Errors
+    /// As [`AnyFilter::try_insert`].
+    pub fn try_insert_hash(&mut self, hash: KeyHash) -> Result<bool, Refused> {
+        match self {
+            Self::Bloom(filter) => Ok(filter.insert_hash(hash)),
+            Self::Classic(filter) => Ok(filter.insert_hash(hash)),
+            Self::Counting(filter) => Ok(filter.insert_hash(hash)),
+            Self::Growing(filter) => Ok(filter.insert_hash(hash)),
+            Self::Window(filter) => Ok(filter.insert_hash(hash, filter.newest())),
+            Self::Cuckoo(filter) => filter.try_insert_hash(hash).map_err(Refused::Full),
+            Self::Fuse(_) | Self::Ribbon(_) => Err(self.cannot(Operation::Insert)),
         }
     }
 
-    /// `Ok(true)`: the key was surely new. `Ok(false)`: it, or one that looks like it, was in before; a [`Cuckoo`] does not keep
-    /// another copy here.
+    /// `Ok(true)`: one insert of the key is undone. `Ok(false)`: the key was certainly absent, and nothing was changed. Only keys
+    /// that were inserted may be removed: to remove another that looks like one takes that one out.
     ///
     /// # Errors
-    /// When a kind of limited room has none left; nothing is changed then.
-    pub fn try_insert(&mut self, key: impl AsRef<[u8]>) -> Result<bool, Full> {
+    /// When the kind does not know how, or a counter of the key is full. Nothing is changed then.
+    ///
+    /// # Panics
+    /// On filters for the caller's own hashes.
+    pub fn remove(&mut self, key: impl AsRef<[u8]>) -> Result<bool, Refused> {
+        let hash = self.hash(key);
         match self {
-            Self::Bloom(filter) => Ok(filter.insert(key)),
-            Self::Growing(filter) => Ok(filter.insert(key)),
-            Self::Window(filter) => Ok(filter.insert(key, filter.newest())),
-            Self::Cuckoo(filter) => filter.insert_if_absent(key),
-            Self::Classic(filter) => Ok(filter.insert(key)),
-            Self::Counting(filter) => Ok(filter.insert(key)),
+            Self::Counting(filter) => filter.remove_hash(hash).map_err(Refused::Saturated),
+            Self::Cuckoo(filter) => Ok(filter.remove_hash(hash)),
+            _ => Err(self.cannot(Operation::Remove)),
         }
+    }
+
+    /// Takes in all keys of another filter of the same kind, shape and scheme.
+    ///
+    /// # Errors
+    /// When the kind does not know how, or the two do not fit together. Nothing is changed then.
+    pub fn union_with(&mut self, other: &Self) -> Result<(), Refused> {
+        match (&mut *self, other) {
+            (Self::Bloom(ours), Self::Bloom(theirs)) => ours.union_with(theirs),
+            (Self::Classic(ours), Self::Classic(theirs)) => ours.union_with(theirs),
+            (Self::Counting(ours), Self::Counting(theirs)) => ours.union_with(theirs),
+            (ours, theirs) if ours.kind() == theirs.kind() => {
+                return Err(self.cannot(Operation::Union));
+            }
+            (ours, theirs) => {
+                return Err(Refused::Kinds {
+                    ours: ours.kind(),
+                    theirs: theirs.kind(),
+                });
+            }
+        }
+        .map_err(Refused::Mismatch)
     }
 
     /// Forgets all keys.
-    pub fn clear(&mut self) {
+    ///
+    /// # Errors
+    /// When the kind is a static one, which has no use for it.
+    pub fn clear(&mut self) -> Result<(), Refused> {
         match self {
             Self::Bloom(filter) => filter.clear(),
+            Self::Classic(filter) => filter.clear(),
+            Self::Counting(filter) => filter.clear(),
             Self::Growing(filter) => filter.clear(),
             Self::Window(filter) => filter.clear(),
             Self::Cuckoo(filter) => filter.clear(),
-            Self::Classic(filter) => filter.clear(),
-            Self::Counting(filter) => filter.clear(),
+            Self::Fuse(_) | Self::Ribbon(_) => return Err(self.cannot(Operation::Clear)),
+        }
+        Ok(())
+    }
+
+    fn cannot(&self, operation: Operation) -> Refused {
+        Refused::Unsupported {
+            kind: self.kind(),
+            operation,
         }
     }
 
     /// What the filter is and how it is doing. Reads the whole filter.
     pub fn stats(&self) -> Stats {
-        // The kinds have the same methods and no trait in common; this is the one place that goes through all of them.
         macro_rules! stats {
             ($filter:ident $(, $now:expr)?) => {
                 Stats {
@@ -193,25 +234,20 @@ impl AnyFilter {
                 }
             };
         }
-        match self {
-            Self::Bloom(filter) => stats!(filter),
-            Self::Growing(filter) => stats!(filter),
-            Self::Window(filter) => stats!(filter, filter.newest()),
-            Self::Cuckoo(filter) => stats!(filter),
-            Self::Classic(filter) => stats!(filter),
-            Self::Counting(filter) => stats!(filter),
-        }
+        each!(self, filter => stats!(filter), window => stats!(filter, filter.newest()))
     }
 
     /// How keys are hashed.
     pub fn scheme(&self) -> HashScheme {
         match self {
             Self::Bloom(filter) => filter.scheme(),
+            Self::Classic(filter) => filter.hash_scheme(),
+            Self::Counting(filter) => filter.hash_scheme(),
             Self::Growing(filter) => filter.scheme(),
             Self::Window(filter) => filter.scheme(),
             Self::Cuckoo(filter) => filter.scheme(),
-            Self::Classic(filter) => filter.hash_scheme(),
-            Self::Counting(filter) => filter.hash_scheme(),
+            Self::Fuse(filter) => filter.scheme(),
+            Self::Ribbon(filter) => filter.scheme(),
         }
     }
 }
@@ -236,38 +272,17 @@ impl fmt::Display for Stats {
     }
 }
 
-impl From<Bloom> for AnyFilter {
-    fn from(filter: Bloom) -> Self {
-        Self::Bloom(filter)
-    }
+macro_rules! from {
+    ($($filter:ident => $kind:ident),*) => {
+        $(impl From<$filter> for AnyFilter {
+            fn from(filter: $filter) -> Self {
+                Self::$kind(filter)
+            }
+        })*
+    };
 }
 
-impl From<GrowingBloom> for AnyFilter {
-    fn from(filter: GrowingBloom) -> Self {
-        Self::Growing(filter)
-    }
-}
-
-impl From<WindowBloom> for AnyFilter {
-    fn from(filter: WindowBloom) -> Self {
-        Self::Window(filter)
-    }
-}
-
-impl From<Cuckoo> for AnyFilter {
-    fn from(filter: Cuckoo) -> Self {
-        Self::Cuckoo(filter)
-    }
-}
-
-impl From<ClassicBloom> for AnyFilter {
-    fn from(filter: ClassicBloom) -> Self {
-        Self::Classic(filter)
-    }
-}
-
-impl From<CountingBloom> for AnyFilter {
-    fn from(filter: CountingBloom) -> Self {
-        Self::Counting(filter)
-    }
+from! {
+    Bloom => Bloom, ClassicBloom => Classic, CountingBloom => Counting, GrowingBloom => Growing, WindowBloom => Window,
+    Cuckoo => Cuckoo, Fuse => Fuse, Ribbon => Ribbon
 }

@@ -1,6 +1,7 @@
 //! What can go wrong in the core: a request that cannot be planned, two filters that do not fit together, a key that there is no
-//! room for, and one that cannot be taken out.
+//! room for, one that cannot be taken out, and what a kind of filter does not know how to do.
 
+use crate::{Kind, Operation};
 use core::fmt;
 
 /// A filter that cannot be made as asked. Nothing is left of it.
@@ -24,6 +25,13 @@ pub enum PlanError {
         value: f64,
         /// What would have been accepted.
         accepted: &'static str,
+    },
+    /// Two wishes that no filter fulfils together.
+    Wishes {
+        /// Which.
+        wishes: &'static str,
+        /// What can be done.
+        instead: &'static str,
     },
     /// The plan is sound and no seed fits the hashes together: they are not well mixed.
     Unsolvable {
@@ -61,6 +69,9 @@ impl fmt::Display for PlanError {
                     f,
                     "{field} = {value:?} cannot be planned for: give {accepted}"
                 )
+            }
+            Self::Wishes { wishes, instead } => {
+                write!(f, "no filter does both, {wishes}: {instead}")
             }
             Self::Unsolvable { keys, attempts } => write!(
                 f,
@@ -162,6 +173,7 @@ impl fmt::Display for Full {
 }
 
 impl core::error::Error for Full {}
+
 /// A key that cannot be removed exactly: one of its counters is full, so that it no longer knows how many keys it counts.
 /// Nothing was changed; the key is still found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -183,3 +195,53 @@ impl fmt::Display for Saturated {
 }
 
 impl core::error::Error for Saturated {}
+
+/// What an [`AnyFilter`](crate::AnyFilter) would not do. Nothing was changed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Refused {
+    /// Filters of this kind cannot do that.
+    Unsupported {
+        /// The kind.
+        kind: Kind,
+        /// What was asked of it.
+        operation: Operation,
+    },
+    /// Two filters of different kinds cannot be joined.
+    Kinds {
+        /// The kind of the filter that was to be changed.
+        ours: Kind,
+        /// The kind of the other.
+        theirs: Kind,
+    },
+    /// There is no room for the key.
+    Full(Full),
+    /// The key cannot be taken out exactly.
+    Saturated(Saturated),
+    /// The two filters do not fit together.
+    Mismatch(Mismatch),
+}
+
+impl fmt::Display for Refused {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Unsupported { kind, operation } => {
+                let instead = match operation {
+                    Operation::Insert | Operation::Clear => "build it anew from all keys",
+                    Operation::Remove => "build a cuckoo or a counting filter",
+                    Operation::Union => "build bloom, classic or counting filters",
+                };
+                write!(f, "a {kind} filter cannot {operation}: {instead}")
+            }
+            Self::Kinds { ours, theirs } => write!(
+                f,
+                "a {ours} filter cannot take in a {theirs} filter: build both of one kind"
+            ),
+            Self::Full(full) => full.fmt(f),
+            Self::Saturated(saturated) => saturated.fmt(f),
+            Self::Mismatch(mismatch) => mismatch.fmt(f),
+        }
+    }
+}
+
+impl core::error::Error for Refused {}

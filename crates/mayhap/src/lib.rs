@@ -42,13 +42,14 @@ mod error;
 mod filter;
 mod hash;
 mod key;
+mod kind;
 pub mod plan;
 mod probe;
 mod simd;
 mod store;
 
-pub use any::{AnyFilter, Kind, Stats};
-pub use error::{Full, Mismatch, PlanError, Saturated};
+pub use any::{AnyFilter, Stats};
+pub use error::{Full, Mismatch, PlanError, Refused, Saturated};
 pub use filter::bloom::Bloom;
 pub use filter::classic::ClassicBloom;
 pub use filter::counting::CountingBloom;
@@ -61,6 +62,7 @@ pub use filter::shared::SharedBloom;
 pub use filter::window::{Burst, Timestamp, WindowBloom};
 pub use hash::{HashScheme, Hashed, SipKey};
 pub use key::KeyHash;
+pub use kind::{Kind, Operation};
 pub use probe::classic::Scheme;
 pub use simd::Kernel;
 

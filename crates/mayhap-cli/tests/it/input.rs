@@ -95,7 +95,7 @@ fn memory_too_small_for_anything() {
     assert_refused(
         "3 B",
         &run("plan --memory 3 --fpr 1%"),
-        &["--memory 3", "64 bytes"],
+        &["--memory 3", "not even one key"],
     );
     assert_refused(
         "3 B",
@@ -116,12 +116,11 @@ fn plan_wants_two_of_three() {
         ("plan --keys 1M", "one"),
         ("plan --fpr 1%", "one"),
         ("plan --memory 1GB --json", "one"),
-        ("plan --keys 1M --fpr 1% --memory 1GB", "all three"),
     ] {
         assert_refused(
             words,
             &run(words),
-            &["exactly two of --keys, --fpr and --memory", got],
+            &["two of --keys, --fpr and --memory", got],
         );
     }
 }

@@ -1,7 +1,8 @@
 //! `mayhap plan`: its figures are the library's.
 
 use super::{run, stderr, stdout};
-use mayhap::plan::{BloomPlan, classic};
+use mayhap::Kind;
+use mayhap::plan::{BloomPlan, Wishes, size_bytes};
 use serde_json::Value;
 
 fn json(words: &str) -> Value {
@@ -33,8 +34,6 @@ fn assert_figures(figures: &Value, plan: &BloomPlan) {
         plan.rate_at(keys + keys / 2)
     );
     assert_eq!(figures["rate_at_2x_capacity"], plan.rate_at(2 * keys));
-    let classic = classic::plan(keys, rate).unwrap().bits as f64 / keys as f64;
-    assert_eq!(figures["classic_bits_per_key"], classic);
     assert_eq!(figures["limit_bits_per_key"], -rate.log2());
 }
 
@@ -86,6 +85,93 @@ fn memory_and_rate_give_the_keys() {
 }
 
 #[test]
+fn every_wish_is_answered_with_a_kind_its_size_and_a_reason() {
+    for (words, kind) in [
+        ("", "bloom"),
+        ("--delete", "cuckoo"),
+        ("--delete --grow", "cuckoo"),
+        ("--grow", "growing"),
+        ("--window", "window"),
+        ("--static", "ribbon"),
+    ] {
+        let figures = json(&format!("--keys 100k --fpr 1% {words}"));
+        assert_eq!(figures["kind"], kind, "{words}");
+        let size = size_bytes(Kind::from_name(kind).unwrap(), 100_000, 0.01).unwrap();
+        assert_eq!(figures["size_bytes"], size, "{words}");
+        assert!(figures["why"].as_str().is_some_and(|why| why.len() > 10));
+        let text = stdout(&run(&format!("plan --keys 100k --fpr 1% {words}"))).to_owned();
+        assert!(
+            text.starts_with(kind) && text.contains("100,000 keys"),
+            "{text}"
+        );
+        for other in figures["alternatives"].as_array().unwrap() {
+            let name = other["kind"].as_str().unwrap();
+            let size = size_bytes(Kind::from_name(name).unwrap(), 100_000, 0.01).unwrap();
+            assert_eq!(other["size_bytes"], size);
+            assert!(text.contains(name), "{text}");
+        }
+    }
+}
+
+#[test]
+fn a_kind_that_fits_the_memory_is_preferred_and_none_is_an_error() {
+    // Bloom takes 9.93 bits a key, cuckoo 9.78.
+    assert_eq!(json("--keys 1M --fpr 1% --memory 1.25MB")["kind"], "bloom");
+    assert_eq!(json("--keys 1M --fpr 1% --memory 1.23MB")["kind"], "cuckoo");
+    let output = run("plan --keys 1M --fpr 1% --memory 1MB");
+    assert_eq!(output.status.code(), Some(2));
+    let error = stderr(&output);
+    let rate = Wishes::default()
+        .strictest_within(1_000_000, 1_000_000)
+        .unwrap();
+    assert!(
+        error.contains("classic") && error.contains(&format!("--fpr {rate:?}")),
+        "{error}"
+    );
+    assert_eq!(
+        json(&format!("--keys 1M --fpr {rate:?} --memory 1MB"))["kind"],
+        "bloom"
+    );
+}
+
+#[test]
+fn wishes_that_exclude_each_other_are_errors() {
+    for words in [
+        "--static --grow",
+        "--window --delete",
+        "--delete --except 5",
+    ] {
+        let output = run(&format!("plan --keys 1k --fpr 1% {words}"));
+        assert_eq!(output.status.code(), Some(2), "{words}");
+        assert!(
+            stderr(&output).contains("no filter does both"),
+            "{}",
+            stderr(&output)
+        );
+        assert_eq!(stdout(&output), "");
+    }
+}
+
+#[test]
+fn the_plot_shows_every_kind_and_the_limit() {
+    let path = std::env::temp_dir().join(format!("mayhap-plot-{}.svg", std::process::id()));
+    let output = run(&format!(
+        "plan --keys 1M --fpr 1% --plot {}",
+        path.display()
+    ));
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let svg = std::fs::read_to_string(&path).unwrap();
+    std::fs::remove_file(&path).unwrap();
+    assert!(svg.starts_with("<svg") && svg.ends_with("</svg>\n"));
+    for name in Kind::ALL.map(Kind::name).into_iter().chain(["limit"]) {
+        assert!(svg.contains(&format!("<title>{name} ")), "{name}");
+    }
+    let output = run("plan --keys 1M --fpr 1% --plot /no/such/folder/x.svg");
+    assert_eq!(output.status.code(), Some(2));
+    assert!(stderr(&output).contains("--plot"), "{}", stderr(&output));
+}
+
+#[test]
 fn the_table_has_the_same_figures() {
     let plan = BloomPlan::new(1_000_000, 0.01).unwrap();
     let output = run("plan --keys 1M --fpr 1%");
@@ -95,7 +181,7 @@ fn the_table_has_the_same_figures() {
         "one cache line",
         "at 1.5x",
         "at 2x",
-        "classic Bloom",
+        "classic",
         "log2(1/rate)",
         &format!("{:.2}", plan.bits_per_key()),
     ] {
@@ -103,6 +189,5 @@ fn the_table_has_the_same_figures() {
     }
     let bytes = text.replace(',', "");
     assert!(bytes.contains(&plan.size_bytes().to_string()), "{text}");
-    assert!(bytes.contains(&plan.lines().to_string()), "{text}");
     assert!(stdout(&run("plan --keys 1M --fpr 0.1%")).contains("two cache lines"));
 }

@@ -195,6 +195,16 @@ impl Fuse {
         self.len()
     }
 
+    /// As many keys as are in: there is no room for more.
+    pub fn capacity(&self) -> u64 {
+        self.len()
+    }
+
+    /// Never: all keys were there when the filter was made.
+    pub fn is_over_capacity(&self) -> bool {
+        false
+    }
+
     /// Bytes of memory that the cells take, and the table of shards.
     pub fn size_bytes(&self) -> u64 {
         match &self.table {

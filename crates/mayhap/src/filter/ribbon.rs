@@ -279,6 +279,16 @@ impl Ribbon {
         self.len()
     }
 
+    /// As many keys as are in: there is no room for more.
+    pub fn capacity(&self) -> u64 {
+        self.len()
+    }
+
+    /// Never: all keys were there when the filter was made.
+    pub fn is_over_capacity(&self) -> bool {
+        false
+    }
+
     /// Bytes of memory that columns, thresholds and the table of shards take.
     pub fn size_bytes(&self) -> u64 {
         let bytes = size_of_val(self.words.as_slice())

@@ -85,6 +85,21 @@ impl GrowingPlan {
         )
     }
 
+    /// Bytes and layers of a chain that has just taken in its `keys`th key.
+    ///
+    /// # Errors
+    /// When it is too large to be planned for.
+    pub fn grown(&self, keys: u64) -> Result<(u64, u32), PlanError> {
+        let (mut held, mut size_bytes, mut layers) = (0_u64, 0_u64, 0);
+        while held < keys {
+            let layer = self.layer(layers)?;
+            held = held.saturating_add(layer.capacity());
+            size_bytes = size_bytes.saturating_add(layer.size_bytes());
+            layers += 1;
+        }
+        Ok((size_bytes, layers))
+    }
+
     /// The part of the rate that a layer may use up; all parts together are at most 1.
     fn share(&self, number: u32) -> f64 {
         let Some(maximum) = self.maximum else {
@@ -149,14 +164,8 @@ mod tests {
 
     /// Bits a key of a chain that has just taken in its `keys`th key.
     fn bits_per_key(plan: &GrowingPlan, keys: u64) -> f64 {
-        let (mut held, mut bits, mut number) = (0, 0, 0);
-        while held < keys {
-            let layer = plan.layer(number).unwrap();
-            held += layer.capacity();
-            bits += layer.size_bits();
-            number += 1;
-        }
-        bits as f64 / keys as f64
+        let (size_bytes, _) = plan.grown(keys).unwrap();
+        size_bytes as f64 * 8.0 / keys as f64
     }
 
     #[test]

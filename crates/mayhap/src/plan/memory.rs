@@ -25,11 +25,7 @@ impl BloomPlan {
             .flat_map(|rate| [round_up(rate), rate])
             .filter_map(|rate| Self::new(capacity, rate).ok())
             .find(fits)
-            .ok_or(PlanError::Count {
-                field: "size_bytes",
-                value: size_bytes,
-                accepted: "more bytes, or fewer keys: at no rate do they fit",
-            })
+            .ok_or(too_little(size_bytes))
     }
 
     /// The plan with the most keys at a false-positive rate that fits into `size_bytes`.
@@ -37,31 +33,61 @@ impl BloomPlan {
     /// # Errors
     /// When the rate cannot be planned for, or the memory does not hold one key.
     pub fn largest_within(size_bytes: u64, false_positive_rate: f64) -> Result<Self, PlanError> {
-        let fitting = |capacity| {
-            Self::new(capacity, false_positive_rate)
-                .ok()
-                .filter(|plan| plan.size_bytes() <= size_bytes)
-        };
-        Self::new(1, false_positive_rate)?;
-        let mut best = fitting(1).ok_or(PlanError::Count {
-            field: "size_bytes",
-            value: size_bytes,
-            accepted: "at least 64 bytes, 128 for strict rates",
+        let capacity = largest(size_bytes, |capacity| {
+            Self::new(capacity, false_positive_rate).map(|plan| plan.size_bytes())
         })?;
-        let mut too_many = 2_u64;
-        while let Some(plan) = fitting(too_many) {
-            best = plan;
-            too_many = too_many.saturating_mul(2);
-        }
-        while best.capacity() + 1 < too_many {
-            let middle = best.capacity().midpoint(too_many);
-            match fitting(middle) {
-                Some(plan) => best = plan,
-                None => too_many = middle,
-            }
-        }
-        Ok(best)
+        Self::new(capacity, false_positive_rate)
     }
+}
+
+/// The most keys whose filter, `size` bytes large, fits into `memory`.
+pub(super) fn largest(
+    memory: u64,
+    size: impl Fn(u64) -> Result<u64, PlanError>,
+) -> Result<u64, PlanError> {
+    let fits = |keys| size(keys).is_ok_and(|size| size <= memory);
+    if size(1)? > memory {
+        return Err(PlanError::Count {
+            field: "size_bytes",
+            value: memory,
+            accepted: "more bytes, or a looser rate: not even one key fits",
+        });
+    }
+    let (mut most, mut too_many) = (1, 2_u64);
+    while too_many < u64::MAX && fits(too_many) {
+        most = too_many;
+        too_many = too_many.saturating_mul(2);
+    }
+    while most + 1 < too_many {
+        let middle = most.midpoint(too_many);
+        if fits(middle) {
+            most = middle;
+        } else {
+            too_many = middle;
+        }
+    }
+    Ok(most)
+}
+
+fn too_little(memory: u64) -> PlanError {
+    PlanError::Count {
+        field: "size_bytes",
+        value: memory,
+        accepted: "more bytes, or fewer keys: at no rate do they fit",
+    }
+}
+
+/// The lowest rate at which a filter, `size` bytes large, fits into `memory`, rounded up to four digits where it still does.
+pub(super) fn strictest(
+    memory: u64,
+    size: impl Fn(f64) -> Result<u64, PlanError>,
+) -> Result<f64, PlanError> {
+    let fits = |rate: f64| size(rate).is_ok_and(|size| size <= memory);
+    let lowest = lowest_rate(fits);
+    [round_up(lowest), lowest]
+        .into_iter()
+        .find(|&rate| fits(rate))
+        .ok_or(too_little(memory))
 }
 
 /// The lowest rate that `fits`, or 1 if none below 99.99 % does; whatever fits at a rate fits at every higher one.

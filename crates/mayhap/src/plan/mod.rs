@@ -3,6 +3,7 @@
 //! Everything is `f64` through the `libm` crate, so that one request gives the same bytes on every machine. Each function
 //! says which way it rounds; where a whole number is needed, it is the one that keeps the rate that was asked for.
 
+mod advice;
 mod band;
 pub mod blocked;
 mod bloom;
@@ -17,6 +18,7 @@ mod memory;
 mod ribbon;
 mod window;
 
+pub use advice::{Choice, Wishes, size_bytes};
 pub(crate) use band::{mean_shard_slots, shard_slots, wide_shards};
 pub use bloom::{BloomPlan, LinesPerKey};
 pub use cuckoo::CuckooPlan;

@@ -12,6 +12,7 @@ mod growing;
 mod kernels;
 mod kinds;
 mod laws;
+mod model;
 mod rates;
 mod retouched;
 mod ribbon;

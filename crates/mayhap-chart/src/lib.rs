@@ -1,0 +1,212 @@
+//! Line charts as SVG: a title, two axes, lines with their names at their ends.
+//!
+//! Plotting crates bring fonts and rasterizers along and leave the names of lines to a legend box; here are a few hundred lines of
+//! text without a dependency, and names that never overlap.
+
+mod apart;
+mod axis;
+
+pub use axis::{Axis, Scale};
+
+use std::fmt::Write;
+
+const WIDTH: f64 = 880.0;
+const HEIGHT: f64 = 540.0;
+/// The plot inside: room for numbers on the left, names on the right, title above, axis below.
+const LEFT: f64 = 70.0;
+const RIGHT: f64 = 660.0;
+const TOP: f64 = 80.0;
+const BOTTOM: f64 = 470.0;
+/// Between the frame and the first and last point of a line.
+const INSET: f64 = 16.0;
+
+/// A chart.
+pub struct Chart {
+    /// What is drawn.
+    pub title: String,
+    /// Under which conditions, and which way is better.
+    pub subtitle: String,
+    /// To the right.
+    pub x: Axis,
+    /// Upwards; its name is the title's business.
+    pub y: Axis,
+    /// In the order in which they are drawn.
+    pub lines: Vec<Line>,
+}
+
+/// A line through points.
+pub struct Line {
+    /// What stands at its end.
+    pub name: String,
+    /// As SVG has it.
+    pub colour: &'static str,
+    /// In pixels.
+    pub width: f64,
+    /// Dotted lines are rulers and limits.
+    pub is_dotted: bool,
+    /// Whether the name is bold and the points have dots.
+    pub is_strong: bool,
+    /// Along x.
+    pub points: Vec<(f64, f64)>,
+}
+
+impl Chart {
+    /// The chart as a file.
+    pub fn to_svg(&self) -> String {
+        let mut svg = self.head();
+        self.grid(&mut svg);
+        for line in &self.lines {
+            self.draw(&mut svg, line);
+        }
+        self.names(&mut svg);
+        svg.push_str("</svg>\n");
+        svg
+    }
+
+    fn at(&self, (x, y): (f64, f64)) -> (f64, f64) {
+        (
+            LEFT + INSET + (RIGHT - LEFT - 2.0 * INSET) * self.x.share(x),
+            BOTTOM - (BOTTOM - TOP) * self.y.share(y),
+        )
+    }
+
+    fn head(&self) -> String {
+        let (title, subtitle) = (escaped(&self.title), escaped(&self.subtitle));
+        format!(
+            r##"<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" font-family="Helvetica, Arial, 'Liberation Sans', sans-serif" font-size="14" fill="#333">
+<title>{title}</title>
+<rect width="{WIDTH}" height="{HEIGHT}" fill="#fcfcfa"/>
+<text x="{LEFT}" y="34" font-size="20" font-weight="bold" fill="#111">{title}</text>
+<text x="{LEFT}" y="57" fill="#666">{subtitle}</text>
+<text x="{}" y="{}" text-anchor="middle" fill="#666">{}</text>
+"##,
+            f64::midpoint(LEFT, RIGHT),
+            HEIGHT - 12.0,
+            escaped(&self.x.name)
+        )
+    }
+
+    fn grid(&self, svg: &mut String) {
+        for (value, label) in &self.y.ticks {
+            let y = self.at((self.x.from, *value)).1;
+            _ = writeln!(
+                svg,
+                r##"<line x1="{LEFT}" x2="{RIGHT}" y1="{y:.1}" y2="{y:.1}" stroke="#e2e2de"/><text x="{}" y="{:.1}" text-anchor="end">{}</text>"##,
+                LEFT - 10.0,
+                y + 5.0,
+                escaped(label)
+            );
+        }
+        for (value, label) in &self.x.ticks {
+            let x = self.at((*value, self.y.from)).0;
+            // What comes after a line break is a remark below.
+            let (label, remark) = label.split_once('\n').unwrap_or((label, ""));
+            _ = writeln!(
+                svg,
+                r##"<line x1="{x:.1}" x2="{x:.1}" y1="{TOP}" y2="{BOTTOM}" stroke="#eeeeea"/><text x="{x:.1}" y="{}" text-anchor="middle">{}</text><text x="{x:.1}" y="{}" text-anchor="middle" font-size="12" fill="#777">{}</text>"##,
+                BOTTOM + 22.0,
+                escaped(label),
+                BOTTOM + 39.0,
+                escaped(remark)
+            );
+        }
+    }
+
+    fn draw(&self, svg: &mut String, line: &Line) {
+        let (mut path, mut dots) = (String::new(), String::new());
+        for &point in &line.points {
+            let (x, y) = self.at(point);
+            _ = write!(path, "{x:.1},{y:.1} ");
+            if line.is_strong {
+                _ = write!(dots, r#"<circle cx="{x:.1}" cy="{y:.1}" r="3"/>"#);
+            }
+        }
+        let Line { colour, width, .. } = line;
+        _ = writeln!(
+            svg,
+            r#"<g><title>{}</title><polyline points="{}" fill="none" stroke="{colour}" stroke-width="{width}"{} stroke-linejoin="round"/><g fill="{colour}">{dots}</g></g>"#,
+            escaped(&line.name),
+            path.trim_end(),
+            if line.is_dotted {
+                r#" stroke-dasharray="2 4""#
+            } else {
+                ""
+            },
+        );
+    }
+
+    /// The legend: every name beside the end of its line, moved apart where they would overlap.
+    fn names(&self, svg: &mut String) {
+        let mut ends: Vec<((f64, f64), &Line)> = self
+            .lines
+            .iter()
+            .filter_map(|line| Some((self.at(*line.points.last()?), line)))
+            .collect();
+        ends.sort_by(|a, b| a.0.1.total_cmp(&b.0.1));
+        let places = apart::apart(&ends.iter().map(|end| end.0.1).collect::<Vec<_>>());
+        for (&((x, y), line), place) in ends.iter().zip(places) {
+            let beside = RIGHT + 14.0;
+            let colour = line.colour;
+            let weight = if line.is_strong { "bold" } else { "normal" };
+            _ = writeln!(
+                svg,
+                r#"<line x1="{:.1}" y1="{y:.1}" x2="{:.1}" y2="{place:.1}" stroke="{colour}" stroke-opacity="0.45"/><text x="{beside}" y="{:.1}" fill="{colour}" font-weight="{weight}">{}</text>"#,
+                x + 5.0,
+                beside - 4.0,
+                place + 5.0,
+                escaped(&line.name),
+            );
+        }
+    }
+}
+
+fn escaped(text: &str) -> String {
+    text.replace('&', "&amp;")
+        .replace('<', "&lt;")
+        .replace('>', "&gt;")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn chart(name: &str) -> Chart {
+        Chart {
+            title: "Cats & dogs".into(),
+            subtitle: "a < b".into(),
+            x: Axis::new(
+                "time",
+                Scale::Linear,
+                0.0,
+                10.0,
+                vec![(0.0, "0".into()), (10.0, "ten\nat last".into())],
+            ),
+            y: Axis::new("", Scale::Log, 1.0, 100.0, vec![(10.0, "10".into())]),
+            lines: vec![Line {
+                name: name.into(),
+                colour: "#0b5fa5",
+                width: 2.0,
+                is_dotted: false,
+                is_strong: true,
+                points: vec![(0.0, 1.0), (5.0, 10.0), (10.0, 100.0)],
+            }],
+        }
+    }
+
+    #[test]
+    fn points_are_where_their_axes_put_them() {
+        let svg = chart("line").to_svg();
+        assert!(
+            svg.contains(r#"points="86.0,470.0 365.0,275.0 644.0,80.0""#),
+            "{svg}"
+        );
+        assert!(svg.contains(">at last<"));
+    }
+
+    #[test]
+    fn text_cannot_break_out() {
+        let svg = chart("</text><script>").to_svg();
+        assert!(svg.contains("Cats &amp; dogs") && svg.contains("a &lt; b"));
+        assert!(!svg.contains("<script>"));
+    }
+}

@@ -1,0 +1,89 @@
+//! Bits per key over the false-positive rate, a line a kind, and the line that none can go below.
+
+use crate::format;
+use mayhap::Kind;
+use mayhap::plan::size_bytes;
+use mayhap_chart::{Axis, Chart, Line, Scale};
+
+/// From the loosest rate to the strictest.
+const RATES: (f64, f64) = (0.1, 1e-6);
+/// Points a line, evenly spread; a power of ten is one of them.
+const STEPS: u32 = 200;
+
+/// Who is drawn, in colours that people with red-green blindness can tell apart.
+const LINES: [(Kind, &str, f64); 8] = [
+    (Kind::Counting, "#7a5230", 2.0),
+    (Kind::Window, "#a08500", 2.0),
+    (Kind::Growing, "#b3478f", 2.0),
+    (Kind::Classic, "#8a8a8a", 2.0),
+    (Kind::Bloom, "#0b5fa5", 3.5),
+    (Kind::Cuckoo, "#d55e00", 2.5),
+    (Kind::Fuse, "#009e73", 2.5),
+    (Kind::Ribbon, "#5b4bb5", 2.5),
+];
+
+/// The chart for filters of so many keys; `asked` is where somebody stands.
+pub(super) fn svg(keys: u64, asked: f64) -> String {
+    let rates: Vec<f64> = (0..=STEPS)
+        .map(|step| RATES.0 * (RATES.1 / RATES.0).powf(f64::from(step) / f64::from(STEPS)))
+        .collect();
+    let line = |name: &str, colour, width, is_dotted, bits: &dyn Fn(f64) -> Option<f64>| {
+        let points: Vec<_> = rates
+            .iter()
+            .filter_map(|&rate| Some((rate, bits(rate)?)))
+            .collect();
+        Line {
+            name: format!("{name}{}", at(asked, bits)),
+            colour,
+            width,
+            is_dotted,
+            is_strong: false,
+            points,
+        }
+    };
+    let mut lines: Vec<Line> = LINES
+        .iter()
+        .map(|&(kind, colour, width)| {
+            let bits = |rate| Some(size_bytes(kind, keys, rate).ok()? as f64 * 8.0 / keys as f64);
+            line(kind.name(), colour, width, false, &bits)
+        })
+        .collect();
+    lines.push(line("limit", "#222222", 1.6, true, &|rate| {
+        Some(-rate.log2())
+    }));
+    let ticks = (1..=6).map(|digits| {
+        let rate = 10_f64.powi(-digits);
+        (rate, format::asked_rate(rate))
+    });
+    Chart {
+        title: "Bits per key".into(),
+        subtitle: format!(
+            "for {}, by false-positive rate; beside the names at {}; lower is better",
+            format::counted(keys, "key"),
+            format::asked_rate(asked)
+        ),
+        x: Axis::new(
+            "false-positive rate",
+            Scale::Log,
+            RATES.0,
+            RATES.1,
+            ticks.collect(),
+        ),
+        y: Axis::new(
+            "",
+            Scale::Log,
+            3.0,
+            128.0,
+            [4, 8, 16, 32, 64, 128]
+                .map(|bits| (f64::from(bits), bits.to_string()))
+                .into(),
+        ),
+        lines,
+    }
+    .to_svg()
+}
+
+/// What stands beside a name: the bits at the rate that was asked about.
+fn at(rate: f64, bits: &dyn Fn(f64) -> Option<f64>) -> String {
+    bits(rate).map_or(String::new(), |bits| format!(" {bits:.2}"))
+}

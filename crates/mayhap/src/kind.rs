@@ -1,0 +1,98 @@
+//! The kinds of filter, and what each of them can do.
+
+use core::fmt;
+
+/// The kinds of filter, with the names that the command line and files use.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub enum Kind {
+    /// [`Bloom`](crate::Bloom).
+    Bloom,
+    /// [`ClassicBloom`](crate::ClassicBloom).
+    Classic,
+    /// [`CountingBloom`](crate::CountingBloom).
+    Counting,
+    /// [`GrowingBloom`](crate::GrowingBloom).
+    Growing,
+    /// [`WindowBloom`](crate::WindowBloom).
+    Window,
+    /// [`Cuckoo`](crate::Cuckoo).
+    Cuckoo,
+    /// [`Fuse`](crate::Fuse).
+    Fuse,
+    /// [`Ribbon`](crate::Ribbon).
+    Ribbon,
+}
+
+/// What some kinds can do with a filter and others cannot.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub enum Operation {
+    /// Take in another key.
+    Insert,
+    /// Take a key out.
+    Remove,
+    /// Take in all keys of another filter.
+    Union,
+    /// Forget all keys.
+    Clear,
+}
+
+impl Kind {
+    /// All kinds.
+    pub const ALL: [Self; 8] = [
+        Self::Bloom,
+        Self::Classic,
+        Self::Counting,
+        Self::Growing,
+        Self::Window,
+        Self::Cuckoo,
+        Self::Fuse,
+        Self::Ribbon,
+    ];
+
+    /// `bloom`, `classic`, `counting`, `growing`, `window`, `cuckoo`, `fuse`, `ribbon`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Bloom => "bloom",
+            Self::Classic => "classic",
+            Self::Counting => "counting",
+            Self::Growing => "growing",
+            Self::Window => "window",
+            Self::Cuckoo => "cuckoo",
+            Self::Fuse => "fuse",
+            Self::Ribbon => "ribbon",
+        }
+    }
+
+    /// The kind of that name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.name() == name)
+    }
+
+    /// Whether filters of this kind can do that.
+    pub const fn can(self, operation: Operation) -> bool {
+        match operation {
+            Operation::Insert | Operation::Clear => !matches!(self, Self::Fuse | Self::Ribbon),
+            Operation::Remove => matches!(self, Self::Counting | Self::Cuckoo),
+            Operation::Union => matches!(self, Self::Bloom | Self::Classic | Self::Counting),
+        }
+    }
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl fmt::Display for Operation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Insert => "take in another key",
+            Self::Remove => "take a key out",
+            Self::Union => "take in another filter",
+            Self::Clear => "be emptied",
+        })
+    }
+}
