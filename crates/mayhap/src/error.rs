@@ -155,6 +155,11 @@ pub enum Full {
         /// How many.
         copies: u32,
     },
+    /// What must be remembered about the key would take more memory than there is.
+    Memory {
+        /// How much was asked for.
+        size_bytes: u64,
+    },
 }
 
 impl fmt::Display for Full {
@@ -167,6 +172,10 @@ impl fmt::Display for Full {
             Self::Copies { copies } => write!(
                 f,
                 "no room for another copy: the key is in {copies} times: insert it if absent, or count it elsewhere"
+            ),
+            Self::Memory { size_bytes } => write!(
+                f,
+                "no room for the key: {size_bytes} bytes of memory could not be had: build the filter anew with all keys"
             ),
         }
     }

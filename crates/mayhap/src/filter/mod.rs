@@ -4,10 +4,10 @@ pub(crate) mod bloom;
 pub(crate) mod classic;
 pub(crate) mod counting;
 pub(crate) mod cuckoo;
+pub(crate) mod excepting;
 pub(crate) mod fuse;
 pub(crate) mod growing;
 pub(crate) mod retouched;
-#[allow(dead_code, reason = "made for the exceptions of `Excepting`")]
 pub(crate) mod retrieval;
 pub(crate) mod ribbon;
 mod ruler;

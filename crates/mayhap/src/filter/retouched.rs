@@ -59,7 +59,7 @@ pub struct ClearedAll {
 /// A classic Bloom filter from which chosen false positives can be taken out, **at the price of keys**: each cleared bit loses
 /// every key that uses it, mostly one or two, and a lost key is a wrong "no". What a clearing cost is in its report.
 ///
-/// Take `Excepting` instead unless others must read the bits: it is exact on its list and loses no key.
+/// Take [`Excepting`](crate::Excepting) instead unless others must read the bits: it is exact on its list and loses no key.
 ///
 /// ```
 /// use mayhap::{Clearing, Retouched};
