@@ -14,6 +14,12 @@ use alloc::vec::Vec;
 /// Rows of 128 slots: shards are then so large that the directory takes less than a hundredth of a bit a key.
 type Row = u128;
 
+/// The coefficients of a row, in three blocks of slots from `block` on.
+struct Place {
+    block: u64,
+    masks: [u64; 3],
+}
+
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Retrieval {
     directory: Directory,
@@ -86,32 +92,48 @@ impl Retrieval {
     /// The value of a hash that is in the set, and anything for others.
     #[inline]
     pub(crate) fn get(&self, hash: u64) -> u32 {
+        let row = self.place(spread(hash));
+        let columns = (0..u64::from(self.bits)).rev();
+        columns.fold(0, |value, column| value << 1 | self.bit(&row, column))
+    }
+
+    /// Of a filter made from hashes, whether one of them may be this one; `false` is certain. Half of all others are known by
+    /// the first bit that is looked at.
+    #[inline]
+    pub(crate) fn matches(&self, hash: u64) -> bool {
         let spread = spread(hash);
+        let fingerprint = fingerprint(spread);
+        let row = self.place(spread);
+        (0..u64::from(self.bits)).all(|column| self.bit(&row, column) == fingerprint >> column & 1)
+    }
+
+    #[inline(always)]
+    fn place(&self, spread: u64) -> Place {
         let number = mul_high(spread, self.directory.shards());
         let shard = self.directory.shard(number);
         let (start, coefficients) = shard.row::<Row>(spread);
         let slot = shard.first_slot + start;
-        let (block, shift) = (slot / 64, slot % 64);
-        let masks = [
-            (coefficients << shift) as u64,
-            (coefficients >> 1 >> (63 - shift)) as u64,
-            (coefficients >> 64 >> 1 >> (63 - shift)) as u64,
-        ];
-        (0..u64::from(self.bits)).rev().fold(0, |value, column| {
-            let met = (block..)
-                .zip(masks)
-                .fold(0, |met, (block, mask)| match mask {
-                    0 => met,
-                    mask => met ^ self.word(block, column) & mask,
-                });
-            value << 1 | met.count_ones() & 1
-        })
+        let shift = slot % 64;
+        Place {
+            block: slot / 64,
+            masks: [
+                (coefficients << shift) as u64,
+                (coefficients >> 1 >> (63 - shift)) as u64,
+                (coefficients >> 64 >> 1 >> (63 - shift)) as u64,
+            ],
+        }
     }
 
-    /// Of a filter made from hashes, whether one of them may be this one; `false` is certain.
-    #[inline]
-    pub(crate) fn matches(&self, hash: u64) -> bool {
-        (self.get(hash) ^ fingerprint(spread(hash))) << (32 - self.bits) == 0
+    /// The bit of a column at a place.
+    #[inline(always)]
+    fn bit(&self, place: &Place, column: u64) -> u32 {
+        let met = (place.block..)
+            .zip(place.masks)
+            .fold(0, |met, (block, mask)| match mask {
+                0 => met,
+                mask => met ^ self.word(block, column) & mask,
+            });
+        met.count_ones() & 1
     }
 
     /// A column's bits in a block, and after those of the last block anything.

@@ -5,7 +5,7 @@
 //! in the first level costs a bits and saves n / 2^(r + 1), so that this r is the best. No layer can take less than
 //! `log2 C(n + a, a)` bits: it tells apart which a of n + a keys are the exceptions.
 
-use super::{check_rate, mean_shard_slots, wide_shards};
+use super::{check_rate, shard_slots, wide_shards};
 use crate::PlanError;
 use core::fmt;
 
@@ -113,7 +113,7 @@ fn retrieval_bytes(keys: u64, bits: u8) -> u64 {
     }
     let keys = keys.min(MOST_KEYS);
     let shards = wide_shards(keys);
-    let slots = shards * mean_shard_slots(keys, shards);
+    let slots = shard_slots(keys, 0);
     (slots * u64::from(bits)).div_ceil(8) + 4 * (shards + 1)
 }
 

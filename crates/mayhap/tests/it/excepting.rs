@@ -48,7 +48,7 @@ fn both_lists_are_exact_and_the_layer_is_as_small_as_computed() {
         (1_000_000, 100_000, 3, 0.012),
         (1_000_000, 1_000_000, 1, 0.087),
         (1_000_000, 10_000_000, 1, 0.54),
-        (if soak() { 1_000_000 } else { 50_000 }, 0, 1, 2.04),
+        (if soak() { 300_000 } else { 50_000 }, 0, 1, 2.04),
     ] {
         let exceptions = if exceptions == 0 {
             100 * positives
@@ -502,7 +502,7 @@ fn later_inserts(positives: u64, exceptions: u64, operations: u64, seed: u64) ->
 
 #[test]
 fn later_inserts_lose_nothing_and_bring_no_exception_back() {
-    let operations = if soak() { 100_000_000 } else { 100_000 };
+    let operations = if soak() { 5_000_000 } else { 100_000 };
     for (positives, exceptions) in [
         (100_000, 10_000),
         (20_000, 200_000),
