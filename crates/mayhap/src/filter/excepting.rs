@@ -43,7 +43,7 @@ pub enum OnConflict {
 ///
 /// * No key is lost. Those that the layer would deny are remembered, 11 to 21 bytes each; [`overrides`](Self::overrides) and
 ///   [`size_bytes`](Self::size_bytes) tell how many. With few exceptions that is one key in thousands, with as many accepted
-///   exceptions as positives every second one.
+///   exceptions as positives every second one, with many more almost every one.
 /// * The last word counts: an exception that is inserted is found from then on. The filter cannot tell that it was one, because
 ///   it does not keep the exceptions.
 /// * Exceptions that the base accepted when the filter was made stay out. Others may be accepted by a base that has more keys

@@ -1,8 +1,8 @@
 //! The size of the exception layer of an `Excepting`: two levels, or a list where that is smaller.
 //!
-//! With n positives and a exceptions that the base accepts, the first level is a filter of these a keys with
-//! `r = floor(log2(n / a))` bits, which n / 2^r positives pass by chance; the second has one bit for each of both. One bit more
-//! in the first level costs a bits and saves n / 2^(r + 1), so that this r is the best. No layer can take less than
+//! With n positives and a exceptions that the base accepts, the first level is a filter of the fewer of them, say a, with
+//! `r = floor(log2(n / a))` bits, which n / 2^r of the others pass by chance; the second has one bit for each of both. One bit
+//! more in the first level costs a bits and saves n / 2^(r + 1), so that this r is the best. No layer can take less than
 //! `log2 C(n + a, a)` bits: it tells apart which a of n + a keys are the exceptions.
 
 use super::{check_rate, shard_slots, wide_shards};
@@ -40,14 +40,13 @@ impl ExceptingPlan {
     /// The layer for a known number of exceptions that the base filter accepts. Its size is the one to expect, since how many
     /// positives pass the first level is chance.
     pub fn for_corrected(positives: u64, corrected: u64) -> Self {
-        let first_level_bits = match positives.checked_div(corrected) {
-            Some(ratio) if ratio > 1 => (ratio.ilog2() as u8).min(MOST_BITS),
-            _ => 0,
-        };
-        let passing = libm::ldexp(positives as f64, -i32::from(first_level_bits));
-        let second = corrected.saturating_add(libm::round(passing) as u64);
-        let two_levels =
-            retrieval_bytes(corrected, first_level_bits).saturating_add(retrieval_bytes(second, 1));
+        let (fewer, more) = (corrected.min(positives), corrected.max(positives));
+        // Where one side has no keys there is nothing to tell apart.
+        let ratio = more.checked_div(fewer).unwrap_or(1);
+        let first_level_bits = (ratio.ilog2() as u8).min(MOST_BITS);
+        let passing = libm::ldexp(more as f64, -i32::from(first_level_bits));
+        let second = fewer.saturating_add(libm::round(passing) as u64);
+        let two_levels = retrieval_bytes(fewer, first_level_bits) + retrieval_bytes(second, 1);
         let list = corrected.saturating_mul(8);
         Self {
             positives,
@@ -68,9 +67,14 @@ impl ExceptingPlan {
         self.corrected
     }
 
-    /// Bits of the first level; 0 when there is none, because there are as many exceptions as positives or more.
+    /// Bits of the first level; 0 when there is none, because exceptions and positives are about as many.
     pub fn first_level_bits(&self) -> u8 {
         self.first_level_bits
+    }
+
+    /// Whether the first level is a filter of the positives, which are fewer than the exceptions.
+    pub fn first_level_is_of_positives(&self) -> bool {
+        self.positives < self.corrected
     }
 
     /// Whether a sorted list of hashes, 8 bytes each, is smaller than two levels: so it is for a handful of exceptions.
@@ -95,13 +99,16 @@ impl ExceptingPlan {
         ln_choices / core::f64::consts::LN_2 / n
     }
 
-    /// The share of strangers accepted by the base that the layer accepts, too: it denies half of those that pass its first
-    /// level, whoever they are.
+    /// The share of strangers accepted by the base that the layer accepts, too: half of those that pass its first level, and
+    /// of the others all or none.
     pub fn rate_factor(&self) -> f64 {
+        let half_of_passing = libm::exp2(-1.0 - f64::from(self.first_level_bits));
         if self.is_list {
             1.0
+        } else if self.first_level_is_of_positives() {
+            half_of_passing
         } else {
-            1.0 - libm::exp2(-1.0 - f64::from(self.first_level_bits))
+            1.0 - half_of_passing
         }
     }
 }
@@ -164,10 +171,14 @@ mod tests {
 
     #[test]
     fn one_bit_more_or_less_in_the_first_level_saves_nothing() {
-        let bits = |n: u64, a: u64, r: i32| a as f64 * f64::from(r) + libm::ldexp(n as f64, -r);
+        let bits = |n: u64, a: u64, r: i32| {
+            n.min(a) as f64 * f64::from(r) + libm::ldexp(n.max(a) as f64, -r)
+        };
         for n in [1000, 77_777, 1_000_000_000] {
-            for a in [1, 7, 100, 999, 1000, 5000] {
-                let r = i32::from(ExceptingPlan::for_corrected(n, a).first_level_bits());
+            for a in [1, 7, 100, 999, 1000, 5000, 1_000_000] {
+                let plan = ExceptingPlan::for_corrected(n, a);
+                assert_eq!(plan.first_level_is_of_positives(), n < a);
+                let r = i32::from(plan.first_level_bits());
                 assert!(bits(n, a, r) <= bits(n, a, r + 1), "{n} {a}");
                 assert!(r == 0 || bits(n, a, r) <= bits(n, a, r - 1), "{n} {a}");
             }

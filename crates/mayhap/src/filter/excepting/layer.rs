@@ -1,8 +1,8 @@
 //! The exception layer: of the keys that the base accepts, it denies the exceptions, all of them, and no positive.
 //!
-//! Two levels (Mozilla's clubcard, eprint 2025/610, the other way round). The first is a filter of the exceptions, which most
-//! positives do not pass. The second has one bit for every key that passes, exception or positive, and so is right about all of
-//! them. Strangers that the base accepts and that pass the first level are denied or not, as it comes.
+//! Two levels, as in Mozilla's clubcard (eprint 2025/610). The first is a filter of the fewer, exceptions or positives, which
+//! most of the others do not pass. The second has one bit for every key that passes, exception or positive, and so is right about
+//! all of them. Strangers that the base accepts are denied or not, as it comes.
 
 use super::super::retrieval::Retrieval;
 use crate::PlanError;
@@ -18,41 +18,59 @@ pub(super) enum Layer {
     /// The hashes of the exceptions, sorted.
     List(Vec<u64>),
     TwoLevels {
-        first: Option<Retrieval>,
+        first: First,
         second: Retrieval,
     },
 }
 
-/// What positives are held against: who passes here must be told from the exceptions.
-pub(super) enum FirstLevel {
-    Everyone,
-    Filter(Retrieval),
-    /// Only the exceptions themselves.
-    List,
+/// A first level.
+#[derive(Clone, PartialEq)]
+pub(super) enum First {
+    /// Who does not pass is no exception.
+    OfExceptions(Retrieval),
+    /// Who does not pass is no positive.
+    OfPositives(Retrieval),
+    None,
 }
 
-impl FirstLevel {
-    /// The first level for sorted exceptions. Hashes that were chosen not to fit into a filter make a list.
+/// Which positives a layer must be told about.
+pub(super) enum Concerned {
+    /// Those that pass the first level.
+    Passing(Retrieval),
+    All,
+    /// Those that are exceptions, too: the rest is told apart by the list.
+    Listed,
+}
+
+impl Concerned {
+    /// For sorted exceptions. Hashes that were chosen not to fit into a filter make a list.
     pub(super) fn new(plan: &ExceptingPlan, exceptions: &[u64]) -> Result<Self, PlanError> {
         if plan.is_list() {
-            return Ok(Self::List);
+            return Ok(Self::Listed);
         }
-        match plan.first_level_bits() {
-            0 => Ok(Self::Everyone),
-            bits => match Retrieval::of_fingerprints(exceptions.iter().copied(), bits) {
-                Ok(filter) => Ok(Self::Filter(filter)),
-                Err(PlanError::Unsolvable { .. }) => Ok(Self::List),
-                Err(error) => Err(error),
-            },
+        if plan.first_level_bits() == 0 || plan.first_level_is_of_positives() {
+            return Ok(Self::All);
         }
+        let hashes = exceptions.iter().copied();
+        let filter = Retrieval::of_fingerprints(hashes, plan.first_level_bits());
+        solved(filter).map(|filter| filter.map_or(Self::Listed, Self::Passing))
     }
 
-    pub(super) fn passes(&self, hash: u64, exceptions: &[u64]) -> bool {
+    pub(super) fn has(&self, hash: u64, exceptions: &[u64]) -> bool {
         match self {
-            Self::Everyone => true,
-            Self::Filter(filter) => filter.matches(hash),
-            Self::List => exceptions.binary_search(&hash).is_ok(),
+            Self::Passing(filter) => filter.matches(hash),
+            Self::All => true,
+            Self::Listed => exceptions.binary_search(&hash).is_ok(),
         }
+    }
+}
+
+/// `None` when the hashes do not fit together.
+fn solved(result: Result<Retrieval, PlanError>) -> Result<Option<Retrieval>, PlanError> {
+    match result {
+        Ok(retrieval) => Ok(Some(retrieval)),
+        Err(PlanError::Unsolvable { .. }) => Ok(None),
+        Err(error) => Err(error),
     }
 }
 
@@ -61,25 +79,34 @@ impl Layer {
         Self::List(Vec::new())
     }
 
-    /// The layer for sorted exceptions, and the positives that pass its first level. No hash is both.
+    /// The layer for sorted exceptions and the positives concerned. No hash is both.
     pub(super) fn new(
-        first: FirstLevel,
+        plan: &ExceptingPlan,
+        concerned: Concerned,
         exceptions: Vec<u64>,
-        passing: &[u64],
+        positives: &[u64],
     ) -> Result<Self, PlanError> {
-        let first = match first {
-            FirstLevel::List => return Ok(Self::List(exceptions)),
-            FirstLevel::Everyone => None,
-            FirstLevel::Filter(filter) => Some(filter),
+        let first = match concerned {
+            Concerned::Listed => return Ok(Self::List(exceptions)),
+            Concerned::Passing(filter) => First::OfExceptions(filter),
+            Concerned::All if plan.first_level_bits() == 0 => First::None,
+            Concerned::All => {
+                let hashes = positives.iter().copied();
+                let filter = Retrieval::of_fingerprints(hashes, plan.first_level_bits());
+                let Some(filter) = solved(filter)? else {
+                    return Ok(Self::List(exceptions));
+                };
+                First::OfPositives(filter)
+            }
         };
-        let mut values = reserved((exceptions.len() + passing.len()) as u64)?;
-        values.extend(exceptions.iter().map(|&hash| (hash, POSITIVE ^ 1)));
-        values.extend(passing.iter().map(|&hash| (hash, POSITIVE)));
-        match Retrieval::build(&values, 1) {
-            Ok(second) => Ok(Self::TwoLevels { first, second }),
-            Err(PlanError::Unsolvable { .. }) => Ok(Self::List(exceptions)),
-            Err(error) => Err(error),
-        }
+        let passing = || exceptions.iter().filter(|&&hash| first.is_open(hash));
+        let mut values = reserved((passing().count() + positives.len()) as u64)?;
+        values.extend(passing().map(|&hash| (hash, POSITIVE ^ 1)));
+        values.extend(positives.iter().map(|&hash| (hash, POSITIVE)));
+        Ok(match solved(Retrieval::build(&values, 1))? {
+            Some(second) => Self::TwoLevels { first, second },
+            None => Self::List(exceptions),
+        })
     }
 
     /// Whether a key that the base accepts is to be denied.
@@ -88,8 +115,11 @@ impl Layer {
         match self {
             Self::List(exceptions) => exceptions.binary_search(&hash).is_ok(),
             Self::TwoLevels { first, second } => {
-                first.as_ref().is_none_or(|first| first.matches(hash))
-                    && second.get(hash) != POSITIVE
+                if first.is_open(hash) {
+                    second.get(hash) != POSITIVE
+                } else {
+                    matches!(first, First::OfPositives(_))
+                }
             }
         }
     }
@@ -97,14 +127,30 @@ impl Layer {
     pub(super) fn size_bytes(&self) -> u64 {
         match self {
             Self::List(exceptions) => size_of_val(exceptions.as_slice()) as u64,
-            Self::TwoLevels { first, second } => {
-                first.as_ref().map_or(0, Retrieval::size_bytes) + second.size_bytes()
-            }
+            Self::TwoLevels { first, second } => first.size_bytes() + second.size_bytes(),
         }
     }
 
     pub(super) fn is_list(&self) -> bool {
         matches!(self, Self::List(_))
+    }
+}
+
+impl First {
+    /// Whether it is up to the second level.
+    #[inline]
+    fn is_open(&self, hash: u64) -> bool {
+        match self {
+            Self::OfExceptions(filter) | Self::OfPositives(filter) => filter.matches(hash),
+            Self::None => true,
+        }
+    }
+
+    fn size_bytes(&self) -> u64 {
+        match self {
+            Self::OfExceptions(filter) | Self::OfPositives(filter) => filter.size_bytes(),
+            Self::None => 0,
+        }
     }
 }
 
@@ -116,10 +162,13 @@ mod tests {
 
     fn layer(exceptions: Vec<u64>, positives: &[u64]) -> Layer {
         let plan = ExceptingPlan::for_corrected(positives.len() as u64, exceptions.len() as u64);
-        let first = FirstLevel::new(&plan, &exceptions).unwrap();
-        let passes = |hash: &u64| first.passes(*hash, &exceptions);
-        let passing: Vec<u64> = positives.iter().copied().filter(passes).collect();
-        Layer::new(first, exceptions, &passing).unwrap()
+        let concerned = Concerned::new(&plan, &exceptions).unwrap();
+        let told: Vec<u64> = positives
+            .iter()
+            .copied()
+            .filter(|&hash| concerned.has(hash, &exceptions))
+            .collect();
+        Layer::new(&plan, concerned, exceptions, &told).unwrap()
     }
 
     #[test]
@@ -130,6 +179,7 @@ mod tests {
             (chosen(0, 1000), random(0, 100_000)),
             (random(0, 1000), chosen(0, 100_000)),
             (chosen(0, 100_000), chosen(100_000, 200_000)),
+            (chosen(0, 100_000), chosen(100_000, 101_000)),
             ((0..1000).collect(), (1000..100_000).collect()),
         ] {
             exceptions.sort_unstable();
@@ -142,7 +192,9 @@ mod tests {
     #[test]
     fn what_cannot_be_solved_is_listed() {
         // One hash on both sides stands for hashes that were chosen not to fit.
-        let layer = Layer::new(FirstLevel::Everyone, Vec::from([7, 9]), &[9, 11]).unwrap();
+        let plan = ExceptingPlan::for_corrected(1000, 1000);
+        let exceptions = Vec::from([7, 9]);
+        let layer = Layer::new(&plan, Concerned::All, exceptions, &[9, 11]).unwrap();
         assert!(layer.is_list() && layer.denies(7) && !layer.denies(11));
     }
 }

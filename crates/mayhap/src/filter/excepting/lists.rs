@@ -1,12 +1,12 @@
 //! Positives and exceptions -> the layer: which exceptions the base accepts, which positives look like them, and what is on both
 //! lists.
 //!
-//! Only exceptions that the base accepts are gathered, and only positives that pass the first level. A hash on both lists is
-//! among both, so that conflicts and collisions are found there and nowhere else.
+//! Only exceptions that the base accepts are gathered, and only positives that could be taken for one of them. A hash on both
+//! lists is among both, so that conflicts and collisions are found there and nowhere else.
 
 use super::base::sealed::Ask;
 use super::error::{NAMED, name};
-use super::layer::{FirstLevel, Layer};
+use super::layer::{Concerned, Layer};
 use super::{ExceptError, OnConflict};
 use crate::plan::ExceptingPlan;
 use crate::store::bits::Bits;
@@ -39,9 +39,10 @@ pub(super) fn make<P: Hashed, E: Hashed>(
     let mut settled = 0;
     loop {
         let plan = ExceptingPlan::for_corrected(positives.len() as u64, accepted.len() as u64);
-        let first = FirstLevel::new(&plan, &accepted)?;
-        let mut passing = passing(base, positives, |hash| first.passes(hash, &accepted))?;
-        let both = in_both(&accepted, &passing)?;
+        let concerned = Concerned::new(&plan, &accepted)?;
+        let is_concerned = |hash| concerned.has(hash, &accepted);
+        let mut told = told_about(base, positives, is_concerned)?;
+        let both = in_both(&accepted, &told)?;
         let alone = |hash: &u64| both.binary_search(hash).is_err();
         if !both.is_empty() {
             settled = both.len() as u64;
@@ -52,12 +53,12 @@ pub(super) fn make<P: Hashed, E: Hashed>(
                     // Again for those that are left, as if the others had never been on the list.
                     continue;
                 }
-                OnConflict::Allow => passing.retain(alone),
+                OnConflict::Allow => told.retain(alone),
             }
         }
         let corrected = accepted.len() as u64;
         return Ok(Made {
-            layer: Layer::new(first, accepted, &passing)?,
+            layer: Layer::new(&plan, concerned, accepted, &told)?,
             corrected,
             settled,
         });
@@ -105,13 +106,13 @@ fn accepted<E: Hashed>(base: &impl Ask, exceptions: &[E]) -> Result<Vec<u64>, Pl
     Ok(accepted)
 }
 
-/// The positives that pass the first level, sorted, each once.
-fn passing<P: Hashed>(
+/// The positives that the layer must be told about, sorted, each once.
+fn told_about<P: Hashed>(
     base: &impl Ask,
     positives: &[P],
-    passes: impl Fn(u64) -> bool,
+    is_concerned: impl Fn(u64) -> bool,
 ) -> Result<Vec<u64>, ExceptError> {
-    let mut passing = Vec::new();
+    let mut told = Vec::new();
     let mut missing = 0;
     let mut first = Vec::new();
     ask_each(base, positives, |item, hash, found| {
@@ -120,8 +121,8 @@ fn passing<P: Hashed>(
             if first.len() < NAMED {
                 first.push(name(item, hash));
             }
-        } else if passes(hash) {
-            push(&mut passing, hash)?;
+        } else if is_concerned(hash) {
+            push(&mut told, hash)?;
         }
         Ok(())
     })?;
@@ -131,8 +132,8 @@ fn passing<P: Hashed>(
             count: missing,
         });
     }
-    sort(&mut passing);
-    Ok(passing)
+    sort(&mut told);
+    Ok(told)
 }
 
 fn sort(hashes: &mut Vec<u64>) {
