@@ -6,7 +6,8 @@ use crate::case::{insert, query, space, url};
 use crate::clock::cpu_ns;
 use crate::figure::{Case, Figure};
 use crate::keys::{self, Seed};
-use crate::peers::{OTHERS, Other, RATES, STRICT};
+use crate::others::{Built, OTHERS};
+use crate::peers::{RATES, STRICT};
 use mayhap::KeyHash;
 
 pub fn run(args: &Args, number: u64) {
@@ -64,19 +65,19 @@ fn check_all_keys(filter: &mayhap::Bloom, keys: &[KeyHash]) {
     }
 }
 
-/// Those that are not Bloom filters. They are built once, and the time of that is shown beside the inserts.
-fn build_others(keys: &[KeyHash]) -> Vec<(&'static str, Other)> {
+/// Those of other kinds.
+fn build_others(keys: &[KeyHash]) -> Vec<(&'static str, Built)> {
     let count = keys.len() as u64;
     let mut built = Vec::new();
-    for appetite in &OTHERS {
-        let mut figure = Figure::new(Case::Insert, count, STRICT, appetite.name);
-        if let Some(reason) = appetite.too_much(count) {
+    for candidate in &OTHERS {
+        let mut figure = Figure::new(Case::Insert, count, STRICT, candidate.name);
+        if let Some(reason) = candidate.too_much(count) {
             figure.note = Some(format!("skipped: {reason}"));
         } else {
             let mut other = None;
-            let ns = cpu_ns(|| other = Some(Other::build(appetite.name, keys)));
+            let ns = cpu_ns(|| other = Some((candidate.build)(keys)));
             figure.ns = Some(ns / count as f64);
-            built.extend(other.map(|other| (appetite.name, other)));
+            built.extend(other.map(|other| (candidate.name, other)));
         }
         tell(&[figure]);
     }

@@ -14,6 +14,7 @@ pub mod figure;
 pub mod keys;
 pub mod machine;
 pub mod measure;
+pub mod others;
 pub mod peers;
 pub mod report;
 pub mod targets;

@@ -6,7 +6,8 @@ use crate::clock::cpu_ns;
 use crate::figure::{Case, Figure, name};
 use crate::keys::Queries;
 use crate::measure::{Contender, alternate};
-use crate::peers::{Other, ask_each};
+use crate::others::Built;
+use crate::peers::ask_each;
 use mayhap::{Bloom, KeyHash};
 use std::hint::black_box;
 
@@ -15,7 +16,7 @@ const DISTANCES: [usize; 8] = [8, 16, 24, 32, 48, 64, 96, 128];
 
 pub fn measure(
     filled: &Filled,
-    others: &[(&'static str, Other)],
+    others: &[(&'static str, Built)],
     queries: &Queries<KeyHash>,
     keys: u64,
     rate: f64,
@@ -46,16 +47,19 @@ pub fn measure(
             Box::new(|asked, found| ask_each(asked, found, |key| sbbf.contains_hash(key.to_u64()))),
         ),
     ];
+    let mut size_bits = vec![
+        mayhap.plan().size_bits(),
+        mayhap.plan().size_bits(),
+        fastbloom.num_bits() as u64,
+        sbbf.as_bytes().len() as u64 * 8,
+    ];
     for (name, other) in others {
-        asks.push((name, Box::new(|asked, found| other.ask(asked, found))));
-    }
-    // Batches of static filters come after all others, so that sizes and answers keep their order.
-    let batches = || others.iter().filter_map(|(_, other)| other.ask_batch());
-    for (name, filter) in batches() {
-        asks.push((
-            name,
-            Box::new(|asked, found| filter.contains_hashes(asked, found)),
-        ));
+        let single = other.single.iter().map(|ask| (*name, ask));
+        let batch = other.batch.iter().map(|(name, ask)| (*name, ask));
+        for (name, ask) in single.chain(batch) {
+            asks.push((name, Box::new(|asked, found| ask(asked, found))));
+            size_bits.push(other.size_bits);
+        }
     }
     // One set of answers each, in the order of `asks`.
     let mut answers = vec![vec![false; queries.asked.len()]; asks.len()];
@@ -87,16 +91,6 @@ pub fn measure(
         answers[0] == answers[1],
         "mayhap answers differently in a batch"
     );
-    let size_bits = [
-        mayhap.plan().size_bits(),
-        mayhap.plan().size_bits(),
-        fastbloom.num_bits() as u64,
-        sbbf.as_bytes().len() as u64 * 8,
-    ];
-    let size_bits = size_bits
-        .into_iter()
-        .chain(others.iter().map(|(_, other)| other.size_bits()))
-        .chain(batches().map(|(_, filter)| 8 * filter.size_bytes()));
     let mut figures: Vec<_> = names
         .iter()
         .zip(least)

@@ -4,6 +4,7 @@
 //! that size can be made is the library's to say.
 
 use clap::{Args, Parser, Subcommand};
+use mayhap::Kind;
 use std::path::PathBuf;
 
 /// Membership filters at the memory's own speed: "definitely not", or "mayhap".
@@ -16,7 +17,7 @@ pub(crate) struct Cli {
 
 #[derive(Subcommand, Debug)]
 pub(crate) enum Verb {
-    /// Measure this machine: filters of several sizes beside the memory's own speed
+    /// Measure this machine: every kind of filter beside the memory's own speed
     #[command(after_help = BENCH_EXAMPLES)]
     Bench(BenchArgs),
     /// Which kind of filter, how large, how strict it can be, or how many keys it can hold
@@ -33,9 +34,10 @@ Exit status: 0 fine, 1 nothing or no, 2 an error.";
 
 const BENCH_EXAMPLES: &str = "\
 Examples:
-  mayhap bench                            100k to 100M keys, under a minute
-  mayhap bench --keys 1e9 --fpr 0.1%      a billion keys, two cache lines each
-  mayhap bench --keys 10k,1M --fpr 5%,1%  four filters
+  mayhap bench                            every kind, two minutes
+  mayhap bench --kind bloom               100k to 100M keys, half a minute
+  mayhap bench --kind bloom --keys 1e9    a billion keys
+  mayhap bench --kind fuse,ribbon --keys 10k,1M --fpr 5%,0.39%
   mayhap bench --json > today.jsonl       one object a line, times in ns per key
 
 Rounds of queries and rounds of bare memory loads take turns, and the best of each counts. \"chased\" is a
@@ -57,14 +59,17 @@ MB and GB count in thousands, MiB and GiB in 1024s.";
 
 #[derive(Args, Debug)]
 pub(crate) struct BenchArgs {
-    /// How many keys, as 1000000, 10k, 100M or 1e9
+    /// Kinds of filter to measure [default: all]
+    #[arg(long, value_name = "K,..", value_delimiter = ',', value_parser = kind)]
+    pub(crate) kind: Option<Vec<Kind>>,
+    /// How many keys, as 1000000, 10k, 100M or 1e9 [default: 100k,1M,10M,100M for bloom, 1M,10M for others]
     #[arg(long, value_name = "N,..", value_delimiter = ',', value_parser = count,
-          allow_negative_numbers = true, default_value = "100k,1M,10M,100M")]
-    pub(crate) keys: Vec<u64>,
-    /// False-positive rates to ask for, as 0.01 or 1%
+          allow_negative_numbers = true)]
+    pub(crate) keys: Option<Vec<u64>>,
+    /// False-positive rates to ask for, as 0.01 or 1% [default: 1%,0.1% for bloom, 1% for others]
     #[arg(long, value_name = "P,..", value_delimiter = ',', value_parser = rate,
-          allow_negative_numbers = true, default_value = "1%,0.1%")]
-    pub(crate) fpr: Vec<f64>,
+          allow_negative_numbers = true)]
+    pub(crate) fpr: Option<Vec<f64>>,
     /// Print one JSON object a line instead of a table
     #[arg(long)]
     pub(crate) json: bool,
@@ -111,6 +116,14 @@ const COUNT: &str =
 const RATE: &str = "give a rate above 0 and below 1, such as 0.01 or 1%";
 const BYTES: &str =
     "give a size from 1 byte to 1.8e19, such as 64MiB, 1.5GB or 1e6 (M alone could be MB or MiB)";
+
+/// A kind of filter, by name.
+fn kind(text: &str) -> Result<Kind, String> {
+    Kind::from_name(text.trim()).ok_or_else(|| {
+        let names = Kind::ALL.map(Kind::name).join(", ");
+        format!("give one of {names}")
+    })
+}
 
 /// A number of keys: `1000000`, `1_000_000`, `10k`, `1.5M`, `1e9`.
 fn count(text: &str) -> Result<u64, &'static str> {

@@ -1,24 +1,32 @@
-//! `mayhap bench`: filters of several sizes and rates on this machine, each beside the memory's own speed.
+//! `mayhap bench`: filters of several kinds, sizes and rates on this machine, each beside the memory's own speed.
 //!
 //! `measure` does the work for one filter; here the filters are planned, all of them before the first is made, and the
 //! results are printed one by one as they come.
 
 mod measure;
 mod questions;
+mod subjects;
 
 use crate::args::BenchArgs;
 use crate::failure::Failure;
 use crate::{format, machine};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use mayhap::plan::BloomPlan;
-use mayhap::{Bloom, HashScheme, Kernel};
-use measure::Measured;
+use mayhap::plan::{BloomPlan, size_bytes};
+use mayhap::{Kernel, Kind};
+use measure::{Case, Failed, Measured};
 use serde_json::json;
 use std::io::{self, IsTerminal, Write};
 use std::process::ExitCode;
 
+/// What is measured when nothing is asked for: the default kind from a core's cache to far outside it, and every other once
+/// inside and once outside.
+const BLOOM_KEYS: [u64; 4] = [100_000, 1_000_000, 10_000_000, 100_000_000];
+const BLOOM_RATES: [f64; 2] = [0.01, 0.001];
+const OTHER_KEYS: [u64; 2] = [1_000_000, 10_000_000];
+const OTHER_RATES: [f64; 1] = [0.01];
+
 pub(crate) fn run(args: &BenchArgs, out: &mut impl Write) -> Result<ExitCode, Failure> {
-    let plans = plans(args)?;
+    let cases = cases(args)?;
     let machine = Machine {
         cpu: machine::cpu_model(),
         kernel: Kernel::best(),
@@ -27,8 +35,8 @@ pub(crate) fn run(args: &BenchArgs, out: &mut impl Write) -> Result<ExitCode, Fa
         machine.header(out)?;
         out.flush()?;
     }
-    let progress = progress(plans.iter().map(measure::work).sum());
-    let done = measure_each(plans, &machine, args.json, &progress, out);
+    let progress = progress(cases.iter().map(measure::work).sum());
+    let done = measure_each(cases, &machine, args.json, &progress, out);
     progress.finish_and_clear(); // Before an error is printed, too.
     done?;
     if !args.json {
@@ -38,19 +46,20 @@ pub(crate) fn run(args: &BenchArgs, out: &mut impl Write) -> Result<ExitCode, Fa
 }
 
 fn measure_each(
-    plans: Vec<BloomPlan>,
+    cases: Vec<Case>,
     machine: &Machine,
     json: bool,
     progress: &ProgressBar,
     out: &mut impl Write,
 ) -> Result<(), Failure> {
-    for plan in plans {
+    for case in cases {
         progress.set_message(format!(
-            "{} keys at {}",
-            format::short_count(plan.capacity()),
-            format::asked_rate(plan.false_positive_rate()),
+            "{} {} keys at {}",
+            case.kind,
+            format::short_count(case.keys),
+            format::asked_rate(case.rate),
         ));
-        let row = Row::measure(plan, progress)?;
+        let row = Row::measure(case, progress)?;
         progress.suspend(|| {
             if json {
                 writeln!(out, "{}", row.json(machine))?;
@@ -65,30 +74,48 @@ fn measure_each(
 
 const RULER: &str = "\
 The ruler: \"fetched\" is what it costs to bring a key's lines from memory and do nothing with them, so batch/floor
-says how much of a batch query is not the memory's own time: 1.00 would be none.";
+says how much of a batch query is not the memory's own time: 1.00 would be none. For kinds other than bloom it is one
+line a key from as much memory as the filter takes. Growing begins with a sixteenth of the keys.";
 
 /// All filters that are asked for, or an error before any work is done.
-fn plans(args: &BenchArgs) -> Result<Vec<BloomPlan>, Failure> {
-    let mut plans = Vec::new();
-    for &keys in &args.keys {
-        for &fpr in &args.fpr {
-            plans.push(BloomPlan::new(keys, fpr)?);
+fn cases(args: &BenchArgs) -> Result<Vec<Case>, Failure> {
+    let kinds = args.kind.as_deref().unwrap_or(&Kind::ALL);
+    let mut cases = Vec::new();
+    for &kind in kinds {
+        let (keys, rates) = if kind == Kind::Bloom {
+            (BLOOM_KEYS.as_slice(), BLOOM_RATES.as_slice())
+        } else {
+            (OTHER_KEYS.as_slice(), OTHER_RATES.as_slice())
+        };
+        for &keys in args.keys.as_deref().unwrap_or(keys) {
+            for &rate in args.fpr.as_deref().unwrap_or(rates) {
+                cases.push(Case { kind, keys, rate });
+            }
         }
     }
-    // Linux promises memory that it does not have and kills whoever uses it: better to ask before.
-    let largest = plans.iter().max_by_key(|plan| plan.size_bytes());
-    if let (Some(plan), Some(available)) = (largest, machine::available_bytes())
-        && plan.size_bytes().saturating_add(measure::OVERHEAD_BYTES) > available
-    {
-        return Err(Failure::message(format!(
-            "--keys {} at --fpr {:?} takes {} and {} are free: give fewer keys or a looser rate",
-            plan.capacity(),
-            plan.false_positive_rate(),
-            format::size(plan.size_bytes()),
-            format::size(available),
-        )));
+    if args.kind.is_none() {
+        // Who asks for all kinds asks for those that can do it.
+        let possible = |case: &Case| size_bytes(case.kind, case.keys, case.rate).is_ok();
+        if cases.iter().any(possible) {
+            cases.retain(possible);
+        }
     }
-    Ok(plans)
+    for &Case { kind, keys, rate } in &cases {
+        let size = size_bytes(kind, keys, rate)?;
+        let needed =
+            subjects::bytes_needed(kind, keys, size).saturating_add(measure::OVERHEAD_BYTES);
+        // Linux promises memory that it does not have and kills whoever uses it: better to ask before.
+        if let Some(available) = machine::available_bytes()
+            && needed > available
+        {
+            return Err(Failure::message(format!(
+                "--keys {keys} at --fpr {rate:?} takes {} for a {kind} filter and {} are free: give fewer keys or a looser rate",
+                format::size(needed),
+                format::size(available),
+            )));
+        }
+    }
+    Ok(cases)
 }
 
 /// A bar for a person, nothing for a file or a pipe. It is drawn between measurements, never by a thread beside them.
@@ -124,51 +151,51 @@ impl Machine {
         )?;
         writeln!(
             out,
-            "                                                    insert ns        query ns       memory ns     batch/"
+            "                                                        insert ns        query ns       memory ns     batch/"
         )?;
         writeln!(
             out,
-            "   keys  lines  bits/key       asked   measured   single   batch  single   batch  chased  fetched  floor"
+            "kind         keys  bits/key       asked   measured   single   batch  single   batch  chased  fetched  floor"
         )
     }
 }
 
 /// One filter's figures.
 struct Row {
-    plan: BloomPlan,
-    kernel: Kernel,
+    case: Case,
     measured: Measured,
 }
 
 impl Row {
-    fn measure(plan: BloomPlan, progress: &ProgressBar) -> Result<Self, Failure> {
-        let mut filter = Bloom::from_plan(plan, HashScheme::Caller)?;
-        let measured = measure::measure(&mut filter, progress).map_err(|wrong| {
-            Failure::message(format!(
-                "{wrong} ({} keys at {:?}, kernel {}): this is a bug in mayhap, please report it",
-                plan.capacity(),
-                plan.false_positive_rate(),
-                filter.kernel(),
-            ))
+    fn measure(case: Case, progress: &ProgressBar) -> Result<Self, Failure> {
+        let Case { kind, keys, rate } = case;
+        let measured = measure::measure(case, progress).map_err(|failed| match failed {
+            Failed::Plan(error) => Failure::from(error),
+            Failed::Wrong(wrong) => Failure::message(format!(
+                "{wrong} ({kind}, {keys} keys at {rate:?}, kernel {}): this is a bug in mayhap, please report it",
+                Kernel::best(),
+            )),
         })?;
-        Ok(Self {
-            plan,
-            kernel: filter.kernel(),
-            measured,
-        })
+        Ok(Self { case, measured })
+    }
+
+    fn bits_per_key(&self) -> f64 {
+        self.measured.size_bytes as f64 * 8.0 / self.case.keys as f64
     }
 
     fn line(&self, out: &mut impl Write) -> io::Result<()> {
-        let Self { plan, measured, .. } = self;
+        let Self { case, measured } = self;
         writeln!(
             out,
-            "{:>7}  {:>5}  {:>8.2}  {:>10}  {:>9}   {:>6.1}  {:>6.1}  {:>6.1}  {:>6.1}  {:>6.1}  {:>7.1}  {:>5.2}",
-            format::short_count(plan.capacity()),
-            plan.lines_per_key().count(),
-            plan.bits_per_key(),
-            format::asked_rate(plan.false_positive_rate()),
+            "{:<8}  {:>7}  {:>8.2}  {:>10}  {:>9}   {:>6}  {:>6.1}  {:>6.1}  {:>6.1}  {:>6.1}  {:>7.1}  {:>5.2}",
+            case.kind.name(),
+            format::short_count(case.keys),
+            self.bits_per_key(),
+            format::asked_rate(case.rate),
             format::rate(measured.rate, 3),
-            measured.insert_single_ns,
+            measured
+                .insert_single_ns
+                .map_or("-".into(), |ns| format!("{ns:.1}")),
             measured.insert_batch_ns,
             measured.query_single_ns,
             measured.query_batch_ns,
@@ -179,20 +206,19 @@ impl Row {
     }
 
     fn json(&self, machine: &Machine) -> serde_json::Value {
-        let Self { plan, measured, .. } = self;
-        json!({
+        let Self { case, measured } = self;
+        let mut figures = json!({
             "version": env!("CARGO_PKG_VERSION"),
             "debug_build": cfg!(debug_assertions),
             "cpu": machine.cpu,
-            "kernel": self.kernel.to_string(),
-            "kind": "bloom",
-            "keys": plan.capacity(),
-            "lines_per_key": plan.lines_per_key().count(),
-            "size_bytes": plan.size_bytes(),
-            "bits_per_key": plan.bits_per_key(),
-            "false_positive_rate": plan.false_positive_rate(),
+            "kernel": machine.kernel.to_string(),
+            "kind": case.kind.name(),
+            "keys": case.keys,
+            "size_bytes": measured.size_bytes,
+            "bits_per_key": self.bits_per_key(),
+            "false_positive_rate": case.rate,
             "measured_rate": measured.rate,
-            "insert_single_ns": rounded(measured.insert_single_ns),
+            "insert_single_ns": measured.insert_single_ns.map(rounded),
             "insert_batch_ns": rounded(measured.insert_batch_ns),
             "query_single_ns": rounded(measured.query_single_ns),
             "query_batch_ns": rounded(measured.query_batch_ns),
@@ -200,7 +226,13 @@ impl Row {
             "floor_prefetched_ns": rounded(measured.floor_prefetched_ns),
             "floor_prefetch_distance_keys": measured.floor_distance,
             "batch_per_floor": rounded(measured.batch_per_floor()),
-        })
+        });
+        if case.kind == Kind::Bloom
+            && let Ok(plan) = BloomPlan::new(case.keys, case.rate)
+        {
+            figures["lines_per_key"] = plan.lines_per_key().count().into();
+        }
+        figures
     }
 }
 

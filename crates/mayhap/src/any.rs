@@ -106,12 +106,7 @@ impl AnyFilter {
     /// # Panics
     /// When `keys` and `found` differ in length; on filters for the caller's own hashes.
     pub fn contains_each(&self, keys: &[impl AsRef<[u8]>], found: &mut [bool]) {
-        each!(self, filter => filter.contains_each(keys, found), window => {
-            assert_eq!(keys.len(), found.len(), "one place in `found` for every key");
-            for (found, key) in found.iter_mut().zip(keys) {
-                *found = filter.contains(key, filter.newest());
-            }
-        });
+        each!(self, filter => filter.contains_each(keys, found), window => filter.contains_each(keys, filter.newest(), found));
     }
 
     /// `contains_hash` for many hashes.
@@ -119,12 +114,7 @@ impl AnyFilter {
     /// # Panics
     /// When `hashes` and `found` differ in length.
     pub fn contains_hashes(&self, hashes: &[KeyHash], found: &mut [bool]) {
-        each!(self, filter => filter.contains_hashes(hashes, found), window => {
-            assert_eq!(hashes.len(), found.len(), "one place in `found` for every hash");
-            for (found, &hash) in found.iter_mut().zip(hashes) {
-                *found = filter.contains_hash(hash, filter.newest());
-            }
-        });
+        each!(self, filter => filter.contains_hashes(hashes, found), window => filter.contains_hashes(hashes, filter.newest(), found));
     }
 
     /// `Ok(true)`: the key was surely new. `Ok(false)`: it, or one that looks like it, was in before. Kinds that can

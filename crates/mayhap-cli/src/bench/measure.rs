@@ -1,12 +1,16 @@
-//! One filter, measured: filled, asked, and held against its own memory.
+//! One filter, measured: filled, asked, and held against the memory's own speed.
 //!
 //! Everything is timed several times and the least counts: what a machine does besides only ever adds. Queries and bare
 //! loads take turns within each round, so that a slow moment meets both.
 
 use super::questions::{Questions, key};
+use super::subjects::{Building, Inserting, Subject, Window, all_hashes};
 use indicatif::ProgressBar;
 use mayhap::plan::BloomPlan;
-use mayhap::{Bloom, KeyHash};
+use mayhap::{
+    Bloom, ClassicBloom, CountingBloom, Cuckoo, Fuse, GrowingBloom, HashScheme, Kind, PlanError,
+    Ribbon,
+};
 use std::hint::black_box;
 use std::ops::Range;
 use std::time::{Duration, Instant};
@@ -33,10 +37,21 @@ const CHASED_LINES: usize = 250_000;
 /// How far ahead the ruler prefetches, in keys; 0 is not at all, which is best for filters that lie in a cache.
 const DISTANCES: [usize; 7] = [0, 16, 32, 48, 64, 96, 128];
 
+/// What is measured.
+#[derive(Clone, Copy)]
+pub(super) struct Case {
+    pub(super) kind: Kind,
+    pub(super) keys: u64,
+    pub(super) rate: f64,
+}
+
 /// Nanoseconds are per key, except `floor_chased_ns`, which is per line.
 pub(super) struct Measured {
+    pub(super) size_bytes: u64,
     pub(super) rate: f64,
-    pub(super) insert_single_ns: f64,
+    /// Of the kinds that are filled key by key.
+    pub(super) insert_single_ns: Option<f64>,
+    /// Building, for the others.
     pub(super) insert_batch_ns: f64,
     pub(super) query_single_ns: f64,
     pub(super) query_batch_ns: f64,
@@ -45,15 +60,29 @@ pub(super) struct Measured {
     pub(super) floor_distance: usize,
 }
 
+/// Why there are no figures.
+pub(super) enum Failed {
+    /// The filter cannot be made.
+    Plan(PlanError),
+    /// It gave a wrong answer.
+    Wrong(&'static str),
+}
+
+impl From<PlanError> for Failed {
+    fn from(error: PlanError) -> Self {
+        Self::Plan(error)
+    }
+}
+
 impl Measured {
     pub(super) fn batch_per_floor(&self) -> f64 {
         self.query_batch_ns / self.floor_prefetched_ns
     }
 }
 
-/// How much there is to do for a filter, in the units in which `measure` reports its progress: about 10 ns.
-pub(super) fn work(plan: &BloomPlan) -> u64 {
-    fill_work(plan.capacity()) + ROUNDS * round_work(plan.capacity())
+/// How much there is to do, in the units in which `measure` reports its progress: about 10 ns.
+pub(super) fn work(case: &Case) -> u64 {
+    fill_work(case.keys) + ROUNDS * round_work(case.keys)
 }
 
 fn fill_work(keys: u64) -> u64 {
@@ -68,23 +97,89 @@ fn round_work(keys: u64) -> u64 {
     12 * question_count(keys) * passes(keys)
 }
 
-/// Fills an empty filter with the keys `0..capacity` and measures it. The error is a wrong answer.
-pub(super) fn measure(
-    filter: &mut Bloom,
+/// Makes a filter of the keys `0..keys` and measures it.
+pub(super) fn measure(case: Case, progress: &ProgressBar) -> Result<Measured, Failed> {
+    match case.kind {
+        Kind::Bloom => {
+            let mut filter = Bloom::for_hashes(case.keys, case.rate)?;
+            let times = fill(&mut filter, case.keys, progress);
+            asked(&filter, &filter, times, case, progress)
+        }
+        Kind::Classic => inserted::<ClassicBloom>(case, progress),
+        Kind::Counting => inserted::<CountingBloom>(case, progress),
+        Kind::Growing => inserted::<GrowingBloom>(case, progress),
+        Kind::Window => inserted::<Window>(case, progress),
+        Kind::Cuckoo => inserted::<Cuckoo>(case, progress),
+        Kind::Fuse => built::<Fuse>(case, progress),
+        Kind::Ribbon => built::<Ribbon>(case, progress),
+        _ => Err(Failed::Wrong("there is no measurement for this kind")),
+    }
+}
+
+fn inserted<S: Inserting>(case: Case, progress: &ProgressBar) -> Result<Measured, Failed> {
+    let mut filter = S::empty(case.keys, case.rate)?;
+    let times = fill(&mut filter, case.keys, progress);
+    asked(&filter, &ruler(filter.size_bytes())?, times, case, progress)
+}
+
+fn built<S: Building>(case: Case, progress: &ProgressBar) -> Result<Measured, Failed> {
+    let hashes = all_hashes(case.keys);
+    let rounds = if case.keys <= REFILLED_KEYS {
+        ROUNDS
+    } else {
+        2
+    };
+    let mut best = Best::new();
+    let mut filter = None;
+    for _ in 0..rounds {
+        let clock = Instant::now();
+        filter = Some(S::build(&hashes, case.rate)?);
+        best.see(clock.elapsed(), case.keys, ());
+        progress.inc(fill_work(case.keys) / rounds);
+    }
+    drop(hashes);
+    let filter = filter.ok_or(Failed::Wrong("nothing was built"))?;
+    let times = Times {
+        single: None,
+        batch: best,
+    };
+    asked(&filter, &ruler(filter.size_bytes())?, times, case, progress)
+}
+
+/// As much memory as the filter has, in lines that can be loaded: what one line a key would cost.
+fn ruler(size_bytes: u64) -> Result<Bloom, PlanError> {
+    let plan = BloomPlan::largest_within(size_bytes.max(64), 0.05)?;
+    let mut filter = Bloom::from_plan(plan, HashScheme::Caller)?;
+    // Touched, so that it is memory and not the promise of some.
+    filter.clear();
+    Ok(filter)
+}
+
+fn asked<S: Subject>(
+    filter: &S,
+    ruler: &Bloom,
+    times: Times,
+    case: Case,
     progress: &ProgressBar,
-) -> Result<Measured, &'static str> {
-    let (insert_single, insert_batch) = fill(filter, progress);
-    let asked = ask(filter, progress)?;
+) -> Result<Measured, Failed> {
+    let asked = ask(filter, ruler, case.keys, progress).map_err(Failed::Wrong)?;
     Ok(Measured {
-        rate: stranger_rate(filter),
-        insert_single_ns: insert_single.ns,
-        insert_batch_ns: insert_batch.ns,
+        size_bytes: filter.size_bytes(),
+        rate: stranger_rate(filter, case),
+        insert_single_ns: times.single.map(|best| best.ns),
+        insert_batch_ns: times.batch.ns,
         query_single_ns: asked.single.ns,
         query_batch_ns: asked.batch.ns,
         floor_chased_ns: asked.chased.ns,
         floor_prefetched_ns: asked.fetched.ns,
         floor_distance: asked.fetched.with,
     })
+}
+
+/// What filling took.
+struct Times {
+    single: Option<Best>,
+    batch: Best,
 }
 
 /// The least time a key, and what it was reached with.
@@ -109,37 +204,34 @@ impl<T: Default> Best<T> {
     }
 }
 
-fn fill(filter: &mut Bloom, progress: &ProgressBar) -> (Best, Best) {
-    let keys = filter.capacity();
+fn fill<S: Inserting>(filter: &mut S, keys: u64, progress: &ProgressBar) -> Times {
     let (mut single, mut batch) = (Best::new(), Best::new());
-    let mut timed = |filter: &mut Bloom, numbers: Range<u64>, one_by_one: bool| {
-        let count = numbers.end - numbers.start;
-        if one_by_one {
-            single.see(insert(filter, numbers, insert_single), count, ());
-        } else {
-            batch.see(insert(filter, numbers, Bloom::insert_hashes), count, ());
-        }
+    let mut timed = |filter: &mut S, numbers: Range<u64>, passes: u64, one_by_one: bool| {
+        let count = (numbers.end - numbers.start) * passes;
+        let time = insert(filter, numbers, passes, one_by_one);
+        if one_by_one { &mut single } else { &mut batch }.see(time, count, ());
         progress.inc(count);
     };
     if keys <= REFILLED_KEYS {
-        // Few keys are inserted again and again until the clock can tell; that changes nothing in the filter.
-        let numbers = 0..keys.max(LEAST_KEYS);
+        // Few keys are inserted again and again until the clock can tell.
+        let passes = LEAST_KEYS.div_ceil(keys);
         for _ in 0..ROUNDS {
-            filter.clear();
-            timed(filter, numbers.clone(), true);
-            filter.clear();
-            timed(filter, numbers.clone(), false);
+            timed(filter, 0..keys, passes, true);
+            timed(filter, 0..keys, passes, false);
         }
     } else {
         let singles = REFILLED_KEYS.min(keys / 2);
         for numbers in stretches(0..singles, SINGLE_STRETCHES) {
-            timed(filter, numbers, true);
+            timed(filter, numbers, 1, true);
         }
         for numbers in stretches(singles..keys, ROUNDS) {
-            timed(filter, numbers, false);
+            timed(filter, numbers, 1, false);
         }
     }
-    (single, batch)
+    Times {
+        single: Some(single),
+        batch,
+    }
 }
 
 /// Cuts a range into `count` ranges of about one length.
@@ -152,30 +244,32 @@ fn stretches(numbers: Range<u64>, count: u64) -> impl Iterator<Item = Range<u64>
     })
 }
 
-fn insert_single(filter: &mut Bloom, hashes: &[KeyHash]) {
-    let new: usize = hashes
-        .iter()
-        .map(|&hash| usize::from(filter.insert_hash(hash)))
-        .sum();
-    black_box(new);
-}
-
-/// Inserts the keys of these numbers (modulo the capacity) and returns the time it took, without making the hashes.
-fn insert(
-    filter: &mut Bloom,
+/// Inserts the keys of these numbers and returns the time it took, without making the hashes. What begins with key 0 begins with
+/// an empty filter.
+fn insert<S: Inserting>(
+    filter: &mut S,
     numbers: Range<u64>,
-    insert: impl Fn(&mut Bloom, &[KeyHash]),
+    passes: u64,
+    one_by_one: bool,
 ) -> Duration {
-    let keys = filter.capacity();
     let mut hashes = Vec::with_capacity(CHUNK);
     let mut elapsed = Duration::ZERO;
-    for start in numbers.clone().step_by(CHUNK) {
-        hashes.clear();
-        let end = numbers.end.min(start + CHUNK as u64);
-        hashes.extend((start..end).map(|number| key(number % keys)));
-        let clock = Instant::now();
-        insert(filter, &hashes);
-        elapsed += clock.elapsed();
+    for _ in 0..passes {
+        if numbers.start == 0 {
+            filter.clear();
+        }
+        for start in numbers.clone().step_by(CHUNK) {
+            hashes.clear();
+            let end = numbers.end.min(start + CHUNK as u64);
+            hashes.extend((start..end).map(key));
+            let clock = Instant::now();
+            if one_by_one {
+                black_box(filter.insert_single(&hashes, start));
+            } else {
+                filter.insert_batch(&hashes, start);
+            }
+            elapsed += clock.elapsed();
+        }
     }
     elapsed
 }
@@ -197,8 +291,12 @@ struct Asked {
     fetched: Best<usize>,
 }
 
-fn ask(filter: &Bloom, progress: &ProgressBar) -> Result<Asked, &'static str> {
-    let keys = filter.capacity();
+fn ask<S: Subject>(
+    filter: &S,
+    ruler: &Bloom,
+    keys: u64,
+    progress: &ProgressBar,
+) -> Result<Asked, &'static str> {
     let questions = Questions::new(keys, question_count(keys));
     let hashes = questions.hashes.as_slice();
     let passes = passes(keys);
@@ -213,20 +311,20 @@ fn ask(filter: &Bloom, progress: &ProgressBar) -> Result<Asked, &'static str> {
     for _ in 0..ROUNDS {
         for distance in DISTANCES {
             let time = timed(passes, || {
-                black_box(filter.load_lines(black_box(hashes), distance));
+                black_box(ruler.load_lines(black_box(hashes), distance));
             });
             best.fetched.see(time, count, distance);
         }
-        let time = timed(passes, || filter.contains_hashes(hashes, &mut by_batch));
+        let time = timed(passes, || filter.contains_batch(hashes, &mut by_batch));
         best.batch.see(time, count, ());
         let time = timed(passes, || {
             for (&hash, found) in hashes.iter().zip(&mut by_one) {
-                *found = filter.contains_hash(hash);
+                *found = filter.contains(hash);
             }
         });
         best.single.see(time, count, ());
         let time = timed(1, || {
-            black_box(filter.chase_lines(black_box(CHASED_LINES)));
+            black_box(ruler.chase_lines(black_box(CHASED_LINES)));
         });
         best.chased.see(time, CHASED_LINES as u64, ());
         questions.check(&by_one, &by_batch)?;
@@ -246,9 +344,9 @@ fn timed(passes: u64, mut work: impl FnMut()) -> Duration {
 }
 
 /// The share of absent keys that are found, over enough of them for about 1 % of error where that takes at most 1e7.
-fn stranger_rate(filter: &Bloom) -> f64 {
-    let strangers = (10_000.0 / filter.false_positive_rate()).clamp(1e6, 1e7) as u64;
-    let first = filter.capacity() + MOST_QUESTIONS;
+fn stranger_rate(filter: &impl Subject, case: Case) -> f64 {
+    let strangers = (10_000.0 / case.rate).clamp(1e6, 1e7) as u64;
+    let first = case.keys + MOST_QUESTIONS;
     let mut hashes = Vec::with_capacity(CHUNK);
     let mut found = vec![false; CHUNK];
     let mut wrong = 0;
@@ -256,7 +354,7 @@ fn stranger_rate(filter: &Bloom) -> f64 {
         hashes.clear();
         hashes.extend((start..(start + CHUNK as u64).min(first + strangers)).map(key));
         let found = &mut found[..hashes.len()];
-        filter.contains_hashes(&hashes, found);
+        filter.contains_batch(&hashes, found);
         wrong += found.iter().filter(|&&found| found).count();
     }
     wrong as f64 / strangers as f64
@@ -282,7 +380,7 @@ mod tests {
     fn small_and_large_filters_end_up_with_all_their_keys() {
         for keys in [1000, REFILLED_KEYS + 5] {
             let mut filter = Bloom::for_hashes(keys, 0.01).unwrap();
-            fill(&mut filter, &ProgressBar::hidden());
+            fill(&mut filter, keys, &ProgressBar::hidden());
             assert!((0..keys).all(|number| filter.contains_hash(key(number))));
             assert!(!filter.is_over_capacity());
         }

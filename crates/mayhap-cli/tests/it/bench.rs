@@ -2,6 +2,7 @@
 
 use super::{run, stderr, stdout};
 use mayhap::plan::BloomPlan;
+use mayhap::{Kind, Operation};
 use serde_json::Value;
 
 const NANOSECONDS: [&str; 6] = [
@@ -15,7 +16,7 @@ const NANOSECONDS: [&str; 6] = [
 
 #[test]
 fn json_has_every_key_on_every_line() {
-    let output = run("bench --keys 10k,20k --json");
+    let output = run("bench --kind bloom --keys 10k,20k --fpr 1%,0.1% --json");
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     let lines = stdout(&output)
         .lines()
@@ -65,8 +66,45 @@ fn json_has_every_key_on_every_line() {
 }
 
 #[test]
+fn every_kind_is_measured_and_keeps_its_rate() {
+    let output = run("bench --keys 20k --fpr 1% --json");
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let lines = stdout(&output)
+        .lines()
+        .map(|line| serde_json::from_str::<Value>(line).expect("one JSON object a line"))
+        .collect::<Vec<_>>();
+    assert_eq!(lines.len(), Kind::ALL.len());
+    for (line, kind) in lines.iter().zip(Kind::ALL) {
+        assert_eq!(line["kind"], kind.name());
+        let single = line["insert_single_ns"].as_f64();
+        assert_eq!(single.is_some(), kind.can(Operation::Insert), "{line}");
+        assert!(line["query_batch_ns"].as_f64().unwrap() > 0.0);
+        // 1e6 strangers, and the filters' own spread.
+        assert!(line["measured_rate"].as_f64().unwrap() < 0.0112, "{line}");
+    }
+}
+
+#[test]
+fn a_kind_that_cannot_is_an_error_when_it_was_named() {
+    let output = run("bench --keys 1k --fpr 1e-9 --kind bloom,cuckoo");
+    assert_eq!(output.status.code(), Some(2));
+    assert!(
+        stderr(&output).contains("--fpr 1e-9"),
+        "{}",
+        stderr(&output)
+    );
+    let output = run("bench --kind blom");
+    assert_eq!(output.status.code(), Some(2));
+    assert!(
+        stderr(&output).contains("bloom, classic"),
+        "{}",
+        stderr(&output)
+    );
+}
+
+#[test]
 fn the_table_is_aligned_and_says_how_to_read_it() {
-    let output = run("bench --keys 1k --fpr 5%,1e-4");
+    let output = run("bench --kind bloom --keys 1k --fpr 5%,1e-4");
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     let text = stdout(&output);
     assert!(text.starts_with(concat!("mayhap ", env!("CARGO_PKG_VERSION"))));
@@ -86,13 +124,16 @@ fn the_table_is_aligned_and_says_how_to_read_it() {
 
 #[test]
 fn no_progress_bar_in_a_pipe() {
-    for words in ["bench --keys 1k", "bench --keys 1k --json"] {
+    for words in [
+        "bench --kind bloom --keys 1k",
+        "bench --kind bloom --keys 1k --json",
+    ] {
         assert_eq!(stderr(&run(words)), "", "{words}");
     }
 }
 
 #[test]
 fn the_smallest_filter_can_be_measured() {
-    let output = run("bench --keys 1,2,3 --fpr 50%,1e-9");
+    let output = run("bench --kind bloom --keys 1,2,3 --fpr 50%,1e-9");
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
 }

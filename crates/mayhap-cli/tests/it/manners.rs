@@ -19,7 +19,7 @@ fn help_teaches_by_examples() {
         ("--help", "mayhap plan --keys"),
         ("-h", "mayhap bench"),
         ("help", "mayhap bench"),
-        ("bench --help", "mayhap bench --keys 1e9"),
+        ("bench --help", "mayhap bench --kind bloom"),
         ("plan --help", "mayhap plan --memory"),
     ] {
         let output = run(words);

@@ -4,10 +4,14 @@
 
 use super::bloom::Bloom;
 use crate::plan::WindowPlan;
+use crate::simd::Table;
 use crate::{HashScheme, KeyHash, PlanError, SipKey};
 use alloc::vec::Vec;
 use core::fmt;
 use core::time::Duration;
+
+/// How many keys are asked for together: with nine generations' lines each they still fit into a core's first cache.
+const CHUNK: usize = 32;
 
 /// A moment, in milliseconds from any beginning that the caller keeps to, such as 1970.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -183,6 +187,54 @@ impl WindowBloom {
     /// As [`WindowBloom::contains`], for a hash of this filter's scheme.
     pub fn contains_hash(&self, hash: KeyHash, now: Timestamp) -> bool {
         self.live(now).any(|generation| generation.contains(hash))
+    }
+
+    /// As [`WindowBloom::insert_hash`], for many hashes of one moment.
+    pub fn insert_hashes(&mut self, hashes: &[KeyHash], now: Timestamp) {
+        for &hash in hashes {
+            self.insert_hash(hash, now);
+        }
+    }
+
+    /// `contains_hash` for many hashes: the lines of all generations are asked for together.
+    ///
+    /// # Panics
+    /// When `hashes` and `found` differ in length.
+    pub fn contains_hashes(&self, hashes: &[KeyHash], now: Timestamp, found: &mut [bool]) {
+        assert_eq!(
+            hashes.len(),
+            found.len(),
+            "one place in `found` for every hash"
+        );
+        for (hashes, found) in hashes.chunks(CHUNK).zip(found.chunks_mut(CHUNK)) {
+            found.fill(false);
+            self.generations[0].layers[0].assert_origins(hashes);
+            for layer in self.live(now).flat_map(|generation| &generation.layers) {
+                layer.prefetch(hashes);
+            }
+            for generation in self.live(now) {
+                Table::contains_any(&generation.layers, hashes, found);
+            }
+        }
+    }
+
+    /// `contains` for many keys.
+    ///
+    /// # Panics
+    /// When `keys` and `found` differ in length.
+    pub fn contains_each(&self, keys: &[impl AsRef<[u8]>], now: Timestamp, found: &mut [bool]) {
+        assert_eq!(
+            keys.len(),
+            found.len(),
+            "one place in `found` for every key"
+        );
+        let mut hashes = [KeyHash::from_u64(0); CHUNK];
+        for (keys, found) in keys.chunks(CHUNK).zip(found.chunks_mut(CHUNK)) {
+            for (hash, key) in hashes.iter_mut().zip(keys) {
+                *hash = self.hash(key);
+            }
+            self.contains_hashes(&hashes[..keys.len()], now, found);
+        }
     }
 
     /// The generations that may hold a key of the last window.

@@ -1,9 +1,8 @@
 //! Which kind of filter serves a list of wishes, how large it gets, and why this one.
 
+use super::classic::ClassicPlan;
 use super::counting::{self, CountingPlan};
-use super::{
-    BloomPlan, CuckooPlan, FusePlan, GrowingPlan, RibbonPlan, WindowPlan, classic, memory,
-};
+use super::{BloomPlan, CuckooPlan, FusePlan, GrowingPlan, RibbonPlan, WindowPlan, memory};
 use crate::{Kind, PlanError};
 use alloc::vec::Vec;
 use core::time::Duration;
@@ -190,7 +189,10 @@ impl Wishes {
 pub fn size_bytes(kind: Kind, keys: u64, false_positive_rate: f64) -> Result<u64, PlanError> {
     match kind {
         Kind::Bloom => Ok(BloomPlan::new(keys, false_positive_rate)?.size_bytes()),
-        Kind::Classic => Ok(classic::plan(keys, false_positive_rate)?.bits.div_ceil(64) * 8),
+        Kind::Classic => Ok(ClassicPlan::new(keys, false_positive_rate)?
+            .bits
+            .div_ceil(64)
+            * 8),
         Kind::Counting => {
             let plan =
                 CountingPlan::new(keys, false_positive_rate, counting::DEFAULT_COUNTER_BITS)?;
