@@ -77,7 +77,7 @@ impl<F: Base> Excepting<F> {
     /// A filter that says `true` to all `positives`, which the base must contain already, and `false` to all `exceptions`.
     /// Both are key bytes, or hashes of the base's scheme; either may repeat.
     ///
-    /// Takes 8 bytes of memory for every exception that the base accepts, and 40 for each key of the second level.
+    /// Building takes about 8 bytes of memory for every exception that the base accepts and 40 for each key of the second level.
     ///
     /// # Errors
     /// When a key is on both lists, or two different keys with the same hash are; when the base lacks a positive; when it is

@@ -65,7 +65,7 @@ pub(super) fn make<P: Hashed, E: Hashed>(
     }
 }
 
-/// Hashes all items, asks the base about them, and hands over their numbers, hashes and answers.
+/// Hashes all items, asks the base about them, and hands over each with its hash and the answer.
 fn ask_each<K: Hashed>(
     base: &impl Ask,
     items: &[K],
