@@ -213,6 +213,8 @@ pub enum Refused {
     Unsupported {
         /// The kind.
         kind: Kind,
+        /// Whether it has exceptions, which stand in the way of more.
+        has_exceptions: bool,
         /// What was asked of it.
         operation: Operation,
     },
@@ -234,13 +236,26 @@ pub enum Refused {
 impl fmt::Display for Refused {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Unsupported { kind, operation } => {
+            Self::Unsupported {
+                kind,
+                has_exceptions,
+                operation,
+            } => {
+                let exceptions = if *has_exceptions {
+                    " with exceptions"
+                } else {
+                    ""
+                };
                 let instead = match operation {
+                    _ if *has_exceptions => "build it anew from all keys and the exceptions",
                     Operation::Insert | Operation::Clear => "build it anew from all keys",
                     Operation::Remove => "build a cuckoo or a counting filter",
                     Operation::Union => "build bloom, classic or counting filters",
                 };
-                write!(f, "a {kind} filter cannot {operation}: {instead}")
+                write!(
+                    f,
+                    "a {kind} filter{exceptions} cannot {operation}: {instead}"
+                )
             }
             Self::Kinds { ours, theirs } => write!(
                 f,

@@ -126,7 +126,7 @@ fn inside(filter: &AnyFilter) -> Option<&dyn Ask> {
         AnyFilter::Cuckoo(filter) => Some(filter),
         AnyFilter::Fuse(filter) => Some(filter),
         AnyFilter::Ribbon(filter) => Some(filter),
-        AnyFilter::Window(_) => None,
+        AnyFilter::Window(_) | AnyFilter::Retouched(_) | AnyFilter::Excepting(_) => None,
     }
 }
 
