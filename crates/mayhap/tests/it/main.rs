@@ -7,6 +7,7 @@ mod bad_input;
 mod classic;
 mod counting;
 mod cuckoo;
+mod docs;
 mod excepting;
 mod fuse;
 mod growing;
