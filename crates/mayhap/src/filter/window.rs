@@ -250,6 +250,22 @@ impl WindowBloom {
         })
     }
 
+    /// How many more keys fit at `now` before [`is_over_capacity`](Self::is_over_capacity): what is left of the slice that `now`
+    /// is in. The next slice has room again.
+    pub fn keys_until_full(&self, now: Timestamp) -> u64 {
+        if self.is_over_capacity(now) {
+            return 0;
+        }
+        let slice = self.slice_at(self.newest.max(now));
+        let generation = &self.generations[(slice % self.generations.len() as u64) as usize];
+        let taken = if generation.slice == slice {
+            generation.in_newest
+        } else {
+            0
+        };
+        generation.layers[0].capacity().saturating_sub(taken)
+    }
+
     /// How many slices were ended early by bursts, each shortening the memory of what came before by a slice.
     pub fn rotated_early(&self) -> u64 {
         self.skipped

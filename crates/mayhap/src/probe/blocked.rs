@@ -116,6 +116,16 @@ impl Walk {
         (self.reach + mul_high(hash.wrapping_mul(SECOND), self.reach)) as usize
     }
 
+    /// The key's second line, or its only one.
+    #[inline(always)]
+    pub(crate) fn last(&self, hash: u64) -> usize {
+        if self.two_lines {
+            self.second(hash)
+        } else {
+            self.first(hash)
+        }
+    }
+
     /// The row that the key has.
     #[inline(always)]
     pub(crate) fn row(&self, hash: u64) -> &'static Line {

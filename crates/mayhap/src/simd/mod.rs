@@ -7,6 +7,7 @@
 //! | `fuse.rs` | the same for the cells of a static filter |
 //! | `ribbon.rs` | the parities of columns |
 //! | `batch.rs` | the loops over many keys, written once over the trait `Vector` |
+//! | `chain.rs` | one key in many tables |
 //! | `portable.rs` `avx2.rs` `avx512.rs` | how one key's bits are built, tested and set |
 //! | `prefetch.rs` `huge_pages.rs` `cast.rs` | three small wishes to the machine |
 //!
@@ -17,6 +18,7 @@
 #![allow(unsafe_code)]
 
 mod batch;
+mod chain;
 mod fuse;
 mod kernel;
 mod portable;
