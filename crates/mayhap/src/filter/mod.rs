@@ -1,11 +1,13 @@
 //! What callers hold, one kind a file.
 
 pub(crate) mod bloom;
+mod chain;
 pub(crate) mod classic;
 pub(crate) mod counting;
 pub(crate) mod cuckoo;
 pub(crate) mod fuse;
 pub(crate) mod growing;
+mod nest;
 pub(crate) mod ribbon;
 mod ruler;
 pub(crate) mod shared;

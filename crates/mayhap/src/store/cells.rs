@@ -89,7 +89,7 @@ impl Cells {
 
     /// The byte in which a window begins, and the bit in it.
     #[inline(always)]
-    fn locate(&self, window: u64) -> (usize, u32) {
+    pub(crate) fn locate(&self, window: u64) -> (usize, u32) {
         let bit = window * u64::from(self.cell_bits);
         ((bit >> 3) as usize, bit as u32 & 7)
     }

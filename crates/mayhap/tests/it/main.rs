@@ -9,6 +9,7 @@ mod counting;
 mod cuckoo;
 mod fuse;
 mod growing;
+mod growing_cuckoo;
 mod kernels;
 mod kinds;
 mod laws;
