@@ -110,6 +110,25 @@ fn no_key_is_lost_and_every_count_is_exact_whatever_is_put_in_and_taken_out() {
 }
 
 #[test]
+fn taking_out_every_second_key_loses_none_of_the_others() {
+    for rate in [0.5, 0.1, 0.01] {
+        let mut filter = growing(10, rate);
+        let keys: Vec<_> = hashes(68, 0, 30_000).collect();
+        filter.try_insert_hashes(&keys).unwrap();
+        for key in keys.iter().step_by(2) {
+            assert!(filter.remove_hash(*key));
+        }
+        let lost = keys
+            .iter()
+            .skip(1)
+            .step_by(2)
+            .filter(|&&key| !filter.contains_hash(key));
+        assert_eq!(lost.count(), 0, "of 15 000 keys at {rate}");
+        assert_eq!(filter.estimated_keys(), 15_000);
+    }
+}
+
+#[test]
 fn keys_that_come_and_go_do_not_make_it_grow_for_ever() {
     for live in [100, 10_000] {
         let mut filter = growing(100, 0.01);
