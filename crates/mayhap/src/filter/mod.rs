@@ -3,6 +3,7 @@
 pub(crate) mod bloom;
 mod chain;
 pub(crate) mod classic;
+pub(crate) mod classic_cuckoo;
 pub(crate) mod counting;
 pub(crate) mod cuckoo;
 pub(crate) mod fuse;

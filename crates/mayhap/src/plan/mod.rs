@@ -6,6 +6,7 @@
 pub mod blocked;
 mod bloom;
 pub mod classic;
+mod classic_cuckoo;
 pub mod clickhouse;
 pub mod cost;
 pub mod counting;
@@ -17,6 +18,8 @@ mod ribbon;
 mod window;
 
 pub use bloom::{BloomPlan, LinesPerKey};
+pub use classic_cuckoo::ClassicCuckooPlan;
+pub(crate) use classic_cuckoo::FINGERPRINTS;
 pub use cuckoo::CuckooPlan;
 pub use fuse::FusePlan;
 pub(crate) use fuse::FuseShape;

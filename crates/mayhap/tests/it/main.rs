@@ -5,6 +5,7 @@
 mod adversary;
 mod bad_input;
 mod classic;
+mod classic_cuckoo;
 mod counting;
 mod cuckoo;
 mod fuse;
