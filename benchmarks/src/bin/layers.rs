@@ -1,10 +1,11 @@
-//! What a `GrowingBloom` of many layers costs beside a `Bloom` of one, for a key that is in neither: both in turns.
+//! What a `GrowingBloom` of many layers costs beside a `Bloom` of one: both in turns, for keys that are in neither and then for
+//! keys that are in both.
 //!
 //! `layers [KEYS...]`, 5000, 10M and 40M unless given: few keys are in cache, many are not.
 
 use mayhap::{Bloom, GrowingBloom, KeyHash};
 use mayhap_benchmarks::clock::cpu_ns;
-use mayhap_benchmarks::keys::Seed;
+use mayhap_benchmarks::keys::{Seed, mix};
 use mayhap_benchmarks::machine::Machine;
 use mayhap_benchmarks::measure::{Contender, alternate};
 use std::hint::black_box;
@@ -28,11 +29,15 @@ fn main() {
     let machine = Machine::look(1, ROUNDS);
     println!("{}, {}\n{}", machine.date, machine.rustc, machine.cpu);
     println!(
-        "Absent keys, ns per query of one Bloom at {RATE} and of a GrowingBloom at the same rate; CPU time, least of {ROUNDS}\n\
-         rounds in which they take turns. In cache at most 1 + 0.6 L is wanted, out of cache at most 3 for 4 layers.\n"
+        "ns per query of one Bloom at {RATE} and of a GrowingBloom at the same rate; CPU time, least of {ROUNDS}\n\
+         rounds in which they take turns. For absent keys, in cache at most 1 + 0.6 L is wanted, out of cache at most 3 for 4 layers.\n"
     );
-    println!("| keys     | layers | Bloom | chain | ratio | Bloom batch | chain batch | ratio |");
-    println!("|---------:|-------:|------:|------:|------:|------------:|------------:|------:|");
+    println!(
+        "| keys     | layers | asked  | Bloom | chain | ratio | Bloom batch | chain batch | ratio |"
+    );
+    println!(
+        "|---------:|-------:|--------|------:|------:|------:|------------:|------------:|------:|"
+    );
     for keys in sizes {
         let layers = if keys > 10_000_000 { 4..=4 } else { 1..=10 };
         for layers in layers {
@@ -54,28 +59,38 @@ fn compare(keys: u64, layers: usize) {
         chain.insert_hashes(&part);
     }
     assert_eq!(chain.layers(), layers);
-    let [one, many, one_batch, many_batch] = cost(&single, &chain, seed);
-    println!(
-        "| {keys:>8} | {layers:>6} | {one:>5.2} | {many:>5.2} | {:>5.2} | {one_batch:>11.2} | {many_batch:>11.2} | {:>5.2} |",
-        many / one,
-        many_batch / one_batch
-    );
+    for (name, present) in [("absent", false), ("keys", true)] {
+        let [one, many, one_batch, many_batch] =
+            cost(&single, &chain, seed, present.then_some(keys));
+        println!(
+            "| {keys:>8} | {layers:>6} | {name:<6} | {one:>5.2} | {many:>5.2} | {:>5.2} | {one_batch:>11.2} | {many_batch:>11.2} | {:>5.2} |",
+            many / one,
+            many_batch / one_batch
+        );
+    }
 }
 
-/// Nanoseconds per query: one Bloom and the chain key by key, then both in batches.
-fn cost(single: &Bloom, chain: &GrowingBloom, seed: Seed) -> [f64; 4] {
-    // In cache the same strangers again and again; out of cache others every round, so that no line is still there.
+/// Nanoseconds per query: one Bloom and the chain key by key, then both in batches. About so many keys, or about strangers.
+fn cost(single: &Bloom, chain: &GrowingBloom, seed: Seed, keys: Option<u64>) -> [f64; 4] {
+    // In cache the same again and again; out of cache others every round, so that no line is still there.
     let fresh = single.size_bytes() > 1 << 20;
-    let strangers = |round: usize| -> Vec<KeyHash> {
+    let asked = |round: usize| -> Vec<KeyHash> {
         let from = if fresh { round as u64 * QUERIES } else { 0 };
-        (from..from + QUERIES).map(|at| seed.stranger(at)).collect()
+        let ask = |at| match keys {
+            Some(keys) => seed.key(mix(at) % keys),
+            None => seed.stranger(at),
+        };
+        (from..from + QUERIES).map(ask).collect()
     };
     let ask = |round: usize, work: &dyn Fn(&[KeyHash], &mut [bool])| {
-        let asked = strangers(round);
+        let asked = asked(round);
         let mut found = vec![false; asked.len()];
         let ns = cpu_ns(|| work(black_box(&asked), black_box(&mut found)));
-        let wrong = found.iter().filter(|&&found| found).count() as u64;
-        assert!(wrong < QUERIES / 25, "{wrong} of {QUERIES} strangers found");
+        let yes = found.iter().filter(|&&found| found).count() as u64;
+        match keys {
+            Some(_) => assert_eq!(yes, QUERIES, "a key was not found"),
+            None => assert!(yes < QUERIES / 25, "{yes} of {QUERIES} strangers found"),
+        }
         ns
     };
     let mut contenders = [

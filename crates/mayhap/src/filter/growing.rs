@@ -10,6 +10,13 @@ use crate::{HashScheme, Kernel, KeyHash, Mismatch, PlanError, SipKey};
 use alloc::vec::Vec;
 use core::fmt;
 
+/// Up to so many layers a batch asks one after the other: for two of 10M keys 13 ns a key, in or not, and when asked together 13 ns
+/// a stranger and 31 a key. More are asked together: 20 ns a stranger for four layers.
+const ONE_BY_ONE: usize = 2;
+
+/// How many keys it asks a layer for before it goes to the next.
+const AT_A_TIME: usize = 1024;
+
 /// A filter that grows with its keys.
 ///
 /// ```
@@ -170,11 +177,21 @@ impl GrowingBloom {
             found.len(),
             "one place in `found` for every hash"
         );
-        if let [only] = self.layers.as_slice() {
-            return only.contains_hashes(hashes, found);
+        if self.layers.len() > ONE_BY_ONE {
+            found.fill(false);
+            return self.ask(hashes, found, self.layers.len());
         }
-        found.fill(false);
-        self.ask(hashes, found, self.layers.len());
+        let mut more = [false; AT_A_TIME];
+        for (hashes, found) in hashes.chunks(AT_A_TIME).zip(found.chunks_mut(AT_A_TIME)) {
+            let more = &mut more[..found.len()];
+            self.layers[0].contains_hashes(hashes, found);
+            for layer in &self.layers[1..] {
+                layer.contains_hashes(hashes, more);
+                for (found, more) in found.iter_mut().zip(&*more) {
+                    *found |= more;
+                }
+            }
+        }
     }
 
     /// `contains` for many keys.

@@ -46,7 +46,12 @@ pub(super) unsafe fn contains_one<V: Vector>(tables: &[impl Borrow<Table>], hash
         // The newest, which holds most keys, first.
         while let [older @ .., table] = rest {
             if in_first_line::<V>(table.borrow(), hash, positions) {
-                return settle_one(rest, hash);
+                // As if it were another table: otherwise its row would be kept in registers for the few who come here, at two
+                // instructions a table for all others.
+                let table: &Table = core::hint::black_box(table.borrow());
+                let (lines, walk) = (table.lines(), table.walk());
+                let last = lines.get_unchecked(walk.last(hash));
+                return V::covers(last, positions, walk.row(hash)) || in_others(older, hash);
             }
             rest = older;
         }
@@ -54,9 +59,10 @@ pub(super) unsafe fn contains_one<V: Vector>(tables: &[impl Borrow<Table>], hash
     false
 }
 
-/// The same where the last table's first line has all bits. Apart, so that the loop above keeps to few registers.
+/// The same after a first line that has all bits and a last one that has not. Apart, so that the loop above keeps to few
+/// registers: if it went on after looking at a last line, a stranger to two tables took 6.4 ns instead of 5.4.
 #[inline(never)]
-fn settle_one(tables: &[impl Borrow<Table>], hash: u64) -> bool {
+fn in_others(tables: &[impl Borrow<Table>], hash: u64) -> bool {
     tables
         .iter()
         .rev()
@@ -77,8 +83,8 @@ pub(super) unsafe fn contains<V: Vector>(
         let (small, large) = split_large(tables);
         if large.is_empty() {
             for (found, hash) in found.iter_mut().zip(hashes) {
-                // SAFETY: the caller has checked the CPU, and no chunk is empty.
-                *found |= unsafe { contains_one::<V>(tables, hash.to_u64()) };
+                // SAFETY: the caller has checked the CPU.
+                *found |= unsafe { contains_cached::<V>(tables, hash.to_u64()) };
             }
             continue;
         }
@@ -114,6 +120,31 @@ pub(super) unsafe fn contains<V: Vector>(
             unsafe { settle::<V>(tables, block, found, &candidates) };
         }
     }
+}
+
+/// `contains_one` inside a batch, where registers are to be had for the last line too.
+///
+/// # Safety
+/// The CPU must have `V`'s instruction set.
+#[inline(always)]
+unsafe fn contains_cached<V: Vector>(tables: &[impl Borrow<Table>], hash: u64) -> bool {
+    // SAFETY: the caller has checked the CPU; a table's walk stays inside its lines.
+    unsafe {
+        let positions = V::positions(hash, tables[0].borrow().walk().pattern());
+        for table in tables.iter().rev() {
+            let (lines, walk) = (table.borrow().lines(), table.borrow().walk());
+            if in_first_line::<V>(table.borrow(), hash, positions)
+                && V::covers(
+                    lines.get_unchecked(walk.last(hash)),
+                    positions,
+                    walk.row(hash),
+                )
+            {
+                return true;
+            }
+        }
+    }
+    false
 }
 
 /// Looks at the last lines of those keys of a block that have candidates, after asking for all of them.
