@@ -12,8 +12,36 @@ use crate::store::Cells;
 pub(crate) struct CuckooTable {
     cells: Cells,
     windows: Windows,
+    sought: Sought,
+}
+
+/// Constants of a lookup, each an operand in memory: derived from the width of a cell one by one, they take five instructions
+/// more.
+#[derive(Clone, Copy)]
+struct Sought {
     /// 1 in each of the two cells of a window.
     ones: u64,
+    /// Brings a fingerprint into both cells, above choice and offset.
+    fingerprints: u64,
+    /// Offset 0 in the first cell, 1 in the second.
+    offsets: u64,
+    /// Choice 1 in both.
+    choices: u64,
+    /// The top bit of both.
+    tops: u64,
+}
+
+impl Sought {
+    fn new(cell_bits: u32) -> Self {
+        let ones = 1 << cell_bits | 1;
+        Self {
+            ones,
+            fingerprints: ones << 2,
+            offsets: ones - 1,
+            choices: ones << 1,
+            tops: ones << (cell_bits - 1),
+        }
+    }
 }
 
 impl CuckooTable {
@@ -23,7 +51,7 @@ impl CuckooTable {
         Ok(Self {
             cells: Cells::zeroed(cells, cell_bits)?,
             windows: Windows::new(cells, fingerprint_bits),
-            ones: 1 << cell_bits | 1,
+            sought: Sought::new(cell_bits),
         })
     }
 
@@ -72,15 +100,15 @@ impl CuckooTable {
     pub(crate) fn find(&self, hash: u64) -> bool {
         let (first, fingerprint) = self.windows.place(hash);
         let second = self.windows.second(first, fingerprint);
-        // What the two cells of the first window would hold, and those of the second: choice and offset are the low bits.
-        let in_first = (fingerprint << 2).wrapping_mul(self.ones) + (self.ones - 1);
-        let in_second = in_first + 2 * self.ones;
+        let sought = &self.sought;
+        // What the two cells of the first window would hold, and those of the second.
+        let in_first = fingerprint.wrapping_mul(sought.fingerprints) + sought.offsets;
+        let in_second = in_first + sought.choices;
         // SAFETY: both are below the number of windows.
         let (first, second) = unsafe { (self.load(first), self.load(second)) };
         // A cell that differs by nothing borrows from its top bit when 1 is taken from it, and had none there before.
-        let same = |differences: u64| differences.wrapping_sub(self.ones) & !differences;
-        let tops = self.ones << (self.cells.cell_bits() - 1);
-        (same(first ^ in_first) | same(second ^ in_second)) & tops != 0
+        let same = |differences: u64| differences.wrapping_sub(sought.ones) & !differences;
+        (same(first ^ in_first) | same(second ^ in_second)) & sought.tops != 0
     }
 
     /// The two cells of a window, as `Cells::window`.

@@ -40,11 +40,6 @@ impl Cells {
         self.bytes.fill(0);
     }
 
-    #[inline(always)]
-    pub(crate) fn cell_bits(&self) -> u32 {
-        self.cell_bits
-    }
-
     /// The bits of one cell, all set.
     #[inline(always)]
     pub(crate) fn mask(&self) -> u64 {
