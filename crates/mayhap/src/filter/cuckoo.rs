@@ -14,7 +14,7 @@ use core::fmt;
 /// A cuckoo filter: keys go in and come out again.
 ///
 /// Equal keys are kept as copies, four at most, and each is taken out by a [`remove`](Cuckoo::remove) of its own. A filter that
-/// has no room says so, and is then exactly as it was before.
+/// has no room says so, and is then exactly as it was before; one made by [`Cuckoo::growing`] makes room.
 ///
 /// ```
 /// let mut online = mayhap::Cuckoo::new(1_000_000, 0.001)?;
