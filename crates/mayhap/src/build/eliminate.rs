@@ -2,7 +2,6 @@
 //! rows. Every third to half of the seeds works, so seeds are tried until one does.
 
 use crate::PlanError;
-use crate::plan::shard_slots;
 use crate::probe::band::{Coefficients, Shard};
 use crate::store::zeroed;
 use alloc::vec::Vec;
@@ -26,17 +25,17 @@ impl<W: Coefficients + Default> Band<W> {
         }
     }
 
-    /// Finds slots and a seed for keys that are pairs of a spread hash, all different, and a value.
+    /// Finds a seed for keys that are pairs of a spread hash, all different, and a value; the slots may grow with the attempts.
     pub(crate) fn eliminate<K>(
         &mut self,
         keys: &[K],
         pair: impl Fn(&K) -> (u64, u32),
+        slots: impl Fn(u16) -> u64,
     ) -> Result<Shard, PlanError> {
-        let count = keys.len() as u64;
         for seed in 0..ATTEMPTS {
             let shard = Shard {
                 first_slot: 0,
-                slots: shard_slots(count, seed),
+                slots: slots(seed),
                 seed: seed as u8,
             };
             self.clear(shard.slots)?;
@@ -50,7 +49,7 @@ impl<W: Coefficients + Default> Band<W> {
             }
         }
         Err(PlanError::Unsolvable {
-            keys: count,
+            keys: keys.len() as u64,
             attempts: u64::from(ATTEMPTS),
         })
     }

@@ -3,7 +3,7 @@
 //! Segment length and cells a key are those of Graf and Lemire, "Binary Fuse Filters" (2022), for three cells a key. Their
 //! best is reached from about a million keys on, so shards are that large at least, or the whole.
 
-use super::check_rate;
+use super::{check_items, check_rate, static_work};
 use crate::PlanError;
 use core::fmt;
 
@@ -12,12 +12,6 @@ const SPLIT_FROM: u64 = 750_000;
 
 /// Keys in a shard at most, on average. Four of them are 10M keys at 9.02 bits.
 const SHARD_KEYS: u64 = 3_000_000;
-
-/// 2^40 keys: far beyond every memory, and far from every overflow below.
-const MAX_KEYS: u64 = 1 << 40;
-
-/// Bits a key, beyond what the caller holds, that building may take at the peak; the promise is 100.
-const PEAK_BITS: f64 = 97.0;
 
 /// The longest segment, as a power of two: two offsets of 16 bits are taken from one half of a hash.
 const MAX_SEGMENT_BITS: u32 = 16;
@@ -56,13 +50,7 @@ impl FusePlan {
         false_positive_rate: f64,
     ) -> Result<Self, PlanError> {
         check_rate(false_positive_rate)?;
-        if keys > MAX_KEYS {
-            return Err(PlanError::Count {
-                field: "items",
-                value: keys,
-                accepted: "at most 2^40 keys",
-            });
-        }
+        check_items(keys)?;
         let keeps = |bits: &u8| libm::exp2(-f64::from(*bits)) <= false_positive_rate;
         let cell_bits = [8, 16, 32]
             .into_iter()
@@ -131,13 +119,11 @@ impl FusePlan {
     }
 
     /// How many shards may be solved at once, at most `threads`, and in how many passes over the items their hashes are
-    /// gathered, so that the memory stays below 100 bits a key. Passes are cheaper than idle threads.
+    /// gathered, so that the memory stays below 100 bits a key.
     pub(crate) fn work(&self, threads: u64) -> (u64, u64) {
-        (1..=threads.clamp(1, self.shards))
-            .rev()
-            .flat_map(|threads| (1..=self.shards.min(4)).map(move |passes| (threads, passes)))
-            .find(|&(threads, passes)| self.peak_bits(threads, passes) <= PEAK_BITS)
-            .unwrap_or((1, self.shards.min(4)))
+        static_work(threads, self.shards, |threads, passes| {
+            self.peak_bits(threads, passes)
+        })
     }
 
     /// Bits a key that building takes at the peak: the cells, the hashes of a pass, and for every shard at work its order

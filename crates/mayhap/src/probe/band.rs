@@ -147,4 +147,13 @@ impl Shard {
         let start = place.saturating_sub(W::WIDTH / 2).min(most);
         (start, W::of(spread, multiplier).first(self.slots))
     }
+
+    /// The same in a shard of 64 slots or more.
+    #[inline(always)]
+    pub(crate) fn row_of_64(&self, spread: u64) -> (u64, u64) {
+        let multiplier = START.wrapping_mul(2 * u64::from(self.seed) + 1);
+        let place = mul_high(spread.wrapping_mul(multiplier), self.slots);
+        let start = place.saturating_sub(32).min(self.slots - 64);
+        (start, u64::of(spread, multiplier))
+    }
 }

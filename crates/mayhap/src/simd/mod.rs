@@ -4,8 +4,8 @@
 //! | --- | --- |
 //! | `kernel.rs` | which instruction sets has this CPU? |
 //! | `table.rs` | what a filter calls: lines, a walk and a kernel that are known to fit together |
-//! | `fuse.rs` | the same for the cells of a static filter |
-//! | `ribbon.rs` | the parities of columns |
+//! | `fuse.rs` `ribbon.rs` | the same for the cells of a `Fuse` and the columns of a `Ribbon` |
+//! | `ask.rs` | the loops over many keys of these two |
 //! | `batch.rs` | the loops over many keys, written once over the trait `Vector` |
 //! | `portable.rs` `avx2.rs` `avx512.rs` | how one key's bits are built, tested and set |
 //! | `prefetch.rs` `huge_pages.rs` `cast.rs` | three small wishes to the machine |
@@ -16,6 +16,7 @@
 
 #![allow(unsafe_code)]
 
+mod ask;
 mod batch;
 mod fuse;
 mod kernel;
@@ -32,11 +33,12 @@ mod avx512;
 pub(crate) mod cast;
 pub(crate) mod huge_pages;
 
+pub(crate) use ask::Questions;
 pub(crate) use fuse::FuseTable;
 pub use kernel::Kernel;
 pub(crate) use kernel::Usable;
 pub(crate) use prefetch::{CACHED_BYTES, Fetched, prefetch, prefetch_to_write};
-pub(crate) use ribbon::parities;
+pub(crate) use ribbon::RibbonTable;
 pub(crate) use table::Table;
 
 /// One bit for each word of the line that lacks a bit of the key.

@@ -28,17 +28,23 @@ impl Directory {
         })
     }
 
-    /// The next shard, which begins at the end of the one before; `false` when it ends too far from where it should.
-    pub(crate) fn push(&mut self, slots: u64, seed: u8) -> bool {
+    /// The next shard, which begins at the end of the one before.
+    ///
+    /// # Errors
+    /// When it ends millions of slots from where it should, which takes hashes that were chosen to.
+    pub(crate) fn push(&mut self, slots: u64, seed: u8) -> Result<(), PlanError> {
         let number = self.shards();
-        let end =
-            (self.begin(number) + slots + NO_DRIFT).checked_sub((number + 1) * self.mean_slots);
-        let Some(drift) = end.filter(|&drift| drift < 1 << DRIFT_BITS) else {
-            return false;
-        };
+        let end = self.slots() + slots;
+        let drift = (end + NO_DRIFT).wrapping_sub((number + 1) * self.mean_slots);
+        if drift >> DRIFT_BITS != 0 {
+            return Err(PlanError::Unsolvable {
+                keys: end,
+                attempts: 1,
+            });
+        }
         self.entries[number as usize] |= u32::from(seed) << DRIFT_BITS;
         self.entries.push(drift as u32);
-        true
+        Ok(())
     }
 
     pub(crate) fn shards(&self) -> u64 {
@@ -66,7 +72,11 @@ impl Directory {
         }
     }
 
+    /// Without shards there is nothing to know.
     pub(crate) fn size_bytes(&self) -> u64 {
-        size_of_val(self.entries.as_slice()) as u64
+        match self.entries.as_slice() {
+            [_] => 0,
+            entries => size_of_val(entries) as u64,
+        }
     }
 }

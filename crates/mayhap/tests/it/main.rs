@@ -4,16 +4,15 @@
 
 mod adversary;
 mod bad_input;
+mod built;
 mod classic;
 mod counting;
 mod cuckoo;
-mod fuse;
 mod growing;
 mod kernels;
 mod kinds;
 mod laws;
 mod rates;
-mod ribbon;
 mod shared;
 mod together;
 mod window;
