@@ -16,6 +16,22 @@
 
 #![allow(unsafe_code)]
 
+/// The last line of assembly that uses AVX. Without it, the SSE code around pays a state change: 115 ns a key instead of 2. In a
+/// program that is built for AVX, it would take the upper halves of the compiler's own registers, and is not needed.
+#[cfg(all(target_arch = "x86_64", not(target_feature = "avx")))]
+macro_rules! leave_avx {
+    () => {
+        "vzeroupper"
+    };
+}
+
+#[cfg(all(target_arch = "x86_64", target_feature = "avx"))]
+macro_rules! leave_avx {
+    () => {
+        ""
+    };
+}
+
 mod ask;
 mod batch;
 mod fuse;

@@ -62,13 +62,24 @@ impl Directory {
         self.begin(self.shards())
     }
 
-    #[inline(always)]
     pub(crate) fn shard(&self, number: u64) -> Shard {
-        let first_slot = self.begin(number);
+        let at = number as usize;
+        self.shard_of(number, self.entries[at], self.entries[at + 1])
+    }
+
+    pub(crate) fn entries(&self) -> &[u32] {
+        &self.entries
+    }
+
+    /// The shard of this number, whose entry and the next one are given.
+    #[inline(always)]
+    pub(crate) fn shard_of(&self, number: u64, entry: u32, next: u32) -> Shard {
+        let drift = u64::from(entry) % (1 << DRIFT_BITS);
+        let next_drift = u64::from(next) % (1 << DRIFT_BITS);
         Shard {
-            first_slot,
-            slots: self.begin(number + 1) - first_slot,
-            seed: (self.entries[number as usize] >> DRIFT_BITS) as u8,
+            first_slot: number * self.mean_slots + drift - NO_DRIFT,
+            slots: self.mean_slots + next_drift - drift,
+            seed: (entry >> DRIFT_BITS) as u8,
         }
     }
 
