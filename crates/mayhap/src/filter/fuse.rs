@@ -3,6 +3,7 @@
 use super::built::{Shape, Static, Structure};
 use crate::build::{peel, shards};
 use crate::plan::FusePlan;
+use crate::probe::fuse::{Walk, mix, seed};
 use crate::simd::{FuseTable, Questions};
 use crate::store::{Cell, reserved};
 use crate::{HashScheme, Hashed, KeyHash, PlanError};
@@ -40,13 +41,20 @@ impl Structure for FuseCells {
         plan: &FusePlan,
         scheme: HashScheme,
     ) -> Result<(Self, u64), PlanError> {
-        let mut keys = 0;
-        let table = match plan.cell_bits() {
-            8 => Table::Bits8(solve(items, plan, scheme, &mut keys)?),
-            16 => Table::Bits16(solve(items, plan, scheme, &mut keys)?),
-            _ => Table::Bits32(solve(items, plan, scheme, &mut keys)?),
-        };
-        Ok((Self(table), keys))
+        Ok(match plan.cell_bits() {
+            8 => {
+                let (table, keys) = solve(items, plan, scheme)?;
+                (Self(Table::Bits8(table)), keys)
+            }
+            16 => {
+                let (table, keys) = solve(items, plan, scheme)?;
+                (Self(Table::Bits16(table)), keys)
+            }
+            _ => {
+                let (table, keys) = solve(items, plan, scheme)?;
+                (Self(Table::Bits32(table)), keys)
+            }
+        })
     }
 
     #[inline(always)]
@@ -89,7 +97,7 @@ impl Shape for FusePlan {
     }
 
     fn is_alike(&self, other: &Self) -> bool {
-        self.shards() == other.shards()
+        self.shards() == other.shards() && self.shape() == other.shape()
     }
 
     fn keys(&self) -> u64 {
@@ -101,32 +109,39 @@ impl Shape for FusePlan {
     }
 }
 
-/// The table for the items, in the plan's shards; counts the distinct keys.
+/// Seeds that are tried. One fails with a chance of a few percent, less for large shards.
+const ATTEMPTS: u64 = 100;
+
+/// The table for the items, in the plan's shards, and the number of distinct keys.
 fn solve<K: Hashed, C: Cell>(
     items: &[K],
     plan: &FusePlan,
     scheme: HashScheme,
-    keys: &mut u64,
-) -> Result<FuseTable<C>, PlanError> {
+) -> Result<(FuseTable<C>, u64), PlanError> {
     if items.is_empty() {
-        return Ok(FuseTable::new(Vec::new(), Vec::new()));
+        return Ok((FuseTable::new(Walk::new(plan.shape(), 0, 0), Vec::new()), 0));
     }
-    let hash = |item: &K| item.hash_with(&scheme).to_u64();
-    let counts = shards::count(items, hash, plan.shards());
     let work = plan.work(shards::available_threads());
-    let most = |&count: &u64| FusePlan::shard_cells(count);
-    let mut cells = reserved(counts.iter().map(most).sum())?;
-    let mut walks = Vec::new();
-    let take = |solved: peel::Solved<C>| {
-        let walk = solved.walk.starting_from(cells.len() as u64);
-        cells.resize(walk.start() as usize, C::default());
-        cells.extend_from_slice(&solved.cells);
-        walks.push(walk);
-        *keys += solved.keys;
-        Ok(())
-    };
-    shards::solve_each(items, hash, &counts, work, peel::solve, take)?;
-    // Repeated items had room, too.
-    cells.shrink_to_fit();
-    Ok(FuseTable::new(walks, cells))
+    for attempt in 0..ATTEMPTS {
+        let seed = seed(0, attempt);
+        let walk = Walk::new(plan.shape(), plan.shards(), seed);
+        let hash = |item: &K| mix(item.hash_with(&scheme).to_u64(), seed);
+        let counts = shards::count(items, hash, plan.shards());
+        let mut cells = reserved(walk.cells())?;
+        let mut keys = 0;
+        let solve = |_, hashes: &mut [u64]| peel::solve::<C>(hashes, &walk);
+        let take = |solved: peel::Solved<C>| {
+            cells.extend_from_slice(&solved.cells);
+            keys += solved.keys;
+            Ok(())
+        };
+        match shards::solve_each(items, hash, &counts, work, solve, take) {
+            Err(PlanError::Unsolvable { .. }) => {}
+            solved => return solved.map(|()| (FuseTable::new(walk, cells), keys)),
+        }
+    }
+    Err(PlanError::Unsolvable {
+        keys: items.len() as u64,
+        attempts: ATTEMPTS,
+    })
 }

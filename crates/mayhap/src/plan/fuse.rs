@@ -7,10 +7,10 @@ use super::{check_items, check_rate, static_work};
 use crate::PlanError;
 use core::fmt;
 
-/// Fewer keys than this are one shard: the work takes at most 21 MB, and thirds would cost 2 % more space.
+/// Fewer keys than this are one shard: the work takes at most 21 MB, and sixths would cost 3 % more space.
 const SPLIT_FROM: u64 = 750_000;
 
-/// Keys in a shard at most, on average. Four of them are 10M keys at 9.02 bits.
+/// Keys in a shard at most, on average.
 const SHARD_KEYS: u64 = 3_000_000;
 
 /// The longest segment, as a power of two: two offsets of 16 bits are taken from one half of a hash.
@@ -60,11 +60,11 @@ impl FusePlan {
                 value: false_positive_rate,
                 accepted: "a rate of 2^-32 (2.4e-10) or more: cells have at most 32 bits",
             })?;
-        // Thirds are solved one after the other in less memory than the whole; wide cells leave room for quarters only.
+        // So many that two can be solved at once; wide cells leave less room for that.
         let fewest = match cell_bits {
             _ if keys < SPLIT_FROM => 1,
-            32 => 4,
-            _ => 3,
+            32 => 8,
+            _ => 6,
         };
         Ok(Self {
             keys,
@@ -90,8 +90,8 @@ impl FusePlan {
         if self.keys == 0 {
             return 0.0;
         }
-        let collisions = libm::exp2(-58.0) * (self.keys as f64 / self.shards as f64);
-        libm::exp2(-f64::from(self.cell_bits)) + collisions
+        let collisions = libm::exp2(-58.0) / self.shards.min(64) as f64;
+        libm::exp2(-f64::from(self.cell_bits)) + collisions * self.keys as f64
     }
 
     /// Bits of a cell: 8, 16 or 32.
@@ -104,18 +104,17 @@ impl FusePlan {
         self.shards
     }
 
-    /// Bytes of all cells when keys spread evenly over the shards; a filter differs from this by a segment a shard.
+    /// Bytes of all cells.
     pub fn size_bytes(&self) -> u64 {
         if self.keys == 0 {
             return 0;
         }
-        let shape = FuseShape::new(self.keys.div_ceil(self.shards));
-        self.shards * shape.cells() * u64::from(self.cell_bits / 8)
+        self.shards * self.shape().cells() * u64::from(self.cell_bits / 8)
     }
 
-    /// Cells of a shard of so many keys.
-    pub(crate) fn shard_cells(keys: u64) -> u64 {
-        FuseShape::new(keys).cells()
+    /// The shape of every shard. Some have a few more keys than the mean, for which the spare cells are enough.
+    pub(crate) fn shape(&self) -> FuseShape {
+        FuseShape::new(self.keys.div_ceil(self.shards))
     }
 
     /// How many shards may be solved at once, at most `threads`, and in how many passes over the items their hashes are
@@ -157,7 +156,7 @@ pub(crate) struct FuseShape {
 }
 
 impl FuseShape {
-    /// Rounds up to whole segments.
+    /// Rounds up to whole segments. With one percent fewer cells, 7 % of the seeds fail instead of 0.3 %.
     pub(crate) fn new(keys: u64) -> Self {
         let ln = libm::log(keys.max(2) as f64);
         let segment_bits = libm::floor(ln / libm::log(3.33) + 2.25) as u32;
@@ -200,16 +199,17 @@ mod tests {
     }
 
     #[test]
-    fn shards_are_many_enough_for_the_memory_promise_from_the_first_split_on() {
+    fn the_memory_promise_holds_from_the_first_split_on_with_two_threads_at_work() {
         for keys in [SPLIT_FROM, 1_000_000, 10_000_000, 100_000_000, 1 << 40] {
             for rate in [0.01, 1e-4, 1e-9] {
+                let Ok(plan) = FusePlan::new(keys, rate) else {
+                    continue;
+                };
                 for threads in [1, 2, 64] {
-                    let Ok(plan) = FusePlan::new(keys, rate) else {
-                        continue;
-                    };
-                    let (threads, passes) = plan.work(threads);
-                    let peak = plan.peak_bits(threads, passes);
-                    assert!(peak <= 100.0, "{plan}: {peak}, {threads} x {passes}");
+                    let (at_work, passes) = plan.work(threads);
+                    let peak = plan.peak_bits(at_work, passes);
+                    assert!(peak <= 100.0, "{plan}: {peak}, {at_work} x {passes}");
+                    assert!(at_work >= threads.min(2), "{plan}");
                 }
             }
         }
@@ -220,7 +220,7 @@ mod tests {
         for keys in [10_000_000, 100_000_000, 1_000_000_000] {
             let plan = FusePlan::new(keys, 0.01).unwrap();
             let bits = 8.0 * plan.size_bytes() as f64 / keys as f64;
-            assert!(bits < 9.03, "{plan}: {bits}");
+            assert!(bits < 9.05, "{plan}: {bits}");
         }
     }
 }

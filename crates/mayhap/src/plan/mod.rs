@@ -89,11 +89,16 @@ pub(crate) fn check_items(items: u64) -> Result<(), PlanError> {
 const PEAK_BITS: f64 = 97.0;
 
 /// How many parts of a static filter may be solved at once, and in how many passes over the items their hashes are gathered, so
-/// that the promise is kept. Passes are cheaper than idle threads.
+/// that the promise is kept. Passes are cheaper than idle threads, so a pass gathers enough for all of them.
 fn static_work(threads: u64, parts: u64, peak_bits: impl Fn(u64, u64) -> f64) -> (u64, u64) {
+    let busy = |&(threads, passes): &(u64, u64)| {
+        let per_pass = parts.div_ceil(passes);
+        per_pass.is_multiple_of(threads) || per_pass >= 4 * threads
+    };
     (1..=threads.clamp(1, parts))
         .rev()
         .flat_map(|threads| (1..=parts.min(4)).map(move |passes| (threads, passes)))
+        .filter(busy)
         .find(|&(threads, passes)| peak_bits(threads, passes) <= PEAK_BITS)
         .unwrap_or((1, parts.min(4)))
 }

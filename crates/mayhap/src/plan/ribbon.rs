@@ -6,7 +6,7 @@ use super::{check_items, check_rate, static_work};
 use crate::PlanError;
 use core::fmt;
 
-/// Fewer keys than this are one part.
+/// Fewer keys than this are one part; from there on, there are so many that two can be solved at once.
 const SPLIT_FROM: u64 = 750_000;
 /// Keys in a part at most, on average.
 const PART_KEYS: u64 = 1_000_000;
@@ -73,7 +73,7 @@ impl RibbonPlan {
         let parts = if keys < SPLIT_FROM {
             1
         } else {
-            keys.div_ceil(PART_KEYS).max(4)
+            keys.div_ceil(PART_KEYS).max(8)
         };
         Ok(Self {
             keys,

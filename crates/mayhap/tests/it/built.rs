@@ -318,7 +318,7 @@ fn a_fuse_takes_nine_bits_a_key() {
     let filter = Fuse::build(&keys, 1.0 / 256.0).unwrap();
     let bits = 8.0 * filter.size_bytes() as f64 / count as f64;
     println!("{filter:?}: {bits:.3} bits/key");
-    assert!(bits < 9.1);
+    assert!(bits < 9.2);
     let planned = filter.plan().size_bytes() as f64;
     assert!((filter.size_bytes() as f64 / planned - 1.0).abs() < 0.02);
 }
