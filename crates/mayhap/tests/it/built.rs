@@ -311,6 +311,32 @@ fn static_filters_can_be_sent_and_shared() {
     sendable::<RibbonPlan>();
 }
 
+/// How many of a million strangers are found: the whole filter speaks in that, so it changes when one bit does.
+fn strangers_found<T: Structure>(count: u64, rate: f64) -> usize {
+    let keys: Vec<_> = hashes(6, 0, count).collect();
+    let filter = Static::<T>::build(&keys, rate).unwrap();
+    hashes(7, 0, 1_000_000)
+        .filter(|&key| filter.contains_hash(key))
+        .count()
+}
+
+#[test]
+fn the_bits_are_the_same_with_any_number_of_threads() {
+    // Known answers: with the feature `parallel` and without it, this is the same test.
+    for (count, fuse, ribbon) in [
+        (1000, 3963, 9586),
+        (700_000, 3962, 10_040),
+        (1_500_000, 3870, 10_116),
+    ] {
+        assert_eq!(strangers_found::<FuseCells>(count, 0.01), fuse, "{count}");
+        assert_eq!(
+            strangers_found::<RibbonColumns>(count, 0.01),
+            ribbon,
+            "{count}"
+        );
+    }
+}
+
 #[test]
 fn a_fuse_takes_nine_bits_a_key() {
     let count = if soak() { 10_000_000 } else { 4_000_000 };
