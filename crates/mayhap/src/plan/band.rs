@@ -21,7 +21,7 @@ pub(crate) fn wide_shards(keys: u64) -> u64 {
 /// Slots of a shard at an attempt: a few more than keys, which halves the attempts where it costs little. Where the keys are
 /// not spread as they should, later attempts take more and more.
 pub(crate) fn shard_slots(keys: u64, attempt: u16) -> u64 {
-    keys + keys / 400 + keys * u64::from(attempt / 32) / 32
+    keys + keys / 400 + keys * u64::from(attempt / 64) / 16
 }
 
 /// Where a directory expects shards of rows of 64 slots to begin: every so many slots.

@@ -139,20 +139,22 @@ impl Shard {
     /// the density of keys is the same everywhere.
     #[inline(always)]
     pub(crate) fn row<W: Coefficients>(&self, spread: u64) -> (u64, W) {
-        let placed = self.placed(spread);
         let most = self.slots.saturating_sub(W::WIDTH);
-        let place = mul_high(placed, self.slots);
-        let start = place.saturating_sub(W::WIDTH / 2).min(most);
-        (start, W::of(placed).first(self.slots))
+        let start = self.place(spread).saturating_sub(W::WIDTH / 2).min(most);
+        (start, W::of(self.placed(spread)).first(self.slots))
     }
 
     /// The same in a shard of 64 slots or more.
     #[inline(always)]
     pub(crate) fn row_of_64(&self, spread: u64) -> (u64, u64) {
-        let placed = self.placed(spread);
-        let place = mul_high(placed, self.slots);
-        let start = place.saturating_sub(32).min(self.slots - 64);
-        (start, u64::of(placed))
+        let start = self.place(spread).saturating_sub(32).min(self.slots - 64);
+        (start, u64::of(self.placed(spread)))
+    }
+
+    /// The slot in the middle of a row, but near the ends of the shard.
+    #[inline(always)]
+    pub(crate) fn place(&self, spread: u64) -> u64 {
+        mul_high(self.placed(spread), self.slots)
     }
 
     /// The seed comes last: it has to be read from memory first.
