@@ -24,7 +24,7 @@ pub(crate) struct Band<W> {
     counts: Vec<u64>,
 }
 
-impl<W: Coefficients + Default> Band<W> {
+impl<W: Coefficients> Band<W> {
     pub(crate) fn new() -> Self {
         Self {
             coefficients: Vec::new(),

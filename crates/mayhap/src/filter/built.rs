@@ -1,5 +1,6 @@
 //! `Static`: what `Fuse` and `Ribbon` have in common: built once from all its keys, then asked.
 
+use crate::plan::Shape;
 use crate::{HashScheme, Hashed, KeyHash, PlanError};
 use core::fmt;
 
@@ -48,24 +49,6 @@ pub trait Structure: Clone + PartialEq {
 
     /// Bytes of memory.
     fn size_bytes(&self) -> u64;
-}
-
-/// The plan of a static filter. Not to be implemented elsewhere.
-pub trait Shape: Copy + PartialEq + fmt::Display {
-    /// For distinct keys.
-    fn of_keys(keys: u64, false_positive_rate: f64) -> Result<Self, PlanError>;
-
-    /// For items that may repeat, so that nothing is refused that might work.
-    fn of_items(items: u64, false_positive_rate: f64) -> Result<Self, PlanError>;
-
-    /// Whether keys go to the same places in both.
-    fn is_alike(&self, other: &Self) -> bool;
-
-    /// Keys that the plan is for.
-    fn keys(&self) -> u64;
-
-    /// The rate that was asked for.
-    fn false_positive_rate(&self) -> f64;
 }
 
 impl<T: Structure> Static<T> {

@@ -1,6 +1,6 @@
 //! `Fuse`: the fastest filter for a set that does not change. Three cells a question.
 
-use super::built::{Shape, Static, Structure};
+use super::built::{Static, Structure};
 use crate::build::{peel, shards};
 use crate::plan::FusePlan;
 use crate::probe::fuse::{Walk, mix, seed};
@@ -84,28 +84,6 @@ impl Structure for FuseCells {
             Table::Bits16(table) => table.size_bytes(),
             Table::Bits32(table) => table.size_bytes(),
         }
-    }
-}
-
-impl Shape for FusePlan {
-    fn of_keys(keys: u64, false_positive_rate: f64) -> Result<Self, PlanError> {
-        Self::new(keys, false_positive_rate)
-    }
-
-    fn of_items(items: u64, false_positive_rate: f64) -> Result<Self, PlanError> {
-        Self::without_collisions(items, false_positive_rate)
-    }
-
-    fn is_alike(&self, other: &Self) -> bool {
-        self.shards() == other.shards() && self.shape() == other.shape()
-    }
-
-    fn keys(&self) -> u64 {
-        self.keys()
-    }
-
-    fn false_positive_rate(&self) -> f64 {
-        self.false_positive_rate()
     }
 }
 

@@ -88,6 +88,9 @@ impl Retrieval {
         let spread = spread(hash);
         let number = mul_high(spread, self.directory.shards());
         let shard = self.directory.shard(number);
+        if shard.slots == 0 {
+            return 0;
+        }
         let (start, coefficients) = shard.row::<Row>(spread);
         let slot = shard.first_slot + start;
         let (block, shift) = (slot / 64, slot % 64);

@@ -1,6 +1,6 @@
 //! `Ribbon`: the smallest filter for a set that does not change, within two percent of what any filter needs.
 
-use super::built::{Shape, Static, Structure};
+use super::built::{Static, Structure};
 use crate::build::{ribbon, shards};
 use crate::plan::{RibbonPlan, narrow_shard_slots};
 use crate::probe::band::spread;
@@ -80,27 +80,5 @@ impl Structure for RibbonColumns {
 
     fn size_bytes(&self) -> u64 {
         self.table.size_bytes()
-    }
-}
-
-impl Shape for RibbonPlan {
-    fn of_keys(keys: u64, false_positive_rate: f64) -> Result<Self, PlanError> {
-        Self::new(keys, false_positive_rate)
-    }
-
-    fn of_items(items: u64, false_positive_rate: f64) -> Result<Self, PlanError> {
-        Self::without_collisions(items, false_positive_rate)
-    }
-
-    fn is_alike(&self, other: &Self) -> bool {
-        self.is_alike(other)
-    }
-
-    fn keys(&self) -> u64 {
-        self.keys()
-    }
-
-    fn false_positive_rate(&self) -> f64 {
-        self.false_positive_rate()
     }
 }

@@ -1,9 +1,9 @@
 //! The size of a `Fuse`: cells of 8, 16 or 32 bits, about 1.125 a key, in shards that are solved one by one.
 //!
-//! Segment length and cells a key are those of Graf and Lemire, "Binary Fuse Filters" (2022), for three cells a key. Their
-//! best is reached from about a million keys on, so shards are that large at least, or the whole.
+//! Segment length and cells a key are those of Graf and Lemire, "Binary Fuse Filters" (2022), for three cells a key.
 
-use super::{check_items, check_rate, static_work};
+use super::built::{Shape, check_items, work};
+use super::check_rate;
 use crate::PlanError;
 use core::fmt;
 
@@ -32,46 +32,7 @@ impl FusePlan {
     /// When the rate is not between 0 and 1, or stricter than cells of 32 bits and the collisions of 64-bit hashes allow;
     /// when there are more than 2^40 keys.
     pub fn new(keys: u64, false_positive_rate: f64) -> Result<Self, PlanError> {
-        let plan = Self::without_collisions(keys, false_positive_rate)?;
-        // A millionth is less than can be measured, and lets 1/256 be kept by 8 bits.
-        if plan.rate() > false_positive_rate * 1.000_001 {
-            return Err(PlanError::Number {
-                field: "false_positive_rate",
-                value: false_positive_rate,
-                accepted: "a rate above 2^-32 by a twentieth, 2.5e-10: stricter ones drown in collisions of hashes",
-            });
-        }
-        Ok(plan)
-    }
-
-    /// The same before the distinct keys are counted: does not look at collisions.
-    pub(crate) fn without_collisions(
-        keys: u64,
-        false_positive_rate: f64,
-    ) -> Result<Self, PlanError> {
-        check_rate(false_positive_rate)?;
-        check_items(keys)?;
-        let keeps = |bits: &u8| libm::exp2(-f64::from(*bits)) <= false_positive_rate;
-        let cell_bits = [8, 16, 32]
-            .into_iter()
-            .find(keeps)
-            .ok_or(PlanError::Number {
-                field: "false_positive_rate",
-                value: false_positive_rate,
-                accepted: "a rate of 2^-32 (2.4e-10) or more: cells have at most 32 bits",
-            })?;
-        // So many that two can be solved at once; wide cells leave less room for that.
-        let fewest = match cell_bits {
-            _ if keys < SPLIT_FROM => 1,
-            32 => 8,
-            _ => 6,
-        };
-        Ok(Self {
-            keys,
-            false_positive_rate,
-            cell_bits,
-            shards: keys.div_ceil(SHARD_KEYS).max(fewest),
-        })
+        Self::of_keys(keys, false_positive_rate)
     }
 
     /// Keys that the plan is for.
@@ -120,7 +81,7 @@ impl FusePlan {
     /// How many shards may be solved at once, at most `threads`, and in how many passes over the items their hashes are
     /// gathered, so that the memory stays below 100 bits a key.
     pub(crate) fn work(&self, threads: u64) -> (u64, u64) {
-        static_work(threads, self.shards, |threads, passes| {
+        work(threads, self.shards, |threads, passes| {
             self.peak_bits(threads, passes)
         })
     }
@@ -130,10 +91,57 @@ impl FusePlan {
     fn peak_bits(&self, threads: u64, passes: u64) -> f64 {
         let shards = self.shards as f64;
         let shard_keys = self.keys.div_ceil(self.shards).max(1);
-        let cells = FuseShape::new(shard_keys).cells() as f64 / shard_keys as f64;
+        let cells = self.shape().cells() as f64 / shard_keys as f64;
         let gathered = self.shards.div_ceil(passes) as f64 / shards;
         let working = threads as f64 / shards;
         cells * f64::from(self.cell_bits) + 64.0 * gathered + 64.0 * (1.0 + cells) * working
+    }
+}
+
+impl Shape for FusePlan {
+    const ACCEPTED: &'static str =
+        "a rate above 2^-32 by a twentieth, 2.5e-10: stricter ones drown in collisions of hashes";
+
+    fn of_items(items: u64, false_positive_rate: f64) -> Result<Self, PlanError> {
+        check_rate(false_positive_rate)?;
+        check_items(items)?;
+        let keeps = |bits: &u8| libm::exp2(-f64::from(*bits)) <= false_positive_rate;
+        let cell_bits = [8, 16, 32]
+            .into_iter()
+            .find(keeps)
+            .ok_or(PlanError::Number {
+                field: "false_positive_rate",
+                value: false_positive_rate,
+                accepted: "a rate of 2^-32 (2.4e-10) or more: cells have at most 32 bits",
+            })?;
+        // So many that two can be solved at once; wide cells leave less room for that.
+        let fewest = match cell_bits {
+            _ if items < SPLIT_FROM => 1,
+            32 => 8,
+            _ => 6,
+        };
+        Ok(Self {
+            keys: items,
+            false_positive_rate,
+            cell_bits,
+            shards: items.div_ceil(SHARD_KEYS).max(fewest),
+        })
+    }
+
+    fn rate(&self) -> f64 {
+        self.rate()
+    }
+
+    fn keys(&self) -> u64 {
+        self.keys
+    }
+
+    fn false_positive_rate(&self) -> f64 {
+        self.false_positive_rate
+    }
+
+    fn is_alike(&self, other: &Self) -> bool {
+        self.shards == other.shards && self.shape() == other.shape()
     }
 }
 

@@ -6,6 +6,7 @@
 mod band;
 pub mod blocked;
 mod bloom;
+mod built;
 pub mod classic;
 pub mod clickhouse;
 pub mod cost;
@@ -19,6 +20,7 @@ mod window;
 
 pub(crate) use band::{narrow_shard_slots, shard_slots, wide_shard_slots, wide_shards};
 pub use bloom::{BloomPlan, LinesPerKey};
+pub use built::Shape;
 pub use cuckoo::CuckooPlan;
 pub use fuse::FusePlan;
 pub(crate) use fuse::FuseShape;
@@ -70,35 +72,4 @@ pub(crate) fn check_collisions(capacity: u64, false_positive_rate: f64) -> Resul
 /// The share of strangers whose 64-bit hash is also the hash of a key.
 pub(crate) fn collision_rate(keys: u64) -> f64 {
     keys as f64 / 18_446_744_073_709_551_616.0
-}
-
-/// Refuses more keys than a static filter can be built from: 2^40, far beyond every memory and far from every overflow.
-pub(crate) fn check_items(items: u64) -> Result<(), PlanError> {
-    if items <= 1 << 40 {
-        Ok(())
-    } else {
-        Err(PlanError::Count {
-            field: "items",
-            value: items,
-            accepted: "at most 2^40 keys",
-        })
-    }
-}
-
-/// Bits a key, beyond what the caller holds, that building a static filter may take at the peak; the promise is 100.
-const PEAK_BITS: f64 = 97.0;
-
-/// How many parts of a static filter may be solved at once, and in how many passes over the items their hashes are gathered, so
-/// that the promise is kept. Passes are cheaper than idle threads, so a pass gathers enough for all of them.
-fn static_work(threads: u64, parts: u64, peak_bits: impl Fn(u64, u64) -> f64) -> (u64, u64) {
-    let busy = |&(threads, passes): &(u64, u64)| {
-        let per_pass = parts.div_ceil(passes);
-        per_pass.is_multiple_of(threads) || per_pass >= 4 * threads
-    };
-    (1..=threads.clamp(1, parts))
-        .rev()
-        .flat_map(|threads| (1..=parts.min(4)).map(move |passes| (threads, passes)))
-        .filter(busy)
-        .find(|&(threads, passes)| peak_bits(threads, passes) <= PEAK_BITS)
-        .unwrap_or((1, parts.min(4)))
 }

@@ -2,7 +2,8 @@
 //! than one slot a key.
 
 use super::band::{narrow_shards, shard_slots};
-use super::{check_items, check_rate, static_work};
+use super::built::{Shape, check_items, work};
+use super::check_rate;
 use crate::PlanError;
 use core::fmt;
 
@@ -30,67 +31,7 @@ impl RibbonPlan {
     /// # Errors
     /// When the rate is not between 2^-32 and 1, or there are more than 2^40 keys.
     pub fn new(keys: u64, false_positive_rate: f64) -> Result<Self, PlanError> {
-        let plan = Self::without_collisions(keys, false_positive_rate)?;
-        // A millionth is less than can be measured, and lets 1/256 be kept by 8 columns.
-        if plan.rate() > false_positive_rate * 1.000_001 {
-            return Err(PlanError::Number {
-                field: "false_positive_rate",
-                value: false_positive_rate,
-                accepted: "a rate above 2^-32 + keys / 2^64: stricter ones drown in collisions of 64-bit hashes",
-            });
-        }
-        Ok(plan)
-    }
-
-    /// The same before the distinct keys are counted: does not refuse for collisions.
-    pub(crate) fn without_collisions(
-        keys: u64,
-        false_positive_rate: f64,
-    ) -> Result<Self, PlanError> {
-        check_rate(false_positive_rate)?;
-        check_items(keys)?;
-        let rate_of = |columns: u8| libm::exp2(-f64::from(columns));
-        if false_positive_rate < rate_of(32) {
-            return Err(PlanError::Number {
-                field: "false_positive_rate",
-                value: false_positive_rate,
-                accepted: "a rate of 2^-32 (2.4e-10) or more: keys have at most 32 bits",
-            });
-        }
-        // Rounded, so that a few keys more or less do not change the shape.
-        let collisions = super::collision_rate(keys.next_power_of_two());
-        let target = (false_positive_rate - collisions).max(rate_of(32));
-        let keeps = |columns: &u8| rate_of(*columns) <= target * 1.000_001;
-        let enough = (1..=32).find(keeps).unwrap_or(32);
-        // The share of wide keys, w, is what makes w / 2 + (1 - w) of the narrow ones' rate the target.
-        let narrow = enough - 1;
-        let wide_share = 2.0 * (1.0 - target / rate_of(narrow));
-        let (columns, wide_share) = if wide_share > 0.9999 {
-            (enough, 0.0)
-        } else {
-            (narrow, wide_share.max(0.0))
-        };
-        let parts = if keys < SPLIT_FROM {
-            1
-        } else {
-            keys.div_ceil(PART_KEYS).max(8)
-        };
-        Ok(Self {
-            keys,
-            false_positive_rate,
-            columns,
-            wide_share,
-            parts,
-            shards_per_part: narrow_shards(keys / parts),
-        })
-    }
-
-    /// Whether keys go to the same places in both.
-    pub(crate) fn is_alike(&self, other: &Self) -> bool {
-        Self {
-            keys: other.keys,
-            ..*self
-        } == *other
+        Self::of_keys(keys, false_positive_rate)
     }
 
     /// Keys that the plan is for.
@@ -187,7 +128,7 @@ impl RibbonPlan {
     /// How many parts may be solved at once, at most `threads`, and in how many passes over the items their hashes are
     /// gathered, so that the memory stays below 100 bits a key.
     pub(crate) fn work(&self, threads: u64) -> (u64, u64) {
-        static_work(threads, self.parts, |threads, passes| {
+        work(threads, self.parts, |threads, passes| {
             self.peak_bits(threads, passes)
         })
     }
@@ -199,6 +140,67 @@ impl RibbonPlan {
         let working = threads as f64 / self.parts as f64;
         let columns = 1.04 * (f64::from(self.columns) + 1.0);
         columns + 64.0 * gathered + (64.0 + columns) * working
+    }
+}
+
+impl Shape for RibbonPlan {
+    const ACCEPTED: &'static str =
+        "a rate above 2^-32 + keys / 2^64: stricter ones drown in collisions of 64-bit hashes";
+
+    fn of_items(items: u64, false_positive_rate: f64) -> Result<Self, PlanError> {
+        check_rate(false_positive_rate)?;
+        check_items(items)?;
+        let rate_of = |columns: u8| libm::exp2(-f64::from(columns));
+        if false_positive_rate < rate_of(32) {
+            return Err(PlanError::Number {
+                field: "false_positive_rate",
+                value: false_positive_rate,
+                accepted: "a rate of 2^-32 (2.4e-10) or more: keys have at most 32 bits",
+            });
+        }
+        // Rounded, so that a few keys more or less do not change the shape.
+        let collisions = super::collision_rate(items.next_power_of_two());
+        let target = (false_positive_rate - collisions).max(rate_of(32));
+        let keeps = |columns: &u8| rate_of(*columns) <= target * 1.000_001;
+        let enough = (1..=32).find(keeps).unwrap_or(32);
+        // The share of wide keys, w, is what makes w / 2 + (1 - w) of the narrow ones' rate the target.
+        let narrow = enough - 1;
+        let wide_share = 2.0 * (1.0 - target / rate_of(narrow));
+        let (columns, wide_share) = if wide_share > 0.9999 {
+            (enough, 0.0)
+        } else {
+            (narrow, wide_share.max(0.0))
+        };
+        let parts = if items < SPLIT_FROM {
+            1
+        } else {
+            items.div_ceil(PART_KEYS).max(8)
+        };
+        Ok(Self {
+            keys: items,
+            false_positive_rate,
+            columns,
+            wide_share,
+            parts,
+            shards_per_part: narrow_shards(items / parts),
+        })
+    }
+
+    fn rate(&self) -> f64 {
+        self.rate()
+    }
+
+    fn keys(&self) -> u64 {
+        self.keys
+    }
+
+    fn false_positive_rate(&self) -> f64 {
+        self.false_positive_rate
+    }
+
+    fn is_alike(&self, other: &Self) -> bool {
+        let keys = other.keys;
+        Self { keys, ..*self } == *other
     }
 }
 

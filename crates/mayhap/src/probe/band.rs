@@ -5,7 +5,7 @@
 //! an even spread, so that as many slots as keys are enough.
 
 use super::blocked::mul_high;
-use core::ops::{BitXorAssign, ShrAssign};
+use core::ops::{BitAnd, BitOr, BitXorAssign, Shl, Shr, ShrAssign};
 
 const COEFFICIENTS: u64 = 0xD6E8_FEB8_6659_FD93;
 const MORE_COEFFICIENTS: u64 = 0x9FB2_1C65_1E98_DF25;
@@ -14,20 +14,43 @@ const START: u64 = 0xE703_7ED1_A0B4_28DB;
 
 /// The coefficients of a row, the first slot's in the lowest bit.
 pub(crate) trait Coefficients:
-    Copy + Eq + BitXorAssign + ShrAssign<u32> + From<u64>
+    Copy
+    + Default
+    + Eq
+    + From<u32>
+    + BitAnd<Output = Self>
+    + BitOr<Output = Self>
+    + BitXorAssign
+    + Shl<u64, Output = Self>
+    + Shr<u64, Output = Self>
+    + ShrAssign<u32>
 {
     const WIDTH: u64;
 
     fn of(placed: u64) -> Self;
-    /// Without those from slot `width` on.
-    fn first(self, width: u64) -> Self;
     fn trailing_zeros(self) -> u32;
-    /// One slot further: what was the first coefficient is the second, and a new one comes before it.
-    fn preceded_by(self, bit: u32) -> Self;
-    /// Whether an odd number of coefficients, the first left out, meets a 1 among the values of the slots after the first.
-    fn is_odd(self, after_first: Self) -> u32;
+    fn count_ones(self) -> u32;
     /// The first 64.
     fn low(self) -> u64;
+
+    /// Without those from slot `width` on, which is not 0.
+    #[inline(always)]
+    fn first(self, width: u64) -> Self {
+        let others = Self::WIDTH.saturating_sub(width);
+        self << others >> others
+    }
+
+    /// One slot further: what was the first is the second, and a new one comes before it.
+    #[inline(always)]
+    fn preceded_by(self, bit: u32) -> Self {
+        self << 1 | bit.into()
+    }
+
+    /// Whether an odd number of coefficients, the first left out, meets a 1 among the values of the slots after the first.
+    #[inline(always)]
+    fn is_odd(self, after_first: Self) -> u32 {
+        (after_first << 1 & self).count_ones() & 1
+    }
 }
 
 /// Both halves of a product: the lower one is not random by itself.
@@ -45,27 +68,13 @@ impl Coefficients for u64 {
     }
 
     #[inline(always)]
-    fn first(self, width: u64) -> Self {
-        if width < 64 {
-            self & ((1 << width) - 1)
-        } else {
-            self
-        }
-    }
-
-    #[inline(always)]
     fn trailing_zeros(self) -> u32 {
         Self::trailing_zeros(self)
     }
 
     #[inline(always)]
-    fn preceded_by(self, bit: u32) -> Self {
-        self << 1 | Self::from(bit)
-    }
-
-    #[inline(always)]
-    fn is_odd(self, after_first: Self) -> u32 {
-        (after_first << 1 & self).count_ones() & 1
+    fn count_ones(self) -> u32 {
+        Self::count_ones(self)
     }
 
     #[inline(always)]
@@ -80,16 +89,7 @@ impl Coefficients for u128 {
     #[inline(always)]
     fn of(placed: u64) -> Self {
         let more = product(placed, MORE_COEFFICIENTS);
-        Self::from(more) << 64 | Self::from(product(placed, COEFFICIENTS) | 1)
-    }
-
-    #[inline(always)]
-    fn first(self, width: u64) -> Self {
-        if width < 128 {
-            self & ((1 << width) - 1)
-        } else {
-            self
-        }
+        Self::from(more) << 64 | Self::from(u64::of(placed))
     }
 
     #[inline(always)]
@@ -98,13 +98,8 @@ impl Coefficients for u128 {
     }
 
     #[inline(always)]
-    fn preceded_by(self, bit: u32) -> Self {
-        self << 1 | Self::from(bit)
-    }
-
-    #[inline(always)]
-    fn is_odd(self, after_first: Self) -> u32 {
-        (after_first << 1 & self).count_ones() & 1
+    fn count_ones(self) -> u32 {
+        Self::count_ones(self)
     }
 
     #[inline(always)]
