@@ -24,6 +24,7 @@ pub mod name {
     pub const OUR_FUSE: &str = "mayhap Fuse";
     pub const OUR_FUSE_BATCH: &str = "mayhap Fuse, batch";
     pub const RIBBON: &str = "mayhap Ribbon";
+    pub const RIBBON_BATCH: &str = "mayhap Ribbon, batch";
     pub const FUSE: &str = "xorf BinaryFuse8";
     pub const OUR_CUCKOO: &str = "mayhap Cuckoo";
     pub const OUR_CUCKOO_BATCH: &str = "mayhap Cuckoo, batch";

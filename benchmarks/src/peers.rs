@@ -1,6 +1,7 @@
 //! The filters that take part, each made for the rate asked as its own documentation says. Filters that grow key by key come
 //! empty from here, with their memory written once, so that no page fault falls into the timing of anybody's inserts.
 
+use crate::case::Ask;
 use crate::figure::name;
 use cuckoofilter::CuckooFilter;
 use fastbloom::{AtomicBloomFilter, BloomFilter};
@@ -200,9 +201,16 @@ impl Other {
 
 impl Other {
     /// Asks all at once, where that exists, and under which name.
-    pub fn ask_batch(&self) -> Option<(&'static str, &Fuse)> {
+    pub fn ask_batch(&self) -> Option<(&'static str, Ask<'_, KeyHash>)> {
         match self {
-            Self::OurFuse(filter) => Some((name::OUR_FUSE_BATCH, filter)),
+            Self::OurFuse(filter) => Some((
+                name::OUR_FUSE_BATCH,
+                Box::new(|asked, found| filter.contains_hashes(asked, found)),
+            )),
+            Self::Ribbon(filter) => Some((
+                name::RIBBON_BATCH,
+                Box::new(|asked, found| filter.contains_hashes(asked, found)),
+            )),
             _ => None,
         }
     }

@@ -260,22 +260,32 @@ fn fuse(run: &Run, rate: f64, all: &mut Vec<Verdict>) {
 
 /// A ribbon's query may take three times a fuse's.
 fn ribbon(run: &Run, rate: f64, all: &mut Vec<Verdict>) {
+    let races = [
+        ("ribbon query", name::RIBBON, name::OUR_FUSE),
+        (
+            "ribbon batch query",
+            name::RIBBON_BATCH,
+            name::OUR_FUSE_BATCH,
+        ),
+    ];
     for keys in IN_CACHE.into_iter().chain(LARGE) {
-        let place = Place {
-            case: Case::Query,
-            keys,
-            rate,
-        };
-        let ratio = run.ratio(place, name::RIBBON, name::OUR_FUSE);
-        all.extend(ratio.map(|found| Verdict {
-            what: "ribbon query",
-            against: name::OUR_FUSE,
-            keys,
-            rate,
-            bound: Bound::AtMost(3.0),
-            found,
-            unit: Unit::Times,
-        }));
+        for (what, ours, against) in races {
+            let place = Place {
+                case: Case::Query,
+                keys,
+                rate,
+            };
+            let ratio = run.ratio(place, ours, against);
+            all.extend(ratio.map(|found| Verdict {
+                what,
+                against,
+                keys,
+                rate,
+                bound: Bound::AtMost(3.0),
+                found,
+                unit: Unit::Times,
+            }));
+        }
     }
 }
 

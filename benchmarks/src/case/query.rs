@@ -50,13 +50,12 @@ pub fn measure(
         asks.push((name, Box::new(|asked, found| other.ask(asked, found))));
     }
     // Batches of static filters come after all others, so that sizes and answers keep their order.
-    let batches = || others.iter().filter_map(|(_, other)| other.ask_batch());
-    for (name, filter) in batches() {
-        asks.push((
-            name,
-            Box::new(|asked, found| filter.contains_hashes(asked, found)),
-        ));
-    }
+    let batched = || {
+        others
+            .iter()
+            .filter_map(|(_, other)| Some((other, other.ask_batch()?)))
+    };
+    asks.extend(batched().map(|(_, batch)| batch));
     // One set of answers each, in the order of `asks`.
     let mut answers = vec![vec![false; queries.asked.len()]; asks.len()];
     let mut contenders: Vec<_> = asks
@@ -96,7 +95,7 @@ pub fn measure(
     let size_bits = size_bits
         .into_iter()
         .chain(others.iter().map(|(_, other)| other.size_bits()))
-        .chain(batches().map(|(_, filter)| 8 * filter.size_bytes()));
+        .chain(batched().map(|(other, _)| other.size_bits()));
     let mut figures: Vec<_> = names
         .iter()
         .zip(least)

@@ -49,14 +49,9 @@ impl RibbonTable {
     ) -> Self {
         let columns = u64::from(columns);
         let blocks = directory.slots() / 64;
-        let every_shard = |fits: &dyn Fn(u64, u64) -> bool| {
-            (0..directory.shards()).all(|number| {
-                let shard = directory.shard(number);
-                fits(shard.first_slot, shard.slots)
-            })
-        };
+        let mut shards = (0..directory.shards()).map(|number| directory.shard(number));
         assert!(
-            every_shard(&|first, slots| slots >= 64 && first + slots <= 64 * blocks),
+            shards.all(|shard| shard.slots >= 64 && shard.first_slot + shard.slots <= 64 * blocks),
             "every shard is large enough for a row and ends before the last block does"
         );
         assert_eq!(
