@@ -183,7 +183,9 @@ impl Questions for RibbonTable {
 }
 
 /// For every column of a group, whether an odd number of its bits meets the coefficients: bit `i` is column `i`.
-#[inline(always)]
+// Out of the way of the assembly, where there is one.
+#[cfg_attr(target_arch = "x86_64", inline(never))]
+#[cfg_attr(not(target_arch = "x86_64"), inline(always))]
 fn parities(low: &[u64; GROUP], high: &[u64; GROUP], here: u64, there: u64) -> u32 {
     let columns = low.iter().zip(high).rev();
     columns.fold(0, |found, (low, high)| {
