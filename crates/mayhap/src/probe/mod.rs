@@ -6,5 +6,4 @@ pub(crate) mod blocked;
 pub(crate) mod classic;
 pub(crate) mod fuse;
 mod modulo;
-pub(crate) mod ribbon;
 pub(crate) mod window;
