@@ -4,6 +4,7 @@
 //! `sip13.rs` and `xxh3.rs` pin the outputs. Schemes only gain company.
 
 mod hashed;
+pub(crate) mod foreign;
 mod sip13;
 mod xxh3;
 

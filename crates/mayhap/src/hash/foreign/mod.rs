@@ -1,0 +1,31 @@
+//! The hash functions of other systems, exactly as those systems compute them, odd tails included. Frozen: files depend on them.
+
+pub(crate) mod city;
+pub(crate) mod leveldb;
+pub(crate) mod lookup3;
+pub(crate) mod murmur2;
+pub(crate) mod murmur3;
+pub(crate) mod xxph3;
+
+/// The little-endian words of a key.
+#[inline(always)]
+fn u32_at(bytes: &[u8], at: usize) -> u32 {
+    let word = bytes[at..].first_chunk().expect("the caller has checked the length");
+    u32::from_le_bytes(*word)
+}
+
+#[inline(always)]
+fn u64_at(bytes: &[u8], at: usize) -> u64 {
+    let word = bytes[at..].first_chunk().expect("the caller has checked the length");
+    u64::from_le_bytes(*word)
+}
+
+/// The last mixing of `MurmurHash3`'s 64-bit halves; `ClickHouse` hashes integers by it alone.
+#[inline]
+pub(crate) fn mix64(mut x: u64) -> u64 {
+    x ^= x >> 33;
+    x = x.wrapping_mul(0xff51_afd7_ed55_8ccd);
+    x ^= x >> 33;
+    x = x.wrapping_mul(0xc4ce_b9fe_1a85_ec53);
+    x ^ (x >> 33)
+}
