@@ -275,10 +275,12 @@ impl CountingBloom {
             return;
         }
         self.assert_origins(hashes);
+        let walk = self.walk;
         ahead::visit_each(
-            &self.walk,
+            walk.len(),
             hashes,
             &mut self.counters,
+            |hash| walk.probes(hash.to_u64()),
             |counters, at| prefetch(counters.place(at)),
             |counters, at| _ = counters.up(at),
         );
@@ -302,9 +304,10 @@ impl CountingBloom {
         }
         self.assert_origins(hashes);
         ahead::contains_each(
-            &self.walk,
+            self.walk.len(),
             hashes,
             found,
+            |hash| self.walk.probes(hash.to_u64()),
             |at| prefetch(self.counters.place(at)),
             |at| self.counters.get(at) != 0,
         );

@@ -3,6 +3,7 @@
 pub(crate) mod ahead;
 pub(crate) mod blocked;
 pub(crate) mod classic;
+pub(crate) mod foreign;
 pub(crate) mod fuse;
 mod modulo;
 pub(crate) mod ribbon;

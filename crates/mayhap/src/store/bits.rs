@@ -18,6 +18,26 @@ impl Bits {
         })
     }
 
+    /// Bits that are there already.
+    pub(crate) fn from_words(words: Vec<u64>, bits: u64) -> Result<Self, PlanError> {
+        if words.len() as u64 != bits.div_ceil(64) {
+            return Err(PlanError::Count {
+                field: "words",
+                value: words.len() as u64,
+                accepted: "a word for every 64 bits",
+            });
+        }
+        let past = bits % 64;
+        match words.last() {
+            Some(&last) if past != 0 && last >> past != 0 => Err(PlanError::Count {
+                field: "last word",
+                value: last,
+                accepted: "no bits past the last",
+            }),
+            _ => Ok(Self { words }),
+        }
+    }
+
     #[inline(always)]
     pub(crate) fn has(&self, at: u64) -> bool {
         self.words[(at / 64) as usize] >> (at % 64) & 1 == 1

@@ -5,6 +5,9 @@ use mayhap::plan::classic::{self, ClassicPlan};
 use mayhap::{ClassicBloom, HashScheme, KeyHash, Mismatch, PlanError, Scheme, SipKey};
 use proptest::prelude::*;
 
+/// Our own.
+const SCHEMES: [Scheme; 2] = [Scheme::DoubleHashing, Scheme::EnhancedDoubleHashing];
+
 fn filter(plan: ClassicPlan, scheme: Scheme) -> ClassicBloom {
     ClassicBloom::from_plan(plan, scheme, HashScheme::Caller).unwrap()
 }
@@ -49,7 +52,7 @@ fn no_key_is_lost_and_single_and_batch_agree_in_every_shape_and_scheme() {
     for plan in shapes() {
         let keys: Vec<_> = hashes(1, 0, plan.capacity.min(5000)).collect();
         let asked: Vec<_> = keys.iter().copied().chain(hashes(2, 0, 2000)).collect();
-        for scheme in Scheme::ALL {
+        for scheme in SCHEMES {
             let mut single = filter(plan, scheme);
             for &hash in &keys {
                 let known = single.contains_hash(hash);
@@ -156,7 +159,7 @@ fn the_rate_asked_is_the_rate_kept_at_capacity() {
         let queries = ((1e4 / rate) as u64).min(if soak() { 100_000_000 } else { 10_000_000 });
         for capacity in [1_000, 100_000] {
             let plan = ClassicPlan::new(capacity, rate).unwrap();
-            for scheme in Scheme::ALL {
+            for scheme in SCHEMES {
                 accept(plan, scheme, 5, queries);
             }
         }
@@ -253,7 +256,7 @@ proptest! {
         common in 0..1000_u64, ours in 0..1000_u64, theirs in 0..1000_u64,
     ) {
         let plan = ClassicPlan::with_bits_and_probes(bits, probes).unwrap();
-        let scheme = Scheme::ALL[usize::from(plain)];
+        let scheme = SCHEMES[usize::from(plain)];
         let left: Vec<_> = hashes(seed, 0, common + ours).collect();
         let right: Vec<_> = hashes(seed, 0, common).chain(hashes(!seed, 0, theirs)).collect();
         let (a, b) = (filled(plan, scheme, &left), filled(plan, scheme, &right));

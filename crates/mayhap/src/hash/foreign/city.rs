@@ -1,4 +1,4 @@
-//! `CityHash64`, version 1.0.2: the one that `ClickHouse` stays with. Later versions differ.
+//! `CityHash64`, version 1.0.2: the one that ClickHouse stays with. Later versions differ.
 
 use super::{u32_at, u64_at};
 
@@ -49,7 +49,10 @@ fn up_to_16(key: &[u8]) -> u64 {
         pair(a, b.wrapping_add(wide).rotate_right(length as u32)) ^ b
     } else if length >= 4 {
         let a = u64::from(u32_at(key, 0));
-        pair(wide.wrapping_add(a << 3), u64::from(u32_at(key, length - 4)))
+        pair(
+            wide.wrapping_add(a << 3),
+            u64::from(u32_at(key, length - 4)),
+        )
     } else if length > 0 {
         let y = u64::from(key[0]) + (u64::from(key[length / 2]) << 8);
         let z = wide + (u64::from(key[length - 1]) << 2);
@@ -67,8 +70,13 @@ fn up_to_32(key: &[u8]) -> u64 {
     let c = u64_at(key, length - 8).wrapping_mul(K2);
     let d = u64_at(key, length - 16).wrapping_mul(K0);
     pair(
-        a.wrapping_sub(b).rotate_right(43).wrapping_add(c.rotate_right(30)).wrapping_add(d),
-        a.wrapping_add((b ^ K3).rotate_right(20)).wrapping_sub(c).wrapping_add(length as u64),
+        a.wrapping_sub(b)
+            .rotate_right(43)
+            .wrapping_add(c.rotate_right(30))
+            .wrapping_add(d),
+        a.wrapping_add((b ^ K3).rotate_right(20))
+            .wrapping_sub(c)
+            .wrapping_add(length as u64),
     )
 }
 
@@ -91,12 +99,15 @@ fn half(start: u64, second: u64, third: u64, last: u64) -> (u64, u64) {
 fn up_to_64(key: &[u8]) -> u64 {
     let length = key.len();
     let from_end = |back: usize| u64_at(key, length - back);
-    let start = u64_at(key, 0).wrapping_add((length as u64).wrapping_add(from_end(16)).wrapping_mul(K0));
+    let start =
+        u64_at(key, 0).wrapping_add((length as u64).wrapping_add(from_end(16)).wrapping_mul(K0));
     let (v1, v2) = half(start, u64_at(key, 8), u64_at(key, 16), u64_at(key, 24));
     let start = u64_at(key, 16).wrapping_add(from_end(32));
     let (w1, w2) = half(start, from_end(24), from_end(16), from_end(8));
     let mixed = shift_mix(
-        v1.wrapping_add(w2).wrapping_mul(K2).wrapping_add(w1.wrapping_add(v2).wrapping_mul(K0)),
+        v1.wrapping_add(w2)
+            .wrapping_mul(K2)
+            .wrapping_add(w1.wrapping_add(v2).wrapping_mul(K0)),
     );
     shift_mix(mixed.wrapping_mul(K0).wrapping_add(v2)).wrapping_mul(K2)
 }
@@ -128,7 +139,10 @@ fn long(key: &[u8]) -> u64 {
     y = y.rotate_right(33).wrapping_mul(K1);
     // The last 1 to 64 bytes are in v and w already.
     for block in key[..(length - 1) & !63].chunks_exact(64) {
-        x = x.wrapping_add(y).wrapping_add(v.0).wrapping_add(u64_at(block, 16));
+        x = x
+            .wrapping_add(y)
+            .wrapping_add(v.0)
+            .wrapping_add(u64_at(block, 16));
         x = x.rotate_right(37).wrapping_mul(K1);
         y = y.wrapping_add(v.1).wrapping_add(u64_at(block, 48));
         y = y.rotate_right(42).wrapping_mul(K1);
@@ -140,7 +154,9 @@ fn long(key: &[u8]) -> u64 {
         core::mem::swap(&mut z, &mut x);
     }
     pair(
-        pair(v.0, w.0).wrapping_add(shift_mix(y).wrapping_mul(K1)).wrapping_add(z),
+        pair(v.0, w.0)
+            .wrapping_add(shift_mix(y).wrapping_mul(K1))
+            .wrapping_add(z),
         pair(v.1, w.1).wrapping_add(x),
     )
 }

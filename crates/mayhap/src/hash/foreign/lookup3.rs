@@ -3,7 +3,9 @@
 /// The hash of a key.
 #[inline]
 pub(crate) fn hash(key: &[u8], seed: u32) -> u32 {
-    let start = 0xdead_beef_u32.wrapping_add(key.len() as u32).wrapping_add(seed);
+    let start = 0xdead_beef_u32
+        .wrapping_add(key.len() as u32)
+        .wrapping_add(seed);
     let mut state = [start; 3];
     let mut rest = key;
     while rest.len() > 12 {
@@ -47,7 +49,15 @@ fn mix(state: &mut [u32; 3]) {
 #[inline]
 fn finish(state: &mut [u32; 3]) {
     // (changed, by which, rotated by)
-    for (to, from, turn) in [(2, 1, 14), (0, 2, 11), (1, 0, 25), (2, 1, 16), (0, 2, 4), (1, 0, 14), (2, 1, 24)] {
+    for (to, from, turn) in [
+        (2, 1, 14),
+        (0, 2, 11),
+        (1, 0, 25),
+        (2, 1, 16),
+        (0, 2, 4),
+        (1, 0, 14),
+        (2, 1, 24),
+    ] {
         state[to] = (state[to] ^ state[from]).wrapping_sub(state[from].rotate_left(turn));
     }
 }

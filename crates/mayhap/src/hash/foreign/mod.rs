@@ -10,17 +10,21 @@ pub(crate) mod xxph3;
 /// The little-endian words of a key.
 #[inline(always)]
 fn u32_at(bytes: &[u8], at: usize) -> u32 {
-    let word = bytes[at..].first_chunk().expect("the caller has checked the length");
+    let word = bytes[at..]
+        .first_chunk()
+        .expect("the caller has checked the length");
     u32::from_le_bytes(*word)
 }
 
 #[inline(always)]
 fn u64_at(bytes: &[u8], at: usize) -> u64 {
-    let word = bytes[at..].first_chunk().expect("the caller has checked the length");
+    let word = bytes[at..]
+        .first_chunk()
+        .expect("the caller has checked the length");
     u64::from_le_bytes(*word)
 }
 
-/// The last mixing of `MurmurHash3`'s 64-bit halves; `ClickHouse` hashes integers by it alone.
+/// The last mixing of `MurmurHash3`'s 64-bit halves; ClickHouse hashes integers by it alone.
 #[inline]
 pub(crate) fn mix64(mut x: u64) -> u64 {
     x ^= x >> 33;

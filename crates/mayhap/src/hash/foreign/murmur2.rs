@@ -1,4 +1,4 @@
-//! `MurmurHash2`: 32 bits with Hadoop's own tail, 32 bits as published, and 64 bits (64A), as RedisBloom uses the latter two.
+//! MurmurHash2: 32 bits with Hadoop's own tail, 32 bits as published, and 64 bits (64A), as RedisBloom uses the latter two.
 
 use super::{u32_at, u64_at};
 

@@ -24,9 +24,17 @@ pub(crate) fn hash128(key: &[u8]) -> (u64, u64) {
     let tail = blocks.remainder();
     for block in blocks {
         h1 ^= scrambled1(u64_at(block, 0));
-        h1 = h1.rotate_left(27).wrapping_add(h2).wrapping_mul(5).wrapping_add(0x52dc_e729);
+        h1 = h1
+            .rotate_left(27)
+            .wrapping_add(h2)
+            .wrapping_mul(5)
+            .wrapping_add(0x52dc_e729);
         h2 ^= scrambled2(u64_at(block, 8));
-        h2 = h2.rotate_left(31).wrapping_add(h1).wrapping_mul(5).wrapping_add(0x3849_5ab5);
+        h2 = h2
+            .rotate_left(31)
+            .wrapping_add(h1)
+            .wrapping_mul(5)
+            .wrapping_add(0x3849_5ab5);
     }
     let mut last = [0; 16];
     last[..tail.len()].copy_from_slice(tail);
@@ -45,12 +53,17 @@ pub(crate) fn hash128(key: &[u8]) -> (u64, u64) {
 
 #[inline(always)]
 fn scrambled32(k: u32) -> u32 {
-    k.wrapping_mul(0xcc9e_2d51).rotate_left(15).wrapping_mul(0x1b87_3593)
+    k.wrapping_mul(0xcc9e_2d51)
+        .rotate_left(15)
+        .wrapping_mul(0x1b87_3593)
 }
 
 #[inline(always)]
 fn step32(hash: u32, k: u32) -> u32 {
-    (hash ^ scrambled32(k)).rotate_left(13).wrapping_mul(5).wrapping_add(0xe654_6b64)
+    (hash ^ scrambled32(k))
+        .rotate_left(13)
+        .wrapping_mul(5)
+        .wrapping_add(0xe654_6b64)
 }
 
 #[inline(always)]
@@ -67,7 +80,10 @@ fn finish32(hash: u32, length: usize) -> u32 {
 fn words32(key: &[u8], seed: u32) -> (u32, &[u8]) {
     let words = key.chunks_exact(4);
     let tail = words.remainder();
-    (words.fold(seed, |hash, word| step32(hash, u32_at(word, 0))), tail)
+    (
+        words.fold(seed, |hash, word| step32(hash, u32_at(word, 0))),
+        tail,
+    )
 }
 
 /// As published.
