@@ -58,7 +58,7 @@ pub use filter::growing::GrowingBloom;
 pub use filter::ribbon::Ribbon;
 pub use filter::shared::SharedBloom;
 pub use filter::window::{Burst, Timestamp, WindowBloom};
-pub use hash::{HashScheme, Hashed, SipKey};
+pub use hash::{HashScheme, Hashed, SipKey, foreign};
 pub use key::KeyHash;
 pub use kind::{Kind, Operation};
 pub use probe::classic::Scheme;

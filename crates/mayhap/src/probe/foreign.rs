@@ -6,8 +6,7 @@
 use super::blocked::mul_high;
 use super::classic::Scheme;
 use super::modulo::Modulo;
-use crate::hash::foreign::{city, leveldb, lookup3, murmur2, murmur3, xxph3};
-use crate::hash::xxh64;
+use crate::hash::foreign::{city, leveldb, lookup3, murmur2, murmur3, xxh64, xxph3};
 
 /// ClickHouse's seeds, one a probe.
 const CLICKHOUSE_SEEDS: [u64; 15] = [
@@ -108,7 +107,7 @@ impl<'k> ForeignProbes<'k> {
                     line * ROCKSDB_LINE,
                 )
             }
-            Scheme::Parquet => Self::parquet(xxh64::hash(key), bits),
+            Scheme::Parquet => Self::parquet(xxh64(key), bits),
             Scheme::RedisBloom => {
                 let a = murmur2::hash64(key, 0xc6a4_a793_5bd1_e995);
                 (a, murmur2::hash64(key, a), 0)

@@ -9,7 +9,7 @@ const K3: u64 = 0xc949_d7c7_509e_6557;
 
 /// Two words to one.
 #[inline]
-pub(crate) fn pair(low: u64, high: u64) -> u64 {
+pub fn pair(low: u64, high: u64) -> u64 {
     const M: u64 = 0x9ddf_ea08_eb38_2d69;
     let mut a = (low ^ high).wrapping_mul(M);
     a ^= a >> 47;
@@ -20,7 +20,7 @@ pub(crate) fn pair(low: u64, high: u64) -> u64 {
 
 /// The hash of a key with a seed.
 #[inline]
-pub(crate) fn with_seed(key: &[u8], seed: u64) -> u64 {
+pub fn with_seed(key: &[u8], seed: u64) -> u64 {
     pair(hash(key).wrapping_sub(K2), seed)
 }
 
@@ -31,7 +31,7 @@ fn shift_mix(x: u64) -> u64 {
 
 /// The hash of a key.
 #[inline]
-pub(crate) fn hash(key: &[u8]) -> u64 {
+pub fn hash(key: &[u8]) -> u64 {
     match key.len() {
         0..=16 => up_to_16(key),
         17..=32 => up_to_32(key),

@@ -7,13 +7,13 @@ const M: u32 = 0xc6a4_a793;
 
 /// LevelDB's.
 #[inline]
-pub(crate) fn hash(key: &[u8]) -> u32 {
+pub fn hash(key: &[u8]) -> u32 {
     with_tail(key, u32::from)
 }
 
 /// RocksDB's, before format version 5.
 #[inline]
-pub(crate) fn signed(key: &[u8]) -> u32 {
+pub fn signed(key: &[u8]) -> u32 {
     with_tail(key, |byte| i32::from(byte.cast_signed()).cast_unsigned())
 }
 

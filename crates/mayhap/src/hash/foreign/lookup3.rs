@@ -2,7 +2,7 @@
 
 /// The hash of a key.
 #[inline]
-pub(crate) fn hash(key: &[u8], seed: u32) -> u32 {
+pub fn hash(key: &[u8], seed: u32) -> u32 {
     let start = 0xdead_beef_u32
         .wrapping_add(key.len() as u32)
         .wrapping_add(seed);

@@ -1,11 +1,14 @@
 //! The hash functions of other systems, exactly as those systems compute them, odd tails included. Frozen: files depend on them.
 
-pub(crate) mod city;
-pub(crate) mod leveldb;
-pub(crate) mod lookup3;
-pub(crate) mod murmur2;
-pub(crate) mod murmur3;
-pub(crate) mod xxph3;
+pub mod city;
+pub mod leveldb;
+pub mod lookup3;
+pub mod murmur2;
+pub mod murmur3;
+mod xxh64;
+pub mod xxph3;
+
+pub use xxh64::hash as xxh64;
 
 /// The little-endian words of a key.
 #[inline(always)]
@@ -26,7 +29,7 @@ fn u64_at(bytes: &[u8], at: usize) -> u64 {
 
 /// The last mixing of `MurmurHash3`'s 64-bit halves; ClickHouse hashes integers by it alone.
 #[inline]
-pub(crate) fn mix64(mut x: u64) -> u64 {
+pub fn mix64(mut x: u64) -> u64 {
     x ^= x >> 33;
     x = x.wrapping_mul(0xff51_afd7_ed55_8ccd);
     x ^= x >> 33;

@@ -26,7 +26,7 @@ fn finish(mut hash: u32) -> u32 {
 
 /// Hadoop's: the bytes of the tail are signed, and the last one is the lowest.
 #[inline]
-pub(crate) fn hadoop(key: &[u8], seed: u32) -> u32 {
+pub fn hadoop(key: &[u8], seed: u32) -> u32 {
     let mut hash = body(key, seed);
     let tail = key.chunks_exact(4).remainder();
     if !tail.is_empty() {
@@ -40,7 +40,7 @@ pub(crate) fn hadoop(key: &[u8], seed: u32) -> u32 {
 
 /// As published.
 #[inline]
-pub(crate) fn hash32(key: &[u8], seed: u32) -> u32 {
+pub fn hash32(key: &[u8], seed: u32) -> u32 {
     let mut hash = body(key, seed);
     let tail = key.chunks_exact(4).remainder();
     if !tail.is_empty() {
@@ -54,7 +54,7 @@ pub(crate) fn hash32(key: &[u8], seed: u32) -> u32 {
 
 /// `MurmurHash64A`.
 #[inline]
-pub(crate) fn hash64(key: &[u8], seed: u64) -> u64 {
+pub fn hash64(key: &[u8], seed: u64) -> u64 {
     let mut hash = seed ^ (key.len() as u64).wrapping_mul(M64);
     let words = key.chunks_exact(8);
     let tail = words.remainder();

@@ -18,7 +18,7 @@ fn scrambled2(k: u64) -> u64 {
 
 /// The two halves of the 128 bits, with seed 0.
 #[inline]
-pub(crate) fn hash128(key: &[u8]) -> (u64, u64) {
+pub fn hash128(key: &[u8]) -> (u64, u64) {
     let (mut h1, mut h2) = (0_u64, 0_u64);
     let blocks = key.chunks_exact(16);
     let tail = blocks.remainder();
@@ -88,7 +88,7 @@ fn words32(key: &[u8], seed: u32) -> (u32, &[u8]) {
 
 /// As published.
 #[inline]
-pub(crate) fn hash32(key: &[u8], seed: u32) -> u32 {
+pub fn hash32(key: &[u8], seed: u32) -> u32 {
     let (hash, tail) = words32(key, seed);
     let mut last = [0; 4];
     last[..tail.len()].copy_from_slice(tail);
@@ -97,7 +97,7 @@ pub(crate) fn hash32(key: &[u8], seed: u32) -> u32 {
 
 /// Spark's: each byte of the tail is signed and goes through a whole step.
 #[inline]
-pub(crate) fn spark(key: &[u8], seed: u32) -> u32 {
+pub fn spark(key: &[u8], seed: u32) -> u32 {
     let (hash, tail) = words32(key, seed);
     let hash = tail.iter().fold(hash, |hash, byte| {
         step32(hash, i32::from(byte.cast_signed()).cast_unsigned())

@@ -43,7 +43,7 @@ fn mixed(key: &[u8], at: usize, under: usize) -> u64 {
 
 /// The hash of a key, with seed 0.
 #[inline]
-pub(crate) fn hash(key: &[u8]) -> u64 {
+pub fn hash(key: &[u8]) -> u64 {
     let length = key.len();
     let wide = length as u64;
     match length {

@@ -1,0 +1,64 @@
+//! The formats, by the names that the command line uses.
+
+use std::fmt;
+
+/// A format of bytes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub enum Format {
+    /// Guava's `BloomFilter.writeTo`.
+    Guava,
+    /// Hadoop's `BloomFilter`.
+    Hadoop,
+    /// Spark's `BloomFilter.writeTo`, versions 1 and 2.
+    Spark,
+    /// A granule of ClickHouse's `tokenbf_v1` or `ngrambf_v1`.
+    ClickHouseTokenbf,
+    /// LevelDB's filter.
+    LevelDb,
+    /// RocksDB's full filter block.
+    RocksDb,
+    /// Parquet's bitset.
+    Parquet,
+    /// Bitcoin's `filterload`, BIP 37.
+    Bip37,
+}
+
+impl Format {
+    /// All formats.
+    pub const ALL: [Self; 8] = [
+        Self::Guava,
+        Self::Hadoop,
+        Self::Spark,
+        Self::ClickHouseTokenbf,
+        Self::LevelDb,
+        Self::RocksDb,
+        Self::Parquet,
+        Self::Bip37,
+    ];
+
+    /// As `--format` has it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Guava => "guava",
+            Self::Hadoop => "hadoop",
+            Self::Spark => "spark",
+            Self::ClickHouseTokenbf => "clickhouse-tokenbf",
+            Self::LevelDb => "leveldb",
+            Self::RocksDb => "rocksdb",
+            Self::Parquet => "parquet",
+            Self::Bip37 => "bip37",
+        }
+    }
+
+    /// The format of that name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|format| format.name() == name)
+    }
+}
+
+impl fmt::Display for Format {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
