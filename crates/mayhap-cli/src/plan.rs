@@ -37,6 +37,7 @@ struct Figures {
     keys: u64,
     false_positive_rate: f64,
     memory: Option<u64>,
+    exceptions: u64,
     best: Choice,
     others: Vec<Choice>,
 }
@@ -77,6 +78,7 @@ impl Figures {
             keys,
             false_positive_rate: rate,
             memory: args.memory,
+            exceptions: wishes.exceptions,
             best,
             others: choices,
         })
@@ -113,6 +115,10 @@ impl Figures {
                 "bits_per_key": self.bits_per_key(other),
             })).collect::<Vec<_>>(),
         });
+        if self.exceptions > 0 {
+            figures["exceptions"] = self.exceptions.into();
+            figures["exception_bytes"] = self.best.exception_bytes.into();
+        }
         if let Some(plan) = self.bloom() {
             let [full, half_more, twice] = rates(&plan);
             figures["lines"] = plan.lines().into();
@@ -146,6 +152,14 @@ impl Figures {
             format::size(best.size_bytes),
             format::counted(best.size_bytes, "byte"),
         )?;
+        if self.exceptions > 0 {
+            writeln!(
+                out,
+                "  of these         {} for {} that are never found",
+                format::counted(best.exception_bytes, "byte"),
+                format::counted(self.exceptions, "exception"),
+            )?;
+        }
         if let Some(memory) = self.memory {
             let share = 100.0 * best.size_bytes as f64 / memory as f64;
             writeln!(

@@ -3,9 +3,10 @@
 //! A closed enum: when a kind is added, the compiler shows every place that must know it.
 
 use crate::{
-    Bloom, ClassicBloom, CountingBloom, Cuckoo, Fuse, GrowingBloom, HashScheme, KeyHash, Kind,
-    Operation, Refused, Ribbon, WindowBloom,
+    Bloom, ClassicBloom, CountingBloom, Cuckoo, Excepting, Fuse, GrowingBloom, HashScheme, KeyHash,
+    Kind, Operation, Refused, Retouched, Ribbon, WindowBloom,
 };
+use alloc::boxed::Box;
 use core::fmt;
 
 /// A filter of any kind. A [`WindowBloom`] is asked and filled at the newest moment it has seen.
@@ -28,6 +29,10 @@ pub enum AnyFilter {
     Fuse(Fuse),
     /// Built once; smallest.
     Ribbon(Ribbon),
+    /// Chosen false positives cleared, at the price of keys.
+    Retouched(Retouched),
+    /// One of the others, exact on a list of exceptions.
+    Excepting(Box<Excepting<AnyFilter>>),
 }
 
 /// What a filter is and how it is doing. `Display` tells a person.
@@ -61,12 +66,14 @@ macro_rules! each {
             Self::Cuckoo($filter) => $body,
             Self::Fuse($filter) => $body,
             Self::Ribbon($filter) => $body,
+            Self::Retouched($filter) => $body,
+            Self::Excepting($filter) => $body,
         }
     };
 }
 
 impl AnyFilter {
-    /// The kind.
+    /// The kind; of a filter with exceptions, the kind that they were put on.
     pub fn kind(&self) -> Kind {
         match self {
             Self::Bloom(_) => Kind::Bloom,
@@ -77,7 +84,22 @@ impl AnyFilter {
             Self::Cuckoo(_) => Kind::Cuckoo,
             Self::Fuse(_) => Kind::Fuse,
             Self::Ribbon(_) => Kind::Ribbon,
+            Self::Retouched(_) => Kind::Retouched,
+            Self::Excepting(filter) => filter.base().kind(),
         }
+    }
+
+    /// The filter with its exceptions, if it has any.
+    pub fn excepting(&self) -> Option<&Excepting<Self>> {
+        match self {
+            Self::Excepting(filter) => Some(filter),
+            _ => None,
+        }
+    }
+
+    /// Whether this filter can do that: its kind can, and exceptions do not stand in the way.
+    pub fn can(&self, operation: Operation) -> bool {
+        self.kind().can(operation) && (self.excepting().is_none() || operation == Operation::Insert)
     }
 
     /// The hash under which this filter, and every other of its scheme, knows a key.
@@ -142,6 +164,8 @@ impl AnyFilter {
             Self::Growing(filter) => Ok(filter.insert_hash(hash)),
             Self::Window(filter) => Ok(filter.insert_hash(hash, filter.newest())),
             Self::Cuckoo(filter) => filter.try_insert_hash(hash).map_err(Refused::Full),
+            Self::Retouched(filter) => Ok(filter.insert_hash(hash)),
+            Self::Excepting(filter) => filter.try_insert_hash(hash),
             Self::Fuse(_) | Self::Ribbon(_) => Err(self.cannot(Operation::Insert)),
         }
     }
@@ -197,7 +221,10 @@ impl AnyFilter {
             Self::Growing(filter) => filter.clear(),
             Self::Window(filter) => filter.clear(),
             Self::Cuckoo(filter) => filter.clear(),
-            Self::Fuse(_) | Self::Ribbon(_) => return Err(self.cannot(Operation::Clear)),
+            Self::Retouched(filter) => filter.clear(),
+            Self::Fuse(_) | Self::Ribbon(_) | Self::Excepting(_) => {
+                return Err(self.cannot(Operation::Clear));
+            }
         }
         Ok(())
     }
@@ -205,6 +232,7 @@ impl AnyFilter {
     fn cannot(&self, operation: Operation) -> Refused {
         Refused::Unsupported {
             kind: self.kind(),
+            has_exceptions: self.excepting().is_some(),
             operation,
         }
     }
@@ -238,6 +266,8 @@ impl AnyFilter {
             Self::Cuckoo(filter) => filter.scheme(),
             Self::Fuse(filter) => filter.scheme(),
             Self::Ribbon(filter) => filter.scheme(),
+            Self::Retouched(filter) => filter.hash_scheme(),
+            Self::Excepting(filter) => filter.scheme(),
         }
     }
 }
@@ -274,5 +304,11 @@ macro_rules! from {
 
 from! {
     Bloom => Bloom, ClassicBloom => Classic, CountingBloom => Counting, GrowingBloom => Growing, WindowBloom => Window,
-    Cuckoo => Cuckoo, Fuse => Fuse, Ribbon => Ribbon
+    Cuckoo => Cuckoo, Fuse => Fuse, Ribbon => Ribbon, Retouched => Retouched
+}
+
+impl From<Excepting<Self>> for AnyFilter {
+    fn from(filter: Excepting<Self>) -> Self {
+        Self::Excepting(Box::new(filter))
+    }
 }

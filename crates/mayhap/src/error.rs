@@ -155,6 +155,11 @@ pub enum Full {
         /// How many.
         copies: u32,
     },
+    /// What must be remembered about the key would take more memory than there is.
+    Memory {
+        /// How much was asked for.
+        size_bytes: u64,
+    },
 }
 
 impl fmt::Display for Full {
@@ -167,6 +172,10 @@ impl fmt::Display for Full {
             Self::Copies { copies } => write!(
                 f,
                 "no room for another copy: the key is in {copies} times: insert it if absent, or count it elsewhere"
+            ),
+            Self::Memory { size_bytes } => write!(
+                f,
+                "no room for the key: {size_bytes} bytes of memory could not be had: build the filter anew with all keys"
             ),
         }
     }
@@ -204,6 +213,8 @@ pub enum Refused {
     Unsupported {
         /// The kind.
         kind: Kind,
+        /// Whether it has exceptions, which stand in the way of more.
+        has_exceptions: bool,
         /// What was asked of it.
         operation: Operation,
     },
@@ -225,13 +236,26 @@ pub enum Refused {
 impl fmt::Display for Refused {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Unsupported { kind, operation } => {
+            Self::Unsupported {
+                kind,
+                has_exceptions,
+                operation,
+            } => {
+                let exceptions = if *has_exceptions {
+                    " with exceptions"
+                } else {
+                    ""
+                };
                 let instead = match operation {
+                    _ if *has_exceptions => "build it anew from all keys and the exceptions",
                     Operation::Insert | Operation::Clear => "build it anew from all keys",
                     Operation::Remove => "build a cuckoo or a counting filter",
                     Operation::Union => "build bloom, classic or counting filters",
                 };
-                write!(f, "a {kind} filter cannot {operation}: {instead}")
+                write!(
+                    f,
+                    "a {kind} filter{exceptions} cannot {operation}: {instead}"
+                )
             }
             Self::Kinds { ours, theirs } => write!(
                 f,

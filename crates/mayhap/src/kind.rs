@@ -22,6 +22,8 @@ pub enum Kind {
     Fuse,
     /// [`Ribbon`](crate::Ribbon).
     Ribbon,
+    /// [`Retouched`](crate::Retouched).
+    Retouched,
 }
 
 /// What some kinds can do with a filter and others cannot.
@@ -40,7 +42,7 @@ pub enum Operation {
 
 impl Kind {
     /// All kinds.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::Bloom,
         Self::Classic,
         Self::Counting,
@@ -49,9 +51,10 @@ impl Kind {
         Self::Cuckoo,
         Self::Fuse,
         Self::Ribbon,
+        Self::Retouched,
     ];
 
-    /// `bloom`, `classic`, `counting`, `growing`, `window`, `cuckoo`, `fuse`, `ribbon`.
+    /// `bloom`, `classic`, `counting`, `growing`, `window`, `cuckoo`, `fuse`, `ribbon`, `retouched`.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Bloom => "bloom",
@@ -62,6 +65,7 @@ impl Kind {
             Self::Cuckoo => "cuckoo",
             Self::Fuse => "fuse",
             Self::Ribbon => "ribbon",
+            Self::Retouched => "retouched",
         }
     }
 

@@ -23,6 +23,8 @@
 //! * [`CountingBloom`]: counters in the place of bits, so that keys can be removed and counted.
 //! * [`Fuse`]: for a set that does not change, built once from all its keys; smaller.
 //!   [`Ribbon`]: the same, as small as can be and slower to ask.
+//! * [`Excepting`]: any of these, and never wrong about a list of keys that are not in.
+//! * [`Retouched`]: chosen false positives are taken out, and keys with them.
 //! * [`plan`]: all sizing arithmetic; [`plan::BloomPlan`] is what `Bloom::new` asks.
 //! * [`Kernel`]: which SIMD instructions are used.
 //!
@@ -53,8 +55,10 @@ pub use filter::bloom::Bloom;
 pub use filter::classic::ClassicBloom;
 pub use filter::counting::CountingBloom;
 pub use filter::cuckoo::Cuckoo;
+pub use filter::excepting::{Base, ExceptError, Excepting, InsertingBase, NeverFull, OnConflict};
 pub use filter::fuse::Fuse;
 pub use filter::growing::GrowingBloom;
+pub use filter::retouched::{Cleared, ClearedAll, Clearing, Retouched};
 pub use filter::ribbon::Ribbon;
 pub use filter::shared::SharedBloom;
 pub use filter::window::{Burst, Timestamp, WindowBloom};

@@ -105,7 +105,7 @@ pub(super) fn measure(case: Case, progress: &ProgressBar) -> Result<Measured, Fa
             let times = fill(&mut filter, case.keys, progress);
             asked(&filter, &filter, times, case, progress)
         }
-        Kind::Classic => inserted::<ClassicBloom>(case, progress),
+        Kind::Classic | Kind::Retouched => inserted::<ClassicBloom>(case, progress),
         Kind::Counting => inserted::<CountingBloom>(case, progress),
         Kind::Growing => inserted::<GrowingBloom>(case, progress),
         Kind::Window => inserted::<Window>(case, progress),

@@ -228,14 +228,7 @@ pub(crate) fn same<T: PartialEq + fmt::Debug>(
     if ours == theirs {
         return Ok(());
     }
-    let short = |value: &T| {
-        let mut text = format!("{value:?}");
-        if text.len() > 200 {
-            text.truncate(text.floor_char_boundary(200));
-            text.push_str("...");
-        }
-        text
-    };
+    let short = |value: &T| -> String { format!("{value:?}").chars().take(200).collect() };
     Err(Failure(format!(
         "{what}: {} here and {} there",
         short(ours),

@@ -4,6 +4,12 @@
 //! The cases are data (`golden/`, or the folder in `MAYHAP_GOLDEN`). A dialect, a case or a field that is not understood is a
 //! failure, so that nothing is passed over.
 
+#![expect(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "a test program of its own"
+)]
+
 mod bip37;
 mod case;
 mod guava;

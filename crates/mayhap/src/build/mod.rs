@@ -5,9 +5,11 @@
 //! | `shards.rs` | how do the hashes of one shard after the other come together in little memory? |
 //! | `sort.rs` | how are they put in order, so that order and repetition of the items do not matter? |
 //! | `peel.rs` | which cell of a `Fuse` is whose? |
+//! | `eliminate.rs` | how is a shard of equations solved that has as many slots as keys? |
 //! | `band.rs` | how is a `Ribbon` solved, and who is bumped? |
 
 pub(crate) mod band;
+pub(crate) mod eliminate;
 pub(crate) mod peel;
 pub(crate) mod shards;
 mod sort;

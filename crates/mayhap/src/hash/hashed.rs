@@ -12,6 +12,11 @@ pub trait Hashed {
     /// # Panics
     /// For bytes under [`HashScheme::Caller`], which has no function.
     fn hash_with(&self, scheme: &HashScheme) -> KeyHash;
+
+    /// The item's bytes, where it has them: to name it in an error, and to tell equal keys from equal hashes.
+    fn key_bytes(&self) -> Option<&[u8]> {
+        None
+    }
 }
 
 impl<K: AsRef<[u8]>> Hashed for K {
@@ -20,6 +25,10 @@ impl<K: AsRef<[u8]>> Hashed for K {
     #[inline]
     fn hash_with(&self, scheme: &HashScheme) -> KeyHash {
         scheme.hash(self.as_ref())
+    }
+
+    fn key_bytes(&self) -> Option<&[u8]> {
+        Some(self.as_ref())
     }
 }
 

@@ -2,7 +2,9 @@
 
 use super::classic::ClassicPlan;
 use super::counting::{self, CountingPlan};
-use super::{BloomPlan, CuckooPlan, FusePlan, GrowingPlan, RibbonPlan, WindowPlan, memory};
+use super::{
+    BloomPlan, CuckooPlan, ExceptingPlan, FusePlan, GrowingPlan, RibbonPlan, WindowPlan, memory,
+};
 use crate::{Kind, PlanError};
 use alloc::vec::Vec;
 use core::time::Duration;
@@ -34,8 +36,10 @@ pub struct Wishes {
 pub struct Choice {
     /// The kind.
     pub kind: Kind,
-    /// Bytes for the keys and the rate that were asked about.
+    /// Bytes for the keys and the rate that were asked about, exceptions included.
     pub size_bytes: u64,
+    /// Bytes of these for the exceptions.
+    pub exception_bytes: u64,
     /// In a sentence.
     pub why: &'static str,
 }
@@ -51,11 +55,15 @@ impl Wishes {
         for &(kind, why) in self.candidates() {
             // A kind that does not reach so strict a rate or so many keys does not serve; the first one says why.
             match size_bytes(kind, keys, false_positive_rate) {
-                Ok(size_bytes) => choices.push(Choice {
-                    kind,
-                    size_bytes,
-                    why,
-                }),
+                Ok(size_bytes) => {
+                    let exception_bytes = self.exception_bytes(keys, false_positive_rate)?;
+                    choices.push(Choice {
+                        kind,
+                        size_bytes: size_bytes.saturating_add(exception_bytes),
+                        exception_bytes,
+                        why,
+                    });
+                }
                 Err(error) if choices.is_empty() => return Err(error),
                 Err(_) => {}
             }
@@ -69,6 +77,19 @@ impl Wishes {
         Ok(choices)
     }
 
+    /// What the exceptions take on top of a filter.
+    fn exception_bytes(&self, keys: u64, false_positive_rate: f64) -> Result<u64, PlanError> {
+        if self.exceptions == 0 {
+            return Ok(0);
+        }
+        Ok(ExceptingPlan::new(keys, false_positive_rate, self.exceptions)?.size_bytes())
+    }
+
+    fn total_bytes(&self, kind: Kind, keys: u64, rate: f64) -> Result<u64, PlanError> {
+        let exceptions = self.exception_bytes(keys, rate)?;
+        Ok(size_bytes(kind, keys, rate)?.saturating_add(exceptions))
+    }
+
     /// The lowest rate, to four digits, at which `keys` keys fit into `memory` bytes, in the usual kind for these wishes or else
     /// the next that fits.
     ///
@@ -77,8 +98,10 @@ impl Wishes {
     pub fn strictest_within(&self, memory: u64, keys: u64) -> Result<f64, PlanError> {
         super::check_capacity(keys)?;
         self.first(|kind| match kind {
-            Kind::Bloom => Ok(BloomPlan::strictest_within(memory, keys)?.false_positive_rate()),
-            kind => memory::strictest(memory, |rate| size_bytes(kind, keys, rate)),
+            Kind::Bloom if self.exceptions == 0 => {
+                Ok(BloomPlan::strictest_within(memory, keys)?.false_positive_rate())
+            }
+            kind => memory::strictest(memory, |rate| self.total_bytes(kind, keys, rate)),
         })
     }
 
@@ -88,7 +111,9 @@ impl Wishes {
     /// When two wishes exclude each other, the rate cannot be planned for, or not even one key fits.
     pub fn largest_within(&self, memory: u64, false_positive_rate: f64) -> Result<u64, PlanError> {
         self.first(|kind| {
-            memory::largest(memory, |keys| size_bytes(kind, keys, false_positive_rate))
+            memory::largest(memory, |keys| {
+                self.total_bytes(kind, keys, false_positive_rate)
+            })
         })
     }
 
@@ -134,6 +159,14 @@ impl Wishes {
                     Kind::Counting,
                     "if filters are to be merged or keys counted as well",
                 ),
+            ]
+        } else if self.exceptions > 0 && !self.grow {
+            &[
+                (
+                    Kind::Bloom,
+                    "keys are only added, and the exceptions are never found (Excepting)",
+                ),
+                (Kind::Classic, "if another system is to read the bits"),
             ]
         } else if self.grow {
             &[(Kind::Growing, "the rate is kept however many keys come")]
@@ -182,14 +215,14 @@ impl Wishes {
 }
 
 /// What a filter of a kind takes for so many keys at a rate: a window's keys are those of one window, a growing filter's those
-/// that it begins with.
+/// that it begins with, and a retouched filter's lists of keys are left out.
 ///
 /// # Errors
 /// When it cannot be planned.
 pub fn size_bytes(kind: Kind, keys: u64, false_positive_rate: f64) -> Result<u64, PlanError> {
     match kind {
         Kind::Bloom => Ok(BloomPlan::new(keys, false_positive_rate)?.size_bytes()),
-        Kind::Classic => Ok(ClassicPlan::new(keys, false_positive_rate)?
+        Kind::Classic | Kind::Retouched => Ok(ClassicPlan::new(keys, false_positive_rate)?
             .bits
             .div_ceil(64)
             * 8),

@@ -4,6 +4,7 @@
 //! says which way it rounds; where a whole number is needed, it is the one that keeps the rate that was asked for.
 
 mod advice;
+mod band;
 pub mod blocked;
 mod bloom;
 pub mod classic;
@@ -11,6 +12,7 @@ pub mod clickhouse;
 pub mod cost;
 pub mod counting;
 mod cuckoo;
+mod excepting;
 mod fuse;
 mod growing;
 mod memory;
@@ -18,8 +20,10 @@ mod ribbon;
 mod window;
 
 pub use advice::{Choice, Wishes, size_bytes};
+pub(crate) use band::{mean_shard_slots, shard_slots, wide_shards};
 pub use bloom::{BloomPlan, LinesPerKey};
 pub use cuckoo::CuckooPlan;
+pub use excepting::ExceptingPlan;
 pub use fuse::FusePlan;
 pub(crate) use fuse::FuseShape;
 pub use growing::GrowingPlan;

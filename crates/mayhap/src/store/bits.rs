@@ -53,6 +53,11 @@ impl Bits {
         clear
     }
 
+    /// Takes a bit back.
+    pub(crate) fn unset(&mut self, at: u64) {
+        self.words[(at / 64) as usize] &= !(1 << (at % 64));
+    }
+
     /// Where a bit lies, for asking memory.
     #[inline(always)]
     pub(crate) fn place(&self, at: u64) -> *const u64 {

@@ -5,11 +5,15 @@ pub(crate) mod bits;
 mod cell;
 mod cells;
 pub(crate) mod counters;
+mod directory;
+mod exact;
 mod line;
 mod memory;
 pub(crate) mod shared;
 
 pub(crate) use cell::Cell;
 pub(crate) use cells::{Cells, MAX_CELL_BITS, size_bytes as cells_size_bytes};
+pub(crate) use directory::Directory;
+pub(crate) use exact::ExactSet;
 pub(crate) use line::{Line, zeroed_lines};
-pub(crate) use memory::{filled, reserved, zeroed};
+pub(crate) use memory::{filled, reserved, room_for, zeroed};

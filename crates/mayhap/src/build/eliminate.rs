@@ -1,0 +1,117 @@
+//! A shard of equations is solved by elimination in a band: rows are 64 or 128 slots wide, and there are hardly more slots than
+//! rows. Every third to half of the seeds works, so seeds are tried until one does.
+
+use crate::PlanError;
+use crate::plan::shard_slots;
+use crate::probe::band::{Coefficients, Shard};
+use crate::store::zeroed;
+use alloc::vec::Vec;
+
+/// Seeds that are tried.
+const ATTEMPTS: u16 = 256;
+
+/// Rows in echelon form: the row of a slot has its first coefficient there; 0 where there is none.
+pub(crate) struct Band<W> {
+    coefficients: Vec<W>,
+    values: Vec<u32>,
+    slots: usize,
+}
+
+impl<W: Coefficients + Default> Band<W> {
+    pub(crate) fn new() -> Self {
+        Self {
+            coefficients: Vec::new(),
+            values: Vec::new(),
+            slots: 0,
+        }
+    }
+
+    /// Finds slots and a seed for keys that are pairs of a spread hash, all different, and a value.
+    pub(crate) fn eliminate<K>(
+        &mut self,
+        keys: &[K],
+        pair: impl Fn(&K) -> (u64, u32),
+    ) -> Result<Shard, PlanError> {
+        let count = keys.len() as u64;
+        for seed in 0..ATTEMPTS {
+            let shard = Shard {
+                first_slot: 0,
+                slots: shard_slots(count, seed),
+                seed: seed as u8,
+            };
+            self.clear(shard.slots)?;
+            let fits = |key| {
+                let (hash, value) = pair(key);
+                let (start, coefficients) = shard.row(hash);
+                self.insert(start, coefficients, value)
+            };
+            if keys.iter().all(fits) {
+                return Ok(shard);
+            }
+        }
+        Err(PlanError::Unsolvable {
+            keys: count,
+            attempts: u64::from(ATTEMPTS),
+        })
+    }
+
+    fn clear(&mut self, slots: u64) -> Result<(), PlanError> {
+        self.slots = slots as usize;
+        if self.coefficients.len() < self.slots {
+            self.coefficients = zeroed(slots)?;
+            self.values = zeroed(slots)?;
+        } else {
+            self.coefficients[..self.slots].fill(W::default());
+            self.values[..self.slots].fill(0);
+        }
+        Ok(())
+    }
+
+    /// Whether the row still has a coefficient after all rows that have its first ones were taken from it.
+    #[inline]
+    fn insert(&mut self, start: u64, mut left: W, mut value: u32) -> bool {
+        let mut at = start as usize;
+        loop {
+            let there = self.coefficients[at];
+            if there == W::default() {
+                self.coefficients[at] = left;
+                self.values[at] = value;
+                return true;
+            }
+            left ^= there;
+            value ^= self.values[at];
+            if left == W::default() {
+                return false;
+            }
+            let step = left.trailing_zeros();
+            left >>= step;
+            at += step as usize;
+        }
+    }
+
+    /// Hands over the values of the slots, from the last to the first, by blocks of 64: `take(block, column, bits)`. The shard
+    /// begins `first_slot` slots after the first block does; bits of other shards are 0.
+    pub(crate) fn solve(
+        &self,
+        first_slot: u64,
+        columns: usize,
+        mut take: impl FnMut(u64, usize, u64),
+    ) {
+        let mut windows = [W::default(); 32];
+        let windows = &mut windows[..columns];
+        for at in (0..self.slots).rev() {
+            let (coefficients, value) = (self.coefficients[at], self.values[at]);
+            for (column, window) in windows.iter_mut().enumerate() {
+                // A slot without a row is zero: its coefficients are, and its value.
+                let bit = coefficients.is_odd(*window) ^ value >> column & 1;
+                *window = window.preceded_by(bit);
+            }
+            let slot = first_slot + at as u64;
+            if at == 0 || slot.is_multiple_of(64) {
+                for (column, window) in windows.iter().enumerate() {
+                    take(slot / 64, column, window.low() << (slot % 64));
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,139 @@
+//! Why exceptions cannot be put on a filter.
+
+use crate::{Hashed, Kind, PlanError};
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::fmt;
+
+/// How many keys an error names.
+pub(super) const NAMED: usize = 10;
+
+/// Bytes of a key that are shown.
+const SHOWN_BYTES: usize = 60;
+
+/// Exceptions that cannot be put on a filter. Keys are named as text, with what is no text escaped and long ones cut;
+/// hashes as hexadecimal numbers.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub enum ExceptError {
+    /// Keys are positives and exceptions at once. (For a list of hashes: equal hashes.)
+    Conflict {
+        /// The first ten, in the order of the exceptions.
+        first: Vec<String>,
+        /// How many there are.
+        count: u64,
+    },
+    /// Positives and exceptions that are different keys have the same 64-bit hash.
+    Collision {
+        /// The first ten, in the order of the exceptions: the positive, and the exception.
+        first: Vec<[String; 2]>,
+        /// How many hashes there are.
+        count: u64,
+    },
+    /// The base filter does not contain all positives.
+    NotInBase {
+        /// The first ten.
+        first: Vec<String>,
+        /// How many there are, repeated ones counted.
+        count: u64,
+    },
+    /// Exceptions cannot be put on a filter of this kind.
+    Base {
+        /// The kind.
+        kind: Kind,
+    },
+    /// The layer cannot be made.
+    Plan(PlanError),
+}
+
+impl From<PlanError> for ExceptError {
+    fn from(error: PlanError) -> Self {
+        Self::Plan(error)
+    }
+}
+
+impl fmt::Display for ExceptError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Conflict { first, count } => {
+                write!(f, "positives and exceptions have {count} keys in common, ")?;
+                list(f, first, *count)?;
+                f.write_str(": take them off one of the lists, or choose a side, OnConflict::Block or OnConflict::Allow")
+            }
+            Self::Collision { first, count } => {
+                write!(
+                    f,
+                    "{count} hashes belong to a positive and to an exception that is another key, "
+                )?;
+                let pairs = first.iter().map(|[positive, exception]| {
+                    format!("positive {positive} and exception {exception}")
+                });
+                list(f, &pairs.collect::<Vec<_>>(), *count)?;
+                f.write_str(": build the base filter with another secret key, or choose a side, OnConflict::Block or OnConflict::Allow")
+            }
+            Self::NotInBase { first, count } => {
+                write!(f, "the base filter lacks {count} of the positives, ")?;
+                list(f, first, *count)?;
+                f.write_str(": insert all positives into it first")
+            }
+            Self::Base { kind } => write!(
+                f,
+                "a {kind} filter cannot have exceptions: put them on one that keeps its keys and has none yet"
+            ),
+            Self::Plan(error) => error.fmt(f),
+        }
+    }
+}
+
+fn list(f: &mut fmt::Formatter<'_>, first: &[String], count: u64) -> fmt::Result {
+    f.write_str(&first.join(", "))?;
+    match count.saturating_sub(first.len() as u64) {
+        0 => Ok(()),
+        more => write!(f, " and {more} more"),
+    }
+}
+
+impl core::error::Error for ExceptError {}
+
+/// An item as a person can read it.
+pub(super) fn name(item: &impl Hashed, hash: u64) -> String {
+    let Some(bytes) = item.key_bytes() else {
+        return format!("{hash:#018x}");
+    };
+    let cut = bytes.len().min(SHOWN_BYTES);
+    // Not in the middle of a character of up to four bytes.
+    let goes_on = |at: &usize| bytes.get(*at).is_none_or(|byte| byte & 0xC0 != 0x80);
+    let cut = (0..=cut).rev().take(4).find(goes_on).unwrap_or(cut);
+    let shown = &bytes[..cut];
+    let mut name = String::from("\"");
+    for chunk in shown.utf8_chunks() {
+        name.extend(chunk.valid().escape_debug());
+        name.extend(chunk.invalid().escape_ascii().map(char::from));
+    }
+    name.push('"');
+    if cut < bytes.len() {
+        name += "...";
+    }
+    name
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::KeyHash;
+
+    #[test]
+    fn keys_are_shown_as_text_escaped_and_cut() {
+        assert_eq!(name(&"caf\u{e9}\n\"", 0), "\"caf\u{e9}\\n\\\"\"");
+        assert_eq!(name(&[0xFF_u8, b'a', 0], 0), "\"\\xffa\\0\"");
+        let long = "x".repeat(1000);
+        assert_eq!(name(&long, 0), format!("\"{}\"...", "x".repeat(60)));
+        let accents = format!("x{}", "\u{e9}".repeat(1000));
+        assert_eq!(
+            name(&accents, 0),
+            format!("\"x{}\"...", "\u{e9}".repeat(29))
+        );
+        assert_eq!(name(&KeyHash::from_u64(1), 1), "0x0000000000000001");
+    }
+}

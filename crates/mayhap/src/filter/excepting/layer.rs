@@ -1,0 +1,200 @@
+//! The exception layer: of the keys that the base accepts, it denies the exceptions, all of them, and no positive.
+//!
+//! Two levels, as in Mozilla's clubcard (eprint 2025/610). The first is a filter of the fewer, exceptions or positives, which
+//! most of the others do not pass. The second has one bit for every key that passes, exception or positive, and so is right about
+//! all of them. Strangers that the base accepts are denied or not, as it comes.
+
+use super::super::retrieval::Retrieval;
+use crate::PlanError;
+use crate::plan::ExceptingPlan;
+use crate::store::reserved;
+use alloc::vec::Vec;
+
+/// The value of a positive in the second level; that of an exception is 0.
+const POSITIVE: u32 = 1;
+
+#[derive(Clone, PartialEq)]
+pub(super) enum Layer {
+    /// The hashes of the exceptions, sorted.
+    List(Vec<u64>),
+    TwoLevels {
+        first: First,
+        second: Retrieval,
+    },
+}
+
+/// A first level.
+#[derive(Clone, PartialEq)]
+pub(super) enum First {
+    /// Who does not pass is no exception.
+    OfExceptions(Retrieval),
+    /// Who does not pass is no positive.
+    OfPositives(Retrieval),
+    None,
+}
+
+/// Which positives a layer must be told about.
+pub(super) enum Concerned {
+    /// Those that pass the first level.
+    Passing(Retrieval),
+    All,
+    /// Those that are exceptions, too: the rest is told apart by the list.
+    Listed,
+}
+
+impl Concerned {
+    /// For sorted exceptions. Hashes that were chosen not to fit into a filter make a list.
+    pub(super) fn new(plan: &ExceptingPlan, exceptions: &[u64]) -> Result<Self, PlanError> {
+        if plan.is_list() {
+            return Ok(Self::Listed);
+        }
+        if plan.first_level_bits() == 0 || plan.first_level_is_of_positives() {
+            return Ok(Self::All);
+        }
+        let hashes = exceptions.iter().copied();
+        let filter = Retrieval::of_fingerprints(hashes, plan.first_level_bits());
+        solved(filter).map(|filter| filter.map_or(Self::Listed, Self::Passing))
+    }
+
+    pub(super) fn has(&self, hash: u64, exceptions: &[u64]) -> bool {
+        match self {
+            Self::Passing(filter) => filter.matches(hash),
+            Self::All => true,
+            Self::Listed => exceptions.binary_search(&hash).is_ok(),
+        }
+    }
+}
+
+/// `None` when the hashes do not fit together.
+fn solved(result: Result<Retrieval, PlanError>) -> Result<Option<Retrieval>, PlanError> {
+    match result {
+        Ok(retrieval) => Ok(Some(retrieval)),
+        Err(PlanError::Unsolvable { .. }) => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+impl Layer {
+    pub(super) fn nothing() -> Self {
+        Self::List(Vec::new())
+    }
+
+    /// The layer for sorted exceptions and the positives concerned. No hash is both.
+    pub(super) fn new(
+        plan: &ExceptingPlan,
+        concerned: Concerned,
+        exceptions: Vec<u64>,
+        positives: &[u64],
+    ) -> Result<Self, PlanError> {
+        let first = match concerned {
+            Concerned::Listed => return Ok(Self::List(exceptions)),
+            Concerned::Passing(filter) => First::OfExceptions(filter),
+            Concerned::All if plan.first_level_bits() == 0 => First::None,
+            Concerned::All => {
+                let hashes = positives.iter().copied();
+                let filter = Retrieval::of_fingerprints(hashes, plan.first_level_bits());
+                let Some(filter) = solved(filter)? else {
+                    return Ok(Self::List(exceptions));
+                };
+                First::OfPositives(filter)
+            }
+        };
+        let passing = || exceptions.iter().filter(|&&hash| first.is_open(hash));
+        let mut values = reserved((passing().count() + positives.len()) as u64)?;
+        values.extend(passing().map(|&hash| (hash, POSITIVE ^ 1)));
+        values.extend(positives.iter().map(|&hash| (hash, POSITIVE)));
+        Ok(match solved(Retrieval::build(&values, 1))? {
+            Some(second) => Self::TwoLevels { first, second },
+            None => Self::List(exceptions),
+        })
+    }
+
+    /// Whether a key that the base accepts is to be denied.
+    #[inline]
+    pub(super) fn denies(&self, hash: u64) -> bool {
+        match self {
+            Self::List(exceptions) => exceptions.binary_search(&hash).is_ok(),
+            Self::TwoLevels { first, second } => {
+                if first.is_open(hash) {
+                    second.get(hash) != POSITIVE
+                } else {
+                    matches!(first, First::OfPositives(_))
+                }
+            }
+        }
+    }
+
+    pub(super) fn size_bytes(&self) -> u64 {
+        match self {
+            Self::List(exceptions) => size_of_val(exceptions.as_slice()) as u64,
+            Self::TwoLevels { first, second } => first.size_bytes() + second.size_bytes(),
+        }
+    }
+
+    pub(super) fn is_list(&self) -> bool {
+        matches!(self, Self::List(_))
+    }
+}
+
+impl First {
+    /// Whether it is up to the second level.
+    #[inline]
+    fn is_open(&self, hash: u64) -> bool {
+        match self {
+            Self::OfExceptions(filter) | Self::OfPositives(filter) => filter.matches(hash),
+            Self::None => true,
+        }
+    }
+
+    fn size_bytes(&self) -> u64 {
+        match self {
+            Self::OfExceptions(filter) | Self::OfPositives(filter) => filter.size_bytes(),
+            Self::None => 0,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    extern crate std;
+    use super::*;
+    use crate::probe::fuse::{seed, unmix};
+
+    fn layer(exceptions: Vec<u64>, positives: &[u64]) -> Layer {
+        let plan = ExceptingPlan::for_corrected(positives.len() as u64, exceptions.len() as u64);
+        let concerned = Concerned::new(&plan, &exceptions).unwrap();
+        let told: Vec<u64> = positives
+            .iter()
+            .copied()
+            .filter(|&hash| concerned.has(hash, &exceptions))
+            .collect();
+        Layer::new(&plan, concerned, exceptions, &told).unwrap()
+    }
+
+    #[test]
+    fn counters_in_the_place_of_hashes_are_told_apart_too() {
+        let chosen = |from: u64, to: u64| (from..to).map(|at| unmix(at, 0)).collect::<Vec<_>>();
+        let random = |from: u64, to: u64| (from..to).map(|at| seed(at, 1)).collect::<Vec<_>>();
+        for (mut exceptions, positives) in [
+            (chosen(0, 1000), random(0, 100_000)),
+            (random(0, 1000), chosen(0, 100_000)),
+            (chosen(0, 100_000), chosen(100_000, 200_000)),
+            (chosen(0, 100_000), chosen(100_000, 101_000)),
+            ((0..1000).collect(), (1000..100_000).collect()),
+        ] {
+            exceptions.sort_unstable();
+            let layer = layer(exceptions.clone(), &positives);
+            assert!(exceptions.iter().all(|&hash| layer.denies(hash)));
+            assert!(!positives.iter().any(|&hash| layer.denies(hash)));
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_solved_is_listed() {
+        // One hash on both sides stands for hashes that were chosen not to fit.
+        let plan = ExceptingPlan::for_corrected(1000, 1000);
+        let exceptions = Vec::from([7, 9]);
+        let layer = Layer::new(&plan, Concerned::All, exceptions, &[9, 11]).unwrap();
+        assert!(layer.is_list() && layer.denies(7) && !layer.denies(11));
+    }
+}

@@ -1,0 +1,124 @@
+//! A set of hashes, exactly: open addressing, one step at a time. For the few keys that a filter must know for certain.
+
+use super::zeroed;
+use crate::PlanError;
+use crate::probe::blocked::mul_high;
+use crate::probe::fuse::mix;
+use alloc::vec::Vec;
+
+/// Hashes are placed by other bits than filters use, so that those that look alike to a filter do not crowd here.
+const SEED: u64 = 0x5851_F42D_4C95_7F2D;
+
+const FIRST_PLACES: u64 = 8;
+
+#[derive(Clone, Debug, Default)]
+pub(crate) struct ExactSet {
+    /// 0 is an empty place; at least a quarter of them are.
+    places: Vec<u64>,
+    in_places: u64,
+    has_zero: bool,
+}
+
+impl ExactSet {
+    pub(crate) fn len(&self) -> u64 {
+        self.in_places + u64::from(self.has_zero)
+    }
+
+    #[inline]
+    pub(crate) fn contains(&self, hash: u64) -> bool {
+        if hash == 0 {
+            return self.has_zero;
+        }
+        !self.places.is_empty() && self.places[self.find(hash)] == hash
+    }
+
+    /// The place of a hash that is not 0, or the one where it would go.
+    fn find(&self, hash: u64) -> usize {
+        let places = self.places.len();
+        let mut at = mul_high(mix(hash, SEED), places as u64) as usize;
+        while self.places[at] != 0 && self.places[at] != hash {
+            at += 1;
+            if at == places {
+                at = 0;
+            }
+        }
+        at
+    }
+
+    /// Makes sure that the next insert finds room.
+    pub(crate) fn make_room(&mut self) -> Result<(), PlanError> {
+        let places = self.places.len() as u64;
+        if (self.in_places + 1) * 4 <= places * 3 {
+            return Ok(());
+        }
+        let larger = zeroed((places * 2).max(FIRST_PLACES))?;
+        let old = core::mem::replace(&mut self.places, larger);
+        for hash in old.into_iter().filter(|&hash| hash != 0) {
+            let at = self.find(hash);
+            self.places[at] = hash;
+        }
+        Ok(())
+    }
+
+    /// Puts a hash in, for which [`make_room`](Self::make_room) was asked.
+    pub(crate) fn insert(&mut self, hash: u64) {
+        if hash == 0 {
+            self.has_zero = true;
+            return;
+        }
+        let at = self.find(hash);
+        self.in_places += u64::from(self.places[at] == 0);
+        self.places[at] = hash;
+    }
+
+    pub(crate) fn size_bytes(&self) -> u64 {
+        size_of_val(self.places.as_slice()) as u64
+    }
+}
+
+/// Sets are equal when they hold the same, in whatever order it came.
+impl PartialEq for ExactSet {
+    fn eq(&self, other: &Self) -> bool {
+        let filled = self.places.iter().filter(|&&hash| hash != 0);
+        self.len() == other.len()
+            && self.has_zero == other.has_zero
+            && filled.copied().all(|hash| other.contains(hash))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    extern crate std;
+    use super::*;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn a_set_holds_what_was_put_in_and_nothing_else() {
+        for step in [1, 1 << 32, 1 << 63, 0x9E37_79B9_7F4A_7C15_u64] {
+            let mut set = ExactSet::default();
+            let mut model = BTreeSet::new();
+            for at in 0..5000_u64 {
+                // Every third is asked for only; 0 is among them, and each comes twice.
+                let hash = (at / 2).wrapping_mul(step);
+                if at / 2 % 3 != 1 {
+                    set.make_room().unwrap();
+                    set.insert(hash);
+                    model.insert(hash);
+                }
+                assert_eq!(set.contains(hash), model.contains(&hash));
+                assert_eq!(set.len(), model.len() as u64);
+            }
+            for at in 0..10_000_u64 {
+                let hash = at.wrapping_mul(step);
+                assert_eq!(set.contains(hash), model.contains(&hash));
+            }
+            let mut reversed = ExactSet::default();
+            for &hash in model.iter().rev() {
+                reversed.make_room().unwrap();
+                assert!(reversed != set);
+                reversed.insert(hash);
+            }
+            assert!(reversed == set && set.size_bytes() <= 8 * 2 * 5000);
+        }
+    }
+}
