@@ -42,6 +42,8 @@ pub enum Problem {
         /// What it could hold.
         accepted: &'static str,
     },
+    /// A checksum does not fit its bytes.
+    Checksum,
     /// The filter is larger than the caller allows.
     TooLarge {
         /// Bytes that it would take.
@@ -70,6 +72,7 @@ impl fmt::Display for DecodeError {
                 value,
                 accepted,
             } => write!(f, "{field} is {value}, and it can be {accepted}"),
+            Problem::Checksum => f.write_str("the checksum is wrong: the file is damaged"),
             Problem::TooLarge { bytes, limit } => write!(
                 f,
                 "it takes {bytes} bytes of memory and {limit} are allowed: raise the limit if you trust the file"

@@ -12,6 +12,8 @@ pub enum Format {
     Hadoop,
     /// Spark's `BloomFilter.writeTo`, versions 1 and 2.
     Spark,
+    /// Granules of ClickHouse's `bloom_filter`.
+    ClickHouse,
     /// A granule of ClickHouse's `tokenbf_v1` or `ngrambf_v1`.
     ClickHouseTokenbf,
     /// LevelDB's filter.
@@ -26,10 +28,11 @@ pub enum Format {
 
 impl Format {
     /// All formats.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::Guava,
         Self::Hadoop,
         Self::Spark,
+        Self::ClickHouse,
         Self::ClickHouseTokenbf,
         Self::LevelDb,
         Self::RocksDb,
@@ -43,6 +46,7 @@ impl Format {
             Self::Guava => "guava",
             Self::Hadoop => "hadoop",
             Self::Spark => "spark",
+            Self::ClickHouse => "clickhouse",
             Self::ClickHouseTokenbf => "clickhouse-tokenbf",
             Self::LevelDb => "leveldb",
             Self::RocksDb => "rocksdb",

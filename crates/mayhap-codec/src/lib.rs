@@ -11,6 +11,7 @@ mod format;
 mod limits;
 
 pub mod bip37;
+pub mod clickhouse;
 pub mod guava;
 pub mod leveldb;
 pub mod parquet;

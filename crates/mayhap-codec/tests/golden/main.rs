@@ -12,6 +12,7 @@
 
 mod bip37;
 mod case;
+mod clickhouse;
 mod guava;
 mod leveldb;
 mod parquet;
@@ -25,8 +26,12 @@ use std::process::ExitCode;
 
 type Check = fn(&mut Case) -> Result<(), Failure>;
 
-const DIALECTS: [(&str, Check); 9] = [
+const DIALECTS: [(&str, Check); 13] = [
     ("bip37", bip37::check),
+    ("clickhouse-bloom_filter", clickhouse::check_values),
+    ("clickhouse-bloom_filter-types", clickhouse::check_types),
+    ("clickhouse-ngrambf_v1", clickhouse::check_terms),
+    ("clickhouse-tokenbf_v1", clickhouse::check_terms),
     ("guava", guava::check),
     ("leveldb", leveldb::check),
     ("parquet-sbbf", parquet::check),

@@ -160,3 +160,120 @@ fn long(key: &[u8]) -> u64 {
         pair(v.1, w.1).wrapping_add(x),
     )
 }
+
+/// `CityHash128`, low half first: ClickHouse's checksum.
+pub fn hash128(bytes: &[u8]) -> (u64, u64) {
+    let wide = bytes.len() as u64;
+    match bytes.len() {
+        16.. => with_seeds(&bytes[16..], u64_at(bytes, 0) ^ K3, u64_at(bytes, 8)),
+        8..16 => with_seeds(
+            &[],
+            u64_at(bytes, 0) ^ wide.wrapping_mul(K0),
+            u64_at(bytes, bytes.len() - 8) ^ K1,
+        ),
+        _ => with_seeds(bytes, K0, K1),
+    }
+}
+
+/// A word, mixed well.
+#[inline(always)]
+fn mixed(word: u64) -> u64 {
+    shift_mix(word.wrapping_mul(K1)).wrapping_mul(K1)
+}
+
+fn with_seeds(bytes: &[u8], mut x: u64, mut y: u64) -> (u64, u64) {
+    if bytes.len() < 128 {
+        return murmur(bytes, x, y);
+    }
+    let mut z = (bytes.len() as u64).wrapping_mul(K1);
+    let first = (y ^ K1)
+        .rotate_right(49)
+        .wrapping_mul(K1)
+        .wrapping_add(u64_at(bytes, 0));
+    let mut v = (
+        first,
+        first
+            .rotate_right(42)
+            .wrapping_mul(K1)
+            .wrapping_add(u64_at(bytes, 8)),
+    );
+    let mut w = (
+        y.wrapping_add(z)
+            .rotate_right(35)
+            .wrapping_mul(K1)
+            .wrapping_add(x),
+        x.wrapping_add(u64_at(bytes, 88))
+            .rotate_right(53)
+            .wrapping_mul(K1),
+    );
+    let pairs = bytes.chunks_exact(128);
+    let rest = pairs.remainder().len();
+    for block in pairs.flat_map(|pair| pair.chunks_exact(64)) {
+        x = x
+            .wrapping_add(y)
+            .wrapping_add(v.0)
+            .wrapping_add(u64_at(block, 16));
+        x = x.rotate_right(37).wrapping_mul(K1);
+        y = y.wrapping_add(v.1).wrapping_add(u64_at(block, 48));
+        y = y.rotate_right(42).wrapping_mul(K1);
+        x ^= w.1;
+        y ^= v.0;
+        z = (z ^ w.0).rotate_right(33);
+        v = weak(block, v.1.wrapping_mul(K1), x.wrapping_add(w.0));
+        w = weak(&block[32..], z.wrapping_add(w.1), y);
+        core::mem::swap(&mut z, &mut x);
+    }
+    y = y
+        .wrapping_add(w.0.rotate_right(37).wrapping_mul(K0))
+        .wrapping_add(z);
+    x = x.wrapping_add(v.0.wrapping_add(z).rotate_right(49).wrapping_mul(K0));
+    // What is left, from its end, in steps of 32 that may reach back into what was seen.
+    for done in (32..rest + 32).step_by(32) {
+        let tail = &bytes[bytes.len() - done..];
+        y = y
+            .wrapping_sub(x)
+            .rotate_right(42)
+            .wrapping_mul(K0)
+            .wrapping_add(v.1);
+        w.0 = w.0.wrapping_add(u64_at(tail, 16));
+        x = x.rotate_right(49).wrapping_mul(K0).wrapping_add(w.0);
+        w.0 = w.0.wrapping_add(v.0);
+        v = weak(tail, v.0, v.1);
+    }
+    x = pair(x, v.0);
+    y = pair(y, w.0);
+    (
+        pair(x.wrapping_add(v.1), w.1).wrapping_add(y),
+        pair(x.wrapping_add(w.1), y.wrapping_add(v.1)),
+    )
+}
+
+fn murmur(bytes: &[u8], mut a: u64, mut b: u64) -> (u64, u64) {
+    let wide = bytes.len() as u64;
+    let (mut c, mut d);
+    if bytes.len() <= 16 {
+        a = mixed(a);
+        c = b.wrapping_mul(K1).wrapping_add(up_to_16(bytes));
+        let word = if bytes.len() >= 8 {
+            u64_at(bytes, 0)
+        } else {
+            c
+        };
+        d = shift_mix(a.wrapping_add(word));
+    } else {
+        let from_end = |back: usize| u64_at(bytes, bytes.len() - back);
+        c = pair(from_end(8).wrapping_add(K1), a);
+        d = pair(b.wrapping_add(wide), c.wrapping_add(from_end(16)));
+        a = a.wrapping_add(d);
+        // All but the last 16 bytes, rounded up to pairs of words.
+        for words in bytes[..(bytes.len() - 1) & !15].chunks_exact(16) {
+            a = (a ^ mixed(u64_at(words, 0))).wrapping_mul(K1);
+            b ^= a;
+            c = (c ^ mixed(u64_at(words, 8))).wrapping_mul(K1);
+            d ^= c;
+        }
+    }
+    a = pair(a, c);
+    b = pair(d, b);
+    (a ^ b, pair(b, a))
+}
