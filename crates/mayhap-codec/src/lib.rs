@@ -17,6 +17,7 @@ pub mod leveldb;
 pub mod parquet;
 pub mod rocksdb;
 pub mod spark;
+pub mod table;
 
 pub use error::{DecodeError, EncodeError, Problem};
 pub use format::Format;

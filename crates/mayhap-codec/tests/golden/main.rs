@@ -15,6 +15,7 @@ mod case;
 mod clickhouse;
 mod guava;
 mod leveldb;
+mod leveldb_table;
 mod parquet;
 mod rocksdb;
 mod spark;
@@ -26,7 +27,7 @@ use std::process::ExitCode;
 
 type Check = fn(&mut Case) -> Result<(), Failure>;
 
-const DIALECTS: [(&str, Check); 13] = [
+const DIALECTS: [(&str, Check); 14] = [
     ("bip37", bip37::check),
     ("clickhouse-bloom_filter", clickhouse::check_values),
     ("clickhouse-bloom_filter-types", clickhouse::check_types),
@@ -34,6 +35,7 @@ const DIALECTS: [(&str, Check); 13] = [
     ("clickhouse-tokenbf_v1", clickhouse::check_terms),
     ("guava", guava::check),
     ("leveldb", leveldb::check),
+    ("leveldb-table", leveldb_table::check),
     ("parquet-sbbf", parquet::check),
     ("rocksdb-bloom", rocksdb::check),
     ("rocksdb-bloom-legacy", rocksdb::check),

@@ -2,7 +2,9 @@
 
 use crate::case::{Case, Failure, Fields, Key, same};
 use mayhap::foreign;
+use mayhap_codec::Limits;
 use mayhap_codec::rocksdb::{self, Filter};
+use mayhap_codec::table::{Filters, Table};
 
 pub(crate) fn check(case: &mut Case) -> Result<(), Failure> {
     let mut params = case.fields("params")?;
@@ -32,9 +34,15 @@ pub(crate) fn check(case: &mut Case) -> Result<(), Failure> {
     if let Some(ours) = ours {
         same("bytes", &ours?, &theirs)?;
     }
-    if let Some(table) = case.maybe_file("sst_file")? {
-        let there = table.get(place.0 as usize..(place.0 + place.1) as usize);
+    if let Some(bytes) = case.maybe_file("sst_file")? {
+        let there = bytes.get(place.0 as usize..(place.0 + place.1) as usize);
         same("block in the table", &there, &Some(theirs.as_slice()))?;
+        let filters = Table::open(&bytes, Limits::default())?.filters()?;
+        same(
+            "filter of the table",
+            &filters,
+            &Some(Filters::Whole(rocksdb::decode(&theirs)?)),
+        )?;
     }
     let decoded = rocksdb::decode(&theirs)?;
     match &decoded {

@@ -1,5 +1,9 @@
 //! LevelDB's built-in filter ("leveldb.BuiltinBloomFilter2"): bytes, and their number of probes in one more.
 
+mod block;
+
+pub use block::{FilterBlock, FilterBlockBuilder};
+
 use crate::bits;
 use crate::cursor::Cursor;
 use crate::{DecodeError, EncodeError, Format};
