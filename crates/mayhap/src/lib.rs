@@ -20,6 +20,7 @@
 //! * [`AnyFilter`]: one of them, known only at run time; [`Stats`] tells how it is doing.
 //! * [`Cuckoo`]: keys can be taken out again, and it is smaller than a Bloom filter below 1 %.
 //! * [`ClassicBloom`]: flat bits and a numbered walk ([`Scheme`]), for bits that others read.
+//!   [`ClassicCuckoo`]: buckets of bytes, for the same reason.
 //! * [`CountingBloom`]: counters in the place of bits, so that keys can be removed and counted.
 //! * [`Fuse`]: for a set that does not change, built once from all its keys; smaller.
 //!   [`Ribbon`]: the same, as small as can be and slower to ask.
@@ -53,6 +54,7 @@ pub use any::{AnyFilter, Stats};
 pub use error::{Full, Mismatch, PlanError, Refused, Saturated};
 pub use filter::bloom::Bloom;
 pub use filter::classic::ClassicBloom;
+pub use filter::classic_cuckoo::ClassicCuckoo;
 pub use filter::counting::CountingBloom;
 pub use filter::cuckoo::Cuckoo;
 pub use filter::excepting::{Base, ExceptError, Excepting, InsertingBase, NeverFull, OnConflict};

@@ -191,15 +191,6 @@ impl Bloom {
         self.table.contains_each(hashes, found, Fetched::NotYet);
     }
 
-    /// Asks memory for the lines of some hashes, where they are not in cache anyway.
-    pub(super) fn prefetch(&self, hashes: &[KeyHash]) {
-        if self.size_bytes() > CACHED_BYTES {
-            for hash in hashes {
-                self.table.prefetch(hash.to_u64());
-            }
-        }
-    }
-
     pub(super) fn assert_origins(&self, hashes: &[KeyHash]) {
         if cfg!(debug_assertions) {
             for hash in hashes {

@@ -1,28 +1,20 @@
 //! `Cuckoo`: the filter that keys can be taken out of. Two windows of two cells a key, any table size.
 //!
-//! A cell is a fingerprint, a bit for the choice (does it sit in its first window or its second?) and a bit for the offset (in
-//! which cell of that window?). A key that finds its four cells taken pushes one fingerprint out, which then looks for room
-//! among its own other three cells, and so on: a random walk of at most `KICKS` steps that looks one step ahead. Its randomness
-//! is computed from the key's hash and the number of the step, so that the same keys in the same order always give the same
-//! bytes, and a walk that ends nowhere can be walked back without having been written down.
+//! One table (`nest.rs`), or a chain of them (`chain.rs`) when it was made to grow.
 
 use super::bloom::CHUNK;
-use crate::plan::CuckooPlan;
-use crate::probe::blocked::{FIRST, mul_high};
-use crate::probe::window::Windows;
+use super::chain::Chain;
+use super::nest::Nest;
+use crate::plan::{CuckooPlan, GrowingPlan};
 use crate::simd::{CACHED_BYTES, Fetched};
-use crate::store::Cells;
 use crate::{Full, HashScheme, KeyHash, PlanError, SipKey};
+use alloc::boxed::Box;
 use core::fmt;
-
-/// How many fingerprints one insert may move. A million cells are filled to 0.954 before the first is refused, 16 million to
-/// 0.953; a walk that does not look ahead reaches 0.949.
-const KICKS: u64 = 2000;
 
 /// A cuckoo filter: keys go in and come out again.
 ///
 /// Equal keys are kept as copies, four at most, and each is taken out by a [`remove`](Cuckoo::remove) of its own. A filter that
-/// has no room says so, and is then exactly as it was before.
+/// has no room says so, and is then exactly as it was before; one made by [`Cuckoo::growing`] makes room.
 ///
 /// ```
 /// let mut online = mayhap::Cuckoo::new(1_000_000, 0.001)?;
@@ -34,36 +26,12 @@ const KICKS: u64 = 2000;
 /// ```
 #[derive(Clone)]
 pub struct Cuckoo {
-    cells: Cells,
-    windows: Windows,
-    /// Cells in use.
-    keys: u64,
-    plan: CuckooPlan,
+    newest: Nest,
+    /// The other tables, if it grows.
+    chain: Option<Box<Chain>>,
     scheme: HashScheme,
     /// `scheme.origin()`, kept because debug builds compare it for every hash.
     origin: u64,
-}
-
-/// A fingerprint on its way: both windows, and which of the four cells it has, or came from: `choice * 2 + offset`.
-#[derive(Clone, Copy)]
-struct Lodger {
-    fingerprint: u64,
-    windows: [u64; 2],
-    at: u64,
-}
-
-impl Lodger {
-    /// The window and the offset of the cell.
-    #[inline(always)]
-    fn place(&self) -> (u64, u64) {
-        (self.windows[(self.at >> 1) as usize], self.at & 1)
-    }
-
-    /// What is written into the cell.
-    #[inline(always)]
-    fn cell(&self) -> u64 {
-        self.fingerprint << 2 | self.at
-    }
 }
 
 impl Cuckoo {
@@ -109,10 +77,45 @@ impl Cuckoo {
     /// When the memory is not there.
     pub fn from_plan(plan: CuckooPlan, scheme: HashScheme) -> Result<Self, PlanError> {
         Ok(Self {
-            cells: Cells::zeroed(plan.cells(), plan.cell_bits())?,
-            windows: Windows::new(plan.cells(), plan.fingerprint_bits()),
-            keys: 0,
-            plan,
+            newest: Nest::new(plan)?,
+            chain: None,
+            scheme,
+            origin: scheme.origin(),
+        })
+    }
+
+    /// An empty filter that begins with room for `capacity` keys and keeps the false-positive rate however many come: when a
+    /// table is full, a larger one with longer fingerprints is opened. It takes any number of copies, and refuses keys only when there
+    /// is no memory left. A lookup costs one of every table, so guess the capacity well if you can.
+    ///
+    /// ```
+    /// let mut online = mayhap::Cuckoo::growing(100, 0.001)?; // 100 keys is a guess
+    /// for user in 0..10_000_u32 {
+    ///     online.try_insert(user.to_le_bytes()).expect("room for everybody");
+    /// }
+    /// assert!(online.remove(77_u32.to_le_bytes()));
+    /// assert!(online.estimated_keys() == 9_999 && online.estimated_rate() <= 0.001);
+    /// # Ok::<(), mayhap::PlanError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Cuckoo::new`], for the first table, whose rate is 6/10 of the one asked for.
+    pub fn growing(capacity: u64, false_positive_rate: f64) -> Result<Self, PlanError> {
+        Self::growing_from_plan(
+            GrowingPlan::new(capacity, false_positive_rate)?,
+            HashScheme::Xxh3,
+        )
+    }
+
+    /// An empty filter that grows as planned.
+    ///
+    /// # Errors
+    /// As [`Cuckoo::growing`].
+    pub fn growing_from_plan(plan: GrowingPlan, scheme: HashScheme) -> Result<Self, PlanError> {
+        let (chain, newest) = Chain::new(plan)?;
+        Ok(Self {
+            newest,
+            chain: Some(Box::new(chain)),
             scheme,
             origin: scheme.origin(),
         })
@@ -210,7 +213,7 @@ impl Cuckoo {
     /// When one is refused. Those before it are in, as [`estimated_keys`](Cuckoo::estimated_keys) tells; it and those after
     /// are not.
     pub fn try_insert_hashes(&mut self, hashes: &[KeyHash]) -> Result<(), Full> {
-        let ahead = Fetched::NotYet.ahead(self.cells.bytes().len());
+        let ahead = Fetched::NotYet.ahead(self.size_bytes() as usize);
         for (at, &hash) in hashes.iter().enumerate() {
             if ahead != 0
                 && let Some(next) = hashes.get(at + ahead)
@@ -265,7 +268,7 @@ impl Cuckoo {
                 hash.assert_origin(self.origin);
             }
         }
-        let ahead = Fetched::NotYet.ahead(self.cells.bytes().len());
+        let ahead = Fetched::NotYet.ahead(self.size_bytes() as usize);
         let (lead, rest) = hashes.split_at(ahead.min(hashes.len()));
         for hash in lead {
             self.prefetch(hash.to_u64());
@@ -281,234 +284,139 @@ impl Cuckoo {
         }
     }
 
-    /// Asks memory for both windows of a hash.
+    /// Asks memory for all that `find` looks at.
     #[inline(always)]
     fn prefetch(&self, hash: u64) {
-        let (first, fingerprint) = self.windows.place(hash);
-        self.cells.prefetch(first);
-        self.cells.prefetch(self.windows.second(first, fingerprint));
+        self.newest.table.prefetch(hash);
+        if let Some(chain) = &self.chain {
+            chain.prefetch(hash);
+        }
     }
 
-    /// Whether one of the four cells of a hash holds it. Without branches, which would be mispredicted for every second key
-    /// and keep the next one's windows from being asked for (68 ns a key instead of 45 at 10M keys, on a busy machine).
     #[inline(always)]
     fn find(&self, hash: u64) -> bool {
-        let (first, fingerprint) = self.windows.place(hash);
-        let second = self.windows.second(first, fingerprint);
-        let (bits, mask) = (self.cells.cell_bits(), self.cells.mask());
-        // The top bit is set when a cell is the one looked for: when the difference is 0, so that 1 less is below 0.
-        let differs = |window, cell: u64| {
-            let pair = self.cells.window(window);
-            let (left, right) = ((pair ^ cell) & mask, (pair >> bits ^ (cell | 1)) & mask);
-            left.wrapping_sub(1) | right.wrapping_sub(1)
-        };
-        (differs(first, fingerprint << 2) | differs(second, fingerprint << 2 | 2)) >> 63 == 1
+        let found = self.newest.table.find(hash);
+        match &self.chain {
+            None => found,
+            Some(chain) => Self::find_in_chain(chain, found, hash),
+        }
     }
 
-    #[inline(always)]
-    fn lodger(&self, hash: u64) -> Lodger {
-        let (first, fingerprint) = self.windows.place(hash);
-        Lodger {
-            fingerprint,
-            windows: [first, self.windows.second(first, fingerprint)],
-            at: 0,
-        }
+    /// Apart, so that a filter that does not grow pays for one comparison.
+    #[cold]
+    fn find_in_chain(chain: &Chain, found: bool, hash: u64) -> bool {
+        found || chain.in_older(hash)
     }
 
     fn put(&mut self, hash: u64) -> Result<bool, Full> {
-        let mut key = self.lodger(hash);
-        let (mut empty, mut copies) = (None, 0);
-        for at in 0..4 {
-            key.at = at;
-            let (window, offset) = key.place();
-            let cell = self.cells.cell(window, offset);
-            copies += u32::from(cell == key.cell());
-            if cell == 0 && empty.is_none() {
-                empty = Some(at);
-            }
-        }
-        // Neighbouring windows share a cell.
-        let places = 4 - u32::from(key.windows[0].abs_diff(key.windows[1]) == 1);
-        if copies == places {
-            return Err(Full::Copies { copies });
-        }
-        if self.keys >= self.plan.most_keys() {
-            return Err(self.full());
-        }
-        if let Some(at) = empty {
-            self.lodge(Lodger { at, ..key });
-        } else {
-            self.push_in(key, hash)?;
-        }
-        self.keys += 1;
-        Ok(copies == 0)
+        let Some(chain) = &mut self.chain else {
+            return self.newest.put(hash);
+        };
+        chain
+            .put(&mut self.newest, hash)
+            .map_err(|full| match full {
+                Full::Table { .. } => Full::Table {
+                    keys: self.estimated_keys(),
+                    capacity: self.capacity(),
+                },
+                other => other,
+            })
     }
 
-    #[cold]
-    fn full(&self) -> Full {
-        Full::Table {
-            keys: self.keys,
-            capacity: self.plan.capacity(),
-        }
-    }
-
-    /// Takes out one copy.
     fn take(&mut self, hash: u64) -> bool {
-        let mut key = self.lodger(hash);
-        // The last of the places first: of two copies, mostly the one that came later.
-        for at in (0..4).rev() {
-            key.at = at;
-            let (window, offset) = key.place();
-            if self.cells.cell(window, offset) == key.cell() {
-                self.cells.set(window, offset, 0);
-                self.keys -= 1;
-                return true;
-            }
-        }
-        false
-    }
-
-    #[inline(always)]
-    fn lodge(&mut self, lodger: Lodger) {
-        let (window, offset) = lodger.place();
-        self.cells.set(window, offset, lodger.cell());
-    }
-
-    /// The one who has a cell that is not empty.
-    #[inline(always)]
-    fn resident(&self, (window, offset): (u64, u64)) -> Lodger {
-        let cell = self.cells.cell(window, offset);
-        let (fingerprint, at) = (cell >> 2, cell & 3);
-        // The same cell, seen from the window of the one who has it.
-        let window = window + offset - (at & 1);
-        let windows = if at & 2 == 0 {
-            [window, self.windows.second(window, fingerprint)]
-        } else {
-            [self.windows.first(window, fingerprint), window]
-        };
-        Lodger {
-            fingerprint,
-            windows,
-            at,
+        match &mut self.chain {
+            None => self.newest.take(hash),
+            Some(chain) => chain.take(&mut self.newest, hash),
         }
     }
 
-    /// Puts `lodger` into its cell and hands over the one who had it.
-    #[inline(always)]
-    fn swap(&mut self, lodger: Lodger) -> Lodger {
-        let resident = self.resident(lodger.place());
-        self.lodge(lodger);
-        resident
-    }
-
-    /// Puts `lodger` into one of its cells, from the `first`th after its own on, if the one who has that can move to an empty
-    /// one. All who might move are asked for together, so that memory is waited for once.
-    #[inline(always)]
-    fn make_room(&mut self, lodger: Lodger, first: u64) -> bool {
-        let turned = |lodger: Lodger, turn| Lodger {
-            at: (lodger.at + turn) & 3,
-            ..lodger
-        };
-        let mut residents = [lodger; 4];
-        for turn in first..4 {
-            let resident = self.resident(turned(lodger, turn).place());
-            self.cells
-                .prefetch(resident.windows[(resident.at >> 1 ^ 1) as usize]);
-            residents[turn as usize] = resident;
-        }
-        for turn in first..4 {
-            for step in 1..4 {
-                let moved = turned(residents[turn as usize], step);
-                let (window, offset) = moved.place();
-                if self.cells.cell(window, offset) == 0 {
-                    self.lodge(moved);
-                    self.lodge(turned(lodger, turn));
-                    return true;
-                }
-            }
-        }
-        false
-    }
-
-    /// The random walk: each lodger pushes out the next, until one can be given room. If none can, the walk is undone.
-    #[cold]
-    fn push_in(&mut self, key: Lodger, hash: u64) -> Result<(), Full> {
-        let mut lodger = Lodger { at: 0, ..key };
-        if self.make_room(lodger, 0) {
-            return Ok(());
-        }
-        lodger.at = random(hash, 0, 4);
-        for step in 1..=KICKS {
-            // Who is pushed out finds no empty cell: `make_room` has looked.
-            lodger = self.swap(lodger);
-            if self.make_room(lodger, 1) {
-                return Ok(());
-            }
-            lodger.at = (lodger.at + 1 + random(hash, step, 3)) & 3;
-        }
-        // Each lodger goes back to where it came from, which is where the random number of its step says, and meets there the
-        // one who pushed it.
-        for step in (1..=KICKS).rev() {
-            lodger.at = (lodger.at + 3 - random(hash, step, 3)) & 3;
-            lodger = self.swap(lodger);
-        }
-        Err(self.full())
-    }
-
-    /// Forgets all keys.
+    /// Forgets all keys, and all tables but one.
     pub fn clear(&mut self) {
-        self.cells.clear();
-        self.keys = 0;
+        match &mut self.chain {
+            None => self.newest.clear(),
+            Some(chain) => chain.clear(&mut self.newest),
+        }
     }
 
     /// How many keys are in, copies counted: exact, and known without looking.
     pub fn estimated_keys(&self) -> u64 {
-        self.keys
+        let in_cells: u64 = self.nests().map(|nest| nest.keys).sum();
+        in_cells + self.chain.as_ref().map_or(0, |chain| chain.twins())
     }
 
     /// The false-positive rate that the filter was made for.
     pub fn false_positive_rate(&self) -> f64 {
-        self.plan.false_positive_rate()
+        match &self.chain {
+            None => self.newest.plan.false_positive_rate(),
+            Some(chain) => chain.plan().false_positive_rate(),
+        }
     }
 
     /// The false-positive rate now, from the number of keys: what a random stranger meets. A little less when some are copies.
     pub fn estimated_rate(&self) -> f64 {
-        self.plan.rate_at(self.keys)
+        let rate = |nest: &Nest| nest.plan.rate_at(nest.keys);
+        match &self.chain {
+            None => rate(&self.newest),
+            Some(_) => 1.0 - self.nests().map(|nest| 1.0 - rate(nest)).product::<f64>(),
+        }
     }
 
     /// The share of cells in use.
     pub fn load(&self) -> f64 {
-        self.keys as f64 / self.plan.cells() as f64
+        let sum = |count: fn(&Nest) -> u64| self.nests().map(count).sum::<u64>() as f64;
+        sum(|nest| nest.keys) / sum(|nest| nest.plan.cells())
     }
 
     /// Whether more keys are in than the filter was made for. It takes a few more, up to 93 % of its cells, and then is full.
+    /// One that grows is so only when there was no memory to grow.
     pub fn is_over_capacity(&self) -> bool {
-        self.keys > self.plan.capacity()
+        self.newest.keys > self.newest.plan.capacity()
     }
 
-    /// How many more keys fit before there are more than the filter was made for.
+    /// How many more keys fit before there are more than the filter was made for; `u64::MAX` for one that grows, or what is left
+    /// of the maximum in its plan.
     pub fn keys_until_full(&self) -> u64 {
-        self.plan.capacity().saturating_sub(self.keys)
+        let most = match &self.chain {
+            None => self.newest.plan.capacity(),
+            Some(_) if self.is_over_capacity() => 0,
+            Some(chain) => match chain.plan().maximum() {
+                None => return u64::MAX,
+                Some(maximum) => maximum,
+            },
+        };
+        most.saturating_sub(self.estimated_keys())
     }
 
     /// Whether no key is in.
     pub fn is_empty(&self) -> bool {
-        self.keys == 0
+        self.estimated_keys() == 0
     }
 
-    /// Keys that the filter was made for.
+    /// Keys that the filter was made for; that fit into the tables there are, if it grows.
     pub fn capacity(&self) -> u64 {
-        self.plan.capacity()
+        self.nests()
+            .map(|nest| nest.plan.capacity())
+            .fold(0, u64::saturating_add)
     }
 
-    /// Bytes of memory that the cells take.
+    /// Bytes of memory that the cells take, and the keys without cells of one that grows.
     pub fn size_bytes(&self) -> u64 {
-        self.plan.size_bytes()
+        let cells: u64 = self.nests().map(|nest| nest.plan.size_bytes()).sum();
+        cells
+            + self
+                .chain
+                .as_ref()
+                .map_or(0, |chain| chain.twins_size_bytes())
     }
 
-    /// The shape.
+    /// The shape; of the newest table, if it grows.
     pub fn plan(&self) -> &CuckooPlan {
-        &self.plan
+        &self.newest.plan
+    }
+
+    /// How it grows, if it does.
+    pub fn growth(&self) -> Option<&GrowingPlan> {
+        self.chain.as_ref().map(|chain| chain.plan())
     }
 
     /// How keys are hashed.
@@ -516,23 +424,27 @@ impl Cuckoo {
         self.scheme
     }
 
-    /// The cells: cell `i` is the bits `i * cell_bits ..`, lowest first; in it offset, choice, fingerprint, lowest first.
+    /// The cells: cell `i` is the bits `i * cell_bits ..`, lowest first; in it offset, choice, fingerprint, lowest first. Those of
+    /// the newest table, if it grows.
     pub fn bytes(&self) -> &[u8] {
-        self.cells.bytes()
+        self.newest.table.bytes()
     }
-}
 
-/// Number `step` of the random numbers that belong to a hash, below `range`.
-#[inline(always)]
-fn random(hash: u64, step: u64, range: u64) -> u64 {
-    let mixed = (hash ^ step.wrapping_mul(FIRST)).wrapping_mul(0xD6E8_FEB8_6659_FD93);
-    mul_high((mixed ^ mixed >> 32).wrapping_mul(FIRST), range)
+    /// The shape and the cells of every table, the oldest first; one, unless it grows.
+    pub fn tables(&self) -> impl Iterator<Item = (&CuckooPlan, &[u8])> {
+        self.nests().map(|nest| (&nest.plan, nest.table.bytes()))
+    }
+
+    fn nests(&self) -> impl Iterator<Item = &Nest> {
+        let older = self.chain.iter().flat_map(|chain| chain.older());
+        older.chain([&self.newest])
+    }
 }
 
 /// Filters are equal when they give the same answers for the same reasons: one scheme, one plan, the same cells.
 impl PartialEq for Cuckoo {
     fn eq(&self, other: &Self) -> bool {
-        self.scheme == other.scheme && self.plan == other.plan && self.cells == other.cells
+        self.scheme == other.scheme && self.newest == other.newest && self.chain == other.chain
     }
 }
 
@@ -540,11 +452,14 @@ impl Eq for Cuckoo {}
 
 impl fmt::Debug for Cuckoo {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Cuckoo({}, ", self.newest.plan)?;
+        if self.chain.is_some() {
+            write!(f, "the newest of {} tables, ", self.tables().count())?;
+        }
         write!(
             f,
-            "Cuckoo({}, {} keys in, {:.1} % full, {:?})",
-            self.plan,
-            self.keys,
+            "{} keys in, {:.1} % full, {:?})",
+            self.estimated_keys(),
             100.0 * self.load(),
             self.scheme
         )

@@ -3,15 +3,19 @@
 //! New keys go into the newest layer, and only if no older one has them; when it is full, a larger one is opened. All layers know
 //! a key by one hash. Where each layer is how large is `plan/growing.rs`.
 
-use super::bloom::Bloom;
+use super::bloom::{Bloom, CHUNK, check_same_shape};
 use crate::plan::GrowingPlan;
 use crate::simd::Table;
-use crate::{HashScheme, KeyHash, PlanError, SipKey};
+use crate::{HashScheme, Kernel, KeyHash, Mismatch, PlanError, SipKey};
 use alloc::vec::Vec;
 use core::fmt;
 
-/// How many keys are asked for together: with seven lines each they still fit into a core's first cache.
-const CHUNK: usize = 32;
+/// Up to so many layers a batch asks one after the other: for two of 10M keys 13 ns a key, in or not, and when asked together 13 ns
+/// a stranger and 31 a key. More are asked together: 20 ns a stranger for four layers.
+const ONE_BY_ONE: usize = 2;
+
+/// How many keys it asks a layer for before it goes to the next.
+const AT_A_TIME: usize = 1024;
 
 /// A filter that grows with its keys.
 ///
@@ -29,8 +33,12 @@ pub struct GrowingBloom {
     layers: Vec<Bloom>,
     /// Keys that went into the newest layer.
     in_newest: u64,
+    /// Whether a union has put more keys into an older layer than it was made for.
+    crowded: bool,
     plan: GrowingPlan,
     scheme: HashScheme,
+    /// `scheme.origin()`, kept because debug builds compare it for every hash.
+    origin: u64,
 }
 
 impl GrowingBloom {
@@ -91,8 +99,10 @@ impl GrowingBloom {
         Ok(Self {
             layers,
             in_newest: 0,
+            crowded: false,
             plan,
             scheme,
+            origin: scheme.origin(),
         })
     }
 
@@ -120,19 +130,23 @@ impl GrowingBloom {
 
     /// As [`GrowingBloom::insert`], for a hash of this filter's scheme.
     pub fn insert_hash(&mut self, hash: KeyHash) -> bool {
-        if in_any(self.older(), hash) {
+        hash.assert_origin(self.origin);
+        if Table::in_any(self.older(), hash.to_u64()) {
             return false;
         }
         self.insert_into_newest(hash)
     }
 
-    /// As [`GrowingBloom::contains`], for a hash of this filter's scheme. The newest layer, which holds most keys, is asked
-    /// first.
+    /// As [`GrowingBloom::contains`], for a hash of this filter's scheme.
+    #[inline]
     pub fn contains_hash(&self, hash: KeyHash) -> bool {
-        self.layers
-            .iter()
-            .rev()
-            .any(|layer| layer.contains_hash(hash))
+        match self.layers.as_slice() {
+            [only] => only.contains_hash(hash),
+            layers => {
+                hash.assert_origin(self.origin);
+                Table::in_any(layers, hash.to_u64())
+            }
+        }
     }
 
     /// Inserts many hashes.
@@ -163,9 +177,20 @@ impl GrowingBloom {
             found.len(),
             "one place in `found` for every hash"
         );
-        for (hashes, found) in hashes.chunks(CHUNK).zip(found.chunks_mut(CHUNK)) {
+        if self.layers.len() > ONE_BY_ONE {
             found.fill(false);
-            self.ask(hashes, found, self.layers.len());
+            return self.ask(hashes, found, self.layers.len());
+        }
+        let mut more = [false; AT_A_TIME];
+        for (hashes, found) in hashes.chunks(AT_A_TIME).zip(found.chunks_mut(AT_A_TIME)) {
+            let more = &mut more[..found.len()];
+            self.layers[0].contains_hashes(hashes, found);
+            for layer in &self.layers[1..] {
+                layer.contains_hashes(hashes, more);
+                for (found, more) in found.iter_mut().zip(&*more) {
+                    *found |= more;
+                }
+            }
         }
     }
 
@@ -188,14 +213,10 @@ impl GrowingBloom {
         }
     }
 
-    /// Adds to `found` what the first `layers` layers say of up to `CHUNK` hashes.
+    /// Adds to `found` what the first `layers` layers say of some hashes.
     fn ask(&self, hashes: &[KeyHash], found: &mut [bool], layers: usize) {
-        let layers = &self.layers[..layers];
         self.layers[0].assert_origins(hashes);
-        for layer in layers {
-            layer.prefetch(hashes);
-        }
-        Table::contains_any(layers, hashes, found);
+        Table::contains_any(&self.layers[..layers], hashes, found);
     }
 
     fn older(&self) -> &[Bloom] {
@@ -236,6 +257,44 @@ impl GrowingBloom {
         self.layers.truncate(1);
         self.layers[0].clear();
         self.in_newest = 0;
+        self.crowded = false;
+    }
+
+    /// Makes this filter hold the keys of both, layer by layer; layers that only the other has are taken over. Layers that were
+    /// full in both hold more keys than they were made for then, and [`is_over_capacity`](Self::is_over_capacity) and
+    /// [`estimated_rate`](Self::estimated_rate) tell.
+    ///
+    /// # Errors
+    /// When a layer of the other has not the shape that this filter's plan gives it, or the hash schemes differ; nothing is
+    /// changed then.
+    pub fn union_with(&mut self, other: &Self) -> Result<(), Mismatch> {
+        for (number, theirs) in (0..).zip(&other.layers) {
+            let Ok(ours) = self.plan.layer(number) else {
+                let layers = other.layers.len() as u64;
+                return Mismatch::check("layers", u64::from(number), layers);
+            };
+            check_same_shape((&ours, self.scheme), (theirs.plan(), theirs.scheme()))?;
+        }
+        let (common, both) = (
+            self.layers.len().min(other.layers.len()),
+            self.layers.len() == other.layers.len(),
+        );
+        for (ours, theirs) in self.layers.iter_mut().zip(&other.layers) {
+            ours.union_with(theirs)?;
+        }
+        self.layers.extend_from_slice(&other.layers[common..]);
+        if both {
+            let newest = &self.layers[common - 1];
+            self.in_newest = newest
+                .estimated_keys()
+                .max(self.in_newest)
+                .max(other.in_newest)
+                .min(self.in_newest + other.in_newest);
+        } else if self.layers.len() == other.layers.len() {
+            self.in_newest = other.in_newest;
+        }
+        self.crowded |= other.crowded || self.older().iter().any(Bloom::is_over_capacity);
+        Ok(())
     }
 
     /// About how many distinct keys were inserted. A key that the older layers took for known is in none of the newer ones, and
@@ -265,11 +324,24 @@ impl GrowingBloom {
         self.plan.false_positive_rate()
     }
 
-    /// Whether the rate is no longer kept, because there was no memory for another layer.
+    /// Whether the rate is no longer kept, because there was no memory for another layer, or a union filled layers twice.
     pub fn is_over_capacity(&self) -> bool {
-        self.layers
-            .last()
-            .is_some_and(|newest| self.in_newest > newest.capacity())
+        self.crowded
+            || self
+                .layers
+                .last()
+                .is_some_and(|newest| self.in_newest > newest.capacity())
+    }
+
+    /// About how many more keys fit before the rate is worse than asked: any number, which is `u64::MAX`, unless a maximum was
+    /// given, or the filter is over capacity already. Reads the whole filter.
+    pub fn keys_until_full(&self) -> u64 {
+        if self.is_over_capacity() {
+            return 0;
+        }
+        self.plan.maximum().map_or(u64::MAX, |maximum| {
+            maximum.saturating_sub(self.estimated_keys())
+        })
     }
 
     /// How many more keys fit before the filter grows.
@@ -307,13 +379,15 @@ impl GrowingBloom {
     pub fn scheme(&self) -> HashScheme {
         self.scheme
     }
-}
 
-/// Whether one of the layers has the key. One pass over all of them costs less than asking each.
-fn in_any(layers: &[Bloom], hash: KeyHash) -> bool {
-    let mut found = [false];
-    Table::contains_any(layers, &[hash], &mut found);
-    found[0]
+    /// The same filter asked with another instruction set, as [`Bloom::with_kernel`].
+    #[must_use]
+    pub fn with_kernel(mut self, kernel: Kernel) -> Self {
+        for layer in &mut self.layers {
+            layer.table.set_kernel(kernel);
+        }
+        self
+    }
 }
 
 impl<K: AsRef<[u8]>> Extend<K> for GrowingBloom {

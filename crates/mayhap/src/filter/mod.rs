@@ -1,12 +1,15 @@
 //! What callers hold, one kind a file.
 
 pub(crate) mod bloom;
+mod chain;
 pub(crate) mod classic;
+pub(crate) mod classic_cuckoo;
 pub(crate) mod counting;
 pub(crate) mod cuckoo;
 pub(crate) mod excepting;
 pub(crate) mod fuse;
 pub(crate) mod growing;
+mod nest;
 pub(crate) mod retouched;
 pub(crate) mod retrieval;
 pub(crate) mod ribbon;

@@ -299,7 +299,20 @@ impl SharedBloom {
             && (!self.walk.two_lines() || covers(&self.lines[self.walk.second(hash)]))
     }
 
-    /// Keys that the filter was made for. How many are in, and the rate now, tells [`freeze`](SharedBloom::freeze)'s `Bloom`.
+    /// About how many distinct keys are in, as [`Bloom::estimated_keys`]; of those that come meanwhile, some. Reads the whole
+    /// filter.
+    pub fn estimated_keys(&self) -> u64 {
+        let set_bits = self.lines.iter().map(AtomicLine::set_bits).sum();
+        // Saturates, as float to integer casts do.
+        libm::round(self.plan.keys_for(set_bits)) as u64
+    }
+
+    /// About how many more keys fit before the rate is worse than asked. Reads the whole filter.
+    pub fn keys_until_full(&self) -> u64 {
+        self.plan.capacity().saturating_sub(self.estimated_keys())
+    }
+
+    /// Keys that the filter was made for. The rate now tells [`freeze`](SharedBloom::freeze)'s `Bloom`.
     pub fn capacity(&self) -> u64 {
         self.plan.capacity()
     }

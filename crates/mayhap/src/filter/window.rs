@@ -10,8 +10,11 @@ use alloc::vec::Vec;
 use core::fmt;
 use core::time::Duration;
 
-/// How many keys are asked for together: with nine generations' lines each they still fit into a core's first cache.
-const CHUNK: usize = 32;
+/// How many keys `contains_each` hashes before it looks into the filter.
+const CHUNK: usize = 512;
+
+/// How many layers are asked together: the nine that are live in a window of eight slices, and some that bursts have opened.
+const GROUP: usize = 16;
 
 /// A moment, in milliseconds from any beginning that the caller keeps to, such as 1970.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -186,7 +189,30 @@ impl WindowBloom {
 
     /// As [`WindowBloom::contains`], for a hash of this filter's scheme.
     pub fn contains_hash(&self, hash: KeyHash, now: Timestamp) -> bool {
-        self.live(now).any(|generation| generation.contains(hash))
+        hash.assert_origin(self.scheme.origin());
+        let mut found = false;
+        self.each_group(now, |tables| {
+            found = found || Table::in_any(tables, hash.to_u64());
+        });
+        found
+    }
+
+    /// Hands over the live layers in groups that are asked together.
+    #[inline]
+    fn each_group(&self, now: Timestamp, mut ask: impl FnMut(&[&Table])) {
+        let mut group = [&self.generations[0].layers[0].table; GROUP];
+        let mut count = 0;
+        for layer in self.live(now).flat_map(|generation| &generation.layers) {
+            group[count] = &layer.table;
+            count += 1;
+            if count == GROUP {
+                ask(&group);
+                count = 0;
+            }
+        }
+        if count > 0 {
+            ask(&group[..count]);
+        }
     }
 
     /// As [`WindowBloom::insert_hash`], for many hashes of one moment.
@@ -206,16 +232,9 @@ impl WindowBloom {
             found.len(),
             "one place in `found` for every hash"
         );
-        for (hashes, found) in hashes.chunks(CHUNK).zip(found.chunks_mut(CHUNK)) {
-            found.fill(false);
-            self.generations[0].layers[0].assert_origins(hashes);
-            for layer in self.live(now).flat_map(|generation| &generation.layers) {
-                layer.prefetch(hashes);
-            }
-            for generation in self.live(now) {
-                Table::contains_any(&generation.layers, hashes, found);
-            }
-        }
+        self.generations[0].layers[0].assert_origins(hashes);
+        found.fill(false);
+        self.each_group(now, |tables| Table::contains_any(tables, hashes, found));
     }
 
     /// `contains` for many keys.
@@ -300,6 +319,22 @@ impl WindowBloom {
         self.live(now).any(|generation| {
             generation.layers.len() > 1 || generation.layers.iter().any(Bloom::is_over_capacity)
         })
+    }
+
+    /// How many more keys fit at `now` before [`is_over_capacity`](Self::is_over_capacity): what is left of the slice that `now`
+    /// is in. The next slice has room again.
+    pub fn keys_until_full(&self, now: Timestamp) -> u64 {
+        if self.is_over_capacity(now) {
+            return 0;
+        }
+        let slice = self.slice_at(self.newest.max(now));
+        let generation = &self.generations[(slice % self.generations.len() as u64) as usize];
+        let taken = if generation.slice == slice {
+            generation.in_newest
+        } else {
+            0
+        };
+        generation.layers[0].capacity().saturating_sub(taken)
     }
 
     /// How many slices were ended early by bursts, each shortening the memory of what came before by a slice.

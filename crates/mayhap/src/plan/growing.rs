@@ -7,7 +7,7 @@
 //! layers at half the rate each: 46, 57 and more). With a maximum, layers get the rate in proportion to their size, which is
 //! the optimum for chains of known length; a tenth is kept back for whoever goes past the maximum.
 
-use super::{BloomPlan, check_capacity, check_rate};
+use super::{BloomPlan, CuckooPlan, check_capacity, check_rate};
 use crate::PlanError;
 
 const FIRST_SHARE: f64 = 0.6;
@@ -72,17 +72,29 @@ impl GrowingPlan {
     /// # Errors
     /// When it is too large to be planned for.
     pub fn layer(&self, number: u32) -> Result<BloomPlan, PlanError> {
+        let (capacity, rate) = self.part(number);
+        BloomPlan::new(capacity, rate)
+    }
+
+    /// The plan of table `number` of a [`Cuckoo`](crate::Cuckoo) that grows: as large as the layer, and as strict.
+    ///
+    /// # Errors
+    /// When it is too large to be planned for, or too strict: at 1e-6, from the tenth on.
+    pub fn cuckoo_table(&self, number: u32) -> Result<CuckooPlan, PlanError> {
+        let (capacity, rate) = self.part(number);
+        CuckooPlan::new(capacity, rate)
+    }
+
+    /// The capacity and the rate of part `number` of the chain.
+    fn part(&self, number: u32) -> (u64, f64) {
         let before = if number == 0 {
             0.0
         } else {
             self.room(number - 1)
         };
-        let capacity = libm::ceil(self.room(number) - before);
         // Saturates, and is refused as too large.
-        BloomPlan::new(
-            capacity as u64,
-            self.false_positive_rate * self.share(number),
-        )
+        let capacity = libm::ceil(self.room(number) - before) as u64;
+        (capacity, self.false_positive_rate * self.share(number))
     }
 
     /// Bytes and layers of a chain that has just taken in its `keys`th key.

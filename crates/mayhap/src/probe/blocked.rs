@@ -116,6 +116,15 @@ impl Walk {
         (self.reach + mul_high(hash.wrapping_mul(SECOND), self.reach)) as usize
     }
 
+    /// The key's second line, or its only one; without a branch, which among tables of both sorts would be mispredicted.
+    #[inline(always)]
+    pub(crate) fn last(&self, hash: u64) -> usize {
+        let if_two = u64::from(self.two_lines).wrapping_neg();
+        let multiplier = FIRST ^ (if_two & (FIRST ^ SECOND));
+        let line = mul_high(hash.wrapping_mul(multiplier), self.reach);
+        ((if_two & self.reach) + line) as usize
+    }
+
     /// The row that the key has.
     #[inline(always)]
     pub(crate) fn row(&self, hash: u64) -> &'static Line {

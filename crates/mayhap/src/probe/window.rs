@@ -19,6 +19,8 @@ const DISTANCE: u64 = 0xBEA2_25F9_EB34_556D;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Windows {
     count: u64,
+    /// Distances are 1 to this.
+    distances: u64,
     /// Fingerprints are 1 to this: 0 is the empty cell.
     fingerprints: u64,
 }
@@ -29,6 +31,7 @@ impl Windows {
         assert!(cells >= 3, "two windows take three cells");
         Self {
             count: cells - 1,
+            distances: cells - 2,
             fingerprints: (1 << fingerprint_bits) - 1,
         }
     }
@@ -64,7 +67,7 @@ impl Windows {
     fn distance(&self, fingerprint: u64) -> u64 {
         let product = fingerprint.wrapping_mul(FIRST);
         let mixed = (product ^ product >> 32).wrapping_mul(DISTANCE);
-        1 + mul_high(mixed, self.count - 1)
+        1 + mul_high(mixed, self.distances)
     }
 }
 

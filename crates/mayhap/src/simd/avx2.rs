@@ -5,6 +5,7 @@
 //! took 3.0 against 2.3 ns in cache and 25 against 20 ns at 10M keys; assembly inlines anywhere.
 
 use super::batch::{self, Vector};
+use super::chain;
 use super::prefetch::Fetched;
 use super::table::Table;
 use crate::KeyHash;
@@ -45,7 +46,7 @@ pub(super) unsafe fn insert(lines: &mut [Line], walk: Walk, hashes: &[KeyHash], 
 }
 
 /// # Safety
-/// The CPU must have AVX2; the rest as `batch::contains_any` says.
+/// The CPU must have AVX2; the rest as `chain::contains` says.
 #[target_feature(enable = "avx2")]
 pub(super) unsafe fn contains_any(
     tables: &[impl Borrow<Table>],
@@ -53,7 +54,15 @@ pub(super) unsafe fn contains_any(
     found: &mut [bool],
 ) {
     // SAFETY: the caller's promise.
-    unsafe { batch::contains_any::<Avx2>(tables, hashes, found) }
+    unsafe { chain::contains::<Avx2>(tables, hashes, found) }
+}
+
+/// # Safety
+/// The CPU must have AVX2, and there must be a table.
+#[target_feature(enable = "avx2")]
+pub(super) unsafe fn in_any(tables: &[impl Borrow<Table>], hash: u64) -> bool {
+    // SAFETY: the caller's promise.
+    unsafe { chain::contains_one::<Avx2>(tables, hash) }
 }
 
 struct Avx2;

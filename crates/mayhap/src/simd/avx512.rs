@@ -1,6 +1,7 @@
 //! The walk in AVX-512 (F and BW): a line, and a key's bits in it, are one register each.
 
 use super::batch::{self, Vector};
+use super::chain;
 use super::prefetch::Fetched;
 use super::table::Table;
 use crate::KeyHash;
@@ -36,7 +37,7 @@ pub(super) unsafe fn insert(lines: &mut [Line], walk: Walk, hashes: &[KeyHash], 
 }
 
 /// # Safety
-/// The CPU must have AVX-512 F and BW; the rest as `batch::contains_any` says.
+/// The CPU must have AVX-512 F and BW; the rest as `chain::contains` says.
 #[target_feature(enable = "avx512f,avx512bw")]
 pub(super) unsafe fn contains_any(
     tables: &[impl Borrow<Table>],
@@ -44,7 +45,7 @@ pub(super) unsafe fn contains_any(
     found: &mut [bool],
 ) {
     // SAFETY: the caller's promise.
-    unsafe { batch::contains_any::<Avx512>(tables, hashes, found) }
+    unsafe { chain::contains::<Avx512>(tables, hashes, found) }
 }
 
 struct Avx512;

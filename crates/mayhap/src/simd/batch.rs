@@ -5,11 +5,9 @@
 //! function around it, and then every intrinsic is a call (45 ns a key instead of 2).
 
 use super::prefetch::{Fetched, prefetch};
-use super::table::Table;
 use crate::KeyHash;
 use crate::probe::blocked::{Pattern, Walk};
 use crate::store::Line;
-use core::borrow::Borrow;
 use core::marker::PhantomData;
 
 /// How a kernel holds and uses the positions of one key. `row` is the key's row: 1 in every word that it uses.
@@ -142,42 +140,6 @@ pub(super) unsafe fn insert<V: Vector>(
                 hashes,
                 ahead,
             );
-        }
-    }
-}
-
-/// Adds to `found` whether one of several tables has all bits of a key: the positions are made once for all of them.
-///
-/// # Safety
-/// The CPU must have `V`'s instruction set, and both slices must be of one length.
-#[inline(always)]
-pub(super) unsafe fn contains_any<V: Vector>(
-    tables: &[impl Borrow<Table>],
-    hashes: &[KeyHash],
-    found: &mut [bool],
-) {
-    let Some(first) = tables.first() else { return };
-    let pattern = first.borrow().walk().pattern();
-    for (hash, found) in hashes.iter().zip(found) {
-        let hash = hash.to_u64();
-        // SAFETY: the caller has checked the CPU; a table's walk stays inside its lines.
-        unsafe {
-            let positions = V::positions(hash, pattern);
-            for table in tables {
-                let table = table.borrow();
-                let (lines, walk) = (table.lines(), table.walk());
-                let first = lines.get_unchecked(walk.first(hash));
-                *found |= if walk.two_lines() {
-                    V::covers_both(
-                        first,
-                        lines.get_unchecked(walk.second(hash)),
-                        positions,
-                        walk.row(hash),
-                    )
-                } else {
-                    V::covers(first, positions, walk.row(hash))
-                };
-            }
         }
     }
 }

@@ -4,9 +4,11 @@
 //! | --- | --- |
 //! | `kernel.rs` | which instruction sets has this CPU? |
 //! | `table.rs` | what a filter calls: lines, a walk and a kernel that are known to fit together |
+//! | `cuckoo.rs` | the same for cells in windows |
 //! | `fuse.rs` | the same for the cells of a static filter |
 //! | `ribbon.rs` | the parities of columns |
 //! | `batch.rs` | the loops over many keys, written once over the trait `Vector` |
+//! | `chain.rs` | one key in many tables |
 //! | `portable.rs` `avx2.rs` `avx512.rs` | how one key's bits are built, tested and set |
 //! | `prefetch.rs` `huge_pages.rs` `cast.rs` | three small wishes to the machine |
 //!
@@ -17,6 +19,8 @@
 #![allow(unsafe_code)]
 
 mod batch;
+mod chain;
+mod cuckoo;
 mod fuse;
 mod kernel;
 mod portable;
@@ -32,6 +36,7 @@ mod avx512;
 pub(crate) mod cast;
 pub(crate) mod huge_pages;
 
+pub(crate) use cuckoo::CuckooTable;
 pub(crate) use fuse::FuseTable;
 pub use kernel::Kernel;
 pub(crate) use kernel::Usable;

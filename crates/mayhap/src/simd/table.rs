@@ -1,9 +1,9 @@
 //! `Table`: lines, a walk and a kernel that are known to fit together, so that the code below need not check.
 
-use super::batch;
 use super::kernel::{Kernel, Usable};
 use super::portable::{self, Portable};
 use super::prefetch::Fetched;
+use super::{batch, chain};
 use crate::probe::blocked::Walk;
 use crate::store::{Line, zeroed_lines};
 use crate::{KeyHash, PlanError};
@@ -127,8 +127,7 @@ impl Table {
         }
     }
 
-    /// Adds to `found` whether one of several tables has all bits of a key, by the kernel of the first. The lines should have
-    /// been asked for.
+    /// Adds to `found` whether one of several tables has all bits of a key, by the kernel of the first.
     pub(crate) fn contains_any(
         tables: &[impl Borrow<Self>],
         hashes: &[KeyHash],
@@ -143,13 +142,31 @@ impl Table {
         // SAFETY: the kernel is usable, and the lengths were just compared.
         unsafe {
             match first.borrow().kernel.get() {
-                Kernel::Portable => batch::contains_any::<Portable>(tables, hashes, found),
+                Kernel::Portable => chain::contains::<Portable>(tables, hashes, found),
                 #[cfg(target_arch = "x86_64")]
                 Kernel::Avx2 => avx2::contains_any(tables, hashes, found),
                 #[cfg(target_arch = "x86_64")]
                 Kernel::Avx512 => avx512::contains_any(tables, hashes, found),
                 #[cfg(not(target_arch = "x86_64"))]
-                _ => batch::contains_any::<Portable>(tables, hashes, found),
+                _ => chain::contains::<Portable>(tables, hashes, found),
+            }
+        }
+    }
+
+    /// Whether one of several tables has all bits of a key, by the kernel of the first.
+    #[inline]
+    pub(crate) fn in_any(tables: &[impl Borrow<Self>], hash: u64) -> bool {
+        let Some(first) = tables.first() else {
+            return false;
+        };
+        // SAFETY: the kernel is usable, AVX-512 implies AVX2 (`Kernel::is_available`), and there is a table.
+        unsafe {
+            match first.borrow().kernel.get() {
+                Kernel::Portable => chain::contains_one::<Portable>(tables, hash),
+                #[cfg(target_arch = "x86_64")]
+                Kernel::Avx2 | Kernel::Avx512 => avx2::in_any(tables, hash),
+                #[cfg(not(target_arch = "x86_64"))]
+                _ => chain::contains_one::<Portable>(tables, hash),
             }
         }
     }

@@ -40,11 +40,6 @@ impl Cells {
         self.bytes.fill(0);
     }
 
-    #[inline(always)]
-    pub(crate) fn cell_bits(&self) -> u32 {
-        self.cell_bits
-    }
-
     /// The bits of one cell, all set.
     #[inline(always)]
     pub(crate) fn mask(&self) -> u64 {
@@ -89,7 +84,7 @@ impl Cells {
 
     /// The byte in which a window begins, and the bit in it.
     #[inline(always)]
-    fn locate(&self, window: u64) -> (usize, u32) {
+    pub(crate) fn locate(&self, window: u64) -> (usize, u32) {
         let bit = window * u64::from(self.cell_bits);
         ((bit >> 3) as usize, bit as u32 & 7)
     }

@@ -1,6 +1,7 @@
 //! Positions -> memory: the line, the plain lines of `Bloom`, the atomic ones of `SharedBloom`, flat bits and counters, the
 //! packed cells of `Cuckoo` and the whole ones of static filters.
 
+mod bag;
 pub(crate) mod bits;
 mod cell;
 mod cells;
@@ -11,6 +12,7 @@ mod line;
 mod memory;
 pub(crate) mod shared;
 
+pub(crate) use bag::Bag;
 pub(crate) use cell::Cell;
 pub(crate) use cells::{Cells, MAX_CELL_BITS, size_bytes as cells_size_bytes};
 pub(crate) use directory::Directory;

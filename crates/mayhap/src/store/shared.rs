@@ -45,6 +45,12 @@ impl AtomicLine {
         self.0[word].fetch_or(bit, Relaxed) & bit == 0
     }
 
+    /// How many bits are set at the moment.
+    pub(crate) fn set_bits(&self) -> u64 {
+        let set = |word: &AtomicU64| u64::from(word.load(Relaxed).count_ones());
+        self.0.iter().map(set).sum()
+    }
+
     #[cfg(loom)]
     pub(crate) fn from_plain(line: &Line) -> Self {
         Self(line.0.map(AtomicU64::new))

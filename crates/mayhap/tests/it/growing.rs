@@ -2,7 +2,7 @@
 
 use crate::{hashes, soak};
 use mayhap::plan::GrowingPlan;
-use mayhap::{GrowingBloom, HashScheme, SipKey};
+use mayhap::{GrowingBloom, HashScheme, Mismatch, SipKey};
 
 /// The share of strangers that a filter says `true` to.
 fn measured_rate(filter: &GrowingBloom, seed: u64, queries: u64) -> f64 {
@@ -112,4 +112,76 @@ fn byte_keys_and_keyed_filters_work_alike() {
     filter.contains_each(&keys, &mut found);
     assert!(found.iter().all(|&found| found));
     assert!(format!("{filter:?}").contains("layers"));
+}
+
+#[test]
+fn a_union_holds_the_keys_of_both_whichever_chain_is_longer() {
+    for (ours, theirs) in [(50, 50), (1_000, 1_000), (50, 20_000), (20_000, 50)] {
+        let fill = |seed, keys| {
+            let mut filter = GrowingBloom::for_hashes(100, 0.01).unwrap();
+            filter.insert_hashes(&hashes(seed, 0, keys).collect::<Vec<_>>());
+            filter
+        };
+        let (mut union, other) = (fill(43, ours), fill(44, theirs));
+        let layers = union.layers().max(other.layers());
+        union.union_with(&other).unwrap();
+        assert_eq!(union.layers(), layers);
+        assert!(
+            hashes(43, 0, ours)
+                .chain(hashes(44, 0, theirs))
+                .all(|hash| union.contains_hash(hash))
+        );
+        let both = ours + theirs;
+        assert!(union.estimated_keys().abs_diff(both) <= 20 + both / 20);
+        // 50 and 50 fit into the first layer; all others have filled one twice.
+        assert_eq!(union.is_over_capacity(), both > 100, "{union:?}");
+        assert_eq!(union.keys_until_full() == 0, both > 100);
+        // It goes on growing, and loses nothing.
+        union.insert_hashes(&hashes(45, 0, 50_000).collect::<Vec<_>>());
+        assert!(hashes(43, 0, ours).all(|hash| union.contains_hash(hash)));
+        assert!(hashes(44, 0, theirs).all(|hash| union.contains_hash(hash)));
+        assert!(hashes(45, 0, 50_000).all(|hash| union.contains_hash(hash)));
+    }
+}
+
+#[test]
+fn a_union_with_itself_changes_no_answer_and_chains_of_other_shapes_are_refused() {
+    let mut filter = GrowingBloom::for_hashes(100, 0.01).unwrap();
+    filter.insert_hashes(&hashes(46, 0, 1_000).collect::<Vec<_>>());
+    let before = filter.clone();
+    filter.union_with(&before).unwrap();
+    assert!(!filter.is_over_capacity() && filter.layers() == before.layers());
+    assert!(
+        hashes(47, 0, 10_000).all(|hash| filter.contains_hash(hash) == before.contains_hash(hash))
+    );
+
+    let before = filter.clone();
+    for (other, field) in [
+        (GrowingBloom::for_hashes(200, 0.01), "lines"),
+        (GrowingBloom::for_hashes(100, 0.001), "lines"),
+        (GrowingBloom::new(100, 0.01), "hash scheme"),
+    ] {
+        let refused = filter.union_with(&other.unwrap());
+        assert!(
+            matches!(refused, Err(Mismatch::Shape { field: named, .. }) if named == field),
+            "{refused:?}"
+        );
+        assert!(filter == before);
+    }
+}
+
+#[test]
+fn keys_until_full_counts_down_to_the_maximum_and_is_endless_without() {
+    let mut endless = GrowingBloom::for_hashes(100, 0.01).unwrap();
+    let mut bounded = GrowingBloom::with_maximum(100, 5_000, 0.01).unwrap();
+    assert_eq!(
+        (endless.keys_until_full(), bounded.keys_until_full()),
+        (u64::MAX, 5_000)
+    );
+    endless.insert_hashes(&hashes(48, 0, 3_000).collect::<Vec<_>>());
+    bounded.extend((0..3_000_u32).map(u32::to_le_bytes));
+    assert_eq!(endless.keys_until_full(), u64::MAX);
+    assert!(bounded.keys_until_full().abs_diff(2_000) < 100);
+    bounded.extend((3_000..6_000_u32).map(u32::to_le_bytes));
+    assert_eq!(bounded.keys_until_full(), 0);
 }

@@ -2,7 +2,7 @@
 
 use crate::hashes;
 use mayhap::plan::{BloomPlan, LinesPerKey};
-use mayhap::{Bloom, HashScheme, Kernel};
+use mayhap::{Bloom, GrowingBloom, HashScheme, Kernel};
 
 /// What the operating system says of the CPU, independently of `Kernel`.
 fn kernels_of_this_cpu() -> Vec<&'static str> {
@@ -81,6 +81,42 @@ fn agrees_with_portable(kernel: Kernel, plan: BloomPlan) {
             expected,
             "{kernel}, {plan}: single"
         );
+    }
+}
+
+#[test]
+fn chains_of_layers_give_equal_answers_with_every_kernel_single_and_batched() {
+    // In cache; partly out of cache; and more layers than a batch asks together.
+    for (first, keys, rate) in [
+        (10, 3_000, 0.01),
+        (150_000, 470_000, 0.01),
+        (500, 20_000, 1e-5),
+        (1, 30_000, 0.3),
+    ] {
+        let mut portable = GrowingBloom::for_hashes(first, rate)
+            .unwrap()
+            .with_kernel(Kernel::Portable);
+        portable.insert_hashes(&hashes(12, 0, keys).collect::<Vec<_>>());
+        portable = portable.with_kernel(Kernel::Portable);
+        let asked: Vec<_> = hashes(12, keys - 5_000.min(keys), keys + 20_000).collect();
+        let expected: Vec<_> = asked
+            .iter()
+            .map(|&hash| portable.contains_hash(hash))
+            .collect();
+        assert!(
+            expected[..5_000.min(keys as usize)]
+                .iter()
+                .all(|&found| found)
+        );
+        for kernel in Kernel::available() {
+            let other = portable.clone().with_kernel(kernel);
+            let mut found = vec![true; asked.len()];
+            other.contains_hashes(&asked, &mut found);
+            assert_eq!(expected, found, "{kernel}, {other:?}: batch");
+            for (&hash, &expected) in asked.iter().zip(&expected) {
+                assert_eq!(other.contains_hash(hash), expected, "{kernel}, {other:?}");
+            }
+        }
     }
 }
 

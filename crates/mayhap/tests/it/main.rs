@@ -5,11 +5,14 @@
 mod adversary;
 mod bad_input;
 mod classic;
+mod classic_cuckoo;
 mod counting;
 mod cuckoo;
+mod docs;
 mod excepting;
 mod fuse;
 mod growing;
+mod growing_cuckoo;
 mod kernels;
 mod kinds;
 mod laws;

@@ -124,3 +124,18 @@ fn a_shared_filter_takes_in_a_plain_one_of_its_shape_and_refuses_others() {
     assert!(refused.contains("lines"), "{refused}");
     assert_eq!(shared.freeze(), other);
 }
+
+#[test]
+fn keys_until_full_falls_as_keys_come() {
+    let filter = SharedBloom::new(10_000, 0.01).unwrap();
+    assert_eq!(
+        (filter.estimated_keys(), filter.keys_until_full()),
+        (0, 10_000)
+    );
+    for key in 0..4_000_u32 {
+        filter.insert(key.to_le_bytes());
+    }
+    assert!(filter.keys_until_full().abs_diff(6_000) < 150);
+    let frozen_keys = filter.estimated_keys();
+    assert_eq!(filter.freeze().estimated_keys(), frozen_keys);
+}

@@ -199,3 +199,19 @@ fn bad_windows_are_refused_by_name() {
     let mut shortest = new(10, 0.01, Duration::from_nanos(1)).unwrap();
     assert!(shortest.insert("a", Timestamp(7)) && shortest.contains("a", Timestamp(8)));
 }
+
+#[test]
+fn keys_until_full_is_what_is_left_of_the_slice() {
+    let mut filter = window(8_000, 0.01, 800, 8);
+    let now = Timestamp(1_000_000);
+    assert_eq!(filter.keys_until_full(now), 1_000);
+    for hash in hashes(57, 0, 600) {
+        filter.insert_hash(hash, now);
+    }
+    assert!(filter.keys_until_full(now).abs_diff(400) < 20);
+    assert_eq!(filter.keys_until_full(Timestamp(1_000_100)), 1_000);
+    for hash in hashes(57, 600, 1_100) {
+        filter.insert_hash(hash, now);
+    }
+    assert!(filter.is_over_capacity(now) && filter.keys_until_full(now) == 0);
+}

@@ -1,0 +1,181 @@
+//! The older tables of a `Cuckoo` that grows, and the rule that lets keys be taken out of a chain without losing others.
+//!
+//! A key looks like some that are in, at the rate of each table. If it were put into the newest table while an older one has
+//! its look-alike, a removal could not tell which of the two cells is whose: taking out the wrong one would lose a key. So
+//!
+//! * a key goes to the oldest table that has a look-alike of it, and counts there as another copy: its *twin*;
+//! * only a key that no table knows goes into the newest one, so that older tables never learn new cells;
+//! * a removal asks the oldest table first: the first that knows the key is the one that it went to.
+//!
+//! Twins are counted beside the tables, for an older one may be full: they are a share of keys as large as the filter's rate,
+//! and take 16 to 64 bytes for each distinct look-alike. There is no bound for copies: from 100 keys to a million at 1 %, the
+//! hundred cells of the first table get 60 twins each, all of them keys in their own right. (Newest first, or twins in the newest
+//! table, would lose a key in every 1/rate removals.)
+
+use super::nest::Nest;
+use crate::plan::GrowingPlan;
+use crate::store::Bag;
+use crate::{Full, PlanError};
+use alloc::vec::Vec;
+
+/// All of a growing `Cuckoo` but its newest table.
+#[derive(Clone, PartialEq)]
+pub(super) struct Chain {
+    plan: GrowingPlan,
+    /// The oldest first; none is empty.
+    older: Vec<Link>,
+    newest: Label,
+}
+
+/// What belongs to a table: its number in the plan, and the keys that look like one of its own and have no cell.
+#[derive(Clone, PartialEq)]
+struct Label {
+    number: u32,
+    twins: Bag,
+}
+
+#[derive(Clone, PartialEq)]
+struct Link {
+    nest: Nest,
+    label: Label,
+}
+
+impl Chain {
+    /// The chain, and its first table.
+    pub(super) fn new(plan: GrowingPlan) -> Result<(Self, Nest), PlanError> {
+        let chain = Self {
+            plan,
+            older: Vec::new(),
+            newest: Label::new(0),
+        };
+        Ok((chain, Nest::new(plan.cuckoo_table(0)?)?))
+    }
+
+    pub(super) fn plan(&self) -> &GrowingPlan {
+        &self.plan
+    }
+
+    /// The tables before the newest, the oldest first.
+    pub(super) fn older(&self) -> impl Iterator<Item = &Nest> {
+        self.older.iter().map(|link| &link.nest)
+    }
+
+    /// Keys that have no cell of their own.
+    pub(super) fn twins(&self) -> u64 {
+        self.labels().map(|label| label.twins.len()).sum()
+    }
+
+    /// Bytes of memory beside the tables.
+    pub(super) fn twins_size_bytes(&self) -> u64 {
+        self.labels().map(|label| label.twins.size_bytes()).sum()
+    }
+
+    fn labels(&self) -> impl Iterator<Item = &Label> {
+        let older = self.older.iter().map(|link| &link.label);
+        older.chain([&self.newest])
+    }
+
+    /// Whether one of the older tables has the key.
+    pub(super) fn in_older(&self, hash: u64) -> bool {
+        self.older().any(|nest| nest.table.find(hash))
+    }
+
+    /// Asks memory for what `in_older` looks at.
+    #[inline(always)]
+    pub(super) fn prefetch(&self, hash: u64) {
+        for nest in self.older() {
+            nest.table.prefetch(hash);
+        }
+    }
+
+    /// Puts a key in; `true` when it was surely new. Grows when the newest table has as many keys as it was made for.
+    pub(super) fn put(&mut self, newest: &mut Nest, hash: u64) -> Result<bool, Full> {
+        for Link { nest, label } in &mut self.older {
+            if nest.table.find(hash) {
+                label.add_twin(nest, hash)?;
+                return Ok(false);
+            }
+        }
+        if newest.table.find(hash) {
+            if newest.put(hash).is_err() {
+                self.newest.add_twin(newest, hash)?;
+            }
+            return Ok(false);
+        }
+        if newest.keys >= newest.plan.capacity() {
+            // Without memory for it the key goes into the full one, as long as that takes more.
+            self.grow(newest);
+        }
+        newest.put(hash).or_else(|full| {
+            if self.grow(newest) {
+                newest.put(hash)
+            } else {
+                Err(full)
+            }
+        })
+    }
+
+    /// Takes out one copy.
+    pub(super) fn take(&mut self, newest: &mut Nest, hash: u64) -> bool {
+        let knows = |link: &Link| link.nest.table.find(hash);
+        let Some(at) = self.older.iter().position(knows) else {
+            return newest.table.find(hash) && self.newest.take(newest, hash);
+        };
+        let Link { nest, label } = &mut self.older[at];
+        label.take(nest, hash);
+        if nest.keys == 0 {
+            self.older.remove(at);
+        }
+        true
+    }
+
+    /// Opens the next table; `false` when there is no memory for it, or its rate would be too strict.
+    fn grow(&mut self, newest: &mut Nest) -> bool {
+        // Numbers of tables that have been emptied and dropped are used again, and so are their shares of the rate.
+        let is_free = |number: &u32| self.labels().all(|label| label.number != *number);
+        let Some(number) = (0..=self.older.len() as u32 + 1).find(is_free) else {
+            return false;
+        };
+        let opened = self.plan.cuckoo_table(number).and_then(Nest::new);
+        match opened {
+            Ok(opened) if self.older.try_reserve(1).is_ok() => {
+                self.older.push(Link {
+                    nest: core::mem::replace(newest, opened),
+                    label: core::mem::replace(&mut self.newest, Label::new(number)),
+                });
+                true
+            }
+            _ => false,
+        }
+    }
+
+    /// Leaves one table, empty.
+    pub(super) fn clear(&mut self, newest: &mut Nest) {
+        if let Some(at) = self.older.iter().position(|link| link.label.number == 0) {
+            let first = self.older.swap_remove(at);
+            *newest = first.nest;
+            self.newest.number = first.label.number;
+        }
+        newest.clear();
+        self.older.clear();
+        self.newest = Label::new(self.newest.number);
+    }
+}
+
+impl Label {
+    fn new(number: u32) -> Self {
+        Self {
+            number,
+            twins: Bag::default(),
+        }
+    }
+
+    fn add_twin(&mut self, nest: &Nest, hash: u64) -> Result<(), Full> {
+        self.twins.insert(nest.pair(hash)).map_err(|_| nest.full())
+    }
+
+    /// Takes out one copy of a key that the table has: a twin if there is one, since its cell must then stay.
+    fn take(&mut self, nest: &mut Nest, hash: u64) -> bool {
+        self.twins.remove(nest.pair(hash)) || nest.take(hash)
+    }
+}

@@ -1,0 +1,232 @@
+//! One table of a `Cuckoo`: where a key goes, and how others make room for it.
+//!
+//! A cell is a fingerprint, a bit for the choice (does it sit in its first window or its second?) and a bit for the offset (in
+//! which cell of that window?). A key that finds its four cells taken pushes one fingerprint out, which then looks for room
+//! among its own other three cells, and so on: a random walk of at most `KICKS` steps that looks one step ahead. Its randomness
+//! is computed from the key's hash and the number of the step, so that the same keys in the same order always give the same
+//! bytes, and a walk that ends nowhere can be walked back without having been written down.
+
+use crate::plan::CuckooPlan;
+use crate::probe::blocked::{FIRST, mul_high};
+use crate::simd::CuckooTable;
+use crate::{Full, PlanError};
+
+/// How many fingerprints one insert may move. A million cells are filled to 0.954 before the first is refused, 16 million to
+/// 0.953; a walk that does not look ahead reaches 0.949.
+const KICKS: u64 = 2000;
+
+/// Cells, and how many are in use.
+#[derive(Clone)]
+pub(super) struct Nest {
+    pub(super) table: CuckooTable,
+    pub(super) keys: u64,
+    pub(super) plan: CuckooPlan,
+}
+
+/// A fingerprint on its way: both windows, and which of the four cells it has, or came from: `choice * 2 + offset`.
+#[derive(Clone, Copy)]
+struct Lodger {
+    fingerprint: u64,
+    windows: [u64; 2],
+    at: u64,
+}
+
+impl Lodger {
+    /// The window and the offset of the cell.
+    #[inline(always)]
+    fn place(&self) -> (u64, u64) {
+        (self.windows[(self.at >> 1) as usize], self.at & 1)
+    }
+
+    /// What is written into the cell.
+    #[inline(always)]
+    fn cell(&self) -> u64 {
+        self.fingerprint << 2 | self.at
+    }
+}
+
+impl Nest {
+    pub(super) fn new(plan: CuckooPlan) -> Result<Self, PlanError> {
+        Ok(Self {
+            table: CuckooTable::zeroed(plan.cells(), plan.fingerprint_bits())?,
+            keys: 0,
+            plan,
+        })
+    }
+
+    pub(super) fn clear(&mut self) {
+        self.table.clear();
+        self.keys = 0;
+    }
+
+    #[inline(always)]
+    fn lodger(&self, hash: u64) -> Lodger {
+        let (first, fingerprint) = self.table.windows().place(hash);
+        Lodger {
+            fingerprint,
+            windows: [first, self.table.windows().second(first, fingerprint)],
+            at: 0,
+        }
+    }
+
+    /// A number that is not 0, and equal for keys that look alike in this table: its first window and fingerprint. There are
+    /// fewer than 2^64, because rates below capacity / 2^63 are not planned for.
+    pub(super) fn pair(&self, hash: u64) -> u64 {
+        let (window, fingerprint) = self.table.windows().place(hash);
+        window << self.plan.fingerprint_bits() | fingerprint
+    }
+
+    pub(super) fn put(&mut self, hash: u64) -> Result<bool, Full> {
+        let mut key = self.lodger(hash);
+        let (mut empty, mut copies) = (None, 0);
+        for at in 0..4 {
+            key.at = at;
+            let (window, offset) = key.place();
+            let cell = self.table.cell(window, offset);
+            copies += u32::from(cell == key.cell());
+            if cell == 0 && empty.is_none() {
+                empty = Some(at);
+            }
+        }
+        // Neighbouring windows share a cell.
+        let places = 4 - u32::from(key.windows[0].abs_diff(key.windows[1]) == 1);
+        if copies == places {
+            return Err(Full::Copies { copies });
+        }
+        if self.keys >= self.plan.most_keys() {
+            return Err(self.full());
+        }
+        if let Some(at) = empty {
+            self.lodge(Lodger { at, ..key });
+        } else {
+            self.push_in(key, hash)?;
+        }
+        self.keys += 1;
+        Ok(copies == 0)
+    }
+
+    #[cold]
+    pub(super) fn full(&self) -> Full {
+        Full::Table {
+            keys: self.keys,
+            capacity: self.plan.capacity(),
+        }
+    }
+
+    /// Takes out one copy.
+    pub(super) fn take(&mut self, hash: u64) -> bool {
+        let mut key = self.lodger(hash);
+        // The last of the places first: of two copies, mostly the one that came later.
+        for at in (0..4).rev() {
+            key.at = at;
+            let (window, offset) = key.place();
+            if self.table.cell(window, offset) == key.cell() {
+                self.table.set(window, offset, 0);
+                self.keys -= 1;
+                return true;
+            }
+        }
+        false
+    }
+
+    #[inline(always)]
+    fn lodge(&mut self, lodger: Lodger) {
+        let (window, offset) = lodger.place();
+        self.table.set(window, offset, lodger.cell());
+    }
+
+    /// The one who has a cell that is not empty.
+    #[inline(always)]
+    fn resident(&self, (window, offset): (u64, u64)) -> Lodger {
+        let cell = self.table.cell(window, offset);
+        let (fingerprint, at) = (cell >> 2, cell & 3);
+        // The same cell, seen from the window of the one who has it.
+        let window = window + offset - (at & 1);
+        let windows = if at & 2 == 0 {
+            [window, self.table.windows().second(window, fingerprint)]
+        } else {
+            [self.table.windows().first(window, fingerprint), window]
+        };
+        Lodger {
+            fingerprint,
+            windows,
+            at,
+        }
+    }
+
+    /// Puts `lodger` into its cell and hands over the one who had it.
+    #[inline(always)]
+    fn swap(&mut self, lodger: Lodger) -> Lodger {
+        let resident = self.resident(lodger.place());
+        self.lodge(lodger);
+        resident
+    }
+
+    /// Puts `lodger` into one of its cells, from the `first`th after its own on, if the one who has that can move to an empty
+    /// one. All who might move are asked for together, so that memory is waited for once.
+    #[inline(always)]
+    fn make_room(&mut self, lodger: Lodger, first: u64) -> bool {
+        let turned = |lodger: Lodger, turn| Lodger {
+            at: (lodger.at + turn) & 3,
+            ..lodger
+        };
+        let mut residents = [lodger; 4];
+        for turn in first..4 {
+            let resident = self.resident(turned(lodger, turn).place());
+            self.table
+                .prefetch_window(resident.windows[(resident.at >> 1 ^ 1) as usize]);
+            residents[turn as usize] = resident;
+        }
+        for turn in first..4 {
+            for step in 1..4 {
+                let moved = turned(residents[turn as usize], step);
+                let (window, offset) = moved.place();
+                if self.table.cell(window, offset) == 0 {
+                    self.lodge(moved);
+                    self.lodge(turned(lodger, turn));
+                    return true;
+                }
+            }
+        }
+        false
+    }
+
+    /// The random walk: each lodger pushes out the next, until one can be given room. If none can, the walk is undone.
+    #[cold]
+    fn push_in(&mut self, key: Lodger, hash: u64) -> Result<(), Full> {
+        let mut lodger = Lodger { at: 0, ..key };
+        if self.make_room(lodger, 0) {
+            return Ok(());
+        }
+        lodger.at = random(hash, 0, 4);
+        for step in 1..=KICKS {
+            // Who is pushed out finds no empty cell: `make_room` has looked.
+            lodger = self.swap(lodger);
+            if self.make_room(lodger, 1) {
+                return Ok(());
+            }
+            lodger.at = (lodger.at + 1 + random(hash, step, 3)) & 3;
+        }
+        // Each lodger goes back to where it came from, which is where the random number of its step says, and meets there the
+        // one who pushed it.
+        for step in (1..=KICKS).rev() {
+            lodger.at = (lodger.at + 3 - random(hash, step, 3)) & 3;
+            lodger = self.swap(lodger);
+        }
+        Err(self.full())
+    }
+}
+
+/// Number `step` of the random numbers that belong to a hash, below `range`.
+#[inline(always)]
+fn random(hash: u64, step: u64, range: u64) -> u64 {
+    let mixed = (hash ^ step.wrapping_mul(FIRST)).wrapping_mul(0xD6E8_FEB8_6659_FD93);
+    mul_high((mixed ^ mixed >> 32).wrapping_mul(FIRST), range)
+}
+
+/// The same cells by the same plan.
+impl PartialEq for Nest {
+    fn eq(&self, other: &Self) -> bool {
+        self.plan == other.plan && self.table == other.table
+    }
+}
