@@ -10,6 +10,12 @@ pub enum Format {
     Guava,
     /// Hadoop's `BloomFilter`.
     Hadoop,
+    /// Hadoop's `CountingBloomFilter`.
+    HadoopCounting,
+    /// Hadoop's `DynamicBloomFilter`.
+    HadoopDynamic,
+    /// Hadoop's `RetouchedBloomFilter`.
+    HadoopRetouched,
     /// Spark's `BloomFilter.writeTo`, versions 1 and 2.
     Spark,
     /// A granule of ClickHouse's `tokenbf_v1` or `ngrambf_v1`.
@@ -26,9 +32,12 @@ pub enum Format {
 
 impl Format {
     /// All formats.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 11] = [
         Self::Guava,
         Self::Hadoop,
+        Self::HadoopCounting,
+        Self::HadoopDynamic,
+        Self::HadoopRetouched,
         Self::Spark,
         Self::ClickHouseTokenbf,
         Self::LevelDb,
@@ -42,6 +51,9 @@ impl Format {
         match self {
             Self::Guava => "guava",
             Self::Hadoop => "hadoop",
+            Self::HadoopCounting => "hadoop-counting",
+            Self::HadoopDynamic => "hadoop-dynamic",
+            Self::HadoopRetouched => "hadoop-retouched",
             Self::Spark => "spark",
             Self::ClickHouseTokenbf => "clickhouse-tokenbf",
             Self::LevelDb => "leveldb",

@@ -13,6 +13,7 @@
 mod bip37;
 mod case;
 mod guava;
+mod hadoop;
 mod leveldb;
 mod parquet;
 mod rocksdb;
@@ -25,9 +26,15 @@ use std::process::ExitCode;
 
 type Check = fn(&mut Case) -> Result<(), Failure>;
 
-const DIALECTS: [(&str, Check); 9] = [
+const DIALECTS: [(&str, Check); 15] = [
     ("bip37", bip37::check),
     ("guava", guava::check),
+    ("hadoop-bloom", hadoop::check),
+    ("hadoop-bloom-ops", hadoop::check_operations),
+    ("hadoop-counting", hadoop::check_counting),
+    ("hadoop-dynamic", hadoop::check_dynamic),
+    ("hadoop-hash", hadoop::check_hashes),
+    ("hadoop-retouched", hadoop::check_retouched),
     ("leveldb", leveldb::check),
     ("parquet-sbbf", parquet::check),
     ("rocksdb-bloom", rocksdb::check),
