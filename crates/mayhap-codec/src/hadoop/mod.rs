@@ -224,3 +224,6 @@ impl Header {
 fn put_int(number: i32, out: &mut Vec<u8>) {
     out.extend_from_slice(&number.to_be_bytes());
 }
+
+#[cfg(test)]
+mod tests;

@@ -371,3 +371,24 @@ fn put_length(length: usize, out: &mut Vec<u8>) -> Result<(), EncodeError> {
     put_int(length, out);
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::Entry;
+
+    #[test]
+    fn weights_less_than_one_apart_are_equal_as_in_java() {
+        let one = Entry::new(b"a", 1.0);
+        for (weight, equal) in [
+            (1.0, true),
+            (1.9, true),
+            (0.1, true),
+            (2.0, false),
+            (0.0, false),
+            (f64::NAN, true),
+        ] {
+            assert_eq!(one.equals(&Entry::new(b"a", weight)), equal, "{weight}");
+            assert!(!one.equals(&Entry::new(b"b", weight)));
+        }
+    }
+}
