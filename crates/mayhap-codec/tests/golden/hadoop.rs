@@ -131,11 +131,7 @@ pub(crate) fn check_operations(case: &mut Case) -> Result<(), Failure> {
     let a_rule = case.take("a_rule")?;
     let before = case.text("a_hex_before")?;
     let a_keys = rule_keys(a_rule.clone())?;
-    // `not` has no second filter, but the case lists the second filter's keys that it finds, by the rule of its siblings.
-    let b_keys = match case.maybe("b_rule") {
-        Some(rule) => Some(rule_keys(rule)?),
-        None => sibling_rule(case, &a_rule, &before)?,
-    };
+    let b_keys = case.maybe("b_rule").map(rule_keys).transpose()?;
 
     let mut filter = params.filter()?;
     add_all(&mut filter, &a_keys)?;
@@ -155,22 +151,36 @@ pub(crate) fn check_operations(case: &mut Case) -> Result<(), Failure> {
     let listed = indices(&case.take("positive_a_indices")?)?;
     same("keys of a", &found(&a_keys), &listed)?;
     let listed = indices(&case.take("positive_b_indices")?)?;
-    // Alone in its folder, a `not` does not say which keys these are.
-    if let Some(b_keys) = b_keys {
-        same("keys of b", &found(&b_keys), &listed)?;
+    match b_keys {
+        Some(b_keys) => same("keys of b", &found(&b_keys), &listed)?,
+        None => check_sibling_keys(case, &a_rule, &before, |keys| found(keys) == listed)?,
     }
     case.check_answers(|key| is_in(&decoded, key))
 }
 
-/// The second rule of a case that begins with the same filter.
-fn sibling_rule(case: &Case, a_rule: &Value, before: &str) -> Result<Option<Vec<Key>>, Failure> {
+/// `not` has no second filter, and still lists the keys of one that it finds: by the rule of a sibling that begins with the same
+/// filter. Alone in its folder it does not say which keys these are, and nothing can be checked.
+fn check_sibling_keys(
+    case: &Case,
+    a_rule: &Value,
+    before: &str,
+    are_as_listed: impl Fn(&[Key]) -> bool,
+) -> Result<(), Failure> {
+    let mut siblings = 0;
     for sibling in case.siblings()? {
         let begins_alike = sibling["a_rule"] == *a_rule && sibling["a_hex_before"] == before;
         if begins_alike && !sibling["b_rule"].is_null() {
-            return rule_keys(sibling["b_rule"].clone()).map(Some);
+            if are_as_listed(&rule_keys(sibling["b_rule"].clone())?) {
+                return Ok(());
+            }
+            siblings += 1;
         }
     }
-    Ok(None)
+    same(
+        "siblings whose keys of b are not those listed",
+        &siblings,
+        &0,
+    )
 }
 
 pub(crate) fn check_hashes(case: &mut Case) -> Result<(), Failure> {
