@@ -42,17 +42,19 @@ impl<'a> Cursor<'a> {
 
     /// The next `count` bytes.
     pub(crate) fn take(&mut self, what: &'static str, count: u64) -> Result<&'a [u8], DecodeError> {
-        let left = self.left();
-        if count > left {
-            return Err(self.error(Problem::Cut {
-                what,
-                needed: count,
-                left,
-            }));
-        }
+        self.check_left(what, count)?;
         let taken = &self.bytes[self.at..self.at + count as usize];
         self.at += count as usize;
         Ok(taken)
+    }
+
+    /// Refuses what takes more bytes than are left, before memory is asked for.
+    pub(crate) fn check_left(&self, what: &'static str, needed: u64) -> Result<(), DecodeError> {
+        let left = self.left();
+        if needed > left {
+            return Err(self.error(Problem::Cut { what, needed, left }));
+        }
+        Ok(())
     }
 
     /// A number in groups of seven bits, the lowest first.

@@ -10,6 +10,12 @@ pub enum Format {
     Guava,
     /// Hadoop's `BloomFilter`.
     Hadoop,
+    /// Hadoop's `CountingBloomFilter`.
+    HadoopCounting,
+    /// Hadoop's `DynamicBloomFilter`.
+    HadoopDynamic,
+    /// Hadoop's `RetouchedBloomFilter`.
+    HadoopRetouched,
     /// Spark's `BloomFilter.writeTo`, versions 1 and 2.
     Spark,
     /// Granules of ClickHouse's `bloom_filter`.
@@ -28,9 +34,12 @@ pub enum Format {
 
 impl Format {
     /// All formats.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 12] = [
         Self::Guava,
         Self::Hadoop,
+        Self::HadoopCounting,
+        Self::HadoopDynamic,
+        Self::HadoopRetouched,
         Self::Spark,
         Self::ClickHouse,
         Self::ClickHouseTokenbf,
@@ -45,6 +54,9 @@ impl Format {
         match self {
             Self::Guava => "guava",
             Self::Hadoop => "hadoop",
+            Self::HadoopCounting => "hadoop-counting",
+            Self::HadoopDynamic => "hadoop-dynamic",
+            Self::HadoopRetouched => "hadoop-retouched",
             Self::Spark => "spark",
             Self::ClickHouse => "clickhouse",
             Self::ClickHouseTokenbf => "clickhouse-tokenbf",

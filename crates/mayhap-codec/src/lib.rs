@@ -13,6 +13,7 @@ mod limits;
 pub mod bip37;
 pub mod clickhouse;
 pub mod guava;
+pub mod hadoop;
 pub mod leveldb;
 pub mod parquet;
 pub mod rocksdb;

@@ -156,6 +156,18 @@ impl Case {
         Ok(Some(std::fs::read(self.folder.join(name))?))
     }
 
+    /// What all cases of this folder say, for fields that are told once for several.
+    pub(crate) fn siblings(&self) -> Result<Vec<Value>, Failure> {
+        let mut cases = Vec::new();
+        for entry in std::fs::read_dir(&self.folder)? {
+            let path = entry?.path();
+            if path.extension().is_some_and(|name| name == "json") {
+                cases.push(serde_json::from_slice(&std::fs::read(path)?)?);
+            }
+        }
+        Ok(cases)
+    }
+
     /// The keys of `keys`, then those of `key_rule`.
     pub(crate) fn keys(&mut self) -> Result<Vec<Key>, Failure> {
         let mut keys = Vec::new();

@@ -14,6 +14,7 @@ mod bip37;
 mod case;
 mod clickhouse;
 mod guava;
+mod hadoop;
 mod leveldb;
 mod leveldb_table;
 mod parquet;
@@ -27,13 +28,19 @@ use std::process::ExitCode;
 
 type Check = fn(&mut Case) -> Result<(), Failure>;
 
-const DIALECTS: [(&str, Check); 14] = [
+const DIALECTS: [(&str, Check); 20] = [
     ("bip37", bip37::check),
     ("clickhouse-bloom_filter", clickhouse::check_values),
     ("clickhouse-bloom_filter-types", clickhouse::check_types),
     ("clickhouse-ngrambf_v1", clickhouse::check_terms),
     ("clickhouse-tokenbf_v1", clickhouse::check_terms),
     ("guava", guava::check),
+    ("hadoop-bloom", hadoop::check),
+    ("hadoop-bloom-ops", hadoop::check_operations),
+    ("hadoop-counting", hadoop::check_counting),
+    ("hadoop-dynamic", hadoop::check_dynamic),
+    ("hadoop-hash", hadoop::check_hashes),
+    ("hadoop-retouched", hadoop::check_retouched),
     ("leveldb", leveldb::check),
     ("leveldb-table", leveldb_table::check),
     ("parquet-sbbf", parquet::check),

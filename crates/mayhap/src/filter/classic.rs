@@ -314,8 +314,26 @@ impl ClassicBloom {
         self.positions(hash).all(|at| self.bits.has(at))
     }
 
-    /// Clears one bit: all keys that have it are lost.
-    pub(super) fn clear_bit(&mut self, at: u64) {
+    /// The bits of a key, in the order of the walk, equal ones as often as they come.
+    ///
+    /// # Panics
+    /// On a filter made by [`ClassicBloom::for_hashes`].
+    pub fn positions_of<'k>(&self, key: &'k [u8]) -> impl Iterator<Item = u64> + Clone + use<'k> {
+        let (ours, theirs) = if self.scheme.is_native() {
+            (Some(self.positions(self.hash(key).to_u64())), None)
+        } else {
+            (None, Some(self.walk.foreign_probes(key)))
+        };
+        let theirs = theirs.into_iter().flatten();
+        ours.into_iter().flatten().chain(theirs)
+    }
+
+    /// Clears one bit: **all keys that have it are lost**. For filters that are retouched; a lost key is a wrong "no".
+    ///
+    /// # Panics
+    /// When there is no such bit.
+    pub fn clear_bit(&mut self, at: u64) {
+        assert!(at < self.plan.bits, "bit {at} of {}", self.plan.bits);
         self.bits.unset(at);
     }
 
@@ -486,7 +504,7 @@ impl ClassicBloom {
 }
 
 /// Refuses bits that are not whole blocks of a scheme.
-fn check_blocks(bits: u64, scheme: Scheme) -> Result<(), PlanError> {
+pub(super) fn check_blocks(bits: u64, scheme: Scheme) -> Result<(), PlanError> {
     if bits.is_multiple_of(scheme.block_bits()) {
         Ok(())
     } else {

@@ -471,3 +471,22 @@ fn filters_can_be_sent_and_shared() {
     sendable::<ClassicBloom>();
     sendable::<ClassicPlan>();
 }
+
+#[test]
+fn the_positions_of_a_key_are_the_bits_that_it_sets() {
+    for scheme in [
+        Scheme::EnhancedDoubleHashing,
+        Scheme::HadoopMurmur,
+        Scheme::LevelDb,
+    ] {
+        let mut filter = ClassicBloom::with_bits_and_probes(1000, 5, scheme).unwrap();
+        filter.insert("key");
+        let mut positions: Vec<u64> = filter.positions_of(b"key").collect();
+        assert_eq!(positions.len(), 5);
+        filter.clear_bit(positions[0]);
+        assert!(!filter.contains("key"));
+        positions.sort_unstable();
+        positions.dedup();
+        assert_eq!(filter.set_bits(), positions.len() as u64 - 1);
+    }
+}
