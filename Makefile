@@ -11,7 +11,7 @@ test: test-rust test-loom test-avx512 test-bench ## everything below that starts
 
 test-rust: ## unit, integration and documentation tests of all crates
 	cargo test --workspace
-	cargo test -p mayhap --features parallel --test it --test build_memory -- fuse ribbon build
+	cargo test -p mayhap --features parallel --test it --test build_memory -- built building
 
 test-loom: ## SharedBloom through the interleavings of two threads
 	RUSTFLAGS="--cfg loom" cargo test -p mayhap --test loom --release --target-dir target/loom

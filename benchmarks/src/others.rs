@@ -87,7 +87,21 @@ pub const OTHERS: [Candidate; 17] = [
     candidate(name::SET, u64::MAX, 20, set),
 ];
 
+/// One of them by name, with all keys.
+pub fn build(name: &str, keys: &[KeyHash]) -> Built {
+    let candidate = OTHERS.iter().find(|candidate| candidate.name == name);
+    (candidate.expect("a name of the table").build)(keys)
+}
+
 impl Built {
+    /// Asks the way that it is named after.
+    pub fn ask(&self, asked: &[KeyHash], found: &mut [bool]) {
+        match (&self.single, &self.batch) {
+            (Some(ask), _) | (None, Some((_, ask))) => ask(asked, found),
+            (None, None) => {}
+        }
+    }
+
     fn single<F: 'static>(
         filter: F,
         size_bits: u64,

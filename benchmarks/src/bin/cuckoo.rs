@@ -8,7 +8,7 @@ use mayhap_benchmarks::figure::name;
 use mayhap_benchmarks::keys::{Seed, hashed};
 use mayhap_benchmarks::machine::Machine;
 use mayhap_benchmarks::measure::{Contender, alternate};
-use mayhap_benchmarks::peers::Other;
+use mayhap_benchmarks::others::build;
 use std::hint::black_box;
 
 const ROUNDS: usize = 200;
@@ -49,7 +49,7 @@ fn main() {
 fn compare(keys: u64) {
     let seed = Seed(1);
     let all = seed.keys(keys);
-    let filters = NAMES.map(|name| Other::build(name, &all));
+    let filters = NAMES.map(|name| build(name, &all));
     drop(all);
     // In cache the same queries again and again; out of cache others every round.
     let rounds = if keys > 1_000_000 { ROUNDS } else { 1 };

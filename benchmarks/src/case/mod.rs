@@ -20,7 +20,7 @@ fn rounds_for(rounds: usize, keys: u64) -> usize {
 }
 
 /// Asks all queries and writes down all answers.
-type Ask<'a, Q> = Box<dyn Fn(&[Q], &mut [bool]) + 'a>;
+pub type Ask<'a, Q> = Box<dyn Fn(&[Q], &mut [bool]) + 'a>;
 
 /// A contender whose turn asks everything, timed, and then checks the answers. `found` is spoilt before, differently in every
 /// round, so that an answer that was not given is noticed.

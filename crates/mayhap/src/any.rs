@@ -50,6 +50,8 @@ pub struct Stats {
     pub estimated_rate: f64,
     /// Whether there are more keys than the rate was promised for.
     pub is_over_capacity: bool,
+    /// About how many more keys can come before that, or before there is no room; `u64::MAX` for a filter that grows.
+    pub keys_until_full: u64,
     /// Bytes of memory.
     pub size_bytes: u64,
 }
@@ -196,6 +198,7 @@ impl AnyFilter {
             (Self::Bloom(ours), Self::Bloom(theirs)) => ours.union_with(theirs),
             (Self::Classic(ours), Self::Classic(theirs)) => ours.union_with(theirs),
             (Self::Counting(ours), Self::Counting(theirs)) => ours.union_with(theirs),
+            (Self::Growing(ours), Self::Growing(theirs)) => ours.union_with(theirs),
             (ours, theirs) if ours.kind() == theirs.kind() => {
                 return Err(self.cannot(Operation::Union));
             }
@@ -248,6 +251,7 @@ impl AnyFilter {
                     false_positive_rate: $filter.false_positive_rate(),
                     estimated_rate: $filter.estimated_rate($($now)?),
                     is_over_capacity: $filter.is_over_capacity($($now)?),
+                    keys_until_full: $filter.keys_until_full($($now)?),
                     size_bytes: $filter.size_bytes(),
                 }
             };

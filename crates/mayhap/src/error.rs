@@ -250,7 +250,7 @@ impl fmt::Display for Refused {
                     _ if *has_exceptions => "build it anew from all keys and the exceptions",
                     Operation::Insert | Operation::Clear => "build it anew from all keys",
                     Operation::Remove => "build a cuckoo or a counting filter",
-                    Operation::Union => "build bloom, classic or counting filters",
+                    Operation::Union => "build bloom, classic, counting or growing filters",
                 };
                 write!(
                     f,

@@ -79,7 +79,10 @@ impl Kind {
         match operation {
             Operation::Insert | Operation::Clear => !matches!(self, Self::Fuse | Self::Ribbon),
             Operation::Remove => matches!(self, Self::Counting | Self::Cuckoo),
-            Operation::Union => matches!(self, Self::Bloom | Self::Classic | Self::Counting),
+            Operation::Union => matches!(
+                self,
+                Self::Bloom | Self::Classic | Self::Counting | Self::Growing
+            ),
         }
     }
 }

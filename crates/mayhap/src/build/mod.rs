@@ -6,11 +6,11 @@
 //! | `sort.rs` | how are they put in order, so that order and repetition of the items do not matter? |
 //! | `peel.rs` | which cell of a `Fuse` is whose? |
 //! | `eliminate.rs` | how is a shard of equations solved that has as many slots as keys? |
-//! | `band.rs` | how is a `Ribbon` solved, and who is bumped? |
+//! | `ribbon.rs` | how do the shards of a `Ribbon` come together? |
 
-pub(crate) mod band;
 pub(crate) mod eliminate;
 pub(crate) mod peel;
+pub(crate) mod ribbon;
 pub(crate) mod shards;
 mod sort;
 

@@ -3,19 +3,11 @@
 //! With the feature `parallel`, several shards are solved at once, on scoped threads. Passes and threads change nothing in
 //! the bytes that come out.
 
+use crate::PlanError;
 use crate::probe::fuse::shard;
 use crate::store::{reserved, zeroed};
-use crate::{HashScheme, Hashed, PlanError};
 use alloc::vec;
 use alloc::vec::Vec;
-
-/// How the work is divided.
-#[derive(Clone, Copy)]
-pub(crate) struct Work {
-    pub(crate) passes: u64,
-    #[cfg_attr(not(feature = "parallel"), expect(dead_code, reason = "one thread"))]
-    pub(crate) threads: u64,
-}
 
 /// How many threads there could be.
 pub(crate) fn available_threads() -> u64 {
@@ -26,33 +18,33 @@ pub(crate) fn available_threads() -> u64 {
 }
 
 /// How many items, repeated ones included, each shard has.
-pub(crate) fn count<K: Hashed>(items: &[K], scheme: &HashScheme, shards: u64) -> Vec<u64> {
+pub(crate) fn count<K>(items: &[K], hash: impl Fn(&K) -> u64, shards: u64) -> Vec<u64> {
     let mut counts = vec![0; shards as usize];
     if let [only] = counts.as_mut_slice() {
         *only = items.len() as u64;
         return counts;
     }
     for item in items {
-        counts[shard(item.hash_with(scheme).to_u64(), shards) as usize] += 1;
+        counts[shard(hash(item), shards) as usize] += 1;
     }
     counts
 }
 
-/// Solves every shard, given its number and its hashes, and hands the solutions over in order. `counts` is what
-/// [`count`] says about the same items.
-pub(crate) fn solve_each<K: Hashed, S: Send>(
+/// Solves every shard, given its number and its hashes, and hands the solutions over in order: so many at once, with so many
+/// passes over the items. `counts` is what [`count`] says about the same items.
+pub(crate) fn solve_each<K, S: Send>(
     items: &[K],
-    scheme: &HashScheme,
+    hash: impl Fn(&K) -> u64,
     counts: &[u64],
-    work: Work,
+    (threads, passes): (u64, u64),
     solve: impl Fn(u64, &mut [u64]) -> Result<S, PlanError> + Sync,
-    mut take: impl FnMut(S),
+    mut take: impl FnMut(S) -> Result<(), PlanError>,
 ) -> Result<(), PlanError> {
     let shards = counts.len() as u64;
-    let per_pass = counts.len().div_ceil(work.passes as usize);
+    let per_pass = counts.len().div_ceil(passes as usize);
     for (pass, counts) in counts.chunks(per_pass).enumerate() {
         let first = (pass * per_pass) as u64;
-        let mut hashes = gather(items, scheme, shards, first, counts)?;
+        let mut hashes = gather(items, &hash, shards, first, counts)?;
         let mut rest = hashes.as_mut_slice();
         let mut parts = Vec::new();
         for (number, &count) in (first..).zip(counts) {
@@ -60,21 +52,21 @@ pub(crate) fn solve_each<K: Hashed, S: Send>(
             parts.push((number, part));
             rest = after;
         }
-        solve_parts(&mut parts, work, &solve, &mut take)?;
+        solve_parts(&mut parts, threads, &solve, &mut take)?;
     }
     Ok(())
 }
 
 /// The hashes of the shards from `first` on, one shard after the other.
-fn gather<K: Hashed>(
+fn gather<K>(
     items: &[K],
-    scheme: &HashScheme,
+    hash: impl Fn(&K) -> u64,
     shards: u64,
     first: u64,
     counts: &[u64],
 ) -> Result<Vec<u64>, PlanError> {
     let total: u64 = counts.iter().sum();
-    let all = items.iter().map(|item| item.hash_with(scheme).to_u64());
+    let all = items.iter().map(hash);
     if shards == 1 {
         let mut hashes = reserved(total)?;
         hashes.extend(all);
@@ -101,11 +93,11 @@ fn gather<K: Hashed>(
 #[cfg(feature = "parallel")]
 fn solve_parts<S: Send>(
     parts: &mut [(u64, &mut [u64])],
-    work: Work,
+    threads: u64,
     solve: &(impl Fn(u64, &mut [u64]) -> Result<S, PlanError> + Sync),
-    take: &mut impl FnMut(S),
+    take: &mut impl FnMut(S) -> Result<(), PlanError>,
 ) -> Result<(), PlanError> {
-    for wave in parts.chunks_mut(work.threads as usize) {
+    for wave in parts.chunks_mut(threads as usize) {
         let (mine, others) = wave.split_first_mut().expect("chunks are not empty");
         let solved: Vec<_> = std::thread::scope(|scope| {
             let others: Vec<_> = others
@@ -123,7 +115,7 @@ fn solve_parts<S: Send>(
                 .collect()
         });
         for solved in solved {
-            take(solved?);
+            take(solved?)?;
         }
     }
     Ok(())
@@ -132,12 +124,12 @@ fn solve_parts<S: Send>(
 #[cfg(not(feature = "parallel"))]
 fn solve_parts<S>(
     parts: &mut [(u64, &mut [u64])],
-    _work: Work,
+    _threads: u64,
     solve: &impl Fn(u64, &mut [u64]) -> Result<S, PlanError>,
-    take: &mut impl FnMut(S),
+    take: &mut impl FnMut(S) -> Result<(), PlanError>,
 ) -> Result<(), PlanError> {
     for (number, hashes) in parts {
-        take(solve(*number, hashes)?);
+        take(solve(*number, hashes)?)?;
     }
     Ok(())
 }

@@ -1,6 +1,7 @@
 //! What callers hold, one kind a file.
 
 pub(crate) mod bloom;
+pub(crate) mod built;
 mod chain;
 pub(crate) mod classic;
 pub(crate) mod classic_cuckoo;

@@ -5,7 +5,7 @@
 
 use crate::PlanError;
 use crate::build::eliminate::Band;
-use crate::plan::{mean_shard_slots, wide_shards};
+use crate::plan::{shard_slots, wide_shard_slots, wide_shards};
 use crate::probe::band::{fingerprint, spread};
 use crate::probe::blocked::mul_high;
 use crate::store::{Directory, reserved};
@@ -59,7 +59,7 @@ impl Retrieval {
         debug_assert!((1..=32).contains(&bits), "a value has 1 to 32 bits");
         let (count, columns) = (keys.len() as u64, usize::from(bits));
         let shards = wide_shards(count);
-        let mut directory = Directory::new(shards, mean_shard_slots(count, shards))?;
+        let mut directory = Directory::new(shards, wide_shard_slots())?;
         let mut words = reserved((count + count / 64 + 64).div_ceil(64) * u64::from(bits))?;
         let mut band = Band::<Row>::new();
         let mut rest = keys;
@@ -67,14 +67,13 @@ impl Retrieval {
             let here = rest.partition_point(|&(hash, _)| mul_high(hash, shards) == number);
             let (part, after) = rest.split_at(here);
             rest = after;
-            let shard = band.eliminate(part, |&pair| pair)?;
+            let shard = band.eliminate(
+                part,
+                |&pair| pair,
+                |attempt| shard_slots(here as u64, attempt),
+            )?;
             let first_slot = directory.slots();
-            if !directory.push(shard.slots, shard.seed) {
-                return Err(PlanError::Unsolvable {
-                    keys: count,
-                    attempts: 1,
-                });
-            }
+            directory.push(shard.slots, shard.seed)?;
             words.resize(directory.slots().div_ceil(64) as usize * columns, 0);
             band.solve(first_slot, columns, |block, column, bits| {
                 words[block as usize * columns + column] |= bits;
@@ -111,6 +110,13 @@ impl Retrieval {
     fn place(&self, spread: u64) -> Place {
         let number = mul_high(spread, self.directory.shards());
         let shard = self.directory.shard(number);
+        if shard.slots == 0 {
+            // Nothing is there, and all bits are 0.
+            return Place {
+                block: 0,
+                masks: [0; 3],
+            };
+        }
         let (start, coefficients) = shard.row::<Row>(spread);
         let slot = shard.first_slot + start;
         let shift = slot % 64;

@@ -244,10 +244,7 @@ pub fn size_bytes(kind: Kind, keys: u64, false_positive_rate: f64) -> Result<u64
         }
         Kind::Cuckoo => Ok(CuckooPlan::new(keys, false_positive_rate)?.size_bytes()),
         Kind::Fuse => Ok(FusePlan::new(keys, false_positive_rate)?.size_bytes()),
-        Kind::Ribbon => {
-            let plan = RibbonPlan::new(keys, false_positive_rate)?;
-            Ok((keys as f64 * 1.006 * f64::from(plan.columns()) / 8.0) as u64)
-        }
+        Kind::Ribbon => Ok(RibbonPlan::new(keys, false_positive_rate)?.size_bytes()),
     }
 }
 

@@ -7,6 +7,7 @@ mod advice;
 mod band;
 pub mod blocked;
 mod bloom;
+mod built;
 pub mod classic;
 mod classic_cuckoo;
 pub mod clickhouse;
@@ -21,8 +22,9 @@ mod ribbon;
 mod window;
 
 pub use advice::{Choice, Wishes, size_bytes};
-pub(crate) use band::{mean_shard_slots, shard_slots, wide_shards};
+pub(crate) use band::{narrow_shard_slots, shard_slots, wide_shard_slots, wide_shards};
 pub use bloom::{BloomPlan, LinesPerKey};
+pub use built::Shape;
 pub use classic_cuckoo::ClassicCuckooPlan;
 pub(crate) use classic_cuckoo::FINGERPRINTS;
 pub use cuckoo::CuckooPlan;
@@ -31,7 +33,6 @@ pub use fuse::FusePlan;
 pub(crate) use fuse::FuseShape;
 pub use growing::GrowingPlan;
 pub use ribbon::RibbonPlan;
-pub(crate) use ribbon::{BUCKET, layer_starts};
 pub use window::WindowPlan;
 
 use crate::PlanError;

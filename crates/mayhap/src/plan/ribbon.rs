@@ -1,22 +1,16 @@
-//! The size of a `Ribbon`: as many columns of bits as the rate needs, a little less than one slot a key, and two bits of
-//! threshold for every 128 slots. Parameters after Dillinger, Hübschle-Schneider, Sanders and Walzer, "Fast Succinct
-//! Retrieval and Approximate Membership Using Ribbon" (2022).
+//! The size of a `Ribbon`: as many columns of bits as the rate needs, one of them for a part of the slots only, and hardly more
+//! than one slot a key.
 
+use super::band::{narrow_shards, shard_slots};
+use super::built::{Shape, check_items, work};
 use super::check_rate;
 use crate::PlanError;
 use core::fmt;
 
-/// Fewer keys than this are one shard.
+/// Fewer keys than this are one part; from there on, there are so many that two can be solved at once.
 const SPLIT_FROM: u64 = 750_000;
-/// Keys in a shard at most, on average.
-const SHARD_KEYS: u64 = 1_000_000;
-const MAX_KEYS: u64 = 1 << 40;
-/// Bits a key, beyond what the caller holds, that building may take at the peak; the promise is 100.
-const PEAK_BITS: f64 = 97.0;
-/// Slots for every key of a layer whose surplus goes to the next one.
-const SLOTS_PER_KEY: f64 = 0.965;
-/// Slots that share a threshold.
-pub(crate) const BUCKET: u64 = 128;
+/// Keys in a part at most, on average.
+const PART_KEYS: u64 = 1_000_000;
 
 /// The shape of a [`Ribbon`](crate::Ribbon).
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -24,54 +18,20 @@ pub struct RibbonPlan {
     keys: u64,
     false_positive_rate: f64,
     columns: u8,
-    shards: u64,
+    wide_share: f64,
+    parts: u64,
+    shards_per_part: u64,
 }
 
 impl RibbonPlan {
-    /// The plan for `keys` distinct keys: the fewest whole bits a key that keep the rate.
+    /// The plan for `keys` distinct keys: the fewest bits a key that keep the rate. Between two powers of two, a share of the
+    /// keys has a bit more than the others. That takes up to 0.086 bits more than log2(1/rate), which is 1.2 % at a rate of
+    /// 1 %, less at stricter rates and 2 % at 5 %.
     ///
     /// # Errors
     /// When the rate is not between 2^-32 and 1, or there are more than 2^40 keys.
     pub fn new(keys: u64, false_positive_rate: f64) -> Result<Self, PlanError> {
-        let plan = Self::without_collisions(keys, false_positive_rate)?;
-        // A millionth is less than can be measured, and lets 1/256 be kept by 8 columns.
-        if plan.rate() > false_positive_rate * 1.000_001 {
-            return Err(PlanError::Number {
-                field: "false_positive_rate",
-                value: false_positive_rate,
-                accepted: "a rate above 2^-32 + keys / 2^64: stricter ones drown in collisions of 64-bit hashes",
-            });
-        }
-        Ok(plan)
-    }
-
-    /// The same before the distinct keys are counted: does not look at collisions.
-    pub(crate) fn without_collisions(
-        keys: u64,
-        false_positive_rate: f64,
-    ) -> Result<Self, PlanError> {
-        check_rate(false_positive_rate)?;
-        if keys > MAX_KEYS {
-            return Err(PlanError::Count {
-                field: "items",
-                value: keys,
-                accepted: "at most 2^40 keys",
-            });
-        }
-        let columns = (1..=32)
-            .find(|&columns: &u8| libm::exp2(-f64::from(columns)) <= false_positive_rate)
-            .ok_or(PlanError::Number {
-                field: "false_positive_rate",
-                value: false_positive_rate,
-                accepted: "a rate of 2^-32 (2.4e-10) or more: keys have at most 32 bits",
-            })?;
-        let fewest = if keys < SPLIT_FROM { 1 } else { 4 };
-        Ok(Self {
-            keys,
-            false_positive_rate,
-            columns,
-            shards: keys.div_ceil(SHARD_KEYS).max(fewest),
-        })
+        Self::of_keys(keys, false_positive_rate)
     }
 
     /// Keys that the plan is for.
@@ -84,71 +44,241 @@ impl RibbonPlan {
         self.false_positive_rate
     }
 
-    /// The rate that strangers meet: one in 2^columns, and those whose hash is also the hash of a key. 0 without keys.
+    /// The rate that strangers meet: as asked, or what 32 bits give; those whose hash is also the hash of a key included. 0
+    /// without keys.
     pub fn rate(&self) -> f64 {
+        self.rate_with(self.wide_share)
+    }
+
+    /// The rate when this share of all places turned out to have a bit more: blocks are whole.
+    pub(crate) fn rate_with(&self, wide_share: f64) -> f64 {
         if self.keys == 0 {
             return 0.0;
         }
-        libm::exp2(-f64::from(self.columns)) + self.keys as f64 * libm::exp2(-64.0)
+        libm::exp2(-f64::from(self.columns)) * (1.0 - wide_share / 2.0)
+            + super::collision_rate(self.keys)
     }
 
-    /// Bits of a key: 1 to 32.
+    /// Bits of every key: 0 to 32.
     pub fn columns(&self) -> u8 {
         self.columns
     }
 
+    /// The share of keys that have a bit more.
+    pub fn wide_share(&self) -> f64 {
+        self.wide_share
+    }
+
     /// Parts that are solved one by one.
+    pub fn parts(&self) -> u64 {
+        self.parts
+    }
+
+    /// Small systems of equations that a part has.
+    pub(crate) fn shards_per_part(&self) -> u64 {
+        self.shards_per_part
+    }
+
+    /// Systems of equations in all.
     pub fn shards(&self) -> u64 {
-        self.shards
+        self.parts * self.shards_per_part
+    }
+
+    /// Bytes of a filter, to the nearest percent for a thousand keys and more.
+    pub fn size_bytes(&self) -> u64 {
+        let slots = shard_slots(self.keys, 0).next_multiple_of(64);
+        let bits = slots as f64 * (f64::from(self.columns) + self.wide_share);
+        libm::ceil(bits / 8.0) as u64 + 4 * (self.shards() + 1)
+    }
+
+    /// The number of the shard that is wide in part, and how much of it; those before are wide.
+    pub(crate) fn boundary(&self) -> (u64, f64) {
+        let shards = self.wide_share * self.shards() as f64;
+        (shards as u64, shards - libm::floor(shards))
+    }
+
+    /// Blocks of 64 slots, from the beginning, that have one more column when a share of the places in the boundary shard is to
+    /// be wide. Rounds up.
+    pub(crate) fn wide_blocks(first_slot: u64, slots: u64, share: f64) -> u64 {
+        if share <= 0.0 {
+            return first_slot.div_ceil(64);
+        }
+        // A place is half a row after its start, but at the ends of the shard.
+        let places = libm::ceil(share * slots as f64) as u64;
+        let starts = places.saturating_sub(32).clamp(1, slots - 63);
+        (first_slot + starts + 63).div_ceil(64)
+    }
+
+    /// The share of a shard's places that are wide when so many blocks are.
+    pub(crate) fn wide_part(first_slot: u64, slots: u64, wide_blocks: u64) -> f64 {
+        let starts = (64 * wide_blocks).saturating_sub(first_slot + 63);
+        match starts {
+            0 => 0.0,
+            _ if starts > slots - 64 => 1.0,
+            _ => (starts + 32) as f64 / slots as f64,
+        }
     }
 
     /// Words of all columns at most, when there are so many items.
     pub(crate) fn most_words(&self, items: u64) -> u64 {
-        let slots = items + items / 64 + 1024 * self.shards;
-        slots.div_ceil(64) * u64::from(self.columns)
+        let slots = items + items / 128 + 128 * self.parts;
+        slots.div_ceil(64) * u64::from(self.columns + 1)
     }
 
-    /// How many shards may be solved at once, at most `threads`, and in how many passes over the items their hashes are
+    /// How many parts may be solved at once, at most `threads`, and in how many passes over the items their hashes are
     /// gathered, so that the memory stays below 100 bits a key.
     pub(crate) fn work(&self, threads: u64) -> (u64, u64) {
-        (1..=threads.clamp(1, self.shards))
-            .rev()
-            .flat_map(|threads| (1..=self.shards.min(4)).map(move |passes| (threads, passes)))
-            .find(|&(threads, passes)| self.peak_bits(threads, passes) <= PEAK_BITS)
-            .unwrap_or((1, self.shards.min(4)))
+        work(threads, self.parts, |threads, passes| {
+            self.peak_bits(threads, passes)
+        })
     }
 
-    /// Bits a key at the peak: the columns, the hashes of a pass, and for every shard at work 64 bits of order, a row of 96
-    /// bits, and its own columns.
+    /// Bits a key at the peak: the columns, the hashes of a pass, and for every part at work 64 bits of order and its own
+    /// columns.
     fn peak_bits(&self, threads: u64, passes: u64) -> f64 {
-        let gathered = self.shards.div_ceil(passes) as f64 / self.shards as f64;
-        let working = threads as f64 / self.shards as f64;
-        let columns = 1.02 * f64::from(self.columns);
-        columns + 64.0 * gathered + (160.0 + columns) * working
+        let gathered = self.parts.div_ceil(passes) as f64 / self.parts as f64;
+        let working = threads as f64 / self.parts as f64;
+        let columns = 1.04 * (f64::from(self.columns) + 1.0);
+        columns + 64.0 * gathered + (64.0 + columns) * working
     }
 }
 
-/// Slots that a key of a layer can start at: a layer that may hand its surplus on is a little too small for its keys, the
-/// last one large enough. Rounds to whole buckets.
-pub(crate) fn layer_starts(keys: u64, last: bool) -> u64 {
-    if keys == 0 {
-        return 0;
+impl Shape for RibbonPlan {
+    const ACCEPTED: &'static str =
+        "a rate above 2^-32 + keys / 2^64: stricter ones drown in collisions of 64-bit hashes";
+
+    fn of_items(items: u64, false_positive_rate: f64) -> Result<Self, PlanError> {
+        check_rate(false_positive_rate)?;
+        check_items(items)?;
+        let rate_of = |columns: u8| libm::exp2(-f64::from(columns));
+        if false_positive_rate < rate_of(32) {
+            return Err(PlanError::Number {
+                field: "false_positive_rate",
+                value: false_positive_rate,
+                accepted: "a rate of 2^-32 (2.4e-10) or more: keys have at most 32 bits",
+            });
+        }
+        // Rounded, so that a few keys more or less do not change the shape.
+        let collisions = super::collision_rate(items.next_power_of_two());
+        let target = (false_positive_rate - collisions).max(rate_of(32));
+        let keeps = |columns: &u8| rate_of(*columns) <= target * 1.000_001;
+        let enough = (1..=32).find(keeps).unwrap_or(32);
+        // The share of wide keys, w, is what makes w / 2 + (1 - w) of the narrow ones' rate the target.
+        let narrow = enough - 1;
+        let wide_share = 2.0 * (1.0 - target / rate_of(narrow));
+        let (columns, wide_share) = if wide_share > 0.9999 {
+            (enough, 0.0)
+        } else {
+            (narrow, wide_share.max(0.0))
+        };
+        let parts = if items < SPLIT_FROM {
+            1
+        } else {
+            items.div_ceil(PART_KEYS).max(8)
+        };
+        Ok(Self {
+            keys: items,
+            false_positive_rate,
+            columns,
+            wide_share,
+            parts,
+            shards_per_part: narrow_shards(items / parts),
+        })
     }
-    let slots = if last {
-        keys as f64 * 1.2
-    } else {
-        keys as f64 * SLOTS_PER_KEY
-    };
-    // Starts end 64 slots before the slots do.
-    (libm::ceil(slots / BUCKET as f64) as u64).max(1) * BUCKET
+
+    fn rate(&self) -> f64 {
+        self.rate()
+    }
+
+    fn keys(&self) -> u64 {
+        self.keys
+    }
+
+    fn false_positive_rate(&self) -> f64 {
+        self.false_positive_rate
+    }
+
+    fn is_alike(&self, other: &Self) -> bool {
+        let keys = other.keys;
+        Self { keys, ..*self } == *other
+    }
 }
 
 impl fmt::Display for RibbonPlan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "{} keys at {}: {} columns in {} shards",
-            self.keys, self.false_positive_rate, self.columns, self.shards
+            "{} keys at {}: {:.2} columns in {} shards",
+            self.keys,
+            self.false_positive_rate,
+            f64::from(self.columns) + self.wide_share,
+            self.shards()
         )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn any_rate_is_kept_with_the_fewest_bits_of_a_mixture() {
+        for rate in [
+            0.9,
+            0.5,
+            0.3,
+            0.05,
+            0.01,
+            1.0 / 256.0,
+            0.001,
+            1e-4,
+            1e-9,
+            2.4e-10,
+        ] {
+            for keys in [1, 1000, 100_000_000] {
+                let plan = RibbonPlan::new(keys, rate).unwrap();
+                assert!(plan.rate() <= rate * 1.000_001, "{plan}");
+                assert!(plan.rate() >= rate * 0.99, "{plan}");
+                let bits = f64::from(plan.columns()) + plan.wide_share();
+                assert!(bits <= -libm::log2(rate) + 0.0861, "{plan}");
+            }
+        }
+        let plan = RibbonPlan::new(1000, 1.0 / 256.0).unwrap();
+        assert!(plan.columns() == 8 && plan.wide_share() <= 0.0);
+    }
+
+    #[test]
+    fn the_memory_promise_holds_from_the_first_split_on_with_two_threads_at_work() {
+        for keys in [SPLIT_FROM, 1_000_000, 10_000_000, 100_000_000, 1 << 40] {
+            for rate in [0.01, 1e-4, 1e-9] {
+                let Ok(plan) = RibbonPlan::new(keys, rate) else {
+                    continue;
+                };
+                for threads in [1, 2, 64] {
+                    let (at_work, passes) = plan.work(threads);
+                    let peak = plan.peak_bits(at_work, passes);
+                    assert!(peak <= 100.0, "{plan}: {peak}, {at_work} x {passes}");
+                    assert!(at_work >= threads.min(2), "{plan}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn wide_blocks_hold_the_share_that_was_asked_for() {
+        for first_slot in [0, 1, 63, 64, 7000] {
+            for slots in [64, 65, 200, 1403] {
+                for share in [0.0, 0.001, 0.3, 0.999] {
+                    let blocks = RibbonPlan::wide_blocks(first_slot, slots, share);
+                    let found = RibbonPlan::wide_part(first_slot, slots, blocks);
+                    assert!(found >= share, "{first_slot} {slots} {share}: {found}");
+                    let fewer = RibbonPlan::wide_part(first_slot, slots, blocks.saturating_sub(1));
+                    assert!(
+                        fewer < share || share <= 0.0,
+                        "{first_slot} {slots} {share}: {fewer}"
+                    );
+                }
+            }
+        }
     }
 }

@@ -5,55 +5,66 @@
 //! an even spread, so that as many slots as keys are enough.
 
 use super::blocked::mul_high;
-use super::fuse::mix;
-use core::ops::{BitXorAssign, ShrAssign};
+use core::ops::{BitAnd, BitOr, BitXorAssign, Shl, Shr, ShrAssign};
 
 const COEFFICIENTS: u64 = 0xD6E8_FEB8_6659_FD93;
 const MORE_COEFFICIENTS: u64 = 0x9FB2_1C65_1E98_DF25;
-const FINGERPRINT: u64 = 0xA24B_AED4_963E_E407;
+const SPREAD: u64 = 0xA24B_AED4_963E_E407;
 const START: u64 = 0xE703_7ED1_A0B4_28DB;
 
 /// The coefficients of a row, the first slot's in the lowest bit.
 pub(crate) trait Coefficients:
-    Copy + Eq + BitXorAssign + ShrAssign<u32> + From<u64>
+    Copy
+    + Default
+    + Eq
+    + From<u32>
+    + BitAnd<Output = Self>
+    + BitOr<Output = Self>
+    + BitXorAssign
+    + Shl<u64, Output = Self>
+    + Shr<u64, Output = Self>
+    + ShrAssign<u32>
 {
     const WIDTH: u64;
 
-    /// `change` is the shard's: another one gives other coefficients.
-    fn of(hash: u64, change: u64) -> Self;
-    /// Without those from slot `width` on.
-    fn first(self, width: u64) -> Self;
+    fn of(placed: u64) -> Self;
     fn trailing_zeros(self) -> u32;
-    /// One slot further: what was the first coefficient is the second, and a new one comes before it.
-    fn preceded_by(self, bit: u32) -> Self;
-    /// Whether an odd number of coefficients, the first left out, meets a 1 among the values of the slots after the first.
-    fn is_odd(self, after_first: Self) -> u32;
+    fn count_ones(self) -> u32;
     /// The first 64.
     fn low(self) -> u64;
+
+    /// Without those from slot `width` on, which is not 0.
+    #[inline(always)]
+    fn first(self, width: u64) -> Self {
+        let others = Self::WIDTH.saturating_sub(width);
+        self << others >> others
+    }
+
+    /// One slot further: what was the first is the second, and a new one comes before it.
+    #[inline(always)]
+    fn preceded_by(self, bit: u32) -> Self {
+        self << 1 | bit.into()
+    }
+
+    /// Whether an odd number of coefficients, the first left out, meets a 1 among the values of the slots after the first.
+    #[inline(always)]
+    fn is_odd(self, after_first: Self) -> u32 {
+        (after_first << 1 & self).count_ones() & 1
+    }
 }
 
 /// Both halves of a product: the lower one is not random by itself.
 #[inline(always)]
-fn product(hash: u64, constant: u64, change: u64) -> u64 {
-    let changed = hash ^ change;
-    mul_high(changed, constant) ^ changed.wrapping_mul(constant)
+fn product(placed: u64, constant: u64) -> u64 {
+    mul_high(placed, constant) ^ placed.wrapping_mul(constant)
 }
 
 impl Coefficients for u64 {
     const WIDTH: u64 = 64;
 
     #[inline(always)]
-    fn of(hash: u64, change: u64) -> Self {
-        product(hash, COEFFICIENTS, change) | 1
-    }
-
-    #[inline(always)]
-    fn first(self, width: u64) -> Self {
-        if width < 64 {
-            self & ((1 << width) - 1)
-        } else {
-            self
-        }
+    fn of(placed: u64) -> Self {
+        product(placed, COEFFICIENTS) | 1
     }
 
     #[inline(always)]
@@ -62,13 +73,8 @@ impl Coefficients for u64 {
     }
 
     #[inline(always)]
-    fn preceded_by(self, bit: u32) -> Self {
-        self << 1 | Self::from(bit)
-    }
-
-    #[inline(always)]
-    fn is_odd(self, after_first: Self) -> u32 {
-        (after_first << 1 & self).count_ones() & 1
+    fn count_ones(self) -> u32 {
+        Self::count_ones(self)
     }
 
     #[inline(always)]
@@ -81,18 +87,9 @@ impl Coefficients for u128 {
     const WIDTH: u64 = 128;
 
     #[inline(always)]
-    fn of(hash: u64, change: u64) -> Self {
-        let more = product(hash, MORE_COEFFICIENTS, change);
-        Self::from(more) << 64 | Self::from(product(hash, COEFFICIENTS, change) | 1)
-    }
-
-    #[inline(always)]
-    fn first(self, width: u64) -> Self {
-        if width < 128 {
-            self & ((1 << width) - 1)
-        } else {
-            self
-        }
+    fn of(placed: u64) -> Self {
+        let more = product(placed, MORE_COEFFICIENTS);
+        Self::from(more) << 64 | Self::from(u64::of(placed))
     }
 
     #[inline(always)]
@@ -101,13 +98,8 @@ impl Coefficients for u128 {
     }
 
     #[inline(always)]
-    fn preceded_by(self, bit: u32) -> Self {
-        self << 1 | Self::from(bit)
-    }
-
-    #[inline(always)]
-    fn is_odd(self, after_first: Self) -> u32 {
-        (after_first << 1 & self).count_ones() & 1
+    fn count_ones(self) -> u32 {
+        Self::count_ones(self)
     }
 
     #[inline(always)]
@@ -116,16 +108,17 @@ impl Coefficients for u128 {
     }
 }
 
-/// What shards, starts and coefficients are taken from: counters in the place of hashes are spread, too.
+/// What shards, starts and coefficients are taken from: counters in the place of hashes are spread, too. Equal hashes stay equal
+/// and others different.
 #[inline(always)]
 pub(crate) fn spread(hash: u64) -> u64 {
-    mix(hash, 0)
+    hash.wrapping_mul(SPREAD)
 }
 
-/// What a filter compares the slots with.
+/// What a filter compares the slots with: bits that neither the shard nor, within it, the start is taken from.
 #[inline(always)]
 pub(crate) fn fingerprint(spread: u64) -> u32 {
-    (spread.rotate_left(32).wrapping_mul(FINGERPRINT) >> 32) as u32
+    (spread >> 16) as u32
 }
 
 /// Slots that are solved together.
@@ -141,10 +134,29 @@ impl Shard {
     /// the density of keys is the same everywhere.
     #[inline(always)]
     pub(crate) fn row<W: Coefficients>(&self, spread: u64) -> (u64, W) {
-        let multiplier = START.wrapping_mul(2 * u64::from(self.seed) + 1);
-        let place = mul_high(spread.wrapping_mul(multiplier), self.slots);
         let most = self.slots.saturating_sub(W::WIDTH);
-        let start = place.saturating_sub(W::WIDTH / 2).min(most);
-        (start, W::of(spread, multiplier).first(self.slots))
+        let start = self.place(spread).saturating_sub(W::WIDTH / 2).min(most);
+        (start, W::of(self.placed(spread)).first(self.slots))
+    }
+
+    /// The same in a shard of 64 slots or more.
+    #[inline(always)]
+    pub(crate) fn row_of_64(&self, spread: u64) -> (u64, u64) {
+        let start = self.place(spread).saturating_sub(32).min(self.slots - 64);
+        (start, u64::of(self.placed(spread)))
+    }
+
+    /// The slot in the middle of a row, but near the ends of the shard.
+    #[inline(always)]
+    pub(crate) fn place(&self, spread: u64) -> u64 {
+        mul_high(self.placed(spread), self.slots)
+    }
+
+    /// The seed comes last: it has to be read from memory first.
+    #[inline(always)]
+    fn placed(&self, spread: u64) -> u64 {
+        spread
+            .wrapping_mul(START)
+            .wrapping_mul(2 * u64::from(self.seed) + 1)
     }
 }

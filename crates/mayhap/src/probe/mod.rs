@@ -7,5 +7,4 @@ pub(crate) mod classic;
 pub(crate) mod foreign;
 pub(crate) mod fuse;
 mod modulo;
-pub(crate) mod ribbon;
 pub(crate) mod window;

@@ -28,17 +28,23 @@ impl Directory {
         })
     }
 
-    /// The next shard, which begins at the end of the one before; `false` when it ends too far from where it should.
-    pub(crate) fn push(&mut self, slots: u64, seed: u8) -> bool {
+    /// The next shard, which begins at the end of the one before.
+    ///
+    /// # Errors
+    /// When it ends millions of slots from where it should, which takes hashes that were chosen to.
+    pub(crate) fn push(&mut self, slots: u64, seed: u8) -> Result<(), PlanError> {
         let number = self.shards();
-        let end =
-            (self.begin(number) + slots + NO_DRIFT).checked_sub((number + 1) * self.mean_slots);
-        let Some(drift) = end.filter(|&drift| drift < 1 << DRIFT_BITS) else {
-            return false;
-        };
+        let end = self.slots() + slots;
+        let drift = (end + NO_DRIFT).wrapping_sub((number + 1) * self.mean_slots);
+        if drift >> DRIFT_BITS != 0 {
+            return Err(PlanError::Unsolvable {
+                keys: end,
+                attempts: 1,
+            });
+        }
         self.entries[number as usize] |= u32::from(seed) << DRIFT_BITS;
         self.entries.push(drift as u32);
-        true
+        Ok(())
     }
 
     pub(crate) fn shards(&self) -> u64 {
@@ -56,17 +62,32 @@ impl Directory {
         self.begin(self.shards())
     }
 
-    #[inline(always)]
     pub(crate) fn shard(&self, number: u64) -> Shard {
-        let first_slot = self.begin(number);
+        let at = number as usize;
+        self.shard_of(number, self.entries[at], self.entries[at + 1])
+    }
+
+    pub(crate) fn entries(&self) -> &[u32] {
+        &self.entries
+    }
+
+    /// The shard of this number, whose entry and the next one are given.
+    #[inline(always)]
+    pub(crate) fn shard_of(&self, number: u64, entry: u32, next: u32) -> Shard {
+        let drift = u64::from(entry) % (1 << DRIFT_BITS);
+        let next_drift = u64::from(next) % (1 << DRIFT_BITS);
         Shard {
-            first_slot,
-            slots: self.begin(number + 1) - first_slot,
-            seed: (self.entries[number as usize] >> DRIFT_BITS) as u8,
+            first_slot: number * self.mean_slots + drift - NO_DRIFT,
+            slots: self.mean_slots + next_drift - drift,
+            seed: (entry >> DRIFT_BITS) as u8,
         }
     }
 
+    /// Without shards there is nothing to know.
     pub(crate) fn size_bytes(&self) -> u64 {
-        size_of_val(self.entries.as_slice()) as u64
+        match self.entries.as_slice() {
+            [_] => 0,
+            entries => size_of_val(entries) as u64,
+        }
     }
 }

@@ -4,13 +4,13 @@
 
 mod adversary;
 mod bad_input;
+mod built;
 mod classic;
 mod classic_cuckoo;
 mod counting;
 mod cuckoo;
 mod docs;
 mod excepting;
-mod fuse;
 mod growing;
 mod growing_cuckoo;
 mod kernels;
@@ -19,7 +19,6 @@ mod laws;
 mod model;
 mod rates;
 mod retouched;
-mod ribbon;
 mod shared;
 mod together;
 mod window;

@@ -158,7 +158,8 @@ impl First {
 mod tests {
     extern crate std;
     use super::*;
-    use crate::probe::fuse::{seed, unmix};
+    use crate::probe::band::spread;
+    use crate::probe::fuse::seed;
 
     fn layer(exceptions: Vec<u64>, positives: &[u64]) -> Layer {
         let plan = ExceptingPlan::for_corrected(positives.len() as u64, exceptions.len() as u64);
@@ -173,7 +174,16 @@ mod tests {
 
     #[test]
     fn counters_in_the_place_of_hashes_are_told_apart_too() {
-        let chosen = |from: u64, to: u64| (from..to).map(|at| unmix(at, 0)).collect::<Vec<_>>();
+        // Hashes whose spread is a counter: spreading multiplies, and Newton's steps find what undoes it.
+        let factor = spread(1);
+        let inverse = (0..6).fold(factor, |x: u64, _| {
+            x.wrapping_mul(2_u64.wrapping_sub(factor.wrapping_mul(x)))
+        });
+        assert_eq!(spread(inverse.wrapping_mul(77)), 77);
+        let chosen = |from: u64, to: u64| {
+            let hashes = (from..to).map(|at| inverse.wrapping_mul(at));
+            hashes.collect::<Vec<_>>()
+        };
         let random = |from: u64, to: u64| (from..to).map(|at| seed(at, 1)).collect::<Vec<_>>();
         for (mut exceptions, positives) in [
             (chosen(0, 1000), random(0, 100_000)),
