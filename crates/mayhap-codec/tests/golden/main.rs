@@ -18,6 +18,7 @@ mod hadoop;
 mod leveldb;
 mod leveldb_table;
 mod parquet;
+mod parquet_file;
 mod rocksdb;
 mod spark;
 
@@ -28,7 +29,7 @@ use std::process::ExitCode;
 
 type Check = fn(&mut Case) -> Result<(), Failure>;
 
-const DIALECTS: [(&str, Check); 20] = [
+const DIALECTS: [(&str, Check); 21] = [
     ("bip37", bip37::check),
     ("clickhouse-bloom_filter", clickhouse::check_values),
     ("clickhouse-bloom_filter-types", clickhouse::check_types),
@@ -43,6 +44,7 @@ const DIALECTS: [(&str, Check); 20] = [
     ("hadoop-retouched", hadoop::check_retouched),
     ("leveldb", leveldb::check),
     ("leveldb-table", leveldb_table::check),
+    ("parquet-file", parquet_file::check),
     ("parquet-sbbf", parquet::check),
     ("rocksdb-bloom", rocksdb::check),
     ("rocksdb-bloom-legacy", rocksdb::check),
