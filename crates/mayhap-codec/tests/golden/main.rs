@@ -13,6 +13,7 @@
 mod bip37;
 mod case;
 mod clickhouse;
+mod doubt;
 mod guava;
 mod hadoop;
 mod leveldb;
@@ -73,6 +74,10 @@ fn main() -> ExitCode {
                 failed += 1;
             }
         }
+    }
+    if let Err(failure) = doubt::check(&files, run) {
+        eprintln!("the runner does not see what it should: {failure}");
+        return ExitCode::FAILURE;
     }
     println!(
         "golden: {} cases, {} dialects",
