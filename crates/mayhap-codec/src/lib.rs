@@ -17,6 +17,7 @@ pub mod hadoop;
 pub mod leveldb;
 pub mod parquet;
 pub mod rocksdb;
+pub mod sniff;
 pub mod spark;
 pub mod table;
 
