@@ -38,6 +38,8 @@ impl<'a> Cursor<'a> {
         u16_le: u16 = from_le_bytes,
         i32_be: i32 = from_be_bytes,
         f64_be: f64 = from_be_bytes,
+        u32_be: u32 = from_be_bytes,
+        u64_be: u64 = from_be_bytes,
     }
 
     /// The next `count` bytes.

@@ -22,13 +22,19 @@ pub enum Format {
     RocksDb,
     /// Parquet's bitset.
     Parquet,
+    /// Header and chunks of RedisBloom's `BF.SCANDUMP`, end to end.
+    RedisBloom,
+    /// The same of `CF.SCANDUMP`.
+    RedisBloomCuckoo,
+    /// Redis's DUMP of either, and RDB files.
+    RedisBloomDump,
     /// Bitcoin's `filterload`, BIP 37.
     Bip37,
 }
 
 impl Format {
     /// All formats.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 12] = [
         Self::Guava,
         Self::Hadoop,
         Self::Spark,
@@ -37,6 +43,9 @@ impl Format {
         Self::LevelDb,
         Self::RocksDb,
         Self::Parquet,
+        Self::RedisBloom,
+        Self::RedisBloomCuckoo,
+        Self::RedisBloomDump,
         Self::Bip37,
     ];
 
@@ -51,6 +60,9 @@ impl Format {
             Self::LevelDb => "leveldb",
             Self::RocksDb => "rocksdb",
             Self::Parquet => "parquet",
+            Self::RedisBloom => "redisbloom",
+            Self::RedisBloomCuckoo => "redisbloom-cuckoo",
+            Self::RedisBloomDump => "redisbloom-dump",
             Self::Bip37 => "bip37",
         }
     }

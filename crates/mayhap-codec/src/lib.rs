@@ -15,6 +15,7 @@ pub mod clickhouse;
 pub mod guava;
 pub mod leveldb;
 pub mod parquet;
+pub mod redis;
 pub mod rocksdb;
 pub mod spark;
 pub mod table;

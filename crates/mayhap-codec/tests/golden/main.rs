@@ -17,6 +17,7 @@ mod guava;
 mod leveldb;
 mod leveldb_table;
 mod parquet;
+mod redisbloom;
 mod rocksdb;
 mod spark;
 
@@ -27,7 +28,7 @@ use std::process::ExitCode;
 
 type Check = fn(&mut Case) -> Result<(), Failure>;
 
-const DIALECTS: [(&str, Check); 14] = [
+const DIALECTS: [(&str, Check); 15] = [
     ("bip37", bip37::check),
     ("clickhouse-bloom_filter", clickhouse::check_values),
     ("clickhouse-bloom_filter-types", clickhouse::check_types),
@@ -37,6 +38,7 @@ const DIALECTS: [(&str, Check); 14] = [
     ("leveldb", leveldb::check),
     ("leveldb-table", leveldb_table::check),
     ("parquet-sbbf", parquet::check),
+    ("redisbloom", redisbloom::check),
     ("rocksdb-bloom", rocksdb::check),
     ("rocksdb-bloom-legacy", rocksdb::check),
     ("rocksdb-hash", rocksdb::check_hashes),
