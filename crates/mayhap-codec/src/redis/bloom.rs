@@ -77,14 +77,17 @@ impl Bloom {
     /// # Errors
     /// When the rate is not between 0 and 1 or so strict that it takes more than 256 probes, the capacity 0, or the memory not there.
     pub fn reserve(error: f64, capacity: u64, expansion: Option<u32>) -> Result<Self, PlanError> {
-        let scales = expansion.is_some_and(|expansion| expansion > 0);
-        let options = OPTION_NO_ROUNDING | OPTION_64_BIT;
-        let (error, options) = if error >= 1.0 {
-            (error, options)
-        } else if scales {
-            (error.min(LAXEST_RATE) / 2.0, options)
+        let capped = if error > LAXEST_RATE && error < 1.0 {
+            LAXEST_RATE
         } else {
-            (error.min(LAXEST_RATE), options | OPTION_NON_SCALING)
+            error
+        };
+        let options = OPTION_NO_ROUNDING | OPTION_64_BIT;
+        // The rates of all layers together stay below the one asked for.
+        let (error, options) = match expansion {
+            None | Some(0) => (capped, options | OPTION_NON_SCALING),
+            Some(_) if capped < 1.0 => (capped / 2.0, options),
+            Some(_) => (capped, options),
         };
         let shape = Shape::planned(capacity, error, options)?;
         Ok(Self {

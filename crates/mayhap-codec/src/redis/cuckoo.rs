@@ -1,4 +1,4 @@
-//! RedisBloom's cuckoo filter: the core's `ClassicCuckoo` under MurmurHash64A.
+//! RedisBloom's cuckoo filter: the core's `ClassicCuckoo` under `MurmurHash64A`.
 //!
 //! A SCANDUMP, little-endian and packed: a header, then the tables end to end.
 //!

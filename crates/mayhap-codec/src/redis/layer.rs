@@ -7,6 +7,7 @@ use mayhap::plan::classic::{ClassicPlan, MAX_PROBES};
 use mayhap::{ClassicBloom, HashScheme, PlanError, Scheme};
 
 /// ln 2 and its square, in the digits that RedisBloom has of them.
+#[expect(clippy::approx_constant, reason = "not ours")]
 const LN_2: f64 = 0.693_147_180_559_945;
 const LN_2_SQUARED: f64 = 0.480_453_013_918_201;
 

@@ -1,13 +1,14 @@
 //! RedisBloom's filters, Bloom and cuckoo, with all that its commands do to one key: [`Bloom`] and [`Cuckoo`].
 //!
 //! Each is carried in two ways: by SCANDUMP and LOADCHUNK (`decode` and `encode` in [`bloom`] and [`cuckoo`]) and by DUMP and
-//! RESTORE ([`dump`]).
+//! RESTORE ([`dump`]); RDB files hold the same values as DUMP ([`rdb`]).
 
 pub mod bloom;
 pub mod cuckoo;
 pub mod dump;
 mod layer;
 mod lzf;
+pub mod rdb;
 mod text;
 mod value;
 
