@@ -249,8 +249,18 @@ impl Cuckoo {
                 limit: limits.most_bytes,
             }));
         }
-        header.build(&at, |length| vec![0; length])
+        header.build(&at, zeros)
     }
+}
+
+fn zeros(length: usize) -> Result<Vec<u8>, PlanError> {
+    let mut slots = Vec::new();
+    let size_bytes = length as u64;
+    slots
+        .try_reserve_exact(length)
+        .map_err(|_| PlanError::OutOfMemory { size_bytes })?;
+    slots.resize(length, 0);
+    Ok(slots)
 }
 
 fn hash(key: &[u8]) -> u64 {
@@ -270,7 +280,7 @@ pub fn decode(bytes: &[u8]) -> Result<Cuckoo, DecodeError> {
     header.build(&at, |length| {
         let (own, rest) = slots.split_at(length);
         slots = rest;
-        own.to_vec()
+        Ok(own.to_vec())
     })
 }
 
@@ -327,10 +337,10 @@ impl Header {
     fn build(
         self,
         at: &Cursor<'_>,
-        mut table: impl FnMut(usize) -> Vec<u8>,
+        mut table: impl FnMut(usize) -> Result<Vec<u8>, PlanError>,
     ) -> Result<Cuckoo, DecodeError> {
         let plan = self.plan;
-        let tables = (0..self.tables).map(|number| Ok(table(plan.size_bytes_of(number)? as usize)));
+        let tables = (0..self.tables).map(|number| table(plan.size_bytes_of(number)? as usize));
         tables
             .collect::<Result<_, PlanError>>()
             .and_then(|tables| ClassicCuckoo::from_parts(plan, tables, self.items, self.deleted))
