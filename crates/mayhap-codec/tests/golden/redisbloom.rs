@@ -4,6 +4,7 @@ use crate::case::{Case, Failure, Fields, from_hex, indices, same};
 use mayhap_codec::Limits;
 use mayhap_codec::redis::{Bloom, Cuckoo, Filter, bloom, cuckoo, dump};
 use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
 use std::collections::{BTreeMap, HashSet};
 
 /// The version of RDB of the engine that wrote the dumps, and of the older one that gave the other trailer.
@@ -27,6 +28,11 @@ pub(crate) fn check(case: &mut Case) -> Result<(), Failure> {
         used.extend(ours.step(step)?);
     }
     let filter = ours.0;
+    let ours = match filter {
+        Filter::Bloom(_) => "BF",
+        Filter::Cuckoo(_) => "CF",
+    };
+    same("family", &ours, &family.as_str())?;
     same("info", &info(&filter), &case.take("info")?)?;
     same("debug", &debug(&filter), &case.take("debug")?)?;
     let memory = size_bytes(&filter) + KEY_OVERHEAD;
@@ -278,8 +284,7 @@ fn check_scandump(case: &mut Case, filter: &Filter, ours: &[u8]) -> Result<Filte
     let mut scandump = case.fields("scandump")?;
     let (chunks, terminator) = (scandump.list("chunks")?, scandump.take("terminator")?);
     let theirs = case.file_of(&mut scandump, "file")?;
-    // The file is compared byte by byte.
-    scandump.ignore(&["sha256"]);
+    check_digest(&mut scandump, &theirs)?;
     scandump.finish()?;
 
     let (mut iterator, mut loaded) = (0, None);
@@ -342,12 +347,17 @@ fn load(
     })
 }
 
+/// The file is the one that the case was made with.
+fn check_digest(fields: &mut Fields, file: &[u8]) -> Result<(), Failure> {
+    let digest = Sha256::digest(file).to_vec();
+    same("sha256", &digest, &from_hex(&fields.text("sha256")?)?)
+}
+
 /// The dump is ours; the filter that it restores is returned.
 fn check_dump(case: &mut Case, ours: &[u8]) -> Result<Filter, Failure> {
     let mut fields = case.fields("dump")?;
     let theirs = case.file_of(&mut fields, "file")?;
-    // The file is compared byte by byte.
-    fields.ignore(&["sha256"]);
+    check_digest(&mut fields, &theirs)?;
     same(
         "length of the dump",
         &(ours.len() as u64),
