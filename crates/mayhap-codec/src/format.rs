@@ -28,13 +28,19 @@ pub enum Format {
     RocksDb,
     /// Parquet's bitset.
     Parquet,
+    /// Header and chunks of RedisBloom's `BF.SCANDUMP`, end to end.
+    RedisBloom,
+    /// The same of `CF.SCANDUMP`.
+    RedisBloomCuckoo,
+    /// Redis's DUMP of either, and RDB files.
+    RedisBloomDump,
     /// Bitcoin's `filterload`, BIP 37.
     Bip37,
 }
 
 impl Format {
     /// All formats.
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 15] = [
         Self::Guava,
         Self::Hadoop,
         Self::HadoopCounting,
@@ -46,6 +52,9 @@ impl Format {
         Self::LevelDb,
         Self::RocksDb,
         Self::Parquet,
+        Self::RedisBloom,
+        Self::RedisBloomCuckoo,
+        Self::RedisBloomDump,
         Self::Bip37,
     ];
 
@@ -63,6 +72,9 @@ impl Format {
             Self::LevelDb => "leveldb",
             Self::RocksDb => "rocksdb",
             Self::Parquet => "parquet",
+            Self::RedisBloom => "redisbloom",
+            Self::RedisBloomCuckoo => "redisbloom-cuckoo",
+            Self::RedisBloomDump => "redisbloom-dump",
             Self::Bip37 => "bip37",
         }
     }

@@ -16,6 +16,7 @@ pub mod guava;
 pub mod hadoop;
 pub mod leveldb;
 pub mod parquet;
+pub mod redis;
 pub mod rocksdb;
 pub mod sniff;
 pub mod spark;

@@ -1,7 +1,8 @@
 //! From bytes to a format, or the honest list of what they could be.
 
 use crate::{
-    Format, Limits, bip37, clickhouse, guava, hadoop, leveldb, parquet, rocksdb, spark, table,
+    Format, Limits, bip37, clickhouse, guava, hadoop, leveldb, parquet, redis, rocksdb, spark,
+    table,
 };
 
 /// A file that holds filters among other things.
@@ -16,6 +17,8 @@ pub enum Container {
     RocksDbTable,
     /// An index of ClickHouse in its compressed frames, `.idx`.
     ClickHouseFrames,
+    /// A dump of Redis, `.rdb`.
+    Rdb,
 }
 
 /// What bytes are.
@@ -49,6 +52,9 @@ fn container(bytes: &[u8]) -> Option<Container> {
     if bytes.starts_with(b"PAR1") && bytes.ends_with(b"PAR1") {
         return Some(Container::Parquet);
     }
+    if bytes.starts_with(b"REDIS") {
+        return Some(Container::Rdb);
+    }
     if let Ok(table) = table::Table::open(bytes, Limits::default()) {
         return Some(match table.format() {
             Format::RocksDb => Container::RocksDbTable,
@@ -77,6 +83,9 @@ fn told(bytes: &[u8]) -> Vec<Format> {
                 Ok(rocksdb::Filter::Bloom(_) | rocksdb::Filter::Ribbon(_))
             )
         }
+        Format::RedisBloom => redis::bloom::decode(bytes).is_ok(),
+        Format::RedisBloomCuckoo => redis::cuckoo::decode(bytes).is_ok(),
+        Format::RedisBloomDump => redis::dump::decode(bytes, Limits::default()).is_ok(),
         Format::Bip37 => bip37::decode(bytes).is_ok(),
         _ => false,
     };

@@ -17,6 +17,9 @@ fn expected(dialect: &str, extension: &str) -> Option<(Option<Format>, Option<Co
         ("rocksdb-bloom" | "rocksdb-bloom-legacy" | "rocksdb-ribbon", "bin") => {
             format(Format::RocksDb)
         }
+        ("redisbloom", "chunks") => format(Format::RedisBloom),
+        ("redisbloom", "cuckoo-chunks") => format(Format::RedisBloomCuckoo),
+        ("redisbloom", "dump") => format(Format::RedisBloomDump),
         ("bip37", "bin") => format(Format::Bip37),
         ("leveldb", "bin") => format(Format::LevelDb),
         ("parquet-sbbf", "bin") => format(Format::Parquet),
@@ -44,11 +47,14 @@ fn golden_files_are_told_for_what_they_are() {
         let dialect = folder.file_name().unwrap().to_string_lossy().into_owned();
         for file in std::fs::read_dir(&folder).unwrap() {
             let file = file.unwrap().path();
-            let extension = file
-                .extension()
-                .unwrap_or_default()
-                .to_string_lossy()
-                .into_owned();
+            // RedisBloom's are NAME.chunks.bin and NAME.dump.bin, of either family.
+            let name = file.file_name().unwrap().to_string_lossy().into_owned();
+            let extension = match name.strip_suffix(".bin") {
+                Some(stem) if stem.rsplit('.').next() == Some("dump") => "dump".to_owned(),
+                Some(stem) if stem.starts_with("cf_") => "cuckoo-chunks".to_owned(),
+                Some(stem) if stem.rsplit('.').next() == Some("chunks") => "chunks".to_owned(),
+                _ => name.rsplit('.').next().unwrap_or_default().to_owned(),
+            };
             let Some((format, container)) = expected(&dialect, &extension) else {
                 continue;
             };
@@ -59,7 +65,7 @@ fn golden_files_are_told_for_what_they_are() {
                     told += 1;
                 }
                 Sniffed::Container(found) => {
-                    assert_eq!(Some(found), container, "{}", file.display())
+                    assert_eq!(Some(found), container, "{}", file.display());
                 }
                 Sniffed::Candidates(found) => {
                     let format = format.unwrap_or_else(|| panic!("{}", file.display()));

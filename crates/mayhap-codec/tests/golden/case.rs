@@ -152,6 +152,11 @@ impl Case {
         Ok(std::fs::read(self.folder.join(name))?)
     }
 
+    /// The same for a field of other fields.
+    pub(crate) fn file_of(&self, fields: &mut Fields, field: &str) -> Result<Vec<u8>, Failure> {
+        Ok(std::fs::read(self.folder.join(fields.text(field)?))?)
+    }
+
     /// The same, if the field is there and names one.
     pub(crate) fn maybe_file(&mut self, field: &str) -> Result<Option<Vec<u8>>, Failure> {
         let Some(name) = self.maybe(field) else {

@@ -20,6 +20,7 @@ mod leveldb;
 mod leveldb_table;
 mod parquet;
 mod parquet_file;
+mod redisbloom;
 mod rocksdb;
 mod spark;
 
@@ -30,7 +31,7 @@ use std::process::ExitCode;
 
 type Check = fn(&mut Case) -> Result<(), Failure>;
 
-const DIALECTS: [(&str, Check); 21] = [
+const DIALECTS: [(&str, Check); 22] = [
     ("bip37", bip37::check),
     ("clickhouse-bloom_filter", clickhouse::check_values),
     ("clickhouse-bloom_filter-types", clickhouse::check_types),
@@ -47,6 +48,7 @@ const DIALECTS: [(&str, Check); 21] = [
     ("leveldb-table", leveldb_table::check),
     ("parquet-file", parquet_file::check),
     ("parquet-sbbf", parquet::check),
+    ("redisbloom", redisbloom::check),
     ("rocksdb-bloom", rocksdb::check),
     ("rocksdb-bloom-legacy", rocksdb::check),
     ("rocksdb-hash", rocksdb::check_hashes),
