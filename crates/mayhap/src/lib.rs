@@ -65,7 +65,7 @@ pub use filter::retouched::{Cleared, ClearedAll, Clearing, Retouched};
 pub use filter::ribbon::{Ribbon, RibbonColumns};
 pub use filter::shared::SharedBloom;
 pub use filter::window::{Burst, Timestamp, WindowBloom};
-pub use hash::{HashScheme, Hashed, SipKey};
+pub use hash::{HashScheme, Hashed, SipKey, foreign};
 pub use key::KeyHash;
 pub use kind::{Kind, Operation};
 pub use probe::classic::Scheme;

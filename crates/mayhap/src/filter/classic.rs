@@ -7,9 +7,11 @@ use super::bloom::CHUNK;
 use crate::plan::classic::{self, ClassicPlan};
 use crate::probe::ahead;
 use crate::probe::classic::{Probes, Scheme, Walk};
+use crate::probe::foreign::ForeignProbes;
 use crate::simd::{CACHED_BYTES, prefetch};
 use crate::store::bits::Bits;
 use crate::{HashScheme, KeyHash, Mismatch, PlanError, SipKey};
+use alloc::vec::Vec;
 use core::fmt;
 
 /// A Bloom filter of flat bits, with probes that may fall anywhere.
@@ -89,12 +91,30 @@ impl ClassicBloom {
         hash_scheme: HashScheme,
     ) -> Result<Self, PlanError> {
         classic::check_shape(plan.bits, plan.probes)?;
+        check_blocks(plan.bits, scheme)?;
         Ok(Self::from_bits(
             Bits::zeroed(plan.bits)?,
             plan,
             scheme,
             hash_scheme,
         ))
+    }
+
+    /// A filter whose bits are there already, 64 to a word: bit `i` is bit `i % 64` of word `i / 64`.
+    ///
+    /// # Errors
+    /// When the plan has no bits, no probes or more than 256, when the bits are not whole blocks of the scheme, when there are
+    /// not as many words as the bits need, or a bit past the last is set.
+    pub fn from_words(
+        plan: ClassicPlan,
+        scheme: Scheme,
+        hash_scheme: HashScheme,
+        words: Vec<u64>,
+    ) -> Result<Self, PlanError> {
+        classic::check_shape(plan.bits, plan.probes)?;
+        check_blocks(plan.bits, scheme)?;
+        let bits = Bits::from_words(words, plan.bits)?;
+        Ok(Self::from_bits(bits, plan, scheme, hash_scheme))
     }
 
     /// Bits that hold a filter already; the shape has been checked and the bits are as many as the plan's.
@@ -130,7 +150,7 @@ impl ClassicBloom {
     /// The hash under which this filter, and every other of its hash scheme, knows a key.
     ///
     /// # Panics
-    /// On a filter made by [`ClassicBloom::for_hashes`].
+    /// On a filter made by [`ClassicBloom::for_hashes`], or of another system's scheme, which hashes its own way.
     #[inline]
     pub fn hash(&self, key: impl AsRef<[u8]>) -> KeyHash {
         self.hash_scheme.hash(key.as_ref())
@@ -142,7 +162,14 @@ impl ClassicBloom {
     /// On a filter made by [`ClassicBloom::for_hashes`].
     #[inline]
     pub fn insert(&mut self, key: impl AsRef<[u8]>) -> bool {
-        self.insert_hash(self.hash(key))
+        if self.scheme.is_native() {
+            return self.insert_hash(self.hash(key));
+        }
+        let mut new = false;
+        for at in self.walk.foreign_probes(key.as_ref()) {
+            new |= self.bits.set(at);
+        }
+        new
     }
 
     /// `false` is certain: the key was never inserted. `true` is mayhap.
@@ -151,7 +178,11 @@ impl ClassicBloom {
     /// On a filter made by [`ClassicBloom::for_hashes`].
     #[inline]
     pub fn contains(&self, key: impl AsRef<[u8]>) -> bool {
-        self.contains_hash(self.hash(key))
+        if self.scheme.is_native() {
+            return self.contains_hash(self.hash(key));
+        }
+        let mut probes = self.walk.foreign_probes(key.as_ref());
+        probes.all(|at| self.bits.has(at))
     }
 
     /// `contains` for many keys, faster: the memory's latency is paid once for dozens of them.
@@ -159,6 +190,22 @@ impl ClassicBloom {
     /// # Panics
     /// When `keys` and `found` differ in length; on a filter made by [`ClassicBloom::for_hashes`].
     pub fn contains_each(&self, keys: &[impl AsRef<[u8]>], found: &mut [bool]) {
+        assert_eq!(
+            keys.len(),
+            found.len(),
+            "one place in `found` for every key"
+        );
+        if !self.scheme.is_native() {
+            ahead::contains_each(
+                self.walk.len(),
+                keys,
+                found,
+                |key| self.walk.foreign_probes(key.as_ref()),
+                |at| prefetch(self.bits.place(at)),
+                |at| self.bits.has(at),
+            );
+            return;
+        }
         let ask = |hashes: &[KeyHash], found: &mut [bool]| self.contains_hashes(hashes, found);
         self.hash_scheme.hash_each(keys, found, ask);
     }
@@ -168,6 +215,12 @@ impl ClassicBloom {
     pub fn insert_hash(&mut self, hash: KeyHash) -> bool {
         hash.assert_origin(self.origin);
         let mut new = false;
+        if !self.scheme.is_native() {
+            for at in self.foreign_hash_probes(hash) {
+                new |= self.bits.set(at);
+            }
+            return new;
+        }
         for at in self.walk.probes(hash.to_u64()) {
             new |= self.bits.set(at);
         }
@@ -178,22 +231,27 @@ impl ClassicBloom {
     #[inline]
     pub fn contains_hash(&self, hash: KeyHash) -> bool {
         hash.assert_origin(self.origin);
+        if !self.scheme.is_native() {
+            return self.foreign_hash_probes(hash).all(|at| self.bits.has(at));
+        }
         self.has_all(hash.to_u64())
     }
 
     /// Inserts many hashes, faster than one by one when the filter is larger than a core's cache.
     pub fn insert_hashes(&mut self, hashes: &[KeyHash]) {
-        if self.size_bytes() <= CACHED_BYTES {
+        if self.size_bytes() <= CACHED_BYTES || !self.scheme.is_native() {
             for &hash in hashes {
                 self.insert_hash(hash);
             }
             return;
         }
         self.assert_origins(hashes);
+        let walk = self.walk;
         ahead::visit_each(
-            &self.walk,
+            walk.len(),
             hashes,
             &mut self.bits,
+            |hash| walk.probes(hash.to_u64()),
             |bits, at| prefetch(bits.place(at)),
             |bits, at| _ = bits.set(at),
         );
@@ -210,7 +268,7 @@ impl ClassicBloom {
             "one place in `found` for every hash"
         );
         // In cache, rounds took 0.55 times as long for strangers and 1.6 times for keys (100k keys at 1 %).
-        if self.size_bytes() <= CACHED_BYTES {
+        if self.size_bytes() <= CACHED_BYTES || !self.scheme.is_native() {
             for (&hash, found) in hashes.iter().zip(found) {
                 *found = self.contains_hash(hash);
             }
@@ -218,12 +276,26 @@ impl ClassicBloom {
         }
         self.assert_origins(hashes);
         ahead::contains_each(
-            &self.walk,
+            self.walk.len(),
             hashes,
             found,
+            |hash| self.walk.probes(hash.to_u64()),
             |at| prefetch(self.bits.place(at)),
             |at| self.bits.has(at),
         );
+    }
+
+    /// Where a value goes that another system has hashed.
+    ///
+    /// # Panics
+    /// When the system's walk does not begin with one hash of 64 bits.
+    fn foreign_hash_probes(&self, hash: KeyHash) -> ForeignProbes<'static> {
+        assert!(
+            self.scheme.begins_with_one_hash(),
+            "{:?} knows keys by their bytes",
+            self.scheme
+        );
+        self.walk.foreign_hash_probes(hash.to_u64())
     }
 
     /// The positions of a hash, in the order of the walk.
@@ -239,8 +311,26 @@ impl ClassicBloom {
         self.positions(hash).all(|at| self.bits.has(at))
     }
 
-    /// Clears one bit: all keys that have it are lost.
-    pub(super) fn clear_bit(&mut self, at: u64) {
+    /// The bits of a key, in the order of the walk, equal ones as often as they come.
+    ///
+    /// # Panics
+    /// On a filter made by [`ClassicBloom::for_hashes`].
+    pub fn positions_of<'k>(&self, key: &'k [u8]) -> impl Iterator<Item = u64> + Clone + use<'k> {
+        let (ours, theirs) = if self.scheme.is_native() {
+            (Some(self.positions(self.hash(key).to_u64())), None)
+        } else {
+            (None, Some(self.walk.foreign_probes(key)))
+        };
+        let theirs = theirs.into_iter().flatten();
+        ours.into_iter().flatten().chain(theirs)
+    }
+
+    /// Clears one bit: **all keys that have it are lost**. For filters that are retouched; a lost key is a wrong "no".
+    ///
+    /// # Panics
+    /// When there is no such bit.
+    pub fn clear_bit(&mut self, at: u64) {
+        assert!(at < self.plan.bits, "bit {at} of {}", self.plan.bits);
         self.bits.unset(at);
     }
 
@@ -284,6 +374,36 @@ impl ClassicBloom {
         )
     }
 
+    /// Puts stored bytes, the lowest bit first, over those from number `start` on, to load a filter a piece at a time. Keys that
+    /// are in and whose bits are taken back are lost.
+    ///
+    /// # Errors
+    /// When the bytes go past the last one, or set a bit past the last; nothing is changed then.
+    pub fn overwrite(&mut self, start: u64, bytes: &[u8]) -> Result<(), PlanError> {
+        let refuse = |field, value, accepted| {
+            Err(PlanError::Count {
+                field,
+                value,
+                accepted,
+            })
+        };
+        let end = start.saturating_add(bytes.len() as u64);
+        let all = self.plan.bits.div_ceil(8);
+        if end > all {
+            return refuse("end of the bytes", end, "at most the bytes of the filter");
+        }
+        let past = self.plan.bits % 8;
+        match bytes.last() {
+            Some(&last) if end == all && past != 0 && last >> past != 0 => {
+                refuse("last byte", u64::from(last), "no bits past the last")
+            }
+            _ => {
+                self.bits.overwrite(start as usize, bytes);
+                Ok(())
+            }
+        }
+    }
+
     /// Forgets all keys.
     pub fn clear(&mut self) {
         self.bits.words_mut().fill(0);
@@ -291,7 +411,22 @@ impl ClassicBloom {
 
     /// About how many distinct keys are in, from the bits that are set; `u64::MAX` when all are. Reads the whole filter.
     pub fn estimated_keys(&self) -> u64 {
-        keys_for(&self.plan, self.set_bits())
+        if self.scheme.block_bits() == 1 {
+            return keys_for(&self.plan, self.set_bits());
+        }
+        let keys: f64 = self
+            .block_fills()
+            .map(|set| classic::estimated_keys(self.scheme.block_bits(), self.plan.probes, set))
+            .sum();
+        // Saturates, as float to integer casts do.
+        libm::round(keys) as u64
+    }
+
+    /// How many bits are set in each block of a blocked scheme.
+    fn block_fills(&self) -> impl Iterator<Item = u64> {
+        let words = (self.scheme.block_bits() / 64).max(1) as usize;
+        let blocks = self.bits.words().chunks(words);
+        blocks.map(|block| block.iter().map(|word| u64::from(word.count_ones())).sum())
     }
 
     /// About how many distinct keys the two filters hold together. Reads both.
@@ -332,7 +467,15 @@ impl ClassicBloom {
 
     /// The false-positive rate now, from the bits that are set: what a random stranger meets. Reads the whole filter.
     pub fn estimated_rate(&self) -> f64 {
-        classic::rate_now(self.plan.bits, self.plan.probes, self.set_bits())
+        let block_bits = self.scheme.block_bits();
+        if block_bits == 1 {
+            return classic::rate_now(self.plan.bits, self.plan.probes, self.set_bits());
+        }
+        // A stranger meets one block. (Parquet's eight words of a block are filled alike, so their mean is good enough.)
+        let rates = self
+            .block_fills()
+            .map(|set| classic::rate_now(block_bits, self.plan.probes, set));
+        rates.sum::<f64>() / (self.plan.bits / block_bits) as f64
     }
 
     /// Whether more keys are in than the filter was made for, so that its rate is worse than asked: the estimate exceeds the
@@ -387,6 +530,19 @@ impl ClassicBloom {
     }
 }
 
+/// Refuses bits that are not whole blocks of a scheme.
+pub(super) fn check_blocks(bits: u64, scheme: Scheme) -> Result<(), PlanError> {
+    if bits.is_multiple_of(scheme.block_bits()) {
+        Ok(())
+    } else {
+        Err(PlanError::Count {
+            field: "bits",
+            value: bits,
+            accepted: "whole blocks of the scheme: 512 bits for RocksDB, 256 for Parquet",
+        })
+    }
+}
+
 /// Hashes up to `CHUNK` keys.
 pub(super) fn hash_chunk<'h, K: AsRef<[u8]>>(
     scheme: &HashScheme,
@@ -435,6 +591,12 @@ impl<K: AsRef<[u8]>> Extend<K> for ClassicBloom {
     /// On a filter made by [`ClassicBloom::for_hashes`].
     fn extend<I: IntoIterator<Item = K>>(&mut self, keys: I) {
         let mut keys = keys.into_iter();
+        if !self.scheme.is_native() {
+            for key in keys {
+                self.insert(key);
+            }
+            return;
+        }
         let mut buffer = [KeyHash::from_u64(0); CHUNK];
         loop {
             let hashes = hash_chunk(&self.hash_scheme, &mut keys, &mut buffer);

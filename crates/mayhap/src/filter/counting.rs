@@ -4,13 +4,15 @@
 //! A key counts every position once for each probe that falls on it: where two of its probes fall together, that counter
 //! goes up by two with `insert` and down by two with `remove`. A counter that has reached its largest count is full: it has
 //! lost its count, never goes down again, and keys on it cannot be removed. That way no key is ever lost.
+//!
+//! Under a scheme of another system it knows keys by their bytes alone, as `ClassicBloom` does.
 
 use super::bloom::CHUNK;
-use super::classic::{ClassicBloom, check_same_shape, hash_chunk, keys_for};
+use super::classic::{ClassicBloom, check_blocks, check_same_shape, hash_chunk, keys_for};
 use crate::plan::classic;
 use crate::plan::counting::{CountingPlan, DEFAULT_COUNTER_BITS};
 use crate::probe::ahead;
-use crate::probe::classic::{Probes, Scheme, Walk};
+use crate::probe::classic::{Scheme, Walk};
 use crate::simd::{CACHED_BYTES, prefetch};
 use crate::store::bits::Bits;
 use crate::store::counters::Counters;
@@ -100,12 +102,13 @@ impl CountingBloom {
     /// An empty filter of a given shape, for callers who want to choose everything.
     ///
     /// # Errors
-    /// When the memory is not there.
+    /// When the counters are not whole blocks of the scheme, or the memory is not there.
     pub fn from_plan(
         plan: CountingPlan,
         scheme: Scheme,
         hash_scheme: HashScheme,
     ) -> Result<Self, PlanError> {
+        check_blocks(plan.counters(), scheme)?;
         let counters = Counters::zeroed(plan.counters(), plan.counter_bits(), plan.size_bytes())?;
         Ok(Self {
             counters,
@@ -115,6 +118,39 @@ impl CountingBloom {
             hash_scheme,
             origin: hash_scheme.origin(),
         })
+    }
+
+    /// A filter whose counts are there already, in order.
+    ///
+    /// # Errors
+    /// As [`CountingBloom::from_plan`], when there are not as many counts as counters, or one is larger than a counter can count.
+    pub fn from_counts(
+        plan: CountingPlan,
+        scheme: Scheme,
+        hash_scheme: HashScheme,
+        counts: impl IntoIterator<Item = u8>,
+    ) -> Result<Self, PlanError> {
+        let mut filter = Self::from_plan(plan, scheme, hash_scheme)?;
+        let mut given = 0;
+        for count in counts {
+            if given == plan.counters() || u32::from(count) > plan.max_count() {
+                return Err(PlanError::Count {
+                    field: "count",
+                    value: u64::from(count),
+                    accepted: "one for every counter, none larger than the largest count",
+                });
+            }
+            filter.counters.put(given, count);
+            given += 1;
+        }
+        if given < plan.counters() {
+            return Err(PlanError::Count {
+                field: "counts",
+                value: given,
+                accepted: "one for every counter",
+            });
+        }
+        Ok(filter)
     }
 
     /// A filter that holds `keys`, sized by their number.
@@ -133,7 +169,8 @@ impl CountingBloom {
     /// The hash under which this filter, and every other of its hash scheme, knows a key.
     ///
     /// # Panics
-    /// On a filter made by [`CountingBloom::for_hashes`].
+    /// On a filter made by [`CountingBloom::for_hashes`], or of another system's scheme, which hashes its own way. So do all
+    /// methods that take hashes on a filter of another system's scheme.
     #[inline]
     pub fn hash(&self, key: impl AsRef<[u8]>) -> KeyHash {
         self.hash_scheme.hash(key.as_ref())
@@ -145,7 +182,10 @@ impl CountingBloom {
     /// On a filter made by [`CountingBloom::for_hashes`].
     #[inline]
     pub fn insert(&mut self, key: impl AsRef<[u8]>) -> bool {
-        self.insert_hash(self.hash(key))
+        if self.scheme.is_native() {
+            return self.insert_hash(self.hash(key));
+        }
+        self.count_up(self.walk.foreign_probes(key.as_ref()))
     }
 
     /// `false` is certain: the key is not in. `true` is mayhap.
@@ -154,7 +194,11 @@ impl CountingBloom {
     /// On a filter made by [`CountingBloom::for_hashes`].
     #[inline]
     pub fn contains(&self, key: impl AsRef<[u8]>) -> bool {
-        self.contains_hash(self.hash(key))
+        if self.scheme.is_native() {
+            return self.contains_hash(self.hash(key));
+        }
+        let mut probes = self.walk.foreign_probes(key.as_ref());
+        probes.all(|at| self.counters.get(at) != 0)
     }
 
     /// Takes a key out once. `Ok(true)`: done, as if it had been inserted once less. `Ok(false)`: it was certainly not in,
@@ -168,7 +212,40 @@ impl CountingBloom {
     /// On a filter made by [`CountingBloom::for_hashes`].
     #[inline]
     pub fn remove(&mut self, key: impl AsRef<[u8]>) -> Result<bool, Saturated> {
-        self.remove_hash(self.hash(key))
+        if self.scheme.is_native() {
+            return self.remove_hash(self.hash(key));
+        }
+        self.count_down(self.walk.foreign_probes(key.as_ref()))
+    }
+
+    /// Takes a key out once, and leaves its full counters as they are. `true`: done. `false`: it was certainly not in, and
+    /// nothing was changed.
+    ///
+    /// Hadoop deletes so. [`CountingBloom::remove`] refuses where this is not exact: a full counter goes on counting the key,
+    /// and a key whose probes fall together may be taken from a counter that had it once.
+    ///
+    /// # Panics
+    /// On a filter made by [`CountingBloom::for_hashes`].
+    pub fn remove_leaving_full(&mut self, key: impl AsRef<[u8]>) -> bool {
+        let key = key.as_ref();
+        if !self.contains(key) {
+            return false;
+        }
+        let max = self.counters.max();
+        let mut down = |at| {
+            let count = self.counters.get(at);
+            // Zero where two probes fall together on a count of one.
+            if (1..max).contains(&count) {
+                self.counters.put(at, count - 1);
+            }
+        };
+        if self.scheme.is_native() {
+            let hash = self.hash_scheme.hash(key);
+            self.walk.probes(hash.to_u64()).for_each(&mut down);
+        } else {
+            self.walk.foreign_probes(key).for_each(&mut down);
+        }
+        true
     }
 
     /// How often the key is in, or more, never less: its smallest counter. 0 is certain. The largest count
@@ -178,7 +255,10 @@ impl CountingBloom {
     /// On a filter made by [`CountingBloom::for_hashes`].
     #[inline]
     pub fn estimated_count(&self, key: impl AsRef<[u8]>) -> u64 {
-        self.estimated_count_hash(self.hash(key))
+        if self.scheme.is_native() {
+            return self.estimated_count_hash(self.hash(key));
+        }
+        self.smallest(self.walk.foreign_probes(key.as_ref()))
     }
 
     /// `contains` for many keys, faster: the memory's latency is paid once for dozens of them.
@@ -186,6 +266,22 @@ impl CountingBloom {
     /// # Panics
     /// When `keys` and `found` differ in length; on a filter made by [`CountingBloom::for_hashes`].
     pub fn contains_each(&self, keys: &[impl AsRef<[u8]>], found: &mut [bool]) {
+        assert_eq!(
+            keys.len(),
+            found.len(),
+            "one place in `found` for every key"
+        );
+        if !self.scheme.is_native() {
+            ahead::contains_each(
+                self.walk.len(),
+                keys,
+                found,
+                |key| self.walk.foreign_probes(key.as_ref()),
+                |at| prefetch(self.counters.place(at)),
+                |at| self.counters.get(at) != 0,
+            );
+            return;
+        }
         let ask = |hashes: &[KeyHash], found: &mut [bool]| self.contains_hashes(hashes, found);
         self.hash_scheme.hash_each(keys, found, ask);
     }
@@ -193,9 +289,15 @@ impl CountingBloom {
     /// `true`: the key was surely new. As [`CountingBloom::insert`], for a hash of this filter's hash scheme.
     #[inline]
     pub fn insert_hash(&mut self, hash: KeyHash) -> bool {
-        hash.assert_origin(self.origin);
+        self.assert_ours(&[hash]);
+        self.count_up(self.walk.probes(hash.to_u64()))
+    }
+
+    /// Counts all probes up; whether one of them was the first on its counter.
+    #[inline(always)]
+    fn count_up(&mut self, probes: impl Iterator<Item = u64>) -> bool {
         let mut new = false;
-        for at in self.walk.probes(hash.to_u64()) {
+        for at in probes {
             new |= self.counters.up(at) == 0;
         }
         new
@@ -204,7 +306,7 @@ impl CountingBloom {
     /// `false` is certain, `true` is mayhap. As [`CountingBloom::contains`], for a hash of this filter's hash scheme.
     #[inline]
     pub fn contains_hash(&self, hash: KeyHash) -> bool {
-        hash.assert_origin(self.origin);
+        self.assert_ours(&[hash]);
         self.walk
             .probes(hash.to_u64())
             .all(|at| self.counters.get(at) != 0)
@@ -215,8 +317,12 @@ impl CountingBloom {
     /// # Errors
     /// As [`CountingBloom::remove`].
     pub fn remove_hash(&mut self, hash: KeyHash) -> Result<bool, Saturated> {
-        hash.assert_origin(self.origin);
-        let probes = self.walk.probes(hash.to_u64());
+        self.assert_ours(&[hash]);
+        self.count_down(self.walk.probes(hash.to_u64()))
+    }
+
+    /// Counts all probes down, or none.
+    fn count_down(&mut self, probes: impl Iterator<Item = u64> + Clone) -> Result<bool, Saturated> {
         let max = self.counters.max();
         let mut full = false;
         for (done, at) in probes.clone().enumerate() {
@@ -241,7 +347,7 @@ impl CountingBloom {
 
     /// Counts the first `done` probes up again. Full ones were not counted down, and are not counted up.
     #[cold]
-    fn undo_remove(&mut self, probes: Probes, done: usize) {
+    fn undo_remove(&mut self, probes: impl Iterator<Item = u64>, done: usize) {
         for at in probes.take(done) {
             self.counters.up(at);
         }
@@ -250,11 +356,13 @@ impl CountingBloom {
     /// As [`CountingBloom::estimated_count`], for a hash of this filter's hash scheme.
     #[inline]
     pub fn estimated_count_hash(&self, hash: KeyHash) -> u64 {
-        hash.assert_origin(self.origin);
-        let counts = self
-            .walk
-            .probes(hash.to_u64())
-            .map(|at| self.counters.get(at));
+        self.assert_ours(&[hash]);
+        self.smallest(self.walk.probes(hash.to_u64()))
+    }
+
+    #[inline(always)]
+    fn smallest(&self, probes: impl Iterator<Item = u64>) -> u64 {
+        let counts = probes.map(|at| self.counters.get(at));
         u64::from(counts.fold(self.counters.max(), u8::min))
     }
 
@@ -266,11 +374,13 @@ impl CountingBloom {
             }
             return;
         }
-        self.assert_origins(hashes);
+        self.assert_ours(hashes);
+        let walk = self.walk;
         ahead::visit_each(
-            &self.walk,
+            walk.len(),
             hashes,
             &mut self.counters,
+            |hash| walk.probes(hash.to_u64()),
             |counters, at| prefetch(counters.place(at)),
             |counters, at| _ = counters.up(at),
         );
@@ -292,17 +402,25 @@ impl CountingBloom {
             }
             return;
         }
-        self.assert_origins(hashes);
+        self.assert_ours(hashes);
         ahead::contains_each(
-            &self.walk,
+            self.walk.len(),
             hashes,
             found,
+            |hash| self.walk.probes(hash.to_u64()),
             |at| prefetch(self.counters.place(at)),
             |at| self.counters.get(at) != 0,
         );
     }
 
-    fn assert_origins(&self, hashes: &[KeyHash]) {
+    /// Hashes of this filter's hash scheme, under a walk that goes by hashes.
+    #[inline(always)]
+    fn assert_ours(&self, hashes: &[KeyHash]) {
+        assert!(
+            self.scheme.is_native(),
+            "{:?} knows keys by their bytes",
+            self.scheme
+        );
         if cfg!(debug_assertions) {
             for hash in hashes {
                 hash.assert_origin(self.origin);
@@ -454,6 +572,12 @@ impl<K: AsRef<[u8]>> Extend<K> for CountingBloom {
     /// On a filter made by [`CountingBloom::for_hashes`].
     fn extend<I: IntoIterator<Item = K>>(&mut self, keys: I) {
         let mut keys = keys.into_iter();
+        if !self.scheme.is_native() {
+            for key in keys {
+                self.insert(key);
+            }
+            return;
+        }
         let mut buffer = [KeyHash::from_u64(0); CHUNK];
         loop {
             let hashes = hash_chunk(&self.hash_scheme, &mut keys, &mut buffer);

@@ -4,6 +4,7 @@
 //! `sip13.rs` and `xxh3.rs` pin the outputs. Schemes only gain company.
 
 mod each;
+pub mod foreign;
 mod hashed;
 mod sip13;
 mod xxh3;

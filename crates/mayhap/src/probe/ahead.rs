@@ -4,9 +4,6 @@
 //! Questions go in two steps, since a stranger is mostly known by its first probes: those of all keys first, the rest for
 //! the keys that are still in doubt.
 
-use super::classic::Walk;
-use crate::KeyHash;
-
 /// Keys a round.
 const KEYS: usize = 64;
 
@@ -18,25 +15,26 @@ const _: () = assert!(PLACES >= crate::plan::classic::MAX_PROBES as usize);
 /// Probes of the first step: 1 in 4 strangers is left then.
 const FIRST: usize = 2;
 
-/// Answers for many hashes: `ask` starts to load a position, `has` looks at it. Neither step branches on what it finds,
-/// since half of such branches would be guessed wrong.
-pub(crate) fn contains_each(
-    walk: &Walk,
-    hashes: &[KeyHash],
+/// Answers for many keys, which have `probes` positions each: `ask` starts to load a position, `has` looks at it. Neither step
+/// branches on what it finds, since half of such branches would be guessed wrong.
+pub(crate) fn contains_each<'k, K, P: Iterator<Item = u64>>(
+    probes: usize,
+    keys: &'k [K],
     found: &mut [bool],
+    walk: impl Fn(&'k K) -> P,
     ask: impl Fn(u64),
     has: impl Fn(u64) -> bool,
 ) {
-    let rest = walk.len().saturating_sub(FIRST);
+    let rest = probes.saturating_sub(FIRST);
     let mut first = [[0; FIRST]; KEYS];
     let mut places = [0; PLACES];
-    for (hashes, found) in hashes.chunks(KEYS).zip(found.chunks_mut(KEYS)) {
-        for (hash, first) in hashes.iter().zip(&mut first) {
-            for (place, at) in first.iter_mut().zip(walk.probes(hash.to_u64())) {
+    for (keys, found) in keys.chunks(KEYS).zip(found.chunks_mut(KEYS)) {
+        for (key, first) in keys.iter().zip(&mut first) {
+            for (place, at) in first.iter_mut().zip(walk(key)) {
                 ask(at);
                 *place = at;
             }
-            if walk.len() < FIRST {
+            if probes < FIRST {
                 first[1] = first[0];
             }
         }
@@ -52,8 +50,7 @@ pub(crate) fn contains_each(
         }
         for doubtful in doubtful[..count].chunks(PLACES / rest) {
             for (&key, places) in doubtful.iter().zip(places.chunks_exact_mut(rest)) {
-                let probes = walk.probes(hashes[key].to_u64()).skip(FIRST);
-                for (place, at) in places.iter_mut().zip(probes) {
+                for (place, at) in places.iter_mut().zip(walk(&keys[key]).skip(FIRST)) {
                     ask(at);
                     *place = at;
                 }
@@ -65,19 +62,20 @@ pub(crate) fn contains_each(
     }
 }
 
-/// Works on all positions of many hashes, in order.
-pub(crate) fn visit_each<S>(
-    walk: &Walk,
-    hashes: &[KeyHash],
+/// Works on all positions of many keys, in order.
+pub(crate) fn visit_each<'k, K, S, P: Iterator<Item = u64>>(
+    probes: usize,
+    keys: &'k [K],
     store: &mut S,
+    walk: impl Fn(&'k K) -> P,
     ask: impl Fn(&S, u64),
     work: impl Fn(&mut S, u64),
 ) {
     let mut places = [0; PLACES];
-    for hashes in hashes.chunks((PLACES / walk.len()).min(KEYS)) {
-        let places = &mut places[..hashes.len() * walk.len()];
-        for (hash, places) in hashes.iter().zip(places.chunks_exact_mut(walk.len())) {
-            for (place, at) in places.iter_mut().zip(walk.probes(hash.to_u64())) {
+    for keys in keys.chunks((PLACES / probes).min(KEYS)) {
+        let places = &mut places[..keys.len() * probes];
+        for (key, places) in keys.iter().zip(places.chunks_exact_mut(probes)) {
+            for (place, at) in places.iter_mut().zip(walk(key)) {
                 ask(store, at);
                 *place = at;
             }

@@ -8,10 +8,11 @@
 //! Files and other programs rely on this: a published scheme never changes, it only gains company.
 
 use super::blocked::FIRST;
+use super::foreign::{ForeignProbes, PARQUET_BLOCK, ROCKSDB_LINE};
 use super::modulo::Modulo;
 
-/// How a hash becomes the positions of a flat filter. The numbers are frozen; 16 and above are kept for the layouts of other
-/// systems.
+/// How a key becomes the positions of a flat filter. The numbers are frozen; those from 16 on are the layouts of other systems,
+/// which hash the key's bytes their own way.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum Scheme {
@@ -22,29 +23,133 @@ pub enum Scheme {
     /// 2: enhanced double hashing (Dillinger and Manolios 2004), `hash + i * step + (i^3 - i) / 6`. The default: its rate is
     /// that of independent probes, within 1 % for 1000 keys and 3 % for 100 at 0.01 %.
     EnhancedDoubleHashing,
+    /// 16: Guava's older strategy, `MURMUR128_MITZ_32`.
+    GuavaMitz32,
+    /// 17: Guava's strategy, `MURMUR128_MITZ_64`.
+    GuavaMitz64,
+    /// 18: Hadoop's with its MurmurHash2.
+    HadoopMurmur,
+    /// 19: Hadoop's with Jenkins' lookup3.
+    HadoopJenkins,
+    /// 20: Spark's, version 1.
+    SparkV1,
+    /// 21: Spark's, version 2.
+    SparkV2 {
+        /// Stored in the file.
+        seed: i32,
+    },
+    /// 22: ClickHouse's `bloom_filter`. Keys are strings; integers have a hash of their own and go by [`KeyHash`](crate::KeyHash).
+    ClickHouse,
+    /// 23: ClickHouse's `tokenbf_v1` and `ngrambf_v1`. Keys are tokens and n-grams.
+    ClickHouseTerms {
+        /// From the definition of the index.
+        seed: u64,
+    },
+    /// 24: LevelDB's, and older RocksDB's for each block.
+    LevelDb,
+    /// 25: RocksDB's, from format version 5 on: lines of 512 bits.
+    RocksDb,
+    /// 26: RocksDB's, before: lines of 512 bits.
+    RocksDbLegacy,
+    /// 27: Parquet's: blocks of 256 bits, eight probes.
+    Parquet,
+    /// 28: RedisBloom's.
+    RedisBloom,
+    /// 29: RedisBloom's before it had 64-bit hashes.
+    RedisBloom32,
+    /// 30: Bitcoin's, BIP 37.
+    Bip37 {
+        /// Stored in the file.
+        tweak: u32,
+    },
 }
 
 impl Scheme {
-    /// Every scheme there is.
-    pub const ALL: [Self; 2] = [Self::DoubleHashing, Self::EnhancedDoubleHashing];
-
     /// The number under which files know this scheme.
     pub const fn id(self) -> u16 {
         match self {
             Self::DoubleHashing => 1,
             Self::EnhancedDoubleHashing => 2,
+            Self::GuavaMitz32 => 16,
+            Self::GuavaMitz64 => 17,
+            Self::HadoopMurmur => 18,
+            Self::HadoopJenkins => 19,
+            Self::SparkV1 => 20,
+            Self::SparkV2 { .. } => 21,
+            Self::ClickHouse => 22,
+            Self::ClickHouseTerms { .. } => 23,
+            Self::LevelDb => 24,
+            Self::RocksDb => 25,
+            Self::RocksDbLegacy => 26,
+            Self::Parquet => 27,
+            Self::RedisBloom => 28,
+            Self::RedisBloom32 => 29,
+            Self::Bip37 { .. } => 30,
         }
     }
 
-    /// The scheme of a number, if there is one.
-    pub fn from_id(id: u16) -> Option<Self> {
-        Self::ALL.into_iter().find(|scheme| scheme.id() == id)
+    /// What a file keeps beside the number: a seed or a tweak, and 0 where there is none.
+    pub const fn parameter(self) -> u64 {
+        match self {
+            Self::SparkV2 { seed } => seed.cast_unsigned() as u64,
+            Self::ClickHouseTerms { seed } => seed,
+            Self::Bip37 { tweak } => tweak as u64,
+            _ => 0,
+        }
+    }
+
+    /// The scheme of a number and its parameter, if there is one.
+    pub fn from_id(id: u16, parameter: u64) -> Option<Self> {
+        let word = u32::try_from(parameter).ok();
+        let scheme = match id {
+            1 => Self::DoubleHashing,
+            2 => Self::EnhancedDoubleHashing,
+            16 => Self::GuavaMitz32,
+            17 => Self::GuavaMitz64,
+            18 => Self::HadoopMurmur,
+            19 => Self::HadoopJenkins,
+            20 => Self::SparkV1,
+            21 => Self::SparkV2 {
+                seed: word?.cast_signed(),
+            },
+            22 => Self::ClickHouse,
+            23 => Self::ClickHouseTerms { seed: parameter },
+            24 => Self::LevelDb,
+            25 => Self::RocksDb,
+            26 => Self::RocksDbLegacy,
+            27 => Self::Parquet,
+            28 => Self::RedisBloom,
+            29 => Self::RedisBloom32,
+            30 => Self::Bip37 { tweak: word? },
+            _ => return None,
+        };
+        (scheme.parameter() == parameter).then_some(scheme)
+    }
+
+    /// Whether it is a walk of ours, which goes by a [`KeyHash`](crate::KeyHash) of any hash scheme.
+    pub const fn is_native(self) -> bool {
+        matches!(self, Self::DoubleHashing | Self::EnhancedDoubleHashing)
+    }
+
+    /// Whether a 64-bit hash of the system's own begins the walk, so that values that are no bytes can be asked about.
+    pub(crate) const fn begins_with_one_hash(self) -> bool {
+        matches!(self, Self::ClickHouse | Self::RocksDb | Self::Parquet)
+    }
+
+    /// The number of bits must be a multiple of this: 1, or the block that a key stays in.
+    pub const fn block_bits(self) -> u64 {
+        match self {
+            Self::RocksDb | Self::RocksDbLegacy => ROCKSDB_LINE,
+            Self::Parquet => PARQUET_BLOCK,
+            _ => 1,
+        }
     }
 }
 
 /// Where a hash goes in a filter of a given shape.
 #[derive(Clone, Copy)]
 pub(crate) struct Walk {
+    bits: u64,
     modulo: Modulo,
     probes: u32,
     scheme: Scheme,
@@ -53,10 +158,14 @@ pub(crate) struct Walk {
 }
 
 impl Walk {
-    /// A walk of `probes` probes over `bits` bits; neither is 0.
+    /// A walk of `probes` probes over `bits` bits; neither is 0, and the bits are whole blocks of the scheme.
     pub(crate) fn new(bits: u64, probes: u32, scheme: Scheme) -> Self {
-        let modulo = Modulo::by(bits);
+        let modulo = match scheme {
+            Scheme::RocksDbLegacy => Modulo::by(bits / ROCKSDB_LINE),
+            _ => Modulo::by(bits),
+        };
         Self {
+            bits,
             modulo,
             probes,
             scheme,
@@ -76,7 +185,7 @@ impl Walk {
         let step = (product as u64 ^ (product >> 64) as u64) | 1;
         let (step, growth) = match self.scheme {
             Scheme::DoubleHashing => (self.apart(step), 0),
-            Scheme::EnhancedDoubleHashing => (step, 1),
+            _ => (step, 1),
         };
         Probes {
             value: hash,
@@ -86,6 +195,18 @@ impl Walk {
             modulo: self.modulo,
             left: self.probes,
         }
+    }
+
+    /// The positions of a key under a scheme of another system.
+    #[inline]
+    pub(crate) fn foreign_probes<'k>(&self, key: &'k [u8]) -> ForeignProbes<'k> {
+        ForeignProbes::of_key(self.scheme, key, self.bits, self.modulo, self.probes)
+    }
+
+    /// The same for a value that the other system has hashed.
+    #[inline]
+    pub(crate) fn foreign_hash_probes(&self, hash: u64) -> ForeignProbes<'static> {
+        ForeignProbes::of_hash(self.scheme, hash, self.bits, self.modulo, self.probes)
     }
 
     /// A step that moves: neither it nor it less 2^64 is a multiple of the number of bits. With 1 bit there is none, with an
@@ -195,11 +316,37 @@ mod tests {
 
     #[test]
     fn numbers_are_frozen_and_lead_back_to_their_scheme() {
-        for (scheme, id) in Scheme::ALL.into_iter().zip([1, 2]) {
+        let known = [
+            (Scheme::DoubleHashing, 1),
+            (Scheme::EnhancedDoubleHashing, 2),
+            (Scheme::GuavaMitz32, 16),
+            (Scheme::GuavaMitz64, 17),
+            (Scheme::HadoopMurmur, 18),
+            (Scheme::HadoopJenkins, 19),
+            (Scheme::SparkV1, 20),
+            (Scheme::SparkV2 { seed: -5 }, 21),
+            (Scheme::ClickHouse, 22),
+            (Scheme::ClickHouseTerms { seed: u64::MAX }, 23),
+            (Scheme::LevelDb, 24),
+            (Scheme::RocksDb, 25),
+            (Scheme::RocksDbLegacy, 26),
+            (Scheme::Parquet, 27),
+            (Scheme::RedisBloom, 28),
+            (Scheme::RedisBloom32, 29),
+            (Scheme::Bip37 { tweak: u32::MAX }, 30),
+        ];
+        for (scheme, id) in known {
             assert_eq!(scheme.id(), id);
-            assert_eq!(Scheme::from_id(id), Some(scheme));
+            assert_eq!(Scheme::from_id(id, scheme.parameter()), Some(scheme));
         }
-        assert_eq!(Scheme::from_id(0), None);
-        assert_eq!(Scheme::from_id(3), None);
+        for id in [0, 3, 15, 31] {
+            assert_eq!(Scheme::from_id(id, 0), None);
+        }
+        assert_eq!(
+            Scheme::from_id(1, 7),
+            None,
+            "a parameter where there is none"
+        );
+        assert_eq!(Scheme::from_id(21, 1 << 32), None, "a parameter too large");
     }
 }

@@ -4,6 +4,7 @@ pub(crate) mod ahead;
 pub(crate) mod band;
 pub(crate) mod blocked;
 pub(crate) mod classic;
+pub(crate) mod foreign;
 pub(crate) mod fuse;
 mod modulo;
 pub(crate) mod window;

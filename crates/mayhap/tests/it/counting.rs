@@ -433,3 +433,100 @@ fn filters_can_be_sent_and_shared() {
     sendable::<CountingBloom>();
     sendable::<CountingPlan>();
 }
+
+fn foreign(counters: u64, probes: u32, scheme: Scheme) -> CountingBloom {
+    let classic = ClassicPlan::with_bits_and_probes(counters, probes).unwrap();
+    let plan = CountingPlan::from_classic(classic, 4).unwrap();
+    CountingBloom::from_plan(plan, scheme, HashScheme::Caller).unwrap()
+}
+
+#[test]
+fn under_another_systems_scheme_keys_are_known_by_their_bytes() {
+    let schemes = [
+        Scheme::HadoopJenkins,
+        Scheme::HadoopMurmur,
+        Scheme::GuavaMitz64,
+        Scheme::Parquet,
+    ];
+    for scheme in schemes {
+        let mut counting = foreign(4096, 8, scheme);
+        let mut classic =
+            ClassicBloom::from_plan(*counting.plan().classic(), scheme, HashScheme::Caller)
+                .unwrap();
+        let keys: Vec<_> = (0..300_u32).map(u32::to_le_bytes).collect();
+        for key in &keys {
+            assert_eq!(counting.insert(key), classic.insert(key));
+            assert!(counting.estimated_count(key) >= 1);
+        }
+        assert_eq!(counting.to_classic().unwrap(), classic);
+        let mut extended = foreign(4096, 8, scheme);
+        extended.extend(&keys);
+        assert_eq!(extended, counting);
+
+        let asked: Vec<_> = (0..3000_u32).map(u32::to_le_bytes).collect();
+        let mut found = vec![false; asked.len()];
+        counting.contains_each(&asked, &mut found);
+        for (key, found) in asked.iter().zip(found) {
+            assert_eq!(found, classic.contains(key));
+            assert_eq!(found, counting.contains(key));
+        }
+
+        let (plan, counts) = (*counting.plan(), counting.counters());
+        let same = CountingBloom::from_counts(plan, scheme, HashScheme::Caller, counts).unwrap();
+        assert_eq!(same, counting);
+        for key in &keys {
+            assert_eq!(counting.remove(key), Ok(true));
+        }
+        assert!(counting.is_empty());
+    }
+}
+
+#[test]
+#[should_panic(expected = "knows keys by their bytes")]
+fn hashes_of_ours_mean_nothing_to_another_systems_scheme() {
+    foreign(100, 3, Scheme::HadoopMurmur).insert_hash(KeyHash::from_u64(1));
+}
+
+#[test]
+fn counts_that_do_not_fit_are_refused() {
+    let plan = *foreign(5, 2, Scheme::HadoopMurmur).plan();
+    let made = |counts: &[u8]| {
+        let counts = counts.iter().copied();
+        CountingBloom::from_counts(plan, Scheme::HadoopMurmur, HashScheme::Caller, counts)
+    };
+    assert!(made(&[0, 15, 1, 2, 3]).is_ok());
+    assert!(made(&[0, 15, 1, 2]).is_err(), "too few");
+    assert!(made(&[0, 15, 1, 2, 3, 0]).is_err(), "too many");
+    assert!(made(&[0, 16, 1, 2, 3]).is_err(), "too large");
+    let blocks = ClassicPlan::with_bits_and_probes(100, 8).unwrap();
+    let blocks = CountingPlan::from_classic(blocks, 4).unwrap();
+    assert!(
+        CountingBloom::from_plan(blocks, Scheme::Parquet, HashScheme::Caller).is_err(),
+        "not whole blocks"
+    );
+}
+
+#[test]
+fn what_can_be_removed_is_and_full_counters_stay() {
+    for scheme in [Scheme::HadoopJenkins, Scheme::EnhancedDoubleHashing] {
+        let plan = *foreign(1000, 4, scheme).plan();
+        let mut filter = CountingBloom::from_plan(plan, scheme, HashScheme::Xxh3).unwrap();
+        assert!(!filter.remove_leaving_full("a"));
+        assert!(filter.is_empty());
+        for _ in 0..20 {
+            filter.insert("often");
+        }
+        let full = filter.clone();
+        assert!(filter.remove("often").is_err());
+        assert!(filter.remove_leaving_full("often"));
+        assert_eq!(filter, full);
+        for _ in 0..3 {
+            filter.insert("seldom");
+        }
+        for _ in 0..3 {
+            assert!(filter.remove_leaving_full("seldom"));
+        }
+        assert_eq!(filter, full);
+        assert_eq!(filter.estimated_count("often"), 15);
+    }
+}

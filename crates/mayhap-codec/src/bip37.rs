@@ -1,0 +1,108 @@
+//! Bitcoin's `filterload`: length, bytes, number of probes, tweak, flags; little-endian.
+
+use crate::bits;
+use crate::cursor::Cursor;
+use crate::{DecodeError, EncodeError, Format};
+use mayhap::plan::classic::ClassicPlan;
+use mayhap::{ClassicBloom, HashScheme, PlanError, Scheme};
+
+const MOST_BYTES: u64 = 36_000;
+const MOST_PROBES: u32 = 50;
+
+/// A filter and the byte that tells a node how to update it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Bip37 {
+    /// The bits.
+    pub filter: ClassicBloom,
+    /// `nFlags`.
+    pub flags: u8,
+}
+
+/// An empty filter as python-bitcoinlib makes it. Bitcoin Core divides bits by keys as whole numbers first, and may come to fewer
+/// probes.
+///
+/// # Errors
+/// When there are no keys, or the rate is not between 0 and 1 or leaves no byte.
+pub fn create(elements: u64, fpp: f64, tweak: u32, flags: u8) -> Result<Bip37, PlanError> {
+    let ln2 = std::f64::consts::LN_2;
+    let wanted = -1.0 / (ln2 * ln2) * elements as f64 * fpp.ln();
+    let bytes = (wanted.min(8.0 * MOST_BYTES as f64) / 8.0) as u64;
+    if bytes == 0 || !(fpp > 0.0 && fpp < 1.0) {
+        return Err(PlanError::Number {
+            field: "false_positive_rate",
+            value: fpp,
+            accepted: "a number above 0 and below 1, strict enough for a byte of filter",
+        });
+    }
+    let probes = (bytes as f64 * 8.0 / elements as f64 * ln2) as u32;
+    let plan = ClassicPlan {
+        capacity: elements,
+        asked: fpp,
+        ..ClassicPlan::with_bits_and_probes(8 * bytes, probes.clamp(1, MOST_PROBES))?
+    };
+    let filter = ClassicBloom::from_plan(plan, Scheme::Bip37 { tweak }, HashScheme::Caller)?;
+    Ok(Bip37 { filter, flags })
+}
+
+/// Reads a `filterload` payload.
+///
+/// # Errors
+/// When it is none, is larger than nodes accept, or has no bytes (which matches everything and holds nothing).
+pub fn decode(bytes: &[u8]) -> Result<Bip37, DecodeError> {
+    let mut at = Cursor::new(bytes, Format::Bip37);
+    let first = at.u8("length")?;
+    let length = match first {
+        0xfd => u64::from(at.u16_le("length")?),
+        0xfe => u64::from(at.u32_le("length")?),
+        0xff => at.u64_le("length")?,
+        short => u64::from(short),
+    };
+    if length == 0 || length > MOST_BYTES {
+        return Err(at.value("length", i128::from(length), "1 to 36,000"));
+    }
+    let data = at.take("data", length)?;
+    let probes = at.u32_le("number of hash functions")?;
+    if probes == 0 || probes > MOST_PROBES {
+        return Err(at.value("number of hash functions", i128::from(probes), "1 to 50"));
+    }
+    let tweak = at.u32_le("tweak")?;
+    let flags = at.u8("flags")?;
+    at.finish()?;
+    let words = bits::from_bytes(data);
+    let filter = bits::filter(&at, 8 * length, probes, Scheme::Bip37 { tweak }, words)?;
+    Ok(Bip37 { filter, flags })
+}
+
+/// A `filterload` payload.
+///
+/// # Errors
+/// When the filter's keys are not hashed as Bitcoin's are, or nodes would not accept it.
+pub fn encode(bip37: &Bip37) -> Result<Vec<u8>, EncodeError> {
+    let refuse = |reason| EncodeError {
+        format: Format::Bip37,
+        reason,
+    };
+    let filter = &bip37.filter;
+    let plan = filter.plan();
+    let Scheme::Bip37 { tweak } = filter.scheme() else {
+        return Err(refuse(crate::OTHER_HASH));
+    };
+    let length = plan.bits.div_ceil(8);
+    if length > MOST_BYTES || plan.probes > MOST_PROBES {
+        return Err(refuse(
+            "nodes take at most 36,000 bytes and 50 probes: give fewer keys",
+        ));
+    }
+    let mut out = Vec::with_capacity(16 + length as usize);
+    if length < 253 {
+        out.push(length as u8);
+    } else {
+        out.push(0xfd);
+        out.extend_from_slice(&(length as u16).to_le_bytes());
+    }
+    bits::to_bytes(filter.words(), length, &mut out);
+    out.extend_from_slice(&plan.probes.to_le_bytes());
+    out.extend_from_slice(&tweak.to_le_bytes());
+    out.push(bip37.flags);
+    Ok(out)
+}

@@ -1,0 +1,60 @@
+//! ClickHouse's compressed frames, in which an index lies on disk: checksum, method, sizes, data.
+
+use crate::cursor::Cursor;
+use crate::{DecodeError, Format, Limits, Problem};
+use mayhap::foreign::city;
+
+/// Method, compressed size, size.
+const HEADER: u64 = 9;
+const LZ4: u8 = 0x82;
+const STORED: u8 = 0x02;
+
+/// What all frames of a file hold.
+///
+/// # Errors
+/// When a frame is cut off, its checksum is wrong or its method unknown, or when all together are larger than is allowed.
+pub fn decompress(bytes: &[u8], limits: Limits) -> Result<Vec<u8>, DecodeError> {
+    let mut at = Cursor::new(bytes, Format::ClickHouse);
+    let mut out = Vec::new();
+    while at.left() > 0 {
+        let sums = (at.u64_le("checksum")?, at.u64_le("checksum")?);
+        let mut frame = at.clone();
+        let method = at.u8("method")?;
+        let packed = u64::from(at.u32_le("compressed size")?);
+        let size = u64::from(at.u32_le("size")?);
+        let Some(length) = packed.checked_sub(HEADER) else {
+            return Err(at.value("compressed size", i128::from(packed), "9 or more"));
+        };
+        let data = at.take("data", length)?;
+        if city::hash128(frame.take("frame", packed)?) != sums {
+            return Err(at.error(Problem::Checksum));
+        }
+        let total = size + out.len() as u64;
+        if total > limits.most_bytes {
+            return Err(at.error(Problem::TooLarge {
+                bytes: total,
+                limit: limits.most_bytes,
+            }));
+        }
+        match method {
+            STORED if size == length => out.extend_from_slice(data),
+            LZ4 => {
+                // A byte of LZ4 stands for 255 at most.
+                if size > 256 * (length + 1) {
+                    return Err(at.value("size", i128::from(size), "what so few bytes can hold"));
+                }
+                let unpacked = lz4_flex::block::decompress(data, size as usize);
+                match unpacked {
+                    Ok(unpacked) if unpacked.len() as u64 == size => {
+                        out.extend_from_slice(&unpacked);
+                    }
+                    _ => return Err(at.value("size", i128::from(size), "the size of the data")),
+                }
+            }
+            other => {
+                return Err(at.value("method", i128::from(other), "0x82 (LZ4) or 0x02 (stored)"));
+            }
+        }
+    }
+    Ok(out)
+}

@@ -1,0 +1,102 @@
+//! What can be wrong with bytes, and with a filter that is to become bytes.
+
+use crate::Format;
+use mayhap::PlanError;
+use std::fmt;
+
+/// Bytes that are not a filter of a format.
+#[derive(Debug, Clone, PartialEq)]
+pub struct DecodeError {
+    /// The format that they were taken for.
+    pub format: Format,
+    /// Where, in bytes from the beginning.
+    pub offset: u64,
+    /// What is wrong there.
+    pub problem: Problem,
+}
+
+/// What is wrong with bytes.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub enum Problem {
+    /// They end before the filter does.
+    Cut {
+        /// What was being read.
+        what: &'static str,
+        /// Bytes that it takes.
+        needed: u64,
+        /// Bytes that are left.
+        left: u64,
+    },
+    /// They go on after the filter's end.
+    Trailing {
+        /// Bytes too many.
+        bytes: u64,
+    },
+    /// A field has a value that filters of this format do not have.
+    Value {
+        /// The field.
+        field: &'static str,
+        /// What it holds, as a number.
+        value: i128,
+        /// What it could hold.
+        accepted: &'static str,
+    },
+    /// A checksum does not fit its bytes.
+    Checksum,
+    /// The filter is larger than the caller allows.
+    TooLarge {
+        /// Bytes that it would take.
+        bytes: u64,
+        /// Bytes that are allowed.
+        limit: u64,
+    },
+    /// The shape is sound, and no such filter can be made.
+    Plan(PlanError),
+}
+
+impl fmt::Display for DecodeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "not a {} filter: at byte {}: ", self.format, self.offset)?;
+        match &self.problem {
+            Problem::Cut { what, needed, left } => write!(
+                f,
+                "{what} takes {needed} bytes and {left} are left: the file is cut off, or of another format"
+            ),
+            Problem::Trailing { bytes } => write!(
+                f,
+                "{bytes} bytes follow its end: the file is damaged, or of another format"
+            ),
+            Problem::Value {
+                field,
+                value,
+                accepted,
+            } => write!(f, "{field} is {value}, and it can be {accepted}"),
+            Problem::Checksum => f.write_str("the checksum is wrong: the file is damaged"),
+            Problem::TooLarge { bytes, limit } => write!(
+                f,
+                "it takes {bytes} bytes of memory and {limit} are allowed: raise the limit if you trust the file"
+            ),
+            Problem::Plan(error) => error.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for DecodeError {}
+
+/// A filter that a format has no bytes for.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct EncodeError {
+    /// The format.
+    pub format: Format,
+    /// What stands in the way, and what to do.
+    pub reason: &'static str,
+}
+
+impl fmt::Display for EncodeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "cannot be written as {}: {}", self.format, self.reason)
+    }
+}
+
+impl std::error::Error for EncodeError {}

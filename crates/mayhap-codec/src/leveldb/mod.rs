@@ -1,0 +1,100 @@
+//! LevelDB's built-in filter ("leveldb.BuiltinBloomFilter2"): bytes, and their number of probes in one more.
+
+mod block;
+
+pub use block::{FilterBlock, FilterBlockBuilder};
+
+use crate::bits;
+use crate::cursor::Cursor;
+use crate::{DecodeError, EncodeError, Format};
+use mayhap::plan::classic::ClassicPlan;
+use mayhap::{ClassicBloom, HashScheme, PlanError, Scheme};
+
+/// LevelDB's own most.
+const MOST_PROBES: u32 = 30;
+
+/// An empty filter as `NewBloomFilterPolicy(bits_per_key)` makes it for so many keys; repeated keys count.
+///
+/// # Errors
+/// When the filter would be too large.
+pub fn create(keys: u64, bits_per_key: u32) -> Result<ClassicBloom, PlanError> {
+    let bits = keys
+        .checked_mul(u64::from(bits_per_key))
+        .ok_or(PlanError::Count {
+            field: "capacity",
+            value: keys,
+            accepted: "fewer keys, or fewer bits a key",
+        })?;
+    let bytes = bits.max(64).div_ceil(8);
+    let plan = ClassicPlan {
+        capacity: keys.max(1),
+        ..ClassicPlan::with_bits_and_probes(8 * bytes, probes(bits_per_key))?
+    };
+    ClassicBloom::from_plan(plan, Scheme::LevelDb, HashScheme::Caller)
+}
+
+/// LevelDB's number of probes, which older RocksDB has too.
+pub(crate) fn probes(bits_per_key: u32) -> u32 {
+    ((f64::from(bits_per_key) * 0.69) as u32).clamp(1, MOST_PROBES)
+}
+
+/// What a filter's bytes say. LevelDB has answers where there is nothing to look at.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Filter {
+    /// Shorter than two bytes: nothing is in it.
+    Nothing,
+    /// The number of probes is 0, or one that is kept for the future: every key may be in it.
+    Everything,
+    /// Bits.
+    Bloom(ClassicBloom),
+}
+
+impl Filter {
+    /// `KeyMayMatch`.
+    pub fn contains(&self, key: impl AsRef<[u8]>) -> bool {
+        match self {
+            Self::Nothing => false,
+            Self::Everything => true,
+            Self::Bloom(filter) => filter.contains(key),
+        }
+    }
+}
+
+/// Reads what `CreateFilter` wrote.
+///
+/// # Errors
+/// When the memory is not there. All bytes are filters.
+pub fn decode(bytes: &[u8]) -> Result<Filter, DecodeError> {
+    let at = Cursor::new(bytes, Format::LevelDb);
+    let Some((&probes, data)) = bytes.split_last().filter(|(_, data)| !data.is_empty()) else {
+        return Ok(Filter::Nothing);
+    };
+    let probes = u32::from(probes);
+    if !(1..=MOST_PROBES).contains(&probes) {
+        return Ok(Filter::Everything);
+    }
+    let words = bits::from_bytes(data);
+    bits::filter(&at, 8 * data.len() as u64, probes, Scheme::LevelDb, words).map(Filter::Bloom)
+}
+
+/// What `CreateFilter` would write.
+///
+/// # Errors
+/// When the filter's keys are not hashed as LevelDB's are, or it has more than 30 probes.
+pub fn encode(filter: &ClassicBloom) -> Result<Vec<u8>, EncodeError> {
+    let refuse = |reason| EncodeError {
+        format: Format::LevelDb,
+        reason,
+    };
+    let plan = filter.plan();
+    if filter.scheme() != Scheme::LevelDb {
+        return Err(refuse(crate::OTHER_HASH));
+    }
+    if plan.probes > MOST_PROBES {
+        return Err(refuse("it has more than 30 probes"));
+    }
+    let mut out = Vec::with_capacity(1 + filter.size_bytes() as usize);
+    bits::to_bytes(filter.words(), plan.bits.div_ceil(8), &mut out);
+    out.push(plan.probes as u8);
+    Ok(out)
+}

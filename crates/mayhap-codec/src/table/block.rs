@@ -1,0 +1,123 @@
+//! A block of a table: entries whose keys share prefixes, a kind of compression, and a checksum.
+
+use super::too_large;
+use crate::cursor::Cursor;
+use crate::{DecodeError, Format, Limits};
+use std::borrow::Cow;
+use std::ops::ControlFlow;
+
+const STORED: u8 = 0;
+const SNAPPY: u8 = 1;
+
+/// Where a block is.
+#[derive(Clone, Copy)]
+pub(super) struct Handle {
+    pub(super) offset: u64,
+    size: u64,
+}
+
+impl Handle {
+    pub(super) fn read(at: &mut Cursor<'_>) -> Result<Self, DecodeError> {
+        Ok(Self {
+            offset: at.varint("offset of a block")?,
+            size: at.varint("size of a block")?,
+        })
+    }
+}
+
+/// The bytes of a block, out of their compression.
+pub(super) struct Block<'a> {
+    bytes: Cow<'a, [u8]>,
+    format: Format,
+}
+
+impl<'a> Block<'a> {
+    pub(super) fn read(
+        bytes: &'a [u8],
+        handle: Handle,
+        format: Format,
+        limits: Limits,
+    ) -> Result<Self, DecodeError> {
+        let mut at = Cursor::new(bytes, format);
+        at.take("data before a block", handle.offset)?;
+        let data = at.take("block", handle.size)?;
+        let bytes =
+            match at.u8("kind of compression")? {
+                STORED => Cow::Borrowed(data),
+                SNAPPY => {
+                    let size = snap::raw::decompress_len(data).ok();
+                    // Snappy never packs more than 64 bytes into three.
+                    let size = size.filter(|&size| size as u64 <= 32 * (data.len() as u64 + 1));
+                    let Some(size) = size else {
+                        return Err(at.value(
+                            "size of a block",
+                            data.len() as i128,
+                            "what its data can hold",
+                        ));
+                    };
+                    if size as u64 > limits.most_bytes {
+                        return Err(too_large(&at, size as u64, limits));
+                    }
+                    let unpacked = snap::raw::Decoder::new().decompress_vec(data);
+                    Cow::Owned(unpacked.map_err(|_| {
+                        at.value("data of a block", 0, "bytes that Snappy has packed")
+                    })?)
+                }
+                other => {
+                    return Err(at.value(
+                        "kind of compression",
+                        i128::from(other),
+                        "0 (none) or 1 (Snappy)",
+                    ));
+                }
+            };
+        Ok(Self { bytes, format })
+    }
+
+    pub(super) fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    /// Hands over keys and values, in order, until one is broken off. Keys share prefixes with those before, so that all of them
+    /// at once could be much larger than the block.
+    pub(super) fn each_entry<B>(
+        &self,
+        mut each: impl FnMut(&[u8], &[u8]) -> Result<ControlFlow<B>, DecodeError>,
+    ) -> Result<Option<B>, DecodeError> {
+        let at = Cursor::new(&self.bytes, self.format);
+        let restarts = self
+            .bytes
+            .last_chunk()
+            .map_or(0, |bytes| u32::from_le_bytes(*bytes) as usize);
+        let tail = restarts
+            .checked_mul(4)
+            .and_then(|bytes| bytes.checked_add(4));
+        let Some(end) = tail.and_then(|tail| self.bytes.len().checked_sub(tail)) else {
+            return Err(at.value(
+                "number of restarts",
+                restarts as i128,
+                "as many as the block has room for",
+            ));
+        };
+        let mut at = Cursor::new(&self.bytes[..end], self.format);
+        let mut key = Vec::new();
+        while at.left() > 0 {
+            let shared = at.varint("shared bytes")?;
+            let own = at.varint("own bytes")?;
+            let value = at.varint("bytes of a value")?;
+            if shared > key.len() as u64 {
+                return Err(at.value(
+                    "shared bytes",
+                    i128::from(shared),
+                    "at most those of the key before",
+                ));
+            }
+            key.truncate(shared as usize);
+            key.extend_from_slice(at.take("key", own)?);
+            if let ControlFlow::Break(found) = each(&key, at.take("value", value)?)? {
+                return Ok(Some(found));
+            }
+        }
+        Ok(None)
+    }
+}
