@@ -125,6 +125,33 @@ fn weak(bytes: &[u8], a: u64, b: u64) -> (u64, u64) {
     )
 }
 
+/// What long keys are taken into, 64 bytes at a time.
+struct State {
+    x: u64,
+    y: u64,
+    z: u64,
+    v: (u64, u64),
+    w: (u64, u64),
+}
+
+impl State {
+    #[inline(always)]
+    fn take_in(&mut self, block: &[u8]) {
+        let Self { x, y, z, v, w } = self;
+        *x = x
+            .wrapping_add(*y)
+            .wrapping_add(v.0)
+            .wrapping_add(u64_at(block, 16));
+        *x = x.rotate_right(37).wrapping_mul(K1) ^ w.1;
+        *y = y.wrapping_add(v.1).wrapping_add(u64_at(block, 48));
+        *y = y.rotate_right(42).wrapping_mul(K1) ^ v.0;
+        *z = (*z ^ w.0).rotate_right(33);
+        *v = weak(block, v.1.wrapping_mul(K1), x.wrapping_add(w.0));
+        *w = weak(&block[32..], z.wrapping_add(w.1), *y);
+        core::mem::swap(z, x);
+    }
+}
+
 #[inline]
 fn long(key: &[u8]) -> u64 {
     let length = key.len();
@@ -132,27 +159,17 @@ fn long(key: &[u8]) -> u64 {
     let mut x = u64_at(key, 0);
     let mut y = u64_at(key, length - 16) ^ K1;
     let mut z = u64_at(key, length - 56) ^ K0;
-    let mut v = weak(&key[length - 64..], wide, y);
-    let mut w = weak(&key[length - 32..], wide.wrapping_mul(K1), K0);
+    let v = weak(&key[length - 64..], wide, y);
+    let w = weak(&key[length - 32..], wide.wrapping_mul(K1), K0);
     z = z.wrapping_add(shift_mix(v.1).wrapping_mul(K1));
     x = z.wrapping_add(x).rotate_right(39).wrapping_mul(K1);
     y = y.rotate_right(33).wrapping_mul(K1);
     // The last 1 to 64 bytes are in v and w already.
+    let mut state = State { x, y, z, v, w };
     for block in key[..(length - 1) & !63].chunks_exact(64) {
-        x = x
-            .wrapping_add(y)
-            .wrapping_add(v.0)
-            .wrapping_add(u64_at(block, 16));
-        x = x.rotate_right(37).wrapping_mul(K1);
-        y = y.wrapping_add(v.1).wrapping_add(u64_at(block, 48));
-        y = y.rotate_right(42).wrapping_mul(K1);
-        x ^= w.1;
-        y ^= v.0;
-        z = (z ^ w.0).rotate_right(33);
-        v = weak(block, v.1.wrapping_mul(K1), x.wrapping_add(w.0));
-        w = weak(&block[32..], z.wrapping_add(w.1), y);
-        core::mem::swap(&mut z, &mut x);
+        state.take_in(block);
     }
+    let State { x, y, z, v, w } = state;
     pair(
         pair(v.0, w.0)
             .wrapping_add(shift_mix(y).wrapping_mul(K1))
@@ -181,23 +198,23 @@ fn mixed(word: u64) -> u64 {
     shift_mix(word.wrapping_mul(K1)).wrapping_mul(K1)
 }
 
-fn with_seeds(bytes: &[u8], mut x: u64, mut y: u64) -> (u64, u64) {
+fn with_seeds(bytes: &[u8], x: u64, y: u64) -> (u64, u64) {
     if bytes.len() < 128 {
         return murmur(bytes, x, y);
     }
-    let mut z = (bytes.len() as u64).wrapping_mul(K1);
+    let z = (bytes.len() as u64).wrapping_mul(K1);
     let first = (y ^ K1)
         .rotate_right(49)
         .wrapping_mul(K1)
         .wrapping_add(u64_at(bytes, 0));
-    let mut v = (
+    let v = (
         first,
         first
             .rotate_right(42)
             .wrapping_mul(K1)
             .wrapping_add(u64_at(bytes, 8)),
     );
-    let mut w = (
+    let w = (
         y.wrapping_add(z)
             .rotate_right(35)
             .wrapping_mul(K1)
@@ -206,23 +223,19 @@ fn with_seeds(bytes: &[u8], mut x: u64, mut y: u64) -> (u64, u64) {
             .rotate_right(53)
             .wrapping_mul(K1),
     );
+    let mut state = State { x, y, z, v, w };
     let pairs = bytes.chunks_exact(128);
     let rest = pairs.remainder().len();
     for block in pairs.flat_map(|pair| pair.chunks_exact(64)) {
-        x = x
-            .wrapping_add(y)
-            .wrapping_add(v.0)
-            .wrapping_add(u64_at(block, 16));
-        x = x.rotate_right(37).wrapping_mul(K1);
-        y = y.wrapping_add(v.1).wrapping_add(u64_at(block, 48));
-        y = y.rotate_right(42).wrapping_mul(K1);
-        x ^= w.1;
-        y ^= v.0;
-        z = (z ^ w.0).rotate_right(33);
-        v = weak(block, v.1.wrapping_mul(K1), x.wrapping_add(w.0));
-        w = weak(&block[32..], z.wrapping_add(w.1), y);
-        core::mem::swap(&mut z, &mut x);
+        state.take_in(block);
     }
+    let State {
+        mut x,
+        mut y,
+        z,
+        mut v,
+        mut w,
+    } = state;
     y = y
         .wrapping_add(w.0.rotate_right(37).wrapping_mul(K0))
         .wrapping_add(z);
