@@ -31,7 +31,7 @@ lint: ## formatting, clippy, documentation, no_std; warnings are errors
 	cargo fmt --manifest-path $(BENCH) --check
 	cargo clippy --manifest-path $(BENCH) --all-targets -- -D warnings
 
-bench: ## mayhap against its peers, about 20 minutes; updates docs/performance.md
+bench: ## mayhap against its peers, about 40 minutes; updates docs/performance.md
 	cargo run --release --manifest-path $(BENCH) -- --markdown docs/performance.md --chart docs/performance.svg
 
 soak: ## the long versions of the tests: hours

@@ -68,7 +68,7 @@ impl Machine {
                 self.children, self.rounds
             ),
             "CPU time of the thread; wall time where two threads insert".to_owned(),
-            "xorf, cuckoofilter, qfilter and the hash set are built once a process, which is the time shown for their inserts"
+            "all but the first four are built once a process, which is the time shown for their inserts"
                 .to_owned(),
         ]
     }
@@ -140,6 +140,8 @@ fn peers() -> Vec<String> {
         "xorf",
         "cuckoofilter",
         "qfilter",
+        "growable-bloom-filter",
+        "scalable_cuckoo_filter",
     ]
     .into_iter()
     .filter_map(version)

@@ -27,6 +27,7 @@
 //! * [`Excepting`]: any of these, and never wrong about a list of keys that are not in.
 //! * [`Retouched`]: chosen false positives are taken out, and keys with them.
 //! * [`plan`]: all sizing arithmetic; [`plan::BloomPlan`] is what `Bloom::new` asks.
+//! * [`foreign`]: the hash functions of other systems, for those who read their filters.
 //! * [`Kernel`]: which SIMD instructions are used.
 //!
 //! # Features

@@ -3,7 +3,6 @@
 //! It takes 3 % fewer bits than `Bloom` at 1 % and 2 % fewer at 0.1 %, and k cache lines a key instead of one or two: take
 //! `Bloom` unless others must read the bits.
 
-use super::bloom::CHUNK;
 use crate::plan::classic::{self, ClassicPlan};
 use crate::probe::ahead;
 use crate::probe::classic::{Probes, Scheme, Walk};
@@ -543,20 +542,6 @@ pub(super) fn check_blocks(bits: u64, scheme: Scheme) -> Result<(), PlanError> {
     }
 }
 
-/// Hashes up to `CHUNK` keys.
-pub(super) fn hash_chunk<'h, K: AsRef<[u8]>>(
-    scheme: &HashScheme,
-    keys: impl Iterator<Item = K>,
-    hashes: &'h mut [KeyHash; CHUNK],
-) -> &'h [KeyHash] {
-    let mut count = 0;
-    for (place, key) in hashes.iter_mut().zip(keys) {
-        *place = scheme.hash(key.as_ref());
-        count += 1;
-    }
-    &hashes[..count]
-}
-
 /// About how many distinct keys set so many bits, to the nearest; saturates, as float to integer casts do.
 pub(super) fn keys_for(plan: &ClassicPlan, set_bits: u64) -> u64 {
     libm::round(classic::estimated_keys(plan.bits, plan.probes, set_bits)) as u64
@@ -590,20 +575,13 @@ impl<K: AsRef<[u8]>> Extend<K> for ClassicBloom {
     /// # Panics
     /// On a filter made by [`ClassicBloom::for_hashes`].
     fn extend<I: IntoIterator<Item = K>>(&mut self, keys: I) {
-        let mut keys = keys.into_iter();
-        if !self.scheme.is_native() {
-            for key in keys {
-                self.insert(key);
-            }
+        if self.scheme.is_native() {
+            let scheme = self.hash_scheme;
+            scheme.hash_all(keys, |hashes| self.insert_hashes(hashes));
             return;
         }
-        let mut buffer = [KeyHash::from_u64(0); CHUNK];
-        loop {
-            let hashes = hash_chunk(&self.hash_scheme, &mut keys, &mut buffer);
-            if hashes.is_empty() {
-                return;
-            }
-            self.insert_hashes(hashes);
+        for key in keys {
+            self.insert(key);
         }
     }
 }

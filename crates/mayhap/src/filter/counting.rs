@@ -7,8 +7,7 @@
 //!
 //! Under a scheme of another system it knows keys by their bytes alone, as `ClassicBloom` does.
 
-use super::bloom::CHUNK;
-use super::classic::{ClassicBloom, check_blocks, check_same_shape, hash_chunk, keys_for};
+use super::classic::{ClassicBloom, check_blocks, check_same_shape, keys_for};
 use crate::plan::classic;
 use crate::plan::counting::{CountingPlan, DEFAULT_COUNTER_BITS};
 use crate::probe::ahead;
@@ -571,20 +570,13 @@ impl<K: AsRef<[u8]>> Extend<K> for CountingBloom {
     /// # Panics
     /// On a filter made by [`CountingBloom::for_hashes`].
     fn extend<I: IntoIterator<Item = K>>(&mut self, keys: I) {
-        let mut keys = keys.into_iter();
-        if !self.scheme.is_native() {
-            for key in keys {
-                self.insert(key);
-            }
+        if self.scheme.is_native() {
+            let scheme = self.hash_scheme;
+            scheme.hash_all(keys, |hashes| self.insert_hashes(hashes));
             return;
         }
-        let mut buffer = [KeyHash::from_u64(0); CHUNK];
-        loop {
-            let hashes = hash_chunk(&self.hash_scheme, &mut keys, &mut buffer);
-            if hashes.is_empty() {
-                return;
-            }
-            self.insert_hashes(hashes);
+        for key in keys {
+            self.insert(key);
         }
     }
 }

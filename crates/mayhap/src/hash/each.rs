@@ -1,4 +1,4 @@
-//! Many keys, hashed a few hundred at a time: what every kind's `contains_each` begins with.
+//! Many keys, hashed a few hundred at a time: what `contains_each` and `extend` begin with.
 
 use super::HashScheme;
 use crate::KeyHash;
@@ -8,6 +8,30 @@ use crate::KeyHash;
 const CHUNK: usize = 512;
 
 impl HashScheme {
+    /// Hands the hashes of all keys to `take`, some hundred at a time.
+    ///
+    /// # Panics
+    /// For the caller's own hashes.
+    pub(crate) fn hash_all<K: AsRef<[u8]>>(
+        &self,
+        keys: impl IntoIterator<Item = K>,
+        mut take: impl FnMut(&[KeyHash]),
+    ) {
+        let mut hashes = [KeyHash::from_u64(0); CHUNK];
+        let mut keys = keys.into_iter();
+        loop {
+            let mut count = 0;
+            for (hash, key) in hashes.iter_mut().zip(&mut keys) {
+                *hash = self.hash(key.as_ref());
+                count += 1;
+            }
+            if count == 0 {
+                return;
+            }
+            take(&hashes[..count]);
+        }
+    }
+
     /// Hands the hashes of `keys` to `ask`, with their places in `found`.
     ///
     /// # Panics
