@@ -6,6 +6,8 @@ use std::fmt;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum Format {
+    /// Our own files.
+    Mayhap,
     /// Guava's `BloomFilter.writeTo`.
     Guava,
     /// Hadoop's `BloomFilter`.
@@ -34,7 +36,8 @@ pub enum Format {
 
 impl Format {
     /// All formats.
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 13] = [
+        Self::Mayhap,
         Self::Guava,
         Self::Hadoop,
         Self::HadoopCounting,
@@ -52,6 +55,7 @@ impl Format {
     /// As `--format` has it.
     pub const fn name(self) -> &'static str {
         match self {
+            Self::Mayhap => "mayhap",
             Self::Guava => "guava",
             Self::Hadoop => "hadoop",
             Self::HadoopCounting => "hadoop-counting",
