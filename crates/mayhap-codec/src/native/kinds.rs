@@ -28,6 +28,12 @@ fn number_of(kind: Kind) -> u16 {
     known.map_or(0, |known| known.1)
 }
 
+/// The kind of a file's filter, if the number is known.
+pub(super) fn kind_of(header: &Header<'_>) -> Option<Kind> {
+    let known = KINDS.iter().find(|known| known.1 == header.kind);
+    known.map(|known| known.0)
+}
+
 /// The parts of a filter.
 pub(super) fn take_apart(filter: &AnyFilter) -> Result<Parts<'_>, EncodeError> {
     let scheme = filter.scheme();
@@ -63,8 +69,7 @@ pub(super) fn put_together(
     header.check_self_test(header::self_test(scheme))?;
     let mut plan = header.plan()?;
     let at = &mut plan;
-    let kind = KINDS.iter().find(|known| known.1 == header.kind);
-    let filter = match kind.map(|known| known.0) {
+    let filter = match kind_of(header) {
         Some(Kind::Bloom) => bloom::read(at, sections, scheme)?.into(),
         Some(Kind::Classic) => classic::read(at, sections, scheme)?.into(),
         Some(Kind::Counting) => classic::read_counting(at, sections, scheme)?.into(),

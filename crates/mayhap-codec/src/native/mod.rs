@@ -10,12 +10,16 @@
 //! Nothing is believed before it is checked: the header's checksum first, then the length of the file, then every page, then every
 //! field. The checksums find accidents, not forgery; forged files are refused, or filters that still answer.
 
+mod file;
 mod header;
 mod kinds;
 mod pages;
 mod parts;
+mod repair;
 
+pub use file::{OpenError, open, save};
 pub use header::key_id;
+pub use repair::{Repaired, repair_with_ones};
 
 use crate::{DecodeError, EncodeError, Format, Limits, Problem};
 use header::Header;
