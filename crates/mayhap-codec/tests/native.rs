@@ -1,7 +1,7 @@
 //! Our own files: what is written is read, every damage is found, and nothing that strangers write does harm.
 
 use mayhap::{
-    AnyFilter, Bloom, ClassicBloom, CountingBloom, Cuckoo, GrowingBloom, HashScheme, KeyHash,
+    AnyFilter, Bloom, ClassicBloom, CountingBloom, Cuckoo, Fuse, GrowingBloom, HashScheme, KeyHash,
     Scheme, SipKey,
 };
 use mayhap_codec::{DecodeError, Limits, Problem, native};
@@ -51,6 +51,10 @@ fn filters() -> Vec<AnyFilter> {
     let mut hashes = Bloom::for_hashes(100, 0.01).unwrap();
     hashes.insert_hash(KeyHash::from_u64(0x1234_5678_9abc_def0));
     all.push(hashes.into());
+    for (keys, rate) in [(0, 0.01), (1, 0.01), (500, 0.01), (3000, 1e-4), (100, 1e-9)] {
+        let keys: Vec<_> = (0..keys).map(key).collect();
+        all.push(Fuse::build(&keys, rate).unwrap().into());
+    }
     all.extend(walks_of_others().map(AnyFilter::from));
     all
 }
@@ -326,7 +330,7 @@ fn forged_bodies_do_no_harm() {
     for filter in filters() {
         let bytes = native::encode(&filter).unwrap();
         let header = header_bytes(&bytes);
-        let body = bytes.len() - header - 16;
+        let body = bytes.len().saturating_sub(header + 16);
         for step in 0..300_usize {
             let mut forged = bytes.clone();
             if body > 0 {
@@ -343,7 +347,7 @@ fn seal(bytes: &mut [u8], header: usize) {
     use twox_hash::XxHash3_64;
     let sum = XxHash3_64::oneshot(&bytes[..header - 8]);
     bytes[header - 8..header].copy_from_slice(&sum.to_le_bytes());
-    let mut pages = 1;
+    let mut pages = 0;
     while bytes.len() - header > pages * ((1 << 16) + 8) + 8 {
         pages += 1;
     }
