@@ -1,10 +1,11 @@
 //! Our own files: what is written is read, every damage is found, and nothing that strangers write does harm.
 
 use mayhap::{
-    AnyFilter, Bloom, ClassicBloom, CountingBloom, Cuckoo, Fuse, GrowingBloom, HashScheme, KeyHash,
-    Scheme, SipKey,
+    AnyFilter, Bloom, Burst, ClassicBloom, CountingBloom, Cuckoo, Fuse, GrowingBloom, HashScheme,
+    KeyHash, Scheme, SipKey, Timestamp, WindowBloom,
 };
 use mayhap_codec::{DecodeError, Limits, Problem, native};
+use std::time::Duration;
 
 const SECRET: SipKey = SipKey::new(*b"sixteen secrets.");
 
@@ -55,8 +56,25 @@ fn filters() -> Vec<AnyFilter> {
         let keys: Vec<_> = (0..keys).map(key).collect();
         all.push(Fuse::build(&keys, rate).unwrap().into());
     }
+    for burst in [Burst::Overflow, Burst::RotateEarly] {
+        all.push(window(0).on_burst(burst).into());
+        let mut filter = window(0).on_burst(burst);
+        for number in 0..900 {
+            filter.insert(key(number), Timestamp(1000 + 17 * number));
+        }
+        all.push(filter.into());
+    }
     all.extend(walks_of_others().map(AnyFilter::from));
     all
+}
+
+fn window(keys: u64) -> WindowBloom {
+    let length = Duration::from_millis(12_345);
+    let mut filter = WindowBloom::new(200, 0.01, length, Timestamp(1000)).unwrap();
+    for number in 0..keys {
+        filter.insert(key(number), Timestamp(1000 + 17 * number));
+    }
+    filter
 }
 
 fn folded() -> Bloom {
@@ -197,7 +215,7 @@ fn a_file_that_is_larger_than_allowed_is_refused() {
 }
 
 /// What `golden/native` holds, one a kind: these files were written by the first release of version 1 and never change.
-fn golden() -> [(&'static str, AnyFilter); 8] {
+fn golden() -> [(&'static str, AnyFilter); 9] {
     let keys: Vec<_> = (0..100).map(key).collect();
     [
         ("bloom", filled(Bloom::new(100, 0.01).unwrap().into(), 100)),
@@ -225,6 +243,7 @@ fn golden() -> [(&'static str, AnyFilter); 8] {
             "cuckoo",
             filled(Cuckoo::growing(20, 0.1).unwrap().into(), 100),
         ),
+        ("window", window(100).into()),
         ("fuse", Fuse::build(&keys, 0.01).unwrap().into()),
     ]
 }
@@ -433,7 +452,7 @@ fn ask(bytes: &[u8]) {
     }
     // One that grows asks for as much memory as its plan says, forged or not.
     let grows = match &filter {
-        AnyFilter::Growing(_) => true,
+        AnyFilter::Growing(_) | AnyFilter::Window(_) => true,
         AnyFilter::Cuckoo(cuckoo) => cuckoo.growth().is_some(),
         _ => false,
     };

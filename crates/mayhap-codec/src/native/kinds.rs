@@ -5,6 +5,7 @@ mod classic;
 mod cuckoo;
 mod fuse;
 mod growing;
+mod window;
 
 use super::header::{self, Header};
 use super::parts::{Parts, Sections};
@@ -51,11 +52,12 @@ pub(super) fn take_apart(filter: &AnyFilter) -> Result<Parts<'_>, EncodeError> {
         AnyFilter::Counting(filter) => classic::write_counting(filter, &mut parts),
         AnyFilter::Growing(filter) => growing::write(filter, &mut parts),
         AnyFilter::Cuckoo(filter) => cuckoo::write(filter, &mut parts),
+        AnyFilter::Window(filter) => window::write(filter, &mut parts),
         AnyFilter::Fuse(filter) => fuse::write(filter, &mut parts),
         _ => {
             return Err(EncodeError {
                 format: super::FORMAT,
-                reason: "files of this kind are not written yet: write a bloom, classic, counting, growing, cuckoo or fuse filter",
+                reason: "files of this kind are not written yet: write a bloom, classic, counting, growing, window, cuckoo or fuse filter",
             });
         }
     }
@@ -77,8 +79,9 @@ pub(super) fn put_together(
         Some(Kind::Counting) => classic::read_counting(at, sections, scheme)?.into(),
         Some(Kind::Growing) => growing::read(at, sections, scheme)?.into(),
         Some(Kind::Cuckoo) => cuckoo::read(at, sections, scheme)?.into(),
+        Some(Kind::Window) => window::read(at, sections, scheme)?.into(),
         Some(Kind::Fuse) => fuse::read(at, sections, scheme)?.into(),
-        _ => return Err(at.value("kind", i128::from(header.kind), "1 to 4, 6 or 7")),
+        _ => return Err(at.value("kind", i128::from(header.kind), "1 to 7")),
     };
     plan.finish()?;
     sections.finish(&plan)?;
