@@ -38,6 +38,8 @@ impl<'a> Cursor<'a> {
         u16_le: u16 = from_le_bytes,
         i32_be: i32 = from_be_bytes,
         f64_be: f64 = from_be_bytes,
+        u32_be: u32 = from_be_bytes,
+        u64_be: u64 = from_be_bytes,
     }
 
     /// The next `count` bytes.
@@ -87,13 +89,6 @@ impl<'a> Cursor<'a> {
 
     pub(crate) fn left(&self) -> u64 {
         (self.bytes.len() - self.at) as u64
-    }
-
-    /// Everything that is left.
-    pub(crate) fn rest(&mut self) -> &'a [u8] {
-        let rest = &self.bytes[self.at..];
-        self.at = self.bytes.len();
-        rest
     }
 
     /// Nothing may follow.

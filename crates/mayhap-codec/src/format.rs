@@ -30,13 +30,19 @@ pub enum Format {
     RocksDb,
     /// Parquet's bitset.
     Parquet,
+    /// Header and chunks of RedisBloom's `BF.SCANDUMP`, end to end.
+    RedisBloom,
+    /// The same of `CF.SCANDUMP`.
+    RedisBloomCuckoo,
+    /// Redis's DUMP of either, and RDB files.
+    RedisBloomDump,
     /// Bitcoin's `filterload`, BIP 37.
     Bip37,
 }
 
 impl Format {
     /// All formats.
-    pub const ALL: [Self; 13] = [
+    pub const ALL: [Self; 16] = [
         Self::Mayhap,
         Self::Guava,
         Self::Hadoop,
@@ -49,6 +55,9 @@ impl Format {
         Self::LevelDb,
         Self::RocksDb,
         Self::Parquet,
+        Self::RedisBloom,
+        Self::RedisBloomCuckoo,
+        Self::RedisBloomDump,
         Self::Bip37,
     ];
 
@@ -67,6 +76,9 @@ impl Format {
             Self::LevelDb => "leveldb",
             Self::RocksDb => "rocksdb",
             Self::Parquet => "parquet",
+            Self::RedisBloom => "redisbloom",
+            Self::RedisBloomCuckoo => "redisbloom-cuckoo",
+            Self::RedisBloomDump => "redisbloom-dump",
             Self::Bip37 => "bip37",
         }
     }

@@ -17,7 +17,9 @@ pub mod hadoop;
 pub mod leveldb;
 pub mod native;
 pub mod parquet;
+pub mod redis;
 pub mod rocksdb;
+pub mod sniff;
 pub mod spark;
 pub mod table;
 

@@ -10,7 +10,9 @@
 
 use mayhap::{AnyFilter, Bloom, ClassicBloom, Cuckoo, GrowingBloom, PlanError};
 use mayhap_codec::hadoop::{self, HashType};
-use mayhap_codec::{Format, Limits, bip37, guava, leveldb, native, parquet, rocksdb, spark};
+use mayhap_codec::{
+    Format, Limits, bip37, clickhouse, guava, leveldb, native, parquet, redis, rocksdb, spark,
+};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 use std::panic::catch_unwind;
@@ -21,7 +23,7 @@ type Read = fn(&[u8]) -> bool;
 /// A format, how its bytes are read, and samples that our own encoder wrote.
 type Row = (&'static str, Read, fn() -> Vec<Vec<u8>>);
 
-const FORMATS: [Row; 11] = [
+const FORMATS: [Row; 16] = [
     ("mayhap", read_native, native_samples),
     ("guava", read_guava, guava_samples),
     ("spark", read_spark, spark_samples),
@@ -33,6 +35,11 @@ const FORMATS: [Row; 11] = [
     ("hadoop-counting", read_counting, counting_samples),
     ("hadoop-dynamic", read_dynamic, dynamic_samples),
     ("hadoop-retouched", read_retouched, retouched_samples),
+    ("clickhouse", read_clickhouse, clickhouse_samples),
+    ("clickhouse-tokenbf", read_terms, terms_samples),
+    ("redisbloom", read_redis_bloom, redis_bloom_samples),
+    ("redisbloom-cuckoo", read_redis_cuckoo, redis_cuckoo_samples),
+    ("redisbloom-dump", read_redis_dump, redis_dump_samples),
 ];
 
 /// Samples up to here are harmed everywhere, larger ones cut at a few places: they show what memory grows with.
@@ -383,6 +390,95 @@ unsafe impl GlobalAlloc for Counting {
 
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
+
+fn read_clickhouse(bytes: &[u8]) -> bool {
+    clickhouse::decode(bytes, 0.01, 1).is_ok_and(|granules| {
+        for at in 0..granules.len() {
+            granules.get(at).unwrap().contains(0, 42);
+        }
+        true
+    })
+}
+
+fn clickhouse_samples() -> Vec<Vec<u8>> {
+    let granule = |from: u64, to: u64| {
+        let hashes = (from..to)
+            .map(|at| at.wrapping_mul(0x9e37_79b9_7f4a_7c15))
+            .collect();
+        clickhouse::Granule::build(&[hashes], 0.01).unwrap()
+    };
+    let few: Vec<_> = (0..40).map(|at| granule(at, at + 1)).collect();
+    vec![
+        clickhouse::encode(&[granule(0, 10), granule(10, 300)]),
+        clickhouse::encode(&few),
+        clickhouse::encode(&[granule(0, 50_000)]),
+    ]
+}
+
+fn read_terms(bytes: &[u8]) -> bool {
+    clickhouse::terms::decode(bytes, 3, 7).is_ok_and(|filter| {
+        clickhouse::terms::contains_tokens(&filter, b"a token");
+        true
+    })
+}
+
+fn terms_samples() -> Vec<Vec<u8>> {
+    let mut filter = clickhouse::terms::create(100, 3, 7).unwrap();
+    filter.extend(["a", "token"]);
+    vec![clickhouse::terms::encode(&filter).unwrap()]
+}
+
+fn read_redis_bloom(bytes: &[u8]) -> bool {
+    redis::bloom::decode(bytes).is_ok_and(|filter| {
+        filter.contains(b"key");
+        true
+    })
+}
+
+fn redis_bloom() -> redis::Bloom {
+    let mut filter = redis::Bloom::reserve(0.01, 20, Some(2)).unwrap();
+    for key in 0..100_u32 {
+        filter.try_insert(&key.to_le_bytes()).unwrap();
+    }
+    filter
+}
+
+fn redis_bloom_samples() -> Vec<Vec<u8>> {
+    vec![redis::bloom::encode(&redis_bloom())]
+}
+
+fn read_redis_cuckoo(bytes: &[u8]) -> bool {
+    redis::cuckoo::decode(bytes).is_ok_and(|filter| {
+        filter.contains(b"key");
+        true
+    })
+}
+
+fn redis_cuckoo() -> redis::Cuckoo {
+    let mut filter = redis::Cuckoo::reserve(64, 2, 20, 1).unwrap();
+    for key in 0..100_u32 {
+        filter.try_insert(&key.to_le_bytes()).unwrap();
+    }
+    filter
+}
+
+fn redis_cuckoo_samples() -> Vec<Vec<u8>> {
+    vec![redis::cuckoo::encode(&redis_cuckoo())]
+}
+
+fn read_redis_dump(bytes: &[u8]) -> bool {
+    redis::dump::decode(
+        bytes,
+        Limits {
+            most_bytes: 1 << 20,
+        },
+    )
+    .is_ok()
+}
+
+fn redis_dump_samples() -> Vec<Vec<u8>> {
+    vec![redis_bloom().dump(10), redis_cuckoo().dump(12)]
+}
 
 fn read_native(bytes: &[u8]) -> bool {
     native::decode(bytes, Limits::default()).is_ok_and(|filter| {

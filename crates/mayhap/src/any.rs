@@ -150,8 +150,15 @@ impl AnyFilter {
     /// # Panics
     /// On filters for the caller's own hashes.
     pub fn try_insert(&mut self, key: impl AsRef<[u8]>) -> Result<bool, Refused> {
-        let hash = self.hash(key);
-        self.try_insert_hash(hash)
+        match self {
+            // By the key's bytes, because the scheme may be another system's.
+            Self::Classic(filter) => Ok(filter.insert(key)),
+            Self::Counting(filter) => Ok(filter.insert(key)),
+            _ => {
+                let hash = self.hash(key);
+                self.try_insert_hash(hash)
+            }
+        }
     }
 
     /// `try_insert` for a hash of this filter's scheme.
@@ -181,10 +188,9 @@ impl AnyFilter {
     /// # Panics
     /// On filters for the caller's own hashes.
     pub fn remove(&mut self, key: impl AsRef<[u8]>) -> Result<bool, Refused> {
-        let hash = self.hash(key);
         match self {
-            Self::Counting(filter) => filter.remove_hash(hash).map_err(Refused::Saturated),
-            Self::Cuckoo(filter) => Ok(filter.remove_hash(hash)),
+            Self::Counting(filter) => filter.remove(key).map_err(Refused::Saturated),
+            Self::Cuckoo(filter) => Ok(filter.remove(key)),
             _ => Err(self.cannot(Operation::Remove)),
         }
     }

@@ -86,6 +86,11 @@ impl Fields {
         Fields::new(field, self.take(field)?)
     }
 
+    /// Puts a field back, for another look.
+    pub(crate) fn put(&mut self, field: &str, value: Value) {
+        self.left.insert(field.to_owned(), value);
+    }
+
     pub(crate) fn ignore(&mut self, fields: &[&str]) {
         for field in fields {
             self.left.remove(*field);
@@ -145,6 +150,11 @@ impl Case {
     pub(crate) fn file(&mut self, field: &str) -> Result<Vec<u8>, Failure> {
         let name = self.text(field)?;
         Ok(std::fs::read(self.folder.join(name))?)
+    }
+
+    /// The same for a field of other fields.
+    pub(crate) fn file_of(&self, fields: &mut Fields, field: &str) -> Result<Vec<u8>, Failure> {
+        Ok(std::fs::read(self.folder.join(fields.text(field)?))?)
     }
 
     /// The same, if the field is there and names one.
@@ -340,9 +350,11 @@ pub(crate) fn rule_keys(rule: Value) -> Result<Vec<Key>, Failure> {
             let modulus = rule.u64("mod")?;
             (0..count)
                 .map(|i| {
-                    let n = start.cast_unsigned() + i;
-                    let mut bytes = (n as u32).to_le_bytes().to_vec();
-                    bytes.extend((0..n % modulus).map(|j| ((n * 131 + j * 89 + 7) % 256) as u8));
+                    // Remainders are never negative.
+                    let n = start + i.cast_signed();
+                    let length = n.rem_euclid(modulus.cast_signed());
+                    let mut bytes = (n as i32).to_le_bytes().to_vec();
+                    bytes.extend((0..length).map(|j| (n * 131 + j * 89 + 7).rem_euclid(256) as u8));
                     Key::Bytes(bytes)
                 })
                 .collect()

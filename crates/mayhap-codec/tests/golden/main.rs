@@ -13,11 +13,14 @@
 mod bip37;
 mod case;
 mod clickhouse;
+mod doubt;
 mod guava;
 mod hadoop;
 mod leveldb;
 mod leveldb_table;
 mod parquet;
+mod parquet_file;
+mod redisbloom;
 mod rocksdb;
 mod spark;
 
@@ -28,7 +31,7 @@ use std::process::ExitCode;
 
 type Check = fn(&mut Case) -> Result<(), Failure>;
 
-const DIALECTS: [(&str, Check); 20] = [
+const DIALECTS: [(&str, Check); 22] = [
     ("bip37", bip37::check),
     ("clickhouse-bloom_filter", clickhouse::check_values),
     ("clickhouse-bloom_filter-types", clickhouse::check_types),
@@ -43,7 +46,9 @@ const DIALECTS: [(&str, Check); 20] = [
     ("hadoop-retouched", hadoop::check_retouched),
     ("leveldb", leveldb::check),
     ("leveldb-table", leveldb_table::check),
+    ("parquet-file", parquet_file::check),
     ("parquet-sbbf", parquet::check),
+    ("redisbloom", redisbloom::check),
     ("rocksdb-bloom", rocksdb::check),
     ("rocksdb-bloom-legacy", rocksdb::check),
     ("rocksdb-hash", rocksdb::check_hashes),
@@ -71,6 +76,10 @@ fn main() -> ExitCode {
                 failed += 1;
             }
         }
+    }
+    if let Err(failure) = doubt::check(&files, run) {
+        eprintln!("the runner does not see what it should: {failure}");
+        return ExitCode::FAILURE;
     }
     println!(
         "golden: {} cases, {} dialects",

@@ -4,9 +4,6 @@ use crate::plan::Shape;
 use crate::{HashScheme, Hashed, KeyHash, PlanError};
 use core::fmt;
 
-/// How many keys `contains_each` hashes before it looks into the filter.
-const CHUNK: usize = 512;
-
 /// A filter that is made from all its keys at once and never changes: [`Fuse`](crate::Fuse) or [`Ribbon`](crate::Ribbon).
 ///
 /// The same keys give the same filter, in whatever order they come and however often: no keys give one that always says `false`,
@@ -135,18 +132,8 @@ impl<T: Structure> Static<T> {
     /// # Panics
     /// When `keys` and `found` differ in length; on a filter built from the caller's hashes.
     pub fn contains_each(&self, keys: &[impl AsRef<[u8]>], found: &mut [bool]) {
-        assert_eq!(
-            keys.len(),
-            found.len(),
-            "one place in `found` for every key"
-        );
-        let mut hashes = [KeyHash::from_u64(0); CHUNK];
-        for (keys, found) in keys.chunks(CHUNK).zip(found.chunks_mut(CHUNK)) {
-            for (hash, key) in hashes.iter_mut().zip(keys) {
-                *hash = self.scheme.hash(key.as_ref());
-            }
-            self.table.ask_each(&hashes[..keys.len()], found);
-        }
+        let ask = |hashes: &[KeyHash], found: &mut [bool]| self.table.ask_each(hashes, found);
+        self.scheme.hash_each(keys, found, ask);
     }
 
     /// `contains_hash` for many hashes.

@@ -206,11 +206,8 @@ impl ClassicBloom {
             );
             return;
         }
-        let mut hashes = [KeyHash::from_u64(0); CHUNK];
-        for (keys, found) in keys.chunks(CHUNK).zip(found.chunks_mut(CHUNK)) {
-            let hashes = hash_chunk(&self.hash_scheme, keys.iter(), &mut hashes);
-            self.contains_hashes(hashes, found);
-        }
+        let ask = |hashes: &[KeyHash], found: &mut [bool]| self.contains_hashes(hashes, found);
+        self.hash_scheme.hash_each(keys, found, ask);
     }
 
     /// `true`: the key was surely new. As [`ClassicBloom::insert`], for a hash of this filter's hash scheme.
@@ -375,6 +372,36 @@ impl ClassicBloom {
             (&self.plan, self.scheme, self.hash_scheme),
             (&other.plan, other.scheme, other.hash_scheme),
         )
+    }
+
+    /// Puts stored bytes, the lowest bit first, over those from number `start` on, to load a filter a piece at a time. Keys that
+    /// are in and whose bits are taken back are lost.
+    ///
+    /// # Errors
+    /// When the bytes go past the last one, or set a bit past the last; nothing is changed then.
+    pub fn overwrite(&mut self, start: u64, bytes: &[u8]) -> Result<(), PlanError> {
+        let refuse = |field, value, accepted| {
+            Err(PlanError::Count {
+                field,
+                value,
+                accepted,
+            })
+        };
+        let end = start.saturating_add(bytes.len() as u64);
+        let all = self.plan.bits.div_ceil(8);
+        if end > all {
+            return refuse("end of the bytes", end, "at most the bytes of the filter");
+        }
+        let past = self.plan.bits % 8;
+        match bytes.last() {
+            Some(&last) if end == all && past != 0 && last >> past != 0 => {
+                refuse("last byte", u64::from(last), "no bits past the last")
+            }
+            _ => {
+                self.bits.overwrite(start as usize, bytes);
+                Ok(())
+            }
+        }
     }
 
     /// Forgets all keys.

@@ -309,11 +309,8 @@ impl CountingBloom {
             );
             return;
         }
-        let mut hashes = [KeyHash::from_u64(0); CHUNK];
-        for (keys, found) in keys.chunks(CHUNK).zip(found.chunks_mut(CHUNK)) {
-            let hashes = hash_chunk(&self.hash_scheme, keys.iter(), &mut hashes);
-            self.contains_hashes(hashes, found);
-        }
+        let ask = |hashes: &[KeyHash], found: &mut [bool]| self.contains_hashes(hashes, found);
+        self.hash_scheme.hash_each(keys, found, ask);
     }
 
     /// `true`: the key was surely new. As [`CountingBloom::insert`], for a hash of this filter's hash scheme.

@@ -18,9 +18,6 @@ use crate::{Full, HashScheme, Hashed, KeyHash, PlanError, Refused};
 use core::fmt;
 use layer::Layer;
 
-/// How many keys `contains_each` hashes before it looks into the filter.
-const CHUNK: usize = 512;
-
 /// What becomes of a key that is a positive and an exception at once, or of two keys with the same hash that are.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum OnConflict {
@@ -150,19 +147,8 @@ impl<F: Base> Excepting<F> {
     /// # Panics
     /// When `keys` and `found` differ in length.
     pub fn contains_each(&self, keys: &[impl AsRef<[u8]>], found: &mut [bool]) {
-        assert_eq!(
-            keys.len(),
-            found.len(),
-            "one place in `found` for every key"
-        );
-        let scheme = self.base.scheme();
-        let mut hashes = [KeyHash::from_u64(0); CHUNK];
-        for (keys, found) in keys.chunks(CHUNK).zip(found.chunks_mut(CHUNK)) {
-            for (hash, key) in hashes.iter_mut().zip(keys) {
-                *hash = scheme.hash(key.as_ref());
-            }
-            self.contains_hashes(&hashes[..keys.len()], found);
-        }
+        let ask = |hashes: &[KeyHash], found: &mut [bool]| self.contains_hashes(hashes, found);
+        self.base.scheme().hash_each(keys, found, ask);
     }
 
     /// `contains_hash` for many hashes.

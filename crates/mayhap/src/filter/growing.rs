@@ -246,18 +246,8 @@ impl GrowingBloom {
     /// # Panics
     /// When `keys` and `found` differ in length.
     pub fn contains_each(&self, keys: &[impl AsRef<[u8]>], found: &mut [bool]) {
-        assert_eq!(
-            keys.len(),
-            found.len(),
-            "one place in `found` for every key"
-        );
-        let mut hashes = [KeyHash::from_u64(0); CHUNK];
-        for (keys, found) in keys.chunks(CHUNK).zip(found.chunks_mut(CHUNK)) {
-            for (hash, key) in hashes.iter_mut().zip(keys) {
-                *hash = self.hash(key);
-            }
-            self.contains_hashes(&hashes[..keys.len()], found);
-        }
+        let ask = |hashes: &[KeyHash], found: &mut [bool]| self.contains_hashes(hashes, found);
+        self.scheme.hash_each(keys, found, ask);
     }
 
     /// Adds to `found` what the first `layers` layers say of some hashes.

@@ -10,9 +10,6 @@ use alloc::vec::Vec;
 use core::fmt;
 use core::time::Duration;
 
-/// How many keys `contains_each` hashes before it looks into the filter.
-const CHUNK: usize = 512;
-
 /// How many layers are asked together: the nine that are live in a window of eight slices, and some that bursts have opened.
 const GROUP: usize = 16;
 
@@ -313,18 +310,8 @@ impl WindowBloom {
     /// # Panics
     /// When `keys` and `found` differ in length.
     pub fn contains_each(&self, keys: &[impl AsRef<[u8]>], now: Timestamp, found: &mut [bool]) {
-        assert_eq!(
-            keys.len(),
-            found.len(),
-            "one place in `found` for every key"
-        );
-        let mut hashes = [KeyHash::from_u64(0); CHUNK];
-        for (keys, found) in keys.chunks(CHUNK).zip(found.chunks_mut(CHUNK)) {
-            for (hash, key) in hashes.iter_mut().zip(keys) {
-                *hash = self.hash(key);
-            }
-            self.contains_hashes(&hashes[..keys.len()], now, found);
-        }
+        let ask = |hashes: &[KeyHash], found: &mut [bool]| self.contains_hashes(hashes, now, found);
+        self.scheme.hash_each(keys, found, ask);
     }
 
     /// The generations that may hold a key of the last window.

@@ -218,7 +218,7 @@ impl Iterator for ForeignProbes<'_> {
                 let sum = self.state.wrapping_add(self.step.wrapping_mul(i));
                 self.modulo.of(sum.wrapping_add(i * i))
             }
-            Scheme::LevelDb | Scheme::RedisBloom32 => {
+            Scheme::LevelDb => {
                 let at = self.modulo.of(self.state);
                 self.state = (self.state + self.step) & 0xffff_ffff;
                 at
@@ -238,7 +238,8 @@ impl Iterator for ForeignProbes<'_> {
                 let bit = (self.state as u32).wrapping_mul(PARQUET_SALTS[word]) >> 27;
                 self.block + 32 * word as u64 + u64::from(bit)
             }
-            Scheme::RedisBloom => {
+            // The older one's hashes have 32 bits, and its sums 64 all the same.
+            Scheme::RedisBloom | Scheme::RedisBloom32 => {
                 let at = self.modulo.of(self.state);
                 self.state = self.state.wrapping_add(self.step);
                 at

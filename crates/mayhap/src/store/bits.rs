@@ -58,6 +58,23 @@ impl Bits {
         self.words[(at / 64) as usize] &= !(1 << (at % 64));
     }
 
+    /// Puts bytes, the lowest bit first, over those from number `start` on; there must be as many.
+    pub(crate) fn overwrite(&mut self, start: usize, bytes: &[u8]) {
+        let to_edge = (start.next_multiple_of(8) - start).min(bytes.len());
+        let (head, rest) = bytes.split_at(to_edge);
+        let (whole, tail) = rest.as_chunks::<8>();
+        let first = (start + to_edge) / 8;
+        for (word, bytes) in self.words[first..].iter_mut().zip(whole) {
+            *word = u64::from_le_bytes(*bytes);
+        }
+        let tail_start = start + to_edge + 8 * whole.len();
+        let edges = (start..).zip(head).chain((tail_start..).zip(tail));
+        for (at, &byte) in edges {
+            let (word, shift) = (&mut self.words[at / 8], 8 * (at % 8));
+            *word = *word & !(0xff << shift) | u64::from(byte) << shift;
+        }
+    }
+
     /// Where a bit lies, for asking memory.
     #[inline(always)]
     pub(crate) fn place(&self, at: u64) -> *const u64 {

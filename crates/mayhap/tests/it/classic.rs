@@ -490,3 +490,33 @@ fn the_positions_of_a_key_are_the_bits_that_it_sets() {
         assert_eq!(filter.set_bits(), positions.len() as u64 - 1);
     }
 }
+
+#[test]
+fn a_filter_loaded_in_pieces_is_the_one_that_was_stored() {
+    for bits in [1, 8, 13, 64, 200, 1003] {
+        let plan = ClassicPlan::with_bits_and_probes(bits, 3).unwrap();
+        let stored = filled(plan, SCHEMES[1], &hashes(7, 0, 40).collect::<Vec<_>>());
+        let bytes: Vec<u8> = stored.words().flat_map(u64::to_le_bytes).collect();
+        let bytes = &bytes[..bits.div_ceil(8) as usize];
+        for piece in 1..20 {
+            let mut loaded = filter(plan, SCHEMES[1]);
+            for (number, piece_bytes) in bytes.chunks(piece).enumerate() {
+                let start = (number * piece) as u64;
+                loaded.overwrite(start, piece_bytes).unwrap();
+            }
+            assert!(loaded == stored, "{bits} bits, {piece} bytes at a time");
+        }
+    }
+}
+
+#[test]
+fn pieces_that_do_not_fit_are_refused_and_change_nothing() {
+    let plan = ClassicPlan::with_bits_and_probes(13, 3).unwrap();
+    let mut filter = filled(plan, SCHEMES[1], &hashes(7, 0, 2).collect::<Vec<_>>());
+    let before = filter.clone();
+    let bad: [(u64, &[u8]); 4] = [(1, &[0x20]), (2, &[0]), (1, &[0, 0]), (u64::MAX, &[0])];
+    for (start, bytes) in bad {
+        assert!(filter.overwrite(start, bytes).is_err() && filter == before);
+    }
+    assert!(filter.overwrite(2, &[]).is_ok() && filter == before);
+}

@@ -3,7 +3,7 @@
 use super::ExceptError;
 use crate::{
     AnyFilter, Bloom, ClassicBloom, CountingBloom, Cuckoo, Fuse, GrowingBloom, HashScheme, KeyHash,
-    Refused, Ribbon,
+    Kind, Refused, Ribbon, Scheme,
 };
 
 /// A filter that exceptions can be put on, with [`Excepting`](crate::Excepting).
@@ -49,8 +49,15 @@ use sealed::{Ask, Put};
 
 macro_rules! base {
     ($filter:ident, $scheme:ident, $until_full:expr) => {
+        base!($filter, $scheme, $until_full, |_| Ok(()));
+    };
+    ($filter:ident, $scheme:ident, $until_full:expr, $check:expr) => {
         impl Base for $filter {}
         impl Ask for $filter {
+            fn check_base(&self) -> Result<(), ExceptError> {
+                let check: fn(&Self) -> Result<(), ExceptError> = $check;
+                check(self)
+            }
             fn scheme(&self) -> HashScheme {
                 self.$scheme()
             }
@@ -87,12 +94,28 @@ macro_rules! base {
 }
 
 base!(Bloom, scheme, Self::keys_until_full);
-base!(ClassicBloom, hash_scheme, Self::keys_until_full);
-base!(CountingBloom, hash_scheme, Self::keys_until_full);
+// The schemes of other systems have no hash that a layer could know a key by.
+base!(ClassicBloom, hash_scheme, Self::keys_until_full, |filter| {
+    native(filter.scheme(), Kind::Classic)
+});
+base!(
+    CountingBloom,
+    hash_scheme,
+    Self::keys_until_full,
+    |filter| { native(filter.scheme(), Kind::Counting) }
+);
 base!(Cuckoo, scheme, Self::keys_until_full);
 base!(GrowingBloom, scheme, |_| u64::MAX);
 base!(Fuse, scheme, |_| 0);
 base!(Ribbon, scheme, |_| 0);
+
+fn native(scheme: Scheme, kind: Kind) -> Result<(), ExceptError> {
+    if scheme.is_native() {
+        Ok(())
+    } else {
+        Err(ExceptError::Base { kind })
+    }
+}
 
 macro_rules! never_full {
     ($($filter:ident)*) => {
@@ -134,7 +157,7 @@ impl Base for AnyFilter {}
 impl Ask for AnyFilter {
     fn check_base(&self) -> Result<(), ExceptError> {
         match inside(self) {
-            Some(_) => Ok(()),
+            Some(filter) => filter.check_base(),
             None => Err(ExceptError::Base { kind: self.kind() }),
         }
     }

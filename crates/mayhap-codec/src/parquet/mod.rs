@@ -1,5 +1,8 @@
 //! Parquet's split-block filter, the bitset alone: blocks of 256 bits, eight probes, XXH64 of the plain value.
 
+pub mod file;
+mod thrift;
+
 use crate::bits;
 use crate::cursor::Cursor;
 use crate::{DecodeError, EncodeError, Format};

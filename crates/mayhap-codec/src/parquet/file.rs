@@ -1,0 +1,172 @@
+//! The filters of a `.parquet` file: where its metadata says they are.
+
+use super::thrift::{self, Kind, each_element, each_field, zigzag};
+use crate::cursor::Cursor;
+use crate::{DecodeError, Format};
+use mayhap::ClassicBloom;
+
+const MAGIC: &[u8; 4] = b"PAR1";
+
+/// A column of a row group that has a filter.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Column {
+    /// The number of the row group.
+    pub row_group: usize,
+    /// The path of the column, joined by points.
+    pub name: String,
+    /// How values are stored, and so hashed: 1 `INT32`, 2 `INT64`, 4 `FLOAT`, 5 `DOUBLE`, 6 `BYTE_ARRAY`, 7 `FIXED_LEN_BYTE_ARRAY`.
+    pub physical_type: i64,
+    /// Where the filter begins, with its header.
+    pub offset: u64,
+    /// How long it is with its header, if the file says so.
+    pub length: Option<u64>,
+}
+
+/// The columns that have filters, in the order of the file.
+///
+/// # Errors
+/// When the file is no Parquet file, or its metadata is damaged.
+pub fn columns(bytes: &[u8]) -> Result<Vec<Column>, DecodeError> {
+    let metadata = metadata(bytes)?;
+    let mut at = Cursor::new(metadata, Format::Parquet);
+    let mut columns = Vec::new();
+    each_field(&mut at, |at, number, kind| {
+        if (number, kind) != (4, Kind::LIST) {
+            return Ok(false);
+        }
+        let mut row_group = 0;
+        each_element(at, Kind::STRUCT, |at| {
+            read_row_group(at, row_group, &mut columns)?;
+            row_group += 1;
+            Ok(())
+        })?;
+        Ok(true)
+    })?;
+    Ok(columns)
+}
+
+/// Between the data and the magic number at the end, with its length before that.
+fn metadata(bytes: &[u8]) -> Result<&[u8], DecodeError> {
+    let at = Cursor::new(bytes, Format::Parquet);
+    let is_parquet = bytes.starts_with(MAGIC) && bytes.ends_with(MAGIC) && bytes.len() >= 12;
+    if !is_parquet {
+        return Err(at.value(
+            "magic number",
+            0,
+            "PAR1 at both ends (encrypted files, PARE, cannot be read)",
+        ));
+    }
+    let end = bytes.len() - 8;
+    let length = u32::from_le_bytes(bytes[end..end + 4].try_into().expect("four bytes")) as usize;
+    let start = end.checked_sub(length).filter(|&start| start >= 4);
+    match start {
+        Some(start) => Ok(&bytes[start..end]),
+        None => Err(at.value(
+            "length of the metadata",
+            length as i128,
+            "what the file has room for",
+        )),
+    }
+}
+
+fn read_row_group(
+    at: &mut Cursor<'_>,
+    row_group: usize,
+    columns: &mut Vec<Column>,
+) -> Result<(), DecodeError> {
+    each_field(at, |at, number, kind| {
+        if (number, kind) != (1, Kind::LIST) {
+            return Ok(false);
+        }
+        each_element(at, Kind::STRUCT, |at| {
+            each_field(at, |at, number, kind| {
+                if (number, kind) != (3, Kind::STRUCT) {
+                    return Ok(false);
+                }
+                columns.extend(read_column(at, row_group)?);
+                Ok(true)
+            })
+        })?;
+        Ok(true)
+    })
+}
+
+fn read_column(at: &mut Cursor<'_>, row_group: usize) -> Result<Option<Column>, DecodeError> {
+    let (mut physical_type, mut name, mut offset, mut length) = (0, String::new(), None, None);
+    each_field(at, |at, number, kind| {
+        match (number, kind) {
+            (1, Kind::I32) => physical_type = zigzag(at)?,
+            (3, Kind::LIST) => each_element(at, Kind::BINARY, |at| {
+                if !name.is_empty() {
+                    name.push('.');
+                }
+                name.push_str(&String::from_utf8_lossy(thrift::binary(at)?));
+                Ok(())
+            })?,
+            (14, Kind::I64) => offset = u64::try_from(zigzag(at)?).ok(),
+            (15, Kind::I32) => length = u64::try_from(zigzag(at)?).ok(),
+            _ => return Ok(false),
+        }
+        Ok(true)
+    })?;
+    Ok(offset.map(|offset| Column {
+        row_group,
+        name,
+        physical_type,
+        offset,
+        length,
+    }))
+}
+
+/// The bitset of a column's filter.
+///
+/// # Errors
+/// When it is not where the column says, or is of a kind that Parquet does not have yet.
+pub fn bitset<'a>(bytes: &'a [u8], column: &Column) -> Result<&'a [u8], DecodeError> {
+    let mut at = Cursor::new(bytes, Format::Parquet);
+    at.take("data before the filter", column.offset)?;
+    let start = at.left();
+    let mut length = None;
+    each_field(&mut at, |at, number, kind| match (number, kind) {
+        (1, Kind::I32) => {
+            length = u64::try_from(zigzag(at)?).ok();
+            Ok(true)
+        }
+        // Algorithm, hash and compression: each a choice of one, so far, which is number 1.
+        (2..=4, Kind::STRUCT) => {
+            each_field(at, |at, choice, _| {
+                if choice == 1 {
+                    Ok(false)
+                } else {
+                    Err(at.value(
+                        "choice in the header",
+                        i128::from(choice),
+                        "1 (split blocks, XXH64, uncompressed)",
+                    ))
+                }
+            })?;
+            Ok(true)
+        }
+        _ => Ok(false),
+    })?;
+    let Some(length) = length else {
+        return Err(at.value("length of the bitset", 0, "given in the header"));
+    };
+    let header = start - at.left();
+    if column.length.is_some_and(|all| all != header + length) {
+        return Err(at.value(
+            "length of the bitset",
+            i128::from(length),
+            "that of the metadata, less the header",
+        ));
+    }
+    at.take("bitset", length)
+}
+
+/// The filter of a column.
+///
+/// # Errors
+/// As [`bitset`], and when the bitset is no filter.
+pub fn filter(bytes: &[u8], column: &Column) -> Result<ClassicBloom, DecodeError> {
+    super::decode(bitset(bytes, column)?)
+}

@@ -1,0 +1,411 @@
+//! RedisBloom's Bloom filter: a chain of layers, each for more keys at half the rate of the one before.
+//!
+//! A SCANDUMP, little-endian and packed: a header, then the bits of all layers end to end.
+//!
+//! | bytes | header | bytes | each layer in it |
+//! | --- | --- | --- | --- |
+//! | 8 | keys | 8 | bytes of bits |
+//! | 4 | layers | 8 | bits |
+//! | 4 | options | 8 | keys |
+//! | 4 | growth | 8, 8 | error, bits per entry: doubles |
+//! | | | 4, 8, 1 | hashes, capacity, n2 |
+
+use super::layer::{Layer, Shape};
+use super::{ChunkError, MOST_CHUNK, text};
+use crate::cursor::Cursor;
+use crate::{DecodeError, Format, Limits, Problem};
+use mayhap::{ClassicBloom, Full, PlanError};
+
+/// Bits are not rounded up to a power of two.
+pub(super) const OPTION_NO_ROUNDING: u32 = 1;
+/// The capacity was given as the logarithm of the number of bits.
+pub(super) const OPTION_CAPACITY_IS_BITS: u32 = 2;
+/// Keys are hashed to 64 bits.
+pub(super) const OPTION_64_BIT: u32 = 4;
+const OPTION_NON_SCALING: u32 = 8;
+const ALL_OPTIONS: u32 = 15;
+
+const HEADER: u64 = 20;
+const LAYER_HEADER: u64 = 53;
+
+/// Each layer has half the rate of the one before, so that no double is left for more.
+pub(super) const MOST_LAYERS: u64 = 1100;
+
+/// A laxer rate is taken for this one.
+const LAXEST_RATE: f64 = 0.25;
+
+/// A Bloom filter of RedisBloom's, the same to the byte: `BF.*` on one key.
+///
+/// ```
+/// use mayhap_codec::redis::Bloom;
+/// let mut filter = Bloom::reserve(0.01, 100, Some(2))?;
+/// assert_eq!(filter.try_insert(b"a"), Ok(true));
+/// assert!(filter.contains(b"a"));
+/// # Ok::<(), mayhap::PlanError>(())
+/// ```
+#[derive(Clone, PartialEq, Debug)]
+pub struct Bloom {
+    items: u64,
+    options: u32,
+    growth: u32,
+    /// Never empty; the newest last.
+    layers: Vec<Layer>,
+}
+
+/// What `BF.INFO` tells.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct BloomInfo {
+    /// Keys that all layers were made for.
+    pub capacity: u64,
+    /// Bytes, as RedisBloom counts them.
+    pub size_bytes: u64,
+    /// Layers.
+    pub layers: u64,
+    /// Keys for which an insert answered that they are new.
+    pub items: u64,
+    /// How many times as large each layer is; `None` when the filter does not grow.
+    pub expansion: Option<u32>,
+}
+
+impl Bloom {
+    /// The rate, the capacity and the growth of filters that an insert makes.
+    pub const DEFAULTS: (f64, u64, u32) = (0.01, 100, 2);
+
+    /// An empty filter as `BF.RESERVE` makes it; without an expansion, or with one of 0, it does not grow. Rates above 0.25 are
+    /// taken for 0.25.
+    ///
+    /// # Errors
+    /// When the rate is not between 0 and 1 or so strict that it takes more than 256 probes, the capacity 0, or the memory not there.
+    pub fn reserve(error: f64, capacity: u64, expansion: Option<u32>) -> Result<Self, PlanError> {
+        let capped = if error > LAXEST_RATE && error < 1.0 {
+            LAXEST_RATE
+        } else {
+            error
+        };
+        let options = OPTION_NO_ROUNDING | OPTION_64_BIT;
+        // The rates of all layers together stay below the one asked for.
+        let (error, options) = match expansion {
+            None | Some(0) => (capped, options | OPTION_NON_SCALING),
+            Some(_) if capped < 1.0 => (capped / 2.0, options),
+            Some(_) => (capped, options),
+        };
+        let shape = Shape::planned(capacity, error, options)?;
+        Ok(Self {
+            items: 0,
+            options,
+            growth: expansion.unwrap_or(Self::DEFAULTS.2),
+            layers: vec![Layer::empty(shape, 0, options)?],
+        })
+    }
+
+    /// `Ok(true)`: the key is in now, and was surely new. `Ok(false)`: it, or keys that set the same bits, came before.
+    ///
+    /// # Errors
+    /// [`Full::Table`] when the filter is full and does not grow, [`Full::Memory`] when it cannot grow. Nothing is changed then.
+    pub fn try_insert(&mut self, key: &[u8]) -> Result<bool, Full> {
+        if self.contains(key) {
+            return Ok(false);
+        }
+        if self.newest().is_full() {
+            self.grow()?;
+        }
+        let new = self.newest_mut().insert(key);
+        self.items = self.items.saturating_add(u64::from(new));
+        Ok(new)
+    }
+
+    fn grow(&mut self) -> Result<(), Full> {
+        if self.options & OPTION_NON_SCALING != 0 {
+            return Err(Full::Table {
+                keys: self.items,
+                capacity: self.info().capacity,
+            });
+        }
+        let newest = self.newest().shape;
+        let capacity = newest.capacity.saturating_mul(u64::from(self.growth));
+        let layer = Shape::planned(capacity, newest.error / 2.0, self.options)
+            .and_then(|shape| Layer::empty(shape, 0, self.options));
+        let no_memory = |error| Full::Memory {
+            size_bytes: match error {
+                PlanError::OutOfMemory { size_bytes } => size_bytes,
+                _ => u64::MAX,
+            },
+        };
+        self.layers.push(layer.map_err(no_memory)?);
+        Ok(())
+    }
+
+    fn newest(&self) -> &Layer {
+        self.layers.last().expect("a chain has a layer")
+    }
+
+    fn newest_mut(&mut self) -> &mut Layer {
+        self.layers.last_mut().expect("a chain has a layer")
+    }
+
+    /// `false` is certain: the key was never inserted. `true` is mayhap.
+    pub fn contains(&self, key: &[u8]) -> bool {
+        self.layers.iter().rev().any(|layer| layer.contains(key))
+    }
+
+    /// The filters of the layers, the oldest first.
+    pub fn layers(&self) -> impl ExactSizeIterator<Item = &ClassicBloom> {
+        self.layers.iter().map(Layer::filter)
+    }
+
+    /// What `BF.INFO` tells.
+    pub fn info(&self) -> BloomInfo {
+        let sum = |of: fn(&Shape) -> u64| -> u64 {
+            let shapes = self.layers.iter().map(|layer| of(&layer.shape));
+            shapes.fold(0, u64::saturating_add)
+        };
+        BloomInfo {
+            capacity: sum(|shape| shape.capacity),
+            size_bytes: 32 + 64 * self.layers.len() as u64 + sum(|shape| shape.bytes),
+            layers: self.layers.len() as u64,
+            items: self.items,
+            expansion: (self.options & OPTION_NON_SCALING == 0).then_some(self.growth),
+        }
+    }
+
+    /// The lines of `BF.DEBUG`.
+    pub fn debug_lines(&self) -> Vec<String> {
+        let width = if self.options & OPTION_64_BIT != 0 {
+            64
+        } else {
+            32
+        };
+        let layers = self.layers.iter().map(|layer| {
+            let shape = &layer.shape;
+            format!(
+                "bytes:{} bits:{} hashes:{} hashwidth:{width} capacity:{} size:{} ratio:{}",
+                shape.bytes,
+                shape.bits,
+                shape.hashes,
+                shape.capacity,
+                layer.items,
+                text::six_digits(shape.error)
+            )
+        });
+        std::iter::once(format!("size:{}", self.items))
+            .chain(layers)
+            .collect()
+    }
+
+    /// The answer of `BF.SCANDUMP` to an iterator, with the next one: the header to 0, then bits. `None` at the end, and for
+    /// iterators that lead nowhere.
+    pub fn scan(&self, iterator: i64) -> Option<(i64, Vec<u8>)> {
+        if iterator == 0 {
+            return Some((1, self.header()));
+        }
+        let mut start = u64::try_from(iterator).ok()? - 1;
+        let layer = self.layers.iter().find(|layer| {
+            let inside = start < layer.shape.bytes;
+            if !inside {
+                start -= layer.shape.bytes;
+            }
+            inside
+        })?;
+        let end = layer.shape.bytes.min(start + MOST_CHUNK);
+        let mut chunk = Vec::new();
+        layer.write(start, end, &mut chunk);
+        Some((iterator.checked_add((end - start).cast_signed())?, chunk))
+    }
+
+    /// Puts a chunk of bits, which may be of any length, where `BF.LOADCHUNK` puts it: `iterator` is the one that came with it.
+    ///
+    /// # Errors
+    /// When that is outside of the filter, or the chunk runs over the end of a layer. Nothing is changed then.
+    pub fn load_chunk(&mut self, iterator: i64, chunk: &[u8]) -> Result<(), ChunkError> {
+        let length = chunk.len() as u64;
+        let end = u64::try_from(iterator)
+            .ok()
+            .filter(|&end| end > 0 && end >= length);
+        let end = end.ok_or(ChunkError::Iterator { iterator, length })?;
+        let outside = ChunkError::Outside { iterator, length };
+        let mut start = (end - length).checked_sub(1).ok_or(outside)?;
+        for layer in &mut self.layers {
+            let bytes = layer.shape.bytes;
+            if start >= bytes {
+                start -= bytes;
+            } else if length > bytes - start {
+                return Err(ChunkError::TooLong {
+                    length,
+                    left: bytes - start,
+                });
+            } else {
+                return layer.overwrite(start, chunk).map_err(|_| outside);
+            }
+        }
+        Err(outside)
+    }
+
+    /// The header of a SCANDUMP.
+    pub fn header(&self) -> Vec<u8> {
+        let mut out = Vec::new();
+        out.extend_from_slice(&self.items.to_le_bytes());
+        for word in [self.layers.len() as u32, self.options, self.growth] {
+            out.extend_from_slice(&word.to_le_bytes());
+        }
+        for layer in &self.layers {
+            let shape = &layer.shape;
+            for long in [shape.bytes, shape.bits, layer.items] {
+                out.extend_from_slice(&long.to_le_bytes());
+            }
+            out.extend_from_slice(&shape.error.to_le_bytes());
+            out.extend_from_slice(&shape.bits_per_entry.to_le_bytes());
+            out.extend_from_slice(&shape.hashes.to_le_bytes());
+            out.extend_from_slice(&shape.capacity.to_le_bytes());
+            out.push(shape.n2);
+        }
+        out
+    }
+
+    /// The empty filter that a header alone makes: `BF.LOADCHUNK` with the iterator 1.
+    ///
+    /// # Errors
+    /// When it is not a header, or announces more bytes than the limits allow.
+    pub fn from_header(bytes: &[u8], limits: Limits) -> Result<Self, DecodeError> {
+        let mut at = Cursor::new(bytes, Format::RedisBloom);
+        let header = Header::read(&mut at)?;
+        at.finish()?;
+        let announced = header.bytes(&at)?;
+        if announced > limits.most_bytes {
+            return Err(at.error(Problem::TooLarge {
+                bytes: announced,
+                limit: limits.most_bytes,
+            }));
+        }
+        header.build(&at, |shape, items, options| {
+            Layer::empty(*shape, items, options)
+        })
+    }
+
+    /// The parts that other encodings put together.
+    pub(super) fn from_parts(items: u64, options: u32, growth: u32, layers: Vec<Layer>) -> Self {
+        Self {
+            items,
+            options,
+            growth,
+            layers,
+        }
+    }
+
+    /// Items, options, growth and layers.
+    pub(super) fn parts(&self) -> (u64, u32, u32, &[Layer]) {
+        (self.items, self.options, self.growth, &self.layers)
+    }
+}
+
+/// Reads the header and the chunks of a SCANDUMP, end to end.
+///
+/// # Errors
+/// When they are something else.
+pub fn decode(bytes: &[u8]) -> Result<Bloom, DecodeError> {
+    let mut at = Cursor::new(bytes, Format::RedisBloom);
+    let header = Header::read(&mut at)?;
+    let announced = header.bytes(&at)?;
+    let mut bits = at.take("bits of the layers", announced)?;
+    at.finish()?;
+    header.build(&at, |shape, items, options| {
+        let (own, rest) = bits.split_at(shape.bytes as usize);
+        bits = rest;
+        Layer::from_bytes(*shape, items, options, own)
+    })
+}
+
+/// The header and the chunks of a SCANDUMP, end to end.
+pub fn encode(filter: &Bloom) -> Vec<u8> {
+    let mut out = filter.header();
+    for layer in &filter.layers {
+        layer.write(0, layer.shape.bytes, &mut out);
+    }
+    out
+}
+
+/// A header that was read and checked.
+struct Header {
+    items: u64,
+    options: u32,
+    growth: u32,
+    layers: Vec<(Shape, u64)>,
+}
+
+impl Header {
+    fn read(at: &mut Cursor<'_>) -> Result<Self, DecodeError> {
+        if at.left() < HEADER {
+            return Err(at.error(Problem::Cut {
+                what: "header",
+                needed: HEADER,
+                left: at.left(),
+            }));
+        }
+        let (items, count) = (at.u64_le("items")?, u64::from(at.u32_le("layers")?));
+        let (options, growth) = (at.u32_le("options")?, at.u32_le("growth")?);
+        if !(1..=MOST_LAYERS).contains(&count) {
+            return Err(at.value("layers", i128::from(count), "1 to 1100"));
+        }
+        if options & !ALL_OPTIONS != 0 {
+            return Err(at.value("options", i128::from(options), "a sum of 1, 2, 4 and 8"));
+        }
+        let heads = at.take("headers of the layers", count * LAYER_HEADER)?;
+        let mut heads = Cursor::new(heads, Format::RedisBloom);
+        let (mut layers, mut sum) = (Vec::with_capacity(count as usize), Some(0_u64));
+        for _ in 0..count {
+            let (bytes, bits) = (heads.u64_le("bytes")?, heads.u64_le("bits")?);
+            let layer_items = heads.u64_le("items of a layer")?;
+            let shape = Shape {
+                bytes,
+                bits,
+                error: heads.f64_le("error")?,
+                bits_per_entry: heads.f64_le("bits per entry")?,
+                hashes: heads.u32_le("hashes")?,
+                capacity: heads.u64_le("capacity")?,
+                n2: heads.u8("n2")?,
+            };
+            shape.check(at)?;
+            sum = sum.and_then(|sum| sum.checked_add(layer_items));
+            layers.push((shape, layer_items));
+        }
+        if sum != Some(items) {
+            return Err(at.value("items", i128::from(items), "the sum of those of the layers"));
+        }
+        Ok(Self {
+            items,
+            options,
+            growth,
+            layers,
+        })
+    }
+
+    /// Bytes of all layers.
+    fn bytes(&self, at: &Cursor<'_>) -> Result<u64, DecodeError> {
+        let mut layers = self.layers.iter();
+        let sum = layers.try_fold(0_u64, |sum, (shape, _)| sum.checked_add(shape.bytes));
+        sum.ok_or_else(|| {
+            at.value(
+                "bytes of all layers",
+                i128::from(u64::MAX),
+                "fewer than 2^64",
+            )
+        })
+    }
+
+    fn build(
+        self,
+        at: &Cursor<'_>,
+        mut layer: impl FnMut(&Shape, u64, u32) -> Result<Layer, PlanError>,
+    ) -> Result<Bloom, DecodeError> {
+        let layers = self.layers.iter();
+        let layers = layers.map(|(shape, items)| layer(shape, *items, self.options));
+        let layers = layers
+            .collect::<Result<_, _>>()
+            .map_err(|error| at.error(Problem::Plan(error)))?;
+        Ok(Bloom::from_parts(
+            self.items,
+            self.options,
+            self.growth,
+            layers,
+        ))
+    }
+}

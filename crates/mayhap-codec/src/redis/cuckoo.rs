@@ -1,0 +1,382 @@
+//! RedisBloom's cuckoo filter: the core's `ClassicCuckoo` under `MurmurHash64A`.
+//!
+//! A SCANDUMP, little-endian and packed: a header, then the tables end to end.
+//!
+//! | bytes | header |
+//! | --- | --- |
+//! | 8, 8, 8, 8 | keys, buckets of the first table, removed keys, tables |
+//! | 2, 2, 2 | bucket size, most moves, expansion |
+
+use super::{ChunkError, MOST_CHUNK};
+use crate::cursor::Cursor;
+use crate::{DecodeError, Format, Limits, Problem};
+use mayhap::foreign::murmur2;
+use mayhap::plan::ClassicCuckooPlan;
+use mayhap::{ClassicCuckoo, Full, PlanError};
+
+const HEADER: u64 = 38;
+const MOST_TABLES: u64 = u16::MAX as u64;
+
+/// A cuckoo filter of RedisBloom's, the same to the byte: `CF.*` on one key.
+///
+/// ```
+/// use mayhap_codec::redis::Cuckoo;
+/// let mut filter = Cuckoo::reserve(1024, 2, 20, 1)?;
+/// assert_eq!(filter.try_insert(b"a"), Ok(()));
+/// assert!(filter.contains(b"a") && filter.remove(b"a"));
+/// # Ok::<(), mayhap::PlanError>(())
+/// ```
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Cuckoo {
+    filter: ClassicCuckoo,
+}
+
+/// What `CF.INFO` tells.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct CuckooInfo {
+    /// Bytes, as RedisBloom counts them.
+    pub size_bytes: u64,
+    /// Buckets of the first table.
+    pub buckets: u64,
+    /// Tables.
+    pub tables: u64,
+    /// Keys that are in, copies counted.
+    pub items: u64,
+    /// Keys removed since the filter was last compacted.
+    pub deleted: u64,
+    /// Slots in a bucket.
+    pub bucket_size: u8,
+    /// How many times as large each further table is; 0 when the filter does not grow.
+    pub expansion: u16,
+    /// How many fingerprints an insert may move.
+    pub max_iterations: u16,
+}
+
+impl Cuckoo {
+    /// Capacity, bucket size, most iterations and expansion of filters that an insert makes.
+    pub const DEFAULTS: (u64, u8, u16, u16) = (1024, 2, 20, 1);
+
+    /// An empty filter as `CF.RESERVE` makes it.
+    ///
+    /// # Errors
+    /// As [`ClassicCuckooPlan::new`], or when the memory is not there.
+    pub fn reserve(
+        capacity: u64,
+        bucket_size: u8,
+        max_iterations: u16,
+        expansion: u16,
+    ) -> Result<Self, PlanError> {
+        let plan = ClassicCuckooPlan::new(capacity, bucket_size, max_iterations, expansion)?;
+        Ok(Self {
+            filter: ClassicCuckoo::from_plan(plan)?,
+        })
+    }
+
+    /// Puts a key in, whether or not it is in already: `CF.ADD`.
+    ///
+    /// # Errors
+    /// When there is no room and the filter does not grow, or there is no memory to grow. Nothing is changed then.
+    pub fn try_insert(&mut self, key: &[u8]) -> Result<(), Full> {
+        self.filter.try_insert_hash(hash(key))
+    }
+
+    /// `Ok(true)`: the key is in now, and was surely new. `Ok(false)`: it, or one that looks like it, was in before: `CF.ADDNX`.
+    ///
+    /// # Errors
+    /// As [`Cuckoo::try_insert`].
+    pub fn insert_if_absent(&mut self, key: &[u8]) -> Result<bool, Full> {
+        self.filter.insert_hash_if_absent(hash(key))
+    }
+
+    /// `false` is certain: the key is not in. `true` is mayhap.
+    pub fn contains(&self, key: &[u8]) -> bool {
+        self.filter.contains_hash(hash(key))
+    }
+
+    /// How many slots hold the key, or one that looks like it; those of a bucket that is its own partner count twice.
+    pub fn count(&self, key: &[u8]) -> u64 {
+        self.filter.count_hash(hash(key))
+    }
+
+    /// `true`: a copy of the key was in, and is not any more. Compacts as RedisBloom does.
+    pub fn remove(&mut self, key: &[u8]) -> bool {
+        self.filter.remove_hash(hash(key))
+    }
+
+    /// Moves fingerprints to older tables, and drops a newest one that is empty then.
+    pub fn compact(&mut self) {
+        self.filter.compact();
+    }
+
+    /// The filter by hashes.
+    pub fn filter(&self) -> &ClassicCuckoo {
+        &self.filter
+    }
+
+    pub(super) fn from_filter(filter: ClassicCuckoo) -> Self {
+        Self { filter }
+    }
+
+    /// What `CF.INFO` tells.
+    pub fn info(&self) -> CuckooInfo {
+        let plan = self.filter.plan();
+        let tables = self.filter.tables().len() as u64;
+        CuckooInfo {
+            size_bytes: 40 + 16 * tables + self.filter.size_bytes(),
+            buckets: plan.buckets(),
+            tables,
+            items: self.filter.estimated_keys(),
+            deleted: self.filter.removed_keys(),
+            bucket_size: plan.bucket_size(),
+            expansion: plan.expansion(),
+            max_iterations: plan.max_moves(),
+        }
+    }
+
+    /// The line of `CF.DEBUG`.
+    pub fn debug_line(&self) -> String {
+        let info = self.info();
+        format!(
+            "bktsize:{} buckets:{} items:{} deletes:{} filters:{} max_iterations:{} expansion:{}",
+            info.bucket_size,
+            info.buckets,
+            info.items,
+            info.deleted,
+            info.tables,
+            info.max_iterations,
+            info.expansion
+        )
+    }
+
+    /// The answer of `CF.SCANDUMP` to a position, with the next one: the header to 0, then tables. `None` at the end, for positions
+    /// that lead nowhere, and for a filter without keys.
+    ///
+    /// A position inside of a table of up to 16 MiB yields all of that table and a next position that skips others, as there.
+    pub fn scan(&self, position: i64) -> Option<(i64, Vec<u8>)> {
+        if self.filter.estimated_keys() == 0 {
+            return None;
+        }
+        if position == 0 {
+            return Some((1, self.header()));
+        }
+        let mut start = u64::try_from(position).ok()? - 1;
+        let table = self.filter.tables().find(|table| {
+            let inside = start < table.len() as u64;
+            if !inside {
+                start -= table.len() as u64;
+            }
+            inside
+        })?;
+        let chunk = if table.len() as u64 > MOST_CHUNK {
+            let rest = &table[start as usize..];
+            &rest[..rest.len().min(MOST_CHUNK as usize)]
+        } else {
+            table
+        };
+        let next = position.checked_add(i64::try_from(chunk.len()).ok()?)?;
+        Some((next, chunk.to_vec()))
+    }
+
+    /// Puts a chunk of slots where `CF.LOADCHUNK` puts it: `position` is the one that came with it.
+    ///
+    /// # Errors
+    /// When that is outside of the filter, or the chunk is empty or runs over the end of a table. Nothing is changed then.
+    pub fn load_chunk(&mut self, position: i64, chunk: &[u8]) -> Result<(), ChunkError> {
+        let length = chunk.len() as u64;
+        let bad = ChunkError::Iterator {
+            iterator: position,
+            length,
+        };
+        let end = u64::try_from(position).map_err(|_| bad)?;
+        let start = end
+            .checked_sub(length)
+            .and_then(|start| start.checked_sub(1));
+        let mut start = start.filter(|_| length > 0).ok_or(bad)?;
+        let tables = self.filter.tables().len();
+        for number in 0..tables {
+            let Some(table) = self.filter.table_mut(number) else {
+                break;
+            };
+            let bytes = table.len() as u64;
+            if start >= bytes {
+                start -= bytes;
+            } else if length > bytes - start {
+                return Err(ChunkError::TooLong {
+                    length,
+                    left: bytes - start,
+                });
+            } else {
+                table[start as usize..(start + length) as usize].copy_from_slice(chunk);
+                return Ok(());
+            }
+        }
+        Err(ChunkError::Outside {
+            iterator: position,
+            length,
+        })
+    }
+
+    /// The header of a SCANDUMP.
+    pub fn header(&self) -> Vec<u8> {
+        let info = self.info();
+        let mut out = Vec::with_capacity(HEADER as usize);
+        for count in [info.items, info.buckets, info.deleted, info.tables] {
+            out.extend_from_slice(&count.to_le_bytes());
+        }
+        let shorts = [
+            u16::from(info.bucket_size),
+            info.max_iterations,
+            info.expansion,
+        ];
+        for short in shorts {
+            out.extend_from_slice(&short.to_le_bytes());
+        }
+        out
+    }
+
+    /// The filter with empty tables that a header alone makes: `CF.LOADCHUNK` at position 1.
+    ///
+    /// # Errors
+    /// When it is not a header, or announces more bytes than the limits allow.
+    pub fn from_header(bytes: &[u8], limits: Limits) -> Result<Self, DecodeError> {
+        let mut at = Cursor::new(bytes, Format::RedisBloomCuckoo);
+        let header = Header::read(&mut at)?;
+        at.finish()?;
+        let announced = header.bytes(&at, limits.most_bytes)?;
+        if announced > limits.most_bytes {
+            return Err(at.error(Problem::TooLarge {
+                bytes: announced,
+                limit: limits.most_bytes,
+            }));
+        }
+        header.build(&at, zeros)
+    }
+}
+
+fn zeros(length: usize) -> Result<Vec<u8>, PlanError> {
+    let mut slots = Vec::new();
+    let size_bytes = length as u64;
+    slots
+        .try_reserve_exact(length)
+        .map_err(|_| PlanError::OutOfMemory { size_bytes })?;
+    slots.resize(length, 0);
+    Ok(slots)
+}
+
+fn hash(key: &[u8]) -> u64 {
+    murmur2::hash64(key, 0)
+}
+
+/// Reads the header and the chunks of a SCANDUMP, end to end.
+///
+/// # Errors
+/// When they are something else.
+pub fn decode(bytes: &[u8]) -> Result<Cuckoo, DecodeError> {
+    let mut at = Cursor::new(bytes, Format::RedisBloomCuckoo);
+    let header = Header::read(&mut at)?;
+    let announced = header.bytes(&at, at.left())?;
+    let mut slots = at.take("tables", announced)?;
+    at.finish()?;
+    header.build(&at, |length| {
+        let (own, rest) = slots.split_at(length);
+        slots = rest;
+        Ok(own.to_vec())
+    })
+}
+
+/// The header and the chunks of a SCANDUMP, end to end; also of a filter without keys, for which `CF.SCANDUMP` has none.
+pub fn encode(filter: &Cuckoo) -> Vec<u8> {
+    let mut out = filter.header();
+    for table in filter.filter.tables() {
+        out.extend_from_slice(table);
+    }
+    out
+}
+
+/// A header that was read and checked.
+struct Header {
+    plan: ClassicCuckooPlan,
+    items: u64,
+    deleted: u64,
+    tables: u32,
+}
+
+impl Header {
+    fn read(at: &mut Cursor<'_>) -> Result<Self, DecodeError> {
+        let (items, buckets) = (at.u64_le("items")?, at.u64_le("buckets")?);
+        let (deleted, tables) = (at.u64_le("deleted items")?, at.u64_le("tables")?);
+        let bucket_size = at.u16_le("bucket size")?;
+        let (moves, expansion) = (at.u16_le("most iterations")?, at.u16_le("expansion")?);
+        Ok(Self {
+            plan: plan(
+                at,
+                buckets,
+                u64::from(bucket_size),
+                u64::from(moves),
+                u64::from(expansion),
+            )?,
+            items,
+            deleted,
+            tables: check_tables(at, tables, expansion)?,
+        })
+    }
+
+    /// Bytes of all tables; of the first ones only when these are past `enough` already.
+    fn bytes(&self, at: &Cursor<'_>, enough: u64) -> Result<u64, DecodeError> {
+        let mut sum = 0_u64;
+        for number in 0..self.tables {
+            let bytes = self.plan.size_bytes_of(number);
+            sum = sum.saturating_add(bytes.map_err(|error| at.error(Problem::Plan(error)))?);
+            if sum > enough {
+                break;
+            }
+        }
+        Ok(sum)
+    }
+
+    fn build(
+        self,
+        at: &Cursor<'_>,
+        mut table: impl FnMut(usize) -> Result<Vec<u8>, PlanError>,
+    ) -> Result<Cuckoo, DecodeError> {
+        let plan = self.plan;
+        let tables = (0..self.tables).map(|number| table(plan.size_bytes_of(number)? as usize));
+        tables
+            .collect::<Result<_, PlanError>>()
+            .and_then(|tables| ClassicCuckoo::from_parts(plan, tables, self.items, self.deleted))
+            .map(Cuckoo::from_filter)
+            .map_err(|error| at.error(Problem::Plan(error)))
+    }
+}
+
+/// The plan of stored numbers.
+pub(super) fn plan(
+    at: &Cursor<'_>,
+    buckets: u64,
+    bucket_size: u64,
+    moves: u64,
+    expansion: u64,
+) -> Result<ClassicCuckooPlan, DecodeError> {
+    let wrong = |field, value, accepted| at.value(field, i128::from(value), accepted);
+    let bucket_size =
+        u8::try_from(bucket_size).map_err(|_| wrong("bucket size", bucket_size, "1 to 255"))?;
+    let moves = u16::try_from(moves).map_err(|_| wrong("most iterations", moves, "1 to 65535"))?;
+    let expansion =
+        u16::try_from(expansion).map_err(|_| wrong("expansion", expansion, "0 to 32768"))?;
+    ClassicCuckooPlan::from_buckets(buckets, bucket_size, moves, expansion)
+        .map_err(|error| at.error(Problem::Plan(error)))
+}
+
+/// Only a filter that grows has more than one table.
+pub(super) fn check_tables(
+    at: &Cursor<'_>,
+    tables: u64,
+    expansion: u16,
+) -> Result<u32, DecodeError> {
+    let most = if expansion == 0 { 1 } else { MOST_TABLES };
+    if (1..=most).contains(&tables) {
+        return Ok(tables as u32);
+    }
+    let accepted = "1, and where the expansion is not 0 up to 65535";
+    Err(at.value("tables", i128::from(tables), accepted))
+}

@@ -1,0 +1,225 @@
+//! LZF, in which Redis packs strings: runs of literal bytes, and references to what came up to 8192 bytes before.
+//!
+//! | control byte | what follows |
+//! | --- | --- |
+//! | `000lllll` | l + 1 literal bytes |
+//! | `lllooooo` | a byte of the offset; l + 2 bytes from offset o + 1 back |
+//! | `111ooooo` | a byte l, a byte of the offset; l + 9 bytes from there |
+//!
+//! Any packer that keeps to this is understood everywhere. Ours takes the references that Redis's takes, so that a DUMP is the same
+//! to the byte: a table of 65536 places by three bytes, the newest place wins, and no second look.
+
+const MOST_LITERALS: usize = 32;
+const MOST_BACK: usize = 1 << 13;
+const MOST_REFERENCE: usize = 264;
+
+/// What is unpacked is at most this many times as long: three bytes stand for 264.
+pub(super) const MOST_RATIO: u64 = 88;
+
+/// Packs bytes into at most `room` of them; `None` when that is not to be had.
+pub(super) fn pack(bytes: &[u8], room: usize) -> Option<Vec<u8>> {
+    if bytes.len() < 3 || room == 0 {
+        return None;
+    }
+    let mut newest = vec![0_u32; 1 << 16];
+    let mut out = Packed::new(room);
+    let mut at = 0;
+    while at + 2 < bytes.len() {
+        let place = &mut newest[hash(bytes, at)];
+        // The first place of all cannot be told from an empty one, and is never referred to.
+        let before = std::mem::replace(place, at as u32) as usize;
+        if before == 0 || !is_reference(bytes, before, at) {
+            out.literal(bytes[at])?;
+            at += 1;
+            continue;
+        }
+        let length = common(bytes, before, at);
+        out.reference(at - before - 1, length)?;
+        at += length;
+        if at + 2 >= bytes.len() {
+            break;
+        }
+        // Of what was referred to, the last two places are remembered.
+        for seen in [at - 2, at - 1] {
+            newest[hash(bytes, seen)] = seen as u32;
+        }
+    }
+    out.finish(&bytes[at..])
+}
+
+fn hash(bytes: &[u8], at: usize) -> usize {
+    let three = u32::from_be_bytes([0, bytes[at], bytes[at + 1], bytes[at + 2]]);
+    ((three >> 8).wrapping_sub(three.wrapping_mul(5)) & 0xffff) as usize
+}
+
+fn is_reference(bytes: &[u8], before: usize, at: usize) -> bool {
+    at - before <= MOST_BACK && bytes[before..before + 3] == bytes[at..at + 3]
+}
+
+/// How long a reference is. Redis's packer leaves the last two bytes alone, unless they are among the first 19, which it compares
+/// without minding the end.
+fn common(bytes: &[u8], before: usize, at: usize) -> usize {
+    let most = (bytes.len() - at - 2).min(MOST_REFERENCE);
+    let most = if most > 16 { most.max(19) } else { most.max(3) };
+    let (old, new) = (&bytes[before..], &bytes[at..at + most]);
+    let same = old.iter().zip(new).take_while(|(old, new)| old == new);
+    same.count()
+}
+
+/// Packed bytes, the last run of literals still open.
+struct Packed {
+    bytes: Vec<u8>,
+    /// Literals in the open run, whose control byte is written already.
+    run: usize,
+    room: usize,
+}
+
+impl Packed {
+    fn new(room: usize) -> Self {
+        Self {
+            bytes: vec![0],
+            run: 0,
+            room,
+        }
+    }
+
+    fn literal(&mut self, byte: u8) -> Option<()> {
+        (self.bytes.len() < self.room).then(|| self.push(byte))
+    }
+
+    fn push(&mut self, byte: u8) {
+        self.bytes.push(byte);
+        self.run += 1;
+        if self.run == MOST_LITERALS {
+            self.close();
+            self.bytes.push(0);
+        }
+    }
+
+    /// Ends the open run; an empty one leaves nothing.
+    fn close(&mut self) {
+        let control = self.bytes.len() - self.run - 1;
+        if self.run == 0 {
+            self.bytes.pop();
+        } else {
+            self.bytes[control] = self.run as u8 - 1;
+        }
+        self.run = 0;
+    }
+
+    fn reference(&mut self, offset: usize, length: usize) -> Option<()> {
+        self.close();
+        if self.bytes.len() + 4 >= self.room {
+            return None;
+        }
+        let (high, length) = ((offset >> 8) as u8, length - 2);
+        if length < 7 {
+            self.bytes.push((length as u8) << 5 | high);
+        } else {
+            self.bytes.push(7 << 5 | high);
+            self.bytes.push((length - 7) as u8);
+        }
+        self.bytes.push(offset as u8);
+        self.bytes.push(0);
+        Some(())
+    }
+
+    fn finish(mut self, rest: &[u8]) -> Option<Vec<u8>> {
+        if self.bytes.len() + 3 > self.room {
+            return None;
+        }
+        for &byte in rest {
+            self.push(byte);
+        }
+        self.close();
+        Some(self.bytes)
+    }
+}
+
+/// Unpacks to exactly `length` bytes; `None` when the packed ones are something else.
+pub(super) fn unpack(packed: &[u8], length: usize) -> Option<Vec<u8>> {
+    if length as u64 > MOST_RATIO * packed.len() as u64 {
+        return None;
+    }
+    let mut out = Vec::new();
+    out.try_reserve_exact(length).ok()?;
+    let mut rest = packed;
+    while let Some((&control, after)) = rest.split_first() {
+        let high = usize::from(control);
+        if high < MOST_LITERALS {
+            let (run, after) = after.split_at_checked(high + 1)?;
+            if run.len() > length - out.len() {
+                return None;
+            }
+            out.extend_from_slice(run);
+            rest = after;
+            continue;
+        }
+        let (&more, tail) = after.split_first()?;
+        let (count, low, tail) = if high >> 5 == 7 {
+            let (&low, tail) = tail.split_first()?;
+            (9 + usize::from(more), low, tail)
+        } else {
+            ((high >> 5) + 2, more, tail)
+        };
+        let back = ((high & 0x1f) << 8 | usize::from(low)) + 1;
+        let start = out.len().checked_sub(back)?;
+        if count > length - out.len() {
+            return None;
+        }
+        // The reference may run into what it writes.
+        for at in start..start + count {
+            out.push(out[at]);
+        }
+        rest = tail;
+    }
+    (out.len() == length).then_some(out)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn noise(length: usize, values: u64, seed: u64) -> Vec<u8> {
+        let mut state = seed;
+        let mut next = || {
+            state = state.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(1);
+            ((state >> 40) % values) as u8
+        };
+        (0..length).map(|_| next()).collect()
+    }
+
+    #[test]
+    fn what_is_packed_is_unpacked() {
+        for length in [3, 4, 5, 19, 20, 21, 40, 300, 10_000, 70_000] {
+            for values in [1, 2, 3, 10, 256] {
+                let bytes = noise(length, values, 7);
+                if let Some(packed) = pack(&bytes, length) {
+                    assert!(packed.len() <= length);
+                    assert_eq!(unpack(&packed, length), Some(bytes));
+                }
+            }
+        }
+        assert!(pack(&noise(1000, 256, 1), 996).is_none());
+    }
+
+    #[test]
+    fn zeros_are_packed_as_redis_packs_them() {
+        let packed = pack(&[0; 40], 36).unwrap();
+        assert_eq!(packed, [1, 0, 0, 0xe0, 27, 0, 1, 0, 0]);
+    }
+
+    #[test]
+    fn bytes_that_are_not_packed_ones_are_refused() {
+        for seed in 0..20_000 {
+            let bytes = noise((seed % 40) as usize, 256, seed);
+            for length in [0, 1, 10, 100] {
+                if let Some(unpacked) = unpack(&bytes, length) {
+                    assert_eq!(unpacked.len(), length);
+                }
+            }
+        }
+        assert_eq!(unpack(&[0xe0, 0xff, 0], 264), None, "nothing came before");
+        assert_eq!(unpack(&[0, 7], usize::MAX), None);
+    }
+}

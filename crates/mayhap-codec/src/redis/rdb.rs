@@ -1,0 +1,251 @@
+//! RDB files of Redis and Valkey: the filters in them, by database and key.
+//!
+//! | bytes | what |
+//! | --- | --- |
+//! | 9 | `REDIS` and four digits, or `VALKEY` and three: the version |
+//! | | entries: a code and what belongs to it, or the type of a value, a key, and the value |
+//! | 1 | 255, the end |
+//! | 8 | CRC-64 of all before, from version 5 on; 0 when it was turned off |
+//!
+//! Values of other types are passed over, not looked into: of most of them only the lengths are read.
+
+use super::Filter;
+use super::dump::{self, CRC, MODULE};
+use super::value::{Budget, Stored, read_length, skip_fields};
+use crate::cursor::Cursor;
+use crate::{DecodeError, Format, Limits, Problem};
+
+/// A filter in a file.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Entry {
+    /// The number of the database.
+    pub database: u64,
+    /// The name of the key.
+    pub key: Vec<u8>,
+    /// When it expires, in milliseconds since 1970.
+    pub expires: Option<i64>,
+    /// The filter.
+    pub filter: Filter,
+}
+
+/// Whose file it is: two types have other meanings.
+#[derive(Clone, Copy, PartialEq)]
+enum Engine {
+    Redis,
+    Valkey,
+}
+
+/// Hands over every filter of RedisBloom's in a file, in the order of the file.
+///
+/// # Errors
+/// When the file is damaged, has values of a type that is not known, or a filter takes more memory than the limits allow.
+pub fn each_filter(
+    bytes: &[u8],
+    limits: Limits,
+    mut each: impl FnMut(Entry),
+) -> Result<(), DecodeError> {
+    let mut at = Cursor::new(bytes, Format::RedisBloomDump);
+    let (engine, version) = magic(&mut at)?;
+    let (mut database, mut expires) = (0, None);
+    loop {
+        let code = at.u8("type of an entry")?;
+        match code {
+            255 => break,
+            254 => database = read_length(&mut at, "number of a database")?,
+            253 => expires = Some(i64::from(at.u32_le("expiry")?.cast_signed()) * 1000),
+            252 => expires = Some(at.u64_le("expiry")?.cast_signed()),
+            0..=25 => {
+                let expires = expires.take();
+                let key = Stored::read(&mut at, "key")?;
+                // What a filter before it took is the caller's by now.
+                let mut budget = Budget::new(limits);
+                if code != MODULE {
+                    skip_value(&mut at, code, engine)?;
+                } else if let Some(filter) = module_value(&mut at, &mut budget)? {
+                    each(Entry {
+                        database,
+                        key: key.bytes(&at, &mut budget)?.into_owned(),
+                        expires,
+                        filter,
+                    });
+                }
+            }
+            _ => skip_remark(&mut at, code)?,
+        }
+    }
+    finish(&mut at, bytes, version)
+}
+
+/// All filters of RedisBloom's in a file.
+///
+/// # Errors
+/// As [`each_filter`].
+pub fn filters(bytes: &[u8], limits: Limits) -> Result<Vec<Entry>, DecodeError> {
+    let mut entries = Vec::new();
+    each_filter(bytes, limits, |entry| entries.push(entry))?;
+    Ok(entries)
+}
+
+fn magic(at: &mut Cursor<'_>) -> Result<(Engine, u64), DecodeError> {
+    let magic = at.take("magic", 9)?;
+    let (engine, digits) = if let Some(digits) = magic.strip_prefix(b"REDIS") {
+        (Engine::Redis, digits)
+    } else if let Some(digits) = magic.strip_prefix(b"VALKEY") {
+        (Engine::Valkey, digits)
+    } else {
+        let found = i128::from(magic[0]);
+        return Err(at.value("first letter", found, "that of REDIS or VALKEY"));
+    };
+    let mut version = 0;
+    for &digit in digits {
+        if !digit.is_ascii_digit() {
+            return Err(at.value("version", i128::from(digit), "decimal digits"));
+        }
+        version = 10 * version + u64::from(digit - b'0');
+    }
+    Ok((engine, version))
+}
+
+/// A filter, if the value of a module is one.
+fn module_value(at: &mut Cursor<'_>, budget: &mut Budget) -> Result<Option<Filter>, DecodeError> {
+    let id = read_length(at, "type of the module")?;
+    let filter = dump::filter(at, id, budget)?;
+    if filter.is_none() {
+        skip_fields(at)?;
+    }
+    Ok(filter)
+}
+
+/// What is said between values.
+fn skip_remark(at: &mut Cursor<'_>, code: u8) -> Result<(), DecodeError> {
+    match code {
+        // Of a cluster's slot: its number, its keys and those that expire.
+        244 => skip_lengths(at, 3),
+        245 => skip_strings(at, 1),
+        247 => {
+            read_length(at, "type of the module")?;
+            skip_fields(at)
+        }
+        248 => skip_lengths(at, 1),
+        249 => at.take("frequency of use", 1).map(drop),
+        250 => skip_strings(at, 2),
+        251 => skip_lengths(at, 2),
+        _ => {
+            let accepted =
+                "0 to 25, 244, 245 or 247 to 255: what Redis writes up to version 12 of its files";
+            Err(at.value("type of an entry", i128::from(code), accepted))
+        }
+    }
+}
+
+/// Passes over a value that is no module's.
+fn skip_value(at: &mut Cursor<'_>, kind: u8, engine: Engine) -> Result<(), DecodeError> {
+    match (kind, engine) {
+        // A string, or what is packed into one: zipmap, ziplist, intset, listpack.
+        (0 | 9..=13 | 16 | 17 | 20, _) | (23, Engine::Redis) => skip_strings(at, 1),
+        // Lists, sets, and lists of ziplists.
+        (1 | 2 | 14, _) => repeat(at, |at| skip_strings(at, 1)),
+        (3, _) => repeat(at, |at| {
+            skip_strings(at, 1)?;
+            skip_printed_score(at)
+        }),
+        (4, _) => repeat(at, |at| skip_strings(at, 2)),
+        (5, _) => repeat(at, |at| {
+            skip_strings(at, 1)?;
+            at.take("score", 8).map(drop)
+        }),
+        (18, _) => repeat(at, |at| {
+            skip_lengths(at, 1)?;
+            skip_strings(at, 1)
+        }),
+        (15 | 19 | 21, _) => skip_stream(at, kind),
+        // Hashes whose fields expire.
+        (22, Engine::Valkey) => repeat(at, |at| {
+            skip_strings(at, 2)?;
+            at.take("expiry of a field", 8).map(drop)
+        }),
+        (22 | 24, Engine::Redis) => {
+            if kind == 24 {
+                at.take("first expiry", 8)?;
+            }
+            repeat(at, |at| {
+                skip_lengths(at, 1)?;
+                skip_strings(at, 2)
+            })
+        }
+        (25, Engine::Redis) => {
+            at.take("first expiry", 8)?;
+            skip_strings(at, 1)
+        }
+        _ => {
+            let accepted =
+                "one that Redis writes up to version 12 of its files, or Valkey up to version 80";
+            Err(at.value("type of a value", i128::from(kind), accepted))
+        }
+    }
+}
+
+/// Listpacks by their first id, the stream's own numbers, and its groups with what was delivered to whom.
+fn skip_stream(at: &mut Cursor<'_>, kind: u8) -> Result<(), DecodeError> {
+    let (second, third) = (kind >= 19, kind >= 21);
+    repeat(at, |at| skip_strings(at, 2))?;
+    skip_lengths(at, if second { 8 } else { 3 })?;
+    repeat(at, |at| {
+        skip_strings(at, 1)?;
+        skip_lengths(at, if second { 3 } else { 2 })?;
+        repeat(at, |at| {
+            at.take("id and time of a delivery", 16 + 8)?;
+            skip_lengths(at, 1)
+        })?;
+        repeat(at, |at| {
+            skip_strings(at, 1)?;
+            at.take("times of a consumer", if third { 16 } else { 8 })?;
+            repeat(at, |at| at.take("id of a delivery", 16).map(drop))
+        })
+    })
+}
+
+/// As often as a length says, which costs nothing beyond the bytes that are there: everything repeated takes at least one.
+fn repeat(
+    at: &mut Cursor<'_>,
+    mut each: impl FnMut(&mut Cursor<'_>) -> Result<(), DecodeError>,
+) -> Result<(), DecodeError> {
+    for _ in 0..read_length(at, "number of elements")? {
+        each(at)?;
+    }
+    Ok(())
+}
+
+fn skip_strings(at: &mut Cursor<'_>, count: u32) -> Result<(), DecodeError> {
+    for _ in 0..count {
+        Stored::read(at, "string")?;
+    }
+    Ok(())
+}
+
+fn skip_lengths(at: &mut Cursor<'_>, count: u32) -> Result<(), DecodeError> {
+    for _ in 0..count {
+        read_length(at, "number")?;
+    }
+    Ok(())
+}
+
+/// Old files have scores in decimal: a byte says how many digits, the three highest that there are none.
+fn skip_printed_score(at: &mut Cursor<'_>) -> Result<(), DecodeError> {
+    match at.u8("length of a score")? {
+        253.. => Ok(()),
+        digits => at.take("score", u64::from(digits)).map(drop),
+    }
+}
+
+/// The checksum, and nothing after it.
+fn finish(at: &mut Cursor<'_>, bytes: &[u8], version: u64) -> Result<(), DecodeError> {
+    if version >= 5 {
+        let summed = bytes.len() - at.left() as usize;
+        let sum = at.u64_le("checksum")?;
+        if sum != 0 && sum != CRC.checksum(&bytes[..summed]) {
+            return Err(at.error(Problem::Checksum));
+        }
+    }
+    at.finish()
+}

@@ -1,0 +1,444 @@
+//! RedisBloom beyond the golden files: RDB files, old encodings, odd layouts, chunks that do not fit, and damage.
+
+use crc::{CRC_64_REDIS, Crc};
+use mayhap::Full;
+use mayhap_codec::redis::{Bloom, ChunkError, Cuckoo, Filter, bloom, cuckoo, dump, rdb};
+use mayhap_codec::{Limits, Problem};
+
+const TYPES: &[u8] = include_bytes!("data/redis-types.rdb");
+const BLOOM: &[u8] = include_bytes!("data/redisbloom-bloom.dump");
+const CUCKOO: &[u8] = include_bytes!("data/redisbloom-cuckoo.dump");
+
+fn limits() -> Limits {
+    Limits::default()
+}
+
+fn checksum(bytes: &[u8]) -> [u8; 8] {
+    Crc::<u64>::new(&CRC_64_REDIS).checksum(bytes).to_le_bytes()
+}
+
+/// A file of Redis with more entries before its end.
+fn spliced(more: &[u8]) -> Vec<u8> {
+    let mut file = TYPES[..TYPES.len() - 9].to_vec();
+    file.extend_from_slice(more);
+    file.push(255);
+    let sum = checksum(&file);
+    file.extend_from_slice(&sum);
+    file
+}
+
+/// An entry of a file: type, key, and a DUMP without type and trailer.
+fn entry(key: &str, payload: &[u8]) -> Vec<u8> {
+    let mut entry = vec![payload[0], key.len() as u8];
+    entry.extend_from_slice(key.as_bytes());
+    entry.extend_from_slice(&payload[1..payload.len() - 10]);
+    entry
+}
+
+/// Two filters, and what else a file may have around them.
+fn file_with_filters() -> Vec<u8> {
+    let mut more = vec![252];
+    more.extend_from_slice(&1_900_000_000_123_u64.to_le_bytes());
+    more.extend(entry("seen", BLOOM));
+    // Of another module: what it says beside its values, and a value with every tag.
+    more.extend([247, 0x81, 1, 2, 3, 4, 5, 6, 7, 8, 2, 1, 5, 1, b'x', 0]);
+    more.extend([
+        7, 5, b'o', b't', b'h', b'e', b'r', 0x81, 9, 9, 9, 9, 9, 9, 9, 9,
+    ]);
+    more.extend([
+        1, 7, 2, 0x80, 0, 1, 0, 0, 3, 0, 0, 0, 0, 4, 0, 0, 0, 0, 0, 0, 0, 0,
+    ]);
+    more.extend([5, 0xc1, 1, 1, 0]);
+    // Another database; old scores in decimal, idle time, old expiry.
+    more.extend([254, 11, 251, 2, 0, 248, 60, 253, 1, 0, 0, 0]);
+    more.extend([3, 1, b'z', 2, 1, b'a', 3, b'1', b'.', b'5', 1, b'b', 254]);
+    more.extend(entry("blocked", CUCKOO));
+    spliced(&more)
+}
+
+#[test]
+fn a_file_of_every_other_type_is_passed_over_to_its_end() {
+    assert_eq!(rdb::filters(TYPES, limits()), Ok(Vec::new()));
+}
+
+#[test]
+fn filters_are_found_by_database_and_key() {
+    let found = rdb::filters(&file_with_filters(), limits()).unwrap();
+    let names: Vec<_> = found
+        .iter()
+        .map(|entry| (entry.database, entry.key.as_slice(), entry.expires))
+        .collect();
+    let expected: [(u64, &[u8], _); 2] = [
+        (3, b"seen", Some(1_900_000_000_123)),
+        (11, b"blocked", None),
+    ];
+    assert_eq!(names, expected);
+    assert_eq!(found[0].filter.dump(12), BLOOM);
+    assert_eq!(found[1].filter.dump(12), CUCKOO);
+    assert!(found[1].filter.contains(b"key-0"));
+}
+
+#[test]
+fn a_file_that_is_cut_or_damaged_is_an_error() {
+    let file = file_with_filters();
+    for end in 0..file.len() {
+        assert!(rdb::filters(&file[..end], limits()).is_err(), "{end}");
+    }
+    for at in 0..file.len() {
+        let mut damaged = file.clone();
+        damaged[at] ^= 1 << (at % 8);
+        // A version before 5 has no checksum; its file is too long then.
+        assert!(rdb::filters(&damaged, limits()).is_err(), "{at}");
+    }
+    let mut longer = file;
+    longer.push(0);
+    assert!(rdb::filters(&longer, limits()).is_err());
+}
+
+#[test]
+fn newer_types_are_refused_by_number() {
+    let error = rdb::filters(&spliced(&[26, 1, b'k', 0]), limits()).unwrap_err();
+    assert!(matches!(error.problem, Problem::Value { value: 26, .. }));
+}
+
+/// The fields of a module's value.
+enum Field<'a> {
+    Number(u64),
+    Double(f64),
+    String(&'a [u8]),
+}
+
+fn length(length: u64) -> Vec<u8> {
+    let mut out = vec![0x81];
+    out.extend_from_slice(&length.to_be_bytes());
+    out
+}
+
+fn payload(id: u64, fields: &[Field<'_>]) -> Vec<u8> {
+    let mut out = vec![7];
+    out.extend(length(id));
+    for field in fields {
+        match field {
+            Field::Number(number) => {
+                out.push(2);
+                out.extend(length(*number));
+            }
+            Field::Double(number) => {
+                out.push(4);
+                out.extend_from_slice(&number.to_le_bytes());
+            }
+            Field::String(bytes) => {
+                out.push(5);
+                out.extend(length(bytes.len() as u64));
+                out.extend_from_slice(bytes);
+            }
+        }
+    }
+    out.extend([0, 9, 0]);
+    let sum = checksum(&out);
+    out.extend_from_slice(&sum);
+    out
+}
+
+const BLOOM_ID: u64 = 0x3016_e5a2_89be_f800;
+const CUCKOO_ID: u64 = 0x3016_e5a2_8982_1400;
+
+#[test]
+fn older_encodings_of_dumps_are_read() {
+    use Field::{Double, Number, String};
+    let bits = [0x5a; 16];
+    for version in 0..=4 {
+        let mut fields = vec![Number(3), Number(1)];
+        if version >= 2 {
+            fields.push(Number(if version == 2 { 0 } else { 5 }));
+        }
+        if version >= 4 {
+            fields.push(Number(7));
+        }
+        // 12.8 bits for each of ten keys.
+        fields.extend([Number(10), Double(0.002), Number(9), Double(12.8)]);
+        if version >= 1 {
+            fields.extend([Number(128), Number(0)]);
+        }
+        fields.extend([String(&bits), Number(3)]);
+        let filter = dump::decode(&payload(BLOOM_ID | version, &fields), limits()).unwrap();
+        let Filter::Bloom(filter) = &filter else {
+            panic!("a Bloom filter");
+        };
+        let expansion = if version == 4 { 7 } else { 2 };
+        assert_eq!(filter.info().expansion, Some(expansion));
+        assert_eq!((filter.info().items, filter.info().capacity), (3, 10));
+        assert_eq!(bloom::encode(filter)[73..], bits);
+        let width = if version < 3 {
+            "hashwidth:32"
+        } else {
+            "hashwidth:64"
+        };
+        assert!(filter.debug_lines()[1].contains(width));
+        let again = dump::decode(&filter.dump(10), limits()).unwrap();
+        assert_eq!(again, Filter::Bloom(filter.clone()));
+    }
+    let table = [7; 8];
+    let fields = [
+        Number(2),
+        Number(4),
+        Number(16),
+        String(&table),
+        String(&table),
+    ];
+    let filter = dump::decode(&payload(CUCKOO_ID | 3, &fields), limits()).unwrap();
+    let Filter::Cuckoo(filter) = &filter else {
+        panic!("a cuckoo filter");
+    };
+    let expected = "bktsize:2 buckets:4 items:16 deletes:0 filters:2 max_iterations:20 expansion:1";
+    assert_eq!(filter.debug_line(), expected);
+    let newer = dump::decode(&payload(CUCKOO_ID | 5, &fields), limits()).unwrap_err();
+    assert!(matches!(newer.problem, Problem::Value { value: 5, .. }));
+}
+
+fn layer_header(bytes: u64, error: f64, capacity: u64, n2: u8) -> Vec<u8> {
+    let bits_per_entry = 9.0;
+    let mut out = Vec::new();
+    for long in [bytes, 8 * bytes, 0] {
+        out.extend_from_slice(&long.to_le_bytes());
+    }
+    out.extend_from_slice(&error.to_le_bytes());
+    out.extend_from_slice(&f64::to_le_bytes(bits_per_entry));
+    out.extend_from_slice(&7_u32.to_le_bytes());
+    out.extend_from_slice(&capacity.to_le_bytes());
+    out.push(n2);
+    out
+}
+
+fn header(options: u32, layers: &[Vec<u8>]) -> Vec<u8> {
+    let mut out = vec![0; 8];
+    for word in [layers.len() as u32, options, 2] {
+        out.extend_from_slice(&word.to_le_bytes());
+    }
+    out.extend(layers.concat());
+    out
+}
+
+/// The iterator of a place among the bits.
+fn after(bytes: usize) -> i64 {
+    i64::try_from(bytes).unwrap() + 1
+}
+
+#[test]
+fn bits_that_no_position_reaches_are_kept() {
+    for (n2, options) in [(1, 0), (2, 4), (3, 0), (5, 4), (7, 0), (8, 4), (0, 1)] {
+        let header = header(
+            options,
+            &[layer_header(40, 0.01, 20, n2), layer_header(3, 0.01, 20, 0)],
+        );
+        let bits: Vec<u8> = (1..44).map(|byte: u8| byte.wrapping_mul(37)).collect();
+        let stored = [header.as_slice(), &bits].concat();
+        let filter = bloom::decode(&stored).unwrap();
+        assert_eq!(bloom::encode(&filter), stored, "{n2}");
+        let restored = dump::decode(&filter.dump(10), limits()).unwrap();
+        assert_eq!(restored, Filter::Bloom(filter.clone()));
+        // Loaded in pieces of any length, and read from any iterator on.
+        for piece in [1, 3, 8, 40] {
+            let mut loaded = Bloom::from_header(&header, limits()).unwrap();
+            for layer in [0..40, 40..43] {
+                for start in layer.clone().step_by(piece) {
+                    let end = (start + piece).min(layer.end);
+                    loaded.load_chunk(after(end), &bits[start..end]).unwrap();
+                }
+            }
+            assert_eq!(loaded, filter);
+        }
+        for start in 0..43 {
+            let end = if start < 40 { 40 } else { 43 };
+            let expected = Some((after(end), bits[start..end].to_vec()));
+            assert_eq!(filter.scan(after(start)), expected);
+        }
+        assert_eq!(
+            (filter.scan(44), filter.scan(-1), filter.scan(i64::MIN)),
+            (None, None, None)
+        );
+    }
+}
+
+#[test]
+fn old_layouts_grow_by_powers_of_two_and_lose_no_key() {
+    let mut filter =
+        Bloom::from_header(&header(0, &[layer_header(128, 0.01, 106, 10)]), limits()).unwrap();
+    for number in 0..1000_u32 {
+        filter.try_insert(&number.to_le_bytes()).unwrap();
+    }
+    assert!((0..1000_u32).all(|number| filter.contains(&number.to_le_bytes())));
+    let lines = filter.debug_lines();
+    // 212 keys at 0.005 take 2337 bits; 4096 are enough for 371.
+    assert!(
+        lines[2].starts_with("bytes:512 bits:4096 hashes:8 hashwidth:32 capacity:371 "),
+        "{lines:?}"
+    );
+    assert_eq!(bloom::decode(&bloom::encode(&filter)), Ok(filter));
+}
+
+#[test]
+fn a_full_filter_that_does_not_grow_refuses_new_keys_only() {
+    for expansion in [None, Some(0)] {
+        let mut filter = Bloom::reserve(0.001, 2, expansion).unwrap();
+        assert_eq!(filter.try_insert(b"a"), Ok(true));
+        assert_eq!(filter.try_insert(b"b"), Ok(true));
+        assert_eq!(filter.try_insert(b"a"), Ok(false));
+        let full = Full::Table {
+            keys: 2,
+            capacity: 2,
+        };
+        assert_eq!(filter.try_insert(b"c"), Err(full));
+        assert_eq!(filter.info().expansion, None);
+    }
+    for (error, capacity) in [(0.0, 10), (1.0, 10), (f64::NAN, 10), (-1.0, 10), (0.1, 0)] {
+        assert!(
+            Bloom::reserve(error, capacity, Some(2)).is_err(),
+            "{error}, {capacity}"
+        );
+    }
+    assert!(Bloom::reserve(0.01, u64::MAX, Some(2)).is_err());
+}
+
+#[test]
+fn chunks_that_belong_nowhere_are_refused_and_change_nothing() {
+    let mut filter = Bloom::reserve(0.01, 100, Some(2)).unwrap();
+    filter.try_insert(b"a").unwrap();
+    let before = filter.clone();
+    let refused = |filter: &mut Bloom, iterator, length| {
+        filter
+            .load_chunk(iterator, &vec![0xff; length])
+            .unwrap_err()
+    };
+    for (iterator, length) in [(0, 0), (-5, 1), (i64::MIN, 0), (3, 4)] {
+        let error = refused(&mut filter, iterator, length);
+        assert!(matches!(error, ChunkError::Iterator { .. }));
+    }
+    for (iterator, length) in [(4, 4), (146, 1), (i64::MAX, 7)] {
+        let error = refused(&mut filter, iterator, length);
+        assert!(matches!(error, ChunkError::Outside { .. }));
+    }
+    let error = refused(&mut filter, 146, 10);
+    assert_eq!(
+        error,
+        ChunkError::TooLong {
+            length: 10,
+            left: 9
+        }
+    );
+    assert_eq!(
+        filter.load_chunk(145, &[]),
+        Err(ChunkError::Outside {
+            iterator: 145,
+            length: 0
+        })
+    );
+    assert_eq!(filter.load_chunk(9, &[]), Ok(()));
+    assert_eq!(filter, before);
+
+    let mut filter = Cuckoo::reserve(64, 2, 20, 1).unwrap();
+    let before = filter.clone();
+    for (position, length) in [(0, 1), (-1, 1), (5, 5), (5, 0), (66, 1), (70, 6), (66, 10)] {
+        assert!(
+            filter.load_chunk(position, &vec![1; length]).is_err(),
+            "{position}, {length}"
+        );
+    }
+    assert_eq!(filter, before);
+    assert_eq!(filter.load_chunk(65, &[1; 64]), Ok(()));
+}
+
+#[test]
+fn a_cuckoo_filter_without_keys_has_no_scandump_and_is_encoded_all_the_same() {
+    let filter = Cuckoo::reserve(64, 2, 20, 1).unwrap();
+    assert_eq!(filter.scan(0), None);
+    assert_eq!(cuckoo::decode(&cuckoo::encode(&filter)), Ok(filter));
+}
+
+#[test]
+fn large_layers_are_sent_in_chunks_of_16_mib() {
+    let mut filter = Bloom::reserve(0.0001, 10_000_000, Some(2)).unwrap();
+    filter.try_insert(b"a").unwrap();
+    let (mut iterator, mut lengths, mut loaded) = (0, Vec::new(), None);
+    while let Some((next, chunk)) = filter.scan(iterator) {
+        lengths.push(chunk.len());
+        match &mut loaded {
+            None => loaded = Some(Bloom::from_header(&chunk, limits()).unwrap()),
+            Some(loaded) => loaded.load_chunk(next, &chunk).unwrap(),
+        }
+        iterator = next;
+    }
+    assert!(lengths[..2] == [73, 16 << 20] && lengths.len() == 3);
+    assert_eq!(loaded, Some(filter));
+}
+
+#[test]
+fn announced_sizes_are_refused_before_memory_is_asked_for() {
+    let huge = header(5, &[layer_header(1 << 50, 0.01, 20, 0)]);
+    let error = Bloom::from_header(&huge, limits()).unwrap_err();
+    assert!(matches!(error.problem, Problem::TooLarge { .. }), "{error}");
+    assert!(matches!(
+        bloom::decode(&huge).unwrap_err().problem,
+        Problem::Cut { .. }
+    ));
+    let mut huge = cuckoo::encode(&Cuckoo::reserve(64, 2, 20, 1).unwrap());
+    huge[8..16].copy_from_slice(&(1_u64 << 40).to_le_bytes());
+    assert!(matches!(
+        cuckoo::decode(&huge).unwrap_err().problem,
+        Problem::Cut { .. }
+    ));
+    let error = Cuckoo::from_header(&huge[..38], limits()).unwrap_err();
+    assert!(matches!(error.problem, Problem::TooLarge { .. }), "{error}");
+}
+
+#[test]
+fn headers_with_any_bit_flipped_are_refused_or_still_answer() {
+    let mut grown = Bloom::reserve(0.01, 8, Some(2)).unwrap();
+    let mut nest = Cuckoo::reserve(16, 2, 20, 2).unwrap();
+    for number in 0..60_u32 {
+        grown.try_insert(&number.to_le_bytes()).unwrap();
+        nest.try_insert(&number.to_le_bytes()).unwrap();
+    }
+    let small = Limits {
+        most_bytes: 1 << 20,
+    };
+    let ask = |filter: Filter| {
+        filter.contains(b"a");
+        _ = filter.dump(10);
+    };
+    for (stored, is_bloom) in [
+        (bloom::encode(&grown), true),
+        (cuckoo::encode(&nest), false),
+    ] {
+        let head = if is_bloom { grown.header().len() } else { 38 };
+        for at in 0..8 * head {
+            let mut damaged = stored.clone();
+            damaged[at / 8] ^= 1 << (at % 8);
+            if is_bloom {
+                _ = bloom::decode(&damaged).map(|filter| ask(Filter::Bloom(filter)));
+                _ = Bloom::from_header(&damaged[..head], small);
+            } else {
+                _ = cuckoo::decode(&damaged).map(|filter| ask(Filter::Cuckoo(filter)));
+                _ = Cuckoo::from_header(&damaged[..head], small);
+            }
+        }
+        for end in 0..stored.len() {
+            let cut = &stored[..end];
+            assert!(bloom::decode(cut).is_err() && cuckoo::decode(cut).is_err());
+        }
+    }
+    for payload in [grown.dump(10), nest.dump(10)] {
+        for at in 0..8 * (payload.len() - 8) {
+            // The checksum is made to fit, so that what is behind it is met.
+            let mut damaged = payload[..payload.len() - 8].to_vec();
+            damaged[at / 8] ^= 1 << (at % 8);
+            assert!(dump::decode(&[damaged.as_slice(), &[0; 8]].concat(), small).is_err());
+            let sum = checksum(&damaged);
+            damaged.extend_from_slice(&sum);
+            _ = dump::decode(&damaged, small).map(ask);
+        }
+        for end in 0..payload.len() {
+            assert!(dump::decode(&payload[..end], small).is_err());
+        }
+    }
+}
