@@ -50,6 +50,17 @@ impl<'a> Cursor<'a> {
         Ok(taken)
     }
 
+    /// The next `count` bytes, to be read by themselves; offsets stay those of the whole.
+    pub(crate) fn part(&mut self, what: &'static str, count: u64) -> Result<Self, DecodeError> {
+        let at = self.at;
+        self.take(what, count)?;
+        Ok(Self {
+            bytes: &self.bytes[..self.at],
+            at,
+            format: self.format,
+        })
+    }
+
     /// Refuses what takes more bytes than are left, before memory is asked for.
     pub(crate) fn check_left(&self, what: &'static str, needed: u64) -> Result<(), DecodeError> {
         let left = self.left();

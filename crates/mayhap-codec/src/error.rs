@@ -44,6 +44,11 @@ pub enum Problem {
     },
     /// A checksum does not fit its bytes.
     Checksum,
+    /// The filter's hash key is kept outside the file, and was not given.
+    KeyOutside {
+        /// Tells which key: [`native::key_id`](crate::native::key_id) of it is the same.
+        id: u64,
+    },
     /// The filter is larger than the caller allows.
     TooLarge {
         /// Bytes that it would take.
@@ -73,6 +78,10 @@ impl fmt::Display for DecodeError {
                 accepted,
             } => write!(f, "{field} is {value}, and it can be {accepted}"),
             Problem::Checksum => f.write_str("the checksum is wrong: the file is damaged"),
+            Problem::KeyOutside { id } => write!(
+                f,
+                "its hash key is kept outside the file: give the key whose id is {id:016x}"
+            ),
             Problem::TooLarge { bytes, limit } => write!(
                 f,
                 "it takes {bytes} bytes of memory and {limit} are allowed: raise the limit if you trust the file"

@@ -6,6 +6,8 @@ use std::fmt;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum Format {
+    /// Our own files.
+    Mayhap,
     /// Guava's `BloomFilter.writeTo`.
     Guava,
     /// Hadoop's `BloomFilter`.
@@ -40,7 +42,8 @@ pub enum Format {
 
 impl Format {
     /// All formats.
-    pub const ALL: [Self; 15] = [
+    pub const ALL: [Self; 16] = [
+        Self::Mayhap,
         Self::Guava,
         Self::Hadoop,
         Self::HadoopCounting,
@@ -61,6 +64,7 @@ impl Format {
     /// As `--format` has it.
     pub const fn name(self) -> &'static str {
         match self {
+            Self::Mayhap => "mayhap",
             Self::Guava => "guava",
             Self::Hadoop => "hadoop",
             Self::HadoopCounting => "hadoop-counting",

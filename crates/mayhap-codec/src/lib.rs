@@ -1,4 +1,4 @@
-//! Filters as bytes: what Guava, Hadoop, Spark, ClickHouse, LevelDB, RocksDB, Parquet, RedisBloom and Bitcoin write, read and
+//! Filters as bytes: mayhap's own files, and what Guava, Hadoop, Spark, ClickHouse, LevelDB, RocksDB, Parquet, RedisBloom and Bitcoin write, read and
 //! written byte for byte.
 //!
 //! One file a system. Each has `decode` and `encode`, and `create`, which sizes an empty filter as that system does. Keys are the
@@ -15,6 +15,7 @@ pub mod clickhouse;
 pub mod guava;
 pub mod hadoop;
 pub mod leveldb;
+pub mod native;
 pub mod parquet;
 pub mod redis;
 pub mod rocksdb;

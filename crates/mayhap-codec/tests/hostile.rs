@@ -8,10 +8,10 @@
     reason = "the standard library's allocator trait is unsafe to implement"
 )]
 
-use mayhap::{ClassicBloom, PlanError};
+use mayhap::{AnyFilter, Bloom, ClassicBloom, Cuckoo, GrowingBloom, PlanError};
 use mayhap_codec::hadoop::{self, HashType};
 use mayhap_codec::{
-    Format, Limits, bip37, clickhouse, guava, leveldb, parquet, redis, rocksdb, spark,
+    Format, Limits, bip37, clickhouse, guava, leveldb, native, parquet, redis, rocksdb, spark,
 };
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
@@ -23,7 +23,8 @@ type Read = fn(&[u8]) -> bool;
 /// A format, how its bytes are read, and samples that our own encoder wrote.
 type Row = (&'static str, Read, fn() -> Vec<Vec<u8>>);
 
-const FORMATS: [Row; 15] = [
+const FORMATS: [Row; 16] = [
+    ("mayhap", read_native, native_samples),
     ("guava", read_guava, guava_samples),
     ("spark", read_spark, spark_samples),
     ("leveldb", read_leveldb, leveldb_samples),
@@ -477,4 +478,30 @@ fn read_redis_dump(bytes: &[u8]) -> bool {
 
 fn redis_dump_samples() -> Vec<Vec<u8>> {
     vec![redis_bloom().dump(10), redis_cuckoo().dump(12)]
+}
+
+fn read_native(bytes: &[u8]) -> bool {
+    native::decode(bytes, Limits::default()).is_ok_and(|filter| {
+        filter.contains("a key");
+        true
+    })
+}
+
+/// One larger than a page, the others small.
+fn native_samples() -> Vec<Vec<u8>> {
+    let filters: [Result<AnyFilter, PlanError>; 5] = [
+        Bloom::new(50, 0.01).map(AnyFilter::from),
+        Bloom::new(100_000, 0.01).map(AnyFilter::from),
+        ClassicBloom::new(50, 0.01).map(AnyFilter::from),
+        GrowingBloom::new(50, 0.01).map(AnyFilter::from),
+        Cuckoo::growing(50, 0.01).map(AnyFilter::from),
+    ];
+    let encode = |filter: Result<AnyFilter, PlanError>| {
+        let mut filter = filter.expect("a plan");
+        for key in 0..50_u32 {
+            filter.try_insert(key.to_le_bytes()).expect("room");
+        }
+        native::encode(&filter).expect("a file of this kind")
+    };
+    filters.map(encode).into()
 }

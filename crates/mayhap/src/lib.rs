@@ -60,7 +60,7 @@ pub use filter::classic_cuckoo::ClassicCuckoo;
 pub use filter::counting::CountingBloom;
 pub use filter::cuckoo::Cuckoo;
 pub use filter::excepting::{Base, ExceptError, Excepting, InsertingBase, NeverFull, OnConflict};
-pub use filter::fuse::{Fuse, FuseCells};
+pub use filter::fuse::{Fuse, FuseCells, FuseLayout};
 pub use filter::growing::GrowingBloom;
 pub use filter::retouched::{Cleared, ClearedAll, Clearing, Retouched};
 pub use filter::ribbon::{Ribbon, RibbonColumns};

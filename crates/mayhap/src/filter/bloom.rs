@@ -73,6 +73,30 @@ impl Bloom {
         Ok(Self::from_table(Table::zeroed(walk(&plan))?, plan, scheme))
     }
 
+    /// A filter whose bits are there already, in the order of [`Bloom::words`].
+    ///
+    /// # Errors
+    /// When there are not eight words for every line of the plan, or the memory is not there.
+    pub fn from_words(
+        plan: BloomPlan,
+        scheme: HashScheme,
+        words: impl ExactSizeIterator<Item = u64>,
+    ) -> Result<Self, PlanError> {
+        if words.len() as u64 != 8 * plan.lines() {
+            return Err(PlanError::Count {
+                field: "words",
+                value: words.len() as u64,
+                accepted: "eight for every line",
+            });
+        }
+        let mut table = Table::zeroed(walk(&plan))?;
+        let places = table.lines_mut().iter_mut().flat_map(|line| &mut line.0);
+        for (place, word) in places.zip(words) {
+            *place = word;
+        }
+        Ok(Self::from_table(table, plan, scheme))
+    }
+
     /// A filter that holds `keys`, sized by their number.
     ///
     /// # Errors

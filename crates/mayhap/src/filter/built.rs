@@ -87,6 +87,19 @@ impl<T: Structure> Static<T> {
         }
     }
 
+    /// What was built before.
+    pub(super) fn of(table: T, plan: T::Plan, scheme: HashScheme) -> Self {
+        Self {
+            table,
+            plan,
+            scheme,
+        }
+    }
+
+    pub(super) fn table(&self) -> &T {
+        &self.table
+    }
+
     /// The hash under which this filter, and every other of its scheme, knows a key.
     ///
     /// # Panics

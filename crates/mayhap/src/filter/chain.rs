@@ -18,6 +18,9 @@ use crate::store::Bag;
 use crate::{Full, PlanError};
 use alloc::vec::Vec;
 
+/// More tables than any plan reaches are not taken from outside.
+const MOST_TABLES: u32 = 1000;
+
 /// All of a growing `Cuckoo` but its newest table.
 #[derive(Clone, PartialEq)]
 pub(super) struct Chain {
@@ -49,6 +52,49 @@ impl Chain {
             newest: Label::new(0),
         };
         Ok((chain, Nest::new(plan.cuckoo_table(0)?)?))
+    }
+
+    /// A chain that is there already, and its newest table: for every table, the oldest first, its number, cells and twins.
+    pub(super) fn from_tables(
+        plan: GrowingPlan,
+        mut tables: Vec<(Nest, u32, Bag)>,
+    ) -> Result<(Self, Nest), PlanError> {
+        let refuse = |field, value, accepted| {
+            Err(PlanError::Count {
+                field,
+                value,
+                accepted,
+            })
+        };
+        for (at, (nest, number, _)) in tables.iter().enumerate() {
+            let is_older = at + 1 < tables.len();
+            if is_older && nest.keys == 0 {
+                return refuse("keys in an older table", 0, "at least one");
+            }
+            let mut before = tables.iter().take(at);
+            if *number > MOST_TABLES || before.any(|(_, other, _)| other == number) {
+                let accepted = "one of its own for every table, at most 1000";
+                return refuse("number of a table", u64::from(*number), accepted);
+            }
+        }
+        let Some((newest, number, twins)) = tables.pop() else {
+            return refuse("tables", 0, "at least one");
+        };
+        let link = |(nest, number, twins)| Link {
+            nest,
+            label: Label { number, twins },
+        };
+        let chain = Self {
+            plan,
+            older: tables.into_iter().map(link).collect(),
+            newest: Label { number, twins },
+        };
+        Ok((chain, newest))
+    }
+
+    /// The number of every table and its twins, the oldest first.
+    pub(super) fn numbers_and_twins(&self) -> impl Iterator<Item = (u32, &Bag)> {
+        self.labels().map(|label| (label.number, &label.twins))
     }
 
     pub(super) fn plan(&self) -> &GrowingPlan {

@@ -152,6 +152,33 @@ impl CountingBloom {
         Ok(filter)
     }
 
+    /// A filter whose counters are there already, packed as [`CountingBloom::bytes`] has them.
+    ///
+    /// # Errors
+    /// As [`CountingBloom::from_plan`], when there are not as many bytes as the plan says, or something lies past the last
+    /// counter.
+    pub fn from_bytes(
+        plan: CountingPlan,
+        scheme: Scheme,
+        hash_scheme: HashScheme,
+        bytes: &[u8],
+    ) -> Result<Self, PlanError> {
+        let refused = PlanError::Count {
+            field: "bytes",
+            value: bytes.len() as u64,
+            accepted: "all counters and a byte more, with zeros past the last counter",
+        };
+        if bytes.len() as u64 != plan.size_bytes() {
+            return Err(refused);
+        }
+        let mut filter = Self::from_plan(plan, scheme, hash_scheme)?;
+        if filter.counters.copy_from(bytes) {
+            Ok(filter)
+        } else {
+            Err(refused)
+        }
+    }
+
     /// A filter that holds `keys`, sized by their number.
     ///
     /// # Errors
@@ -551,6 +578,11 @@ impl CountingBloom {
     /// How keys are hashed.
     pub fn hash_scheme(&self) -> HashScheme {
         self.hash_scheme
+    }
+
+    /// The counters, packed: counter `i` is the bits `i * counter_bits ..`, lowest first. A byte more than they need.
+    pub fn bytes(&self) -> &[u8] {
+        self.counters.bytes()
     }
 
     /// All counters, in order.

@@ -7,9 +7,14 @@ use super::chain::Chain;
 use super::nest::Nest;
 use crate::plan::{CuckooPlan, GrowingPlan};
 use crate::simd::{CACHED_BYTES, Fetched};
+use crate::store::Bag;
 use crate::{Full, HashScheme, KeyHash, PlanError, SipKey};
 use alloc::boxed::Box;
+use alloc::vec::Vec;
 use core::fmt;
+
+/// As often may a key without a cell be in that comes from outside: sums stay far from overflow.
+const MOST_TWINS: u64 = 1 << 40;
 
 /// A cuckoo filter: keys go in and come out again.
 ///
@@ -113,6 +118,57 @@ impl Cuckoo {
     /// As [`Cuckoo::growing`].
     pub fn growing_from_plan(plan: GrowingPlan, scheme: HashScheme) -> Result<Self, PlanError> {
         let (chain, newest) = Chain::new(plan)?;
+        Ok(Self {
+            newest,
+            chain: Some(Box::new(chain)),
+            scheme,
+            origin: scheme.origin(),
+        })
+    }
+
+    /// A filter whose cells are there already, as [`Cuckoo::bytes`] has them.
+    ///
+    /// # Errors
+    /// When the bytes are not as many as the plan says, a cell holds what no insert writes, or the memory is not there.
+    pub fn from_bytes(
+        plan: CuckooPlan,
+        scheme: HashScheme,
+        bytes: &[u8],
+    ) -> Result<Self, PlanError> {
+        Ok(Self {
+            newest: Nest::from_bytes(plan, bytes)?,
+            chain: None,
+            scheme,
+            origin: scheme.origin(),
+        })
+    }
+
+    /// A filter that grows and whose tables are there already, as [`Cuckoo::tables`] and [`Cuckoo::twins`] have them.
+    ///
+    /// # Errors
+    /// As [`Cuckoo::from_bytes`], when there are no tables, two with one number, an empty one before the newest, or twins that
+    /// cannot be.
+    pub fn from_tables<'t, T: IntoIterator<Item = (u64, u64)>>(
+        plan: GrowingPlan,
+        scheme: HashScheme,
+        tables: impl IntoIterator<Item = (CuckooPlan, u32, &'t [u8], T)>,
+    ) -> Result<Self, PlanError> {
+        let tables = tables.into_iter().map(|(plan, number, bytes, twins)| {
+            let mut bag = Bag::default();
+            for (twin, times) in twins {
+                if twin == 0 || times == 0 || times > MOST_TWINS {
+                    return Err(PlanError::Count {
+                        field: "times of a twin",
+                        value: times,
+                        accepted: "1 to 2^40, of a twin that is not 0",
+                    });
+                }
+                bag.insert_times(twin, times)?;
+            }
+            Ok((Nest::from_bytes(plan, bytes)?, number, bag))
+        });
+        let tables = tables.collect::<Result<_, PlanError>>()?;
+        let (chain, newest) = Chain::from_tables(plan, tables)?;
         Ok(Self {
             newest,
             chain: Some(Box::new(chain)),
@@ -433,6 +489,18 @@ impl Cuckoo {
     /// The shape and the cells of every table, the oldest first; one, unless it grows.
     pub fn tables(&self) -> impl Iterator<Item = (&CuckooPlan, &[u8])> {
         self.nests().map(|nest| (&nest.plan, nest.table.bytes()))
+    }
+
+    /// Of every table of one that grows, the oldest first, its number in the plan and its twins: keys without a cell, each the
+    /// number that look-alikes share and how often it is in, in the order of these numbers. None unless it grows.
+    pub fn twins(&self) -> impl Iterator<Item = (u32, Vec<(u64, u64)>)> {
+        let chain = self.chain.iter();
+        let labels = chain.flat_map(|chain| chain.numbers_and_twins());
+        labels.map(|(number, twins)| {
+            let mut twins: Vec<_> = twins.iter().collect();
+            twins.sort_unstable();
+            (number, twins)
+        })
     }
 
     fn nests(&self) -> impl Iterator<Item = &Nest> {

@@ -2,7 +2,7 @@
 
 use super::built::{Static, Structure};
 use crate::build::{peel, shards};
-use crate::plan::FusePlan;
+use crate::plan::{FusePlan, FuseShape};
 use crate::probe::fuse::{Walk, mix, seed};
 use crate::simd::{FuseTable, Questions};
 use crate::store::{Cell, reserved};
@@ -84,6 +84,87 @@ impl Structure for FuseCells {
             Table::Bits16(table) => table.size_bytes(),
             Table::Bits32(table) => table.size_bytes(),
         }
+    }
+}
+
+/// Where the cells of a [`Fuse`] lie.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct FuseLayout {
+    /// A segment has 2 to the power of this many cells.
+    pub segment_bits: u32,
+    /// Segments of a shard that a key can start in; it has two more.
+    pub starts: u64,
+    /// What hashes are mixed with.
+    pub seed: u64,
+}
+
+impl Fuse {
+    /// Where the cells lie.
+    pub fn layout(&self) -> FuseLayout {
+        let walk = match &self.table().0 {
+            Table::Bits8(table) => table.walk(),
+            Table::Bits16(table) => table.walk(),
+            Table::Bits32(table) => table.walk(),
+        };
+        let (shape, seed) = walk.shape_and_seed();
+        FuseLayout {
+            segment_bits: shape.segment_bits,
+            starts: shape.starts,
+            seed,
+        }
+    }
+
+    /// A copy of the cells, each with its lowest byte first.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        match &self.table().0 {
+            Table::Bits8(table) => table.cells().to_vec(),
+            Table::Bits16(table) => {
+                let cells = table.cells().iter();
+                cells.flat_map(|cell| cell.to_le_bytes()).collect()
+            }
+            Table::Bits32(table) => {
+                let cells = table.cells().iter();
+                cells.flat_map(|cell| cell.to_le_bytes()).collect()
+            }
+        }
+    }
+
+    /// A filter whose cells are there already, as [`Fuse::to_bytes`] has them.
+    ///
+    /// # Errors
+    /// When no key could be placed in such a layout, or the bytes are not as many as plan and layout say.
+    pub fn from_bytes(
+        plan: FusePlan,
+        layout: FuseLayout,
+        scheme: HashScheme,
+        bytes: &[u8],
+    ) -> Result<Self, PlanError> {
+        let shape = FuseShape::checked(layout.segment_bits, layout.starts)?;
+        let shards = if plan.keys() == 0 { 0 } else { plan.shards() };
+        let cell_bytes = u128::from(plan.cell_bits()) / 8;
+        let expected = u128::from(shards) * u128::from(shape.cells()) * cell_bytes;
+        if expected != bytes.len() as u128 {
+            return Err(PlanError::Count {
+                field: "bytes",
+                value: bytes.len() as u64,
+                accepted: "as many as the cells of all shards need",
+            });
+        }
+        let walk = Walk::new(shape, shards, layout.seed);
+        let table = match plan.cell_bits() {
+            8 => Table::Bits8(FuseTable::new(walk, bytes.to_vec())),
+            16 => {
+                let cells = bytes.as_chunks().0.iter();
+                let cells = cells.map(|cell| u16::from_le_bytes(*cell)).collect();
+                Table::Bits16(FuseTable::new(walk, cells))
+            }
+            _ => {
+                let cells = bytes.as_chunks().0.iter();
+                let cells = cells.map(|cell| u32::from_le_bytes(*cell)).collect();
+                Table::Bits32(FuseTable::new(walk, cells))
+            }
+        };
+        Ok(Self::of(FuseCells(table), plan, scheme))
     }
 }
 

@@ -17,6 +17,11 @@ const ONE_BY_ONE: usize = 2;
 /// How many keys it asks a layer for before it goes to the next.
 const AT_A_TIME: usize = 1024;
 
+/// What is taken from outside: more layers than any plan reaches, since the 100th would hold 1e24 times the first, and more keys
+/// than any layer.
+const MOST_LAYERS: usize = 128;
+const MOST_KEYS: u64 = 1 << 60;
+
 /// A filter that grows with its keys.
 ///
 /// ```
@@ -100,6 +105,48 @@ impl GrowingBloom {
             layers,
             in_newest: 0,
             crowded: false,
+            plan,
+            scheme,
+            origin: scheme.origin(),
+        })
+    }
+
+    /// A filter whose layers are there already, the oldest first, with the number of keys in the newest and whether an older one
+    /// holds too many.
+    ///
+    /// # Errors
+    /// When there are no layers or more than 128, or their hash schemes differ.
+    pub fn from_layers(
+        plan: GrowingPlan,
+        layers: Vec<Bloom>,
+        in_newest: u64,
+        crowded: bool,
+    ) -> Result<Self, PlanError> {
+        let refuse = |accepted| PlanError::Count {
+            field: "layers",
+            value: layers.len() as u64,
+            accepted,
+        };
+        let Some(scheme) = layers.first().map(Bloom::scheme) else {
+            return Err(refuse("at least one"));
+        };
+        if layers.len() > MOST_LAYERS {
+            return Err(refuse("at most 128"));
+        }
+        if layers.iter().any(|layer| layer.scheme() != scheme) {
+            return Err(refuse("layers of one hash scheme"));
+        }
+        if in_newest > MOST_KEYS {
+            return Err(PlanError::Count {
+                field: "keys in the newest layer",
+                value: in_newest,
+                accepted: "at most 2^60",
+            });
+        }
+        Ok(Self {
+            layers,
+            in_newest,
+            crowded,
             plan,
             scheme,
             origin: scheme.origin(),
@@ -353,6 +400,21 @@ impl GrowingBloom {
     /// How many layers there are.
     pub fn layers(&self) -> usize {
         self.layers.len()
+    }
+
+    /// The layers, the oldest first.
+    pub fn each_layer(&self) -> impl ExactSizeIterator<Item = &Bloom> {
+        self.layers.iter()
+    }
+
+    /// How many keys went into the newest layer.
+    pub fn keys_in_newest(&self) -> u64 {
+        self.in_newest
+    }
+
+    /// Whether a union has put more keys into an older layer than it was made for.
+    pub fn is_crowded(&self) -> bool {
+        self.crowded
     }
 
     /// Bytes of memory that the bits take.

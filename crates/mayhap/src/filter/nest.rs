@@ -54,6 +54,43 @@ impl Nest {
         })
     }
 
+    /// A table whose cells are there already. Each must lie in a window of its own, so that it can be moved.
+    pub(super) fn from_bytes(plan: CuckooPlan, bytes: &[u8]) -> Result<Self, PlanError> {
+        let refuse = |field, value, accepted| {
+            Err(PlanError::Count {
+                field,
+                value,
+                accepted,
+            })
+        };
+        if bytes.len() as u64 != plan.size_bytes() {
+            let length = bytes.len() as u64;
+            return refuse("bytes", length, "as many as the cells need");
+        }
+        let mut nest = Self::new(plan)?;
+        nest.table.copy_from(bytes);
+        let last = plan.cells() - 1;
+        for at in 0..=last {
+            let (window, offset) = if at == 0 { (0, 0) } else { (at - 1, 1) };
+            let cell = nest.table.cell(window, offset);
+            let (fingerprint, is_second) = (cell >> 2, cell & 1 == 1);
+            if cell == 0 {
+                continue;
+            }
+            if fingerprint == 0 || (is_second && at == 0) || (!is_second && at == last) {
+                return refuse("cell", cell, "a fingerprint in a window of the table");
+            }
+            nest.keys += 1;
+        }
+        let end = plan.cells() * u64::from(plan.cell_bits());
+        let past = bytes.iter().skip((end / 8) as usize);
+        let mut past = past.zip([end % 8].into_iter().chain(core::iter::repeat(0)));
+        if past.any(|(byte, from)| byte >> from != 0) {
+            return refuse("bits past the last cell", 1, "zeros");
+        }
+        Ok(nest)
+    }
+
     pub(super) fn clear(&mut self) {
         self.table.clear();
         self.keys = 0;

@@ -130,6 +130,77 @@ impl WindowBloom {
         })
     }
 
+    /// A filter whose generations are there already, as [`WindowBloom::generations`] has them, with the times and the number of
+    /// slices that were ended early.
+    ///
+    /// # Errors
+    /// When there is not a generation for every slice and one more, one has no layers or more than 64, hash schemes differ, the
+    /// newest moment lies before the start, or numbers of keys and slices are larger than any that could be counted.
+    pub fn from_generations(
+        plan: WindowPlan,
+        scheme: HashScheme,
+        (start, newest): (Timestamp, Timestamp),
+        skipped: u64,
+        generations: Vec<(u64, u64, Vec<Bloom>)>,
+    ) -> Result<Self, PlanError> {
+        let check = |holds, field, value, accepted| {
+            let refused = PlanError::Count {
+                field,
+                value,
+                accepted,
+            };
+            if holds { Ok(()) } else { Err(refused) }
+        };
+        let count = generations.len() as u64;
+        let all = count == u64::from(plan.slices()) + 1;
+        check(all, "generations", count, "one more than slices")?;
+        check(start <= newest, "newest", newest.0, "not before the start")?;
+        check(skipped <= 1 << 48, "skipped", skipped, "at most 2^48")?;
+        for (_, in_newest, layers) in &generations {
+            let count = layers.len() as u64;
+            check((1..=64).contains(&count), "layers", count, "1 to 64")?;
+            let same = layers.iter().all(|layer| layer.scheme() == scheme);
+            check(same, "layers", count, "layers of one hash scheme")?;
+            let holds = *in_newest <= 1 << 60;
+            check(
+                holds,
+                "keys in the newest layer",
+                *in_newest,
+                "at most 2^60",
+            )?;
+        }
+        let generation = |(slice, in_newest, layers)| Generation {
+            slice,
+            layers,
+            in_newest,
+        };
+        Ok(Self {
+            generations: generations.into_iter().map(generation).collect(),
+            plan,
+            scheme,
+            burst: Burst::Overflow,
+            start,
+            newest,
+            skipped,
+        })
+    }
+
+    /// Every generation: the number of its slice, keys in its newest layer, and its layers.
+    pub fn generations(&self) -> impl ExactSizeIterator<Item = (u64, u64, &[Bloom])> {
+        let generations = self.generations.iter();
+        generations.map(|one| (one.slice, one.in_newest, one.layers.as_slice()))
+    }
+
+    /// What it does when more keys come than planned.
+    pub fn burst(&self) -> Burst {
+        self.burst
+    }
+
+    /// The moment at which slice 0 began.
+    pub fn start(&self) -> Timestamp {
+        self.start
+    }
+
     /// The same filter with another answer to bursts; [`Burst::Overflow`] unless this was called.
     #[must_use]
     pub fn on_burst(mut self, burst: Burst) -> Self {

@@ -112,6 +112,54 @@ impl BloomPlan {
             })
     }
 
+    /// The plan of a filter that is there already, such as one in a file: nothing is reckoned, and nothing that could not be is
+    /// accepted.
+    ///
+    /// # Errors
+    /// When the capacity is 0 or above 2^60, the rate not between 0 and 1, a key has not 1 to 8 bits in a line, or there are no
+    /// lines, more than 2^40 a line of a key, or an odd number for two lines a key.
+    pub fn of_shape(
+        capacity: u64,
+        false_positive_rate: f64,
+        lines: u64,
+        words: u8,
+        lines_per_key: LinesPerKey,
+    ) -> Result<Self, PlanError> {
+        check_capacity(capacity)?;
+        check_rate(false_positive_rate)?;
+        let check = |holds, field, value, accepted| {
+            let refused = PlanError::Count {
+                field,
+                value,
+                accepted,
+            };
+            if holds { Ok(()) } else { Err(refused) }
+        };
+        check(capacity <= 1 << 60, "capacity", capacity, "at most 2^60")?;
+        let bits = u64::from(words);
+        check(
+            (1..=8).contains(&words),
+            "bits a key in a line",
+            bits,
+            "1 to 8",
+        )?;
+        let each = u64::from(lines_per_key.count());
+        let reach = lines / each;
+        check(
+            lines.is_multiple_of(each) && (1..=MAX_LINES).contains(&reach),
+            "lines",
+            lines,
+            "1 to 2^40 for each line of a key",
+        )?;
+        Ok(Self {
+            capacity,
+            false_positive_rate,
+            reach,
+            words,
+            lines_per_key,
+        })
+    }
+
     /// The smallest reach that keeps the rate at capacity, if there is one.
     fn smallest_reach(&self) -> Option<u64> {
         let keeps =
@@ -309,6 +357,15 @@ impl BloomPlan {
 }
 
 impl LinesPerKey {
+    /// One or two, from their number.
+    pub const fn from_count(count: u64) -> Option<Self> {
+        match count {
+            1 => Some(Self::One),
+            2 => Some(Self::Two),
+            _ => None,
+        }
+    }
+
     /// 1 or 2.
     pub const fn count(self) -> u32 {
         match self {

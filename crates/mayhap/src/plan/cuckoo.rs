@@ -117,6 +117,43 @@ impl CuckooPlan {
             })
     }
 
+    /// The plan of a filter that is there already, such as one in a file: nothing is reckoned, and nothing that could not be is
+    /// accepted.
+    ///
+    /// # Errors
+    /// When capacity and cells are not as [`CuckooPlan::with_cells`] takes them, the rate is not between 0 and 1, fingerprints
+    /// have not 4 to 26 bits, or windows and fingerprints together more than 63.
+    pub fn of_shape(
+        capacity: u64,
+        false_positive_rate: f64,
+        cells: u64,
+        fingerprint_bits: u32,
+    ) -> Result<Self, PlanError> {
+        check_capacity(capacity)?;
+        check_rate(false_positive_rate)?;
+        if cells < capacity.max(3) || cells > MAX_CELLS {
+            return Err(PlanError::Count {
+                field: "cells",
+                value: cells,
+                accepted: "as many as keys or more, at least 3 and at most 2^46",
+            });
+        }
+        let accepted = MIN_FINGERPRINT_BITS..=MAX_FINGERPRINT_BITS;
+        if !accepted.contains(&fingerprint_bits) || cells.ilog2() + 1 + fingerprint_bits > 63 {
+            return Err(PlanError::Count {
+                field: "fingerprint_bits",
+                value: u64::from(fingerprint_bits),
+                accepted: "4 to 26, and 63 together with the bits of the number of cells",
+            });
+        }
+        Ok(Self {
+            capacity,
+            false_positive_rate,
+            cells,
+            fingerprint_bits,
+        })
+    }
+
     /// The false-positive rate to expect when `keys` distinct keys are in.
     pub fn rate_at(&self, keys: u64) -> f64 {
         let fingerprints = ((1_u64 << self.fingerprint_bits) - 1) as f64;

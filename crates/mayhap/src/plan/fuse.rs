@@ -35,6 +35,41 @@ impl FusePlan {
         Self::of_keys(keys, false_positive_rate)
     }
 
+    /// The plan of a filter that is there already, such as one in a file: nothing is reckoned, and nothing that could not be is
+    /// accepted.
+    ///
+    /// # Errors
+    /// When the rate is not between 0 and 1, there are more than 2^40 keys, no shards or more than 2^40, or cells have not 8, 16
+    /// or 32 bits.
+    pub fn of_shape(
+        keys: u64,
+        false_positive_rate: f64,
+        cell_bits: u8,
+        shards: u64,
+    ) -> Result<Self, PlanError> {
+        check_rate(false_positive_rate)?;
+        check_items(keys)?;
+        let refuse = |field, value, accepted| {
+            Err(PlanError::Count {
+                field,
+                value,
+                accepted,
+            })
+        };
+        if ![8, 16, 32].contains(&cell_bits) {
+            return refuse("bits of a cell", cell_bits.into(), "8, 16 or 32");
+        }
+        if shards == 0 || shards > 1 << 40 {
+            return refuse("shards", shards, "1 to 2^40");
+        }
+        Ok(Self {
+            keys,
+            false_positive_rate,
+            cell_bits,
+            shards,
+        })
+    }
+
     /// Keys that the plan is for.
     pub fn keys(&self) -> u64 {
         self.keys
@@ -164,6 +199,21 @@ pub(crate) struct FuseShape {
 }
 
 impl FuseShape {
+    /// A shape that is there already, if keys can be placed in it.
+    pub(crate) fn checked(segment_bits: u32, starts: u64) -> Result<Self, PlanError> {
+        if segment_bits > MAX_SEGMENT_BITS || starts == 0 || starts > 1 << 40 {
+            return Err(PlanError::Count {
+                field: "segments that a key can start in",
+                value: starts,
+                accepted: "1 to 2^40, of at most 2^16 cells",
+            });
+        }
+        Ok(Self {
+            segment_bits,
+            starts,
+        })
+    }
+
     /// Rounds up to whole segments. With one percent fewer cells, 7 % of the seeds fail instead of 0.3 %.
     pub(crate) fn new(keys: u64) -> Self {
         let ln = libm::log(keys.max(2) as f64);

@@ -61,6 +61,21 @@ impl GrowingPlan {
         .checked()
     }
 
+    /// The plan of a filter that is there already: as [`with_maximum`](Self::with_maximum), or [`new`](Self::new) without one.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn of_shape(
+        capacity: u64,
+        maximum: Option<u64>,
+        false_positive_rate: f64,
+    ) -> Result<Self, PlanError> {
+        match maximum {
+            None => Self::new(capacity, false_positive_rate),
+            Some(maximum) => Self::with_maximum(capacity, maximum, false_positive_rate),
+        }
+    }
+
     fn checked(self) -> Result<Self, PlanError> {
         check_capacity(self.capacity)?;
         check_rate(self.false_positive_rate)?;

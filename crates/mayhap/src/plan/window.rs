@@ -71,6 +71,31 @@ impl WindowPlan {
         plan.layer(0).map(|_| plan)
     }
 
+    /// The plan of a filter that is there already, such as one in a file, by the length of its slices.
+    ///
+    /// # Errors
+    /// As [`WindowPlan::with_slices`], for the window that so many slices make.
+    pub fn of_shape(
+        keys_per_window: u64,
+        false_positive_rate: f64,
+        slice_ms: u64,
+        slices: u32,
+    ) -> Result<Self, PlanError> {
+        // Slices are rounded up, so that those of the longest window make a little more than it.
+        let window_ms = slice_ms.saturating_mul(u64::from(slices)).min(1 << 48);
+        let window = Duration::from_millis(window_ms);
+        let plan = Self::with_slices(keys_per_window, false_positive_rate, window, slices)?;
+        if plan.slice_ms == slice_ms {
+            Ok(plan)
+        } else {
+            Err(PlanError::Count {
+                field: "length of a slice",
+                value: slice_ms,
+                accepted: "at most 2^48 ms for all slices of a window",
+            })
+        }
+    }
+
     /// The plan of a generation's filter (0), and of those that are opened when more keys come than planned: as large, and each
     /// at half the rate of the one before, so that the generation's rate at most doubles.
     ///

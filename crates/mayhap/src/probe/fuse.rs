@@ -74,6 +74,16 @@ impl Walk {
         }
     }
 
+    /// The shape of a shard, and the seed.
+    pub(crate) fn shape_and_seed(&self) -> (FuseShape, u64) {
+        let segment_bits = self.segment.trailing_zeros();
+        let shape = FuseShape {
+            segment_bits,
+            starts: self.reach >> segment_bits,
+        };
+        (shape, self.seed)
+    }
+
     /// Cells of one shard.
     pub(crate) fn shard_cells(&self) -> u64 {
         self.shard_cells

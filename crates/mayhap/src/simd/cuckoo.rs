@@ -55,6 +55,11 @@ impl CuckooTable {
         })
     }
 
+    /// Cells that are there already; their bytes are as many as these.
+    pub(crate) fn copy_from(&mut self, bytes: &[u8]) {
+        self.cells.copy_from(bytes);
+    }
+
     pub(crate) fn bytes(&self) -> &[u8] {
         self.cells.bytes()
     }

@@ -29,6 +29,14 @@ impl<C: Cell> FuseTable<C> {
         );
         Self { walk, cells }
     }
+
+    pub(crate) fn walk(&self) -> &Walk {
+        &self.walk
+    }
+
+    pub(crate) fn cells(&self) -> &[C] {
+        &self.cells
+    }
 }
 
 impl<C: Cell> Questions for FuseTable<C> {

@@ -27,8 +27,18 @@ impl Bag {
         size_of_val(self.slots.as_slice()) as u64
     }
 
+    /// The numbers and how often each is in, in no order.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (u64, u64)> {
+        self.slots.iter().copied().filter(|slot| slot.0 != 0)
+    }
+
     /// Puts a number in once more. Nothing is changed when there is no memory for it.
     pub(crate) fn insert(&mut self, number: u64) -> Result<(), PlanError> {
+        self.insert_times(number, 1)
+    }
+
+    /// Puts a number in some times more.
+    pub(crate) fn insert_times(&mut self, number: u64, times: u64) -> Result<(), PlanError> {
         debug_assert!(number != 0);
         let slots = self.slots.len() as u64;
         if 2 * (self.distinct + 1) > slots {
@@ -36,7 +46,7 @@ impl Bag {
                 slots: zeroed(FEWEST.max(2 * slots))?,
                 ..*self
             };
-            for &(number, count) in self.slots.iter().filter(|slot| slot.0 != 0) {
+            for (number, count) in self.iter() {
                 let at = larger.find(number);
                 larger.slots[at] = (number, count);
             }
@@ -45,8 +55,8 @@ impl Bag {
         let at = self.find(number);
         let (place, count) = &mut self.slots[at];
         self.distinct += u64::from(*place == 0);
-        self.len += 1;
-        (*place, *count) = (number, *count + 1);
+        self.len += times;
+        (*place, *count) = (number, *count + times);
         Ok(())
     }
 

@@ -32,6 +32,11 @@ impl Cells {
         Ok(Self { bytes, cell_bits })
     }
 
+    /// Cells that are there already; their bytes are as many as these.
+    pub(crate) fn copy_from(&mut self, bytes: &[u8]) {
+        self.bytes.copy_from_slice(bytes);
+    }
+
     pub(crate) fn bytes(&self) -> &[u8] {
         &self.bytes
     }

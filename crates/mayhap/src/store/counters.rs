@@ -80,6 +80,21 @@ impl Counters {
         (0..self.len).map(|at| self.get(at))
     }
 
+    /// Counters that are there already, when the bytes are as many as these and nothing lies past the last counter.
+    pub(crate) fn copy_from(&mut self, bytes: &[u8]) -> bool {
+        let end = self.len * self.bits;
+        let past = bytes.iter().skip((end / 8) as usize);
+        let mut past = past.enumerate().map(|(at, byte)| match at {
+            0 => byte >> (end % 8),
+            _ => *byte,
+        });
+        let fits = bytes.len() == self.bytes.len() && past.all(|byte| byte == 0);
+        if fits {
+            self.bytes.copy_from_slice(bytes);
+        }
+        fits
+    }
+
     pub(crate) fn bytes(&self) -> &[u8] {
         &self.bytes
     }

@@ -1,0 +1,40 @@
+//! `Fuse`: seven fields, and a section of cells.
+
+use super::{refused, small};
+use crate::DecodeError;
+use crate::cursor::Cursor;
+use crate::native::parts::{Parts, Section, Sections};
+use mayhap::plan::FusePlan;
+use mayhap::{Fuse, FuseLayout, HashScheme};
+use std::borrow::Cow;
+
+pub(super) fn write<'f>(filter: &'f Fuse, parts: &mut Parts<'f>) {
+    let (plan, layout) = (filter.plan(), filter.layout());
+    parts.number(plan.keys());
+    parts.rate(plan.false_positive_rate());
+    parts.number(plan.cell_bits().into());
+    parts.number(plan.shards());
+    parts.number(layout.segment_bits.into());
+    parts.number(layout.starts);
+    parts.number(layout.seed);
+    let section = Section::Bytes(Cow::Owned(filter.to_bytes()));
+    parts.sections.push(section);
+}
+
+pub(super) fn read(
+    at: &mut Cursor<'_>,
+    sections: &mut Sections<'_>,
+    scheme: HashScheme,
+) -> Result<Fuse, DecodeError> {
+    let (keys, rate) = (at.u64_le("keys")?, at.f64_le("rate")?);
+    let cell_bits = small(at, "bits of a cell", "8, 16 or 32")?;
+    let shards = at.u64_le("shards")?;
+    let plan = FusePlan::of_shape(keys, rate, cell_bits, shards).map_err(refused(at))?;
+    let layout = FuseLayout {
+        segment_bits: small(at, "bits of a segment", "at most 16")?,
+        starts: at.u64_le("segments that a key can start in")?,
+        seed: at.u64_le("seed")?,
+    };
+    let cells = sections.any(at)?;
+    Fuse::from_bytes(plan, layout, scheme, cells).map_err(refused(at))
+}

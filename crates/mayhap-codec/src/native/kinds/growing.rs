@@ -1,0 +1,49 @@
+//! `GrowingBloom`: six fields, five for each layer, and a section of lines a layer.
+
+use super::{bloom, flag, refused};
+use crate::DecodeError;
+use crate::cursor::Cursor;
+use crate::native::parts::{Parts, Sections};
+use mayhap::plan::GrowingPlan;
+use mayhap::{GrowingBloom, HashScheme};
+
+pub(super) fn write<'f>(filter: &'f GrowingBloom, parts: &mut Parts<'f>) {
+    write_plan(filter.plan(), parts);
+    parts.number(filter.keys_in_newest());
+    parts.number(filter.is_crowded().into());
+    parts.number(filter.layers() as u64);
+    for layer in filter.each_layer() {
+        bloom::write(layer, parts);
+    }
+}
+
+pub(super) fn read(
+    at: &mut Cursor<'_>,
+    sections: &mut Sections<'_>,
+    scheme: HashScheme,
+) -> Result<GrowingBloom, DecodeError> {
+    let plan = read_plan(at)?;
+    let in_newest = at.u64_le("keys in the newest layer")?;
+    let crowded = flag(at, "crowded")?;
+    let count = at.u64_le("layers")?;
+    let mut layers = Vec::new();
+    // A layer has fields of its own, so that this ends with the plan at the latest.
+    for _ in 0..count {
+        layers.push(bloom::read(at, sections, scheme)?);
+    }
+    GrowingBloom::from_layers(plan, layers, in_newest, crowded).map_err(refused(at))
+}
+
+/// Capacity, maximum, 0 when there is none, and rate.
+pub(super) fn write_plan(plan: &GrowingPlan, parts: &mut Parts<'_>) {
+    parts.number(plan.capacity());
+    parts.number(plan.maximum().unwrap_or(0));
+    parts.rate(plan.false_positive_rate());
+}
+
+pub(super) fn read_plan(at: &mut Cursor<'_>) -> Result<GrowingPlan, DecodeError> {
+    let capacity = at.u64_le("capacity")?;
+    let maximum = Some(at.u64_le("maximum")?).filter(|&maximum| maximum != 0);
+    let rate = at.f64_le("rate")?;
+    GrowingPlan::of_shape(capacity, maximum, rate).map_err(refused(at))
+}

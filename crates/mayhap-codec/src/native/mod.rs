@@ -1,0 +1,126 @@
+//! mayhap's own files, version 1: a header that knows the length of everything, the bits as they lie in memory, and a checksum for
+//! every 64 KiB of them. The byte table is docs/formats/mayhap.md.
+//!
+//! ```text
+//! header    fixed fields, plan of the kind, lengths of the sections, checksum       multiple of 64 bytes
+//! body      the sections, each beginning at a multiple of 64 bytes
+//! table     a checksum for each page of 64 KiB of the body, and one of the table
+//! ```
+//!
+//! Nothing is believed before it is checked: the header's checksum first, then the length of the file, then every page, then every
+//! field. The checksums find accidents, not forgery; forged files are refused, or filters that still answer.
+
+mod file;
+mod header;
+mod kinds;
+mod pages;
+mod parts;
+mod repair;
+
+pub use file::{OpenError, open, save};
+pub use header::key_id;
+pub use repair::{Repaired, repair_with_ones};
+
+use crate::{DecodeError, EncodeError, Format, Limits, Problem};
+use header::Header;
+use mayhap::{AnyFilter, SipKey};
+use pages::Pages;
+use parts::Sections;
+use std::io::{self, Write};
+
+/// The first bytes of every file: not text, and damaged by whatever translates line ends.
+pub const MAGIC: [u8; 8] = *b"\x89MAY\r\n\x1a\n";
+
+const FORMAT: Format = Format::Mayhap;
+
+/// Sections begin at multiples of a cache line.
+const ALIGNMENT: u64 = 64;
+
+/// Where the secret key of a keyed filter goes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum HashKey {
+    /// Into the file: whoever has the file can ask the filter, and can choose keys that collide.
+    #[default]
+    Inside,
+    /// Nowhere: the file has the key's id, and [`decode_with_key`] takes the key.
+    Outside,
+}
+
+/// The file of a filter; a secret key goes into it.
+///
+/// # Errors
+/// When there are no files of its kind.
+pub fn encode(filter: &AnyFilter) -> Result<Vec<u8>, EncodeError> {
+    encode_with(filter, HashKey::Inside)
+}
+
+/// The file of a filter, with or without its secret key.
+///
+/// # Errors
+/// As [`encode`].
+pub fn encode_with(filter: &AnyFilter, hash_key: HashKey) -> Result<Vec<u8>, EncodeError> {
+    let parts = kinds::take_apart(filter)?;
+    let mut out = Vec::new();
+    // A vector takes all bytes.
+    parts.write(hash_key, &mut out).map_err(|_| EncodeError {
+        format: FORMAT,
+        reason: "there is no memory for the bytes",
+    })?;
+    Ok(out)
+}
+
+/// Writes the file of a filter, front to back.
+///
+/// # Errors
+/// As [`encode`], and when `out` does not take it: what was written by then is no file.
+pub fn write(filter: &AnyFilter, out: impl Write) -> io::Result<()> {
+    write_with(filter, HashKey::Inside, out)
+}
+
+/// The same, with or without the secret key.
+///
+/// # Errors
+/// As [`write`].
+pub fn write_with(filter: &AnyFilter, hash_key: HashKey, out: impl Write) -> io::Result<()> {
+    let parts = kinds::take_apart(filter);
+    let parts = parts.map_err(|error| io::Error::new(io::ErrorKind::Unsupported, error))?;
+    parts.write(hash_key, out)
+}
+
+/// Reads and verifies a file whose secret key, if its filter has one, is inside.
+///
+/// # Errors
+/// When it is not such a file, is damaged, or takes more memory than allowed; when its key is kept outside.
+pub fn decode(bytes: &[u8], limits: Limits) -> Result<AnyFilter, DecodeError> {
+    read(bytes, limits, None)
+}
+
+/// The same for a file whose secret key is kept outside. A key that the file has, or does not need, is left aside.
+///
+/// # Errors
+/// As [`decode`], and when it is another key.
+pub fn decode_with_key(
+    bytes: &[u8],
+    limits: Limits,
+    key: SipKey,
+) -> Result<AnyFilter, DecodeError> {
+    read(bytes, limits, Some(key))
+}
+
+fn read(bytes: &[u8], limits: Limits, key: Option<SipKey>) -> Result<AnyFilter, DecodeError> {
+    let header = Header::read(bytes)?;
+    let scheme = header.scheme(key)?;
+    if header.body_bytes > limits.most_bytes {
+        return Err(header.at.error(Problem::TooLarge {
+            bytes: header.body_bytes,
+            limit: limits.most_bytes,
+        }));
+    }
+    let pages = Pages::of(bytes, &header)?;
+    pages.check_table()?;
+    if let Some(page) = pages.damaged().next() {
+        return Err(pages.error(page));
+    }
+    let mut sections = Sections::new(pages.body(), &header);
+    kinds::put_together(&header, scheme, &mut sections)
+}

@@ -1,0 +1,123 @@
+//! A filter in parts: the fields of its plan, eight bytes each, and its sections.
+
+use super::header::{self, Header};
+use super::pages::PageWriter;
+use super::{ALIGNMENT, HashKey};
+use crate::DecodeError;
+use crate::cursor::Cursor;
+use mayhap::HashScheme;
+use std::borrow::Cow;
+use std::io::{self, Write};
+
+/// What is written of a filter.
+pub(super) struct Parts<'f> {
+    pub(super) kind: u16,
+    pub(super) scheme: HashScheme,
+    pub(super) self_test: u64,
+    pub(super) plan: Vec<u8>,
+    pub(super) sections: Vec<Section<'f>>,
+}
+
+/// Bytes that lie together.
+pub(super) enum Section<'f> {
+    Bytes(Cow<'f, [u8]>),
+    /// So many words.
+    Words(u64, Box<dyn Iterator<Item = u64> + 'f>),
+}
+
+impl Parts<'_> {
+    /// The whole file.
+    pub(super) fn write(self, hash_key: HashKey, mut out: impl Write) -> io::Result<()> {
+        let header = Header::bytes(&self, hash_key);
+        out.write_all(&header)?;
+        let mut body = PageWriter::new(out, header::checksum_of(&header));
+        for section in self.sections {
+            body.align(ALIGNMENT)?;
+            section.write(&mut body)?;
+        }
+        body.finish()
+    }
+
+    pub(super) fn number(&mut self, number: u64) {
+        self.plan.extend_from_slice(&number.to_le_bytes());
+    }
+
+    pub(super) fn rate(&mut self, rate: f64) {
+        self.number(rate.to_bits());
+    }
+}
+
+impl Section<'_> {
+    pub(super) fn len(&self) -> u64 {
+        match self {
+            Self::Bytes(bytes) => bytes.len() as u64,
+            Self::Words(count, _) => 8 * count,
+        }
+    }
+
+    pub(super) fn write(self, out: &mut PageWriter<impl Write>) -> io::Result<()> {
+        match self {
+            Self::Bytes(bytes) => out.bytes(&bytes),
+            Self::Words(_, words) => {
+                let mut words = words;
+                words.try_for_each(|word| out.bytes(&word.to_le_bytes()))
+            }
+        }
+    }
+}
+
+/// The sections of a file, to be taken in order.
+pub(super) struct Sections<'a> {
+    body: Cursor<'a>,
+    left: std::vec::IntoIter<(u64, u64)>,
+    taken: u64,
+}
+
+impl<'a> Sections<'a> {
+    pub(super) fn new(body: &'a [u8], header: &Header<'_>) -> Self {
+        Self {
+            body: Cursor::new(body, super::FORMAT),
+            left: header.sections.clone().into_iter(),
+            taken: 0,
+        }
+    }
+
+    /// The next section, which must be as long as the plan says.
+    pub(super) fn take(&mut self, at: &Cursor<'_>, expected: u64) -> Result<&'a [u8], DecodeError> {
+        let length = self.left.as_slice().first().map(|&(_, length)| length);
+        if length != Some(expected) {
+            let length = length.map_or(-1, i128::from);
+            return Err(at.value("section length", length, "what the plan needs"));
+        }
+        self.any(at)
+    }
+
+    /// The next section, whatever its length.
+    pub(super) fn any(&mut self, at: &Cursor<'_>) -> Result<&'a [u8], DecodeError> {
+        let Some((begin, length)) = self.left.next() else {
+            return Err(at.value("sections", 0, "as many as the plan needs"));
+        };
+        let between = self
+            .body
+            .take("zeros between sections", begin - self.taken)?;
+        if between.iter().any(|&byte| byte != 0) {
+            return Err(at.value("bytes between sections", 1, "zeros"));
+        }
+        self.taken = begin + length;
+        self.body.take("section", length)
+    }
+
+    /// None may be left.
+    pub(super) fn finish(&self, at: &Cursor<'_>) -> Result<(), DecodeError> {
+        match self.left.len() {
+            0 => Ok(()),
+            more => Err(at.value("sections", more as i128, "none that the plan does not need")),
+        }
+    }
+}
+
+/// The words of a section.
+pub(super) fn words(bytes: &[u8]) -> impl ExactSizeIterator<Item = u64> + Clone {
+    let words = bytes.as_chunks::<8>().0.iter();
+    words.map(|word| u64::from_le_bytes(*word))
+}
