@@ -7,8 +7,13 @@
 mod bits;
 mod cursor;
 mod error;
+mod filter;
 mod format;
+mod keys;
 mod limits;
+mod open;
+mod parameters;
+mod recipe;
 
 pub mod bip37;
 pub mod clickhouse;
@@ -24,8 +29,13 @@ pub mod spark;
 pub mod table;
 
 pub use error::{DecodeError, EncodeError, Problem};
+pub use filter::{Description, Detail, Filter, Refused};
 pub use format::Format;
+pub use keys::{Funnel, KeyError, KeyReader, KeyType};
 pub use limits::Limits;
+pub use open::{Found, OpenError, Opening, Place, open};
+pub use parameters::{ParameterError, Parameters};
+pub use recipe::{Builder, Needs, Recipe, RecipeError};
 
 /// Why a filter cannot become one of another system's.
 const OTHER_HASH: &str = "its bits come from another system's hash: build it anew from the keys";
