@@ -4,6 +4,7 @@
 //! One file a system. Each has `decode` and `encode`, and `create`, which sizes an empty filter as that system does. Keys are the
 //! bytes that the system hashes: integers as it encodes them.
 
+mod atomic;
 mod bits;
 mod cursor;
 mod error;
@@ -28,6 +29,7 @@ pub mod sniff;
 pub mod spark;
 pub mod table;
 
+pub use atomic::{remove_temporaries, write_atomically};
 pub use error::{DecodeError, EncodeError, Problem};
 pub use filter::{Description, Detail, Filter, Refused};
 pub use format::Format;

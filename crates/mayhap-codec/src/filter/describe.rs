@@ -1,7 +1,7 @@
 //! What is known of a filter: its shape, how full it is, and what it says about keys that are not in.
 
 use super::Filter;
-use crate::{Format, redis};
+use crate::{Format, bip37, redis};
 use mayhap::plan::classic::rate_now;
 use mayhap::{AnyFilter, ClassicBloom, CountingBloom, HashScheme, Kind, Scheme};
 
@@ -100,6 +100,38 @@ impl Filter {
                 ..empty(format, "classic")
             },
         }
+    }
+}
+
+impl Filter {
+    /// The share of bits that are set in each of so many parts of the filter, front to back, or in fewer where there are not so
+    /// many words; `None` for filters that are no bits.
+    pub fn fills(&self, parts: usize) -> Option<Vec<f64>> {
+        let words: Vec<u64> = match self {
+            Self::Bits { filter, .. }
+            | Self::Terms { filter, .. }
+            | Self::Column { filter, .. }
+            | Self::Bip37(bip37::Bip37 { filter, .. }) => filter.words().collect(),
+            Self::Retouched(filter) => filter.as_classic().words().collect(),
+            Self::Native(filter) => {
+                match filter.excepting().map_or(filter, |filter| filter.base()) {
+                    AnyFilter::Bloom(filter) => filter.words().collect(),
+                    AnyFilter::Classic(filter) => filter.words().collect(),
+                    AnyFilter::Retouched(filter) => filter.as_classic().words().collect(),
+                    AnyFilter::Growing(filter) => {
+                        filter.each_layer().flat_map(mayhap::Bloom::words).collect()
+                    }
+                    _ => return None,
+                }
+            }
+            _ => return None,
+        };
+        let part = words.len().div_ceil(parts.max(1)).max(1);
+        let fill = |words: &[u64]| {
+            let set: u64 = words.iter().map(|word| u64::from(word.count_ones())).sum();
+            set as f64 / (64 * words.len()) as f64
+        };
+        Some(words.chunks(part).map(fill).collect())
     }
 }
 
