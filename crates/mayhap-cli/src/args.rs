@@ -183,6 +183,14 @@ pub(crate) fn count(text: &str) -> Result<u64, &'static str> {
     }
 }
 
+/// A number of keys that may be none: other systems have rules for that.
+pub(crate) fn count_or_none(text: &str) -> Result<u64, &'static str> {
+    match text.trim() {
+        "0" => Ok(0),
+        text => count(text),
+    }
+}
+
 /// A size in bytes, rounded down: `64MiB`, `1.5GB`, `1e6`.
 pub(crate) fn bytes(text: &str) -> Result<u64, &'static str> {
     let (number, unit) = split_unit(text);

@@ -50,7 +50,7 @@ pub(crate) struct BuildArgs {
     #[arg(long, value_name = "FORMAT", value_parser = args::format, default_value = "mayhap")]
     format: Format,
     /// Keys to make room for, as 1000000, 10k, 100M or 1e9
-    #[arg(long, value_name = "N", value_parser = args::count, allow_negative_numbers = true)]
+    #[arg(long, value_name = "N", value_parser = args::count_or_none, allow_negative_numbers = true)]
     capacity: Option<u64>,
     /// False-positive rate, as 0.01 or 1% [default: 1%]
     #[arg(long, value_name = "P", value_parser = args::rate, allow_negative_numbers = true)]

@@ -1,6 +1,7 @@
 //! The program as its users meet it: a process with arguments, two streams and an exit code.
 
 mod bench;
+mod golden;
 mod input;
 mod manners;
 mod plan;
