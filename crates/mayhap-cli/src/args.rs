@@ -94,8 +94,12 @@ Examples:
   mayhap plan --keys 10M --fpr 1% --static --except 1M  a fixed set, a million keys must never match
   mayhap plan --keys 1e9 --fpr 1e-4 --json
   mayhap plan --keys 1M --fpr 1% --plot kinds.svg       bits per key of every kind, drawn
+  mayhap plan --keys 1M --fpr 1% --cost-skip 0.001 --cost-lookup 5 --present 0.1
+  mayhap plan --keys 1M --cost-skip 0.001 --cost-lookup 5 --present 0.1 --cost-gib 3e6
 
 Without --delete, --grow, --window or --static keys are only added, and about --keys of them.
+Costs are in any unit, milliseconds or cents, as long as it is one; the best rate is where lookups and memory
+together cost least.
 MB and GB count in thousands, MiB and GiB in 1024s.";
 
 #[derive(Args, Debug)]
@@ -144,7 +148,22 @@ pub(crate) struct PlanArgs {
     /// So many known keys must never be taken for members
     #[arg(long, value_name = "N", value_parser = count, allow_negative_numbers = true)]
     pub(crate) except: Option<u64>,
-    /// Draw bits per key over the rate for every kind, as SVG
+    /// What a lookup costs that the filter answers (C1), in any unit
+    #[arg(long, value_name = "C1", allow_negative_numbers = true)]
+    pub(crate) cost_skip: Option<f64>,
+    /// What a lookup costs that goes through (C2), in the same unit
+    #[arg(long, value_name = "C2", allow_negative_numbers = true)]
+    pub(crate) cost_lookup: Option<f64>,
+    /// The share of lookups for keys that are there (P3), as 0.1
+    #[arg(long, value_name = "P3", allow_negative_numbers = true)]
+    pub(crate) present: Option<f64>,
+    /// What a GiB of memory costs for the period of --lookups, in the same unit: finds the rate that pays best
+    #[arg(long, value_name = "X", allow_negative_numbers = true)]
+    pub(crate) cost_gib: Option<f64>,
+    /// Lookups in the period that the memory is paid for [default: 1M]
+    #[arg(long, value_name = "N", value_parser = count, allow_negative_numbers = true)]
+    pub(crate) lookups: Option<u64>,
+    /// Draw bits per key over the rate for every kind, or costs if they are given, as SVG
     #[arg(long, value_name = "FILE")]
     pub(crate) plot: Option<PathBuf>,
     /// Print one JSON object instead of a table

@@ -57,6 +57,10 @@ fn flag(field: &'static str) -> &'static str {
         "capacity" => "--keys",
         "false_positive_rate" => "--fpr",
         "size_bytes" => "--memory",
+        "skip_cost" => "--cost-skip",
+        "lookup_cost" => "--cost-lookup",
+        "present_share" => "--present",
+        "gib_cost" => "--cost-gib",
         other => other,
     }
 }

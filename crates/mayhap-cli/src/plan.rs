@@ -3,10 +3,12 @@
 //! All arithmetic is the library's; this file only lays the result out.
 
 mod chart;
+mod cost;
 
 use crate::args::PlanArgs;
 use crate::failure::Failure;
 use crate::format;
+use cost::Costs;
 use mayhap::Kind;
 use mayhap::plan::{BloomPlan, Choice, GrowingPlan, Wishes};
 use serde_json::json;
@@ -16,7 +18,11 @@ use std::process::ExitCode;
 pub(crate) fn run(args: &PlanArgs, out: &mut impl Write) -> Result<ExitCode, Failure> {
     let figures = Figures::of(args)?;
     if let Some(path) = &args.plot {
-        let svg = chart::svg(figures.keys, figures.false_positive_rate);
+        let (keys, rate) = (figures.keys, figures.false_positive_rate);
+        let svg = match &figures.costs {
+            Some(costs) => costs.svg(keys, rate)?,
+            None => chart::svg(keys, rate),
+        };
         std::fs::write(path, svg).map_err(|error| {
             Failure::message(format!(
                 "{} cannot be written ({error}): give --plot another place",
@@ -25,7 +31,7 @@ pub(crate) fn run(args: &PlanArgs, out: &mut impl Write) -> Result<ExitCode, Fai
         })?;
     }
     if args.json {
-        writeln!(out, "{}", figures.json())?;
+        writeln!(out, "{}", figures.json()?)?;
     } else {
         figures.table(out)?;
     }
@@ -38,6 +44,7 @@ struct Figures {
     false_positive_rate: f64,
     memory: Option<u64>,
     exceptions: u64,
+    costs: Option<Costs>,
     best: Choice,
     others: Vec<Choice>,
 }
@@ -51,8 +58,17 @@ impl Figures {
             fixed: args.fixed,
             exceptions: args.except.unwrap_or(0),
         };
+        let costs = Costs::of(args)?;
+        let best = match (&costs, args.keys) {
+            (Some(costs), Some(keys)) => costs.best(keys)?,
+            _ => None,
+        };
         let (keys, rate) = match (args.keys, args.fpr, args.memory) {
             (Some(keys), Some(rate), _) => (keys, rate),
+            // What pays best, when costs are given and no rate.
+            (Some(keys), None, None) if best.is_some() => {
+                (keys, best.map_or(0.0, |best| best.false_positive_rate))
+            }
             (Some(keys), None, Some(memory)) => (keys, wishes.strictest_within(memory, keys)?),
             (None, Some(rate), Some(memory)) => (wishes.largest_within(memory, rate)?, rate),
             (keys, fpr, memory) => {
@@ -79,6 +95,7 @@ impl Figures {
             false_positive_rate: rate,
             memory: args.memory,
             exceptions: wishes.exceptions,
+            costs,
             best,
             others: choices,
         })
@@ -98,7 +115,7 @@ impl Figures {
         plan.filter(|_| self.best.kind == Kind::Bloom)
     }
 
-    fn json(&self) -> serde_json::Value {
+    fn json(&self) -> Result<serde_json::Value, Failure> {
         let mut figures = json!({
             "kind": self.best.kind.name(),
             "why": self.best.why,
@@ -128,7 +145,10 @@ impl Figures {
             figures["rate_at_1_5x_capacity"] = half_more.into();
             figures["rate_at_2x_capacity"] = twice.into();
         }
-        figures
+        if let Some(costs) = &self.costs {
+            figures["cost"] = costs.json(self.keys, self.false_positive_rate)?;
+        }
+        Ok(figures)
     }
 
     fn table(&self, out: &mut impl Write) -> Result<(), Failure> {
@@ -174,7 +194,11 @@ impl Figures {
         if best.kind == Kind::Growing {
             self.growth(out)?;
         }
-        self.compared(out)
+        self.compared(out)?;
+        match &self.costs {
+            Some(costs) => costs.table(self.keys, self.false_positive_rate, out),
+            None => Ok(()),
+        }
     }
 
     /// What becomes of a filter that was made for fewer keys than came.

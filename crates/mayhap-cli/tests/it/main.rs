@@ -2,6 +2,7 @@
 
 mod bench;
 mod golden;
+mod guide;
 mod input;
 mod manners;
 mod plan;

@@ -208,3 +208,39 @@ fn the_table_has_the_same_figures() {
     assert!(bytes.contains(&plan.size_bytes().to_string()), "{text}");
     assert!(stdout(&run("plan --keys 1M --fpr 0.1%")).contains("two cache lines"));
 }
+
+#[test]
+fn costs_are_the_librarys() {
+    let costs = "--cost-skip 0.5 --cost-lookup 20 --present 0.25";
+    let lookups = mayhap::plan::cost::Lookups::new(0.5, 20.0, 0.25).unwrap();
+    let figures = json(&format!("--keys 1M --fpr 1% {costs}"));
+    let cost = &figures["cost"];
+    assert_eq!(cost["filter"], lookups.filter_cost(0.01));
+    assert_eq!(cost["exact"], lookups.exact_cost());
+    assert_eq!(cost["delta"], lookups.extra_cost(0.01));
+    assert_eq!(cost["saved_per_million"], lookups.saved_per_million(0.01));
+    assert!(cost["best"].is_null(), "memory has no price");
+
+    // Without a rate the best one is taken: memory ten times as dear is worth a looser one.
+    let best = |gib: &str| {
+        let figures = json(&format!("--keys 1M {costs} --cost-gib {gib}"));
+        let rate = figures["false_positive_rate"].as_f64().unwrap();
+        assert_eq!(figures["cost"]["best"]["false_positive_rate"], rate);
+        rate
+    };
+    assert!(best("1e6") < best("1e7"));
+    let output = run("plan --keys 1M --fpr 1% --cost-skip 1");
+    assert_eq!(output.status.code(), Some(2));
+    assert!(
+        stderr(&output).contains("--cost-lookup"),
+        "{}",
+        stderr(&output)
+    );
+    let output = run("plan --keys 1M --fpr 1% --cost-skip 2 --cost-lookup 1 --present 0.1");
+    assert_eq!(output.status.code(), Some(2));
+    assert!(
+        stderr(&output).contains("--cost-lookup"),
+        "{}",
+        stderr(&output)
+    );
+}

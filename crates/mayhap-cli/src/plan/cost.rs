@@ -1,0 +1,216 @@
+//! A filter before something slow: what it costs, what it saves, and the rate that pays best.
+
+use crate::args::PlanArgs;
+use crate::failure::Failure;
+use crate::format;
+use mayhap::Kind;
+use mayhap::plan::cost::{BestRate, Lookups};
+use mayhap::plan::size_bytes;
+use mayhap_chart::{Axis, Chart, Line, Scale};
+use serde_json::{Value, json};
+use std::io::Write;
+
+/// Lookups of the period that a GiB is paid for, when nobody says.
+const LOOKUPS: u64 = 1_000_000;
+const BITS_PER_GIB: f64 = (8_u64 << 30) as f64;
+/// From the loosest rate that is drawn to the strictest.
+const RATES: (f64, f64) = (0.5, 1e-6);
+const STEPS: u32 = 120;
+
+/// The costs that the user gave.
+pub(super) struct Costs {
+    lookups: Lookups,
+    count: u64,
+    gib_cost: Option<f64>,
+}
+
+impl Costs {
+    /// None when no cost is given; an error when some are missing.
+    pub(super) fn of(args: &PlanArgs) -> Result<Option<Self>, Failure> {
+        match (args.cost_skip, args.cost_lookup, args.present) {
+            (None, None, None) if args.cost_gib.is_none() && args.lookups.is_none() => Ok(None),
+            (Some(skip), Some(lookup), Some(present)) => Ok(Some(Self {
+                lookups: Lookups::new(skip, lookup, present)?,
+                count: args.lookups.unwrap_or(LOOKUPS),
+                gib_cost: args.cost_gib,
+            })),
+            _ => Err(Failure::message(
+                "costs belong together: give --cost-skip, --cost-lookup and --present, and --cost-gib for the rate that pays best",
+            )),
+        }
+    }
+
+    /// The rate at which lookups and the memory of a bloom filter together cost least.
+    pub(super) fn best(&self, keys: u64) -> Result<Option<BestRate>, Failure> {
+        let Some(gib_cost) = self.gib_cost else {
+            return Ok(None);
+        };
+        let best = self
+            .lookups
+            .best_rate_with(keys, self.count as f64, gib_cost, |rate| bits(keys, rate))?;
+        Ok(Some(best))
+    }
+
+    pub(super) fn json(&self, keys: u64, rate: f64) -> Result<Value, Failure> {
+        let lookups = &self.lookups;
+        let best = self.best(keys)?.map(|best| {
+            json!({
+                "false_positive_rate": best.false_positive_rate,
+                "lookup_cost": best.lookup_cost,
+                "memory_cost": best.memory_cost,
+                "saved": best.saved,
+            })
+        });
+        Ok(json!({
+            "lookups": self.count,
+            "filter": lookups.filter_cost(rate),
+            "exact": lookups.exact_cost(),
+            "none": lookups.no_filter_cost(),
+            "delta": lookups.extra_cost(rate),
+            "skipped_share": lookups.skipped_share(rate),
+            "wasted_share": lookups.wasted_share(rate),
+            "saved_per_million": lookups.saved_per_million(rate),
+            "best": best,
+        }))
+    }
+
+    pub(super) fn table(&self, keys: u64, rate: f64, out: &mut impl Write) -> Result<(), Failure> {
+        let lookups = &self.lookups;
+        writeln!(out, "\n  a lookup costs, on average")?;
+        for (name, cost, how) in [
+            ("no filter", lookups.no_filter_cost(), "C2"),
+            ("filter", lookups.filter_cost(rate), "P1 C1 + (P2 + P3) C2"),
+            ("exact set", lookups.exact_cost(), "(P1 + P2) C1 + P3 C2"),
+            (
+                "delta",
+                lookups.extra_cost(rate),
+                "P2 (C2 - C1), filter over exact set",
+            ),
+        ] {
+            writeln!(out, "    {name:<15}{:>12}   {how}", amount(cost))?;
+        }
+        writeln!(
+            out,
+            "  of all lookups   P1 {} the filter answers, P2 {} go through in vain",
+            format::rate(lookups.skipped_share(rate), 3),
+            format::rate(lookups.wasted_share(rate), 3),
+        )?;
+        writeln!(
+            out,
+            "  a filter saves   {} in a million lookups",
+            amount(lookups.saved_per_million(rate))
+        )?;
+        let Some(best) = self.best(keys)? else {
+            return Ok(());
+        };
+        writeln!(
+            out,
+            "  best rate        {}: {} lookups cost {}, the memory {}",
+            format::rate(best.false_positive_rate, 3),
+            format::short_count(self.count),
+            amount(best.lookup_cost),
+            amount(best.memory_cost),
+        )?;
+        writeln!(
+            out,
+            "                   {}",
+            if best.saved > 0.0 {
+                format!("{} less than without a filter", amount(best.saved))
+            } else {
+                "and no filter costs less: do without".to_owned()
+            }
+        )?;
+        Ok(())
+    }
+
+    /// Costs of a lookup over the rate.
+    pub(super) fn svg(&self, keys: u64, rate: f64) -> Result<String, Failure> {
+        let steps = (0..=STEPS)
+            .map(|step| RATES.0 * (RATES.1 / RATES.0).powf(f64::from(step) / f64::from(STEPS)));
+        let rates: Vec<f64> = steps.collect();
+        let gib_cost = self.gib_cost.unwrap_or(0.0);
+        let memory = |rate: f64| {
+            keys as f64 * bits(keys, rate) / BITS_PER_GIB * gib_cost / self.count as f64
+        };
+        let through = |rate: f64| self.lookups.filter_cost(rate);
+        let line = |name: &str, colour, width, is_dotted, cost: &dyn Fn(f64) -> f64| Line {
+            name: format!("{name} {}", amount(cost(rate))),
+            colour,
+            width,
+            is_dotted,
+            is_strong: false,
+            points: rates.iter().map(|&rate| (rate, cost(rate))).collect(),
+        };
+        let mut lines = vec![
+            line("no filter", "#8a8a8a", 1.6, true, &|_| {
+                self.lookups.no_filter_cost()
+            }),
+            line("exact set", "#222222", 1.6, true, &|_| {
+                self.lookups.exact_cost()
+            }),
+            line("lookups", "#0b5fa5", 2.5, false, &through),
+        ];
+        if self.gib_cost.is_some() {
+            lines.push(line("memory", "#d55e00", 2.5, false, &memory));
+            let both = |rate: f64| through(rate) + memory(rate);
+            lines.push(line("together", "#009e73", 3.5, false, &both));
+        }
+        let most = lines
+            .iter()
+            .flat_map(|line| &line.points)
+            .fold(0.0_f64, |most, point| most.max(point.1))
+            .min(2.0 * self.lookups.no_filter_cost().max(f64::MIN_POSITIVE));
+        let best = match self.best(keys)? {
+            Some(best) => format!(
+                "; the best rate is {}",
+                format::rate(best.false_positive_rate, 3)
+            ),
+            None => String::new(),
+        };
+        let ticks = (1..=6).map(|digits| {
+            let rate = 10_f64.powi(-digits);
+            (rate, format::asked_rate(rate))
+        });
+        let shares = (0..=4).map(|quarter| {
+            let cost = most * f64::from(quarter) / 4.0;
+            (cost, amount(cost))
+        });
+        Ok(Chart {
+            title: "What a lookup costs behind a filter".into(),
+            subtitle: format!(
+                "{}; beside the names at {}{best}",
+                format::counted(keys, "key"),
+                format::asked_rate(rate)
+            ),
+            x: Axis::new(
+                "false-positive rate",
+                Scale::Log,
+                RATES.0,
+                RATES.1,
+                ticks.collect(),
+            ),
+            y: Axis::new("", Scale::Linear, 0.0, most, shares.collect()),
+            lines,
+        }
+        .to_svg())
+    }
+}
+
+/// Bits a key of a bloom filter.
+fn bits(keys: u64, rate: f64) -> f64 {
+    size_bytes(Kind::Bloom, keys, rate)
+        .map_or(f64::INFINITY, |bytes| 8.0 * bytes as f64 / keys as f64)
+}
+
+/// An amount of whatever costs are in, to four digits.
+fn amount(cost: f64) -> String {
+    match cost.abs() {
+        0.0 => "0".into(),
+        size if size >= 1e9 || size < 1e-4 => format!("{cost:.3e}"),
+        size if size >= 1000.0 => format::grouped(cost.round() as u64),
+        size => {
+            let decimals = 3 - size.log10().floor() as i32;
+            format!("{cost:.*}", usize::try_from(decimals).unwrap_or(0))
+        }
+    }
+}

@@ -1,0 +1,120 @@
+//! The guide is run: every `$ command` in its blocks, in a folder of its own, with the output that stands under it.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// Blocks of one page share a folder and run from top to bottom.
+fn run_page(page: &str) {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../..")
+        .join(page);
+    let text = fs::read_to_string(&path).expect("the page");
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut ran = 0;
+    for block in text.split("```console\n").skip(1) {
+        let block = block.split("```").next().unwrap_or_default();
+        for (command, expected) in commands(block) {
+            let printed = shell(&command, folder.path());
+            assert!(
+                matches(&expected, &printed),
+                "{page}: $ {command}\nis said to print\n{expected}\nand printed\n{printed}"
+            );
+            ran += 1;
+        }
+    }
+    assert!(ran > 0, "{page} has no commands");
+}
+
+/// Commands and the lines under each; a command goes on where its line ends in a backslash.
+fn commands(block: &str) -> Vec<(String, String)> {
+    let mut commands: Vec<(String, String)> = Vec::new();
+    let mut goes_on = false;
+    for line in block.lines() {
+        if let Some(command) = line.strip_prefix("$ ") {
+            commands.push((command.to_owned(), String::new()));
+            goes_on = line.ends_with('\\');
+        } else if let Some((command, expected)) = commands.last_mut() {
+            let part = if goes_on { command } else { expected };
+            if !part.is_empty() {
+                part.push('\n');
+            }
+            part.push_str(line);
+            goes_on = goes_on && line.ends_with('\\');
+        }
+    }
+    commands
+}
+
+/// What a command prints on both streams.
+fn shell(command: &str, folder: &Path) -> String {
+    let program = PathBuf::from(env!("CARGO_BIN_EXE_mayhap"));
+    let mut path = program.parent().expect("a folder").as_os_str().to_owned();
+    path.push(":");
+    path.push(std::env::var_os("PATH").unwrap_or_default());
+    let output = Command::new("bash")
+        .args(["-c", &format!("{{ {command}\n}} 2>&1")])
+        .current_dir(folder)
+        .env("PATH", path)
+        .output()
+        .expect("bash starts");
+    String::from_utf8_lossy(&output.stdout)
+        .trim_end()
+        .to_owned()
+}
+
+/// Equal, but for `...`, which stands for anything within a line, or for lines when it is one.
+fn matches(expected: &str, printed: &str) -> bool {
+    let mut lines = printed.lines();
+    let mut skips = false;
+    for line in expected.trim_end().lines() {
+        if line == "..." {
+            skips = true;
+        } else if skips {
+            skips = false;
+            if !lines.any(|printed| matches_line(line, printed)) {
+                return false;
+            }
+        } else if !lines
+            .next()
+            .is_some_and(|printed| matches_line(line, printed))
+        {
+            return false;
+        }
+    }
+    skips || lines.next().is_none()
+}
+
+fn matches_line(expected: &str, printed: &str) -> bool {
+    let mut parts = expected.split("...");
+    let Some(mut rest) = printed.strip_prefix(parts.next().unwrap_or_default()) else {
+        return false;
+    };
+    let mut is_open = false;
+    for part in parts {
+        is_open = part.is_empty();
+        match rest.find(part) {
+            Some(at) => rest = &rest[at + part.len()..],
+            None => return false,
+        }
+    }
+    is_open || rest.is_empty()
+}
+
+#[test]
+fn the_runner_can_fail() {
+    assert!(matches("a\n...\nc", "a\nb\nb\nc") && matches("a ... c", "a b c"));
+    for (expected, printed) in [
+        ("a", "b"),
+        ("a", "a\nb"),
+        ("a\nb", "a"),
+        ("a ... c", "a b d"),
+    ] {
+        assert!(!matches(expected, printed), "{expected} {printed}");
+    }
+}
+
+#[test]
+fn the_command_line_guide() {
+    run_page("docs/guide/command-line.md");
+}
