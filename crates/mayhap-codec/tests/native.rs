@@ -1,8 +1,9 @@
 //! Our own files: what is written is read, every damage is found, and nothing that strangers write does harm.
 
 use mayhap::{
-    AnyFilter, Bloom, Burst, ClassicBloom, CountingBloom, Cuckoo, Fuse, GrowingBloom, HashScheme,
-    KeyHash, Scheme, SipKey, Timestamp, WindowBloom,
+    AnyFilter, Bloom, Burst, ClassicBloom, Clearing, CountingBloom, Cuckoo, Excepting,
+    ExceptionLayer, Fuse, GrowingBloom, HashScheme, KeyHash, Kind, Retouched, Ribbon, Scheme,
+    SipKey, Timestamp, WindowBloom,
 };
 use mayhap_codec::{DecodeError, Limits, Problem, native};
 use std::time::Duration;
@@ -64,8 +65,97 @@ fn filters() -> Vec<AnyFilter> {
         }
         all.push(filter.into());
     }
+    for (keys, rate) in [(0, 0.01), (1, 0.9), (500, 0.01), (5000, 1e-4), (100, 1e-9)] {
+        let keys: Vec<_> = (0..keys).map(key).collect();
+        all.push(Ribbon::build(&keys, rate).unwrap().into());
+    }
     all.extend(walks_of_others().map(AnyFilter::from));
+    all.extend(retouched().map(AnyFilter::from));
+    all.extend(with_exceptions());
     all
+}
+
+/// Empty, with false positives that are only listed, and with some that were cleared.
+fn retouched() -> impl Iterator<Item = Retouched> {
+    let clearings = [
+        None,
+        Some(Clearing::Ratio),
+        Some(Clearing::MinimumFalseNegatives),
+    ];
+    let cleared = clearings.into_iter().map(|clearing| {
+        let mut filter = Retouched::new(300, 0.2).unwrap();
+        filter.extend((0..300).map(key));
+        let strangers: Vec<_> = (1000..1300).map(key).collect();
+        filter.add_false_positives(&strangers).unwrap();
+        if let Some(clearing) = clearing {
+            filter.clear_false_positive(key(5), clearing).unwrap();
+            filter.clear_all(clearing).unwrap();
+            filter.add_false_positives(&strangers[..7]).unwrap();
+        }
+        filter
+    });
+    cleared.chain([Retouched::keyed(10, 0.1, SECRET).unwrap()])
+}
+
+/// On every kind that can have them, and all forms of the layer: a list, one level, and two of either side.
+fn with_exceptions() -> Vec<AnyFilter> {
+    let keys: Vec<_> = (0..1000).map(key).collect();
+    let bases: [AnyFilter; 7] = [
+        Bloom::from_keys(&keys, 0.1).unwrap().into(),
+        ClassicBloom::from_keys(&keys, 0.1).unwrap().into(),
+        CountingBloom::from_keys(&keys, 0.1).unwrap().into(),
+        filled(GrowingBloom::new(20, 0.1).unwrap().into(), 1000),
+        filled(Cuckoo::new(2000, 0.1).unwrap().into(), 1000),
+        Fuse::build(&keys, 0.1).unwrap().into(),
+        Ribbon::build(&keys, 0.1).unwrap().into(),
+    ];
+    let mut all: Vec<_> = bases.map(|base| excepting(base, 1000, 100)).into();
+    let forms = [
+        (3000, 0.05, 10),
+        (3000, 0.1, 6000),
+        (1000, 0.4, 3000),
+        (200, 0.5, 9000),
+    ];
+    for (keys, rate, exceptions) in forms {
+        let base = filled(Bloom::keyed(keys, rate, SECRET).unwrap().into(), keys);
+        let mut filter = excepting(base, keys, exceptions);
+        all.push(filter.clone());
+        for number in 0..200 {
+            filter.try_insert(key(1_000_000 + number)).unwrap();
+        }
+        all.push(filter);
+    }
+    all
+}
+
+fn excepting(base: AnyFilter, keys: u64, exceptions: u64) -> AnyFilter {
+    let positives: Vec<_> = (0..keys).map(key).collect();
+    let exceptions: Vec<_> = (keys..keys + exceptions).map(key).collect();
+    Excepting::build(base, &positives, &exceptions)
+        .unwrap()
+        .into()
+}
+
+#[test]
+fn all_kinds_and_all_forms_of_exceptions_are_among_the_filters() {
+    let filters = filters();
+    for kind in Kind::ALL {
+        let is_there = |filter: &AnyFilter| filter.kind() == kind && filter.excepting().is_none();
+        assert!(filters.iter().any(is_there), "{kind}");
+    }
+    let parts = filters.iter().filter_map(AnyFilter::excepting);
+    let parts: Vec<_> = parts.map(Excepting::parts).collect();
+    let forms: [fn(&ExceptionLayer) -> bool; 4] = [
+        |layer| matches!(layer, ExceptionLayer::List(_)),
+        |layer| matches!(layer, ExceptionLayer::OneLevel(_)),
+        |layer| matches!(layer, ExceptionLayer::OfExceptions(..)),
+        |layer| matches!(layer, ExceptionLayer::OfPositives(..)),
+    ];
+    for (number, form) in forms.iter().enumerate() {
+        let mut of_form = parts.iter().filter(|parts| form(&parts.layer));
+        assert!(of_form.next().is_some(), "form {number}");
+    }
+    assert!(parts.iter().any(|parts| !parts.overrides.is_empty()));
 }
 
 fn window(keys: u64) -> WindowBloom {
@@ -132,6 +222,10 @@ fn a_filter_comes_back_as_it_was_and_is_written_again_to_the_same_bytes() {
         let mut streamed = Vec::new();
         native::write(&filter, &mut streamed).unwrap();
         assert_eq!(streamed, bytes);
+        if filter.scheme() != HashScheme::Caller {
+            let same = |number| filter.contains(key(number)) == back.contains(key(number));
+            assert!((0..20_000).all(same), "{filter:?} answers in another way");
+        }
     }
 }
 

@@ -24,6 +24,12 @@ impl ExactSet {
         self.in_places + u64::from(self.has_zero)
     }
 
+    /// What it holds, in no order.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = u64> {
+        let filled = self.places.iter().copied().filter(|&hash| hash != 0);
+        filled.chain(self.has_zero.then_some(0))
+    }
+
     #[inline]
     pub(crate) fn contains(&self, hash: u64) -> bool {
         if hash == 0 {
