@@ -112,6 +112,31 @@ pub(super) fn put_together(
     Ok(filter)
 }
 
+/// How many bits of each section can become ones without a loss of keys; sections after these cannot.
+pub(super) fn sections_of_ones(
+    header: &Header<'_>,
+    scheme: HashScheme,
+) -> Result<Vec<u64>, DecodeError> {
+    let at = &mut header.plan()?;
+    let all = header.sections.iter().map(|&(_, length)| 8 * length);
+    let first = |bits: u64| all.clone().take(1).map(|all| all.min(bits)).collect();
+    Ok(match kind_of(header) {
+        Some(Kind::Bloom) => first(u64::MAX),
+        Some(Kind::Classic) => first(classic::bits(at, scheme)?),
+        Some(Kind::Counting) => first(classic::counting_bits(at, scheme)?),
+        Some(Kind::Growing) => {
+            let layers = growing::read_head(at)?.layers;
+            all.take(layers.try_into().unwrap_or(usize::MAX)).collect()
+        }
+        Some(Kind::Window) => all.collect(),
+        _ => {
+            let kind = i128::from(header.kind);
+            let accepted = "1 to 5 (bloom, classic, counting, growing, window): ones would lose keys of the others";
+            return Err(header.at.value("kind to be repaired", kind, accepted));
+        }
+    })
+}
+
 /// A field that is smaller than eight bytes in memory.
 fn small<T: TryFrom<u64>>(
     at: &mut Cursor<'_>,

@@ -148,7 +148,7 @@ fn with_exceptions() -> Vec<AnyFilter> {
     ];
     let mut all: Vec<_> = bases.map(|base| excepting(base, 1000, 100)).into();
     let forms = [
-        (3000, 0.05, 10),
+        (3000, 0.05, 25),
         (3000, 0.1, 6000),
         (1000, 0.4, 3000),
         (200, 0.5, 9000),
