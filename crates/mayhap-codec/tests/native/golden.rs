@@ -9,7 +9,7 @@ use mayhap::{
 use mayhap_codec::native;
 
 /// What `golden/native` holds, one a kind: these files were written by the first release of version 1 and never change.
-fn golden() -> [(&'static str, AnyFilter); 13] {
+pub(crate) fn golden() -> [(&'static str, AnyFilter); 13] {
     let keys: Vec<_> = (0..100).map(key).collect();
     [
         ("bloom", filled(Bloom::new(100, 0.01).unwrap().into(), 100)),
