@@ -20,7 +20,9 @@ const STRANGERS: std::ops::Range<u64> = 1_000_000..1_010_000;
 #[test]
 #[ignore = "writes files for readers in other languages"]
 fn write_answers() {
-    let folder = std::env::var_os("MAYHAP_ANSWERS").expect("MAYHAP_ANSWERS=FOLDER");
+    let Some(folder) = std::env::var_os("MAYHAP_ANSWERS") else {
+        return;
+    };
     let folder = Path::new(&folder);
     fs::create_dir_all(folder).unwrap();
     let golden = golden().map(|(name, filter)| (format!("golden-{name}"), filter));

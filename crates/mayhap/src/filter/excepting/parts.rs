@@ -153,15 +153,10 @@ impl<F: Base> Excepting<F> {
                 accepted: "at most 2^60",
             }));
         }
-        let mut overrides = ExactSet::default();
-        for hash in parts.overrides {
-            overrides.make_room()?;
-            overrides.insert(hash);
-        }
         Ok(Self {
             base,
             layer: parts.layer.checked()?,
-            overrides,
+            overrides: ExactSet::of_distinct(parts.overrides)?,
             plan: ExceptingPlan::for_corrected(parts.positives, parts.corrected),
             exceptions: parts.exceptions,
             settled: parts.settled,
