@@ -80,7 +80,7 @@ pub fn write(filter: &AnyFilter, out: impl Write) -> io::Result<()> {
 /// The same, with or without the secret key.
 ///
 /// # Errors
-/// As [`write`].
+/// As [`write()`].
 pub fn write_with(filter: &AnyFilter, hash_key: HashKey, out: impl Write) -> io::Result<()> {
     let parts = kinds::take_apart(filter);
     let parts = parts.map_err(|error| io::Error::new(io::ErrorKind::Unsupported, error))?;

@@ -4,7 +4,7 @@
 //! a key by one hash. Where each layer is how large is `plan/growing.rs`.
 
 use super::bloom::{Bloom, CHUNK, check_same_shape};
-use crate::plan::GrowingPlan;
+use crate::plan::{GrowingPlan, check_growth};
 use crate::simd::Table;
 use crate::{HashScheme, Kernel, KeyHash, Mismatch, PlanError, SipKey};
 use alloc::vec::Vec;
@@ -115,7 +115,7 @@ impl GrowingBloom {
     /// holds too many.
     ///
     /// # Errors
-    /// When there are no layers or more than 128, or their hash schemes differ.
+    /// When there are no layers or more than 128, their hash schemes differ, or the plan's next layer is out of proportion.
     pub fn from_layers(
         plan: GrowingPlan,
         layers: Vec<Bloom>,
@@ -143,6 +143,9 @@ impl GrowingBloom {
                 accepted: "at most 2^60",
             });
         }
+        let held = layers.iter().map(Bloom::size_bytes).sum();
+        let next = plan.layer(layers.len() as u32);
+        check_growth(next.map(|next| next.size_bytes()), held)?;
         Ok(Self {
             layers,
             in_newest,
