@@ -206,7 +206,7 @@ fn bits(keys: u64, rate: f64) -> f64 {
 fn amount(cost: f64) -> String {
     match cost.abs() {
         0.0 => "0".into(),
-        size if size >= 1e9 || size < 1e-4 => format!("{cost:.3e}"),
+        size if !(1e-4..1e9).contains(&size) => format!("{cost:.3e}"),
         size if size >= 1000.0 => format::grouped(cost.round() as u64),
         size => {
             let decimals = 3 - size.log10().floor() as i32;
