@@ -53,15 +53,15 @@ mod store;
 
 pub use any::{AnyFilter, Stats};
 pub use error::{Full, Mismatch, PlanError, Refused, Saturated};
-pub use filter::bloom::Bloom;
-pub use filter::built::{Static, Structure};
-pub use filter::classic::ClassicBloom;
+pub use filter::bloom::{Bloom, BloomView};
+pub use filter::built::{Solve, Static, Structure};
+pub use filter::classic::{ClassicBloom, ClassicView};
 pub use filter::classic_cuckoo::ClassicCuckoo;
 pub use filter::counting::CountingBloom;
 pub use filter::cuckoo::Cuckoo;
 pub use filter::excepting::{Base, ExceptError, Excepting, InsertingBase, NeverFull, OnConflict};
-pub use filter::fuse::{Fuse, FuseCells, FuseLayout};
-pub use filter::growing::GrowingBloom;
+pub use filter::fuse::{Fuse, FuseCells, FuseLayout, FuseView};
+pub use filter::growing::{GrowingBloom, GrowingView};
 pub use filter::retouched::{Cleared, ClearedAll, Clearing, Retouched};
 pub use filter::ribbon::{Ribbon, RibbonColumns};
 pub use filter::shared::SharedBloom;
@@ -71,6 +71,7 @@ pub use key::KeyHash;
 pub use kind::{Kind, Operation};
 pub use probe::classic::Scheme;
 pub use simd::Kernel;
+pub use store::{Borrowed, Owned, Storage};
 
 /// The README's program is a test.
 #[cfg(doctest)]

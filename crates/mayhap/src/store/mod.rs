@@ -11,6 +11,7 @@ mod exact;
 mod line;
 mod memory;
 pub(crate) mod shared;
+mod storage;
 
 pub(crate) use bag::Bag;
 pub(crate) use cell::Cell;
@@ -19,3 +20,4 @@ pub(crate) use directory::Directory;
 pub(crate) use exact::ExactSet;
 pub(crate) use line::{Line, zeroed_lines};
 pub(crate) use memory::{filled, reserved, room_for, zeroed};
+pub use storage::{Borrowed, Owned, Storage};
