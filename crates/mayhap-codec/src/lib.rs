@@ -9,6 +9,7 @@ mod cursor;
 mod error;
 mod format;
 mod limits;
+mod map;
 
 pub mod bip37;
 pub mod clickhouse;

@@ -5,6 +5,7 @@ mod classic;
 mod cuckoo;
 mod fuse;
 mod growing;
+pub(super) mod view;
 mod window;
 
 use super::header::{self, Header};

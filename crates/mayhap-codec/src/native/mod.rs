@@ -13,12 +13,15 @@
 mod file;
 mod header;
 mod kinds;
+mod mapped;
 mod pages;
 mod parts;
 mod repair;
 
 pub use file::{OpenError, open, save};
 pub use header::key_id;
+pub use kinds::view::View;
+pub use mapped::{Mapped, Verify, map};
 pub use repair::{Repaired, repair_with_ones};
 
 use crate::{DecodeError, EncodeError, Format, Limits, Problem};
@@ -80,7 +83,7 @@ pub fn write(filter: &AnyFilter, out: impl Write) -> io::Result<()> {
 /// The same, with or without the secret key.
 ///
 /// # Errors
-/// As [`write`].
+/// As [`write()`].
 pub fn write_with(filter: &AnyFilter, hash_key: HashKey, out: impl Write) -> io::Result<()> {
     let parts = kinds::take_apart(filter);
     let parts = parts.map_err(|error| io::Error::new(io::ErrorKind::Unsupported, error))?;
@@ -118,9 +121,7 @@ fn read(bytes: &[u8], limits: Limits, key: Option<SipKey>) -> Result<AnyFilter, 
     }
     let pages = Pages::of(bytes, &header)?;
     pages.check_table()?;
-    if let Some(page) = pages.damaged().next() {
-        return Err(pages.error(page));
-    }
+    pages.check_all()?;
     let mut sections = Sections::new(pages.body(), &header);
     kinds::put_together(&header, scheme, &mut sections)
 }

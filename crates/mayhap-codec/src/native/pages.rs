@@ -63,6 +63,24 @@ impl<'a> Pages<'a> {
         }
     }
 
+    /// Whether all pages are what was written.
+    pub(super) fn check_all(&self) -> Result<(), DecodeError> {
+        match self.damaged().next() {
+            Some(page) => Err(self.error(page)),
+            None => Ok(()),
+        }
+    }
+
+    /// Whether one page is.
+    pub(super) fn check(&self, number: u64) -> Result<(), DecodeError> {
+        let page = self.body.chunks(PAGE_BYTES as usize).nth(number as usize);
+        let sum = self.table.as_chunks::<8>().0.get(number as usize);
+        match (page, sum) {
+            (Some(page), Some(sum)) if checksum(number, page) == u64::from_le_bytes(*sum) => Ok(()),
+            _ => Err(self.error(number)),
+        }
+    }
+
     /// The pages that are not what was written.
     pub(super) fn damaged(&self) -> impl Iterator<Item = u64> {
         let pages = self.body.chunks(PAGE_BYTES as usize);

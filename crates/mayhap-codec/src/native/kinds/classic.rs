@@ -57,7 +57,7 @@ fn write_plan(plan: &ClassicPlan, scheme: Scheme, parts: &mut Parts<'_>) {
     parts.number(walk_test(scheme));
 }
 
-fn read_plan(
+pub(super) fn read_plan(
     at: &mut Cursor<'_>,
     hash_scheme: HashScheme,
 ) -> Result<(ClassicPlan, Scheme), DecodeError> {

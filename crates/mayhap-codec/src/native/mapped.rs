@@ -1,0 +1,336 @@
+//! Files that are asked where they lie: nothing is read at first but the header and the table of checksums, and pages come into
+//! memory as questions need them.
+
+use super::file::OpenError;
+use super::header::Header;
+use super::kinds;
+use super::kinds::view::{self, Asked, View};
+use super::pages::{PAGE_BYTES, Pages};
+use super::parts::Sections;
+use crate::map::{Map, Seen};
+use crate::{DecodeError, Limits};
+use mayhap::{AnyFilter, HashScheme, KeyHash, Kind, SipKey, Stats};
+use std::fmt;
+use std::path::Path;
+use std::sync::atomic::{AtomicU8, Ordering};
+
+/// When the pages of a mapped file are held against their checksums. Header and table are verified in any case.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Verify {
+    /// All of them, before the first answer.
+    #[default]
+    Full,
+    /// Each when it is first touched: a damaged page is noticed by the questions that need it.
+    Lazy,
+    /// Never: for files that were verified before, or may answer anything.
+    Header,
+}
+
+/// A filter in a mapped file.
+///
+/// ```
+/// use mayhap_codec::native::{self, HashKey, Verify};
+/// # let folder = std::env::temp_dir().join(format!("mayhap-map-{}", std::process::id()));
+/// # std::fs::create_dir_all(&folder)?;
+/// # let path = folder.join("seen.mayhap");
+/// let seen = mayhap::Bloom::from_keys(&["apple", "pear"], 0.01)?;
+/// native::save(&seen.into(), HashKey::Inside, &path)?;
+/// let seen = native::map(&path, Verify::Full, None)?;
+/// assert!(seen.contains("pear"));
+/// # std::fs::remove_dir_all(&folder)?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// What is seen is the file as it is. [`save`](super::save) replaces files as a whole, and who has mapped the old one keeps it; but
+/// when somebody writes into a mapped file in place, answers can be wrong, and when somebody cuts it short, a question that touches
+/// what is gone stops the program with a signal (SIGBUS), as with any mapping.
+pub struct Mapped {
+    held: Held,
+}
+
+enum Held {
+    Seen(Seen),
+    /// Pages that are still to be verified.
+    Watched(Seen, Watch),
+    Read(Box<AnyFilter>),
+}
+
+/// What is known of the pages.
+struct Watch {
+    /// `UNKNOWN`, `WHOLE` or `DAMAGED`.
+    pages: Vec<AtomicU8>,
+    /// Where the sections begin in the body.
+    sections: Vec<u64>,
+}
+
+const UNKNOWN: u8 = 0;
+const WHOLE: u8 = 1;
+const DAMAGED: u8 = 2;
+
+/// Maps a file. `key` is the secret key, for files that do not contain it. Bloom, growing, classic and fuse filters are asked in
+/// place; filters of other kinds, and all on machines with the highest byte first, are read and verified as by
+/// [`open`](super::open) with the default limits.
+///
+/// # Errors
+/// When the file cannot be mapped, is damaged where it is verified, or needs another key.
+pub fn map(
+    path: impl AsRef<Path>,
+    verify: Verify,
+    key: Option<SipKey>,
+) -> Result<Mapped, OpenError> {
+    let map = Map::open(path.as_ref()).map_err(OpenError::Io)?;
+    let held = hold(map, verify, key).map_err(OpenError::Decode)?;
+    Ok(Mapped { held })
+}
+
+fn hold(map: Map, verify: Verify, key: Option<SipKey>) -> Result<Held, DecodeError> {
+    let bytes = map.bytes();
+    let header = Header::read(bytes)?;
+    if !kinds::kind_of(&header).is_some_and(view::can_be_seen) {
+        let filter = super::read(bytes, Limits::default(), key)?;
+        return Ok(Held::Read(Box::new(filter)));
+    }
+    let pages = Pages::of(bytes, &header)?;
+    pages.check_table()?;
+    let sections = header.sections.iter().map(|section| section.0).collect();
+    let body_bytes = header.body_bytes;
+    let seen = Seen::new(map, |bytes| {
+        let header = Header::read(bytes)?;
+        let pages = Pages::of(bytes, &header)?;
+        if verify == Verify::Full {
+            pages.check_all()?;
+        }
+        let mut sections = Sections::new(pages.body(), &header);
+        view::see(&header, header.scheme(key)?, &mut sections)
+    })?;
+    Ok(match verify {
+        Verify::Lazy => Held::Watched(seen, Watch::new(body_bytes, sections)),
+        Verify::Full | Verify::Header => Held::Seen(seen),
+    })
+}
+
+impl Mapped {
+    /// The filter itself, for who asks it millions of questions: one match here, and none for each of them. `None` when pages are
+    /// still to be verified, and when the file was read.
+    pub fn view(&self) -> Option<&View<'_>> {
+        match &self.held {
+            Held::Seen(seen) => Some(seen.view()),
+            Held::Watched(..) | Held::Read(_) => None,
+        }
+    }
+
+    /// The hash under which this filter, and every other of its scheme, knows a key.
+    ///
+    /// # Panics
+    /// On filters for the caller's own hashes, as all methods that take key bytes.
+    pub fn hash(&self, key: impl AsRef<[u8]>) -> KeyHash {
+        self.scheme().hash(key.as_ref())
+    }
+
+    /// `false` is certain: the key was never inserted. `true` is mayhap, also when a page that the answer depends on turns out to be
+    /// damaged.
+    ///
+    /// # Panics
+    /// On filters for the caller's own hashes.
+    #[inline]
+    pub fn contains(&self, key: impl AsRef<[u8]>) -> bool {
+        match &self.held {
+            Held::Seen(seen) => seen.view().contains(key),
+            Held::Watched(..) => self.try_contains(key).unwrap_or(true),
+            Held::Read(filter) => filter.contains(key),
+        }
+    }
+
+    /// `contains` for a hash of this filter's scheme.
+    #[inline]
+    pub fn contains_hash(&self, hash: KeyHash) -> bool {
+        match &self.held {
+            Held::Seen(seen) => seen.view().contains_hash(hash),
+            Held::Watched(..) => self.try_contains_hash(hash).unwrap_or(true),
+            Held::Read(filter) => filter.contains_hash(hash),
+        }
+    }
+
+    /// `contains` for many keys.
+    ///
+    /// # Panics
+    /// When `keys` and `found` differ in length; on filters for the caller's own hashes.
+    pub fn contains_each(&self, keys: &[impl AsRef<[u8]>], found: &mut [bool]) {
+        match &self.held {
+            Held::Seen(seen) => seen.view().contains_each(keys, found),
+            Held::Read(filter) => filter.contains_each(keys, found),
+            Held::Watched(seen, watch) => {
+                seen.view().contains_each(keys, found);
+                for (key, found) in keys.iter().zip(found) {
+                    *found |= watch.check(seen, Asked::Key(key.as_ref())).is_err();
+                }
+            }
+        }
+    }
+
+    /// `contains_hash` for many hashes.
+    ///
+    /// # Panics
+    /// When `hashes` and `found` differ in length.
+    pub fn contains_hashes(&self, hashes: &[KeyHash], found: &mut [bool]) {
+        match &self.held {
+            Held::Seen(seen) => seen.view().contains_hashes(hashes, found),
+            Held::Read(filter) => filter.contains_hashes(hashes, found),
+            Held::Watched(seen, watch) => {
+                seen.view().contains_hashes(hashes, found);
+                for (&hash, found) in hashes.iter().zip(found) {
+                    *found |= watch.check(seen, Asked::Hash(hash)).is_err();
+                }
+            }
+        }
+    }
+
+    /// `Ok(false)` is certain, `Ok(true)` is mayhap.
+    ///
+    /// # Errors
+    /// When a page that the answer depends on is verified now and is damaged: only with [`Verify::Lazy`].
+    ///
+    /// # Panics
+    /// On filters for the caller's own hashes.
+    pub fn try_contains(&self, key: impl AsRef<[u8]>) -> Result<bool, DecodeError> {
+        if let Held::Watched(seen, watch) = &self.held {
+            watch.check(seen, Asked::Key(key.as_ref()))?;
+            return Ok(seen.view().contains(key));
+        }
+        Ok(self.contains(key))
+    }
+
+    /// `try_contains` for a hash of this filter's scheme.
+    ///
+    /// # Errors
+    /// As [`Mapped::try_contains`].
+    pub fn try_contains_hash(&self, hash: KeyHash) -> Result<bool, DecodeError> {
+        if let Held::Watched(seen, watch) = &self.held {
+            watch.check(seen, Asked::Hash(hash))?;
+            return Ok(seen.view().contains_hash(hash));
+        }
+        Ok(self.contains_hash(hash))
+    }
+
+    /// Holds all pages against their checksums, also those that were verified before. A file that was read is not looked at again.
+    ///
+    /// # Errors
+    /// When a page is damaged.
+    pub fn verify(&self) -> Result<(), DecodeError> {
+        match &self.held {
+            Held::Seen(seen) | Held::Watched(seen, _) => {
+                let header = Header::read(seen.bytes())?;
+                let pages = Pages::of(seen.bytes(), &header)?;
+                pages.check_table()?;
+                pages.check_all()
+            }
+            Held::Read(_) => Ok(()),
+        }
+    }
+
+    /// A verified copy in memory, which can be filled.
+    ///
+    /// # Errors
+    /// When a page is damaged, or the copy takes more memory than allowed.
+    pub fn read(&self, limits: Limits) -> Result<AnyFilter, DecodeError> {
+        match &self.held {
+            Held::Seen(seen) | Held::Watched(seen, _) => {
+                let key = match self.scheme() {
+                    HashScheme::Sip13(key) => Some(key),
+                    _ => None,
+                };
+                super::read(seen.bytes(), limits, key)
+            }
+            Held::Read(filter) => Ok(AnyFilter::clone(filter)),
+        }
+    }
+
+    /// Whether the file is asked in place, and was not read.
+    pub fn is_in_place(&self) -> bool {
+        !matches!(self.held, Held::Read(_))
+    }
+
+    /// The kind.
+    pub fn kind(&self) -> Kind {
+        match &self.held {
+            Held::Seen(seen) | Held::Watched(seen, _) => seen.view().kind(),
+            Held::Read(filter) => filter.kind(),
+        }
+    }
+
+    /// How keys are hashed.
+    pub fn scheme(&self) -> HashScheme {
+        match &self.held {
+            Held::Seen(seen) | Held::Watched(seen, _) => seen.view().scheme(),
+            Held::Read(filter) => filter.scheme(),
+        }
+    }
+
+    /// What the filter is and how it is doing. Reads the whole filter, verified or not.
+    pub fn stats(&self) -> Stats {
+        match &self.held {
+            Held::Seen(seen) | Held::Watched(seen, _) => seen.view().stats(),
+            Held::Read(filter) => filter.stats(),
+        }
+    }
+}
+
+impl Watch {
+    fn new(body_bytes: u64, sections: Vec<u64>) -> Self {
+        let pages = 0..body_bytes.div_ceil(PAGE_BYTES);
+        let pages = pages.map(|_| AtomicU8::new(UNKNOWN)).collect();
+        Self { pages, sections }
+    }
+
+    /// Verifies the pages that an answer depends on, if they are not yet.
+    fn check(&self, seen: &Seen, asked: Asked<'_>) -> Result<(), DecodeError> {
+        let mut damaged = None;
+        seen.view().each_offset(asked, &self.sections, |offset| {
+            let page = offset / PAGE_BYTES;
+            if !self.is_whole(seen.bytes(), page) {
+                damaged = Some(page);
+            }
+        });
+        match damaged {
+            None => Ok(()),
+            Some(page) => {
+                let header = Header::read(seen.bytes())?;
+                Err(Pages::of(seen.bytes(), &header)?.error(page))
+            }
+        }
+    }
+
+    #[inline]
+    fn is_whole(&self, bytes: &[u8], page: u64) -> bool {
+        let Some(known) = self.pages.get(page as usize) else {
+            return false;
+        };
+        // Nothing else is published with it: two threads may verify one page, and both are right.
+        match known.load(Ordering::Relaxed) {
+            UNKNOWN => {
+                let whole = check_page(bytes, page).is_ok();
+                known.store(if whole { WHOLE } else { DAMAGED }, Ordering::Relaxed);
+                whole
+            }
+            known => known == WHOLE,
+        }
+    }
+}
+
+/// The header is read again, which is little beside a page.
+#[cold]
+fn check_page(bytes: &[u8], page: u64) -> Result<(), DecodeError> {
+    let header = Header::read(bytes)?;
+    Pages::of(bytes, &header)?.check(page)
+}
+
+impl fmt::Debug for Mapped {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let how = match &self.held {
+            Held::Seen(_) => "in place",
+            Held::Watched(..) => "in place, verified page by page",
+            Held::Read(_) => "read",
+        };
+        write!(f, "Mapped({}, {how}, {:?})", self.kind(), self.scheme())
+    }
+}
