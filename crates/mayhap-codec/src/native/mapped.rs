@@ -12,7 +12,7 @@ use crate::{DecodeError, Limits};
 use mayhap::{AnyFilter, HashScheme, KeyHash, Kind, SipKey, Stats};
 use std::fmt;
 use std::path::Path;
-use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
 
 /// When the pages of a mapped file are held against their checksums. Header and table are verified in any case.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -49,16 +49,16 @@ pub struct Mapped {
 }
 
 enum Held {
-    Seen(Seen),
-    /// Pages that are still to be verified.
-    Watched(Seen, Watch),
-    Read(Box<AnyFilter>),
+    Seen(Seen, Watch),
+    Read(AnyFilter),
 }
 
 /// What is known of the pages.
 struct Watch {
     /// `UNKNOWN`, `WHOLE` or `DAMAGED`.
     pages: Vec<AtomicU8>,
+    /// How many are not known to be whole.
+    left: AtomicUsize,
     /// Where the sections begin in the body.
     sections: Vec<u64>,
 }
@@ -88,12 +88,14 @@ fn hold(map: Map, verify: Verify, key: Option<SipKey>) -> Result<Held, DecodeErr
     let header = Header::read(bytes)?;
     if !kinds::kind_of(&header).is_some_and(view::can_be_seen) {
         let filter = super::read(bytes, Limits::default(), key)?;
-        return Ok(Held::Read(Box::new(filter)));
+        return Ok(Held::Read(filter));
     }
     let pages = Pages::of(bytes, &header)?;
     pages.check_table()?;
-    let sections = header.sections.iter().map(|section| section.0).collect();
-    let body_bytes = header.body_bytes;
+    let watch = match verify {
+        Verify::Lazy => Watch::new(&header),
+        Verify::Full | Verify::Header => Watch::nothing(),
+    };
     let seen = Seen::new(map, |bytes| {
         let header = Header::read(bytes)?;
         let pages = Pages::of(bytes, &header)?;
@@ -103,19 +105,17 @@ fn hold(map: Map, verify: Verify, key: Option<SipKey>) -> Result<Held, DecodeErr
         let mut sections = Sections::new(pages.body(), &header);
         view::see(&header, header.scheme(key)?, &mut sections)
     })?;
-    Ok(match verify {
-        Verify::Lazy => Held::Watched(seen, Watch::new(body_bytes, sections)),
-        Verify::Full | Verify::Header => Held::Seen(seen),
-    })
+    Ok(Held::Seen(seen, watch))
 }
 
 impl Mapped {
-    /// The filter itself, for who asks it millions of questions: one match here, and none for each of them. `None` when pages are
+    /// The filter itself, for who asks it millions of questions: one match here, and none for each of them. `None` while pages are
     /// still to be verified, and when the file was read.
+    #[inline]
     pub fn view(&self) -> Option<&View<'_>> {
         match &self.held {
-            Held::Seen(seen) => Some(seen.view()),
-            Held::Watched(..) | Held::Read(_) => None,
+            Held::Seen(seen, watch) => watch.is_over().then(|| seen.view()),
+            Held::Read(_) => None,
         }
     }
 
@@ -134,21 +134,13 @@ impl Mapped {
     /// On filters for the caller's own hashes.
     #[inline]
     pub fn contains(&self, key: impl AsRef<[u8]>) -> bool {
-        match &self.held {
-            Held::Seen(seen) => seen.view().contains(key),
-            Held::Watched(..) => self.try_contains(key).unwrap_or(true),
-            Held::Read(filter) => filter.contains(key),
-        }
+        self.try_contains(key).unwrap_or(true)
     }
 
     /// `contains` for a hash of this filter's scheme.
     #[inline]
     pub fn contains_hash(&self, hash: KeyHash) -> bool {
-        match &self.held {
-            Held::Seen(seen) => seen.view().contains_hash(hash),
-            Held::Watched(..) => self.try_contains_hash(hash).unwrap_or(true),
-            Held::Read(filter) => filter.contains_hash(hash),
-        }
+        self.try_contains_hash(hash).unwrap_or(true)
     }
 
     /// `contains` for many keys.
@@ -157,14 +149,11 @@ impl Mapped {
     /// When `keys` and `found` differ in length; on filters for the caller's own hashes.
     pub fn contains_each(&self, keys: &[impl AsRef<[u8]>], found: &mut [bool]) {
         match &self.held {
-            Held::Seen(seen) => seen.view().contains_each(keys, found),
-            Held::Read(filter) => filter.contains_each(keys, found),
-            Held::Watched(seen, watch) => {
+            Held::Seen(seen, watch) => {
                 seen.view().contains_each(keys, found);
-                for (key, found) in keys.iter().zip(found) {
-                    *found |= watch.check(seen, Asked::Key(key.as_ref())).is_err();
-                }
+                watch.doubt(seen, keys, found, |key| Asked::Key(key.as_ref()));
             }
+            Held::Read(filter) => filter.contains_each(keys, found),
         }
     }
 
@@ -174,42 +163,46 @@ impl Mapped {
     /// When `hashes` and `found` differ in length.
     pub fn contains_hashes(&self, hashes: &[KeyHash], found: &mut [bool]) {
         match &self.held {
-            Held::Seen(seen) => seen.view().contains_hashes(hashes, found),
-            Held::Read(filter) => filter.contains_hashes(hashes, found),
-            Held::Watched(seen, watch) => {
+            Held::Seen(seen, watch) => {
                 seen.view().contains_hashes(hashes, found);
-                for (&hash, found) in hashes.iter().zip(found) {
-                    *found |= watch.check(seen, Asked::Hash(hash)).is_err();
-                }
+                watch.doubt(seen, hashes, found, |&hash| Asked::Hash(hash));
             }
+            Held::Read(filter) => filter.contains_hashes(hashes, found),
         }
     }
 
     /// `Ok(false)` is certain, `Ok(true)` is mayhap.
     ///
     /// # Errors
-    /// When a page that the answer depends on is verified now and is damaged: only with [`Verify::Lazy`].
+    /// When a page that the answer depends on is damaged: only with [`Verify::Lazy`].
     ///
     /// # Panics
     /// On filters for the caller's own hashes.
+    #[inline]
     pub fn try_contains(&self, key: impl AsRef<[u8]>) -> Result<bool, DecodeError> {
-        if let Held::Watched(seen, watch) = &self.held {
-            watch.check(seen, Asked::Key(key.as_ref()))?;
-            return Ok(seen.view().contains(key));
+        let key = key.as_ref();
+        match &self.held {
+            Held::Seen(seen, watch) => {
+                watch.check(seen, Asked::Key(key))?;
+                Ok(seen.view().contains(key))
+            }
+            Held::Read(filter) => Ok(filter.contains(key)),
         }
-        Ok(self.contains(key))
     }
 
     /// `try_contains` for a hash of this filter's scheme.
     ///
     /// # Errors
     /// As [`Mapped::try_contains`].
+    #[inline]
     pub fn try_contains_hash(&self, hash: KeyHash) -> Result<bool, DecodeError> {
-        if let Held::Watched(seen, watch) = &self.held {
-            watch.check(seen, Asked::Hash(hash))?;
-            return Ok(seen.view().contains_hash(hash));
+        match &self.held {
+            Held::Seen(seen, watch) => {
+                watch.check(seen, Asked::Hash(hash))?;
+                Ok(seen.view().contains_hash(hash))
+            }
+            Held::Read(filter) => Ok(filter.contains_hash(hash)),
         }
-        Ok(self.contains_hash(hash))
     }
 
     /// Holds all pages against their checksums, also those that were verified before. A file that was read is not looked at again.
@@ -218,11 +211,13 @@ impl Mapped {
     /// When a page is damaged.
     pub fn verify(&self) -> Result<(), DecodeError> {
         match &self.held {
-            Held::Seen(seen) | Held::Watched(seen, _) => {
+            Held::Seen(seen, watch) => {
                 let header = Header::read(seen.bytes())?;
                 let pages = Pages::of(seen.bytes(), &header)?;
                 pages.check_table()?;
-                pages.check_all()
+                pages.check_all()?;
+                watch.end();
+                Ok(())
             }
             Held::Read(_) => Ok(()),
         }
@@ -234,14 +229,14 @@ impl Mapped {
     /// When a page is damaged, or the copy takes more memory than allowed.
     pub fn read(&self, limits: Limits) -> Result<AnyFilter, DecodeError> {
         match &self.held {
-            Held::Seen(seen) | Held::Watched(seen, _) => {
+            Held::Seen(seen, _) => {
                 let key = match self.scheme() {
                     HashScheme::Sip13(key) => Some(key),
                     _ => None,
                 };
                 super::read(seen.bytes(), limits, key)
             }
-            Held::Read(filter) => Ok(AnyFilter::clone(filter)),
+            Held::Read(filter) => Ok(filter.clone()),
         }
     }
 
@@ -253,7 +248,7 @@ impl Mapped {
     /// The kind.
     pub fn kind(&self) -> Kind {
         match &self.held {
-            Held::Seen(seen) | Held::Watched(seen, _) => seen.view().kind(),
+            Held::Seen(seen, _) => seen.view().kind(),
             Held::Read(filter) => filter.kind(),
         }
     }
@@ -261,7 +256,7 @@ impl Mapped {
     /// How keys are hashed.
     pub fn scheme(&self) -> HashScheme {
         match &self.held {
-            Held::Seen(seen) | Held::Watched(seen, _) => seen.view().scheme(),
+            Held::Seen(seen, _) => seen.view().scheme(),
             Held::Read(filter) => filter.scheme(),
         }
     }
@@ -269,21 +264,57 @@ impl Mapped {
     /// What the filter is and how it is doing. Reads the whole filter, verified or not.
     pub fn stats(&self) -> Stats {
         match &self.held {
-            Held::Seen(seen) | Held::Watched(seen, _) => seen.view().stats(),
+            Held::Seen(seen, _) => seen.view().stats(),
             Held::Read(filter) => filter.stats(),
         }
     }
 }
 
 impl Watch {
-    fn new(body_bytes: u64, sections: Vec<u64>) -> Self {
-        let pages = 0..body_bytes.div_ceil(PAGE_BYTES);
-        let pages = pages.map(|_| AtomicU8::new(UNKNOWN)).collect();
-        Self { pages, sections }
+    fn new(header: &Header<'_>) -> Self {
+        let pages = 0..header.body_bytes.div_ceil(PAGE_BYTES);
+        let pages: Vec<_> = pages.map(|_| AtomicU8::new(UNKNOWN)).collect();
+        Self {
+            left: AtomicUsize::new(pages.len()),
+            pages,
+            sections: header.sections.iter().map(|section| section.0).collect(),
+        }
+    }
+
+    fn nothing() -> Self {
+        Self {
+            left: AtomicUsize::new(0),
+            pages: Vec::new(),
+            sections: Vec::new(),
+        }
+    }
+
+    /// Whether all pages are known to be whole. Nothing else is published by these atomics: the pages themselves are only read.
+    #[inline]
+    fn is_over(&self) -> bool {
+        self.left.load(Ordering::Relaxed) == 0
+    }
+
+    /// All pages are whole.
+    fn end(&self) {
+        for page in &self.pages {
+            if page.swap(WHOLE, Ordering::Relaxed) != WHOLE {
+                self.left.fetch_sub(1, Ordering::Relaxed);
+            }
+        }
     }
 
     /// Verifies the pages that an answer depends on, if they are not yet.
+    #[inline]
     fn check(&self, seen: &Seen, asked: Asked<'_>) -> Result<(), DecodeError> {
+        if self.is_over() {
+            return Ok(());
+        }
+        self.check_pages(seen, asked)
+    }
+
+    #[inline(never)]
+    fn check_pages(&self, seen: &Seen, asked: Asked<'_>) -> Result<(), DecodeError> {
         let mut damaged = None;
         seen.view().each_offset(asked, &self.sections, |offset| {
             let page = offset / PAGE_BYTES;
@@ -300,16 +331,37 @@ impl Watch {
         }
     }
 
+    /// Of what depends on a damaged page, nobody knows more than mayhap.
+    fn doubt<'k, K>(
+        &self,
+        seen: &Seen,
+        keys: &'k [K],
+        found: &mut [bool],
+        asked: impl Fn(&'k K) -> Asked<'k>,
+    ) {
+        if self.is_over() {
+            return;
+        }
+        for (key, found) in keys.iter().zip(found) {
+            *found |= self.check_pages(seen, asked(key)).is_err();
+        }
+    }
+
     #[inline]
     fn is_whole(&self, bytes: &[u8], page: u64) -> bool {
         let Some(known) = self.pages.get(page as usize) else {
             return false;
         };
-        // Nothing else is published with it: two threads may verify one page, and both are right.
         match known.load(Ordering::Relaxed) {
             UNKNOWN => {
                 let whole = check_page(bytes, page).is_ok();
-                known.store(if whole { WHOLE } else { DAMAGED }, Ordering::Relaxed);
+                let state = if whole { WHOLE } else { DAMAGED };
+                // Of two threads that verify one page, one counts it.
+                let first =
+                    known.compare_exchange(UNKNOWN, state, Ordering::Relaxed, Ordering::Relaxed);
+                if whole && first.is_ok() {
+                    self.left.fetch_sub(1, Ordering::Relaxed);
+                }
                 whole
             }
             known => known == WHOLE,
@@ -327,8 +379,8 @@ fn check_page(bytes: &[u8], page: u64) -> Result<(), DecodeError> {
 impl fmt::Debug for Mapped {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let how = match &self.held {
-            Held::Seen(_) => "in place",
-            Held::Watched(..) => "in place, verified page by page",
+            Held::Seen(_, watch) if watch.is_over() => "in place",
+            Held::Seen(..) => "in place, pages to be verified",
             Held::Read(_) => "read",
         };
         write!(f, "Mapped({}, {how}, {:?})", self.kind(), self.scheme())

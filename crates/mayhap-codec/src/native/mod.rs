@@ -63,12 +63,14 @@ pub fn encode(filter: &AnyFilter) -> Result<Vec<u8>, EncodeError> {
 /// As [`encode`].
 pub fn encode_with(filter: &AnyFilter, hash_key: HashKey) -> Result<Vec<u8>, EncodeError> {
     let parts = kinds::take_apart(filter)?;
-    let mut out = Vec::new();
-    // A vector takes all bytes.
-    parts.write(hash_key, &mut out).map_err(|_| EncodeError {
+    let no_memory = EncodeError {
         format: FORMAT,
         reason: "there is no memory for the bytes",
-    })?;
+    };
+    let mut out = Vec::new();
+    out.try_reserve(parts.most_bytes()).map_err(|_| no_memory)?;
+    // A vector takes all bytes.
+    parts.write(hash_key, &mut out).map_err(|_| no_memory)?;
     Ok(out)
 }
 

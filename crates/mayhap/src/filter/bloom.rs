@@ -3,8 +3,9 @@
 use crate::plan::{BloomPlan, LinesPerKey};
 use crate::probe::blocked::{PATTERNS, Walk, mul_high};
 use crate::simd::{CACHED_BYTES, Fetched, Kernel, Table, borrow};
-use crate::store::{Borrowed, Line, Owned, Storage, zeroed_lines};
+use crate::store::{Borrowed, Line, Owned, Storage, reserved, zeroed_lines};
 use crate::{HashScheme, KeyHash, Mismatch, PlanError, SipKey};
+use alloc::borrow::Cow;
 use core::fmt;
 
 /// How many keys `contains_each` and `extend` hash before they look into the filter. Hashing first lets the lines arrive
@@ -94,6 +95,28 @@ impl Bloom {
         for (place, word) in places.zip(words) {
             *place = word;
         }
+        Ok(Self::from_table(table, plan, scheme))
+    }
+
+    /// The same, from [`Bloom::bytes`].
+    ///
+    /// # Errors
+    /// When there are not 64 bytes for every line of the plan, or the memory is not there.
+    pub fn from_bytes(
+        plan: BloomPlan,
+        scheme: HashScheme,
+        bytes: &[u8],
+    ) -> Result<Self, PlanError> {
+        if bytes.len() as u64 != plan.size_bytes() {
+            return Err(PlanError::Count {
+                field: "bytes",
+                value: bytes.len() as u64,
+                accepted: "64 for every line",
+            });
+        }
+        let mut lines = reserved(plan.lines())?;
+        lines.extend(bytes.as_chunks().0.iter().map(Line::from_le_bytes));
+        let table = Table::from_lines(lines, walk(&plan));
         Ok(Self::from_table(table, plan, scheme))
     }
 
@@ -198,12 +221,12 @@ impl Bloom {
 pub type BloomView<'a> = Bloom<Borrowed<'a>>;
 
 impl<'a> BloomView<'a> {
-    /// A filter whose bits are there already: those of [`Bloom::words`], each with its lowest byte first.
+    /// A filter whose bits are there already, as [`Bloom::bytes`] has them.
     ///
     /// # Errors
     /// When there are not 64 bytes for every line of the plan, when they do not begin at a multiple of 64, and on machines that
     /// have the highest byte first.
-    pub fn from_bytes(
+    pub fn borrowed(
         plan: BloomPlan,
         scheme: HashScheme,
         bytes: &'a [u8],
@@ -423,8 +446,15 @@ impl<S: Storage> Bloom<S> {
         self.table.lines().iter().flat_map(|line| line.0)
     }
 
-    /// Which of its bytes the answer for a hash depends on: where each of the hash's lines begins, if all lines lay one after the
-    /// other.
+    /// The bits as bytes: [`Bloom::words`], each with its lowest byte first. No copy where the machine has them so.
+    pub fn bytes(&self) -> Cow<'_, [u8]> {
+        borrow::bytes(self.table.lines()).map_or_else(
+            || self.words().flat_map(u64::to_le_bytes).collect(),
+            Cow::Borrowed,
+        )
+    }
+
+    /// Which of its [`bytes`](Self::bytes) the answer for a hash depends on: where each of its lines begins.
     pub fn offsets(&self, hash: KeyHash) -> impl Iterator<Item = u64> + use<S> {
         self.table.offsets(hash.to_u64())
     }

@@ -7,6 +7,7 @@ use crate::probe::fuse::{Walk, mix, seed};
 use crate::simd::{FuseTable, Questions, borrow};
 use crate::store::{Borrowed, Cell, Owned, Storage, reserved};
 use crate::{HashScheme, Hashed, KeyHash, PlanError};
+use alloc::borrow::Cow;
 use alloc::vec::Vec;
 
 /// A binary fuse filter: 9 bits a key at 0.39 %, 18 at 0.0015 %, 36 at 2.3e-10.
@@ -101,22 +102,7 @@ pub struct FuseLayout {
 }
 
 impl Fuse {
-    /// A copy of the cells, each with its lowest byte first.
-    pub fn to_bytes(&self) -> Vec<u8> {
-        match &self.table().0 {
-            Table::Bits8(table) => table.cells().to_vec(),
-            Table::Bits16(table) => {
-                let cells = table.cells().iter();
-                cells.flat_map(|cell| cell.to_le_bytes()).collect()
-            }
-            Table::Bits32(table) => {
-                let cells = table.cells().iter();
-                cells.flat_map(|cell| cell.to_le_bytes()).collect()
-            }
-        }
-    }
-
-    /// A filter whose cells are there already, as [`Fuse::to_bytes`] has them.
+    /// A filter whose cells are there already, as [`Fuse::bytes`] has them.
     ///
     /// # Errors
     /// When no key could be placed in such a layout, or the bytes are not as many as plan and layout say.
@@ -148,7 +134,7 @@ impl Fuse {
 pub type FuseView<'a> = Static<FuseCells<Borrowed<'a>>>;
 
 impl<'a> FuseView<'a> {
-    /// A filter whose cells are there already, as [`Fuse::to_bytes`] has them.
+    /// A filter whose cells are there already, as [`Fuse::bytes`] has them.
     ///
     /// # Errors
     /// As [`Fuse::from_bytes`]; when the bytes do not begin at a multiple of a cell's, and for cells of several on machines that
@@ -185,7 +171,34 @@ impl<S: Storage> Static<FuseCells<S>> {
         }
     }
 
-    /// Which of its bytes the answer for a hash depends on: where each of its cells begins.
+    /// The cells, each with its lowest byte first. No copy where the machine has them so.
+    pub fn bytes(&self) -> Cow<'_, [u8]> {
+        match &self.table().0 {
+            Table::Bits8(table) => Cow::Borrowed(table.cells()),
+            Table::Bits16(table) => borrow::bytes(table.cells()).map_or_else(
+                || {
+                    table
+                        .cells()
+                        .iter()
+                        .flat_map(|cell| cell.to_le_bytes())
+                        .collect()
+                },
+                Cow::Borrowed,
+            ),
+            Table::Bits32(table) => borrow::bytes(table.cells()).map_or_else(
+                || {
+                    table
+                        .cells()
+                        .iter()
+                        .flat_map(|cell| cell.to_le_bytes())
+                        .collect()
+                },
+                Cow::Borrowed,
+            ),
+        }
+    }
+
+    /// Which of its [`bytes`](Self::bytes) the answer for a hash depends on: where each of its cells begins.
     pub fn offsets(&self, hash: KeyHash) -> impl Iterator<Item = u64> + use<S> {
         let hash = hash.to_u64();
         let cells = match &self.table().0 {

@@ -46,6 +46,13 @@ pub(crate) fn items<T: Plain>(bytes: &[u8], count: u64) -> Result<&[T], PlanErro
     Ok(items)
 }
 
+/// The bytes of items as a little-endian machine has them; `None` on others.
+pub(crate) fn bytes<T: Plain>(items: &[T]) -> Option<&[u8]> {
+    // SAFETY: any bytes are values of `u8`, and plain types have no others between their fields.
+    let (_, bytes, _) = unsafe { items.align_to::<u8>() };
+    (cfg!(target_endian = "little") || size_of::<T>() == 1).then_some(bytes)
+}
+
 #[cfg(test)]
 mod tests {
     extern crate std;
@@ -54,15 +61,14 @@ mod tests {
     #[test]
     fn bytes_are_seen_where_they_are_aligned_and_as_many() {
         let lines = [Line([0x0807_0605_0403_0201; 8]); 3];
-        // SAFETY: any value of a plain type is bytes.
-        let (_, bytes, _) = unsafe { lines.align_to::<u8>() };
-        if cfg!(target_endian = "little") {
-            assert_eq!(items::<Line>(bytes, 3).unwrap(), lines);
-            assert_eq!(
-                items::<u16>(&bytes[2..8], 3).unwrap(),
-                [0x0403, 0x0605, 0x0807]
-            );
-        }
+        let Some(bytes) = bytes(&lines) else {
+            return;
+        };
+        assert_eq!(items::<Line>(bytes, 3).unwrap(), lines);
+        assert_eq!(
+            items::<u16>(&bytes[2..8], 3).unwrap(),
+            [0x0403, 0x0605, 0x0807]
+        );
         assert!(items::<Line>(&bytes[8..72], 1).is_err());
         assert!(items::<Line>(bytes, 2).is_err() && items::<Line>(bytes, u64::MAX).is_err());
         assert!(items::<u8>(&[], 0).unwrap().is_empty());

@@ -6,7 +6,6 @@ use crate::cursor::Cursor;
 use crate::native::parts::{Parts, Section, Sections};
 use mayhap::plan::FusePlan;
 use mayhap::{Fuse, FuseLayout, HashScheme};
-use std::borrow::Cow;
 
 pub(super) fn write<'f>(filter: &'f Fuse, parts: &mut Parts<'f>) {
     let (plan, layout) = (filter.plan(), filter.layout());
@@ -17,7 +16,7 @@ pub(super) fn write<'f>(filter: &'f Fuse, parts: &mut Parts<'f>) {
     parts.number(layout.segment_bits.into());
     parts.number(layout.starts);
     parts.number(layout.seed);
-    let section = Section::Bytes(Cow::Owned(filter.to_bytes()));
+    let section = Section::Bytes(filter.bytes());
     parts.sections.push(section);
 }
 

@@ -77,7 +77,7 @@ fn see_bloom<'a>(
 ) -> Result<BloomView<'a>, DecodeError> {
     let plan = bloom::read_plan(at)?;
     let lines = sections.take(at, plan.size_bytes())?;
-    BloomView::from_bytes(plan, scheme, lines).map_err(refused(at))
+    BloomView::borrowed(plan, scheme, lines).map_err(refused(at))
 }
 
 fn see_classic<'a>(
@@ -87,7 +87,7 @@ fn see_classic<'a>(
 ) -> Result<ClassicView<'a>, DecodeError> {
     let (plan, scheme) = classic::read_plan(at, hash_scheme)?;
     let bits = sections.take(at, plan.bits.div_ceil(64).saturating_mul(8))?;
-    ClassicView::from_bytes(plan, scheme, hash_scheme, bits).map_err(refused(at))
+    ClassicView::borrowed(plan, scheme, hash_scheme, bits).map_err(refused(at))
 }
 
 fn see_growing<'a>(
