@@ -21,6 +21,7 @@ test-avx512: ## the AVX-512 kernel on an emulated CPU, where this one lacks it
 
 test-bench: ## the benchmarks once, small: they check every answer
 	cargo run --release --manifest-path $(BENCH) -- --quick
+	cargo run --release --manifest-path $(BENCH) --bin formats -- --quick
 
 lint: ## formatting, clippy, documentation, no_std; warnings are errors
 	cargo fmt --all --check
@@ -31,8 +32,9 @@ lint: ## formatting, clippy, documentation, no_std; warnings are errors
 	cargo fmt --manifest-path $(BENCH) --check
 	cargo clippy --manifest-path $(BENCH) --all-targets -- -D warnings
 
-bench: ## mayhap against its peers, about 40 minutes; updates docs/performance.md
+bench: ## mayhap against its peers, about 45 minutes; updates docs/performance.md and docs/performance-formats.md
 	cargo run --release --manifest-path $(BENCH) -- --markdown docs/performance.md --chart docs/performance.svg
+	cargo run --release --manifest-path $(BENCH) --bin formats -- --markdown docs/performance-formats.md
 
 soak: ## the long versions of the tests: hours
 	MAYHAP_SOAK=1 cargo test --workspace -- --nocapture

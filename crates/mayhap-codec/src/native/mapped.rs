@@ -134,13 +134,24 @@ impl Mapped {
     /// On filters for the caller's own hashes.
     #[inline]
     pub fn contains(&self, key: impl AsRef<[u8]>) -> bool {
-        self.try_contains(key).unwrap_or(true)
+        let key = key.as_ref();
+        match &self.held {
+            Held::Seen(seen, watch) => {
+                watch.damaged(seen, Asked::Key(key)).is_some() || seen.view().contains(key)
+            }
+            Held::Read(filter) => filter.contains(key),
+        }
     }
 
     /// `contains` for a hash of this filter's scheme.
     #[inline]
     pub fn contains_hash(&self, hash: KeyHash) -> bool {
-        self.try_contains_hash(hash).unwrap_or(true)
+        match &self.held {
+            Held::Seen(seen, watch) => {
+                watch.damaged(seen, Asked::Hash(hash)).is_some() || seen.view().contains_hash(hash)
+            }
+            Held::Read(filter) => filter.contains_hash(hash),
+        }
     }
 
     /// `contains` for many keys.
@@ -178,30 +189,31 @@ impl Mapped {
     ///
     /// # Panics
     /// On filters for the caller's own hashes.
-    #[inline]
     pub fn try_contains(&self, key: impl AsRef<[u8]>) -> Result<bool, DecodeError> {
         let key = key.as_ref();
-        match &self.held {
-            Held::Seen(seen, watch) => {
-                watch.check(seen, Asked::Key(key))?;
-                Ok(seen.view().contains(key))
-            }
-            Held::Read(filter) => Ok(filter.contains(key)),
-        }
+        self.check(Asked::Key(key))?;
+        Ok(self.contains(key))
     }
 
     /// `try_contains` for a hash of this filter's scheme.
     ///
     /// # Errors
     /// As [`Mapped::try_contains`].
-    #[inline]
     pub fn try_contains_hash(&self, hash: KeyHash) -> Result<bool, DecodeError> {
-        match &self.held {
-            Held::Seen(seen, watch) => {
-                watch.check(seen, Asked::Hash(hash))?;
-                Ok(seen.view().contains_hash(hash))
+        self.check(Asked::Hash(hash))?;
+        Ok(self.contains_hash(hash))
+    }
+
+    fn check(&self, asked: Asked<'_>) -> Result<(), DecodeError> {
+        let Held::Seen(seen, watch) = &self.held else {
+            return Ok(());
+        };
+        match watch.damaged(seen, asked) {
+            None => Ok(()),
+            Some(page) => {
+                let header = Header::read(seen.bytes())?;
+                Err(Pages::of(seen.bytes(), &header)?.error(page))
             }
-            Held::Read(filter) => Ok(filter.contains_hash(hash)),
         }
     }
 
@@ -304,17 +316,17 @@ impl Watch {
         }
     }
 
-    /// Verifies the pages that an answer depends on, if they are not yet.
+    /// A damaged page on which an answer depends. Pages that were not verified are now.
     #[inline]
-    fn check(&self, seen: &Seen, asked: Asked<'_>) -> Result<(), DecodeError> {
+    fn damaged(&self, seen: &Seen, asked: Asked<'_>) -> Option<u64> {
         if self.is_over() {
-            return Ok(());
+            return None;
         }
-        self.check_pages(seen, asked)
+        self.find_damaged(seen, asked)
     }
 
     #[inline(never)]
-    fn check_pages(&self, seen: &Seen, asked: Asked<'_>) -> Result<(), DecodeError> {
+    fn find_damaged(&self, seen: &Seen, asked: Asked<'_>) -> Option<u64> {
         let mut damaged = None;
         seen.view().each_offset(asked, &self.sections, |offset| {
             let page = offset / PAGE_BYTES;
@@ -322,13 +334,7 @@ impl Watch {
                 damaged = Some(page);
             }
         });
-        match damaged {
-            None => Ok(()),
-            Some(page) => {
-                let header = Header::read(seen.bytes())?;
-                Err(Pages::of(seen.bytes(), &header)?.error(page))
-            }
-        }
+        damaged
     }
 
     /// Of what depends on a damaged page, nobody knows more than mayhap.
@@ -343,7 +349,7 @@ impl Watch {
             return;
         }
         for (key, found) in keys.iter().zip(found) {
-            *found |= self.check_pages(seen, asked(key)).is_err();
+            *found |= self.find_damaged(seen, asked(key)).is_some();
         }
     }
 
