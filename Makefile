@@ -1,13 +1,13 @@
 # `make test` is what CI runs after `make lint`; `make help` lists the rest.
 .DEFAULT_GOAL := help
-.PHONY: help test test-rust test-loom test-avx512 test-bench lint bench soak docs clean
+.PHONY: help test test-rust test-loom test-avx512 test-bench test-python-reader lint bench soak docs clean
 
 BENCH := benchmarks/Cargo.toml
 
 help: ## this list
-	@sed -n 's/^\([a-z0-9-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 16
+	@sed -n 's/^\([a-z0-9-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 20
 
-test: test-rust test-loom test-avx512 test-bench ## everything below that starts with test-
+test: test-rust test-loom test-avx512 test-bench test-python-reader ## everything below that starts with test-
 
 test-rust: ## unit, integration and documentation tests of all crates
 	cargo test --workspace
@@ -22,6 +22,9 @@ test-avx512: ## the AVX-512 kernel on an emulated CPU, where this one lacks it
 test-bench: ## the benchmarks once, small: they check every answer
 	cargo run --release --manifest-path $(BENCH) -- --quick
 	cargo run --release --manifest-path $(BENCH) --bin formats -- --quick
+
+test-python-reader: ## the reader in docs/formats answers as mayhap does
+	tools/test-python-reader.sh
 
 lint: ## formatting, clippy, documentation, no_std; warnings are errors
 	cargo fmt --all --check

@@ -1,8 +1,8 @@
 //! From bytes to a format, or the honest list of what they could be.
 
 use crate::{
-    Format, Limits, bip37, clickhouse, guava, hadoop, leveldb, parquet, redis, rocksdb, spark,
-    table,
+    Format, Limits, bip37, clickhouse, guava, hadoop, leveldb, native, parquet, redis, rocksdb,
+    spark, table,
 };
 
 /// A file that holds filters among other things.
@@ -37,6 +37,10 @@ const RATES: [f64; 8] = [0.9, 0.25, 0.1, 0.05, 0.025, 0.01, 0.001, 0.0001];
 
 /// Looks at the bytes of a file, all of them.
 pub fn sniff(bytes: &[u8]) -> Sniffed {
+    // Damaged files of ours, too: nothing else begins so, and reading them tells what is wrong.
+    if bytes.starts_with(&native::MAGIC) {
+        return Sniffed::Filter(Format::Mayhap);
+    }
     if let Some(container) = container(bytes) {
         return Sniffed::Container(container);
     }
@@ -48,7 +52,7 @@ pub fn sniff(bytes: &[u8]) -> Sniffed {
     }
 }
 
-fn container(bytes: &[u8]) -> Option<Container> {
+pub(crate) fn container(bytes: &[u8]) -> Option<Container> {
     if bytes.starts_with(b"PAR1") && bytes.ends_with(b"PAR1") {
         return Some(Container::Parquet);
     }

@@ -3,18 +3,14 @@
 //!
 //! A format joins by a line in `FORMATS`.
 
-#![allow(
-    unsafe_code,
-    reason = "the standard library's allocator trait is unsafe to implement"
-)]
+mod memory;
 
 use mayhap::{AnyFilter, Bloom, ClassicBloom, Cuckoo, GrowingBloom, PlanError};
 use mayhap_codec::hadoop::{self, HashType};
 use mayhap_codec::{
     Format, Limits, bip37, clickhouse, guava, leveldb, native, parquet, redis, rocksdb, spark,
 };
-use std::alloc::{GlobalAlloc, Layout, System};
-use std::cell::Cell;
+use memory::peak_of;
 use std::panic::catch_unwind;
 
 /// Reads bytes and asks what they hold; `true` when they are a filter.
@@ -155,15 +151,13 @@ fn header_and_trailer(sample: &[u8]) -> impl Iterator<Item = usize> {
 
 /// Whether bytes are a filter. It fails when reading and asking them panics or takes too much memory.
 fn checked(format: &str, read: Read, bytes: &[u8], what: &str) -> bool {
-    let before = HELD.get();
-    PEAK.set(before);
-    let Ok(is_filter) = catch_unwind(|| read(bytes)) else {
+    let (outcome, taken) = peak_of(|| catch_unwind(|| read(bytes)));
+    let Ok(is_filter) = outcome else {
         panic!("{format}: {} bytes, {what}: {bytes:02x?}", bytes.len());
     };
-    let taken = PEAK.get() - before;
-    let most = (1 << 20) + 8 * bytes.len();
+    let most = (1 << 20) + 8 * bytes.len() as u64;
     assert!(
-        taken <= most.cast_signed(),
+        taken <= most,
         "{format}: {} bytes, {what}, took {taken} bytes of memory",
         bytes.len()
     );
@@ -363,33 +357,6 @@ fn retouched_samples() -> Vec<Vec<u8>> {
         sample(1, 20_000),
     ]
 }
-
-thread_local! {
-    /// Bytes that this thread holds, and the most that it held. Tests run side by side.
-    static HELD: Cell<isize> = const { Cell::new(0) };
-    static PEAK: Cell<isize> = const { Cell::new(0) };
-}
-
-struct Counting;
-
-// SAFETY: everything is handed to the system's allocator as it came.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        HELD.set(HELD.get() + layout.size().cast_signed());
-        PEAK.set(PEAK.get().max(HELD.get()));
-        // SAFETY: the caller's promise.
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn dealloc(&self, memory: *mut u8, layout: Layout) {
-        HELD.set(HELD.get() - layout.size().cast_signed());
-        // SAFETY: the caller's promise.
-        unsafe { System.dealloc(memory, layout) }
-    }
-}
-
-#[global_allocator]
-static ALLOCATOR: Counting = Counting;
 
 fn read_clickhouse(bytes: &[u8]) -> bool {
     clickhouse::decode(bytes, 0.01, 1).is_ok_and(|granules| {

@@ -2,8 +2,8 @@
 
 use mayhap::plan::classic::ClassicPlan;
 use mayhap::{
-    AnyFilter, Bloom, ClassicBloom, CountingBloom, Cuckoo, Fuse, GrowingBloom, HashScheme, KeyHash,
-    Scheme, SipKey, Timestamp, WindowBloom,
+    AnyFilter, Bloom, ClassicBloom, CountingBloom, Cuckoo, Excepting, Fuse, GrowingBloom,
+    HashScheme, KeyHash, Ribbon, Scheme, SipKey, Timestamp, WindowBloom,
 };
 use mayhap_codec::native::{self, HashKey, Mapped, OpenError, Verify};
 use mayhap_codec::{Limits, Problem};
@@ -90,16 +90,17 @@ fn in_place() -> Vec<AnyFilter> {
 }
 
 fn to_be_read() -> Vec<AnyFilter> {
-    let window = Duration::from_secs(100);
+    let length = Duration::from_secs(100);
+    let window = WindowBloom::new(1000, 0.01, length, Timestamp(0)).unwrap();
+    let base = AnyFilter::from(Bloom::from_keys(&keys(1000), 0.01).unwrap());
+    let strangers: Vec<_> = (1000..5000).map(key).collect();
+    let excepting = Excepting::build(base, &keys(1000), &strangers).unwrap();
     vec![
         filled(CountingBloom::new(1000, 0.01).unwrap().into(), 1000),
         filled(Cuckoo::new(1000, 0.01).unwrap().into(), 1000),
-        filled(
-            WindowBloom::new(1000, 0.01, window, Timestamp(0))
-                .unwrap()
-                .into(),
-            500,
-        ),
+        filled(window.into(), 500),
+        Ribbon::build(&keys(1000), 0.01).unwrap().into(),
+        excepting.into(),
     ]
 }
 

@@ -8,6 +8,7 @@ fn expected(dialect: &str, extension: &str) -> Option<(Option<Format>, Option<Co
     let format = |format| Some((Some(format), None));
     let container = |container| Some((None, Some(container)));
     match (dialect, extension) {
+        ("native", "mayhap") => format(Format::Mayhap),
         ("guava", "bin") => format(Format::Guava),
         ("hadoop-bloom" | "hadoop-bloom-ops", "bin") => format(Format::Hadoop),
         ("hadoop-counting", "bin") => format(Format::HadoopCounting),
@@ -79,6 +80,16 @@ fn golden_files_are_told_for_what_they_are() {
         told > 150 && among > 50,
         "{told} told, {among} among others"
     );
+}
+
+#[test]
+fn a_file_of_ours_is_told_however_damaged() {
+    let golden = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../golden/native");
+    let mut bytes = std::fs::read(golden.join("bloom.mayhap")).unwrap();
+    bytes[8..].fill(0x55);
+    for length in 8..bytes.len() {
+        assert_eq!(sniff(&bytes[..length]), Sniffed::Filter(Format::Mayhap));
+    }
 }
 
 #[test]

@@ -59,11 +59,14 @@ pub use filter::classic::{ClassicBloom, ClassicView};
 pub use filter::classic_cuckoo::ClassicCuckoo;
 pub use filter::counting::CountingBloom;
 pub use filter::cuckoo::Cuckoo;
-pub use filter::excepting::{Base, ExceptError, Excepting, InsertingBase, NeverFull, OnConflict};
+pub use filter::excepting::{
+    Base, Equations, ExceptError, Excepting, ExceptionLayer, Exceptions, InsertingBase, NeverFull,
+    OnConflict,
+};
 pub use filter::fuse::{Fuse, FuseCells, FuseLayout, FuseView};
 pub use filter::growing::{GrowingBloom, GrowingView};
-pub use filter::retouched::{Cleared, ClearedAll, Clearing, Retouched};
-pub use filter::ribbon::{Ribbon, RibbonColumns};
+pub use filter::retouched::{Cleared, ClearedAll, Clearing, Retouched, RetouchedLists};
+pub use filter::ribbon::{Ribbon, RibbonColumns, RibbonParts};
 pub use filter::shared::SharedBloom;
 pub use filter::window::{Burst, Timestamp, WindowBloom};
 pub use hash::{HashScheme, Hashed, SipKey, foreign};

@@ -16,8 +16,10 @@ const FIXED_BYTES: u64 = 88;
 /// A window's generations have a few dozen bytes for each of their layers; nothing is planned that needs more.
 const MOST_BYTES: u64 = 1 << 20;
 
-/// Features that a reader must know, a bit each: none so far.
-const KNOWN_FEATURES: u64 = 0;
+/// Features that a reader must know, a bit each.
+const KNOWN_FEATURES: u64 = EXCEPTIONS;
+/// The parts of an exception layer follow those of the filter.
+pub(super) const EXCEPTIONS: u64 = 1;
 
 const SELF_TEST: &[u8] = b"mayhap self-test";
 const KEY_ID: &[u8] = b"mayhap key id";
@@ -27,6 +29,8 @@ pub(super) struct Header<'a> {
     /// At the plan.
     pub(super) at: Cursor<'a>,
     pub(super) kind: u16,
+    /// Required ones, all of them known.
+    pub(super) features: u64,
     pub(super) self_test: u64,
     /// Where the body begins.
     pub(super) body_begins: u64,
@@ -91,8 +95,9 @@ impl<'a> Header<'a> {
         out.extend_from_slice(&MINOR.to_le_bytes());
         out.extend_from_slice(&(header_bytes as u32).to_le_bytes());
         out.extend_from_slice(&file_bytes.to_le_bytes());
-        // Required and optional features.
-        out.extend_from_slice(&[0; 16]);
+        out.extend_from_slice(&parts.features.to_le_bytes());
+        // Optional features.
+        out.extend_from_slice(&[0; 8]);
         out.extend_from_slice(&parts.kind.to_le_bytes());
         out.extend_from_slice(&scheme.id().to_le_bytes());
         out.extend_from_slice(&key_place.to_le_bytes());
@@ -142,7 +147,8 @@ impl<'a> Header<'a> {
         let file_bytes = at.clone().u64_le("file length")?;
         let length_at = at.clone();
         at.take("file length", 8)?;
-        let unknown = at.clone().u64_le("required features")? & !KNOWN_FEATURES;
+        let features = at.clone().u64_le("required features")?;
+        let unknown = features & !KNOWN_FEATURES;
         if unknown != 0 {
             let accepted = "only what this version knows: read it with a newer one";
             return Err(at.value("required features", i128::from(unknown), accepted));
@@ -200,6 +206,7 @@ impl<'a> Header<'a> {
         Ok(Self {
             at,
             kind,
+            features,
             self_test,
             body_begins: header_bytes,
             body_bytes,

@@ -3,12 +3,15 @@
 mod bloom;
 mod classic;
 mod cuckoo;
+mod exceptions;
 mod fuse;
 mod growing;
+mod retouched;
+mod ribbon;
 pub(super) mod view;
 mod window;
 
-use super::header::{self, Header};
+use super::header::{self, EXCEPTIONS, Header};
 use super::parts::{Parts, Sections};
 use crate::cursor::Cursor;
 use crate::{DecodeError, EncodeError, Problem};
@@ -42,27 +45,43 @@ pub(super) fn take_apart(filter: &AnyFilter) -> Result<Parts<'_>, EncodeError> {
     let scheme = filter.scheme();
     let mut parts = Parts {
         kind: number_of(filter.kind()),
+        features: 0,
         scheme,
         self_test: header::self_test(scheme),
         plan: Vec::new(),
         sections: Vec::new(),
     };
     match filter {
-        AnyFilter::Bloom(filter) => bloom::write(filter, &mut parts),
-        AnyFilter::Classic(filter) => classic::write(filter, &mut parts),
-        AnyFilter::Counting(filter) => classic::write_counting(filter, &mut parts),
-        AnyFilter::Growing(filter) => growing::write(filter, &mut parts),
-        AnyFilter::Cuckoo(filter) => cuckoo::write(filter, &mut parts),
-        AnyFilter::Window(filter) => window::write(filter, &mut parts),
-        AnyFilter::Fuse(filter) => fuse::write(filter, &mut parts),
+        AnyFilter::Excepting(filter) => {
+            parts.features = EXCEPTIONS;
+            write(filter.base(), &mut parts)?;
+            exceptions::write(filter.parts(), &mut parts);
+        }
+        filter => write(filter, &mut parts)?,
+    }
+    Ok(parts)
+}
+
+/// The parts of a filter without exceptions.
+fn write<'f>(filter: &'f AnyFilter, parts: &mut Parts<'f>) -> Result<(), EncodeError> {
+    match filter {
+        AnyFilter::Bloom(filter) => bloom::write(filter, parts),
+        AnyFilter::Classic(filter) => classic::write(filter, parts),
+        AnyFilter::Counting(filter) => classic::write_counting(filter, parts),
+        AnyFilter::Growing(filter) => growing::write(filter, parts),
+        AnyFilter::Cuckoo(filter) => cuckoo::write(filter, parts),
+        AnyFilter::Window(filter) => window::write(filter, parts),
+        AnyFilter::Fuse(filter) => fuse::write(filter, parts),
+        AnyFilter::Ribbon(filter) => ribbon::write(filter, parts),
+        AnyFilter::Retouched(filter) => retouched::write(filter, parts),
         _ => {
             return Err(EncodeError {
                 format: super::FORMAT,
-                reason: "files of this kind are not written yet: write a bloom, classic, counting, growing, window, cuckoo or fuse filter",
+                reason: "there are no files of this kind",
             });
         }
     }
-    Ok(parts)
+    Ok(())
 }
 
 /// The filter of a file whose pages are whole.
@@ -74,7 +93,7 @@ pub(super) fn put_together(
     header.check_self_test(header::self_test(scheme))?;
     let mut plan = header.plan()?;
     let at = &mut plan;
-    let filter = match kind_of(header) {
+    let mut filter = match kind_of(header) {
         Some(Kind::Bloom) => bloom::read(at, sections, scheme)?.into(),
         Some(Kind::Classic) => classic::read(at, sections, scheme)?.into(),
         Some(Kind::Counting) => classic::read_counting(at, sections, scheme)?.into(),
@@ -82,11 +101,41 @@ pub(super) fn put_together(
         Some(Kind::Cuckoo) => cuckoo::read(at, sections, scheme)?.into(),
         Some(Kind::Window) => window::read(at, sections, scheme)?.into(),
         Some(Kind::Fuse) => fuse::read(at, sections, scheme)?.into(),
-        _ => return Err(at.value("kind", i128::from(header.kind), "1 to 7")),
+        Some(Kind::Ribbon) => ribbon::read(at, sections, scheme)?.into(),
+        Some(Kind::Retouched) => retouched::read(at, sections, scheme)?.into(),
+        _ => return Err(at.value("kind", i128::from(header.kind), "1 to 9")),
     };
+    if header.features & EXCEPTIONS != 0 {
+        filter = exceptions::read(header, filter, at, sections)?;
+    }
     plan.finish()?;
     sections.finish(&plan)?;
     Ok(filter)
+}
+
+/// How many bits of each section can become ones without a loss of keys; sections after these cannot.
+pub(super) fn sections_of_ones(
+    header: &Header<'_>,
+    scheme: HashScheme,
+) -> Result<Vec<u64>, DecodeError> {
+    let at = &mut header.plan()?;
+    let all = header.sections.iter().map(|&(_, length)| 8 * length);
+    let first = |bits: u64| all.clone().take(1).map(|all| all.min(bits)).collect();
+    Ok(match kind_of(header) {
+        Some(Kind::Bloom) => first(u64::MAX),
+        Some(Kind::Classic) => first(classic::bits(at, scheme)?),
+        Some(Kind::Counting) => first(classic::counting_bits(at, scheme)?),
+        Some(Kind::Growing) => {
+            let layers = growing::read_head(at)?.layers;
+            all.take(layers.try_into().unwrap_or(usize::MAX)).collect()
+        }
+        Some(Kind::Window) => all.collect(),
+        _ => {
+            let kind = i128::from(header.kind);
+            let accepted = "1 to 5 (bloom, classic, counting, growing, window): ones would lose keys of the others";
+            return Err(header.at.value("kind to be repaired", kind, accepted));
+        }
+    })
 }
 
 /// A field that is smaller than eight bytes in memory.

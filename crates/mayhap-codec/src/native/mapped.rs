@@ -3,7 +3,6 @@
 
 use super::file::OpenError;
 use super::header::Header;
-use super::kinds;
 use super::kinds::view::{self, Asked, View};
 use super::pages::{PAGE_BYTES, Pages};
 use super::parts::Sections;
@@ -68,7 +67,7 @@ const WHOLE: u8 = 1;
 const DAMAGED: u8 = 2;
 
 /// Maps a file. `key` is the secret key, for files that do not contain it. Bloom, growing, classic and fuse filters are asked in
-/// place; filters of other kinds, and all on machines with the highest byte first, are read and verified as by
+/// place; filters of other kinds or with exceptions, and all on machines with the highest byte first, are read and verified as by
 /// [`open`](super::open) with the default limits.
 ///
 /// # Errors
@@ -86,7 +85,7 @@ pub fn map(
 fn hold(map: Map, verify: Verify, key: Option<SipKey>) -> Result<Held, DecodeError> {
     let bytes = map.bytes();
     let header = Header::read(bytes)?;
-    if !kinds::kind_of(&header).is_some_and(view::can_be_seen) {
+    if !view::can_be_seen(&header) {
         let filter = super::read(bytes, Limits::default(), key)?;
         return Ok(Held::Read(filter));
     }

@@ -12,6 +12,8 @@ use std::io::{self, Write};
 /// What is written of a filter.
 pub(super) struct Parts<'f> {
     pub(super) kind: u16,
+    /// Required ones.
+    pub(super) features: u64,
     pub(super) scheme: HashScheme,
     pub(super) self_test: u64,
     pub(super) plan: Vec<u8>,
@@ -59,7 +61,21 @@ impl Parts<'_> {
     }
 }
 
-impl Section<'_> {
+impl<'f> Section<'f> {
+    pub(super) fn words(words: &'f [u64]) -> Self {
+        Self::Words(words.len() as u64, Box::new(words.iter().copied()))
+    }
+
+    pub(super) fn own_words(words: Vec<u64>) -> Self {
+        Self::Words(words.len() as u64, Box::new(words.into_iter()))
+    }
+
+    /// Entries of a directory, four bytes each.
+    pub(super) fn entries(entries: &[u32]) -> Self {
+        let bytes = entries.iter().flat_map(|entry| entry.to_le_bytes());
+        Self::Bytes(Cow::Owned(bytes.collect()))
+    }
+
     pub(super) fn len(&self) -> u64 {
         match self {
             Self::Bytes(bytes) => bytes.len() as u64,
@@ -117,6 +133,26 @@ impl<'a> Sections<'a> {
         }
         self.taken = begin + length;
         self.body.take("section", length)
+    }
+
+    /// The next section, which must be whole items of so many bytes.
+    pub(super) fn whole(&mut self, at: &Cursor<'_>, item: usize) -> Result<&'a [u8], DecodeError> {
+        let section = self.any(at)?;
+        if section.len().is_multiple_of(item) {
+            return Ok(section);
+        }
+        let accepted = match item {
+            4 => "a multiple of 4",
+            8 => "a multiple of 8",
+            _ => "a multiple of 16",
+        };
+        Err(at.value("section length", section.len() as i128, accepted))
+    }
+
+    /// The next section, the entries of a directory.
+    pub(super) fn entries(&mut self, at: &Cursor<'_>) -> Result<Vec<u32>, DecodeError> {
+        let entries = self.whole(at, 4)?.as_chunks::<4>().0.iter();
+        Ok(entries.map(|entry| u32::from_le_bytes(*entry)).collect())
     }
 
     /// None may be left.

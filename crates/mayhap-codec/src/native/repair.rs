@@ -6,7 +6,8 @@ use super::kinds;
 use super::pages::{PAGE_BYTES, Pages};
 use super::parts::Sections;
 use crate::{DecodeError, Limits, Problem};
-use mayhap::{AnyFilter, Kind, SipKey};
+use mayhap::{AnyFilter, SipKey};
+use std::ops::Range;
 
 /// A filter whose damaged pages have become all ones.
 #[derive(Debug, Clone, PartialEq)]
@@ -21,12 +22,13 @@ pub struct Repaired {
     pub estimated_rate: f64,
 }
 
-/// Reads a file of a bloom or growing filter with damaged pages, setting all bits in these. A file without damage is read as it
-/// is. When the table of checksums is damaged, pages that do not fit their entries count as damaged.
+/// Reads a file of a bloom, classic, counting, growing or window filter with damaged pages, setting all bits in these; counters
+/// become full ones, which stay as they are. A file without damage is read as it is. When the table of checksums is damaged, pages
+/// that do not fit their entries count as damaged.
 ///
 /// # Errors
-/// When the header is damaged or the file cut, since then nobody knows what the bits mean; for other kinds, where ones in the place
-/// of what was lost would lose keys; otherwise as [`decode`](super::decode).
+/// When the header is damaged or the file cut, since then nobody knows what the bits mean; for other kinds, and for exceptions in a
+/// damaged page, where ones in the place of what was lost would lose keys; otherwise as [`decode`](super::decode).
 pub fn repair_with_ones(
     bytes: &[u8],
     limits: Limits,
@@ -34,12 +36,7 @@ pub fn repair_with_ones(
 ) -> Result<Repaired, DecodeError> {
     let header = Header::read(bytes)?;
     let scheme = header.scheme(key)?;
-    let kind = kinds::kind_of(&header);
-    if !matches!(kind, Some(Kind::Bloom | Kind::Growing)) {
-        let kind = i128::from(header.kind);
-        let accepted = "1 or 4 (bloom, growing): ones would lose keys of the others";
-        return Err(header.at.value("kind to be repaired", kind, accepted));
-    }
+    let ones = kinds::sections_of_ones(&header, scheme)?;
     if header.body_bytes > limits.most_bytes {
         return Err(header.at.error(Problem::TooLarge {
             bytes: header.body_bytes,
@@ -49,12 +46,19 @@ pub fn repair_with_ones(
     let pages = Pages::of(bytes, &header)?;
     let damaged_pages: Vec<u64> = pages.damaged().collect();
     let mut body = pages.body().to_vec();
-    for (number, page) in (0..).zip(body.chunks_mut(PAGE_BYTES as usize)) {
-        if damaged_pages.binary_search(&number).is_ok() {
-            page.fill(0xff);
+    for &number in &damaged_pages {
+        let page = number * PAGE_BYTES..((number + 1) * PAGE_BYTES).min(header.body_bytes);
+        let mut sections = header.sections.iter().skip(ones.len());
+        if sections.any(|&(begin, length)| begin < page.end && begin + length > page.start) {
+            let accepted = "pages of bits only: ones in the place of exceptions would lose keys";
+            let number = i128::from(number);
+            return Err(header.at.value("damaged page", number, accepted));
+        }
+        body[as_indices(&page)].fill(0);
+        for (&(begin, _), &bits) in header.sections.iter().zip(&ones) {
+            set_bits(&mut body, &page, begin, bits);
         }
     }
-    // Lines are whole multiples of the alignment, so that there is nothing between the sections to be zero.
     let mut sections = Sections::new(&body, &header);
     let filter = kinds::put_together(&header, scheme, &mut sections)?;
     Ok(Repaired {
@@ -63,4 +67,19 @@ pub fn repair_with_ones(
         damaged_pages,
         pages: header.body_bytes.div_ceil(PAGE_BYTES),
     })
+}
+
+/// Sets those of the first `bits` bits of a section that lie in a page.
+fn set_bits(body: &mut [u8], page: &Range<u64>, begin: u64, bits: u64) {
+    let end = begin + bits / 8;
+    let whole = begin.clamp(page.start, page.end)..end.clamp(page.start, page.end);
+    body[as_indices(&whole)].fill(0xff);
+    if !bits.is_multiple_of(8) && page.contains(&end) {
+        body[end as usize] |= (1 << (bits % 8)) - 1;
+    }
+}
+
+/// The body is in memory.
+fn as_indices(bytes: &Range<u64>) -> Range<usize> {
+    bytes.start as usize..bytes.end as usize
 }

@@ -13,7 +13,7 @@
 //! table, would lose a key in every 1/rate removals.)
 
 use super::nest::Nest;
-use crate::plan::GrowingPlan;
+use crate::plan::{GrowingPlan, check_growth};
 use crate::store::Bag;
 use crate::{Full, PlanError};
 use alloc::vec::Vec;
@@ -77,6 +77,11 @@ impl Chain {
                 return refuse("number of a table", u64::from(*number), accepted);
             }
         }
+        let held = tables.iter().map(|(nest, ..)| nest.plan.size_bytes()).sum();
+        let next = plan.cuckoo_table(first_free(|free| {
+            tables.iter().all(|(_, number, _)| *number != free)
+        }));
+        check_growth(next.map(|next| next.size_bytes()), held)?;
         let Some((newest, number, twins)) = tables.pop() else {
             return refuse("tables", 0, "at least one");
         };
@@ -177,11 +182,7 @@ impl Chain {
 
     /// Opens the next table; `false` when there is no memory for it, or its rate would be too strict.
     fn grow(&mut self, newest: &mut Nest) -> bool {
-        // Numbers of tables that have been emptied and dropped are used again, and so are their shares of the rate.
-        let is_free = |number: &u32| self.labels().all(|label| label.number != *number);
-        let Some(number) = (0..=self.older.len() as u32 + 1).find(is_free) else {
-            return false;
-        };
+        let number = first_free(|number| self.labels().all(|label| label.number != number));
         let opened = self.plan.cuckoo_table(number).and_then(Nest::new);
         match opened {
             Ok(opened) if self.older.try_reserve(1).is_ok() => {
@@ -206,6 +207,13 @@ impl Chain {
         self.older.clear();
         self.newest = Label::new(self.newest.number);
     }
+}
+
+/// The number of the next table: those of tables that have been emptied and dropped are used again, and so are their shares of
+/// the rate.
+fn first_free(is_free: impl Fn(u32) -> bool) -> u32 {
+    let taken = (0..MOST_TABLES).take_while(|&number| !is_free(number));
+    taken.count() as u32
 }
 
 impl Label {

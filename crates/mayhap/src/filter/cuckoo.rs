@@ -154,18 +154,10 @@ impl Cuckoo {
         tables: impl IntoIterator<Item = (CuckooPlan, u32, &'t [u8], T)>,
     ) -> Result<Self, PlanError> {
         let tables = tables.into_iter().map(|(plan, number, bytes, twins)| {
-            let mut bag = Bag::default();
-            for (twin, times) in twins {
-                if twin == 0 || times == 0 || times > MOST_TWINS {
-                    return Err(PlanError::Count {
-                        field: "times of a twin",
-                        value: times,
-                        accepted: "1 to 2^40, of a twin that is not 0",
-                    });
-                }
-                bag.insert_times(twin, times)?;
-            }
-            Ok((Nest::from_bytes(plan, bytes)?, number, bag))
+            let twins = twins.into_iter().collect::<Vec<_>>();
+            check_twins(&twins)?;
+            let twins = Bag::of_distinct(twins)?;
+            Ok((Nest::from_bytes(plan, bytes)?, number, twins))
         });
         let tables = tables.collect::<Result<_, PlanError>>()?;
         let (chain, newest) = Chain::from_tables(plan, tables)?;
@@ -506,6 +498,28 @@ impl Cuckoo {
     fn nests(&self) -> impl Iterator<Item = &Nest> {
         let older = self.chain.iter().flat_map(|chain| chain.older());
         older.chain([&self.newest])
+    }
+}
+
+/// Twins that come from outside.
+fn check_twins(twins: &[(u64, u64)]) -> Result<(), PlanError> {
+    let refuse = |field, value, accepted| {
+        Err(PlanError::Count {
+            field,
+            value,
+            accepted,
+        })
+    };
+    if !twins.is_sorted_by(|a, b| a.0 < b.0) || twins.first().is_some_and(|twin| twin.0 == 0) {
+        let accepted = "rising, none twice and none 0";
+        return refuse("twins", twins.len() as u64, accepted);
+    }
+    match twins
+        .iter()
+        .find(|twin| !(1..=MOST_TWINS).contains(&twin.1))
+    {
+        Some(twin) => refuse("times of a twin", twin.1, "1 to 2^40"),
+        None => Ok(()),
     }
 }
 

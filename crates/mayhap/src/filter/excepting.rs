@@ -8,9 +8,11 @@ mod base;
 mod error;
 mod layer;
 mod lists;
+mod parts;
 
 pub use base::{Base, InsertingBase, NeverFull};
 pub use error::ExceptError;
+pub use parts::{Equations, ExceptionLayer, Exceptions};
 
 use crate::plan::ExceptingPlan;
 use crate::store::ExactSet;

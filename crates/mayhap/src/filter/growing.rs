@@ -4,7 +4,7 @@
 //! a key by one hash. Where each layer is how large is `plan/growing.rs`.
 
 use super::bloom::{Bloom, CHUNK, check_same_shape};
-use crate::plan::GrowingPlan;
+use crate::plan::{GrowingPlan, check_growth};
 use crate::simd::Table;
 use crate::store::{Borrowed, Owned, Storage};
 use crate::{HashScheme, Kernel, KeyHash, Mismatch, PlanError, SipKey};
@@ -230,7 +230,7 @@ impl<S: Storage> GrowingBloom<S> {
     /// holds too many.
     ///
     /// # Errors
-    /// When there are no layers or more than 128, or their hash schemes differ.
+    /// When there are no layers or more than 128, their hash schemes differ, or the plan's next layer is out of proportion.
     pub fn from_layers(
         plan: GrowingPlan,
         layers: Vec<Bloom<S>>,
@@ -258,6 +258,9 @@ impl<S: Storage> GrowingBloom<S> {
                 accepted: "at most 2^60",
             });
         }
+        let held = layers.iter().map(Bloom::size_bytes).sum();
+        let next = plan.layer(layers.len() as u32);
+        check_growth(next.map(|next| next.size_bytes()), held)?;
         Ok(Self {
             layers,
             in_newest,

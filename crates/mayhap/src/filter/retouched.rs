@@ -56,6 +56,25 @@ pub struct ClearedAll {
     pub false_positives_gone: u64,
 }
 
+/// What a [`Retouched`] knows beside its bits.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct RetouchedLists {
+    /// As [`Retouched::key_hashes`].
+    pub keys: Vec<u64>,
+    /// As [`Retouched::false_positive_hashes`].
+    pub false_positives: Vec<u64>,
+    /// As [`Retouched::ratios`].
+    pub ratios: Vec<(u64, f64)>,
+    /// As [`Retouched::keys_lost`].
+    pub keys_lost: u64,
+    /// As [`Retouched::bits_cleared`].
+    pub bits_cleared: u64,
+    /// As [`Retouched::unlisted_keys`].
+    pub unlisted_keys: u64,
+}
+
+const MOST_COUNTED: u64 = 1 << 60;
+
 /// A classic Bloom filter from which chosen false positives can be taken out, **at the price of keys**: each cleared bit loses
 /// every key that uses it, mostly one or two, and a lost key is a wrong "no". What a clearing cost is in its report.
 ///
@@ -138,6 +157,63 @@ impl Retouched {
             bits_cleared: 0,
             unlisted_keys: 0,
         }
+    }
+
+    /// A filter whose bits and lists are there already.
+    ///
+    /// # Errors
+    /// When a ratio is of no bit, or no number above 0.
+    pub fn from_parts(filter: ClassicBloom, lists: RetouchedLists) -> Result<Self, PlanError> {
+        for &(bit, ratio) in &lists.ratios {
+            if bit >= filter.plan().bits {
+                return Err(PlanError::Count {
+                    field: "bit of a ratio",
+                    value: bit,
+                    accepted: "a bit of the filter",
+                });
+            }
+            if !(ratio > 0.0 && ratio.is_finite()) {
+                return Err(PlanError::Number {
+                    field: "ratio of a bit",
+                    value: ratio,
+                    accepted: "a finite number above 0",
+                });
+            }
+        }
+        // What no filter lives to count, and what can be added to without a thought.
+        for count in [lists.keys_lost, lists.bits_cleared, lists.unlisted_keys] {
+            if count > MOST_COUNTED {
+                return Err(PlanError::Count {
+                    field: "keys lost, bits cleared or keys not listed",
+                    value: count,
+                    accepted: "at most 2^60",
+                });
+            }
+        }
+        Ok(Self {
+            filter,
+            keys: lists.keys,
+            false_positives: lists.false_positives,
+            ratios: lists.ratios,
+            keys_lost: lists.keys_lost,
+            bits_cleared: lists.bits_cleared,
+            unlisted_keys: lists.unlisted_keys,
+        })
+    }
+
+    /// The hashes of all keys that were inserted and are not lost, as often as they were, in their order.
+    pub fn key_hashes(&self) -> &[u64] {
+        &self.keys
+    }
+
+    /// The hashes of listed false positives that are not gone, in the order in which they were listed.
+    pub fn false_positive_hashes(&self) -> &[u64] {
+        &self.false_positives
+    }
+
+    /// What [`Clearing::Ratio`] remembers: bits, and their quotients where they are not 0.
+    pub fn ratios(&self) -> &[(u64, f64)] {
+        &self.ratios
     }
 
     /// The hash under which this filter, and every other of its hash scheme, knows a key.

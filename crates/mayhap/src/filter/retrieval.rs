@@ -88,6 +88,48 @@ impl Retrieval {
         })
     }
 
+    /// A structure that is there already, as [`Retrieval::parts`] has it.
+    ///
+    /// # Errors
+    /// When the parts do not fit together.
+    pub(crate) fn from_parts(
+        bits: u8,
+        directory: Vec<u32>,
+        words: Vec<u64>,
+    ) -> Result<Self, PlanError> {
+        let refuse = |field, value, accepted| {
+            Err(PlanError::Count {
+                field,
+                value,
+                accepted,
+            })
+        };
+        if !(1..=32).contains(&bits) {
+            return refuse("bits of a value", bits.into(), "1 to 32");
+        }
+        let directory = Directory::from_entries(directory, wide_shard_slots(), 0)?;
+        if directory.shards() == 0 {
+            return refuse("shards", 0, "at least 1");
+        }
+        // Shards are as many as bytes at hand, so that nothing here overflows.
+        let (slots, columns) = (directory.slots(), u64::from(bits));
+        let expected = slots / 64 * columns + (slots % 64 * columns).div_ceil(64);
+        if words.len() as u64 != expected {
+            let accepted = "as many as the slots of all shards need";
+            return refuse("words", words.len() as u64, accepted);
+        }
+        Ok(Self {
+            directory,
+            words,
+            bits,
+        })
+    }
+
+    /// Bits of a value, where the shards begin, and the columns.
+    pub(crate) fn parts(&self) -> (u8, &[u32], &[u64]) {
+        (self.bits, self.directory.entries(), &self.words)
+    }
+
     /// The value of a hash that is in the set, and anything for others.
     #[inline]
     pub(crate) fn get(&self, hash: u64) -> u32 {

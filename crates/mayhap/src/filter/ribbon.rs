@@ -84,3 +84,52 @@ impl Structure for RibbonColumns {
         self.table.size_bytes()
     }
 }
+
+/// The bits of a [`Ribbon`], as files keep them.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct RibbonParts<'r> {
+    /// For every shard and the end of the last: where it begins, in the lower 24 bits, counted from 2^23 slots before where it
+    /// would if all shards had 1403 slots; and its seed in the upper 8.
+    pub directory: &'r [u32],
+    /// For every block of 64 slots a word of each column, those of a block together.
+    pub words: &'r [u64],
+    /// Blocks that have a column more, before all others.
+    pub wide_blocks: u64,
+}
+
+impl Ribbon {
+    /// The bits.
+    pub fn parts(&self) -> RibbonParts<'_> {
+        let table = &self.table().table;
+        RibbonParts {
+            directory: table.directory().entries(),
+            words: table.words(),
+            wide_blocks: table.wide_blocks(),
+        }
+    }
+
+    /// A filter whose bits are there already, as [`Ribbon::parts`] has them.
+    ///
+    /// # Errors
+    /// When they do not fit the plan or each other.
+    pub fn from_parts(
+        plan: RibbonPlan,
+        scheme: HashScheme,
+        directory: Vec<u32>,
+        words: Vec<u64>,
+        wide_blocks: u64,
+    ) -> Result<Self, PlanError> {
+        let directory = Directory::from_entries(directory, narrow_shard_slots(), 64)?;
+        let shards = if plan.keys() == 0 { 0 } else { plan.shards() };
+        if directory.shards() != shards {
+            return Err(PlanError::Count {
+                field: "shards",
+                value: directory.shards(),
+                accepted: "as many as planned, and none without keys",
+            });
+        }
+        let table = RibbonTable::checked(directory, words, plan.columns(), wide_blocks)?;
+        let wide_share = table.wide_share();
+        Ok(Self::of(RibbonColumns { table, wide_share }, plan, scheme))
+    }
+}

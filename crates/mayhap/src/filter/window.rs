@@ -3,7 +3,7 @@
 //! Time is an argument: the crate reads no clock. Sizes are in `plan/window.rs`.
 
 use super::bloom::Bloom;
-use crate::plan::WindowPlan;
+use crate::plan::{WindowPlan, check_growth};
 use crate::simd::Table;
 use crate::{HashScheme, KeyHash, PlanError, SipKey};
 use alloc::vec::Vec;
@@ -135,7 +135,8 @@ impl WindowBloom {
     ///
     /// # Errors
     /// When there is not a generation for every slice and one more, one has no layers or more than 64, hash schemes differ, the
-    /// newest moment lies before the start, or numbers of keys and slices are larger than any that could be counted.
+    /// newest moment lies before the start, numbers of keys and slices are larger than any that could be counted, or the plan's
+    /// next layer is out of proportion.
     pub fn from_generations(
         plan: WindowPlan,
         scheme: HashScheme,
@@ -168,6 +169,12 @@ impl WindowBloom {
                 *in_newest,
                 "at most 2^60",
             )?;
+            // Once its slice has passed, a generation begins again with its first layer.
+            for count in [1, layers.len()] {
+                let held = layers[..count].iter().map(Bloom::size_bytes).sum();
+                let next = plan.layer(count as u32);
+                check_growth(next.map(|next| next.size_bytes()), held)?;
+            }
         }
         let generation = |(slice, in_newest, layers)| Generation {
             slice,

@@ -196,6 +196,40 @@ mod tests {
     }
 
     #[test]
+    fn what_comes_next_is_never_out_of_proportion() {
+        let maxima = [None, Some(1), Some(1000), Some(1 << 40)];
+        for (capacity, maximum) in [1, 10, 1000, 1_000_000]
+            .into_iter()
+            .flat_map(|capacity| maxima.map(|maximum| (capacity, maximum)))
+        {
+            for rate in [0.99, 0.5, 0.01, 1e-6, 1e-9] {
+                let maximum = maximum.map(|maximum| capacity.max(maximum));
+                let Ok(plan) = GrowingPlan::of_shape(capacity, maximum, rate) else {
+                    continue;
+                };
+                let layers = |number| plan.layer(number).map(|layer| layer.size_bytes());
+                let tables = |number| plan.cuckoo_table(number).map(|table| table.size_bytes());
+                check_parts(layers);
+                check_parts(tables);
+            }
+        }
+    }
+
+    /// A chain ends with the first part that cannot be planned.
+    fn check_parts(size_bytes: impl Fn(u32) -> Result<u64, PlanError>) {
+        let mut held = 0;
+        for number in 0..60 {
+            let next = size_bytes(number);
+            assert!(
+                number == 0 || crate::plan::check_growth(next, held).is_ok(),
+                "{next:?} after {held}"
+            );
+            let Ok(next) = next else { return };
+            held += next;
+        }
+    }
+
+    #[test]
     fn the_rates_of_all_layers_add_up_to_what_was_asked() {
         for plan in [
             GrowingPlan::new(100, 0.01).unwrap(),

@@ -63,6 +63,25 @@ pub(crate) fn check_capacity(capacity: u64) -> Result<(), PlanError> {
     }
 }
 
+/// Refuses a plan whose next part, of `next_bytes` bytes, is out of all proportion to the `held_bytes` that are there: of a filter
+/// that a stranger wrote, the next insert would ask for whatever memory its plan says. Our own plans stay far below.
+pub(crate) fn check_growth(
+    next_bytes: Result<u64, PlanError>,
+    held_bytes: u64,
+) -> Result<(), PlanError> {
+    match next_bytes {
+        Ok(value) if value > held_bytes.saturating_mul(16).saturating_add(1 << 16) => {
+            Err(PlanError::Count {
+                field: "bytes of the next part",
+                value,
+                accepted: "at most 64 KiB and 16 times what is there",
+            })
+        }
+        // A part that cannot be planned is not opened.
+        _ => Ok(()),
+    }
+}
+
 /// Refuses rates that the collisions of 64-bit hashes alone would come near.
 pub(crate) fn check_collisions(capacity: u64, false_positive_rate: f64) -> Result<(), PlanError> {
     if collision_rate(capacity) < false_positive_rate / 2.0 {

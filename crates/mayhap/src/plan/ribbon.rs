@@ -34,6 +34,54 @@ impl RibbonPlan {
         Self::of_keys(keys, false_positive_rate)
     }
 
+    /// The plan of a filter that is there already, such as one in a file: nothing is reckoned, and nothing that could not be is
+    /// accepted.
+    ///
+    /// # Errors
+    /// When the rate is not between 0 and 1, there are more than 2^40 keys, more than 32 columns, a share that is none, or no
+    /// shards or more than 2^40.
+    pub fn of_shape(
+        keys: u64,
+        false_positive_rate: f64,
+        columns: u8,
+        wide_share: f64,
+        parts: u64,
+        shards_per_part: u64,
+    ) -> Result<Self, PlanError> {
+        check_rate(false_positive_rate)?;
+        check_items(keys)?;
+        if columns > 32 {
+            return Err(PlanError::Count {
+                field: "columns",
+                value: columns.into(),
+                accepted: "at most 32",
+            });
+        }
+        if !(0.0..=1.0).contains(&wide_share) {
+            return Err(PlanError::Number {
+                field: "share of keys with a bit more",
+                value: wide_share,
+                accepted: "0 to 1",
+            });
+        }
+        let shards = parts.saturating_mul(shards_per_part);
+        if shards == 0 || shards > 1 << 40 {
+            return Err(PlanError::Count {
+                field: "shards",
+                value: shards,
+                accepted: "1 to 2^40",
+            });
+        }
+        Ok(Self {
+            keys,
+            false_positive_rate,
+            columns,
+            wide_share,
+            parts,
+            shards_per_part,
+        })
+    }
+
     /// Keys that the plan is for.
     pub fn keys(&self) -> u64 {
         self.keys
@@ -75,7 +123,7 @@ impl RibbonPlan {
     }
 
     /// Small systems of equations that a part has.
-    pub(crate) fn shards_per_part(&self) -> u64 {
+    pub fn shards_per_part(&self) -> u64 {
         self.shards_per_part
     }
 

@@ -3,6 +3,7 @@
 use super::ask::Questions;
 use super::kernel::{Kernel, Usable};
 use super::prefetch::prefetch;
+use crate::PlanError;
 use crate::plan::RibbonPlan;
 use crate::probe::band::{fingerprint, spread};
 use crate::probe::blocked::mul_high;
@@ -41,6 +42,40 @@ pub(crate) struct Question {
 }
 
 impl RibbonTable {
+    /// A table from parts that are there already, such as those in a file.
+    ///
+    /// # Errors
+    /// When they do not fit together.
+    pub(crate) fn checked(
+        directory: Directory,
+        words: Vec<u64>,
+        columns: u8,
+        wide_blocks: u64,
+    ) -> Result<Self, PlanError> {
+        let refuse = |field, value, accepted| {
+            Err(PlanError::Count {
+                field,
+                value,
+                accepted,
+            })
+        };
+        let blocks = directory.slots() / 64;
+        let mut shards = (0..directory.shards()).map(|number| directory.shard(number));
+        if !directory.slots().is_multiple_of(64) || shards.any(|shard| shard.slots < 64) {
+            let accepted = "64 or more for every shard, and whole blocks of 64 for all";
+            return refuse("slots", directory.slots(), accepted);
+        }
+        if wide_blocks > blocks {
+            return refuse("blocks with a column more", wide_blocks, "at most all");
+        }
+        // Shards are as many as bytes at hand, so that nothing here overflows.
+        if words.len() as u64 != blocks * u64::from(columns) + wide_blocks {
+            let accepted = "one of each column for every block";
+            return refuse("words", words.len() as u64, accepted);
+        }
+        Ok(Self::new(directory, words, columns, wide_blocks))
+    }
+
     pub(crate) fn new(
         directory: Directory,
         mut words: Vec<u64>,
@@ -72,6 +107,21 @@ impl RibbonTable {
             most_columns: (columns + u64::from(wide_blocks > 0)) as usize,
             kernel: Usable::best(),
         }
+    }
+
+    pub(crate) fn directory(&self) -> &Directory {
+        &self.directory
+    }
+
+    /// Blocks that have a column more, before all others.
+    pub(crate) fn wide_blocks(&self) -> u64 {
+        self.wide_blocks
+    }
+
+    /// The columns, without what makes the last group whole.
+    pub(crate) fn words(&self) -> &[u64] {
+        let blocks = self.directory.slots() / 64;
+        &self.words[..(blocks * self.columns + self.wide_blocks) as usize]
     }
 
     /// The share of all places that have a column more.

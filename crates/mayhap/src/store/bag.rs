@@ -1,6 +1,7 @@
 //! A few numbers, counted: an open table with the next free slot for whoever finds its own taken.
 
 use super::memory::zeroed;
+use super::open::lay_out;
 use crate::PlanError;
 use crate::probe::blocked::{FIRST, mul_high};
 use alloc::vec::Vec;
@@ -15,6 +16,11 @@ pub(crate) struct Bag {
     slots: Vec<(u64, u64)>,
     distinct: u64,
     len: u64,
+}
+
+/// Where a number goes if nobody is there.
+fn home(number: u64, slots: usize) -> usize {
+    mul_high(number.wrapping_mul(FIRST), slots as u64) as usize
 }
 
 impl Bag {
@@ -34,30 +40,42 @@ impl Bag {
 
     /// Puts a number in once more. Nothing is changed when there is no memory for it.
     pub(crate) fn insert(&mut self, number: u64) -> Result<(), PlanError> {
-        self.insert_times(number, 1)
-    }
-
-    /// Puts a number in some times more.
-    pub(crate) fn insert_times(&mut self, number: u64, times: u64) -> Result<(), PlanError> {
         debug_assert!(number != 0);
         let slots = self.slots.len() as u64;
         if 2 * (self.distinct + 1) > slots {
-            let mut larger = Self {
-                slots: zeroed(FEWEST.max(2 * slots))?,
-                ..*self
-            };
-            for (number, count) in self.iter() {
-                let at = larger.find(number);
-                larger.slots[at] = (number, count);
-            }
-            *self = larger;
+            let mut larger: Vec<(u64, u64)> = zeroed(FEWEST.max(2 * slots))?;
+            let count = larger.len();
+            self.slots.retain(|slot| slot.0 != 0);
+            lay_out(&mut self.slots, &mut larger, |slot| home(slot.0, count));
+            self.slots = larger;
         }
         let at = self.find(number);
         let (place, count) = &mut self.slots[at];
         self.distinct += u64::from(*place == 0);
-        self.len += times;
-        (*place, *count) = (number, *count + times);
+        self.len += 1;
+        (*place, *count) = (number, *count + 1);
         Ok(())
+    }
+
+    /// A bag of numbers that are all different, none of them 0, and how often each is in it. Numbers that were chosen to crowd take
+    /// no longer than others.
+    pub(crate) fn of_distinct(mut counted: Vec<(u64, u64)>) -> Result<Self, PlanError> {
+        let distinct = counted.len() as u64;
+        let mut bag = Self {
+            slots: Vec::new(),
+            distinct,
+            len: counted.iter().map(|&(_, times)| times).sum(),
+        };
+        if distinct > 0 {
+            let mut slots = FEWEST;
+            while 2 * distinct > slots {
+                slots *= 2;
+            }
+            bag.slots = zeroed(slots)?;
+            let count = bag.slots.len();
+            lay_out(&mut counted, &mut bag.slots, |slot| home(slot.0, count));
+        }
+        Ok(bag)
     }
 
     /// Takes a number out once; `false` when it is not in.
@@ -103,7 +121,7 @@ impl Bag {
     }
 
     fn home(&self, number: u64) -> usize {
-        mul_high(number.wrapping_mul(FIRST), self.slots.len() as u64) as usize
+        home(number, self.slots.len())
     }
 
     fn after(&self, at: usize) -> usize {
@@ -153,7 +171,9 @@ mod tests {
                         .all(|(&number, &count)| bag.count(number) == count)
                 );
                 assert_eq!(bag.len(), model.values().sum::<u64>());
-                assert!(bag == bag.clone());
+                let counted = model.iter().map(|(&number, &count)| (number, count));
+                let counted = counted.filter(|&(_, count)| count > 0).collect();
+                assert!(Bag::of_distinct(counted).unwrap() == bag);
             }
         }
     }

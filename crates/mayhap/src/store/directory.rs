@@ -28,6 +28,48 @@ impl Directory {
         })
     }
 
+    /// A directory that is there already, such as one in a file; every shard must have `fewest_slots` slots or more.
+    ///
+    /// # Errors
+    /// When a shard does not begin where the one before ends, or is too small, or an entry holds what it has no use for.
+    pub(crate) fn from_entries(
+        entries: Vec<u32>,
+        mean_slots: u64,
+        fewest_slots: u64,
+    ) -> Result<Self, PlanError> {
+        let begins = (0..).zip(&entries).map(|(number, &entry)| {
+            let drift = u64::from(entry) % (1 << DRIFT_BITS);
+            (number * mean_slots + drift).checked_sub(NO_DRIFT)
+        });
+        let mut end = None;
+        for (number, begin) in (0_u64..).zip(begins) {
+            let fits = match (end, begin) {
+                (None, Some(0)) => true,
+                (Some(before), Some(begin)) => before + fewest_slots <= begin,
+                _ => false,
+            };
+            if !fits {
+                return Err(PlanError::Count {
+                    field: "beginning of a shard",
+                    value: number,
+                    accepted: "for the first, 0, and for others, where the one before has enough slots",
+                });
+            }
+            end = begin;
+        }
+        match entries.last() {
+            Some(last) if last >> DRIFT_BITS == 0 => Ok(Self {
+                entries,
+                mean_slots,
+            }),
+            _ => Err(PlanError::Count {
+                field: "entries of shards",
+                value: entries.len() as u64,
+                accepted: "one for every shard, and the end of the last without a seed",
+            }),
+        }
+    }
+
     /// The next shard, which begins at the end of the one before.
     ///
     /// # Errors

@@ -1,5 +1,6 @@
 //! A set of hashes, exactly: open addressing, one step at a time. For the few keys that a filter must know for certain.
 
+use super::open::lay_out;
 use super::zeroed;
 use crate::PlanError;
 use crate::probe::blocked::mul_high;
@@ -19,9 +20,21 @@ pub(crate) struct ExactSet {
     has_zero: bool,
 }
 
+/// Where a hash goes if nobody is there.
+#[inline]
+fn home(hash: u64, places: usize) -> usize {
+    mul_high(mix(hash, SEED), places as u64) as usize
+}
+
 impl ExactSet {
     pub(crate) fn len(&self) -> u64 {
         self.in_places + u64::from(self.has_zero)
+    }
+
+    /// What it holds, in no order.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = u64> {
+        let filled = self.places.iter().copied().filter(|&hash| hash != 0);
+        filled.chain(self.has_zero.then_some(0))
     }
 
     #[inline]
@@ -35,7 +48,7 @@ impl ExactSet {
     /// The place of a hash that is not 0, or the one where it would go.
     fn find(&self, hash: u64) -> usize {
         let places = self.places.len();
-        let mut at = mul_high(mix(hash, SEED), places as u64) as usize;
+        let mut at = home(hash, places);
         while self.places[at] != 0 && self.places[at] != hash {
             at += 1;
             if at == places {
@@ -51,13 +64,33 @@ impl ExactSet {
         if (self.in_places + 1) * 4 <= places * 3 {
             return Ok(());
         }
-        let larger = zeroed((places * 2).max(FIRST_PLACES))?;
-        let old = core::mem::replace(&mut self.places, larger);
-        for hash in old.into_iter().filter(|&hash| hash != 0) {
-            let at = self.find(hash);
-            self.places[at] = hash;
-        }
+        let mut larger: Vec<u64> = zeroed((places * 2).max(FIRST_PLACES))?;
+        let count = larger.len();
+        self.places.retain(|&hash| hash != 0);
+        lay_out(&mut self.places, &mut larger, |&hash| home(hash, count));
+        self.places = larger;
         Ok(())
+    }
+
+    /// A set of hashes that are all different. Those that were chosen to crowd take no longer than others.
+    pub(crate) fn of_distinct(mut hashes: Vec<u64>) -> Result<Self, PlanError> {
+        let all = hashes.len();
+        hashes.retain(|&hash| hash != 0);
+        let mut set = Self {
+            places: Vec::new(),
+            in_places: hashes.len() as u64,
+            has_zero: hashes.len() < all,
+        };
+        if !hashes.is_empty() {
+            let mut count = FIRST_PLACES;
+            while set.in_places * 4 > count * 3 {
+                count *= 2;
+            }
+            set.places = zeroed(count)?;
+            let places = set.places.len();
+            lay_out(&mut hashes, &mut set.places, |&hash| home(hash, places));
+        }
+        Ok(set)
     }
 
     /// Puts a hash in, for which [`make_room`](Self::make_room) was asked.
@@ -119,6 +152,26 @@ mod tests {
                 reversed.insert(hash);
             }
             assert!(reversed == set && set.size_bytes() <= 8 * 2 * 5000);
+            let at_once = ExactSet::of_distinct(model.iter().copied().collect()).unwrap();
+            assert!(at_once == set && at_once.size_bytes() == set.size_bytes());
         }
+    }
+
+    #[test]
+    fn a_million_hashes_that_were_chosen_to_crowd_are_taken_in() {
+        // One by one they would take as many steps as half a million millions.
+        let spread = 0xC2B2_AE3D_27D4_EB4F_u64;
+        let undone = (0..6).fold(spread, |x: u64, _| {
+            x.wrapping_mul(2_u64.wrapping_sub(spread.wrapping_mul(x)))
+        });
+        let halves = |x: u64| x ^ x >> 32;
+        let crowding = |at: u64| halves(halves(at).wrapping_mul(undone)) ^ SEED;
+        let hashes: Vec<u64> = (1..1_000_000).map(crowding).collect();
+        assert!(hashes.iter().all(|&hash| home(hash, 1 << 21) == 0));
+        let mut set = ExactSet::of_distinct(hashes.clone()).unwrap();
+        assert!(set.len() == 999_999 && set.contains(hashes[500]) && !set.contains(crowding(0)));
+        set.in_places = set.places.len() as u64 * 3 / 4;
+        set.make_room().unwrap();
+        assert!(set.contains(hashes[999]));
     }
 }

@@ -10,6 +10,7 @@ mod directory;
 mod exact;
 mod line;
 mod memory;
+mod open;
 pub(crate) mod shared;
 mod storage;
 

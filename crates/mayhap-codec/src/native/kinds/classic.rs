@@ -39,11 +39,33 @@ pub(super) fn read_counting(
     sections: &mut Sections<'_>,
     hash_scheme: HashScheme,
 ) -> Result<CountingBloom, DecodeError> {
+    let (plan, scheme) = read_counting_plan(at, hash_scheme)?;
+    let counters = sections.take(at, plan.size_bytes())?;
+    CountingBloom::from_bytes(plan, scheme, hash_scheme, counters).map_err(refused(at))
+}
+
+fn read_counting_plan(
+    at: &mut Cursor<'_>,
+    hash_scheme: HashScheme,
+) -> Result<(CountingPlan, Scheme), DecodeError> {
     let (plan, scheme) = read_plan(at, hash_scheme)?;
     let counter_bits = small(at, "bits of a counter", "3 to 8")?;
     let plan = CountingPlan::from_classic(plan, counter_bits).map_err(refused(at))?;
-    let counters = sections.take(at, plan.size_bytes())?;
-    CountingBloom::from_bytes(plan, scheme, hash_scheme, counters).map_err(refused(at))
+    Ok((plan, scheme))
+}
+
+/// The bits of a filter, in its section.
+pub(super) fn bits(at: &mut Cursor<'_>, hash_scheme: HashScheme) -> Result<u64, DecodeError> {
+    read_plan(at, hash_scheme).map(|(plan, _)| plan.bits)
+}
+
+/// The same of all counters.
+pub(super) fn counting_bits(
+    at: &mut Cursor<'_>,
+    hash_scheme: HashScheme,
+) -> Result<u64, DecodeError> {
+    let (plan, _) = read_counting_plan(at, hash_scheme)?;
+    Ok(plan.counters().saturating_mul(plan.counter_bits().into()))
 }
 
 fn write_plan(plan: &ClassicPlan, scheme: Scheme, parts: &mut Parts<'_>) {

@@ -22,16 +22,30 @@ pub(super) fn read(
     sections: &mut Sections<'_>,
     scheme: HashScheme,
 ) -> Result<GrowingBloom, DecodeError> {
-    let plan = read_plan(at)?;
-    let in_newest = at.u64_le("keys in the newest layer")?;
-    let crowded = flag(at, "crowded")?;
-    let count = at.u64_le("layers")?;
+    let head = read_head(at)?;
     let mut layers = Vec::new();
     // A layer has fields of its own, so that this ends with the plan at the latest.
-    for _ in 0..count {
+    for _ in 0..head.layers {
         layers.push(bloom::read(at, sections, scheme)?);
     }
-    GrowingBloom::from_layers(plan, layers, in_newest, crowded).map_err(refused(at))
+    GrowingBloom::from_layers(head.plan, layers, head.in_newest, head.crowded).map_err(refused(at))
+}
+
+/// What comes before the layers.
+pub(super) struct Head {
+    pub(super) plan: GrowingPlan,
+    pub(super) in_newest: u64,
+    pub(super) crowded: bool,
+    pub(super) layers: u64,
+}
+
+pub(super) fn read_head(at: &mut Cursor<'_>) -> Result<Head, DecodeError> {
+    Ok(Head {
+        plan: read_plan(at)?,
+        in_newest: at.u64_le("keys in the newest layer")?,
+        crowded: flag(at, "crowded")?,
+        layers: at.u64_le("layers")?,
+    })
 }
 
 /// Capacity, maximum, 0 when there is none, and rate.

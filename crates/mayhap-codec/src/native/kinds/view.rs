@@ -1,6 +1,6 @@
 //! Filters that are seen where they lie: the kinds whose bits in a file are those in memory.
 
-use super::{bloom, classic, flag, fuse, growing, refused};
+use super::{bloom, classic, fuse, growing, refused};
 use crate::DecodeError;
 use crate::cursor::Cursor;
 use crate::native::header::{self, Header};
@@ -40,10 +40,12 @@ macro_rules! each {
     };
 }
 
-/// Whether files of the kind can be seen, and need not be read.
-pub(in crate::native) fn can_be_seen(kind: Kind) -> bool {
+/// Whether the filter of a file can be seen, and need not be read: one of these kinds, without exceptions.
+pub(in crate::native) fn can_be_seen(header: &Header<'_>) -> bool {
     let kinds = [Kind::Bloom, Kind::Classic, Kind::Growing, Kind::Fuse];
-    cfg!(target_endian = "little") && kinds.contains(&kind)
+    cfg!(target_endian = "little")
+        && header.features == 0
+        && super::kind_of(header).is_some_and(|kind| kinds.contains(&kind))
 }
 
 /// The filter of a file, in its sections.
@@ -95,16 +97,13 @@ fn see_growing<'a>(
     sections: &mut Sections<'a>,
     scheme: HashScheme,
 ) -> Result<GrowingView<'a>, DecodeError> {
-    let plan = growing::read_plan(at)?;
-    let in_newest = at.u64_le("keys in the newest layer")?;
-    let crowded = flag(at, "crowded")?;
-    let count = at.u64_le("layers")?;
+    let head = growing::read_head(at)?;
     let mut layers = Vec::new();
     // A layer has fields of its own, so that this ends with the plan at the latest.
-    for _ in 0..count {
+    for _ in 0..head.layers {
         layers.push(see_bloom(at, sections, scheme)?);
     }
-    GrowingView::from_layers(plan, layers, in_newest, crowded).map_err(refused(at))
+    GrowingView::from_layers(head.plan, layers, head.in_newest, head.crowded).map_err(refused(at))
 }
 
 fn see_fuse<'a>(

@@ -1,0 +1,30 @@
+#!/usr/bin/env bash
+# Lets the reader in docs/formats, which is written after the format's page, answer for files of every kind, fresh ones and those in
+# golden/native, and compares its answers with mayhap's.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+export PYTHONDONTWRITEBYTECODE=1
+folder=$PWD/target/python-reader
+python=$folder/venv/bin/python
+rm -rf "$folder/files"
+if ! "$python" -c "import xxhash" 2>/dev/null; then
+  if ! python3 -c "import ensurepip, venv" 2>/dev/null; then
+    if ! command -v apt-get >/dev/null || [[ $EUID != 0 ]]; then
+      echo "python reader: python3-venv is installed by apt as root; run 'make test-python-reader' there" >&2; exit 1
+    fi
+    apt-get update -qq && apt-get install -qq -y python3-venv >/dev/null
+  fi
+  python3 -m venv "$folder/venv"
+  "$folder/venv/bin/pip" install --quiet "xxhash>=3,<4"
+fi
+
+MAYHAP_ANSWERS=$folder/files cargo test -q -p mayhap-codec --test native -- --ignored --exact answers::write_answers
+for golden in golden/native/*.mayhap; do
+  cmp "$golden" "$folder/files/golden-$(basename "$golden")"
+done
+"$python" tools/compare_python_reader.py "$folder/files"
+
+# As a person would use it, with a secret that the file does not contain.
+secret=$(printf 'sixteen secrets.' | od -An -tx1 | tr -d ' \n')
+"$python" docs/formats/read_mayhap.py "$folder/files/words" "$secret" <"$folder/files/words.txt" | cmp - "$folder/files/words.expected"
