@@ -23,6 +23,7 @@ test-bench: ## the benchmarks once, small: they check every answer
 	cargo run --release --manifest-path $(BENCH) -- --quick
 	cargo build --release
 	cargo run --release --manifest-path $(BENCH) --bin lines -- --quick
+	cargo run --release --manifest-path $(BENCH) --bin formats -- --quick
 
 test-python-reader: ## the reader in docs/formats answers as mayhap does
 	tools/test-python-reader.sh
@@ -38,6 +39,7 @@ lint: ## formatting, clippy, documentation, no_std; warnings are errors
 
 bench: bench-lines ## mayhap against its peers, about 45 minutes; updates docs/performance.md and the pages beside it
 	cargo run --release --manifest-path $(BENCH) -- --markdown docs/performance.md --chart docs/performance.svg
+	cargo run --release --manifest-path $(BENCH) --bin formats -- --markdown docs/performance-formats.md
 
 bench-lines: ## the command line against huniq and runiq over ten million URLs
 	cargo build --release

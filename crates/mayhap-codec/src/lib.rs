@@ -12,6 +12,7 @@ mod filter;
 mod format;
 mod keys;
 mod limits;
+mod map;
 mod open;
 mod parameters;
 mod recipe;

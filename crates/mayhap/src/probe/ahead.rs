@@ -27,10 +27,13 @@ pub(crate) fn contains_each<'k, K, P: Iterator<Item = u64>>(
 ) {
     let rest = probes.saturating_sub(FIRST);
     let mut first = [[0; FIRST]; KEYS];
+    // Walks that go on where they stopped: to hash a key again costs more than to keep them.
+    let mut walks = [const { None }; KEYS];
     let mut places = [0; PLACES];
     for (keys, found) in keys.chunks(KEYS).zip(found.chunks_mut(KEYS)) {
-        for (key, first) in keys.iter().zip(&mut first) {
-            for (place, at) in first.iter_mut().zip(walk(key)) {
+        for (key, (first, kept)) in keys.iter().zip(first.iter_mut().zip(&mut walks)) {
+            let walk = kept.insert(walk(key));
+            for (place, at) in first.iter_mut().zip(walk) {
                 ask(at);
                 *place = at;
             }
@@ -50,7 +53,7 @@ pub(crate) fn contains_each<'k, K, P: Iterator<Item = u64>>(
         }
         for doubtful in doubtful[..count].chunks(PLACES / rest) {
             for (&key, places) in doubtful.iter().zip(places.chunks_exact_mut(rest)) {
-                for (place, at) in places.iter_mut().zip(walk(&keys[key]).skip(FIRST)) {
+                for (place, at) in places.iter_mut().zip(walks[key].iter_mut().flatten()) {
                     ask(at);
                     *place = at;
                 }
