@@ -1,8 +1,9 @@
 # `make test` is what CI runs after `make lint`; `make help` lists the rest.
 .DEFAULT_GOAL := help
-.PHONY: help test test-rust test-loom test-avx512 test-bench lint bench soak docs clean
+.PHONY: help test test-rust test-loom test-avx512 test-bench lint bench fuzz-smoke soak docs clean
 
 BENCH := benchmarks/Cargo.toml
+FUZZ := fuzz/Cargo.toml
 
 help: ## this list
 	@sed -n 's/^\([a-z0-9-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 16
@@ -29,10 +30,14 @@ lint: ## formatting, clippy, documentation, no_std; warnings are errors
 	cargo check -p mayhap --no-default-features
 	cargo clippy -p mayhap --features parallel --all-targets -- -D warnings
 	cargo fmt --manifest-path $(BENCH) --check
+	cargo fmt --manifest-path $(FUZZ) --check
 	cargo clippy --manifest-path $(BENCH) --all-targets -- -D warnings
 
 bench: ## mayhap against its peers, about 40 minutes; updates docs/performance.md
 	cargo run --release --manifest-path $(BENCH) -- --markdown docs/performance.md --chart docs/performance.svg
+
+fuzz-smoke: ## every fuzz target for a minute, or FUZZ_SECONDS; installs cargo-fuzz where it is missing
+	tools/fuzz-smoke.sh
 
 soak: ## the long versions of the tests: hours
 	MAYHAP_SOAK=1 cargo test --workspace -- --nocapture
