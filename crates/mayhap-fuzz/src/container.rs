@@ -12,7 +12,13 @@ use mayhap_codec::table::{Filters, Table};
 /// Filters of a block that are looked at one by one.
 const FILTERS: usize = 8;
 
+/// By itself, or in a table: golden files have them there.
 pub(crate) fn filter_block(bytes: &[u8]) {
+    if let Ok(table) = Table::open(bytes, LIMITS)
+        && let Ok(Some(Filters::Blocks(block))) = table.ignoring_checksums().filters()
+    {
+        filters_of(&block);
+    }
     if let Ok(block) = FilterBlock::decode(bytes) {
         filters_of(&block);
         assert_eq!(FilterBlock::decode(block.encode()), Ok(block));
@@ -31,9 +37,13 @@ fn filters_of(block: &FilterBlock) {
 }
 
 pub(crate) fn table(bytes: &[u8]) {
-    let Ok(table) = Table::open(bytes, LIMITS) else {
-        return;
-    };
+    if let Ok(table) = Table::open(bytes, LIMITS) {
+        in_table(&table);
+        in_table(&table.ignoring_checksums());
+    }
+}
+
+fn in_table(table: &Table<'_>) {
     match table.filters() {
         Ok(Some(Filters::Blocks(block))) => filters_of(&block),
         Ok(Some(Filters::Whole(filter))) => rocksdb_filter(filter),
