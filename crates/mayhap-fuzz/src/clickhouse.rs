@@ -26,7 +26,7 @@ pub(crate) fn granules(bytes: &[u8]) {
 }
 
 pub(crate) fn terms(bytes: &[u8]) {
-    for (hashes, seed) in [(1, 0), (4, u64::MAX), (256, 7)] {
+    for (hashes, seed) in [(1, 0), (4, u64::MAX), (300, 7)] {
         if let Ok(filter) = termed::decode(bytes, hashes, seed) {
             for text in KEYS.into_iter().chain([bytes]) {
                 let tokens = termed::tokens(text).all(|token| filter.contains(token));

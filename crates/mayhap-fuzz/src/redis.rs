@@ -9,6 +9,11 @@ use mayhap_codec::redis::{self, Bloom, Cuckoo, Filter};
 const MOST_KEYS: u64 = 1 << 10;
 const MOST_SLOTS: u64 = 1 << 16;
 
+/// Filters that are compared as a whole, again and again.
+const SMALL: Limits = Limits {
+    most_bytes: 1 << 14,
+};
+
 /// The version of Redis's files.
 const RDB: u16 = 12;
 
@@ -92,7 +97,7 @@ pub(crate) fn bloom_chunks(bytes: &[u8]) {
     let Some((header, chunks)) = bytes.split_at_checked(20 + 53 * layers as usize) else {
         return;
     };
-    let Ok(mut filter) = Bloom::from_header(header, LIMITS) else {
+    let Ok(mut filter) = Bloom::from_header(header, SMALL) else {
         return;
     };
     assert_eq!(filter.header(), header);
@@ -108,7 +113,7 @@ pub(crate) fn cuckoo_chunks(bytes: &[u8]) {
     let Some((header, chunks)) = bytes.split_at_checked(38) else {
         return;
     };
-    let Ok(mut filter) = Cuckoo::from_header(header, LIMITS) else {
+    let Ok(mut filter) = Cuckoo::from_header(header, SMALL) else {
         return;
     };
     assert_eq!(filter.header(), header);

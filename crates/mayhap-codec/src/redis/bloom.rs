@@ -75,7 +75,7 @@ impl Bloom {
     /// taken for 0.25.
     ///
     /// # Errors
-    /// When the rate is not between 0 and 1 or so strict that it takes more than 256 probes, the capacity 0, or the memory not there.
+    /// When the rate is not between 0 and 1, the capacity 0, or the memory not there.
     pub fn reserve(error: f64, capacity: u64, expansion: Option<u32>) -> Result<Self, PlanError> {
         let capped = if error > LAXEST_RATE && error < 1.0 {
             LAXEST_RATE
