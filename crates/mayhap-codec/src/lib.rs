@@ -29,3 +29,7 @@ pub use limits::Limits;
 
 /// Why a filter cannot become one of another system's.
 const OTHER_HASH: &str = "its bits come from another system's hash: build it anew from the keys";
+
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/formats/coming-from.md")]
+struct ComingFromElsewhere;
