@@ -114,6 +114,23 @@ impl Bloom {
         Ok(new)
     }
 
+    /// `BF.MADD`: an answer for each key, in order, up to the first that a filter which does not grow has no room for. That one's is
+    /// the last: no key after it is looked at, not even one that is in. Where growing fails, the keys after it are tried all the same.
+    pub fn try_insert_each(
+        &mut self,
+        keys: impl IntoIterator<Item = impl AsRef<[u8]>>,
+    ) -> Vec<Result<bool, Full>> {
+        let mut answers = Vec::new();
+        for key in keys {
+            let answer = self.try_insert(key.as_ref());
+            answers.push(answer);
+            if matches!(answer, Err(Full::Table { .. })) {
+                break;
+            }
+        }
+        answers
+    }
+
     fn grow(&mut self) -> Result<(), Full> {
         if self.options & OPTION_NON_SCALING != 0 {
             return Err(Full::Table {
