@@ -3,9 +3,12 @@
 //! Parsers accept what people write (`100M`, `1.5GB`, `0.1%`) and refuse what could mean two things. Whether a filter of
 //! that size can be made is the library's to say.
 
+use crate::{build, change, check, info, manual, merge, uniq, verify};
 use clap::{Args, Parser, Subcommand};
 use mayhap::Kind;
+use mayhap_codec::{Format, KeyType};
 use std::path::PathBuf;
+use std::time::Duration;
 
 /// Membership filters at the memory's own speed: "definitely not", or "mayhap".
 #[derive(Parser, Debug)]
@@ -17,18 +20,56 @@ pub(crate) struct Cli {
 
 #[derive(Subcommand, Debug)]
 pub(crate) enum Verb {
-    /// Measure this machine: every kind of filter beside the memory's own speed
-    #[command(after_help = BENCH_EXAMPLES)]
-    Bench(BenchArgs),
+    /// Build a filter from keys, a line each
+    #[command(after_help = build::EXAMPLES)]
+    Build(build::BuildArgs),
+    /// Print the lines that may be in a filter
+    #[command(after_help = check::EXAMPLES)]
+    Check(check::CheckArgs),
+    /// Put more keys into a filter
+    #[command(after_help = change::ADD_EXAMPLES)]
+    Add(change::ChangeArgs),
+    /// Take keys out of a counting or cuckoo filter
+    #[command(after_help = change::REMOVE_EXAMPLES)]
+    Remove(change::ChangeArgs),
+    /// Print each line the first time it is seen
+    #[command(after_help = uniq::EXAMPLES)]
+    Uniq(uniq::UniqArgs),
+    /// What a filter is, whoever wrote it, how full, and how often it is wrong
+    #[command(after_help = info::EXAMPLES)]
+    Info(info::InfoArgs),
     /// Which kind of filter, how large, how strict it can be, or how many keys it can hold
     #[command(after_help = PLAN_EXAMPLES)]
     Plan(PlanArgs),
+    /// The union of filters
+    #[command(after_help = merge::MERGE_EXAMPLES)]
+    Merge(merge::MergeArgs),
+    /// The same filter in another format
+    #[command(after_help = merge::CONVERT_EXAMPLES)]
+    Convert(merge::ConvertArgs),
+    /// Check every checksum of a file, and repair a damaged one
+    #[command(after_help = verify::EXAMPLES)]
+    Verify(verify::VerifyArgs),
+    /// Halve a bloom filter that was made too large
+    #[command(after_help = merge::FOLD_EXAMPLES)]
+    Fold(merge::FoldArgs),
+    /// Measure this machine: every kind of filter beside the memory's own speed
+    #[command(after_help = BENCH_EXAMPLES)]
+    Bench(BenchArgs),
+    /// Print a completion script for a shell
+    Completions(manual::CompletionsArgs),
+    /// Print the manual page
+    Man(manual::ManArgs),
 }
 
 const EXAMPLES: &str = "\
 Examples:
-  mayhap bench                         how fast filters are on this machine
-  mayhap plan --keys 10M --fpr 0.1%    how much memory ten million keys take
+  mayhap build -o seen.mayhap urls.txt      a filter of all lines
+  mayhap check seen.mayhap more.txt         the lines that may be among them
+  mayhap uniq urls.txt                      each line once, without sorting
+  mayhap info users.guava dump.rdb          what a filter is, whoever wrote it
+  mayhap plan --keys 10M --fpr 0.1%         how much memory ten million keys take
+  mayhap bench                              how fast filters are on this machine
 
 Exit status: 0 fine, 1 nothing or no, 2 an error.";
 
@@ -118,7 +159,7 @@ const BYTES: &str =
     "give a size from 1 byte to 1.8e19, such as 64MiB, 1.5GB or 1e6 (M alone could be MB or MiB)";
 
 /// A kind of filter, by name.
-fn kind(text: &str) -> Result<Kind, String> {
+pub(crate) fn kind(text: &str) -> Result<Kind, String> {
     Kind::from_name(text.trim()).ok_or_else(|| {
         let names = Kind::ALL.map(Kind::name).join(", ");
         format!("give one of {names}")
@@ -126,7 +167,7 @@ fn kind(text: &str) -> Result<Kind, String> {
 }
 
 /// A number of keys: `1000000`, `1_000_000`, `10k`, `1.5M`, `1e9`.
-fn count(text: &str) -> Result<u64, &'static str> {
+pub(crate) fn count(text: &str) -> Result<u64, &'static str> {
     let (number, unit) = split_unit(text);
     let tens = match unit.to_ascii_lowercase().as_str() {
         "" => 0,
@@ -143,7 +184,7 @@ fn count(text: &str) -> Result<u64, &'static str> {
 }
 
 /// A size in bytes, rounded down: `64MiB`, `1.5GB`, `1e6`.
-fn bytes(text: &str) -> Result<u64, &'static str> {
+pub(crate) fn bytes(text: &str) -> Result<u64, &'static str> {
     let (number, unit) = split_unit(text);
     let (tens, shift) = match unit.to_ascii_lowercase().as_str() {
         "" | "b" => (0, 0),
@@ -164,7 +205,7 @@ fn bytes(text: &str) -> Result<u64, &'static str> {
 }
 
 /// A false-positive rate: `0.01`, `1e-3`, `1%`.
-fn rate(text: &str) -> Result<f64, &'static str> {
+pub(crate) fn rate(text: &str) -> Result<f64, &'static str> {
     let text = text.trim();
     let rate = match text.strip_suffix('%') {
         // Read as decimals, so that 0.7% is the same number as 0.007.
@@ -175,6 +216,51 @@ fn rate(text: &str) -> Result<f64, &'static str> {
         Ok(rate) if rate > 0.0 && rate < 1.0 => Ok(rate),
         _ => Err(RATE),
     }
+}
+
+/// A format, by name.
+pub(crate) fn format(text: &str) -> Result<Format, String> {
+    Format::from_name(text.trim()).ok_or_else(|| {
+        let names = Format::ALL.map(Format::name).join(", ");
+        format!("give one of {names}")
+    })
+}
+
+/// What a line stands for.
+pub(crate) fn key_type(text: &str) -> Result<KeyType, String> {
+    KeyType::from_name(text.trim()).ok_or_else(|| format!("give one of {}", KeyType::NAMES))
+}
+
+/// A time: `90s`, `15m`, `24h`, `7d`.
+pub(crate) fn duration(text: &str) -> Result<Duration, &'static str> {
+    const TIME: &str = "give a time above 0, such as 90s, 15m, 24h or 7d";
+    let (number, unit) = split_unit(text);
+    let seconds = match unit {
+        "ms" => 0.001,
+        "s" => 1.0,
+        "m" | "min" => 60.0,
+        "h" => 3600.0,
+        "d" => 86_400.0,
+        _ => return Err(TIME),
+    };
+    let number: f64 = number.parse().map_err(|_| TIME)?;
+    match Duration::try_from_secs_f64(number * seconds) {
+        Ok(time) if !time.is_zero() => Ok(time),
+        _ => Err(TIME),
+    }
+}
+
+/// A number of threads.
+pub(crate) fn thread_count(text: &str) -> Result<usize, &'static str> {
+    match text.parse() {
+        Ok(threads @ 1..=1024) => Ok(threads),
+        _ => Err("give 1 to 1024 threads"),
+    }
+}
+
+/// So many threads, or as many as there are cores.
+pub(crate) fn threads(given: Option<usize>) -> usize {
+    given.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from))
 }
 
 /// `1.5 GB` is `1.5` and `GB`; underscores are for the eye.

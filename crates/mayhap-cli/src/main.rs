@@ -5,10 +5,22 @@
 
 mod args;
 mod bench;
+mod build;
+mod change;
+mod check;
 mod failure;
+mod filters;
 mod format;
+mod info;
+mod input;
 mod machine;
+mod manual;
+mod merge;
+mod output;
 mod plan;
+mod progress;
+mod uniq;
+mod verify;
 
 use args::{Cli, Verb};
 use clap::Parser;
@@ -18,16 +30,30 @@ use std::io::{self, BufWriter, Write};
 use std::process::ExitCode;
 
 const ERROR: u8 = 2;
+/// One write for many lines.
+const OUTPUT_BYTES: usize = 256 << 10;
 
 fn main() -> ExitCode {
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => return explain(&error),
     };
-    let mut out = BufWriter::new(io::stdout().lock());
+    let mut out = BufWriter::with_capacity(OUTPUT_BYTES, io::stdout().lock());
     let done = match cli.verb {
-        Verb::Bench(args) => bench::run(&args, &mut out),
+        Verb::Build(args) => build::run(&args, &mut out),
+        Verb::Check(args) => check::run(&args, &mut out),
+        Verb::Add(args) => change::add(&args, &mut out),
+        Verb::Remove(args) => change::remove(&args, &mut out),
+        Verb::Uniq(args) => uniq::run(&args, &mut out),
+        Verb::Info(args) => info::run(&args, &mut out),
         Verb::Plan(args) => plan::run(&args, &mut out),
+        Verb::Merge(args) => merge::merge(&args, &mut out),
+        Verb::Convert(args) => merge::convert(&args, &mut out),
+        Verb::Verify(args) => verify::run(&args, &mut out),
+        Verb::Fold(args) => merge::fold(&args, &mut out),
+        Verb::Bench(args) => bench::run(&args, &mut out),
+        Verb::Completions(args) => manual::completions(&args, &mut out),
+        Verb::Man(args) => manual::man(&args, &mut out),
     };
     match done.and_then(|code| out.flush().map(|()| code).map_err(Failure::from)) {
         Ok(code) => code,

@@ -48,7 +48,7 @@ pub fn sniff(bytes: &[u8]) -> Sniffed {
     }
 }
 
-fn container(bytes: &[u8]) -> Option<Container> {
+pub(crate) fn container(bytes: &[u8]) -> Option<Container> {
     if bytes.starts_with(b"PAR1") && bytes.ends_with(b"PAR1") {
         return Some(Container::Parquet);
     }

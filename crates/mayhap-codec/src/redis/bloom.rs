@@ -170,6 +170,16 @@ impl Bloom {
         self.layers.iter().map(Layer::filter)
     }
 
+    /// The rate that was asked for, of all layers together.
+    pub fn error(&self) -> f64 {
+        let first = self.layers.first().map_or(0.0, |layer| layer.shape.error);
+        if self.options & OPTION_NON_SCALING != 0 || first >= 1.0 {
+            first
+        } else {
+            2.0 * first
+        }
+    }
+
     /// What `BF.INFO` tells.
     pub fn info(&self) -> BloomInfo {
         let sum = |of: fn(&Shape) -> u64| -> u64 {

@@ -32,6 +32,12 @@ const CUCKOO: u64 = value::type_id(b"MBbloomCF", 0);
 
 pub(super) const CRC: Crc<u64, Table<16>> = Crc::<u64, Table<16>>::new(&CRC_64_REDIS);
 
+/// The version of RDB in a payload's trailer.
+pub fn rdb_version(payload: &[u8]) -> Option<u16> {
+    let trailer = payload.last_chunk::<TRAILER>()?;
+    Some(u16::from_le_bytes([trailer[0], trailer[1]]))
+}
+
 /// Reads what DUMP answered for a filter of either family, in any version of its encoding.
 ///
 /// # Errors

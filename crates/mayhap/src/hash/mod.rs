@@ -74,6 +74,12 @@ impl HashScheme {
         KeyHash::new(bits, self.origin())
     }
 
+    /// A hash that this scheme gave earlier, as `KeyHash::to_u64` told it: for those who keep hashes in files.
+    #[inline]
+    pub fn stored_hash(&self, bits: u64) -> KeyHash {
+        KeyHash::new(bits, self.origin())
+    }
+
     /// What debug builds compare: differs between schemes and, but for a freak chance, between keys.
     #[inline]
     pub(crate) fn origin(&self) -> u64 {

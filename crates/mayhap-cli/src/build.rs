@@ -1,0 +1,205 @@
+//! `mayhap build`: a filter of the keys that come in.
+
+mod foreign;
+mod native;
+
+pub(crate) use native::{insert, now};
+
+use crate::args;
+use crate::failure::Failure;
+use crate::filters::read_key;
+use crate::format;
+use crate::input::InputArgs;
+use crate::output::Output;
+use clap::Args;
+use mayhap::{HashScheme, Kind, OnConflict, SipKey};
+use mayhap_codec::native::HashKey;
+use mayhap_codec::{Filter, Format, KeyType, Parameters};
+use std::fs::OpenOptions;
+use std::io::{self, IsTerminal, Write};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::Duration;
+
+pub(crate) const EXAMPLES: &str = "\
+Examples:
+  mayhap build -o seen.mayhap urls.txt                    sized by the file, at 1 %
+  zcat urls.gz | mayhap build -o seen.mayhap --fpr 0.01%
+  mayhap build -o words.mayhap --kind ribbon words        a fixed set, as small as can be
+  mayhap build -o bad.mayhap bad.txt --except good.txt    none of good.txt is ever taken for one of bad.txt
+  mayhap build -o ids.mayhap --key-type u64 ids.txt       keys are numbers, eight bytes each
+  mayhap build -o users.bin --format guava --capacity 1M --key-type i64 ids.txt
+  mayhap build -o f.bin --format redisbloom -P expansion=2 --capacity 1000 keys.txt
+  mayhap build -o new.mayhap --keyed from-strangers.txt   nobody can choose keys that collide
+
+Without --capacity there is room for as many keys as there are lines: files are read twice, a pipe's hashes
+go to a temporary file. The file is there as a whole or not at all.";
+
+/// The rate when none is asked for.
+const RATE: f64 = 0.01;
+
+#[derive(Args, Debug)]
+pub(crate) struct BuildArgs {
+    /// Where the filter goes; standard output if not given
+    #[arg(short = 'o', long, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// Kind of filter: bloom, classic, counting, growing, window, cuckoo, fuse, ribbon or retouched [default: bloom]
+    #[arg(long, value_name = "KIND", value_parser = args::kind)]
+    kind: Option<Kind>,
+    /// Format: mayhap, guava, hadoop, spark, clickhouse, leveldb, rocksdb, parquet, redisbloom, bip37, ...
+    #[arg(long, value_name = "FORMAT", value_parser = args::format, default_value = "mayhap")]
+    format: Format,
+    /// Keys to make room for, as 1000000, 10k, 100M or 1e9
+    #[arg(long, value_name = "N", value_parser = args::count, allow_negative_numbers = true)]
+    capacity: Option<u64>,
+    /// False-positive rate, as 0.01 or 1% [default: 1%]
+    #[arg(long, value_name = "P", value_parser = args::rate, allow_negative_numbers = true)]
+    fpr: Option<f64>,
+    /// Bits, in the place of --capacity and --fpr (classic, and other systems' formats)
+    #[arg(long, value_name = "M", value_parser = args::count)]
+    bits: Option<u64>,
+    /// Bits that a key sets, with --bits
+    #[arg(long, value_name = "K")]
+    probes: Option<u32>,
+    /// What else the format knows, such as -P strategy=mitz32
+    #[arg(short = 'P', value_name = "NAME=VALUE")]
+    parameters: Vec<String>,
+    /// What a line stands for: text, hex, base64, i8..i64, u8..u64, f64 or uuid
+    #[arg(long, value_name = "TYPE", value_parser = args::key_type, default_value = "text")]
+    key_type: KeyType,
+    /// A list of keys, one a line, that the filter must not take for members
+    #[arg(long, value_name = "LIST")]
+    except: Option<PathBuf>,
+    /// What becomes of a key that is in both lists: block it (a member) or allow it [default: an error]
+    #[arg(long, value_name = "block|allow", value_parser = on_conflict, requires = "except")]
+    on_conflict: Option<OnConflict>,
+    /// Hash with a secret key, which goes into the file
+    #[arg(long)]
+    keyed: bool,
+    /// Hash with the secret key in this file, which is made if it is not there; the filter's file has only its id
+    #[arg(long, value_name = "FILE", conflicts_with = "keyed")]
+    key_file: Option<PathBuf>,
+    /// How long keys are remembered, with --kind window: 30s, 15m, 24h, 7d
+    #[arg(long, value_name = "TIME", value_parser = args::duration)]
+    window: Option<Duration>,
+    /// Replace a file that is no filter
+    #[arg(long)]
+    force: bool,
+    /// Threads [default: all cores]
+    #[arg(short = 'j', value_name = "N", value_parser = args::thread_count)]
+    threads: Option<usize>,
+    #[command(flatten)]
+    input: InputArgs,
+}
+
+pub(crate) fn run(args: &BuildArgs, out: &mut impl Write) -> Result<ExitCode, Failure> {
+    let parameters = Parameters::new(args.format, &args.parameters)
+        .map_err(|error| Failure::message(error.to_string()))?;
+    if let Some(output) = &args.output {
+        args.input.refuse_as_output(output)?;
+    }
+    let (scheme, hash_key) = scheme(args)?;
+    let output = Output::new(args.output.as_deref(), args.format, hash_key, args.force)?;
+    let filter = if args.format == Format::Mayhap {
+        native::build(args, &parameters, scheme)?
+    } else {
+        refuse_what_only_mayhap_has(args)?;
+        foreign::build(args, parameters)?
+    };
+    output.write(&filter, out)?;
+    tell(&filter, args.output.as_deref());
+    Ok(ExitCode::SUCCESS)
+}
+
+fn scheme(args: &BuildArgs) -> Result<(HashScheme, HashKey), Failure> {
+    if args.keyed {
+        return Ok((HashScheme::Sip13(random_key()?), HashKey::Inside));
+    }
+    let Some(path) = &args.key_file else {
+        return Ok((HashScheme::Xxh3, HashKey::Inside));
+    };
+    if !path.exists() {
+        make_key(path)?;
+    }
+    Ok((HashScheme::Sip13(read_key(path)?), HashKey::Outside))
+}
+
+pub(crate) fn random_key() -> Result<SipKey, Failure> {
+    let mut bytes = [0; 16];
+    getrandom::fill(&mut bytes).map_err(|error| {
+        Failure::message(format!(
+            "the system gives no random numbers ({error}): make a key by hand and give it by --key-file"
+        ))
+    })?;
+    Ok(SipKey::new(bytes))
+}
+
+/// A new key file, for its owner only.
+fn make_key(path: &Path) -> Result<(), Failure> {
+    let key = u128::from_be_bytes(random_key()?.to_bytes());
+    let mut options = OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options
+        .open(path)
+        .and_then(|mut file| writeln!(file, "{key:032x}").and_then(|()| file.sync_all()))
+        .map_err(|error| crate::output::cannot_write(path, &error))
+}
+
+fn refuse_what_only_mayhap_has(args: &BuildArgs) -> Result<(), Failure> {
+    let flag = [
+        (args.kind.is_some(), "--kind"),
+        (args.except.is_some(), "--except"),
+        (args.keyed, "--keyed"),
+        (args.key_file.is_some(), "--key-file"),
+        (args.window.is_some(), "--window"),
+    ]
+    .into_iter()
+    .find(|(is_given, _)| *is_given);
+    match flag {
+        None => Ok(()),
+        Some((_, flag)) => Err(Failure::message(format!(
+            "{flag} is for mayhap's own format, and {} has no such thing: leave one of the two out",
+            args.format
+        ))),
+    }
+}
+
+fn on_conflict(text: &str) -> Result<OnConflict, &'static str> {
+    match text {
+        "block" => Ok(OnConflict::Block),
+        "allow" => Ok(OnConflict::Allow),
+        _ => Err("give block or allow"),
+    }
+}
+
+/// What was made: to somebody who looks, and to everybody when it is not what was asked for.
+fn tell(filter: &Filter, path: Option<&Path>) {
+    let found = filter.describe();
+    let name = path.map_or("standard output".into(), |path| path.display().to_string());
+    let mut stderr = io::stderr();
+    let over = match filter {
+        Filter::Native(filter) => Some(filter.stats()).filter(|stats| stats.is_over_capacity),
+        _ => None,
+    };
+    // With stderr gone there is nobody to tell.
+    if let Some(stats) = over {
+        let _ = writeln!(
+            stderr,
+            "mayhap: {name} has about {} keys and room for {}: its rate is {} now; give --capacity",
+            format::grouped(stats.estimated_keys),
+            format::grouped(stats.capacity),
+            format::rate(stats.estimated_rate, 3)
+        );
+    } else if stderr.is_terminal() {
+        let keys = found.estimated_keys.map_or(String::new(), |keys| {
+            format!("about {} keys, ", format::grouped(keys))
+        });
+        let _ = writeln!(
+            stderr,
+            "mayhap: {name}: {keys}{}",
+            format::size(found.size_bytes)
+        );
+    }
+}

@@ -1,0 +1,129 @@
+//! Filters of other systems: sized by their rules, filled key by key.
+
+use super::BuildArgs;
+use crate::failure::Failure;
+use crate::filters::{Keys, keys};
+use crate::input::{Block, Blocks, InputArgs};
+use crate::progress::Progress;
+use mayhap::HashScheme;
+use mayhap_codec::{Builder, Filter, KeyReader, Needs, Parameters, Recipe};
+use std::io::{self, BufReader, BufWriter, Read, Seek, Write};
+
+pub(super) fn build(args: &BuildArgs, parameters: Parameters) -> Result<Filter, Failure> {
+    let told = |error: &dyn std::fmt::Display| Failure::message(error.to_string());
+    let reader = parameters
+        .key_reader(args.key_type)
+        .map_err(|error| told(&error))?;
+    let recipe = Recipe {
+        parameters,
+        capacity: args.capacity,
+        rate: args.fpr,
+        bits: args.bits,
+        probes: args.probes,
+    };
+    let needs = recipe.needs();
+    let blocks = args.input.blocks().counted();
+    let _progress = Progress::of(blocks.bytes_read(), args.input.size());
+    let mut builder;
+    if needs == Needs::Nothing {
+        builder = recipe.start(0).map_err(|error| told(&error))?;
+        each_key(blocks, &reader, |key| insert(&mut builder, key))?;
+    } else {
+        let mut spool = Spool::new()?;
+        let mut hashes = Vec::new();
+        each_key(blocks, &reader, |key| {
+            if needs == Needs::Distinct {
+                hashes.push(HashScheme::Xxh3.hash(key).to_u64());
+            }
+            spool.push(key)
+        })?;
+        hashes.sort_unstable();
+        hashes.dedup();
+        let count = match needs {
+            Needs::Distinct => hashes.len() as u64,
+            _ => spool.count,
+        };
+        drop(hashes);
+        builder = recipe.start(count).map_err(|error| told(&error))?;
+        spool.each(|key| insert(&mut builder, key))?;
+    }
+    if let Some(path) = recipe.parameters.false_positives() {
+        let list = InputArgs {
+            inputs: vec![path],
+            ..args.input.clone()
+        };
+        let lines = list.all_lines()?;
+        let read = lines.iter().map(|line| reader.read(line));
+        let list: Vec<Vec<u8>> = read
+            .collect::<Result<_, _>>()
+            .map_err(|error| told(&error))?;
+        builder
+            .retouch(&list, &recipe.parameters)
+            .map_err(|error| told(&error))?;
+    }
+    builder.finish().map_err(|error| told(&error))
+}
+
+fn insert(builder: &mut Builder, key: &[u8]) -> Result<(), Failure> {
+    builder.insert(key).map_err(|error| {
+        Failure::message(format!("{error}; give a larger --capacity if it is full"))
+    })
+}
+
+fn each_key(
+    mut blocks: Blocks,
+    reader: &KeyReader,
+    mut each: impl FnMut(&[u8]) -> Result<(), Failure>,
+) -> Result<(), Failure> {
+    let mut block = Block::default();
+    while blocks.fill(&mut block)? {
+        let mut lines = Keys::Verbatim(Vec::new());
+        keys(&block, reader, &mut lines)?;
+        lines.each(&mut each)?;
+    }
+    Ok(())
+}
+
+/// Keys that wait in an unlinked file until their number is known.
+struct Spool {
+    file: BufWriter<std::fs::File>,
+    count: u64,
+}
+
+impl Spool {
+    fn new() -> Result<Self, Failure> {
+        let file = tempfile::tempfile().map_err(|error| super::native::cannot_spool(&error))?;
+        Ok(Self {
+            file: BufWriter::new(file),
+            count: 0,
+        })
+    }
+
+    fn push(&mut self, key: &[u8]) -> Result<(), Failure> {
+        self.count += 1;
+        let length = (key.len() as u64).to_le_bytes();
+        self.file
+            .write_all(&length)
+            .and_then(|()| self.file.write_all(key))
+            .map_err(|error| super::native::cannot_spool(&error))
+    }
+
+    fn each(self, mut each: impl FnMut(&[u8]) -> Result<(), Failure>) -> Result<(), Failure> {
+        let cannot = |error: io::Error| super::native::cannot_spool(&error);
+        let mut file = self
+            .file
+            .into_inner()
+            .map_err(|error| cannot(error.into_error()))?;
+        file.rewind().map_err(cannot)?;
+        let mut file = BufReader::new(file);
+        let mut key = Vec::new();
+        for _ in 0..self.count {
+            let mut length = [0; 8];
+            file.read_exact(&mut length).map_err(cannot)?;
+            key.resize(u64::from_le_bytes(length) as usize, 0);
+            file.read_exact(&mut key).map_err(cannot)?;
+            each(&key)?;
+        }
+        Ok(())
+    }
+}

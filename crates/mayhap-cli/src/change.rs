@@ -1,0 +1,169 @@
+//! `mayhap add` and `mayhap remove`: a filter that is there, with more keys or with fewer.
+
+use crate::args;
+use crate::failure::Failure;
+use crate::filters::{Keys, OpenArgs, keys};
+use crate::format;
+use crate::input::{Block, InputArgs};
+use crate::output::{Output, lock};
+use crate::progress::Progress;
+use clap::Args;
+use mayhap::AnyFilter;
+use mayhap_codec::native::{self, HashKey};
+use mayhap_codec::{Filter, Found, KeyType, Limits, Place};
+use std::io::{self, Write};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+pub(crate) const ADD_EXAMPLES: &str = "\
+Examples:
+  mayhap add seen.mayhap urls.txt
+  mayhap add users.guava --key-type i64 < ids.txt    a filter of Guava's, which Guava reads again
+
+The file is replaced as a whole, when all keys are in. Fuse and ribbon filters take no keys: build them anew.";
+
+pub(crate) const REMOVE_EXAMPLES: &str = "\
+Examples:
+  mayhap build -o members.mayhap --kind cuckoo members.txt
+  mayhap remove members.mayhap left.txt
+
+Only counting and cuckoo filters can lose a key, and only keys that were put in may be taken out: to take out
+another one that looks the same takes out the one that was in. Lines that are surely not in change nothing.
+Exit status: 0 if a key was taken out, 1 if none was in.";
+
+#[derive(Args, Debug)]
+pub(crate) struct ChangeArgs {
+    /// The filter that is changed
+    #[arg(value_name = "FILTER")]
+    filter: PathBuf,
+    /// What a line stands for: text, hex, base64, i8..i64, u8..u64, f64 or uuid
+    #[arg(long, value_name = "TYPE", value_parser = args::key_type, default_value = "text")]
+    key_type: KeyType,
+    #[command(flatten)]
+    open: OpenArgs,
+    #[command(flatten)]
+    input: InputArgs,
+}
+
+pub(crate) fn add(args: &ChangeArgs, out: &mut impl Write) -> Result<ExitCode, Failure> {
+    change(args, out, |filter, keys, _| match filter {
+        Filter::Native(filter) => add_hashes(filter, keys),
+        filter => keys.each(|key| {
+            let added = filter.insert(key).map(drop);
+            added.map_err(|error| Failure::message(error.to_string()))
+        }),
+    })?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// In batches, where the kind hashes by itself.
+fn add_hashes(filter: &mut AnyFilter, keys: &Keys<'_>) -> Result<(), Failure> {
+    if matches!(filter, AnyFilter::Classic(_) | AnyFilter::Counting(_)) {
+        return keys.each(|key| {
+            let added = filter.try_insert(key).map(drop);
+            added.map_err(|error| Failure::message(error.to_string()))
+        });
+    }
+    let mut hashes = Vec::with_capacity(keys.len());
+    keys.each(|key| {
+        hashes.push(filter.hash(key));
+        Ok(())
+    })?;
+    crate::build::insert(filter, &hashes)
+}
+
+pub(crate) fn remove(args: &ChangeArgs, out: &mut impl Write) -> Result<ExitCode, Failure> {
+    let removed = change(args, out, |filter, keys, removed| {
+        keys.each(|key| {
+            let was_in = filter
+                .remove(key)
+                .map_err(|error| Failure::message(error.to_string()))?;
+            *removed += u64::from(was_in);
+            Ok(())
+        })
+    })?;
+    Ok(ExitCode::from(u8::from(removed == 0)))
+}
+
+fn change(
+    args: &ChangeArgs,
+    out: &mut impl Write,
+    apply: impl Fn(&mut Filter, &Keys<'_>, &mut u64) -> Result<(), Failure>,
+) -> Result<u64, Failure> {
+    args.input.refuse_as_output(&args.filter)?;
+    let _lock = lock(&args.filter)?;
+    let bytes = crate::filters::read(&args.filter)?;
+    let mut found = args.open.open_bytes(&args.filter, &bytes)?;
+    let place = found.first().map(|found| found.place.clone());
+    let (Some(opened), true) = (found.pop(), found.is_empty()) else {
+        return Err(Failure::message(format!(
+            "{} has several filters: one is changed at a time, in a file of its own",
+            args.filter.display()
+        )));
+    };
+    if place != Some(Place::default()) {
+        return Err(Failure::message(format!(
+            "{} holds a filter among other things, and is not written here: change it where it was made",
+            args.filter.display()
+        )));
+    }
+    let mut filter = opened.filter;
+    let reader = args.open.key_reader(
+        &Found {
+            place: Place::default(),
+            filter: filter.clone(),
+        },
+        args.key_type,
+    )?;
+    let output = Output::new(
+        Some(&args.filter),
+        filter.format(),
+        place_of_key(&bytes),
+        true,
+    )?;
+    drop(bytes);
+    let mut blocks = args.input.blocks().counted();
+    let progress = Progress::of(blocks.bytes_read(), args.input.size());
+    let mut block = Block::default();
+    let mut changed = 0;
+    while blocks.fill(&mut block)? {
+        let mut lines = Keys::Verbatim(Vec::new());
+        keys(&block, &reader, &mut lines)?;
+        apply(&mut filter, &lines, &mut changed)?;
+    }
+    drop(progress);
+    output.write(&filter, out)?;
+    warn_if_full(args, &filter);
+    Ok(changed)
+}
+
+/// Where the secret key is, and stays.
+pub(crate) fn place_of_key(bytes: &[u8]) -> HashKey {
+    let limits = Limits {
+        most_bytes: u64::MAX,
+    };
+    match native::decode(bytes, limits) {
+        Err(error) if matches!(error.problem, mayhap_codec::Problem::KeyOutside { .. }) => {
+            HashKey::Outside
+        }
+        _ => HashKey::Inside,
+    }
+}
+
+fn warn_if_full(args: &ChangeArgs, filter: &Filter) {
+    let Filter::Native(filter) = filter else {
+        return;
+    };
+    let stats = filter.stats();
+    if stats.is_over_capacity {
+        // With stderr gone there is nobody to tell.
+        let _ = writeln!(
+            io::stderr(),
+            "mayhap: {} has about {} keys and room for {}: its rate is {} now; build a larger one",
+            args.filter.display(),
+            format::grouped(stats.estimated_keys),
+            format::grouped(stats.capacity),
+            format::rate(stats.estimated_rate, 3)
+        );
+    }
+}

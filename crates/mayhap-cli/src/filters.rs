@@ -1,0 +1,261 @@
+//! Filters in files: opened whoever wrote them, chosen by place, and read keys for.
+
+use crate::args;
+use crate::failure::Failure;
+use crate::input::{Block, open_file};
+use clap::Args;
+use mayhap::SipKey;
+use mayhap_codec::{
+    Filter, Format, Found, KeyError, KeyReader, KeyType, Limits, OpenError, Opening, Parameters,
+};
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+/// What a file does not say by itself.
+#[derive(Args, Debug, Clone, Default)]
+pub(crate) struct OpenArgs {
+    /// The format of the filter, where its bytes do not tell: guava, hadoop, spark, clickhouse, leveldb, ...
+    #[arg(long, visible_alias = "format", value_name = "FORMAT", value_parser = args::format)]
+    pub(crate) from: Option<Format>,
+    /// The rate of a ClickHouse index, which its file does not have
+    #[arg(long, value_name = "P", value_parser = args::rate, allow_negative_numbers = true)]
+    pub(crate) fpr: Option<f64>,
+    /// The hashes of a ClickHouse index of tokens or n-grams
+    #[arg(long, value_name = "K")]
+    pub(crate) probes: Option<u32>,
+    /// What else the format knows, such as -P type=UInt64 or -P funnel=long
+    #[arg(short = 'P', value_name = "NAME=VALUE")]
+    pub(crate) parameters: Vec<String>,
+    /// How many columns a ClickHouse index is over
+    #[arg(long, value_name = "N")]
+    pub(crate) columns: Option<usize>,
+    /// The secret key of a filter that was made with one outside
+    #[arg(long, value_name = "FILE")]
+    pub(crate) key_file: Option<PathBuf>,
+}
+
+impl OpenArgs {
+    /// Opens all filters of a file.
+    pub(crate) fn open(&self, path: &Path) -> Result<Vec<Found>, Failure> {
+        self.open_bytes(path, &read(path)?)
+    }
+
+    pub(crate) fn open_bytes(&self, path: &Path, bytes: &[u8]) -> Result<Vec<Found>, Failure> {
+        let opening = Opening {
+            format: self.from,
+            parameters: self.parameters.clone(),
+            rate: self.fpr,
+            probes: self.probes,
+            columns: self.columns,
+            key: self.key()?,
+            limits: Limits {
+                most_bytes: u64::MAX,
+            },
+        };
+        let found = mayhap_codec::open(bytes, &opening).map_err(|error| explain(path, &error))?;
+        if found.is_empty() {
+            return Err(Failure::message(format!(
+                "{} has no filter in it: give a file that was written with one",
+                path.display()
+            )));
+        }
+        Ok(found)
+    }
+
+    /// Opens a file that has one filter, which can be changed.
+    pub(crate) fn open_one(&self, path: &Path) -> Result<Filter, Failure> {
+        let mut found = self.open(path)?;
+        match (found.pop(), found.len()) {
+            (Some(found), 0) => Ok(found.filter),
+            (_, more) => Err(Failure::message(format!(
+                "{} has {} filters: this verb takes a file with one",
+                path.display(),
+                more + 1
+            ))),
+        }
+    }
+
+    pub(crate) fn key(&self) -> Result<Option<SipKey>, Failure> {
+        self.key_file.as_deref().map(read_key).transpose()
+    }
+
+    /// What turns lines into the keys of a filter.
+    pub(crate) fn key_reader(
+        &self,
+        found: &Found,
+        key_type: KeyType,
+    ) -> Result<KeyReader, Failure> {
+        let parameters = Parameters::new(found.filter.format(), &self.parameters)
+            .map_err(|error| Failure::message(error.to_string()))?;
+        let reader = parameters
+            .key_reader(key_type)
+            .map_err(|error| Failure::message(error.to_string()))?;
+        Ok(match found.place.physical_type {
+            Some(number) => reader.physical_type(number),
+            None => reader,
+        })
+    }
+}
+
+/// The bytes of a file.
+pub(crate) fn read(path: &Path) -> Result<Vec<u8>, Failure> {
+    let mut bytes = Vec::new();
+    let read = if path.as_os_str() == "-" {
+        std::io::stdin().lock().read_to_end(&mut bytes)
+    } else {
+        let mut file = open_file(path)?;
+        if let Ok(metadata) = file.metadata() {
+            // A hint, and no more.
+            let _ = bytes.try_reserve_exact(usize::try_from(metadata.len()).unwrap_or(0));
+        }
+        file.read_to_end(&mut bytes)
+    };
+    read.map_err(|error| crate::input::cannot_read(path, &error))?;
+    Ok(bytes)
+}
+
+fn explain(path: &Path, error: &OpenError) -> Failure {
+    let name = path.display();
+    let advice = match error {
+        OpenError::Unknown => ": give a filter, or say what it is with --from",
+        OpenError::Decode(error) if error.format == Format::Mayhap => {
+            "; `mayhap verify` tells what is left"
+        }
+        _ => "",
+    };
+    Failure::message(format!("{name}: {error}{advice}"))
+}
+
+/// Sixteen bytes, as they are or as 32 hexadecimal digits.
+pub(crate) fn read_key(path: &Path) -> Result<SipKey, Failure> {
+    let bytes = read(path)?;
+    let text = bytes.trim_ascii();
+    let key = match (bytes.len(), text.len()) {
+        (16, _) => <[u8; 16]>::try_from(bytes.as_slice()).ok(),
+        (_, 32) => std::str::from_utf8(text)
+            .ok()
+            .and_then(|digits| u128::from_str_radix(digits, 16).ok())
+            .map(u128::to_be_bytes),
+        _ => None,
+    };
+    match key {
+        Some(key) => Ok(SipKey::new(key)),
+        None => Err(Failure::message(format!(
+            "{} is no key: give a file of 32 hexadecimal digits, or of 16 bytes",
+            path.display()
+        ))),
+    }
+}
+
+/// Which filters of a container are asked.
+#[derive(Args, Debug, Clone, Default)]
+pub(crate) struct ChooseArgs {
+    /// The column of a Parquet file, by name, or of a ClickHouse index, by number from 1
+    #[arg(long, value_name = "NAME")]
+    pub(crate) column: Option<String>,
+    /// The row group of a Parquet file, from 0
+    #[arg(long, value_name = "N")]
+    pub(crate) row_group: Option<u64>,
+    /// The key of a Redis dump
+    #[arg(long, value_name = "NAME")]
+    pub(crate) key: Option<String>,
+    /// The granule of a ClickHouse index, or the filter of a LevelDB table, from 0
+    #[arg(long, value_name = "N")]
+    pub(crate) granule: Option<u64>,
+}
+
+impl ChooseArgs {
+    pub(crate) fn choose(&self, path: &Path, all: Vec<Found>) -> Result<Vec<Found>, Failure> {
+        let names: Vec<String> = all.iter().map(|found| found.place.to_string()).collect();
+        let is_chosen = |found: &Found| {
+            let place = &found.place;
+            self.column
+                .as_ref()
+                .is_none_or(|name| place.column.as_ref() == Some(name))
+                && self
+                    .row_group
+                    .is_none_or(|number| place.row_group == Some(number))
+                && self
+                    .key
+                    .as_ref()
+                    .is_none_or(|key| place.key.as_deref() == Some(key.as_bytes()))
+                && self
+                    .granule
+                    .is_none_or(|number| place.granule.unwrap_or(0) == number)
+        };
+        let chosen: Vec<Found> = all.into_iter().filter(is_chosen).collect();
+        if chosen.is_empty() {
+            let shown = names.iter().take(5).map(String::as_str).collect::<Vec<_>>();
+            let more = if names.len() > shown.len() {
+                "; ..."
+            } else {
+                ""
+            };
+            return Err(Failure::message(format!(
+                "{} has no such filter: it has {}{more}",
+                path.display(),
+                shown.join("; ")
+            )));
+        }
+        Ok(chosen)
+    }
+}
+
+/// The keys of a block's lines, in order.
+pub(crate) fn keys<'b>(
+    block: &'b Block,
+    reader: &KeyReader,
+    keys: &mut Keys<'b>,
+) -> Result<(), Failure> {
+    if reader.is_verbatim() {
+        let lines = block.lines().map(|line| block.key(line));
+        *keys = Keys::Verbatim(lines.collect());
+        return Ok(());
+    }
+    let mut read = Vec::new();
+    for (number, line) in (block.first_line..).zip(block.lines()) {
+        let key = reader.read(block.key(line));
+        read.push(key.map_err(|error| not_a_key(number, &error))?);
+    }
+    *keys = Keys::Read(read);
+    Ok(())
+}
+
+pub(crate) fn not_a_key(line: u64, error: &KeyError) -> Failure {
+    Failure::message(format!(
+        "line {line}: {error}; give --key-type {} if keys are something else",
+        KeyType::NAMES
+    ))
+}
+
+/// Keys that are the lines themselves, or were made of them.
+pub(crate) enum Keys<'b> {
+    Verbatim(Vec<&'b [u8]>),
+    Read(Vec<Vec<u8>>),
+}
+
+impl Keys<'_> {
+    pub(crate) fn len(&self) -> usize {
+        match self {
+            Self::Verbatim(keys) => keys.len(),
+            Self::Read(keys) => keys.len(),
+        }
+    }
+
+    pub(crate) fn ask(&self, filter: &Filter, found: &mut [bool]) {
+        match self {
+            Self::Verbatim(keys) => filter.contains_each(keys, found),
+            Self::Read(keys) => filter.contains_each(keys, found),
+        }
+    }
+
+    pub(crate) fn each(
+        &self,
+        mut each: impl FnMut(&[u8]) -> Result<(), Failure>,
+    ) -> Result<(), Failure> {
+        match self {
+            Self::Verbatim(keys) => keys.iter().try_for_each(|key| each(key)),
+            Self::Read(keys) => keys.iter().try_for_each(|key| each(key)),
+        }
+    }
+}

@@ -1,0 +1,158 @@
+//! `mayhap info`: what a file is, how full, and how often it is wrong.
+
+mod chart;
+
+use crate::failure::Failure;
+use crate::filters::OpenArgs;
+use crate::format;
+use crate::output::cannot_write;
+use clap::Args;
+use mayhap_codec::{Description, Detail, Found};
+use serde_json::{Map, Value, json};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+pub(crate) const EXAMPLES: &str = "\
+Examples:
+  mayhap info seen.mayhap
+  mayhap info users.guava part-0.parquet dump.rdb      whoever wrote them
+  mayhap info --json *.mayhap | jq .estimated_rate
+  mayhap info seen.mayhap --plot fill.svg              how its bits are spread
+  mayhap info skp_idx_url.idx --fpr 0.01               ClickHouse keeps the rate elsewhere";
+
+#[derive(Args, Debug)]
+pub(crate) struct InfoArgs {
+    /// Filters of any format, or files that hold some
+    #[arg(value_name = "FILE", required = true)]
+    files: Vec<PathBuf>,
+    #[command(flatten)]
+    open: OpenArgs,
+    /// Print one JSON object a line for every filter
+    #[arg(long)]
+    json: bool,
+    /// Draw how full the parts of the filter are, as SVG
+    #[arg(long, value_name = "FILE")]
+    plot: Option<PathBuf>,
+}
+
+pub(crate) fn run(args: &InfoArgs, out: &mut impl Write) -> Result<ExitCode, Failure> {
+    let mut drawn = false;
+    for (number, path) in args.files.iter().enumerate() {
+        for (part, found) in args.open.open(path)?.iter().enumerate() {
+            let description = found.filter.describe();
+            if args.json {
+                writeln!(out, "{}", object(path, found, &description))?;
+            } else {
+                if number + part > 0 {
+                    writeln!(out)?;
+                }
+                table(path, found, &description, out)?;
+            }
+            if let (Some(plot), false) = (&args.plot, drawn) {
+                let svg = chart::svg(path, found, &description).ok_or_else(|| {
+                    Failure::message(format!(
+                        "a {} filter has no bits to draw: leave --plot out",
+                        description.kind
+                    ))
+                })?;
+                std::fs::write(plot, svg).map_err(|error| cannot_write(plot, &error))?;
+                drawn = true;
+            }
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn object(path: &Path, found: &Found, description: &Description) -> Value {
+    let mut object = Map::new();
+    let mut put = |name: &str, value: Value| drop(object.insert(name.to_owned(), value));
+    put("file", json!(path.to_string_lossy()));
+    put("format", json!(description.format.name()));
+    put("kind", json!(description.kind));
+    put("capacity", json!(description.capacity));
+    put("bits", json!(description.bits));
+    put("probes", json!(description.probes));
+    put("size_bytes", json!(description.size_bytes));
+    put("fill", json!(description.fill));
+    put("estimated_keys", json!(description.estimated_keys));
+    put(
+        "false_positive_rate",
+        json!(description.false_positive_rate),
+    );
+    put("estimated_rate", json!(description.estimated_rate));
+    let place = &found.place;
+    if let Some(number) = place.row_group {
+        put("row_group", json!(number));
+    }
+    if let Some(name) = &place.column {
+        put("column", json!(name));
+    }
+    if let Some(key) = &place.key {
+        put("key", json!(String::from_utf8_lossy(key)));
+    }
+    if let Some(number) = place.granule {
+        put("granule", json!(number));
+    }
+    for (name, detail) in &description.details {
+        let value = match detail {
+            Detail::Number(number) => json!(number),
+            Detail::Share(share) => json!(share),
+            Detail::Text(text) => json!(text),
+            Detail::Flag(flag) => json!(flag),
+        };
+        put(name, value);
+    }
+    Value::Object(object)
+}
+
+fn table(
+    path: &Path,
+    found: &Found,
+    description: &Description,
+    out: &mut impl Write,
+) -> Result<(), Failure> {
+    let place = found.place.to_string();
+    let name = if place.is_empty() {
+        path.display().to_string()
+    } else {
+        format!("{}: {place}", path.display())
+    };
+    writeln!(out, "{name}")?;
+    let mut line = |name: &str, value: String| writeln!(out, "  {name:<22}{value}");
+    line("format", description.format.name().to_owned())?;
+    line("kind", description.kind.to_owned())?;
+    line("size", format::size(description.size_bytes))?;
+    if let Some(keys) = description.estimated_keys {
+        let room = match description.capacity {
+            Some(capacity) => format!(" of {}", format::grouped(capacity)),
+            None => String::new(),
+        };
+        line("keys, about", format!("{}{room}", format::grouped(keys)))?;
+    }
+    if let Some(rate) = description.false_positive_rate {
+        line("rate asked for", format::asked_rate(rate))?;
+    }
+    if let Some(rate) = description.estimated_rate {
+        line("rate now", format::rate(rate, 3))?;
+    }
+    if let Some(bits) = description.bits {
+        let probes = description.probes.map_or(String::new(), |probes| {
+            format!(", {} a key", format::grouped(u64::from(probes)))
+        });
+        line("bits", format!("{}{probes}", format::grouped(bits)))?;
+    }
+    if let Some(fill) = description.fill {
+        line("fill", format::rate(fill, 3))?;
+    }
+    for (name, detail) in &description.details {
+        let value = match detail {
+            Detail::Number(number) => format::grouped(*number),
+            Detail::Share(share) => format::rate(*share, 3),
+            Detail::Text(text) => text.clone(),
+            Detail::Flag(flag) => if *flag { "yes" } else { "no" }.to_owned(),
+        };
+        line(&name.replace('_', " "), value)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,183 @@
+//! What comes in: files or standard input, unpacked if packed, in blocks of whole lines.
+
+mod block;
+mod pipeline;
+mod unpack;
+
+pub(crate) use block::{Block, Blocks};
+pub(crate) use pipeline::in_order;
+
+use crate::failure::Failure;
+use clap::Args;
+use std::fs::{self, File};
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+/// Where lines come from and what ends them.
+#[derive(Args, Debug, Clone, Default)]
+pub(crate) struct InputArgs {
+    /// Files with a key a line; none or - is standard input; .gz, .zst, .bz2, .xz and .lz4 are unpacked
+    #[arg(value_name = "INPUT")]
+    pub(crate) inputs: Vec<PathBuf>,
+    /// Lines end in NUL, not in a line feed
+    #[arg(short = '0', long = "null")]
+    pub(crate) null: bool,
+    /// Lines end in CR LF: the CR is not part of the key
+    #[arg(long, conflicts_with = "null")]
+    pub(crate) crlf: bool,
+}
+
+/// What ends a line.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct LineEnd {
+    pub(crate) byte: u8,
+    /// A CR before it belongs to it.
+    pub(crate) carriage_return: bool,
+}
+
+impl LineEnd {
+    /// A line without its end.
+    #[inline]
+    pub(crate) fn strip(self, line: &[u8]) -> &[u8] {
+        let line = line.strip_suffix(&[self.byte]).unwrap_or(line);
+        match line {
+            [line @ .., b'\r'] if self.carriage_return => line,
+            line => line,
+        }
+    }
+}
+
+impl InputArgs {
+    pub(crate) fn line_end(&self) -> LineEnd {
+        LineEnd {
+            byte: if self.null { 0 } else { b'\n' },
+            carriage_return: self.crlf,
+        }
+    }
+
+    /// The inputs, standard input if there are none.
+    pub(crate) fn paths(&self) -> Vec<PathBuf> {
+        if self.inputs.is_empty() {
+            vec![PathBuf::from("-")]
+        } else {
+            self.inputs.clone()
+        }
+    }
+
+    /// Whether all inputs are files, which can be read twice and by another thread.
+    pub(crate) fn are_regular_files(&self) -> bool {
+        self.paths().iter().all(|path| {
+            !is_standard(path) && fs::metadata(path).is_ok_and(|metadata| metadata.is_file())
+        })
+    }
+
+    /// Bytes of all inputs as they lie on disk; none for pipes.
+    pub(crate) fn size(&self) -> Option<u64> {
+        if !self.are_regular_files() {
+            return None;
+        }
+        let sizes = self.paths().into_iter().map(|path| {
+            let metadata = fs::metadata(path).ok()?;
+            Some(metadata.len())
+        });
+        sizes.sum()
+    }
+
+    pub(crate) fn blocks(&self) -> Blocks {
+        Blocks::new(self.paths(), self.line_end())
+    }
+
+    /// How many lines there are.
+    pub(crate) fn count_lines(&self) -> Result<u64, Failure> {
+        let mut blocks = self.blocks();
+        let mut block = Block::default();
+        let mut lines = 0;
+        while blocks.fill(&mut block)? {
+            lines += block.count_lines();
+        }
+        Ok(lines)
+    }
+
+    /// All lines, for lists that are kept in memory anyway.
+    pub(crate) fn all_lines(&self) -> Result<Vec<Vec<u8>>, Failure> {
+        let mut blocks = self.blocks();
+        let mut block = Block::default();
+        let mut lines = Vec::new();
+        while blocks.fill(&mut block)? {
+            lines.extend(block.lines().map(|line| block.key(line).to_vec()));
+        }
+        Ok(lines)
+    }
+
+    /// Nothing is read and replaced at once.
+    pub(crate) fn refuse_as_output(&self, output: &Path) -> Result<(), Failure> {
+        for input in self.paths() {
+            if !is_standard(&input) && same_file(&input, output) {
+                return Err(Failure::message(format!(
+                    "{} is an input and the output: write to another file",
+                    output.display()
+                )));
+            }
+        }
+        Ok(())
+    }
+}
+
+fn is_standard(path: &Path) -> bool {
+    path.as_os_str() == "-"
+}
+
+#[cfg(unix)]
+fn same_file(one: &Path, other: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    let id = |path: &Path| {
+        fs::metadata(path)
+            .map(|found| (found.dev(), found.ino()))
+            .ok()
+    };
+    id(one).is_some_and(|id_of_one| Some(id_of_one) == id(other))
+}
+
+#[cfg(not(unix))]
+fn same_file(one: &Path, other: &Path) -> bool {
+    fs::canonicalize(one).is_ok_and(|one| fs::canonicalize(other).is_ok_and(|other| one == other))
+}
+
+/// Opens an input and unpacks it by its first bytes.
+fn open(path: &Path) -> Result<Box<dyn Read + Send>, Failure> {
+    if is_standard(path) {
+        return unpack::by_magic(io::stdin()).map_err(|error| cannot_read(path, &error));
+    }
+    let file = open_file(path)?;
+    unpack::by_magic(file).map_err(|error| cannot_read(path, &error))
+}
+
+/// Opens a file; a folder is refused with words of ours.
+pub(crate) fn open_file(path: &Path) -> Result<File, Failure> {
+    let file = File::open(path).map_err(|error| cannot_read(path, &error))?;
+    let is_folder = file.metadata().is_ok_and(|metadata| metadata.is_dir());
+    if is_folder {
+        return Err(Failure::message(format!(
+            "{} is a folder: give the files in it",
+            path.display()
+        )));
+    }
+    Ok(file)
+}
+
+pub(crate) fn cannot_read(path: &Path, error: &io::Error) -> Failure {
+    let name = if is_standard(path) {
+        "standard input".into()
+    } else {
+        path.display().to_string()
+    };
+    let advice = match error.kind() {
+        io::ErrorKind::NotFound => "give the path of a file that is there",
+        io::ErrorKind::PermissionDenied => "ask its owner for the permission to read it",
+        io::ErrorKind::UnexpectedEof | io::ErrorKind::InvalidData | io::ErrorKind::InvalidInput => {
+            "it is damaged or cut off: unpack it by hand to see how far it goes"
+        }
+        _ => "look at the disk or the pipe that it comes from",
+    };
+    Failure::message(format!("{name} cannot be read ({error}): {advice}"))
+}

@@ -1,0 +1,192 @@
+//! `mayhap merge`, `convert` and `fold`: filters made of filters, without their keys.
+
+use crate::args;
+use crate::failure::Failure;
+use crate::filters::OpenArgs;
+use crate::format;
+use crate::output::Output;
+use clap::Args;
+use mayhap::AnyFilter;
+use mayhap_codec::native::HashKey;
+use mayhap_codec::{Filter, Format};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+pub(crate) const MERGE_EXAMPLES: &str = "\
+Examples:
+  mayhap merge monday.mayhap tuesday.mayhap -o week.mayhap
+  mayhap merge part-*.guava -o all.guava
+
+All must be of one format and shape: build them with the same --capacity and --fpr.";
+
+pub(crate) const CONVERT_EXAMPLES: &str = "\
+Examples:
+  mayhap convert users.guava -o users.mayhap                     safe on disk, and asked the same way
+  mayhap convert users.mayhap -o users.guava --format guava      and back
+  mayhap convert f.dump -o f.chunks --format redisbloom          DUMP to SCANDUMP
+
+Bits mean what the hash says that set them, so a filter moves only between formats that hash alike, and into
+mayhap's own, which knows all hashes. Otherwise build the filter anew from its keys.";
+
+pub(crate) const FOLD_EXAMPLES: &str = "\
+Examples:
+  mayhap fold big.mayhap -o small.mayhap --fpr 1%    halved as long as the rate stays below 1 %
+
+For bloom filters that were made for more keys than came. No key is lost.";
+
+#[derive(Args, Debug)]
+pub(crate) struct MergeArgs {
+    /// Filters of one format and shape
+    #[arg(value_name = "FILTER", required = true, num_args = 1..)]
+    filters: Vec<PathBuf>,
+    /// Where the union goes; standard output if not given
+    #[arg(short = 'o', long, value_name = "FILE")]
+    output: Option<PathBuf>,
+    #[command(flatten)]
+    open: OpenArgs,
+    /// Replace a file that is no filter
+    #[arg(long)]
+    force: bool,
+}
+
+pub(crate) fn merge(args: &MergeArgs, out: &mut impl Write) -> Result<ExitCode, Failure> {
+    let mut merged: Option<(Filter, &Path)> = None;
+    for path in &args.filters {
+        let next = args.open.open_one(path)?;
+        match &mut merged {
+            None => merged = Some((next, path)),
+            Some((filter, first)) => filter.union_with(&next).map_err(|error| {
+                Failure::message(format!(
+                    "{} and {} cannot be merged: {error}",
+                    first.display(),
+                    path.display()
+                ))
+            })?,
+        }
+    }
+    let Some((filter, _)) = merged else {
+        return Err(Failure::message("merge needs filters: give two or more"));
+    };
+    write(args.output.as_deref(), &filter, &args.open, args.force, out)
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct ConvertArgs {
+    /// A filter
+    #[arg(value_name = "IN")]
+    input: PathBuf,
+    /// Where it goes; standard output if not given
+    #[arg(short = 'o', long, value_name = "OUT")]
+    output: Option<PathBuf>,
+    /// The format it becomes
+    #[arg(long, value_name = "FORMAT", value_parser = args::format, default_value = "mayhap")]
+    format: Format,
+    /// The format it is, where its bytes do not tell
+    #[arg(long, value_name = "FORMAT", value_parser = args::format)]
+    from: Option<Format>,
+    /// The rate of a ClickHouse index
+    #[arg(long, value_name = "P", value_parser = args::rate, allow_negative_numbers = true)]
+    fpr: Option<f64>,
+    /// The hashes of a ClickHouse index of tokens or n-grams
+    #[arg(long, value_name = "K")]
+    probes: Option<u32>,
+    /// What else the format it is knows
+    #[arg(short = 'P', value_name = "NAME=VALUE")]
+    parameters: Vec<String>,
+    /// The secret key of a filter that was made with one outside
+    #[arg(long, value_name = "FILE")]
+    key_file: Option<PathBuf>,
+    /// Replace a file that is no filter
+    #[arg(long)]
+    force: bool,
+}
+
+pub(crate) fn convert(args: &ConvertArgs, out: &mut impl Write) -> Result<ExitCode, Failure> {
+    let open = OpenArgs {
+        from: args.from,
+        fpr: args.fpr,
+        probes: args.probes,
+        parameters: args.parameters.clone(),
+        columns: None,
+        key_file: args.key_file.clone(),
+    };
+    let filter = open.open_one(&args.input)?;
+    let from = filter.format();
+    let converted = filter.convert(args.format).map_err(|error| {
+        Failure::message(format!(
+            "{} is a {from} filter and {error}",
+            args.input.display()
+        ))
+    })?;
+    write(args.output.as_deref(), &converted, &open, args.force, out)
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct FoldArgs {
+    /// A bloom filter
+    #[arg(value_name = "FILE")]
+    input: PathBuf,
+    /// Where the smaller one goes; standard output if not given
+    #[arg(short = 'o', long, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// The rate that it must keep, as 0.01 or 1%
+    #[arg(long, value_name = "P", value_parser = args::rate, allow_negative_numbers = true)]
+    fpr: f64,
+    /// The secret key of a filter that was made with one outside
+    #[arg(long, value_name = "FILE")]
+    key_file: Option<PathBuf>,
+    /// Replace a file that is no filter
+    #[arg(long)]
+    force: bool,
+}
+
+/// Exit status 1: the filter could not be made smaller, and is written as it is.
+pub(crate) fn fold(args: &FoldArgs, out: &mut impl Write) -> Result<ExitCode, Failure> {
+    let open = OpenArgs {
+        key_file: args.key_file.clone(),
+        ..OpenArgs::default()
+    };
+    let Filter::Native(AnyFilter::Bloom(mut filter)) = open.open_one(&args.input)? else {
+        return Err(Failure::message(format!(
+            "{} is no bloom filter of mayhap's, and others cannot be halved: build it anew",
+            args.input.display()
+        )));
+    };
+    let rate = filter.estimated_rate();
+    if rate > args.fpr {
+        return Err(Failure::message(format!(
+            "{} has a rate of {} already: give a looser --fpr, or build it anew",
+            args.input.display(),
+            format::rate(rate, 3)
+        )));
+    }
+    let mut halvings = 0;
+    loop {
+        let mut smaller = filter.clone();
+        match smaller.fold()? {
+            Some(rate) if rate <= args.fpr => filter = smaller,
+            _ => break,
+        }
+        halvings += 1;
+    }
+    let filter = Filter::Native(filter.into());
+    write(args.output.as_deref(), &filter, &open, args.force, out)?;
+    Ok(ExitCode::from(u8::from(halvings == 0)))
+}
+
+fn write(
+    path: Option<&Path>,
+    filter: &Filter,
+    open: &OpenArgs,
+    force: bool,
+    out: &mut impl Write,
+) -> Result<ExitCode, Failure> {
+    // Whoever keeps the key outside keeps it outside.
+    let hash_key = match open.key_file {
+        Some(_) => HashKey::Outside,
+        None => HashKey::Inside,
+    };
+    Output::new(path, filter.format(), hash_key, force)?.write(filter, out)?;
+    Ok(ExitCode::SUCCESS)
+}

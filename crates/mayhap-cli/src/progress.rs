@@ -1,0 +1,79 @@
+//! A bar on stderr for work that takes long, when somebody looks.
+
+use indicatif::{ProgressBar, ProgressStyle};
+use std::io::{self, IsTerminal};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+const TICK: Duration = Duration::from_millis(100);
+/// Short work needs no bar.
+const PATIENCE: u32 = 5;
+
+/// Shows how far a count of bytes has come, until it is dropped.
+pub(crate) struct Progress {
+    is_done: Arc<AtomicBool>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Progress {
+    /// Of `total` bytes, if that is known (packed inputs grow when they are read, and show no end).
+    pub(crate) fn of(bytes: Arc<AtomicU64>, total: Option<u64>) -> Self {
+        let is_done = Arc::new(AtomicBool::new(false));
+        let thread = io::stderr().is_terminal().then(|| {
+            let is_done = Arc::clone(&is_done);
+            thread::spawn(move || show(&bytes, total, &is_done))
+        });
+        Self { is_done, thread }
+    }
+}
+
+impl Drop for Progress {
+    fn drop(&mut self) {
+        self.is_done.store(true, Ordering::Relaxed);
+        if let Some(thread) = self.thread.take() {
+            thread.thread().unpark();
+            // A bar that failed is no failure of the work.
+            let _ = thread.join();
+        }
+    }
+}
+
+fn show(bytes: &AtomicU64, total: Option<u64>, is_done: &AtomicBool) {
+    let mut waited = 0;
+    let mut bar: Option<ProgressBar> = None;
+    while !is_done.load(Ordering::Relaxed) {
+        thread::park_timeout(TICK);
+        waited += 1;
+        if waited < PATIENCE {
+            continue;
+        }
+        let read = bytes.load(Ordering::Relaxed);
+        let bar = bar.get_or_insert_with(|| new_bar(total));
+        if total.is_some_and(|total| read > total) {
+            bar.unset_length();
+        }
+        bar.set_position(read);
+    }
+    if let Some(bar) = bar {
+        bar.finish_and_clear();
+    }
+}
+
+fn new_bar(total: Option<u64>) -> ProgressBar {
+    let (bar, template) = match total {
+        Some(total) => (
+            ProgressBar::new(total),
+            "{wide_bar} {bytes}/{total_bytes} {bytes_per_sec} {eta} left",
+        ),
+        None => (
+            ProgressBar::new_spinner(),
+            "{spinner} {bytes} {bytes_per_sec} {elapsed}",
+        ),
+    };
+    if let Ok(style) = ProgressStyle::with_template(template) {
+        bar.set_style(style);
+    }
+    bar
+}

@@ -1,0 +1,230 @@
+//! `mayhap uniq`: each line the first time it is seen, in this run or in all runs with one state.
+
+mod seen;
+
+use crate::args::{self, threads};
+use crate::check::print_runs;
+use crate::failure::Failure;
+use crate::format;
+use crate::input::{Block, InputArgs, in_order};
+use crate::output::{self, lock};
+use crate::progress::Progress;
+use clap::Args;
+use mayhap::{HashScheme, KeyHash};
+use mayhap_codec::native::HashKey;
+use seen::Seen;
+use std::io::{self, Write};
+use std::ops::{ControlFlow, Range};
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::Duration;
+
+pub(crate) const EXAMPLES: &str = "\
+Examples:
+  mayhap uniq urls.txt > once.txt
+  mayhap uniq --state seen.mayhap found.txt >> queue.txt   no URL twice, over all runs
+  mayhap uniq --state seen.mayhap --window 24h < found.txt and again after a day
+  mayhap uniq -d urls.txt                                  the repeated ones
+  mayhap uniq -c urls.txt                                  how many different ones
+  mayhap uniq --capacity 5M --fpr 1e-4 urls.txt            less memory, for about five million different lines
+
+Lines need not be sorted, and memory does not depend on their length. A line that was seen is never printed
+again; one that was not is dropped by mistake at the rate --fpr, and at the end stderr tells how many that
+may be. The state is saved when all lines are out, as a whole; a second run on it waits for the first.";
+
+/// The rate when none is asked for: one line in a million.
+const RATE: f64 = 1e-6;
+/// Where a filter begins when nobody says how many lines there are.
+const FIRST_GUESS: u64 = 1 << 17;
+/// Below this, threads cost more than they save.
+const SMALL: u64 = 4 << 20;
+
+#[derive(Args, Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
+pub(crate) struct UniqArgs {
+    /// Different lines to make room for; it grows when there are more
+    #[arg(long, value_name = "N", value_parser = args::count, allow_negative_numbers = true)]
+    capacity: Option<u64>,
+    /// The share of new lines that may be dropped by mistake [default: 1e-6]
+    #[arg(long, value_name = "P", value_parser = args::rate, allow_negative_numbers = true)]
+    fpr: Option<f64>,
+    /// A file that remembers the lines from run to run
+    #[arg(long, value_name = "FILE")]
+    state: Option<PathBuf>,
+    /// Forget lines after this time: 90s, 15m, 24h, 7d
+    #[arg(long, value_name = "TIME", value_parser = args::duration)]
+    window: Option<Duration>,
+    /// Print the lines that were seen before, each time
+    #[arg(short = 'd', long)]
+    repeated: bool,
+    /// Print only how many lines there are to print
+    #[arg(short = 'c', long)]
+    count: bool,
+    /// Do not tell how many lines may have been dropped by mistake
+    #[arg(short = 'q', long)]
+    quiet: bool,
+    /// Hand every line on at once
+    #[arg(long)]
+    line_buffered: bool,
+    /// Hash with a secret key, for lines from strangers; it goes into the state
+    #[arg(long)]
+    keyed: bool,
+    /// Threads [default: all cores]
+    #[arg(short = 'j', value_name = "N", value_parser = args::thread_count)]
+    threads: Option<usize>,
+    #[command(flatten)]
+    input: InputArgs,
+}
+
+/// A block, where its lines lie, and their hashes.
+struct Hashed {
+    block: Block,
+    ends: Vec<usize>,
+    hashes: Vec<KeyHash>,
+}
+
+fn hash(block: Block, scheme: HashScheme) -> Hashed {
+    let (mut ends, mut hashes) = (Vec::new(), Vec::new());
+    for line in block.lines() {
+        ends.push(line.end);
+        hashes.push(scheme.hash(block.key(line)));
+    }
+    Hashed {
+        block,
+        ends,
+        hashes,
+    }
+}
+
+pub(crate) fn run(args: &UniqArgs, out: &mut impl Write) -> Result<ExitCode, Failure> {
+    if let Some(state) = &args.state {
+        args.input.refuse_as_output(state)?;
+        output::remove_when_interrupted(state);
+    }
+    let _lock = args.state.as_deref().map(lock).transpose()?;
+    let mut seen = Seen::open(args)?;
+    let scheme = seen.scheme();
+    let blocks = args.input.blocks();
+    let _progress = Progress::of(blocks.bytes_read(), args.input.size());
+    let is_small = args.input.size().is_some_and(|size| size < SMALL);
+    let threads = if is_small { 1 } else { threads(args.threads) };
+    let (mut lines, mut kept, mut printed) = (0, 0, 0);
+    let (mut is_new, mut runs) = (Vec::new(), Vec::new());
+    in_order(
+        blocks,
+        threads,
+        |block| hash(block, scheme),
+        |hashed| {
+            seen.insert(&hashed.hashes, &mut is_new);
+            lines += hashed.ends.len() as u64;
+            let new = is_new.iter().filter(|&&is_new| is_new).count() as u64;
+            kept += new;
+            printed += if args.repeated {
+                hashed.ends.len() as u64 - new
+            } else {
+                new
+            };
+            if !args.count {
+                select(&hashed.ends, &is_new, !args.repeated, &mut runs);
+                print_runs(&hashed.block, &runs, out)?;
+                if args.line_buffered {
+                    out.flush()?;
+                }
+            }
+            Ok(ControlFlow::Continue(()))
+        },
+    )?;
+    if args.count {
+        writeln!(out, "{printed}")?;
+    }
+    // Lines that did not get out must not count as seen.
+    out.flush()?;
+    if let Some(path) = &args.state {
+        mayhap_codec::native::save(&seen.into_filter(), HashKey::Inside, path)
+            .map_err(|error| output::cannot_write(path, &error))?;
+        tell(args, lines, kept, None);
+    } else {
+        let rate = seen.rate();
+        tell(args, lines, kept, Some(rate));
+    }
+    Ok(ExitCode::from(u8::from(printed == 0)))
+}
+
+/// The lines to be printed, in runs.
+fn select(ends: &[usize], is_new: &[bool], wanted: bool, runs: &mut Vec<Range<usize>>) {
+    runs.clear();
+    let mut begin = 0;
+    for (&end, &is_new) in ends.iter().zip(is_new) {
+        if is_new == wanted {
+            match runs.last_mut() {
+                Some(last) if last.end == begin => last.end = end,
+                _ => runs.push(begin..end),
+            }
+        }
+        begin = end;
+    }
+}
+
+/// How many lines may have been dropped by mistake.
+fn tell(args: &UniqArgs, lines: u64, kept: u64, rate: Option<f64>) {
+    if args.quiet {
+        return;
+    }
+    let rate = rate.unwrap_or_else(|| args.fpr.unwrap_or(RATE));
+    // Each new line was dropped with at most the rate that the filter has come to by now.
+    let expected = (kept as f64 * rate / (1.0 - rate).max(f64::MIN_POSITIVE))
+        .min(lines.saturating_sub(kept) as f64);
+    let most = at_most(expected).min(lines.saturating_sub(kept));
+    // With stderr gone there is nobody to tell.
+    let _ = writeln!(
+        io::stderr(),
+        "mayhap: {} of {} lines were new; about {} of the others may have been, and at most {} (99.9 % sure)",
+        format::grouped(kept),
+        format::grouped(lines),
+        if expected < 0.95 {
+            format!("{expected:.1}")
+        } else {
+            format!("{expected:.0}")
+        },
+        format::grouped(most)
+    );
+}
+
+/// So many or fewer, in 999 of 1000 cases, when so many are to be expected (Poisson).
+fn at_most(expected: f64) -> u64 {
+    if expected > 1000.0 {
+        return (expected + 3.1 * expected.sqrt()).ceil() as u64;
+    }
+    let (mut count, mut term) = (0, (-expected).exp());
+    let mut sum = term;
+    while sum < 0.999 {
+        count += 1;
+        term *= expected / count as f64;
+        sum += term;
+    }
+    count
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bounds_are_those_of_poisson() {
+        assert_eq!(at_most(0.0), 0);
+        assert_eq!(at_most(0.0005), 0);
+        assert_eq!(at_most(0.01), 1);
+        assert_eq!(at_most(1.0), 5);
+        assert_eq!(at_most(10.0), 21);
+        assert!((2100..2200).contains(&at_most(2000.0)));
+    }
+
+    #[test]
+    fn neighbours_are_printed_at_once() {
+        let mut runs = Vec::new();
+        select(&[2, 5, 7, 9], &[true, true, false, true], true, &mut runs);
+        assert_eq!(runs, [0..5, 7..9]);
+        select(&[2, 5, 7, 9], &[true, true, false, true], false, &mut runs);
+        assert_eq!((runs.len(), &runs[0]), (1, &(5..7)));
+    }
+}

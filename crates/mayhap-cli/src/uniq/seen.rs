@@ -1,0 +1,132 @@
+//! The lines that were seen: a filter that grows, or one that forgets.
+
+use super::{FIRST_GUESS, RATE, UniqArgs};
+use crate::build::{now, random_key};
+use crate::failure::Failure;
+use crate::filters::OpenArgs;
+use mayhap::plan::{GrowingPlan, WindowPlan};
+use mayhap::{AnyFilter, GrowingBloom, HashScheme, KeyHash, WindowBloom};
+use mayhap_codec::Filter;
+use std::path::Path;
+
+pub(super) enum Seen {
+    Growing(GrowingBloom),
+    Window(WindowBloom),
+}
+
+impl Seen {
+    /// The state, or a new filter.
+    pub(super) fn open(args: &UniqArgs) -> Result<Self, Failure> {
+        match &args.state {
+            Some(path) if path.exists() => Self::from_state(args, path),
+            _ => Self::new(args),
+        }
+    }
+
+    fn new(args: &UniqArgs) -> Result<Self, Failure> {
+        let capacity = args.capacity.unwrap_or(FIRST_GUESS);
+        let rate = args.fpr.unwrap_or(RATE);
+        let scheme = if args.keyed {
+            HashScheme::Sip13(random_key()?)
+        } else {
+            HashScheme::Xxh3
+        };
+        Ok(match args.window {
+            Some(window) => Self::Window(WindowBloom::from_plan(
+                WindowPlan::new(capacity, rate, window)?,
+                scheme,
+                now(),
+            )?),
+            None => Self::Growing(GrowingBloom::from_plan(
+                GrowingPlan::new(capacity, rate)?,
+                scheme,
+            )?),
+        })
+    }
+
+    fn from_state(args: &UniqArgs, path: &Path) -> Result<Self, Failure> {
+        let refuse = |said: &str| {
+            Err(Failure::message(format!(
+                "{} {said}, or give --state another file",
+                path.display()
+            )))
+        };
+        let filter = OpenArgs::default().open_one(path)?;
+        let asked = match &filter {
+            Filter::Native(filter) => filter.stats().false_positive_rate,
+            _ => return refuse("is another system's filter: make a state with uniq"),
+        };
+        if args
+            .fpr
+            .is_some_and(|rate| rate.to_bits() != asked.to_bits())
+        {
+            return refuse(&format!("has a rate of {asked:e}: leave --fpr out"));
+        }
+        match (filter, args.window) {
+            (Filter::Native(AnyFilter::Growing(filter)), None) => Ok(Self::Growing(filter)),
+            (Filter::Native(AnyFilter::Window(filter)), window) => {
+                let own = u128::from(filter.plan().window_ms());
+                match window {
+                    Some(window) if window.as_millis() != own => refuse(&format!(
+                        "remembers for {} seconds: leave --window out",
+                        own / 1000
+                    )),
+                    _ => Ok(Self::Window(filter)),
+                }
+            }
+            (Filter::Native(AnyFilter::Growing(_)), Some(_)) => {
+                refuse("forgets nothing: leave --window out")
+            }
+            (Filter::Native(other), _) => refuse(&format!(
+                "is a {} filter, and a state is a growing or a window one: make it with uniq",
+                other.kind()
+            )),
+            _ => refuse("is no state: make one with uniq"),
+        }
+    }
+
+    pub(super) fn scheme(&self) -> HashScheme {
+        match self {
+            Self::Growing(filter) => filter.scheme(),
+            Self::Window(filter) => filter.scheme(),
+        }
+    }
+
+    /// Which lines are new, each the first time only, and takes them in. The whole batch is asked first, which brings its memory
+    /// into the cache; what is not in goes in one by one, so that a line that comes twice in a batch is new once.
+    pub(super) fn insert(&mut self, hashes: &[KeyHash], is_new: &mut Vec<bool>) {
+        is_new.resize(hashes.len(), false);
+        match self {
+            Self::Growing(filter) => {
+                filter.contains_hashes(hashes, is_new);
+                for (&hash, is_new) in hashes.iter().zip(is_new) {
+                    *is_new = !*is_new && filter.insert_hash(hash);
+                }
+            }
+            Self::Window(filter) => {
+                let now = now();
+                filter.contains_hashes(hashes, now, is_new);
+                for (&hash, is_new) in hashes.iter().zip(is_new) {
+                    let was_in = std::mem::take(is_new);
+                    // A sighting renews the memory of a line.
+                    *is_new = filter.insert_hash(hash, now) && !was_in;
+                }
+            }
+        }
+    }
+
+    /// The rate that it has come to.
+    pub(super) fn rate(&self) -> f64 {
+        match self {
+            Self::Growing(filter) => filter.estimated_rate(),
+            Self::Window(filter) => filter.estimated_rate(filter.newest()),
+        }
+    }
+
+    pub(super) fn into_filter(self) -> AnyFilter {
+        match self {
+            Self::Growing(filter) => filter.into(),
+            Self::Window(filter) => filter.into(),
+        }
+    }
+}

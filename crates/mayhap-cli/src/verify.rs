@@ -1,0 +1,83 @@
+//! `mayhap verify`: every checksum of a file, and what can be saved of a damaged one.
+
+use crate::failure::Failure;
+use crate::filters::{OpenArgs, read};
+use crate::format;
+use crate::output::Output;
+use clap::Args;
+use mayhap_codec::native::{self, HashKey};
+use mayhap_codec::{Filter, Format, Limits};
+use std::io::Write;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+pub(crate) const EXAMPLES: &str = "\
+Examples:
+  mayhap verify seen.mayhap                                every checksum
+  mayhap verify seen.mayhap --repair ones -o whole.mayhap  damaged pages become ones
+
+A page of ones says yes to every key that it is asked about: no key is lost, and the rate is higher, which is
+told. Exit status: 0 whole (or repaired), 2 damaged.";
+
+#[derive(Args, Debug)]
+pub(crate) struct VerifyArgs {
+    /// A filter of any format
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+    /// Replace what is damaged: by ones
+    #[arg(long, value_name = "ones", value_parser = ["ones"], requires = "output")]
+    repair: Option<String>,
+    /// Where the repaired filter goes
+    #[arg(short = 'o', long, value_name = "FILE", requires = "repair")]
+    output: Option<PathBuf>,
+    #[command(flatten)]
+    open: OpenArgs,
+    /// Replace a file that is no filter
+    #[arg(long)]
+    force: bool,
+}
+
+pub(crate) fn run(args: &VerifyArgs, out: &mut impl Write) -> Result<ExitCode, Failure> {
+    let bytes = read(&args.file)?;
+    if args.repair.is_some() {
+        return repair(args, &bytes, out);
+    }
+    let found = args.open.open_bytes(&args.file, &bytes)?;
+    let name = args.file.display();
+    let size = format::size(bytes.len() as u64);
+    match found.first().map(|found| found.filter.format()) {
+        Some(Format::Mayhap) => writeln!(out, "{name}: whole, {size}, every checksum is right")?,
+        Some(Format::RedisBloomDump) => {
+            writeln!(out, "{name}: whole, {size}, its checksum is right")?;
+        }
+        Some(format) => writeln!(
+            out,
+            "{name}: well formed, {size}; {format} keeps no checksum of its filters, so that changed bits do not show"
+        )?,
+        None => {}
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn repair(args: &VerifyArgs, bytes: &[u8], out: &mut impl Write) -> Result<ExitCode, Failure> {
+    let limits = Limits {
+        most_bytes: u64::MAX,
+    };
+    let repaired = native::repair_with_ones(bytes, limits, args.open.key()?)
+        .map_err(|error| Failure::message(format!("{}: {error}", args.file.display())))?;
+    let hash_key = match args.open.key_file {
+        Some(_) => HashKey::Outside,
+        None => HashKey::Inside,
+    };
+    let output = Output::new(args.output.as_deref(), Format::Mayhap, hash_key, args.force)?;
+    output.write(&Filter::Native(repaired.filter), out)?;
+    writeln!(
+        out,
+        "{}: {} of {} damaged, now all ones; no key is lost, and the rate is {}",
+        args.file.display(),
+        repaired.damaged_pages.len(),
+        format::counted(repaired.pages, "page"),
+        format::rate(repaired.estimated_rate, 3)
+    )?;
+    Ok(ExitCode::SUCCESS)
+}

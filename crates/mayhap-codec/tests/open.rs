@@ -1,0 +1,239 @@
+//! Files of every system through one door: opened by their bytes, asked, and written again.
+
+use mayhap_codec::{
+    Builder, Format, KeyReader, KeyType, Limits, OpenError, Opening, Parameters, Recipe, open,
+};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+fn golden() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../golden")
+}
+
+fn files(dialect: &str, extension: &str) -> Vec<PathBuf> {
+    let entries = fs::read_dir(golden().join(dialect)).expect("a folder of cases");
+    let mut files: Vec<PathBuf> = entries
+        .map(|entry| entry.expect("an entry").path())
+        .filter(|path| path.to_string_lossy().ends_with(extension))
+        .collect();
+    files.sort();
+    assert!(!files.is_empty(), "{dialect} has {extension} files");
+    files
+}
+
+#[test]
+fn what_is_opened_is_written_byte_for_byte() {
+    for (dialect, extension, format) in [
+        ("guava", ".bin", Format::Guava),
+        ("hadoop-bloom", ".bin", Format::Hadoop),
+        ("hadoop-counting", ".bin", Format::HadoopCounting),
+        ("hadoop-dynamic", ".bin", Format::HadoopDynamic),
+        ("hadoop-retouched", ".bin", Format::HadoopRetouched),
+        ("spark", ".bin", Format::Spark),
+        ("parquet-sbbf", ".bin", Format::Parquet),
+        ("rocksdb-bloom", ".bin", Format::RocksDb),
+        ("redisbloom", ".chunks.bin", Format::RedisBloom),
+        ("redisbloom", ".dump.bin", Format::RedisBloomDump),
+        ("bip37", ".bin", Format::Bip37),
+        ("native", ".mayhap", Format::Mayhap),
+    ] {
+        let mut written = 0;
+        for path in files(dialect, extension) {
+            let bytes = fs::read(&path).expect("a readable file");
+            let is_cuckoo = path.file_name().is_some_and(|name| {
+                let name = name.to_string_lossy();
+                name.starts_with("cf")
+            });
+            let format = match (format, is_cuckoo) {
+                (Format::RedisBloom, true) => Format::RedisBloomCuckoo,
+                (format, _) => format,
+            };
+            let opening = Opening {
+                format: Some(format),
+                ..Opening::default()
+            };
+            let found = open(&bytes, &opening).unwrap_or_else(|error| panic!("{path:?}: {error}"));
+            let [found] = found.as_slice() else {
+                panic!("{path:?} has {} filters", found.len())
+            };
+            assert_eq!(found.filter.format(), format);
+            // LZF has many spellings, and old layouts are written as new ones.
+            if let Ok(again) = found.filter.encode()
+                && format != Format::RedisBloomDump
+            {
+                if again == bytes {
+                    written += 1;
+                } else {
+                    let legacy = path.to_string_lossy().contains("legacy");
+                    assert!(legacy, "{path:?} is not written as it was");
+                }
+            }
+            let description = found.filter.describe();
+            assert_eq!(description.format, format);
+            assert!(
+                description
+                    .estimated_rate
+                    .is_none_or(|rate| (0.0..=1.0).contains(&rate))
+            );
+        }
+        assert!(written > 0 || format == Format::RedisBloomDump, "{dialect}");
+    }
+}
+
+#[test]
+fn containers_are_known_by_their_bytes() {
+    for (dialect, extension, format) in [
+        ("leveldb-table", ".ldb", Format::LevelDb),
+        ("rocksdb-bloom", ".sst", Format::RocksDb),
+        ("parquet-file", ".parquet", Format::Parquet),
+    ] {
+        for path in files(dialect, extension) {
+            let bytes = fs::read(&path).expect("a readable file");
+            for format_given in [None, Some(format)] {
+                let opening = Opening {
+                    format: format_given,
+                    ..Opening::default()
+                };
+                let found =
+                    open(&bytes, &opening).unwrap_or_else(|error| panic!("{path:?}: {error}"));
+                assert!(found.iter().all(|found| found.filter.format() == format));
+            }
+        }
+    }
+}
+
+#[test]
+fn what_a_file_does_not_say_is_asked_for() {
+    let path = &files("clickhouse-bloom_filter", ".idx")[0];
+    let bytes = fs::read(path).expect("a readable file");
+    let error = open(&bytes, &Opening::default()).expect_err("no rate");
+    assert!(error.to_string().contains("--fpr"), "{error}");
+    let opening = Opening {
+        rate: Some(0.01),
+        ..Opening::default()
+    };
+    assert!(open(&bytes, &opening).is_ok());
+
+    let error = open(&[0; 64], &Opening::default()).expect_err("zeros are anything");
+    assert!(matches!(error, OpenError::Ambiguous(_)), "{error}");
+    let error = open(b"#!/bin/sh\n", &Opening::default()).err();
+    assert!(error.is_some());
+}
+
+#[test]
+fn a_recipe_makes_what_opening_reads() {
+    let key_type = KeyType::from_name("i64").expect("a key type");
+    for (format, given) in [
+        (Format::Guava, &["strategy=mitz32"][..]),
+        (Format::Hadoop, &["hash=jenkins"]),
+        (Format::HadoopCounting, &[]),
+        (Format::HadoopDynamic, &["nr=10"]),
+        (Format::HadoopRetouched, &[]),
+        (Format::Spark, &["version=1"]),
+        (Format::Spark, &["version=2", "seed=7"]),
+        (Format::ClickHouse, &["type=Int64"]),
+        (Format::ClickHouseTokenbf, &["seed=3"]),
+        (Format::LevelDb, &["bits_per_key=12"]),
+        (Format::RocksDb, &["variant=legacy"]),
+        (Format::RocksDb, &[]),
+        (Format::Parquet, &[]),
+        (Format::RedisBloom, &["expansion=4"]),
+        (Format::RedisBloomCuckoo, &["bucket=4"]),
+        (Format::RedisBloomDump, &["family=cf", "rdb=12"]),
+        (Format::Bip37, &["tweak=5"]),
+    ] {
+        let parameters = Parameters::new(format, given).expect("good parameters");
+        let reader = parameters.key_reader(key_type).expect("a reader");
+        let recipe = Recipe {
+            parameters,
+            capacity: Some(100),
+            rate: Some(0.01),
+            bits: (format == Format::ClickHouseTokenbf).then_some(2048),
+            probes: (format == Format::ClickHouseTokenbf).then_some(5),
+        };
+        let mut builder = recipe.start(0).expect("a filter");
+        let key = |number: i64| reader.read(number.to_string().as_bytes()).expect("a key");
+        for number in 0..100 {
+            builder.insert(&key(number)).expect("room");
+        }
+        let filter = builder.finish().expect("a filter");
+        let bytes = filter.encode().expect("bytes");
+        let opening = Opening {
+            format: Some(format),
+            parameters: given.iter().map(|&text| text.to_owned()).collect(),
+            rate: Some(0.01),
+            probes: Some(5),
+            limits: Limits::default(),
+            ..Opening::default()
+        };
+        let found = open(&bytes, &opening).expect("what was written");
+        let opened = &found[0].filter;
+        assert!(
+            (0..100).all(|number| opened.contains(&key(number))),
+            "{format}"
+        );
+        let strangers = (1000..2000).filter(|&number| opened.contains(&key(number)));
+        assert!(strangers.count() < 100, "{format}");
+        assert_eq!(opened.encode().as_ref(), Ok(&bytes), "{format}");
+    }
+}
+
+#[test]
+fn wrong_parameters_say_what_is_right() {
+    for (format, given, said) in [
+        (Format::Guava, "strategy=mitz", "mitz32 or mitz64"),
+        (Format::Guava, "k=0", "1 to 255"),
+        (Format::Guava, "seed=1", "strategy, funnel, k"),
+        (Format::Parquet, "k=1", "no parameters"),
+        (Format::Spark, "version=3", "1 or 2"),
+        (Format::ClickHouse, "type=int", "a type of ClickHouse's"),
+        (Format::Bip37, "tweak", "name=value"),
+    ] {
+        let error = Parameters::new(format, [given]).expect_err(given);
+        assert!(error.to_string().contains(said), "{error}");
+    }
+}
+
+#[test]
+fn filters_change_format_where_their_bits_mean_the_same() {
+    let parameters = Parameters::new(Format::Guava, [""; 0]).expect("none");
+    let recipe = Recipe {
+        parameters,
+        capacity: Some(10),
+        rate: None,
+        bits: None,
+        probes: None,
+    };
+    let mut builder = recipe.start(0).expect("a filter");
+    builder.insert(b"key").expect("room");
+    let guava = builder.finish().expect("a filter");
+    let native = guava
+        .clone()
+        .convert(Format::Mayhap)
+        .expect("all bits go there");
+    assert!(native.contains(b"key") && !native.contains(b"kex"));
+    assert_eq!(native.clone().convert(Format::Guava).as_ref(), Ok(&guava));
+    let error = native.convert(Format::Spark).expect_err("another hash");
+    assert!(error.to_string().contains("build it anew"), "{error}");
+}
+
+/// Keys go through a reader of the same parameters; others are told.
+#[test]
+fn keys_of_other_widths_are_told() {
+    let parameters = Parameters::new(Format::ClickHouse, ["type=UInt64"]).expect("good");
+    let mut builder = Builder::Granule {
+        rate: 0.01,
+        hashes: std::collections::BTreeSet::new(),
+        is_array: false,
+    };
+    assert!(builder.insert(b"five").is_err());
+    let reader = KeyReader::new(Format::ClickHouse, KeyType::Text);
+    assert_ne!(
+        reader.read(b"5"),
+        parameters
+            .key_reader(KeyType::Text)
+            .expect("good")
+            .read(b"5")
+    );
+    assert!(builder.finish().is_err(), "no values, no granule");
+}
