@@ -6,6 +6,7 @@
 
 mod clickhouse;
 mod container;
+mod door;
 mod hadoop;
 mod law;
 mod native;
@@ -33,6 +34,25 @@ pub struct Target {
     /// Where it begins: folders of `golden/`, and how names of files end there.
     pub seeds: &'static [(&'static str, &'static str)],
 }
+
+/// For those that take every format.
+const SOME_OF_ALL: &[(&str, &str)] = &[
+    ("bip37", ".bin"),
+    ("clickhouse-bloom_filter", ".idx"),
+    ("clickhouse-tokenbf_v1", ".bin"),
+    ("guava", ".bin"),
+    ("hadoop-counting", ".bin"),
+    ("hadoop-dynamic", ".bin"),
+    ("leveldb", ".bin"),
+    ("leveldb-table", ".ldb"),
+    ("native", ".mayhap"),
+    ("parquet-file", ".parquet"),
+    ("parquet-sbbf", ".bin"),
+    ("redisbloom", ".bin"),
+    ("rocksdb-bloom", ".sst"),
+    ("rocksdb-ribbon", ".bin"),
+    ("spark", ".bin"),
+];
 
 /// All decoders.
 pub const TARGETS: &[Target] = &[
@@ -87,6 +107,7 @@ pub const TARGETS: &[Target] = &[
     ),
     target("native", native::file, &[("native", ".mayhap")]),
     target("native_repair", native::repair, &[("native", ".mayhap")]),
+    target("open", door::open, SOME_OF_ALL),
     target(
         "parquet_bitset",
         plain::parquet,
@@ -135,19 +156,7 @@ pub const TARGETS: &[Target] = &[
             ("rocksdb-ribbon", ".bin"),
         ],
     ),
-    target(
-        "sniff",
-        container::sniff,
-        &[
-            ("guava", ".bin"),
-            ("hadoop-dynamic", ".bin"),
-            ("leveldb", ".bin"),
-            ("native", ".mayhap"),
-            ("redisbloom", ".bin"),
-            ("rocksdb-bloom", ".sst"),
-            ("spark", ".bin"),
-        ],
-    ),
+    target("sniff", container::sniff, SOME_OF_ALL),
     target("spark", plain::spark, &[("spark", ".bin")]),
     target(
         "table",

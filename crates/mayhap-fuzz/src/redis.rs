@@ -80,7 +80,10 @@ fn cuckoo_filter(mut filter: Cuckoo, comes_back: impl Fn(&Cuckoo)) {
         let was_in = filter.contains(key);
         assert_eq!(filter.remove(key), was_in);
     }
-    filter.compact();
+    // Each slot may look at each table: a forged chain of thousands would take as long as in RedisBloom.
+    if tables < 256 {
+        filter.compact();
+    }
     comes_back(&filter);
     let mut position = 0;
     while let Some((next, chunk)) = filter.scan(position) {
