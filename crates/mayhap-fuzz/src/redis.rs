@@ -174,6 +174,7 @@ pub(crate) fn rdb(bytes: &[u8]) {
     for file in files {
         let found = redis::rdb::each_filter(&file, LIMITS, |entry| dumped(entry.filter));
         let gathered = redis::rdb::filters(&file, LIMITS);
-        assert_eq!(found.is_ok(), gathered.is_ok());
+        // All together may be too large.
+        assert!(found.is_ok() || gathered.is_err());
     }
 }
