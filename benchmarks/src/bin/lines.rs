@@ -13,7 +13,7 @@ use std::process::{Command, Stdio};
 use std::time::Instant;
 use wait4::Wait4;
 
-const ROUNDS: usize = 5;
+const ROUNDS: usize = 3;
 const LINES: u64 = 10_000_000;
 const QUICK: u64 = 100_000;
 

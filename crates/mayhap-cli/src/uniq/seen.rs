@@ -92,17 +92,11 @@ impl Seen {
         }
     }
 
-    /// Which lines are new, each the first time only, and takes them in. The whole batch is asked first, which brings its memory
-    /// into the cache; what is not in goes in one by one, so that a line that comes twice in a batch is new once.
+    /// Which lines are new, each the first time only, and takes them in.
     pub(super) fn insert(&mut self, hashes: &[KeyHash], is_new: &mut Vec<bool>) {
         is_new.resize(hashes.len(), false);
         match self {
-            Self::Growing(filter) => {
-                filter.contains_hashes(hashes, is_new);
-                for (&hash, is_new) in hashes.iter().zip(is_new) {
-                    *is_new = !*is_new && filter.insert_hash(hash);
-                }
-            }
+            Self::Growing(filter) => filter.insert_hashes_telling(hashes, is_new),
             Self::Window(filter) => {
                 let now = now();
                 filter.contains_hashes(hashes, now, is_new);

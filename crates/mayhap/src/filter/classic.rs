@@ -76,7 +76,7 @@ impl ClassicBloom {
     /// so many probes are best, its rate the one at that capacity.
     ///
     /// # Errors
-    /// When there are no bits, no probes or more than 256, or the memory is not there.
+    /// When there are no bits, no probes or more than 4096, or the memory is not there.
     pub fn with_bits_and_probes(bits: u64, probes: u32, scheme: Scheme) -> Result<Self, PlanError> {
         let plan = ClassicPlan::with_bits_and_probes(bits, probes)?;
         Self::from_plan(plan, scheme, HashScheme::Xxh3)
@@ -85,7 +85,7 @@ impl ClassicBloom {
     /// An empty filter of a given shape, for callers who want to choose everything.
     ///
     /// # Errors
-    /// When the plan has no bits, no probes or more than 256, or the memory is not there.
+    /// When the plan has no bits, no probes or more than 4096, or the memory is not there.
     pub fn from_plan(
         plan: ClassicPlan,
         scheme: Scheme,
@@ -113,7 +113,7 @@ impl ClassicBloom {
     /// A filter whose bits are there already, 64 to a word: bit `i` is bit `i % 64` of word `i / 64`.
     ///
     /// # Errors
-    /// When the plan has no bits, no probes or more than 256, when the bits are not whole blocks of the scheme, when there are
+    /// When the plan has no bits, no probes or more than 4096, when the bits are not whole blocks of the scheme, when there are
     /// not as many words as the bits need, or a bit past the last is set.
     pub fn from_words(
         plan: ClassicPlan,

@@ -130,19 +130,36 @@ impl GrowingBloom {
 
     /// Inserts many hashes.
     pub fn insert_hashes(&mut self, hashes: &[KeyHash]) {
-        let mut found = [false; CHUNK];
         for hashes in hashes.chunks(CHUNK) {
-            let found = &mut found[..hashes.len()];
-            found.fill(false);
-            let asked = self.layers.len() - 1;
-            self.ask(hashes, found, asked);
-            for (&hash, &known) in hashes.iter().zip(&*found) {
-                // Layers that were still the newest when the others were asked, and have become older ones since.
-                let mut since = self.layers[asked..self.layers.len() - 1].iter();
-                if !known && !since.any(|layer| layer.contains_hash(hash)) {
-                    self.insert_into_newest(hash);
-                }
-            }
+            self.insert_chunk(hashes, &mut [false; CHUNK][..hashes.len()]);
+        }
+    }
+
+    /// Inserts many hashes and tells of each whether it was surely new; one that comes twice is new once.
+    ///
+    /// # Panics
+    /// When `hashes` and `is_new` differ in length.
+    pub fn insert_hashes_telling(&mut self, hashes: &[KeyHash], is_new: &mut [bool]) {
+        assert_eq!(
+            hashes.len(),
+            is_new.len(),
+            "one place in `is_new` for every hash"
+        );
+        for (hashes, is_new) in hashes.chunks(CHUNK).zip(is_new.chunks_mut(CHUNK)) {
+            self.insert_chunk(hashes, is_new);
+        }
+    }
+
+    /// All layers are asked first, together: what is not in goes into the newest one, whose lines are at hand then.
+    fn insert_chunk(&mut self, hashes: &[KeyHash], is_new: &mut [bool]) {
+        let asked = self.layers.len();
+        self.contains_hashes(hashes, is_new);
+        for (&hash, is_new) in hashes.iter().zip(is_new) {
+            // A layer that was the newest when it was asked, and has become an older one since.
+            let mut since = self.layers[asked - 1..self.layers.len() - 1].iter();
+            *is_new = !*is_new
+                && !since.any(|layer| layer.contains_hash(hash))
+                && self.insert_into_newest(hash);
         }
     }
 

@@ -86,7 +86,7 @@ pub(super) fn read_plan(
     let capacity = at.u64_le("capacity")?;
     let (asked, false_positive_rate) = (rate(at, "rate asked")?, rate(at, "rate")?);
     let bits = at.u64_le("bits")?;
-    let probes = small(at, "probes", "1 to 256")?;
+    let probes = small(at, "probes", "1 to 4096")?;
     let begin = at.clone();
     let (id, parameter) = (
         small(at, "walk", WALKS)?,
