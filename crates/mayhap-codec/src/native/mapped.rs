@@ -209,10 +209,23 @@ impl Mapped {
         };
         match watch.damaged(seen, asked) {
             None => Ok(()),
-            Some(page) => {
-                let header = Header::read(seen.bytes())?;
-                Err(Pages::of(seen.bytes(), &header)?.error(page))
-            }
+            Some(page) => Err(damage(seen, page)),
+        }
+    }
+
+    /// Whether all pages that were touched so far are whole: for those who ask batches with [`Verify::Lazy`], in which damage is a
+    /// `true`.
+    ///
+    /// # Errors
+    /// When one of them is damaged.
+    pub fn check_touched(&self) -> Result<(), DecodeError> {
+        let Held::Seen(seen, watch) = &self.held else {
+            return Ok(());
+        };
+        let is_damaged = |page: &AtomicU8| page.load(Ordering::Relaxed) == DAMAGED;
+        match watch.pages.iter().position(is_damaged) {
+            None => Ok(()),
+            Some(page) => Err(damage(seen, page as u64)),
         }
     }
 
@@ -278,6 +291,14 @@ impl Mapped {
             Held::Seen(seen, _) => seen.view().stats(),
             Held::Read(filter) => filter.stats(),
         }
+    }
+}
+
+fn damage(seen: &Seen, page: u64) -> DecodeError {
+    let pages = Header::read(seen.bytes()).and_then(|header| Pages::of(seen.bytes(), &header));
+    match pages {
+        Ok(pages) => pages.error(page),
+        Err(error) => error,
     }
 }
 
