@@ -8,6 +8,11 @@ use std::process::Stdio;
 /// Large enough not to be read: `check` reads what is below 32 MiB.
 const CAPACITY: u64 = 40_000_000;
 
+fn lines_of(name: &str, count: u32) -> String {
+    let lines: Vec<String> = (0..count).map(|i| format!("{name}-{i}\n")).collect();
+    lines.concat()
+}
+
 fn ask(words: &str, lines: &str) -> std::process::Output {
     let mut child = mayhap(words)
         .stdin(Stdio::piped())
@@ -28,7 +33,7 @@ fn large_filters_are_asked_in_place() {
         folder.path().join("keys"),
         folder.path().join("large.mayhap"),
     );
-    let lines: String = (0..1000).map(|i| format!("key-{i}\n")).collect();
+    let lines = lines_of("key", 1000);
     fs::write(&keys, &lines).expect("room");
     let (keys, filter) = (keys.display(), filter.display().to_string());
     let output = run(&format!("build -o {filter} --capacity {CAPACITY} {keys}"));
@@ -47,7 +52,7 @@ fn large_filters_are_asked_in_place() {
     file.seek(SeekFrom::Start(30 << 20)).expect("a place");
     file.write_all(&[0xff; 16]).expect("room");
     drop(file);
-    let many: String = (0..20_000).map(|i| format!("other-{i}\n")).collect();
+    let many = lines_of("other", 20_000);
     let output = ask(&format!("check -c {filter}"), &many);
     assert_eq!(output.status.code(), Some(2), "{}", stdout(&output));
     assert!(
