@@ -27,6 +27,7 @@ impl Output {
         hash_key: HashKey,
         force: bool,
     ) -> Result<Self, Failure> {
+        let path = path.filter(|path| path.as_os_str() != "-");
         match path {
             None if io::stdout().is_terminal() => {
                 return Err(Failure::message(
