@@ -182,7 +182,7 @@ fn write_urls(path: &Path, lines: u64) -> u64 {
     };
     let mut out = BufWriter::new(File::create(path).expect("a file for the lines"));
     for _ in 0..lines {
-        let number = random() % (lines * 63 / 100);
+        let number = random() % (lines * 60 / 100);
         different.insert(number);
         let site = number.wrapping_mul(0x2545_f491_4f6c_dd1d) >> 48;
         writeln!(

@@ -56,7 +56,7 @@ impl Host {
                 let gone = words[1..]
                     .iter()
                     .filter(|key| self.keys.remove(**key).is_some());
-                Reply::Integer(gone.count() as i64)
+                Reply::Integer(gone.map(|_| 1).sum())
             }
             b"TYPE" => Reply::Simple(
                 match self.keys.get(words[1]) {
