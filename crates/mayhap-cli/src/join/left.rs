@@ -1,0 +1,213 @@
+//! The left side: its keys as a filter, and what an exact join needs of its rows.
+
+use super::keys::Keys;
+use super::quote::Dialect;
+use super::side::Side;
+use crate::failure::Failure;
+use mayhap::{Bloom, HashScheme, KeyHash};
+use std::collections::HashMap;
+
+/// With so many keys or fewer it is worth asking the filters of row groups about each.
+const FEW_KEYS: usize = 10_000;
+/// So many hashes may be waiting before repetitions are taken out.
+const FIRST_DEDUP: usize = 1 << 20;
+
+/// What is kept of the left side beyond its filter.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Keep {
+    /// Keys while they are few.
+    FewKeys,
+    /// Every key.
+    Keys,
+    /// Every key and the other columns of its rows.
+    Rows,
+}
+
+/// The rows of one key, as a list through [`Kept::next`].
+struct Chain {
+    first: usize,
+    last: usize,
+}
+
+/// The other columns of one row, as they are printed.
+struct Kept {
+    end: usize,
+    next: Option<usize>,
+}
+
+pub(super) struct Left {
+    filter: Bloom,
+    /// None when there are too many to keep.
+    known: Option<HashMap<Box<[u8]>, Chain>>,
+    rows: Vec<Kept>,
+    columns: Vec<u8>,
+    hashes: Vec<KeyHash>,
+}
+
+impl Left {
+    /// Reads the whole side. Columns are written in the dialect of the right side.
+    pub(super) fn read(
+        side: &mut Side,
+        rate: f64,
+        keep: Keep,
+        dialect: Dialect,
+    ) -> Result<Self, Failure> {
+        let mut reading = Reading {
+            keep,
+            hashes: Vec::new(),
+            dedup_at: FIRST_DEDUP,
+            known: Some(HashMap::new()),
+            rows: Vec::new(),
+            columns: Vec::new(),
+        };
+        let mut hashes = Vec::new();
+        while side.read_keys()? {
+            side.keys().hash(HashScheme::Xxh3, &mut hashes);
+            let present = hashes.iter().zip(side.keys().iter());
+            let present = present.filter_map(|(&hash, key)| key.map(|_| hash));
+            reading.hashes.extend(present);
+            reading.dedup_when_many();
+            reading.keep_keys(side.keys());
+            if keep == Keep::Rows {
+                reading.keep_columns(side, dialect)?;
+            }
+        }
+        reading.finish(rate)
+    }
+
+    /// Which keys may be on this side.
+    pub(super) fn ask(&mut self, keys: &Keys, found: &mut Vec<bool>) {
+        keys.hash(HashScheme::Xxh3, &mut self.hashes);
+        found.clear();
+        found.resize(keys.len(), false);
+        self.filter.contains_hashes(&self.hashes, found);
+        for (found, key) in found.iter_mut().zip(keys.iter()) {
+            *found &= key.is_some();
+        }
+    }
+
+    /// Takes back what only seemed to be here, and counts it; all keys must have been kept.
+    pub(super) fn correct(&self, keys: &Keys, found: &mut [bool]) -> u64 {
+        let mut wrong = 0;
+        let passed = found.iter_mut().zip(keys.iter());
+        for (found, key) in passed.filter(|(found, _)| **found) {
+            *found = key.is_some_and(|key| self.chain(key).is_some());
+            wrong += u64::from(!*found);
+        }
+        wrong
+    }
+
+    /// The other columns of every row that has this key, each with a delimiter before it.
+    pub(super) fn columns_of(&self, key: &[u8]) -> impl Iterator<Item = &[u8]> {
+        let mut next = self.chain(key).map(|chain| chain.first);
+        std::iter::from_fn(move || {
+            let number = next?;
+            let row = self.rows.get(number)?;
+            next = row.next;
+            let begin = match number {
+                0 => 0,
+                later => self.rows[later - 1].end,
+            };
+            self.columns.get(begin..row.end)
+        })
+    }
+
+    fn chain(&self, key: &[u8]) -> Option<&Chain> {
+        self.known.as_ref()?.get(key)
+    }
+
+    /// All keys, if they are few.
+    pub(super) fn few_keys(&self) -> Option<impl Iterator<Item = &[u8]>> {
+        let known = self.known.as_ref()?;
+        (known.len() <= FEW_KEYS).then(|| known.keys().map(Box::as_ref))
+    }
+
+    /// The share of strangers that pass the filter.
+    pub(super) fn rate(&self) -> f64 {
+        self.filter.estimated_rate()
+    }
+}
+
+struct Reading {
+    keep: Keep,
+    hashes: Vec<KeyHash>,
+    dedup_at: usize,
+    known: Option<HashMap<Box<[u8]>, Chain>>,
+    rows: Vec<Kept>,
+    columns: Vec<u8>,
+}
+
+impl Reading {
+    /// The filter is sized by different keys, and a side that repeats a few of them must not take memory for each row.
+    fn dedup_when_many(&mut self) {
+        if self.hashes.len() >= self.dedup_at {
+            self.hashes.sort_unstable();
+            self.hashes.dedup();
+            self.dedup_at = (2 * self.hashes.len()).max(FIRST_DEDUP);
+        }
+    }
+
+    fn keep_keys(&mut self, keys: &Keys) {
+        let first = self.rows.len();
+        for (number, key) in keys.iter().enumerate() {
+            let row = first + number;
+            if self.keep == Keep::Rows {
+                self.rows.push(Kept { end: 0, next: None });
+            }
+            let (Some(key), Some(known)) = (key, &mut self.known) else {
+                continue;
+            };
+            match known.get_mut(key) {
+                Some(chain) => {
+                    if let Some(last) = self.rows.get_mut(chain.last) {
+                        last.next = Some(row);
+                    }
+                    chain.last = row;
+                }
+                None => {
+                    known.insert(
+                        key.into(),
+                        Chain {
+                            first: row,
+                            last: row,
+                        },
+                    );
+                }
+            }
+            if self.keep == Keep::FewKeys && known.len() > FEW_KEYS {
+                self.known = None;
+            }
+        }
+    }
+
+    /// The columns of the rows that were kept last.
+    fn keep_columns(&mut self, side: &mut Side, dialect: Dialect) -> Result<(), Failure> {
+        let (rows, columns) = (&mut self.rows, &mut self.columns);
+        let mut at = rows.len() - side.keys().len();
+        side.each_others(|fields| {
+            for field in fields {
+                columns.push(dialect.delimiter);
+                dialect.write_field(field, columns);
+            }
+            if let Some(row) = rows.get_mut(at) {
+                row.end = columns.len();
+            }
+            at += 1;
+            Ok(())
+        })
+    }
+
+    fn finish(mut self, rate: f64) -> Result<Left, Failure> {
+        self.hashes.sort_unstable();
+        self.hashes.dedup();
+        let mut filter = Bloom::new((self.hashes.len() as u64).max(1), rate)?;
+        filter.insert_hashes(&self.hashes);
+        Ok(Left {
+            filter,
+            known: self.known,
+            rows: self.rows,
+            columns: self.columns,
+            hashes: Vec::new(),
+        })
+    }
+}
