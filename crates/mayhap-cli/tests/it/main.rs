@@ -4,6 +4,7 @@ mod bench;
 mod golden;
 mod guide;
 mod input;
+mod join;
 mod manners;
 mod plan;
 
