@@ -3,13 +3,14 @@
 use crate::args::{self, threads};
 use crate::failure::Failure;
 use crate::filters::{ChooseArgs, Keys, OpenArgs, keys};
-use crate::input::{Block, InputArgs, in_order};
+use crate::input::{Block, InputArgs, in_order, open_file};
 use crate::progress::Progress;
 use clap::Args;
-use mayhap_codec::{Filter, Found, KeyReader, KeyType};
-use std::io::Write;
+use mayhap_codec::native::{self, Mapped};
+use mayhap_codec::{Filter, Format, Found, KeyReader, KeyType};
+use std::io::{Read, Write};
 use std::ops::{ControlFlow, Range};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 pub(crate) const EXAMPLES: &str = "\
@@ -59,13 +60,65 @@ pub(crate) struct CheckArgs {
     input: InputArgs,
 }
 
+/// A filter that was read, or one that is asked where it lies.
+enum Answering {
+    Read(Filter),
+    Mapped(Mapped),
+}
+
+impl Answering {
+    fn ask(&self, keys: &Keys<'_>, found: &mut [bool]) {
+        match (self, keys) {
+            (Self::Read(filter), keys) => keys.ask(filter, found),
+            (Self::Mapped(filter), Keys::Verbatim(keys)) => filter.contains_each(keys, found),
+            (Self::Mapped(filter), Keys::Read(keys)) => filter.contains_each(keys, found),
+        }
+    }
+}
+
+/// Below this, a file is read as fast as it is mapped.
+const LARGE: u64 = 32 << 20;
+
+/// A large file of ours is asked in place when there is less to ask than to read.
+fn map(args: &CheckArgs) -> Result<Option<Mapped>, Failure> {
+    let size = std::fs::metadata(&args.filter).map_or(0, |metadata| metadata.len());
+    let is_native = args.open.from.is_none_or(|format| format == Format::Mayhap);
+    if size < LARGE || !is_native || args.input.size().is_some_and(|asked| asked > size) {
+        return Ok(None);
+    }
+    let mut first = [0; native::MAGIC.len()];
+    let read = open_file(&args.filter)?.read_exact(&mut first);
+    if read.is_err() || first != native::MAGIC {
+        return Ok(None);
+    }
+    let mapped = native::map(&args.filter, native::Verify::Lazy, args.open.key()?);
+    match mapped {
+        Ok(mapped) => Ok(Some(mapped)),
+        Err(error) => Err(Failure::message(format!(
+            "{}: {error}",
+            args.filter.display()
+        ))),
+    }
+}
+
 /// Filters, and for each the reader of its keys.
 struct Asked {
     readers: Vec<KeyReader>,
-    filters: Vec<(usize, Filter)>,
+    filters: Vec<(usize, Answering)>,
 }
 
 impl Asked {
+    fn open(args: &CheckArgs) -> Result<Self, Failure> {
+        if let Some(mapped) = map(args)? {
+            return Ok(Self {
+                readers: vec![KeyReader::new(Format::Mayhap, args.key_type)],
+                filters: vec![(0, Answering::Mapped(mapped))],
+            });
+        }
+        let found = args.open.open(&args.filter)?;
+        Self::new(args.choose.choose(&args.filter, found)?, args)
+    }
+
     fn new(found: Vec<Found>, args: &CheckArgs) -> Result<Self, Failure> {
         let mut asked = Self {
             readers: Vec::new(),
@@ -78,9 +131,24 @@ impl Asked {
                 asked.readers.push(reader);
                 asked.readers.len() - 1
             });
-            asked.filters.push((reader, found.filter));
+            asked.filters.push((reader, Answering::Read(found.filter)));
         }
         Ok(asked)
+    }
+
+    /// Damage of a file that is asked in place shows when a question touches it, and the answer is yes then.
+    fn check_touched(&self, path: &Path) -> Result<(), Failure> {
+        for (_, filter) in &self.filters {
+            if let Answering::Mapped(mapped) = filter {
+                mapped.check_touched().map_err(|error| {
+                    Failure::message(format!(
+                        "{}: {error}; `mayhap verify` tells what is left",
+                        path.display()
+                    ))
+                })?;
+            }
+        }
+        Ok(())
     }
 
     /// Which lines may be in one of the filters.
@@ -100,11 +168,11 @@ impl Asked {
             answers.resize(lines.len(), false);
             for (_, filter) in self.filters.iter().filter(|(reader, _)| *reader == number) {
                 if self.filters.len() == 1 {
-                    lines.ask(filter, answers);
+                    filter.ask(&lines, answers);
                     return Ok(());
                 }
                 some.resize(lines.len(), false);
-                lines.ask(filter, &mut some);
+                filter.ask(&lines, &mut some);
                 for (answer, some) in answers.iter_mut().zip(&some) {
                     *answer |= some;
                 }
@@ -143,8 +211,7 @@ fn select(asked: &Asked, block: Block, invert: bool) -> Result<Selected, Failure
 }
 
 pub(crate) fn run(args: &CheckArgs, out: &mut impl Write) -> Result<ExitCode, Failure> {
-    let found = args.open.open(&args.filter)?;
-    let asked = Asked::new(args.choose.choose(&args.filter, found)?, args)?;
+    let asked = Asked::open(args)?;
     let is_plain = asked.readers.iter().all(KeyReader::is_verbatim);
     let mut blocks = args.input.blocks();
     if !is_plain {
@@ -173,6 +240,7 @@ pub(crate) fn run(args: &CheckArgs, out: &mut impl Write) -> Result<ExitCode, Fa
             Ok(ControlFlow::Continue(()))
         },
     )?;
+    asked.check_touched(&args.filter)?;
     if args.count && !args.quiet {
         writeln!(out, "{count}")?;
     }

@@ -38,16 +38,17 @@ fn cases(dialect: &str) -> Vec<Case> {
     cases
 }
 
+fn hex(bytes: impl Iterator<Item = u8>) -> String {
+    bytes
+        .map(|byte| format!("{byte:02x}"))
+        .collect::<Vec<_>>()
+        .concat()
+}
+
 /// A key as a line: bytes in hex, or the number itself.
 fn line(key: &Value, numbers: bool) -> String {
-    let hex = |bytes: &[u8]| {
-        bytes
-            .iter()
-            .map(|byte| format!("{byte:02x}"))
-            .collect::<String>()
-    };
     match key {
-        Value::String(text) => hex(text.as_bytes()),
+        Value::String(text) => hex(text.bytes()),
         key if key["hex"].is_string() => key["hex"].as_str().expect("hex").to_owned(),
         key => {
             let (number, width) = match (&key["i32"], &key["i64"], &key["u64"]) {
@@ -60,7 +61,7 @@ fn line(key: &Value, numbers: bool) -> String {
             if numbers {
                 number.to_string()
             } else {
-                hex(&number.to_le_bytes()[..width])
+                hex(number.to_le_bytes().into_iter().take(width))
             }
         }
     }
@@ -96,12 +97,7 @@ fn rule_key(rule: &Value, i: i64) -> Value {
             // Remainders are never negative.
             let tail = (0..n.rem_euclid(number(&rule["mod"])))
                 .map(|j| (n * 131 + j * 89 + 7).rem_euclid(256) as u8);
-            let hex: String = head
-                .into_iter()
-                .chain(tail)
-                .map(|byte| format!("{byte:02x}"))
-                .collect();
-            serde_json::json!({"hex": hex})
+            serde_json::json!({"hex": hex(head.into_iter().chain(tail))})
         }
         kind => panic!("rule {kind}"),
     }
@@ -216,7 +212,8 @@ fn feed(words: &str, lines: &[String]) -> Vec<u8> {
         .spawn()
         .expect("the program starts");
     let mut stdin = child.stdin.take().expect("a pipe");
-    let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
+    let mut text = lines.join("\n");
+    text.push_str(if lines.is_empty() { "" } else { "\n" });
     let writer = std::thread::spawn(move || stdin.write_all(text.as_bytes()));
     let output = child.wait_with_output().expect("it ends");
     let _ = writer.join();

@@ -3,6 +3,7 @@
 mod bench;
 mod golden;
 mod guide;
+mod in_place;
 mod input;
 mod join;
 mod manners;
