@@ -70,6 +70,7 @@ Examples:
   mayhap build -o seen.mayhap urls.txt      a filter of all lines
   mayhap check seen.mayhap more.txt         the lines that may be among them
   mayhap uniq urls.txt                      each line once, without sorting
+  mayhap join --left few.csv --right many.csv --on id   the rows that may match
   mayhap info users.guava dump.rdb          what a filter is, whoever wrote it
   mayhap plan --keys 10M --fpr 0.1%         how much memory ten million keys take
   mayhap bench                              how fast filters are on this machine

@@ -19,6 +19,7 @@ use crate::output::{cannot_write, remove_when_interrupted};
 use crate::progress::Progress;
 use clap::Args;
 use left::{Keep, Left};
+use mayhap::Bloom;
 use report::Report;
 use side::{Layout, Side};
 use std::fs::{self, File};
@@ -28,22 +29,25 @@ use std::process::ExitCode;
 
 pub(crate) const EXAMPLES: &str = "\
 Examples:
-  mayhap join --left users.csv --right log.csv.gz --on user_id > some.csv   the log of these users, and few others'
+  mayhap join --left users.csv --right log.csv.gz --on user_id > some.csv
   mayhap join --left users.csv --right log.csv --on id --right-on user_id
-  mayhap join --left users.csv --right log.parquet --on id --exact          an inner join: users' columns behind the log's
-  mayhap join --left users.csv --right log.parquet --on id --semi           exactly the rows that match, as they are
+  mayhap join --left users.csv --right log.parquet --on id --exact   an inner join, with the users' columns
+  mayhap join --left users.csv --right log.parquet --on id --semi    exactly the rows that match, as they are
   mayhap join --left a.tsv --right b.tsv --on 1 --right-on 3 --no-header
   mayhap join --left users.csv --right log.csv --on id --fpr 0.01% -o some.csv
 
 The keys of --left become a filter, so it should be the smaller side; the rows of --right are printed, in
 their order and as they came, without those that surely have no match. A stranger among them passes at the
-rate --fpr. --exact and --semi take these out too, and keep the left side in memory for that.
+rate --fpr. --exact and --semi take these out too, and keep the left side in memory for that, or only those
+of its rows that match if it is large.
 CSV, TSV (by name, or --delimiter) and Parquet can be joined with each other: keys are compared as text,
 without quotes, byte by byte. A null of Parquet matches nothing. Rows of Parquet are printed as CSV.
 Exit status: 0 if a row was printed, 1 if none, 2 an error.";
 
 /// The rate when none is asked for.
 const RATE: f64 = 0.01;
+/// A left side that is larger does not go into memory as it is.
+const LARGE_LEFT_BYTES: u64 = 256 << 20;
 /// One write for many rows.
 const OUTPUT_BYTES: usize = 256 << 10;
 
@@ -71,6 +75,10 @@ pub(crate) struct JoinArgs {
     /// Semi-join: only rows that match, once and as they are
     #[arg(long)]
     semi: bool,
+    /// With --exact or --semi, read both files twice and keep only rows of the left side that match in memory
+    /// [default: when the left side has more than 256 MiB]
+    #[arg(long)]
+    twice: bool,
     /// The first row of CSV and TSV has the names of the columns [default]
     #[arg(long, overrides_with = "no_header")]
     header: bool,
@@ -195,34 +203,28 @@ impl Write for Watched<'_> {
 }
 
 fn join(args: &JoinArgs, out: &mut impl Write) -> Result<Report, Failure> {
-    let layout = Layout {
-        delimiter: args.delimiter,
-        has_quotes: !args.no_quotes,
-        has_header: !args.no_header,
-    };
-    let (right_on, flag) = match &args.right_on {
-        Some(column) => (column, "--right-on"),
-        None => (&args.on, "--right-on (or --on, for both sides)"),
-    };
     // Both are opened before the first is read: what is wrong is told at once.
-    let mut left_side = Side::open(&args.left, layout, &args.on, "--on")?;
-    let mut right = Side::open(&args.right, layout, right_on, flag)?;
+    let mut left_side = open_left(args)?;
+    let mut right = open_right(args)?;
     let keep = match (args.semi, args.exact) {
         (true, _) => Keep::Keys,
         (false, true) => Keep::Rows,
         (false, false) => Keep::FewKeys,
     };
+    let rate = args.fpr.unwrap_or(RATE);
+    let is_twice = keep != Keep::FewKeys && reads_twice(args)?;
+    let wanted = is_twice.then(|| common_keys(args, rate)).transpose()?;
     let mut left = {
         let _progress = Progress::of(left_side.bytes_read(), size_of(&args.left));
-        let rate = args.fpr.unwrap_or(RATE);
-        Left::read(&mut left_side, rate, keep, right.dialect())?
+        let dialect = right.dialect();
+        Left::read(&mut left_side, rate, keep, dialect, wanted.as_ref())?
     };
     let mut report = Report::new(left.rate(), keep != Keep::FewKeys);
     if let (Some(rows), Some(keys)) = (right.parquet(), left.few_keys()) {
         let (groups, skipped_rows) = rows.skip_groups(keys);
         report.skipped(groups, rows.group_count(), skipped_rows);
     }
-    if layout.has_header {
+    if !args.no_header {
         write_header(&left_side, &right, keep == Keep::Rows, out)?;
     }
     drop(left_side);
@@ -243,6 +245,48 @@ fn join(args: &JoinArgs, out: &mut impl Write) -> Result<Report, Failure> {
         }
     }
     Ok(report)
+}
+
+fn layout(args: &JoinArgs) -> Layout {
+    Layout {
+        delimiter: args.delimiter,
+        has_quotes: !args.no_quotes,
+        has_header: !args.no_header,
+    }
+}
+
+fn open_left(args: &JoinArgs) -> Result<Side, Failure> {
+    Side::open(&args.left, layout(args), &args.on, "--on")
+}
+
+fn open_right(args: &JoinArgs) -> Result<Side, Failure> {
+    let (column, flag) = match &args.right_on {
+        Some(column) => (column, "--right-on"),
+        None => (&args.on, "--right-on (or --on, for both sides)"),
+    };
+    Side::open(&args.right, layout(args), column, flag)
+}
+
+fn reads_twice(args: &JoinArgs) -> Result<bool, Failure> {
+    let (left, right) = (size_of(&args.left), size_of(&args.right));
+    if args.twice && (left.is_none() || right.is_none()) {
+        return Err(Failure::message(
+            "--twice needs two files, and a pipe can be read once: write it to a file, or leave --twice out",
+        ));
+    }
+    let is_large = left.is_some_and(|size| size > LARGE_LEFT_BYTES) && right.is_some();
+    Ok(args.twice || is_large)
+}
+
+/// The keys that both sides may have: only rows of the left side that have one need to be in memory.
+fn common_keys(args: &JoinArgs, rate: f64) -> Result<Bloom, Failure> {
+    let (mut left, mut right) = (open_left(args)?, open_right(args)?);
+    let mut all = {
+        let _progress = Progress::of(left.bytes_read(), size_of(&args.left));
+        Left::read(&mut left, rate, Keep::FewKeys, right.dialect(), None)?
+    };
+    let _progress = Progress::of(right.bytes_read(), size_of(&args.right));
+    all.common(&mut right, rate)
 }
 
 fn count(found: &[bool]) -> u64 {

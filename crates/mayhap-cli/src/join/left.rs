@@ -45,31 +45,31 @@ pub(super) struct Left {
 }
 
 impl Left {
-    /// Reads the whole side. Columns are written in the dialect of the right side.
+    /// Reads the whole side, or only the rows whose keys may be `wanted`. Columns are written in the dialect of the right side.
     pub(super) fn read(
         side: &mut Side,
         rate: f64,
         keep: Keep,
         dialect: Dialect,
+        wanted: Option<&Bloom>,
     ) -> Result<Self, Failure> {
-        let mut reading = Reading {
-            keep,
-            hashes: Vec::new(),
-            dedup_at: FIRST_DEDUP,
-            known: Some(HashMap::new()),
-            rows: Vec::new(),
-            columns: Vec::new(),
-        };
-        let mut hashes = Vec::new();
+        let mut reading = Reading::new(keep);
+        let (mut hashes, mut is_wanted) = (Vec::new(), Vec::new());
         while side.read_keys()? {
-            side.keys().hash(HashScheme::Xxh3, &mut hashes);
-            let present = hashes.iter().zip(side.keys().iter());
-            let present = present.filter_map(|(&hash, key)| key.map(|_| hash));
-            reading.hashes.extend(present);
-            reading.dedup_when_many();
-            reading.keep_keys(side.keys());
+            let keys = side.keys();
+            keys.hash(HashScheme::Xxh3, &mut hashes);
+            is_wanted.clear();
+            is_wanted.resize(keys.len(), true);
+            if let Some(wanted) = wanted {
+                wanted.contains_hashes(&hashes, &mut is_wanted);
+            }
+            for (is_wanted, key) in is_wanted.iter_mut().zip(keys.iter()) {
+                *is_wanted &= key.is_some();
+            }
+            reading.keep_hashes(&hashes, &is_wanted);
+            reading.keep_keys(keys, &is_wanted);
             if keep == Keep::Rows {
-                reading.keep_columns(side, dialect)?;
+                reading.keep_columns(side, dialect, &is_wanted)?;
             }
         }
         reading.finish(rate)
@@ -112,6 +112,17 @@ impl Left {
         })
     }
 
+    /// A filter of those of the side's keys that may be here too.
+    pub(super) fn common(&mut self, side: &mut Side, rate: f64) -> Result<Bloom, Failure> {
+        let mut reading = Reading::new(Keep::FewKeys);
+        let mut found = Vec::new();
+        while side.read_keys()? {
+            self.ask(side.keys(), &mut found);
+            reading.keep_hashes(&self.hashes, &found);
+        }
+        Ok(reading.finish(rate)?.filter)
+    }
+
     fn chain(&self, key: &[u8]) -> Option<&Chain> {
         self.known.as_ref()?.get(key)
     }
@@ -138,8 +149,22 @@ struct Reading {
 }
 
 impl Reading {
+    fn new(keep: Keep) -> Self {
+        Self {
+            keep,
+            hashes: Vec::new(),
+            dedup_at: FIRST_DEDUP,
+            known: Some(HashMap::new()),
+            rows: Vec::new(),
+            columns: Vec::new(),
+        }
+    }
+
     /// The filter is sized by different keys, and a side that repeats a few of them must not take memory for each row.
-    fn dedup_when_many(&mut self) {
+    fn keep_hashes(&mut self, hashes: &[KeyHash], is_wanted: &[bool]) {
+        let wanted = hashes.iter().zip(is_wanted);
+        let wanted = wanted.filter_map(|(&hash, &is_wanted)| is_wanted.then_some(hash));
+        self.hashes.extend(wanted);
         if self.hashes.len() >= self.dedup_at {
             self.hashes.sort_unstable();
             self.hashes.dedup();
@@ -147,14 +172,14 @@ impl Reading {
         }
     }
 
-    fn keep_keys(&mut self, keys: &Keys) {
-        let first = self.rows.len();
-        for (number, key) in keys.iter().enumerate() {
-            let row = first + number;
+    fn keep_keys(&mut self, keys: &Keys, is_wanted: &[bool]) {
+        let wanted = keys.iter().zip(is_wanted);
+        for key in wanted.filter_map(|(key, &is_wanted)| key.filter(|_| is_wanted)) {
+            let row = self.rows.len();
             if self.keep == Keep::Rows {
                 self.rows.push(Kept { end: 0, next: None });
             }
-            let (Some(key), Some(known)) = (key, &mut self.known) else {
+            let Some(known) = &mut self.known else {
                 continue;
             };
             match known.get_mut(key) {
@@ -181,10 +206,16 @@ impl Reading {
     }
 
     /// The columns of the rows that were kept last.
-    fn keep_columns(&mut self, side: &mut Side, dialect: Dialect) -> Result<(), Failure> {
+    fn keep_columns(
+        &mut self,
+        side: &mut Side,
+        dialect: Dialect,
+        is_wanted: &[bool],
+    ) -> Result<(), Failure> {
         let (rows, columns) = (&mut self.rows, &mut self.columns);
-        let mut at = rows.len() - side.keys().len();
-        side.each_others(|fields| {
+        let kept = is_wanted.iter().filter(|&&is_wanted| is_wanted).count();
+        let mut at = rows.len() - kept;
+        side.each_others(is_wanted, |fields| {
             for field in fields {
                 columns.push(dialect.delimiter);
                 dialect.write_field(field, columns);

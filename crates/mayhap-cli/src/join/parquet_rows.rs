@@ -264,16 +264,8 @@ impl ParquetRows {
         })
     }
 
-    /// Hands over the fields of all rows whose keys were read last.
-    pub(super) fn each_fields(
-        &mut self,
-        take: impl FnMut(&[&[u8]]) -> Result<(), Failure>,
-    ) -> Result<(), Failure> {
-        let all = vec![true; self.keys.len()];
-        self.each_chosen(&all, take)
-    }
-
-    fn each_chosen(
+    /// Hands over the fields of the chosen ones of the rows whose keys were read last.
+    pub(super) fn each_chosen(
         &mut self,
         chosen: &[bool],
         mut take: impl FnMut(&[&[u8]]) -> Result<(), Failure>,

@@ -209,9 +209,10 @@ impl Side {
         }
     }
 
-    /// Hands over the fields of all rows whose keys were read last, without the keys.
+    /// Hands over the fields of the chosen ones of the rows whose keys were read last, without the keys.
     pub(super) fn each_others(
         &mut self,
+        chosen: &[bool],
         mut take: impl FnMut(&[&[u8]]) -> Result<(), Failure>,
     ) -> Result<(), Failure> {
         let key = self.key;
@@ -223,8 +224,8 @@ impl Side {
             take(&others)
         };
         match &mut self.rows {
-            Rows::Text(rows) => rows.each_fields(self.width, without_key),
-            Rows::Parquet(rows) => rows.each_fields(without_key),
+            Rows::Text(rows) => rows.each_fields(chosen, self.width, without_key),
+            Rows::Parquet(rows) => rows.each_chosen(chosen, without_key),
         }
     }
 }

@@ -221,14 +221,15 @@ impl TextRows {
         Ok(())
     }
 
-    /// Hands over the fields of all rows. All must have `width` of them.
+    /// Hands over the fields of the chosen rows. All must have `width` of them.
     pub(super) fn each_fields(
         &mut self,
+        chosen: &[bool],
         width: usize,
         mut take: impl FnMut(&[&[u8]]) -> Result<(), Failure>,
     ) -> Result<(), Failure> {
-        self.check_widths(&vec![true; self.rows.len()], width)?;
-        for row in &self.rows {
+        self.check_widths(chosen, width)?;
+        for (row, _) in self.rows.iter().zip(chosen).filter(|(_, chosen)| **chosen) {
             let fields = self.fields.split(&self.buffer[row.body.clone()]);
             take(&fields.iter().collect::<Vec<_>>())?;
         }

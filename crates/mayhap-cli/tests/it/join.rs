@@ -268,6 +268,10 @@ fn what_cannot_be_joined_is_told_in_one_line() {
         ),
         ("--left - --right - --on id", &["standard input"]),
         (
+            "--left users.csv --right - --on id --semi --twice",
+            &["--twice", "a file"],
+        ),
+        (
             "--left users.csv --right users.csv --on id -o users.csv",
             &["an input and the output"],
         ),

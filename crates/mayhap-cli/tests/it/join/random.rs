@@ -118,6 +118,7 @@ fn joins_are_those_of_two_loops() {
         }
         for (how, expected) in [
             ("--exact", &inner),
+            ("--exact --twice --fpr 20%", &inner),
             ("--semi", &semi),
             ("--fpr 1e-9", &semi),
         ] {
