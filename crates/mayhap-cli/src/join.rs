@@ -18,8 +18,7 @@ use crate::input::{is_standard, same_file};
 use crate::output::{cannot_write, remove_when_interrupted};
 use crate::progress::Progress;
 use clap::Args;
-use left::{Keep, Left};
-use mayhap::Bloom;
+use left::{Common, Keep, Left};
 use report::Report;
 use side::{Layout, Side};
 use std::fs::{self, File};
@@ -46,8 +45,9 @@ Exit status: 0 if a row was printed, 1 if none, 2 an error.";
 
 /// The rate when none is asked for.
 const RATE: f64 = 0.01;
-/// A left side that is larger does not go into memory as it is.
-const LARGE_LEFT_BYTES: u64 = 256 << 20;
+/// A larger left side does not go into memory as it is. Reading again is fast: 235 MB of which 1 % match took 1.0 s and 30 MB
+/// this way, and 5.8 s and 497 MB the other.
+const LARGE_LEFT_BYTES: u64 = 32 << 20;
 /// One write for many rows.
 const OUTPUT_BYTES: usize = 256 << 10;
 
@@ -76,7 +76,7 @@ pub(crate) struct JoinArgs {
     #[arg(long)]
     semi: bool,
     /// With --exact or --semi, read both files twice and keep only rows of the left side that match in memory
-    /// [default: when the left side has more than 256 MiB]
+    /// [default: when the left side has more than 32 MiB]
     #[arg(long)]
     twice: bool,
     /// The first row of CSV and TSV has the names of the columns [default]
@@ -279,7 +279,7 @@ fn reads_twice(args: &JoinArgs) -> Result<bool, Failure> {
 }
 
 /// The keys that both sides may have: only rows of the left side that have one need to be in memory.
-fn common_keys(args: &JoinArgs, rate: f64) -> Result<Bloom, Failure> {
+fn common_keys(args: &JoinArgs, rate: f64) -> Result<Common, Failure> {
     let (mut left, mut right) = (open_left(args)?, open_right(args)?);
     let mut all = {
         let _progress = Progress::of(left.bytes_read(), size_of(&args.left));

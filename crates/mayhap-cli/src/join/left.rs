@@ -45,13 +45,13 @@ pub(super) struct Left {
 }
 
 impl Left {
-    /// Reads the whole side, or only the rows whose keys may be `wanted`. Columns are written in the dialect of the right side.
+    /// Reads the whole side, or only the rows whose keys are `wanted`. Columns are written in the dialect of the right side.
     pub(super) fn read(
         side: &mut Side,
         rate: f64,
         keep: Keep,
         dialect: Dialect,
-        wanted: Option<&Bloom>,
+        wanted: Option<&Common>,
     ) -> Result<Self, Failure> {
         let mut reading = Reading::new(keep);
         let (mut hashes, mut is_wanted) = (Vec::new(), Vec::new());
@@ -112,15 +112,19 @@ impl Left {
         })
     }
 
-    /// A filter of those of the side's keys that may be here too.
-    pub(super) fn common(&mut self, side: &mut Side, rate: f64) -> Result<Bloom, Failure> {
+    /// Those of the side's keys that may be here too.
+    pub(super) fn common(&mut self, side: &mut Side, rate: f64) -> Result<Common, Failure> {
         let mut reading = Reading::new(Keep::FewKeys);
         let mut found = Vec::new();
         while side.read_keys()? {
             self.ask(side.keys(), &mut found);
             reading.keep_hashes(&self.hashes, &found);
         }
-        Ok(reading.finish(rate)?.filter)
+        let filter = reading.filter(rate)?;
+        Ok(Common {
+            filter,
+            hashes: reading.hashes,
+        })
     }
 
     fn chain(&self, key: &[u8]) -> Option<&Chain> {
@@ -136,6 +140,23 @@ impl Left {
     /// The share of strangers that pass the filter.
     pub(super) fn rate(&self) -> f64 {
         self.filter.estimated_rate()
+    }
+}
+
+/// The keys of the right side that passed a filter of the left side's, by their hashes.
+pub(super) struct Common {
+    filter: Bloom,
+    /// Sorted. The filter alone would let rows through that look like others in it: in a filter of such rows strangers and
+    /// members are not independent any more, and more of them pass than are expected.
+    hashes: Vec<KeyHash>,
+}
+
+impl Common {
+    fn contains_hashes(&self, hashes: &[KeyHash], found: &mut [bool]) {
+        self.filter.contains_hashes(hashes, found);
+        for (found, hash) in found.iter_mut().zip(hashes) {
+            *found = *found && self.hashes.binary_search(hash).is_ok();
+        }
     }
 }
 
@@ -228,11 +249,16 @@ impl Reading {
         })
     }
 
-    fn finish(mut self, rate: f64) -> Result<Left, Failure> {
+    fn filter(&mut self, rate: f64) -> Result<Bloom, Failure> {
         self.hashes.sort_unstable();
         self.hashes.dedup();
         let mut filter = Bloom::new((self.hashes.len() as u64).max(1), rate)?;
         filter.insert_hashes(&self.hashes);
+        Ok(filter)
+    }
+
+    fn finish(mut self, rate: f64) -> Result<Left, Failure> {
+        let filter = self.filter(rate)?;
         Ok(Left {
             filter,
             known: self.known,

@@ -184,14 +184,15 @@ impl TextRows {
         }
     }
 
-    /// Hands over the keys of the chosen rows, the rows without their ends, and the ends. All must have `width` fields, so that more can follow.
+    /// Hands over the keys of the chosen rows, the rows without their ends, and the ends. All must have `width` fields, so that
+    /// more can follow.
     pub(super) fn each_row(
         &mut self,
         chosen: &[bool],
         width: usize,
         mut take: impl FnMut(&[u8], &[u8], &[u8]) -> Result<(), Failure>,
     ) -> Result<(), Failure> {
-        self.check_widths(chosen, width)?;
+        self.each_fields(chosen, width, |_| Ok(()))?;
         for (number, row) in self.chosen_rows(chosen) {
             let key = self.keys.get(number).unwrap_or_default();
             take(key, &self.buffer[row.body.clone()], self.end_of(row))?;
@@ -228,21 +229,13 @@ impl TextRows {
         width: usize,
         mut take: impl FnMut(&[&[u8]]) -> Result<(), Failure>,
     ) -> Result<(), Failure> {
-        self.check_widths(chosen, width)?;
-        for (row, _) in self.rows.iter().zip(chosen).filter(|(_, chosen)| **chosen) {
-            let fields = self.fields.split(&self.buffer[row.body.clone()]);
-            take(&fields.iter().collect::<Vec<_>>())?;
-        }
-        Ok(())
-    }
-
-    fn check_widths(&mut self, chosen: &[bool], width: usize) -> Result<(), Failure> {
         let before = self.count - self.rows.len() as u64;
         for (number, row) in self.rows.iter().enumerate() {
             if !chosen[number] {
                 continue;
             }
-            let found = self.fields.split(&self.buffer[row.body.clone()]).len();
+            let fields = self.fields.split(&self.buffer[row.body.clone()]);
+            let found = fields.len();
             if found != width {
                 return Err(self.ragged(
                     before + number as u64 + 1,
@@ -250,6 +243,7 @@ impl TextRows {
                     "mend it, or leave the left side's columns out with --semi",
                 ));
             }
+            take(&fields.iter().collect::<Vec<_>>())?;
         }
         Ok(())
     }
