@@ -12,7 +12,7 @@ use parquet::basic::Type;
 use parquet::errors::ParquetError;
 use parquet::file::reader::{ChunkReader, FileReader};
 use parquet::file::serialized_reader::SerializedFileReader;
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{self, Read, Write};
 use std::panic::{self, AssertUnwindSafe};
 use std::path::{Path, PathBuf};
@@ -29,16 +29,13 @@ const FIRST_FILTER_BYTES: u64 = 64 << 10;
 
 /// Whether a file says that it is one.
 pub(super) fn is_parquet(path: &Path) -> Result<bool, Failure> {
-    if is_standard(path) {
-        return Ok(false);
-    }
-    let file = open_file(path)?;
-    // A pipe would lose what is read here, and a Parquet file is no pipe: its end is read first.
-    if !file.metadata().is_ok_and(|found| found.is_file()) {
+    // A pipe would lose what is read here, and even a reader; a Parquet file is none, for its end is read first.
+    if is_standard(path) || !fs::metadata(path).is_ok_and(|found| found.is_file()) {
         return Ok(false);
     }
     let mut first = Vec::new();
-    file.take(MAGIC.len() as u64)
+    open_file(path)?
+        .take(MAGIC.len() as u64)
         .read_to_end(&mut first)
         .map_err(|error| cannot_read(path, &error))?;
     Ok(first == MAGIC)

@@ -7,7 +7,7 @@ use super::{mayhap, stderr, stdout};
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::process::{Output, Stdio};
+use std::process::{Command, Output, Stdio};
 
 /// A folder with files, in which the program runs.
 struct Folder(tempfile::TempDir);
@@ -355,6 +355,23 @@ fn sides_may_be_packed_or_piped() {
     drop(stdin);
     let output = child.wait_with_output().expect("it ends");
     assert_eq!(stdout(&output), "n,user\n1,1\n2,\"3\"\n4,1\n");
+}
+
+#[test]
+fn a_named_pipe_is_opened_once() {
+    let folder = Folder::new(&[("users.csv", USERS), ("orders.csv", ORDERS)]);
+    let script = format!(
+        "mkfifo pipe && (cat orders.csv > pipe &) && {} join --left users.csv --right pipe --on id --right-on user --semi -q",
+        env!("CARGO_BIN_EXE_mayhap")
+    );
+    let output = Command::new("bash")
+        .args(["-c", &script])
+        .current_dir(folder.0.path())
+        .output()
+        .expect("bash starts");
+    let expected =
+        folder.joined("--left users.csv --right orders.csv --on id --right-on user --semi");
+    assert_eq!(stdout(&output), expected, "{}", stderr(&output));
 }
 
 #[test]
