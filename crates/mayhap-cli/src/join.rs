@@ -3,6 +3,7 @@
 //! Left and right never change places, whichever is larger: what is printed must not depend on which file has grown.
 
 mod column;
+mod fields;
 mod keys;
 mod left;
 mod parquet_rows;
