@@ -3,7 +3,7 @@
 //! Parsers accept what people write (`100M`, `1.5GB`, `0.1%`) and refuse what could mean two things. Whether a filter of
 //! that size can be made is the library's to say.
 
-use crate::{build, change, check, info, manual, merge, uniq, verify};
+use crate::{build, change, check, info, join, manual, merge, uniq, verify};
 use clap::{Args, Parser, Subcommand};
 use mayhap::Kind;
 use mayhap_codec::{Format, KeyType};
@@ -53,6 +53,9 @@ pub(crate) enum Verb {
     /// Halve a bloom filter that was made too large
     #[command(after_help = merge::FOLD_EXAMPLES)]
     Fold(merge::FoldArgs),
+    /// Print the rows of a table that may match those of a smaller one
+    #[command(after_help = join::EXAMPLES)]
+    Join(join::JoinArgs),
     /// Measure this machine: every kind of filter beside the memory's own speed
     #[command(after_help = BENCH_EXAMPLES)]
     Bench(BenchArgs),
@@ -67,6 +70,7 @@ Examples:
   mayhap build -o seen.mayhap urls.txt      a filter of all lines
   mayhap check seen.mayhap more.txt         the lines that may be among them
   mayhap uniq urls.txt                      each line once, without sorting
+  mayhap join --left few.csv --right many.csv --on id   the rows that may match
   mayhap info users.guava dump.rdb          what a filter is, whoever wrote it
   mayhap plan --keys 10M --fpr 0.1%         how much memory ten million keys take
   mayhap bench                              how fast filters are on this machine

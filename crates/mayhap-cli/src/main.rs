@@ -13,6 +13,7 @@ mod filters;
 mod format;
 mod info;
 mod input;
+mod join;
 mod machine;
 mod manual;
 mod merge;
@@ -51,6 +52,7 @@ fn main() -> ExitCode {
         Verb::Convert(args) => merge::convert(&args, &mut out),
         Verb::Verify(args) => verify::run(&args, &mut out),
         Verb::Fold(args) => merge::fold(&args, &mut out),
+        Verb::Join(args) => join::run(&args, &mut out),
         Verb::Bench(args) => bench::run(&args, &mut out),
         Verb::Completions(args) => manual::completions(&args, &mut out),
         Verb::Man(args) => manual::man(&args, &mut out),

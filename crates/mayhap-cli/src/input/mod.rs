@@ -123,12 +123,12 @@ impl InputArgs {
     }
 }
 
-fn is_standard(path: &Path) -> bool {
+pub(crate) fn is_standard(path: &Path) -> bool {
     path.as_os_str() == "-"
 }
 
 #[cfg(unix)]
-fn same_file(one: &Path, other: &Path) -> bool {
+pub(crate) fn same_file(one: &Path, other: &Path) -> bool {
     use std::os::unix::fs::MetadataExt;
     let id = |path: &Path| {
         fs::metadata(path)
@@ -139,12 +139,12 @@ fn same_file(one: &Path, other: &Path) -> bool {
 }
 
 #[cfg(not(unix))]
-fn same_file(one: &Path, other: &Path) -> bool {
+pub(crate) fn same_file(one: &Path, other: &Path) -> bool {
     fs::canonicalize(one).is_ok_and(|one| fs::canonicalize(other).is_ok_and(|other| one == other))
 }
 
 /// Opens an input and unpacks it by its first bytes.
-fn open(path: &Path) -> Result<Box<dyn Read + Send>, Failure> {
+pub(crate) fn open(path: &Path) -> Result<Box<dyn Read + Send>, Failure> {
     if is_standard(path) {
         return unpack::by_magic(io::stdin()).map_err(|error| cannot_read(path, &error));
     }

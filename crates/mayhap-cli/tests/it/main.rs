@@ -5,6 +5,7 @@ mod golden;
 mod guide;
 mod in_place;
 mod input;
+mod join;
 mod manners;
 mod plan;
 

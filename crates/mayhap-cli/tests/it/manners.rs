@@ -21,6 +21,7 @@ fn help_teaches_by_examples() {
         ("help", "mayhap bench"),
         ("bench --help", "mayhap bench --kind bloom"),
         ("plan --help", "mayhap plan --memory"),
+        ("join --help", "mayhap join --left"),
     ] {
         let output = run(words);
         assert_eq!(output.status.code(), Some(0), "{words}");

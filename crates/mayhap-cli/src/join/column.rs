@@ -1,0 +1,112 @@
+//! A column of a row group, read some rows at a time and only where rows are wanted.
+
+use super::keys::Keys;
+use super::value::{Meaning, write_f32, write_f64, write_int96};
+use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
+use parquet::data_type::DataType;
+use parquet::errors::{ParquetError, Result};
+
+pub(super) struct Column {
+    reader: ColumnReader,
+    meaning: Meaning,
+    /// A value with a lower level is null.
+    full_level: i16,
+    /// Rows that nobody wanted, to be skipped before the next ones are read; pages of nothing else are not even unpacked.
+    owed: usize,
+}
+
+impl Column {
+    pub(super) fn new(reader: ColumnReader, meaning: Meaning, full_level: i16) -> Self {
+        Self {
+            reader,
+            meaning,
+            full_level,
+            owed: 0,
+        }
+    }
+
+    pub(super) fn skip(&mut self, rows: usize) {
+        self.owed += rows;
+    }
+
+    /// The texts of the next rows; those that are not chosen are null.
+    pub(super) fn read(
+        &mut self,
+        rows: usize,
+        chosen: impl Fn(usize) -> bool,
+        texts: &mut Keys,
+    ) -> Result<()> {
+        texts.clear();
+        let (meaning, full, owed) = (self.meaning, self.full_level, self.owed);
+        self.owed = 0;
+        let span = Span { rows, owed, full };
+        match &mut self.reader {
+            ColumnReader::BoolColumnReader(reader) => {
+                span.read(reader, chosen, texts, |&v, out| {
+                    out.extend_from_slice(if v { b"true" } else { b"false" });
+                })
+            }
+            ColumnReader::Int32ColumnReader(reader) => {
+                span.read(reader, chosen, texts, |&v, out| meaning.write_i32(v, out))
+            }
+            ColumnReader::Int64ColumnReader(reader) => {
+                span.read(reader, chosen, texts, |&v, out| meaning.write_i64(v, out))
+            }
+            ColumnReader::Int96ColumnReader(reader) => {
+                span.read(reader, chosen, texts, write_int96)
+            }
+            ColumnReader::FloatColumnReader(reader) => {
+                span.read(reader, chosen, texts, |&v, out| write_f32(v, out))
+            }
+            ColumnReader::DoubleColumnReader(reader) => {
+                span.read(reader, chosen, texts, |&v, out| write_f64(v, out))
+            }
+            ColumnReader::ByteArrayColumnReader(reader) => {
+                span.read(reader, chosen, texts, |v, out| {
+                    meaning.write_bytes(v.data(), out);
+                })
+            }
+            ColumnReader::FixedLenByteArrayColumnReader(reader) => {
+                span.read(reader, chosen, texts, |v, out| {
+                    meaning.write_bytes(v.data(), out);
+                })
+            }
+        }
+    }
+}
+
+/// Which rows are meant: the next ones after those that are owed.
+struct Span {
+    rows: usize,
+    owed: usize,
+    full: i16,
+}
+
+impl Span {
+    fn read<T: DataType>(
+        &self,
+        reader: &mut ColumnReaderImpl<T>,
+        chosen: impl Fn(usize) -> bool,
+        texts: &mut Keys,
+        write: impl Fn(&T::T, &mut Vec<u8>),
+    ) -> Result<()> {
+        let skipped = reader.skip_records(self.owed)?;
+        let (mut levels, mut values) = (Vec::new(), Vec::new());
+        let (records, ..) = reader.read_records(self.rows, Some(&mut levels), None, &mut values)?;
+        if skipped < self.owed || records < self.rows {
+            return Err(ParquetError::General(
+                "a column has fewer values than its row group has rows".into(),
+            ));
+        }
+        let mut values = values.iter();
+        for row in 0..self.rows {
+            let is_null = self.full > 0 && levels.get(row).is_none_or(|&level| level < self.full);
+            let value = if is_null { None } else { values.next() };
+            match value {
+                Some(value) if chosen(row) => texts.push_with(|out| write(value, out)),
+                _ => texts.push_null(),
+            }
+        }
+        Ok(())
+    }
+}

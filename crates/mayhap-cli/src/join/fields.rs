@@ -1,0 +1,132 @@
+//! The fields of one row of CSV: where they end, and what they are without their quotes.
+
+use super::quote::Dialect;
+use csv_core::{ReadRecordResult, Reader, ReaderBuilder, Terminator};
+use memchr::{memchr, memchr_iter};
+
+/// A field of a row that has no quotes.
+pub(super) fn nth_field(row: &[u8], delimiter: u8, number: usize) -> Option<&[u8]> {
+    let begin = match number {
+        0 => 0,
+        later => memchr_iter(delimiter, row).nth(later - 1)? + 1,
+    };
+    let rest = row.get(begin..)?;
+    let end = memchr(delimiter, rest).unwrap_or(rest.len());
+    rest.get(..end)
+}
+
+pub(super) enum Parsed {
+    /// So many bytes are one row with its end.
+    Whole(usize),
+    /// The row goes on after the bytes that are there.
+    Cut,
+}
+
+/// The fields of one row, without quotes.
+pub(super) struct Fields {
+    parser: Reader,
+    bytes: Vec<u8>,
+    ends: Vec<usize>,
+    used: usize,
+    count: usize,
+}
+
+impl Fields {
+    pub(super) fn new(dialect: Dialect) -> Self {
+        let parser = ReaderBuilder::new()
+            .delimiter(dialect.delimiter)
+            .quoting(dialect.has_quotes)
+            // A CR by itself ends no row; one before the LF is taken off the last field.
+            .terminator(Terminator::Any(b'\n'))
+            .build();
+        Self {
+            parser,
+            bytes: Vec::new(),
+            ends: vec![0; 64],
+            used: 0,
+            count: 0,
+        }
+    }
+
+    pub(super) fn parse(&mut self, input: &[u8]) -> Parsed {
+        self.parser.reset();
+        (self.used, self.count) = (0, 0);
+        self.feed(input)
+    }
+
+    fn feed(&mut self, input: &[u8]) -> Parsed {
+        // Fields are never longer than what they are read from.
+        if self.bytes.len() < self.used + input.len() {
+            self.bytes.resize(self.used + input.len(), 0);
+        }
+        let mut taken = 0;
+        loop {
+            let (result, read, written, ended) = self.parser.read_record(
+                &input[taken..],
+                &mut self.bytes[self.used..],
+                &mut self.ends[self.count..],
+            );
+            taken += read;
+            self.used += written;
+            self.count += ended;
+            if matches!(result, ReadRecordResult::Record | ReadRecordResult::End) {
+                return Parsed::Whole(taken);
+            }
+            if self.count == self.ends.len() {
+                self.ends.resize(2 * self.count, 0);
+            }
+            if taken == input.len() {
+                return Parsed::Cut;
+            }
+        }
+    }
+
+    /// Whether the end of the file ends the row too, and not only cuts a quoted field.
+    pub(super) fn is_closed_by_end(&mut self) -> bool {
+        matches!(self.feed(b"\n"), Parsed::Whole(_))
+    }
+
+    /// The fields of a row that is here as a whole, without its end.
+    pub(super) fn split(&mut self, body: &[u8]) -> Split<'_> {
+        if matches!(self.parse(body), Parsed::Cut) {
+            self.feed(b"\n");
+        }
+        self.parsed(false)
+    }
+
+    /// The fields that were parsed last; with a CR LF the CR is in the last of them.
+    pub(super) fn parsed(&self, ends_in_return: bool) -> Split<'_> {
+        let ends = &self.ends[..self.count];
+        let used = ends.last().copied().unwrap_or(0);
+        let is_longer = ends_in_return && self.bytes[..used].ends_with(b"\r");
+        Split {
+            bytes: &self.bytes[..used - usize::from(is_longer)],
+            ends,
+        }
+    }
+}
+
+/// Fields that lie one after the other.
+pub(super) struct Split<'f> {
+    bytes: &'f [u8],
+    ends: &'f [usize],
+}
+
+impl<'f> Split<'f> {
+    pub(super) fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    pub(super) fn get(&self, number: usize) -> Option<&'f [u8]> {
+        let end = *self.ends.get(number)?;
+        let begin = match number {
+            0 => 0,
+            later => *self.ends.get(later - 1)?,
+        };
+        self.bytes.get(begin..end.min(self.bytes.len()))
+    }
+
+    pub(super) fn iter(&self) -> impl Iterator<Item = &'f [u8]> {
+        (0..self.len()).filter_map(|number| self.get(number))
+    }
+}

@@ -1,0 +1,57 @@
+//! The keys of some rows, one after the other in one piece of memory.
+
+use mayhap::{HashScheme, KeyHash};
+use std::ops::Range;
+
+#[derive(Default)]
+pub(super) struct Keys {
+    bytes: Vec<u8>,
+    places: Vec<Option<Range<usize>>>,
+}
+
+impl Keys {
+    pub(super) fn clear(&mut self) {
+        self.bytes.clear();
+        self.places.clear();
+    }
+
+    pub(super) fn push(&mut self, key: &[u8]) {
+        let begin = self.bytes.len();
+        self.bytes.extend_from_slice(key);
+        self.places.push(Some(begin..self.bytes.len()));
+    }
+
+    /// The key that `write` appends.
+    pub(super) fn push_with(&mut self, write: impl FnOnce(&mut Vec<u8>)) {
+        let begin = self.bytes.len();
+        write(&mut self.bytes);
+        self.places.push(Some(begin..self.bytes.len()));
+    }
+
+    /// A row without a key, which matches no other.
+    pub(super) fn push_null(&mut self) {
+        self.places.push(None);
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.places.len()
+    }
+
+    pub(super) fn get(&self, number: usize) -> Option<&[u8]> {
+        let place = self.places.get(number)?.clone()?;
+        self.bytes.get(place)
+    }
+
+    pub(super) fn iter(&self) -> impl Iterator<Item = Option<&[u8]>> {
+        let bytes = &self.bytes;
+        self.places
+            .iter()
+            .map(move |place| place.clone().map(|place| &bytes[place]))
+    }
+
+    /// The hash of every key, and of nothing where there is none.
+    pub(super) fn hash(&self, scheme: HashScheme, hashes: &mut Vec<KeyHash>) {
+        hashes.clear();
+        hashes.extend(self.iter().map(|key| scheme.hash(key.unwrap_or_default())));
+    }
+}

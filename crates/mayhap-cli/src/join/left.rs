@@ -1,0 +1,270 @@
+//! The left side: its keys as a filter, and what an exact join needs of its rows.
+
+use super::keys::Keys;
+use super::quote::Dialect;
+use super::side::Side;
+use crate::failure::Failure;
+use mayhap::{Bloom, HashScheme, KeyHash};
+use std::collections::HashMap;
+
+/// With so many keys or fewer it is worth asking the filters of row groups about each.
+const FEW_KEYS: usize = 10_000;
+/// So many hashes may be waiting before repetitions are taken out.
+const FIRST_DEDUP: usize = 1 << 20;
+
+/// What is kept of the left side beyond its filter.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Keep {
+    /// Keys while they are few.
+    FewKeys,
+    /// Every key.
+    Keys,
+    /// Every key and the other columns of its rows.
+    Rows,
+}
+
+/// The rows of one key, as a list through [`Kept::next`].
+struct Chain {
+    first: usize,
+    last: usize,
+}
+
+/// The other columns of one row, as they are printed.
+struct Kept {
+    end: usize,
+    next: Option<usize>,
+}
+
+pub(super) struct Left {
+    filter: Bloom,
+    /// None when there are too many to keep.
+    known: Option<HashMap<Box<[u8]>, Chain>>,
+    rows: Vec<Kept>,
+    columns: Vec<u8>,
+    hashes: Vec<KeyHash>,
+}
+
+impl Left {
+    /// Reads the whole side, or only the rows whose keys are `wanted`. Columns are written in the dialect of the right side.
+    pub(super) fn read(
+        side: &mut Side,
+        rate: f64,
+        keep: Keep,
+        dialect: Dialect,
+        wanted: Option<&Common>,
+    ) -> Result<Self, Failure> {
+        let mut reading = Reading::new(keep);
+        let (mut hashes, mut is_wanted) = (Vec::new(), Vec::new());
+        while side.read_keys()? {
+            let keys = side.keys();
+            keys.hash(HashScheme::Xxh3, &mut hashes);
+            is_wanted.clear();
+            is_wanted.resize(keys.len(), true);
+            if let Some(wanted) = wanted {
+                wanted.contains_hashes(&hashes, &mut is_wanted);
+            }
+            for (is_wanted, key) in is_wanted.iter_mut().zip(keys.iter()) {
+                *is_wanted &= key.is_some();
+            }
+            reading.keep_hashes(&hashes, &is_wanted);
+            reading.keep_keys(keys, &is_wanted);
+            if keep == Keep::Rows {
+                reading.keep_columns(side, dialect, &is_wanted)?;
+            }
+        }
+        reading.finish(rate)
+    }
+
+    /// Which keys may be on this side.
+    pub(super) fn ask(&mut self, keys: &Keys, found: &mut Vec<bool>) {
+        keys.hash(HashScheme::Xxh3, &mut self.hashes);
+        found.clear();
+        found.resize(keys.len(), false);
+        self.filter.contains_hashes(&self.hashes, found);
+        for (found, key) in found.iter_mut().zip(keys.iter()) {
+            *found &= key.is_some();
+        }
+    }
+
+    /// Takes back what only seemed to be here, and counts it; all keys must have been kept.
+    pub(super) fn correct(&self, keys: &Keys, found: &mut [bool]) -> u64 {
+        let mut wrong = 0;
+        let passed = found.iter_mut().zip(keys.iter());
+        for (found, key) in passed.filter(|(found, _)| **found) {
+            *found = key.is_some_and(|key| self.chain(key).is_some());
+            wrong += u64::from(!*found);
+        }
+        wrong
+    }
+
+    /// The other columns of every row that has this key, each with a delimiter before it.
+    pub(super) fn columns_of(&self, key: &[u8]) -> impl Iterator<Item = &[u8]> {
+        let mut next = self.chain(key).map(|chain| chain.first);
+        std::iter::from_fn(move || {
+            let number = next?;
+            let row = self.rows.get(number)?;
+            next = row.next;
+            let begin = match number {
+                0 => 0,
+                later => self.rows[later - 1].end,
+            };
+            self.columns.get(begin..row.end)
+        })
+    }
+
+    /// Those of the side's keys that may be here too.
+    pub(super) fn common(&mut self, side: &mut Side, rate: f64) -> Result<Common, Failure> {
+        let mut reading = Reading::new(Keep::FewKeys);
+        let mut found = Vec::new();
+        while side.read_keys()? {
+            self.ask(side.keys(), &mut found);
+            reading.keep_hashes(&self.hashes, &found);
+        }
+        let filter = reading.filter(rate)?;
+        Ok(Common {
+            filter,
+            hashes: reading.hashes,
+        })
+    }
+
+    fn chain(&self, key: &[u8]) -> Option<&Chain> {
+        self.known.as_ref()?.get(key)
+    }
+
+    /// All keys, if they are few.
+    pub(super) fn few_keys(&self) -> Option<impl Iterator<Item = &[u8]>> {
+        let known = self.known.as_ref()?;
+        (known.len() <= FEW_KEYS).then(|| known.keys().map(Box::as_ref))
+    }
+
+    /// The share of strangers that pass the filter.
+    pub(super) fn rate(&self) -> f64 {
+        self.filter.estimated_rate()
+    }
+}
+
+/// The keys of the right side that passed a filter of the left side's, by their hashes.
+pub(super) struct Common {
+    filter: Bloom,
+    /// Sorted. The filter alone would let rows through that look like others in it: in a filter of such rows strangers and
+    /// members are not independent any more, and more of them pass than are expected.
+    hashes: Vec<KeyHash>,
+}
+
+impl Common {
+    fn contains_hashes(&self, hashes: &[KeyHash], found: &mut [bool]) {
+        self.filter.contains_hashes(hashes, found);
+        for (found, hash) in found.iter_mut().zip(hashes) {
+            *found = *found && self.hashes.binary_search(hash).is_ok();
+        }
+    }
+}
+
+struct Reading {
+    keep: Keep,
+    hashes: Vec<KeyHash>,
+    dedup_at: usize,
+    known: Option<HashMap<Box<[u8]>, Chain>>,
+    rows: Vec<Kept>,
+    columns: Vec<u8>,
+}
+
+impl Reading {
+    fn new(keep: Keep) -> Self {
+        Self {
+            keep,
+            hashes: Vec::new(),
+            dedup_at: FIRST_DEDUP,
+            known: Some(HashMap::new()),
+            rows: Vec::new(),
+            columns: Vec::new(),
+        }
+    }
+
+    /// The filter is sized by different keys, and a side that repeats a few of them must not take memory for each row.
+    fn keep_hashes(&mut self, hashes: &[KeyHash], is_wanted: &[bool]) {
+        let wanted = hashes.iter().zip(is_wanted);
+        let wanted = wanted.filter_map(|(&hash, &is_wanted)| is_wanted.then_some(hash));
+        self.hashes.extend(wanted);
+        if self.hashes.len() >= self.dedup_at {
+            self.hashes.sort_unstable();
+            self.hashes.dedup();
+            self.dedup_at = (2 * self.hashes.len()).max(FIRST_DEDUP);
+        }
+    }
+
+    fn keep_keys(&mut self, keys: &Keys, is_wanted: &[bool]) {
+        let wanted = keys.iter().zip(is_wanted);
+        for key in wanted.filter_map(|(key, &is_wanted)| key.filter(|_| is_wanted)) {
+            let row = self.rows.len();
+            if self.keep == Keep::Rows {
+                self.rows.push(Kept { end: 0, next: None });
+            }
+            let Some(known) = &mut self.known else {
+                continue;
+            };
+            match known.get_mut(key) {
+                Some(chain) => {
+                    if let Some(last) = self.rows.get_mut(chain.last) {
+                        last.next = Some(row);
+                    }
+                    chain.last = row;
+                }
+                None => {
+                    known.insert(
+                        key.into(),
+                        Chain {
+                            first: row,
+                            last: row,
+                        },
+                    );
+                }
+            }
+            if self.keep == Keep::FewKeys && known.len() > FEW_KEYS {
+                self.known = None;
+            }
+        }
+    }
+
+    /// The columns of the rows that were kept last.
+    fn keep_columns(
+        &mut self,
+        side: &mut Side,
+        dialect: Dialect,
+        is_wanted: &[bool],
+    ) -> Result<(), Failure> {
+        let (rows, columns) = (&mut self.rows, &mut self.columns);
+        let kept = is_wanted.iter().filter(|&&is_wanted| is_wanted).count();
+        let mut at = rows.len() - kept;
+        side.each_others(is_wanted, |fields| {
+            for field in fields {
+                columns.push(dialect.delimiter);
+                dialect.write_field(field, columns);
+            }
+            if let Some(row) = rows.get_mut(at) {
+                row.end = columns.len();
+            }
+            at += 1;
+            Ok(())
+        })
+    }
+
+    fn filter(&mut self, rate: f64) -> Result<Bloom, Failure> {
+        self.hashes.sort_unstable();
+        self.hashes.dedup();
+        let mut filter = Bloom::new((self.hashes.len() as u64).max(1), rate)?;
+        filter.insert_hashes(&self.hashes);
+        Ok(filter)
+    }
+
+    fn finish(mut self, rate: f64) -> Result<Left, Failure> {
+        let filter = self.filter(rate)?;
+        Ok(Left {
+            filter,
+            known: self.known,
+            rows: self.rows,
+            columns: self.columns,
+            hashes: Vec::new(),
+        })
+    }
+}

@@ -1,0 +1,319 @@
+//! Rows of Parquet, as fields of text: the key's column first, the others only where a row passed the filter.
+
+use super::column::Column;
+use super::keys::Keys;
+use super::quote::Dialect;
+use super::value::Meaning;
+use crate::failure::Failure;
+use crate::input::{cannot_read, is_standard, open_file};
+use mayhap_codec::parquet::file::{self, Column as FilterPlace};
+use mayhap_codec::{Format, KeyReader, KeyType};
+use parquet::basic::Type;
+use parquet::errors::ParquetError;
+use parquet::file::reader::{ChunkReader, FileReader};
+use parquet::file::serialized_reader::SerializedFileReader;
+use std::fs::{self, File};
+use std::io::{self, Read, Write};
+use std::panic::{self, AssertUnwindSafe};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+pub(super) const MAGIC: &[u8; 4] = b"PAR1";
+/// Rows at a time: enough for a batch of questions, few enough for the cache.
+const BATCH_ROWS: usize = 4096;
+/// No filter of a column chunk is larger, by the format's own limit.
+const MOST_FILTER_BYTES: u64 = 128 << 20;
+/// How much is read of a filter whose length the file does not tell, at first.
+const FIRST_FILTER_BYTES: u64 = 64 << 10;
+
+/// Whether a file says that it is one.
+pub(super) fn is_parquet(path: &Path) -> Result<bool, Failure> {
+    // A pipe would lose what is read here, and even a reader; a Parquet file is none, for its end is read first.
+    if is_standard(path) || !fs::metadata(path).is_ok_and(|found| found.is_file()) {
+        return Ok(false);
+    }
+    let mut first = Vec::new();
+    open_file(path)?
+        .take(MAGIC.len() as u64)
+        .read_to_end(&mut first)
+        .map_err(|error| cannot_read(path, &error))?;
+    Ok(first == MAGIC)
+}
+
+/// A column that is printed.
+struct Leaf {
+    /// Its number in the file.
+    number: usize,
+    name: String,
+    meaning: Meaning,
+    full_level: i16,
+    physical: Type,
+}
+
+pub(super) struct ParquetRows {
+    path: PathBuf,
+    file: File,
+    reader: SerializedFileReader<File>,
+    dialect: Dialect,
+    leaves: Vec<Leaf>,
+    key: usize,
+    /// The row groups that are still to be read, the last first.
+    groups: Vec<usize>,
+    /// The columns of the row group that is being read, and how many rows it has left.
+    columns: Vec<Column>,
+    rows_left: usize,
+    keys: Keys,
+    texts: Vec<Keys>,
+    bytes_read: Arc<AtomicU64>,
+}
+
+impl ParquetRows {
+    pub(super) fn open(path: &Path, dialect: Dialect) -> Result<Self, Failure> {
+        let file = open_file(path)?;
+        let reader = file
+            .try_clone()
+            .map_err(|error| cannot_read(path, &error))?;
+        let reader = guarded(path, || SerializedFileReader::new(reader))?;
+        let schema = reader.metadata().file_metadata().schema_descr();
+        let (mut leaves, mut lists) = (Vec::new(), Vec::new());
+        for (number, column) in schema.columns().iter().enumerate() {
+            if column.max_rep_level() > 0 {
+                lists.push(column.path().string());
+                continue;
+            }
+            leaves.push(Leaf {
+                number,
+                name: column.path().string(),
+                meaning: Meaning::of(column),
+                full_level: column.max_def_level(),
+                physical: column.physical_type(),
+            });
+        }
+        if !lists.is_empty() {
+            // With stderr gone there is nobody to tell.
+            let _ = writeln!(
+                io::stderr(),
+                "mayhap: lists have no place in a row of text, and are left out of {}: {}",
+                path.display(),
+                lists.join(", ").replace(char::is_control, "?")
+            );
+        }
+        let groups = (0..reader.num_row_groups()).rev().collect();
+        Ok(Self {
+            path: path.to_path_buf(),
+            file,
+            reader,
+            dialect,
+            leaves,
+            key: 0,
+            groups,
+            columns: Vec::new(),
+            rows_left: 0,
+            keys: Keys::default(),
+            texts: Vec::new(),
+            bytes_read: Arc::default(),
+        })
+    }
+
+    pub(super) fn names(&self) -> Vec<Vec<u8>> {
+        let names = self.leaves.iter().map(|leaf| leaf.name.as_bytes().to_vec());
+        names.collect()
+    }
+
+    pub(super) fn dialect(&self) -> Dialect {
+        self.dialect
+    }
+
+    pub(super) fn set_key(&mut self, column: usize) {
+        self.key = column;
+    }
+
+    pub(super) fn bytes_read(&self) -> Arc<AtomicU64> {
+        Arc::clone(&self.bytes_read)
+    }
+
+    pub(super) fn keys(&self) -> &Keys {
+        &self.keys
+    }
+
+    pub(super) fn group_count(&self) -> usize {
+        self.reader.num_row_groups()
+    }
+
+    /// Leaves out the row groups whose own filters have none of the keys. Gives their number and that of their rows.
+    pub(super) fn skip_groups<'k>(&mut self, keys: impl Iterator<Item = &'k [u8]>) -> (usize, u64) {
+        let leaf = self.leaves.get(self.key);
+        let Some(leaf) = leaf.filter(|leaf| leaf.meaning.can_be_hashed(leaf.physical)) else {
+            return (0, 0);
+        };
+        let reader =
+            KeyReader::new(Format::Parquet, KeyType::Text).physical_type(leaf.physical as i64);
+        // What cannot be a value of the column is in no row group.
+        let values: Vec<Vec<u8>> = keys.filter_map(|key| reader.read(key).ok()).collect();
+        let (mut skipped, mut rows, mut left) = (0, 0, Vec::new());
+        for &group in &self.groups {
+            let metadata = self.reader.metadata().row_group(group);
+            if self.may_have(group, leaf, &values) {
+                left.push(group);
+            } else {
+                skipped += 1;
+                rows += u64::try_from(metadata.num_rows()).unwrap_or(0);
+                self.add_bytes_read(group);
+            }
+        }
+        self.groups = left;
+        (skipped, rows)
+    }
+
+    /// Whether a row group may have one of the values. A filter that is missing or damaged says yes.
+    fn may_have(&self, group: usize, leaf: &Leaf, values: &[Vec<u8>]) -> bool {
+        let chunk = self.reader.metadata().row_group(group).column(leaf.number);
+        let Some(offset) = chunk
+            .bloom_filter_offset()
+            .and_then(|offset| u64::try_from(offset).ok())
+        else {
+            return true;
+        };
+        let length = chunk
+            .bloom_filter_length()
+            .and_then(|length| u64::try_from(length).ok());
+        let place = FilterPlace {
+            row_group: group,
+            name: String::new(),
+            physical_type: leaf.physical as i64,
+            offset: 0,
+            length,
+        };
+        let mut size = length.unwrap_or(FIRST_FILTER_BYTES);
+        loop {
+            let in_file = ChunkReader::get_read(&self.file, offset);
+            let mut bytes = Vec::new();
+            let read = in_file.map(|part| {
+                let most = size.min(MOST_FILTER_BYTES);
+                part.take(most).read_to_end(&mut bytes)
+            });
+            if let Ok(filter) = file::filter(&bytes, &place) {
+                return values.iter().any(|value| filter.contains(value));
+            }
+            let is_all = (bytes.len() as u64) < size || size >= MOST_FILTER_BYTES;
+            if length.is_some() || is_all || !matches!(read, Ok(Ok(_))) {
+                return true;
+            }
+            size *= 8;
+        }
+    }
+
+    fn add_bytes_read(&self, group: usize) {
+        let size = self.reader.metadata().row_group(group).compressed_size();
+        let size = u64::try_from(size).unwrap_or(0);
+        self.bytes_read.fetch_add(size, Ordering::Relaxed);
+    }
+
+    /// The next rows' keys; `false` at the end.
+    pub(super) fn read_keys(&mut self) -> Result<bool, Failure> {
+        while self.rows_left == 0 {
+            let Some(group) = self.groups.pop() else {
+                return Ok(false);
+            };
+            self.begin_group(group)?;
+        }
+        let rows = self.rows_left.min(BATCH_ROWS);
+        self.rows_left -= rows;
+        let (keys, column) = (&mut self.keys, self.columns.get_mut(self.key));
+        guarded(&self.path, || match column {
+            Some(column) => column.read(rows, |_| true, keys),
+            None => Err(ParquetError::General("the key's column is gone".into())),
+        })?;
+        Ok(true)
+    }
+
+    fn begin_group(&mut self, group: usize) -> Result<(), Failure> {
+        let (reader, leaves) = (&self.reader, &self.leaves);
+        let (columns, rows) = guarded(&self.path, || {
+            let group = reader.get_row_group(group)?;
+            let columns = leaves.iter().map(|leaf| {
+                let column = group.get_column_reader(leaf.number)?;
+                Ok(Column::new(column, leaf.meaning, leaf.full_level))
+            });
+            let columns = columns.collect::<Result<Vec<_>, ParquetError>>()?;
+            Ok((columns, group.metadata().num_rows()))
+        })?;
+        self.columns = columns;
+        self.rows_left = usize::try_from(rows).unwrap_or(0);
+        self.add_bytes_read(group);
+        Ok(())
+    }
+
+    /// Hands over the keys and the texts of the chosen ones of the rows whose keys were read last.
+    pub(super) fn each_row(
+        &mut self,
+        chosen: &[bool],
+        mut take: impl FnMut(&[u8], &[u8]) -> Result<(), Failure>,
+    ) -> Result<(), Failure> {
+        let dialect = self.dialect;
+        let mut row = Vec::new();
+        let key = self.key;
+        self.each_chosen(chosen, |fields| {
+            row.clear();
+            dialect.write_row(fields.iter().copied(), &mut row);
+            take(fields.get(key).copied().unwrap_or_default(), &row)
+        })
+    }
+
+    /// Hands over the fields of the chosen ones of the rows whose keys were read last.
+    pub(super) fn each_chosen(
+        &mut self,
+        chosen: &[bool],
+        mut take: impl FnMut(&[&[u8]]) -> Result<(), Failure>,
+    ) -> Result<(), Failure> {
+        let has_any = chosen.contains(&true);
+        let key = self.key;
+        self.texts.resize_with(self.columns.len(), Keys::default);
+        let (columns, texts) = (&mut self.columns, &mut self.texts);
+        guarded(&self.path, || {
+            for (number, (column, texts)) in columns.iter_mut().zip(texts).enumerate() {
+                if number == key {
+                    continue;
+                }
+                if has_any {
+                    column.read(chosen.len(), |row| chosen[row], texts)?;
+                } else {
+                    column.skip(chosen.len());
+                }
+            }
+            Ok(())
+        })?;
+        if !has_any {
+            return Ok(());
+        }
+        let mut fields = Vec::new();
+        for row in (0..chosen.len()).filter(|&row| chosen[row]) {
+            fields.clear();
+            fields.extend(self.texts.iter().enumerate().map(|(column, texts)| {
+                let texts = if column == key { &self.keys } else { texts };
+                texts.get(row).unwrap_or_default()
+            }));
+            take(&fields)?;
+        }
+        Ok(())
+    }
+}
+
+/// Runs what reads a file. The library panics on some damaged files, and a stranger's bytes are no bug of ours: both are told
+/// as one error.
+fn guarded<T>(path: &Path, read: impl FnOnce() -> Result<T, ParquetError>) -> Result<T, Failure> {
+    let hook = panic::take_hook();
+    panic::set_hook(Box::new(|_| {}));
+    let read = panic::catch_unwind(AssertUnwindSafe(read));
+    panic::set_hook(hook);
+    let why = match read {
+        Ok(Ok(read)) => return Ok(read),
+        Ok(Err(error)) => error.to_string().replace(char::is_control, " "),
+        Err(_) => "damaged metadata or pages".into(),
+    };
+    Err(Failure::message(format!(
+        "{} cannot be read as Parquet ({why}): write it again, or read it by the program that wrote it",
+        path.display()
+    )))
+}

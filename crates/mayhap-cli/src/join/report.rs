@@ -1,0 +1,93 @@
+//! What a join tells at its end: rows in, rows out, and how many passed the filter without a match.
+
+use super::{JoinArgs, size_of};
+use crate::format;
+use std::io::{self, Write};
+
+/// Below this nobody minds which side is the larger one.
+const SMALL_BYTES: u64 = 1 << 20;
+
+#[derive(Default)]
+pub(super) struct Report {
+    rate: f64,
+    rows_in: u64,
+    pub(super) rows_out: u64,
+    /// Rows that the filter dropped.
+    dropped: u64,
+    /// False matches, where each is known.
+    measured: Option<u64>,
+    groups_skipped: usize,
+    groups: usize,
+}
+
+impl Report {
+    pub(super) fn new(rate: f64, is_exact: bool) -> Self {
+        Self {
+            rate,
+            measured: is_exact.then_some(0),
+            ..Self::default()
+        }
+    }
+
+    /// Row groups that were not read at all.
+    pub(super) fn skipped(&mut self, groups: usize, of: usize, rows: u64) {
+        self.groups_skipped = groups;
+        self.groups = of;
+        self.rows_in += rows;
+    }
+
+    pub(super) fn asked(&mut self, rows: u64, passed: u64) {
+        self.rows_in += rows;
+        self.dropped += rows - passed;
+    }
+
+    pub(super) fn corrected(&mut self, false_matches: u64) {
+        if let Some(measured) = &mut self.measured {
+            *measured += false_matches;
+        }
+    }
+
+    /// Rows without a match pass at the rate and are dropped at what it leaves.
+    fn expected(&self) -> f64 {
+        self.dropped as f64 * self.rate / (1.0 - self.rate).max(f64::MIN_POSITIVE)
+    }
+
+    pub(super) fn tell(&self, args: &JoinArgs) {
+        let mut said = format!(
+            "mayhap: {} in, {} out; false matches: {} expected",
+            format::counted(self.rows_in, "row"),
+            format::grouped(self.rows_out),
+            rounded(self.expected())
+        );
+        if let Some(measured) = self.measured {
+            said += ", ";
+            said += &format::grouped(measured);
+            said += " measured";
+        }
+        if self.groups_skipped > 0 {
+            said += "; ";
+            said += &format::grouped(self.groups_skipped as u64);
+            said += " of ";
+            said += &format::counted(self.groups as u64, "row group");
+            said += " skipped";
+        }
+        // With stderr gone there is nobody to tell.
+        let _ = writeln!(io::stderr(), "{said}");
+        if let (Some(left), Some(right)) = (size_of(&args.left), size_of(&args.right))
+            && left > right.max(SMALL_BYTES)
+        {
+            let _ = writeln!(
+                io::stderr(),
+                "mayhap: the left side is the larger one: exchange the sides for a smaller filter and the rows of the other"
+            );
+        }
+    }
+}
+
+fn rounded(count: f64) -> String {
+    if count < 9.95 {
+        format!("{count:.1}")
+    } else {
+        format::grouped(count.round() as u64)
+    }
+}

@@ -1,0 +1,304 @@
+//! One side of a join: a table with a key column, whatever file it is in.
+
+use super::keys::Keys;
+use super::parquet_rows::{self, ParquetRows};
+use super::quote::Dialect;
+use super::text::TextRows;
+use crate::failure::Failure;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+
+/// How tables in text are laid out.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Layout {
+    /// By the name of the file when not given.
+    pub(super) delimiter: Option<u8>,
+    pub(super) has_quotes: bool,
+    pub(super) has_header: bool,
+}
+
+impl Layout {
+    fn dialect(self, path: &Path) -> Dialect {
+        Dialect {
+            delimiter: self.delimiter.unwrap_or_else(|| delimiter_of(path)),
+            has_quotes: self.has_quotes,
+        }
+    }
+}
+
+/// A tab for .tsv and .tab, packed or not, a comma for all others.
+fn delimiter_of(path: &Path) -> u8 {
+    let is = |path: &Path, endings: &[&str]| {
+        let found = path.extension().unwrap_or_default();
+        endings
+            .iter()
+            .any(|ending| found.eq_ignore_ascii_case(ending))
+    };
+    let unpacked = if is(path, &["gz", "zst", "bz2", "xz", "lz4"]) {
+        path.with_extension("")
+    } else {
+        path.to_path_buf()
+    };
+    if is(&unpacked, &["tsv", "tab"]) {
+        b'\t'
+    } else {
+        b','
+    }
+}
+
+enum Rows {
+    Text(Box<TextRows>),
+    Parquet(Box<ParquetRows>),
+}
+
+pub(super) struct Side {
+    rows: Rows,
+    /// None where there are no names.
+    names: Option<Vec<Vec<u8>>>,
+    /// The first row as it came, with its end.
+    header: Vec<u8>,
+    width: usize,
+    key: usize,
+}
+
+impl Side {
+    /// Opens a table and finds its key column; `flag` is what the user gave it by.
+    pub(super) fn open(
+        path: &Path,
+        layout: Layout,
+        column: &str,
+        flag: &str,
+    ) -> Result<Self, Failure> {
+        let dialect = layout.dialect(path);
+        let mut side = if parquet_rows::is_parquet(path)? {
+            let dialect = Dialect {
+                delimiter: layout.delimiter.unwrap_or(b','),
+                ..dialect
+            };
+            Self::of_parquet(ParquetRows::open(path, dialect)?)
+        } else {
+            Self::of_text(TextRows::open(path, dialect)?, layout.has_header)?
+        };
+        // A file without a single row has no columns, and no row that could match.
+        if side.width > 0 {
+            let names = side.names.as_deref();
+            side.key = find_column(names, side.width, column)
+                .map_err(|why| Failure::message(format!("{} {why} to {flag}", path.display())))?;
+            match &mut side.rows {
+                Rows::Text(rows) => rows.set_key(side.key),
+                Rows::Parquet(rows) => rows.set_key(side.key),
+            }
+        }
+        Ok(side)
+    }
+
+    fn of_text(mut rows: TextRows, has_header: bool) -> Result<Self, Failure> {
+        let (names, header, width) = if has_header {
+            match rows.header()? {
+                Some(header) => {
+                    let width = header.names.len();
+                    (Some(header.names), header.row, width)
+                }
+                None => (None, Vec::new(), 0),
+            }
+        } else {
+            (None, Vec::new(), rows.width()?.unwrap_or(0))
+        };
+        Ok(Self {
+            rows: Rows::Text(Box::new(rows)),
+            names,
+            header,
+            width,
+            key: 0,
+        })
+    }
+
+    fn of_parquet(rows: ParquetRows) -> Self {
+        let names = rows.names();
+        let mut header = Vec::new();
+        let dialect = rows.dialect();
+        dialect.write_row(names.iter().map(Vec::as_slice), &mut header);
+        header.push(b'\n');
+        Self {
+            width: names.len(),
+            names: Some(names),
+            header,
+            key: 0,
+            rows: Rows::Parquet(Box::new(rows)),
+        }
+    }
+
+    pub(super) fn dialect(&self) -> Dialect {
+        match &self.rows {
+            Rows::Text(rows) => rows.dialect(),
+            Rows::Parquet(rows) => rows.dialect(),
+        }
+    }
+
+    /// The first row as it came, with its end; empty where there is none.
+    pub(super) fn header(&self) -> &[u8] {
+        &self.header
+    }
+
+    pub(super) fn names(&self) -> &[Vec<u8>] {
+        self.names.as_deref().unwrap_or_default()
+    }
+
+    /// The names of all columns but the key's.
+    pub(super) fn other_names(&self) -> impl Iterator<Item = &[u8]> {
+        let names = self.names().iter().map(Vec::as_slice).enumerate();
+        let key = self.key;
+        names.filter_map(move |(column, name)| (column != key).then_some(name))
+    }
+
+    pub(super) fn parquet(&mut self) -> Option<&mut ParquetRows> {
+        match &mut self.rows {
+            Rows::Text(_) => None,
+            Rows::Parquet(rows) => Some(rows),
+        }
+    }
+
+    pub(super) fn bytes_read(&self) -> Arc<AtomicU64> {
+        match &self.rows {
+            Rows::Text(rows) => rows.bytes_read(),
+            Rows::Parquet(rows) => rows.bytes_read(),
+        }
+    }
+
+    /// Reads the keys of the next rows; `false` at the end.
+    pub(super) fn read_keys(&mut self) -> Result<bool, Failure> {
+        match &mut self.rows {
+            Rows::Text(rows) => rows.read_keys(),
+            Rows::Parquet(rows) => rows.read_keys(),
+        }
+    }
+
+    /// The keys that were read last.
+    pub(super) fn keys(&self) -> &Keys {
+        match &self.rows {
+            Rows::Text(rows) => rows.keys(),
+            Rows::Parquet(rows) => rows.keys(),
+        }
+    }
+
+    /// Hands over the chosen ones of the rows whose keys were read last, with their ends, in pieces of any length.
+    pub(super) fn each_piece(
+        &mut self,
+        chosen: &[bool],
+        mut take: impl FnMut(&[u8]) -> Result<(), Failure>,
+    ) -> Result<(), Failure> {
+        match &mut self.rows {
+            Rows::Text(rows) => rows.each_run(chosen, take),
+            Rows::Parquet(rows) => rows.each_row(chosen, |_, row| {
+                take(row)?;
+                take(b"\n")
+            }),
+        }
+    }
+
+    /// The same row by row: its key, the row, and what ends it.
+    pub(super) fn each_row(
+        &mut self,
+        chosen: &[bool],
+        mut take: impl FnMut(&[u8], &[u8], &[u8]) -> Result<(), Failure>,
+    ) -> Result<(), Failure> {
+        match &mut self.rows {
+            Rows::Text(rows) => rows.each_row(chosen, self.width, take),
+            Rows::Parquet(rows) => rows.each_row(chosen, |key, row| take(key, row, b"\n")),
+        }
+    }
+
+    /// Hands over the fields of the chosen ones of the rows whose keys were read last, without the keys.
+    pub(super) fn each_others(
+        &mut self,
+        chosen: &[bool],
+        mut take: impl FnMut(&[&[u8]]) -> Result<(), Failure>,
+    ) -> Result<(), Failure> {
+        let key = self.key;
+        let without_key = |fields: &[&[u8]]| {
+            let mut others = fields.to_vec();
+            if key < others.len() {
+                others.remove(key);
+            }
+            take(&others)
+        };
+        match &mut self.rows {
+            Rows::Text(rows) => rows.each_fields(chosen, self.width, without_key),
+            Rows::Parquet(rows) => rows.each_chosen(chosen, without_key),
+        }
+    }
+}
+
+/// A column by its name, or by its number from 1 where that is no name.
+fn find_column(names: Option<&[Vec<u8>]>, width: usize, asked: &str) -> Result<usize, String> {
+    let number = asked.parse::<usize>().ok();
+    let by_number = number.filter(|number| (1..=width).contains(number));
+    let Some(names) = names else {
+        return by_number.map(|number| number - 1).ok_or_else(|| {
+            format!("has no names for its columns: give a number from 1 to {width}")
+        });
+    };
+    let mut named = (0..names.len()).filter(|&column| names[column] == asked.as_bytes());
+    match (named.next(), named.next(), by_number) {
+        (Some(_), Some(_), _) => Err(format!(
+            "has two columns that are named {asked}: give the number of one, from 1 to {width},"
+        )),
+        (Some(column), None, _) => Ok(column),
+        (None, _, Some(number)) => Ok(number - 1),
+        (None, _, None) => Err(format!(
+            "has no column {asked}, but {}: give one of them",
+            shown(names)
+        )),
+    }
+}
+
+/// The first names, in one line.
+fn shown(names: &[Vec<u8>]) -> String {
+    const MOST: usize = 20;
+    let shown = names.iter().take(MOST).map(|name| {
+        let name = String::from_utf8_lossy(name);
+        name.replace(char::is_control, "?")
+    });
+    let more = if names.len() > MOST { ", ..." } else { "" };
+    shown.collect::<Vec<_>>().join(", ") + more
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tabs_are_for_tsv() {
+        for (name, delimiter) in [
+            ("a.csv", b','),
+            ("a.tsv", b'\t'),
+            ("A.TSV.GZ", b'\t'),
+            ("a.tab.zst", b'\t'),
+            ("a.csv.gz", b','),
+            ("tsv", b','),
+            ("-", b','),
+        ] {
+            assert_eq!(delimiter_of(Path::new(name)), delimiter, "{name}");
+        }
+    }
+
+    #[test]
+    fn names_go_before_numbers() {
+        let names = ["id", "1", "x", "x"].map(|name| name.as_bytes().to_vec());
+        assert_eq!(find_column(Some(&names), 4, "id"), Ok(0));
+        assert_eq!(find_column(Some(&names), 4, "1"), Ok(1));
+        assert_eq!(find_column(Some(&names), 4, "3"), Ok(2));
+        assert_eq!(find_column(None, 4, "4"), Ok(3));
+        for (names, asked) in [
+            (Some(&names[..]), "x"),
+            (Some(&names), "5"),
+            (Some(&names), "0"),
+            (None, "id"),
+            (None, "0"),
+            (None, "5"),
+        ] {
+            assert!(find_column(names, 4, asked).is_err(), "{asked}");
+        }
+    }
+}

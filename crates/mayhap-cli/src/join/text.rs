@@ -1,0 +1,374 @@
+//! Rows of CSV and TSV, kept byte for byte.
+//!
+//! A row without a quote is a line, and its key is found by looking for delimiters. A row with one is read by csv-core,
+//! which knows where a quoted field ends. Rows end in LF or CR LF; blank lines are none.
+
+use super::fields::{Fields, Parsed, nth_field};
+use super::keys::Keys;
+use super::parquet_rows;
+use super::quote::Dialect;
+use crate::failure::Failure;
+use crate::input::{cannot_read, open};
+use memchr::memchr;
+use std::io::{self, Read};
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+const CHUNK_BYTES: usize = 256 << 10;
+/// A row that is longer is more likely a quote that is never closed.
+const MOST_ROW_BYTES: usize = 1 << 30;
+const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
+
+/// The first row as it came, with its end, and its fields.
+pub(super) struct Header {
+    pub(super) row: Vec<u8>,
+    pub(super) names: Vec<Vec<u8>>,
+}
+
+/// A row in the buffer: all of it, and without its end.
+#[derive(Clone)]
+struct Row {
+    whole: Range<usize>,
+    body: Range<usize>,
+    is_quoted: bool,
+}
+
+pub(super) struct TextRows {
+    path: PathBuf,
+    input: Box<dyn Read + Send>,
+    dialect: Dialect,
+    key: usize,
+    buffer: Vec<u8>,
+    /// Where the next row begins.
+    at: usize,
+    /// Where the next quote is, no further away than `looked_to`.
+    quote: Option<usize>,
+    looked_to: usize,
+    is_end: bool,
+    /// What the rows so far ended in, for a last one that lacks its end.
+    row_end: &'static [u8],
+    fields: Fields,
+    rows: Vec<Row>,
+    keys: Keys,
+    /// Rows so far, the header among them, as an editor would number them.
+    count: u64,
+    bytes_read: Arc<AtomicU64>,
+}
+
+impl TextRows {
+    pub(super) fn open(path: &Path, dialect: Dialect) -> Result<Self, Failure> {
+        Ok(Self {
+            path: path.to_path_buf(),
+            input: open(path)?,
+            dialect,
+            key: 0,
+            buffer: Vec::new(),
+            at: 0,
+            quote: None,
+            looked_to: 0,
+            is_end: false,
+            row_end: b"\n",
+            fields: Fields::new(dialect),
+            rows: Vec::new(),
+            keys: Keys::default(),
+            count: 0,
+            bytes_read: Arc::default(),
+        })
+    }
+
+    pub(super) fn dialect(&self) -> Dialect {
+        self.dialect
+    }
+
+    pub(super) fn set_key(&mut self, column: usize) {
+        self.key = column;
+    }
+
+    pub(super) fn bytes_read(&self) -> Arc<AtomicU64> {
+        Arc::clone(&self.bytes_read)
+    }
+
+    pub(super) fn keys(&self) -> &Keys {
+        &self.keys
+    }
+
+    /// The first row, which is not read again.
+    pub(super) fn header(&mut self) -> Result<Option<Header>, Failure> {
+        let Some(row) = self.first_row()? else {
+            return Ok(None);
+        };
+        let fields = self.fields.split(&self.buffer[row.body.clone()]);
+        let names = fields.iter().map(<[u8]>::to_vec).collect();
+        self.count += 1;
+        Ok(Some(Header {
+            row: self.marked(&row),
+            names,
+        }))
+    }
+
+    /// How many fields the first row has; it is read again.
+    pub(super) fn width(&mut self) -> Result<Option<usize>, Failure> {
+        let Some(row) = self.first_row()? else {
+            return Ok(None);
+        };
+        self.at = row.whole.start;
+        let fields = self.fields.split(&self.buffer[row.body.clone()]);
+        Ok(Some(fields.len()))
+    }
+
+    fn first_row(&mut self) -> Result<Option<Row>, Failure> {
+        loop {
+            let is_begun = self.buffer.len() >= BYTE_ORDER_MARK.len() || self.is_end;
+            if self.buffer.starts_with(parquet_rows::MAGIC) {
+                return Err(Failure::message(format!(
+                    "{} is Parquet, whose end is read first: give the file itself, unpacked and not through a pipe",
+                    self.path.display()
+                )));
+            }
+            if is_begun && self.at == 0 && self.buffer.starts_with(BYTE_ORDER_MARK) {
+                self.at = BYTE_ORDER_MARK.len();
+            }
+            if is_begun && let Some(row) = self.next_row()? {
+                return Ok(Some(row));
+            }
+            if self.is_end {
+                return Ok(None);
+            }
+            // Blank lines and the mark are looked at again: the mark belongs to the header.
+            self.at = 0;
+            self.refill()?;
+        }
+    }
+
+    /// The next rows' keys; `false` at the end.
+    pub(super) fn read_keys(&mut self) -> Result<bool, Failure> {
+        self.rows.clear();
+        self.keys.clear();
+        loop {
+            while let Some(row) = self.next_row()? {
+                self.count += 1;
+                self.push_key(&row)?;
+                self.rows.push(row);
+            }
+            if !self.rows.is_empty() {
+                return Ok(true);
+            }
+            if self.is_end {
+                return Ok(false);
+            }
+            self.refill()?;
+        }
+    }
+
+    fn push_key(&mut self, row: &Row) -> Result<(), Failure> {
+        let found = if row.is_quoted {
+            self.fields
+                .parsed(row.whole.end == row.body.end + 2)
+                .get(self.key)
+        } else {
+            let body = &self.buffer[row.body.clone()];
+            nth_field(body, self.dialect.delimiter, self.key)
+        };
+        match found {
+            Some(key) => {
+                self.keys.push(key);
+                Ok(())
+            }
+            None => Err(self.ragged(
+                self.count,
+                &format!("has no field {}, which is the key", self.key + 1),
+                "mend it, or say --delimiter if fields are separated by something else",
+            )),
+        }
+    }
+
+    /// Hands over the keys of the chosen rows, the rows without their ends, and the ends. All must have `width` fields, so that
+    /// more can follow.
+    pub(super) fn each_row(
+        &mut self,
+        chosen: &[bool],
+        width: usize,
+        mut take: impl FnMut(&[u8], &[u8], &[u8]) -> Result<(), Failure>,
+    ) -> Result<(), Failure> {
+        self.each_fields(chosen, width, |_| Ok(()))?;
+        for (number, row) in self.chosen_rows(chosen) {
+            let key = self.keys.get(number).unwrap_or_default();
+            take(key, &self.buffer[row.body.clone()], self.end_of(row))?;
+        }
+        Ok(())
+    }
+
+    /// Rows that follow each other can be printed at once.
+    pub(super) fn each_run(
+        &self,
+        chosen: &[bool],
+        mut take: impl FnMut(&[u8]) -> Result<(), Failure>,
+    ) -> Result<(), Failure> {
+        let mut run = 0..0;
+        for (_, row) in self.chosen_rows(chosen) {
+            if row.whole.start != run.end {
+                take(&self.buffer[run])?;
+                run = row.whole.clone();
+            }
+            run.end = row.whole.end;
+        }
+        take(&self.buffer[run.clone()])?;
+        // The last row of a file may lack its end.
+        if !run.is_empty() && self.buffer[run.end - 1] != b'\n' {
+            take(self.row_end)?;
+        }
+        Ok(())
+    }
+
+    /// Hands over the fields of the chosen rows. All must have `width` of them.
+    pub(super) fn each_fields(
+        &mut self,
+        chosen: &[bool],
+        width: usize,
+        mut take: impl FnMut(&[&[u8]]) -> Result<(), Failure>,
+    ) -> Result<(), Failure> {
+        let before = self.count - self.rows.len() as u64;
+        for (number, row) in self.rows.iter().enumerate() {
+            if !chosen[number] {
+                continue;
+            }
+            let fields = self.fields.split(&self.buffer[row.body.clone()]);
+            let found = fields.len();
+            if found != width {
+                return Err(self.ragged(
+                    before + number as u64 + 1,
+                    &format!("has {found} fields and the first row {width}"),
+                    "mend it, or leave the left side's columns out with --semi",
+                ));
+            }
+            take(&fields.iter().collect::<Vec<_>>())?;
+        }
+        Ok(())
+    }
+
+    fn chosen_rows(&self, chosen: &[bool]) -> impl Iterator<Item = (usize, &Row)> {
+        let rows = self.rows.iter().enumerate().zip(chosen);
+        rows.filter_map(|(row, &is_chosen)| is_chosen.then_some(row))
+    }
+
+    /// What ends a row; the last of a file may lack it.
+    fn end_of(&self, row: &Row) -> &[u8] {
+        match &self.buffer[row.body.end..row.whole.end] {
+            b"" => self.row_end,
+            end => end,
+        }
+    }
+
+    /// The first row as it came, with the mark before it.
+    fn marked(&self, row: &Row) -> Vec<u8> {
+        let mark = if self.buffer.starts_with(BYTE_ORDER_MARK) {
+            BYTE_ORDER_MARK
+        } else {
+            &[]
+        };
+        [mark, &self.buffer[row.body.clone()], self.end_of(row)].concat()
+    }
+
+    /// The next row that is in the buffer as a whole.
+    fn next_row(&mut self) -> Result<Option<Row>, Failure> {
+        while self.at < self.buffer.len() {
+            let line_end = match memchr(b'\n', &self.buffer[self.at..]) {
+                Some(length) => self.at + length + 1,
+                None if self.is_end => self.buffer.len(),
+                None => return Ok(None),
+            };
+            let is_quoted = self.dialect.has_quotes && self.has_quote_before(line_end);
+            let end = if is_quoted {
+                match self.fields.parse(&self.buffer[self.at..]) {
+                    Parsed::Whole(length) => self.at + length,
+                    Parsed::Cut if !self.is_end => return Ok(None),
+                    Parsed::Cut if self.fields.is_closed_by_end() => self.buffer.len(),
+                    Parsed::Cut => {
+                        return Err(self.ragged(
+                            self.count + 1,
+                            "has a quote that is never closed",
+                            "close it, or say --no-quotes if quotes mean nothing there",
+                        ));
+                    }
+                }
+            } else {
+                line_end
+            };
+            let whole = self.at..end;
+            let end_bytes = match &self.buffer[whole.clone()] {
+                [.., b'\r', b'\n'] => 2,
+                [.., b'\n'] => 1,
+                _ => 0,
+            };
+            let body = whole.start..whole.end - end_bytes;
+            self.row_end = match end_bytes {
+                2 => b"\r\n",
+                1 => b"\n",
+                _ => self.row_end,
+            };
+            self.at = end;
+            if !body.is_empty() {
+                return Ok(Some(Row {
+                    whole,
+                    body,
+                    is_quoted,
+                }));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Whether there is a quote between the row's begin and `end`. Every byte is looked at once.
+    fn has_quote_before(&mut self, end: usize) -> bool {
+        if self.quote.is_some_and(|quote| quote < self.at) {
+            self.quote = None;
+        }
+        if self.quote.is_none() && self.looked_to < end {
+            let begin = self.looked_to.max(self.at);
+            let found = memchr(b'"', &self.buffer[begin..]).map(|at| begin + at);
+            self.quote = found;
+            self.looked_to = found.map_or(self.buffer.len(), |at| at + 1);
+        }
+        self.quote.is_some_and(|quote| quote < end)
+    }
+
+    fn refill(&mut self) -> Result<(), Failure> {
+        self.buffer.drain(..self.at);
+        (self.at, self.quote, self.looked_to) = (0, None, 0);
+        let old = self.buffer.len();
+        if old > MOST_ROW_BYTES {
+            return Err(self.ragged(
+                self.count + 1,
+                "is longer than 1 GiB",
+                "say --no-quotes if quotes mean nothing there",
+            ));
+        }
+        // A long row doubles the room, and all of it is filled: it is looked through again as a whole.
+        self.buffer.resize(old + CHUNK_BYTES.max(old), 0);
+        let mut filled = old;
+        while filled < self.buffer.len() {
+            match self.input.read(&mut self.buffer[filled..]) {
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                Err(error) => return Err(cannot_read(&self.path, &error)),
+                Ok(0) => self.is_end = true,
+                Ok(read) => filled += read,
+            }
+            if self.is_end || old < CHUNK_BYTES {
+                break;
+            }
+        }
+        self.buffer.truncate(filled);
+        let read = (filled - old) as u64;
+        self.bytes_read.fetch_add(read, Ordering::Relaxed);
+        Ok(())
+    }
+
+    fn ragged(&self, row: u64, what: &str, advice: &str) -> Failure {
+        Failure::message(format!(
+            "row {row} of {} {what}: {advice}",
+            self.path.display()
+        ))
+    }
+}
