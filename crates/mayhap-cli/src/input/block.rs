@@ -5,15 +5,22 @@ use crate::failure::Failure;
 use std::io::{self, Read};
 use std::ops::Range;
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
 
 const BLOCK_BYTES: usize = 256 << 10;
 
+/// Memory of blocks that are done with. It goes round: fresh memory has to be zeroed, by the kernel and by us.
+type Pool = Arc<Mutex<Vec<Vec<u8>>>>;
+
 /// Whole lines, one after the other.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(crate) struct Block {
-    bytes: Vec<u8>,
+    /// The lines, and room behind them.
+    memory: Vec<u8>,
+    /// Where the lines end.
+    end: usize,
+    pool: Pool,
     line_end: LineEnd,
     /// The number of its first line, from 1 on, in all inputs together.
     pub(crate) first_line: u64,
@@ -22,7 +29,9 @@ pub(crate) struct Block {
 impl Default for Block {
     fn default() -> Self {
         Self {
-            bytes: Vec::new(),
+            memory: Vec::new(),
+            end: 0,
+            pool: Pool::default(),
             line_end: LineEnd {
                 byte: b'\n',
                 carriage_return: false,
@@ -32,13 +41,28 @@ impl Default for Block {
     }
 }
 
+impl Drop for Block {
+    fn drop(&mut self) {
+        // A long line's memory is not kept.
+        if (1..=2 * BLOCK_BYTES).contains(&self.memory.len())
+            && let Ok(mut pool) = self.pool.lock()
+        {
+            pool.push(std::mem::take(&mut self.memory));
+        }
+    }
+}
+
 impl Block {
+    fn bytes(&self) -> &[u8] {
+        &self.memory[..self.end]
+    }
+
     /// Where each line lies, its end included.
     #[inline]
     pub(crate) fn lines(&self) -> impl Iterator<Item = Range<usize>> {
-        let mut ends = memchr::memchr_iter(self.line_end.byte, &self.bytes);
+        let mut ends = memchr::memchr_iter(self.line_end.byte, self.bytes());
         let mut begin = 0;
-        let length = self.bytes.len();
+        let length = self.end;
         std::iter::from_fn(move || {
             let end = match ends.next() {
                 Some(at) => at + 1,
@@ -52,23 +76,23 @@ impl Block {
     }
 
     pub(crate) fn count_lines(&self) -> u64 {
-        let ended = memchr::memchr_iter(self.line_end.byte, &self.bytes).count() as u64;
-        ended + u64::from(!self.bytes.is_empty() && !self.ends_in_line_end())
+        let ended = memchr::memchr_iter(self.line_end.byte, self.bytes()).count() as u64;
+        ended + u64::from(self.end > 0 && !self.ends_in_line_end())
     }
 
     /// A line without its end.
     #[inline]
     pub(crate) fn key(&self, line: Range<usize>) -> &[u8] {
-        self.line_end.strip(&self.bytes[line])
+        self.line_end.strip(&self.bytes()[line])
     }
 
     /// Lines as they came; the last of an input may lack its end.
     pub(crate) fn raw(&self, lines: Range<usize>) -> &[u8] {
-        &self.bytes[lines]
+        &self.bytes()[lines]
     }
 
     pub(crate) fn len(&self) -> usize {
-        self.bytes.len()
+        self.end
     }
 
     pub(crate) fn line_end(&self) -> LineEnd {
@@ -76,7 +100,7 @@ impl Block {
     }
 
     fn ends_in_line_end(&self) -> bool {
-        self.bytes.last() == Some(&self.line_end.byte)
+        self.bytes().last() == Some(&self.line_end.byte)
     }
 }
 
@@ -89,6 +113,7 @@ pub(crate) struct Blocks {
     line_end: LineEnd,
     next_line: u64,
     is_counted: bool,
+    pool: Pool,
     bytes_read: Arc<AtomicU64>,
 }
 
@@ -101,6 +126,7 @@ impl Blocks {
             line_end,
             next_line: 1,
             is_counted: false,
+            pool: Pool::default(),
             bytes_read: Arc::default(),
         }
     }
@@ -121,16 +147,24 @@ impl Blocks {
     pub(crate) fn fill(&mut self, block: &mut Block) -> Result<bool, Failure> {
         block.line_end = self.line_end;
         block.first_line = self.next_line;
-        let filled = self.read_lines(&mut block.bytes)?;
+        if block.memory.is_empty() {
+            block.pool = Arc::clone(&self.pool);
+            let used = self.pool.lock().ok().and_then(|mut pool| pool.pop());
+            block.memory = used.unwrap_or_default();
+        }
+        let filled = self.read_lines(block)?;
         if self.is_counted {
             self.next_line += block.count_lines();
         }
         Ok(filled)
     }
 
-    fn read_lines(&mut self, bytes: &mut Vec<u8>) -> Result<bool, Failure> {
-        bytes.clear();
-        bytes.append(&mut self.begun);
+    fn read_lines(&mut self, block: &mut Block) -> Result<bool, Failure> {
+        let Block { memory, end, .. } = block;
+        *end = self.begun.len();
+        memory.resize(memory.len().max(*end), 0);
+        memory[..*end].copy_from_slice(&self.begun);
+        self.begun.clear();
         loop {
             let Some((path, reader)) = &mut self.current else {
                 let Some(path) = self.inputs.next() else {
@@ -140,27 +174,29 @@ impl Blocks {
                 self.current = Some((path, reader));
                 continue;
             };
-            let old = bytes.len();
+            let old = *end;
             // A long line doubles the room, so that it is not looked through again and again.
-            bytes.resize(old + BLOCK_BYTES.max(old), 0);
+            let room = old + BLOCK_BYTES.max(old);
+            memory.resize(memory.len().max(room), 0);
             let read = loop {
-                match reader.read(&mut bytes[old..]) {
+                match reader.read(&mut memory[old..room]) {
                     Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                     read => break read.map_err(|error| cannot_read(path, &error))?,
                 }
             };
-            bytes.truncate(old + read);
+            *end = old + read;
             self.bytes_read.fetch_add(read as u64, Ordering::Relaxed);
             if read == 0 {
                 self.current = None;
-                if !bytes.is_empty() {
+                if *end > 0 {
                     return Ok(true);
                 }
                 continue;
             }
-            if let Some(last) = memchr::memrchr(self.line_end.byte, &bytes[old..]) {
-                self.begun.extend_from_slice(&bytes[old + last + 1..]);
-                bytes.truncate(old + last + 1);
+            if let Some(last) = memchr::memrchr(self.line_end.byte, &memory[old..*end]) {
+                let whole = old + last + 1;
+                self.begun.extend_from_slice(&memory[whole..*end]);
+                *end = whole;
                 return Ok(true);
             }
         }

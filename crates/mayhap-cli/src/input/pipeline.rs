@@ -7,7 +7,7 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread;
 
 /// Blocks that wait for a thread, and results that wait to be taken.
-const WAITING: usize = 2;
+const WAITING: usize = 1;
 
 /// Hands every block to `work`, on `threads` threads, and what comes of it to `take`, in order, until that has enough.
 pub(crate) fn in_order<T: Send>(
