@@ -2,8 +2,8 @@
 
 use crate::args::{self, threads};
 use crate::failure::Failure;
-use crate::filters::{ChooseArgs, Keys, OpenArgs, keys};
-use crate::input::{Block, InputArgs, in_order};
+use crate::filters::{ChooseArgs, Keys, OpenArgs, keys, not_a_key};
+use crate::input::{Block, InputArgs, in_order, is_standard};
 use crate::progress::Progress;
 use clap::Args;
 use mayhap_codec::{Filter, Found, KeyReader, KeyType};
@@ -85,35 +85,59 @@ impl Asked {
 
     /// Which lines may be in one of the filters.
     fn answer(&self, block: &Block, answers: &mut Vec<bool>) -> Result<(), Failure> {
+        let [reader] = &self.readers[..] else {
+            return self.answer_by_type(block, answers);
+        };
+        let mut lines = Keys::Verbatim(Vec::new());
+        keys(block, reader, &mut lines)?;
         answers.clear();
-        let mut first_error = None;
-        let mut is_read = false;
-        let mut some = Vec::new();
+        answers.resize(lines.len(), false);
+        if let [(_, filter)] = &self.filters[..] {
+            lines.ask(filter, answers);
+            return Ok(());
+        }
+        let mut found = vec![false; lines.len()];
+        for (_, filter) in &self.filters {
+            lines.ask(filter, &mut found);
+            for (answer, found) in answers.iter_mut().zip(&found) {
+                *answer |= found;
+            }
+        }
+        Ok(())
+    }
+
+    /// With columns of several types a line is a key of some of them, and its neighbours are of others. One that is a key of
+    /// none is an error.
+    fn answer_by_type(&self, block: &Block, answers: &mut Vec<bool>) -> Result<(), Failure> {
+        let lines: Vec<&[u8]> = block.lines().map(|line| block.key(line)).collect();
+        answers.clear();
+        answers.resize(lines.len(), false);
+        let mut is_key = vec![false; lines.len()];
         for (number, reader) in self.readers.iter().enumerate() {
-            let mut lines = Keys::Verbatim(Vec::new());
-            if let Err(error) = keys(block, reader, &mut lines) {
-                // With columns of several types, a line is a key of some of them.
-                first_error.get_or_insert(error);
-                continue;
+            let (mut places, mut keys) = (Vec::new(), Vec::new());
+            for (place, line) in lines.iter().enumerate() {
+                if let Ok(key) = reader.read(line) {
+                    is_key[place] = true;
+                    places.push(place);
+                    keys.push(key);
+                }
             }
-            is_read = true;
-            answers.resize(lines.len(), false);
+            let keys = Keys::Read(keys);
+            let mut found = vec![false; places.len()];
             for (_, filter) in self.filters.iter().filter(|(reader, _)| *reader == number) {
-                if self.filters.len() == 1 {
-                    lines.ask(filter, answers);
-                    return Ok(());
-                }
-                some.resize(lines.len(), false);
-                lines.ask(filter, &mut some);
-                for (answer, some) in answers.iter_mut().zip(&some) {
-                    *answer |= some;
+                keys.ask(filter, &mut found);
+                for (&place, found) in places.iter().zip(&found) {
+                    answers[place] |= found;
                 }
             }
         }
-        match first_error {
-            Some(error) if !is_read => Err(error),
-            _ => Ok(()),
-        }
+        let nobodys = is_key.iter().position(|is_key| !is_key);
+        let (Some(place), Some(reader)) = (nobodys, self.readers.first()) else {
+            return Ok(());
+        };
+        let number = block.first_line + place as u64;
+        let read = reader.read(lines[place]);
+        read.map_or_else(|error| Err(not_a_key(number, &error)), |_| Ok(()))
     }
 }
 
@@ -143,6 +167,12 @@ fn select(asked: &Asked, block: Block, invert: bool) -> Result<Selected, Failure
 }
 
 pub(crate) fn run(args: &CheckArgs, out: &mut impl Write) -> Result<ExitCode, Failure> {
+    if is_standard(&args.filter) && args.input.paths().iter().any(|input| is_standard(input)) {
+        return Err(Failure::message(
+            "standard input is the filter and has no lines then: give the files that have them",
+        ));
+    }
+    args.input.refuse_as_standard_output()?;
     let found = args.open.open(&args.filter)?;
     let asked = Asked::new(args.choose.choose(&args.filter, found)?, args)?;
     let is_plain = asked.readers.iter().all(KeyReader::is_verbatim);
@@ -150,7 +180,7 @@ pub(crate) fn run(args: &CheckArgs, out: &mut impl Write) -> Result<ExitCode, Fa
     if !is_plain {
         blocks = blocks.counted();
     }
-    let _progress = Progress::of(blocks.bytes_read(), args.input.size());
+    let _progress = Progress::beside_lines(blocks.bytes_read(), args.input.size());
     let is_stream = args.quiet || args.line_buffered || !args.input.are_regular_files();
     let threads = if is_stream { 1 } else { threads(args.threads) };
     let mut count = 0;

@@ -10,6 +10,8 @@ use std::io;
 pub(crate) enum Failure {
     /// Nobody reads stdout any more, as in `mayhap bench | head -1`: success.
     ReaderGone,
+    /// A filter that cannot be made.
+    Plan(PlanError),
     /// An error, in one line that says what to do next.
     Message(String),
 }
@@ -33,28 +35,39 @@ impl From<io::Error> for Failure {
     }
 }
 
-/// The library names its arguments; here they are named as the flags that the user typed.
+/// Worded at the end, when it is known which flags were typed.
 impl From<PlanError> for Failure {
     fn from(error: PlanError) -> Self {
-        Self::Message(match error {
-            PlanError::Count {
-                field,
-                value,
-                accepted,
-            } => format!("{} {value} is out of reach: give {accepted}", flag(field)),
-            PlanError::Number {
-                field,
-                value,
-                accepted,
-            } => format!("{} {value:?} is out of reach: give {accepted}", flag(field)),
-            other => other.to_string(),
-        })
+        Self::Plan(error)
     }
 }
 
-fn flag(field: &'static str) -> &'static str {
+/// The library names its arguments; here they are named as the flags of the verb.
+pub(crate) fn about_plan(error: &PlanError, capacity_flag: &str) -> String {
+    match error {
+        PlanError::Count {
+            field,
+            value,
+            accepted,
+        } => format!(
+            "{} {value} is out of reach: give {accepted}",
+            flag(field, capacity_flag)
+        ),
+        PlanError::Number {
+            field,
+            value,
+            accepted,
+        } => format!(
+            "{} {value:?} is out of reach: give {accepted}",
+            flag(field, capacity_flag)
+        ),
+        other => other.to_string(),
+    }
+}
+
+fn flag<'a>(field: &'a str, capacity_flag: &'a str) -> &'a str {
     match field {
-        "capacity" => "--keys",
+        "capacity" => capacity_flag,
         "false_positive_rate" => "--fpr",
         "size_bytes" => "--memory",
         "skip_cost" => "--cost-skip",
@@ -67,7 +80,7 @@ fn flag(field: &'static str) -> &'static str {
 
 /// clap's words for a usage error, in one line.
 pub(crate) fn usage(error: &clap::Error) -> String {
-    let said = match (
+    match (
         error.get(ContextKind::InvalidArg),
         error.get(ContextKind::InvalidValue),
         error.source(),
@@ -80,8 +93,7 @@ pub(crate) fn usage(error: &clap::Error) -> String {
             "{}; `mayhap --help` shows what there is",
             first_lines(&error.render().to_string())
         ),
-    };
-    said.replace(char::is_control, "?")
+    }
 }
 
 /// What comes before the usage, without the line breaks.

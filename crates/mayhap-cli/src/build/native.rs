@@ -9,9 +9,9 @@ use crate::progress::Progress;
 use mayhap::plan::classic::ClassicPlan;
 use mayhap::plan::{BloomPlan, CuckooPlan, GrowingPlan, WindowPlan};
 use mayhap::{
-    AnyFilter, Bloom, ClassicBloom, Clearing, CountingBloom, Cuckoo, Excepting, Fuse, GrowingBloom,
-    HashScheme, KeyHash, Kind, OnConflict, Retouched, Ribbon, Scheme, SharedBloom, Timestamp,
-    WindowBloom,
+    AnyFilter, Bloom, ClassicBloom, Clearing, CountingBloom, Cuckoo, Excepting, Full, Fuse,
+    GrowingBloom, HashScheme, KeyHash, Kind, OnConflict, Refused, Retouched, Ribbon, Scheme,
+    SharedBloom, Timestamp, WindowBloom,
 };
 use mayhap_codec::{Filter, KeyReader, Parameters, hadoop};
 use std::fs::File;
@@ -48,19 +48,23 @@ pub(super) fn build(
         Kind::Growing if args.capacity.is_none() && !args.input.are_regular_files() => {
             // It needs no number.
             let mut filter = empty(args, kind, FIRST_GUESS, rate, scheme)?;
-            source.each(|hashes| insert(&mut filter, hashes))?;
+            source.each(|hashes| insert(&mut filter, hashes).map_err(no_room))?;
             filter
         }
         Kind::Retouched => {
             let (count, hashes) = source.counted()?;
             let mut filter = empty(args, kind, count, rate, scheme)?;
-            hashes.each(&source, |hashes| insert(&mut filter, hashes))?;
+            hashes.each(&source, |hashes| {
+                insert(&mut filter, hashes).map_err(no_room)
+            })?;
             retouch(filter, args, parameters, &source)?
         }
         kind => {
             let (count, hashes) = source.counted()?;
             let mut filter = empty(args, kind, count, rate, scheme)?;
-            hashes.each(&source, |hashes| insert(&mut filter, hashes))?;
+            hashes.each(&source, |hashes| {
+                insert(&mut filter, hashes).map_err(no_room)
+            })?;
             filter
         }
     };
@@ -142,20 +146,31 @@ pub(crate) fn now() -> Timestamp {
 }
 
 /// Puts hashes into a filter of any kind that takes them.
-pub(crate) fn insert(filter: &mut AnyFilter, hashes: &[KeyHash]) -> Result<(), Failure> {
+pub(crate) fn insert(filter: &mut AnyFilter, hashes: &[KeyHash]) -> Result<(), Refused> {
     match filter {
         AnyFilter::Bloom(filter) => filter.insert_hashes(hashes),
         AnyFilter::Growing(filter) => filter.insert_hashes(hashes),
         AnyFilter::Window(filter) => filter.insert_hashes(hashes, now()),
         filter => {
             for &hash in hashes {
-                filter.try_insert_hash(hash).map_err(|error| {
-                    Failure::message(format!("{error}; give a larger --capacity if it is full"))
-                })?;
+                filter.try_insert_hash(hash)?;
             }
         }
     }
     Ok(())
+}
+
+/// Why a filter that is being built takes no more.
+fn no_room(error: Refused) -> Failure {
+    Failure::message(match error {
+        Refused::Full(Full::Table { capacity, .. }) => {
+            format!("there is room for {capacity} keys, and more came: give a larger --capacity")
+        }
+        Refused::Full(Full::Copies { copies }) => format!(
+            "a line comes more than {copies} times, and no more copies fit: take the repeated ones out with `mayhap uniq`"
+        ),
+        other => other.to_string(),
+    })
 }
 
 /// The default kind, on all cores.
@@ -216,7 +231,7 @@ fn with_exceptions(source: &Source<'_>, kind: Kind, rate: f64) -> Result<Filter,
         Kind::Ribbon => Ribbon::build_with(&hashes, rate, scheme)?.into(),
         kind => {
             let mut filter = empty(args, kind, hashes.len() as u64, rate, scheme)?;
-            insert(&mut filter, &hashes)?;
+            insert(&mut filter, &hashes).map_err(no_room)?;
             filter
         }
     };
