@@ -1,8 +1,9 @@
 # `make test` is what CI runs after `make lint`; `make help` lists the rest.
 .DEFAULT_GOAL := help
-.PHONY: help test test-rust test-loom test-avx512 test-bench test-python-reader lint bench bench-lines soak docs clean
+.PHONY: help test test-rust test-loom test-avx512 test-bench test-python-reader lint bench bench-lines fuzz-smoke soak docs clean
 
 BENCH := benchmarks/Cargo.toml
+FUZZ := fuzz/Cargo.toml
 
 help: ## this list
 	@sed -n 's/^\([a-z0-9-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 20
@@ -24,6 +25,7 @@ test-bench: ## the benchmarks once, small: they check every answer
 	cargo run --release --manifest-path $(BENCH) -- --quick
 	cargo build --release
 	cargo run --release --manifest-path $(BENCH) --bin lines -- --quick
+	cargo run --release --manifest-path $(BENCH) --bin formats -- --quick
 
 test-python-reader: ## the reader in docs/formats answers as mayhap does
 	tools/test-python-reader.sh
@@ -35,15 +37,20 @@ lint: ## formatting, clippy, documentation, no_std; warnings are errors
 	cargo check -p mayhap --no-default-features
 	cargo clippy -p mayhap --features parallel --all-targets -- -D warnings
 	cargo fmt --manifest-path $(BENCH) --check
+	cargo fmt --manifest-path $(FUZZ) --check
 	cargo clippy --manifest-path $(BENCH) --all-targets -- -D warnings
 
 bench: bench-lines ## mayhap against its peers, about 45 minutes; updates docs/performance.md and the pages beside it
 	cargo run --release --manifest-path $(BENCH) -- --markdown docs/performance.md --chart docs/performance.svg
+	cargo run --release --manifest-path $(BENCH) --bin formats -- --markdown docs/performance-formats.md
 
 bench-lines: ## the command line against huniq and runiq over ten million URLs
 	cargo build --release
 	cargo install --quiet --root target/peers huniq runiq
 	cargo run --release --manifest-path $(BENCH) --bin lines -- --markdown docs/performance-lines.md
+
+fuzz-smoke: ## every fuzz target for a minute, or FUZZ_SECONDS; installs cargo-fuzz where it is missing
+	tools/fuzz-smoke.sh
 
 soak: ## the long versions of the tests: hours
 	MAYHAP_SOAK=1 cargo test --workspace -- --nocapture

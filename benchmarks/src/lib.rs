@@ -2,8 +2,8 @@
 //!
 //! A run: `main` (parent) starts itself several times (`child`); a child builds every `case` and lets its contenders take
 //! turns (`measure`); the figures come back as JSON lines (`figure`), are held against the targets (`targets`) and shown
-//! (`report`, `chart`). The programs `hash` and `modulo` are apart: what 64 and 128 bits of hash cost,
-//! and what an exact reciprocal gains over `%`.
+//! (`report`, `chart`). Programs of their own: `formats` reads, writes, maps and asks files of
+//! all systems; `hash` and `modulo` tell what 64 and 128 bits of hash cost, and what an exact reciprocal gains over `%`.
 
 pub mod args;
 pub mod case;
@@ -11,6 +11,7 @@ pub mod chart;
 pub mod child;
 pub mod clock;
 pub mod figure;
+pub mod formats;
 pub mod keys;
 pub mod machine;
 pub mod measure;

@@ -79,7 +79,7 @@ pub fn place_into(document: &str, tables: &str) -> Result<String, String> {
 const AGAINST: &str = "against";
 
 /// Rows of cells, the first one the header.
-type Table = Vec<Vec<String>>;
+pub type Table = Vec<Vec<String>>;
 
 fn section(text: &mut String, title: &str, table: &Table) {
     if table.len() > 1 {
@@ -88,7 +88,7 @@ fn section(text: &mut String, title: &str, table: &Table) {
 }
 
 /// Aligned columns: words to the left, numbers to the right.
-fn render(table: &Table) -> String {
+pub fn render(table: &Table) -> String {
     let columns = table.iter().map(Vec::len).max().unwrap_or(0);
     let width = |column: usize| {
         let cells = table.iter().filter_map(|row| row.get(column));

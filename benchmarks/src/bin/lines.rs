@@ -7,7 +7,7 @@ use mayhap_benchmarks::machine::Machine;
 use std::collections::HashSet;
 use std::fmt::Write as _;
 use std::fs::{self, File};
-use std::io::{BufRead, BufReader, BufWriter, Write};
+use std::io::{BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Instant;
@@ -40,6 +40,14 @@ fn main() {
         let at = arguments.iter().position(|argument| argument == flag)?;
         arguments.get(at + 1).cloned()
     };
+    // In a process of its own: what this one takes would count as memory of the programs that it starts.
+    if let [flag, path, lines] = arguments.as_slice()
+        && flag == "--write"
+    {
+        let lines = lines.parse().expect("a number of lines");
+        println!("{}", write_urls(Path::new(path), lines));
+        return;
+    }
     let is_quick = arguments.iter().any(|argument| argument == "--quick");
     let (lines, rounds) = if is_quick {
         (QUICK, 1)
@@ -54,7 +62,16 @@ fn main() {
     let peers = value("--peers").map_or_else(|| root.join("target/peers/bin"), PathBuf::from);
 
     let urls = folder.join(format!("urls-{lines}.txt"));
-    let different = write_urls(&urls, lines);
+    let written = Command::new(std::env::current_exe().expect("a path"))
+        .args([
+            "--write".as_ref(),
+            urls.as_os_str(),
+            lines.to_string().as_ref(),
+        ])
+        .output()
+        .expect("this program starts");
+    let different = String::from_utf8_lossy(&written.stdout);
+    let different: u64 = different.trim().parse().expect("a number of lines");
     let bytes = fs::metadata(&urls).expect("the file").len();
     let filter = folder.join("filter.mayhap");
     let path = |path: &Path| path.to_str().expect("a path of letters").to_owned();
@@ -195,14 +212,23 @@ fn run(job: &Job, folder: &Path, urls: &str) -> Run {
         "{}",
         job.name
     );
-    let lines = BufReader::new(File::open(&output).expect("what it printed"))
-        .split(b'\n')
-        .count();
+    let lines = count_lines(&output);
     Run {
         seconds,
         cpu_seconds: (used.rusage.utime + used.rusage.stime).as_secs_f64(),
         peak_bytes: used.rusage.maxrss as f64,
-        lines: lines as u64,
+        lines,
+    }
+}
+
+fn count_lines(path: &Path) -> u64 {
+    let mut file = File::open(path).expect("what it printed");
+    let (mut lines, mut bytes) = (0, vec![0; 1 << 20]);
+    loop {
+        match file.read(&mut bytes).expect("a file that can be read") {
+            0 => return lines,
+            read => lines += bytes[..read].iter().filter(|&&byte| byte == b'\n').count() as u64,
+        }
     }
 }
 

@@ -1,12 +1,15 @@
 //! `mayhap check`: the lines that may be in a filter.
 
+mod asked;
+
 use crate::args::{self, threads};
 use crate::failure::Failure;
-use crate::filters::{ChooseArgs, Keys, OpenArgs, keys, not_a_key};
+use crate::filters::{ChooseArgs, OpenArgs};
 use crate::input::{Block, InputArgs, in_order, is_standard};
 use crate::progress::Progress;
+use asked::Asked;
 use clap::Args;
-use mayhap_codec::{Filter, Found, KeyReader, KeyType};
+use mayhap_codec::KeyType;
 use std::io::Write;
 use std::ops::{ControlFlow, Range};
 use std::path::PathBuf;
@@ -59,88 +62,6 @@ pub(crate) struct CheckArgs {
     input: InputArgs,
 }
 
-/// Filters, and for each the reader of its keys.
-struct Asked {
-    readers: Vec<KeyReader>,
-    filters: Vec<(usize, Filter)>,
-}
-
-impl Asked {
-    fn new(found: Vec<Found>, args: &CheckArgs) -> Result<Self, Failure> {
-        let mut asked = Self {
-            readers: Vec::new(),
-            filters: Vec::new(),
-        };
-        for found in found {
-            let reader = args.open.key_reader(&found, args.key_type)?;
-            let known = asked.readers.iter().position(|known| *known == reader);
-            let reader = known.unwrap_or_else(|| {
-                asked.readers.push(reader);
-                asked.readers.len() - 1
-            });
-            asked.filters.push((reader, found.filter));
-        }
-        Ok(asked)
-    }
-
-    /// Which lines may be in one of the filters.
-    fn answer(&self, block: &Block, answers: &mut Vec<bool>) -> Result<(), Failure> {
-        let [reader] = &self.readers[..] else {
-            return self.answer_by_type(block, answers);
-        };
-        let mut lines = Keys::Verbatim(Vec::new());
-        keys(block, reader, &mut lines)?;
-        answers.clear();
-        answers.resize(lines.len(), false);
-        if let [(_, filter)] = &self.filters[..] {
-            lines.ask(filter, answers);
-            return Ok(());
-        }
-        let mut found = vec![false; lines.len()];
-        for (_, filter) in &self.filters {
-            lines.ask(filter, &mut found);
-            for (answer, found) in answers.iter_mut().zip(&found) {
-                *answer |= found;
-            }
-        }
-        Ok(())
-    }
-
-    /// With columns of several types a line is a key of some of them, and its neighbours are of others. One that is a key of
-    /// none is an error.
-    fn answer_by_type(&self, block: &Block, answers: &mut Vec<bool>) -> Result<(), Failure> {
-        let lines: Vec<&[u8]> = block.lines().map(|line| block.key(line)).collect();
-        answers.clear();
-        answers.resize(lines.len(), false);
-        let mut is_key = vec![false; lines.len()];
-        for (number, reader) in self.readers.iter().enumerate() {
-            let (mut places, mut keys) = (Vec::new(), Vec::new());
-            for (place, line) in lines.iter().enumerate() {
-                if let Ok(key) = reader.read(line) {
-                    is_key[place] = true;
-                    places.push(place);
-                    keys.push(key);
-                }
-            }
-            let keys = Keys::Read(keys);
-            let mut found = vec![false; places.len()];
-            for (_, filter) in self.filters.iter().filter(|(reader, _)| *reader == number) {
-                keys.ask(filter, &mut found);
-                for (&place, found) in places.iter().zip(&found) {
-                    answers[place] |= found;
-                }
-            }
-        }
-        let nobodys = is_key.iter().position(|is_key| !is_key);
-        let (Some(place), Some(reader)) = (nobodys, self.readers.first()) else {
-            return Ok(());
-        };
-        let number = block.first_line + place as u64;
-        let read = reader.read(lines[place]);
-        read.map_or_else(|error| Err(not_a_key(number, &error)), |_| Ok(()))
-    }
-}
-
 /// The lines of a block that are to be printed, in runs.
 struct Selected {
     block: Block,
@@ -173,11 +94,9 @@ pub(crate) fn run(args: &CheckArgs, out: &mut impl Write) -> Result<ExitCode, Fa
         ));
     }
     args.input.refuse_as_standard_output()?;
-    let found = args.open.open(&args.filter)?;
-    let asked = Asked::new(args.choose.choose(&args.filter, found)?, args)?;
-    let is_plain = asked.readers.iter().all(KeyReader::is_verbatim);
+    let asked = Asked::open(args)?;
     let mut blocks = args.input.blocks();
-    if !is_plain {
+    if !asked.is_verbatim() {
         blocks = blocks.counted();
     }
     let _progress = Progress::beside_lines(blocks.bytes_read(), args.input.size());
@@ -203,6 +122,7 @@ pub(crate) fn run(args: &CheckArgs, out: &mut impl Write) -> Result<ExitCode, Fa
             Ok(ControlFlow::Continue(()))
         },
     )?;
+    asked.check_touched(args)?;
     if args.count && !args.quiet {
         writeln!(out, "{count}")?;
     }

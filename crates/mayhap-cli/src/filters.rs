@@ -78,7 +78,8 @@ impl OpenArgs {
         }
     }
 
-    fn explain(&self, path: &Path, error: &OpenError) -> Failure {
+    /// An error that says what to do with the flags that there are.
+    pub(crate) fn explain(&self, path: &Path, error: &OpenError) -> Failure {
         let name = path.display();
         Failure::message(match (error, &self.key_file) {
             (OpenError::Unknown, _) => {

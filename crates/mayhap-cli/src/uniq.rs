@@ -39,6 +39,8 @@ may be. The state is saved when all lines are out, as a whole; a second run on i
 const RATE: f64 = 1e-6;
 /// Where a filter begins when nobody says how many lines there are.
 const FIRST_GUESS: u64 = 1 << 17;
+/// How many bytes of a file are reckoned for each key that there is room for at first.
+const BYTES_A_KEY: u64 = 256;
 /// Below this, threads cost more than they save.
 const SMALL: u64 = 4 << 20;
 

@@ -7,10 +7,15 @@ use mayhap::{ClassicBloom, HashScheme, Scheme};
 
 /// Big-endian longs, as Java writes them.
 pub(crate) fn from_longs(bytes: &[u8]) -> Vec<u64> {
-    let longs = bytes.chunks_exact(8);
-    longs
-        .map(|long| u64::from_be_bytes(long.try_into().expect("eight bytes")))
-        .collect()
+    let longs = bytes.as_chunks().0.iter();
+    let mut words = room_for(longs.len());
+    words.extend(longs.map(|long| u64::from_be_bytes(*long)));
+    words
+}
+
+/// Where there is no memory, there is none when it is filled, either.
+fn room_for(words: usize) -> Vec<u64> {
+    ClassicBloom::room_for_words(words as u64).unwrap_or_default()
 }
 
 pub(crate) fn to_longs(words: impl Iterator<Item = u64>, out: &mut Vec<u8>) {
@@ -21,10 +26,9 @@ pub(crate) fn to_longs(words: impl Iterator<Item = u64>, out: &mut Vec<u8>) {
 
 /// Bytes, the lowest bit first.
 pub(crate) fn from_bytes(bytes: &[u8]) -> Vec<u64> {
-    let words = bytes.chunks_exact(8);
-    let rest = words.remainder();
-    let mut all = Vec::with_capacity(bytes.len().div_ceil(8));
-    all.extend(words.map(|word| u64::from_le_bytes(word.try_into().expect("eight bytes"))));
+    let (words, rest) = bytes.as_chunks();
+    let mut all = room_for(bytes.len().div_ceil(8));
+    all.extend(words.iter().map(|word| u64::from_le_bytes(*word)));
     if !rest.is_empty() {
         let mut last = [0; 8];
         last[..rest.len()].copy_from_slice(rest);

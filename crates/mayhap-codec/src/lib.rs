@@ -12,6 +12,7 @@ mod filter;
 mod format;
 mod keys;
 mod limits;
+mod map;
 mod open;
 mod parameters;
 mod recipe;
@@ -41,3 +42,7 @@ pub use recipe::{Builder, Needs, Recipe, RecipeError};
 
 /// Why a filter cannot become one of another system's.
 const OTHER_HASH: &str = "its bits come from another system's hash: build it anew from the keys";
+
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/formats/coming-from.md")]
+struct ComingFromElsewhere;

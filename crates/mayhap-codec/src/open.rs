@@ -341,20 +341,18 @@ fn in_container(
             }
         }
         Container::Rdb => {
-            let mut found = Vec::new();
-            redis::rdb::each_filter(bytes, opening.limits, |entry| {
-                found.push(Found {
-                    place: Place {
-                        key: Some(entry.key),
-                        ..Place::default()
-                    },
-                    filter: Filter::Redis {
-                        filter: entry.filter,
-                        rdb: Some(10),
-                    },
-                });
-            })?;
-            Ok(found)
+            let entries = redis::rdb::filters(bytes, opening.limits)?.into_iter();
+            let found = entries.map(|entry| Found {
+                place: Place {
+                    key: Some(entry.key),
+                    ..Place::default()
+                },
+                filter: Filter::Redis {
+                    filter: entry.filter,
+                    rdb: Some(10),
+                },
+            });
+            Ok(found.collect())
         }
     }
 }

@@ -201,13 +201,13 @@ impl Parameters {
         self.number("nr", "keys a row, 1 to 2^31 - 1", |&nr| nr > 0)
     }
 
-    /// Which bit is cleared for each false positive; none without `false_positives`.
+    /// Which bit is cleared for each false positive; none is when nobody says.
     ///
     /// # Errors
     /// None that [`Parameters::new`] has not told of.
-    pub fn clearing(&self) -> Result<Clearing, ParameterError> {
+    pub fn clearing(&self) -> Result<Option<Clearing>, ParameterError> {
         let names = "random, minimum_fn, maximum_fp or ratio";
-        let given = self.one_of("scheme", names, |value| {
+        self.one_of("scheme", names, |value| {
             match value.to_ascii_lowercase().as_str() {
                 "random" | "0" => Some(Clearing::Random { number: 0 }),
                 "minimum_fn" | "1" => Some(Clearing::MinimumFalseNegatives),
@@ -215,8 +215,7 @@ impl Parameters {
                 "ratio" | "3" => Some(Clearing::Ratio),
                 _ => None,
             }
-        })?;
-        Ok(given.unwrap_or(Clearing::Ratio))
+        })
     }
 
     /// The file that lists the false positives to be cleared.

@@ -373,8 +373,8 @@ impl Builder {
         }
     }
 
-    /// For a retouched filter: lists keys that were found to be in and are not, and clears a bit for each that still is. How many
-    /// are out now.
+    /// For a retouched filter: lists keys that were found to be in and are not, and clears a bit for each that still is, by the
+    /// scheme of the parameters, if they have one. How many bits were cleared.
     ///
     /// # Errors
     /// When the filter is of another format, or a key is empty.
@@ -394,6 +394,9 @@ impl Builder {
             // An empty key is in no filter of Hadoop's.
             let _ = filter.add_false_positive(key, 1.0);
         }
+        let Some(clearing) = clearing else {
+            return Ok(0);
+        };
         let mut cleared = 0;
         for (number, key) in (0..).zip(false_positives) {
             let clearing = match clearing {

@@ -3,7 +3,7 @@
 use crate::bits;
 use crate::cursor::Cursor;
 use crate::{DecodeError, EncodeError, Format};
-use mayhap::plan::classic::ClassicPlan;
+use mayhap::plan::classic::{ClassicPlan, MAX_PROBES};
 use mayhap::{ClassicBloom, HashScheme, PlanError, Scheme};
 
 /// The version of the stream, which is also the version of the walk.
@@ -44,7 +44,7 @@ pub fn create(expected_items: u64, fpp: f64, version: Version) -> Result<Classic
 /// An empty filter as `BloomFilter.create(expectedNumItems, numBits)` makes it.
 ///
 /// # Errors
-/// When there are no bits, more than 64 * (2^31 - 1), or more than 256 probes.
+/// When there are no bits, more than 64 * (2^31 - 1), or more than 4096 probes.
 pub fn with_bits(
     expected_items: u64,
     bits: u64,
@@ -82,8 +82,10 @@ pub fn decode(bytes: &[u8]) -> Result<ClassicBloom, DecodeError> {
         return Err(at.value("version", i128::from(version), "1 or 2"));
     }
     let probes = at.i32_be("number of hash functions")?;
-    let Some(probes) = u32::try_from(probes).ok().filter(|&probes| probes > 0) else {
-        return Err(at.value("number of hash functions", i128::from(probes), "1 or more"));
+    let count = u32::try_from(probes).ok();
+    // Spark has no upper limit, as Hadoop has none.
+    let Some(probes) = count.filter(|probes| (1..=MAX_PROBES).contains(probes)) else {
+        return Err(at.value("number of hash functions", i128::from(probes), "1 to 4096"));
     };
     let scheme = if version == 1 {
         Scheme::SparkV1

@@ -8,7 +8,8 @@ mod memory;
 use mayhap::{AnyFilter, Bloom, ClassicBloom, Cuckoo, GrowingBloom, PlanError};
 use mayhap_codec::hadoop::{self, HashType};
 use mayhap_codec::{
-    Format, Limits, bip37, clickhouse, guava, leveldb, native, parquet, redis, rocksdb, spark,
+    Format, Limits, Problem, bip37, clickhouse, guava, leveldb, native, parquet, redis, rocksdb,
+    spark,
 };
 use memory::peak_of;
 use std::panic::catch_unwind;
@@ -19,7 +20,7 @@ type Read = fn(&[u8]) -> bool;
 /// A format, how its bytes are read, and samples that our own encoder wrote.
 type Row = (&'static str, Read, fn() -> Vec<Vec<u8>>);
 
-const FORMATS: [Row; 16] = [
+const FORMATS: [Row; 18] = [
     ("mayhap", read_native, native_samples),
     ("guava", read_guava, guava_samples),
     ("spark", read_spark, spark_samples),
@@ -36,6 +37,8 @@ const FORMATS: [Row; 16] = [
     ("redisbloom", read_redis_bloom, redis_bloom_samples),
     ("redisbloom-cuckoo", read_redis_cuckoo, redis_cuckoo_samples),
     ("redisbloom-dump", read_redis_dump, redis_dump_samples),
+    ("parquet", read_parquet_file, parquet_file_samples),
+    ("redisbloom-dump", read_rdb, rdb_samples),
 ];
 
 /// Samples up to here are harmed everywhere, larger ones cut at a few places: they show what memory grows with.
@@ -471,4 +474,64 @@ fn native_samples() -> Vec<Vec<u8>> {
         native::encode(&filter).expect("a file of this kind")
     };
     filters.map(encode).into()
+}
+
+fn read_parquet_file(bytes: &[u8]) -> bool {
+    parquet::file::columns(bytes).is_ok_and(|columns| {
+        for column in columns.iter().take(10) {
+            _ = parquet::file::filter(bytes, column);
+        }
+        true
+    })
+}
+
+/// Metadata that is nothing but columns with filters, as short as they can be.
+fn parquet_file_samples() -> Vec<Vec<u8>> {
+    let sample = |columns: u32| {
+        // Field 3, a struct: type, path of no names, offset, end; the end of the column chunk.
+        let column = [0x3c, 0x15, 2, 0x29, 0x08, 0xb6, 8, 0, 0];
+        let mut metadata = vec![0x49, 0x1c, 0x19, 0xfc];
+        let mut rest = columns;
+        while rest >= 0x80 {
+            metadata.push(rest as u8 | 0x80);
+            rest >>= 7;
+        }
+        metadata.push(rest as u8);
+        metadata.extend(column.repeat(columns as usize));
+        metadata.extend([0, 0]);
+        let length = (metadata.len() as u32).to_le_bytes();
+        [b"PAR1", &metadata[..], &length, b"PAR1"].concat()
+    };
+    vec![sample(20), sample(300_000)]
+}
+
+fn read_rdb(bytes: &[u8]) -> bool {
+    let limits = Limits {
+        most_bytes: 1 << 20,
+    };
+    match redis::rdb::filters(bytes, limits) {
+        Ok(_) => true,
+        // Many together are.
+        Err(error) => matches!(error.problem, Problem::TooLarge { .. }),
+    }
+}
+
+/// Files that are nothing but filters, as small as they can be.
+fn rdb_samples() -> Vec<Vec<u8>> {
+    let sample = |dump: &[u8], count: usize| {
+        let mut entry = vec![dump[0], 0];
+        entry.extend_from_slice(&dump[1..dump.len() - 10]);
+        let mut file = b"REDIS0012".to_vec();
+        file.extend(entry.repeat(count));
+        file.extend([255, 0, 0, 0, 0, 0, 0, 0, 0]);
+        file
+    };
+    let bloom = redis::Bloom::reserve(0.25, 1, None).unwrap().dump(12);
+    let cuckoo = redis::Cuckoo::reserve(2, 1, 20, 0).unwrap().dump(12);
+    vec![
+        sample(&bloom, 5),
+        sample(&cuckoo, 5),
+        sample(&bloom, 30_000),
+        sample(&cuckoo, 30_000),
+    ]
 }

@@ -300,6 +300,51 @@ fn a_full_filter_that_does_not_grow_refuses_new_keys_only() {
     assert!(Bloom::reserve(0.01, u64::MAX, Some(2)).is_err());
 }
 
+/// `BF.RESERVE full 0.001 2 NONSCALING`, `BF.MADD full a b`, `BF.MADD full a c d e`: the answers end with the error.
+#[test]
+fn many_keys_for_a_full_filter_end_with_the_first_that_has_no_room() {
+    let mut filter = Bloom::reserve(0.001, 2, None).unwrap();
+    assert_eq!(filter.try_insert_each(["a", "b"]), [Ok(true), Ok(true)]);
+    let before = bloom::encode(&filter);
+    let full = Err(Full::Table {
+        keys: 2,
+        capacity: 2,
+    });
+    let calls: [(&[&str], &[_]); 4] = [
+        (&["a", "c", "d", "e"], &[Ok(false), full]),
+        (&["c", "a", "b"], &[full]),
+        (&["b", "a", "b"], &[Ok(false), Ok(false), Ok(false)]),
+        (&[], &[]),
+    ];
+    for (keys, answers) in calls {
+        assert_eq!(filter.try_insert_each(keys), answers, "{keys:?}");
+        assert_eq!(bloom::encode(&filter), before, "{keys:?}");
+    }
+    // It fills up in the midst of a call.
+    let mut filter = Bloom::reserve(0.001, 2, Some(0)).unwrap();
+    let answers = [Ok(true), Ok(false), Ok(true), full];
+    assert_eq!(filter.try_insert_each(["a", "a", "b", "c", "a"]), answers);
+    assert_eq!(filter.info().items, 2);
+    // One that grows takes all.
+    let mut filter = Bloom::reserve(0.001, 2, Some(2)).unwrap();
+    let keys = ["a", "b", "c", "d", "e"];
+    assert_eq!(filter.try_insert_each(keys), [Ok(true); 5]);
+    assert_eq!(filter.info().layers, 2);
+}
+
+/// A layer for no keys at all is full, and no other can follow it: each key is refused by itself, as RedisBloom does.
+#[test]
+fn keys_after_one_that_the_filter_could_not_grow_for_are_tried() {
+    let mut bytes = header(5, &[layer_header(8, 0.002, 0, 0)]);
+    bytes.extend([0; 8]);
+    let mut filter = bloom::decode(&bytes).unwrap();
+    let answers = filter.try_insert_each(["a", "b"]);
+    assert_eq!(answers.len(), 2);
+    for answer in answers {
+        assert!(matches!(answer, Err(Full::Memory { .. })), "{answer:?}");
+    }
+}
+
 #[test]
 fn chunks_that_belong_nowhere_are_refused_and_change_nothing() {
     let mut filter = Bloom::reserve(0.01, 100, Some(2)).unwrap();

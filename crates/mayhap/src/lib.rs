@@ -53,9 +53,9 @@ mod store;
 
 pub use any::{AnyFilter, Stats};
 pub use error::{Full, Mismatch, PlanError, Refused, Saturated};
-pub use filter::bloom::Bloom;
-pub use filter::built::{Static, Structure};
-pub use filter::classic::ClassicBloom;
+pub use filter::bloom::{Bloom, BloomView};
+pub use filter::built::{Solve, Static, Structure};
+pub use filter::classic::{ClassicBloom, ClassicView};
 pub use filter::classic_cuckoo::ClassicCuckoo;
 pub use filter::counting::CountingBloom;
 pub use filter::cuckoo::Cuckoo;
@@ -63,8 +63,8 @@ pub use filter::excepting::{
     Base, Equations, ExceptError, Excepting, ExceptionLayer, Exceptions, InsertingBase, NeverFull,
     OnConflict,
 };
-pub use filter::fuse::{Fuse, FuseCells, FuseLayout};
-pub use filter::growing::GrowingBloom;
+pub use filter::fuse::{Fuse, FuseCells, FuseLayout, FuseView};
+pub use filter::growing::{GrowingBloom, GrowingView};
 pub use filter::retouched::{Cleared, ClearedAll, Clearing, Retouched, RetouchedLists};
 pub use filter::ribbon::{Ribbon, RibbonColumns, RibbonParts};
 pub use filter::shared::SharedBloom;
@@ -74,6 +74,7 @@ pub use key::KeyHash;
 pub use kind::{Kind, Operation};
 pub use probe::classic::Scheme;
 pub use simd::Kernel;
+pub use store::{Borrowed, Owned, Storage};
 
 /// The README's program is a test.
 #[cfg(doctest)]

@@ -284,10 +284,10 @@ fn retouch(
         .clearing()
         .map_err(|error| Failure::message(error.to_string()))?;
     let cleared = filter.clear_all(match clearing {
-        hadoop::Clearing::Random { number } => Clearing::Random { seed: number },
-        hadoop::Clearing::MinimumFalseNegatives => Clearing::MinimumFalseNegatives,
-        hadoop::Clearing::MaximumFalsePositives => Clearing::MaximumFalsePositives,
-        hadoop::Clearing::Ratio => Clearing::Ratio,
+        Some(hadoop::Clearing::Random { number }) => Clearing::Random { seed: number },
+        Some(hadoop::Clearing::MinimumFalseNegatives) => Clearing::MinimumFalseNegatives,
+        Some(hadoop::Clearing::MaximumFalsePositives) => Clearing::MaximumFalsePositives,
+        Some(hadoop::Clearing::Ratio) | None => Clearing::Ratio,
     })?;
     if cleared.keys_lost > 0 {
         let _ = writeln!(

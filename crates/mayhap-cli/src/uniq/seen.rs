@@ -1,6 +1,6 @@
 //! The lines that were seen: a filter that grows, or one that forgets.
 
-use super::{FIRST_GUESS, RATE, UniqArgs};
+use super::{BYTES_A_KEY, FIRST_GUESS, RATE, UniqArgs};
 use crate::build::{now, random_key};
 use crate::failure::Failure;
 use crate::filters::{OpenArgs, read};
@@ -24,7 +24,9 @@ impl Seen {
     }
 
     fn new(args: &UniqArgs) -> Result<Self, Failure> {
-        let capacity = args.capacity.unwrap_or(FIRST_GUESS);
+        // A quarter of the lines, if they are as long as URLs: two layers more, and it has room for all of them.
+        let guess = args.input.size().map_or(0, |bytes| bytes / BYTES_A_KEY);
+        let capacity = args.capacity.unwrap_or(guess.max(FIRST_GUESS));
         let rate = args.fpr.unwrap_or(RATE);
         let scheme = if args.keyed {
             HashScheme::Sip13(random_key()?)
@@ -101,17 +103,11 @@ impl Seen {
         }
     }
 
-    /// Which lines are new, each the first time only, and takes them in. The whole batch is asked first, which brings its memory
-    /// into the cache; what is not in goes in one by one, so that a line that comes twice in a batch is new once.
+    /// Which lines are new, each the first time only, and takes them in.
     pub(super) fn insert(&mut self, hashes: &[KeyHash], is_new: &mut Vec<bool>) {
         is_new.resize(hashes.len(), false);
         match self {
-            Self::Growing(filter) => {
-                filter.contains_hashes(hashes, is_new);
-                for (&hash, is_new) in hashes.iter().zip(is_new) {
-                    *is_new = !*is_new && filter.insert_hash(hash);
-                }
-            }
+            Self::Growing(filter) => filter.insert_hashes_telling(hashes, is_new),
             Self::Window(filter) => {
                 let now = now();
                 filter.contains_hashes(hashes, now, is_new);

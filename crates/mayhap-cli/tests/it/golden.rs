@@ -38,16 +38,17 @@ fn cases(dialect: &str) -> Vec<Case> {
     cases
 }
 
+fn hex(bytes: impl Iterator<Item = u8>) -> String {
+    bytes
+        .map(|byte| format!("{byte:02x}"))
+        .collect::<Vec<_>>()
+        .concat()
+}
+
 /// A key as a line: bytes in hex, or the number itself.
 fn line(key: &Value, numbers: bool) -> String {
-    let hex = |bytes: &[u8]| {
-        bytes
-            .iter()
-            .map(|byte| format!("{byte:02x}"))
-            .collect::<String>()
-    };
     match key {
-        Value::String(text) => hex(text.as_bytes()),
+        Value::String(text) => hex(text.bytes()),
         key if key["hex"].is_string() => key["hex"].as_str().expect("hex").to_owned(),
         key => {
             let (number, width) = match (&key["i32"], &key["i64"], &key["u64"]) {
@@ -60,7 +61,7 @@ fn line(key: &Value, numbers: bool) -> String {
             if numbers {
                 number.to_string()
             } else {
-                hex(&number.to_le_bytes()[..width])
+                hex(number.to_le_bytes().into_iter().take(width))
             }
         }
     }
@@ -96,12 +97,7 @@ fn rule_key(rule: &Value, i: i64) -> Value {
             // Remainders are never negative.
             let tail = (0..n.rem_euclid(number(&rule["mod"])))
                 .map(|j| (n * 131 + j * 89 + 7).rem_euclid(256) as u8);
-            let hex: String = head
-                .into_iter()
-                .chain(tail)
-                .map(|byte| format!("{byte:02x}"))
-                .collect();
-            serde_json::json!({"hex": hex})
+            serde_json::json!({"hex": hex(head.into_iter().chain(tail))})
         }
         kind => panic!("rule {kind}"),
     }
@@ -216,7 +212,8 @@ fn feed(words: &str, lines: &[String]) -> Vec<u8> {
         .spawn()
         .expect("the program starts");
     let mut stdin = child.stdin.take().expect("a pipe");
-    let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
+    let mut text = lines.join("\n");
+    text.push_str(if lines.is_empty() { "" } else { "\n" });
     let writer = std::thread::spawn(move || stdin.write_all(text.as_bytes()));
     let output = child.wait_with_output().expect("it ends");
     let _ = writer.join();
@@ -504,5 +501,120 @@ fn tables_of_leveldb() {
         };
         let words = format!("check {}", case.file().display());
         assert_eq!(answers(&words, &keys), keys, "{}", case.name());
+    }
+}
+
+/// False positives from a file, cleared by the scheme.
+#[test]
+fn retouched_by_hadoops_schemes() {
+    let folder = tempfile::tempdir().expect("a folder");
+    for case in cases("hadoop-retouched") {
+        if !case.json["weights"].is_null() {
+            // Keys of the command line all weigh the same.
+            continue;
+        }
+        let rule = &case.json["fp_rule"];
+        let listed = case.json["fp_indices_registered"]
+            .as_array()
+            .expect("a list");
+        let lines: Vec<String> = listed
+            .iter()
+            .map(|i| line(&rule_key(rule, number(i)), false) + "\n")
+            .collect();
+        let file = folder.path().join("false-positives");
+        fs::write(&file, lines.concat()).expect("room");
+        let scheme = match case.json["clearing_log"].as_array() {
+            Some(log) if !log.is_empty() => {
+                format!(
+                    " -P scheme={}",
+                    case.json["scheme"].as_str().expect("a scheme")
+                )
+            }
+            _ => String::new(),
+        };
+        case.build(&format!(
+            "--format hadoop-retouched --bits {} --probes {} -P hash={} -P false_positives={}{scheme}",
+            case.param("vector_size"),
+            case.param("nb_hash"),
+            case.param("hash"),
+            file.display(),
+        ));
+    }
+}
+
+/// A value of a ClickHouse column as a line of text.
+fn clickhouse_lines(value: &Value, lines: &mut Vec<String>) {
+    let text = |value: &Value| match value {
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    };
+    let (kind, inner) = value
+        .as_object()
+        .and_then(|object| object.iter().next())
+        .expect("a value");
+    match kind.as_str() {
+        "array" => inner
+            .as_array()
+            .expect("a list")
+            .iter()
+            .for_each(|each| clickhouse_lines(each, lines)),
+        "null" => lines.push("\\N".into()),
+        "f32_bits" => {
+            let bits = u32::from_str_radix(&text(inner), 16).expect("bits");
+            lines.push(format!("{:?}", f32::from_bits(bits)));
+        }
+        "f64_bits" => {
+            let bits = u64::from_str_radix(&text(inner), 16).expect("bits");
+            lines.push(format!("{:?}", f64::from_bits(bits)));
+        }
+        _ => lines.push(text(inner)),
+    }
+}
+
+#[test]
+fn types_of_clickhouse() {
+    for case in cases("clickhouse-bloom_filter-types") {
+        let words = format!(
+            "--fpr {} -P type={}",
+            case.param("fpp"),
+            case.param("column_type")
+        );
+        if let Some(rules) = case.json["column_rules"].as_array() {
+            for (column, (rule, column_type)) in (1..).zip(rules.iter().zip(["UInt64", "String"])) {
+                let is_number = column_type == "UInt64";
+                let lines: Vec<String> = rule_keys(rule)
+                    .iter()
+                    .map(|key| {
+                        if is_number {
+                            line(key, true)
+                        } else {
+                            key.as_str().expect("text").into()
+                        }
+                    })
+                    .collect();
+                let words = format!(
+                    "check {} --from clickhouse --fpr 0.01 --columns 2 --column {column} -P type={column_type}",
+                    case.file().display()
+                );
+                assert_eq!(answers(&words, &lines), lines, "{words}");
+            }
+            continue;
+        }
+        let mut lines = Vec::new();
+        for value in case.json["values"].as_array().expect("values") {
+            clickhouse_lines(value, &mut lines);
+        }
+        let built = feed(&format!("build --format clickhouse {words}"), &lines);
+        assert_eq!(
+            built,
+            fs::read(case.file()).expect("the real file"),
+            "{}",
+            case.name()
+        );
+        let asked = answers(
+            &format!("check {} --from clickhouse {words}", case.file().display()),
+            &lines,
+        );
+        assert_eq!(asked, lines, "{}", case.name());
     }
 }

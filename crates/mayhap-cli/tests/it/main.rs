@@ -7,6 +7,7 @@ mod folder;
 mod golden;
 mod guide;
 mod help;
+mod in_place;
 mod input;
 mod keyed;
 mod kinds;

@@ -12,7 +12,7 @@ const MOST_BYTES: u64 = 1 << 30;
 /// An empty granule as `tokenbf_v1(bytes, hashes, seed)` defines it.
 ///
 /// # Errors
-/// When there are no bytes or more than 2^30, or no hashes or more than 256.
+/// When there are no bytes or more than 2^30, or no hashes or more than 4096.
 pub fn create(bytes: u64, hashes: u32, seed: u64) -> Result<ClassicBloom, PlanError> {
     check_bytes(bytes)?;
     let plan = ClassicPlan::with_bits_and_probes(8 * bytes, hashes)?;
@@ -33,7 +33,7 @@ fn check_bytes(bytes: u64) -> Result<(), PlanError> {
 /// Reads one granule.
 ///
 /// # Errors
-/// When there are no bytes or more than 2^30, or no hashes or more than 256.
+/// When there are no bytes or more than 2^30, or no hashes or more than 4096.
 pub fn decode(bytes: &[u8], hashes: u32, seed: u64) -> Result<ClassicBloom, DecodeError> {
     let at = Cursor::new(bytes, Format::ClickHouseTokenbf);
     let length = bytes.len() as u64;

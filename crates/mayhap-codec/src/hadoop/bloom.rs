@@ -10,7 +10,7 @@ use mayhap::{ClassicBloom, HashScheme, Mismatch, PlanError};
 /// An empty filter as `new BloomFilter(vectorSize, nbHash, hashType)` makes it.
 ///
 /// # Errors
-/// When there are no bits or more than 2^31 - 1, no hash functions or more than 256, or the memory is not there.
+/// When there are no bits or more than 2^31 - 1, no hash functions or more than 4096, or the memory is not there.
 pub fn create(
     vector_size: u32,
     hash_functions: u32,

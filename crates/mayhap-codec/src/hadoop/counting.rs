@@ -14,7 +14,7 @@ const COUNTERS_A_LONG: u32 = 16;
 /// An empty filter as `new CountingBloomFilter(vectorSize, nbHash, hashType)` makes it.
 ///
 /// # Errors
-/// When there are no counters or more than 2^31 - 1, no hash functions or more than 256, or the memory is not there.
+/// When there are no counters or more than 2^31 - 1, no hash functions or more than 4096, or the memory is not there.
 pub fn create(
     vector_size: u32,
     hash_functions: u32,

@@ -27,7 +27,7 @@ pub struct Dynamic {
 /// above 0, every key gets a row of its own, as in Hadoop.
 ///
 /// # Errors
-/// When there are no bits or more than 2^31 - 1, no hash functions or more than 256, or the memory is not there.
+/// When there are no bits or more than 2^31 - 1, no hash functions or more than 4096, or the memory is not there.
 pub fn create(
     vector_size: u32,
     hash_functions: u32,

@@ -180,7 +180,7 @@ impl Header {
             .filter(|functions| (1..=MAX_PROBES).contains(functions))
         else {
             let value = i128::from(hash_functions);
-            return Err(at.value("number of hash functions", value, "1 to 256"));
+            return Err(at.value("number of hash functions", value, "1 to 4096"));
         };
         let vector_size = at.i32_be("vector size")?;
         let Some(vector_size) = u32::try_from(vector_size).ok().filter(|&size| size > 0) else {

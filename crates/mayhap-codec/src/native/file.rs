@@ -61,8 +61,13 @@ pub fn open(
 /// refused as such.
 fn read_all(path: &Path, limits: Limits) -> io::Result<Vec<u8>> {
     let most = limits.most_bytes.saturating_add(limits.most_bytes / 1024);
+    let most = most.saturating_add(2 << 20);
+    let file = File::open(path)?;
     let mut bytes = Vec::new();
-    let mut file = File::open(path)?.take(most.saturating_add(2 << 20));
-    file.read_to_end(&mut bytes)?;
+    // As long as the file says it is, and a byte to see its end; pipes have no length, and grow.
+    let length = file.metadata()?.len().min(most);
+    let room = usize::try_from(length + 1).unwrap_or(usize::MAX);
+    bytes.try_reserve_exact(room).map_err(io::Error::other)?;
+    file.take(most).read_to_end(&mut bytes)?;
     Ok(bytes)
 }

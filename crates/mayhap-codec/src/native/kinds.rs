@@ -8,6 +8,7 @@ mod fuse;
 mod growing;
 mod retouched;
 mod ribbon;
+pub(super) mod view;
 mod window;
 
 use super::header::{self, EXCEPTIONS, Header};

@@ -13,12 +13,15 @@
 mod file;
 mod header;
 mod kinds;
+mod mapped;
 mod pages;
 mod parts;
 mod repair;
 
 pub use file::{OpenError, open, save};
 pub use header::key_id;
+pub use kinds::view::View;
+pub use mapped::{Mapped, Verify, map};
 pub use repair::{Repaired, repair_with_ones};
 
 use crate::{DecodeError, EncodeError, Format, Limits, Problem};
@@ -60,12 +63,14 @@ pub fn encode(filter: &AnyFilter) -> Result<Vec<u8>, EncodeError> {
 /// As [`encode`].
 pub fn encode_with(filter: &AnyFilter, hash_key: HashKey) -> Result<Vec<u8>, EncodeError> {
     let parts = kinds::take_apart(filter)?;
-    let mut out = Vec::new();
-    // A vector takes all bytes.
-    parts.write(hash_key, &mut out).map_err(|_| EncodeError {
+    let no_memory = EncodeError {
         format: FORMAT,
         reason: "there is no memory for the bytes",
-    })?;
+    };
+    let mut out = Vec::new();
+    out.try_reserve(parts.most_bytes()).map_err(|_| no_memory)?;
+    // A vector takes all bytes.
+    parts.write(hash_key, &mut out).map_err(|_| no_memory)?;
     Ok(out)
 }
 
@@ -118,9 +123,7 @@ fn read(bytes: &[u8], limits: Limits, key: Option<SipKey>) -> Result<AnyFilter, 
     }
     let pages = Pages::of(bytes, &header)?;
     pages.check_table()?;
-    if let Some(page) = pages.damaged().next() {
-        return Err(pages.error(page));
-    }
+    pages.check_all()?;
     let mut sections = Sections::new(pages.body(), &header);
     kinds::put_together(&header, scheme, &mut sections)
 }

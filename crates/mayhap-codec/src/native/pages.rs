@@ -63,6 +63,24 @@ impl<'a> Pages<'a> {
         }
     }
 
+    /// Whether all pages are what was written.
+    pub(super) fn check_all(&self) -> Result<(), DecodeError> {
+        match self.damaged().next() {
+            Some(page) => Err(self.error(page)),
+            None => Ok(()),
+        }
+    }
+
+    /// Whether one page is.
+    pub(super) fn check(&self, number: u64) -> Result<(), DecodeError> {
+        let page = self.body.chunks(PAGE_BYTES as usize).nth(number as usize);
+        let sum = self.table.as_chunks::<8>().0.get(number as usize);
+        match (page, sum) {
+            (Some(page), Some(sum)) if checksum(number, page) == u64::from_le_bytes(*sum) => Ok(()),
+            _ => Err(self.error(number)),
+        }
+    }
+
     /// The pages that are not what was written.
     pub(super) fn damaged(&self) -> impl Iterator<Item = u64> {
         let pages = self.body.chunks(PAGE_BYTES as usize);
@@ -115,6 +133,13 @@ impl<W: Write> PageWriter<W> {
     pub(super) fn bytes(&mut self, mut bytes: &[u8]) -> io::Result<()> {
         self.written += bytes.len() as u64;
         while !bytes.is_empty() {
+            if self.page.is_empty()
+                && let Some((page, later)) = bytes.split_at_checked(PAGE_BYTES as usize)
+            {
+                self.write_page(page)?;
+                bytes = later;
+                continue;
+            }
             let room = PAGE_BYTES as usize - self.page.len();
             let (now, later) = bytes.split_at(room.min(bytes.len()));
             self.page.extend_from_slice(now);
@@ -127,12 +152,18 @@ impl<W: Write> PageWriter<W> {
     }
 
     fn end_page(&mut self) -> io::Result<()> {
-        let number = self.sums.len() as u64 / CHECKSUM_BYTES;
-        let sum = checksum(number, &self.page);
-        self.sums.extend_from_slice(&sum.to_le_bytes());
-        self.out.write_all(&self.page)?;
-        self.page.clear();
+        let mut page = std::mem::take(&mut self.page);
+        self.write_page(&page)?;
+        page.clear();
+        self.page = page;
         Ok(())
+    }
+
+    fn write_page(&mut self, page: &[u8]) -> io::Result<()> {
+        let number = self.sums.len() as u64 / CHECKSUM_BYTES;
+        let sum = checksum(number, page);
+        self.sums.extend_from_slice(&sum.to_le_bytes());
+        self.out.write_all(page)
     }
 
     pub(super) fn finish(mut self) -> io::Result<()> {

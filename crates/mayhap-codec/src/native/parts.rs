@@ -1,7 +1,7 @@
 //! A filter in parts: the fields of its plan, eight bytes each, and its sections.
 
 use super::header::{self, Header};
-use super::pages::PageWriter;
+use super::pages::{self, PageWriter};
 use super::{ALIGNMENT, HashKey};
 use crate::DecodeError;
 use crate::cursor::Cursor;
@@ -38,6 +38,18 @@ impl Parts<'_> {
             section.write(&mut body)?;
         }
         body.finish()
+    }
+
+    /// About how long the file becomes, and not less.
+    pub(super) fn most_bytes(&self) -> usize {
+        let sections = self
+            .sections
+            .iter()
+            .map(|section| section.len() + ALIGNMENT);
+        let body = sections.fold(0, u64::saturating_add);
+        let header = 1024 + 8 * self.sections.len() as u64 + self.plan.len() as u64;
+        let all = (body + header).saturating_add(pages::table_bytes(body));
+        usize::try_from(all).unwrap_or(usize::MAX)
     }
 
     pub(super) fn number(&mut self, number: u64) {

@@ -27,22 +27,29 @@ pub struct Column {
 /// # Errors
 /// When the file is no Parquet file, or its metadata is damaged.
 pub fn columns(bytes: &[u8]) -> Result<Vec<Column>, DecodeError> {
+    // Twice, so that there is room for so many and no more: a column of a few bytes is one of dozens here.
+    let mut count = 0;
+    each_column(bytes, |_| count += 1)?;
+    let mut columns = Vec::with_capacity(count);
+    each_column(bytes, |column| columns.push(column))?;
+    Ok(columns)
+}
+
+fn each_column(bytes: &[u8], mut each: impl FnMut(Column)) -> Result<(), DecodeError> {
     let metadata = metadata(bytes)?;
     let mut at = Cursor::new(metadata, Format::Parquet);
-    let mut columns = Vec::new();
     each_field(&mut at, |at, number, kind| {
         if (number, kind) != (4, Kind::LIST) {
             return Ok(false);
         }
         let mut row_group = 0;
         each_element(at, Kind::STRUCT, |at| {
-            read_row_group(at, row_group, &mut columns)?;
+            read_row_group(at, row_group, &mut each)?;
             row_group += 1;
             Ok(())
         })?;
         Ok(true)
-    })?;
-    Ok(columns)
+    })
 }
 
 /// Between the data and the magic number at the end, with its length before that.
@@ -72,7 +79,7 @@ fn metadata(bytes: &[u8]) -> Result<&[u8], DecodeError> {
 fn read_row_group(
     at: &mut Cursor<'_>,
     row_group: usize,
-    columns: &mut Vec<Column>,
+    each: &mut impl FnMut(Column),
 ) -> Result<(), DecodeError> {
     each_field(at, |at, number, kind| {
         if (number, kind) != (1, Kind::LIST) {
@@ -83,7 +90,9 @@ fn read_row_group(
                 if (number, kind) != (3, Kind::STRUCT) {
                     return Ok(false);
                 }
-                columns.extend(read_column(at, row_group)?);
+                if let Some(column) = read_column(at, row_group)? {
+                    each(column);
+                }
                 Ok(true)
             })
         })?;
@@ -92,30 +101,45 @@ fn read_row_group(
 }
 
 fn read_column(at: &mut Cursor<'_>, row_group: usize) -> Result<Option<Column>, DecodeError> {
-    let (mut physical_type, mut name, mut offset, mut length) = (0, String::new(), None, None);
+    let (mut physical_type, mut path, mut offset, mut length) = (None, None, None, None);
     each_field(at, |at, number, kind| {
         match (number, kind) {
-            (1, Kind::I32) => physical_type = zigzag(at)?,
-            (3, Kind::LIST) => each_element(at, Kind::BINARY, |at| {
-                if !name.is_empty() {
-                    name.push('.');
-                }
-                name.push_str(&String::from_utf8_lossy(thrift::binary(at)?));
-                Ok(())
-            })?,
+            (1, Kind::I32) => physical_type = Some(zigzag(at)?),
+            (3, Kind::LIST) => path = Some(read_path(at)?),
             (14, Kind::I64) => offset = u64::try_from(zigzag(at)?).ok(),
             (15, Kind::I32) => length = u64::try_from(zigzag(at)?).ok(),
             _ => return Ok(false),
         }
         Ok(true)
     })?;
-    Ok(offset.map(|offset| Column {
+    let Some(offset) = offset else {
+        return Ok(None);
+    };
+    let (Some(physical_type), Some(name)) = (physical_type, path) else {
+        let accepted = "with a type and a path, which every column has";
+        return Err(at.value("metadata of a column", 0, accepted));
+    };
+    Ok(Some(Column {
         row_group,
         name,
         physical_type,
         offset,
         length,
     }))
+}
+
+/// Names, joined by points.
+fn read_path(at: &mut Cursor<'_>) -> Result<String, DecodeError> {
+    let mut path = String::new();
+    let mut first = true;
+    each_element(at, Kind::BINARY, |at| {
+        if !std::mem::take(&mut first) {
+            path.push('.');
+        }
+        path.push_str(&String::from_utf8_lossy(thrift::binary(at)?));
+        Ok(())
+    })?;
+    Ok(path)
 }
 
 /// The bitset of a column's filter.

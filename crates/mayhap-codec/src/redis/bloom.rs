@@ -75,7 +75,7 @@ impl Bloom {
     /// taken for 0.25.
     ///
     /// # Errors
-    /// When the rate is not between 0 and 1 or so strict that it takes more than 256 probes, the capacity 0, or the memory not there.
+    /// When the rate is not between 0 and 1, the capacity 0, or the memory not there.
     pub fn reserve(error: f64, capacity: u64, expansion: Option<u32>) -> Result<Self, PlanError> {
         let capped = if error > LAXEST_RATE && error < 1.0 {
             LAXEST_RATE
@@ -112,6 +112,23 @@ impl Bloom {
         let new = self.newest_mut().insert(key);
         self.items = self.items.saturating_add(u64::from(new));
         Ok(new)
+    }
+
+    /// `BF.MADD`: an answer for each key, in order, up to the first that a filter which does not grow has no room for. That one's is
+    /// the last: no key after it is looked at, not even one that is in. Where growing fails, the keys after it are tried all the same.
+    pub fn try_insert_each(
+        &mut self,
+        keys: impl IntoIterator<Item = impl AsRef<[u8]>>,
+    ) -> Vec<Result<bool, Full>> {
+        let mut answers = Vec::new();
+        for key in keys {
+            let answer = self.try_insert(key.as_ref());
+            answers.push(answer);
+            if matches!(answer, Err(Full::Table { .. })) {
+                break;
+            }
+        }
+        answers
     }
 
     fn grow(&mut self) -> Result<(), Full> {

@@ -98,7 +98,7 @@ impl Shape {
             || self.hashes > MAX_PROBES
             || self.hashes != hashes(self.bits_per_entry)
         {
-            let accepted = "ln 2 times the bits per entry, rounded up; 1 to 256";
+            let accepted = "ln 2 times the bits per entry, rounded up; 1 to 4096";
             return wrong("hashes", u64::from(self.hashes), accepted);
         }
         Ok(())

@@ -44,6 +44,17 @@ pub fn each_filter(
     limits: Limits,
     mut each: impl FnMut(Entry),
 ) -> Result<(), DecodeError> {
+    try_each(bytes, limits, |entry| {
+        each(entry);
+        Ok(())
+    })
+}
+
+fn try_each(
+    bytes: &[u8],
+    limits: Limits,
+    mut each: impl FnMut(Entry) -> Result<(), Problem>,
+) -> Result<(), DecodeError> {
     let mut at = Cursor::new(bytes, Format::RedisBloomDump);
     let (engine, version) = magic(&mut at)?;
     let (mut database, mut expires) = (0, None);
@@ -62,12 +73,13 @@ pub fn each_filter(
                 if code != MODULE {
                     skip_value(&mut at, code, engine)?;
                 } else if let Some(filter) = module_value(&mut at, &mut budget)? {
-                    each(Entry {
+                    let entry = Entry {
                         database,
                         key: key.bytes(&at, &mut budget)?.into_owned(),
                         expires,
                         filter,
-                    });
+                    };
+                    each(entry).map_err(|problem| at.error(problem))?;
                 }
             }
             _ => skip_remark(&mut at, code)?,
@@ -79,11 +91,34 @@ pub fn each_filter(
 /// All filters of RedisBloom's in a file.
 ///
 /// # Errors
-/// As [`each_filter`].
+/// As [`each_filter`], and when all of them together take more memory than the limits allow.
 pub fn filters(bytes: &[u8], limits: Limits) -> Result<Vec<Entry>, DecodeError> {
-    let mut entries = Vec::new();
-    each_filter(bytes, limits, |entry| entries.push(entry))?;
+    let (mut entries, mut taken) = (Vec::new(), 0_u64);
+    try_each(bytes, limits, |entry| {
+        taken = taken.saturating_add(entry.size_bytes());
+        if taken > limits.most_bytes {
+            return Err(Problem::TooLarge {
+                bytes: taken,
+                limit: limits.most_bytes,
+            });
+        }
+        entries.push(entry);
+        Ok(())
+    })?;
     Ok(entries)
+}
+
+/// A layer or a table takes so many bytes, besides its bits, in a list that has room for more.
+const PART_BYTES: u64 = 1024;
+
+impl Entry {
+    fn size_bytes(&self) -> u64 {
+        let (parts, bytes) = match &self.filter {
+            Filter::Bloom(filter) => (filter.info().layers, filter.info().size_bytes),
+            Filter::Cuckoo(filter) => (filter.info().tables, filter.info().size_bytes),
+        };
+        PART_BYTES * parts + bytes + self.key.len() as u64
+    }
 }
 
 fn magic(at: &mut Cursor<'_>) -> Result<(Engine, u64), DecodeError> {

@@ -1,8 +1,9 @@
 //! A block of a table: entries whose keys share prefixes, a kind of compression, and a checksum.
 
+use super::checksum::Checksum;
 use super::too_large;
 use crate::cursor::Cursor;
-use crate::{DecodeError, Format, Limits};
+use crate::{DecodeError, Format, Limits, Problem};
 use std::borrow::Cow;
 use std::ops::ControlFlow;
 
@@ -16,12 +17,22 @@ pub(super) struct Handle {
     size: u64,
 }
 
+/// The kind of compression, and the checksum.
+const TRAILER: u64 = 5;
+
 impl Handle {
     pub(super) fn read(at: &mut Cursor<'_>) -> Result<Self, DecodeError> {
         Ok(Self {
             offset: at.varint("offset of a block")?,
             size: at.varint("size of a block")?,
         })
+    }
+
+    /// Where the next block may begin.
+    pub(super) fn end(self) -> u64 {
+        self.offset
+            .saturating_add(self.size)
+            .saturating_add(TRAILER)
     }
 }
 
@@ -36,13 +47,21 @@ impl<'a> Block<'a> {
         bytes: &'a [u8],
         handle: Handle,
         format: Format,
+        checksum: Checksum,
         limits: Limits,
     ) -> Result<Self, DecodeError> {
         let mut at = Cursor::new(bytes, format);
         at.take("data before a block", handle.offset)?;
+        at.check_left("block", handle.size.saturating_add(TRAILER))?;
+        let begin = at.clone();
+        let summed = at.clone().take("block", handle.size + 1)?;
         let data = at.take("block", handle.size)?;
+        let compression = at.u8("kind of compression")?;
+        if !checksum.fits(summed, at.u32_le("checksum of a block")?) {
+            return Err(begin.error(Problem::Checksum));
+        }
         let bytes =
-            match at.u8("kind of compression")? {
+            match compression {
                 STORED => Cow::Borrowed(data),
                 SNAPPY => {
                     let size = snap::raw::decompress_len(data).ok();

@@ -2,9 +2,10 @@
 
 use crate::plan::{BloomPlan, LinesPerKey};
 use crate::probe::blocked::{PATTERNS, Walk, mul_high};
-use crate::simd::{CACHED_BYTES, Fetched, Kernel, Table};
-use crate::store::{Line, zeroed_lines};
+use crate::simd::{CACHED_BYTES, Fetched, Kernel, Table, borrow};
+use crate::store::{Borrowed, Line, Owned, Storage, reserved, zeroed_lines};
 use crate::{HashScheme, KeyHash, Mismatch, PlanError, SipKey};
+use alloc::borrow::Cow;
 use core::fmt;
 
 /// How many keys `contains_each` and `extend` hash before they look into the filter. Hashing first lets the lines arrive
@@ -20,8 +21,8 @@ pub(crate) const CHUNK: usize = 128;
 /// # Ok::<(), mayhap::PlanError>(())
 /// ```
 #[derive(Clone)]
-pub struct Bloom {
-    pub(super) table: Table,
+pub struct Bloom<S: Storage = Owned> {
+    pub(super) table: Table<S>,
     plan: BloomPlan,
     scheme: HashScheme,
     /// `scheme.origin()`, kept because debug builds compare it for every hash.
@@ -97,6 +98,28 @@ impl Bloom {
         Ok(Self::from_table(table, plan, scheme))
     }
 
+    /// The same, from [`Bloom::bytes`].
+    ///
+    /// # Errors
+    /// When there are not 64 bytes for every line of the plan, or the memory is not there.
+    pub fn from_bytes(
+        plan: BloomPlan,
+        scheme: HashScheme,
+        bytes: &[u8],
+    ) -> Result<Self, PlanError> {
+        if bytes.len() as u64 != plan.size_bytes() {
+            return Err(PlanError::Count {
+                field: "bytes",
+                value: bytes.len() as u64,
+                accepted: "64 for every line",
+            });
+        }
+        let mut lines = reserved(plan.lines())?;
+        lines.extend(bytes.as_chunks().0.iter().map(Line::from_le_bytes));
+        let table = Table::from_lines(lines, walk(&plan));
+        Ok(Self::from_table(table, plan, scheme))
+    }
+
     /// A filter that holds `keys`, sized by their number.
     ///
     /// # Errors
@@ -110,26 +133,8 @@ impl Bloom {
         Ok(filter)
     }
 
-    pub(crate) fn from_table(table: Table, plan: BloomPlan, scheme: HashScheme) -> Self {
-        Self {
-            table,
-            plan,
-            scheme,
-            origin: scheme.origin(),
-        }
-    }
-
     pub(crate) fn into_parts(self) -> (Table, BloomPlan, HashScheme) {
         (self.table, self.plan, self.scheme)
-    }
-
-    /// The hash under which this filter, and every other of its scheme, knows a key.
-    ///
-    /// # Panics
-    /// On a filter made by [`Bloom::for_hashes`].
-    #[inline]
-    pub fn hash(&self, key: impl AsRef<[u8]>) -> KeyHash {
-        self.scheme.hash(key.as_ref())
     }
 
     /// `true`: the key was surely new. `false`: it, or keys that set the same bits, came before.
@@ -140,6 +145,115 @@ impl Bloom {
     pub fn insert(&mut self, key: impl AsRef<[u8]>) -> bool {
         let hash = self.hash(key);
         self.table.insert(hash.to_u64())
+    }
+
+    /// `true`: the key was surely new. As [`Bloom::insert`], for a hash of this filter's scheme.
+    #[inline]
+    pub fn insert_hash(&mut self, hash: KeyHash) -> bool {
+        hash.assert_origin(self.origin);
+        self.table.insert(hash.to_u64())
+    }
+
+    /// Inserts many hashes, faster than one by one when the filter is larger than a core's cache.
+    pub fn insert_hashes(&mut self, hashes: &[KeyHash]) {
+        self.assert_origins(hashes);
+        self.table.insert_each(hashes, Fetched::NotYet);
+    }
+
+    /// Makes this filter hold the keys of both, as if all had been inserted here.
+    ///
+    /// # Errors
+    /// When the two differ in shape or hash scheme; nothing is changed then.
+    pub fn union_with(&mut self, other: &Self) -> Result<(), Mismatch> {
+        self.check_same_shape(other)?;
+        self.zip_words(other, |ours, theirs| ours | theirs);
+        Ok(())
+    }
+
+    /// Makes this filter hold the keys that are in both. It may say `true` to a few more keys than a filter filled with
+    /// those alone, and never `false` to one of them.
+    ///
+    /// # Errors
+    /// When the two differ in shape or hash scheme; nothing is changed then.
+    pub fn intersect_with(&mut self, other: &Self) -> Result<(), Mismatch> {
+        self.check_same_shape(other)?;
+        self.zip_words(other, |ours, theirs| ours & theirs);
+        Ok(())
+    }
+
+    fn zip_words(&mut self, other: &Self, join: impl Fn(u64, u64) -> u64) {
+        for (ours, theirs) in self.table.lines_mut().iter_mut().zip(other.table.lines()) {
+            for (ours, theirs) in ours.0.iter_mut().zip(theirs.0) {
+                *ours = join(*ours, theirs);
+            }
+        }
+    }
+
+    /// Halves a filter that was made too big and returns its false-positive rate now, from the fill; `None`, and nothing
+    /// changes, when it cannot be halved any more. No key is lost. An even number of lines (in each half, for filters with
+    /// two lines a key) folds to exactly the filter that would have been built at half the size.
+    ///
+    /// # Errors
+    /// When the memory for the smaller copy is not there.
+    pub fn fold(&mut self) -> Result<Option<f64>, PlanError> {
+        let Some(plan) = self.plan.halved() else {
+            return Ok(None);
+        };
+        let mut folded = zeroed_lines(plan.lines())?;
+        let halves = self.table.lines().chunks(self.plan.reach() as usize);
+        for (from, to) in halves.zip(folded.chunks_mut(plan.reach() as usize)) {
+            fold_lines(from, to);
+        }
+        let kernel = self.table.kernel();
+        self.table = Table::from_lines(folded, walk(&plan));
+        self.table.set_kernel(kernel);
+        self.plan = plan;
+        Ok(Some(self.estimated_rate()))
+    }
+
+    /// Forgets all keys.
+    pub fn clear(&mut self) {
+        self.table.lines_mut().fill(Line([0; 8]));
+    }
+}
+
+/// A [`Bloom`] whose bits are somebody else's, such as a mapped file: asked as fast, never filled.
+pub type BloomView<'a> = Bloom<Borrowed<'a>>;
+
+impl<'a> BloomView<'a> {
+    /// A filter whose bits are there already, as [`Bloom::bytes`] has them.
+    ///
+    /// # Errors
+    /// When there are not 64 bytes for every line of the plan, when they do not begin at a multiple of 64, and on machines that
+    /// have the highest byte first.
+    pub fn borrowed(
+        plan: BloomPlan,
+        scheme: HashScheme,
+        bytes: &'a [u8],
+    ) -> Result<Self, PlanError> {
+        let lines = borrow::items(bytes, plan.lines())?;
+        let table = Table::from_lines(lines, walk(&plan));
+        Ok(Self::from_table(table, plan, scheme))
+    }
+}
+
+impl<S: Storage> Bloom<S> {
+    pub(crate) fn from_table(table: Table<S>, plan: BloomPlan, scheme: HashScheme) -> Self {
+        Self {
+            table,
+            plan,
+            scheme,
+            origin: scheme.origin(),
+        }
+    }
+
+    /// The hash under which this filter, and every other of its scheme, knows a key.
+    ///
+    /// # Panics
+    /// On a filter made by [`Bloom::for_hashes`].
+    #[inline]
+    pub fn hash(&self, key: impl AsRef<[u8]>) -> KeyHash {
+        self.scheme.hash(key.as_ref())
     }
 
     /// `false` is certain: the key was never inserted. `true` is mayhap.
@@ -186,24 +300,11 @@ impl Bloom {
         &hashes[..count]
     }
 
-    /// `true`: the key was surely new. As [`Bloom::insert`], for a hash of this filter's scheme.
-    #[inline]
-    pub fn insert_hash(&mut self, hash: KeyHash) -> bool {
-        hash.assert_origin(self.origin);
-        self.table.insert(hash.to_u64())
-    }
-
     /// `false` is certain, `true` is mayhap. As [`Bloom::contains`], for a hash of this filter's scheme.
     #[inline]
     pub fn contains_hash(&self, hash: KeyHash) -> bool {
         hash.assert_origin(self.origin);
         self.table.contains(hash.to_u64())
-    }
-
-    /// Inserts many hashes, faster than one by one when the filter is larger than a core's cache.
-    pub fn insert_hashes(&mut self, hashes: &[KeyHash]) {
-        self.assert_origins(hashes);
-        self.table.insert_each(hashes, Fetched::NotYet);
     }
 
     /// `contains_hash` for many hashes.
@@ -223,64 +324,8 @@ impl Bloom {
         }
     }
 
-    /// Makes this filter hold the keys of both, as if all had been inserted here.
-    ///
-    /// # Errors
-    /// When the two differ in shape or hash scheme; nothing is changed then.
-    pub fn union_with(&mut self, other: &Self) -> Result<(), Mismatch> {
-        self.check_same_shape(other)?;
-        self.zip_words(other, |ours, theirs| ours | theirs);
-        Ok(())
-    }
-
-    /// Makes this filter hold the keys that are in both. It may say `true` to a few more keys than a filter filled with
-    /// those alone, and never `false` to one of them.
-    ///
-    /// # Errors
-    /// When the two differ in shape or hash scheme; nothing is changed then.
-    pub fn intersect_with(&mut self, other: &Self) -> Result<(), Mismatch> {
-        self.check_same_shape(other)?;
-        self.zip_words(other, |ours, theirs| ours & theirs);
-        Ok(())
-    }
-
-    fn zip_words(&mut self, other: &Self, join: impl Fn(u64, u64) -> u64) {
-        for (ours, theirs) in self.table.lines_mut().iter_mut().zip(other.table.lines()) {
-            for (ours, theirs) in ours.0.iter_mut().zip(theirs.0) {
-                *ours = join(*ours, theirs);
-            }
-        }
-    }
-
     fn check_same_shape(&self, other: &Self) -> Result<(), Mismatch> {
         check_same_shape((&self.plan, self.scheme), (&other.plan, other.scheme))
-    }
-
-    /// Halves a filter that was made too big and returns its false-positive rate now, from the fill; `None`, and nothing
-    /// changes, when it cannot be halved any more. No key is lost. An even number of lines (in each half, for filters with
-    /// two lines a key) folds to exactly the filter that would have been built at half the size.
-    ///
-    /// # Errors
-    /// When the memory for the smaller copy is not there.
-    pub fn fold(&mut self) -> Result<Option<f64>, PlanError> {
-        let Some(plan) = self.plan.halved() else {
-            return Ok(None);
-        };
-        let mut folded = zeroed_lines(plan.lines())?;
-        let halves = self.table.lines().chunks(self.plan.reach() as usize);
-        for (from, to) in halves.zip(folded.chunks_mut(plan.reach() as usize)) {
-            fold_lines(from, to);
-        }
-        let kernel = self.table.kernel();
-        self.table = Table::from_lines(folded, walk(&plan));
-        self.table.set_kernel(kernel);
-        self.plan = plan;
-        Ok(Some(self.estimated_rate()))
-    }
-
-    /// Forgets all keys.
-    pub fn clear(&mut self) {
-        self.table.lines_mut().fill(Line([0; 8]));
     }
 
     /// About how many distinct keys are in, from the bits that are set; `u64::MAX` when all are. Reads the whole filter.
@@ -401,6 +446,19 @@ impl Bloom {
         self.table.lines().iter().flat_map(|line| line.0)
     }
 
+    /// The bits as bytes: [`Bloom::words`], each with its lowest byte first. No copy where the machine has them so.
+    pub fn bytes(&self) -> Cow<'_, [u8]> {
+        borrow::bytes(self.table.lines()).map_or_else(
+            || self.words().flat_map(u64::to_le_bytes).collect(),
+            Cow::Borrowed,
+        )
+    }
+
+    /// Which of its [`bytes`](Self::bytes) the answer for a hash depends on: where each of its lines begins.
+    pub fn offsets(&self, hash: KeyHash) -> impl Iterator<Item = u64> + use<S> {
+        self.table.offsets(hash.to_u64())
+    }
+
     /// How many bits are set.
     pub fn set_bits(&self) -> u64 {
         self.words().map(|word| u64::from(word.count_ones())).sum()
@@ -486,14 +544,14 @@ impl<K: AsRef<[u8]>> Extend<K> for Bloom {
     }
 }
 
-impl core::borrow::Borrow<Table> for Bloom {
-    fn borrow(&self) -> &Table {
+impl<S: Storage> core::borrow::Borrow<Table<S>> for Bloom<S> {
+    fn borrow(&self) -> &Table<S> {
         &self.table
     }
 }
 
 /// Filters are equal when they give the same answers for the same reasons: one scheme, one plan, the same bits.
-impl PartialEq for Bloom {
+impl<S: Storage> PartialEq for Bloom<S> {
     fn eq(&self, other: &Self) -> bool {
         self.scheme == other.scheme
             && self.plan == other.plan
@@ -501,9 +559,9 @@ impl PartialEq for Bloom {
     }
 }
 
-impl Eq for Bloom {}
+impl<S: Storage> Eq for Bloom<S> {}
 
-impl fmt::Debug for Bloom {
+impl<S: Storage> fmt::Debug for Bloom<S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let fill = 100.0 * self.set_bits() as f64 / self.plan.size_bits() as f64;
         write!(

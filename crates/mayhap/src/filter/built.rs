@@ -18,22 +18,12 @@ pub struct Static<T: Structure> {
     scheme: HashScheme,
 }
 
-/// How the bits of a static filter are solved and asked. Not to be implemented elsewhere.
+/// How the bits of a static filter are asked. Not to be implemented elsewhere.
 pub trait Structure: Clone + PartialEq {
     /// What callers call the filter.
     const NAME: &'static str;
     /// The shape.
     type Plan: Shape;
-
-    /// The bits for the items, and how many distinct keys there are.
-    ///
-    /// # Errors
-    /// As [`Static::build`].
-    fn solve<K: Hashed>(
-        items: &[K],
-        plan: &Self::Plan,
-        scheme: HashScheme,
-    ) -> Result<(Self, u64), PlanError>;
 
     /// `false` is certain.
     fn ask(&self, hash: u64) -> bool;
@@ -48,7 +38,20 @@ pub trait Structure: Clone + PartialEq {
     fn size_bytes(&self) -> u64;
 }
 
-impl<T: Structure> Static<T> {
+/// How the bits of a static filter are solved. Not to be implemented elsewhere.
+pub trait Solve: Structure {
+    /// The bits for the items, and how many distinct keys there are.
+    ///
+    /// # Errors
+    /// As [`Static::build`].
+    fn solve<K: Hashed>(
+        items: &[K],
+        plan: &Self::Plan,
+        scheme: HashScheme,
+    ) -> Result<(Self, u64), PlanError>;
+}
+
+impl<T: Solve> Static<T> {
     /// A filter of `items`, which says `true` to a share of at most `false_positive_rate` of all other keys. Key bytes are
     /// hashed with XXH3; [`KeyHash`]es are the caller's own (scheme 0).
     ///
@@ -86,7 +89,9 @@ impl<T: Structure> Static<T> {
             plan = found;
         }
     }
+}
 
+impl<T: Structure> Static<T> {
     /// What was built before.
     pub(super) fn of(table: T, plan: T::Plan, scheme: HashScheme) -> Self {
         Self {

@@ -1,12 +1,13 @@
 //! `Fuse`: the fastest filter for a set that does not change. Three cells a question.
 
-use super::built::{Static, Structure};
+use super::built::{Solve, Static, Structure};
 use crate::build::{peel, shards};
 use crate::plan::{FusePlan, FuseShape};
 use crate::probe::fuse::{Walk, mix, seed};
-use crate::simd::{FuseTable, Questions};
-use crate::store::{Cell, reserved};
+use crate::simd::{FuseTable, Questions, borrow};
+use crate::store::{Borrowed, Cell, Owned, Storage, reserved};
 use crate::{HashScheme, Hashed, KeyHash, PlanError};
+use alloc::borrow::Cow;
 use alloc::vec::Vec;
 
 /// A binary fuse filter: 9 bits a key at 0.39 %, 18 at 0.0015 %, 36 at 2.3e-10.
@@ -22,20 +23,17 @@ use alloc::vec::Vec;
 pub type Fuse = Static<FuseCells>;
 
 /// The cells of a [`Fuse`].
-#[derive(Clone, PartialEq, Eq)]
-pub struct FuseCells(Table);
+#[derive(Clone, PartialEq)]
+pub struct FuseCells<S: Storage = Owned>(Table<S>);
 
-#[derive(Clone, PartialEq, Eq)]
-enum Table {
-    Bits8(FuseTable<u8>),
-    Bits16(FuseTable<u16>),
-    Bits32(FuseTable<u32>),
+#[derive(Clone, PartialEq)]
+enum Table<S: Storage> {
+    Bits8(FuseTable<u8, S>),
+    Bits16(FuseTable<u16, S>),
+    Bits32(FuseTable<u32, S>),
 }
 
-impl Structure for FuseCells {
-    const NAME: &'static str = "Fuse";
-    type Plan = FusePlan;
-
+impl Solve for FuseCells {
     fn solve<K: Hashed>(
         items: &[K],
         plan: &FusePlan,
@@ -56,6 +54,11 @@ impl Structure for FuseCells {
             }
         })
     }
+}
+
+impl<S: Storage> Structure for FuseCells<S> {
+    const NAME: &'static str = "Fuse";
+    type Plan = FusePlan;
 
     #[inline(always)]
     fn ask(&self, hash: u64) -> bool {
@@ -99,37 +102,7 @@ pub struct FuseLayout {
 }
 
 impl Fuse {
-    /// Where the cells lie.
-    pub fn layout(&self) -> FuseLayout {
-        let walk = match &self.table().0 {
-            Table::Bits8(table) => table.walk(),
-            Table::Bits16(table) => table.walk(),
-            Table::Bits32(table) => table.walk(),
-        };
-        let (shape, seed) = walk.shape_and_seed();
-        FuseLayout {
-            segment_bits: shape.segment_bits,
-            starts: shape.starts,
-            seed,
-        }
-    }
-
-    /// A copy of the cells, each with its lowest byte first.
-    pub fn to_bytes(&self) -> Vec<u8> {
-        match &self.table().0 {
-            Table::Bits8(table) => table.cells().to_vec(),
-            Table::Bits16(table) => {
-                let cells = table.cells().iter();
-                cells.flat_map(|cell| cell.to_le_bytes()).collect()
-            }
-            Table::Bits32(table) => {
-                let cells = table.cells().iter();
-                cells.flat_map(|cell| cell.to_le_bytes()).collect()
-            }
-        }
-    }
-
-    /// A filter whose cells are there already, as [`Fuse::to_bytes`] has them.
+    /// A filter whose cells are there already, as [`Fuse::bytes`] has them.
     ///
     /// # Errors
     /// When no key could be placed in such a layout, or the bytes are not as many as plan and layout say.
@@ -139,18 +112,7 @@ impl Fuse {
         scheme: HashScheme,
         bytes: &[u8],
     ) -> Result<Self, PlanError> {
-        let shape = FuseShape::checked(layout.segment_bits, layout.starts)?;
-        let shards = if plan.keys() == 0 { 0 } else { plan.shards() };
-        let cell_bytes = u128::from(plan.cell_bits()) / 8;
-        let expected = u128::from(shards) * u128::from(shape.cells()) * cell_bytes;
-        if expected != bytes.len() as u128 {
-            return Err(PlanError::Count {
-                field: "bytes",
-                value: bytes.len() as u64,
-                accepted: "as many as the cells of all shards need",
-            });
-        }
-        let walk = Walk::new(shape, shards, layout.seed);
+        let walk = checked_walk(&plan, layout, bytes)?;
         let table = match plan.cell_bits() {
             8 => Table::Bits8(FuseTable::new(walk, bytes.to_vec())),
             16 => {
@@ -166,6 +128,102 @@ impl Fuse {
         };
         Ok(Self::of(FuseCells(table), plan, scheme))
     }
+}
+
+/// A [`Fuse`] whose cells are somebody else's, such as a mapped file: asked as fast.
+pub type FuseView<'a> = Static<FuseCells<Borrowed<'a>>>;
+
+impl<'a> FuseView<'a> {
+    /// A filter whose cells are there already, as [`Fuse::bytes`] has them.
+    ///
+    /// # Errors
+    /// As [`Fuse::from_bytes`]; when the bytes do not begin at a multiple of a cell's, and for cells of several on machines that
+    /// have the highest byte first.
+    pub fn borrowed(
+        plan: FusePlan,
+        layout: FuseLayout,
+        scheme: HashScheme,
+        bytes: &'a [u8],
+    ) -> Result<Self, PlanError> {
+        let walk = checked_walk(&plan, layout, bytes)?;
+        let table = match plan.cell_bits() {
+            8 => Table::Bits8(FuseTable::new(walk, bytes)),
+            16 => Table::Bits16(FuseTable::new(walk, borrow::items(bytes, walk.cells())?)),
+            _ => Table::Bits32(FuseTable::new(walk, borrow::items(bytes, walk.cells())?)),
+        };
+        Ok(Self::of(FuseCells(table), plan, scheme))
+    }
+}
+
+impl<S: Storage> Static<FuseCells<S>> {
+    /// Where the cells lie.
+    pub fn layout(&self) -> FuseLayout {
+        let walk = match &self.table().0 {
+            Table::Bits8(table) => table.walk(),
+            Table::Bits16(table) => table.walk(),
+            Table::Bits32(table) => table.walk(),
+        };
+        let (shape, seed) = walk.shape_and_seed();
+        FuseLayout {
+            segment_bits: shape.segment_bits,
+            starts: shape.starts,
+            seed,
+        }
+    }
+
+    /// The cells, each with its lowest byte first. No copy where the machine has them so.
+    pub fn bytes(&self) -> Cow<'_, [u8]> {
+        match &self.table().0 {
+            Table::Bits8(table) => Cow::Borrowed(table.cells()),
+            Table::Bits16(table) => borrow::bytes(table.cells()).map_or_else(
+                || {
+                    table
+                        .cells()
+                        .iter()
+                        .flat_map(|cell| cell.to_le_bytes())
+                        .collect()
+                },
+                Cow::Borrowed,
+            ),
+            Table::Bits32(table) => borrow::bytes(table.cells()).map_or_else(
+                || {
+                    table
+                        .cells()
+                        .iter()
+                        .flat_map(|cell| cell.to_le_bytes())
+                        .collect()
+                },
+                Cow::Borrowed,
+            ),
+        }
+    }
+
+    /// Which of its [`bytes`](Self::bytes) the answer for a hash depends on: where each of its cells begins.
+    pub fn offsets(&self, hash: KeyHash) -> impl Iterator<Item = u64> + use<S> {
+        let hash = hash.to_u64();
+        let cells = match &self.table().0 {
+            Table::Bits8(table) => table.offsets(hash),
+            Table::Bits16(table) => table.offsets(hash),
+            Table::Bits32(table) => table.offsets(hash),
+        };
+        cells.into_iter().flatten()
+    }
+}
+
+/// The walk over all cells, when a key could be placed in such a layout and the bytes are as many as plan and layout say.
+fn checked_walk(plan: &FusePlan, layout: FuseLayout, bytes: &[u8]) -> Result<Walk, PlanError> {
+    let shape = FuseShape::checked(layout.segment_bits, layout.starts)?;
+    let shards = if plan.keys() == 0 { 0 } else { plan.shards() };
+    let cell_bytes = u128::from(plan.cell_bits()) / 8;
+    let expected = u128::from(shards) * u128::from(shape.cells()) * cell_bytes;
+    if expected != bytes.len() as u128 {
+        return Err(PlanError::Count {
+            field: "bytes",
+            value: bytes.len() as u64,
+            accepted: "as many as the cells of all shards need",
+        });
+    }
+    Ok(Walk::new(shape, shards, layout.seed))
 }
 
 /// Seeds that are tried. One fails with a chance of a few percent, less for large shards.

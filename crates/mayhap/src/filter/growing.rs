@@ -6,6 +6,7 @@
 use super::bloom::{Bloom, CHUNK, check_same_shape};
 use crate::plan::{GrowingPlan, check_growth};
 use crate::simd::Table;
+use crate::store::{Borrowed, Owned, Storage};
 use crate::{HashScheme, Kernel, KeyHash, Mismatch, PlanError, SipKey};
 use alloc::vec::Vec;
 use core::fmt;
@@ -33,9 +34,9 @@ const MOST_KEYS: u64 = 1 << 60;
 /// # Ok::<(), mayhap::PlanError>(())
 /// ```
 #[derive(Clone, PartialEq)]
-pub struct GrowingBloom {
+pub struct GrowingBloom<S: Storage = Owned> {
     /// Never empty; the newest last.
-    layers: Vec<Bloom>,
+    layers: Vec<Bloom<S>>,
     /// Keys that went into the newest layer.
     in_newest: u64,
     /// Whether a union has put more keys into an older layer than it was made for.
@@ -111,71 +112,11 @@ impl GrowingBloom {
         })
     }
 
-    /// A filter whose layers are there already, the oldest first, with the number of keys in the newest and whether an older one
-    /// holds too many.
-    ///
-    /// # Errors
-    /// When there are no layers or more than 128, their hash schemes differ, or the plan's next layer is out of proportion.
-    pub fn from_layers(
-        plan: GrowingPlan,
-        layers: Vec<Bloom>,
-        in_newest: u64,
-        crowded: bool,
-    ) -> Result<Self, PlanError> {
-        let refuse = |accepted| PlanError::Count {
-            field: "layers",
-            value: layers.len() as u64,
-            accepted,
-        };
-        let Some(scheme) = layers.first().map(Bloom::scheme) else {
-            return Err(refuse("at least one"));
-        };
-        if layers.len() > MOST_LAYERS {
-            return Err(refuse("at most 128"));
-        }
-        if layers.iter().any(|layer| layer.scheme() != scheme) {
-            return Err(refuse("layers of one hash scheme"));
-        }
-        if in_newest > MOST_KEYS {
-            return Err(PlanError::Count {
-                field: "keys in the newest layer",
-                value: in_newest,
-                accepted: "at most 2^60",
-            });
-        }
-        let held = layers.iter().map(Bloom::size_bytes).sum();
-        let next = plan.layer(layers.len() as u32);
-        check_growth(next.map(|next| next.size_bytes()), held)?;
-        Ok(Self {
-            layers,
-            in_newest,
-            crowded,
-            plan,
-            scheme,
-            origin: scheme.origin(),
-        })
-    }
-
-    /// The hash under which this filter knows a key.
-    ///
-    /// # Panics
-    /// On a filter made by [`GrowingBloom::for_hashes`]; the same for all methods that take key bytes.
-    #[inline]
-    pub fn hash(&self, key: impl AsRef<[u8]>) -> KeyHash {
-        self.scheme.hash(key.as_ref())
-    }
-
     /// `true`: the key was surely new. When the newest layer is full a larger one is opened; if there is no memory for it, the
     /// key still goes in, and [`is_over_capacity`](Self::is_over_capacity) tells that the rate is no longer kept.
     #[inline]
     pub fn insert(&mut self, key: impl AsRef<[u8]>) -> bool {
         self.insert_hash(self.hash(key))
-    }
-
-    /// `false` is certain: the key was never inserted. `true` is mayhap.
-    #[inline]
-    pub fn contains(&self, key: impl AsRef<[u8]>) -> bool {
-        self.contains_hash(self.hash(key))
     }
 
     /// As [`GrowingBloom::insert`], for a hash of this filter's scheme.
@@ -187,80 +128,39 @@ impl GrowingBloom {
         self.insert_into_newest(hash)
     }
 
-    /// As [`GrowingBloom::contains`], for a hash of this filter's scheme.
-    #[inline]
-    pub fn contains_hash(&self, hash: KeyHash) -> bool {
-        match self.layers.as_slice() {
-            [only] => only.contains_hash(hash),
-            layers => {
-                hash.assert_origin(self.origin);
-                Table::in_any(layers, hash.to_u64())
-            }
-        }
-    }
-
     /// Inserts many hashes.
     pub fn insert_hashes(&mut self, hashes: &[KeyHash]) {
-        let mut found = [false; CHUNK];
         for hashes in hashes.chunks(CHUNK) {
-            let found = &mut found[..hashes.len()];
-            found.fill(false);
-            let asked = self.layers.len() - 1;
-            self.ask(hashes, found, asked);
-            for (&hash, &known) in hashes.iter().zip(&*found) {
-                // Layers that were still the newest when the others were asked, and have become older ones since.
-                let mut since = self.layers[asked..self.layers.len() - 1].iter();
-                if !known && !since.any(|layer| layer.contains_hash(hash)) {
-                    self.insert_into_newest(hash);
-                }
-            }
+            self.insert_chunk(hashes, &mut [false; CHUNK][..hashes.len()]);
         }
     }
 
-    /// `contains_hash` for many hashes: the lines of all layers are asked for together.
+    /// Inserts many hashes and tells of each whether it was surely new; one that comes twice is new once.
     ///
     /// # Panics
-    /// When `hashes` and `found` differ in length.
-    pub fn contains_hashes(&self, hashes: &[KeyHash], found: &mut [bool]) {
+    /// When `hashes` and `is_new` differ in length.
+    pub fn insert_hashes_telling(&mut self, hashes: &[KeyHash], is_new: &mut [bool]) {
         assert_eq!(
             hashes.len(),
-            found.len(),
-            "one place in `found` for every hash"
+            is_new.len(),
+            "one place in `is_new` for every hash"
         );
-        if self.layers.len() > ONE_BY_ONE {
-            found.fill(false);
-            return self.ask(hashes, found, self.layers.len());
-        }
-        let mut more = [false; AT_A_TIME];
-        for (hashes, found) in hashes.chunks(AT_A_TIME).zip(found.chunks_mut(AT_A_TIME)) {
-            let more = &mut more[..found.len()];
-            self.layers[0].contains_hashes(hashes, found);
-            for layer in &self.layers[1..] {
-                layer.contains_hashes(hashes, more);
-                for (found, more) in found.iter_mut().zip(&*more) {
-                    *found |= more;
-                }
-            }
+        for (hashes, is_new) in hashes.chunks(CHUNK).zip(is_new.chunks_mut(CHUNK)) {
+            self.insert_chunk(hashes, is_new);
         }
     }
 
-    /// `contains` for many keys.
-    ///
-    /// # Panics
-    /// When `keys` and `found` differ in length.
-    pub fn contains_each(&self, keys: &[impl AsRef<[u8]>], found: &mut [bool]) {
-        let ask = |hashes: &[KeyHash], found: &mut [bool]| self.contains_hashes(hashes, found);
-        self.scheme.hash_each(keys, found, ask);
-    }
-
-    /// Adds to `found` what the first `layers` layers say of some hashes.
-    fn ask(&self, hashes: &[KeyHash], found: &mut [bool], layers: usize) {
-        self.layers[0].assert_origins(hashes);
-        Table::contains_any(&self.layers[..layers], hashes, found);
-    }
-
-    fn older(&self) -> &[Bloom] {
-        &self.layers[..self.layers.len() - 1]
+    /// All layers are asked first, together: what is not in goes into the newest one, whose lines are at hand then.
+    fn insert_chunk(&mut self, hashes: &[KeyHash], is_new: &mut [bool]) {
+        let asked = self.layers.len();
+        self.contains_hashes(hashes, is_new);
+        for (&hash, is_new) in hashes.iter().zip(is_new) {
+            // A layer that was the newest when it was asked, and has become an older one since.
+            let mut since = self.layers[asked - 1..self.layers.len() - 1].iter();
+            *is_new = !*is_new
+                && !since.any(|layer| layer.contains_hash(hash))
+                && self.insert_into_newest(hash);
+        }
     }
 
     fn insert_into_newest(&mut self, hash: KeyHash) -> bool {
@@ -336,6 +236,130 @@ impl GrowingBloom {
         self.crowded |= other.crowded || self.older().iter().any(Bloom::is_over_capacity);
         Ok(())
     }
+}
+
+/// A [`GrowingBloom`] whose bits are somebody else's: asked as fast, never filled. [`GrowingBloom::from_layers`] makes one of
+/// [`BloomView`](crate::BloomView)s.
+pub type GrowingView<'a> = GrowingBloom<Borrowed<'a>>;
+
+impl<S: Storage> GrowingBloom<S> {
+    /// A filter whose layers are there already, the oldest first, with the number of keys in the newest and whether an older one
+    /// holds too many.
+    ///
+    /// # Errors
+    /// When there are no layers or more than 128, their hash schemes differ, or the plan's next layer is out of proportion.
+    pub fn from_layers(
+        plan: GrowingPlan,
+        layers: Vec<Bloom<S>>,
+        in_newest: u64,
+        crowded: bool,
+    ) -> Result<Self, PlanError> {
+        let refuse = |accepted| PlanError::Count {
+            field: "layers",
+            value: layers.len() as u64,
+            accepted,
+        };
+        let Some(scheme) = layers.first().map(Bloom::scheme) else {
+            return Err(refuse("at least one"));
+        };
+        if layers.len() > MOST_LAYERS {
+            return Err(refuse("at most 128"));
+        }
+        if layers.iter().any(|layer| layer.scheme() != scheme) {
+            return Err(refuse("layers of one hash scheme"));
+        }
+        if in_newest > MOST_KEYS {
+            return Err(PlanError::Count {
+                field: "keys in the newest layer",
+                value: in_newest,
+                accepted: "at most 2^60",
+            });
+        }
+        let held = layers.iter().map(Bloom::size_bytes).sum();
+        let next = plan.layer(layers.len() as u32);
+        check_growth(next.map(|next| next.size_bytes()), held)?;
+        Ok(Self {
+            layers,
+            in_newest,
+            crowded,
+            plan,
+            scheme,
+            origin: scheme.origin(),
+        })
+    }
+
+    /// The hash under which this filter knows a key.
+    ///
+    /// # Panics
+    /// On a filter made by [`GrowingBloom::for_hashes`]; the same for all methods that take key bytes.
+    #[inline]
+    pub fn hash(&self, key: impl AsRef<[u8]>) -> KeyHash {
+        self.scheme.hash(key.as_ref())
+    }
+
+    /// `false` is certain: the key was never inserted. `true` is mayhap.
+    #[inline]
+    pub fn contains(&self, key: impl AsRef<[u8]>) -> bool {
+        self.contains_hash(self.hash(key))
+    }
+
+    /// As [`GrowingBloom::contains`], for a hash of this filter's scheme.
+    #[inline]
+    pub fn contains_hash(&self, hash: KeyHash) -> bool {
+        match self.layers.as_slice() {
+            [only] => only.contains_hash(hash),
+            layers => {
+                hash.assert_origin(self.origin);
+                Table::in_any(layers, hash.to_u64())
+            }
+        }
+    }
+
+    /// `contains_hash` for many hashes: the lines of all layers are asked for together.
+    ///
+    /// # Panics
+    /// When `hashes` and `found` differ in length.
+    pub fn contains_hashes(&self, hashes: &[KeyHash], found: &mut [bool]) {
+        assert_eq!(
+            hashes.len(),
+            found.len(),
+            "one place in `found` for every hash"
+        );
+        if self.layers.len() > ONE_BY_ONE {
+            found.fill(false);
+            return self.ask(hashes, found, self.layers.len());
+        }
+        let mut more = [false; AT_A_TIME];
+        for (hashes, found) in hashes.chunks(AT_A_TIME).zip(found.chunks_mut(AT_A_TIME)) {
+            let more = &mut more[..found.len()];
+            self.layers[0].contains_hashes(hashes, found);
+            for layer in &self.layers[1..] {
+                layer.contains_hashes(hashes, more);
+                for (found, more) in found.iter_mut().zip(&*more) {
+                    *found |= more;
+                }
+            }
+        }
+    }
+
+    /// `contains` for many keys.
+    ///
+    /// # Panics
+    /// When `keys` and `found` differ in length.
+    pub fn contains_each(&self, keys: &[impl AsRef<[u8]>], found: &mut [bool]) {
+        let ask = |hashes: &[KeyHash], found: &mut [bool]| self.contains_hashes(hashes, found);
+        self.scheme.hash_each(keys, found, ask);
+    }
+
+    /// Adds to `found` what the first `layers` layers say of some hashes.
+    fn ask(&self, hashes: &[KeyHash], found: &mut [bool], layers: usize) {
+        self.layers[0].assert_origins(hashes);
+        Table::contains_any(&self.layers[..layers], hashes, found);
+    }
+
+    fn older(&self) -> &[Bloom<S>] {
+        &self.layers[..self.layers.len() - 1]
+    }
 
     /// About how many distinct keys were inserted. A key that the older layers took for known is in none of the newer ones, and
     /// is reckoned in by their rates. Reads the whole filter.
@@ -406,7 +430,7 @@ impl GrowingBloom {
     }
 
     /// The layers, the oldest first.
-    pub fn each_layer(&self) -> impl ExactSizeIterator<Item = &Bloom> {
+    pub fn each_layer(&self) -> impl ExactSizeIterator<Item = &Bloom<S>> {
         self.layers.iter()
     }
 
@@ -454,7 +478,7 @@ impl<K: AsRef<[u8]>> Extend<K> for GrowingBloom {
     }
 }
 
-impl fmt::Debug for GrowingBloom {
+impl<S: Storage> fmt::Debug for GrowingBloom<S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,

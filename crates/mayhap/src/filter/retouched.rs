@@ -138,7 +138,7 @@ impl Retouched {
     /// An empty filter of a given shape, as [`ClassicBloom::from_plan`].
     ///
     /// # Errors
-    /// When the plan has no bits, no probes or more than 256, or the memory is not there.
+    /// When the plan has no bits, no probes or more than 4096, or the memory is not there.
     pub fn from_plan(
         plan: ClassicPlan,
         scheme: Scheme,

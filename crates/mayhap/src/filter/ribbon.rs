@@ -1,6 +1,6 @@
 //! `Ribbon`: the smallest filter for a set that does not change, within two percent of what any filter needs.
 
-use super::built::{Static, Structure};
+use super::built::{Solve, Static, Structure};
 use crate::build::{ribbon, shards};
 use crate::plan::{RibbonPlan, narrow_shard_slots};
 use crate::probe::band::spread;
@@ -31,10 +31,7 @@ pub struct RibbonColumns {
     wide_share: f64,
 }
 
-impl Structure for RibbonColumns {
-    const NAME: &'static str = "Ribbon";
-    type Plan = RibbonPlan;
-
+impl Solve for RibbonColumns {
     fn solve<K: Hashed>(
         items: &[K],
         plan: &RibbonPlan,
@@ -64,6 +61,11 @@ impl Structure for RibbonColumns {
         let wide_share = table.wide_share();
         Ok((Self { table, wide_share }, keys))
     }
+}
+
+impl Structure for RibbonColumns {
+    const NAME: &'static str = "Ribbon";
+    type Plan = RibbonPlan;
 
     #[inline(always)]
     fn ask(&self, hash: u64) -> bool {

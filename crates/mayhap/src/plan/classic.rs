@@ -16,8 +16,8 @@ use super::{check_capacity, check_collisions, check_rate, collision_rate};
 use crate::PlanError;
 
 /// The most probes of a filter here. The strictest rate that 64-bit hashes can keep takes 63; the rest is for the layouts of
-/// others.
-pub const MAX_PROBES: u32 = 256;
+/// others, some of which know no limit: RedisBloom's strictest rate takes 1075. A forged number must not make every question endless.
+pub const MAX_PROBES: u32 = 4096;
 
 /// A classic filter that keeps the rate that was asked for: the shape of a [`ClassicBloom`](crate::ClassicBloom).
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -130,7 +130,7 @@ pub(crate) fn check_shape(bits: u64, probes: u32) -> Result<(), PlanError> {
     if bits == 0 {
         refuse("bits", bits, "at least 1 bit")
     } else if probes == 0 || probes > MAX_PROBES {
-        refuse("probes", u64::from(probes), "1 to 256 probes")
+        refuse("probes", u64::from(probes), "1 to 4096 probes")
     } else {
         Ok(())
     }

@@ -40,7 +40,7 @@ impl CountingPlan {
     /// The plan of a given shape: one counter for each bit of the classic plan.
     ///
     /// # Errors
-    /// When the classic plan has no bits, no probes or more than 256, the counters have fewer than 3 or more than 8 bits, or
+    /// When the classic plan has no bits, no probes or more than 4096, the counters have fewer than 3 or more than 8 bits, or
     /// all of them more bits than a `u64` counts.
     pub fn from_classic(classic: ClassicPlan, counter_bits: u8) -> Result<Self, PlanError> {
         super::classic::check_shape(classic.bits, classic.probes)?;

@@ -83,15 +83,7 @@ impl CuckooPlan {
         false_positive_rate: f64,
         cells: u64,
     ) -> Result<Self, PlanError> {
-        check_capacity(capacity)?;
-        check_rate(false_positive_rate)?;
-        if cells < capacity.max(3) || cells > MAX_CELLS {
-            return Err(PlanError::Count {
-                field: "cells",
-                value: cells,
-                accepted: "as many as keys or more, at least 3 and at most 2^46",
-            });
-        }
+        check_cells(capacity, false_positive_rate, cells)?;
         if capacity as f64 / 9_223_372_036_854_775_808.0 >= false_positive_rate {
             return Err(PlanError::Number {
                 field: "false_positive_rate",
@@ -129,15 +121,7 @@ impl CuckooPlan {
         cells: u64,
         fingerprint_bits: u32,
     ) -> Result<Self, PlanError> {
-        check_capacity(capacity)?;
-        check_rate(false_positive_rate)?;
-        if cells < capacity.max(3) || cells > MAX_CELLS {
-            return Err(PlanError::Count {
-                field: "cells",
-                value: cells,
-                accepted: "as many as keys or more, at least 3 and at most 2^46",
-            });
-        }
+        check_cells(capacity, false_positive_rate, cells)?;
         let accepted = MIN_FINGERPRINT_BITS..=MAX_FINGERPRINT_BITS;
         if !accepted.contains(&fingerprint_bits) || cells.ilog2() + 1 + fingerprint_bits > 63 {
             return Err(PlanError::Count {
@@ -225,6 +209,20 @@ impl fmt::Display for CuckooPlan {
             self.cell_bits()
         )
     }
+}
+
+/// Whether so many keys fit into so many cells.
+fn check_cells(capacity: u64, false_positive_rate: f64, cells: u64) -> Result<(), PlanError> {
+    check_capacity(capacity)?;
+    check_rate(false_positive_rate)?;
+    if cells < capacity.max(3) || cells > MAX_CELLS {
+        return Err(PlanError::Count {
+            field: "cells",
+            value: cells,
+            accepted: "as many as keys or more, at least 3 and at most 2^46",
+        });
+    }
+    Ok(())
 }
 
 #[cfg(test)]

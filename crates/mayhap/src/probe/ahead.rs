@@ -7,10 +7,8 @@
 /// Keys a round.
 const KEYS: usize = 64;
 
-/// Positions that a round keeps, not less than the most probes of a key.
+/// Positions that a round keeps. Keys with more go one by one: no filter of any use has so many.
 const PLACES: usize = 1024;
-
-const _: () = assert!(PLACES >= crate::plan::classic::MAX_PROBES as usize);
 
 /// Probes of the first step: 1 in 4 strangers is left then.
 const FIRST: usize = 2;
@@ -25,12 +23,21 @@ pub(crate) fn contains_each<'k, K, P: Iterator<Item = u64>>(
     ask: impl Fn(u64),
     has: impl Fn(u64) -> bool,
 ) {
+    if probes > PLACES {
+        for (key, found) in keys.iter().zip(found) {
+            *found = walk(key).all(&has);
+        }
+        return;
+    }
     let rest = probes.saturating_sub(FIRST);
     let mut first = [[0; FIRST]; KEYS];
+    // Walks that go on where they stopped: to hash a key again costs more than to keep them.
+    let mut walks = [const { None }; KEYS];
     let mut places = [0; PLACES];
     for (keys, found) in keys.chunks(KEYS).zip(found.chunks_mut(KEYS)) {
-        for (key, first) in keys.iter().zip(&mut first) {
-            for (place, at) in first.iter_mut().zip(walk(key)) {
+        for (key, (first, kept)) in keys.iter().zip(first.iter_mut().zip(&mut walks)) {
+            let walk = kept.insert(walk(key));
+            for (place, at) in first.iter_mut().zip(walk) {
                 ask(at);
                 *place = at;
             }
@@ -50,7 +57,7 @@ pub(crate) fn contains_each<'k, K, P: Iterator<Item = u64>>(
         }
         for doubtful in doubtful[..count].chunks(PLACES / rest) {
             for (&key, places) in doubtful.iter().zip(places.chunks_exact_mut(rest)) {
-                for (place, at) in places.iter_mut().zip(walk(&keys[key]).skip(FIRST)) {
+                for (place, at) in places.iter_mut().zip(walks[key].iter_mut().flatten()) {
                     ask(at);
                     *place = at;
                 }
@@ -71,6 +78,12 @@ pub(crate) fn visit_each<'k, K, S, P: Iterator<Item = u64>>(
     ask: impl Fn(&S, u64),
     work: impl Fn(&mut S, u64),
 ) {
+    if probes > PLACES {
+        for at in keys.iter().flat_map(walk) {
+            work(store, at);
+        }
+        return;
+    }
     let mut places = [0; PLACES];
     for keys in keys.chunks((PLACES / probes).min(KEYS)) {
         let places = &mut places[..keys.len() * probes];

@@ -10,8 +10,8 @@ use super::prefetch::Fetched;
 use super::table::Table;
 use crate::KeyHash;
 use crate::probe::blocked::{FIRST, Pattern, Walk};
-use crate::store::Line;
 use crate::store::shared::AtomicLine;
+use crate::store::{Line, Storage};
 use core::arch::asm;
 use core::arch::x86_64::{
     __m256i, _mm256_and_si256, _mm256_andnot_si256, _mm256_load_si256, _mm256_or_si256,
@@ -48,21 +48,21 @@ pub(super) unsafe fn insert(lines: &mut [Line], walk: Walk, hashes: &[KeyHash], 
 /// # Safety
 /// The CPU must have AVX2; the rest as `chain::contains` says.
 #[target_feature(enable = "avx2")]
-pub(super) unsafe fn contains_any(
-    tables: &[impl Borrow<Table>],
+pub(super) unsafe fn contains_any<S: Storage>(
+    tables: &[impl Borrow<Table<S>>],
     hashes: &[KeyHash],
     found: &mut [bool],
 ) {
     // SAFETY: the caller's promise.
-    unsafe { chain::contains::<Avx2>(tables, hashes, found) }
+    unsafe { chain::contains::<Avx2, _>(tables, hashes, found) }
 }
 
 /// # Safety
 /// The CPU must have AVX2, and there must be a table.
 #[target_feature(enable = "avx2")]
-pub(super) unsafe fn in_any(tables: &[impl Borrow<Table>], hash: u64) -> bool {
+pub(super) unsafe fn in_any<S: Storage>(tables: &[impl Borrow<Table<S>>], hash: u64) -> bool {
     // SAFETY: the caller's promise.
-    unsafe { chain::contains_one::<Avx2>(tables, hash) }
+    unsafe { chain::contains_one::<Avx2, _>(tables, hash) }
 }
 
 struct Avx2;

@@ -6,7 +6,7 @@ use super::prefetch::Fetched;
 use super::table::Table;
 use crate::KeyHash;
 use crate::probe::blocked::{Pattern, Walk};
-use crate::store::Line;
+use crate::store::{Line, Storage};
 use core::arch::x86_64::{
     __m512i, _mm512_and_si512, _mm512_andnot_si512, _mm512_load_si512, _mm512_or_si512,
     _mm512_set1_epi64, _mm512_shuffle_epi8, _mm512_sllv_epi64, _mm512_srlv_epi64,
@@ -39,13 +39,13 @@ pub(super) unsafe fn insert(lines: &mut [Line], walk: Walk, hashes: &[KeyHash], 
 /// # Safety
 /// The CPU must have AVX-512 F and BW; the rest as `chain::contains` says.
 #[target_feature(enable = "avx512f,avx512bw")]
-pub(super) unsafe fn contains_any(
-    tables: &[impl Borrow<Table>],
+pub(super) unsafe fn contains_any<S: Storage>(
+    tables: &[impl Borrow<Table<S>>],
     hashes: &[KeyHash],
     found: &mut [bool],
 ) {
     // SAFETY: the caller's promise.
-    unsafe { chain::contains::<Avx512>(tables, hashes, found) }
+    unsafe { chain::contains::<Avx512, _>(tables, hashes, found) }
 }
 
 struct Avx512;

@@ -8,6 +8,7 @@ use super::batch::Vector;
 use super::prefetch::{CACHED_BYTES, prefetch};
 use super::table::Table;
 use crate::KeyHash;
+use crate::store::Storage;
 use core::borrow::Borrow;
 
 /// How many lines a batch asks for before it needs them, over all tables.
@@ -24,7 +25,11 @@ const BLOCK: usize = 64;
 /// # Safety
 /// The CPU must have `V`'s instruction set.
 #[inline(always)]
-unsafe fn in_first_line<V: Vector>(table: &Table, hash: u64, positions: V::Positions) -> bool {
+unsafe fn in_first_line<V: Vector>(
+    table: &Table<impl Storage>,
+    hash: u64,
+    positions: V::Positions,
+) -> bool {
     let walk = table.walk();
     // SAFETY: the caller has checked the CPU; a table's walk stays inside its lines.
     unsafe {
@@ -38,7 +43,10 @@ unsafe fn in_first_line<V: Vector>(table: &Table, hash: u64, positions: V::Posit
 /// # Safety
 /// The CPU must have `V`'s instruction set, and there must be a table.
 #[inline(always)]
-pub(super) unsafe fn contains_one<V: Vector>(tables: &[impl Borrow<Table>], hash: u64) -> bool {
+pub(super) unsafe fn contains_one<V: Vector, S: Storage>(
+    tables: &[impl Borrow<Table<S>>],
+    hash: u64,
+) -> bool {
     let mut rest = tables;
     // SAFETY: the caller has checked the CPU; there is a table.
     unsafe {
@@ -48,7 +56,7 @@ pub(super) unsafe fn contains_one<V: Vector>(tables: &[impl Borrow<Table>], hash
             if in_first_line::<V>(table.borrow(), hash, positions) {
                 // As if it were another table: otherwise its row would be kept in registers for the few who come here, at two
                 // instructions a table for all others.
-                let table: &Table = core::hint::black_box(table.borrow());
+                let table: &Table<S> = core::hint::black_box(table.borrow());
                 let (lines, walk) = (table.lines(), table.walk());
                 let last = lines.get_unchecked(walk.last(hash));
                 return V::covers(last, positions, walk.row(hash)) || in_others(older, hash);
@@ -62,7 +70,7 @@ pub(super) unsafe fn contains_one<V: Vector>(tables: &[impl Borrow<Table>], hash
 /// The same after a first line that has all bits and a last one that has not. Apart, so that the loop above keeps to few
 /// registers: if it went on after looking at a last line, a stranger to two tables took 6.4 ns instead of 5.4.
 #[inline(never)]
-fn in_others(tables: &[impl Borrow<Table>], hash: u64) -> bool {
+fn in_others<S: Storage>(tables: &[impl Borrow<Table<S>>], hash: u64) -> bool {
     tables
         .iter()
         .rev()
@@ -74,8 +82,8 @@ fn in_others(tables: &[impl Borrow<Table>], hash: u64) -> bool {
 /// # Safety
 /// The CPU must have `V`'s instruction set, and both slices must be of one length.
 #[inline(always)]
-pub(super) unsafe fn contains<V: Vector>(
-    tables: &[impl Borrow<Table>],
+pub(super) unsafe fn contains<V: Vector, S: Storage>(
+    tables: &[impl Borrow<Table<S>>],
     hashes: &[KeyHash],
     found: &mut [bool],
 ) {
@@ -84,7 +92,7 @@ pub(super) unsafe fn contains<V: Vector>(
         if large.is_empty() {
             for (found, hash) in found.iter_mut().zip(hashes) {
                 // SAFETY: the caller has checked the CPU.
-                *found |= unsafe { contains_cached::<V>(tables, hash.to_u64()) };
+                *found |= unsafe { contains_cached::<V, S>(tables, hash.to_u64()) };
             }
             continue;
         }
@@ -117,7 +125,7 @@ pub(super) unsafe fn contains<V: Vector>(
                 }
             }
             // SAFETY: the caller has checked the CPU.
-            unsafe { settle::<V>(tables, block, found, &candidates) };
+            unsafe { settle::<V, S>(tables, block, found, &candidates) };
         }
     }
 }
@@ -127,7 +135,10 @@ pub(super) unsafe fn contains<V: Vector>(
 /// # Safety
 /// The CPU must have `V`'s instruction set.
 #[inline(always)]
-unsafe fn contains_cached<V: Vector>(tables: &[impl Borrow<Table>], hash: u64) -> bool {
+unsafe fn contains_cached<V: Vector, S: Storage>(
+    tables: &[impl Borrow<Table<S>>],
+    hash: u64,
+) -> bool {
     // SAFETY: the caller has checked the CPU; a table's walk stays inside its lines.
     unsafe {
         let positions = V::positions(hash, tables[0].borrow().walk().pattern());
@@ -152,8 +163,8 @@ unsafe fn contains_cached<V: Vector>(tables: &[impl Borrow<Table>], hash: u64) -
 /// # Safety
 /// The CPU must have `V`'s instruction set.
 #[inline(always)]
-unsafe fn settle<V: Vector>(
-    tables: &[impl Borrow<Table>],
+unsafe fn settle<V: Vector, S: Storage>(
+    tables: &[impl Borrow<Table<S>>],
     hashes: &[KeyHash],
     found: &mut [bool],
     candidates: &[u16; BLOCK],
@@ -201,7 +212,7 @@ fn ones(mut bits: u16) -> impl Iterator<Item = usize> {
 
 /// Asks memory for a key's first line.
 #[inline(always)]
-fn ask_first_line(table: &Table, hash: u64) {
+fn ask_first_line(table: &Table<impl Storage>, hash: u64) {
     prefetch(
         table
             .lines()
@@ -211,7 +222,7 @@ fn ask_first_line(table: &Table, hash: u64) {
 }
 
 /// Tables that are in cache anyway, and from the first that is not all others: in a chain, those are larger.
-fn split_large<T: Borrow<Table>>(tables: &[T]) -> (&[T], &[T]) {
+fn split_large<T: Borrow<Table<S>>, S: Storage>(tables: &[T]) -> (&[T], &[T]) {
     let small = tables
         .iter()
         .take_while(|table| size_of_val((*table).borrow().lines()) as u64 <= CACHED_BYTES)

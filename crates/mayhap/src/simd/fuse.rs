@@ -3,14 +3,13 @@
 use super::ask::Questions;
 use super::prefetch::prefetch;
 use crate::probe::fuse::{Walk, fingerprint};
-use crate::store::Cell;
-use alloc::vec::Vec;
+use crate::store::{Cell, Owned, Storage};
 
 /// The cells of a `Fuse`. Always: the walk ends with the cells.
-#[derive(Clone, PartialEq, Eq)]
-pub(crate) struct FuseTable<C> {
+#[derive(Clone)]
+pub(crate) struct FuseTable<C: Cell, S: Storage = Owned> {
     walk: Walk,
-    cells: Vec<C>,
+    cells: S::Of<C>,
 }
 
 /// What a key's answer depends on.
@@ -20,8 +19,8 @@ pub(crate) struct Question<C> {
     fingerprint: C,
 }
 
-impl<C: Cell> FuseTable<C> {
-    pub(crate) fn new(walk: Walk, cells: Vec<C>) -> Self {
+impl<C: Cell, S: Storage> FuseTable<C, S> {
+    pub(crate) fn new(walk: Walk, cells: S::Of<C>) -> Self {
         assert_eq!(
             walk.cells(),
             cells.len() as u64,
@@ -37,13 +36,25 @@ impl<C: Cell> FuseTable<C> {
     pub(crate) fn cells(&self) -> &[C] {
         &self.cells
     }
+
+    /// Where the cells of a hash begin, in bytes; `None` when there are none.
+    pub(crate) fn offsets(&self, hash: u64) -> Option<[u64; 3]> {
+        let question = self.question(hash)?;
+        Some(question.cells.map(|cell| (cell * size_of::<C>()) as u64))
+    }
 }
 
-impl<C: Cell> Questions for FuseTable<C> {
+impl<C: Cell, S: Storage> PartialEq for FuseTable<C, S> {
+    fn eq(&self, other: &Self) -> bool {
+        self.walk == other.walk && self.cells() == other.cells()
+    }
+}
+
+impl<C: Cell, S: Storage> Questions for FuseTable<C, S> {
     type Question = Question<C>;
 
     fn size_bytes(&self) -> u64 {
-        size_of_val(self.cells.as_slice()) as u64
+        size_of_val(self.cells()) as u64
     }
 
     #[inline(always)]

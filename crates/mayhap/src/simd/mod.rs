@@ -10,7 +10,7 @@
 //! | `batch.rs` | the loops over many keys, written once over the trait `Vector` |
 //! | `chain.rs` | one key in many tables |
 //! | `portable.rs` `avx2.rs` `avx512.rs` | how one key's bits are built, tested and set |
-//! | `prefetch.rs` `huge_pages.rs` `cast.rs` | three small wishes to the machine |
+//! | `prefetch.rs` `huge_pages.rs` `cast.rs` `borrow.rs` | four small wishes to the machine |
 //!
 //! Portable is the meaning; the others are faster spellings that give equal answers and equal bytes. A single key goes
 //! through a few inlined instructions (a call that may use AVX2 cannot be inlined into a program built for plain x86-64, so
@@ -36,6 +36,7 @@ macro_rules! leave_avx {
 
 mod ask;
 mod batch;
+pub(crate) mod borrow;
 mod chain;
 mod cuckoo;
 mod fuse;

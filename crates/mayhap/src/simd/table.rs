@@ -5,7 +5,7 @@ use super::portable::{self, Portable};
 use super::prefetch::Fetched;
 use super::{batch, chain};
 use crate::probe::blocked::Walk;
-use crate::store::{Line, zeroed_lines};
+use crate::store::{Line, Owned, Storage, zeroed_lines};
 use crate::{KeyHash, PlanError};
 use alloc::vec::Vec;
 use core::borrow::Borrow;
@@ -15,8 +15,8 @@ use super::{avx2, avx512};
 
 /// The bits of a `Bloom`. Always: `lines.len() == walk.lines()`.
 #[derive(Clone)]
-pub(crate) struct Table {
-    lines: Vec<Line>,
+pub(crate) struct Table<S: Storage = Owned> {
+    lines: S::Of<Line>,
     walk: Walk,
     kernel: Usable,
 }
@@ -27,8 +27,48 @@ impl Table {
         Ok(Self::from_lines(zeroed_lines(walk.lines())?, walk))
     }
 
+    pub(crate) fn into_lines(self) -> Vec<Line> {
+        self.lines
+    }
+
+    pub(crate) fn lines_mut(&mut self) -> &mut [Line] {
+        &mut self.lines
+    }
+
+    #[inline(always)]
+    pub(crate) fn insert(&mut self, hash: u64) -> bool {
+        match self.kernel.get() {
+            Kernel::Portable => portable::insert_one(&mut self.lines, &self.walk, hash),
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: the table's invariant; AVX-512 implies AVX2 (`Kernel::is_available`).
+            Kernel::Avx2 | Kernel::Avx512 => unsafe {
+                avx2::insert_one(self.lines.as_mut_ptr(), &self.walk, hash)
+            },
+            #[cfg(not(target_arch = "x86_64"))]
+            _ => portable::insert_one(&mut self.lines, &self.walk, hash),
+        }
+    }
+
+    pub(crate) fn insert_each(&mut self, hashes: &[KeyHash], fetched: Fetched) {
+        let (lines, walk) = (&mut self.lines, self.walk);
+        // SAFETY: the table's invariant.
+        unsafe {
+            match self.kernel.get() {
+                Kernel::Portable => batch::insert::<Portable>(lines, walk, hashes, fetched),
+                #[cfg(target_arch = "x86_64")]
+                Kernel::Avx2 => avx2::insert(lines, walk, hashes, fetched),
+                #[cfg(target_arch = "x86_64")]
+                Kernel::Avx512 => avx512::insert(lines, walk, hashes, fetched),
+                #[cfg(not(target_arch = "x86_64"))]
+                _ => batch::insert::<Portable>(lines, walk, hashes, fetched),
+            }
+        }
+    }
+}
+
+impl<S: Storage> Table<S> {
     /// Lines that hold a filter already.
-    pub(crate) fn from_lines(lines: Vec<Line>, walk: Walk) -> Self {
+    pub(crate) fn from_lines(lines: S::Of<Line>, walk: Walk) -> Self {
         assert_eq!(
             lines.len() as u64,
             walk.lines(),
@@ -41,16 +81,8 @@ impl Table {
         }
     }
 
-    pub(crate) fn into_lines(self) -> Vec<Line> {
-        self.lines
-    }
-
     pub(crate) fn lines(&self) -> &[Line] {
         &self.lines
-    }
-
-    pub(crate) fn lines_mut(&mut self) -> &mut [Line] {
-        &mut self.lines
     }
 
     pub(crate) fn kernel(&self) -> Kernel {
@@ -86,20 +118,6 @@ impl Table {
             },
             #[cfg(not(target_arch = "x86_64"))]
             _ => portable::contains_one(&self.lines, &self.walk, hash),
-        }
-    }
-
-    #[inline(always)]
-    pub(crate) fn insert(&mut self, hash: u64) -> bool {
-        match self.kernel.get() {
-            Kernel::Portable => portable::insert_one(&mut self.lines, &self.walk, hash),
-            #[cfg(target_arch = "x86_64")]
-            // SAFETY: the table's invariant; AVX-512 implies AVX2 (`Kernel::is_available`).
-            Kernel::Avx2 | Kernel::Avx512 => unsafe {
-                avx2::insert_one(self.lines.as_mut_ptr(), &self.walk, hash)
-            },
-            #[cfg(not(target_arch = "x86_64"))]
-            _ => portable::insert_one(&mut self.lines, &self.walk, hash),
         }
     }
 
@@ -142,13 +160,13 @@ impl Table {
         // SAFETY: the kernel is usable, and the lengths were just compared.
         unsafe {
             match first.borrow().kernel.get() {
-                Kernel::Portable => chain::contains::<Portable>(tables, hashes, found),
+                Kernel::Portable => chain::contains::<Portable, _>(tables, hashes, found),
                 #[cfg(target_arch = "x86_64")]
                 Kernel::Avx2 => avx2::contains_any(tables, hashes, found),
                 #[cfg(target_arch = "x86_64")]
                 Kernel::Avx512 => avx512::contains_any(tables, hashes, found),
                 #[cfg(not(target_arch = "x86_64"))]
-                _ => chain::contains::<Portable>(tables, hashes, found),
+                _ => chain::contains::<Portable, _>(tables, hashes, found),
             }
         }
     }
@@ -162,33 +180,24 @@ impl Table {
         // SAFETY: the kernel is usable, AVX-512 implies AVX2 (`Kernel::is_available`), and there is a table.
         unsafe {
             match first.borrow().kernel.get() {
-                Kernel::Portable => chain::contains_one::<Portable>(tables, hash),
+                Kernel::Portable => chain::contains_one::<Portable, _>(tables, hash),
                 #[cfg(target_arch = "x86_64")]
                 Kernel::Avx2 | Kernel::Avx512 => avx2::in_any(tables, hash),
                 #[cfg(not(target_arch = "x86_64"))]
-                _ => chain::contains_one::<Portable>(tables, hash),
+                _ => chain::contains_one::<Portable, _>(tables, hash),
             }
         }
+    }
+
+    /// Where the lines of a hash begin, in bytes.
+    pub(crate) fn offsets(&self, hash: u64) -> impl Iterator<Item = u64> + use<S> {
+        let second = self.walk.two_lines().then(|| self.walk.second(hash));
+        let lines = core::iter::once(self.walk.first(hash)).chain(second);
+        lines.map(|line| (line * size_of::<Line>()) as u64)
     }
 
     pub(super) fn walk(&self) -> &Walk {
         &self.walk
-    }
-
-    pub(crate) fn insert_each(&mut self, hashes: &[KeyHash], fetched: Fetched) {
-        let (lines, walk) = (&mut self.lines, self.walk);
-        // SAFETY: the table's invariant.
-        unsafe {
-            match self.kernel.get() {
-                Kernel::Portable => batch::insert::<Portable>(lines, walk, hashes, fetched),
-                #[cfg(target_arch = "x86_64")]
-                Kernel::Avx2 => avx2::insert(lines, walk, hashes, fetched),
-                #[cfg(target_arch = "x86_64")]
-                Kernel::Avx512 => avx512::insert(lines, walk, hashes, fetched),
-                #[cfg(not(target_arch = "x86_64"))]
-                _ => batch::insert::<Portable>(lines, walk, hashes, fetched),
-            }
-        }
     }
 
     /// See `batch::load`.

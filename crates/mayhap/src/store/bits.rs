@@ -1,13 +1,12 @@
 //! Flat bits: what `ClassicBloom` walks over. Bit `i` is bit `i % 64` of word `i / 64`; the last word may have bits that no
 //! position reaches, and they stay zero.
 
-use super::filled;
+use super::{Owned, Storage, filled};
 use crate::PlanError;
-use alloc::vec::Vec;
 
-#[derive(Clone, PartialEq, Eq)]
-pub(crate) struct Bits {
-    words: Vec<u64>,
+#[derive(Clone)]
+pub(crate) struct Bits<S: Storage = Owned> {
+    words: S::Of<u64>,
 }
 
 impl Bits {
@@ -16,31 +15,6 @@ impl Bits {
         Ok(Self {
             words: filled(bits.div_ceil(64), 0)?,
         })
-    }
-
-    /// Bits that are there already.
-    pub(crate) fn from_words(words: Vec<u64>, bits: u64) -> Result<Self, PlanError> {
-        if words.len() as u64 != bits.div_ceil(64) {
-            return Err(PlanError::Count {
-                field: "words",
-                value: words.len() as u64,
-                accepted: "a word for every 64 bits",
-            });
-        }
-        let past = bits % 64;
-        match words.last() {
-            Some(&last) if past != 0 && last >> past != 0 => Err(PlanError::Count {
-                field: "last word",
-                value: last,
-                accepted: "no bits past the last",
-            }),
-            _ => Ok(Self { words }),
-        }
-    }
-
-    #[inline(always)]
-    pub(crate) fn has(&self, at: u64) -> bool {
-        self.words[(at / 64) as usize] >> (at % 64) & 1 == 1
     }
 
     /// Sets a bit; `true` when it was not set.
@@ -75,6 +49,37 @@ impl Bits {
         }
     }
 
+    pub(crate) fn words_mut(&mut self) -> &mut [u64] {
+        &mut self.words
+    }
+}
+
+impl<S: Storage> Bits<S> {
+    /// Bits that are there already.
+    pub(crate) fn from_words(words: S::Of<u64>, bits: u64) -> Result<Self, PlanError> {
+        if words.len() as u64 != bits.div_ceil(64) {
+            return Err(PlanError::Count {
+                field: "words",
+                value: words.len() as u64,
+                accepted: "a word for every 64 bits",
+            });
+        }
+        let past = bits % 64;
+        match words.last() {
+            Some(&last) if past != 0 && last >> past != 0 => Err(PlanError::Count {
+                field: "last word",
+                value: last,
+                accepted: "no bits past the last",
+            }),
+            _ => Ok(Self { words }),
+        }
+    }
+
+    #[inline(always)]
+    pub(crate) fn has(&self, at: u64) -> bool {
+        self.words[(at / 64) as usize] >> (at % 64) & 1 == 1
+    }
+
     /// Where a bit lies, for asking memory.
     #[inline(always)]
     pub(crate) fn place(&self, at: u64) -> *const u64 {
@@ -83,9 +88,5 @@ impl Bits {
 
     pub(crate) fn words(&self) -> &[u64] {
         &self.words
-    }
-
-    pub(crate) fn words_mut(&mut self) -> &mut [u64] {
-        &mut self.words
     }
 }

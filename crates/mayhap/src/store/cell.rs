@@ -3,7 +3,7 @@
 use core::ops::BitXor;
 
 /// A number that holds a fingerprint.
-pub(crate) trait Cell: Copy + Default + Eq + BitXor<Output = Self> + Send {
+pub(crate) trait Cell: Copy + Default + Eq + BitXor<Output = Self> + Send + 'static {
     /// The low bits of a number.
     fn truncated(number: u64) -> Self;
 }

@@ -12,6 +12,7 @@ mod line;
 mod memory;
 mod open;
 pub(crate) mod shared;
+mod storage;
 
 pub(crate) use bag::Bag;
 pub(crate) use cell::Cell;
@@ -20,3 +21,4 @@ pub(crate) use directory::Directory;
 pub(crate) use exact::ExactSet;
 pub(crate) use line::{Line, zeroed_lines};
 pub(crate) use memory::{filled, reserved, room_for, zeroed};
+pub use storage::{Borrowed, Owned, Storage};

@@ -4,8 +4,7 @@
 use crate::{hashes, soak};
 use mayhap::plan::{FusePlan, RibbonPlan};
 use mayhap::{
-    Fuse, FuseCells, HashScheme, KeyHash, PlanError, Ribbon, RibbonColumns, SipKey, Static,
-    Structure,
+    Fuse, FuseCells, HashScheme, KeyHash, PlanError, Ribbon, RibbonColumns, SipKey, Solve, Static,
 };
 
 /// Cells of every width, and columns with and without a wide part, up to 32.
@@ -45,13 +44,13 @@ both! {
     debug_output_can_be_read_by_a_person
 }
 
-fn contains_all<T: Structure>(filter: &Static<T>, keys: &[KeyHash]) -> bool {
+fn contains_all<T: Solve>(filter: &Static<T>, keys: &[KeyHash]) -> bool {
     let mut found = vec![false; keys.len()];
     filter.contains_hashes(keys, &mut found);
     found.iter().all(|&found| found) && keys.iter().all(|&key| filter.contains_hash(key))
 }
 
-fn no_key_is_lost_at_any_size_and_width<T: Structure>() {
+fn no_key_is_lost_at_any_size_and_width<T: Solve>() {
     let mut sizes = vec![100, 1000, 2099, 2100, 2101, 100_000, 1_000_000];
     sizes.extend(1..=66);
     if soak() {
@@ -71,7 +70,7 @@ fn no_key_is_lost_at_any_size_and_width<T: Structure>() {
     }
 }
 
-fn many_small_sets_all_build<T: Structure>() {
+fn many_small_sets_all_build<T: Solve>() {
     for seed in 0..2000 {
         let keys: Vec<_> = hashes(seed, 0, seed % 200 + 1).collect();
         let filter = Static::<T>::build(&keys, 0.01).unwrap();
@@ -79,7 +78,7 @@ fn many_small_sets_all_build<T: Structure>() {
     }
 }
 
-fn keys_of_all_kinds_are_found_under_every_scheme<T: Structure>() {
+fn keys_of_all_kinds_are_found_under_every_scheme<T: Solve>() {
     let mut keys: Vec<Vec<u8>> = (0..20_000_u32).map(|i| i.to_le_bytes().to_vec()).collect();
     keys.extend((0..5000).map(|i| format!("https://www.example.com/shared/{i}").into_bytes()));
     keys.extend((0..=255_u8).map(|byte| vec![byte]));
@@ -102,7 +101,7 @@ fn keys_of_all_kinds_are_found_under_every_scheme<T: Structure>() {
     assert_eq!(of_hashes.scheme(), HashScheme::Caller);
 }
 
-fn counters_for_hashes_still_build<T: Structure>() {
+fn counters_for_hashes_still_build<T: Solve>() {
     // Not what is asked for, and no reason to fail.
     let keys: Vec<_> = (0..1_000_000).map(KeyHash::from_u64).collect();
     assert!(contains_all(
@@ -111,7 +110,7 @@ fn counters_for_hashes_still_build<T: Structure>() {
     ));
 }
 
-fn order_and_repetition_do_not_matter<T: Structure>() {
+fn order_and_repetition_do_not_matter<T: Solve>() {
     for count in [1, 2, 50, 1000, 100_000, 800_000] {
         for rate in [0.01, 1e-9] {
             let mut keys: Vec<_> = hashes(2, 0, count).collect();
@@ -128,14 +127,14 @@ fn order_and_repetition_do_not_matter<T: Structure>() {
     }
 }
 
-fn a_million_equal_keys_are_one_key<T: Structure>() {
+fn a_million_equal_keys_are_one_key<T: Solve>() {
     let keys = vec!["the same"; 1_000_000];
     let filter = Static::<T>::build(&keys, 0.01).unwrap();
     assert!(filter == Static::build(&["the same"], 0.01).unwrap());
     assert!(filter.len() == 1 && filter.contains("the same") && filter.size_bytes() < 100);
 }
 
-fn no_keys_make_a_filter_that_always_says_no<T: Structure>() {
+fn no_keys_make_a_filter_that_always_says_no<T: Solve>() {
     for rate in RATES {
         let filter = Static::<T>::build(&[] as &[&str], rate).unwrap();
         assert!(filter.is_empty() && filter.estimated_keys() == 0 && filter.size_bytes() == 0);
@@ -146,7 +145,7 @@ fn no_keys_make_a_filter_that_always_says_no<T: Structure>() {
     }
 }
 
-fn single_and_batch_agree_on_every_answer<T: Structure>() {
+fn single_and_batch_agree_on_every_answer<T: Solve>() {
     for count in [1, 1000, 100_000, 1_000_000] {
         for rate in RATES {
             let keys: Vec<_> = hashes(3, 0, count).collect();
@@ -164,7 +163,7 @@ fn single_and_batch_agree_on_every_answer<T: Structure>() {
 }
 
 /// The share of strangers that are found, and the share that was estimated, over filters of seeds 1..=S.
-fn measured_rate<T: Structure>(count: u64, rate: f64, seeds: u64, queries: u64) -> (f64, f64) {
+fn measured_rate<T: Solve>(count: u64, rate: f64, seeds: u64, queries: u64) -> (f64, f64) {
     let mut found = vec![false; 1 << 14];
     let (mut wrong, mut estimated) = (0, 0.0);
     for seed in 1..=seeds {
@@ -181,7 +180,7 @@ fn measured_rate<T: Structure>(count: u64, rate: f64, seeds: u64, queries: u64) 
     (wrong as f64 / (seeds * queries) as f64, estimated)
 }
 
-fn the_rate_asked_is_the_rate_kept<T: Structure>() {
+fn the_rate_asked_is_the_rate_kept<T: Solve>() {
     // Five standard deviations of sampling. Of a small filter, many are needed: a few keys' cells differ a lot.
     let most = if soak() { 100_000_000 } else { 4_000_000 };
     for (count, seeds) in [
@@ -212,7 +211,7 @@ fn the_rate_asked_is_the_rate_kept<T: Structure>() {
     assert!(measured_rate::<T>(100_000, 1e-9, 1, most).0 < 1e-6);
 }
 
-fn rates_that_cannot_be_kept_are_refused_by_name<T: Structure>() {
+fn rates_that_cannot_be_kept_are_refused_by_name<T: Solve>() {
     let refused = |rate| {
         let from_keys = Static::<T>::build(&["a"], rate).unwrap_err();
         let from_none = Static::<T>::build(&[] as &[KeyHash], rate).unwrap_err();
@@ -260,7 +259,7 @@ fn panic_message(mistake: impl FnOnce() + std::panic::UnwindSafe) -> String {
     }
 }
 
-fn answers_need_a_place_each<T: Structure>() {
+fn answers_need_a_place_each<T: Solve>() {
     let of_keys = panic_message(|| {
         let filter = Static::<T>::build(&["a"], 0.1).unwrap();
         filter.contains_each(&["a", "b"], &mut [false]);
@@ -273,14 +272,14 @@ fn answers_need_a_place_each<T: Structure>() {
     assert!(of_hashes.contains("one place in `found` for every hash"));
 }
 
-fn bytes_need_a_scheme_that_hashes<T: Structure>() {
+fn bytes_need_a_scheme_that_hashes<T: Solve>() {
     let message = panic_message(|| {
         _ = Static::<T>::build_with(&["a"], 0.1, HashScheme::Caller);
     });
     assert!(message.contains("does not hash keys"), "{message}");
 }
 
-fn debug_builds_catch_a_hash_of_another_scheme<T: Structure>() {
+fn debug_builds_catch_a_hash_of_another_scheme<T: Solve>() {
     if cfg!(debug_assertions) {
         let message = panic_message(|| {
             let filter = Static::<T>::build(&["a"], 0.1).unwrap();
@@ -290,7 +289,7 @@ fn debug_builds_catch_a_hash_of_another_scheme<T: Structure>() {
     }
 }
 
-fn debug_output_can_be_read_by_a_person<T: Structure>() {
+fn debug_output_can_be_read_by_a_person<T: Solve>() {
     let keyed = HashScheme::Sip13(SipKey::new([9; 16]));
     let filter = Static::<T>::build_with(&["a", "b"], 0.01, keyed).unwrap();
     let text = format!("{filter:?}");
@@ -312,7 +311,7 @@ fn static_filters_can_be_sent_and_shared() {
 }
 
 /// How many of a million strangers are found: the whole filter speaks in that, so it changes when one bit does.
-fn strangers_found<T: Structure>(count: u64, rate: f64) -> usize {
+fn strangers_found<T: Solve>(count: u64, rate: f64) -> usize {
     let keys: Vec<_> = hashes(6, 0, count).collect();
     let filter = Static::<T>::build(&keys, rate).unwrap();
     hashes(7, 0, 1_000_000)

@@ -394,12 +394,12 @@ fn bad_requests_are_refused_by_name() {
         (
             9,
             0,
-            "probes = 0 cannot be planned for: give 1 to 256 probes",
+            "probes = 0 cannot be planned for: give 1 to 4096 probes",
         ),
         (
             9,
-            257,
-            "probes = 257 cannot be planned for: give 1 to 256 probes",
+            4097,
+            "probes = 4097 cannot be planned for: give 1 to 4096 probes",
         ),
     ] {
         let error = ClassicBloom::with_bits_and_probes(bits, probes, Scheme::DoubleHashing);

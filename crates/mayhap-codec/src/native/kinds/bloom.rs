@@ -3,7 +3,7 @@
 use super::{refused, small};
 use crate::DecodeError;
 use crate::cursor::Cursor;
-use crate::native::parts::{Parts, Section, Sections, words};
+use crate::native::parts::{Parts, Section, Sections};
 use mayhap::plan::{BloomPlan, LinesPerKey};
 use mayhap::{Bloom, HashScheme};
 
@@ -42,9 +42,7 @@ pub(super) fn read_plan(at: &mut Cursor<'_>) -> Result<BloomPlan, DecodeError> {
 }
 
 pub(super) fn write_lines<'f>(filter: &'f Bloom, parts: &mut Parts<'f>) {
-    let count = 8 * filter.plan().lines();
-    let section = Section::Words(count, Box::new(filter.words()));
-    parts.sections.push(section);
+    parts.sections.push(Section::Bytes(filter.bytes()));
 }
 
 pub(super) fn read_lines(
@@ -54,5 +52,5 @@ pub(super) fn read_lines(
     scheme: HashScheme,
 ) -> Result<Bloom, DecodeError> {
     let lines = sections.take(at, plan.size_bytes())?;
-    Bloom::from_words(plan, scheme, words(lines)).map_err(refused(at))
+    Bloom::from_bytes(plan, scheme, lines).map_err(refused(at))
 }

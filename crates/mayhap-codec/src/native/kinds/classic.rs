@@ -2,9 +2,10 @@
 
 use super::{refused, small};
 use crate::DecodeError;
+use crate::bits;
 use crate::cursor::Cursor;
 use crate::native::header::first_position;
-use crate::native::parts::{Parts, Section, Sections, words};
+use crate::native::parts::{Parts, Section, Sections};
 use mayhap::plan::classic::ClassicPlan;
 use mayhap::plan::counting::CountingPlan;
 use mayhap::{ClassicBloom, CountingBloom, HashScheme, Scheme};
@@ -12,9 +13,7 @@ use std::borrow::Cow;
 
 pub(super) fn write<'f>(filter: &'f ClassicBloom, parts: &mut Parts<'f>) {
     write_plan(filter.plan(), filter.scheme(), parts);
-    let count = filter.plan().bits.div_ceil(64);
-    let section = Section::Words(count, Box::new(filter.words()));
-    parts.sections.push(section);
+    parts.sections.push(Section::Bytes(filter.bytes()));
 }
 
 pub(super) fn read(
@@ -23,8 +22,9 @@ pub(super) fn read(
     hash_scheme: HashScheme,
 ) -> Result<ClassicBloom, DecodeError> {
     let (plan, scheme) = read_plan(at, hash_scheme)?;
-    let bits = sections.take(at, plan.bits.div_ceil(64).saturating_mul(8))?;
-    ClassicBloom::from_words(plan, scheme, hash_scheme, words(bits).collect()).map_err(refused(at))
+    let section = sections.take(at, plan.bits.div_ceil(64).saturating_mul(8))?;
+    let words = bits::from_bytes(section);
+    ClassicBloom::from_words(plan, scheme, hash_scheme, words).map_err(refused(at))
 }
 
 pub(super) fn write_counting<'f>(filter: &'f CountingBloom, parts: &mut Parts<'f>) {
@@ -79,14 +79,14 @@ fn write_plan(plan: &ClassicPlan, scheme: Scheme, parts: &mut Parts<'_>) {
     parts.number(walk_test(scheme));
 }
 
-fn read_plan(
+pub(super) fn read_plan(
     at: &mut Cursor<'_>,
     hash_scheme: HashScheme,
 ) -> Result<(ClassicPlan, Scheme), DecodeError> {
     let capacity = at.u64_le("capacity")?;
     let (asked, false_positive_rate) = (rate(at, "rate asked")?, rate(at, "rate")?);
     let bits = at.u64_le("bits")?;
-    let probes = small(at, "probes", "1 to 256")?;
+    let probes = small(at, "probes", "1 to 4096")?;
     let begin = at.clone();
     let (id, parameter) = (
         small(at, "walk", WALKS)?,

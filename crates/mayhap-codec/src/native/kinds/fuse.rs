@@ -6,7 +6,6 @@ use crate::cursor::Cursor;
 use crate::native::parts::{Parts, Section, Sections};
 use mayhap::plan::FusePlan;
 use mayhap::{Fuse, FuseLayout, HashScheme};
-use std::borrow::Cow;
 
 pub(super) fn write<'f>(filter: &'f Fuse, parts: &mut Parts<'f>) {
     let (plan, layout) = (filter.plan(), filter.layout());
@@ -17,7 +16,7 @@ pub(super) fn write<'f>(filter: &'f Fuse, parts: &mut Parts<'f>) {
     parts.number(layout.segment_bits.into());
     parts.number(layout.starts);
     parts.number(layout.seed);
-    let section = Section::Bytes(Cow::Owned(filter.to_bytes()));
+    let section = Section::Bytes(filter.bytes());
     parts.sections.push(section);
 }
 
@@ -26,6 +25,12 @@ pub(super) fn read(
     sections: &mut Sections<'_>,
     scheme: HashScheme,
 ) -> Result<Fuse, DecodeError> {
+    let (plan, layout) = read_plan(at)?;
+    let cells = sections.any(at)?;
+    Fuse::from_bytes(plan, layout, scheme, cells).map_err(refused(at))
+}
+
+pub(super) fn read_plan(at: &mut Cursor<'_>) -> Result<(FusePlan, FuseLayout), DecodeError> {
     let (keys, rate) = (at.u64_le("keys")?, at.f64_le("rate")?);
     let cell_bits = small(at, "bits of a cell", "8, 16 or 32")?;
     let shards = at.u64_le("shards")?;
@@ -35,6 +40,5 @@ pub(super) fn read(
         starts: at.u64_le("segments that a key can start in")?,
         seed: at.u64_le("seed")?,
     };
-    let cells = sections.any(at)?;
-    Fuse::from_bytes(plan, layout, scheme, cells).map_err(refused(at))
+    Ok((plan, layout))
 }

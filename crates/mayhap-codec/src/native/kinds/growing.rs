@@ -33,9 +33,9 @@ pub(super) fn read(
 
 /// What comes before the layers.
 pub(super) struct Head {
-    plan: GrowingPlan,
-    in_newest: u64,
-    crowded: bool,
+    pub(super) plan: GrowingPlan,
+    pub(super) in_newest: u64,
+    pub(super) crowded: bool,
     pub(super) layers: u64,
 }
 

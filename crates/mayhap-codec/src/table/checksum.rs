@@ -1,0 +1,82 @@
+//! The checksums of a table's blocks: of the data and the byte that tells its compression.
+
+use crate::DecodeError;
+use crate::cursor::Cursor;
+use crc::{CRC_32_ISCSI, Crc, Table};
+use twox_hash::{XxHash3_64, XxHash32, XxHash64};
+
+const CRC_32C: Crc<u32, Table<16>> = Crc::<u32, Table<16>>::new(&CRC_32_ISCSI);
+
+/// Which checksum a table has. LevelDB has the second; a RocksDB's table says which.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Checksum {
+    None,
+    Crc32c,
+    Xxh32,
+    Xxh64,
+    Xxh3,
+}
+
+impl Checksum {
+    pub(super) fn read(at: &mut Cursor<'_>) -> Result<Self, DecodeError> {
+        Ok(match at.u8("kind of checksum")? {
+            0 => Self::None,
+            1 => Self::Crc32c,
+            2 => Self::Xxh32,
+            3 => Self::Xxh64,
+            4 => Self::Xxh3,
+            other => {
+                let accepted = "0 (none), 1 (CRC-32C), 2 (XXH32), 3 (XXH64) or 4 (XXH3)";
+                return Err(at.value("kind of checksum", i128::from(other), accepted));
+            }
+        })
+    }
+
+    /// Whether a block's data and the byte after it have this sum.
+    pub(super) fn fits(self, block: &[u8], sum: u32) -> bool {
+        match self {
+            Self::None => true,
+            Self::Crc32c => sum == masked(CRC_32C.checksum(block)),
+            Self::Xxh32 => sum == XxHash32::oneshot(0, block),
+            Self::Xxh64 => sum == XxHash64::oneshot(0, block) as u32,
+            Self::Xxh3 => sum == xxh3(block),
+        }
+    }
+}
+
+/// A CRC of bytes that hold their own CRC would be the same for all of them, so that it is stored in disguise.
+fn masked(crc: u32) -> u32 {
+    crc.rotate_right(15).wrapping_add(0xa282_ead8)
+}
+
+/// RocksDB hashes all but the last byte, and mixes that one in by itself.
+fn xxh3(block: &[u8]) -> u32 {
+    block.split_last().map_or(0, |(&last, data)| {
+        XxHash3_64::oneshot(data) as u32 ^ u32::from(last).wrapping_mul(0x6b90_83d9)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// "123456789", by the published check values of each function.
+    #[test]
+    fn sums_are_those_of_the_functions() {
+        let nine = b"123456789";
+        let known = [
+            // 0xe3069283, masked.
+            (Checksum::Crc32c, 0xc78a_b0e5),
+            (Checksum::Xxh32, 0x937b_ad67),
+            (Checksum::Xxh64, 0x8cb8_41db_40e6_ae83_u64 as u32),
+        ];
+        for (checksum, sum) in known {
+            assert!(checksum.fits(nine, sum), "{checksum:?}");
+            assert!(!checksum.fits(nine, sum ^ 1) && !checksum.fits(b"12345678", sum));
+        }
+        // No bytes and a zero: XXH3 of nothing, as published.
+        assert!(Checksum::Xxh3.fits(&[0], 0x2d06_8005_38d3_94c2_u64 as u32));
+        assert!(!Checksum::Xxh3.fits(&[1], 0x2d06_8005_38d3_94c2_u64 as u32));
+        assert!(Checksum::None.fits(nine, 7));
+    }
+}

@@ -1,0 +1,57 @@
+//! Files of our own.
+
+use crate::law::{KEYS, comes_back};
+use crate::{LIMITS, seal};
+use mayhap::{AnyFilter, HashScheme};
+use mayhap_codec::native;
+
+pub(crate) fn file(bytes: &[u8]) {
+    for bytes in [bytes, &seal::native(bytes)] {
+        if let Ok(filter) = native::decode(bytes, LIMITS) {
+            any(filter);
+        }
+    }
+}
+
+pub(crate) fn repair(bytes: &[u8]) {
+    let sealed = [seal::header_of_native(bytes), seal::native(bytes)];
+    for bytes in sealed {
+        if let Ok(repaired) = native::repair_with_ones(&bytes, LIMITS, None) {
+            assert!(repaired.damaged_pages.len() as u64 <= repaired.pages);
+            assert!((0.0..=1.0).contains(&repaired.estimated_rate));
+            if let Ok(whole) = native::decode(&bytes, LIMITS) {
+                assert!(repaired.damaged_pages.is_empty() && whole == repaired.filter);
+            }
+            any(repaired.filter);
+        }
+    }
+}
+
+fn any(mut filter: AnyFilter) {
+    let encode = |filter: &AnyFilter| native::encode(filter).expect("what was read is written");
+    let decode = |bytes: &[u8]| native::decode(bytes, LIMITS);
+    comes_back(&filter, encode, decode);
+    _ = filter.stats();
+    if filter.scheme() == HashScheme::Caller && !hashes_by_itself(&filter) {
+        return;
+    }
+    // One that grows asks for as much memory as its plan says, forged or not.
+    let grows = match &filter {
+        AnyFilter::Growing(_) | AnyFilter::Window(_) => true,
+        AnyFilter::Cuckoo(cuckoo) => cuckoo.growth().is_some(),
+        _ => false,
+    };
+    for key in KEYS {
+        _ = filter.contains(key);
+        if !grows && filter.try_insert(key).is_ok() {
+            assert!(filter.contains(key), "a key that was put in is found");
+        }
+        _ = filter.remove(key);
+    }
+    comes_back(&filter, encode, decode);
+}
+
+/// Other systems' walks begin with the bytes of a key.
+fn hashes_by_itself(filter: &AnyFilter) -> bool {
+    matches!(filter, AnyFilter::Classic(filter) if !filter.scheme().is_native())
+}
