@@ -2,6 +2,7 @@
 
 mod foreign;
 mod native;
+mod source;
 
 pub(crate) use native::{insert, now};
 

@@ -143,15 +143,17 @@ impl InputArgs {
 
 /// Nothing is read and replaced at once.
 pub(crate) fn refuse_to_read_and_replace(inputs: &[PathBuf], output: &Path) -> Result<(), Failure> {
-    let is_replaced = |input: &&PathBuf| {
-        // Pipes are not opened to be looked at.
-        let are_files = !is_standard(input) && input.is_file() && output.is_file();
-        are_files && is_same_file(input, output).unwrap_or(false)
-    };
-    match inputs.iter().find(is_replaced) {
-        Some(_) => Err(read_and_replaced(output)),
-        None => Ok(()),
+    let is_replaced = |input: &PathBuf| !is_standard(input) && same_file(input, output);
+    if inputs.iter().any(is_replaced) {
+        return Err(read_and_replaced(output));
     }
+    Ok(())
+}
+
+/// Whether two paths lead to one file.
+fn same_file(one: &Path, other: &Path) -> bool {
+    // Pipes are not opened to be looked at.
+    one.is_file() && other.is_file() && is_same_file(one, other).unwrap_or(false)
 }
 
 fn read_and_replaced(path: &Path) -> Failure {
