@@ -137,14 +137,9 @@ fn warn_if_full(args: &ChangeArgs, filter: &Filter) {
     };
     let stats = filter.stats();
     if stats.is_over_capacity {
+        let name = args.filter.display().to_string();
+        let told = format::over_capacity(&name, &stats, "build a larger one");
         // With stderr gone there is nobody to tell.
-        let _ = writeln!(
-            io::stderr(),
-            "mayhap: {} has about {} keys and room for {}: its rate is {} now; build a larger one",
-            args.filter.display(),
-            format::grouped(stats.estimated_keys),
-            format::grouped(stats.capacity),
-            format::rate(stats.estimated_rate, 3)
-        );
+        let _ = writeln!(io::stderr(), "{told}");
     }
 }

@@ -1,5 +1,6 @@
 //! What ends a verb early, and how it is put into one line.
 
+use crate::format;
 use clap::error::ContextKind;
 use mayhap::PlanError;
 use std::error::Error;
@@ -61,6 +62,10 @@ pub(crate) fn about_plan(error: &PlanError, capacity_flag: &str) -> String {
             "{} {value:?} is out of reach: give {accepted}",
             flag(field, capacity_flag)
         ),
+        PlanError::OutOfMemory { size_bytes } => format!(
+            "no memory for a filter of {}: give a smaller {capacity_flag} or a looser --fpr",
+            format::size(*size_bytes)
+        ),
         other => other.to_string(),
     }
 }
@@ -70,6 +75,7 @@ fn flag<'a>(field: &'a str, capacity_flag: &'a str) -> &'a str {
         "capacity" => capacity_flag,
         "false_positive_rate" => "--fpr",
         "size_bytes" => "--memory",
+        "probes" => "--probes",
         "skip_cost" => "--cost-skip",
         "lookup_cost" => "--cost-lookup",
         "present_share" => "--present",
@@ -90,9 +96,21 @@ pub(crate) fn usage(error: &clap::Error) -> String {
             format!("invalid value '{value}' for '{arg}': {why}")
         }
         _ => format!(
-            "{}; `mayhap --help` shows what there is",
-            first_lines(&error.render().to_string())
+            "{}; `{} --help` shows what there is",
+            first_lines(&error.render().to_string()),
+            command(error)
         ),
+    }
+}
+
+/// The command that an error is about: `mayhap`, or `mayhap check`.
+fn command(error: &clap::Error) -> String {
+    let usage = error.get(ContextKind::Usage).map(ToString::to_string);
+    let usage = usage.unwrap_or_default();
+    let is_verb = |word: &&str| word.starts_with(|c: char| c.is_ascii_lowercase());
+    match usage.split_whitespace().nth(2).filter(is_verb) {
+        Some(verb) => format!("mayhap {verb}"),
+        None => "mayhap".to_owned(),
     }
 }
 
@@ -105,5 +123,7 @@ fn first_lines(text: &str) -> String {
         .filter(|line| !line.is_empty())
         .collect::<Vec<_>>()
         .join("; ");
+    // What is missing comes in lines of its own.
+    let lines = lines.replace(":; ", ": ");
     lines.trim_start_matches("error: ").to_owned()
 }

@@ -128,7 +128,11 @@ fn table(
             Some(capacity) => format!(" of {}", format::grouped(capacity)),
             None => String::new(),
         };
-        line("keys, about", format!("{}{room}", format::grouped(keys)))?;
+        let keys = match keys {
+            u64::MAX => "too many to tell".to_owned(),
+            keys => format::grouped(keys) + &room,
+        };
+        line("keys, about", keys)?;
     }
     if let Some(rate) = description.false_positive_rate {
         line("rate asked for", format::asked_rate(rate))?;

@@ -208,6 +208,12 @@ fn more_keys_than_there_is_room_for_are_told() {
             "{kind}"
         );
     }
+    let output = folder.run("build --capacity 1 -o f.mayhap keys");
+    assert!(
+        said(&output).contains("more keys than it can tell"),
+        "{}",
+        said(&output)
+    );
     let output = folder.run("build --kind growing --capacity 100 -o f.mayhap keys");
     assert_eq!(said(&output), "");
 }

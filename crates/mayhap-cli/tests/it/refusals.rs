@@ -61,7 +61,10 @@ fn flags_that_are_wrong() {
             "build --on-conflict maybe --except keys keys",
             &["--on-conflict", "block or allow"],
         ),
-        ("check", &["FILTER", "--help"]),
+        (
+            "check",
+            &["not provided: <FILTER>", "`mayhap check --help`"],
+        ),
         (
             "check f.mayhap --row-group first keys",
             &["--row-group", "first"],
@@ -310,6 +313,14 @@ fn more_than_any_machine_has() {
         (
             "build -o g.mayhap --kind cuckoo --capacity 1e17 keys",
             &["--capacity", "give"],
+        ),
+        (
+            "build -o g.mayhap --capacity 1e13 keys",
+            &["no memory", "a smaller --capacity", "--fpr"],
+        ),
+        (
+            "build -o g.mayhap --bits 100 --probes 5000 keys",
+            &["--probes 5000", "give 1 to"],
         ),
         ("build -o g.mayhap --fpr 1e-300 keys", &["--fpr", "give"]),
         ("uniq --capacity 1e17 keys", &["--capacity", "give"]),
