@@ -1,0 +1,129 @@
+//! Settings, by the names that RedisBloom gave them.
+
+use crate::words;
+use mayhap_codec::redis::{Bloom, Cuckoo};
+use std::ops::RangeInclusive;
+
+/// Most keys that a filter is made for, and most that a setting takes.
+pub(crate) const MOST_CAPACITY: i64 = 1 << 30;
+/// The largest growth.
+pub(crate) const MOST_EXPANSION: i64 = 32_768;
+/// Rates above this are taken for it.
+pub(crate) const LAXEST_RATE: f64 = 0.25;
+
+/// What filters are made like when a command does not say.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Config {
+    /// `bf-error-rate`.
+    pub bf_error_rate: f64,
+    /// `bf-initial-size`.
+    pub bf_initial_size: u64,
+    /// `bf-expansion-factor`; 0 does not grow.
+    pub bf_expansion: u32,
+    /// `cf-bucket-size`.
+    pub cf_bucket_size: u8,
+    /// `cf-initial-size`.
+    pub cf_initial_size: u64,
+    /// `cf-max-iterations`.
+    pub cf_max_iterations: u16,
+    /// `cf-expansion-factor`; 0 does not grow.
+    pub cf_expansion: u16,
+    /// `cf-max-expansions`.
+    pub cf_max_expansions: u64,
+    /// Bytes that one filter may take when it is made from a stranger's header.
+    pub most_filter_bytes: u64,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        let (rate, size, expansion) = Bloom::DEFAULTS;
+        let (cf_size, bucket, iterations, cf_expansion) = Cuckoo::DEFAULTS;
+        Self {
+            bf_error_rate: rate,
+            bf_initial_size: size,
+            bf_expansion: expansion,
+            cf_bucket_size: bucket,
+            cf_initial_size: cf_size,
+            cf_max_iterations: iterations,
+            cf_expansion,
+            cf_max_expansions: 32,
+            most_filter_bytes: 4 << 30,
+        }
+    }
+}
+
+/// The names of all settings.
+pub const NAMES: [&str; 8] = [
+    "bf-error-rate",
+    "bf-initial-size",
+    "bf-expansion-factor",
+    "cf-bucket-size",
+    "cf-initial-size",
+    "cf-max-iterations",
+    "cf-expansion-factor",
+    "cf-max-expansions",
+];
+
+impl Config {
+    /// The value of a setting, as `CONFIG GET` answers it.
+    pub fn get(&self, name: &str) -> Option<String> {
+        Some(match name.to_ascii_lowercase().as_str() {
+            "bf-error-rate" => self.bf_error_rate.to_string(),
+            "bf-initial-size" => self.bf_initial_size.to_string(),
+            "bf-expansion-factor" => self.bf_expansion.to_string(),
+            "cf-bucket-size" => self.cf_bucket_size.to_string(),
+            "cf-initial-size" => self.cf_initial_size.to_string(),
+            "cf-max-iterations" => self.cf_max_iterations.to_string(),
+            "cf-expansion-factor" => self.cf_expansion.to_string(),
+            "cf-max-expansions" => self.cf_max_expansions.to_string(),
+            _ => return None,
+        })
+    }
+
+    /// Changes a setting; filters that are there keep what they were made with.
+    ///
+    /// # Errors
+    /// The words of the error when there is no such setting, or it cannot have this value.
+    pub fn set(&mut self, name: &str, value: &[u8]) -> Result<(), String> {
+        let name = name.to_ascii_lowercase();
+        let invalid = || format!("Invalid value for `{name}`");
+        if name == "bf-error-rate" {
+            let rate = words::number(value).ok_or_else(invalid)?;
+            if !(rate > 0.0 && rate < 1.0) {
+                return Err(format!(
+                    "Value for `{name}` must be in the range (0.000000, 1.000000)"
+                ));
+            }
+            self.bf_error_rate = rate.min(LAXEST_RATE);
+            return Ok(());
+        }
+        let number = words::integer(value).ok_or_else(invalid)?;
+        let within = |range: RangeInclusive<i64>| {
+            let (least, most) = (*range.start(), *range.end());
+            if range.contains(&number) {
+                Ok(number)
+            } else {
+                Err(format!(
+                    "Value for `{name}` must be in the range [{least}, {most}]"
+                ))
+            }
+        };
+        match name.as_str() {
+            "bf-initial-size" => self.bf_initial_size = within(1..=MOST_CAPACITY)? as u64,
+            "bf-expansion-factor" => self.bf_expansion = within(0..=MOST_EXPANSION)? as u32,
+            "cf-bucket-size" => {
+                let most = 255.min(self.cf_initial_size / 2).cast_signed();
+                self.cf_bucket_size = within(1..=most)? as u8;
+            }
+            "cf-initial-size" => {
+                let least = 2 * i64::from(self.cf_bucket_size);
+                self.cf_initial_size = within(least..=MOST_CAPACITY)? as u64;
+            }
+            "cf-max-iterations" => self.cf_max_iterations = within(1..=65_535)? as u16,
+            "cf-expansion-factor" => self.cf_expansion = within(0..=MOST_EXPANSION)? as u16,
+            "cf-max-expansions" => self.cf_max_expansions = within(1..=65_536)? as u64,
+            _ => return Err(format!("Unknown setting `{name}`")),
+        }
+        Ok(())
+    }
+}
