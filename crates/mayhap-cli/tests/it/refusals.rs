@@ -346,3 +346,33 @@ fn names_in_errors_cannot_draw_on_the_terminal() {
     assert_refused("a name with colours", &output, &["evil"]);
     assert!(!super::stderr(&output).contains('\u{1b}'));
 }
+
+#[test]
+fn what_one_may_not_read_or_write_is_told() {
+    let folder = Folder::with(&[("open", "one\n"), ("closed", "one\n")]);
+    folder.shell("chmod 755 . && chmod 000 closed");
+    // Root may read everything, so it becomes nobody; a program below a closed home cannot be started then.
+    let become_nobody = match folder.shell("id -u").stdout.as_slice() {
+        b"0\n" => "setpriv --reuid 65534 --clear-groups ",
+        _ => "",
+    };
+    let nobody = |words: &str| folder.shell(&format!("{become_nobody}mayhap {words}"));
+    if nobody("--version").status.code() != Some(0) {
+        eprintln!("not run, the program cannot be started as nobody here");
+        return;
+    }
+    let output = nobody("uniq closed");
+    assert_refused(
+        "read",
+        &output,
+        &["closed cannot be read", "permission to read"],
+    );
+    if !become_nobody.is_empty() {
+        let output = nobody("build -o f.mayhap open");
+        assert_refused(
+            "write",
+            &output,
+            &["f.mayhap cannot be written", "folder of your own"],
+        );
+    }
+}
