@@ -11,6 +11,7 @@ help: ## this list
 test: test-rust test-loom test-avx512 test-bench test-python-reader ## everything below that starts with test-
 
 test-rust: ## unit, integration and documentation tests of all crates
+	tools/install-dictionary.sh
 	cargo test --workspace
 	cargo test -p mayhap --features parallel --test it --test build_memory -- built building
 

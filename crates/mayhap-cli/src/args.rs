@@ -60,8 +60,10 @@ pub(crate) enum Verb {
     #[command(after_help = BENCH_EXAMPLES)]
     Bench(BenchArgs),
     /// Print a completion script for a shell
+    #[command(after_help = manual::COMPLETIONS_EXAMPLES)]
     Completions(manual::CompletionsArgs),
     /// Print the manual page
+    #[command(after_help = manual::MAN_EXAMPLES)]
     Man(manual::ManArgs),
 }
 

@@ -2,6 +2,7 @@
 
 mod foreign;
 mod native;
+mod source;
 
 pub(crate) use native::{insert, now};
 
@@ -185,17 +186,12 @@ fn tell(filter: &Filter, path: Option<&Path>) {
     };
     // With stderr gone there is nobody to tell.
     if let Some(stats) = over {
-        let _ = writeln!(
-            stderr,
-            "mayhap: {name} has about {} keys and room for {}: its rate is {} now; give --capacity",
-            format::grouped(stats.estimated_keys),
-            format::grouped(stats.capacity),
-            format::rate(stats.estimated_rate, 3)
-        );
+        let told = format::over_capacity(&name, &stats, "give --capacity");
+        let _ = writeln!(stderr, "{told}");
     } else if stderr.is_terminal() {
-        let keys = found.estimated_keys.map_or(String::new(), |keys| {
-            format!("about {} keys, ", format::grouped(keys))
-        });
+        let keys = found
+            .estimated_keys
+            .map_or(String::new(), |keys| format::about_keys(keys) + ", ");
         let _ = writeln!(
             stderr,
             "mayhap: {name}: {keys}{}",

@@ -2,15 +2,15 @@
 
 use crate::args;
 use crate::failure::Failure;
-use crate::filters::{Keys, OpenArgs, keys};
+use crate::filters::{Keys, OpenArgs, keys, refuse_standard_input};
 use crate::format;
 use crate::input::{Block, InputArgs};
-use crate::output::{Output, lock};
+use crate::lock::lock;
+use crate::output::Output;
 use crate::progress::Progress;
 use clap::Args;
 use mayhap::AnyFilter;
-use mayhap_codec::native::{self, HashKey};
-use mayhap_codec::{Filter, Found, KeyType, Limits, Place};
+use mayhap_codec::{Filter, KeyType, Place};
 use std::io::{self, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -47,21 +47,21 @@ pub(crate) struct ChangeArgs {
 
 pub(crate) fn add(args: &ChangeArgs, out: &mut impl Write) -> Result<ExitCode, Failure> {
     change(args, out, |filter, keys, _| match filter {
-        Filter::Native(filter) => add_hashes(filter, keys),
+        Filter::Native(filter) => add_hashes(args, filter, keys),
         filter => keys.each(|key| {
             let added = filter.insert(key).map(drop);
-            added.map_err(|error| Failure::message(error.to_string()))
+            added.map_err(|error| refused(args, &error))
         }),
     })?;
     Ok(ExitCode::SUCCESS)
 }
 
 /// In batches, where the kind hashes by itself.
-fn add_hashes(filter: &mut AnyFilter, keys: &Keys<'_>) -> Result<(), Failure> {
+fn add_hashes(args: &ChangeArgs, filter: &mut AnyFilter, keys: &Keys<'_>) -> Result<(), Failure> {
     if matches!(filter, AnyFilter::Classic(_) | AnyFilter::Counting(_)) {
         return keys.each(|key| {
             let added = filter.try_insert(key).map(drop);
-            added.map_err(|error| Failure::message(error.to_string()))
+            added.map_err(|error| refused(args, &error))
         });
     }
     let mut hashes = Vec::with_capacity(keys.len());
@@ -69,15 +69,13 @@ fn add_hashes(filter: &mut AnyFilter, keys: &Keys<'_>) -> Result<(), Failure> {
         hashes.push(filter.hash(key));
         Ok(())
     })?;
-    crate::build::insert(filter, &hashes)
+    crate::build::insert(filter, &hashes).map_err(|error| refused(args, &error))
 }
 
 pub(crate) fn remove(args: &ChangeArgs, out: &mut impl Write) -> Result<ExitCode, Failure> {
     let removed = change(args, out, |filter, keys, removed| {
         keys.each(|key| {
-            let was_in = filter
-                .remove(key)
-                .map_err(|error| Failure::message(error.to_string()))?;
+            let was_in = filter.remove(key).map_err(|error| refused(args, &error))?;
             *removed += u64::from(was_in);
             Ok(())
         })
@@ -85,43 +83,39 @@ pub(crate) fn remove(args: &ChangeArgs, out: &mut impl Write) -> Result<ExitCode
     Ok(ExitCode::from(u8::from(removed == 0)))
 }
 
+fn refused(args: &ChangeArgs, error: &dyn std::fmt::Display) -> Failure {
+    Failure::message(format!("{}: {error}", args.filter.display()))
+}
+
 fn change(
     args: &ChangeArgs,
     out: &mut impl Write,
     apply: impl Fn(&mut Filter, &Keys<'_>, &mut u64) -> Result<(), Failure>,
 ) -> Result<u64, Failure> {
+    refuse_standard_input(&args.filter)?;
     args.input.refuse_as_output(&args.filter)?;
     let _lock = lock(&args.filter)?;
-    let bytes = crate::filters::read(&args.filter)?;
-    let mut found = args.open.open_bytes(&args.filter, &bytes)?;
-    let place = found.first().map(|found| found.place.clone());
-    let (Some(opened), true) = (found.pop(), found.is_empty()) else {
+    let mut found = args.open.open(&args.filter)?;
+    let (Some(found), true) = (found.pop(), found.is_empty()) else {
         return Err(Failure::message(format!(
             "{} has several filters: one is changed at a time, in a file of its own",
             args.filter.display()
         )));
     };
-    if place != Some(Place::default()) {
+    if found.place != Place::default() {
         return Err(Failure::message(format!(
             "{} holds a filter among other things, and is not written here: change it where it was made",
             args.filter.display()
         )));
     }
-    let mut filter = opened.filter;
-    let reader = args.open.key_reader(
-        &Found {
-            place: Place::default(),
-            filter: filter.clone(),
-        },
-        args.key_type,
-    )?;
+    let reader = args.open.key_reader(&found, args.key_type)?;
+    let mut filter = found.filter;
     let output = Output::new(
         Some(&args.filter),
         filter.format(),
-        place_of_key(&bytes),
+        args.open.hash_key(),
         true,
     )?;
-    drop(bytes);
     let mut blocks = args.input.blocks().counted();
     let progress = Progress::of(blocks.bytes_read(), args.input.size());
     let mut block = Block::default();
@@ -137,33 +131,15 @@ fn change(
     Ok(changed)
 }
 
-/// Where the secret key is, and stays.
-pub(crate) fn place_of_key(bytes: &[u8]) -> HashKey {
-    let limits = Limits {
-        most_bytes: u64::MAX,
-    };
-    match native::decode(bytes, limits) {
-        Err(error) if matches!(error.problem, mayhap_codec::Problem::KeyOutside { .. }) => {
-            HashKey::Outside
-        }
-        _ => HashKey::Inside,
-    }
-}
-
 fn warn_if_full(args: &ChangeArgs, filter: &Filter) {
     let Filter::Native(filter) = filter else {
         return;
     };
     let stats = filter.stats();
     if stats.is_over_capacity {
+        let name = args.filter.display().to_string();
+        let told = format::over_capacity(&name, &stats, "build a larger one");
         // With stderr gone there is nobody to tell.
-        let _ = writeln!(
-            io::stderr(),
-            "mayhap: {} has about {} keys and room for {}: its rate is {} now; build a larger one",
-            args.filter.display(),
-            format::grouped(stats.estimated_keys),
-            format::grouped(stats.capacity),
-            format::rate(stats.estimated_rate, 3)
-        );
+        let _ = writeln!(io::stderr(), "{told}");
     }
 }

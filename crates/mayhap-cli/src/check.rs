@@ -1,16 +1,18 @@
 //! `mayhap check`: the lines that may be in a filter.
 
+mod asked;
+
 use crate::args::{self, threads};
 use crate::failure::Failure;
-use crate::filters::{ChooseArgs, Keys, OpenArgs, keys};
-use crate::input::{Block, InputArgs, in_order, open_file};
+use crate::filters::{ChooseArgs, OpenArgs};
+use crate::input::{Block, InputArgs, in_order, is_standard};
 use crate::progress::Progress;
+use asked::Asked;
 use clap::Args;
-use mayhap_codec::native::{self, Mapped};
-use mayhap_codec::{Filter, Format, Found, KeyReader, KeyType};
-use std::io::{Read, Write};
+use mayhap_codec::KeyType;
+use std::io::Write;
 use std::ops::{ControlFlow, Range};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 pub(crate) const EXAMPLES: &str = "\
@@ -60,131 +62,6 @@ pub(crate) struct CheckArgs {
     input: InputArgs,
 }
 
-/// A filter that was read, or one that is asked where it lies.
-enum Answering {
-    Read(Filter),
-    Mapped(Mapped),
-}
-
-impl Answering {
-    fn ask(&self, keys: &Keys<'_>, found: &mut [bool]) {
-        match (self, keys) {
-            (Self::Read(filter), keys) => keys.ask(filter, found),
-            (Self::Mapped(filter), Keys::Verbatim(keys)) => filter.contains_each(keys, found),
-            (Self::Mapped(filter), Keys::Read(keys)) => filter.contains_each(keys, found),
-        }
-    }
-}
-
-/// Below this, a file is read as fast as it is mapped.
-const LARGE: u64 = 32 << 20;
-
-/// A large file of ours is asked in place when there is less to ask than to read.
-fn map(args: &CheckArgs) -> Result<Option<Mapped>, Failure> {
-    let size = std::fs::metadata(&args.filter).map_or(0, |metadata| metadata.len());
-    let is_native = args.open.from.is_none_or(|format| format == Format::Mayhap);
-    if size < LARGE || !is_native || args.input.size().is_some_and(|asked| asked > size) {
-        return Ok(None);
-    }
-    let mut first = [0; native::MAGIC.len()];
-    let read = open_file(&args.filter)?.read_exact(&mut first);
-    if read.is_err() || first != native::MAGIC {
-        return Ok(None);
-    }
-    let mapped = native::map(&args.filter, native::Verify::Lazy, args.open.key()?);
-    match mapped {
-        Ok(mapped) => Ok(Some(mapped)),
-        Err(error) => Err(Failure::message(format!(
-            "{}: {error}",
-            args.filter.display()
-        ))),
-    }
-}
-
-/// Filters, and for each the reader of its keys.
-struct Asked {
-    readers: Vec<KeyReader>,
-    filters: Vec<(usize, Answering)>,
-}
-
-impl Asked {
-    fn open(args: &CheckArgs) -> Result<Self, Failure> {
-        if let Some(mapped) = map(args)? {
-            return Ok(Self {
-                readers: vec![KeyReader::new(Format::Mayhap, args.key_type)],
-                filters: vec![(0, Answering::Mapped(mapped))],
-            });
-        }
-        let found = args.open.open(&args.filter)?;
-        Self::new(args.choose.choose(&args.filter, found)?, args)
-    }
-
-    fn new(found: Vec<Found>, args: &CheckArgs) -> Result<Self, Failure> {
-        let mut asked = Self {
-            readers: Vec::new(),
-            filters: Vec::new(),
-        };
-        for found in found {
-            let reader = args.open.key_reader(&found, args.key_type)?;
-            let known = asked.readers.iter().position(|known| *known == reader);
-            let reader = known.unwrap_or_else(|| {
-                asked.readers.push(reader);
-                asked.readers.len() - 1
-            });
-            asked.filters.push((reader, Answering::Read(found.filter)));
-        }
-        Ok(asked)
-    }
-
-    /// Damage of a file that is asked in place shows when a question touches it, and the answer is yes then.
-    fn check_touched(&self, path: &Path) -> Result<(), Failure> {
-        for (_, filter) in &self.filters {
-            if let Answering::Mapped(mapped) = filter {
-                mapped.check_touched().map_err(|error| {
-                    Failure::message(format!(
-                        "{}: {error}; `mayhap verify` tells what is left",
-                        path.display()
-                    ))
-                })?;
-            }
-        }
-        Ok(())
-    }
-
-    /// Which lines may be in one of the filters.
-    fn answer(&self, block: &Block, answers: &mut Vec<bool>) -> Result<(), Failure> {
-        answers.clear();
-        let mut first_error = None;
-        let mut is_read = false;
-        let mut some = Vec::new();
-        for (number, reader) in self.readers.iter().enumerate() {
-            let mut lines = Keys::Verbatim(Vec::new());
-            if let Err(error) = keys(block, reader, &mut lines) {
-                // With columns of several types, a line is a key of some of them.
-                first_error.get_or_insert(error);
-                continue;
-            }
-            is_read = true;
-            answers.resize(lines.len(), false);
-            for (_, filter) in self.filters.iter().filter(|(reader, _)| *reader == number) {
-                if self.filters.len() == 1 {
-                    filter.ask(&lines, answers);
-                    return Ok(());
-                }
-                some.resize(lines.len(), false);
-                filter.ask(&lines, &mut some);
-                for (answer, some) in answers.iter_mut().zip(&some) {
-                    *answer |= some;
-                }
-            }
-        }
-        match first_error {
-            Some(error) if !is_read => Err(error),
-            _ => Ok(()),
-        }
-    }
-}
-
 /// The lines of a block that are to be printed, in runs.
 struct Selected {
     block: Block,
@@ -211,13 +88,18 @@ fn select(asked: &Asked, block: Block, invert: bool) -> Result<Selected, Failure
 }
 
 pub(crate) fn run(args: &CheckArgs, out: &mut impl Write) -> Result<ExitCode, Failure> {
+    if is_standard(&args.filter) && args.input.paths().iter().any(|input| is_standard(input)) {
+        return Err(Failure::message(
+            "standard input is the filter and has no lines then: give the files that have them",
+        ));
+    }
+    args.input.refuse_as_standard_output()?;
     let asked = Asked::open(args)?;
-    let is_plain = asked.readers.iter().all(KeyReader::is_verbatim);
     let mut blocks = args.input.blocks();
-    if !is_plain {
+    if !asked.is_verbatim() {
         blocks = blocks.counted();
     }
-    let _progress = Progress::of(blocks.bytes_read(), args.input.size());
+    let _progress = Progress::beside_lines(blocks.bytes_read(), args.input.size());
     let is_stream = args.quiet || args.line_buffered || !args.input.are_regular_files();
     let threads = if is_stream { 1 } else { threads(args.threads) };
     let mut count = 0;
@@ -240,7 +122,7 @@ pub(crate) fn run(args: &CheckArgs, out: &mut impl Write) -> Result<ExitCode, Fa
             Ok(ControlFlow::Continue(()))
         },
     )?;
-    asked.check_touched(&args.filter)?;
+    asked.check_touched(args)?;
     if args.count && !args.quiet {
         writeln!(out, "{count}")?;
     }

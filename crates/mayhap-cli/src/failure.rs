@@ -1,5 +1,6 @@
 //! What ends a verb early, and how it is put into one line.
 
+use crate::format;
 use clap::error::ContextKind;
 use mayhap::PlanError;
 use std::error::Error;
@@ -10,6 +11,8 @@ use std::io;
 pub(crate) enum Failure {
     /// Nobody reads stdout any more, as in `mayhap bench | head -1`: success.
     ReaderGone,
+    /// A filter that cannot be made.
+    Plan(PlanError),
     /// An error, in one line that says what to do next.
     Message(String),
 }
@@ -33,30 +36,46 @@ impl From<io::Error> for Failure {
     }
 }
 
-/// The library names its arguments; here they are named as the flags that the user typed.
+/// Worded at the end, when it is known which flags were typed.
 impl From<PlanError> for Failure {
     fn from(error: PlanError) -> Self {
-        Self::Message(match error {
-            PlanError::Count {
-                field,
-                value,
-                accepted,
-            } => format!("{} {value} is out of reach: give {accepted}", flag(field)),
-            PlanError::Number {
-                field,
-                value,
-                accepted,
-            } => format!("{} {value:?} is out of reach: give {accepted}", flag(field)),
-            other => other.to_string(),
-        })
+        Self::Plan(error)
     }
 }
 
-fn flag(field: &'static str) -> &'static str {
+/// The library names its arguments; here they are named as the flags of the verb.
+pub(crate) fn about_plan(error: &PlanError, capacity_flag: &str) -> String {
+    match error {
+        PlanError::Count {
+            field,
+            value,
+            accepted,
+        } => format!(
+            "{} {value} is out of reach: give {accepted}",
+            flag(field, capacity_flag)
+        ),
+        PlanError::Number {
+            field,
+            value,
+            accepted,
+        } => format!(
+            "{} {value:?} is out of reach: give {accepted}",
+            flag(field, capacity_flag)
+        ),
+        PlanError::OutOfMemory { size_bytes } => format!(
+            "no memory for a filter of {}: give a smaller {capacity_flag} or a looser --fpr",
+            format::size(*size_bytes)
+        ),
+        other => other.to_string(),
+    }
+}
+
+fn flag<'a>(field: &'a str, capacity_flag: &'a str) -> &'a str {
     match field {
-        "capacity" => "--keys",
+        "capacity" => capacity_flag,
         "false_positive_rate" => "--fpr",
         "size_bytes" => "--memory",
+        "probes" => "--probes",
         "skip_cost" => "--cost-skip",
         "lookup_cost" => "--cost-lookup",
         "present_share" => "--present",
@@ -67,7 +86,7 @@ fn flag(field: &'static str) -> &'static str {
 
 /// clap's words for a usage error, in one line.
 pub(crate) fn usage(error: &clap::Error) -> String {
-    let said = match (
+    match (
         error.get(ContextKind::InvalidArg),
         error.get(ContextKind::InvalidValue),
         error.source(),
@@ -77,11 +96,22 @@ pub(crate) fn usage(error: &clap::Error) -> String {
             format!("invalid value '{value}' for '{arg}': {why}")
         }
         _ => format!(
-            "{}; `mayhap --help` shows what there is",
-            first_lines(&error.render().to_string())
+            "{}; `{} --help` shows what there is",
+            first_lines(&error.render().to_string()),
+            command(error)
         ),
-    };
-    said.replace(char::is_control, "?")
+    }
+}
+
+/// The command that an error is about: `mayhap`, or `mayhap check`.
+fn command(error: &clap::Error) -> String {
+    let usage = error.get(ContextKind::Usage).map(ToString::to_string);
+    let usage = usage.unwrap_or_default();
+    let is_verb = |word: &&str| word.starts_with(|c: char| c.is_ascii_lowercase());
+    match usage.split_whitespace().nth(2).filter(is_verb) {
+        Some(verb) => format!("mayhap {verb}"),
+        None => "mayhap".to_owned(),
+    }
 }
 
 /// What comes before the usage, without the line breaks.
@@ -93,5 +123,7 @@ fn first_lines(text: &str) -> String {
         .filter(|line| !line.is_empty())
         .collect::<Vec<_>>()
         .join("; ");
+    // What is missing comes in lines of its own.
+    let lines = lines.replace(":; ", ": ");
     lines.trim_start_matches("error: ").to_owned()
 }

@@ -2,11 +2,13 @@
 
 use crate::args;
 use crate::failure::Failure;
-use crate::input::{Block, open_file};
+use crate::input::{Block, is_standard, open_file};
 use clap::Args;
 use mayhap::SipKey;
+use mayhap_codec::native::HashKey;
 use mayhap_codec::{
     Filter, Format, Found, KeyError, KeyReader, KeyType, Limits, OpenError, Opening, Parameters,
+    Problem,
 };
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -52,7 +54,8 @@ impl OpenArgs {
                 most_bytes: u64::MAX,
             },
         };
-        let found = mayhap_codec::open(bytes, &opening).map_err(|error| explain(path, &error))?;
+        let found =
+            mayhap_codec::open(bytes, &opening).map_err(|error| self.explain(path, &error))?;
         if found.is_empty() {
             return Err(Failure::message(format!(
                 "{} has no filter in it: give a file that was written with one",
@@ -72,6 +75,38 @@ impl OpenArgs {
                 path.display(),
                 more + 1
             ))),
+        }
+    }
+
+    /// An error that says what to do with the flags that there are.
+    pub(crate) fn explain(&self, path: &Path, error: &OpenError) -> Failure {
+        let name = path.display();
+        Failure::message(match (error, &self.key_file) {
+            (OpenError::Unknown, _) => {
+                format!("{name}: {error}: give a filter, or say what it is with --from")
+            }
+            (OpenError::Decode(error), given) => match (&error.problem, given) {
+                (Problem::KeyOutside { .. }, None) => {
+                    format!("{name} has its secret key outside: give it by --key-file")
+                }
+                (Problem::KeyOutside { .. }, Some(given)) => format!(
+                    "{name} was made with another key than {} has: give the right one by --key-file",
+                    given.display()
+                ),
+                (Problem::Checksum, _) if error.format == Format::Mayhap => format!(
+                    "{name}: {error}; `mayhap verify {name} --repair ones -o OTHER` saves what can be"
+                ),
+                _ => format!("{name}: {error}"),
+            },
+            _ => format!("{name}: {error}"),
+        })
+    }
+
+    /// Where the secret key goes when the filter is written again: whoever keeps it outside keeps it outside.
+    pub(crate) fn hash_key(&self) -> HashKey {
+        match self.key_file {
+            Some(_) => HashKey::Outside,
+            None => HashKey::Inside,
         }
     }
 
@@ -100,7 +135,7 @@ impl OpenArgs {
 /// The bytes of a file.
 pub(crate) fn read(path: &Path) -> Result<Vec<u8>, Failure> {
     let mut bytes = Vec::new();
-    let read = if path.as_os_str() == "-" {
+    let read = if is_standard(path) {
         std::io::stdin().lock().read_to_end(&mut bytes)
     } else {
         let mut file = open_file(path)?;
@@ -114,16 +149,14 @@ pub(crate) fn read(path: &Path) -> Result<Vec<u8>, Failure> {
     Ok(bytes)
 }
 
-fn explain(path: &Path, error: &OpenError) -> Failure {
-    let name = path.display();
-    let advice = match error {
-        OpenError::Unknown => ": give a filter, or say what it is with --from",
-        OpenError::Decode(error) if error.format == Format::Mayhap => {
-            "; `mayhap verify` tells what is left"
-        }
-        _ => "",
-    };
-    Failure::message(format!("{name}: {error}{advice}"))
+/// A file that is changed is read and replaced, which a pipe cannot be.
+pub(crate) fn refuse_standard_input(path: &Path) -> Result<(), Failure> {
+    if is_standard(path) {
+        return Err(Failure::message(
+            "standard input cannot be changed: give the path of a file",
+        ));
+    }
+    Ok(())
 }
 
 /// Sixteen bytes, as they are or as 32 hexadecimal digits.

@@ -1,5 +1,7 @@
 //! Numbers for people. JSON gets them as they are.
 
+use mayhap::Stats;
+
 /// `12,345,678`.
 pub(crate) fn grouped(number: u64) -> String {
     let digits = number.to_string();
@@ -11,6 +13,24 @@ pub(crate) fn grouped(number: u64) -> String {
         text.push(digit);
     }
     text
+}
+
+/// `about 1,234 keys`. A filter that is full to the brim cannot tell.
+pub(crate) fn about_keys(estimate: u64) -> String {
+    match estimate {
+        u64::MAX => "more keys than it can tell".to_owned(),
+        keys => format!("about {} keys", grouped(keys)),
+    }
+}
+
+/// A filter with more keys than it was made for, and what to do about it.
+pub(crate) fn over_capacity(name: &str, stats: &Stats, advice: &str) -> String {
+    format!(
+        "mayhap: {name} has {} and room for {}: its rate is {} now; {advice}",
+        about_keys(stats.estimated_keys),
+        grouped(stats.capacity),
+        rate(stats.estimated_rate, 3)
+    )
 }
 
 /// `100k`, `1.5M`, `12,345`: short where that loses nothing.

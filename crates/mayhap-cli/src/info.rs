@@ -5,7 +5,7 @@ mod chart;
 use crate::failure::Failure;
 use crate::filters::OpenArgs;
 use crate::format;
-use crate::output::cannot_write;
+use crate::output::draw;
 use clap::Args;
 use mayhap_codec::{Description, Detail, Found};
 use serde_json::{Map, Value, json};
@@ -41,14 +41,6 @@ pub(crate) fn run(args: &InfoArgs, out: &mut impl Write) -> Result<ExitCode, Fai
     for (number, path) in args.files.iter().enumerate() {
         for (part, found) in args.open.open(path)?.iter().enumerate() {
             let description = found.filter.describe();
-            if args.json {
-                writeln!(out, "{}", object(path, found, &description))?;
-            } else {
-                if number + part > 0 {
-                    writeln!(out)?;
-                }
-                table(path, found, &description, out)?;
-            }
             if let (Some(plot), false) = (&args.plot, drawn) {
                 let svg = chart::svg(path, found, &description).ok_or_else(|| {
                     Failure::message(format!(
@@ -56,8 +48,16 @@ pub(crate) fn run(args: &InfoArgs, out: &mut impl Write) -> Result<ExitCode, Fai
                         description.kind
                     ))
                 })?;
-                std::fs::write(plot, svg).map_err(|error| cannot_write(plot, &error))?;
+                draw(plot, &svg)?;
                 drawn = true;
+            }
+            if args.json {
+                writeln!(out, "{}", object(path, found, &description))?;
+            } else {
+                if number + part > 0 {
+                    writeln!(out)?;
+                }
+                table(path, found, &description, out)?;
             }
         }
     }
@@ -128,7 +128,11 @@ fn table(
             Some(capacity) => format!(" of {}", format::grouped(capacity)),
             None => String::new(),
         };
-        line("keys, about", format!("{}{room}", format::grouped(keys)))?;
+        let keys = match keys {
+            u64::MAX => "too many to tell".to_owned(),
+            keys => format::grouped(keys) + &room,
+        };
+        line("keys, about", keys)?;
     }
     if let Some(rate) = description.false_positive_rate {
         line("rate asked for", format::asked_rate(rate))?;

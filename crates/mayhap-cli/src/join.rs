@@ -16,7 +16,8 @@ mod value;
 use crate::args;
 use crate::failure::Failure;
 use crate::input::{is_standard, same_file};
-use crate::output::{cannot_write, remove_when_interrupted};
+use crate::interrupt::remove_temporaries_of;
+use crate::output::cannot_write;
 use crate::progress::Progress;
 use clap::Args;
 use left::{Common, Keep, Left};
@@ -143,7 +144,7 @@ fn to_file(args: &JoinArgs, path: &Path) -> Result<Report, Failure> {
     if !args.force {
         refuse_to_replace(path)?;
     }
-    remove_when_interrupted(path);
+    remove_temporaries_of(path);
     let mut joined = None;
     let written = mayhap_codec::write_atomically(path, |file| {
         let mut out = Watched { file, error: None };

@@ -13,7 +13,9 @@ mod filters;
 mod format;
 mod info;
 mod input;
+mod interrupt;
 mod join;
+mod lock;
 mod machine;
 mod manual;
 mod merge;
@@ -31,6 +33,8 @@ use std::io::{self, BufWriter, Write};
 use std::process::ExitCode;
 
 const ERROR: u8 = 2;
+/// What most verbs call the number of keys.
+const CAPACITY: &str = "--capacity";
 /// One write for many lines.
 const OUTPUT_BYTES: usize = 256 << 10;
 
@@ -38,6 +42,10 @@ fn main() -> ExitCode {
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => return explain(&error),
+    };
+    let capacity_flag = match cli.verb {
+        Verb::Plan(_) | Verb::Bench(_) => "--keys",
+        _ => CAPACITY,
     };
     let mut out = BufWriter::with_capacity(OUTPUT_BYTES, io::stdout().lock());
     let done = match cli.verb {
@@ -59,12 +67,19 @@ fn main() -> ExitCode {
     };
     match done.and_then(|code| out.flush().map(|()| code).map_err(Failure::from)) {
         Ok(code) => code,
-        Err(Failure::ReaderGone) => ExitCode::SUCCESS,
-        Err(Failure::Message(message)) => {
+        Err(failure) => {
             // The part of the answer that was right comes before the error, as far as stdout takes it.
             let _ = out.flush();
-            complain(&message)
+            end(failure, capacity_flag)
         }
+    }
+}
+
+fn end(failure: Failure, capacity_flag: &str) -> ExitCode {
+    match failure {
+        Failure::ReaderGone => ExitCode::SUCCESS,
+        Failure::Plan(error) => complain(&failure::about_plan(&error, capacity_flag)),
+        Failure::Message(message) => complain(&message),
     }
 }
 
@@ -73,8 +88,8 @@ fn explain(error: &clap::Error) -> ExitCode {
     match error.kind() {
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => {
             match error.print().map_err(Failure::from) {
-                Ok(()) | Err(Failure::ReaderGone) => ExitCode::SUCCESS,
-                Err(Failure::Message(message)) => complain(&message),
+                Ok(()) => ExitCode::SUCCESS,
+                Err(failure) => end(failure, CAPACITY),
             }
         }
         ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
@@ -86,7 +101,9 @@ fn explain(error: &clap::Error) -> ExitCode {
 }
 
 fn complain(message: &str) -> ExitCode {
+    // Names of files and bad values are strangers' words: they must not break the line, or draw on a terminal.
+    let line = message.replace(char::is_control, "?");
     // With stderr gone too there is nobody left to tell; the exit code still says it.
-    let _ = writeln!(io::stderr(), "mayhap: {message}");
+    let _ = writeln!(io::stderr(), "mayhap: {line}");
     ExitCode::from(ERROR)
 }

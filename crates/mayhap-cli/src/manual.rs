@@ -9,6 +9,17 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+pub(crate) const COMPLETIONS_EXAMPLES: &str = "\
+Examples:
+  mayhap completions bash > mayhap.bash     to be sourced, or put into bash-completion's folder
+  mayhap completions zsh > _mayhap          into a folder of zsh's $fpath
+  mayhap completions fish > mayhap.fish     into fish's folder of completions";
+
+pub(crate) const MAN_EXAMPLES: &str = "\
+Examples:
+  mayhap man > mayhap.1
+  mayhap man --dir man1                     a page for every verb";
+
 #[derive(Args, Debug)]
 pub(crate) struct CompletionsArgs {
     /// bash, zsh, fish, elvish or powershell

@@ -4,10 +4,10 @@ use crate::args;
 use crate::failure::Failure;
 use crate::filters::OpenArgs;
 use crate::format;
+use crate::input::refuse_to_read_and_replace;
 use crate::output::Output;
 use clap::Args;
 use mayhap::AnyFilter;
-use mayhap_codec::native::HashKey;
 use mayhap_codec::{Filter, Format};
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -51,6 +51,7 @@ pub(crate) struct MergeArgs {
 }
 
 pub(crate) fn merge(args: &MergeArgs, out: &mut impl Write) -> Result<ExitCode, Failure> {
+    refuse_as_output(&args.filters, args.output.as_deref())?;
     let mut merged: Option<(Filter, &Path)> = None;
     for path in &args.filters {
         let next = args.open.open_one(path)?;
@@ -103,6 +104,7 @@ pub(crate) struct ConvertArgs {
 }
 
 pub(crate) fn convert(args: &ConvertArgs, out: &mut impl Write) -> Result<ExitCode, Failure> {
+    refuse_as_output(std::slice::from_ref(&args.input), args.output.as_deref())?;
     let open = OpenArgs {
         from: args.from,
         fpr: args.fpr,
@@ -143,6 +145,7 @@ pub(crate) struct FoldArgs {
 
 /// Exit status 1: the filter could not be made smaller, and is written as it is.
 pub(crate) fn fold(args: &FoldArgs, out: &mut impl Write) -> Result<ExitCode, Failure> {
+    refuse_as_output(std::slice::from_ref(&args.input), args.output.as_deref())?;
     let open = OpenArgs {
         key_file: args.key_file.clone(),
         ..OpenArgs::default()
@@ -175,6 +178,10 @@ pub(crate) fn fold(args: &FoldArgs, out: &mut impl Write) -> Result<ExitCode, Fa
     Ok(ExitCode::from(u8::from(halvings == 0)))
 }
 
+fn refuse_as_output(inputs: &[PathBuf], output: Option<&Path>) -> Result<(), Failure> {
+    output.map_or(Ok(()), |output| refuse_to_read_and_replace(inputs, output))
+}
+
 fn write(
     path: Option<&Path>,
     filter: &Filter,
@@ -182,11 +189,6 @@ fn write(
     force: bool,
     out: &mut impl Write,
 ) -> Result<ExitCode, Failure> {
-    // Whoever keeps the key outside keeps it outside.
-    let hash_key = match open.key_file {
-        Some(_) => HashKey::Outside,
-        None => HashKey::Inside,
-    };
-    Output::new(path, filter.format(), hash_key, force)?.write(filter, out)?;
+    Output::new(path, filter.format(), open.hash_key(), force)?.write(filter, out)?;
     Ok(ExitCode::SUCCESS)
 }

@@ -1,13 +1,14 @@
 //! What goes out: filters to files, as a whole or not at all, and nothing replaced that is no filter.
 
 use crate::failure::Failure;
+use crate::input::is_standard;
+use crate::interrupt;
 use mayhap_codec::native::{self, HashKey};
 use mayhap_codec::sniff::{Sniffed, sniff};
 use mayhap_codec::{Filter, Format};
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, IsTerminal, Read, Write};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, Once};
 
 /// How much of a file is looked at to see what it is; filters that cannot be told by this are told by all of it.
 const LOOKED_AT: u64 = 64 << 20;
@@ -27,7 +28,8 @@ impl Output {
         hash_key: HashKey,
         force: bool,
     ) -> Result<Self, Failure> {
-        let path = path.filter(|path| path.as_os_str() != "-");
+        // A dash, as elsewhere.
+        let path = path.filter(|path| !is_standard(path));
         match path {
             None if io::stdout().is_terminal() => {
                 return Err(Failure::message(
@@ -38,17 +40,8 @@ impl Output {
             _ => {}
         }
         if let Some(path) = path {
-            let folder = match path.parent() {
-                Some(folder) if !folder.as_os_str().is_empty() => folder,
-                _ => Path::new("."),
-            };
-            if !folder.is_dir() {
-                return Err(Failure::message(format!(
-                    "{} is no folder: make it first, or give -o another place",
-                    folder.display()
-                )));
-            }
-            remove_when_interrupted(path);
+            refuse_what_cannot_be_written(path)?;
+            interrupt::remove_temporaries_of(path);
         }
         Ok(Self {
             path: path.map(Path::to_path_buf),
@@ -59,27 +52,91 @@ impl Output {
     /// Writes the filter; a file is there as a whole, or as it was.
     pub(crate) fn write(&self, filter: &Filter, stdout: &mut impl Write) -> Result<(), Failure> {
         match (&self.path, filter) {
+            (Some(path), filter) if is_no_file(path) => {
+                let bytes = self.encode(filter)?;
+                OpenOptions::new()
+                    .write(true)
+                    .open(path)
+                    .and_then(|mut file| file.write_all(&bytes))
+                    .map_err(|error| cannot_write(path, &error))
+            }
             (Some(path), Filter::Native(filter)) => native::save(filter, self.hash_key, path)
                 .map_err(|error| cannot_write(path, &error)),
             (Some(path), filter) => {
-                let bytes = encode(filter)?;
+                let bytes = self.encode(filter)?;
                 mayhap_codec::write_atomically(path, |mut file| file.write_all(&bytes))
                     .map_err(|error| cannot_write(path, &error))
             }
-            (None, Filter::Native(filter)) => {
-                let bytes = native::encode_with(filter, self.hash_key)
-                    .map_err(|error| Failure::message(error.to_string()))?;
-                Ok(stdout.write_all(&bytes)?)
-            }
-            (None, filter) => Ok(stdout.write_all(&encode(filter)?)?),
+            (None, filter) => Ok(stdout.write_all(&self.encode(filter)?)?),
         }
+    }
+
+    fn encode(&self, filter: &Filter) -> Result<Vec<u8>, Failure> {
+        match filter {
+            Filter::Native(filter) => native::encode_with(filter, self.hash_key),
+            filter => filter.encode(),
+        }
+        .map_err(|error| Failure::message(error.to_string()))
     }
 }
 
-fn encode(filter: &Filter) -> Result<Vec<u8>, Failure> {
-    filter
-        .encode()
-        .map_err(|error| Failure::message(error.to_string()))
+/// Pipes and devices are written to. Put in the place of one, a file would be a nasty surprise.
+fn is_no_file(path: &Path) -> bool {
+    fs::metadata(path).is_ok_and(|metadata| !metadata.is_file() && !metadata.is_dir())
+}
+
+/// A folder that takes no file is better known before hours of work than after them.
+pub(crate) fn refuse_what_cannot_be_written(path: &Path) -> Result<(), Failure> {
+    if is_no_file(path) {
+        return Ok(());
+    }
+    if path.is_dir() {
+        return Err(Failure::message(format!(
+            "{} is a folder: give the name of a file in it",
+            path.display()
+        )));
+    }
+    let resolved = fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
+    let folder = match resolved.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    };
+    if !folder.is_dir() {
+        return Err(Failure::message(format!(
+            "{} is no folder: make it first, or give another place",
+            folder.display()
+        )));
+    }
+    tempfile::tempfile_in(folder)
+        .map(drop)
+        .map_err(|error| cannot_write(path, &error))
+}
+
+/// Writes a drawing; what is there and is no drawing is somebody's, and stays.
+pub(crate) fn draw(path: &Path, svg: &str) -> Result<(), Failure> {
+    let told = |error: io::Error| {
+        Failure::message(format!(
+            "{} cannot be written ({error}): give --plot another place",
+            path.display()
+        ))
+    };
+    if is_no_file(path) {
+        return fs::write(path, svg).map_err(told);
+    }
+    let is_drawing = |bytes: &[u8]| bytes.is_empty() || bytes.starts_with(b"<svg");
+    let mut first = Vec::new();
+    if let Ok(file) = File::open(path) {
+        let read = file.take(4).read_to_end(&mut first);
+        read.map_err(told)?;
+    }
+    if !is_drawing(&first) {
+        return Err(Failure::message(format!(
+            "{} is there and is no drawing: give --plot another name",
+            path.display()
+        )));
+    }
+    interrupt::remove_temporaries_of(path);
+    mayhap_codec::write_atomically(path, |mut file| file.write_all(svg.as_bytes())).map_err(told)
 }
 
 pub(crate) fn cannot_write(path: &Path, error: &io::Error) -> Failure {
@@ -103,14 +160,7 @@ fn refuse_to_replace(path: &Path, format: Format) -> Result<(), Failure> {
         return Ok(());
     };
     if metadata.len() == 0 || !metadata.is_file() {
-        return if metadata.is_dir() {
-            Err(Failure::message(format!(
-                "{} is a folder: give the name of a file in it",
-                path.display()
-            )))
-        } else {
-            Ok(())
-        };
+        return Ok(());
     }
     let is_filter = if metadata.len() > LOOKED_AT {
         let mut first = [0; native::MAGIC.len()];
@@ -136,52 +186,4 @@ fn refuse_to_replace(path: &Path, format: Format) -> Result<(), Failure> {
         "{} is there and is no filter: give another name, or --force to replace it",
         path.display()
     )))
-}
-
-/// Files whose temporary twins go when the program is interrupted.
-static UNDER_WAY: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
-
-/// From now on an interrupted program leaves no half file beside `path`.
-pub(crate) fn remove_when_interrupted(path: &Path) {
-    static HANDLER: Once = Once::new();
-    if let Ok(mut files) = UNDER_WAY.lock() {
-        files.push(path.to_path_buf());
-    }
-    HANDLER.call_once(|| {
-        // Without a handler a leftover is the worst that happens.
-        let _ = ctrlc::set_handler(|| {
-            if let Ok(files) = UNDER_WAY.lock() {
-                for path in files.iter() {
-                    mayhap_codec::remove_temporaries(path);
-                }
-            }
-            std::process::exit(130);
-        });
-    });
-}
-
-/// The right to change a file, for one program at a time: kept until it is dropped.
-pub(crate) struct Lock(#[expect(dead_code, reason = "held, not used")] File);
-
-/// Waits until nobody else changes a file. The lock is a file beside it, because the file itself is replaced.
-pub(crate) fn lock(path: &Path) -> Result<Lock, Failure> {
-    let mut name = std::ffi::OsString::from(".");
-    name.push(path.file_name().unwrap_or_default());
-    name.push(".lock");
-    let beside = path.with_file_name(name);
-    let file = OpenOptions::new()
-        .create(true)
-        .truncate(false)
-        .write(true)
-        .open(&beside)
-        .map_err(|error| cannot_write(&beside, &error))?;
-    if file.try_lock().is_err() {
-        let _ = writeln!(
-            io::stderr(),
-            "mayhap: waiting for another run that changes {}",
-            path.display()
-        );
-        file.lock().map_err(|error| cannot_write(&beside, &error))?;
-    }
-    Ok(Lock(file))
 }

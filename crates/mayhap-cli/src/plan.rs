@@ -8,6 +8,7 @@ mod cost;
 use crate::args::PlanArgs;
 use crate::failure::Failure;
 use crate::format;
+use crate::output::draw;
 use cost::Costs;
 use mayhap::Kind;
 use mayhap::plan::{BloomPlan, Choice, GrowingPlan, Wishes};
@@ -23,12 +24,7 @@ pub(crate) fn run(args: &PlanArgs, out: &mut impl Write) -> Result<ExitCode, Fai
             Some(costs) => costs.svg(keys, rate)?,
             None => chart::svg(keys, rate),
         };
-        std::fs::write(path, svg).map_err(|error| {
-            Failure::message(format!(
-                "{} cannot be written ({error}): give --plot another place",
-                path.display()
-            ))
-        })?;
+        draw(path, &svg)?;
     }
     if args.json {
         writeln!(out, "{}", figures.json()?)?;

@@ -20,8 +20,18 @@ pub(crate) struct Progress {
 impl Progress {
     /// Of `total` bytes, if that is known (packed inputs grow when they are read, and show no end).
     pub(crate) fn of(bytes: Arc<AtomicU64>, total: Option<u64>) -> Self {
+        Self::shown_if(io::stderr().is_terminal(), bytes, total)
+    }
+
+    /// The same for a verb that prints lines: none where the two would get mixed up.
+    pub(crate) fn beside_lines(bytes: Arc<AtomicU64>, total: Option<u64>) -> Self {
+        let is_seen = io::stderr().is_terminal() && !io::stdout().is_terminal();
+        Self::shown_if(is_seen, bytes, total)
+    }
+
+    fn shown_if(is_seen: bool, bytes: Arc<AtomicU64>, total: Option<u64>) -> Self {
         let is_done = Arc::new(AtomicBool::new(false));
-        let thread = io::stderr().is_terminal().then(|| {
+        let thread = is_seen.then(|| {
             let is_done = Arc::clone(&is_done);
             thread::spawn(move || show(&bytes, total, &is_done))
         });

@@ -5,9 +5,12 @@ mod seen;
 use crate::args::{self, threads};
 use crate::check::print_runs;
 use crate::failure::Failure;
+use crate::filters::refuse_standard_input;
 use crate::format;
 use crate::input::{Block, InputArgs, in_order};
-use crate::output::{self, lock};
+use crate::interrupt;
+use crate::lock::lock;
+use crate::output;
 use crate::progress::Progress;
 use clap::Args;
 use mayhap::{HashScheme, KeyHash};
@@ -22,11 +25,11 @@ use std::time::Duration;
 pub(crate) const EXAMPLES: &str = "\
 Examples:
   mayhap uniq urls.txt > once.txt
-  mayhap uniq --state seen.mayhap found.txt >> queue.txt   no URL twice, over all runs
-  mayhap uniq --state seen.mayhap --window 24h < found.txt and again after a day
-  mayhap uniq -d urls.txt                                  the repeated ones
-  mayhap uniq -c urls.txt                                  how many different ones
-  mayhap uniq --capacity 5M --fpr 1e-4 urls.txt            less memory, for about five million different lines
+  mayhap uniq --state seen.mayhap found.txt >> queue.txt    no URL twice, over all runs
+  mayhap uniq --state seen.mayhap --window 24h < found.txt  and again after a day
+  mayhap uniq -d urls.txt                                   the repeated ones
+  mayhap uniq -c urls.txt                                   how many different ones
+  mayhap uniq --capacity 5M --fpr 1e-4 urls.txt             less memory, for about five million different lines
 
 Lines need not be sorted, and memory does not depend on their length. A line that was seen is never printed
 again; one that was not is dropped by mistake at the rate --fpr, and at the end stderr tells how many that
@@ -100,14 +103,17 @@ fn hash(block: Block, scheme: HashScheme) -> Hashed {
 
 pub(crate) fn run(args: &UniqArgs, out: &mut impl Write) -> Result<ExitCode, Failure> {
     if let Some(state) = &args.state {
+        refuse_standard_input(state)?;
         args.input.refuse_as_output(state)?;
-        output::remove_when_interrupted(state);
+        output::refuse_what_cannot_be_written(state)?;
+        interrupt::remove_temporaries_of(state);
     }
+    args.input.refuse_as_standard_output()?;
     let _lock = args.state.as_deref().map(lock).transpose()?;
     let mut seen = Seen::open(args)?;
     let scheme = seen.scheme();
     let blocks = args.input.blocks();
-    let _progress = Progress::of(blocks.bytes_read(), args.input.size());
+    let progress = Progress::beside_lines(blocks.bytes_read(), args.input.size());
     let is_small = args.input.size().is_some_and(|size| size < SMALL);
     let threads = if is_small { 1 } else { threads(args.threads) };
     let (mut lines, mut kept, mut printed) = (0, 0, 0);
@@ -141,13 +147,14 @@ pub(crate) fn run(args: &UniqArgs, out: &mut impl Write) -> Result<ExitCode, Fai
     }
     // Lines that did not get out must not count as seen.
     out.flush()?;
+    let rate = seen.rate();
     if let Some(path) = &args.state {
         mayhap_codec::native::save(&seen.into_filter(), HashKey::Inside, path)
             .map_err(|error| output::cannot_write(path, &error))?;
-        tell(args, lines, kept, None);
-    } else {
-        let rate = seen.rate();
-        tell(args, lines, kept, Some(rate));
+    }
+    drop(progress);
+    if !args.quiet {
+        tell(lines, kept, rate);
     }
     Ok(ExitCode::from(u8::from(printed == 0)))
 }
@@ -168,11 +175,7 @@ fn select(ends: &[usize], is_new: &[bool], wanted: bool, runs: &mut Vec<Range<us
 }
 
 /// How many lines may have been dropped by mistake.
-fn tell(args: &UniqArgs, lines: u64, kept: u64, rate: Option<f64>) {
-    if args.quiet {
-        return;
-    }
-    let rate = rate.unwrap_or_else(|| args.fpr.unwrap_or(RATE));
+fn tell(lines: u64, kept: u64, rate: f64) {
     // Each new line was dropped with at most the rate that the filter has come to by now.
     let expected = (kept as f64 * rate / (1.0 - rate).max(f64::MIN_POSITIVE))
         .min(lines.saturating_sub(kept) as f64);

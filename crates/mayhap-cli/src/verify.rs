@@ -3,9 +3,10 @@
 use crate::failure::Failure;
 use crate::filters::{OpenArgs, read};
 use crate::format;
+use crate::input::refuse_to_read_and_replace;
 use crate::output::Output;
 use clap::Args;
-use mayhap_codec::native::{self, HashKey};
+use mayhap_codec::native;
 use mayhap_codec::{Filter, Format, Limits};
 use std::io::Write;
 use std::path::PathBuf;
@@ -38,6 +39,9 @@ pub(crate) struct VerifyArgs {
 }
 
 pub(crate) fn run(args: &VerifyArgs, out: &mut impl Write) -> Result<ExitCode, Failure> {
+    if let Some(output) = &args.output {
+        refuse_to_read_and_replace(std::slice::from_ref(&args.file), output)?;
+    }
     let bytes = read(&args.file)?;
     if args.repair.is_some() {
         return repair(args, &bytes, out);
@@ -65,11 +69,12 @@ fn repair(args: &VerifyArgs, bytes: &[u8], out: &mut impl Write) -> Result<ExitC
     };
     let repaired = native::repair_with_ones(bytes, limits, args.open.key()?)
         .map_err(|error| Failure::message(format!("{}: {error}", args.file.display())))?;
-    let hash_key = match args.open.key_file {
-        Some(_) => HashKey::Outside,
-        None => HashKey::Inside,
-    };
-    let output = Output::new(args.output.as_deref(), Format::Mayhap, hash_key, args.force)?;
+    let output = Output::new(
+        args.output.as_deref(),
+        Format::Mayhap,
+        args.open.hash_key(),
+        args.force,
+    )?;
     output.write(&Filter::Native(repaired.filter), out)?;
     writeln!(
         out,

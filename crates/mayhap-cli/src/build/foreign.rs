@@ -1,6 +1,7 @@
 //! Filters of other systems: sized by their rules, filled key by key.
 
 use super::BuildArgs;
+use super::source::cannot_spool;
 use crate::failure::Failure;
 use crate::filters::{Keys, keys};
 use crate::input::{Block, Blocks, InputArgs};
@@ -92,7 +93,7 @@ struct Spool {
 
 impl Spool {
     fn new() -> Result<Self, Failure> {
-        let file = tempfile::tempfile().map_err(|error| super::native::cannot_spool(&error))?;
+        let file = tempfile::tempfile().map_err(|error| cannot_spool(&error))?;
         Ok(Self {
             file: BufWriter::new(file),
             count: 0,
@@ -105,11 +106,11 @@ impl Spool {
         self.file
             .write_all(&length)
             .and_then(|()| self.file.write_all(key))
-            .map_err(|error| super::native::cannot_spool(&error))
+            .map_err(|error| cannot_spool(&error))
     }
 
     fn each(self, mut each: impl FnMut(&[u8]) -> Result<(), Failure>) -> Result<(), Failure> {
-        let cannot = |error: io::Error| super::native::cannot_spool(&error);
+        let cannot = |error: io::Error| cannot_spool(&error);
         let mut file = self
             .file
             .into_inner()

@@ -1,26 +1,21 @@
 //! mayhap's own filters, by kind.
 
+use super::source::Source;
 use super::{BuildArgs, RATE};
-use crate::args::threads;
 use crate::failure::Failure;
-use crate::filters::{Keys, keys};
-use crate::input::{Block, InputArgs, in_order};
+use crate::input::{InputArgs, in_order};
 use crate::progress::Progress;
 use mayhap::plan::classic::ClassicPlan;
 use mayhap::plan::{BloomPlan, CuckooPlan, GrowingPlan, WindowPlan};
 use mayhap::{
-    AnyFilter, Bloom, ClassicBloom, Clearing, CountingBloom, Cuckoo, Excepting, Fuse, GrowingBloom,
-    HashScheme, KeyHash, Kind, OnConflict, Retouched, Ribbon, Scheme, SharedBloom, Timestamp,
-    WindowBloom,
+    AnyFilter, Bloom, ClassicBloom, Clearing, CountingBloom, Cuckoo, Excepting, Full, Fuse,
+    GrowingBloom, HashScheme, KeyHash, Kind, OnConflict, Refused, Retouched, Ribbon, Scheme,
+    SharedBloom, Timestamp, WindowBloom,
 };
 use mayhap_codec::{Filter, KeyReader, Parameters, hadoop};
-use std::fs::File;
-use std::io::{self, BufReader, BufWriter, Read, Seek, Write};
+use std::io::{self, Write};
 use std::ops::ControlFlow;
 use std::time::SystemTime;
-
-/// How many hashes are taken from the spool at a time.
-const BATCH: usize = 1 << 16;
 
 pub(super) fn build(
     args: &BuildArgs,
@@ -48,19 +43,23 @@ pub(super) fn build(
         Kind::Growing if args.capacity.is_none() && !args.input.are_regular_files() => {
             // It needs no number.
             let mut filter = empty(args, kind, FIRST_GUESS, rate, scheme)?;
-            source.each(|hashes| insert(&mut filter, hashes))?;
+            source.each(|hashes| insert(&mut filter, hashes).map_err(no_room))?;
             filter
         }
         Kind::Retouched => {
             let (count, hashes) = source.counted()?;
             let mut filter = empty(args, kind, count, rate, scheme)?;
-            hashes.each(&source, |hashes| insert(&mut filter, hashes))?;
+            hashes.each(&source, |hashes| {
+                insert(&mut filter, hashes).map_err(no_room)
+            })?;
             retouch(filter, args, parameters, &source)?
         }
         kind => {
             let (count, hashes) = source.counted()?;
             let mut filter = empty(args, kind, count, rate, scheme)?;
-            hashes.each(&source, |hashes| insert(&mut filter, hashes))?;
+            hashes.each(&source, |hashes| {
+                insert(&mut filter, hashes).map_err(no_room)
+            })?;
             filter
         }
     };
@@ -142,20 +141,31 @@ pub(crate) fn now() -> Timestamp {
 }
 
 /// Puts hashes into a filter of any kind that takes them.
-pub(crate) fn insert(filter: &mut AnyFilter, hashes: &[KeyHash]) -> Result<(), Failure> {
+pub(crate) fn insert(filter: &mut AnyFilter, hashes: &[KeyHash]) -> Result<(), Refused> {
     match filter {
         AnyFilter::Bloom(filter) => filter.insert_hashes(hashes),
         AnyFilter::Growing(filter) => filter.insert_hashes(hashes),
         AnyFilter::Window(filter) => filter.insert_hashes(hashes, now()),
         filter => {
             for &hash in hashes {
-                filter.try_insert_hash(hash).map_err(|error| {
-                    Failure::message(format!("{error}; give a larger --capacity if it is full"))
-                })?;
+                filter.try_insert_hash(hash)?;
             }
         }
     }
     Ok(())
+}
+
+/// Why a filter that is being built takes no more.
+fn no_room(error: Refused) -> Failure {
+    Failure::message(match error {
+        Refused::Full(Full::Table { capacity, .. }) => {
+            format!("there is room for {capacity} keys, and more came: give a larger --capacity")
+        }
+        Refused::Full(Full::Copies { copies }) => format!(
+            "a line comes more than {copies} times, and no more copies fit: take the repeated ones out with `mayhap uniq`"
+        ),
+        other => other.to_string(),
+    })
 }
 
 /// The default kind, on all cores.
@@ -216,7 +226,7 @@ fn with_exceptions(source: &Source<'_>, kind: Kind, rate: f64) -> Result<Filter,
         Kind::Ribbon => Ribbon::build_with(&hashes, rate, scheme)?.into(),
         kind => {
             let mut filter = empty(args, kind, hashes.len() as u64, rate, scheme)?;
-            insert(&mut filter, &hashes)?;
+            insert(&mut filter, &hashes).map_err(no_room)?;
             filter
         }
     };
@@ -295,135 +305,4 @@ fn read_keys(list: &InputArgs, reader: &KeyReader) -> Result<Vec<Vec<u8>>, Failu
         key.map_err(|error| crate::filters::not_a_key(number, &error))
     });
     read.collect()
-}
-
-/// Where the hashes of keys come from.
-struct Source<'a> {
-    args: &'a BuildArgs,
-    reader: KeyReader,
-    scheme: HashScheme,
-}
-
-impl Source<'_> {
-    fn blocks(&self) -> crate::input::Blocks {
-        let blocks = self.args.input.blocks();
-        if self.reader.is_verbatim() {
-            blocks
-        } else {
-            blocks.counted()
-        }
-    }
-
-    fn threads(&self) -> usize {
-        threads(self.args.threads)
-    }
-
-    fn hashes(&self, block: &Block) -> Result<Vec<KeyHash>, Failure> {
-        if self.reader.is_verbatim() {
-            let lines = block.lines().map(|line| self.scheme.hash(block.key(line)));
-            return Ok(lines.collect());
-        }
-        let mut lines = Keys::Verbatim(Vec::new());
-        keys(block, &self.reader, &mut lines)?;
-        let mut hashes = Vec::with_capacity(lines.len());
-        lines.each(|key| {
-            hashes.push(self.scheme.hash(key));
-            Ok(())
-        })?;
-        Ok(hashes)
-    }
-
-    /// Block by block.
-    fn each(&self, mut take: impl FnMut(&[KeyHash]) -> Result<(), Failure>) -> Result<(), Failure> {
-        let blocks = self.blocks();
-        let _progress = Progress::of(blocks.bytes_read(), self.args.input.size());
-        let threads = if self.args.input.are_regular_files() {
-            self.threads()
-        } else {
-            1
-        };
-        in_order(
-            blocks,
-            threads,
-            |block| self.hashes(&block),
-            |hashes| take(&hashes?).map(|()| ControlFlow::Continue(())),
-        )
-    }
-
-    fn all(&self) -> Result<Vec<KeyHash>, Failure> {
-        let mut all = Vec::new();
-        self.each(|hashes| {
-            all.extend_from_slice(hashes);
-            Ok(())
-        })?;
-        Ok(all)
-    }
-
-    /// How many keys there are, unless that is said, and a way to their hashes.
-    fn counted(&self) -> Result<(u64, Hashes), Failure> {
-        if let Some(capacity) = self.args.capacity {
-            return Ok((capacity, Hashes::Again));
-        }
-        if self.args.bits.is_some() {
-            return Ok((1, Hashes::Again));
-        }
-        if self.args.input.are_regular_files() {
-            return Ok((self.args.input.count_lines()?, Hashes::Again));
-        }
-        let file = tempfile::tempfile().map_err(|error| cannot_spool(&error))?;
-        let mut file = BufWriter::new(file);
-        let mut count = 0;
-        self.each(|hashes| {
-            count += hashes.len() as u64;
-            hashes.iter().try_for_each(|hash| {
-                let bytes = hash.to_u64().to_le_bytes();
-                file.write_all(&bytes).map_err(|error| cannot_spool(&error))
-            })
-        })?;
-        let mut file = file
-            .into_inner()
-            .map_err(|error| cannot_spool(error.error()))?;
-        file.rewind().map_err(|error| cannot_spool(&error))?;
-        Ok((count, Hashes::Spooled { file, count }))
-    }
-}
-
-/// Hashes that are made (again) from the input, or lie in a file.
-enum Hashes {
-    Again,
-    Spooled { file: File, count: u64 },
-}
-
-impl Hashes {
-    fn each(
-        self,
-        source: &Source<'_>,
-        mut take: impl FnMut(&[KeyHash]) -> Result<(), Failure>,
-    ) -> Result<(), Failure> {
-        let Self::Spooled { file, count } = self else {
-            return source.each(take);
-        };
-        let mut file = BufReader::new(file);
-        let mut left = count;
-        let mut hashes = Vec::with_capacity(BATCH);
-        while left > 0 {
-            hashes.clear();
-            for _ in 0..left.min(BATCH as u64) {
-                let mut bytes = [0; 8];
-                file.read_exact(&mut bytes)
-                    .map_err(|error| cannot_spool(&error))?;
-                let bits = u64::from_le_bytes(bytes);
-                hashes.push(source.scheme.stored_hash(bits));
-            }
-            left -= hashes.len() as u64;
-            take(&hashes)?;
-        }
-        Ok(())
-    }
-}
-
-pub(super) fn cannot_spool(error: &io::Error) -> Failure {
-    Failure::message(format!(
-        "keys cannot be kept in a temporary file ({error}): give --capacity, or set TMPDIR to a folder with room"
-    ))
 }

@@ -1,6 +1,7 @@
 //! What comes in: files or standard input, unpacked if packed, in blocks of whole lines.
 
 mod block;
+mod lz4;
 mod pipeline;
 mod unpack;
 
@@ -9,6 +10,7 @@ pub(crate) use pipeline::in_order;
 
 use crate::failure::Failure;
 use clap::Args;
+use same_file::{Handle, is_same_file};
 use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -111,36 +113,67 @@ impl InputArgs {
 
     /// Nothing is read and replaced at once.
     pub(crate) fn refuse_as_output(&self, output: &Path) -> Result<(), Failure> {
+        refuse_to_read_and_replace(&self.paths(), output)
+    }
+
+    /// What is printed into an input would be read again, without end.
+    pub(crate) fn refuse_as_standard_output(&self) -> Result<(), Failure> {
+        let Ok(stdout) = Handle::stdout() else {
+            return Ok(());
+        };
+        let is_file = |file: &File| file.metadata().is_ok_and(|metadata| metadata.is_file());
+        if !is_file(stdout.as_file()) {
+            return Ok(());
+        }
         for input in self.paths() {
-            if !is_standard(&input) && same_file(&input, output) {
-                return Err(Failure::message(format!(
-                    "{} is an input and the output: write to another file",
-                    output.display()
-                )));
+            let handle = if is_standard(&input) {
+                Handle::stdin()
+            } else if input.is_file() {
+                Handle::from_path(&input)
+            } else {
+                continue;
+            };
+            if handle.is_ok_and(|handle| handle == stdout) {
+                return Err(read_and_replaced(&input));
             }
         }
         Ok(())
     }
 }
 
+/// Nothing is read and replaced at once.
+pub(crate) fn refuse_to_read_and_replace(inputs: &[PathBuf], output: &Path) -> Result<(), Failure> {
+    let is_replaced = |input: &PathBuf| !is_standard(input) && same_file(input, output);
+    if inputs.iter().any(is_replaced) {
+        return Err(read_and_replaced(output));
+    }
+    Ok(())
+}
+
+/// Whether two paths lead to one file.
+pub(crate) fn same_file(one: &Path, other: &Path) -> bool {
+    // Pipes are not opened to be looked at.
+    one.is_file() && other.is_file() && is_same_file(one, other).unwrap_or(false)
+}
+
+fn read_and_replaced(path: &Path) -> Failure {
+    Failure::message(format!(
+        "{} is an input and the output: write to another file",
+        name(path)
+    ))
+}
+
+/// What an input is called when one speaks of it.
+fn name(path: &Path) -> String {
+    if is_standard(path) {
+        "standard input".to_owned()
+    } else {
+        path.display().to_string()
+    }
+}
+
 pub(crate) fn is_standard(path: &Path) -> bool {
     path.as_os_str() == "-"
-}
-
-#[cfg(unix)]
-pub(crate) fn same_file(one: &Path, other: &Path) -> bool {
-    use std::os::unix::fs::MetadataExt;
-    let id = |path: &Path| {
-        fs::metadata(path)
-            .map(|found| (found.dev(), found.ino()))
-            .ok()
-    };
-    id(one).is_some_and(|id_of_one| Some(id_of_one) == id(other))
-}
-
-#[cfg(not(unix))]
-pub(crate) fn same_file(one: &Path, other: &Path) -> bool {
-    fs::canonicalize(one).is_ok_and(|one| fs::canonicalize(other).is_ok_and(|other| one == other))
 }
 
 /// Opens an input and unpacks it by its first bytes.
@@ -166,17 +199,13 @@ pub(crate) fn open_file(path: &Path) -> Result<File, Failure> {
 }
 
 pub(crate) fn cannot_read(path: &Path, error: &io::Error) -> Failure {
-    let name = if is_standard(path) {
-        "standard input".into()
-    } else {
-        path.display().to_string()
-    };
+    let name = name(path);
+    // What does not come from the system comes from an unpacker.
+    let is_unpacking = error.raw_os_error().is_none();
     let advice = match error.kind() {
         io::ErrorKind::NotFound => "give the path of a file that is there",
         io::ErrorKind::PermissionDenied => "ask its owner for the permission to read it",
-        io::ErrorKind::UnexpectedEof | io::ErrorKind::InvalidData | io::ErrorKind::InvalidInput => {
-            "it is damaged or cut off: unpack it by hand to see how far it goes"
-        }
+        _ if is_unpacking => "it is damaged or cut off: unpack it by hand to see how far it goes",
         _ => "look at the disk or the pipe that it comes from",
     };
     Failure::message(format!("{name} cannot be read ({error}): {advice}"))

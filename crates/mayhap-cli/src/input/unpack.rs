@@ -1,5 +1,6 @@
 //! Packed inputs, known by their first bytes.
 
+use super::lz4::Frames;
 use std::io::{self, BufReader, Cursor, Read};
 
 const LONGEST_MAGIC: usize = 6;
@@ -30,7 +31,7 @@ pub(super) fn by_magic(mut input: impl Read + Send + 'static) -> io::Result<Box<
     } else if magic.starts_with(b"\xfd7zXZ\0") {
         Box::new(lzma_rust2::XzReader::new(whole, true))
     } else if magic.starts_with(b"\x04\x22\x4d\x18") {
-        Box::new(lz4_flex::frame::FrameDecoder::new(whole))
+        Box::new(Frames::new(whole))
     } else {
         Box::new(whole)
     })

@@ -3,10 +3,10 @@
 use super::{BYTES_A_KEY, FIRST_GUESS, RATE, UniqArgs};
 use crate::build::{now, random_key};
 use crate::failure::Failure;
-use crate::filters::OpenArgs;
+use crate::filters::{OpenArgs, read};
 use mayhap::plan::{GrowingPlan, WindowPlan};
 use mayhap::{AnyFilter, GrowingBloom, HashScheme, KeyHash, WindowBloom};
-use mayhap_codec::Filter;
+use mayhap_codec::{Filter, Found, native};
 use std::path::Path;
 
 pub(super) enum Seen {
@@ -53,20 +53,31 @@ impl Seen {
                 path.display()
             )))
         };
-        let filter = OpenArgs::default().open_one(path)?;
-        let asked = match &filter {
-            Filter::Native(filter) => filter.stats().false_positive_rate,
-            _ => return refuse("is another system's filter: make a state with uniq"),
+        let bytes = read(path)?;
+        if !bytes.starts_with(&native::MAGIC) {
+            return refuse("is no state: move it away, and uniq makes one");
+        }
+        let mut found = OpenArgs::default().open_bytes(path, &bytes)?;
+        let Some(Found {
+            filter: Filter::Native(filter),
+            ..
+        }) = found.pop()
+        else {
+            return refuse("is no state: move it away, and uniq makes one");
         };
+        let asked = filter.stats().false_positive_rate;
         if args
             .fpr
             .is_some_and(|rate| rate.to_bits() != asked.to_bits())
         {
             return refuse(&format!("has a rate of {asked:e}: leave --fpr out"));
         }
+        if args.keyed && !is_keyed(&filter) {
+            return refuse("was made without a secret key: leave --keyed out");
+        }
         match (filter, args.window) {
-            (Filter::Native(AnyFilter::Growing(filter)), None) => Ok(Self::Growing(filter)),
-            (Filter::Native(AnyFilter::Window(filter)), window) => {
+            (AnyFilter::Growing(filter), None) => Ok(Self::Growing(filter)),
+            (AnyFilter::Window(filter), window) => {
                 let own = u128::from(filter.plan().window_ms());
                 match window {
                     Some(window) if window.as_millis() != own => refuse(&format!(
@@ -76,17 +87,15 @@ impl Seen {
                     _ => Ok(Self::Window(filter)),
                 }
             }
-            (Filter::Native(AnyFilter::Growing(_)), Some(_)) => {
-                refuse("forgets nothing: leave --window out")
-            }
-            (Filter::Native(other), _) => refuse(&format!(
+            (AnyFilter::Growing(_), Some(_)) => refuse("forgets nothing: leave --window out"),
+            (other, _) => refuse(&format!(
                 "is a {} filter, and a state is a growing or a window one: make it with uniq",
                 other.kind()
             )),
-            _ => refuse("is no state: make one with uniq"),
         }
     }
 
+    /// What lines are hashed with.
     pub(super) fn scheme(&self) -> HashScheme {
         match self {
             Self::Growing(filter) => filter.scheme(),
@@ -125,4 +134,13 @@ impl Seen {
             Self::Window(filter) => filter.into(),
         }
     }
+}
+
+fn is_keyed(filter: &AnyFilter) -> bool {
+    let scheme = match filter {
+        AnyFilter::Growing(filter) => filter.scheme(),
+        AnyFilter::Window(filter) => filter.scheme(),
+        _ => return false,
+    };
+    matches!(scheme, HashScheme::Sip13(_))
 }

@@ -1,13 +1,26 @@
 //! The program as its users meet it: a process with arguments, two streams and an exit code.
 
 mod bench;
+mod dictionary;
+mod disk;
+mod folder;
 mod golden;
 mod guide;
+mod help;
 mod in_place;
 mod input;
 mod join;
+mod keyed;
+mod kinds;
+mod lines;
 mod manners;
+mod packed;
 mod plan;
+mod refusals;
+mod replaced;
+mod states;
+mod streams;
+mod told;
 
 use std::process::{Command, Output, Stdio};
 

@@ -1,0 +1,150 @@
+//! The hashes of the keys that come in: block by block, all at once, or counted first.
+
+use super::BuildArgs;
+use crate::args::threads;
+use crate::failure::Failure;
+use crate::filters::{Keys, keys};
+use crate::input::{Block, Blocks, in_order};
+use crate::progress::Progress;
+use mayhap::{HashScheme, KeyHash};
+use mayhap_codec::KeyReader;
+use std::fs::File;
+use std::io::{self, BufReader, BufWriter, Read, Seek, Write};
+use std::ops::ControlFlow;
+
+/// How many hashes are taken from the spool at a time.
+const BATCH: usize = 1 << 16;
+
+/// Where the hashes of keys come from.
+pub(super) struct Source<'a> {
+    pub(super) args: &'a BuildArgs,
+    pub(super) reader: KeyReader,
+    pub(super) scheme: HashScheme,
+}
+
+impl Source<'_> {
+    pub(super) fn blocks(&self) -> Blocks {
+        let blocks = self.args.input.blocks();
+        if self.reader.is_verbatim() {
+            blocks
+        } else {
+            blocks.counted()
+        }
+    }
+
+    pub(super) fn threads(&self) -> usize {
+        threads(self.args.threads)
+    }
+
+    pub(super) fn hashes(&self, block: &Block) -> Result<Vec<KeyHash>, Failure> {
+        if self.reader.is_verbatim() {
+            let lines = block.lines().map(|line| self.scheme.hash(block.key(line)));
+            return Ok(lines.collect());
+        }
+        let mut lines = Keys::Verbatim(Vec::new());
+        keys(block, &self.reader, &mut lines)?;
+        let mut hashes = Vec::with_capacity(lines.len());
+        lines.each(|key| {
+            hashes.push(self.scheme.hash(key));
+            Ok(())
+        })?;
+        Ok(hashes)
+    }
+
+    /// Block by block.
+    pub(super) fn each(
+        &self,
+        mut take: impl FnMut(&[KeyHash]) -> Result<(), Failure>,
+    ) -> Result<(), Failure> {
+        let blocks = self.blocks();
+        let _progress = Progress::of(blocks.bytes_read(), self.args.input.size());
+        let threads = if self.args.input.are_regular_files() {
+            self.threads()
+        } else {
+            1
+        };
+        in_order(
+            blocks,
+            threads,
+            |block| self.hashes(&block),
+            |hashes| take(&hashes?).map(|()| ControlFlow::Continue(())),
+        )
+    }
+
+    pub(super) fn all(&self) -> Result<Vec<KeyHash>, Failure> {
+        let mut all = Vec::new();
+        self.each(|hashes| {
+            all.extend_from_slice(hashes);
+            Ok(())
+        })?;
+        Ok(all)
+    }
+
+    /// How many keys there are, unless that is said, and a way to their hashes.
+    pub(super) fn counted(&self) -> Result<(u64, Hashes), Failure> {
+        if let Some(capacity) = self.args.capacity {
+            return Ok((capacity, Hashes::Again));
+        }
+        if self.args.bits.is_some() {
+            return Ok((1, Hashes::Again));
+        }
+        if self.args.input.are_regular_files() {
+            return Ok((self.args.input.count_lines()?, Hashes::Again));
+        }
+        let file = tempfile::tempfile().map_err(|error| cannot_spool(&error))?;
+        let mut file = BufWriter::new(file);
+        let mut count = 0;
+        self.each(|hashes| {
+            count += hashes.len() as u64;
+            hashes.iter().try_for_each(|hash| {
+                let bytes = hash.to_u64().to_le_bytes();
+                file.write_all(&bytes).map_err(|error| cannot_spool(&error))
+            })
+        })?;
+        let mut file = file
+            .into_inner()
+            .map_err(|error| cannot_spool(error.error()))?;
+        file.rewind().map_err(|error| cannot_spool(&error))?;
+        Ok((count, Hashes::Spooled { file, count }))
+    }
+}
+
+/// Hashes that are made (again) from the input, or lie in a file.
+pub(super) enum Hashes {
+    Again,
+    Spooled { file: File, count: u64 },
+}
+
+impl Hashes {
+    pub(super) fn each(
+        self,
+        source: &Source<'_>,
+        mut take: impl FnMut(&[KeyHash]) -> Result<(), Failure>,
+    ) -> Result<(), Failure> {
+        let Self::Spooled { file, count } = self else {
+            return source.each(take);
+        };
+        let mut file = BufReader::new(file);
+        let mut left = count;
+        let mut hashes = Vec::with_capacity(BATCH);
+        while left > 0 {
+            hashes.clear();
+            for _ in 0..left.min(BATCH as u64) {
+                let mut bytes = [0; 8];
+                file.read_exact(&mut bytes)
+                    .map_err(|error| cannot_spool(&error))?;
+                let bits = u64::from_le_bytes(bytes);
+                hashes.push(source.scheme.stored_hash(bits));
+            }
+            left -= hashes.len() as u64;
+            take(&hashes)?;
+        }
+        Ok(())
+    }
+}
+
+pub(super) fn cannot_spool(error: &io::Error) -> Failure {
+    Failure::message(format!(
+        "keys cannot be kept in a temporary file ({error}): give --capacity, or set TMPDIR to a folder with room"
+    ))
+}

@@ -1,0 +1,63 @@
+//! LZ4 frames, one after the other, to the very end.
+//!
+//! The decoder says "no more" after each frame, and also where a file is cut off between two blocks. Only the second one has
+//! met the end of the file on the way, by which they are told apart.
+
+use lz4_flex::frame::FrameDecoder;
+use std::io::{self, Read};
+
+pub(super) struct Frames<R: Read> {
+    decoder: FrameDecoder<Watched<R>>,
+    is_between_frames: bool,
+}
+
+impl<R: Read> Frames<R> {
+    pub(super) fn new(input: R) -> Self {
+        let watched = Watched {
+            input,
+            bytes: 0,
+            is_at_end: false,
+        };
+        Self {
+            decoder: FrameDecoder::new(watched),
+            is_between_frames: false,
+        }
+    }
+}
+
+impl<R: Read> Read for Frames<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        loop {
+            let before = self.decoder.get_ref().bytes;
+            let read = self.decoder.read(buffer)?;
+            if read > 0 || buffer.is_empty() {
+                self.is_between_frames = false;
+                return Ok(read);
+            }
+            let watched = self.decoder.get_ref();
+            if !watched.is_at_end {
+                self.is_between_frames = true;
+            } else if self.is_between_frames && watched.bytes == before {
+                return Ok(0);
+            } else {
+                return Err(io::ErrorKind::UnexpectedEof.into());
+            }
+        }
+    }
+}
+
+/// An input, how much of it was read, and whether its end was met.
+struct Watched<R> {
+    input: R,
+    bytes: u64,
+    is_at_end: bool,
+}
+
+impl<R: Read> Read for Watched<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.input.read(buffer)?;
+        self.bytes += read as u64;
+        self.is_at_end = read == 0 && !buffer.is_empty();
+        Ok(read)
+    }
+}
