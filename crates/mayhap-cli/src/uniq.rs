@@ -81,24 +81,16 @@ pub(crate) struct UniqArgs {
     input: InputArgs,
 }
 
-/// A block, where its lines lie, and their hashes.
+/// A block, and the hashes of its lines.
 struct Hashed {
     block: Block,
-    ends: Vec<usize>,
     hashes: Vec<KeyHash>,
 }
 
 fn hash(block: Block, scheme: HashScheme) -> Hashed {
-    let (mut ends, mut hashes) = (Vec::new(), Vec::new());
-    for line in block.lines() {
-        ends.push(line.end);
-        hashes.push(scheme.hash(block.key(line)));
-    }
-    Hashed {
-        block,
-        ends,
-        hashes,
-    }
+    let hashes = block.lines().map(|line| scheme.hash(block.key(line)));
+    let hashes = hashes.collect();
+    Hashed { block, hashes }
 }
 
 pub(crate) fn run(args: &UniqArgs, out: &mut impl Write) -> Result<ExitCode, Failure> {
@@ -124,16 +116,16 @@ pub(crate) fn run(args: &UniqArgs, out: &mut impl Write) -> Result<ExitCode, Fai
         |block| hash(block, scheme),
         |hashed| {
             seen.insert(&hashed.hashes, &mut is_new);
-            lines += hashed.ends.len() as u64;
+            lines += hashed.hashes.len() as u64;
             let new = is_new.iter().filter(|&&is_new| is_new).count() as u64;
             kept += new;
             printed += if args.repeated {
-                hashed.ends.len() as u64 - new
+                hashed.hashes.len() as u64 - new
             } else {
                 new
             };
             if !args.count {
-                select(&hashed.ends, &is_new, !args.repeated, &mut runs);
+                select(hashed.block.lines(), &is_new, !args.repeated, &mut runs);
                 print_runs(&hashed.block, &runs, out)?;
                 if args.line_buffered {
                     out.flush()?;
@@ -160,17 +152,18 @@ pub(crate) fn run(args: &UniqArgs, out: &mut impl Write) -> Result<ExitCode, Fai
 }
 
 /// The lines to be printed, in runs.
-fn select(ends: &[usize], is_new: &[bool], wanted: bool, runs: &mut Vec<Range<usize>>) {
+fn select(
+    lines: impl Iterator<Item = Range<usize>>,
+    is_new: &[bool],
+    wanted: bool,
+    runs: &mut Vec<Range<usize>>,
+) {
     runs.clear();
-    let mut begin = 0;
-    for (&end, &is_new) in ends.iter().zip(is_new) {
-        if is_new == wanted {
-            match runs.last_mut() {
-                Some(last) if last.end == begin => last.end = end,
-                _ => runs.push(begin..end),
-            }
+    for (line, _) in lines.zip(is_new).filter(|(_, is_new)| **is_new == wanted) {
+        match runs.last_mut() {
+            Some(last) if last.end == line.start => last.end = line.end,
+            _ => runs.push(line),
         }
-        begin = end;
     }
 }
 
@@ -226,10 +219,12 @@ mod tests {
 
     #[test]
     fn neighbours_are_printed_at_once() {
+        let lines = [0..2, 2..5, 5..7, 7..9];
+        let is_new = [true, true, false, true];
         let mut runs = Vec::new();
-        select(&[2, 5, 7, 9], &[true, true, false, true], true, &mut runs);
+        select(lines.iter().cloned(), &is_new, true, &mut runs);
         assert_eq!(runs, [0..5, 7..9]);
-        select(&[2, 5, 7, 9], &[true, true, false, true], false, &mut runs);
+        select(lines.iter().cloned(), &is_new, false, &mut runs);
         assert_eq!((runs.len(), &runs[0]), (1, &(5..7)));
     }
 }

@@ -6,7 +6,7 @@ use std::io::{self, Read};
 use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 
 const BLOCK_BYTES: usize = 256 << 10;
 
@@ -20,6 +20,8 @@ pub(crate) struct Block {
     memory: Vec<u8>,
     /// Where the lines end.
     end: usize,
+    /// Where each of them ends, once somebody has asked.
+    ends: OnceLock<Vec<usize>>,
     pool: Pool,
     line_end: LineEnd,
     /// The number of its first line, from 1 on, in all inputs together.
@@ -31,6 +33,7 @@ impl Default for Block {
         Self {
             memory: Vec::new(),
             end: 0,
+            ends: OnceLock::new(),
             pool: Pool::default(),
             line_end: LineEnd {
                 byte: b'\n',
@@ -57,21 +60,22 @@ impl Block {
         &self.memory[..self.end]
     }
 
-    /// Where each line lies, its end included.
+    /// Where each line lies, its end included. Line ends are looked for once.
     #[inline]
     pub(crate) fn lines(&self) -> impl Iterator<Item = Range<usize>> {
-        let mut ends = memchr::memchr_iter(self.line_end.byte, self.bytes());
+        let ends = self.ends.get_or_init(|| {
+            let ends = memchr::memchr_iter(self.line_end.byte, self.bytes());
+            let mut ends: Vec<usize> = ends.map(|at| at + 1).collect();
+            if ends.last().copied().unwrap_or(0) < self.end {
+                ends.push(self.end);
+            }
+            ends
+        });
         let mut begin = 0;
-        let length = self.end;
-        std::iter::from_fn(move || {
-            let end = match ends.next() {
-                Some(at) => at + 1,
-                None if begin < length => length,
-                None => return None,
-            };
+        ends.iter().map(move |&end| {
             let line = begin..end;
             begin = end;
-            Some(line)
+            line
         })
     }
 
@@ -146,6 +150,7 @@ impl Blocks {
     /// handed on as soon as it ends a line.
     pub(crate) fn fill(&mut self, block: &mut Block) -> Result<bool, Failure> {
         block.line_end = self.line_end;
+        block.ends = OnceLock::new();
         block.first_line = self.next_line;
         if block.memory.is_empty() {
             block.pool = Arc::clone(&self.pool);
