@@ -237,3 +237,15 @@ fn keys_of_other_widths_are_told() {
     );
     assert!(builder.finish().is_err(), "no values, no granule");
 }
+
+#[test]
+fn a_filter_that_says_yes_to_all_has_no_number_of_keys() {
+    let opening = Opening {
+        format: Some(Format::Parquet),
+        ..Opening::default()
+    };
+    let found = open(&[0xff; 64], &opening).expect("a bitset");
+    let description = found[0].filter.describe();
+    assert_eq!(description.estimated_keys, None);
+    assert_eq!(description.estimated_rate, Some(1.0));
+}

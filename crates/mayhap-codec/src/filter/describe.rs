@@ -48,6 +48,13 @@ pub enum Detail {
 impl Filter {
     /// What is known of the filter. Reads all of it.
     pub fn describe(&self) -> Description {
+        let mut found = self.described();
+        // A filter whose bits are all set may have any number of keys.
+        found.estimated_keys = found.estimated_keys.filter(|&keys| keys < u64::MAX);
+        found
+    }
+
+    fn described(&self) -> Description {
         let format = self.format();
         match self {
             Self::Native(filter) => native(filter),
