@@ -181,12 +181,11 @@ fn tell(filter: &Filter, path: Option<&Path>) {
     let name = path.map_or("standard output".into(), |path| path.display().to_string());
     let mut stderr = io::stderr();
     let over = match filter {
-        Filter::Native(filter) => Some(filter.stats()).filter(|stats| stats.is_over_capacity),
+        Filter::Native(filter) => format::over_capacity(&name, &filter.stats(), "give --capacity"),
         _ => None,
     };
     // With stderr gone there is nobody to tell.
-    if let Some(stats) = over {
-        let told = format::over_capacity(&name, &stats, "give --capacity");
+    if let Some(told) = over {
         let _ = writeln!(stderr, "{told}");
     } else if stderr.is_terminal() {
         let keys = found

@@ -135,10 +135,8 @@ fn warn_if_full(args: &ChangeArgs, filter: &Filter) {
     let Filter::Native(filter) = filter else {
         return;
     };
-    let stats = filter.stats();
-    if stats.is_over_capacity {
-        let name = args.filter.display().to_string();
-        let told = format::over_capacity(&name, &stats, "build a larger one");
+    let name = args.filter.display().to_string();
+    if let Some(told) = format::over_capacity(&name, &filter.stats(), "build a larger one") {
         // With stderr gone there is nobody to tell.
         let _ = writeln!(io::stderr(), "{told}");
     }

@@ -1,6 +1,6 @@
 //! Numbers for people. JSON gets them as they are.
 
-use mayhap::Stats;
+use mayhap::{Kind, Stats};
 
 /// `12,345,678`.
 pub(crate) fn grouped(number: u64) -> String {
@@ -23,14 +23,18 @@ pub(crate) fn about_keys(estimate: u64) -> String {
     }
 }
 
-/// A filter with more keys than it was made for, and what to do about it.
-pub(crate) fn over_capacity(name: &str, stats: &Stats, advice: &str) -> String {
-    format!(
-        "mayhap: {name} has {} and room for {}: its rate is {} now; {advice}",
-        about_keys(stats.estimated_keys),
-        grouped(stats.capacity),
-        rate(stats.estimated_rate, 3)
-    )
+/// A filter with more keys than it was made for, and what to do about it; none for others. Keys that come all at once are more
+/// than a slice of a window has room for, and matter once the rate is worse than asked.
+pub(crate) fn over_capacity(name: &str, stats: &Stats, advice: &str) -> Option<String> {
+    let is_burst = stats.kind == Kind::Window && stats.estimated_rate <= stats.false_positive_rate;
+    (stats.is_over_capacity && !is_burst).then(|| {
+        format!(
+            "mayhap: {name} has {} and room for {}: its rate is {} now; {advice}",
+            about_keys(stats.estimated_keys),
+            grouped(stats.capacity),
+            rate(stats.estimated_rate, 3)
+        )
+    })
 }
 
 /// `100k`, `1.5M`, `12,345`: short where that loses nothing.

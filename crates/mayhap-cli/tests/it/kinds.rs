@@ -281,3 +281,13 @@ fn a_damaged_file_is_told_and_mended() {
         assert_refused(words, &folder.run(words), &["cut off"]);
     }
 }
+
+/// All at once is more than a slice of a window has room for, and no reason to complain while the rate is kept.
+#[test]
+fn a_window_that_is_filled_at_once_keeps_its_rate_in_silence() {
+    let folder = Folder::with(&[("keys", &numbered("key-", 0..1000))]);
+    let output = folder.done("build --kind window --window 24h -o w.mayhap keys");
+    assert_eq!(said(&output), "");
+    folder.done("info --plot fill.svg w.mayhap");
+    assert!(folder.read("fill.svg").starts_with(b"<svg"));
+}

@@ -128,6 +128,10 @@ impl Filter {
                     AnyFilter::Growing(filter) => {
                         filter.each_layer().flat_map(mayhap::Bloom::words).collect()
                     }
+                    AnyFilter::Window(filter) => {
+                        let layers = filter.generations().flat_map(|(_, _, layers)| layers);
+                        layers.flat_map(mayhap::Bloom::words).collect()
+                    }
                     _ => return None,
                 }
             }
