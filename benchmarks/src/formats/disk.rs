@@ -125,6 +125,21 @@ pub(super) fn view_table(scale: &Scale) -> Table {
 /// A way to ask about many hashes.
 type Way<'a> = (&'static str, Box<dyn Fn(&[KeyHash], &mut [bool]) + 'a>);
 
+/// One by one and in a batch, of whatever can be asked so.
+macro_rules! ways {
+    ($filter:expr) => {
+        [
+            one_by_one(|hash| $filter.contains_hash(hash)),
+            (
+                "batch",
+                Box::new(|hashes: &[KeyHash], found: &mut [bool]| {
+                    $filter.contains_hashes(hashes, found);
+                }) as Box<dyn Fn(&[KeyHash], &mut [bool]) + '_>,
+            ),
+        ]
+    };
+}
+
 fn ask(name: &str, filter: &AnyFilter, keys: u64, rounds: usize, table: &mut Table) {
     let file = Temporary::new(name);
     native::save(filter, HashKey::Inside, &file.0).expect("room on the disk");
@@ -132,54 +147,12 @@ fn ask(name: &str, filter: &AnyFilter, keys: u64, rounds: usize, table: &mut Tab
     let (full, lazy) = (map(Verify::Full), map(Verify::Lazy));
     let view = full.view().expect("a kind that is asked in place");
     let (memory, view): ([Way; 2], [Way; 2]) = match (filter, view) {
-        (AnyFilter::Bloom(memory), View::Bloom(view)) => (
-            [
-                one_by_one(|hash| memory.contains_hash(hash)),
-                (
-                    "batch",
-                    Box::new(|hashes, found| memory.contains_hashes(hashes, found)),
-                ),
-            ],
-            [
-                one_by_one(|hash| view.contains_hash(hash)),
-                (
-                    "batch",
-                    Box::new(|hashes, found| view.contains_hashes(hashes, found)),
-                ),
-            ],
-        ),
-        (AnyFilter::Growing(memory), View::Growing(view)) => (
-            [
-                one_by_one(|hash| memory.contains_hash(hash)),
-                (
-                    "batch",
-                    Box::new(|hashes, found| memory.contains_hashes(hashes, found)),
-                ),
-            ],
-            [
-                one_by_one(|hash| view.contains_hash(hash)),
-                (
-                    "batch",
-                    Box::new(|hashes, found| view.contains_hashes(hashes, found)),
-                ),
-            ],
-        ),
+        (AnyFilter::Bloom(memory), View::Bloom(view)) => (ways!(memory), ways!(view)),
+        (AnyFilter::Growing(memory), View::Growing(view)) => (ways!(memory), ways!(view)),
         other => panic!("one kind twice, not {other:?}"),
     };
-    let mapped: [Way; 2] = [
-        one_by_one(|hash| full.contains_hash(hash)),
-        (
-            "batch",
-            Box::new(|hashes, found| full.contains_hashes(hashes, found)),
-        ),
-    ];
-    let watched: [Way; 2] = [
-        one_by_one(|hash| lazy.contains_hash(hash)),
-        (
-            "batch",
-            Box::new(|hashes, found| lazy.contains_hashes(hashes, found)),
-        ),
-    ];
+    let mapped: [Way; 2] = ways!(full);
+    let watched: [Way; 2] = ways!(lazy);
     let ways: Vec<Way> = memory
         .into_iter()
         .chain(view)

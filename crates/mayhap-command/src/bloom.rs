@@ -2,8 +2,8 @@
 
 use crate::config::{Config, LAXEST_RATE, MOST_CAPACITY, MOST_EXPANSION};
 use crate::words::{find, integer, is, number};
-use crate::{EXISTS, NOT_FOUND, Outcome, Reply, Slot, WRONG_TYPE, wrong_arity};
-use mayhap::{Full, PlanError};
+use crate::{NOT_FOUND, Outcome, Reply, Slot, WRONG_TYPE, count, each, not_made, wrong_arity};
+use mayhap::Full;
 use mayhap_codec::Limits;
 use mayhap_codec::redis::{Bloom, ChunkError};
 
@@ -64,16 +64,14 @@ impl<'a> Verb<'a> {
 
     pub(crate) fn apply(&self, slot: &mut Slot, config: &Config) -> Outcome {
         match self {
-            Self::Reserve(making) => making.reserve(slot),
+            Self::Reserve(making) => {
+                let is_ours = matches!(slot, Slot::Bloom(_));
+                crate::reserve(slot, is_ours, || making.make(), Slot::Bloom)
+            }
             Self::Add(item) => add(slot, item, Making::of(config)),
             Self::AddAll { items, making } => add_all(slot, items, *making),
             Self::Contains(item) => Outcome::told(Reply::Boolean(contains(slot, item))),
-            Self::ContainsAll(items) => {
-                let answers = items
-                    .iter()
-                    .map(|item| Reply::Boolean(contains(slot, item)));
-                Outcome::told(Reply::Array(answers.collect()))
-            }
+            Self::ContainsAll(items) => each(items, |item| contains(slot, item)),
             Self::Card => Outcome::told(match slot {
                 Slot::Missing => Reply::Integer(0),
                 Slot::Bloom(filter) => count(filter.info().items),
@@ -101,26 +99,8 @@ impl Making {
     }
 
     fn make(self) -> Result<Bloom, Reply> {
-        Bloom::reserve(self.error, self.capacity, self.expansion).map_err(|error| match error {
-            PlanError::OutOfMemory { .. } => {
-                Reply::error("ERR Insufficient memory to create filter")
-            }
-            _ => Reply::error("ERR could not create filter"),
-        })
-    }
-
-    fn reserve(self, slot: &mut Slot) -> Outcome {
-        match slot {
-            Slot::Missing => match self.make() {
-                Ok(filter) => {
-                    *slot = Slot::Bloom(Box::new(filter));
-                    Outcome::done(Reply::OK)
-                }
-                Err(reply) => Outcome::told(reply),
-            },
-            Slot::Bloom(_) => Outcome::told(EXISTS),
-            _ => Outcome::told(WRONG_TYPE),
-        }
+        Bloom::reserve(self.error, self.capacity, self.expansion)
+            .map_err(not_made("ERR could not create filter"))
     }
 }
 
@@ -263,10 +243,6 @@ fn asked(slot: &Slot, ask: impl FnOnce(&Bloom) -> Reply) -> Reply {
         Slot::Bloom(filter) => ask(filter),
         _ => WRONG_TYPE,
     }
-}
-
-fn count(number: u64) -> Reply {
-    Reply::Integer(i64::try_from(number).unwrap_or(i64::MAX))
 }
 
 fn info(filter: &Bloom, field: Option<&[u8]>) -> Reply {

@@ -2,8 +2,10 @@
 
 use crate::config::{Config, MOST_CAPACITY, MOST_EXPANSION};
 use crate::words::{find, integer};
-use crate::{EXISTS, NOT_FOUND, Outcome, Reply, Slot, WRONG_TYPE, wrong_arity};
-use mayhap::{Full, PlanError};
+use crate::{
+    EXISTS, NOT_FOUND, Outcome, Reply, Slot, WRONG_TYPE, count, each, not_made, wrong_arity,
+};
+use mayhap::Full;
 use mayhap_codec::Limits;
 use mayhap_codec::redis::Cuckoo;
 
@@ -75,7 +77,10 @@ impl<'a> Verb<'a> {
 
     pub(crate) fn apply(&self, slot: &mut Slot, config: &Config) -> Outcome {
         match self {
-            Self::Reserve(making) => making.reserve(slot),
+            Self::Reserve(making) => {
+                let is_ours = matches!(slot, Slot::Cuckoo(_));
+                crate::reserve(slot, is_ours, || making.make(), Slot::Cuckoo)
+            }
             Self::Add { item, if_absent } => add(slot, item, *if_absent, config),
             Self::AddAll {
                 items,
@@ -83,12 +88,7 @@ impl<'a> Verb<'a> {
                 if_absent,
             } => add_all(slot, items, *making, *if_absent, config),
             Self::Contains(item) => Outcome::told(Reply::Boolean(contains(slot, item))),
-            Self::ContainsAll(items) => {
-                let answers = items
-                    .iter()
-                    .map(|item| Reply::Boolean(contains(slot, item)));
-                Outcome::told(Reply::Array(answers.collect()))
-            }
+            Self::ContainsAll(items) => each(items, |item| contains(slot, item)),
             Self::Count(item) => Outcome::told(match slot {
                 Slot::Cuckoo(filter) => count(filter.count(item)),
                 _ => Reply::Integer(0),
@@ -132,26 +132,7 @@ impl Making {
             self.max_iterations,
             self.expansion,
         );
-        made.map_err(|error| match error {
-            PlanError::OutOfMemory { .. } => {
-                Reply::error("ERR Insufficient memory to create filter")
-            }
-            _ => Reply::error("ERR Could not create filter"),
-        })
-    }
-
-    fn reserve(self, slot: &mut Slot) -> Outcome {
-        match slot {
-            Slot::Missing => match self.make() {
-                Ok(filter) => {
-                    *slot = Slot::Cuckoo(Box::new(filter));
-                    Outcome::done(Reply::OK)
-                }
-                Err(reply) => Outcome::told(reply),
-            },
-            Slot::Cuckoo(_) => Outcome::told(EXISTS),
-            _ => Outcome::told(WRONG_TYPE),
-        }
+        made.map_err(not_made("ERR Could not create filter"))
     }
 }
 
@@ -326,10 +307,6 @@ fn asked(slot: &Slot, ask: impl FnOnce(&Cuckoo) -> Reply) -> Reply {
         Slot::Cuckoo(filter) => ask(filter),
         _ => WRONG_TYPE,
     }
-}
-
-fn count(number: u64) -> Reply {
-    Reply::Integer(i64::try_from(number).unwrap_or(i64::MAX))
 }
 
 fn info(filter: &Cuckoo) -> Reply {

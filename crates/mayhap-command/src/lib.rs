@@ -22,6 +22,7 @@ mod words;
 pub use config::{Config, NAMES};
 pub use reply::{Protocol, Reply};
 
+use mayhap::PlanError;
 use mayhap_codec::redis;
 use std::borrow::Cow;
 
@@ -146,6 +147,45 @@ pub fn find(name: &[u8]) -> Option<&'static Specification> {
     COMMANDS
         .iter()
         .find(|command| name.eq_ignore_ascii_case(command.name.as_bytes()))
+}
+
+/// That a filter could not be made, in the words of its family.
+fn not_made(other: &'static str) -> impl FnOnce(PlanError) -> Reply {
+    move |error| match error {
+        PlanError::OutOfMemory { .. } => Reply::error("ERR Insufficient memory to create filter"),
+        _ => Reply::error(other),
+    }
+}
+
+/// A filter that is made for a key that has none: `filled` tells what the key has then.
+fn reserve<F>(
+    slot: &mut Slot,
+    is_of_family: bool,
+    make: impl FnOnce() -> Result<F, Reply>,
+    filled: impl FnOnce(Box<F>) -> Slot,
+) -> Outcome {
+    match slot {
+        Slot::Missing => match make() {
+            Ok(filter) => {
+                *slot = filled(Box::new(filter));
+                Outcome::done(Reply::OK)
+            }
+            Err(reply) => Outcome::told(reply),
+        },
+        _ if is_of_family => Outcome::told(EXISTS),
+        _ => Outcome::told(WRONG_TYPE),
+    }
+}
+
+/// An answer for each item.
+fn each(items: &[&[u8]], ask: impl Fn(&[u8]) -> bool) -> Outcome {
+    let answers = items.iter().map(|item| Reply::Boolean(ask(item)));
+    Outcome::told(Reply::Array(answers.collect()))
+}
+
+/// A count, as far as a reply can hold one.
+fn count(number: u64) -> Reply {
+    Reply::Integer(i64::try_from(number).unwrap_or(i64::MAX))
 }
 
 /// That a command has too many words or too few.

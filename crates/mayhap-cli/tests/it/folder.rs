@@ -69,19 +69,7 @@ impl Folder {
 
     /// Runs it with bytes on standard input.
     pub(crate) fn feed(&self, words: &str, input: impl AsRef<[u8]>) -> Output {
-        let mut command = self.mayhap(words);
-        command
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped());
-        let mut child = command.spawn().expect("the program starts");
-        let mut stdin = child.stdin.take().expect("a pipe");
-        let input = input.as_ref().to_vec();
-        // It may have enough before it has read all.
-        let writer = std::thread::spawn(move || stdin.write_all(&input));
-        let output = child.wait_with_output().expect("it ends");
-        let _ = writer.join();
-        output
+        feed(self.mayhap(words), input)
     }
 
     /// A line of bash, in which `mayhap` is the program under test.
@@ -102,6 +90,22 @@ impl Folder {
             .current_dir(self.path());
         command
     }
+}
+
+/// Runs a command with bytes on standard input.
+pub(crate) fn feed(mut command: Command, input: impl AsRef<[u8]>) -> Output {
+    command
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
+    let mut child = command.spawn().expect("the program starts");
+    let mut stdin = child.stdin.take().expect("a pipe");
+    let input = input.as_ref().to_vec();
+    // It may have enough before it has read all.
+    let writer = std::thread::spawn(move || stdin.write_all(&input));
+    let output = child.wait_with_output().expect("it ends");
+    let _ = writer.join();
+    output
 }
 
 /// Lines that are a prefix and a number each.

@@ -1,11 +1,9 @@
 //! Files of the real systems through the command line: built from their keys to the same bytes, asked to the same answers.
 
-use super::{mayhap, stderr};
+use super::{folder, mayhap, stderr};
 use serde_json::Value;
 use std::fs;
-use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::process::Stdio;
 
 struct Case {
     json: Value,
@@ -205,18 +203,9 @@ impl Case {
 
 /// What the program prints when lines are fed to it.
 fn feed(words: &str, lines: &[String]) -> Vec<u8> {
-    let mut child = mayhap(words)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .expect("the program starts");
-    let mut stdin = child.stdin.take().expect("a pipe");
     let mut text = lines.join("\n");
     text.push_str(if lines.is_empty() { "" } else { "\n" });
-    let writer = std::thread::spawn(move || stdin.write_all(text.as_bytes()));
-    let output = child.wait_with_output().expect("it ends");
-    let _ = writer.join();
+    let output = folder::feed(mayhap(words), text);
     assert!(
         output.status.code() < Some(2),
         "{words}: {}",

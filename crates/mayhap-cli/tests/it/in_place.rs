@@ -1,9 +1,9 @@
 //! Large files of ours are asked where they lie: the same answers, and damage is noticed by those who touch it.
 
+use super::folder::feed;
 use super::{mayhap, run, stderr, stdout};
 use std::fs::{self, OpenOptions};
 use std::io::{Seek, SeekFrom, Write};
-use std::process::Stdio;
 
 /// Large enough not to be read: `check` reads what is below 32 MiB.
 const CAPACITY: u64 = 40_000_000;
@@ -11,19 +11,6 @@ const CAPACITY: u64 = 40_000_000;
 fn lines_of(name: &str, count: u32) -> String {
     let lines: Vec<String> = (0..count).map(|i| format!("{name}-{i}\n")).collect();
     lines.concat()
-}
-
-fn ask(words: &str, lines: &str) -> std::process::Output {
-    let mut child = mayhap(words)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .expect("the program starts");
-    let mut stdin = child.stdin.take().expect("a pipe");
-    stdin.write_all(lines.as_bytes()).expect("lines");
-    drop(stdin);
-    child.wait_with_output().expect("it ends")
 }
 
 #[test]
@@ -41,7 +28,7 @@ fn large_filters_are_asked_in_place() {
     assert!(fs::metadata(&filter).expect("a file").len() > 32 << 20);
 
     let asked = format!("{lines}stranger\n");
-    let output = ask(&format!("check {filter}"), &asked);
+    let output = feed(mayhap(&format!("check {filter}")), &asked);
     assert_eq!(stdout(&output), lines);
 
     let mut file = OpenOptions::new()
@@ -53,7 +40,7 @@ fn large_filters_are_asked_in_place() {
     file.write_all(&[0xff; 16]).expect("room");
     drop(file);
     let many = lines_of("other", 20_000);
-    let output = ask(&format!("check -c {filter}"), &many);
+    let output = feed(mayhap(&format!("check -c {filter}")), &many);
     assert_eq!(output.status.code(), Some(2), "{}", stdout(&output));
     assert!(
         stderr(&output).contains("mayhap verify"),

@@ -4,7 +4,8 @@ use super::built::{Solve, Static, Structure};
 use crate::build::{peel, shards};
 use crate::plan::{FusePlan, FuseShape};
 use crate::probe::fuse::{Walk, mix, seed};
-use crate::simd::{FuseTable, Questions, borrow};
+use crate::simd::borrow::{self, Plain};
+use crate::simd::{FuseTable, Questions};
 use crate::store::{Borrowed, Cell, Owned, Storage, reserved};
 use crate::{HashScheme, Hashed, KeyHash, PlanError};
 use alloc::borrow::Cow;
@@ -175,26 +176,8 @@ impl<S: Storage> Static<FuseCells<S>> {
     pub fn bytes(&self) -> Cow<'_, [u8]> {
         match &self.table().0 {
             Table::Bits8(table) => Cow::Borrowed(table.cells()),
-            Table::Bits16(table) => borrow::bytes(table.cells()).map_or_else(
-                || {
-                    table
-                        .cells()
-                        .iter()
-                        .flat_map(|cell| cell.to_le_bytes())
-                        .collect()
-                },
-                Cow::Borrowed,
-            ),
-            Table::Bits32(table) => borrow::bytes(table.cells()).map_or_else(
-                || {
-                    table
-                        .cells()
-                        .iter()
-                        .flat_map(|cell| cell.to_le_bytes())
-                        .collect()
-                },
-                Cow::Borrowed,
-            ),
+            Table::Bits16(table) => cell_bytes(table.cells(), u16::to_le_bytes),
+            Table::Bits32(table) => cell_bytes(table.cells(), u32::to_le_bytes),
         }
     }
 
@@ -208,6 +191,17 @@ impl<S: Storage> Static<FuseCells<S>> {
         };
         cells.into_iter().flatten()
     }
+}
+
+/// Cells as they lie in memory, or spelt anew where the machine has the highest byte first.
+fn cell_bytes<T: Plain + Copy, const N: usize>(
+    cells: &[T],
+    spell: fn(T) -> [u8; N],
+) -> Cow<'_, [u8]> {
+    borrow::bytes(cells).map_or_else(
+        || cells.iter().flat_map(|&cell| spell(cell)).collect(),
+        Cow::Borrowed,
+    )
 }
 
 /// The walk over all cells, when a key could be placed in such a layout and the bytes are as many as plan and layout say.
