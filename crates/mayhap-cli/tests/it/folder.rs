@@ -88,8 +88,17 @@ impl Folder {
             .env("PATH", path)
             .stdin(Stdio::null())
             .current_dir(self.path());
+        in_plain_surroundings(&mut command);
         command
     }
+}
+
+/// A test means the same on a desk and in CI: what decides about colours comes from the test alone.
+pub(crate) fn in_plain_surroundings(command: &mut Command) {
+    for name in ["CI", "NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "COLORTERM"] {
+        command.env_remove(name);
+    }
+    command.env("TERM", "xterm");
 }
 
 /// Runs a command with bytes on standard input.

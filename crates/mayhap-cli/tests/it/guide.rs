@@ -52,12 +52,12 @@ fn shell(command: &str, folder: &Path) -> String {
     let mut path = program.parent().expect("a folder").as_os_str().to_owned();
     path.push(":");
     path.push(std::env::var_os("PATH").unwrap_or_default());
-    let output = Command::new("bash")
-        .args(["-c", &format!("{{ {command}\n}} 2>&1")])
+    let mut bash = Command::new("bash");
+    bash.args(["-c", &format!("{{ {command}\n}} 2>&1")])
         .current_dir(folder)
-        .env("PATH", path)
-        .output()
-        .expect("bash starts");
+        .env("PATH", path);
+    super::folder::in_plain_surroundings(&mut bash);
+    let output = bash.output().expect("bash starts");
     String::from_utf8_lossy(&output.stdout)
         .trim_end()
         .to_owned()

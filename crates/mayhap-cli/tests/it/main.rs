@@ -28,6 +28,7 @@ use std::process::{Command, Output, Stdio};
 fn mayhap(words: &str) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_mayhap"));
     command.args(words.split_whitespace()).stdin(Stdio::null());
+    folder::in_plain_surroundings(&mut command);
     command
 }
 

@@ -1,0 +1,1 @@
+//! A Redis-compatible server of filters.
