@@ -11,9 +11,30 @@ pub(crate) const MOST_EXPANSION: i64 = 32_768;
 /// Rates above this are taken for it.
 pub(crate) const LAXEST_RATE: f64 = 0.25;
 
+/// How new filters are laid out. Those that are there keep theirs, and every command takes both.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Layout {
+    /// Keyed hashes, cache lines, and growth that takes fewer bits.
+    #[default]
+    Native,
+    /// As RedisBloom has it, to the byte.
+    RedisBloom,
+}
+
+impl Layout {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Native => "native",
+            Self::RedisBloom => "redisbloom",
+        }
+    }
+}
+
 /// What filters are made like when a command does not say.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Config {
+    /// `mayhap-layout`.
+    pub layout: Layout,
     /// `bf-error-rate`.
     pub bf_error_rate: f64,
     /// `bf-initial-size`.
@@ -30,8 +51,10 @@ pub struct Config {
     pub cf_expansion: u16,
     /// `cf-max-expansions`.
     pub cf_max_expansions: u64,
-    /// Bytes that one filter may take when it is made from a stranger's header.
+    /// `mayhap-max-filter-bytes`: what one filter may take.
     pub most_filter_bytes: u64,
+    /// Whether commands come from a log: what was done once is not refused because a setting has changed since.
+    pub replays: bool,
 }
 
 impl Default for Config {
@@ -39,6 +62,7 @@ impl Default for Config {
         let (rate, size, expansion) = Bloom::DEFAULTS;
         let (cf_size, bucket, iterations, cf_expansion) = Cuckoo::DEFAULTS;
         Self {
+            layout: Layout::default(),
             bf_error_rate: rate,
             bf_initial_size: size,
             bf_expansion: expansion,
@@ -48,12 +72,13 @@ impl Default for Config {
             cf_expansion,
             cf_max_expansions: 32,
             most_filter_bytes: 4 << 30,
+            replays: false,
         }
     }
 }
 
-/// The names of all settings.
-pub const NAMES: [&str; 8] = [
+/// The names of all settings. Those without `mayhap-` are known with it too, and all of them with `mayhap.`.
+pub const NAMES: [&str; 10] = [
     "bf-error-rate",
     "bf-initial-size",
     "bf-expansion-factor",
@@ -62,12 +87,53 @@ pub const NAMES: [&str; 8] = [
     "cf-max-iterations",
     "cf-expansion-factor",
     "cf-max-expansions",
+    "mayhap-layout",
+    "mayhap-max-filter-bytes",
 ];
 
+/// The name of a setting in lower case, without what may stand before it.
+fn plain(name: &str) -> String {
+    let name = name.to_ascii_lowercase();
+    match name.strip_prefix("mayhap") {
+        Some(rest) if rest.starts_with(['.', '-']) => rest[1..].to_owned(),
+        _ => name,
+    }
+}
+
 impl Config {
+    /// For commands that come from a log or a primary: nothing that was done there is refused here.
+    pub fn for_replay() -> Self {
+        Self {
+            cf_max_expansions: 65_536,
+            most_filter_bytes: u64::MAX,
+            replays: true,
+            ..Self::default()
+        }
+    }
+
+    /// The smallest capacity that `CF.INSERT` takes.
+    pub(crate) fn least_cuckoo_capacity(&self) -> i64 {
+        if self.replays {
+            2
+        } else {
+            2 * i64::from(self.cf_bucket_size)
+        }
+    }
+
+    /// How many tables a cuckoo filter may have for a command to add to it.
+    pub(crate) fn most_cuckoo_tables(&self) -> u64 {
+        if self.replays {
+            u64::MAX
+        } else {
+            self.cf_max_expansions
+        }
+    }
+
     /// The value of a setting, as `CONFIG GET` answers it.
     pub fn get(&self, name: &str) -> Option<String> {
-        Some(match name.to_ascii_lowercase().as_str() {
+        Some(match plain(name).as_str() {
+            "layout" => self.layout.name().to_owned(),
+            "max-filter-bytes" => self.most_filter_bytes.to_string(),
             "bf-error-rate" => self.bf_error_rate.to_string(),
             "bf-initial-size" => self.bf_initial_size.to_string(),
             "bf-expansion-factor" => self.bf_expansion.to_string(),
@@ -85,9 +151,16 @@ impl Config {
     /// # Errors
     /// The words of the error when there is no such setting, or it cannot have this value.
     pub fn set(&mut self, name: &str, value: &[u8]) -> Result<(), String> {
-        let name = name.to_ascii_lowercase();
+        let setting = plain(name);
         let invalid = || format!("Invalid value for `{name}`");
-        if name == "bf-error-rate" {
+        if setting == "layout" {
+            self.layout = [Layout::Native, Layout::RedisBloom]
+                .into_iter()
+                .find(|layout| words::is(value, layout.name()))
+                .ok_or_else(invalid)?;
+            return Ok(());
+        }
+        if setting == "bf-error-rate" {
             let rate = words::number(value).ok_or_else(invalid)?;
             if !(rate > 0.0 && rate < 1.0) {
                 return Err(format!(
@@ -108,7 +181,8 @@ impl Config {
                 ))
             }
         };
-        match name.as_str() {
+        match setting.as_str() {
+            "max-filter-bytes" => self.most_filter_bytes = within(1..=i64::MAX)? as u64,
             "bf-initial-size" => self.bf_initial_size = within(1..=MOST_CAPACITY)? as u64,
             "bf-expansion-factor" => self.bf_expansion = within(0..=MOST_EXPANSION)? as u32,
             "cf-bucket-size" => {

@@ -22,12 +22,16 @@ pub enum Reply {
     Integer(i64),
     /// Yes or no; 1 or 0 in the older protocol.
     Boolean(bool),
+    /// A number with a fraction; its digits as bytes in the older protocol.
+    Double(f64),
     /// Bytes.
     Bulk(Vec<u8>),
     /// Nothing.
     Null,
     /// Several answers.
     Array(Vec<Self>),
+    /// Several answers, all of them yes or no.
+    Booleans(Vec<bool>),
     /// Names and values: a map, or all of them in a row in the older protocol.
     Fields(Vec<(&'static str, Self)>),
     /// One of such fields: a map of one, or the value alone in an array in the older protocol.
@@ -63,16 +67,26 @@ impl Reply {
             Self::Boolean(yes) => line(out, b':', i32::from(*yes)),
             Self::Refused if is_new => out.extend_from_slice(b"#f\r\n"),
             Self::Refused => out.extend_from_slice(b":-1\r\n"),
-            Self::Bulk(bytes) => {
-                line(out, b'$', bytes.len());
-                out.extend_from_slice(bytes);
-                out.extend_from_slice(b"\r\n");
-            }
+            Self::Double(number) if is_new => line(out, b',', number),
+            Self::Double(number) => bulk(out, number.to_string().as_bytes()),
+            Self::Bulk(bytes) => bulk(out, bytes),
             Self::Null => out.extend_from_slice(if is_new { b"_\r\n" } else { b"$-1\r\n" }),
             Self::Array(replies) => {
                 line(out, b'*', replies.len());
                 for reply in replies {
                     reply.write(protocol, out);
+                }
+            }
+            Self::Booleans(answers) => {
+                line(out, b'*', answers.len());
+                let (yes, no) = if is_new {
+                    (b"#t\r\n", b"#f\r\n")
+                } else {
+                    (b":1\r\n", b":0\r\n")
+                };
+                out.reserve(4 * answers.len());
+                for &answer in answers {
+                    out.extend_from_slice(if answer { yes } else { no });
                 }
             }
             Self::Fields(fields) => {
@@ -103,4 +117,10 @@ fn line(out: &mut Vec<u8>, kind: u8, text: impl std::fmt::Display) {
     out.push(kind);
     // A vector takes all bytes.
     let _ = write!(out, "{text}\r\n");
+}
+
+fn bulk(out: &mut Vec<u8>, bytes: &[u8]) {
+    line(out, b'$', bytes.len());
+    out.extend_from_slice(bytes);
+    out.extend_from_slice(b"\r\n");
 }
