@@ -1,1 +1,4 @@
 //! A Redis-compatible server of filters.
+
+pub mod net;
+pub mod resp;

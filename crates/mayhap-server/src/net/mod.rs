@@ -1,0 +1,104 @@
+//! Sockets: connections come in, requests are read and handed to a [`Service`], replies are sent.
+//!
+//! An acceptor (`accept.rs`) hands connections to the worker with the fewest. A worker (`worker.rs`) goes round: it waits for events,
+//! reads what is ready, serves the requests in it, lets the service settle the round (one commit of the log for all), and only then
+//! sends replies. `connection.rs` is what is kept of a client between rounds, which for an idle one is next to nothing; `ledger.rs` is
+//! the sum over all of them; `transport.rs` is plain or TLS (`tls.rs`). `http.rs` stands apart: pages for people and Prometheus.
+//!
+//! What a client can take is bounded: its requests by [`RequestLimits`], what it does not read by [`Listening`], and all clients
+//! together by the ledger, which closes the largest. Nothing here knows what a request means.
+
+mod accept;
+mod client;
+mod connection;
+mod desk;
+mod ledger;
+mod mailbox;
+mod report;
+mod running;
+mod transport;
+mod worker;
+
+pub use client::ClientHandle;
+pub use running::{Running, StopHandle, start};
+
+use crate::resp::RequestLimits;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// What a server does with requests. All workers share one.
+pub trait Service: Send + Sync + 'static {
+    /// What it knows of a connection.
+    type Session: Send;
+
+    /// A client has come.
+    ///
+    /// # Errors
+    /// Bytes to send before it is closed.
+    fn connect(&self, client: ClientHandle) -> Result<Self::Session, Vec<u8>>;
+
+    /// How large the next request may be; asked before each.
+    fn limits(&self, session: &Self::Session) -> &RequestLimits;
+
+    /// Executes a request of at least one word, and appends the reply to `out`, which has the replies to this client in this round
+    /// and no others.
+    fn serve(&self, session: &mut Self::Session, words: &[&[u8]], out: &mut Vec<u8>) -> Next;
+
+    /// Called once after a worker's round, with all connections that were served in it and their replies, none of which was sent:
+    /// the time to commit, and to rewrite replies if that failed.
+    fn settle<'s>(&self, round: &mut dyn Iterator<Item = (&'s mut Self::Session, &'s mut Vec<u8>)>)
+    where
+        Self::Session: 's;
+
+    /// A client has gone, or was sent away.
+    fn disconnect(&self, session: Self::Session);
+}
+
+/// How it goes on after a request.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Next {
+    /// With the next request.
+    GoOn,
+    /// The connection is closed once the reply was sent.
+    CloseAfterReply,
+    /// As that, and the whole server ends: [`Running::wait`] returns.
+    ShutDown,
+}
+
+/// Where to listen, and what clients may take.
+#[derive(Clone, Debug)]
+pub struct Listening {
+    /// Plain addresses; port 0 is any that is free.
+    pub addresses: Vec<SocketAddr>,
+    /// Addresses with TLS.
+    pub tls: Option<(Vec<SocketAddr>, Arc<rustls::ServerConfig>)>,
+    /// Threads that serve.
+    pub workers: usize,
+    /// Connections at a time.
+    pub most_clients: usize,
+    /// A client that says nothing for so long is closed; zero is never.
+    pub idle_timeout: Duration,
+    /// A client that has not read so many bytes of replies is not served further until it does.
+    pub soft_output_bytes: usize,
+    /// A client that has not read so many is closed.
+    pub hard_output_bytes: usize,
+    /// All that is buffered for all clients; above it the client with the most is closed.
+    pub most_buffered_bytes: usize,
+}
+
+impl Default for Listening {
+    fn default() -> Self {
+        let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        Self {
+            addresses: Vec::new(),
+            tls: None,
+            workers: cores.min(8),
+            most_clients: 10_000,
+            idle_timeout: Duration::ZERO,
+            soft_output_bytes: 1 << 20,
+            hard_output_bytes: 256 << 20,
+            most_buffered_bytes: 1 << 30,
+        }
+    }
+}

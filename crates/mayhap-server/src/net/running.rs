@@ -1,0 +1,208 @@
+//! A server that runs: how it is started, waited for and stopped.
+
+use super::accept::{Acceptor, Door};
+use super::ledger::Ledger;
+use super::mailbox::{MAILBOX, Mailbox};
+use super::worker::Worker;
+use super::{Listening, Service};
+use mio::net::TcpListener;
+use mio::{Interest, Poll, Token, Waker};
+use std::io;
+use std::net::SocketAddr;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::thread::{self, JoinHandle};
+
+/// What all threads see.
+pub(super) struct Shared {
+    pub(super) listening: Listening,
+    pub(super) seats: Vec<Seat>,
+    pub(super) clients: AtomicUsize,
+    pub(super) last_id: AtomicU64,
+    pub(super) ledger: Arc<Ledger>,
+    acceptor: Waker,
+    is_stopping: AtomicBool,
+    has_stopped: (Mutex<()>, Condvar),
+}
+
+/// A worker as others see it.
+pub(super) struct Seat {
+    pub(super) mailbox: Arc<Mailbox>,
+    pub(super) taken: AtomicUsize,
+}
+
+impl Shared {
+    pub(super) fn is_stopping(&self) -> bool {
+        self.is_stopping.load(Ordering::Acquire)
+    }
+
+    pub(super) fn stop(&self) {
+        let (lock, bell) = &self.has_stopped;
+        let guard = lock.lock().unwrap_or_else(PoisonError::into_inner);
+        self.is_stopping.store(true, Ordering::Release);
+        bell.notify_all();
+        drop(guard);
+        let _ = self.acceptor.wake();
+        for seat in &self.seats {
+            seat.mailbox.wake();
+        }
+    }
+
+    fn wait(&self) {
+        let (lock, bell) = &self.has_stopped;
+        let mut guard = lock.lock().unwrap_or_else(PoisonError::into_inner);
+        while !self.is_stopping() {
+            guard = bell.wait(guard).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+}
+
+/// A thread that panics takes the server with it, rather than leaving its clients without an answer for ever.
+pub(super) struct StopOnPanic(pub(super) Arc<Shared>);
+
+impl Drop for StopOnPanic {
+    fn drop(&mut self) {
+        if thread::panicking() {
+            self.0.stop();
+        }
+    }
+}
+
+/// A server that was started. Dropped, it goes on.
+pub struct Running {
+    /// Where it listens, plain addresses first, with the ports that were found.
+    pub addresses: Vec<SocketAddr>,
+    shared: Arc<Shared>,
+    threads: Vec<JoinHandle<()>>,
+}
+
+/// Stops a server from any thread.
+#[derive(Clone)]
+pub struct StopHandle(Arc<Shared>);
+
+impl StopHandle {
+    /// [`Running::wait`] returns, and the threads end; whoever holds the [`Running`] joins them.
+    pub fn stop(&self) {
+        self.0.stop();
+    }
+}
+
+impl Running {
+    /// Returns when a request or a [`StopHandle`] has asked the server to stop.
+    pub fn wait(&self) {
+        self.shared.wait();
+    }
+
+    /// A way to stop it from elsewhere, such as a thread that waits for signals.
+    pub fn stop_handle(&self) -> StopHandle {
+        StopHandle(Arc::clone(&self.shared))
+    }
+
+    /// Connections at this moment.
+    pub fn clients(&self) -> usize {
+        self.shared.clients.load(Ordering::Relaxed)
+    }
+
+    /// Bytes that are buffered for all connections at this moment.
+    pub fn buffered_bytes(&self) -> usize {
+        self.shared.ledger.total()
+    }
+
+    /// Accepts no more, serves what was read, sends what sockets take at once, and returns when all threads have ended.
+    ///
+    /// # Errors
+    /// When one of them had panicked.
+    pub fn stop(self) -> io::Result<()> {
+        self.shared.stop();
+        let ends: Vec<_> = self.threads.into_iter().map(JoinHandle::join).collect();
+        if ends.iter().any(Result::is_err) {
+            return Err(io::Error::other("a thread of the server has panicked"));
+        }
+        Ok(())
+    }
+}
+
+/// Listens, and serves from now on.
+///
+/// # Errors
+/// When an address cannot be listened at, which the error names, or the system has no room for threads.
+#[expect(clippy::needless_pass_by_value, reason = "the server keeps it")]
+pub fn start<S: Service>(listening: Listening, service: Arc<S>) -> io::Result<Running> {
+    let door_poll = Poll::new()?;
+    let doors = doors(&listening, &door_poll)?;
+    let addresses = doors.iter().map(|door| door.listener.local_addr());
+    let addresses = addresses.collect::<io::Result<Vec<_>>>()?;
+
+    let polls = (0..listening.workers.max(1)).map(|_| Poll::new());
+    let polls = polls.collect::<io::Result<Vec<_>>>()?;
+    let seats = polls.iter().map(|poll| {
+        Ok(Seat {
+            mailbox: Arc::new(Mailbox::new(poll.registry())?),
+            taken: AtomicUsize::new(0),
+        })
+    });
+    let shared = Arc::new(Shared {
+        seats: seats.collect::<io::Result<Vec<_>>>()?,
+        clients: AtomicUsize::new(0),
+        last_id: AtomicU64::new(0),
+        ledger: Arc::new(Ledger::new(listening.most_buffered_bytes)),
+        acceptor: Waker::new(door_poll.registry(), MAILBOX)?,
+        is_stopping: AtomicBool::new(false),
+        has_stopped: Default::default(),
+        listening,
+    });
+
+    let mut running = Running {
+        addresses,
+        shared: Arc::clone(&shared),
+        threads: Vec::new(),
+    };
+    for (index, poll) in polls.into_iter().enumerate() {
+        let worker = Worker::new(index, poll, Arc::clone(&shared), Arc::clone(&service));
+        running.spawn(format!("worker-{index}"), move || worker.run())?;
+    }
+    let acceptor = Acceptor {
+        poll: door_poll,
+        doors,
+        shared,
+    };
+    running.spawn("acceptor".to_owned(), move || acceptor.run())?;
+    Ok(running)
+}
+
+impl Running {
+    /// When there is no room for another thread, those before it end.
+    fn spawn(&mut self, name: String, body: impl FnOnce() + Send + 'static) -> io::Result<()> {
+        let guard = StopOnPanic(Arc::clone(&self.shared));
+        let thread = thread::Builder::new().name(name).spawn(move || {
+            let _guard = guard;
+            body();
+        });
+        self.threads
+            .push(thread.inspect_err(|_| self.shared.stop())?);
+        Ok(())
+    }
+}
+
+fn doors(listening: &Listening, poll: &Poll) -> io::Result<Vec<Door>> {
+    let plain = listening.addresses.iter().map(|address| (address, None));
+    let tls = listening.tls.iter();
+    let tls = tls.flat_map(|(addresses, config)| {
+        addresses.iter().map(move |address| (address, Some(config)))
+    });
+    let mut doors = Vec::new();
+    for (address, tls) in plain.chain(tls) {
+        let listener = TcpListener::bind(*address);
+        let mut listener = listener.map_err(|error| {
+            io::Error::new(error.kind(), format!("cannot listen at {address}: {error}"))
+        })?;
+        let token = Token(doors.len());
+        poll.registry()
+            .register(&mut listener, token, Interest::READABLE)?;
+        doors.push(Door {
+            listener,
+            tls: tls.cloned(),
+        });
+    }
+    Ok(doors)
+}

@@ -1,0 +1,196 @@
+//! Bytes to and from a client, plain or under TLS. Nothing here waits.
+
+use mio::net::TcpStream;
+use mio::{Interest, Registry, Token};
+use rustls::{ServerConfig, ServerConnection};
+use std::io::{self, ErrorKind, Read, Write};
+use std::net::{Shutdown, SocketAddr};
+use std::sync::Arc;
+
+/// A connection that was just accepted.
+pub(super) struct Arrival {
+    pub(super) id: u64,
+    pub(super) stream: TcpStream,
+    pub(super) peer: SocketAddr,
+    pub(super) tls: Option<Arc<ServerConfig>>,
+}
+
+pub(super) enum Transport {
+    Plain(TcpStream),
+    Tls(Box<Tls>),
+}
+
+pub(super) struct Tls {
+    stream: TcpStream,
+    session: ServerConnection,
+}
+
+/// What was read.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Got {
+    /// So many bytes, perhaps none, and whether there may be more at once.
+    Bytes { count: usize, is_more: bool },
+    /// The client has closed its side.
+    End,
+}
+
+impl Transport {
+    pub(super) fn new(
+        mut stream: TcpStream,
+        tls: Option<Arc<ServerConfig>>,
+        registry: &Registry,
+        token: Token,
+    ) -> io::Result<Self> {
+        // Events come once, when something changes, so that asking for both at all times costs nothing.
+        let both = Interest::READABLE | Interest::WRITABLE;
+        registry.register(&mut stream, token, both)?;
+        Ok(match tls {
+            None => Self::Plain(stream),
+            Some(config) => {
+                let session = ServerConnection::new(config).map_err(io::Error::other)?;
+                Self::Tls(Box::new(Tls { stream, session }))
+            }
+        })
+    }
+
+    pub(super) fn read(&mut self, buffer: &mut [u8]) -> io::Result<Got> {
+        match self {
+            Self::Plain(stream) => match again(|| stream.read(buffer)) {
+                Ok(0) => Ok(Got::End),
+                Ok(count) => Ok(Got::Bytes {
+                    count,
+                    is_more: count == buffer.len(),
+                }),
+                Err(error) if error.kind() == ErrorKind::WouldBlock => Ok(Got::Bytes {
+                    count: 0,
+                    is_more: false,
+                }),
+                Err(error) => Err(error),
+            },
+            Self::Tls(tls) => tls.read(buffer),
+        }
+    }
+
+    /// Sends what the socket takes at once, which may be nothing.
+    pub(super) fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self {
+            Self::Plain(stream) => match again(|| stream.write(bytes)) {
+                Err(error) if error.kind() == ErrorKind::WouldBlock => Ok(0),
+                other => other,
+            },
+            Self::Tls(tls) => tls.write(bytes),
+        }
+    }
+
+    /// Whether it has bytes of its own that are still to be sent.
+    pub(super) fn is_behind(&self) -> bool {
+        match self {
+            Self::Plain(_) => false,
+            Self::Tls(tls) => tls.session.wants_write(),
+        }
+    }
+
+    pub(super) fn is_shaking_hands(&self) -> bool {
+        match self {
+            Self::Plain(_) => false,
+            Self::Tls(tls) => tls.session.is_handshaking(),
+        }
+    }
+
+    /// Says goodbye, as far as the socket takes it.
+    pub(super) fn close(mut self, registry: &Registry) {
+        if let Self::Tls(tls) = &mut self {
+            tls.session.send_close_notify();
+            let _ = tls.flush();
+        }
+        let mut stream = match self {
+            Self::Plain(stream) => stream,
+            Self::Tls(tls) => tls.stream,
+        };
+        let _ = stream.shutdown(Shutdown::Write);
+        let _ = registry.deregister(&mut stream);
+    }
+}
+
+impl Tls {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<Got> {
+        let mut count = 0;
+        loop {
+            match self.session.reader().read(&mut buffer[count..]) {
+                Ok(0) if count == buffer.len() => break,
+                Ok(0) => return Ok(before_end(count)),
+                Ok(more) => count += more,
+                Err(error) if error.kind() == ErrorKind::WouldBlock => {
+                    match again(|| self.session.read_tls(&mut self.stream)) {
+                        Ok(0) => return Ok(before_end(count)),
+                        Ok(_) => self.take_in()?,
+                        Err(error) if error.kind() == ErrorKind::WouldBlock => break,
+                        Err(error) => return Err(error),
+                    }
+                }
+                // The client has gone without a word.
+                Err(error) if error.kind() == ErrorKind::UnexpectedEof => {
+                    return Ok(before_end(count));
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        let is_more = count == buffer.len();
+        Ok(Got::Bytes { count, is_more })
+    }
+
+    fn take_in(&mut self) -> io::Result<()> {
+        let taken = self.session.process_new_packets();
+        // Also where it failed: the alert says why.
+        self.flush()?;
+        match taken {
+            Ok(_) => Ok(()),
+            Err(error) => Err(io::Error::new(ErrorKind::InvalidData, error)),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        while self.session.wants_write() {
+            match again(|| self.session.write_tls(&mut self.stream)) {
+                Ok(_) => {}
+                Err(error) if error.kind() == ErrorKind::WouldBlock => break,
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
+    }
+
+    /// What was taken may still be with TLS, which holds at most 64 KiB.
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let mut written = 0;
+        loop {
+            self.flush()?;
+            let taken = match self.session.writer().write(&bytes[written..]) {
+                Err(error) if error.kind() == ErrorKind::WouldBlock => 0,
+                other => other?,
+            };
+            if taken == 0 {
+                return Ok(written);
+            }
+            written += taken;
+        }
+    }
+}
+
+/// What came before the end is served first; the end is found again.
+fn before_end(count: usize) -> Got {
+    if count == 0 {
+        return Got::End;
+    }
+    let is_more = true;
+    Got::Bytes { count, is_more }
+}
+
+fn again<T>(mut call: impl FnMut() -> io::Result<T>) -> io::Result<T> {
+    loop {
+        match call() {
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            other => return other,
+        }
+    }
+}

@@ -1,0 +1,310 @@
+//! A worker: one thread, one epoll, its own connections. It shares nothing with other workers on the way of a request but the service.
+
+use super::Service;
+use super::client::ClientHandle;
+use super::connection::Connection;
+use super::desk::Desk;
+use super::ledger::Account;
+use super::mailbox::{Letter, MAILBOX};
+use super::report::report;
+use super::running::{Seat, Shared};
+use super::transport::{Arrival, Transport};
+use mio::{Events, Poll, Token};
+use std::io::{ErrorKind, Write};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
+
+/// Events that are taken at once.
+const EVENTS: usize = 1024;
+/// A round ends early when it has so many bytes of replies; whoever was not served is served in the next.
+const ROUND_BYTES: usize = 16 << 20;
+/// How often it is looked for connections whose time is over.
+const SWEEP: Duration = Duration::from_secs(1);
+/// A client that has not finished its TLS handshake by then, or not read the last replies, is closed.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+type Boxed<S> = Box<Connection<<S as Service>::Session>>;
+
+pub(super) struct Worker<S: Service> {
+    poll: Poll,
+    index: usize,
+    shared: Arc<Shared>,
+    service: Arc<S>,
+    desk: Desk,
+    /// Connections by their tokens. One that is in a round is out of its slot.
+    slots: Vec<Option<Boxed<S>>>,
+    free: Vec<usize>,
+    /// Those that have something to do.
+    queue: Vec<usize>,
+    /// Those that were served in this round.
+    round: Vec<Boxed<S>>,
+    /// Whether some have a deadline.
+    is_watching: bool,
+    last_sweep: Instant,
+}
+
+impl<S: Service> Worker<S> {
+    pub(super) fn new(index: usize, poll: Poll, shared: Arc<Shared>, service: Arc<S>) -> Self {
+        Self {
+            poll,
+            index,
+            service,
+            desk: Desk::new(&shared.listening),
+            shared,
+            slots: Vec::new(),
+            free: Vec::new(),
+            queue: Vec::new(),
+            round: Vec::new(),
+            is_watching: false,
+            last_sweep: Instant::now(),
+        }
+    }
+
+    pub(super) fn run(mut self) {
+        let mut events = Events::with_capacity(EVENTS);
+        let mut letters = Vec::new();
+        while !self.shared.is_stopping() {
+            if let Err(error) = self.poll.poll(&mut events, self.timeout()) {
+                if error.kind() != ErrorKind::Interrupted {
+                    report("waiting for events", &error, "the server stops");
+                    self.shared.stop();
+                }
+                continue;
+            }
+            self.desk.now = Instant::now();
+            for event in &events {
+                let Token(slot) = event.token();
+                if event.token() == MAILBOX {
+                    self.seat(|seat| seat.mailbox.take(&mut letters));
+                } else if let Some(Some(connection)) = self.slots.get_mut(slot) {
+                    connection.notice(event);
+                    queue(&mut self.queue, slot, connection);
+                }
+            }
+            self.round();
+            for letter in letters.drain(..) {
+                match letter {
+                    Letter::Adopt(arrival) => self.adopt(arrival),
+                    Letter::Close { slot, id } => {
+                        self.close_if(slot, |connection| connection.client().id == id);
+                    }
+                }
+            }
+            self.sweep();
+        }
+        self.wind_down();
+    }
+
+    fn seat<R>(&self, ask: impl FnOnce(&Seat) -> R) -> Option<R> {
+        self.shared.seats.get(self.index).map(ask)
+    }
+
+    /// How long to wait for events.
+    fn timeout(&self) -> Option<Duration> {
+        if !self.queue.is_empty() {
+            return Some(Duration::ZERO);
+        }
+        self.sweeps().then_some(SWEEP)
+    }
+
+    fn adopt(&mut self, arrival: Arrival) {
+        let Arrival {
+            id,
+            mut stream,
+            peer,
+            tls,
+        } = arrival;
+        let Some(mailbox) = self.seat(|seat| Arc::clone(&seat.mailbox)) else {
+            return;
+        };
+        let slot = self.free.pop().unwrap_or(self.slots.len());
+        let local = stream.local_addr();
+        let client = ClientHandle {
+            id,
+            peer: peer.to_string().into(),
+            local: local
+                .map(|local| local.to_string())
+                .unwrap_or_default()
+                .into(),
+            is_tls: tls.is_some(),
+            slot,
+            mailbox,
+        };
+        let account = Account::new(Arc::clone(&self.shared.ledger), client.clone());
+        let is_tls = client.is_tls;
+        let session = match self.service.connect(client) {
+            Ok(session) => session,
+            Err(goodbye) => {
+                // Under TLS nothing can be said yet.
+                if !is_tls {
+                    let _ = stream.write(&goodbye);
+                }
+                return self.vacate(slot);
+            }
+        };
+        match Transport::new(stream, tls, self.poll.registry(), Token(slot)) {
+            Ok(transport) => {
+                let mut connection =
+                    Box::new(Connection::new(transport, session, account, self.desk.now));
+                if is_tls {
+                    connection.deadline = Some(self.desk.now + PATIENCE);
+                    self.is_watching = true;
+                }
+                // It may have sent something before it was registered.
+                queue(&mut self.queue, slot, &mut connection);
+                if slot == self.slots.len() {
+                    self.slots.push(Some(connection));
+                } else if let Some(place) = self.slots.get_mut(slot) {
+                    *place = Some(connection);
+                }
+            }
+            Err(error) => {
+                report("taking over a connection", &error, "it was closed");
+                self.service.disconnect(session);
+                self.vacate(slot);
+            }
+        }
+    }
+
+    /// Serves everybody in the queue once, settles, and sends.
+    fn round(&mut self) {
+        let mut turns = std::mem::take(&mut self.queue);
+        let mut taken = 0;
+        let mut round_bytes = 0;
+        let mut shuts_down = false;
+        for &slot in &turns {
+            taken += 1;
+            let Some(mut connection) = self.slots.get_mut(slot).and_then(Option::take) else {
+                continue;
+            };
+            connection.is_queued = false;
+            let turn = connection.take_turn(&*self.service, &mut self.desk);
+            shuts_down |= turn.shuts_down;
+            if turn.has_served {
+                round_bytes += connection.fresh.len();
+                self.round.push(connection);
+            } else {
+                connection.keep_account();
+                self.put_back(connection);
+            }
+            if round_bytes > ROUND_BYTES {
+                break;
+            }
+        }
+        turns.drain(..taken);
+        // Those who were served stand behind those who were not.
+        turns.append(&mut self.queue);
+        self.queue = turns;
+        self.finish_round();
+        if shuts_down {
+            self.shared.stop();
+        }
+    }
+
+    fn finish_round(&mut self) {
+        if self.round.is_empty() {
+            return;
+        }
+        let mut served = self.round.iter_mut().map(|connection| {
+            let connection = &mut **connection;
+            (&mut connection.session, &mut connection.fresh)
+        });
+        self.service.settle(&mut served);
+        let mut round = std::mem::take(&mut self.round);
+        for mut connection in round.drain(..) {
+            connection.send_fresh(&mut self.desk);
+            self.put_back(connection);
+        }
+        self.round = round;
+    }
+
+    /// After its turn a connection waits for events, or for its next turn, or is closed.
+    fn put_back(&mut self, mut connection: Boxed<S>) {
+        let slot = connection.client().slot;
+        if connection.is_over() {
+            return self.close(slot, *connection);
+        }
+        if connection.wants_turn(self.desk.limits.soft_output) {
+            queue(&mut self.queue, slot, &mut connection);
+        }
+        if connection.is_ending() && connection.deadline.is_none() {
+            connection.deadline = Some(self.desk.now + PATIENCE);
+            self.is_watching = true;
+        }
+        if let Some(place) = self.slots.get_mut(slot) {
+            *place = Some(connection);
+        }
+    }
+
+    fn close(&mut self, slot: usize, connection: Connection<S::Session>) {
+        let session = connection.close(self.poll.registry());
+        self.service.disconnect(session);
+        self.vacate(slot);
+    }
+
+    fn close_if(&mut self, slot: usize, is_meant: impl FnOnce(&Connection<S::Session>) -> bool) {
+        let Some(place) = self.slots.get_mut(slot) else {
+            return;
+        };
+        if let Some(connection) = place.take_if(|connection| is_meant(connection)) {
+            self.close(slot, *connection);
+        }
+    }
+
+    fn vacate(&mut self, slot: usize) {
+        if slot < self.slots.len() {
+            self.free.push(slot);
+        }
+        self.seat(|seat| seat.taken.fetch_sub(1, Ordering::Relaxed));
+        self.shared.clients.fetch_sub(1, Ordering::Relaxed);
+    }
+
+    fn sweeps(&self) -> bool {
+        self.is_watching || !self.shared.listening.idle_timeout.is_zero()
+    }
+
+    /// Closes connections whose time is over.
+    fn sweep(&mut self) {
+        let now = self.desk.now;
+        if !self.sweeps() || now.duration_since(self.last_sweep) < SWEEP {
+            return;
+        }
+        self.last_sweep = now;
+        self.is_watching = false;
+        let idle_timeout = self.shared.listening.idle_timeout;
+        for slot in 0..self.slots.len() {
+            let Some(Some(connection)) = self.slots.get_mut(slot) else {
+                continue;
+            };
+            if !connection.is_ending() && !connection.is_shaking_hands() {
+                connection.deadline = None;
+            }
+            let is_late = connection.deadline.is_some_and(|deadline| now >= deadline);
+            let idle = now.duration_since(connection.last_active);
+            let is_idle = !idle_timeout.is_zero() && idle >= idle_timeout;
+            self.is_watching |= connection.deadline.is_some();
+            self.close_if(slot, |_| is_late || is_idle);
+        }
+    }
+
+    /// Serves what was read already, and closes everybody.
+    fn wind_down(mut self) {
+        for connection in self.slots.iter_mut().flatten() {
+            connection.stop_reading();
+        }
+        while !self.queue.is_empty() {
+            self.round();
+        }
+        for slot in 0..self.slots.len() {
+            self.close_if(slot, |_| true);
+        }
+    }
+}
+
+fn queue<T>(queue: &mut Vec<usize>, slot: usize, connection: &mut Connection<T>) {
+    if !connection.is_queued {
+        connection.is_queued = true;
+        queue.push(slot);
+    }
+}

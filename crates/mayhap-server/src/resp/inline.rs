@@ -1,0 +1,104 @@
+//! A line of words, as a person types them: apart by blanks, with quotes around what has blanks of its own.
+//!
+//! Between double quotes `\n`, `\r`, `\t`, `\b`, `\a` and `\x41` mean what they mean in C, and any other byte after a backslash
+//! itself; between single quotes only `\'` is special. A closing quote ends the word. Redis stops at a byte of zero, and waits for a
+//! line that never ends; here it is a byte as any other.
+
+use super::ProtocolError;
+
+/// Appends the words to `unquoted`, end to end, and tells where each is.
+pub(super) fn split(
+    line: &[u8],
+    unquoted: &mut Vec<u8>,
+    mut tell: impl FnMut(usize, usize),
+) -> Result<(), ProtocolError> {
+    let mut rest = line;
+    loop {
+        let blanks = rest.iter().take_while(|byte| is_blank(**byte)).count();
+        rest = rest.get(blanks..).unwrap_or_default();
+        if rest.is_empty() {
+            return Ok(());
+        }
+        let start = unquoted.len();
+        rest = word(rest, unquoted)?;
+        tell(start, unquoted.len());
+    }
+}
+
+/// One word; what is after it.
+fn word<'a>(mut rest: &'a [u8], word: &mut Vec<u8>) -> Result<&'a [u8], ProtocolError> {
+    loop {
+        rest = match rest {
+            [] => return Ok(rest),
+            [blank, ..] if is_blank(*blank) => return Ok(rest),
+            [b'"', rest @ ..] => return closed(double_quoted(rest, word)?),
+            [b'\'', rest @ ..] => return closed(single_quoted(rest, word)?),
+            [byte, rest @ ..] => {
+                word.push(*byte);
+                rest
+            }
+        };
+    }
+}
+
+fn double_quoted<'a>(mut rest: &'a [u8], word: &mut Vec<u8>) -> Result<&'a [u8], ProtocolError> {
+    loop {
+        let byte;
+        (byte, rest) = match rest {
+            [] => return Err(ProtocolError::Quotes),
+            [b'"', rest @ ..] => return Ok(rest),
+            [b'\\', b'x', high, low, rest @ ..]
+                if high.is_ascii_hexdigit() && low.is_ascii_hexdigit() =>
+            {
+                (hex(*high) << 4 | hex(*low), rest)
+            }
+            [b'\\', byte, rest @ ..] => (meant(*byte), rest),
+            [byte, rest @ ..] => (*byte, rest),
+        };
+        word.push(byte);
+    }
+}
+
+fn single_quoted<'a>(mut rest: &'a [u8], word: &mut Vec<u8>) -> Result<&'a [u8], ProtocolError> {
+    loop {
+        let byte;
+        (byte, rest) = match rest {
+            [] => return Err(ProtocolError::Quotes),
+            [b'\'', rest @ ..] => return Ok(rest),
+            [b'\\', b'\'', rest @ ..] => (b'\'', rest),
+            [byte, rest @ ..] => (*byte, rest),
+        };
+        word.push(byte);
+    }
+}
+
+/// Only a blank or the end may follow a closing quote.
+fn closed(rest: &[u8]) -> Result<&[u8], ProtocolError> {
+    match rest {
+        [byte, ..] if !is_blank(*byte) => Err(ProtocolError::Quotes),
+        _ => Ok(rest),
+    }
+}
+
+fn meant(byte: u8) -> u8 {
+    match byte {
+        b'n' => b'\n',
+        b'r' => b'\r',
+        b't' => b'\t',
+        b'b' => 8,
+        b'a' => 7,
+        other => other,
+    }
+}
+
+fn hex(digit: u8) -> u8 {
+    match digit {
+        b'0'..=b'9' => digit - b'0',
+        _ => (digit | 0x20).wrapping_sub(b'a').wrapping_add(10) & 15,
+    }
+}
+
+/// As C has it: the vertical tab too.
+fn is_blank(byte: u8) -> bool {
+    matches!(byte, b' ' | b'\t'..=b'\r')
+}
