@@ -1,0 +1,278 @@
+//! Bytes of log and snapshot files, version 1: docs/formats/log.md has the tables. All numbers are little-endian.
+//!
+//! Both begin with a header. A log goes on with items: records, and marks, one before each group of records that was written at
+//! once. A mark says up to where the log was known to be synced, so that the end of a log that was never promised to anybody can be
+//! told from damage. A snapshot goes on with entries and closes with an end.
+
+use crate::Lsn;
+use crate::error::Problem;
+use crate::name::{Kind, MAX_GENERATION};
+use crc32c::{crc32c, crc32c_append};
+
+/// The longest body of a record.
+pub const MAX_BODY_BYTES: u64 = 600 << 20;
+
+pub(crate) const HEADER_BYTES: usize = 64;
+/// What stands before the body of a record, and of an entry.
+pub(crate) const HEAD_BYTES: usize = 24;
+pub(crate) const MARK_BYTES: usize = 32;
+
+const VERSION: u16 = 1;
+const LOG_MAGIC: [u8; 8] = *b"\x89MHL\r\n\x1a\n";
+const SNAPSHOT_MAGIC: [u8; 8] = *b"\x89MHS\r\n\x1a\n";
+/// Stands where a record has its length.
+const MARK: u32 = u32::MAX;
+/// Far more than anybody appends, and far from where arithmetic ends.
+const MAX_LSN: Lsn = 1 << 62;
+const ENTRY: u32 = 1;
+const END: u32 = 2;
+
+/// The first bytes of a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Header {
+    /// The log goes with the snapshot of its generation and follows no other log; always so in the first one.
+    pub(crate) is_beginning: bool,
+    pub(crate) generation: u64,
+    /// The last record of the log before it.
+    pub(crate) follows: Lsn,
+    /// The first record of the log; of a snapshot, that of the log that goes with it.
+    pub(crate) first: Lsn,
+    /// Chosen at random for a folder: all its files have the same, and its checksums begin with it, so that nobody can put bytes
+    /// into a body that look like a mark.
+    pub(crate) journal: u64,
+}
+
+impl Header {
+    pub(crate) fn encode(&self, kind: Kind) -> [u8; HEADER_BYTES] {
+        let mut bytes = [0; HEADER_BYTES];
+        put(&mut bytes, 0, &magic(kind));
+        put(&mut bytes, 8, &VERSION.to_le_bytes());
+        put(&mut bytes, 10, &u16::from(self.is_beginning).to_le_bytes());
+        put(&mut bytes, 16, &self.generation.to_le_bytes());
+        put(&mut bytes, 24, &self.follows.to_le_bytes());
+        put(&mut bytes, 32, &self.first.to_le_bytes());
+        put(&mut bytes, 40, &self.journal.to_le_bytes());
+        let sum = crc32c(&bytes[..60]);
+        put(&mut bytes, 60, &sum.to_le_bytes());
+        bytes
+    }
+
+    pub(crate) fn decode(kind: Kind, bytes: &[u8; HEADER_BYTES]) -> Result<Self, Problem> {
+        if bytes[..8] != magic(kind) {
+            return Err(Problem::Magic);
+        }
+        // A newer version may have its checksum elsewhere.
+        let version = u16_at(bytes, 8);
+        if version != VERSION {
+            return Err(Problem::Version(version));
+        }
+        if crc32c(&bytes[..60]) != u32_at(bytes, 60) {
+            return Err(Problem::Checksum);
+        }
+        let header = Self {
+            is_beginning: u16_at(bytes, 10) == 1,
+            generation: u64_at(bytes, 16),
+            follows: u64_at(bytes, 24),
+            first: u64_at(bytes, 32),
+            journal: u64_at(bytes, 40),
+        };
+        let is_sound = header.encode(kind) == *bytes
+            && header.generation <= MAX_GENERATION
+            && header.follows < header.first
+            && header.first <= MAX_LSN;
+        if is_sound {
+            Ok(header)
+        } else {
+            Err(Problem::Header)
+        }
+    }
+
+    /// What checksums of the file begin with.
+    pub(crate) fn seed(&self) -> u32 {
+        crc32c(&self.journal.to_le_bytes())
+    }
+}
+
+fn magic(kind: Kind) -> [u8; 8] {
+    match kind {
+        Kind::Log => LOG_MAGIC,
+        Kind::Snapshot => SNAPSHOT_MAGIC,
+    }
+}
+
+/// Puts a record behind what is in the buffer, which has room for it.
+pub(crate) fn push_record(buffer: &mut Vec<u8>, seed: u32, lsn: Lsn, time: u64, parts: &[&[u8]]) {
+    let start = buffer.len();
+    let length: usize = parts.iter().map(|part| part.len()).sum();
+    let mut head = [0; HEAD_BYTES];
+    put(&mut head, 4, &(length as u32).to_le_bytes());
+    put(&mut head, 8, &lsn.to_le_bytes());
+    put(&mut head, 16, &time.to_le_bytes());
+    buffer.extend_from_slice(&head);
+    for part in parts {
+        buffer.extend_from_slice(part);
+    }
+    let sum = crc32c_append(seed, &buffer[start + 4..]);
+    put(&mut buffer[start..], 0, &sum.to_le_bytes());
+}
+
+/// What stands at the beginning of an item of a log.
+pub(crate) enum Item {
+    Mark,
+    /// A record with so many bytes in its body.
+    Record(u64),
+}
+
+impl Item {
+    pub(crate) fn of(head: &[u8]) -> Result<Self, Problem> {
+        match u32_at(head, 4) {
+            MARK => Ok(Self::Mark),
+            length if u64::from(length) <= MAX_BODY_BYTES => Ok(Self::Record(length.into())),
+            length => Err(Problem::Length(length.into())),
+        }
+    }
+}
+
+/// A record's number and time, once its bytes are known to be right.
+pub(crate) fn check_record(seed: u32, bytes: &[u8]) -> Result<(Lsn, u64), Problem> {
+    check_sum(seed, bytes)?;
+    Ok((u64_at(bytes, 8), u64_at(bytes, 16)))
+}
+
+/// What is known about the log at this place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Mark {
+    /// The next record.
+    pub(crate) next: Lsn,
+    /// The last record that was known to be synced.
+    pub(crate) synced: Lsn,
+    /// The log that takes over from here, or 0.
+    pub(crate) continues_in: u64,
+}
+
+impl Mark {
+    pub(crate) fn encode(&self, seed: u32) -> [u8; MARK_BYTES] {
+        let mut bytes = [0; MARK_BYTES];
+        put(&mut bytes, 4, &MARK.to_le_bytes());
+        put(&mut bytes, 8, &self.next.to_le_bytes());
+        put(&mut bytes, 16, &self.synced.to_le_bytes());
+        put(&mut bytes, 24, &self.continues_in.to_le_bytes());
+        let sum = crc32c_append(seed, &bytes[4..]);
+        put(&mut bytes, 0, &sum.to_le_bytes());
+        bytes
+    }
+
+    pub(crate) fn decode(seed: u32, bytes: &[u8]) -> Result<Self, Problem> {
+        check_sum(seed, bytes)?;
+        Ok(Self {
+            next: lsn_at(bytes, 8)?,
+            synced: lsn_at(bytes, 16)?,
+            continues_in: u64_at(bytes, 24),
+        })
+    }
+
+    /// A mark at the beginning of these bytes, if there is one: for looking behind damage.
+    pub(crate) fn find(seed: u32, bytes: &[u8]) -> Option<Self> {
+        let bytes = bytes.get(..MARK_BYTES)?;
+        if u32_at(bytes, 4) != MARK {
+            return None;
+        }
+        Self::decode(seed, bytes).ok()
+    }
+}
+
+/// What stands before the body of a snapshot's entry; the body itself is written from where it is.
+pub(crate) fn entry_head(seed: u32, lsn: Lsn, parts: &[&[u8]]) -> [u8; HEAD_BYTES] {
+    let length: u64 = parts.iter().map(|part| part.len() as u64).sum();
+    let mut head = snapshot_head(ENTRY, length, lsn);
+    let mut sum = crc32c_append(seed, &head[4..]);
+    for part in parts {
+        sum = crc32c_append(sum, part);
+    }
+    put(&mut head, 0, &sum.to_le_bytes());
+    head
+}
+
+/// The last bytes of a snapshot: how many entries there are, and up to which record the log was synced when it was finished.
+pub(crate) fn snapshot_end(seed: u32, count: u64, synced: Lsn) -> [u8; HEAD_BYTES] {
+    let mut head = snapshot_head(END, count, synced);
+    let sum = crc32c_append(seed, &head[4..]);
+    put(&mut head, 0, &sum.to_le_bytes());
+    head
+}
+
+fn snapshot_head(kind: u32, length: u64, lsn: Lsn) -> [u8; HEAD_BYTES] {
+    let mut head = [0; HEAD_BYTES];
+    put(&mut head, 4, &kind.to_le_bytes());
+    put(&mut head, 8, &length.to_le_bytes());
+    put(&mut head, 16, &lsn.to_le_bytes());
+    head
+}
+
+/// What stands at the beginning of a piece of a snapshot.
+pub(crate) enum Piece {
+    /// An entry with so many bytes in its body.
+    Entry(u64),
+    End,
+}
+
+impl Piece {
+    pub(crate) fn of(head: &[u8]) -> Result<Self, Problem> {
+        match u32_at(head, 4) {
+            ENTRY => Ok(Self::Entry(u64_at(head, 8))),
+            END => Ok(Self::End),
+            kind => Err(Problem::Kind(kind)),
+        }
+    }
+}
+
+/// An entry's number, once its bytes are known to be right.
+pub(crate) fn check_entry(seed: u32, bytes: &[u8]) -> Result<Lsn, Problem> {
+    check_sum(seed, bytes)?;
+    lsn_at(bytes, 16)
+}
+
+/// The number of entries, and the last synced record.
+pub(crate) fn decode_end(seed: u32, bytes: &[u8]) -> Result<(u64, Lsn), Problem> {
+    check_sum(seed, bytes)?;
+    Ok((u64_at(bytes, 8), lsn_at(bytes, 16)?))
+}
+
+fn check_sum(seed: u32, bytes: &[u8]) -> Result<(), Problem> {
+    if crc32c_append(seed, &bytes[4..]) == u32_at(bytes, 0) {
+        Ok(())
+    } else {
+        Err(Problem::Checksum)
+    }
+}
+
+fn lsn_at(bytes: &[u8], at: usize) -> Result<Lsn, Problem> {
+    let lsn = u64_at(bytes, at);
+    if lsn <= MAX_LSN {
+        Ok(lsn)
+    } else {
+        Err(Problem::Number(lsn))
+    }
+}
+
+fn put(bytes: &mut [u8], at: usize, value: &[u8]) {
+    bytes[at..at + value.len()].copy_from_slice(value);
+}
+
+fn array<const N: usize>(bytes: &[u8], at: usize) -> [u8; N] {
+    let mut value = [0; N];
+    value.copy_from_slice(&bytes[at..at + N]);
+    value
+}
+
+fn u16_at(bytes: &[u8], at: usize) -> u16 {
+    u16::from_le_bytes(array(bytes, at))
+}
+
+fn u32_at(bytes: &[u8], at: usize) -> u32 {
+    u32::from_le_bytes(array(bytes, at))
+}
+
+fn u64_at(bytes: &[u8], at: usize) -> u64 {
+    u64::from_le_bytes(array(bytes, at))
+}

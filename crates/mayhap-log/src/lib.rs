@@ -1,0 +1,63 @@
+//! Bytes that outlive a crash. It knows nothing of filters or keys: whoever changes something appends a record that says what,
+//! commits it, and is told of it again after a crash.
+//!
+//! ```text
+//! append   body     ->  pending memory  ->  commit: one write, one sync for all who wait    writer.rs
+//! shorten  entries  ->  snapshot        ->  older logs are removed                           snapshot.rs, switch.rs
+//! reopen   folder   ->  snapshot        ->  logs in order  ->  the torn end is cut off       recovery/
+//! ```
+//!
+//! The disk is a trait with two of its kind: a [`Folder`], and a [`simulated::SimulatedDisk`] that crashes on cue. The bytes of the
+//! files are described in docs/formats/log.md.
+//!
+//! ```
+//! use mayhap_log::{Fsync, Journal, Options, Recovered, simulated::SimulatedDisk};
+//!
+//! let disk = SimulatedDisk::new();
+//! let options = Options::default().fsync(Fsync::Always);
+//! let (journal, _) = Journal::open(disk.clone(), options, |_| Ok(()))?;
+//! let lsn = journal.append(1_700_000_000_000, b"a change")?;
+//! journal.commit(lsn)?;
+//! let disk = disk.crash(7);
+//!
+//! let mut seen = Vec::new();
+//! let (_journal, summary) = Journal::open(disk, options, |what| {
+//!     if let Recovered::Record { body, .. } = what {
+//!         seen.push(body.to_vec());
+//!     }
+//!     Ok(())
+//! })?;
+//! assert_eq!(seen, [b"a change"]);
+//! assert_eq!(summary.last_lsn, lsn);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod disk;
+mod error;
+mod folder;
+mod format;
+mod journal;
+mod name;
+mod options;
+mod recovery;
+mod snapshot;
+mod source;
+mod state;
+mod switch;
+mod ticker;
+mod writer;
+
+pub mod simulated;
+
+pub use disk::Disk;
+pub use error::{AppendError, Broken, OpenError, Problem, Refusal, SnapshotError};
+pub use folder::Folder;
+pub use format::MAX_BODY_BYTES;
+pub use journal::Journal;
+pub use options::{Fsync, Options};
+pub use recovery::{Loss, Recovered, Summary, Torn};
+pub use snapshot::{Finished, Snapshot};
+pub use state::State;
+
+/// The number of a record: 1 for the first, and one more for each that follows, across files and restarts.
+pub type Lsn = u64;

@@ -1,0 +1,116 @@
+//! What the end of a log means, and how writing goes on behind it.
+
+use super::found::{Damage, Found};
+use super::replay::{Extent, Replay};
+use super::{Loss, Torn, log, mend};
+use crate::disk::Disk;
+use crate::error::{OpenError, Problem};
+use crate::format::{HEADER_BYTES, Header};
+use crate::name::{self, Kind};
+use crate::switch::{create_log, take_generation};
+
+impl<D: Disk, T> Replay<'_, D, T> {
+    /// What the end of a log means, given the one that comes after it.
+    pub(super) fn judge_end(
+        &mut self,
+        log: &Found<D>,
+        extent: &Extent,
+        next: Option<&Found<D>>,
+    ) -> Result<Option<Damage>, OpenError> {
+        let header = match log.header() {
+            Ok(header) => header,
+            Err(damage) => return Ok(Some(damage)),
+        };
+        if let Some(next) = next {
+            // Whatever is behind the last record was not promised to anybody: the next log was begun when this one was synced.
+            let follows = (next.header.as_ref()).map_or(self.last, |header| header.follows);
+            self.synced = self.synced.max(follows);
+        } else if extent.offset < extent.length {
+            let behind = log::synced_behind(self.disk, &log.file, header.seed(), extent.offset);
+            let behind = behind.map_err(OpenError::io(log.name.as_str()))?;
+            self.synced = self.synced.max(behind);
+        }
+        if self.synced > self.last {
+            let problem = (extent.problem.clone()).unwrap_or(Problem::Ends {
+                last: self.last,
+                synced: self.synced,
+            });
+            return Ok(Some(log.damage(extent.offset, problem)));
+        }
+        if next.is_none() && extent.continues_in > log.generation {
+            let file = name::whole(Kind::Log, extent.continues_in);
+            return Ok(Some(log.damage(extent.offset, Problem::Missing { file })));
+        }
+        Ok(None)
+    }
+
+    /// Damage is refused, unless somebody said that it is not to be.
+    pub(super) fn accept(&mut self, damage: Option<Damage>) -> Result<(), OpenError> {
+        let Some(damage) = damage else { return Ok(()) };
+        let is_newer = matches!(damage.problem, Problem::Version(_));
+        if is_newer || !self.accept_loss {
+            return Err(damage.into_error(!is_newer));
+        }
+        self.summary.loss.push(Loss {
+            file: damage.file,
+            offset: damage.offset,
+            problem: damage.problem,
+        });
+        Ok(())
+    }
+
+    pub(super) fn mend_end(&mut self, log: &Found<D>, extent: &Extent) -> Result<(), OpenError> {
+        mend::cut_and_write_again(
+            self.disk,
+            &log.file,
+            extent.synced_bytes,
+            extent.offset,
+            extent.length,
+        )
+        .map_err(OpenError::io(log.name.as_str()))?;
+        if extent.offset < extent.length {
+            self.summary.torn = Some(Torn {
+                file: log.name.clone(),
+                offset: extent.offset,
+                bytes: extent.length - extent.offset,
+            });
+        }
+        Ok(())
+    }
+
+    /// After a loss: what comes after it is put aside, and a new log goes on with numbers that nobody has seen.
+    pub(super) fn go_on_elsewhere(
+        &mut self,
+        log: Option<Found<D>>,
+        keep: Option<u64>,
+        rest: &[Found<D>],
+        mut next_generation: u64,
+    ) -> Result<(D::File, u64, u64, u64), OpenError> {
+        for lost in rest {
+            mend::put_aside(self.disk, lost).map_err(OpenError::io(lost.name.as_str()))?;
+            if let Ok(header) = &lost.header {
+                self.highest = self.highest.max(header.first);
+            }
+        }
+        if let Some(log) = log {
+            let done = match keep {
+                Some(offset) => mend::cut_aside(self.disk, &log, offset),
+                None => mend::put_aside(self.disk, &log),
+            };
+            done.map_err(OpenError::io(log.name.as_str()))?;
+        }
+        self.highest = self.highest.max(self.synced);
+        let generation =
+            take_generation(&mut next_generation).map_err(OpenError::io("naming a new log"))?;
+        let header = Header {
+            is_beginning: false,
+            generation,
+            follows: self.last,
+            first: self.highest + 1,
+            journal: self.journal.unwrap_or_default(),
+        };
+        let file = create_log(self.disk, &header)
+            .map_err(|error| OpenError::io(name::whole(Kind::Log, generation))(error.into_io()))?;
+        Ok((file, generation, HEADER_BYTES as u64, next_generation))
+    }
+}

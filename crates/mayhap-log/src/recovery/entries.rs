@@ -1,0 +1,92 @@
+//! Reading a snapshot: entries, and the end that says that these are all.
+
+use crate::Lsn;
+use crate::disk::Disk;
+use crate::error::Problem;
+use crate::format::{HEAD_BYTES, HEADER_BYTES, Header, Piece, check_entry, decode_end};
+use crate::source::Source;
+use std::io;
+
+pub(crate) struct EntryReader<'a, D: Disk> {
+    source: Source<'a, D>,
+    seed: u32,
+    count: u64,
+}
+
+/// What comes next in a snapshot.
+pub(crate) enum Step<'b> {
+    Entry {
+        lsn: Lsn,
+        body: &'b [u8],
+    },
+    /// All of it was read; up to this record the log was synced when it was written.
+    End(Lsn),
+    Damage(Problem),
+}
+
+impl<'a, D: Disk> EntryReader<'a, D> {
+    pub(crate) fn new(disk: &'a D, file: &'a D::File, header: &Header) -> io::Result<Self> {
+        Ok(Self {
+            source: Source::new(disk, file, HEADER_BYTES as u64)?,
+            seed: header.seed(),
+            count: 0,
+        })
+    }
+
+    pub(crate) fn offset(&self) -> u64 {
+        self.source.at()
+    }
+
+    pub(crate) fn length(&self) -> u64 {
+        self.source.length()
+    }
+
+    pub(crate) fn count(&self) -> u64 {
+        self.count
+    }
+
+    pub(crate) fn step(&mut self) -> io::Result<Step<'_>> {
+        let left = self.source.left();
+        let Some(head) = self.source.peek(HEAD_BYTES as u64)? else {
+            return Ok(cut(HEAD_BYTES as u64, left));
+        };
+        let length = match Piece::of(head) {
+            Err(problem) => return Ok(Step::Damage(problem)),
+            Ok(Piece::End) => return Ok(self.end(left)),
+            Ok(Piece::Entry(length)) => length,
+        };
+        let seed = self.seed;
+        let taken = length.saturating_add(HEAD_BYTES as u64);
+        let Some(bytes) = self.source.peek(taken)? else {
+            return Ok(cut(taken, left));
+        };
+        let lsn = match check_entry(seed, bytes) {
+            Ok(lsn) => lsn,
+            Err(problem) => return Ok(Step::Damage(problem)),
+        };
+        self.count += 1;
+        let bytes = self.source.take(taken)?.unwrap_or_default();
+        let body = bytes.get(HEAD_BYTES..).unwrap_or_default();
+        Ok(Step::Entry { lsn, body })
+    }
+
+    fn end(&mut self, left: u64) -> Step<'static> {
+        let (seed, found) = (self.seed, self.count);
+        let Ok(Some(bytes)) = self.source.peek(HEAD_BYTES as u64) else {
+            // It was there a moment ago.
+            return cut(HEAD_BYTES as u64, left);
+        };
+        match decode_end(seed, bytes) {
+            Err(problem) => Step::Damage(problem),
+            Ok((expected, _)) if expected != found => {
+                Step::Damage(Problem::Count { expected, found })
+            }
+            Ok(_) if left > HEAD_BYTES as u64 => Step::Damage(Problem::Surplus),
+            Ok((_, synced)) => Step::End(synced),
+        }
+    }
+}
+
+fn cut(needed: u64, left: u64) -> Step<'static> {
+    Step::Damage(Problem::Cut { needed, left })
+}

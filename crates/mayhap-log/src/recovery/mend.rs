@@ -1,0 +1,58 @@
+//! Leaving files so that writing can go on.
+
+use crate::disk::Disk;
+use crate::name;
+use crate::recovery::found::Found;
+use crate::source::Source;
+use std::io;
+
+const CHUNK: u64 = 256 << 10;
+
+/// Cuts off the end that is not good, and writes the good bytes again that may not be on the disk. They can be read, but of a
+/// file whose sync failed before a restart that says nothing: such pages count as clean, and no later sync writes them.
+pub(crate) fn cut_and_write_again<D: Disk>(
+    disk: &D,
+    file: &D::File,
+    synced: u64,
+    end: u64,
+    length: u64,
+) -> io::Result<()> {
+    if end < length {
+        disk.set_length(file, end)?;
+    }
+    copy(disk, file, synced, end, file)?;
+    disk.sync(file)
+}
+
+/// Writes bytes of one file to another, from its beginning, or to the same file, where they are.
+fn copy<D: Disk>(disk: &D, from: &D::File, start: u64, end: u64, to: &D::File) -> io::Result<()> {
+    let is_same = std::ptr::eq(from, to);
+    let mut source = Source::new(disk, from, start)?;
+    while source.at() < end {
+        let at = source.at();
+        let count = CHUNK.min(end - at);
+        let bytes = source.take(count)?.ok_or(io::ErrorKind::UnexpectedEof)?;
+        let target = if is_same { at } else { at - start };
+        disk.write_at(to, target, bytes)?;
+    }
+    Ok(())
+}
+
+/// Keeps what comes after this byte in a file of its own, and cuts it off.
+pub(crate) fn cut_aside<D: Disk>(disk: &D, log: &Found<D>, offset: u64) -> io::Result<()> {
+    if offset < log.length {
+        let aside = disk.create(&name::lost(log.kind, log.generation, offset))?;
+        copy(disk, &log.file, offset, log.length, &aside)?;
+        disk.sync(&aside)?;
+        disk.sync_folder()?;
+        disk.set_length(&log.file, offset)?;
+    }
+    copy(disk, &log.file, 0, offset, &log.file)?;
+    disk.sync(&log.file)
+}
+
+/// Gives a file another name, under which nobody reads it.
+pub(crate) fn put_aside<D: Disk>(disk: &D, log: &Found<D>) -> io::Result<()> {
+    disk.rename(&log.name, &name::lost(log.kind, log.generation, 0))?;
+    disk.sync_folder()
+}

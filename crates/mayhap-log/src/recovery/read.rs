@@ -1,0 +1,103 @@
+//! Reading what there is, in order, and telling of it.
+
+use super::entries::{self, EntryReader};
+use super::found::{Damage, Found};
+use super::log::{self, LogReader};
+use super::replay::{Extent, Replay};
+use super::{Recovered, Refusal};
+use crate::disk::Disk;
+use crate::error::{OpenError, Problem};
+use crate::format::Header;
+
+impl<D: Disk, T> Replay<'_, D, T>
+where
+    T: FnMut(Recovered<'_>) -> Result<(), Refusal>,
+{
+    pub(super) fn read_snapshot(&mut self, snapshot: &Found<D>) -> Result<(), OpenError> {
+        let io = || OpenError::io(snapshot.name.as_str());
+        let header = (snapshot.header()).map_err(|damage| damage.into_error(false))?;
+        let mut reader = EntryReader::new(self.disk, &snapshot.file, header).map_err(io())?;
+        self.summary.snapshot = Some(snapshot.generation);
+        self.snapshot_bytes = reader.length();
+        loop {
+            match reader.step().map_err(io())? {
+                entries::Step::Entry { lsn, body } => {
+                    self.highest = self.highest.max(lsn);
+                    let told = (self.take)(Recovered::Entry { lsn, body });
+                    told.map_err(|reason| OpenError::Refused {
+                        file: snapshot.name.clone(),
+                        offset: reader.offset(),
+                        reason,
+                    })?;
+                }
+                entries::Step::End(synced) => {
+                    self.synced = self.synced.max(synced);
+                    break;
+                }
+                entries::Step::Damage(problem) => {
+                    self.accept(Some(snapshot.damage(reader.offset(), problem)))?;
+                    break;
+                }
+            }
+        }
+        self.summary.entries = reader.count();
+        Ok(())
+    }
+
+    /// Replays a log as far as it is good.
+    pub(super) fn read_log(&mut self, log: &Found<D>) -> Result<Result<Extent, Damage>, OpenError> {
+        let io = || OpenError::io(log.name.as_str());
+        let header = match self.check_header(log) {
+            Ok(header) => header,
+            Err(damage) => return Ok(Err(damage)),
+        };
+        self.last = header.first - 1;
+        self.synced = self.synced.max(header.follows);
+        let mut reader = LogReader::new(self.disk, &log.file, &header).map_err(io())?;
+        loop {
+            match reader.step().map_err(io())? {
+                log::Step::Record { lsn, time, body } => {
+                    self.last = lsn;
+                    self.summary.records += 1;
+                    self.summary.last_time = self.summary.last_time.max(time);
+                    let told = (self.take)(Recovered::Record { lsn, time, body });
+                    told.map_err(|reason| OpenError::Refused {
+                        file: log.name.clone(),
+                        offset: reader.offset(),
+                        reason,
+                    })?;
+                }
+                log::Step::End(problem) => {
+                    self.highest = self.highest.max(self.last);
+                    return Ok(Ok(Extent {
+                        offset: reader.offset(),
+                        length: reader.length(),
+                        synced_bytes: reader.synced_bytes(),
+                        continues_in: reader.continues_in,
+                        problem,
+                    }));
+                }
+            }
+        }
+    }
+
+    fn check_header(&self, log: &Found<D>) -> Result<Header, Damage> {
+        let header = *log.header()?;
+        if self.journal != Some(header.journal) {
+            return Err(log.damage(0, Problem::Journal));
+        }
+        let is_base = self.summary.snapshot == Some(log.generation);
+        // After an accepted loss, numbers that somebody may have seen are left out.
+        let is_next = if is_base {
+            header.first == self.last + 1
+        } else {
+            header.follows == self.last && (!header.is_beginning || header.first == 1)
+        };
+        if is_next {
+            Ok(header)
+        } else {
+            let (expected, found) = (self.last + 1, header.follows + 1);
+            Err(log.damage(0, Problem::Sequence { expected, found }))
+        }
+    }
+}

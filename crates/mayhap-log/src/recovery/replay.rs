@@ -1,0 +1,142 @@
+//! One opening, from the files that were found to a log that can be written to.
+
+use super::found::{Base, Damage, Found};
+use super::{Recovered, Recovery, Refusal, Summary};
+use crate::Lsn;
+use crate::disk::Disk;
+use crate::error::{OpenError, Problem};
+use crate::name::{self, Kind};
+use crate::snapshot::remove_older;
+use crate::writer::{Gauges, Opening};
+
+pub(super) struct Replay<'a, D: Disk, T> {
+    pub(super) disk: &'a D,
+    pub(super) accept_loss: bool,
+    pub(super) take: T,
+    pub(super) summary: Summary,
+    pub(super) journal: Option<u64>,
+    /// The last record that was replayed, or that the snapshot makes superfluous.
+    pub(super) last: Lsn,
+    /// The highest number that something knows of.
+    pub(super) highest: Lsn,
+    /// The last record that is known to have been synced.
+    pub(super) synced: Lsn,
+    pub(super) snapshot_bytes: u64,
+}
+
+/// How far a log was good.
+pub(super) struct Extent {
+    pub(super) offset: u64,
+    pub(super) length: u64,
+    pub(super) synced_bytes: u64,
+    pub(super) continues_in: u64,
+    pub(super) problem: Option<Problem>,
+}
+
+impl<D: Disk, T> Replay<'_, D, T>
+where
+    T: FnMut(Recovered<'_>) -> Result<(), Refusal>,
+{
+    pub(super) fn run(
+        &mut self,
+        base: Base<D>,
+        next_generation: u64,
+    ) -> Result<Recovery<D>, OpenError> {
+        self.summary.ignored = base.ignored;
+        let mut logs = base.logs;
+        self.check_beginning(base.snapshot.as_ref(), &logs)?;
+        if let Some(snapshot) = &base.snapshot {
+            self.read_snapshot(snapshot)?;
+        }
+        // Logs before this one are good to their end.
+        let mut at = 0;
+        let mut extent = None;
+        let mut damage = None;
+        while let Some(log) = logs.get(at) {
+            match self.read_log(log)? {
+                Err(found) => damage = Some(found),
+                Ok(read) => {
+                    damage = self.judge_end(log, &read, logs.get(at + 1))?;
+                    extent = Some(read);
+                }
+            }
+            if damage.is_some() || at + 1 == logs.len() {
+                break;
+            }
+            at += 1;
+            extent = None;
+        }
+        if logs.is_empty() {
+            damage = base.snapshot.as_ref().map(log_is_missing);
+        }
+        let rest = logs.split_off(logs.len().min(at + 1));
+        let older_bytes = logs.iter().rev().skip(1).map(|log| log.length).sum();
+        let last_log = logs.pop();
+        let (file, generation, offset, next_generation) = match (damage, last_log, extent) {
+            (None, Some(log), Some(extent)) => {
+                self.mend_end(&log, &extent)?;
+                (log.file, log.generation, extent.offset, next_generation)
+            }
+            (damage, log, extent) => {
+                self.accept(damage)?;
+                let keep = extent.map(|extent| extent.offset);
+                self.go_on_elsewhere(log, keep, &rest, next_generation)?
+            }
+        };
+        (self.disk.sync_folder()).map_err(OpenError::io("syncing the folder"))?;
+        if let Some(snapshot) = &base.snapshot {
+            remove_older(self.disk, snapshot.generation);
+        }
+        self.summary.last_lsn = self.highest;
+        let gauges = Gauges {
+            log_bytes: offset,
+            older_log_bytes: older_bytes,
+            snapshot_bytes: self.snapshot_bytes,
+            ..Gauges::default()
+        };
+        Ok(Recovery {
+            opening: Opening {
+                file,
+                generation,
+                offset,
+                next_generation,
+                next: self.highest + 1,
+                journal: self.journal.unwrap_or_default(),
+            },
+            gauges,
+            summary: std::mem::take(&mut self.summary),
+        })
+    }
+
+    /// Replay begins at the beginning, or with a snapshot. Without either there is nothing to accept.
+    fn check_beginning(
+        &mut self,
+        snapshot: Option<&Found<D>>,
+        logs: &[Found<D>],
+    ) -> Result<(), OpenError> {
+        let refuse = |damage: Damage| damage.into_error(false);
+        if let Some(snapshot) = snapshot {
+            let header = snapshot.header().map_err(refuse)?;
+            self.journal = Some(header.journal);
+            self.last = header.first - 1;
+        } else if let Some(log) = logs.first() {
+            let header = log.header().map_err(refuse)?;
+            self.journal = Some(header.journal);
+            if header.first != 1 {
+                let problem = Problem::Sequence {
+                    expected: 1,
+                    found: header.first,
+                };
+                return Err(log.damage(0, problem).into_error(false));
+            }
+        }
+        self.highest = self.last;
+        Ok(())
+    }
+}
+
+/// A snapshot without the log that goes with it.
+fn log_is_missing<D: Disk>(snapshot: &Found<D>) -> Damage {
+    let file = name::whole(Kind::Log, snapshot.generation);
+    snapshot.damage(snapshot.length, Problem::Missing { file })
+}

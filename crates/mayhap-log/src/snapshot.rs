@@ -1,0 +1,251 @@
+//! Everything there is, so that older logs can go. It is written beside the log and gets its name when it is whole and on the disk.
+
+use crate::Lsn;
+use crate::disk::Disk;
+use crate::error::{Broken, SnapshotError};
+use crate::format::{Header, entry_head, snapshot_end};
+use crate::name::{self, Kind};
+use crate::switch::{SwitchError, create_log, take_generation};
+use crate::writer::Shared;
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+/// Written at once, where entries are smaller.
+const CHUNK: usize = 256 << 10;
+
+/// A snapshot that is being taken. Dropping it gives it up; the logs stay, and nothing is lost.
+pub struct Snapshot<D: Disk> {
+    shared: Arc<Shared<D>>,
+    file: Option<D::File>,
+    header: Header,
+    buffer: Vec<u8>,
+    offset: u64,
+    count: u64,
+    /// Begun with a broken log, so that the log has taken nothing since.
+    is_healing: bool,
+    has_failed: bool,
+}
+
+/// A snapshot that was finished.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Finished {
+    /// Its number.
+    pub generation: u64,
+    /// Entries in it.
+    pub entries: u64,
+    /// Bytes of its file.
+    pub bytes: u64,
+}
+
+impl<D: Disk> Snapshot<D> {
+    pub(crate) fn begin(shared: Arc<Shared<D>>) -> Result<Self, SnapshotError> {
+        if shared.is_snapshot_running.swap(true, Ordering::AcqRel) {
+            return Err(SnapshotError::Running);
+        }
+        // From here on, dropping it lets others begin.
+        let mut snapshot = Self {
+            header: Header {
+                is_beginning: false,
+                generation: 0,
+                follows: 0,
+                first: 1,
+                journal: shared.journal,
+            },
+            shared,
+            file: None,
+            buffer: Vec::new(),
+            offset: 0,
+            count: 0,
+            is_healing: false,
+            has_failed: false,
+        };
+        snapshot.start()?;
+        Ok(snapshot)
+    }
+
+    fn start(&mut self) -> Result<(), SnapshotError> {
+        self.is_healing = self.shared.broken().is_some();
+        if self.is_healing {
+            let mut writer = self.shared.writer.lock();
+            self.header.generation =
+                take_generation(&mut writer.next_generation).map_err(failed("naming it"))?;
+            let next = self.shared.pending.lock().next;
+            self.header.follows = next - 1;
+            self.header.first = next;
+        } else {
+            // Most of it is synced while others still write.
+            self.shared.sync_now().map_err(SnapshotError::Broken)?;
+            let mut writer = self.shared.writer.lock();
+            self.header = (self.shared.switch(&mut writer)).map_err(|error| match error {
+                SwitchError::Io(error) => failed("making a new log")(error),
+                SwitchError::Broken(broken) => SnapshotError::Broken(broken),
+            })?;
+        }
+        self.header.is_beginning = true;
+        let file = (self.shared.disk)
+            .create(&self.temporary())
+            .map_err(failed("making its file"))?;
+        self.file = Some(file);
+        self.buffer = self.header.encode(Kind::Snapshot).to_vec();
+        Ok(())
+    }
+
+    fn temporary(&self) -> String {
+        name::temporary(Kind::Snapshot, self.header.generation)
+    }
+
+    /// Puts something in, with the last record that it knows of.
+    ///
+    /// # Errors
+    /// When the disk fails. The snapshot cannot be finished then.
+    pub fn entry(&mut self, lsn: Lsn, body: &[u8]) -> io::Result<()> {
+        self.entry_parts(lsn, &[body])
+    }
+
+    /// The same with a body in parts.
+    ///
+    /// # Errors
+    /// As [`Snapshot::entry`].
+    pub fn entry_parts(&mut self, lsn: Lsn, parts: &[&[u8]]) -> io::Result<()> {
+        let head = entry_head(self.header.seed(), lsn, parts);
+        let written = self
+            .put(&head)
+            .and_then(|()| parts.iter().try_for_each(|part| self.put(part)));
+        self.count += 1;
+        self.has_failed |= written.is_err();
+        written
+    }
+
+    fn put(&mut self, bytes: &[u8]) -> io::Result<()> {
+        if self.buffer.len() + bytes.len() > CHUNK {
+            self.flush()?;
+        }
+        if bytes.len() > CHUNK {
+            // From where it is: an entry may be as large as half of the memory.
+            return self.write(bytes);
+        }
+        self.buffer.extend_from_slice(bytes);
+        Ok(())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        let buffer = std::mem::take(&mut self.buffer);
+        self.write(&buffer)?;
+        self.buffer = buffer;
+        self.buffer.clear();
+        Ok(())
+    }
+
+    fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
+        let file = self.file.as_ref().ok_or(io::ErrorKind::NotFound)?;
+        self.shared.disk.write_at(file, self.offset, bytes)?;
+        self.offset += bytes.len() as u64;
+        Ok(())
+    }
+
+    /// Syncs it, gives it its name, and then removes the logs and snapshots before it. Heals a log that was broken when the snapshot
+    /// was begun.
+    ///
+    /// # Errors
+    /// When the disk fails, or the log broke since the snapshot was begun. What was there before stays.
+    pub fn finish(mut self) -> Result<Finished, SnapshotError> {
+        let written = self.write_end();
+        self.has_failed |= written.is_err();
+        written?;
+        if self.is_healing {
+            self.publish_and_heal()?;
+        } else {
+            self.publish()?;
+        }
+        let finished = Finished {
+            generation: self.header.generation,
+            entries: self.count,
+            bytes: self.offset,
+        };
+        {
+            let mut gauges = self.shared.gauges.lock();
+            gauges.snapshot_bytes = finished.bytes;
+            gauges.older_log_bytes = 0;
+        }
+        remove_older(&self.shared.disk, finished.generation);
+        Ok(finished)
+    }
+
+    fn write_end(&mut self) -> Result<(), SnapshotError> {
+        if self.has_failed {
+            let error = io::Error::other("an entry before could not be written");
+            return Err(failed("writing it")(error));
+        }
+        if !self.is_healing {
+            // Entries know of records that must not be lost while the entries stay: their numbers would be given out again.
+            self.shared.sync_now().map_err(SnapshotError::Broken)?;
+        }
+        let synced = if self.is_healing {
+            self.header.follows
+        } else {
+            self.shared.synced.load(Ordering::Acquire)
+        };
+        let end = snapshot_end(self.header.seed(), self.count, synced);
+        self.put(&end)
+            .and_then(|()| self.flush())
+            .map_err(failed("writing it"))?;
+        let Some(file) = &self.file else {
+            return Err(failed("writing it")(io::ErrorKind::NotFound.into()));
+        };
+        (self.shared.disk.sync(file)).map_err(failed("syncing it"))
+    }
+
+    fn publish(&mut self) -> Result<(), SnapshotError> {
+        let disk = &self.shared.disk;
+        let whole = name::whole(Kind::Snapshot, self.header.generation);
+        disk.rename(&self.temporary(), &whole)
+            .map_err(failed("naming it"))?;
+        self.file = None;
+        disk.sync_folder().map_err(failed("syncing the folder"))
+    }
+
+    fn publish_and_heal(&mut self) -> Result<(), SnapshotError> {
+        let shared = Arc::clone(&self.shared);
+        let mut writer = shared.writer.lock();
+        // First the log: a snapshot whose log is missing is damage, a log without records whose snapshot is missing is none.
+        let log = create_log(&shared.disk, &self.header)
+            .map_err(|error| failed("making a new log")(error.into_io()))?;
+        self.publish()?;
+        shared.heal(&mut writer, log, &self.header);
+        Ok(())
+    }
+}
+
+impl<D: Disk> Drop for Snapshot<D> {
+    fn drop(&mut self) {
+        if self.file.take().is_some() {
+            // If it stays, the next opening removes it.
+            let _ = self.shared.disk.remove(&self.temporary());
+        }
+        (self.shared.is_snapshot_running).store(false, Ordering::Release);
+    }
+}
+
+fn failed(what: &'static str) -> impl FnOnce(io::Error) -> SnapshotError {
+    move |error| SnapshotError::Io { what, error }
+}
+
+impl From<Broken> for SnapshotError {
+    fn from(broken: Broken) -> Self {
+        Self::Broken(broken)
+    }
+}
+
+/// Removes what a snapshot makes superfluous. What stays is removed the next time.
+pub(crate) fn remove_older<D: Disk>(disk: &D, generation: u64) {
+    let names = disk.list().unwrap_or_default();
+    for name in names {
+        let is_older = name::parse(&name)
+            .is_some_and(|parsed| !parsed.is_temporary && parsed.generation < generation);
+        if is_older {
+            let _ = disk.remove(&name);
+        }
+    }
+}

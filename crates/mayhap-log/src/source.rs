@@ -1,0 +1,111 @@
+//! Reading a file from its beginning to its end, in pieces whose length the file itself says. No memory is asked for that the file
+//! does not fill.
+
+use crate::disk::Disk;
+use std::io;
+
+/// Read at once, where pieces are smaller.
+const CHUNK: usize = 256 << 10;
+
+/// A place in a file.
+pub(crate) struct Source<'a, D: Disk> {
+    disk: &'a D,
+    file: &'a D::File,
+    length: u64,
+    /// Of the next byte.
+    at: u64,
+    buffer: Vec<u8>,
+    /// The next byte in the buffer.
+    start: usize,
+}
+
+impl<'a, D: Disk> Source<'a, D> {
+    pub(crate) fn new(disk: &'a D, file: &'a D::File, at: u64) -> io::Result<Self> {
+        Ok(Self {
+            disk,
+            file,
+            length: disk.length(file)?,
+            at,
+            buffer: Vec::new(),
+            start: 0,
+        })
+    }
+
+    pub(crate) fn at(&self) -> u64 {
+        self.at
+    }
+
+    pub(crate) fn length(&self) -> u64 {
+        self.length
+    }
+
+    pub(crate) fn left(&self) -> u64 {
+        self.length.saturating_sub(self.at)
+    }
+
+    /// The next bytes without taking them, or nothing when the file has less.
+    pub(crate) fn peek(&mut self, count: u64) -> io::Result<Option<&[u8]>> {
+        if count > self.left() {
+            return Ok(None);
+        }
+        let count = usize::try_from(count).map_err(|_| io::ErrorKind::OutOfMemory)?;
+        self.fill(count)?;
+        Ok(Some(&self.buffer[self.start..self.start + count]))
+    }
+
+    /// The next bytes, or nothing when the file has less.
+    pub(crate) fn take(&mut self, count: u64) -> io::Result<Option<&[u8]>> {
+        if self.peek(count)?.is_none() {
+            return Ok(None);
+        }
+        let start = self.start;
+        self.skip(count as usize);
+        Ok(Some(&self.buffer[start..start + count as usize]))
+    }
+
+    /// Leaves out bytes that were peeked at.
+    pub(crate) fn skip(&mut self, count: usize) {
+        self.start += count;
+        self.at += count as u64;
+    }
+
+    fn fill(&mut self, count: usize) -> io::Result<()> {
+        let held = self.buffer.len() - self.start;
+        if held >= count {
+            return Ok(());
+        }
+        let left = usize::try_from(self.left()).unwrap_or(usize::MAX);
+        let wanted = count.max(CHUNK.min(left));
+        if self.start > 0 {
+            self.buffer.drain(..self.start);
+            self.start = 0;
+            // What a large piece took is given back.
+            if self.buffer.capacity() > 4 * CHUNK && wanted <= CHUNK {
+                self.buffer.shrink_to(CHUNK);
+            }
+        }
+        self.buffer
+            .try_reserve_exact(wanted - held)
+            .map_err(|_| io::ErrorKind::OutOfMemory)?;
+        self.buffer.resize(wanted, 0);
+        let mut filled = held;
+        while filled < wanted {
+            let offset = self.at + filled as u64;
+            match self
+                .disk
+                .read_at(self.file, offset, &mut self.buffer[filled..])
+            {
+                Ok(0) => {
+                    self.buffer.truncate(filled);
+                    return Err(io::ErrorKind::UnexpectedEof.into());
+                }
+                Ok(read) => filled += read,
+                Err(error) => {
+                    self.buffer.truncate(filled);
+                    return Err(error);
+                }
+            }
+        }
+        Ok(())
+    }
+}

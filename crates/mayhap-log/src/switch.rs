@@ -1,0 +1,129 @@
+//! Going over to a new log: for a snapshot, or after one that heals.
+
+use crate::disk::Disk;
+use crate::error::Broken;
+use crate::format::{HEADER_BYTES, Header};
+use crate::name::{self, Kind};
+use crate::writer::{Shared, Writer};
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+impl<D: Disk> Shared<D> {
+    /// Goes over to a new log that continues this one, all of which is synced then.
+    pub(crate) fn switch(&self, writer: &mut Writer<D>) -> Result<Header, SwitchError> {
+        self.write(writer).map_err(SwitchError::Broken)?;
+        let last = self.written.load(Ordering::Acquire);
+        if self.synced.load(Ordering::Acquire) < last {
+            (self.sync(&writer.file, last)).map_err(SwitchError::Broken)?;
+        }
+        let header = Header {
+            is_beginning: false,
+            generation: take_generation(&mut writer.next_generation)?,
+            follows: last,
+            first: last + 1,
+            journal: self.journal,
+        };
+        let file = match create_log(&self.disk, &header) {
+            Ok(file) => file,
+            Err(CreateError::Nothing(error)) => return Err(SwitchError::Io(error)),
+            // The new log may be there after a crash, so that nothing may follow in this one.
+            Err(CreateError::Unknown(error)) => {
+                let broken = self.break_with("syncing the folder", &error);
+                return Err(SwitchError::Broken(broken));
+            }
+        };
+        // Nothing depends on this mark: it gives away a new log that got lost.
+        let mark = self.mark(header.generation).encode(self.seed);
+        let _ = self.disk.write_at(&writer.file, writer.offset, &mark);
+        let mut gauges = self.gauges.lock();
+        gauges.older_log_bytes += writer.offset;
+        drop(gauges);
+        self.go_on_with(writer, file, header.generation);
+        Ok(header)
+    }
+
+    pub(crate) fn go_on_with(&self, writer: &mut Writer<D>, file: D::File, generation: u64) {
+        writer.file = Arc::new(file);
+        writer.generation = generation;
+        writer.offset = HEADER_BYTES as u64;
+        // The header says it.
+        writer.marked = self.synced.load(Ordering::Acquire);
+        self.gauges.lock().log_bytes = writer.offset;
+    }
+
+    /// Goes on after a snapshot that holds everything there is.
+    pub(crate) fn heal(&self, writer: &mut Writer<D>, file: D::File, header: &Header) {
+        self.written.store(header.first - 1, Ordering::Release);
+        self.synced.store(header.first - 1, Ordering::Release);
+        self.go_on_with(writer, file, header.generation);
+        {
+            let mut gauges = self.gauges.lock();
+            gauges.unsynced_since = None;
+            gauges.syncing_since = None;
+        }
+        self.pending.lock().broken = None;
+    }
+}
+
+/// Why there is no new log.
+pub(crate) enum SwitchError {
+    Io(io::Error),
+    Broken(Broken),
+}
+
+impl From<io::Error> for SwitchError {
+    fn from(error: io::Error) -> Self {
+        Self::Io(error)
+    }
+}
+
+/// A number that no file has had.
+pub(crate) fn take_generation(next: &mut u64) -> io::Result<u64> {
+    let generation = *next;
+    if generation > name::MAX_GENERATION {
+        return Err(io::Error::other(
+            "there have been as many logs as names hold",
+        ));
+    }
+    *next += 1;
+    Ok(generation)
+}
+
+/// Why a log was not created.
+pub(crate) enum CreateError {
+    /// And there is none.
+    Nothing(io::Error),
+    /// But after a crash there may be one.
+    Unknown(io::Error),
+}
+
+impl CreateError {
+    pub(crate) fn into_io(self) -> io::Error {
+        match self {
+            Self::Nothing(error) | Self::Unknown(error) => error,
+        }
+    }
+}
+
+/// Makes a log without records, which is there as a whole or not at all.
+pub(crate) fn create_log<D: Disk>(disk: &D, header: &Header) -> Result<D::File, CreateError> {
+    let temporary = name::temporary(Kind::Log, header.generation);
+    let made = disk.create(&temporary).and_then(|file| {
+        disk.write_at(&file, 0, &header.encode(Kind::Log))?;
+        disk.sync(&file)?;
+        disk.rename(&temporary, &name::whole(Kind::Log, header.generation))?;
+        Ok(file)
+    });
+    match made {
+        Err(error) => {
+            // If it stays, the next opening removes it.
+            let _ = disk.remove(&temporary);
+            Err(CreateError::Nothing(error))
+        }
+        Ok(file) => match disk.sync_folder() {
+            Ok(()) => Ok(file),
+            Err(error) => Err(CreateError::Unknown(error)),
+        },
+    }
+}

@@ -1,0 +1,270 @@
+//! From memory to the disk: the one place that writes and syncs logs.
+//!
+//! Locks are taken in this order: `writer`, `syncing`, `pending`, `gauges`. Who appends takes `pending` alone, for as long as a copy takes.
+//! Who commits takes `writer`, finds that somebody else did it meanwhile, or does it for all who appended so far.
+
+use crate::Lsn;
+use crate::disk::Disk;
+use crate::error::{AppendError, Broken};
+use crate::format::{HEAD_BYTES, Header, MARK_BYTES, MAX_BODY_BYTES, Mark, push_record};
+use crate::options::Fsync;
+use parking_lot::Mutex;
+use std::io;
+use std::mem;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
+use std::time::Instant;
+
+/// A buffer that grew beyond this is given back once it is written.
+const KEPT_BYTES: usize = 4 << 20;
+
+/// A journal, for all who share it.
+pub(crate) struct Shared<D: Disk> {
+    pub(crate) disk: D,
+    /// All files of the folder have it: [`Header::journal`].
+    pub(crate) journal: u64,
+    pub(crate) seed: u32,
+    pub(crate) pending: Mutex<Pending>,
+    pub(crate) writer: Mutex<Writer<D>>,
+    /// One sync at a time: of two at once, one may be told of a failure that the other is not told of.
+    syncing: Mutex<()>,
+    pub(crate) gauges: Mutex<Gauges>,
+    pub(crate) appended: AtomicU64,
+    pub(crate) written: AtomicU64,
+    pub(crate) synced: AtomicU64,
+    fsync: AtomicU8,
+    pub(crate) is_snapshot_running: AtomicBool,
+}
+
+/// What is appended and not yet written.
+pub(crate) struct Pending {
+    /// Empty, or room for a mark and then records.
+    buffer: Vec<u8>,
+    pub(crate) next: Lsn,
+    pub(crate) broken: Option<Broken>,
+}
+
+/// The log that is written to.
+pub(crate) struct Writer<D: Disk> {
+    pub(crate) file: Arc<D::File>,
+    pub(crate) generation: u64,
+    /// Where the next group goes.
+    pub(crate) offset: u64,
+    /// A number that no file has had.
+    pub(crate) next_generation: u64,
+    /// What the last mark said.
+    pub(crate) marked: Lsn,
+    spare: Vec<u8>,
+}
+
+/// What is told and not needed otherwise.
+#[derive(Default)]
+pub(crate) struct Gauges {
+    pub(crate) log_bytes: u64,
+    pub(crate) older_log_bytes: u64,
+    pub(crate) snapshot_bytes: u64,
+    pub(crate) synced_at: Option<Instant>,
+    /// When the oldest group was written that is not synced, apart from those that are being synced.
+    pub(crate) unsynced_since: Option<Instant>,
+    pub(crate) syncing_since: Option<Instant>,
+}
+
+/// A log as it is when the journal opens.
+pub(crate) struct Opening<D: Disk> {
+    pub(crate) file: D::File,
+    pub(crate) generation: u64,
+    pub(crate) offset: u64,
+    pub(crate) next_generation: u64,
+    pub(crate) next: Lsn,
+    pub(crate) journal: u64,
+}
+
+impl<D: Disk> Shared<D> {
+    pub(crate) fn new(disk: D, opening: Opening<D>, fsync: Fsync, gauges: Gauges) -> Self {
+        let last = opening.next - 1;
+        let header = Header {
+            is_beginning: false,
+            generation: 0,
+            follows: 0,
+            first: 1,
+            journal: opening.journal,
+        };
+        Self {
+            disk,
+            journal: opening.journal,
+            seed: header.seed(),
+            pending: Mutex::new(Pending {
+                buffer: Vec::new(),
+                next: opening.next,
+                broken: None,
+            }),
+            writer: Mutex::new(Writer {
+                file: Arc::new(opening.file),
+                generation: opening.generation,
+                offset: opening.offset,
+                next_generation: opening.next_generation,
+                marked: 0,
+                spare: Vec::new(),
+            }),
+            syncing: Mutex::new(()),
+            gauges: Mutex::new(gauges),
+            appended: AtomicU64::new(last),
+            written: AtomicU64::new(last),
+            synced: AtomicU64::new(last),
+            fsync: AtomicU8::new(fsync.to_byte()),
+            is_snapshot_running: AtomicBool::new(false),
+        }
+    }
+
+    pub(crate) fn fsync(&self) -> Fsync {
+        Fsync::from_byte(self.fsync.load(Ordering::Acquire))
+    }
+
+    pub(crate) fn set_fsync(&self, fsync: Fsync) {
+        self.fsync.store(fsync.to_byte(), Ordering::Release);
+    }
+
+    pub(crate) fn broken(&self) -> Option<Broken> {
+        self.pending.lock().broken.clone()
+    }
+
+    pub(crate) fn append(&self, time: u64, parts: &[&[u8]]) -> Result<Lsn, AppendError> {
+        let length = (parts.iter()).fold(0_u64, |sum, part| sum.saturating_add(part.len() as u64));
+        if length > MAX_BODY_BYTES {
+            return Err(AppendError::TooLong { length });
+        }
+        let mut pending = self.pending.lock();
+        if let Some(broken) = &pending.broken {
+            return Err(AppendError::Broken(broken.clone()));
+        }
+        (pending.buffer)
+            .try_reserve(MARK_BYTES + HEAD_BYTES + length as usize)
+            .map_err(|_| AppendError::OutOfMemory { length })?;
+        if pending.buffer.is_empty() {
+            pending.buffer.extend_from_slice(&[0; MARK_BYTES]);
+        }
+        let lsn = pending.next;
+        push_record(&mut pending.buffer, self.seed, lsn, time, parts);
+        pending.next += 1;
+        self.appended.store(lsn, Ordering::Release);
+        Ok(lsn)
+    }
+
+    /// Returns when all records up to this one are as safe as the mode promises.
+    pub(crate) fn commit(&self, lsn: Lsn) -> Result<(), Broken> {
+        let is_safe = || match self.fsync() {
+            Fsync::Always => self.synced.load(Ordering::Acquire) >= lsn,
+            Fsync::EverySecond | Fsync::No => self.written.load(Ordering::Acquire) >= lsn,
+        };
+        if is_safe() {
+            return Ok(());
+        }
+        // Whoever waits here finds its records synced by the one before it, or leads the next group.
+        let mut writer = self.writer.lock();
+        if is_safe() {
+            return Ok(());
+        }
+        self.write(&mut writer)?;
+        if self.fsync() == Fsync::Always {
+            self.sync(&writer.file, self.written.load(Ordering::Acquire))?;
+        }
+        Ok(())
+    }
+
+    /// Writes what was appended so far, behind a mark.
+    pub(crate) fn write(&self, writer: &mut Writer<D>) -> Result<(), Broken> {
+        let (mut bytes, last) = {
+            let mut pending = self.pending.lock();
+            if let Some(broken) = &pending.broken {
+                return Err(broken.clone());
+            }
+            if pending.buffer.is_empty() {
+                return Ok(());
+            }
+            let spare = mem::take(&mut writer.spare);
+            (mem::replace(&mut pending.buffer, spare), pending.next - 1)
+        };
+        let mark = self.mark(0);
+        bytes[..MARK_BYTES].copy_from_slice(&mark.encode(self.seed));
+        self.write_group(writer, &bytes)?;
+        writer.marked = mark.synced;
+        self.written.store(last, Ordering::Release);
+        if bytes.capacity() <= KEPT_BYTES {
+            bytes.clear();
+            writer.spare = bytes;
+        }
+        let mut gauges = self.gauges.lock();
+        gauges.log_bytes = writer.offset;
+        gauges.unsynced_since.get_or_insert_with(Instant::now);
+        Ok(())
+    }
+
+    fn write_group(&self, writer: &mut Writer<D>, bytes: &[u8]) -> Result<(), Broken> {
+        (self.disk.write_at(&writer.file, writer.offset, bytes))
+            .map_err(|error| self.break_with("writing the log", &error))?;
+        writer.offset += bytes.len() as u64;
+        Ok(())
+    }
+
+    pub(crate) fn mark(&self, continues_in: u64) -> Mark {
+        Mark {
+            next: self.written.load(Ordering::Acquire) + 1,
+            synced: self.synced.load(Ordering::Acquire),
+            continues_in,
+        }
+    }
+
+    /// Says in the log what is known to be synced, if it does not say so yet: afterwards, damage to the last records is told
+    /// from an end that was never promised.
+    pub(crate) fn write_mark(&self, writer: &mut Writer<D>) -> Result<(), Broken> {
+        let mark = self.mark(0);
+        if writer.marked >= mark.synced || self.broken().is_some() {
+            return Ok(());
+        }
+        self.write_group(writer, &mark.encode(self.seed))?;
+        writer.marked = mark.synced;
+        self.gauges.lock().log_bytes = writer.offset;
+        Ok(())
+    }
+
+    /// Syncs a log of which everything up to `through` was written.
+    pub(crate) fn sync(&self, file: &D::File, through: Lsn) -> Result<(), Broken> {
+        let _one = self.syncing.lock();
+        if let Some(broken) = self.broken() {
+            return Err(broken);
+        }
+        {
+            let mut gauges = self.gauges.lock();
+            gauges.syncing_since = gauges.unsynced_since.take();
+        }
+        (self.disk.sync(file)).map_err(|error| self.break_with("syncing the log", &error))?;
+        self.synced.fetch_max(through, Ordering::AcqRel);
+        let mut gauges = self.gauges.lock();
+        gauges.syncing_since = None;
+        gauges.synced_at = Some(Instant::now());
+        Ok(())
+    }
+
+    /// Writes and syncs what was appended so far. Others can write while it is synced.
+    pub(crate) fn sync_now(&self) -> Result<(), Broken> {
+        let (file, written) = {
+            let mut writer = self.writer.lock();
+            self.write(&mut writer)?;
+            let written = self.written.load(Ordering::Acquire);
+            (Arc::clone(&writer.file), written)
+        };
+        if self.synced.load(Ordering::Acquire) >= written {
+            return Ok(());
+        }
+        self.sync(&file, written)
+    }
+
+    /// From now on nothing is taken. What is in memory is dropped: a file that failed is not written to again.
+    pub(crate) fn break_with(&self, what: &str, error: &io::Error) -> Broken {
+        let mut pending = self.pending.lock();
+        pending.buffer = Vec::new();
+        (pending.broken)
+            .get_or_insert_with(|| Broken::new(what, error))
+            .clone()
+    }
+}

@@ -1,0 +1,96 @@
+//! Any sequence of calls, crashes and failures, by seed.
+
+use crate::world::{Op, World};
+use mayhap_log::Fsync;
+use mayhap_log::simulated::{Failure, Fault};
+
+fn any_op(world: &mut World) -> Op {
+    match world.random.below(100) {
+        0..45 => Op::Append,
+        65..67 => Op::Sync,
+        67..70 => Op::Tick,
+        70..74 => Op::SetFsync(match world.random.below(4) {
+            0 => Fsync::EverySecond,
+            1 => Fsync::No,
+            _ => Fsync::Always,
+        }),
+        74..79 => Op::Begin,
+        79..87 => Op::Entry,
+        87..91 => Op::Finish,
+        91..92 => Op::GiveUp,
+        92..95 => Op::Crash,
+        95..97 => Op::Restart,
+        97..98 => Op::Close,
+        _ => Op::Commit,
+    }
+}
+
+fn soak(short: u64, long: u64) -> u64 {
+    if std::env::var_os("MAYHAP_SOAK").is_some() {
+        long
+    } else {
+        short
+    }
+}
+
+/// What is promised is there after every crash, in order and once, and nothing that nobody appended.
+#[test]
+fn nothing_promised_is_lost_whatever_happens() {
+    let mut sums = [0; 4];
+    for seed in 0..soak(4000, 200_000) {
+        let mut world = World::new(seed);
+        for _ in 0..200 {
+            let op = any_op(&mut world);
+            world.apply(op);
+        }
+        world.apply(Op::Crash);
+        world.open_surely();
+        assert_eq!(world.errors, 0, "seed {seed}");
+        sums[0] += world.history.len() as u64;
+        sums[1] += world.snapshots;
+        sums[2] += world.torn;
+    }
+    assert!(
+        sums[0] > 100_000 && sums[1] > 4000 && sums[2] > 1000,
+        "{sums:?}"
+    );
+}
+
+/// The same on a disk that fails now and then, for a moment or until it is repaired.
+#[test]
+fn nothing_promised_is_lost_on_a_failing_disk() {
+    let mut sums = [0; 4];
+    for seed in 0..soak(4000, 200_000) {
+        let mut world = World::new(seed);
+        for _ in 0..200 {
+            if world.random.below(25) == 0 {
+                let kind = world.random.below(4);
+                world.disk.set_seed(world.random.next());
+                world.disk.fail(Fault {
+                    at: world.disk.calls() + world.random.below(12),
+                    error: if kind < 2 {
+                        Failure::Eio
+                    } else {
+                        Failure::Enospc
+                    },
+                    stays: kind.is_multiple_of(2),
+                });
+            }
+            if world.random.below(25) == 0 {
+                world.disk.mend();
+            }
+            let op = any_op(&mut world);
+            world.apply(op);
+        }
+        world.apply(Op::Crash);
+        world.open_surely();
+        sums[0] += world.history.len() as u64;
+        sums[1] += world.snapshots;
+        sums[2] += world.errors;
+        sums[3] += world.heals;
+    }
+    assert!(
+        sums[0] > 50_000 && sums[1] > 2000 && sums[2] > 10_000 && sums[3] > 200,
+        "{sums:?}"
+    );
+}
