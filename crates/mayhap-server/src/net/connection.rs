@@ -188,7 +188,7 @@ impl<T> Connection<T> {
     where
         S: Service<Session = T>,
     {
-        let most = desk.limits.soft_output;
+        let most = desk.limits.soft_output.saturating_sub(self.unsent());
         let bytes = desk.input.get(..count).unwrap_or_default();
         let (session, fresh) = (&mut self.session, &mut self.fresh);
         let (consumed, stop) = if let Some(rest) = &mut self.rest {
@@ -297,13 +297,12 @@ impl Rest {
         size_of::<Self>() + self.input.capacity() + self.parser.size_bytes()
     }
 
-    /// Grows as bytes arrive: at most to twice of those, and little beyond the end that the request has declared. False when there is
-    /// no memory.
+    /// Grows as bytes arrive: by half, or less where the request has declared its end. False when there is no memory.
     fn add(&mut self, bytes: &[u8]) -> bool {
         let free = self.input.capacity() - self.input.len();
         if free < bytes.len() {
             let length = self.input.len();
-            let more = self.missing.min(length).max(length / 4).max(bytes.len());
+            let more = self.missing.clamp(length / 4, length / 2).max(bytes.len());
             if self.input.try_reserve_exact(more).is_err() {
                 return false;
             }

@@ -1,6 +1,6 @@
 //! Sockets: connections come in, requests are read and handed to a [`Service`], replies are sent.
 //!
-//! An acceptor (`accept.rs`) hands connections to the worker with the fewest. A worker (`worker.rs`) goes round: it waits for events,
+//! An acceptor (`accept.rs`) hands connections to the worker with the fewest (`reception.rs`). A worker (`worker.rs`) goes round: it waits for events,
 //! reads what is ready, serves the requests in it, lets the service settle the round (one commit of the log for all), and only then
 //! sends replies. `connection.rs` is what is kept of a client between rounds, which for an idle one is next to nothing; `ledger.rs` is
 //! the sum over all of them; `transport.rs` is plain or TLS (`tls.rs`). `http.rs` stands apart: pages for people and Prometheus.
@@ -12,10 +12,13 @@ mod accept;
 mod client;
 mod connection;
 mod desk;
+pub mod http;
 mod ledger;
 mod mailbox;
+mod reception;
 mod report;
 mod running;
+pub mod tls;
 mod transport;
 mod worker;
 

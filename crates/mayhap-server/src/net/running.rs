@@ -1,12 +1,13 @@
 //! A server that runs: how it is started, waited for and stopped.
 
-use super::accept::{Acceptor, Door};
+use super::accept::Doors;
 use super::ledger::Ledger;
-use super::mailbox::{MAILBOX, Mailbox};
+use super::mailbox::Mailbox;
+use super::reception::welcome;
+use super::report::report;
 use super::worker::Worker;
 use super::{Listening, Service};
-use mio::net::TcpListener;
-use mio::{Interest, Poll, Token, Waker};
+use mio::{Poll, Waker};
 use std::io;
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
@@ -128,10 +129,14 @@ impl Running {
 /// When an address cannot be listened at, which the error names, or the system has no room for threads.
 #[expect(clippy::needless_pass_by_value, reason = "the server keeps it")]
 pub fn start<S: Service>(listening: Listening, service: Arc<S>) -> io::Result<Running> {
-    let door_poll = Poll::new()?;
-    let doors = doors(&listening, &door_poll)?;
-    let addresses = doors.iter().map(|door| door.listener.local_addr());
-    let addresses = addresses.collect::<io::Result<Vec<_>>>()?;
+    let plain = listening.addresses.iter().map(|address| (*address, None));
+    let tls = listening.tls.iter().flat_map(|(addresses, config)| {
+        let addresses = addresses.iter();
+        addresses.map(move |address| (*address, Some(Arc::clone(config))))
+    });
+    let (addresses, tls): (Vec<_>, Vec<_>) = plain.chain(tls).unzip();
+    let doors = Doors::new(addresses.into_iter())?;
+    let addresses = doors.addresses()?;
 
     let polls = (0..listening.workers.max(1)).map(|_| Poll::new());
     let polls = polls.collect::<io::Result<Vec<_>>>()?;
@@ -146,7 +151,7 @@ pub fn start<S: Service>(listening: Listening, service: Arc<S>) -> io::Result<Ru
         clients: AtomicUsize::new(0),
         last_id: AtomicU64::new(0),
         ledger: Arc::new(Ledger::new(listening.most_buffered_bytes)),
-        acceptor: Waker::new(door_poll.registry(), MAILBOX)?,
+        acceptor: doors.waker()?,
         is_stopping: AtomicBool::new(false),
         has_stopped: Default::default(),
         listening,
@@ -161,12 +166,19 @@ pub fn start<S: Service>(listening: Listening, service: Arc<S>) -> io::Result<Ru
         let worker = Worker::new(index, poll, Arc::clone(&shared), Arc::clone(&service));
         running.spawn(format!("worker-{index}"), move || worker.run())?;
     }
-    let acceptor = Acceptor {
-        poll: door_poll,
-        doors,
-        shared,
-    };
-    running.spawn("acceptor".to_owned(), move || acceptor.run())?;
+    running.spawn("acceptor".to_owned(), move || {
+        let end = doors.run(
+            || shared.is_stopping(),
+            |door, stream, peer| {
+                let tls = tls.get(door).cloned().flatten();
+                welcome(&shared, stream, peer, tls);
+            },
+        );
+        if let Err(error) = end {
+            report("waiting for connections", &error, "the server stops");
+            shared.stop();
+        }
+    })?;
     Ok(running)
 }
 
@@ -182,27 +194,4 @@ impl Running {
             .push(thread.inspect_err(|_| self.shared.stop())?);
         Ok(())
     }
-}
-
-fn doors(listening: &Listening, poll: &Poll) -> io::Result<Vec<Door>> {
-    let plain = listening.addresses.iter().map(|address| (address, None));
-    let tls = listening.tls.iter();
-    let tls = tls.flat_map(|(addresses, config)| {
-        addresses.iter().map(move |address| (address, Some(config)))
-    });
-    let mut doors = Vec::new();
-    for (address, tls) in plain.chain(tls) {
-        let listener = TcpListener::bind(*address);
-        let mut listener = listener.map_err(|error| {
-            io::Error::new(error.kind(), format!("cannot listen at {address}: {error}"))
-        })?;
-        let token = Token(doors.len());
-        poll.registry()
-            .register(&mut listener, token, Interest::READABLE)?;
-        doors.push(Door {
-            listener,
-            tls: tls.cloned(),
-        });
-    }
-    Ok(doors)
 }

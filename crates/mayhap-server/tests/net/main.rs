@@ -1,0 +1,9 @@
+//! Sockets, with a service that does next to nothing.
+
+mod bounds;
+mod certificates;
+mod ends;
+mod few_files;
+mod pages;
+mod plain;
+mod service;
