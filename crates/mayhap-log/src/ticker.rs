@@ -14,8 +14,8 @@ pub(crate) struct Ticker {
 }
 
 impl Ticker {
-    /// Begins to call `work`, until it fails for good or the ticker is dropped. A log that is healed needs its ticker again,
-    /// so that no failure is for good: whoever commits hears of it.
+    /// Begins to call `work`, until the ticker is dropped. Errors do not end it, since a log can be healed; whoever commits hears
+    /// of them.
     pub(crate) fn start<E>(work: impl Fn() -> Result<(), E> + Send + 'static) -> io::Result<Self> {
         let stop = Arc::new((Mutex::new(false), Condvar::new()));
         let told = Arc::clone(&stop);
@@ -32,8 +32,8 @@ impl Ticker {
                 }
                 drop(is_stopped);
                 let _ = work();
-                // A slow disk is not asked twice in a row.
-                next = Instant::now().max(next + PERIOD);
+                // A slow disk is left alone for a while too.
+                next = Instant::now() + PERIOD;
             }
         };
         let thread = thread::Builder::new()

@@ -21,19 +21,21 @@ impl<D: Disk, T> Replay<'_, D, T> {
             Ok(header) => header,
             Err(damage) => return Ok(Some(damage)),
         };
-        if let Some(next) = next {
+        let promised = if let Some(next) = next {
             // Whatever is behind the last record was not promised to anybody: the next log was begun when this one was synced.
-            let follows = (next.header.as_ref()).map_or(self.last, |header| header.follows);
-            self.synced = self.synced.max(follows);
+            // It also knows better than the snapshot, if a loss was accepted.
+            (next.header.as_ref()).map_or(self.last, |header| header.follows)
         } else if extent.offset < extent.length {
             let behind = log::synced_behind(self.disk, &log.file, header.seed(), extent.offset);
-            let behind = behind.map_err(OpenError::io(log.name.as_str()))?;
-            self.synced = self.synced.max(behind);
-        }
-        if self.synced > self.last {
+            (behind.map_err(OpenError::io(log.name.as_str()))?).max(self.synced)
+        } else {
+            self.synced
+        };
+        self.synced = self.synced.max(promised);
+        if promised > self.last {
             let problem = (extent.problem.clone()).unwrap_or(Problem::Ends {
                 last: self.last,
-                synced: self.synced,
+                synced: promised,
             });
             return Ok(Some(log.damage(extent.offset, problem)));
         }

@@ -1,4 +1,10 @@
 //! What the log owes to those who rely on it, by behaviour.
 
+mod damage;
+mod faults;
+mod folder;
+mod golden;
+mod group;
+mod healing;
 mod model;
 mod world;

@@ -1,0 +1,68 @@
+//! A folder that the first version of the format wrote. It is read from memory, so that nothing can change it.
+
+use mayhap_log::simulated::SimulatedDisk;
+use mayhap_log::{Fsync, Journal, Lsn, Options, Recovered};
+use std::fs;
+use std::path::Path;
+
+fn load(version: &str) -> SimulatedDisk {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../golden/log");
+    let disk = SimulatedDisk::new();
+    for entry in fs::read_dir(folder.join(version)).unwrap() {
+        let entry = entry.unwrap();
+        let name = entry.file_name().into_string().unwrap();
+        disk.put(&name, &fs::read(entry.path()).unwrap());
+    }
+    disk
+}
+
+/// Entries as (number, body), records as (number, time, body).
+type Seen = (Vec<(Lsn, Vec<u8>)>, Vec<(Lsn, u64, Vec<u8>)>);
+
+fn read(disk: &SimulatedDisk) -> (Seen, Journal<SimulatedDisk>, mayhap_log::Summary) {
+    let mut seen = Seen::default();
+    let options = Options::default().fsync(Fsync::Always).background(false);
+    let (journal, summary) = Journal::open(disk.clone(), options, |what| {
+        match what {
+            Recovered::Entry { lsn, body } => seen.0.push((lsn, body.to_vec())),
+            Recovered::Record { lsn, time, body } => seen.1.push((lsn, time, body.to_vec())),
+        }
+        Ok(())
+    })
+    .unwrap();
+    (seen, journal, summary)
+}
+
+/// A snapshot, the log that goes with it, and a second log whose last record is cut off.
+#[test]
+fn version_1_stays_readable() {
+    let disk = load("v1");
+    let ((entries, mut records), journal, summary) = read(&disk);
+    let expected = [
+        (3, Vec::new()),
+        (3, b"an entry".to_vec()),
+        (4, vec![0xff; 300]),
+    ];
+    assert_eq!(entries, expected);
+    let expected: [(Lsn, u64, &[u8]); 5] = [
+        (4, 1_700_000_000_010, b"while the snapshot was taken"),
+        (5, u64::MAX, b""),
+        (6, 0, b"in parts"),
+        (7, 1_700_000_000_020, b"after 0"),
+        (8, 1_700_000_000_021, b"after 1"),
+    ];
+    let expected = expected.map(|(lsn, time, body)| (lsn, time, body.to_vec()));
+    assert_eq!(records, expected);
+    assert_eq!((summary.snapshot, summary.last_lsn), (Some(2), 8));
+    let torn = summary.torn.unwrap();
+    assert_eq!(
+        (torn.file.as_str(), torn.offset, torn.bytes),
+        ("log-0000000003", 222, 35)
+    );
+
+    // And it goes on from there.
+    let lsn = journal.append(9, b"of today").unwrap();
+    journal.commit(lsn).unwrap();
+    records.push((9, 9, b"of today".to_vec()));
+    assert_eq!(read(&disk.crash(1)).0, (entries, records));
+}
