@@ -1,34 +1,193 @@
-//! `CBF.*`.
+//! `CBF.*`: counting Bloom filters. Adding counts, removing counts back, and a counter that is full stays so.
 
+use crate::bf::error_and_capacity;
+use crate::command::{Words, words};
+use crate::native::NativeCounting;
 use crate::table::Verb;
-use crate::{Context, Outcome, Reply, Slot};
+use crate::{Context, EXISTS, NOT_FOUND, Outcome, Reply, Slot, WRONG_TYPE, count, image, not_made};
+use mayhap::HashScheme;
 
+/// What changes nothing.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) enum Question<'a> {
     Contains(&'a [u8]),
+    ContainsAll(Vec<&'a [u8]>),
+    Count(&'a [u8]),
+    Info,
 }
 
 impl<'a> Question<'a> {
-    pub(crate) fn of(_verb: Verb, words: &[&'a [u8]]) -> Self {
-        Self::Contains(words.first().copied().unwrap_or_default())
+    /// `words` begin after the key.
+    pub(crate) fn of(verb: Verb, words: &[&'a [u8]]) -> Self {
+        match verb {
+            Verb::CbfExists => Self::Contains(words[0]),
+            Verb::CbfMexists => Self::ContainsAll(words.to_vec()),
+            Verb::CbfCount => Self::Count(words[0]),
+            _ => Self::Info,
+        }
     }
 
-    pub(crate) fn ask(&self, _slot: &Slot) -> Reply {
-        Reply::error("ERR not yet")
+    /// As in the other families, a key of another type is as good as a missing one, but for what describes it.
+    pub(crate) fn ask(&self, slot: &Slot) -> Reply {
+        let filter = match slot {
+            Slot::Counting(counting) => Some(&counting.filter),
+            _ => None,
+        };
+        match self {
+            Self::Contains(item) => {
+                Reply::Boolean(filter.is_some_and(|filter| filter.contains(item)))
+            }
+            Self::ContainsAll(items) => {
+                let mut found = vec![false; items.len()];
+                if let Some(filter) = filter {
+                    filter.contains_each(items, &mut found);
+                }
+                Reply::Booleans(found)
+            }
+            Self::Count(item) => count(filter.map_or(0, |filter| filter.estimated_count(item))),
+            Self::Info => match slot {
+                Slot::Counting(counting) => info(counting),
+                Slot::Missing => NOT_FOUND,
+                _ => WRONG_TYPE,
+            },
+        }
     }
 }
 
+fn info(counting: &NativeCounting) -> Reply {
+    let filter = &counting.filter;
+    Reply::Fields(vec![
+        ("Capacity", count(filter.capacity())),
+        ("Size", count(counting.size_bytes())),
+        ("Number of items inserted", count(counting.items)),
+        ("Error rate", Reply::Double(filter.false_positive_rate())),
+        ("Largest count", count(filter.plan().max_count().into())),
+        ("Full counters", count(filter.saturated_counters())),
+    ])
+}
+
+/// What may change a filter.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) enum Deed<'a> {
+    Reserve { error: f64, capacity: u64 },
     Add(&'a [u8]),
+    AddAll(Vec<&'a [u8]>),
+    Remove(&'a [u8]),
 }
 
 impl<'a> Deed<'a> {
-    pub(crate) fn parse(_verb: Verb, words: &[&'a [u8]]) -> Result<Self, Reply> {
-        Ok(Self::Add(words[0]))
+    /// `words` begin after the key.
+    pub(crate) fn parse(verb: Verb, words: &[&'a [u8]]) -> Result<Self, Reply> {
+        Ok(match verb {
+            Verb::CbfReserve => {
+                let (error, capacity) = error_and_capacity(words)?;
+                Self::Reserve { error, capacity }
+            }
+            Verb::CbfAdd => Self::Add(words[0]),
+            Verb::CbfMadd => Self::AddAll(words.to_vec()),
+            _ => Self::Remove(words[0]),
+        })
     }
 
-    pub(crate) fn apply(&self, _key: &[u8], _slot: &mut Slot, _context: &Context<'_>) -> Outcome {
-        Outcome::told(Reply::error("ERR not yet"))
+    pub(crate) fn apply(&self, key: &[u8], slot: &mut Slot, context: &Context<'_>) -> Outcome {
+        let config = context.config;
+        match self {
+            Self::Reserve { error, capacity } => match slot {
+                Slot::Missing => match make(key, slot, *error, *capacity, context) {
+                    Ok(made) => Outcome::instead(Reply::OK, vec![made]),
+                    Err(reply) => Outcome::told(reply),
+                },
+                Slot::Counting(_) => Outcome::told(EXISTS),
+                _ => Outcome::told(WRONG_TYPE),
+            },
+            Self::Add(item) => {
+                let made = match ready(
+                    key,
+                    slot,
+                    (config.bf_error_rate, config.bf_initial_size),
+                    context,
+                ) {
+                    Ok(made) => made,
+                    Err(reply) => return Outcome::told(reply),
+                };
+                let reply = Reply::Boolean(add(slot, item));
+                match made {
+                    None => Outcome::done(reply),
+                    Some(made) => {
+                        Outcome::instead(reply, vec![made, words("CBF.ADD", key, &[item])])
+                    }
+                }
+            }
+            Self::AddAll(items) => {
+                let made = match ready(
+                    key,
+                    slot,
+                    (config.bf_error_rate, config.bf_initial_size),
+                    context,
+                ) {
+                    Ok(made) => made,
+                    Err(reply) => return Outcome::told(reply),
+                };
+                let new = items.iter().map(|item| add(slot, item));
+                let reply = Reply::Booleans(new.collect());
+                match made {
+                    None => Outcome::done(reply),
+                    Some(made) => {
+                        Outcome::instead(reply, vec![made, words("CBF.MADD", key, items)])
+                    }
+                }
+            }
+            Self::Remove(item) => match slot {
+                Slot::Counting(counting) => match counting.filter.remove(item) {
+                    Ok(removed) => {
+                        let one = u64::from(removed);
+                        counting.items = counting.items.saturating_sub(one);
+                        Outcome::done(Reply::Boolean(removed))
+                    }
+                    Err(_) => Outcome::told(Reply::error(
+                        "ERR a counter of this item is full, so that it cannot be removed",
+                    )),
+                },
+                Slot::Missing => Outcome::told(NOT_FOUND),
+                _ => Outcome::told(WRONG_TYPE),
+            },
+        }
     }
+}
+
+/// `true`: the item was surely new.
+fn add(slot: &mut Slot, item: &[u8]) -> bool {
+    let Slot::Counting(counting) = slot else {
+        return false;
+    };
+    counting.items = counting.items.saturating_add(1);
+    counting.filter.insert(item)
+}
+
+/// Makes the filter of a key if it is missing, and tells then what others have to do for the same one.
+fn ready(
+    key: &[u8],
+    slot: &mut Slot,
+    (error, capacity): (f64, u64),
+    context: &Context<'_>,
+) -> Result<Option<Words>, Reply> {
+    match slot {
+        Slot::Missing => make(key, slot, error, capacity, context).map(Some),
+        Slot::Counting(_) => Ok(None),
+        _ => Err(WRONG_TYPE),
+    }
+}
+
+fn make(
+    key: &[u8],
+    slot: &mut Slot,
+    error: f64,
+    capacity: u64,
+    context: &Context<'_>,
+) -> Result<Words, Reply> {
+    let scheme = HashScheme::Sip13(context.secret);
+    let filter = NativeCounting::reserve(error, capacity, scheme, context.most_bytes())
+        .map_err(not_made("ERR could not create filter"))?;
+    *slot = Slot::Counting(Box::new(filter));
+    Ok(words("MAYHAP.LOAD", key, &[&image::header(slot)]))
 }

@@ -179,7 +179,11 @@ impl<'a> Command<'a> {
             Verb::CbfReserve | Verb::CbfAdd | Verb::CbfMadd | Verb::CbfDel => {
                 change(Deed::Counting(cbf::Deed::parse(verb, rest)?))
             }
-            Verb::BfMerge => change(Deed::Merge(rest.to_vec())),
+            Verb::BfMerge => {
+                // A filter has all that it has already.
+                let sources = rest.iter().copied().filter(|&source| source != key);
+                change(Deed::Merge(sources.collect()))
+            }
             Verb::MayhapLoad => change(Deed::Load(load::Load::parse(rest)?)),
         }
     }

@@ -21,18 +21,23 @@ mod cbf;
 mod cf;
 mod command;
 mod config;
+mod image;
 mod load;
 mod merge;
+mod native;
 mod reply;
 mod slot;
+mod stats;
 mod table;
 mod words;
 
 pub use command::{Ask, Change, Command, Context, Outcome, PassedOn};
 pub use config::{Config, Layout, NAMES};
 pub use mayhap_codec::{DecodeError, Limits};
+pub use native::{NativeBloom, NativeCounting, NativeCuckoo};
 pub use reply::{Protocol, Reply};
-pub use slot::{Bloom, Cuckoo, Slot, Stats};
+pub use slot::{Bloom, Cuckoo, Slot};
+pub use stats::Stats;
 pub use table::{COMMANDS, Specification, find};
 
 use mayhap::PlanError;

@@ -77,6 +77,19 @@ impl Bloom {
     /// # Errors
     /// When the rate is not between 0 and 1, the capacity 0, or the memory not there.
     pub fn reserve(error: f64, capacity: u64, expansion: Option<u32>) -> Result<Self, PlanError> {
+        Self::reserve_within(error, capacity, expansion, u64::MAX)
+    }
+
+    /// The same for callers with a limit.
+    ///
+    /// # Errors
+    /// As there, and [`PlanError::OutOfMemory`] when it would take more than `most_bytes`.
+    pub fn reserve_within(
+        error: f64,
+        capacity: u64,
+        expansion: Option<u32>,
+        most_bytes: u64,
+    ) -> Result<Self, PlanError> {
         let capped = if error > LAXEST_RATE && error < 1.0 {
             LAXEST_RATE
         } else {
@@ -90,6 +103,10 @@ impl Bloom {
             Some(_) => (capped, options),
         };
         let shape = Shape::planned(capacity, error, options)?;
+        if shape.bytes > most_bytes {
+            let size_bytes = shape.bytes;
+            return Err(PlanError::OutOfMemory { size_bytes });
+        }
         Ok(Self {
             items: 0,
             options,
@@ -103,11 +120,19 @@ impl Bloom {
     /// # Errors
     /// [`Full::Table`] when the filter is full and does not grow, [`Full::Memory`] when it cannot grow. Nothing is changed then.
     pub fn try_insert(&mut self, key: &[u8]) -> Result<bool, Full> {
+        self.try_insert_within(key, u64::MAX)
+    }
+
+    /// The same for callers with a limit.
+    ///
+    /// # Errors
+    /// As there, and [`Full::Memory`] when it must grow and would take more than `most_bytes` then.
+    pub fn try_insert_within(&mut self, key: &[u8], most_bytes: u64) -> Result<bool, Full> {
         if self.contains(key) {
             return Ok(false);
         }
         if self.newest().is_full() {
-            self.grow()?;
+            self.grow(most_bytes)?;
         }
         let new = self.newest_mut().insert(key);
         self.items = self.items.saturating_add(u64::from(new));
@@ -131,7 +156,61 @@ impl Bloom {
         answers
     }
 
-    fn grow(&mut self) -> Result<(), Full> {
+    /// `contains` for many keys, faster: the memory's latency is paid once for dozens of them.
+    ///
+    /// # Panics
+    /// When `keys` and `found` differ in length.
+    pub fn contains_each(&self, keys: &[impl AsRef<[u8]>], found: &mut [bool]) {
+        let (newest, older) = self.layers.split_last().expect("a chain has a layer");
+        newest.filter().contains_each(keys, found);
+        if older.is_empty() {
+            return;
+        }
+        let mut more = vec![false; found.len()];
+        for layer in older.iter().rev() {
+            layer.filter().contains_each(keys, &mut more);
+            for (found, more) in found.iter_mut().zip(&more) {
+                *found |= more;
+            }
+        }
+    }
+
+    /// Makes this filter hold the keys of both, layer by layer; layers that only the other has are taken over.
+    ///
+    /// # Errors
+    /// The name of what differs. Nothing is changed then.
+    pub fn union_with(&mut self, other: &Self) -> Result<(), &'static str> {
+        if self.options != other.options {
+            return Err("options");
+        }
+        if self.growth != other.growth {
+            return Err("expansion");
+        }
+        for (ours, theirs) in self.layers.iter().zip(&other.layers) {
+            ours.shape.same_as(&theirs.shape)?;
+        }
+        let common = self.layers.len().min(other.layers.len());
+        for (ours, theirs) in self.layers.iter_mut().zip(&other.layers) {
+            ours.union_with(theirs);
+        }
+        self.layers.extend_from_slice(&other.layers[common..]);
+        self.items = self
+            .layers
+            .iter()
+            .map(|layer| layer.items)
+            .fold(0, u64::saturating_add);
+        Ok(())
+    }
+
+    /// Whether the header is one that [`from_header`](Self::from_header) takes. A DUMP may hold what no SCANDUMP does: RedisBloom
+    /// checks less of it.
+    pub fn is_scannable(&self) -> bool {
+        let header = self.header();
+        let mut at = Cursor::new(&header, Format::RedisBloom);
+        Header::read(&mut at).is_ok()
+    }
+
+    fn grow(&mut self, most_bytes: u64) -> Result<(), Full> {
         if self.options & OPTION_NON_SCALING != 0 {
             return Err(Full::Table {
                 keys: self.items,
@@ -140,8 +219,14 @@ impl Bloom {
         }
         let newest = self.newest().shape;
         let capacity = newest.capacity.saturating_mul(u64::from(self.growth));
-        let layer = Shape::planned(capacity, newest.error / 2.0, self.options)
-            .and_then(|shape| Layer::empty(shape, 0, self.options));
+        let held: u64 = self.layers.iter().map(|layer| layer.shape.bytes).sum();
+        let layer = Shape::planned(capacity, newest.error / 2.0, self.options).and_then(|shape| {
+            let size_bytes = held.saturating_add(shape.bytes);
+            if size_bytes > most_bytes {
+                return Err(PlanError::OutOfMemory { size_bytes });
+            }
+            Layer::empty(shape, 0, self.options)
+        });
         let no_memory = |error| Full::Memory {
             size_bytes: match error {
                 PlanError::OutOfMemory { size_bytes } => size_bytes,

@@ -52,6 +52,22 @@ pub struct CuckooInfo {
     pub max_iterations: u16,
 }
 
+impl CuckooInfo {
+    /// The line of `CF.DEBUG`.
+    pub fn debug_line(&self) -> String {
+        format!(
+            "bktsize:{} buckets:{} items:{} deletes:{} filters:{} max_iterations:{} expansion:{}",
+            self.bucket_size,
+            self.buckets,
+            self.items,
+            self.deleted,
+            self.tables,
+            self.max_iterations,
+            self.expansion
+        )
+    }
+}
+
 impl Cuckoo {
     /// Capacity, bucket size, most iterations and expansion of filters that an insert makes.
     pub const DEFAULTS: (u64, u8, u16, u16) = (1024, 2, 20, 1);
@@ -78,6 +94,14 @@ impl Cuckoo {
     /// When there is no room and the filter does not grow, or there is no memory to grow. Nothing is changed then.
     pub fn try_insert(&mut self, key: &[u8]) -> Result<(), Full> {
         self.filter.try_insert_hash(hash(key))
+    }
+
+    /// The same for callers with a limit.
+    ///
+    /// # Errors
+    /// As there, and [`Full::Memory`] when it must grow and would take more than `most_bytes` then.
+    pub fn try_insert_within(&mut self, key: &[u8], most_bytes: u64) -> Result<(), Full> {
+        self.filter.try_insert_hash_within(hash(key), most_bytes)
     }
 
     /// `Ok(true)`: the key is in now, and was surely new. `Ok(false)`: it, or one that looks like it, was in before: `CF.ADDNX`.
@@ -135,17 +159,7 @@ impl Cuckoo {
 
     /// The line of `CF.DEBUG`.
     pub fn debug_line(&self) -> String {
-        let info = self.info();
-        format!(
-            "bktsize:{} buckets:{} items:{} deletes:{} filters:{} max_iterations:{} expansion:{}",
-            info.bucket_size,
-            info.buckets,
-            info.items,
-            info.deleted,
-            info.tables,
-            info.max_iterations,
-            info.expansion
-        )
+        self.info().debug_line()
     }
 
     /// The answer of `CF.SCANDUMP` to a position, with the next one: the header to 0, then tables. `None` at the end, for positions

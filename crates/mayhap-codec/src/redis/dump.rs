@@ -19,6 +19,7 @@ use crate::cursor::Cursor;
 use crate::{DecodeError, Format, Limits, Problem};
 use crc::{CRC_64_REDIS, Crc, Table};
 use mayhap::ClassicCuckoo;
+use std::borrow::Cow;
 
 /// The type of a module's value.
 pub(super) const MODULE: u8 = 7;
@@ -43,6 +44,62 @@ pub fn rdb_version(payload: &[u8]) -> Option<u16> {
 /// # Errors
 /// When it is something else, its checksum is wrong, or it takes more memory than the limits allow.
 pub fn decode(payload: &[u8], limits: Limits) -> Result<Filter, DecodeError> {
+    let (id, mut at) = open(payload)?;
+    let Some(filter) = filter(&mut at, id, &mut Budget::new(limits))? else {
+        let accepted = "that of MBbloom-- or MBbloomCF";
+        return Err(at.value("type of the module", i128::from(id), accepted));
+    };
+    at.finish()?;
+    Ok(filter)
+}
+
+/// A module's value that is one string.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ModuleString<'a> {
+    /// Of its type.
+    pub name: &'static [u8; 9],
+    /// Of its encoding.
+    pub version: u16,
+    /// Unpacked.
+    pub bytes: Cow<'a, [u8]>,
+}
+
+/// The value that is one string of a module's; `None` when the payload holds another
+/// type than those of these names.
+///
+/// # Errors
+/// When it is no payload, its checksum is wrong, or the string takes more memory than the limits allow.
+pub fn string_of<'a>(
+    payload: &'a [u8],
+    names: &[&'static [u8; 9]],
+    limits: Limits,
+) -> Result<Option<ModuleString<'a>>, DecodeError> {
+    let (id, mut at) = open(payload)?;
+    let is_named = |name: &&&'static [u8; 9]| id & !VERSION_MASK == value::type_id(name, 0);
+    let Some(&name) = names.iter().find(is_named) else {
+        return Ok(None);
+    };
+    let bytes = value::string(&mut at, "value", &mut Budget::new(limits))?;
+    value::end(&mut at)?;
+    at.finish()?;
+    Ok(Some(ModuleString {
+        name,
+        version: (id & VERSION_MASK) as u16,
+        bytes,
+    }))
+}
+
+/// What DUMP answers for a value that is one string of a module's, in an engine of this version of RDB.
+pub fn of_string(name: &[u8; 9], version: u16, bytes: &[u8], rdb: u16) -> Vec<u8> {
+    let mut out = vec![MODULE];
+    let version = u64::from(version) & VERSION_MASK;
+    value::put_length(&mut out, value::type_id(name, version));
+    value::put_string(&mut out, bytes);
+    trail(out, rdb)
+}
+
+/// The id of a module's value, its checksum verified, and its fields.
+fn open(payload: &[u8]) -> Result<(u64, Cursor<'_>), DecodeError> {
     let mut at = Cursor::new(payload, Format::RedisBloomDump);
     let Some(body) = payload.len().checked_sub(TRAILER) else {
         return Err(at.error(Problem::Cut {
@@ -63,12 +120,7 @@ pub fn decode(payload: &[u8], limits: Limits) -> Result<Filter, DecodeError> {
     let mut at = Cursor::new(&payload[..body], Format::RedisBloomDump);
     at.u8("type of the value")?;
     let id = value::read_length(&mut at, "type of the module")?;
-    let Some(filter) = filter(&mut at, id, &mut Budget::new(limits))? else {
-        let accepted = "that of MBbloom-- or MBbloomCF";
-        return Err(at.value("type of the module", i128::from(id), accepted));
-    };
-    at.finish()?;
-    Ok(filter)
+    Ok((id, at))
 }
 
 /// The fields of a value whose type has this id, up to their end; `None`, and nothing is read, when it is no filter's.

@@ -104,6 +104,20 @@ impl Shape {
         Ok(())
     }
 
+    /// Whether bits mean the same; what differs otherwise.
+    pub(super) fn same_as(&self, other: &Self) -> Result<(), &'static str> {
+        if self.error.to_bits() != other.error.to_bits() {
+            return Err("error rate");
+        }
+        if self.capacity != other.capacity {
+            return Err("capacity");
+        }
+        if (self.bits, self.hashes, self.n2) != (other.bits, other.hashes, other.n2) {
+            return Err("bits");
+        }
+        Ok(())
+    }
+
     /// The number that positions are taken modulo.
     fn modulus(&self) -> u64 {
         match self.n2 {
@@ -210,6 +224,20 @@ impl Layer {
         let new = self.filter.insert(key);
         self.items = self.items.saturating_add(u64::from(new));
         new
+    }
+
+    /// Takes in the keys of a layer of the same shape. What both have is counted once, as far as the bits tell.
+    pub(super) fn union_with(&mut self, other: &Self) {
+        if self.filter.union_with(&other.filter).is_err() {
+            // Shapes agree.
+            return;
+        }
+        for (ours, theirs) in self.spare.iter_mut().zip(&other.spare) {
+            *ours |= theirs;
+        }
+        let least = self.items.max(other.items);
+        let most = self.items.saturating_add(other.items);
+        self.items = self.filter.estimated_keys().clamp(least, most);
     }
 
     pub(super) fn is_full(&self) -> bool {

@@ -10,10 +10,12 @@ mod layer;
 mod lzf;
 pub mod rdb;
 mod text;
+
 mod value;
 
 pub use bloom::{Bloom, BloomInfo};
 pub use cuckoo::{Cuckoo, CuckooInfo};
+pub use text::six_digits;
 
 use std::fmt;
 

@@ -1,15 +1,14 @@
 //! Numbers as C prints them.
 
 /// A number in six digits, as `%g` has it: plain where its exponent is -4 to 5, and without zeros at the end.
-pub(super) fn six_digits(number: f64) -> String {
+pub fn six_digits(number: f64) -> String {
     if number == 0.0 || !number.is_finite() {
         return format!("{number}");
     }
     let rounded = format!("{number:.5e}");
-    let (digits, exponent) = rounded
-        .split_once('e')
-        .expect("an exponent is always printed");
-    let exponent: i32 = exponent.parse().expect("it is a small number");
+    // An exponent is always printed, and a small number.
+    let (digits, exponent) = rounded.split_once('e').unwrap_or((&rounded, "0"));
+    let exponent: i32 = exponent.parse().unwrap_or(0);
     if (-4..6).contains(&exponent) {
         let places = usize::try_from(5 - exponent).unwrap_or(0);
         return without_zeros(&format!("{number:.places$}")).to_owned();

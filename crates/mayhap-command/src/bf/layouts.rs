@@ -2,12 +2,16 @@
 
 use super::Making;
 use crate::command::{Words, words};
-use crate::{Bloom, Context, DecodeError, Limits, Reply, not_made};
-use mayhap::{Full, Timestamp};
+use crate::native::NativeBloom;
+use crate::{Bloom, Context, DecodeError, Layout, Limits, Reply, image, not_made};
+use mayhap::{Full, HashScheme, Timestamp};
 use mayhap_codec::redis::{self, BloomInfo, ChunkError};
 
+/// How many items are asked about before any of the absent ones goes in.
+const CHUNK: usize = 128;
+
 /// What came of adding some items.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Added {
     /// For each item that was looked at, whether it was surely new.
     pub(super) answers: Vec<bool>,
@@ -17,76 +21,123 @@ pub(crate) struct Added {
     pub(super) is_full: bool,
 }
 
+impl Added {
+    pub(crate) fn for_items(count: usize) -> Self {
+        Self {
+            answers: Vec::with_capacity(count),
+            without_memory: Vec::new(),
+            is_full: false,
+        }
+    }
+
+    /// Notes the answer for the next item; `false` when there is none for those after it.
+    pub(crate) fn next(&mut self, answer: Result<bool, Full>) -> bool {
+        match answer {
+            Ok(new) => self.answers.push(new),
+            Err(Full::Table { .. }) => {
+                self.is_full = true;
+                return false;
+            }
+            Err(_) => {
+                self.without_memory.push(self.answers.len());
+                self.answers.push(false);
+            }
+        }
+        true
+    }
+
+    /// Places for the answers of the next items.
+    pub(crate) fn more(&mut self, count: usize) -> &mut [bool] {
+        let start = self.answers.len();
+        self.answers.resize(start + count, false);
+        &mut self.answers[start..]
+    }
+}
+
 impl Bloom {
-    /// An empty filter.
-    pub(super) fn make(making: Making, _context: &Context<'_>) -> Result<Self, Reply> {
-        redis::Bloom::reserve(making.error, making.capacity, making.expansion)
-            .map(Self::RedisBloom)
-            .map_err(not_made("ERR could not create filter"))
+    /// An empty filter. Windows are native in any case: there are no others.
+    pub(super) fn make(making: Making, context: &Context<'_>) -> Result<Self, Reply> {
+        let Making {
+            error,
+            capacity,
+            expansion,
+            seconds,
+        } = making;
+        let (scheme, most) = (HashScheme::Sip13(context.secret), context.most_bytes());
+        let made = match (seconds, context.config.layout) {
+            (Some(seconds), _) => {
+                NativeBloom::window(error, capacity, seconds, (scheme, context.now), most)
+                    .map(Self::Native)
+            }
+            (None, Layout::Native) => {
+                let expansion = expansion.unwrap_or(0);
+                NativeBloom::reserve(error, capacity, expansion, scheme, most).map(Self::Native)
+            }
+            (None, Layout::RedisBloom) => {
+                redis::Bloom::reserve_within(error, capacity, expansion, most).map(Self::RedisBloom)
+            }
+        };
+        made.map_err(not_made("ERR could not create filter"))
     }
 
     /// The command that makes this filter, which is empty, whatever the settings.
     pub(super) fn creation(&self, key: &[u8]) -> Words {
         match self {
             Self::RedisBloom(filter) => words("BF.LOADCHUNK", key, &[b"1", &filter.header()]),
+            Self::Native(filter) => words("MAYHAP.LOAD", key, &[&image::bloom_header(filter)]),
         }
     }
 
     /// The empty filter of a header.
     pub(super) fn from_header(header: &[u8], limits: Limits) -> Result<Self, DecodeError> {
-        redis::Bloom::from_header(header, limits).map(Self::RedisBloom)
+        if image::is_image(header) {
+            image::bloom_of_header(header, limits)
+        } else {
+            redis::Bloom::from_header(header, limits).map(Self::RedisBloom)
+        }
     }
 
-    pub(super) fn contains(&self, item: &[u8], _now: Timestamp) -> bool {
+    pub(super) fn contains(&self, item: &[u8], now: Timestamp) -> bool {
         match self {
             Self::RedisBloom(filter) => filter.contains(item),
+            Self::Native(filter) => filter.contains(item, now),
         }
     }
 
     /// One place in `found` for every item.
-    pub(super) fn contains_each(&self, items: &[&[u8]], _now: Timestamp, found: &mut [bool]) {
+    pub(super) fn contains_each(&self, items: &[&[u8]], now: Timestamp, found: &mut [bool]) {
         match self {
-            Self::RedisBloom(filter) => {
-                for (found, item) in found.iter_mut().zip(items) {
-                    *found = filter.contains(item);
-                }
-            }
+            Self::RedisBloom(filter) => filter.contains_each(items, found),
+            Self::Native(filter) => filter.contains_each(items, now, found),
         }
     }
 
-    pub(super) fn add(&mut self, item: &[u8], _context: &Context<'_>) -> Result<bool, Full> {
+    pub(super) fn add(&mut self, item: &[u8], context: &Context<'_>) -> Result<bool, Full> {
         match self {
-            Self::RedisBloom(filter) => filter.try_insert(item),
+            Self::RedisBloom(filter) => filter.try_insert_within(item, context.most_bytes()),
+            Self::Native(filter) => filter.add(item, context.now, context.most_bytes()),
         }
     }
 
     pub(super) fn add_each(&mut self, items: &[&[u8]], context: &Context<'_>) -> Added {
-        let mut added = Added::default();
-        for (at, item) in items.iter().enumerate() {
-            match self.add(item, context) {
-                Ok(new) => added.answers.push(new),
-                Err(Full::Table { .. }) => {
-                    added.is_full = true;
-                    break;
-                }
-                Err(_) => {
-                    added.answers.push(false);
-                    added.without_memory.push(at);
-                }
-            }
+        let most_bytes = context.most_bytes();
+        match self {
+            Self::RedisBloom(filter) => add_each(filter, items, most_bytes),
+            Self::Native(filter) => filter.add_each(items, context.now, most_bytes),
         }
-        added
     }
 
-    pub(super) fn info(&self, _now: Timestamp) -> BloomInfo {
+    pub(super) fn info(&self, now: Timestamp) -> BloomInfo {
         match self {
             Self::RedisBloom(filter) => filter.info(),
+            Self::Native(filter) => filter.info(now),
         }
     }
 
     pub(super) fn debug_lines(&self) -> Vec<String> {
         match self {
             Self::RedisBloom(filter) => filter.debug_lines(),
+            Self::Native(filter) => filter.debug_lines(),
         }
     }
 
@@ -94,12 +145,36 @@ impl Bloom {
     pub(super) fn scan(&self, iterator: i64) -> Option<(i64, Vec<u8>)> {
         match self {
             Self::RedisBloom(filter) => filter.scan(iterator),
+            Self::Native(filter) if iterator == 0 => Some((1, image::bloom_header(filter))),
+            Self::Native(filter) => filter.scan(iterator),
         }
     }
 
     pub(super) fn load_chunk(&mut self, iterator: i64, chunk: &[u8]) -> Result<(), ChunkError> {
         match self {
             Self::RedisBloom(filter) => filter.load_chunk(iterator, chunk),
+            Self::Native(filter) => filter.load_chunk(iterator, chunk),
         }
     }
+}
+
+/// All are asked for together, and what is in stays in: only the others go one by one, with their bits at hand.
+fn add_each(filter: &mut redis::Bloom, items: &[&[u8]], most_bytes: u64) -> Added {
+    let mut added = Added::for_items(items.len());
+    let mut found = [false; CHUNK];
+    for items in items.chunks(CHUNK) {
+        let found = &mut found[..items.len()];
+        filter.contains_each(items, found);
+        for (item, &mut found) in items.iter().zip(found) {
+            let answer = if found {
+                Ok(false)
+            } else {
+                filter.try_insert_within(item, most_bytes)
+            };
+            if !added.next(answer) {
+                return added;
+            }
+        }
+    }
+    added
 }

@@ -9,6 +9,7 @@ use crate::table::Verb;
 use crate::{Config, Reply};
 pub(crate) use layouts::Added;
 use options::Making;
+pub(crate) use options::error_and_capacity;
 
 /// What changes nothing.
 #[derive(Clone, PartialEq, Debug)]

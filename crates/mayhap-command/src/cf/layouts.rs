@@ -2,8 +2,10 @@
 
 use super::Making;
 use crate::command::{Words, words};
-use crate::{Context, Cuckoo, DecodeError, Limits, Reply, not_made};
-use mayhap::Full;
+use crate::native::{Asked, NativeCuckoo};
+use crate::{Context, Cuckoo, DecodeError, Layout, Limits, Reply, image, not_made};
+use mayhap::plan::ClassicCuckooPlan;
+use mayhap::{Full, HashScheme, PlanError};
 use mayhap_codec::redis::{self, ChunkError, CuckooInfo};
 
 /// Bytes of the header of RedisBloom's SCANDUMP.
@@ -11,42 +13,56 @@ const HEADER: usize = 38;
 
 impl Cuckoo {
     /// An empty filter.
-    pub(super) fn make(making: Making, _context: &Context<'_>) -> Result<Self, Reply> {
-        let Making {
-            capacity,
-            bucket_size,
-            max_iterations,
-            expansion,
-            error: _,
-        } = making;
-        redis::Cuckoo::reserve(capacity, bucket_size, max_iterations, expansion)
-            .map(Self::RedisBloom)
-            .map_err(not_made("ERR Could not create filter"))
+    pub(super) fn make(making: Making, context: &Context<'_>) -> Result<Self, Reply> {
+        let most_bytes = context.most_bytes();
+        let made = match context.config.layout {
+            Layout::Native => {
+                let asked = Asked {
+                    bucket_size: making.bucket_size,
+                    max_iterations: making.max_iterations,
+                    expansion: making.expansion,
+                };
+                let scheme = HashScheme::Sip13(context.secret);
+                NativeCuckoo::reserve(making.capacity, making.error, asked, scheme, most_bytes)
+                    .map(Self::Native)
+            }
+            Layout::RedisBloom => classic(making, most_bytes).map(Self::RedisBloom),
+        };
+        made.map_err(not_made("ERR Could not create filter"))
     }
 
     /// The command that makes this filter, which is empty, whatever the settings.
     pub(super) fn creation(&self, key: &[u8]) -> Words {
         match self {
             Self::RedisBloom(filter) => words("CF.LOADCHUNK", key, &[b"1", &filter.header()]),
+            Self::Native(filter) => words("MAYHAP.LOAD", key, &[&image::cuckoo_header(filter)]),
         }
     }
 
     pub(super) fn may_be_header(chunk: &[u8]) -> bool {
-        chunk.len() == HEADER
+        chunk.len() == HEADER || image::is_image(chunk)
     }
 
     /// The empty filter of a header.
     pub(super) fn from_header(header: &[u8], limits: Limits) -> Result<Self, DecodeError> {
-        redis::Cuckoo::from_header(header, limits).map(Self::RedisBloom)
+        if image::is_image(header) {
+            image::cuckoo_of_header(header, limits)
+        } else {
+            redis::Cuckoo::from_header(header, limits).map(Self::RedisBloom)
+        }
     }
 
     pub(super) fn tables(&self) -> u64 {
-        self.info().tables
+        match self {
+            Self::RedisBloom(filter) => filter.filter().tables().len() as u64,
+            Self::Native(filter) => filter.tables(),
+        }
     }
 
     pub(super) fn contains(&self, item: &[u8]) -> bool {
         match self {
             Self::RedisBloom(filter) => filter.contains(item),
+            Self::Native(filter) => filter.contains(item),
         }
     }
 
@@ -58,12 +74,14 @@ impl Cuckoo {
                     *found = filter.contains(item);
                 }
             }
+            Self::Native(filter) => filter.contains_each(items, found),
         }
     }
 
     pub(super) fn count(&self, item: &[u8]) -> u64 {
         match self {
             Self::RedisBloom(filter) => filter.count(item),
+            Self::Native(filter) => filter.count(item),
         }
     }
 
@@ -71,11 +89,17 @@ impl Cuckoo {
         &mut self,
         item: &[u8],
         if_absent: bool,
-        _context: &Context<'_>,
+        context: &Context<'_>,
     ) -> Result<bool, Full> {
+        let most_bytes = context.most_bytes();
         match self {
-            Self::RedisBloom(filter) if if_absent => filter.insert_if_absent(item),
-            Self::RedisBloom(filter) => filter.try_insert(item).map(|()| true),
+            Self::RedisBloom(filter) => {
+                if if_absent && filter.contains(item) {
+                    return Ok(false);
+                }
+                filter.try_insert_within(item, most_bytes).map(|()| true)
+            }
+            Self::Native(filter) => filter.add(item, if_absent, most_bytes),
         }
     }
 
@@ -85,31 +109,40 @@ impl Cuckoo {
         if_absent: bool,
         context: &Context<'_>,
     ) -> Vec<Result<bool, Full>> {
-        let added = items.iter().map(|item| self.add(item, if_absent, context));
-        added.collect()
+        match self {
+            Self::Native(filter) => filter.add_each(items, if_absent, context.most_bytes()),
+            Self::RedisBloom(_) => {
+                let added = items.iter().map(|item| self.add(item, if_absent, context));
+                added.collect()
+            }
+        }
     }
 
     pub(super) fn remove(&mut self, item: &[u8]) -> bool {
         match self {
             Self::RedisBloom(filter) => filter.remove(item),
+            Self::Native(filter) => filter.remove(item),
         }
     }
 
     pub(super) fn compact(&mut self) {
         match self {
             Self::RedisBloom(filter) => filter.compact(),
+            Self::Native(filter) => filter.compact(),
         }
     }
 
     pub(super) fn info(&self) -> CuckooInfo {
         match self {
             Self::RedisBloom(filter) => filter.info(),
+            Self::Native(filter) => filter.info(),
         }
     }
 
     pub(super) fn debug_line(&self) -> String {
         match self {
             Self::RedisBloom(filter) => filter.debug_line(),
+            Self::Native(filter) => filter.info().debug_line(),
         }
     }
 
@@ -117,6 +150,7 @@ impl Cuckoo {
     pub(super) fn scan(&self, position: i64) -> Option<(i64, Vec<u8>)> {
         match self {
             Self::RedisBloom(filter) => filter.scan(position),
+            Self::Native(filter) => filter.scan(position),
         }
     }
 
@@ -124,10 +158,27 @@ impl Cuckoo {
         &mut self,
         position: i64,
         chunk: &[u8],
-        _limits: Limits,
+        limits: Limits,
     ) -> Result<(), ChunkError> {
         match self {
             Self::RedisBloom(filter) => filter.load_chunk(position, chunk),
+            Self::Native(filter) => filter.load_chunk(position, chunk, limits),
         }
     }
+}
+
+fn classic(making: Making, most_bytes: u64) -> Result<redis::Cuckoo, PlanError> {
+    let Making {
+        capacity,
+        bucket_size,
+        max_iterations,
+        expansion,
+        error: _,
+    } = making;
+    let plan = ClassicCuckooPlan::new(capacity, bucket_size, max_iterations, expansion)?;
+    let size_bytes = plan.size_bytes_of(0)?;
+    if size_bytes > most_bytes {
+        return Err(PlanError::OutOfMemory { size_bytes });
+    }
+    redis::Cuckoo::reserve(capacity, bucket_size, max_iterations, expansion)
 }

@@ -160,6 +160,56 @@ impl Bloom {
         self.table.insert_each(hashes, Fetched::NotYet);
     }
 
+    /// Inserts many hashes and tells of each whether it was surely new; one that comes twice is new once.
+    ///
+    /// # Panics
+    /// When `hashes` and `is_new` differ in length.
+    pub fn insert_hashes_telling(&mut self, hashes: &[KeyHash], is_new: &mut [bool]) {
+        assert_eq!(
+            hashes.len(),
+            is_new.len(),
+            "one place in `is_new` for every hash"
+        );
+        // What is asked first is at hand when the rest goes in.
+        for (hashes, is_new) in hashes.chunks(CHUNK).zip(is_new.chunks_mut(CHUNK)) {
+            self.contains_hashes(hashes, is_new);
+            for (&hash, is_new) in hashes.iter().zip(is_new) {
+                *is_new = !*is_new && self.insert_hash(hash);
+            }
+        }
+    }
+
+    /// Puts stored bytes over those from number `start` on, in the order of [`Bloom::bytes`], to load a filter a piece at a time.
+    /// Keys that are in and whose bits are taken back are lost.
+    ///
+    /// # Errors
+    /// When the bytes go past the last one; nothing is changed then.
+    pub fn overwrite(&mut self, start: u64, bytes: &[u8]) -> Result<(), PlanError> {
+        let end = start.saturating_add(bytes.len() as u64);
+        if end > self.size_bytes() {
+            return Err(PlanError::Count {
+                field: "end of the bytes",
+                value: end,
+                accepted: "at most the bytes of the filter",
+            });
+        }
+        let start = start as usize;
+        let (head, rest) = bytes.split_at(bytes.len().min(start.next_multiple_of(64) - start));
+        let (whole, tail) = rest.as_chunks();
+        let lines = self.table.lines_mut();
+        let first = (start + head.len()) / 64;
+        // There is no first line when the head is all there is.
+        for (line, bytes) in lines.iter_mut().skip(first).zip(whole) {
+            *line = Line::from_le_bytes(bytes);
+        }
+        let tail_start = start + head.len() + 64 * whole.len();
+        for (at, &byte) in (start..).zip(head).chain((tail_start..).zip(tail)) {
+            let (word, shift) = (&mut lines[at / 64].0[at % 64 / 8], 8 * (at % 8));
+            *word = *word & !(0xff << shift) | u64::from(byte) << shift;
+        }
+        Ok(())
+    }
+
     /// Makes this filter hold the keys of both, as if all had been inserted here.
     ///
     /// # Errors

@@ -139,31 +139,53 @@ impl Chain {
         }
     }
 
-    /// Puts a key in; `true` when it was surely new. Grows when the newest table has as many keys as it was made for.
-    pub(super) fn put(&mut self, newest: &mut Nest, hash: u64) -> Result<bool, Full> {
+    /// Puts a key in; `true` when it was surely new. Grows when the newest table has as many keys as it was made for. With a limit
+    /// for all of the filter it grows exactly as without, or refuses the key.
+    pub(super) fn put(
+        &mut self,
+        newest: &mut Nest,
+        hash: u64,
+        most_bytes: Option<u64>,
+    ) -> Result<bool, Full> {
+        let left = most_bytes.map(|most| most.saturating_sub(self.size_bytes(newest)));
         for Link { nest, label } in &mut self.older {
             if nest.table.find(hash) {
-                label.add_twin(nest, hash)?;
+                label.add_twin(nest, hash, left)?;
                 return Ok(false);
             }
         }
         if newest.table.find(hash) {
             if newest.put(hash).is_err() {
-                self.newest.add_twin(newest, hash)?;
+                self.newest.add_twin(newest, hash, left)?;
             }
             return Ok(false);
         }
         if newest.keys >= newest.plan.capacity() {
             // Without memory for it the key goes into the full one, as long as that takes more.
-            self.grow(newest);
+            self.grow(newest, left)?;
         }
         newest.put(hash).or_else(|full| {
-            if self.grow(newest) {
+            if self.grow(newest, left)? {
                 newest.put(hash)
             } else {
                 Err(full)
             }
         })
+    }
+
+    /// How many copies of a key are in: all of them are in the oldest table that knows it.
+    pub(super) fn count(&self, newest: &Nest, hash: u64) -> u64 {
+        let older = self.older.iter().map(|link| (&link.nest, &link.label));
+        let mut tables = older.chain([(newest, &self.newest)]);
+        let knows = tables.find(|(nest, _)| nest.table.find(hash));
+        knows.map_or(0, |(nest, label)| {
+            u64::from(nest.copies(hash)) + label.twins.count(nest.pair(hash))
+        })
+    }
+
+    fn size_bytes(&self, newest: &Nest) -> u64 {
+        let older = self.older().map(|nest| nest.plan.size_bytes()).sum::<u64>();
+        older + newest.plan.size_bytes() + self.twins_size_bytes()
     }
 
     /// Takes out one copy.
@@ -180,19 +202,28 @@ impl Chain {
         true
     }
 
-    /// Opens the next table; `false` when there is no memory for it, or its rate would be too strict.
-    fn grow(&mut self, newest: &mut Nest) -> bool {
+    /// Opens the next table; `false` when its rate would be too strict, or there is no memory for it. With a limit of so many bytes
+    /// that are left, want of memory is an error.
+    fn grow(&mut self, newest: &mut Nest, left: Option<u64>) -> Result<bool, Full> {
         let number = first_free(|number| self.labels().all(|label| label.number != number));
-        let opened = self.plan.cuckoo_table(number).and_then(Nest::new);
-        match opened {
+        let Ok(plan) = self.plan.cuckoo_table(number) else {
+            return Ok(false);
+        };
+        let size_bytes = plan.size_bytes();
+        let refused = match left {
+            Some(left) if size_bytes > left => return Err(Full::Memory { size_bytes }),
+            Some(_) => Err(Full::Memory { size_bytes }),
+            None => Ok(false),
+        };
+        match Nest::new(plan) {
             Ok(opened) if self.older.try_reserve(1).is_ok() => {
                 self.older.push(Link {
                     nest: core::mem::replace(newest, opened),
                     label: core::mem::replace(&mut self.newest, Label::new(number)),
                 });
-                true
+                Ok(true)
             }
-            _ => false,
+            _ => refused,
         }
     }
 
@@ -224,8 +255,14 @@ impl Label {
         }
     }
 
-    fn add_twin(&mut self, nest: &Nest, hash: u64) -> Result<(), Full> {
-        self.twins.insert(nest.pair(hash)).map_err(|_| nest.full())
+    fn add_twin(&mut self, nest: &Nest, hash: u64, left: Option<u64>) -> Result<(), Full> {
+        let size_bytes = self.twins.growth_bytes();
+        let no_memory = Full::Memory { size_bytes };
+        match left {
+            Some(left) if size_bytes > left => Err(no_memory),
+            Some(_) => self.twins.insert(nest.pair(hash)).map_err(|_| no_memory),
+            None => self.twins.insert(nest.pair(hash)).map_err(|_| nest.full()),
+        }
     }
 
     /// Takes out one copy of a key that the table has: a twin if there is one, since its cell must then stay.

@@ -124,9 +124,17 @@ impl ClassicCuckoo {
     /// # Errors
     /// When there is no room and the filter does not grow, or there is no memory to grow. Nothing is changed then.
     pub fn try_insert_hash(&mut self, hash: u64) -> Result<(), Full> {
+        self.try_insert_hash_within(hash, u64::MAX)
+    }
+
+    /// The same for callers with a limit.
+    ///
+    /// # Errors
+    /// As there, and [`Full::Memory`] when it must grow and would take more than `most_bytes` then. Nothing is changed then.
+    pub fn try_insert_hash_within(&mut self, hash: u64, most_bytes: u64) -> Result<(), Full> {
         let seeker = Seeker::new(hash);
         if !self.take_free_slot(seeker) && !self.move_in(seeker) {
-            self.grow()?;
+            self.grow(most_bytes)?;
             self.take_free_slot(seeker);
         }
         self.keys = self.keys.saturating_add(1);
@@ -273,7 +281,7 @@ impl ClassicCuckoo {
         false
     }
 
-    fn grow(&mut self) -> Result<(), Full> {
+    fn grow(&mut self, most_bytes: u64) -> Result<(), Full> {
         let full = Full::Table {
             keys: self.keys,
             capacity: self.capacity(),
@@ -281,12 +289,14 @@ impl ClassicCuckoo {
         if self.tables.len() >= MOST_TABLES {
             return Err(full);
         }
-        let table = self
-            .plan
-            .size_bytes_of(self.tables.len() as u32)
-            .and_then(zeroed)
-            .map_err(|_| full)?;
-        self.tables.try_reserve(1).map_err(|_| full)?;
+        let size_bytes = self.plan.size_bytes_of(self.tables.len() as u32);
+        let size_bytes = size_bytes.map_err(|_| full)?;
+        let no_memory = Full::Memory { size_bytes };
+        if self.size_bytes().saturating_add(size_bytes) > most_bytes {
+            return Err(no_memory);
+        }
+        let table = zeroed(size_bytes).map_err(|_| no_memory)?;
+        self.tables.try_reserve(1).map_err(|_| no_memory)?;
         self.tables.push(table);
         Ok(())
     }

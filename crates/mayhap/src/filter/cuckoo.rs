@@ -255,6 +255,26 @@ impl Cuckoo {
         self.put(hash.to_u64())
     }
 
+    /// As [`try_insert_hash`](Cuckoo::try_insert_hash), for callers with a limit: one that grows refuses, instead of crowding its
+    /// newest table, when it must grow and would take more than `most_bytes` then, or there is no memory for it. What is not refused
+    /// goes in as without a limit.
+    ///
+    /// # Errors
+    /// As there, and [`Full::Memory`] when it cannot grow. Nothing is changed then.
+    pub fn try_insert_hash_within(&mut self, hash: KeyHash, most_bytes: u64) -> Result<bool, Full> {
+        hash.assert_origin(self.origin);
+        self.put_within(hash.to_u64(), Some(most_bytes))
+    }
+
+    /// How many copies of a key are in, those of keys that look like it counted with them; never fewer than there are.
+    pub fn count_hash(&self, hash: KeyHash) -> u64 {
+        hash.assert_origin(self.origin);
+        match &self.chain {
+            None => self.newest.copies(hash.to_u64()).into(),
+            Some(chain) => chain.count(&self.newest, hash.to_u64()),
+        }
+    }
+
     /// `try_insert_hash` for many hashes, faster when the filter is larger than a core's cache: the same bytes as one by one.
     ///
     /// # Errors
@@ -357,11 +377,15 @@ impl Cuckoo {
     }
 
     fn put(&mut self, hash: u64) -> Result<bool, Full> {
+        self.put_within(hash, None)
+    }
+
+    fn put_within(&mut self, hash: u64, most_bytes: Option<u64>) -> Result<bool, Full> {
         let Some(chain) = &mut self.chain else {
             return self.newest.put(hash);
         };
         chain
-            .put(&mut self.newest, hash)
+            .put(&mut self.newest, hash, most_bytes)
             .map_err(|full| match full {
                 Full::Table { .. } => Full::Table {
                     keys: self.estimated_keys(),

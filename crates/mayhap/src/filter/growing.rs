@@ -7,7 +7,7 @@ use super::bloom::{Bloom, CHUNK, check_same_shape};
 use crate::plan::{GrowingPlan, check_growth};
 use crate::simd::Table;
 use crate::store::{Borrowed, Owned, Storage};
-use crate::{HashScheme, Kernel, KeyHash, Mismatch, PlanError, SipKey};
+use crate::{Full, HashScheme, Kernel, KeyHash, Mismatch, PlanError, SipKey};
 use alloc::vec::Vec;
 use core::fmt;
 
@@ -126,6 +126,42 @@ impl GrowingBloom {
             return false;
         }
         self.insert_into_newest(hash)
+    }
+
+    /// As [`GrowingBloom::insert_hash`], for callers with a limit: refused, instead of crowding the newest layer, when it must
+    /// grow and would take more than `most_bytes` then, or there is no memory for it. What is not refused goes in as without a limit.
+    ///
+    /// # Errors
+    /// When it cannot grow. Nothing is changed then.
+    pub fn try_insert_hash_within(&mut self, hash: KeyHash, most_bytes: u64) -> Result<bool, Full> {
+        if self.contains_hash(hash) {
+            return Ok(false);
+        }
+        if self.keys_until_growth() == 0 {
+            let next = self.plan.layer(self.layers.len() as u32);
+            let next = next.map_or(u64::MAX, |layer| layer.size_bytes());
+            let size_bytes = self.size_bytes().saturating_add(next);
+            if size_bytes > most_bytes || !self.grow() {
+                return Err(Full::Memory { size_bytes });
+            }
+            self.in_newest = 0;
+        }
+        Ok(self.insert_into_newest(hash))
+    }
+
+    /// Puts stored bytes over those of a layer, the oldest being 0, as [`Bloom::overwrite`].
+    ///
+    /// # Errors
+    /// As there, and when there is no such layer.
+    pub fn overwrite(&mut self, layer: usize, start: u64, bytes: &[u8]) -> Result<(), PlanError> {
+        match self.layers.get_mut(layer) {
+            Some(layer) => layer.overwrite(start, bytes),
+            None => Err(PlanError::Count {
+                field: "layer",
+                value: layer as u64,
+                accepted: "a layer that is there",
+            }),
+        }
     }
 
     /// Inserts many hashes.

@@ -142,6 +142,17 @@ impl Nest {
         Ok(copies == 0)
     }
 
+    /// How many cells hold the key, or one that looks like it.
+    pub(super) fn copies(&self, hash: u64) -> u32 {
+        let key = self.lodger(hash);
+        let holds = |at| {
+            let key = Lodger { at, ..key };
+            let (window, offset) = key.place();
+            self.table.cell(window, offset) == key.cell()
+        };
+        (0..4).map(|at| u32::from(holds(at))).sum()
+    }
+
     #[cold]
     pub(super) fn full(&self) -> Full {
         Full::Table {

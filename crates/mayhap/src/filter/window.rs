@@ -5,13 +5,16 @@
 use super::bloom::Bloom;
 use crate::plan::{WindowPlan, check_growth};
 use crate::simd::Table;
-use crate::{HashScheme, KeyHash, PlanError, SipKey};
+use crate::{Full, HashScheme, KeyHash, PlanError, SipKey};
 use alloc::vec::Vec;
 use core::fmt;
 use core::time::Duration;
 
 /// How many layers are asked together: the nine that are live in a window of eight slices, and some that bursts have opened.
 const GROUP: usize = 16;
+
+/// Layers of a generation that are taken from outside. Each has half the rate of the one before: few plans have so many.
+const MOST_LAYERS: usize = 64;
 
 /// A moment, in milliseconds from any beginning that the caller keeps to, such as 1970.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -159,7 +162,8 @@ impl WindowBloom {
         check(skipped <= 1 << 48, "skipped", skipped, "at most 2^48")?;
         for (_, in_newest, layers) in &generations {
             let count = layers.len() as u64;
-            check((1..=64).contains(&count), "layers", count, "1 to 64")?;
+            let holds = (1..=MOST_LAYERS as u64).contains(&count);
+            check(holds, "layers", count, "1 to 64")?;
             let same = layers.iter().all(|layer| layer.scheme() == scheme);
             check(same, "layers", count, "layers of one hash scheme")?;
             let holds = *in_newest <= 1 << 60;
@@ -260,6 +264,60 @@ impl WindowBloom {
         let slice = self.slice_at(self.newest);
         self.generations[(slice % count) as usize].insert(hash);
         !known
+    }
+
+    /// As [`WindowBloom::insert_hash`], for callers with a limit: refused when a burst needs another layer and the filter would
+    /// take more than `most_bytes` then, there is no memory for it, or it would be too strict. What is not refused goes in as
+    /// without a limit.
+    ///
+    /// # Errors
+    /// When there is no other layer to be had. Nothing is changed then.
+    pub fn try_insert_hash_within(
+        &mut self,
+        hash: KeyHash,
+        now: Timestamp,
+        most_bytes: u64,
+    ) -> Result<bool, Full> {
+        let slice = self.slice_at(self.newest.max(now));
+        let at = (slice % self.generations.len() as u64) as usize;
+        let generation = &self.generations[at];
+        let is_crowded =
+            generation.slice == slice && generation.is_full() && !generation.contains(hash);
+        if is_crowded && self.burst == Burst::Overflow {
+            let count = generation.layers.len();
+            let next = self.plan.layer(count as u32).ok();
+            let next = next.filter(|_| count < MOST_LAYERS);
+            let held = self.size_bytes();
+            let size_bytes = next.map_or(u64::MAX, |next| held.saturating_add(next.size_bytes()));
+            let refused = Full::Memory { size_bytes };
+            let layer = next
+                .filter(|_| size_bytes <= most_bytes)
+                .and_then(|next| Bloom::from_plan(next, self.scheme).ok());
+            let known = self.contains_hash(hash, now);
+            let layers = &mut self.generations[at].layers;
+            layers.try_reserve(1).map_err(|_| refused)?;
+            self.generations[at].open(layer.ok_or(refused)?);
+            self.insert_hash(hash, now);
+            return Ok(!known);
+        }
+        Ok(self.insert_hash(hash, now))
+    }
+
+    /// Puts stored bytes over those of a layer, counted over all generations, as [`Bloom::overwrite`].
+    ///
+    /// # Errors
+    /// As there, and when there is no such layer.
+    pub fn overwrite(&mut self, layer: usize, start: u64, bytes: &[u8]) -> Result<(), PlanError> {
+        let generations = self.generations.iter_mut();
+        let mut layers = generations.flat_map(|generation| &mut generation.layers);
+        match layers.nth(layer) {
+            Some(layer) => layer.overwrite(start, bytes),
+            None => Err(PlanError::Count {
+                field: "layer",
+                value: layer as u64,
+                accepted: "a layer that is there",
+            }),
+        }
     }
 
     /// As [`WindowBloom::contains`], for a hash of this filter's scheme.
@@ -363,6 +421,18 @@ impl WindowBloom {
         layers
             .map(Bloom::estimated_keys)
             .fold(0, u64::saturating_add)
+    }
+
+    /// How many keys were counted as they came that are remembered at `now`: known without looking. One that came in several
+    /// slices counts in each.
+    pub fn counted_keys(&self, now: Timestamp) -> u64 {
+        let keys = self.live(now).map(|generation| {
+            let older = generation.layers.iter().rev().skip(1);
+            older
+                .map(Bloom::capacity)
+                .fold(generation.in_newest, u64::saturating_add)
+        });
+        keys.fold(0, u64::saturating_add)
     }
 
     /// The false-positive rate at `now`, from the bits that are set. Reads the whole filter.

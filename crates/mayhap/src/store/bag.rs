@@ -33,6 +33,16 @@ impl Bag {
         size_of_val(self.slots.as_slice()) as u64
     }
 
+    /// Bytes more that the next insert takes.
+    pub(crate) fn growth_bytes(&self) -> u64 {
+        let slots = self.slots.len() as u64;
+        if 2 * (self.distinct + 1) > slots {
+            (FEWEST.max(2 * slots) - slots) * size_of::<(u64, u64)>() as u64
+        } else {
+            0
+        }
+    }
+
     /// The numbers and how often each is in, in no order.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (u64, u64)> {
         self.slots.iter().copied().filter(|slot| slot.0 != 0)

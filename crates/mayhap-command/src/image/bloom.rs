@@ -1,0 +1,156 @@
+//! Native Bloom filters: fixed, growing, and of a window.
+
+use super::Kind;
+use super::fields::{Reader, Writer};
+use crate::native::{BloomKind, NativeBloom};
+use crate::slot::Bloom;
+use mayhap::plan::{BloomPlan, WindowPlan};
+use mayhap::{GrowingBloom, Timestamp, WindowBloom};
+use mayhap_codec::{DecodeError, Limits};
+
+pub(super) fn write(filter: &NativeBloom, with_bits: bool) -> Vec<u8> {
+    let kind = match &filter.kind {
+        BloomKind::Fixed(_) => Kind::FixedBloom,
+        BloomKind::Growing(_) => Kind::GrowingBloom,
+        BloomKind::Window(_) => Kind::WindowBloom,
+    };
+    let mut out = Writer::new(kind as u8, with_bits);
+    out.scheme(filter.scheme());
+    out.number(filter.items);
+    out.number(filter.expansion.into());
+    match &filter.kind {
+        BloomKind::Fixed(filter) => out.bloom_plan(filter.plan()),
+        BloomKind::Growing(filter) => {
+            out.growing_plan(filter.plan());
+            out.number(filter.keys_in_newest());
+            out.number(filter.is_crowded().into());
+            out.number(filter.layers() as u64);
+            for layer in filter.each_layer() {
+                out.bloom_plan(layer.plan());
+            }
+        }
+        BloomKind::Window(filter) => write_window(filter, &mut out),
+    }
+    if with_bits {
+        for layer in filter.layers() {
+            out.bytes(&layer.bytes());
+        }
+    }
+    out.finish()
+}
+
+fn write_window(filter: &WindowBloom, out: &mut Writer) {
+    let plan = filter.plan();
+    out.number(plan.keys_per_window());
+    out.rate(plan.false_positive_rate());
+    out.number(plan.slice_ms());
+    out.number(plan.slices().into());
+    out.number(filter.start().0);
+    out.number(filter.newest().0);
+    for (slice, in_newest, layers) in filter.generations() {
+        out.number(slice);
+        out.number(in_newest);
+        out.number(layers.len() as u64);
+        for layer in layers {
+            out.bloom_plan(layer.plan());
+        }
+    }
+}
+
+/// What all three begin with, after the scheme.
+fn counts(at: &mut Reader<'_>) -> Result<(u64, u32), DecodeError> {
+    let items = at.number("items")?;
+    Ok((items, at.small("expansion", "a number of 32 bits")?))
+}
+
+fn size_bytes<'p>(plans: impl Iterator<Item = &'p BloomPlan>) -> u64 {
+    plans
+        .map(BloomPlan::size_bytes)
+        .fold(0, u64::saturating_add)
+}
+
+pub(super) fn read_fixed(
+    at: &mut Reader<'_>,
+    has_bits: bool,
+    limits: Limits,
+) -> Result<Bloom, DecodeError> {
+    let scheme = at.scheme()?;
+    let (items, expansion) = counts(at)?;
+    let plan = at.bloom_plan()?;
+    let mut bits = at.bits(has_bits, plan.size_bytes(), limits)?;
+    let filter = bits
+        .bloom(plan, scheme)
+        .map_err(|error| at.refused(error))?;
+    Ok(Bloom::Native(NativeBloom {
+        kind: BloomKind::Fixed(filter),
+        items,
+        expansion,
+    }))
+}
+
+pub(super) fn read_growing(
+    at: &mut Reader<'_>,
+    has_bits: bool,
+    limits: Limits,
+) -> Result<Bloom, DecodeError> {
+    let scheme = at.scheme()?;
+    let (items, expansion) = counts(at)?;
+    let plan = at.growing_plan()?;
+    let in_newest = at.number("keys in the newest layer")?;
+    let crowded = at.flag("crowded")?;
+    let count = at.number("layers")?;
+    // A layer has fields of its own, so that this ends with the bytes at the latest.
+    let plans = (0..count).map(|_| at.bloom_plan());
+    let plans = plans.collect::<Result<Vec<_>, _>>()?;
+    let mut bits = at.bits(has_bits, size_bytes(plans.iter()), limits)?;
+    let layers = plans.into_iter().map(|plan| bits.bloom(plan, scheme));
+    let filter = layers
+        .collect::<Result<Vec<_>, _>>()
+        .and_then(|layers| GrowingBloom::from_layers(plan, layers, in_newest, crowded))
+        .map_err(|error| at.refused(error))?;
+    Ok(Bloom::Native(NativeBloom {
+        kind: BloomKind::Growing(filter),
+        items,
+        expansion,
+    }))
+}
+
+pub(super) fn read_window(
+    at: &mut Reader<'_>,
+    has_bits: bool,
+    limits: Limits,
+) -> Result<Bloom, DecodeError> {
+    let scheme = at.scheme()?;
+    let (items, expansion) = counts(at)?;
+    let (keys, rate) = (at.number("keys a window")?, at.rate("rate")?);
+    let slice_ms = at.number("length of a slice")?;
+    let slices = at.small("slices", "2 to 63")?;
+    let plan = WindowPlan::of_shape(keys, rate, slice_ms, slices);
+    let plan = plan.map_err(|error| at.refused(error))?;
+    let start = Timestamp(at.number("start")?);
+    let newest = Timestamp(at.number("newest")?);
+    let mut generations = Vec::new();
+    for _ in 0..=slices {
+        let (slice, in_newest) = (at.number("slice")?, at.number("keys in the newest layer")?);
+        let count = at.number("layers")?;
+        let plans = (0..count).map(|_| at.bloom_plan());
+        generations.push((slice, in_newest, plans.collect::<Result<Vec<_>, _>>()?));
+    }
+    let plans = generations.iter().flat_map(|(_, _, plans)| plans);
+    let mut bits = at.bits(has_bits, size_bytes(plans), limits)?;
+    let generations = generations.into_iter().map(|(slice, in_newest, plans)| {
+        let layers = plans.into_iter().map(|plan| bits.bloom(plan, scheme));
+        Ok((slice, in_newest, layers.collect::<Result<Vec<_>, _>>()?))
+    });
+    let filter = generations
+        .collect::<Result<Vec<_>, _>>()
+        .and_then(|generations| {
+            WindowBloom::from_generations(plan, scheme, (start, newest), 0, generations)
+        })
+        .map_err(|error| at.refused(error))?;
+    Ok(Bloom::Native(NativeBloom {
+        kind: BloomKind::Window(filter),
+        items,
+        expansion,
+    }))
+}

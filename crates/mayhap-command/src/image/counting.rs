@@ -1,0 +1,66 @@
+//! Counting filters.
+
+use super::Kind;
+use super::fields::{Reader, Writer};
+use crate::native::NativeCounting;
+use mayhap::plan::classic::ClassicPlan;
+use mayhap::plan::counting::CountingPlan;
+use mayhap::{CountingBloom, Scheme};
+use mayhap_codec::{DecodeError, Limits};
+
+pub(super) fn write(filter: &NativeCounting, with_bits: bool) -> Vec<u8> {
+    let counters = &filter.filter;
+    let plan = counters.plan().classic();
+    let mut out = Writer::new(Kind::Counting as u8, with_bits);
+    out.scheme(counters.hash_scheme());
+    out.number(filter.items);
+    out.number(plan.capacity);
+    out.rate(plan.asked);
+    out.rate(plan.false_positive_rate);
+    out.number(plan.bits);
+    out.number(plan.probes.into());
+    out.number(counters.scheme().id().into());
+    out.number(counters.scheme().parameter());
+    out.number(counters.plan().counter_bits().into());
+    if with_bits {
+        out.bytes(counters.bytes());
+    }
+    out.finish()
+}
+
+pub(super) fn read(
+    at: &mut Reader<'_>,
+    has_bits: bool,
+    limits: Limits,
+) -> Result<NativeCounting, DecodeError> {
+    let hash_scheme = at.scheme()?;
+    let items = at.number("items")?;
+    let plan = ClassicPlan {
+        capacity: at.number("capacity")?,
+        asked: at.rate("rate asked")?,
+        false_positive_rate: at.rate("rate")?,
+        bits: at.number("counters")?,
+        probes: at.small("probes", "1 to 4096")?,
+    };
+    let rates = [plan.asked, plan.false_positive_rate];
+    if plan.capacity == 0 || !rates.iter().all(|rate| (0.0..=1.0).contains(rate)) {
+        return Err(at.wrong("capacity", plan.capacity, "1 or more, at rates from 0 to 1"));
+    }
+    let (id, parameter) = (
+        at.small("walk", "the number of a walk")?,
+        at.number("parameter of the walk")?,
+    );
+    let Some(scheme) = Scheme::from_id(id, parameter).filter(|scheme| scheme.is_native()) else {
+        return Err(at.wrong("walk", id.into(), "the number of a walk of ours"));
+    };
+    let counter_bits = at.small("bits of a counter", "3 to 8")?;
+    let plan = CountingPlan::from_classic(plan, counter_bits);
+    let plan = plan.map_err(|error| at.refused(error))?;
+    let size_bytes = plan.size_bytes();
+    let filter = match at.bits(has_bits, size_bytes, limits)?.next(size_bytes) {
+        Some(bytes) => CountingBloom::from_bytes(plan, scheme, hash_scheme, bytes),
+        None => CountingBloom::from_plan(plan, scheme, hash_scheme),
+    };
+    let filter = filter.map_err(|error| at.refused(error))?;
+    Ok(NativeCounting { filter, items })
+}

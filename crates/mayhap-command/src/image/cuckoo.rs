@@ -1,0 +1,230 @@
+//! Native cuckoo filters, and one that is being loaded.
+
+use super::Kind;
+use super::fields::{Reader, Writer};
+use crate::native::{Asked, NativeCuckoo, Staged};
+use crate::slot::Cuckoo;
+use mayhap::plan::CuckooPlan;
+use mayhap::{HashScheme, PlanError};
+use mayhap_codec::{DecodeError, Limits};
+
+pub(super) fn write(filter: &NativeCuckoo, with_bits: bool) -> Vec<u8> {
+    let cells = &filter.filter;
+    let kind = match cells.growth() {
+        None => Kind::FixedCuckoo,
+        Some(_) => Kind::GrowingCuckoo,
+    };
+    let mut out = Writer::new(kind as u8, with_bits);
+    write_head(cells.scheme(), filter.removed, filter.asked, &mut out);
+    match &filter.staged {
+        None => out.number(0),
+        Some(staged) => {
+            out.number(staged.total);
+            out.number(staged.bytes.len() as u64);
+            out.bytes(&staged.bytes);
+        }
+    }
+    if let Some(growth) = cells.growth() {
+        out.growing_plan(growth);
+        out.number(cells.tables().count() as u64);
+    }
+    let mut twins = cells.twins();
+    for (plan, _) in cells.tables() {
+        write_plan(plan, &mut out);
+        if let Some((number, twins)) = twins.next() {
+            out.number(number.into());
+            out.number(twins.len() as u64);
+            for (twin, times) in twins {
+                out.number(twin);
+                out.number(times);
+            }
+        }
+    }
+    if with_bits {
+        for (_, cells) in cells.tables() {
+            out.bytes(cells);
+        }
+    }
+    out.finish()
+}
+
+/// What a filter of this shape, with nothing in it, and an image of so many bytes to come, is written as: where a SCANDUMP begins.
+pub(crate) fn loading_header(filter: &NativeCuckoo, total: u64) -> Vec<u8> {
+    let cells = &filter.filter;
+    let growth = cells.growth();
+    let kind = match growth {
+        None => Kind::FixedCuckoo,
+        Some(_) => Kind::GrowingCuckoo,
+    };
+    let mut out = Writer::new(kind as u8, false);
+    write_head(cells.scheme(), 0, filter.asked, &mut out);
+    out.number(total);
+    out.number(0);
+    let first = growth.and_then(|growth| {
+        out.growing_plan(growth);
+        out.number(1);
+        growth.cuckoo_table(0).ok()
+    });
+    write_plan(first.as_ref().unwrap_or(cells.plan()), &mut out);
+    if growth.is_some() {
+        out.number(0);
+        out.number(0);
+    }
+    out.finish()
+}
+
+fn write_head(scheme: HashScheme, removed: u64, asked: Asked, out: &mut Writer) {
+    out.scheme(scheme);
+    out.number(removed);
+    out.number(asked.bucket_size.into());
+    out.number(asked.max_iterations.into());
+    out.number(asked.expansion.into());
+}
+
+fn write_plan(plan: &CuckooPlan, out: &mut Writer) {
+    out.number(plan.capacity());
+    out.rate(plan.false_positive_rate());
+    out.number(plan.cells());
+    out.number(plan.fingerprint_bits().into());
+}
+
+struct Head {
+    scheme: HashScheme,
+    removed: u64,
+    asked: Asked,
+    staged: Option<Staged>,
+}
+
+impl Head {
+    fn read(at: &mut Reader<'_>, limits: Limits) -> Result<Self, DecodeError> {
+        let scheme = at.scheme()?;
+        let removed = at.number("removed items")?;
+        let asked = Asked {
+            bucket_size: at.small("bucket size", "at most 255")?,
+            max_iterations: at.small("most iterations", "at most 65535")?,
+            expansion: at.small("expansion", "at most 65535")?,
+        };
+        let total = at.number("bytes to be loaded")?;
+        let staged = if total == 0 {
+            None
+        } else {
+            let count = at.number("bytes that are loaded")?;
+            if count >= total || total > most_staged(limits) {
+                let accepted = "fewer than are to come, and these within the limit";
+                return Err(at.wrong("bytes that are loaded", count, accepted));
+            }
+            let bytes = at.take("bytes that are loaded", count)?.to_vec();
+            Some(Staged { total, bytes })
+        };
+        Ok(Self {
+            scheme,
+            removed,
+            asked,
+            staged,
+        })
+    }
+
+    fn with(self, filter: mayhap::Cuckoo) -> Cuckoo {
+        Cuckoo::Native(NativeCuckoo {
+            filter,
+            removed: self.removed,
+            asked: self.asked,
+            staged: self.staged,
+        })
+    }
+}
+
+fn read_plan(at: &mut Reader<'_>) -> Result<CuckooPlan, DecodeError> {
+    let capacity = at.number("capacity")?;
+    let rate = at.rate("rate")?;
+    let cells = at.number("cells")?;
+    let fingerprint_bits = at.small("bits of a fingerprint", "4 to 26")?;
+    CuckooPlan::of_shape(capacity, rate, cells, fingerprint_bits).map_err(|error| at.refused(error))
+}
+
+pub(super) fn read_fixed(
+    at: &mut Reader<'_>,
+    has_bits: bool,
+    limits: Limits,
+) -> Result<Cuckoo, DecodeError> {
+    let head = Head::read(at, limits)?;
+    let plan = read_plan(at)?;
+    let cells = at
+        .bits(has_bits, plan.size_bytes(), limits)?
+        .next(plan.size_bytes());
+    let filter = match cells {
+        Some(cells) => mayhap::Cuckoo::from_bytes(plan, head.scheme, cells),
+        None => mayhap::Cuckoo::from_plan(plan, head.scheme),
+    };
+    filter
+        .map(|filter| head.with(filter))
+        .map_err(|error| at.refused(error))
+}
+
+/// The bytes of an image whose filter is within the limit: cells, twins and fields.
+pub(crate) fn most_staged(limits: Limits) -> u64 {
+    limits.most_bytes.saturating_mul(2).saturating_add(1 << 16)
+}
+
+/// A table of a chain: shape, number, twins.
+type Table = (CuckooPlan, u32, Vec<(u64, u64)>);
+
+fn read_table(at: &mut Reader<'_>) -> Result<Table, DecodeError> {
+    let plan = read_plan(at)?;
+    let number = at.small("number of a table", "at most 1000")?;
+    let count = at.number("twins")?;
+    let bytes = at.take("twins", count.saturating_mul(16))?;
+    let words = bytes
+        .as_chunks::<8>()
+        .0
+        .iter()
+        .map(|word| u64::from_le_bytes(*word));
+    let (twins, times) = (words.clone().step_by(2), words.skip(1).step_by(2));
+    Ok((plan, number, twins.zip(times).collect()))
+}
+
+pub(super) fn read_growing(
+    at: &mut Reader<'_>,
+    has_bits: bool,
+    limits: Limits,
+) -> Result<Cuckoo, DecodeError> {
+    let head = Head::read(at, limits)?;
+    let growth = at.growing_plan()?;
+    let count = at.number("tables")?;
+    // A table has fields of its own, so that this ends with the bytes at the latest.
+    let tables = (0..count).map(|_| read_table(at));
+    let tables = tables.collect::<Result<Vec<_>, _>>()?;
+    let sizes = tables.iter().map(|(plan, ..)| plan.size_bytes());
+    let mut bits = at.bits(has_bits, sizes.fold(0, u64::saturating_add), limits)?;
+    let filter = match tables.as_slice() {
+        [(plan, 0, twins)]
+            if !has_bits && twins.is_empty() && growth.cuckoo_table(0) == Ok(*plan) =>
+        {
+            mayhap::Cuckoo::growing_from_plan(growth, head.scheme)
+        }
+        [(plan, number, twins)] if !has_bits => empty(plan.size_bytes()).and_then(|cells| {
+            let table = (*plan, *number, cells.as_slice(), twins.iter().copied());
+            mayhap::Cuckoo::from_tables(growth, head.scheme, [table])
+        }),
+        _ => {
+            let tables = tables.into_iter().map(|(plan, number, twins)| {
+                let cells = bits.next(plan.size_bytes()).unwrap_or_default();
+                (plan, number, cells, twins)
+            });
+            mayhap::Cuckoo::from_tables(growth, head.scheme, tables)
+        }
+    };
+    filter
+        .map(|filter| head.with(filter))
+        .map_err(|error| at.refused(error))
+}
+
+/// Empty cells, whose number was held to the limit.
+fn empty(size_bytes: u64) -> Result<Vec<u8>, PlanError> {
+    let mut cells = Vec::new();
+    let count = usize::try_from(size_bytes).unwrap_or(usize::MAX);
+    let no_memory = |_| PlanError::OutOfMemory { size_bytes };
+    cells.try_reserve_exact(count).map_err(no_memory)?;
+    cells.resize(count, 0);
+    Ok(cells)
+}

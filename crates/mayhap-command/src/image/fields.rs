@@ -1,0 +1,236 @@
+//! Fields of eight bytes, written and read.
+
+use super::{MAGIC, VERSION};
+use mayhap::plan::{BloomPlan, GrowingPlan, LinesPerKey};
+use mayhap::{Bloom, HashScheme, PlanError, SipKey};
+use mayhap_codec::{DecodeError, Format, Limits, Problem};
+
+pub(super) struct Writer {
+    out: Vec<u8>,
+}
+
+impl Writer {
+    pub(super) fn new(kind: u8, with_bits: bool) -> Self {
+        let mut out = MAGIC.to_vec();
+        out.extend_from_slice(&[VERSION, kind, u8::from(with_bits), 0, 0, 0, 0, 0]);
+        Self { out }
+    }
+
+    pub(super) fn number(&mut self, number: u64) {
+        self.out.extend_from_slice(&number.to_le_bytes());
+    }
+
+    pub(super) fn rate(&mut self, rate: f64) {
+        self.number(rate.to_bits());
+    }
+
+    pub(super) fn bytes(&mut self, bytes: &[u8]) {
+        self.out.extend_from_slice(bytes);
+    }
+
+    pub(super) fn scheme(&mut self, scheme: HashScheme) {
+        self.number(scheme.id().into());
+        let key = match scheme {
+            HashScheme::Sip13(key) => key.to_bytes(),
+            _ => [0; 16],
+        };
+        self.bytes(&key);
+    }
+
+    pub(super) fn bloom_plan(&mut self, plan: &BloomPlan) {
+        self.number(plan.capacity());
+        self.rate(plan.false_positive_rate());
+        self.number(plan.lines());
+        self.number(plan.words().into());
+        self.number(plan.lines_per_key().count().into());
+    }
+
+    /// The maximum is 0 when there is none.
+    pub(super) fn growing_plan(&mut self, plan: &GrowingPlan) {
+        self.number(plan.capacity());
+        self.number(plan.maximum().unwrap_or(0));
+        self.rate(plan.false_positive_rate());
+    }
+
+    pub(super) fn finish(self) -> Vec<u8> {
+        self.out
+    }
+}
+
+pub(super) struct Reader<'a> {
+    bytes: &'a [u8],
+    at: usize,
+}
+
+impl<'a> Reader<'a> {
+    pub(super) fn new(bytes: &'a [u8]) -> Self {
+        Self { bytes, at: 0 }
+    }
+
+    fn left(&self) -> &'a [u8] {
+        &self.bytes[self.at..]
+    }
+
+    pub(super) fn error(&self, problem: Problem) -> DecodeError {
+        DecodeError {
+            format: Format::Mayhap,
+            offset: self.at as u64,
+            problem,
+        }
+    }
+
+    pub(super) fn wrong(
+        &self,
+        field: &'static str,
+        value: u64,
+        accepted: &'static str,
+    ) -> DecodeError {
+        self.error(Problem::Value {
+            field,
+            value: value.into(),
+            accepted,
+        })
+    }
+
+    pub(super) fn refused(&self, error: PlanError) -> DecodeError {
+        self.error(Problem::Plan(error))
+    }
+
+    pub(super) fn take(&mut self, what: &'static str, count: u64) -> Result<&'a [u8], DecodeError> {
+        let left = self.left();
+        let taken = usize::try_from(count)
+            .ok()
+            .and_then(|count| left.get(..count));
+        let Some(taken) = taken else {
+            return Err(self.error(Problem::Cut {
+                what,
+                needed: count,
+                left: left.len() as u64,
+            }));
+        };
+        self.at += taken.len();
+        Ok(taken)
+    }
+
+    pub(super) fn number(&mut self, what: &'static str) -> Result<u64, DecodeError> {
+        let bytes = self.take(what, 8)?;
+        let bytes = bytes.try_into().unwrap_or_default();
+        Ok(u64::from_le_bytes(bytes))
+    }
+
+    /// A field that is smaller than eight bytes in memory.
+    pub(super) fn small<T: TryFrom<u64>>(
+        &mut self,
+        what: &'static str,
+        accepted: &'static str,
+    ) -> Result<T, DecodeError> {
+        let number = self.number(what)?;
+        T::try_from(number).map_err(|_| self.wrong(what, number, accepted))
+    }
+
+    pub(super) fn flag(&mut self, what: &'static str) -> Result<bool, DecodeError> {
+        match self.number(what)? {
+            0 => Ok(false),
+            1 => Ok(true),
+            number => Err(self.wrong(what, number, "0 or 1")),
+        }
+    }
+
+    pub(super) fn rate(&mut self, what: &'static str) -> Result<f64, DecodeError> {
+        Ok(f64::from_bits(self.number(what)?))
+    }
+
+    /// A scheme that hashes keys.
+    pub(super) fn scheme(&mut self) -> Result<HashScheme, DecodeError> {
+        let id = self.number("hash scheme")?;
+        let key: [u8; 16] = self.take("hash key", 16)?.try_into().unwrap_or_default();
+        match id {
+            1 if key == [0; 16] => Ok(HashScheme::Xxh3),
+            2 => Ok(HashScheme::Sip13(SipKey::new(key))),
+            _ => Err(self.wrong("hash scheme", id, "1 without a key, or 2 with one")),
+        }
+    }
+
+    pub(super) fn bloom_plan(&mut self) -> Result<BloomPlan, DecodeError> {
+        let capacity = self.number("capacity")?;
+        let rate = self.rate("rate")?;
+        let lines = self.number("lines")?;
+        let words = self.small("bits a key in a line", "1 to 8")?;
+        let count = self.number("lines a key")?;
+        let Some(lines_per_key) = LinesPerKey::from_count(count) else {
+            return Err(self.wrong("lines a key", count, "1 or 2"));
+        };
+        BloomPlan::of_shape(capacity, rate, lines, words, lines_per_key)
+            .map_err(|error| self.refused(error))
+    }
+
+    pub(super) fn growing_plan(&mut self) -> Result<GrowingPlan, DecodeError> {
+        let capacity = self.number("capacity")?;
+        let maximum = Some(self.number("maximum")?).filter(|&maximum| maximum != 0);
+        let rate = self.rate("rate")?;
+        GrowingPlan::of_shape(capacity, maximum, rate).map_err(|error| self.refused(error))
+    }
+
+    /// The bits of a filter that takes so many bytes, or none: all that is left must be theirs.
+    pub(super) fn bits(
+        &mut self,
+        has_bits: bool,
+        size_bytes: u64,
+        limits: Limits,
+    ) -> Result<Bits<'a>, DecodeError> {
+        self.check(size_bytes, limits)?;
+        Ok(Bits(if has_bits {
+            Some(self.take("bits", size_bytes)?)
+        } else {
+            None
+        }))
+    }
+
+    fn check(&self, size_bytes: u64, limits: Limits) -> Result<(), DecodeError> {
+        if size_bytes > limits.most_bytes {
+            return Err(self.error(Problem::TooLarge {
+                bytes: size_bytes,
+                limit: limits.most_bytes,
+            }));
+        }
+        Ok(())
+    }
+
+    /// All that is left.
+    pub(super) fn rest_within(&mut self, limits: Limits) -> Result<&'a [u8], DecodeError> {
+        let count = self.left().len() as u64;
+        self.check(count, limits)?;
+        self.take("filter", count)
+    }
+
+    pub(super) fn finish(&self) -> Result<(), DecodeError> {
+        match self.left().len() as u64 {
+            0 => Ok(()),
+            bytes => Err(self.error(Problem::Trailing { bytes })),
+        }
+    }
+}
+
+/// The bits of the parts of a filter, end to end; or none, and the parts are empty.
+pub(super) struct Bits<'a>(Option<&'a [u8]>);
+
+impl<'a> Bits<'a> {
+    /// Those of the next part, as many as were counted before.
+    pub(super) fn next(&mut self, size_bytes: u64) -> Option<&'a [u8]> {
+        let bits = self.0?;
+        let (next, rest) = bits.split_at(bits.len().min(size_bytes as usize));
+        self.0 = Some(rest);
+        Some(next)
+    }
+
+    pub(super) fn bloom(
+        &mut self,
+        plan: BloomPlan,
+        scheme: HashScheme,
+    ) -> Result<Bloom, PlanError> {
+        match self.next(plan.size_bytes()) {
+            Some(bytes) => Bloom::from_bytes(plan, scheme, bytes),
+            None => Bloom::from_plan(plan, scheme),
+        }
+    }
+}

@@ -1,0 +1,37 @@
+//! A counting Bloom filter: it has but one layout.
+
+use super::bloom::check;
+
+use mayhap::plan::counting::{CountingPlan, DEFAULT_COUNTER_BITS};
+use mayhap::{CountingBloom, HashScheme, PlanError, Scheme};
+
+/// A counting Bloom filter.
+#[derive(Clone, PartialEq, Debug)]
+pub struct NativeCounting {
+    pub(crate) filter: CountingBloom,
+    /// Items that were added, less those that were removed.
+    pub(crate) items: u64,
+}
+
+impl NativeCounting {
+    /// An empty filter.
+    pub(crate) fn reserve(
+        error: f64,
+        capacity: u64,
+        hash_scheme: HashScheme,
+        most_bytes: u64,
+    ) -> Result<Self, PlanError> {
+        let plan = CountingPlan::new(capacity, error, DEFAULT_COUNTER_BITS)?;
+        check(plan.size_bytes(), most_bytes)?;
+        let scheme = Scheme::EnhancedDoubleHashing;
+        Ok(Self {
+            filter: CountingBloom::from_plan(plan, scheme, hash_scheme)?,
+            items: 0,
+        })
+    }
+
+    /// Bytes of memory, its own fields included.
+    pub(crate) fn size_bytes(&self) -> u64 {
+        size_of::<Self>() as u64 + self.filter.size_bytes()
+    }
+}
