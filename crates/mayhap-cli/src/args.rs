@@ -3,7 +3,7 @@
 //! Parsers accept what people write (`100M`, `1.5GB`, `0.1%`) and refuse what could mean two things. Whether a filter of
 //! that size can be made is the library's to say.
 
-use crate::{build, change, check, info, join, manual, merge, uniq, verify};
+use crate::{build, change, check, info, join, manual, merge, serve, uniq, verify};
 use clap::{Args, Parser, Subcommand};
 use mayhap::Kind;
 use mayhap_codec::{Format, KeyType};
@@ -56,6 +56,9 @@ pub(crate) enum Verb {
     /// Print the rows of a table that may match those of a smaller one
     #[command(after_help = join::EXAMPLES)]
     Join(join::JoinArgs),
+    /// Serve filters to Redis clients
+    #[command(after_help = serve::EXAMPLES)]
+    Serve(serve::ServeArgs),
     /// Measure this machine: every kind of filter beside the memory's own speed
     #[command(after_help = BENCH_EXAMPLES)]
     Bench(BenchArgs),

@@ -22,6 +22,7 @@ mod merge;
 mod output;
 mod plan;
 mod progress;
+mod serve;
 mod uniq;
 mod verify;
 
@@ -62,6 +63,7 @@ fn main() -> ExitCode {
         Verb::Fold(args) => merge::fold(&args, &mut out),
         Verb::Join(args) => join::run(&args, &mut out),
         Verb::Bench(args) => bench::run(&args, &mut out),
+        Verb::Serve(args) => serve::run(&args, &mut out),
         Verb::Completions(args) => manual::completions(&args, &mut out),
         Verb::Man(args) => manual::man(&args, &mut out),
     };

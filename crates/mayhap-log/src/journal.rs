@@ -89,6 +89,11 @@ impl<D: Disk> Journal<D> {
         self.shared.sync_now()
     }
 
+    /// Why nothing more is taken, if it is so.
+    pub fn broken(&self) -> Option<Broken> {
+        self.shared.broken()
+    }
+
     /// The last record that was appended.
     pub fn last_lsn(&self) -> Lsn {
         self.shared.appended.load(Ordering::Acquire)

@@ -1,4 +1,43 @@
 //! A Redis-compatible server of filters.
+//!
+//! `net/` and `resp.rs` are sockets and requests; `engine.rs` takes a request to one of the `commands/`, which ask or change the
+//! `keyspace.rs`; what is changed goes into the log (`record.rs`, the crate mayhap-log) before it is acknowledged; `recovery.rs` reads
+//! the log again; `snapshot.rs` shortens it. `files.rs` serves filter files of any format.
 
+mod call;
+mod clients;
+mod clock;
+mod commands;
+mod counters;
+mod engine;
+mod files;
+mod info;
+mod keeper;
+mod keyspace;
+mod metrics;
 pub mod net;
+mod options;
+mod out;
+mod pattern;
+mod random;
+mod record;
+mod recovery;
 pub mod resp;
+mod secret;
+mod server;
+mod session;
+mod settings;
+mod slow;
+mod snapshot;
+
+pub use mayhap_log::Fsync;
+pub use options::{Options, Tls};
+pub use server::{Server, StopHandle};
+
+/// What we say we are to clients that look: the protocol and the generic commands are as there.
+pub(crate) const REDIS_VERSION: &str = "7.4.0";
+
+/// A line for whoever watches the server.
+pub(crate) fn report(text: &str) {
+    eprintln!("mayhap: {text}");
+}

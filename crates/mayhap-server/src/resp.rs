@@ -38,17 +38,20 @@ pub struct RequestLimits {
 
 impl Default for RequestLimits {
     fn default() -> Self {
-        Self {
-            most_words: 1 << 20,
-            most_bulk: 512 << 20,
-            most_inline: 64 << 10,
-            most_request: 1 << 30,
-            is_before_auth: false,
-        }
+        Self::AFTER_AUTH
     }
 }
 
 impl RequestLimits {
+    /// As Redis has them.
+    pub const AFTER_AUTH: Self = Self {
+        most_words: 1 << 20,
+        most_bulk: 512 << 20,
+        most_inline: 64 << 10,
+        most_request: 1 << 30,
+        is_before_auth: false,
+    };
+
     /// Enough for `HELLO 3 AUTH name password SETNAME name`, and little for strangers.
     pub const BEFORE_AUTH: Self = Self {
         most_words: 10,

@@ -208,9 +208,14 @@ pub(super) fn put_double(out: &mut Vec<u8>, number: f64) {
     out.extend_from_slice(&number.to_le_bytes());
 }
 
-/// A string as Redis stores it: an integer where it looks like one, packed where that saves at least four bytes.
+/// A string as a field of a module's value.
 pub(super) fn put_string(out: &mut Vec<u8>, bytes: &[u8]) {
     put_length(out, STRING);
+    put_plain_string(out, bytes);
+}
+
+/// A string as Redis stores it: an integer where it looks like one, packed where that saves at least four bytes.
+pub(super) fn put_plain_string(out: &mut Vec<u8>, bytes: &[u8]) {
     if let Some(number) = as_integer(bytes) {
         put_integer(out, number);
         return;

@@ -1,0 +1,176 @@
+//! `serve`: a Redis-compatible server of filters.
+
+use crate::failure::Failure;
+use clap::Args;
+use mayhap_server::{Fsync, Options, Server, Tls};
+use std::fs;
+use std::io::Write;
+use std::net::{IpAddr, SocketAddr};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+pub(crate) const EXAMPLES: &str = "\
+Examples:
+  mayhap serve                                  port 6380 of this machine, data in ./mayhap-data
+  redis-cli -p 6380 BF.ADD seen apple           any Redis client speaks to it
+  mayhap serve --fsync always                   nothing that was acknowledged is ever lost
+  mayhap serve --layout redisbloom              new filters are RedisBloom's, to the byte
+  cp bad.mayhap mayhap-data/                    a filter file of any format is served by its name
+  mayhap serve --http 127.0.0.1:9380            /metrics for Prometheus, and /health";
+
+#[derive(Args, Debug)]
+pub(crate) struct ServeArgs {
+    /// Port to listen on; 0 is any that is free, and is told
+    #[arg(long, value_name = "N", default_value_t = 6380)]
+    port: u16,
+    /// Folder of the data; made if it is missing
+    #[arg(long, value_name = "D", default_value = "mayhap-data")]
+    dir: PathBuf,
+    /// When changes are on the disk: before they are acknowledged, every second, or when the system likes to
+    #[arg(long, value_name = "M", default_value = "everysec", value_parser = ["always", "everysec", "no"])]
+    fsync: String,
+    /// What new filters are like: our own, or RedisBloom's to the byte
+    #[arg(long, value_name = "L", default_value = "native", value_parser = ["native", "redisbloom"])]
+    layout: String,
+    /// Address to listen on, again for more
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1")]
+    bind: Vec<IpAddr>,
+    // Not a comment for the documentation: that would want backticks, which do not look well in help.
+    #[arg(
+        long,
+        value_name = "FILE",
+        help = "File with the password that clients must give; or the environment variable MAYHAP_PASSWORD"
+    )]
+    password_file: Option<PathBuf>,
+    /// Listen to other machines without a password
+    #[arg(long)]
+    open_to_all: bool,
+    /// Port with TLS
+    #[arg(long, value_name = "N", requires = "tls_cert", requires = "tls_key")]
+    tls_port: Option<u16>,
+    /// Certificate of the server, PEM
+    #[arg(long, value_name = "FILE", requires = "tls_port")]
+    tls_cert: Option<PathBuf>,
+    /// Its key, PEM
+    #[arg(long, value_name = "FILE", requires = "tls_port")]
+    tls_key: Option<PathBuf>,
+    /// Clients must show a certificate that one of these signed, PEM
+    #[arg(long, value_name = "FILE", requires = "tls_port")]
+    tls_ca: Option<PathBuf>,
+    /// Address for /metrics and /health
+    #[arg(long, value_name = "ADDRESS:PORT")]
+    http: Option<SocketAddr>,
+    /// Threads that serve; one for each core, up to 8, when not given
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    threads: usize,
+    /// Connections at a time
+    #[arg(long, value_name = "N", default_value_t = 10_000)]
+    max_clients: usize,
+    /// What all keys may take, such as 4gb; 0 is no limit. Three quarters of the machine's memory when not given
+    #[arg(long, value_name = "SIZE")]
+    max_memory: Option<String>,
+    /// A setting, as CONFIG SET takes it; again for more
+    #[arg(long, value_name = "NAME=VALUE")]
+    set: Vec<String>,
+    /// Start although the log is damaged, with what comes before the damage
+    #[arg(long)]
+    accept_loss: bool,
+}
+
+pub(crate) fn run(args: &ServeArgs, out: &mut impl Write) -> Result<ExitCode, Failure> {
+    let server = Server::start(&options(args)?).map_err(Failure::message)?;
+    let handle = server.stop_handle();
+    ctrlc::set_handler(move || handle.stop())
+        .map_err(|error| Failure::message(format!("cannot wait for Ctrl-C: {error}")))?;
+    tell(args, &server, out)?;
+    server.run().map_err(Failure::message)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn tell(args: &ServeArgs, server: &Server, out: &mut impl Write) -> Result<(), Failure> {
+    let addresses: Vec<String> = server.addresses().iter().map(ToString::to_string).collect();
+    writeln!(
+        out,
+        "mayhap {} listens on {}, data in {} ({})",
+        env!("CARGO_PKG_VERSION"),
+        addresses.join(" and "),
+        args.dir.display(),
+        server.recovered(),
+    )?;
+    if let Some(address) = server.http_address() {
+        writeln!(
+            out,
+            "metrics on http://{address}/metrics, health on http://{address}/health"
+        )?;
+    }
+    let port = server.addresses().first().map_or(0, SocketAddr::port);
+    writeln!(out, "try:  redis-cli -p {port} BF.ADD seen apple")?;
+    writeln!(out, "      redis-cli -p {port} BF.MEXISTS seen apple pear")?;
+    out.flush()?;
+    Ok(())
+}
+
+fn options(args: &ServeArgs) -> Result<Options, Failure> {
+    let fsync = match args.fsync.as_str() {
+        "always" => Fsync::Always,
+        "no" => Fsync::No,
+        _ => Fsync::EverySecond,
+    };
+    let mut settings = vec![("mayhap-layout".to_owned(), args.layout.clone())];
+    for setting in &args.set {
+        let (name, value) = setting.split_once('=').ok_or_else(|| {
+            Failure::message(format!(
+                "--set {setting}: give NAME=VALUE, such as bf-error-rate=0.001"
+            ))
+        })?;
+        settings.push((name.to_owned(), value.to_owned()));
+    }
+    if let Some(size) = &args.max_memory {
+        settings.push(("maxmemory".to_owned(), size.clone()));
+    }
+    let tls = match (args.tls_port, &args.tls_cert, &args.tls_key) {
+        (Some(port), Some(certificate), Some(key)) => Some(Tls {
+            port,
+            certificate: certificate.clone(),
+            key: key.clone(),
+            client_authorities: args.tls_ca.clone(),
+        }),
+        _ => None,
+    };
+    Ok(Options {
+        bind: args.bind.clone(),
+        port: args.port,
+        tls,
+        http: args.http,
+        password: password(args.password_file.as_deref())?,
+        is_open_to_all: args.open_to_all,
+        fsync,
+        workers: args.threads,
+        most_clients: args.max_clients,
+        settings,
+        accepts_loss: args.accept_loss,
+        ..Options::new(&args.dir)
+    })
+}
+
+/// The first line of the file, or the environment's. Not an argument: everybody on the machine sees those.
+fn password(file: Option<&Path>) -> Result<Vec<u8>, Failure> {
+    let Some(path) = file else {
+        let given = std::env::var_os("MAYHAP_PASSWORD").unwrap_or_default();
+        return Ok(given.into_encoded_bytes());
+    };
+    let bytes =
+        fs::read(path).map_err(|error| Failure::message(format!("{}: {error}", path.display())))?;
+    let line = bytes
+        .split(|byte| *byte == b'\n')
+        .next()
+        .unwrap_or_default();
+    let line = line.strip_suffix(b"\r").unwrap_or(line);
+    if line.is_empty() {
+        let path = path.display();
+        return Err(Failure::message(format!(
+            "{path}: its first line must be the password"
+        )));
+    }
+    Ok(line.to_vec())
+}

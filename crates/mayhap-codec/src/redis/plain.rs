@@ -1,0 +1,81 @@
+//! Plain strings of Redis in DUMP's form: no filters, but servers keep some beside.
+
+use super::dump::CRC;
+use super::value::{self, Budget, Stored};
+use crate::cursor::Cursor;
+use crate::{DecodeError, Format, Limits};
+
+/// The type of a plain string.
+const TEXT: u8 = 0;
+/// Version and checksum.
+const TRAILER: usize = 10;
+
+/// Whether a payload of DUMP has the checksum that it says, whatever it holds.
+pub fn is_whole(payload: &[u8]) -> bool {
+    payload.len() > TRAILER
+        && payload
+            .split_last_chunk::<8>()
+            .is_some_and(|(summed, sum)| CRC.checksum(summed).to_le_bytes() == *sum)
+}
+
+/// The string in a payload of DUMP; `None` when it holds something else.
+pub fn decode(payload: &[u8], limits: Limits) -> Option<Result<Vec<u8>, DecodeError>> {
+    if payload.first() != Some(&TEXT) {
+        return None;
+    }
+    let body = &payload[1..payload.len().saturating_sub(TRAILER).max(1)];
+    let mut at = Cursor::new(body, Format::RedisBloomDump);
+    let mut read = || {
+        let stored = Stored::read(&mut at, "string")?;
+        let text = stored.bytes(&at, &mut Budget::new(limits))?.into_owned();
+        at.finish()?;
+        Ok(text)
+    };
+    Some(read())
+}
+
+/// What DUMP answers for a string, in an engine of this version of RDB.
+pub fn encode(text: &[u8], rdb: u16) -> Vec<u8> {
+    let mut out = vec![TEXT];
+    value::put_plain_string(&mut out, text);
+    out.extend_from_slice(&rdb.to_le_bytes());
+    let sum = CRC.checksum(&out);
+    out.extend_from_slice(&sum.to_le_bytes());
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{decode, encode, is_whole};
+    use crate::Limits;
+
+    #[test]
+    fn strings_come_back() {
+        for text in [
+            &b""[..],
+            b"x",
+            b"-12",
+            b"2147483648",
+            &[b'a'; 500],
+            &[0, 255, 13],
+        ] {
+            let payload = encode(text, 10);
+            assert!(is_whole(&payload));
+            let back = decode(&payload, Limits::default()).expect("a string");
+            assert_eq!(back.expect("whole"), text);
+            for length in 0..payload.len() {
+                assert!(!is_whole(&payload[..length]));
+                // No panic, whatever comes of it.
+                let _ = decode(&payload[..length], Limits::default());
+            }
+        }
+    }
+
+    #[test]
+    fn a_string_of_redis_is_read() {
+        // DUMP of `SET k hello` in Redis 7.0.
+        let payload = b"\x00\x05hello\n\x00cr\xdfve4 \n";
+        let back = decode(payload, Limits::default()).expect("a string");
+        assert_eq!(back.expect("whole"), b"hello");
+    }
+}

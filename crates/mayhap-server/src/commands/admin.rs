@@ -1,0 +1,95 @@
+//! What an administrator does: settings, snapshots, the end.
+
+use super::client::unknown_subcommand;
+use crate::call::{Call, Done, SYNTAX, lossy};
+use crate::settings::Settings;
+
+pub(super) fn config(call: &mut Call<'_>) -> Done {
+    let word = call.words[1].to_ascii_lowercase();
+    match (word.as_slice(), call.words.len()) {
+        (b"get", 3..) => {
+            let found = call.engine.settings.load().matching(&call.words[2..]);
+            call.out.map(found.len());
+            for (name, value) in found {
+                call.out.bulk(name);
+                call.out.bulk(value);
+            }
+        }
+        (b"set", 4..) if call.words.len().is_multiple_of(2) => {
+            set(call)?;
+            call.out.ok();
+        }
+        (b"resetstat", 2) => {
+            call.engine.counters.reset();
+            call.out.ok();
+        }
+        (b"rewrite", 2) => return Err("ERR The server is running without a config file: give settings as options of `mayhap serve`".into()),
+        (b"help", 2) => call.out.bulks(&[
+            "CONFIG <subcommand> [<arg> ...]. Subcommands are:",
+            "GET <pattern> [<pattern> ...]",
+            "SET <name> <value> [<name> <value> ...]",
+            "RESETSTAT",
+        ]),
+        _ => return Err(unknown_subcommand("CONFIG", &word)),
+    }
+    Ok(())
+}
+
+/// All of them or none.
+fn set(call: &mut Call<'_>) -> Done {
+    call.engine.set(|settings| {
+        for pair in call.words[2..].chunks(2) {
+            let Some(name) = Settings::name_of(pair[0]) else {
+                let name = lossy(pair[0]);
+                return Err(format!(
+                    "ERR Unknown option or number of arguments for CONFIG SET - '{name}'"
+                ));
+            };
+            settings.set(name, pair[1]).map_err(|error| {
+                format!("ERR CONFIG SET failed (possibly related to argument '{name}') - {error}")
+            })?;
+        }
+        Ok(())
+    })?;
+    let fsync = call.engine.settings.load().fsync;
+    call.engine.journal.set_fsync(fsync);
+    Ok(())
+}
+
+pub(super) fn save(call: &mut Call<'_>) -> Done {
+    crate::snapshot::take(call.engine).map_err(|error| format!("ERR {error}"))?;
+    call.out.ok();
+    Ok(())
+}
+
+pub(super) fn bgsave(call: &mut Call<'_>) -> Done {
+    let is_schedule = call.words.len() == 2 && call.is(1, "schedule");
+    if call.words.len() > 1 && !is_schedule {
+        return Err(SYNTAX.into());
+    }
+    if call.engine.snapshots.is_under_way() && !is_schedule {
+        return Err("ERR Background save already in progress".into());
+    }
+    call.engine.snapshots.ask();
+    call.out.simple("Background saving started");
+    Ok(())
+}
+
+pub(super) fn lastsave(call: &mut Call<'_>) -> Done {
+    call.out.count(call.engine.snapshots.last() / 1000);
+    Ok(())
+}
+
+/// The log has everything; with SAVE a snapshot is taken as well, so that the next start is quick.
+pub(super) fn shutdown(call: &mut Call<'_>) -> Done {
+    for word in &call.words[1..] {
+        match word.to_ascii_lowercase().as_slice() {
+            b"save" => {
+                crate::snapshot::take(call.engine).map_err(|error| format!("ERR {error}"))?;
+            }
+            b"nosave" | b"now" | b"force" => {}
+            _ => return Err(SYNTAX.into()),
+        }
+    }
+    Ok(())
+}

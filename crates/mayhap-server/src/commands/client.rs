@@ -1,0 +1,170 @@
+//! CLIENT: who is there.
+
+use crate::call::{Call, Done, Failure, SYNTAX, integer, lossy};
+use crate::clients::Client;
+use crate::session::Replies;
+use std::sync::Arc;
+
+pub(super) fn client(call: &mut Call<'_>) -> Done {
+    let word = call.words[1].to_ascii_lowercase();
+    match (word.as_slice(), call.words.len()) {
+        (b"id", 2) => call.out.count(call.session.client.handle.id),
+        (b"info", 2) => {
+            let line = call.session.client.line(call.now) + "\n";
+            call.out.text(&line);
+        }
+        (b"list", _) => return list(call),
+        (b"kill", 3..) => return kill(call),
+        (b"getname", 2) => {
+            let name = call.session.client.names.lock().name.clone();
+            if name.is_empty() {
+                call.out.null();
+            } else {
+                call.out.bulk(name);
+            }
+        }
+        (b"setname", 3) => {
+            set_name(call, call.words[2])?;
+            call.out.ok();
+        }
+        (b"setinfo", 4) => return set_info(call),
+        (b"reply", 3) => return reply(call),
+        (b"no-evict" | b"no-touch", 3) if call.is(2, "on") || call.is(2, "off") => call.out.ok(),
+        (b"tracking", 3) if call.is(2, "off") => call.out.ok(),
+        (b"help", 2) => call.out.bulks(&[
+            "CLIENT <subcommand> [<arg> ...]. Subcommands are:",
+            "GETNAME, SETNAME <name>, SETINFO LIB-NAME|LIB-VER <value>, ID, INFO",
+            "LIST [TYPE normal] [ID <id> ...]",
+            "KILL <ip:port> | [ID <id>] [ADDR <ip:port>] [LADDR <ip:port>] [TYPE normal] [USER <name>] [SKIPME yes|no]",
+            "REPLY ON|OFF|SKIP, NO-EVICT ON|OFF, NO-TOUCH ON|OFF",
+        ]),
+        _ => {
+            return Err(unknown_subcommand("CLIENT", &word));
+        }
+    }
+    Ok(())
+}
+
+pub(super) fn unknown_subcommand(command: &str, word: &[u8]) -> Failure {
+    let word = lossy(word);
+    format!("ERR unknown subcommand or wrong number of arguments for '{word}'. Try {command} HELP.")
+        .into()
+}
+
+/// Names go into lines with spaces between.
+fn is_plain(text: &[u8]) -> bool {
+    text.iter().all(|byte| (b'!'..=b'~').contains(byte))
+}
+
+pub(super) fn set_name(call: &mut Call<'_>, name: &[u8]) -> Done {
+    if !is_plain(name) || name.len() > 1024 {
+        return Err(
+            "ERR Client names cannot contain spaces, newlines or special characters.".into(),
+        );
+    }
+    call.session.client.names.lock().name = String::from_utf8_lossy(name).into_owned();
+    Ok(())
+}
+
+fn set_info(call: &mut Call<'_>) -> Done {
+    let value = call.words[3];
+    let option = lossy(call.words[2]).to_ascii_lowercase();
+    if !is_plain(value) || value.len() > 1024 {
+        return Err(
+            format!("ERR {option} cannot contain spaces, newlines or special characters.").into(),
+        );
+    }
+    let value = String::from_utf8_lossy(value).into_owned();
+    let mut names = call.session.client.names.lock();
+    match option.as_str() {
+        "lib-name" => names.library = value,
+        "lib-ver" => names.library_version = value,
+        _ => return Err(format!("ERR Unrecognized option '{option}'").into()),
+    }
+    drop(names);
+    call.out.ok();
+    Ok(())
+}
+
+fn reply(call: &mut Call<'_>) -> Done {
+    if call.is(2, "on") {
+        call.session.replies = Replies::All;
+        call.out.ok();
+    } else if call.is(2, "off") {
+        call.session.replies = Replies::None;
+    } else if call.is(2, "skip") {
+        call.session.replies = Replies::SkipThisAndNext;
+    } else {
+        return Err(SYNTAX.into());
+    }
+    Ok(())
+}
+
+fn list(call: &mut Call<'_>) -> Done {
+    let mut clients = call.engine.clients.all();
+    if call.words.len() > 2 {
+        if call.is(2, "type") && call.words.len() == 4 {
+            if !call.is(3, "normal") {
+                clients.clear();
+            }
+        } else if call.is(2, "id") && call.words.len() > 3 {
+            let ids: Vec<Option<i64>> = call.words[3..].iter().map(|word| integer(word)).collect();
+            if ids.contains(&None) {
+                return Err("ERR Invalid client ID".into());
+            }
+            clients.retain(|client| ids.contains(&i64::try_from(client.handle.id).ok()));
+        } else {
+            return Err(SYNTAX.into());
+        }
+    }
+    let mut text = String::new();
+    for client in clients {
+        text += &client.line(call.now);
+        text.push('\n');
+    }
+    call.out.text(&text);
+    Ok(())
+}
+
+fn kill(call: &mut Call<'_>) -> Done {
+    let own = call.session.client.handle.id;
+    if call.words.len() == 3 {
+        let peer = String::from_utf8_lossy(call.words[2]).into_owned();
+        let clients = call.engine.clients.all();
+        let Some(found) = clients.iter().find(|client| *client.handle.peer == *peer) else {
+            return Err("ERR No such client".into());
+        };
+        found.handle.kill();
+        call.out.ok();
+        return Ok(());
+    }
+    let mut clients = call.engine.clients.all();
+    let mut skips_own = true;
+    for pair in call.words[2..].chunks(2) {
+        let [option, value] = pair else {
+            return Err(SYNTAX.into());
+        };
+        let text = String::from_utf8_lossy(value).into_owned();
+        let mut keep = |fits: &dyn Fn(&Arc<Client>) -> bool| clients.retain(|client| fits(client));
+        match option.to_ascii_lowercase().as_slice() {
+            b"id" => {
+                let id = integer(value).filter(|id| *id > 0);
+                let id = id.ok_or("ERR client-id should be greater than 0")? as u64;
+                keep(&|client| client.handle.id == id);
+            }
+            b"addr" => keep(&|client| *client.handle.peer == *text),
+            b"laddr" => keep(&|client| *client.handle.local == *text),
+            b"type" => keep(&|_| text.eq_ignore_ascii_case("normal")),
+            b"user" => keep(&|_| text == "default"),
+            b"skipme" if value.eq_ignore_ascii_case(b"yes") => skips_own = true,
+            b"skipme" if value.eq_ignore_ascii_case(b"no") => skips_own = false,
+            _ => return Err(SYNTAX.into()),
+        }
+    }
+    clients.retain(|client| !(skips_own && client.handle.id == own));
+    for client in &clients {
+        client.handle.kill();
+    }
+    call.out.count(clients.len() as u64);
+    Ok(())
+}

@@ -1,0 +1,154 @@
+//! Keys that go away by themselves. The log has absolute times only.
+
+use crate::call::{Call, Done, Failure, SYNTAX, lossy};
+use crate::keyspace::Body;
+
+/// A time in milliseconds since 1970, of a number in some unit that counts from `base`.
+pub(super) fn moment(number: i64, is_seconds: bool, base: u64) -> Option<u64> {
+    let milliseconds = if is_seconds {
+        number.checked_mul(1000)?
+    } else {
+        number
+    };
+    let sum = i64::try_from(base).ok()?.checked_add(milliseconds)?;
+    // What lies before 1970 has passed as well.
+    Some(u64::try_from(sum).unwrap_or(1).max(1))
+}
+
+/// When a new time is taken.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Condition {
+    /// NX: there was none.
+    None,
+    /// XX: there was one.
+    Some,
+    /// GT: it is later.
+    Later,
+    /// LT: it is sooner.
+    Sooner,
+}
+
+impl Condition {
+    fn read(word: &[u8]) -> Result<Self, Failure> {
+        Ok(match word.to_ascii_lowercase().as_slice() {
+            b"nx" => Self::None,
+            b"xx" => Self::Some,
+            b"gt" => Self::Later,
+            b"lt" => Self::Sooner,
+            word => return Err(format!("ERR Unsupported option {}", lossy(word)).into()),
+        })
+    }
+
+    fn allows(self, before: Option<u64>, at: u64) -> bool {
+        match self {
+            Self::None => before.is_none(),
+            Self::Some => before.is_some(),
+            // No time at all is later than any.
+            Self::Later => before.is_some_and(|before| at > before),
+            Self::Sooner => before.is_none_or(|before| at < before),
+        }
+    }
+}
+
+fn all_allow(conditions: &[Condition], before: Option<u64>, at: u64) -> bool {
+    conditions
+        .iter()
+        .all(|condition| condition.allows(before, at))
+}
+
+/// EXPIRE, PEXPIRE, EXPIREAT, PEXPIREAT.
+pub(super) fn expire(call: &mut Call<'_>) -> Done {
+    let name = call.words[0].to_ascii_lowercase();
+    let number = call.integer(2)?;
+    let base = if name.ends_with(b"at") { 0 } else { call.now };
+    let Some(at) = moment(number, !name.starts_with(b"p"), base) else {
+        let name = String::from_utf8_lossy(&name);
+        return Err(format!("ERR invalid expire time in '{name}' command").into());
+    };
+    let conditions: Vec<Condition> = call.words[3..]
+        .iter()
+        .map(|word| Condition::read(word))
+        .collect::<Result<_, _>>()?;
+    let has = |condition| conditions.contains(&condition);
+    if has(Condition::None) && conditions.iter().any(|other| *other != Condition::None) {
+        return Err("ERR NX and XX, GT or LT options at the same time are not compatible".into());
+    }
+    if has(Condition::Later) && has(Condition::Sooner) {
+        return Err("ERR GT and LT options at the same time are not compatible".into());
+    }
+    call.may_change()?;
+    let (engine, key) = (call.engine, call.key());
+    if at <= call.now {
+        return expire_at_once(call, &conditions, at);
+    }
+    let is_set = engine.keys.alter(key, call.now, |body| {
+        if !all_allow(&conditions, body.expires(), at) {
+            return Ok(false);
+        }
+        engine.keys.set_expiry(key, body, Some(at));
+        call.log(&[&b"PEXPIREAT"[..], key, at.to_string().as_bytes()])?;
+        Ok(true)
+    });
+    let is_set = is_set.unwrap_or(Ok::<_, Failure>(false))?;
+    call.out.integer(i64::from(is_set));
+    Ok(())
+}
+
+fn expire_at_once(call: &mut Call<'_>, conditions: &[Condition], at: u64) -> Done {
+    let key = call.key();
+    let is_gone = call.engine.keys.replace(key, |body| {
+        call.forget_if_expired(key, body);
+        let is_gone = match body {
+            Some(there) => all_allow(conditions, there.expires(), at),
+            None => false,
+        };
+        if is_gone {
+            *body = None;
+            call.changes.push(&[&b"DEL"[..], key]);
+        }
+        call.log_whole().map(|()| is_gone)
+    })?;
+    call.out.integer(i64::from(is_gone));
+    Ok(())
+}
+
+pub(super) fn persist(call: &mut Call<'_>) -> Done {
+    call.may_change()?;
+    let (engine, key) = (call.engine, call.key());
+    let stays = engine.keys.alter(key, call.now, |body| {
+        if body.expires().is_none() {
+            return Ok(false);
+        }
+        engine.keys.set_expiry(key, body, None);
+        call.log(&[&b"PERSIST"[..], key])?;
+        Ok(true)
+    });
+    let stays = stays.unwrap_or(Ok::<_, Failure>(false))?;
+    call.out.integer(i64::from(stays));
+    Ok(())
+}
+
+/// TTL, PTTL, EXPIRETIME, PEXPIRETIME: -2 there is no such key, -1 it stays.
+pub(super) fn ttl(call: &mut Call<'_>) -> Done {
+    let name = call.words[0].to_ascii_lowercase();
+    let now = call.now;
+    let expires = call
+        .engine
+        .keys
+        .look(call.key(), now, |body| body.map(Body::expires));
+    let answer = match expires {
+        None => -2,
+        Some(None) => -1,
+        Some(Some(at)) => {
+            let left = match name.as_slice() {
+                b"ttl" => (at - now + 500) / 1000,
+                b"pttl" => at - now,
+                b"expiretime" => at / 1000,
+                _ => at,
+            };
+            i64::try_from(left).map_err(|_| SYNTAX)?
+        }
+    };
+    call.out.integer(answer);
+    Ok(())
+}

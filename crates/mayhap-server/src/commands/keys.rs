@@ -1,0 +1,237 @@
+//! Keys, whatever they hold.
+
+use crate::call::{Call, Done, Failure, SYNTAX, integer, lossy};
+use crate::keyspace::Body;
+use crate::pattern;
+
+/// DEL and UNLINK.
+pub(super) fn del(call: &mut Call<'_>) -> Done {
+    call.may_change()?;
+    let mut gone = 0;
+    for &key in &call.words[1..] {
+        let is_there = call.engine.keys.look(key, 0, |body| body.is_some());
+        if !is_there {
+            continue;
+        }
+        // The value is dropped when nobody has to wait for it any more.
+        let removed = call.engine.keys.replace(key, |body| {
+            call.forget_if_expired(key, body);
+            let removed = body.take();
+            if removed.is_some() {
+                call.changes.push(&[&b"DEL"[..], key]);
+            }
+            call.log_whole().map(|()| removed)
+        })?;
+        gone += i64::from(removed.is_some());
+    }
+    call.out.integer(gone);
+    Ok(())
+}
+
+/// EXISTS and TOUCH: a key that is named twice counts twice.
+pub(super) fn exists(call: &mut Call<'_>) -> Done {
+    let is_there = |key: &&&[u8]| {
+        let is_key = call.engine.keys.look(key, call.now, |body| body.is_some());
+        is_key || call.engine.files.holds(key)
+    };
+    let there = call.words[1..].iter().filter(is_there).count();
+    call.out.count(there as u64);
+    Ok(())
+}
+
+pub(super) fn type_of(call: &mut Call<'_>) -> Done {
+    let name = call.engine.keys.look(call.key(), call.now, |body| {
+        body.map_or("none", |body| body.value.type_name())
+    });
+    let name = if name == "none" && call.engine.files.holds(call.key()) {
+        crate::files::TYPE_NAME
+    } else {
+        name
+    };
+    call.out.simple(name);
+    Ok(())
+}
+
+pub(super) fn dbsize(call: &mut Call<'_>) -> Done {
+    call.out.count(call.engine.keys.len() as u64);
+    Ok(())
+}
+
+pub(super) fn keys(call: &mut Call<'_>) -> Done {
+    let mut found = Vec::new();
+    for shard in 0..call.engine.keys.shards() {
+        call.engine.keys.each_of_shard(shard, |key, body| {
+            if !body.is_expired(call.now) && pattern::fits(call.words[1], key) {
+                found.push(key.to_vec());
+            }
+        });
+    }
+    call.out.bulks(&found);
+    Ok(())
+}
+
+pub(super) fn randomkey(call: &mut Call<'_>) -> Done {
+    let keys = &call.engine.keys;
+    let first = crate::random::below(keys.shards());
+    for step in 0..keys.shards() {
+        let mut names = Vec::new();
+        keys.each_of_shard((first + step) % keys.shards(), |key, body| {
+            if !body.is_expired(call.now) {
+                names.push(key.to_vec());
+            }
+        });
+        if !names.is_empty() {
+            call.out.bulk(&names[crate::random::below(names.len())]);
+            return Ok(());
+        }
+    }
+    call.out.null();
+    Ok(())
+}
+
+/// The cursor is the next shard. A key never leaves its shard, so that one that is there all the time is told at least once.
+pub(super) fn scan(call: &mut Call<'_>) -> Done {
+    let cursor = std::str::from_utf8(call.words[1]).ok();
+    let cursor: u64 = cursor
+        .and_then(|text| text.parse().ok())
+        .ok_or("ERR invalid cursor")?;
+    let (mut wanted, mut fitting, mut kind) = (10, None, None);
+    for pair in call.words[2..].chunks(2) {
+        let [option, value] = pair else {
+            return Err(SYNTAX.into());
+        };
+        match option.to_ascii_lowercase().as_slice() {
+            b"match" => fitting = Some(*value),
+            b"count" => {
+                let count = integer(value).ok_or(crate::call::NOT_AN_INTEGER)?;
+                wanted = usize::try_from(count)
+                    .ok()
+                    .filter(|count| *count > 0)
+                    .ok_or(SYNTAX)?;
+            }
+            b"type" => kind = Some(lossy(value).to_ascii_lowercase()),
+            _ => return Err(SYNTAX.into()),
+        }
+    }
+    let keys = &call.engine.keys;
+    let mut shard = usize::try_from(cursor).unwrap_or(usize::MAX);
+    let (mut seen, mut found) = (0, Vec::new());
+    while shard < keys.shards() && seen < wanted {
+        keys.each_of_shard(shard, |key, body| {
+            seen += 1;
+            let fits = fitting.is_none_or(|pattern| pattern::fits(pattern, key));
+            let is_kind = kind
+                .as_ref()
+                .is_none_or(|kind| body.value.type_name().eq_ignore_ascii_case(kind));
+            if fits && is_kind && !body.is_expired(call.now) {
+                found.push(key.to_vec());
+            }
+        });
+        shard += 1;
+    }
+    let next = if shard < keys.shards() { shard } else { 0 };
+    call.out.array(2);
+    call.out.bulk(next.to_string());
+    call.out.bulks(&found);
+    Ok(())
+}
+
+pub(super) fn flush(call: &mut Call<'_>) -> Done {
+    let is_plain = call.words.len() == 1;
+    if !is_plain && !(call.words.len() == 2 && (call.is(1, "sync") || call.is(1, "async"))) {
+        return Err(SYNTAX.into());
+    }
+    call.may_change()?;
+    call.engine.keys.remove_all(|_| true);
+    call.log(&[b"FLUSHALL"])?;
+    call.out.ok();
+    Ok(())
+}
+
+/// RENAME and RENAMENX. Nobody else is at work.
+pub(super) fn rename(call: &mut Call<'_>) -> Done {
+    call.may_change()?;
+    let (from, to) = (call.words[1], call.words[2]);
+    let keys = &call.engine.keys;
+    if !keys.look(from, call.now, |body| body.is_some()) {
+        return Err("ERR no such key".into());
+    }
+    let only_if_free = call.is(0, "renamenx");
+    if only_if_free && keys.look(to, call.now, |body| body.is_some()) {
+        call.out.integer(0);
+        return Ok(());
+    }
+    if call.engine.files.holds(to) {
+        return Err(crate::files::READ_ONLY.into());
+    }
+    if from != to {
+        log_as(call, from, to, "RENAME")?;
+        if call.engine.snapshots.is_under_way() {
+            call.log(&[&b"DEL"[..], from])?;
+        }
+        let body = keys.replace(from, Option::take);
+        keys.replace(to, |place| *place = body);
+    }
+    if only_if_free {
+        call.out.integer(1);
+    } else {
+        call.out.ok();
+    }
+    Ok(())
+}
+
+/// Logs how a key came to what it holds. While a snapshot is under way the other key may be in it or not, as it was before or after: then the
+/// log has the value itself.
+fn log_as(call: &mut Call<'_>, from: &[u8], to: &[u8], word: &str) -> Done {
+    let engine = call.engine;
+    if !engine.snapshots.is_under_way() {
+        return call.log(&[word.as_bytes(), from, to]);
+    }
+    engine.keys.look(from, call.now, |body| match body {
+        Some(body) => {
+            call.push_value(to, body);
+            call.log_whole()
+        }
+        None => Ok(()),
+    })
+}
+
+pub(super) fn copy(call: &mut Call<'_>) -> Done {
+    let (from, to) = (call.words[1], call.words[2]);
+    let mut replaces = false;
+    let mut at = 3;
+    while at < call.words.len() {
+        if call.is(at, "replace") {
+            replaces = true;
+            at += 1;
+        } else if call.is(at, "db") && at + 1 < call.words.len() {
+            if integer(call.words[at + 1]) != Some(0) {
+                return Err("ERR DB index is out of range".into());
+            }
+            at += 2;
+        } else {
+            return Err(SYNTAX.into());
+        }
+    }
+    if from == to {
+        return Err("ERR source and destination objects are the same".into());
+    }
+    call.may_change()?;
+    call.may_grow()?;
+    let keys = &call.engine.keys;
+    let copied = keys.look(from, call.now, |body| {
+        body.map(|body| Body::new(body.value.clone()).until(body.expires()))
+    });
+    let is_taken = keys.look(to, call.now, |body| body.is_some());
+    let Some(body) = copied.filter(|_| replaces || !is_taken) else {
+        call.out.integer(0);
+        return Ok(());
+    };
+    if call.engine.files.holds(to) {
+        return Err(Failure::from(crate::files::READ_ONLY));
+    }
+    log_as(call, from, to, "COPY")?;
+    keys.replace(to, |place| *place = Some(body));
+    call.out.integer(1);
+    Ok(())
+}

@@ -1,0 +1,139 @@
+//! All commands: the vocabulary of filters is `mayhap-command`'s, the rest is here, a file a topic.
+
+#![expect(clippy::unnecessary_wraps, reason = "all commands have one shape")]
+
+mod admin;
+mod client;
+mod connection;
+mod expiry;
+mod filter;
+mod introspection;
+mod keys;
+mod strings;
+mod table;
+pub(crate) mod transaction;
+mod transfer;
+
+pub(crate) use table::{COMMANDS, Gate, Own};
+
+use crate::call::{Call, Done, Failure, lossy};
+use crate::net::Next;
+use mayhap_command::{Command, Specification};
+use std::collections::HashMap;
+use std::fmt::Write;
+use std::sync::LazyLock;
+
+/// A command that is known and has as many words as it may.
+#[derive(Clone, Copy)]
+pub(crate) enum Found {
+    Own(&'static Own),
+    Filter(&'static Specification),
+}
+
+static BY_NAME: LazyLock<HashMap<&'static [u8], &'static Own>> = LazyLock::new(|| {
+    let named = COMMANDS.iter().map(|own| (own.name.as_bytes(), own));
+    named.collect()
+});
+
+/// One of the server's own, in whatever case.
+pub(crate) fn own(name: &[u8]) -> Option<&'static Own> {
+    let mut lower = [0; 16];
+    let lower = lower.get_mut(..name.len())?;
+    lower.copy_from_slice(name);
+    lower.make_ascii_lowercase();
+    BY_NAME.get(&*lower).copied()
+}
+
+/// What a request asks for.
+///
+/// # Errors
+/// There is no such command, or it has too many words or too few.
+pub(crate) fn find(words: &[&[u8]]) -> Result<Found, Failure> {
+    let name = words.first().copied().unwrap_or_default();
+    let (found, fits) = if let Some(specification) = mayhap_command::find(name) {
+        let fits = (specification.fewest..=specification.most).contains(&words.len());
+        (Found::Filter(specification), fits)
+    } else if let Some(own) = own(name) {
+        (Found::Own(own), own.takes(words.len()))
+    } else {
+        return Err(unknown(words));
+    };
+    if !fits {
+        let name = found.name();
+        return Err(format!("ERR wrong number of arguments for '{name}' command").into());
+    }
+    Ok(found)
+}
+
+fn unknown(words: &[&[u8]]) -> Failure {
+    let mut text = "ERR unknown command '".to_owned();
+    let _ = write!(
+        text,
+        "{}', with args beginning with: ",
+        lossy(words.first().copied().unwrap_or_default())
+    );
+    for word in words.iter().skip(1) {
+        if text.len() > 256 {
+            break;
+        }
+        let _ = write!(text, "'{}' ", lossy(word));
+    }
+    text.into()
+}
+
+impl Found {
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Own(own) => own.name,
+            Self::Filter(specification) => specification.name,
+        }
+    }
+
+    /// Whether one who has not given the password may use it.
+    pub(crate) fn is_for_strangers(self) -> bool {
+        matches!(self.name(), "auth" | "hello" | "quit" | "reset")
+    }
+
+    /// Whether it is not queued after MULTI.
+    pub(crate) fn ends_queueing(self) -> bool {
+        matches!(
+            self.name(),
+            "exec" | "discard" | "multi" | "watch" | "reset" | "quit"
+        )
+    }
+
+    pub(crate) fn next(self) -> Next {
+        match self.name() {
+            "quit" => Next::CloseAfterReply,
+            "shutdown" => Next::ShutDown,
+            _ => Next::GoOn,
+        }
+    }
+
+    pub(crate) fn gate(self, words: &[&[u8]]) -> Gate {
+        match self {
+            Self::Own(own) => own.gate,
+            // The only one with several keys.
+            Self::Filter(specification) if specification.name == "bf.merge" && words.len() > 2 => {
+                Gate::Exclusive
+            }
+            Self::Filter(_) => Gate::Shared,
+        }
+    }
+
+    pub(crate) fn run(self, call: &mut Call<'_>) -> Done {
+        match self {
+            Self::Own(own) => (own.run)(call),
+            Self::Filter(specification) => {
+                let settings = call.engine.settings.load();
+                match Command::parse(call.words, &settings.filters) {
+                    Ok(command) => filter::run(call, specification, &command, &settings),
+                    Err(reply) => {
+                        call.out.reply(&reply);
+                        Ok(())
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,112 @@
+//! Plain strings, as far as people keep some beside their filters.
+
+use crate::call::{Call, Done, Failure, SYNTAX, WRONG_TYPE, integer};
+use crate::keyspace::{Body, Value};
+
+/// The text of a key, or none.
+fn text(call: &Call<'_>) -> Result<Option<Vec<u8>>, Failure> {
+    call.engine
+        .keys
+        .look(call.key(), call.now, |body| match body {
+            None => Ok(None),
+            Some(Body {
+                value: Value::Text(text),
+                ..
+            }) => Ok(Some(text.to_vec())),
+            Some(_) => Err(WRONG_TYPE.into()),
+        })
+}
+
+pub(super) fn get(call: &mut Call<'_>) -> Done {
+    match text(call)? {
+        Some(text) => call.out.bulk(text),
+        None => call.out.null(),
+    }
+    Ok(())
+}
+
+pub(super) fn strlen(call: &mut Call<'_>) -> Done {
+    let length = text(call)?.map_or(0, |text| text.len());
+    call.out.count(length as u64);
+    Ok(())
+}
+
+#[derive(Default)]
+struct Options {
+    expires: Option<u64>,
+    keeps_expiry: bool,
+    /// Only when a key is there, or only when there is none.
+    if_there: Option<bool>,
+    tells_old: bool,
+}
+
+fn options(call: &Call<'_>) -> Result<Options, Failure> {
+    let mut options = Options::default();
+    let mut at = 3;
+    while at < call.words.len() {
+        let word = call.words[at].to_ascii_lowercase();
+        let has_expiry = options.expires.is_some() || options.keeps_expiry;
+        match word.as_slice() {
+            b"nx" if options.if_there != Some(true) => options.if_there = Some(false),
+            b"xx" if options.if_there != Some(false) => options.if_there = Some(true),
+            b"get" => options.tells_old = true,
+            b"keepttl" if !has_expiry => options.keeps_expiry = true,
+            b"ex" | b"px" | b"exat" | b"pxat" if !has_expiry => {
+                at += 1;
+                let word_after = call.words.get(at).ok_or(SYNTAX)?;
+                let number = integer(word_after).ok_or(crate::call::NOT_AN_INTEGER)?;
+                let is_seconds = word.starts_with(b"e");
+                let base = if word.ends_with(b"at") { 0 } else { call.now };
+                options.expires = super::expiry::moment(number, is_seconds, base)
+                    .filter(|_| number > 0)
+                    .ok_or("ERR invalid expire time in 'set' command")?
+                    .into();
+            }
+            _ => return Err(SYNTAX.into()),
+        }
+        at += 1;
+    }
+    Ok(options)
+}
+
+pub(super) fn set(call: &mut Call<'_>) -> Done {
+    let options = options(call)?;
+    call.may_change()?;
+    call.may_grow()?;
+    let (key, value) = (call.key(), call.words[2]);
+    if call.engine.files.holds(key) {
+        return Err(crate::files::READ_ONLY.into());
+    }
+    let (old, is_set) = call.engine.keys.replace(key, |body| {
+        call.forget_if_expired(key, body);
+        let old = match body {
+            Some(Body {
+                value: Value::Text(text),
+                ..
+            }) => Some(text.to_vec()),
+            Some(_) if options.tells_old => return Err(Failure::from(WRONG_TYPE)),
+            _ => None,
+        };
+        if options
+            .if_there
+            .is_some_and(|wanted| wanted != body.is_some())
+        {
+            call.log_whole()?;
+            return Ok((old, false));
+        }
+        let expires = match body {
+            Some(body) if options.keeps_expiry => body.expires(),
+            _ => options.expires,
+        };
+        *body = Some(Body::new(Value::Text(value.into())).until(expires));
+        let expires = expires.unwrap_or(0).to_string();
+        call.log(&[&b"SET"[..], key, value, expires.as_bytes()])?;
+        Ok((old, true))
+    })?;
+    match (options.tells_old, old, is_set) {
+        (true, Some(old), _) => call.out.bulk(old),
+        (true, None, _) | (false, _, false) => call.out.null(),
+        (false, _, true) => call.out.ok(),
+    }
+    Ok(())
+}

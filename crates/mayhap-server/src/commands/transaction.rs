@@ -1,0 +1,136 @@
+//! MULTI, EXEC, DISCARD and WATCH: commands that are done as one, and are one record of the log.
+
+use super::{Found, find};
+use crate::call::{Call, Done, Failure};
+use crate::keyspace::Body;
+use crate::out::Out;
+use crate::session::Transaction;
+
+/// What a client may have us keep between MULTI and EXEC.
+const MOST_BYTES: usize = 256 << 20;
+
+pub(super) fn multi(call: &mut Call<'_>) -> Done {
+    if call.session.transaction.is_some() {
+        return Err("ERR MULTI calls can not be nested".into());
+    }
+    call.session.transaction = Some(Transaction::default());
+    call.out.ok();
+    Ok(())
+}
+
+pub(super) fn discard(call: &mut Call<'_>) -> Done {
+    if call.session.transaction.take().is_none() {
+        return Err("ERR DISCARD without MULTI".into());
+    }
+    call.session.watched.clear();
+    call.out.ok();
+    Ok(())
+}
+
+/// Keeps a command for EXEC.
+pub(crate) fn queue(call: &mut Call<'_>, command: Found) -> Done {
+    let is_allowed = match command {
+        Found::Own(own) => !own.flags.contains("no-multi"),
+        Found::Filter(_) => true,
+    };
+    let Some(transaction) = &mut call.session.transaction else {
+        return Ok(());
+    };
+    if !is_allowed {
+        transaction.is_spoilt = true;
+        return Err("ERR Command not allowed inside a transaction".into());
+    }
+    transaction.bytes += call.words.iter().map(|word| word.len() + 64).sum::<usize>();
+    if transaction.bytes > MOST_BYTES {
+        transaction.is_spoilt = true;
+        transaction.commands = Vec::new();
+        return Err("ERR the transaction is too large".into());
+    }
+    let words = call.words.iter().map(|word| (*word).into()).collect();
+    transaction.commands.push(words);
+    call.out.simple("QUEUED");
+    Ok(())
+}
+
+pub(super) fn watch(call: &mut Call<'_>) -> Done {
+    if call.session.transaction.is_some() {
+        return Err("ERR WATCH inside MULTI is not allowed".into());
+    }
+    for &key in &call.words[1..] {
+        if call
+            .session
+            .watched
+            .iter()
+            .any(|(watched, _)| **watched == *key)
+        {
+            continue;
+        }
+        let version = call
+            .engine
+            .keys
+            .look(key, call.now, |body| body.map(Body::version));
+        call.session.watched.push((key.into(), version));
+    }
+    call.out.ok();
+    Ok(())
+}
+
+pub(super) fn unwatch(call: &mut Call<'_>) -> Done {
+    call.session.watched.clear();
+    call.out.ok();
+    Ok(())
+}
+
+/// Nobody else is at work.
+pub(super) fn exec(call: &mut Call<'_>) -> Done {
+    let transaction = call
+        .session
+        .transaction
+        .take()
+        .ok_or("ERR EXEC without MULTI")?;
+    let watched = std::mem::take(&mut call.session.watched);
+    if transaction.is_spoilt {
+        return Err("EXECABORT Transaction discarded because of previous errors.".into());
+    }
+    let is_as_it_was = |(key, version): &(Box<[u8]>, _)| {
+        let now = call
+            .engine
+            .keys
+            .look(key, call.now, |body| body.map(Body::version));
+        now == *version
+    };
+    if !watched.iter().all(is_as_it_was) {
+        call.out.null_array();
+        return Ok(());
+    }
+    call.out.array(transaction.commands.len());
+    for words in &transaction.commands {
+        let words: Vec<&[u8]> = words.iter().map(|word| &**word).collect();
+        one(call, &words);
+    }
+    // All changes as one record.
+    call.log_whole()
+}
+
+fn one(call: &mut Call<'_>, words: &[&[u8]]) {
+    let start = call.out.bytes.len();
+    let mut inner = Call {
+        engine: call.engine,
+        session: call.session,
+        words,
+        now: call.now,
+        out: Out {
+            protocol: call.out.protocol,
+            bytes: call.out.bytes,
+        },
+        changes: call.changes,
+        is_in_transaction: true,
+    };
+    let result = find(words).and_then(|command| command.run(&mut inner));
+    let protocol = inner.session.protocol;
+    if let Err(Failure(text)) = result {
+        call.out.bytes.truncate(start);
+        call.out.error(&text);
+    }
+    call.out.protocol = protocol;
+}

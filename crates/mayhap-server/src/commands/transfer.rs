@@ -1,0 +1,109 @@
+//! DUMP and RESTORE.
+
+use crate::call::{Call, Done, SYNTAX, integer};
+use crate::keyspace::{Body, Value};
+use mayhap_codec::Limits;
+use mayhap_codec::redis::plain;
+use mayhap_command::Slot;
+
+/// The version that Redis 7.0 writes; all later ones read it.
+const RDB_VERSION: u16 = 10;
+
+pub(super) fn dump(call: &mut Call<'_>) -> Done {
+    let payload = call.engine.keys.look(call.key(), call.now, |body| {
+        body.map(|body| match &body.value {
+            Value::Text(text) => plain::encode(text, RDB_VERSION),
+            Value::Filter(slot) => slot.dump(RDB_VERSION),
+        })
+    });
+    match payload {
+        Some(payload) => call.out.bulk(payload),
+        None => call.out.null(),
+    }
+    Ok(())
+}
+
+struct Options {
+    replaces: bool,
+    is_absolute: bool,
+}
+
+fn options(call: &Call<'_>) -> Result<Options, crate::call::Failure> {
+    let mut options = Options {
+        replaces: false,
+        is_absolute: false,
+    };
+    let mut at = 4;
+    while at < call.words.len() {
+        if call.is(at, "replace") {
+            options.replaces = true;
+        } else if call.is(at, "absttl") {
+            options.is_absolute = true;
+        } else if (call.is(at, "idletime") || call.is(at, "freq")) && at + 1 < call.words.len() {
+            at += 1;
+            integer(call.words[at])
+                .filter(|number| *number >= 0)
+                .ok_or(SYNTAX)?;
+        } else {
+            return Err(SYNTAX.into());
+        }
+        at += 1;
+    }
+    Ok(options)
+}
+
+pub(super) fn restore(call: &mut Call<'_>) -> Done {
+    let options = options(call)?;
+    let (key, payload) = (call.key(), call.words[3]);
+    let ttl = call.integer(2)?;
+    if ttl < 0 {
+        return Err("ERR Invalid TTL value, must be >= 0".into());
+    }
+    let base = if options.is_absolute { 0 } else { call.now };
+    let expires = match ttl {
+        0 => None,
+        ttl => Some(
+            super::expiry::moment(ttl, false, base).ok_or("ERR Invalid TTL value, must be >= 0")?,
+        ),
+    };
+    let is_taken = call.engine.keys.look(key, call.now, |body| body.is_some());
+    if is_taken && !options.replaces {
+        return Err("BUSYKEY Target key name already exists.".into());
+    }
+    call.may_change()?;
+    call.may_grow()?;
+    if call.engine.files.holds(key) {
+        return Err(crate::files::READ_ONLY.into());
+    }
+    if !plain::is_whole(payload) {
+        return Err("ERR DUMP payload version or checksum are wrong".into());
+    }
+    let settings = call.engine.settings.load();
+    let limits = Limits {
+        most_bytes: settings.filters.most_filter_bytes,
+    };
+    let value = match plain::decode(payload, limits) {
+        Some(text) => Value::Text(text.map_err(|_| "ERR Bad data format")?.into()),
+        None => Value::Filter(Slot::restore(payload, limits).map_err(|_| "ERR Bad data format")?),
+    };
+    let body = Body::new(value).until(expires);
+    call.engine.keys.replace(key, |place| {
+        call.forget_if_expired(key, place);
+        if place.is_some() && !options.replaces {
+            call.log_whole()?;
+            return Err("BUSYKEY Target key name already exists.".into());
+        }
+        if body.is_expired(call.now) {
+            // As if it had come and gone.
+            if place.take().is_some() {
+                call.changes.push(&[&b"DEL"[..], key]);
+            }
+        } else {
+            call.push_value(key, &body);
+            *place = Some(body);
+        }
+        call.log_whole()
+    })?;
+    call.out.ok();
+    Ok(())
+}

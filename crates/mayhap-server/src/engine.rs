@@ -1,0 +1,263 @@
+//! The server without its sockets: requests in, replies out, changes into the log.
+
+use crate::call::{Call, Done, Failure, log_is_broken};
+use crate::clients::{Client, Clients, Names};
+use crate::clock::Clock;
+use crate::commands::{self, Gate};
+use crate::counters::Counters;
+use crate::files::Files;
+use crate::keyspace::Keyspace;
+use crate::net::{ClientHandle, Next, Service};
+use crate::out::Out;
+use crate::record::Changes;
+use crate::resp::RequestLimits;
+use crate::session::Session;
+use crate::settings::Settings;
+use crate::slow::Slow;
+use crate::snapshot::Snapshots;
+use arc_swap::ArcSwap;
+use crossbeam_utils::sync::ShardedLock;
+use mayhap::SipKey;
+use mayhap_log::{Folder, Journal};
+use parking_lot::Mutex;
+use std::cell::RefCell;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, PoisonError};
+use std::time::Instant;
+
+/// Everything that connections share.
+pub(crate) struct Engine {
+    pub(crate) keys: Keyspace,
+    pub(crate) journal: Journal<Folder>,
+    /// Commands on one key share it; transactions, commands on several keys and the switch to a new log have it for themselves.
+    pub(crate) gate: ShardedLock<()>,
+    pub(crate) settings: ArcSwap<Settings>,
+    /// One change of the settings at a time.
+    pub(crate) setting: Mutex<()>,
+    pub(crate) clock: Clock,
+    /// New native filters hash under it.
+    pub(crate) secret: SipKey,
+    pub(crate) clients: Clients,
+    pub(crate) counters: Counters,
+    pub(crate) slow: Slow,
+    pub(crate) snapshots: Snapshots,
+    pub(crate) files: Files,
+    /// Set when the server is to end.
+    pub(crate) is_ending: AtomicBool,
+    pub(crate) run_id: String,
+}
+
+thread_local! {
+    /// A worker's changes on their way into the log.
+    static CHANGES: RefCell<Changes> = RefCell::default();
+}
+
+/// What came of a command besides its reply.
+enum Ran {
+    GoesOn(Next),
+    Refused(Failure),
+}
+
+impl Engine {
+    fn run(&self, session: &mut Session, words: &[&[u8]], now: u64, out: &mut Vec<u8>) -> Ran {
+        let command = match commands::find(words) {
+            Ok(command) => command,
+            Err(failure) => {
+                if let Some(transaction) = &mut session.transaction {
+                    transaction.is_spoilt = true;
+                }
+                return Ran::Refused(failure);
+            }
+        };
+        if !session.is_known && !command.is_for_strangers() {
+            return Ran::Refused("NOAUTH Authentication required.".into());
+        }
+        session.last_command = command.name();
+        let protocol = session.protocol;
+        CHANGES.with_borrow_mut(|changes| {
+            let mut call = Call {
+                engine: self,
+                session,
+                words,
+                now,
+                out: Out {
+                    bytes: out,
+                    protocol,
+                },
+                changes,
+                is_in_transaction: false,
+            };
+            let result = if call.session.transaction.is_some() && !command.ends_queueing() {
+                commands::transaction::queue(&mut call, command)
+            } else {
+                self.run_behind_gate(&mut call, command)
+            };
+            match result {
+                Ok(()) => Ran::GoesOn(command.next()),
+                Err(failure) => Ran::Refused(failure),
+            }
+        })
+    }
+
+    fn run_behind_gate(&self, call: &mut Call<'_>, command: commands::Found) -> Done {
+        match command.gate(call.words) {
+            Gate::Open => command.run(call),
+            Gate::Shared => {
+                let _shared = self.shared();
+                command.run(call)
+            }
+            Gate::Exclusive => {
+                let _alone = self.alone();
+                command.run(call)
+            }
+        }
+    }
+
+    /// Nobody panics while holding it but by a bug, and then the keys are still whole.
+    pub(crate) fn shared(&self) -> crossbeam_utils::sync::ShardedLockReadGuard<'_, ()> {
+        self.gate.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn alone(&self) -> crossbeam_utils::sync::ShardedLockWriteGuard<'_, ()> {
+        self.gate.write().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Changes the settings as a whole.
+    pub(crate) fn set<E>(
+        &self,
+        change: impl FnOnce(&mut Settings) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let _one_at_a_time = self.setting.lock();
+        let mut settings = Settings::clone(&self.settings.load());
+        change(&mut settings)?;
+        self.settings.store(Arc::new(settings));
+        Ok(())
+    }
+}
+
+impl Service for Engine {
+    type Session = Session;
+
+    fn connect(&self, handle: ClientHandle) -> Result<Session, Vec<u8>> {
+        let settings = self.settings.load();
+        if self.clients.len() >= settings.most_clients {
+            self.counters
+                .refused_clients
+                .fetch_add(1, Ordering::Relaxed);
+            return Err(b"-ERR max number of clients reached\r\n".to_vec());
+        }
+        self.counters.clients.fetch_add(1, Ordering::Relaxed);
+        let now = self.clock.now();
+        let client = Arc::new(Client {
+            handle,
+            since: now,
+            seen: AtomicU64::new(now),
+            is_new_protocol: AtomicBool::new(false),
+            names: Mutex::new(Names::default()),
+        });
+        self.clients.add(&client);
+        Ok(Session::new(client, settings.password.is_empty()))
+    }
+
+    fn limits(&self, session: &Session) -> &RequestLimits {
+        // Before a client has given the password it cannot make us hold much.
+        if session.is_known {
+            &RequestLimits::AFTER_AUTH
+        } else {
+            &RequestLimits::BEFORE_AUTH
+        }
+    }
+
+    fn serve(&self, session: &mut Session, words: &[&[u8]], out: &mut Vec<u8>) -> Next {
+        let began = session.ended.unwrap_or_else(Instant::now);
+        let now = self.clock.at(began);
+        let start = out.len();
+        let before = session.unsettled;
+        let next = match self.run(session, words, now, out) {
+            Ran::GoesOn(next) => next,
+            Ran::Refused(Failure(text)) => {
+                out.truncate(start);
+                let protocol = session.protocol;
+                Out {
+                    bytes: out,
+                    protocol,
+                }
+                .error(&text);
+                self.counters.errors.fetch_add(1, Ordering::Relaxed);
+                Next::GoOn
+            }
+        };
+        if !session.sends_reply() {
+            out.truncate(start);
+        }
+        if session.unsettled != before {
+            session.unsettled_replies.push(start..out.len());
+        }
+        session.served += 1;
+        let ended = Instant::now();
+        session.ended = Some(ended);
+        self.slow
+            .note(&self.settings, session, words, now, ended - began);
+        next
+    }
+
+    fn settle<'s>(&self, round: &mut dyn Iterator<Item = (&'s mut Session, &'s mut Vec<u8>)>)
+    where
+        Session: 's,
+    {
+        let mut waiting = Vec::new();
+        let (mut newest, mut served) = (None, 0);
+        for (session, out) in round {
+            served += std::mem::take(&mut session.served);
+            if let Some(ended) = session.ended.take() {
+                session
+                    .client
+                    .saw(session.last_command, self.clock.at(ended));
+            }
+            if let Some(lsn) = session.unsettled.take() {
+                newest = newest.max(Some(lsn));
+                waiting.push((std::mem::take(&mut session.unsettled_replies), out));
+            }
+        }
+        self.counters.commands.fetch_add(served, Ordering::Relaxed);
+        let Some(newest) = newest else {
+            return;
+        };
+        if let Err(broken) = self.journal.commit(newest) {
+            let Failure(text) = log_is_broken(&broken);
+            for (replies, out) in waiting {
+                refuse(out, &replies, &text);
+            }
+        }
+    }
+
+    fn disconnect(&self, session: Session) {
+        self.clients.remove(session.client.handle.id);
+    }
+}
+
+/// Puts an error in the place of each of these replies: what they acknowledge is not safe.
+fn refuse(out: &mut Vec<u8>, replies: &[std::ops::Range<usize>], text: &str) {
+    let old = std::mem::take(out);
+    let mut kept = 0;
+    for reply in replies {
+        out.extend_from_slice(&old[kept..reply.start]);
+        if !reply.is_empty() {
+            out.extend_from_slice(format!("-{text}\r\n").as_bytes());
+        }
+        kept = reply.end;
+    }
+    out.extend_from_slice(&old[kept..]);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::refuse;
+
+    #[test]
+    fn only_what_is_not_safe_is_taken_back() {
+        let mut out = b"+PONG\r\n:1\r\n$1\r\nx\r\n:0\r\n".to_vec();
+        refuse(&mut out, &[7..11, 18..22], "ERR no");
+        assert_eq!(out, b"+PONG\r\n-ERR no\r\n$1\r\nx\r\n-ERR no\r\n");
+    }
+}

@@ -1,0 +1,264 @@
+//! Filter files of any format that lie in the data folder: served by name, read only, and swapped when the file is replaced.
+//!
+//! A file is read as a whole, so that whoever changes it cannot pull the ground from under a question. One that cannot be read, or is no
+//! filter, is told once, and what was served under its name before is served on.
+
+use mayhap::SipKey;
+use mayhap_codec::{Filter, Limits, Opening, open};
+use mayhap_command::Reply;
+use parking_lot::{Mutex, RwLock};
+use std::collections::HashMap;
+use std::fs::{self, Metadata};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::SystemTime;
+
+/// What TYPE says.
+pub(crate) const TYPE_NAME: &str = "mayhap-file";
+pub(crate) const READ_ONLY: &str =
+    "READONLY this is a filter file in the data folder: replace the file to change it";
+
+/// A filter that is served.
+pub(crate) struct Served {
+    pub(crate) file: String,
+    pub(crate) filter: Filter,
+}
+
+type Named = Vec<(Box<[u8]>, Filter)>;
+
+fn is_temporary(name: &str) -> bool {
+    Path::new(name)
+        .extension()
+        .is_some_and(|extension| extension == "tmp")
+}
+
+/// Tells one state of a file from another.
+#[derive(Clone, PartialEq, Eq)]
+struct Mark {
+    modified: Option<SystemTime>,
+    length: u64,
+    number: u64,
+}
+
+impl Mark {
+    fn of(metadata: &Metadata) -> Self {
+        #[cfg(unix)]
+        let number = std::os::unix::fs::MetadataExt::ino(metadata);
+        #[cfg(not(unix))]
+        let number = 0;
+        Self {
+            modified: metadata.modified().ok(),
+            length: metadata.len(),
+            number,
+        }
+    }
+}
+
+pub(crate) struct Files {
+    folder: PathBuf,
+    /// Exported files of ours are opened with the server's own key.
+    secret: SipKey,
+    limits: Limits,
+    has_any: AtomicBool,
+    served: RwLock<HashMap<Box<[u8]>, Arc<Served>>>,
+    seen: Mutex<HashMap<String, Mark>>,
+}
+
+impl Files {
+    pub(crate) fn new(folder: &Path, secret: SipKey, limits: Limits) -> Self {
+        Self {
+            folder: folder.to_owned(),
+            secret,
+            limits,
+            has_any: AtomicBool::new(false),
+            served: RwLock::default(),
+            seen: Mutex::default(),
+        }
+    }
+
+    /// Whether there are any: mostly there are none, and nobody has to look further.
+    #[inline]
+    pub(crate) fn has_any(&self) -> bool {
+        self.has_any.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn holds(&self, name: &[u8]) -> bool {
+        self.has_any() && self.served.read().contains_key(name)
+    }
+
+    pub(crate) fn get(&self, name: &[u8]) -> Option<Arc<Served>> {
+        self.served.read().get(name).cloned()
+    }
+
+    /// All names, in order.
+    pub(crate) fn all(&self) -> Vec<(String, Arc<Served>)> {
+        let served = self.served.read();
+        let mut all: Vec<_> = served
+            .iter()
+            .map(|(name, served)| {
+                (
+                    String::from_utf8_lossy(name).into_owned(),
+                    Arc::clone(served),
+                )
+            })
+            .collect();
+        all.sort_by(|one, other| one.0.cmp(&other.0));
+        all
+    }
+
+    /// Looks into the folder: new files, replaced ones, and those that are gone.
+    pub(crate) fn look(&self) {
+        let mut seen = self.seen.lock();
+        let found = self.found();
+        let gone: Vec<String> = seen
+            .keys()
+            .filter(|name| !found.contains_key(*name))
+            .cloned()
+            .collect();
+        for name in gone {
+            seen.remove(&name);
+            self.swap(&name, Vec::new());
+        }
+        for (name, mark) in found {
+            if seen.get(&name) == Some(&mark) {
+                continue;
+            }
+            match self.read(&name) {
+                Ok(filters) => self.swap(&name, filters),
+                Err(error) => {
+                    crate::report(&format!("{name} in the data folder is not served: {error}"));
+                }
+            }
+            seen.insert(name, mark);
+        }
+    }
+
+    fn found(&self) -> HashMap<String, Mark> {
+        let mut found = HashMap::new();
+        let Ok(entries) = fs::read_dir(&self.folder) else {
+            return found;
+        };
+        for entry in entries.flatten() {
+            let name = entry.file_name().to_string_lossy().into_owned();
+            let is_unfinished = name.starts_with('.') || name.ends_with('~') || is_temporary(&name);
+            if is_unfinished {
+                continue;
+            }
+            // What a link points to counts.
+            if let Ok(metadata) = fs::metadata(entry.path())
+                && metadata.is_file()
+            {
+                found.insert(name, Mark::of(&metadata));
+            }
+        }
+        found
+    }
+
+    fn read(&self, name: &str) -> Result<Named, String> {
+        let path = self.folder.join(name);
+        let length = fs::metadata(&path)
+            .map_err(|error| error.to_string())?
+            .len();
+        if length > self.limits.most_bytes {
+            return Err(format!(
+                "it has {length} bytes, and one filter may take {}",
+                self.limits.most_bytes
+            ));
+        }
+        let bytes = fs::read(&path).map_err(|error| error.to_string())?;
+        let opening = Opening {
+            key: Some(self.secret),
+            limits: self.limits,
+            ..Opening::default()
+        };
+        let mut filters = open(&bytes, &opening).map_err(|error| error.to_string())?;
+        if filters.len() == 1 {
+            let filter = filters.remove(0).filter;
+            return Ok(vec![(name.as_bytes().into(), filter)]);
+        }
+        // One of several in a container is known by its place there.
+        let named = filters.into_iter().map(|found| {
+            let place = match &found.place.key {
+                Some(key) => key.clone(),
+                None => found.place.to_string().into_bytes(),
+            };
+            let name = [name.as_bytes(), b":", &place].concat();
+            (name.into(), found.filter)
+        });
+        Ok(named.collect())
+    }
+
+    /// Serves these in the place of what the file had before.
+    fn swap(&self, file: &str, filters: Named) {
+        let mut served = self.served.write();
+        served.retain(|_, served| served.file != file);
+        for (name, filter) in filters {
+            let one = Arc::new(Served {
+                file: file.to_owned(),
+                filter,
+            });
+            // `bad.mayhap` is `bad` as well, where nothing else is.
+            if let Some(stem) = Path::new(file).file_stem()
+                && *name == *file.as_bytes()
+            {
+                let stem: Box<[u8]> = stem.to_string_lossy().as_bytes().into();
+                served.entry(stem).or_insert_with(|| Arc::clone(&one));
+            }
+            served.insert(name, one);
+        }
+        self.has_any.store(!served.is_empty(), Ordering::Relaxed);
+    }
+
+    /// Answers a question about a file; `None` when there is no such file.
+    pub(crate) fn ask(&self, words: &[&[u8]]) -> Option<Reply> {
+        let [command, name, items @ ..] = words else {
+            return None;
+        };
+        let served = self.get(name)?;
+        let command = command.to_ascii_lowercase();
+        let verb = command
+            .split(|byte| *byte == b'.')
+            .next_back()
+            .unwrap_or_default();
+        Some(match (verb, items) {
+            (b"exists", [item]) => Reply::Boolean(served.filter.contains(item)),
+            (b"mexists", items) => {
+                let mut found = vec![false; items.len()];
+                served.filter.contains_each(items, &mut found);
+                Reply::Array(found.into_iter().map(Reply::Boolean).collect())
+            }
+            (b"count", [item]) => Reply::Integer(served.filter.contains(item).into()),
+            (b"card", []) => {
+                let keys = served.filter.describe().estimated_keys.unwrap_or(0);
+                Reply::Integer(i64::try_from(keys).unwrap_or(i64::MAX))
+            }
+            (b"info", _) => info(&served.filter),
+            _ => Reply::error(
+                "ERR this is a filter file in the data folder: ask it with EXISTS, MEXISTS, CARD and INFO",
+            ),
+        })
+    }
+}
+
+fn info(filter: &Filter) -> Reply {
+    let told = filter.describe();
+    let number = |number: Option<u64>| match number {
+        Some(number) => Reply::Integer(i64::try_from(number).unwrap_or(i64::MAX)),
+        None => Reply::Null,
+    };
+    let share = |share: Option<f64>| match share {
+        Some(share) => Reply::Bulk(share.to_string().into_bytes()),
+        None => Reply::Null,
+    };
+    Reply::Fields(vec![
+        ("Format", Reply::Bulk(told.format.name().into())),
+        ("Kind", Reply::Bulk(told.kind.into())),
+        ("Capacity", number(told.capacity)),
+        ("Size", number(Some(told.size_bytes))),
+        ("Number of items inserted", number(told.estimated_keys)),
+        ("Error rate", share(told.false_positive_rate)),
+        ("Error rate now", share(told.estimated_rate)),
+        ("Fill", share(told.fill)),
+    ])
+}

@@ -1,0 +1,242 @@
+//! INFO: how the server is, in Redis's sections and one of our own.
+
+use crate::engine::Engine;
+use crate::keyspace::Value;
+use crate::settings::fsync_name;
+use mayhap::Timestamp;
+use mayhap_command::Stats;
+use std::fmt::Write;
+use std::sync::atomic::Ordering;
+
+/// Filters that are told one by one; the rest is in the sums.
+pub(crate) const MOST_TOLD: usize = 1000;
+
+const SECTIONS: [&str; 7] = [
+    "server",
+    "clients",
+    "memory",
+    "persistence",
+    "stats",
+    "keyspace",
+    "filters",
+];
+
+/// The sections that were asked for, or all.
+pub(crate) fn text(engine: &Engine, now: u64, asked: &[&[u8]]) -> String {
+    let asks = |name: &str| {
+        let is_all = |word: &&[u8]| {
+            ["all", "everything", "default"]
+                .iter()
+                .any(|all| word.eq_ignore_ascii_case(all.as_bytes()))
+        };
+        asked.is_empty()
+            || asked
+                .iter()
+                .any(|word| is_all(word) || word.eq_ignore_ascii_case(name.as_bytes()))
+    };
+    let mut text = String::new();
+    for name in SECTIONS.iter().filter(|name| asks(name)) {
+        if !text.is_empty() {
+            text += "\r\n";
+        }
+        let title = name[..1].to_uppercase() + &name[1..];
+        let _ = write!(text, "# {title}\r\n");
+        for (field, value) in section(engine, now, name) {
+            let _ = write!(text, "{field}:{value}\r\n");
+        }
+    }
+    text
+}
+
+type Fields = Vec<(String, String)>;
+
+fn section(engine: &Engine, now: u64, name: &str) -> Fields {
+    match name {
+        "server" => server(engine, now),
+        "clients" => fields([("connected_clients", engine.clients.len().to_string())]),
+        "memory" => memory(engine),
+        "persistence" => persistence(engine),
+        "stats" => stats(engine),
+        "keyspace" => keyspace(engine),
+        _ => filters(engine, now),
+    }
+}
+
+fn fields<const N: usize>(fields: [(&str, String); N]) -> Fields {
+    let named = fields
+        .into_iter()
+        .map(|(name, value)| (name.to_owned(), value));
+    named.collect()
+}
+
+fn server(engine: &Engine, now: u64) -> Fields {
+    let settings = engine.settings.load();
+    fields([
+        ("redis_version", crate::REDIS_VERSION.to_owned()),
+        ("redis_mode", "standalone".to_owned()),
+        ("mayhap_version", env!("CARGO_PKG_VERSION").to_owned()),
+        (
+            "mayhap_layout",
+            settings.filters.get("mayhap-layout").unwrap_or_default(),
+        ),
+        ("process_id", std::process::id().to_string()),
+        ("run_id", engine.run_id.clone()),
+        ("tcp_port", settings.port.to_string()),
+        ("server_time_usec", (now * 1000).to_string()),
+        (
+            "uptime_in_seconds",
+            engine.clock.uptime_seconds().to_string(),
+        ),
+        (
+            "uptime_in_days",
+            (engine.clock.uptime_seconds() / 86_400).to_string(),
+        ),
+    ])
+}
+
+fn memory(engine: &Engine) -> Fields {
+    let settings = engine.settings.load();
+    fields([
+        ("used_memory", engine.keys.used_bytes().to_string()),
+        ("used_memory_rss", resident().to_string()),
+        ("maxmemory", settings.most_memory.to_string()),
+        ("maxmemory_policy", "noeviction".to_owned()),
+    ])
+}
+
+/// Bytes of this process in memory, 0 where the system does not tell.
+pub(crate) fn resident() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
+    let kilobytes = line.and_then(|line| line.trim().trim_end_matches(" kB").parse::<u64>().ok());
+    kilobytes.unwrap_or(0) * 1024
+}
+
+fn persistence(engine: &Engine) -> Fields {
+    let state = engine.journal.state();
+    let snapshots = &engine.snapshots;
+    let failed = snapshots.last_error.lock().clone();
+    let milliseconds = |time: Option<std::time::Duration>| time.map_or(0, |time| time.as_millis());
+    fields([
+        ("loading", "0".to_owned()),
+        (
+            "rdb_bgsave_in_progress",
+            u8::from(snapshots.is_under_way()).to_string(),
+        ),
+        ("rdb_last_save_time", (snapshots.last() / 1000).to_string()),
+        (
+            "rdb_last_bgsave_status",
+            if failed.is_none() { "ok" } else { "err" }.to_owned(),
+        ),
+        (
+            "rdb_saves",
+            snapshots.taken.load(Ordering::Relaxed).to_string(),
+        ),
+        ("aof_enabled", "1".to_owned()),
+        (
+            "aof_last_write_status",
+            if state.broken.is_none() { "ok" } else { "err" }.to_owned(),
+        ),
+        ("aof_current_size", state.log_bytes.to_string()),
+        ("aof_base_size", state.snapshot_bytes.to_string()),
+        (
+            "mayhap_fsync",
+            fsync_name(engine.settings.load().fsync).to_owned(),
+        ),
+        ("mayhap_log_appended", state.appended.to_string()),
+        ("mayhap_log_synced", state.synced.to_string()),
+        (
+            "mayhap_log_lag_records",
+            state.appended.saturating_sub(state.synced).to_string(),
+        ),
+        (
+            "mayhap_log_lag_ms",
+            milliseconds(state.unsynced_for).to_string(),
+        ),
+        (
+            "mayhap_log_error",
+            state
+                .broken
+                .map(|broken| broken.to_string())
+                .or(failed)
+                .unwrap_or_default(),
+        ),
+    ])
+}
+
+fn stats(engine: &Engine) -> Fields {
+    let counters = &engine.counters;
+    let told = |counter: &std::sync::atomic::AtomicU64| counter.load(Ordering::Relaxed).to_string();
+    fields([
+        ("total_connections_received", told(&counters.clients)),
+        ("total_commands_processed", told(&counters.commands)),
+        ("rejected_connections", told(&counters.refused_clients)),
+        ("acl_access_denied_auth", told(&counters.refused_passwords)),
+        ("total_error_replies", told(&counters.errors)),
+        ("expired_keys", told(&counters.expired)),
+    ])
+}
+
+fn keyspace(engine: &Engine) -> Fields {
+    let keys = engine.keys.len();
+    if keys == 0 {
+        return Vec::new();
+    }
+    let expiring = engine.keys.expiring();
+    fields([("db0", format!("keys={keys},expires={expiring},avg_ttl=0"))])
+}
+
+/// What is known of each filter, the first thousand in the order of their names.
+pub(crate) fn each_filter(engine: &Engine, now: u64) -> Vec<(String, &'static str, Stats)> {
+    let mut names = Vec::new();
+    for shard in 0..engine.keys.shards() {
+        engine.keys.each_of_shard(shard, |key, body| {
+            if matches!(body.value, Value::Filter(_)) {
+                names.push(Box::<[u8]>::from(key));
+            }
+        });
+    }
+    names.sort_unstable();
+    names.truncate(MOST_TOLD);
+    let told = names.iter().filter_map(|key| {
+        let (kind, stats) = engine.keys.look(key, now, |body| match &body?.value {
+            Value::Filter(slot) => Some((slot.type_name(), slot.stats(Timestamp(now))?)),
+            Value::Text(_) => None,
+        })?;
+        Some((String::from_utf8_lossy(key).into_owned(), kind, stats))
+    });
+    told.collect()
+}
+
+fn filters(engine: &Engine, now: u64) -> Fields {
+    let mut fields = Vec::new();
+    for (name, kind, stats) in each_filter(engine, now) {
+        let name = name.replace(['\r', '\n', ':', ','], "?");
+        let value = format!(
+            "type={kind},keys={},capacity={},until_full={},rate_asked={:e},rate_now={:e},fill={:.4},bytes={},layers={}",
+            stats.keys,
+            stats.capacity,
+            stats.keys_until_full,
+            stats.rate_asked,
+            stats.rate_now,
+            stats.fill,
+            stats.size_bytes,
+            stats.layers,
+        );
+        fields.push((format!("filter_{name}"), value));
+    }
+    for (name, served) in engine.files.all() {
+        let told = served.filter.describe();
+        let value = format!(
+            "file={},format={},bytes={}",
+            served.file,
+            told.format.name(),
+            told.size_bytes
+        );
+        fields.push((
+            format!("file_{}", name.replace(['\r', '\n', ':', ','], "?")),
+            value,
+        ));
+    }
+    fields
+}

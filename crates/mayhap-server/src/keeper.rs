@@ -1,0 +1,86 @@
+//! What has to be done now and then: keys that expire, files that come and go, snapshots when the log is long or was broken.
+
+use crate::engine::Engine;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+const TICK: Duration = Duration::from_millis(100);
+/// Ticks between two looks into the folder of files.
+const FILES: u64 = 5;
+/// Keys that go in one go, so that nobody waits long.
+const MOST_AT_ONCE: usize = 256;
+
+/// Starts the two threads; they end when the engine is ending.
+pub(crate) fn start(engine: &Arc<Engine>) -> std::io::Result<Vec<JoinHandle<()>>> {
+    let (one, other) = (Arc::clone(engine), Arc::clone(engine));
+    Ok(vec![
+        thread::Builder::new()
+            .name("keeper".to_owned())
+            .spawn(move || keep(&one))?,
+        thread::Builder::new()
+            .name("snapshots".to_owned())
+            .spawn(move || snapshots(&other))?,
+    ])
+}
+
+fn keep(engine: &Engine) {
+    for tick in 1_u64.. {
+        if engine.is_ending.load(Ordering::Relaxed) {
+            return;
+        }
+        thread::sleep(TICK);
+        engine.clock.follow();
+        while expire(engine) == MOST_AT_ONCE {}
+        if tick.is_multiple_of(FILES) {
+            engine.files.look();
+        }
+    }
+}
+
+/// Removes keys whose time has come, and has the log say so. How many there were.
+fn expire(engine: &Engine) -> usize {
+    let now = engine.clock.now();
+    let due = engine.keys.due(now, MOST_AT_ONCE);
+    if due.is_empty() || engine.journal.broken().is_some() {
+        return 0;
+    }
+    let mut newest = None;
+    for key in &due {
+        let _shared = engine.shared();
+        let gone = engine.keys.replace(key, |body| {
+            if !body.as_ref().is_some_and(|body| body.is_expired(now)) {
+                return None;
+            }
+            let mut changes = crate::record::Changes::default();
+            changes.push(&[&b"DEL"[..], key]);
+            newest = engine.journal.append(now, changes.bytes()).ok().or(newest);
+            // Large values are dropped when the key is unlocked again.
+            body.take()
+        });
+        if gone.is_some() {
+            engine.counters.expired.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+    if let Some(newest) = newest {
+        // Whether it is broken is seen by whoever changes something next.
+        let _ = engine.journal.commit(newest);
+    }
+    due.len()
+}
+
+fn snapshots(engine: &Engine) {
+    while !engine.is_ending.load(Ordering::Relaxed) {
+        let is_wanted = engine.snapshots.wait(Duration::from_secs(1));
+        let state = engine.journal.state();
+        let after = engine.settings.load().snapshot_after;
+        let is_long = after > 0 && state.log_bytes > after.max(state.snapshot_bytes);
+        // A snapshot heals a log that failed: the keys are all there.
+        if (is_wanted || is_long || state.broken.is_some())
+            && !engine.is_ending.load(Ordering::Relaxed)
+        {
+            let _ = crate::snapshot::take(engine);
+        }
+    }
+}

@@ -1,0 +1,360 @@
+//! The keys and what they hold.
+//!
+//! A key lives in one of many shards by its hash. Who asks or changes a key that is there shares the shard with others and locks the
+//! key alone; who makes or removes one has the shard for himself, so that nothing is ever put into a key that is gone.
+
+use hashbrown::HashTable;
+use hashbrown::hash_table::Entry;
+use mayhap_command::Slot;
+use parking_lot::{Mutex, RwLock};
+use std::collections::BTreeSet;
+use std::hash::{BuildHasher, RandomState};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Many, so that they hardly meet and a SCAN can go from one to the next.
+const SHARDS: usize = 1024;
+/// What a key takes besides its name and its value, about.
+const OVERHEAD: u64 = 160;
+
+/// What a key holds.
+#[derive(Clone, Debug)]
+pub(crate) enum Value {
+    Filter(Slot),
+    /// A plain string of Redis.
+    Text(Box<[u8]>),
+}
+
+impl Value {
+    pub(crate) fn type_name(&self) -> &'static str {
+        match self {
+            Self::Filter(slot) => slot.type_name(),
+            Self::Text(_) => "string",
+        }
+    }
+
+    pub(crate) fn size_bytes(&self) -> u64 {
+        match self {
+            Self::Filter(slot) => slot.size_bytes(),
+            Self::Text(text) => text.len() as u64,
+        }
+    }
+}
+
+/// Tells whether a key was changed, or removed and made again.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Version {
+    birth: u64,
+    changes: u64,
+}
+
+#[derive(Debug)]
+pub(crate) struct Body {
+    pub(crate) value: Value,
+    expires: Option<u64>,
+    version: Version,
+    /// As the sum over all keys has it.
+    counted: u64,
+}
+
+impl Body {
+    pub(crate) fn new(value: Value) -> Self {
+        Self {
+            value,
+            expires: None,
+            version: Version {
+                birth: 0,
+                changes: 0,
+            },
+            counted: 0,
+        }
+    }
+
+    /// The same, going away at a time.
+    pub(crate) fn until(mut self, expires: Option<u64>) -> Self {
+        self.expires = expires;
+        self
+    }
+
+    /// When it goes away, in milliseconds since 1970.
+    pub(crate) fn expires(&self) -> Option<u64> {
+        self.expires
+    }
+
+    pub(crate) fn is_expired(&self, now: u64) -> bool {
+        self.expires.is_some_and(|at| at <= now)
+    }
+
+    pub(crate) fn version(&self) -> Version {
+        self.version
+    }
+
+    /// What the key takes in all, its name included.
+    pub(crate) fn size_bytes(&self, key: &[u8]) -> u64 {
+        self.value.size_bytes() + key.len() as u64 + OVERHEAD
+    }
+}
+
+struct Node {
+    key: Box<[u8]>,
+    body: RwLock<Body>,
+}
+
+type Shard = HashTable<Box<Node>>;
+
+pub(crate) struct Keyspace {
+    shards: Box<[RwLock<Shard>]>,
+    hasher: RandomState,
+    births: AtomicU64,
+    used: AtomicU64,
+    /// When keys go away, the next one first.
+    due: Mutex<BTreeSet<(u64, Box<[u8]>)>>,
+}
+
+impl Keyspace {
+    pub(crate) fn new() -> Self {
+        Self {
+            shards: (0..SHARDS).map(|_| RwLock::default()).collect(),
+            hasher: RandomState::new(),
+            births: AtomicU64::new(1),
+            used: AtomicU64::new(0),
+            due: Mutex::default(),
+        }
+    }
+
+    fn place(&self, key: &[u8]) -> (u64, &RwLock<Shard>) {
+        let hash = self.hasher.hash_one(key);
+        // The tables use the low and the highest bits.
+        (hash, &self.shards[(hash >> 32) as usize % SHARDS])
+    }
+
+    /// Looks at a key; one that has expired is not there.
+    #[inline]
+    pub(crate) fn look<R>(&self, key: &[u8], now: u64, see: impl FnOnce(Option<&Body>) -> R) -> R {
+        let (hash, shard) = self.place(key);
+        let shard = shard.read();
+        match shard.find(hash, |node| *node.key == *key) {
+            Some(node) => {
+                let body = node.body.read();
+                see(Some(&*body).filter(|body| !body.is_expired(now)))
+            }
+            None => see(None),
+        }
+    }
+
+    /// Changes a key that is there and has not expired.
+    #[inline]
+    pub(crate) fn alter<R>(
+        &self,
+        key: &[u8],
+        now: u64,
+        change: impl FnOnce(&mut Body) -> R,
+    ) -> Option<R> {
+        let (hash, shard) = self.place(key);
+        let shard = shard.read();
+        let node = shard.find(hash, |node| *node.key == *key)?;
+        let mut body = node.body.write();
+        if body.is_expired(now) {
+            return None;
+        }
+        let result = change(&mut body);
+        body.version.changes += 1;
+        self.recount(&mut body, key);
+        Some(result)
+    }
+
+    /// Makes, changes or removes a key. Expired ones are shown: it is for the caller to log that they are gone.
+    pub(crate) fn replace<R>(&self, key: &[u8], change: impl FnOnce(&mut Option<Body>) -> R) -> R {
+        let (hash, shard) = self.place(key);
+        let mut shard = shard.write();
+        match shard.entry(
+            hash,
+            |node| *node.key == *key,
+            |node| self.hasher.hash_one(&*node.key),
+        ) {
+            Entry::Occupied(place) => {
+                let (node, place) = place.remove();
+                let Node { key: name, body } = *node;
+                let mut body = Some(body.into_inner());
+                let (counted, expires, version) = body.as_ref().map_or((0, None, None), |body| {
+                    (body.counted, body.expires, Some(body.version))
+                });
+                let result = change(&mut body);
+                if let Some(mut body) = body {
+                    body.counted = counted;
+                    match version {
+                        Some(version) if version.birth == body.version.birth => {
+                            body.version.changes += 1;
+                        }
+                        // Another value in the same place.
+                        _ => body.version = self.born(),
+                    }
+                    self.reschedule(key, expires, body.expires);
+                    self.recount(&mut body, key);
+                    let body = RwLock::new(body);
+                    place.insert(Box::new(Node { key: name, body }));
+                } else {
+                    self.used.fetch_sub(counted, Ordering::Relaxed);
+                    self.reschedule(key, expires, None);
+                }
+                result
+            }
+            Entry::Vacant(place) => {
+                let mut body = None;
+                let result = change(&mut body);
+                if let Some(mut body) = body {
+                    body.counted = 0;
+                    body.version = self.born();
+                    self.reschedule(key, None, body.expires);
+                    self.recount(&mut body, key);
+                    place.insert(Box::new(Node {
+                        key: key.into(),
+                        body: RwLock::new(body),
+                    }));
+                }
+                result
+            }
+        }
+    }
+
+    /// Sets when a key that is there goes away, or that it stays.
+    pub(crate) fn set_expiry(&self, key: &[u8], body: &mut Body, expires: Option<u64>) {
+        self.reschedule(key, body.expires, expires);
+        body.expires = expires;
+    }
+
+    fn born(&self) -> Version {
+        Version {
+            birth: self.births.fetch_add(1, Ordering::Relaxed),
+            changes: 0,
+        }
+    }
+
+    fn reschedule(&self, key: &[u8], before: Option<u64>, after: Option<u64>) {
+        if before == after {
+            return;
+        }
+        let mut due = self.due.lock();
+        if let Some(before) = before {
+            due.remove(&(before, key.into()));
+        }
+        if let Some(after) = after {
+            due.insert((after, key.into()));
+        }
+    }
+
+    fn recount(&self, body: &mut Body, key: &[u8]) {
+        let size = body.size_bytes(key);
+        if size != body.counted {
+            // Wraps around and back again; the sum is right.
+            let change = size.wrapping_sub(body.counted);
+            self.used.fetch_add(change, Ordering::Relaxed);
+            body.counted = size;
+        }
+    }
+
+    /// Some keys whose time has come.
+    pub(crate) fn due(&self, now: u64, most: usize) -> Vec<Box<[u8]>> {
+        let due = self.due.lock();
+        due.iter()
+            .take_while(|(at, _)| *at <= now)
+            .take(most)
+            .map(|(_, key)| key.clone())
+            .collect()
+    }
+
+    /// How many keys will go away some time.
+    pub(crate) fn expiring(&self) -> usize {
+        self.due.lock().len()
+    }
+
+    /// Bytes that all keys take, about.
+    pub(crate) fn used_bytes(&self) -> u64 {
+        self.used.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.shards.iter().map(|shard| shard.read().len()).sum()
+    }
+
+    /// Number of shards, for who goes through all keys.
+    pub(crate) fn shards(&self) -> usize {
+        self.shards.len()
+    }
+
+    /// Shows the keys of a shard.
+    pub(crate) fn each_of_shard(&self, shard: usize, mut see: impl FnMut(&[u8], &Body)) {
+        let Some(shard) = self.shards.get(shard) else {
+            return;
+        };
+        for node in shard.read().iter() {
+            see(&node.key, &node.body.read());
+        }
+    }
+
+    /// The names in a shard.
+    pub(crate) fn names_of_shard(&self, shard: usize) -> Vec<Box<[u8]>> {
+        let Some(shard) = self.shards.get(shard) else {
+            return Vec::new();
+        };
+        shard.read().iter().map(|node| node.key.clone()).collect()
+    }
+
+    /// Removes all keys that `goes` says.
+    pub(crate) fn remove_all(&self, goes: impl Fn(&[u8]) -> bool) {
+        for shard in &self.shards {
+            let mut shard = shard.write();
+            shard.retain(|node| {
+                if !goes(&node.key) {
+                    return true;
+                }
+                let body = node.body.get_mut();
+                self.used.fetch_sub(body.counted, Ordering::Relaxed);
+                self.reschedule(&node.key, body.expires, None);
+                false
+            });
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Body, Keyspace, Value};
+
+    fn text(text: &str) -> Body {
+        Body::new(Value::Text(text.as_bytes().into()))
+    }
+
+    #[test]
+    fn the_sums_follow_the_keys() {
+        let keys = Keyspace::new();
+        for name in 0..100_u32 {
+            keys.replace(&name.to_le_bytes(), |body| *body = Some(text("abc")));
+        }
+        assert_eq!(keys.len(), 100);
+        let before = keys.used_bytes();
+        keys.replace(&7_u32.to_le_bytes(), |body| {
+            *body = Some(text("abcdef").until(Some(50)));
+        });
+        assert_eq!(keys.used_bytes(), before + 3);
+        assert_eq!(keys.due(50, 9).len(), 1);
+        assert!(keys.look(&7_u32.to_le_bytes(), 49, |body| body.is_some()));
+        assert!(keys.look(&7_u32.to_le_bytes(), 50, |body| body.is_none()));
+        keys.remove_all(|_| true);
+        assert_eq!((keys.len(), keys.used_bytes(), keys.expiring()), (0, 0, 0));
+    }
+
+    #[test]
+    fn a_version_tells_changes_and_births() {
+        let keys = Keyspace::new();
+        let version = || keys.look(b"k", 0, |body| body.map(Body::version));
+        assert_eq!(version(), None);
+        keys.replace(b"k", |body| *body = Some(text("1")));
+        let first = version();
+        keys.alter(b"k", 0, |body| body.value = Value::Text((*b"2").into()));
+        let second = version();
+        keys.replace(b"k", |body| *body = None);
+        keys.replace(b"k", |body| *body = Some(text("1")));
+        let third = version();
+        assert!(first != second && second != third && first != third);
+    }
+}

@@ -1,0 +1,179 @@
+//! The same figures for Prometheus, and whether the server is well.
+
+use crate::engine::Engine;
+use crate::info;
+use std::fmt::{Display, Write};
+use std::sync::atomic::Ordering;
+
+struct Page(String);
+
+impl Page {
+    fn head(&mut self, name: &str, kind: &str, help: &str) {
+        let _ = writeln!(
+            self.0,
+            "# HELP mayhap_{name} {help}\n# TYPE mayhap_{name} {kind}"
+        );
+    }
+
+    fn one(&mut self, name: &str, kind: &str, help: &str, value: impl Display) {
+        self.head(name, kind, help);
+        let _ = writeln!(self.0, "mayhap_{name} {value}");
+    }
+}
+
+/// The page `/metrics`.
+pub(crate) fn page(engine: &Engine) -> String {
+    let now = engine.clock.now();
+    let state = engine.journal.state();
+    let counters = &engine.counters;
+    let count = |counter: &std::sync::atomic::AtomicU64| counter.load(Ordering::Relaxed);
+    let lag = state.unsynced_for.map_or(0.0, |time| time.as_secs_f64());
+    let mut page = Page(String::new());
+    page.one(
+        "up_seconds",
+        "counter",
+        "Time since the start.",
+        engine.clock.uptime_seconds(),
+    );
+    page.one(
+        "commands_total",
+        "counter",
+        "Commands that were served.",
+        count(&counters.commands),
+    );
+    page.one(
+        "errors_total",
+        "counter",
+        "Commands that were refused.",
+        count(&counters.errors),
+    );
+    page.one(
+        "connections_total",
+        "counter",
+        "Clients that came.",
+        count(&counters.clients),
+    );
+    page.one(
+        "clients",
+        "gauge",
+        "Clients that are there.",
+        engine.clients.len(),
+    );
+    page.one("keys", "gauge", "Keys.", engine.keys.len());
+    page.one(
+        "expired_total",
+        "counter",
+        "Keys whose time came.",
+        count(&counters.expired),
+    );
+    page.one(
+        "memory_bytes",
+        "gauge",
+        "What all keys take.",
+        engine.keys.used_bytes(),
+    );
+    page.one(
+        "resident_bytes",
+        "gauge",
+        "What the process takes.",
+        info::resident(),
+    );
+    page.one(
+        "log_bytes",
+        "gauge",
+        "What a restart would read of the log.",
+        state.log_bytes,
+    );
+    page.one(
+        "snapshot_bytes",
+        "gauge",
+        "The last snapshot.",
+        state.snapshot_bytes,
+    );
+    page.one(
+        "log_lag_records",
+        "gauge",
+        "Records that are not known to be on the disk.",
+        state.appended.saturating_sub(state.synced),
+    );
+    page.one(
+        "log_lag_seconds",
+        "gauge",
+        "Age of the oldest of them.",
+        lag,
+    );
+    page.one(
+        "log_broken",
+        "gauge",
+        "Whether changes are refused since the disk failed.",
+        u8::from(state.broken.is_some()),
+    );
+    page.one(
+        "last_snapshot_seconds",
+        "gauge",
+        "When the last snapshot was taken, since 1970.",
+        engine.snapshots.last() / 1000,
+    );
+    filters(engine, now, &mut page);
+    page.0
+}
+
+type Figure = fn(&mayhap_command::Stats) -> f64;
+
+fn filters(engine: &Engine, now: u64, page: &mut Page) {
+    let filters = info::each_filter(engine, now);
+    let figures: [(&str, &str, Figure); 7] = [
+        ("filter_keys", "Keys in a filter, about.", |stats| {
+            stats.keys as f64
+        }),
+        ("filter_capacity", "Keys that it has room for.", |stats| {
+            stats.capacity as f64
+        }),
+        (
+            "filter_keys_until_full",
+            "Keys until it is full or grows.",
+            |stats| stats.keys_until_full as f64,
+        ),
+        (
+            "filter_rate_asked",
+            "The false-positive rate that was asked for.",
+            |stats| stats.rate_asked,
+        ),
+        ("filter_rate", "The false-positive rate now.", |stats| {
+            stats.rate_now
+        }),
+        (
+            "filter_fill",
+            "Share of its bits or cells that are taken.",
+            |stats| stats.fill,
+        ),
+        ("filter_bytes", "What it takes.", |stats| {
+            stats.size_bytes as f64
+        }),
+    ];
+    for (name, help, figure) in figures {
+        page.head(name, "gauge", help);
+        for (key, kind, stats) in &filters {
+            let key = label(key);
+            let value = figure(stats);
+            let _ = writeln!(
+                page.0,
+                "mayhap_{name}{{key=\"{key}\",type=\"{kind}\"}} {value}"
+            );
+        }
+    }
+}
+
+fn label(text: &str) -> String {
+    text.replace('\\', "\\\\")
+        .replace('"', "\\\"")
+        .replace('\n', "\\n")
+}
+
+/// The page `/health`: whether changes are taken, and if not, why.
+pub(crate) fn health(engine: &Engine) -> Result<&'static str, String> {
+    match engine.journal.state().broken {
+        None => Ok("ok\n"),
+        Some(broken) => Err(format!("the log cannot be written: {broken}\n")),
+    }
+}

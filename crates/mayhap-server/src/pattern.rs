@@ -1,0 +1,116 @@
+//! Redis's patterns: `*`, `?`, `[a-z]`, `[^a-z]` and `\` before what is meant literally.
+
+/// Whether the whole text fits the pattern. Takes at most pattern times text steps, whatever the pattern.
+pub(crate) fn fits(pattern: &[u8], text: &[u8]) -> bool {
+    let (mut p, mut t) = (0, 0);
+    // Where to go on when it does not fit: behind the last star, one letter later.
+    let mut retry: Option<(usize, usize)> = None;
+    loop {
+        if p < pattern.len() && pattern[p] == b'*' {
+            p += 1;
+            retry = Some((p, t));
+            continue;
+        }
+        if t == text.len() {
+            return p == pattern.len();
+        }
+        match one(&pattern[p..], text[t]) {
+            Some(used) => {
+                p += used;
+                t += 1;
+            }
+            None => match retry {
+                Some((star, from)) => {
+                    p = star;
+                    t = from + 1;
+                    retry = Some((star, t));
+                }
+                None => return false,
+            },
+        }
+    }
+}
+
+/// How much of the pattern a letter uses, if it fits.
+fn one(pattern: &[u8], letter: u8) -> Option<usize> {
+    match *pattern.first()? {
+        b'?' => Some(1),
+        b'[' => class(pattern, letter),
+        b'\\' if pattern.len() > 1 => (pattern[1] == letter).then_some(2),
+        literal => (literal == letter).then_some(1),
+    }
+}
+
+/// `[...]`; one that is never closed ends with the pattern, as in Redis.
+fn class(pattern: &[u8], letter: u8) -> Option<usize> {
+    let mut at = 1;
+    let is_negated = pattern.get(at) == Some(&b'^');
+    at += usize::from(is_negated);
+    let mut found = false;
+    loop {
+        match pattern.get(at) {
+            None => break,
+            Some(b']') => {
+                at += 1;
+                break;
+            }
+            Some(b'\\') if at + 1 < pattern.len() => {
+                found |= pattern[at + 1] == letter;
+                at += 2;
+            }
+            Some(&low) if pattern.get(at + 1) == Some(&b'-') && at + 2 < pattern.len() => {
+                let high = pattern[at + 2];
+                found |= (low.min(high)..=low.max(high)).contains(&letter);
+                at += 3;
+            }
+            Some(&literal) => {
+                found |= literal == letter;
+                at += 1;
+            }
+        }
+    }
+    (found != is_negated).then_some(at)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::fits;
+
+    #[test]
+    fn patterns_fit_as_in_redis() {
+        for (pattern, yes, no) in [
+            ("*", &["", "a", "abc"][..], &[][..]),
+            ("a*", &["a", "ab"], &["ba", ""]),
+            ("*a", &["a", "ba", "aa"], &["ab"]),
+            ("a*b*c", &["abc", "aXbYc", "abcbc"], &["ab", "acb"]),
+            ("h?llo", &["hello", "hallo"], &["hllo", "heello"]),
+            ("h[ae]llo", &["hello", "hallo"], &["hillo"]),
+            ("h[^e]llo", &["hallo", "hbllo"], &["hello"]),
+            ("h[a-c]llo", &["hallo", "hcllo"], &["hdllo"]),
+            ("h[c-a]llo", &["hallo", "hcllo"], &["hdllo"]),
+            ("\\*", &["*"], &["a", "\\*"]),
+            ("[\\]]", &["]"], &["\\"]),
+            ("[ab", &["a", "b"], &["c", "ab"]),
+            ("", &[""], &["a"]),
+        ] {
+            for text in yes {
+                assert!(
+                    fits(pattern.as_bytes(), text.as_bytes()),
+                    "{pattern} {text}"
+                );
+            }
+            for text in no {
+                assert!(
+                    !fits(pattern.as_bytes(), text.as_bytes()),
+                    "{pattern} {text}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn stars_do_not_multiply() {
+        let pattern = b"*a*a*a*a*a*a*a*a*a*a*a*a*a*a*a*b";
+        assert!(!fits(pattern, &[b'a'; 4000]));
+    }
+}

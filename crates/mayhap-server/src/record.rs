@@ -1,0 +1,156 @@
+//! What the log and the snapshots hold.
+//!
+//! A record of the log is the commands that belong together, one or the whole of a transaction: for each the number of its words, for each
+//! word its length and its bytes; numbers have four bytes, the lowest first. An entry of a snapshot is a key with what it holds.
+
+use crate::keyspace::{Body, Value};
+use mayhap_codec::{DecodeError, Limits};
+use mayhap_command::Slot;
+
+/// Commands on their way into the log.
+#[derive(Debug, Default)]
+pub(crate) struct Changes(Vec<u8>);
+
+impl Changes {
+    pub(crate) fn push<W: AsRef<[u8]>>(&mut self, words: &[W]) {
+        number(&mut self.0, words.len());
+        for word in words {
+            number(&mut self.0, word.as_ref().len());
+            self.0.extend_from_slice(word.as_ref());
+        }
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    pub(crate) fn bytes(&self) -> &[u8] {
+        &self.0
+    }
+
+    pub(crate) fn clear(&mut self) {
+        self.0.clear();
+        // A large one was the exception.
+        self.0.shrink_to(1 << 16);
+    }
+}
+
+/// Requests are far below this: limits of the protocol.
+fn number(bytes: &mut Vec<u8>, number: usize) {
+    let number = u32::try_from(number).unwrap_or(u32::MAX);
+    bytes.extend_from_slice(&number.to_le_bytes());
+}
+
+fn take<'b>(bytes: &mut &'b [u8], length: usize) -> Option<&'b [u8]> {
+    let (taken, rest) = bytes.split_at_checked(length)?;
+    *bytes = rest;
+    Some(taken)
+}
+
+fn take_number(bytes: &mut &[u8]) -> Option<usize> {
+    let number = take(bytes, 4)?.try_into().ok()?;
+    Some(u32::from_le_bytes(number) as usize)
+}
+
+/// The next command of a record.
+pub(crate) fn next_command<'b>(body: &mut &'b [u8]) -> Option<Vec<&'b [u8]>> {
+    let count = take_number(body)?;
+    // A word takes four bytes at least.
+    let mut words = Vec::with_capacity(count.min(body.len() / 4));
+    for _ in 0..count {
+        let length = take_number(body)?;
+        words.push(take(body, length)?);
+    }
+    Some(words)
+}
+
+const TEXT: u8 = 0;
+const FILTER: u8 = 1;
+
+/// A key and what it holds, for a snapshot.
+pub(crate) fn entry(key: &[u8], body: &Body) -> Vec<u8> {
+    let (kind, value) = match &body.value {
+        Value::Text(text) => (TEXT, text.to_vec()),
+        Value::Filter(slot) => (FILTER, slot.encode()),
+    };
+    let mut bytes = Vec::with_capacity(13 + key.len() + value.len());
+    bytes.push(kind);
+    bytes.extend_from_slice(&body.expires().unwrap_or(0).to_le_bytes());
+    number(&mut bytes, key.len());
+    bytes.extend_from_slice(key);
+    bytes.extend_from_slice(&value);
+    bytes
+}
+
+/// The same, back again.
+///
+/// # Errors
+/// When these are no such bytes; the checksums of snapshots make that a matter of versions.
+pub(crate) fn read_entry(bytes: &[u8]) -> Result<(&[u8], Body), String> {
+    let short = || "an entry of a snapshot is too short".to_owned();
+    let mut rest = bytes;
+    let kind = take(&mut rest, 1).ok_or_else(short)?[0];
+    let expires = take(&mut rest, 8).and_then(|bytes| bytes.try_into().ok());
+    let expires = u64::from_le_bytes(expires.ok_or_else(short)?);
+    let length = take_number(&mut rest).ok_or_else(short)?;
+    let key = take(&mut rest, length).ok_or_else(short)?;
+    let value = match kind {
+        TEXT => Value::Text(rest.into()),
+        FILTER => {
+            let told =
+                |error: DecodeError| format!("the key {:?}: {error}", String::from_utf8_lossy(key));
+            Value::Filter(
+                Slot::decode(
+                    rest,
+                    Limits {
+                        most_bytes: u64::MAX,
+                    },
+                )
+                .map_err(told)?,
+            )
+        }
+        kind => {
+            return Err(format!(
+                "an entry of a snapshot has the unknown kind {kind}"
+            ));
+        }
+    };
+    let expires = Some(expires).filter(|expires| *expires != 0);
+    Ok((key, Body::new(value).until(expires)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Changes, entry, next_command, read_entry};
+    use crate::keyspace::{Body, Value};
+
+    #[test]
+    fn commands_come_back_and_shortened_ones_do_not() {
+        let mut changes = Changes::default();
+        changes.push(&[&b"DEL"[..], b""]);
+        changes.push(&[&b"SET"[..], b"\0\xff", b"x"]);
+        let mut body = changes.bytes();
+        assert_eq!(next_command(&mut body), Some(vec![&b"DEL"[..], b""]));
+        assert_eq!(
+            next_command(&mut body),
+            Some(vec![&b"SET"[..], b"\0\xff", b"x"])
+        );
+        assert!(body.is_empty());
+        for length in 0..15 {
+            assert_eq!(next_command(&mut &changes.bytes()[..length]), None);
+        }
+        assert_eq!(next_command(&mut &[255_u8; 12][..]), None);
+    }
+
+    #[test]
+    fn entries_come_back() {
+        let body = Body::new(Value::Text((*b"x\0").into())).until(Some(7));
+        let bytes = entry(b"key", &body);
+        let (key, back) = read_entry(&bytes).expect("an entry");
+        assert_eq!((key, back.expires()), (&b"key"[..], Some(7)));
+        assert!(matches!(back.value, Value::Text(text) if *text == *b"x\0"));
+        for length in 0..16 {
+            assert!(read_entry(&bytes[..length]).is_err());
+        }
+    }
+}

@@ -1,0 +1,287 @@
+//! From options to a server that runs, and to its orderly end.
+
+use crate::clients::Clients;
+use crate::clock::Clock;
+use crate::counters::Counters;
+use crate::engine::Engine;
+use crate::files::Files;
+use crate::keyspace::Keyspace;
+use crate::net::http::{self, Page};
+use crate::net::{self, Listening, Running};
+use crate::options::Options;
+use crate::recovery::Replay;
+use crate::settings::Settings;
+use crate::slow::Slow;
+use crate::snapshot::Snapshots;
+use crate::{keeper, metrics, secret};
+use arc_swap::ArcSwap;
+use crossbeam_utils::sync::ShardedLock;
+use mayhap_codec::Limits;
+use mayhap_command::Config;
+use mayhap_log::{Folder, Journal};
+use parking_lot::Mutex;
+use std::net::SocketAddr;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::JoinHandle;
+
+/// The server's own files, apart from the filter files that people put into the folder.
+const STORE: &str = "store";
+/// A log of less is read again in no time.
+const SNAPSHOT_AFTER: u64 = 64 << 20;
+
+/// A server that runs.
+pub struct Server {
+    engine: Arc<Engine>,
+    running: Running,
+    keepers: Vec<JoinHandle<()>>,
+    http: Option<http::PageServer>,
+    recovered: String,
+}
+
+/// Ends a server from any thread.
+#[derive(Clone)]
+pub struct StopHandle(net::StopHandle);
+
+impl StopHandle {
+    /// [`Server::run`] comes to its end.
+    pub fn stop(&self) {
+        self.0.stop();
+    }
+}
+
+impl Server {
+    /// Reads what the folder has, and begins to listen.
+    ///
+    /// # Errors
+    /// In one line, with what to do.
+    pub fn start(options: &Options) -> Result<Self, String> {
+        let is_local = options.bind.iter().all(std::net::IpAddr::is_loopback);
+        if !is_local && options.password.is_empty() && !options.is_open_to_all {
+            return Err("without a password the server listens to this machine only: give one by MAYHAP_PASSWORD or --password-file, or say --open-to-all".to_owned());
+        }
+        let tls = match &options.tls {
+            Some(tls) => {
+                let config = net::tls::load(
+                    &tls.certificate,
+                    &tls.key,
+                    tls.client_authorities.as_deref(),
+                )
+                .map_err(|error| error.to_string())?;
+                let to = |ip: &_| SocketAddr::new(*ip, tls.port);
+                Some((options.bind.iter().map(to).collect(), config))
+            }
+            None => None,
+        };
+        let (engine, recovered) = open(options)?;
+        let engine = Arc::new(engine);
+        let defaults = Listening::default();
+        let to = |ip: &_| SocketAddr::new(*ip, options.port);
+        let listening = Listening {
+            addresses: options.bind.iter().map(to).collect(),
+            tls,
+            workers: if options.workers == 0 {
+                defaults.workers
+            } else {
+                options.workers
+            },
+            // One more is told why it is sent away.
+            most_clients: options.most_clients.saturating_add(1),
+            ..defaults
+        };
+        let running = net::start(listening, Arc::clone(&engine)).map_err(|error| {
+            format!(
+                "cannot listen on port {}: {error}; give another by --port",
+                options.port
+            )
+        })?;
+        let port = running.addresses.first().map_or(0, SocketAddr::port);
+        let set: Result<(), String> = engine.set(|settings| {
+            settings.port = port;
+            Ok(())
+        });
+        set?;
+        let http = match options.http {
+            Some(address) => Some(serve_pages(&engine, address)?),
+            None => None,
+        };
+        let keepers =
+            keeper::start(&engine).map_err(|error| format!("cannot start a thread: {error}"))?;
+        Ok(Self {
+            engine,
+            running,
+            keepers,
+            http,
+            recovered,
+        })
+    }
+
+    /// Where it listens, plain addresses first.
+    pub fn addresses(&self) -> &[SocketAddr] {
+        &self.running.addresses
+    }
+
+    /// Where metrics and health are.
+    pub fn http_address(&self) -> Option<SocketAddr> {
+        self.http.as_ref().map(|http| http.address)
+    }
+
+    /// What was found in the folder, in words.
+    pub fn recovered(&self) -> &str {
+        &self.recovered
+    }
+
+    /// Ends it from another thread.
+    pub fn stop_handle(&self) -> StopHandle {
+        StopHandle(self.running.stop_handle())
+    }
+
+    /// Serves until somebody ends it; everything is on the disk then.
+    ///
+    /// # Errors
+    /// When the last of it could not be written.
+    pub fn run(self) -> Result<(), String> {
+        self.running.wait();
+        let stopped = self.running.stop();
+        self.engine.is_ending.store(true, Ordering::Relaxed);
+        self.engine.snapshots.ring();
+        for keeper in self.keepers {
+            let _ = keeper.join();
+        }
+        if let Some(http) = self.http {
+            http.stop();
+        }
+        self.engine
+            .journal
+            .sync()
+            .map_err(|broken| format!("the last changes could not be written: {broken}"))?;
+        stopped.map_err(|error| error.to_string())
+    }
+}
+
+fn serve_pages(engine: &Arc<Engine>, address: SocketAddr) -> Result<http::PageServer, String> {
+    let engine = Arc::clone(engine);
+    let pages = move |path: &str| {
+        let (status, text) = match path {
+            "/metrics" => (200, metrics::page(&engine)),
+            "/health" => match metrics::health(&engine) {
+                Ok(text) => (200, text.to_owned()),
+                Err(text) => (503, text),
+            },
+            _ => return None,
+        };
+        Some(Page {
+            status,
+            content_type: "text/plain; version=0.0.4",
+            body: text.into_bytes(),
+        })
+    };
+    http::serve_pages(address, Arc::new(pages))
+        .map_err(|error| format!("cannot listen on {address} for metrics: {error}"))
+}
+
+fn open(options: &Options) -> Result<(Engine, String), String> {
+    let folder = options.folder.as_path();
+    let store = folder.join(STORE);
+    let _ = std::fs::create_dir_all(folder);
+    // Logs carry the keys of the hashes: for their owner only.
+    let mut making = std::fs::DirBuilder::new();
+    making.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut making, 0o700);
+    making.create(&store).map_err(|error| {
+        format!(
+            "cannot make the folder {}: {error}; give another by --dir",
+            store.display()
+        )
+    })?;
+    let disk = Folder::open(&store).map_err(|error| format!("{}: {error}", store.display()))?;
+    let secret = secret::of(&store)?;
+    let settings = settings(options, folder)?;
+    let keys = Keyspace::new();
+    let mut replay = Replay::new(&keys, secret);
+    let log_options = mayhap_log::Options::default()
+        .fsync(settings.fsync)
+        .accept_loss(options.accepts_loss);
+    let (journal, summary) = Journal::open(disk, log_options, |recovered| {
+        replay.take(&recovered).map_err(mayhap_log::Refusal::from)
+    })
+    .map_err(|error| format!("{}: {error}", store.display()))?;
+    let (newest, entries, records) = (replay.newest, replay.entries, replay.records);
+    let mut recovered = format!(
+        "{} keys, {entries} from the snapshot and {records} records of the log",
+        keys.len()
+    );
+    if let Some(torn) = &summary.torn {
+        let bytes = torn.bytes;
+        recovered = format!("{recovered}; {bytes} bytes that nobody was told of were cut off");
+    }
+    for loss in &summary.loss {
+        crate::report(&format!("lost: {loss:?}"));
+    }
+    let clock = Clock::new(newest);
+    let snapshots = Snapshots::default();
+    snapshots.set_last(clock.now());
+    let limits = Limits {
+        most_bytes: settings.filters.most_filter_bytes,
+    };
+    let files = Files::new(folder, secret, limits);
+    files.look();
+    let engine = Engine {
+        keys,
+        journal,
+        gate: ShardedLock::new(()),
+        settings: ArcSwap::from_pointee(settings),
+        setting: Mutex::new(()),
+        clock,
+        secret,
+        clients: Clients::default(),
+        counters: Counters::default(),
+        slow: Slow::default(),
+        snapshots,
+        files,
+        is_ending: AtomicBool::new(false),
+        run_id: run_id(),
+    };
+    Ok((engine, recovered))
+}
+
+fn settings(options: &Options, folder: &Path) -> Result<Settings, String> {
+    let bind: Vec<String> = options.bind.iter().map(ToString::to_string).collect();
+    let mut settings = Settings {
+        filters: Config::default(),
+        password: options.password.clone(),
+        most_memory: options.most_memory.unwrap_or_else(usual_memory),
+        most_clients: options.most_clients,
+        fsync: options.fsync,
+        slow_from: 10_000,
+        slow_kept: 128,
+        snapshot_after: SNAPSHOT_AFTER,
+        folder: folder.to_owned(),
+        port: options.port,
+        bind: bind.join(" "),
+        tls_port: options.tls.as_ref().map_or(0, |tls| tls.port),
+    };
+    for (name, value) in &options.settings {
+        let known = Settings::name_of(name.as_bytes())
+            .ok_or_else(|| format!("there is no setting {name}"))?;
+        settings
+            .set(known, value.as_bytes())
+            .map_err(|error| format!("{name}: {error}"))?;
+    }
+    Ok(settings)
+}
+
+/// Three quarters of the machine's memory; no limit where the system does not tell.
+fn usual_memory() -> u64 {
+    let text = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
+    let line = text.lines().find_map(|line| line.strip_prefix("MemTotal:"));
+    let kilobytes = line.and_then(|line| line.trim().trim_end_matches(" kB").parse::<u64>().ok());
+    kilobytes.unwrap_or(0) * 1024 / 4 * 3
+}
+
+fn run_id() -> String {
+    let number = || getrandom::u64().unwrap_or(0);
+    format!("{:016x}{:016x}{:08x}", number(), number(), number() as u32)
+}

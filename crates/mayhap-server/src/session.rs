@@ -1,0 +1,91 @@
+//! What the server knows of one connection.
+
+use crate::clients::Client;
+use crate::keyspace::Version;
+use mayhap_command::Protocol;
+use mayhap_log::Lsn;
+use std::ops::Range;
+use std::sync::Arc;
+use std::time::Instant;
+
+pub(crate) struct Session {
+    pub(crate) client: Arc<Client>,
+    pub(crate) protocol: Protocol,
+    /// Whether it has given the password, or there is none.
+    pub(crate) is_known: bool,
+    pub(crate) transaction: Option<Transaction>,
+    /// Keys that a transaction depends on, as they were.
+    pub(crate) watched: Vec<(Box<[u8]>, Option<Version>)>,
+    pub(crate) replies: Replies,
+    /// The newest change that is in the log's memory, and perhaps nowhere else.
+    pub(crate) unsettled: Option<Lsn>,
+    /// Where the replies to such changes stand.
+    pub(crate) unsettled_replies: Vec<Range<usize>>,
+    /// The end of the last command of this round.
+    pub(crate) ended: Option<Instant>,
+    /// Commands of this round.
+    pub(crate) served: u64,
+    pub(crate) last_command: &'static str,
+}
+
+/// What `CLIENT REPLY` asked for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Replies {
+    All,
+    None,
+    /// Not for this command and the next.
+    SkipThisAndNext,
+    SkipNext,
+}
+
+/// What came after MULTI.
+#[derive(Debug, Default)]
+pub(crate) struct Transaction {
+    pub(crate) commands: Vec<Vec<Box<[u8]>>>,
+    pub(crate) bytes: usize,
+    /// One of them was refused: all of them are.
+    pub(crate) is_spoilt: bool,
+}
+
+impl Session {
+    pub(crate) fn new(client: Arc<Client>, is_known: bool) -> Self {
+        Self {
+            client,
+            protocol: Protocol::Resp2,
+            is_known,
+            transaction: None,
+            watched: Vec::new(),
+            replies: Replies::All,
+            unsettled: None,
+            unsettled_replies: Vec::new(),
+            ended: None,
+            served: 0,
+            last_command: "",
+        }
+    }
+
+    /// As a new connection is.
+    pub(crate) fn reset(&mut self, is_known: bool) {
+        self.protocol = Protocol::Resp2;
+        self.is_known = is_known;
+        self.transaction = None;
+        self.watched.clear();
+        self.replies = Replies::All;
+    }
+
+    /// Whether the reply that has just been written is to be sent.
+    pub(crate) fn sends_reply(&mut self) -> bool {
+        match self.replies {
+            Replies::All => true,
+            Replies::None => false,
+            Replies::SkipThisAndNext => {
+                self.replies = Replies::SkipNext;
+                false
+            }
+            Replies::SkipNext => {
+                self.replies = Replies::All;
+                false
+            }
+        }
+    }
+}

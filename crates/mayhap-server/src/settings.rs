@@ -1,0 +1,217 @@
+//! What `CONFIG` shows and sets.
+
+use crate::pattern;
+use mayhap_command::{Config, NAMES};
+use mayhap_log::Fsync;
+use std::path::PathBuf;
+
+/// Everything that can be asked for while the server runs; what can be set is in [`Settings::set`].
+#[derive(Clone, Debug)]
+pub(crate) struct Settings {
+    pub(crate) filters: Config,
+    /// Empty: nobody is asked for one.
+    pub(crate) password: Vec<u8>,
+    /// Bytes that all keys may take; 0 is no limit.
+    pub(crate) most_memory: u64,
+    pub(crate) most_clients: usize,
+    pub(crate) fsync: Fsync,
+    /// Microseconds; negative is never.
+    pub(crate) slow_from: i64,
+    pub(crate) slow_kept: usize,
+    /// A snapshot is taken when the log is longer than this and than the last snapshot.
+    pub(crate) snapshot_after: u64,
+    pub(crate) folder: PathBuf,
+    pub(crate) port: u16,
+    pub(crate) bind: String,
+    pub(crate) tls_port: u16,
+}
+
+const NOT_A_NUMBER: &str = "argument couldn't be parsed into an integer";
+
+/// The server's own settings.
+const OWN: [&str; 18] = [
+    "appendfsync",
+    "appendonly",
+    "bind",
+    "databases",
+    "dir",
+    "mayhap-snapshot-after",
+    "maxclients",
+    "maxmemory",
+    "maxmemory-policy",
+    "port",
+    "proto-max-bulk-len",
+    "requirepass",
+    "save",
+    "slowlog-log-slower-than",
+    "slowlog-max-len",
+    "timeout",
+    "tcp-keepalive",
+    "tls-port",
+];
+
+impl Settings {
+    /// Names and values of all settings that fit one of the patterns, each once.
+    pub(crate) fn matching(&self, patterns: &[&[u8]]) -> Vec<(&'static str, String)> {
+        let names = NAMES.iter().chain(&OWN).copied();
+        names
+            .filter(|name| {
+                patterns.iter().any(|pattern| {
+                    let pattern = pattern.to_ascii_lowercase();
+                    let plain = pattern.strip_prefix(b"mayhap.").unwrap_or(&pattern);
+                    pattern::fits(plain, name.as_bytes())
+                        || plain.strip_prefix(b"mayhap-") == Some(name.as_bytes())
+                })
+            })
+            .filter_map(|name| Some((name, self.get(name)?)))
+            .collect()
+    }
+
+    fn get(&self, name: &str) -> Option<String> {
+        Some(match name {
+            "appendfsync" => fsync_name(self.fsync).to_owned(),
+            "appendonly" => "yes".to_owned(),
+            "bind" => self.bind.clone(),
+            "databases" => "1".to_owned(),
+            "dir" => self.folder.display().to_string(),
+            "mayhap-snapshot-after" => self.snapshot_after.to_string(),
+            "maxclients" => self.most_clients.to_string(),
+            "maxmemory" => self.most_memory.to_string(),
+            "maxmemory-policy" => "noeviction".to_owned(),
+            "port" => self.port.to_string(),
+            "proto-max-bulk-len" => (512_u64 << 20).to_string(),
+            "requirepass" => String::from_utf8_lossy(&self.password).into_owned(),
+            "save" => String::new(),
+            "slowlog-log-slower-than" => self.slow_from.to_string(),
+            "slowlog-max-len" => self.slow_kept.to_string(),
+            "timeout" | "tcp-keepalive" => "0".to_owned(),
+            "tls-port" => self.tls_port.to_string(),
+            name => return self.filters.get(name),
+        })
+    }
+
+    /// Sets one.
+    ///
+    /// # Errors
+    /// What is wrong, as `CONFIG SET` says it behind the name.
+    pub(crate) fn set(&mut self, name: &str, value: &[u8]) -> Result<(), String> {
+        let text = String::from_utf8_lossy(value).into_owned();
+        let number = || text.parse().map_err(|_| NOT_A_NUMBER.to_owned());
+        match name {
+            "appendfsync" => {
+                self.fsync = fsync_of(&text).ok_or_else(|| {
+                    "argument(s) must be one of the following: everysec, always, no".to_owned()
+                })?;
+            }
+            "maxmemory" => {
+                self.most_memory =
+                    bytes(&text).ok_or_else(|| "argument must be a memory value".to_owned())?;
+            }
+            "mayhap-snapshot-after" => {
+                self.snapshot_after =
+                    bytes(&text).ok_or_else(|| "argument must be a memory value".to_owned())?;
+            }
+            "maxclients" => self.most_clients = number()?,
+            "requirepass" => self.password = value.to_vec(),
+            "slowlog-log-slower-than" => {
+                self.slow_from = text.parse().map_err(|_| NOT_A_NUMBER.to_owned())?;
+            }
+            "slowlog-max-len" => self.slow_kept = number()?,
+            // Clients and scripts set them by habit; what we do fits all of their values.
+            "save" | "maxmemory-policy" | "tcp-keepalive" => {}
+            name if OWN.contains(&name) => return Err("can't set immutable config".to_owned()),
+            name => return self.filters.set(name, value),
+        }
+        Ok(())
+    }
+
+    /// The name of a setting as we spell it, whoever's prefix it has.
+    pub(crate) fn name_of(given: &[u8]) -> Option<&'static str> {
+        let given = String::from_utf8_lossy(given).to_ascii_lowercase();
+        let plain = given
+            .strip_prefix("mayhap.")
+            .or_else(|| given.strip_prefix("bf."))
+            .unwrap_or(&given);
+        let names = || NAMES.iter().chain(&OWN).copied();
+        names().find(|name| *name == plain).or_else(|| {
+            // `mayhap.layout` and `mayhap-layout`, `mayhap.bf-error-rate` and `mayhap-bf-error-rate`.
+            names().find(|name| {
+                name.strip_prefix("mayhap-") == Some(plain)
+                    || plain.strip_prefix("mayhap-") == Some(name)
+            })
+        })
+    }
+}
+
+pub(crate) fn fsync_name(fsync: Fsync) -> &'static str {
+    match fsync {
+        Fsync::Always => "always",
+        Fsync::EverySecond => "everysec",
+        Fsync::No => "no",
+    }
+}
+
+pub(crate) fn fsync_of(text: &str) -> Option<Fsync> {
+    [Fsync::Always, Fsync::EverySecond, Fsync::No]
+        .into_iter()
+        .find(|fsync| fsync_name(*fsync).eq_ignore_ascii_case(text))
+}
+
+/// `100`, `64mb`, `1g`: as Redis reads sizes.
+pub(crate) fn bytes(text: &str) -> Option<u64> {
+    let digits = text.len() - text.trim_start_matches(|c: char| c.is_ascii_digit()).len();
+    let unit: u64 = match text[digits..].to_ascii_lowercase().as_str() {
+        "" | "b" => 1,
+        "k" => 1000,
+        "kb" => 1 << 10,
+        "m" => 1_000_000,
+        "mb" => 1 << 20,
+        "g" => 1_000_000_000,
+        "gb" => 1 << 30,
+        _ => return None,
+    };
+    text[..digits].parse::<u64>().ok()?.checked_mul(unit)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Settings, bytes};
+
+    #[test]
+    fn sizes_are_read_as_redis_does() {
+        assert_eq!(bytes("64mb"), Some(64 << 20));
+        assert_eq!(bytes("1G"), Some(1_000_000_000));
+        assert_eq!(bytes("7"), Some(7));
+        for bad in [
+            "",
+            "mb",
+            "-1",
+            "1.5gb",
+            "1x",
+            "99999999999999999999",
+            "99999999999gb",
+        ] {
+            assert_eq!(bytes(bad), None, "{bad}");
+        }
+    }
+
+    #[test]
+    fn a_setting_has_one_name_under_all_prefixes() {
+        for given in [
+            "mayhap-layout",
+            "mayhap.layout",
+            "MAYHAP.LAYOUT",
+            "mayhap.mayhap-layout",
+        ] {
+            assert_eq!(Settings::name_of(given.as_bytes()), Some("mayhap-layout"));
+        }
+        for given in [
+            "bf-error-rate",
+            "mayhap.bf-error-rate",
+            "mayhap-bf-error-rate",
+        ] {
+            assert_eq!(Settings::name_of(given.as_bytes()), Some("bf-error-rate"));
+        }
+        assert_eq!(Settings::name_of(b"nonsense"), None);
+    }
+}

@@ -1,0 +1,71 @@
+//! The server through its sockets, as clients see it.
+
+mod client;
+mod generic;
+mod restart;
+mod transcripts;
+
+use client::Client;
+use mayhap_server::{Options, Server, StopHandle};
+use std::net::SocketAddr;
+use std::thread::JoinHandle;
+use tempfile::TempDir;
+
+/// A server of its own for a test, on a port of its own.
+struct Running {
+    address: SocketAddr,
+    http: Option<SocketAddr>,
+    stop: StopHandle,
+    thread: Option<JoinHandle<Result<(), String>>>,
+}
+
+impl Running {
+    fn with(options: &Options) -> Self {
+        let server = Server::start(options).expect("it starts");
+        Self {
+            address: server.addresses()[0],
+            http: server.http_address(),
+            stop: server.stop_handle(),
+            thread: Some(std::thread::spawn(move || server.run())),
+        }
+    }
+
+    fn client(&self) -> Client {
+        Client::to(self.address)
+    }
+
+    /// Ends it in an orderly way.
+    fn end(mut self) {
+        self.stop.stop();
+        let thread = self.thread.take().expect("it runs");
+        thread
+            .join()
+            .expect("no panic")
+            .expect("everything is written");
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        self.stop.stop();
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}
+
+/// A folder, and the options for it.
+fn folder() -> (TempDir, Options) {
+    let folder = tempfile::tempdir().expect("a folder");
+    let options = Options {
+        port: 0,
+        workers: 2,
+        ..Options::new(folder.path())
+    };
+    (folder, options)
+}
+
+fn redisbloom(options: &mut Options) {
+    let layout = ("mayhap-layout".to_owned(), "redisbloom".to_owned());
+    options.settings.push(layout);
+}

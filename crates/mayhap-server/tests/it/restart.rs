@@ -1,0 +1,96 @@
+//! What was acknowledged is there after a restart, with the same answers.
+
+use crate::{Running, folder};
+
+#[test]
+fn everything_is_there_again() {
+    let (_folder, options) = folder();
+    let fill = [
+        "SET s hello",
+        "SET t gone",
+        "DEL t",
+        "BF.RESERVE b 0.001 50 EXPANSION 4",
+        "BF.RESERVE fixed 0.001 50 NONSCALING",
+        "BF.ADD auto x",
+        "CF.RESERVE c 100",
+        "CF.ADD c x",
+        "CF.ADD c x",
+        "CF.ADD c y",
+        "CF.DEL c y",
+        "CF.ADDNX auto2 x",
+        "BF.WINDOW w 0.01 100 3600",
+        "BF.ADD w x",
+        "CBF.RESERVE n 0.01 100",
+        "CBF.ADD n x",
+        "EXPIRE auto 1000",
+        "RENAME auto moved",
+        "COPY moved copied",
+        "BF.MERGE merged moved copied",
+        "BF.ADD merged y",
+        "SET e x PX 1",
+        "CONFIG SET mayhap-layout redisbloom",
+        "BF.ADD r x",
+        "CF.ADD rc x",
+        "CONFIG SET bf-initial-size 7 cf-bucket-size 3",
+    ];
+    let many: Vec<String> = (0..400)
+        .map(|item| format!("BF.ADD b item{item}"))
+        .collect();
+    let asked = "s t b fixed moved c auto2 w n copied merged r rc";
+    let dump = |server: &Running| {
+        let mut client = server.client();
+        let dump = |key: &str| client.raw(&["DUMP", key]);
+        asked.split(' ').map(dump).collect::<Vec<_>>()
+    };
+    let server = Running::with(&options);
+    let mut client = server.client();
+    for line in fill.iter().copied().chain(many.iter().map(String::as_str)) {
+        let reply = client.ask(line);
+        assert!(!reply.starts_with('-'), "{line}: {reply}");
+    }
+    let before = dump(&server);
+    server.end();
+    // From the log, from a snapshot and a log, and from a snapshot alone.
+    for round in 0..3 {
+        let server = Running::with(&options);
+        assert!(dump(&server) == before, "round {round}");
+        let mut client = server.client();
+        client.expect("GET s", "$5\r\nhello\r\n");
+        client.expect("CF.COUNT c x", ":2\r\n");
+        client.expect("EXISTS e t", ":0\r\n");
+        for key in ["moved", "copied"] {
+            let left: i64 = client.ask(&format!("TTL {key}"))[1..]
+                .trim()
+                .parse()
+                .expect("seconds");
+            assert!((1..=1000).contains(&left), "{key} has {left} s");
+        }
+        for item in 0..400 {
+            client.expect(&format!("BF.EXISTS b item{item}"), ":1\r\n");
+        }
+        if round < 2 {
+            client.expect("SAVE", "+OK\r\n");
+        }
+        server.end();
+    }
+}
+
+#[test]
+fn a_folder_has_one_server() {
+    let (_folder, options) = folder();
+    let _server = Running::with(&options);
+    let error = mayhap_server::Server::start(&options)
+        .err()
+        .expect("refused");
+    assert!(!error.contains('\n'), "{error}");
+}
+
+#[test]
+fn strangers_are_not_let_in_by_accident() {
+    let (_folder, mut options) = folder();
+    options.bind = vec![std::net::Ipv4Addr::UNSPECIFIED.into()];
+    let error = mayhap_server::Server::start(&options)
+        .err()
+        .expect("refused");
+    assert!(error.contains("MAYHAP_PASSWORD"), "{error}");
+}
