@@ -229,3 +229,14 @@ fn what_many_threads_committed_is_there_in_order() {
     .unwrap();
     assert_eq!(turns, [COMMITS; THREADS as usize]);
 }
+
+/// Threads share a journal, and a snapshot may be written by another thread than began it.
+#[test]
+fn journals_are_shared_and_snapshots_move() {
+    fn is_shared<T: Send + Sync>() {}
+    fn moves<T: Send>() {}
+    is_shared::<Journal<SimulatedDisk>>();
+    is_shared::<Journal<mayhap_log::Folder>>();
+    moves::<mayhap_log::Snapshot<SimulatedDisk>>();
+    moves::<mayhap_log::Snapshot<mayhap_log::Folder>>();
+}

@@ -6,5 +6,6 @@ mod folder;
 mod golden;
 mod group;
 mod healing;
+mod hostile;
 mod model;
 mod world;
