@@ -8,4 +8,5 @@ mod group;
 mod healing;
 mod hostile;
 mod model;
+mod storm;
 mod world;
