@@ -87,10 +87,14 @@ impl Header {
         }
     }
 
-    /// What checksums of the file begin with.
     pub(crate) fn seed(&self) -> u32 {
-        crc32c(&self.journal.to_le_bytes())
+        seed(self.journal)
     }
+}
+
+/// What checksums of a journal's files begin with.
+pub(crate) fn seed(journal: u64) -> u32 {
+    crc32c(&journal.to_le_bytes())
 }
 
 fn magic(kind: Kind) -> [u8; 8] {

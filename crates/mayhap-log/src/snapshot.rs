@@ -14,6 +14,9 @@ use std::sync::atomic::Ordering;
 /// Written at once, where entries are smaller.
 const CHUNK: usize = 256 << 10;
 
+/// Synced on the way after so many bytes: a sync of everything at the end would make commits wait behind it.
+const SYNCED_BYTES: u64 = 32 << 20;
+
 /// A snapshot that is being taken. Dropping it gives it up; the logs stay, and nothing is lost.
 pub struct Snapshot<D: Disk> {
     shared: Arc<Shared<D>>,
@@ -21,6 +24,7 @@ pub struct Snapshot<D: Disk> {
     header: Header,
     buffer: Vec<u8>,
     offset: u64,
+    synced: u64,
     count: u64,
     /// Begun with a broken log, so that the log has taken nothing since.
     is_healing: bool,
@@ -57,6 +61,7 @@ impl<D: Disk> Snapshot<D> {
             file: None,
             buffer: Vec::new(),
             offset: 0,
+            synced: 0,
             count: 0,
             is_healing: false,
             has_failed: false,
@@ -124,7 +129,8 @@ impl<D: Disk> Snapshot<D> {
         }
         if bytes.len() > CHUNK {
             // From where it is: an entry may be as large as half of the memory.
-            return self.write(bytes);
+            let mut steps = bytes.chunks(SYNCED_BYTES as usize);
+            return steps.try_for_each(|step| self.write(step));
         }
         self.buffer.extend_from_slice(bytes);
         Ok(())
@@ -142,6 +148,10 @@ impl<D: Disk> Snapshot<D> {
         let file = self.file.as_ref().ok_or(io::ErrorKind::NotFound)?;
         self.shared.disk.write_at(file, self.offset, bytes)?;
         self.offset += bytes.len() as u64;
+        if self.offset - self.synced >= SYNCED_BYTES {
+            self.shared.disk.sync(file)?;
+            self.synced = self.offset;
+        }
         Ok(())
     }
 

@@ -36,16 +36,13 @@ impl<D: Disk> Shared<D> {
         // Nothing depends on this mark: it gives away a new log that got lost.
         let mark = self.mark(header.generation).encode(self.seed);
         let _ = self.disk.write_at(&writer.file, writer.offset, &mark);
-        let mut gauges = self.gauges.lock();
-        gauges.older_log_bytes += writer.offset;
-        drop(gauges);
-        self.go_on_with(writer, file, header.generation);
+        self.gauges.lock().older_log_bytes += writer.offset;
+        self.go_on_with(writer, file);
         Ok(header)
     }
 
-    pub(crate) fn go_on_with(&self, writer: &mut Writer<D>, file: D::File, generation: u64) {
+    pub(crate) fn go_on_with(&self, writer: &mut Writer<D>, file: D::File) {
         writer.file = Arc::new(file);
-        writer.generation = generation;
         writer.offset = HEADER_BYTES as u64;
         // The header says it.
         writer.marked = self.synced.load(Ordering::Acquire);
@@ -56,7 +53,7 @@ impl<D: Disk> Shared<D> {
     pub(crate) fn heal(&self, writer: &mut Writer<D>, file: D::File, header: &Header) {
         self.written.store(header.first - 1, Ordering::Release);
         self.synced.store(header.first - 1, Ordering::Release);
-        self.go_on_with(writer, file, header.generation);
+        self.go_on_with(writer, file);
         {
             let mut gauges = self.gauges.lock();
             gauges.unsynced_since = None;

@@ -6,7 +6,7 @@
 use crate::Lsn;
 use crate::disk::Disk;
 use crate::error::{AppendError, Broken};
-use crate::format::{HEAD_BYTES, Header, MARK_BYTES, MAX_BODY_BYTES, Mark, push_record};
+use crate::format::{HEAD_BYTES, MARK_BYTES, MAX_BODY_BYTES, Mark, push_record, seed};
 use crate::options::Fsync;
 use parking_lot::Mutex;
 use std::io;
@@ -21,7 +21,7 @@ const KEPT_BYTES: usize = 4 << 20;
 /// A journal, for all who share it.
 pub(crate) struct Shared<D: Disk> {
     pub(crate) disk: D,
-    /// All files of the folder have it: [`Header::journal`].
+    /// All files of the folder have it: [`crate::format::Header::journal`].
     pub(crate) journal: u64,
     pub(crate) seed: u32,
     pub(crate) pending: Mutex<Pending>,
@@ -47,7 +47,6 @@ pub(crate) struct Pending {
 /// The log that is written to.
 pub(crate) struct Writer<D: Disk> {
     pub(crate) file: Arc<D::File>,
-    pub(crate) generation: u64,
     /// Where the next group goes.
     pub(crate) offset: u64,
     /// A number that no file has had.
@@ -72,7 +71,6 @@ pub(crate) struct Gauges {
 /// A log as it is when the journal opens.
 pub(crate) struct Opening<D: Disk> {
     pub(crate) file: D::File,
-    pub(crate) generation: u64,
     pub(crate) offset: u64,
     pub(crate) next_generation: u64,
     pub(crate) next: Lsn,
@@ -82,17 +80,10 @@ pub(crate) struct Opening<D: Disk> {
 impl<D: Disk> Shared<D> {
     pub(crate) fn new(disk: D, opening: Opening<D>, fsync: Fsync, gauges: Gauges) -> Self {
         let last = opening.next - 1;
-        let header = Header {
-            is_beginning: false,
-            generation: 0,
-            follows: 0,
-            first: 1,
-            journal: opening.journal,
-        };
         Self {
             disk,
             journal: opening.journal,
-            seed: header.seed(),
+            seed: seed(opening.journal),
             pending: Mutex::new(Pending {
                 buffer: Vec::new(),
                 next: opening.next,
@@ -100,7 +91,6 @@ impl<D: Disk> Shared<D> {
             }),
             writer: Mutex::new(Writer {
                 file: Arc::new(opening.file),
-                generation: opening.generation,
                 offset: opening.offset,
                 next_generation: opening.next_generation,
                 marked: 0,

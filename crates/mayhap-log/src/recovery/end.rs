@@ -87,7 +87,7 @@ impl<D: Disk, T> Replay<'_, D, T> {
         keep: Option<u64>,
         rest: &[Found<D>],
         mut next_generation: u64,
-    ) -> Result<(D::File, u64, u64, u64), OpenError> {
+    ) -> Result<(D::File, u64, u64), OpenError> {
         for lost in rest {
             mend::put_aside(self.disk, lost).map_err(OpenError::io(lost.name.as_str()))?;
             if let Ok(header) = &lost.header {
@@ -113,6 +113,6 @@ impl<D: Disk, T> Replay<'_, D, T> {
         };
         let file = create_log(self.disk, &header)
             .map_err(|error| OpenError::io(name::whole(Kind::Log, generation))(error.into_io()))?;
-        Ok((file, generation, HEADER_BYTES as u64, next_generation))
+        Ok((file, HEADER_BYTES as u64, next_generation))
     }
 }

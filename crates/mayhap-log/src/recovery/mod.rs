@@ -136,7 +136,6 @@ fn begin<D: Disk>(disk: &D, mut next_generation: u64) -> Result<Recovery<D>, Ope
     Ok(Recovery {
         opening: Opening {
             file,
-            generation,
             offset: HEADER_BYTES as u64,
             next_generation,
             next: 1,

@@ -72,10 +72,10 @@ where
         let rest = logs.split_off(logs.len().min(at + 1));
         let older_bytes = logs.iter().rev().skip(1).map(|log| log.length).sum();
         let last_log = logs.pop();
-        let (file, generation, offset, next_generation) = match (damage, last_log, extent) {
+        let (file, offset, next_generation) = match (damage, last_log, extent) {
             (None, Some(log), Some(extent)) => {
                 self.mend_end(&log, &extent)?;
-                (log.file, log.generation, extent.offset, next_generation)
+                (log.file, extent.offset, next_generation)
             }
             (damage, log, extent) => {
                 self.accept(damage)?;
@@ -97,7 +97,6 @@ where
         Ok(Recovery {
             opening: Opening {
                 file,
-                generation,
                 offset,
                 next_generation,
                 next: self.highest + 1,

@@ -7,11 +7,11 @@ use std::io;
 /// What fails.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fault {
-    /// The call that fails, counted as [`SimulatedDisk::calls`] does; the next one is that number.
+    /// The call that fails, counted as [`SimulatedDisk::calls`](super::SimulatedDisk::calls) does; the next one is that number.
     pub at: u64,
     /// With which error.
     pub error: Failure,
-    /// Whether all later calls that change something fail too, until [`SimulatedDisk::mend`].
+    /// Whether all later calls that change something fail too, until [`SimulatedDisk::mend`](super::SimulatedDisk::mend).
     pub stays: bool,
 }
 

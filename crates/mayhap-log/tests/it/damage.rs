@@ -1,6 +1,6 @@
 //! Files that are not what was written.
 
-use mayhap_log::simulated::SimulatedDisk;
+use mayhap_log::simulated::{Failure, Fault, SimulatedDisk};
 use mayhap_log::{Fsync, Journal, Lsn, OpenError, Options, Problem, Recovered, Summary};
 
 const LOG: &str = "log-0000000002";
@@ -316,6 +316,55 @@ fn snapshot_and_log_belong_together() {
             matches!(open(&copy, options()), Err(OpenError::Damaged { .. })),
             "{name} is missing"
         );
+    }
+}
+
+/// Whatever fails while a loss is being accepted: accepting it again ends with the same, and nothing is taken that was given up.
+#[test]
+fn accepting_a_loss_can_be_interrupted() {
+    let (disk, seen) = small();
+    let (journal, _) = Journal::open(disk.clone(), options(), |_| Ok(())).unwrap();
+    for number in 0..3 {
+        drop(journal.begin_snapshot().unwrap());
+        journal.append(number, b"in a later log").unwrap();
+        journal.sync().unwrap();
+    }
+    drop(journal);
+    let damaged = changed(&disk, LOG, |bytes| bytes[300] ^= 1);
+    let sound = damaged.copy();
+    let (kept, _) = open(&sound, options().accept_loss(true)).unwrap();
+    assert!(kept.len() > 3 && kept.len() < seen.len());
+    let lost = sound
+        .names()
+        .iter()
+        .filter(|name| name.contains("lost"))
+        .count();
+    assert_eq!(lost, 4, "the end of one log, and three logs");
+    for at in 0..sound.calls() {
+        for crash in [false, true] {
+            let disk = damaged.copy();
+            disk.fail(Fault {
+                at,
+                error: Failure::Eio,
+                stays: true,
+            });
+            let first = open(&disk, options().accept_loss(true));
+            let disk = if crash {
+                disk.crash(at)
+            } else {
+                disk.restart()
+            };
+            let again = open(&disk, options().accept_loss(true)).unwrap();
+            assert_eq!(again.0, kept, "call {at}");
+            assert!(
+                first.is_ok() || first.is_err_and(|error| matches!(error, OpenError::Io { .. }))
+            );
+            assert_eq!(
+                open(&disk.crash(at), options()).unwrap().0,
+                kept,
+                "call {at}"
+            );
+        }
     }
 }
 

@@ -68,7 +68,7 @@ fn a_sync_lies_between_each_write_and_its_acknowledgement() {
     assert_eq!(acknowledged, THREADS * COMMITS);
 }
 
-/// A disk on which the first sync of a log waits until all threads have appended.
+/// A disk whose syncs return when a gate is open.
 struct Slow {
     disk: SimulatedDisk,
     gate: Mutex<bool>,
@@ -118,12 +118,12 @@ impl Disk for Gated {
         self.0.disk.set_length(file, length)
     }
     fn sync(&self, file: &Self::File) -> io::Result<()> {
+        self.0.disk.sync(file)?;
         let mut is_open = self.0.gate.lock().unwrap();
         while !*is_open {
             is_open = self.0.opened.wait(is_open).unwrap();
         }
-        drop(is_open);
-        self.0.disk.sync(file)
+        Ok(())
     }
 }
 
@@ -200,6 +200,41 @@ fn appending_does_not_wait_for_a_sync() {
     assert_eq!(journal.state().synced, first);
 }
 
+/// What is written while a snapshot begins is synced before the next log says that it follows: otherwise a crash would look like
+/// damage.
+#[test]
+fn a_log_is_synced_to_its_end_before_another_takes_over() {
+    for seed in 0..50 {
+        let slow = std::sync::Arc::new(Slow {
+            disk: SimulatedDisk::new(),
+            gate: Mutex::new(true),
+            opened: Condvar::new(),
+        });
+        let options = options().fsync(Fsync::No);
+        let (journal, _) = Journal::open(Gated(slow.clone()), options, |_| Ok(())).unwrap();
+        journal.append(1, b"before").unwrap();
+        *slow.gate.lock().unwrap() = false;
+        let before = slow.disk.syncs();
+        thread::scope(|scope| {
+            scope.spawn(|| journal.begin_snapshot().map(drop).unwrap());
+            while slow.disk.syncs() == before {
+                thread::yield_now();
+            }
+            let late = journal.append(2, &[2; 2000]).unwrap();
+            journal.commit(late).unwrap();
+            slow.open_gate();
+        });
+        drop(journal);
+        let mut records = 0;
+        Journal::open(slow.disk.crash(seed), options, |_| {
+            records += 1;
+            Ok(())
+        })
+        .unwrap_or_else(|error| panic!("seed {seed}: {error}"));
+        assert_eq!(records, 2);
+    }
+}
+
 /// Bodies of all threads are there after a crash, each thread's in its own order.
 #[test]
 fn what_many_threads_committed_is_there_in_order() {
@@ -228,4 +263,15 @@ fn what_many_threads_committed_is_there_in_order() {
     })
     .unwrap();
     assert_eq!(turns, [COMMITS; THREADS as usize]);
+}
+
+/// Threads share a journal, and a snapshot may be written by another thread than began it.
+#[test]
+fn journals_are_shared_and_snapshots_move() {
+    fn is_shared<T: Send + Sync>() {}
+    fn moves<T: Send>() {}
+    is_shared::<Journal<SimulatedDisk>>();
+    is_shared::<Journal<mayhap_log::Folder>>();
+    moves::<mayhap_log::Snapshot<SimulatedDisk>>();
+    moves::<mayhap_log::Snapshot<mayhap_log::Folder>>();
 }

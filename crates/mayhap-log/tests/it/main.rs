@@ -6,5 +6,7 @@ mod folder;
 mod golden;
 mod group;
 mod healing;
+mod hostile;
 mod model;
+mod storm;
 mod world;
