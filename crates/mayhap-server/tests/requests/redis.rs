@@ -78,7 +78,7 @@ fn expected(bytes: &[u8]) -> Option<Vec<u8>> {
 #[test]
 fn redis_reads_the_same_words() {
     let Some(redis) = Redis::start() else {
-        println!("skipped: there is no redis-server (apt install redis-server)");
+        eprintln!("skipped: there is no redis-server (apt install redis-server)");
         return;
     };
     let rounds = if std::env::var_os("MAYHAP_SOAK").is_some() {
@@ -112,6 +112,6 @@ fn redis_reads_the_same_words() {
         compared += 1;
         refused += u32::from(expected.windows(10).any(|text| text == b"-ERR Proto"));
     }
-    println!("{compared} inputs are read as Redis reads them, {refused} of them refused");
+    eprintln!("{compared} inputs are read as Redis reads them, {refused} of them refused");
     assert!(compared > rounds / 3 && refused > rounds / 10);
 }
