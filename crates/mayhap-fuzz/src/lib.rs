@@ -12,6 +12,7 @@ mod law;
 mod native;
 mod plain;
 mod redis;
+mod requests;
 mod seal;
 mod seeds;
 
@@ -146,6 +147,11 @@ pub const TARGETS: &[Target] = &[
             ("redisbloom", ".dump.bin"),
             ("../crates/mayhap-codec/tests/data", ".rdb"),
         ],
+    ),
+    target(
+        "requests",
+        requests::requests,
+        &[("../crates/mayhap-server/tests/requests", ".resp")],
     ),
     target(
         "rocksdb",

@@ -1,8 +1,8 @@
 //! The smallest service: it answers PING, ECHO and SHUTDOWN, and remembers nothing. For measuring what sockets cost.
 //!
-//!     cargo run --release -p mayhap-server --example ping -- 127.0.0.1:6399 2
+//!     cargo run --release -p mayhap-server --example ping -- 127.0.0.1:6399 2 [certificate.pem key.pem]
 
-use mayhap_server::net::{ClientHandle, Listening, Next, Service, start};
+use mayhap_server::net::{ClientHandle, Listening, Next, Service, start, tls};
 use mayhap_server::resp::RequestLimits;
 use std::sync::Arc;
 
@@ -46,12 +46,18 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut arguments = std::env::args().skip(1);
     let address = arguments.next().unwrap_or("127.0.0.1:6399".to_owned());
     let workers = arguments.next().unwrap_or("2".to_owned());
-    let listening = Listening {
-        addresses: vec![address.parse()?],
+    let mut listening = Listening {
         workers: workers.parse()?,
         most_clients: 50_000,
         ..Listening::default()
     };
+    let addresses = vec![address.parse()?];
+    if let (Some(certificate), Some(key)) = (arguments.next(), arguments.next()) {
+        let config = tls::load(certificate.as_ref(), key.as_ref(), None)?;
+        listening.tls = Some((addresses, config));
+    } else {
+        listening.addresses = addresses;
+    }
     let running = start(listening, Arc::new(Ping(RequestLimits::default())))?;
     eprintln!("listening at {:?}", running.addresses);
     running.wait();

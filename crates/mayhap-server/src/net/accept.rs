@@ -5,6 +5,7 @@ use super::report::report;
 use mio::event::Event;
 use mio::net::{TcpListener, TcpStream};
 use mio::{Events, Interest, Poll, Token};
+use socket2::{Domain, Protocol, Socket, Type};
 use std::io::{self, ErrorKind};
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
@@ -13,6 +14,9 @@ use std::time::{Duration, Instant};
 const PAUSE: Duration = Duration::from_millis(100);
 /// And it is said at most so often.
 const QUIET: Duration = Duration::from_secs(10);
+
+/// Connections that the system keeps until they are accepted; it may allow fewer.
+const BACKLOG: i32 = 1024;
 
 /// Some addresses that are listened at by one thread.
 pub(super) struct Doors {
@@ -25,7 +29,7 @@ impl Doors {
         let poll = Poll::new()?;
         let mut listeners = Vec::new();
         for address in addresses {
-            let mut listener = TcpListener::bind(address).map_err(|error| {
+            let mut listener = listen(address).map_err(|error| {
                 io::Error::new(
                     error.kind(),
                     format!("cannot listen at {address}: {error}; choose another address or port"),
@@ -73,7 +77,7 @@ impl Doors {
             waiting.sort_unstable();
             waiting.dedup();
             waiting.retain(|&index| {
-                let Some(error) = self.open(index, &welcome) else {
+                let Some(error) = self.open(index, &is_stopping, &welcome) else {
                     return false;
                 };
                 if last_said.is_none_or(|said| said.elapsed() > QUIET) {
@@ -91,10 +95,11 @@ impl Doors {
     fn open(
         &self,
         index: usize,
+        is_stopping: &impl Fn() -> bool,
         welcome: &impl Fn(usize, TcpStream, SocketAddr),
     ) -> Option<io::Error> {
         let listener = self.listeners.get(index)?;
-        loop {
+        while !is_stopping() {
             match listener.accept() {
                 Ok((stream, peer)) => welcome(index, stream, peer),
                 Err(error) => match error.kind() {
@@ -107,5 +112,23 @@ impl Doors {
                 },
             }
         }
+        None
     }
+}
+
+/// As Redis does it: an address of IPv6 is only that, so that `0.0.0.0` and `::` can be listened at side by side.
+fn listen(address: SocketAddr) -> io::Result<TcpListener> {
+    let socket = Socket::new(
+        Domain::for_address(address),
+        Type::STREAM,
+        Some(Protocol::TCP),
+    )?;
+    socket.set_reuse_address(true)?;
+    if address.is_ipv6() {
+        socket.set_only_v6(true)?;
+    }
+    socket.set_nonblocking(true)?;
+    socket.bind(&address.into())?;
+    socket.listen(BACKLOG)?;
+    Ok(TcpListener::from_std(socket.into()))
 }

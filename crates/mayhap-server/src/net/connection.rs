@@ -55,8 +55,16 @@ struct Rest {
     is_unread: bool,
 }
 
+/// What was served of some bytes.
+struct Stop {
+    /// Bytes of the requests that were served.
+    consumed: usize,
+    served: usize,
+    why: Why,
+}
+
 /// Why no more requests are served in this round.
-enum Stop {
+enum Why {
     Incomplete { at_least: usize },
     Enough,
     Ending { shuts_down: bool },
@@ -65,7 +73,8 @@ enum Stop {
 /// What happened in a turn.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) struct Turn {
-    pub(super) has_served: bool,
+    /// Requests that were served, or refused.
+    pub(super) served: usize,
     pub(super) shuts_down: bool,
 }
 
@@ -157,7 +166,7 @@ impl<T> Connection<T> {
         }
         self.last_active = desk.now;
         let turn = self.serve(service, desk, count);
-        if !turn.has_served {
+        if turn.served == 0 {
             desk.give_back(std::mem::take(&mut self.fresh));
         }
         self.keep_account();
@@ -191,52 +200,39 @@ impl<T> Connection<T> {
         let most = desk.limits.soft_output.saturating_sub(self.unsent());
         let bytes = desk.input.get(..count).unwrap_or_default();
         let (session, fresh) = (&mut self.session, &mut self.fresh);
-        let (consumed, stop) = if let Some(rest) = &mut self.rest {
+        let stop = if let Some(rest) = &mut self.rest {
             if !rest.add(bytes) {
                 self.is_broken = true;
                 return Turn::default();
             }
             let input = rest.input.get(rest.start..).unwrap_or_default();
-            let (consumed, stop) =
-                serve_each(service, session, input, &mut rest.parser, fresh, most);
-            rest.consume(consumed, &stop);
+            let stop = serve_each(service, session, input, &mut rest.parser, fresh, most);
+            rest.consume(&stop);
             if rest.input.is_empty() {
                 self.rest = None;
             }
-            (consumed, stop)
+            stop
         } else {
             let parser = &mut desk.parser;
-            let (consumed, stop) = serve_each(service, session, bytes, parser, fresh, most);
-            if consumed < count {
-                let mut rest = Box::new(Rest {
-                    input: bytes.get(consumed..).unwrap_or_default().to_vec(),
-                    start: 0,
-                    parser: if parser.is_amid() {
-                        std::mem::take(parser)
-                    } else {
-                        Parser::default()
-                    },
-                    missing: 0,
-                    is_unread: false,
-                });
-                rest.consume(0, &stop);
-                self.rest = Some(rest);
+            let stop = serve_each(service, session, bytes, parser, fresh, most);
+            if stop.consumed < count {
+                self.rest = Some(Box::new(Rest::new(bytes, parser, &stop)));
             }
-            (consumed, stop)
+            stop
         };
-        let mut turn = Turn {
-            has_served: consumed > 0,
-            shuts_down: false,
-        };
-        if let Stop::Ending { shuts_down } = stop {
+        let mut shuts_down = false;
+        if let Why::Ending {
+            shuts_down: for_all,
+        } = stop.why
+        {
             self.is_ending = true;
             self.rest = None;
-            turn = Turn {
-                has_served: true,
-                shuts_down,
-            };
+            shuts_down = for_all;
         }
-        turn
+        Turn {
+            served: stop.served,
+            shuts_down,
+        }
     }
 
     /// Takes over the settled replies, and sends what the socket takes at once.
@@ -293,6 +289,22 @@ impl<T> Connection<T> {
 }
 
 impl Rest {
+    /// What is left of the desk's bytes, with the state of its parser if that is in the middle of them.
+    fn new(bytes: &[u8], parser: &mut Parser, stop: &Stop) -> Self {
+        let mut rest = Self {
+            input: bytes.get(stop.consumed..).unwrap_or_default().to_vec(),
+            start: 0,
+            parser: Parser::default(),
+            missing: 0,
+            is_unread: false,
+        };
+        if parser.is_amid() {
+            std::mem::swap(&mut rest.parser, parser);
+        }
+        rest.note(&stop.why);
+        rest
+    }
+
     fn size_bytes(&self) -> usize {
         size_of::<Self>() + self.input.capacity() + self.parser.size_bytes()
     }
@@ -311,12 +323,9 @@ impl Rest {
         true
     }
 
-    fn consume(&mut self, consumed: usize, stop: &Stop) {
-        self.start += consumed;
-        self.is_unread = matches!(stop, Stop::Enough) && self.start < self.input.len();
-        if let Stop::Incomplete { at_least } = stop {
-            self.missing = *at_least;
-        }
+    fn consume(&mut self, stop: &Stop) {
+        self.start += stop.consumed;
+        self.note(&stop.why);
         // What was too much for this round is not moved; nothing is added to it either.
         if !self.is_unread {
             self.input.drain(..self.start);
@@ -327,9 +336,16 @@ impl Rest {
             }
         }
     }
+
+    fn note(&mut self, why: &Why) {
+        self.is_unread = matches!(why, Why::Enough) && self.start < self.input.len();
+        if let Why::Incomplete { at_least } = why {
+            self.missing = *at_least;
+        }
+    }
 }
 
-/// Serves one request after the other, as far as they are complete; how many bytes they had, and why there are no more.
+/// Serves one request after the other, as far as they are complete.
 fn serve_each<S: Service>(
     service: &S,
     session: &mut S::Session,
@@ -337,31 +353,34 @@ fn serve_each<S: Service>(
     parser: &mut Parser,
     out: &mut Vec<u8>,
     most_output: usize,
-) -> (usize, Stop) {
-    let mut at = 0;
-    for _ in 0..MOST_REQUESTS {
-        if out.len() > most_output {
-            return (at, Stop::Enough);
+) -> Stop {
+    let (mut consumed, mut served) = (0, 0);
+    let why = loop {
+        if served == MOST_REQUESTS || out.len() > most_output {
+            break Why::Enough;
         }
-        let request = input.get(at..).unwrap_or_default();
-        let consumed = match parser.parse(request, service.limits(session)) {
-            Ok(Parsed::Complete { consumed }) => consumed,
-            Ok(Parsed::Incomplete { at_least }) => return (at, Stop::Incomplete { at_least }),
+        let request = input.get(consumed..).unwrap_or_default();
+        match parser.parse(request, service.limits(session)) {
+            Ok(Parsed::Complete { consumed: length }) => consumed += length,
+            Ok(Parsed::Incomplete { at_least }) => break Why::Incomplete { at_least },
             Err(error) => {
                 error.write(out);
-                return (at, Stop::Ending { shuts_down: false });
-            }
-        };
-        at += consumed;
-        match serve_one(service, session, parser.words(request), out) {
-            Next::GoOn => {}
-            next => {
-                let shuts_down = next == Next::ShutDown;
-                return (at, Stop::Ending { shuts_down });
+                served += 1;
+                break Why::Ending { shuts_down: false };
             }
         }
+        served += 1;
+        match serve_one(service, session, parser.words(request), out) {
+            Next::GoOn => {}
+            Next::CloseAfterReply => break Why::Ending { shuts_down: false },
+            Next::ShutDown => break Why::Ending { shuts_down: true },
+        }
+    };
+    Stop {
+        consumed,
+        served,
+        why,
     }
-    (at, Stop::Enough)
 }
 
 fn serve_one<'a, S: Service>(

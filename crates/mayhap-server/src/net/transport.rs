@@ -7,6 +7,9 @@ use std::io::{self, ErrorKind, Read, Write};
 use std::net::{Shutdown, SocketAddr};
 use std::sync::Arc;
 
+/// What TLS may hold of a client's replies, beside what the ledger knows of: a record.
+const TLS_BYTES: usize = 16 << 10;
+
 /// A connection that was just accepted.
 pub(super) struct Arrival {
     pub(super) id: u64,
@@ -47,7 +50,8 @@ impl Transport {
         Ok(match tls {
             None => Self::Plain(stream),
             Some(config) => {
-                let session = ServerConnection::new(config).map_err(io::Error::other)?;
+                let mut session = ServerConnection::new(config).map_err(io::Error::other)?;
+                session.set_buffer_limit(Some(TLS_BYTES));
                 Self::Tls(Box::new(Tls { stream, session }))
             }
         })
@@ -160,7 +164,7 @@ impl Tls {
         Ok(())
     }
 
-    /// What was taken may still be with TLS, which holds at most 64 KiB.
+    /// What was taken may still be with TLS.
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let mut written = 0;
         loop {

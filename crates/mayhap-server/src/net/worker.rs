@@ -17,8 +17,9 @@ use std::time::{Duration, Instant};
 
 /// Events that are taken at once.
 const EVENTS: usize = 1024;
-/// A round ends early when it has so many bytes of replies; whoever was not served is served in the next.
+/// A round ends early when it has so many bytes of replies, or requests; whoever was not served is served in the next.
 const ROUND_BYTES: usize = 16 << 20;
+const ROUND_REQUESTS: usize = 16 << 10;
 /// How often it is looked for connections whose time is over.
 const SWEEP: Duration = Duration::from_secs(1);
 /// A client that has not finished its TLS handshake by then, or not read the last replies, is closed.
@@ -171,7 +172,7 @@ impl<S: Service> Worker<S> {
     fn round(&mut self) {
         let mut turns = std::mem::take(&mut self.queue);
         let mut taken = 0;
-        let mut round_bytes = 0;
+        let (mut round_bytes, mut round_requests) = (0, 0);
         let mut shuts_down = false;
         for &slot in &turns {
             taken += 1;
@@ -181,14 +182,15 @@ impl<S: Service> Worker<S> {
             connection.is_queued = false;
             let turn = connection.take_turn(&*self.service, &mut self.desk);
             shuts_down |= turn.shuts_down;
-            if turn.has_served {
+            if turn.served > 0 {
                 round_bytes += connection.fresh.len();
+                round_requests += turn.served;
                 self.round.push(connection);
             } else {
                 connection.keep_account();
                 self.put_back(connection);
             }
-            if round_bytes > ROUND_BYTES {
+            if round_bytes > ROUND_BYTES || round_requests > ROUND_REQUESTS {
                 break;
             }
         }

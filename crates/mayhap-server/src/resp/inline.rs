@@ -29,8 +29,8 @@ pub(super) fn split(
 fn word<'a>(mut rest: &'a [u8], word: &mut Vec<u8>) -> Result<&'a [u8], ProtocolError> {
     loop {
         rest = match rest {
-            [] => return Ok(rest),
-            [blank, ..] if is_blank(*blank) => return Ok(rest),
+            // Not at every blank: Redis takes the others into the word.
+            [] | [b' ' | b'\t' | b'\n' | b'\r', ..] => return Ok(rest),
             [b'"', rest @ ..] => return closed(double_quoted(rest, word)?),
             [b'\'', rest @ ..] => return closed(single_quoted(rest, word)?),
             [byte, rest @ ..] => {
@@ -98,7 +98,7 @@ fn hex(digit: u8) -> u8 {
     }
 }
 
-/// As C has it: the vertical tab too.
+/// What may stand between words. As C has it: the vertical tab too.
 fn is_blank(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t'..=b'\r')
 }

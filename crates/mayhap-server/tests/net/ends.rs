@@ -135,3 +135,51 @@ fn what_was_read_before_the_end_is_served() {
     }
     assert_eq!(last, ":9000");
 }
+
+#[test]
+fn a_client_that_kills_itself_gets_the_answer() {
+    let server = serve(local());
+    let mut client = server.client();
+    assert_eq!(client.ask("KILL"), "+OK");
+    assert!(client.is_closed());
+    server.stop();
+}
+
+#[test]
+fn a_service_can_refuse_a_client() {
+    let server = serve(local());
+    server.service.is_closed.store(true, Ordering::SeqCst);
+    for _ in 0..3 {
+        let mut client = server.client();
+        assert_eq!(client.line(), "-ERR closed today");
+        assert!(client.is_closed());
+    }
+    server.service.is_closed.store(false, Ordering::SeqCst);
+    assert_eq!(server.client().ask("PING"), "+PONG");
+    server.stop();
+}
+
+#[test]
+fn a_client_that_goes_with_replies_unread_is_forgotten() {
+    let server = serve(local());
+    let mut client = server.client();
+    client.send(&request(&[b"BIG", b"50000000"]));
+    assert_eq!(client.line(), "$50000000");
+    drop(client);
+    while server.running.clients() > 0 {
+        std::thread::yield_now();
+    }
+    assert_eq!(server.running.buffered_bytes(), 0);
+    server.stop();
+}
+
+#[test]
+fn a_panic_ends_the_server_instead_of_some_of_it() {
+    let server = serve(local());
+    let mut client = server.client();
+    client.send(b"PANIC\r\n");
+    server.running.wait();
+    assert!(client.is_closed());
+    let error = server.running.stop().unwrap_err();
+    assert_eq!(error.to_string(), "a thread of the server has panicked");
+}

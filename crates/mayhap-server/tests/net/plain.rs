@@ -1,8 +1,10 @@
 //! Requests and replies without TLS.
 
 use crate::service::{Client, local, request, serve};
-use std::io::{Read, Write};
+use mayhap_server::net::{Listening, start};
+use std::io::{BufReader, Read, Write};
 use std::net::TcpStream;
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::thread;
 
@@ -204,4 +206,31 @@ fn many_clients_at_once_get_their_own_answers() {
     }
     assert_eq!(server.running.clients(), clients.len());
     server.stop();
+}
+
+#[test]
+fn both_families_of_addresses_are_listened_at_side_by_side() {
+    if std::net::TcpListener::bind("[::1]:0").is_err() {
+        eprintln!("skipped: there is no IPv6 here");
+        return;
+    }
+    let at = |address: &str, port: u16| Listening {
+        addresses: vec![format!("{address}:{port}").parse().unwrap()],
+        ..local()
+    };
+    // The port that one has found may be somebody else's in the other family.
+    let found = (0..20).find_map(|_| {
+        let new = serve(at("[::]", 0));
+        let port = new.running.addresses[0].port();
+        let old = start(at("0.0.0.0", port), Arc::clone(&new.service));
+        old.ok().map(|running| (new, running))
+    });
+    let (new, old) = found.expect("`::` and `0.0.0.0` with one port");
+    let port = new.running.addresses[0].port();
+    for address in ["127.0.0.1", "::1"] {
+        let stream = TcpStream::connect((address, port)).unwrap();
+        assert_eq!(Client(BufReader::new(stream)).ask("PING"), "+PONG");
+    }
+    old.stop().unwrap();
+    new.stop();
 }

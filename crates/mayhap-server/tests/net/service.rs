@@ -4,7 +4,7 @@ use mayhap_server::net::{ClientHandle, Listening, Next, Running, Service, start}
 use mayhap_server::resp::RequestLimits;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 /// What a reply is before its round is settled.
@@ -19,6 +19,8 @@ pub(crate) struct Echo {
     /// What clients see while a round is being settled, by looking into their sockets: to be nothing.
     pub(crate) spied: Mutex<Option<TcpStream>>,
     pub(crate) seen_too_early: AtomicUsize,
+    /// Refuses everybody.
+    pub(crate) is_closed: AtomicBool,
     everybody: RequestLimits,
 }
 
@@ -32,6 +34,9 @@ impl Service for Echo {
     type Session = Session;
 
     fn connect(&self, client: ClientHandle) -> Result<Session, Vec<u8>> {
+        if self.is_closed.load(Ordering::SeqCst) {
+            return Err(b"-ERR closed today\r\n".to_vec());
+        }
         self.connected.fetch_add(1, Ordering::SeqCst);
         self.clients.lock().unwrap().push(client.clone());
         Ok(Session {
@@ -78,6 +83,11 @@ impl Service for Echo {
                 out.extend_from_slice(b"+OK\r\n");
                 return Next::CloseAfterReply;
             }
+            [b"KILL"] => {
+                session.client.kill();
+                out.extend_from_slice(b"+OK\r\n");
+            }
+            [b"PANIC"] => panic!("as asked"),
             [b"SHUTDOWN"] => return Next::ShutDown,
             _ => out.extend_from_slice(b"-ERR unknown\r\n"),
         }
