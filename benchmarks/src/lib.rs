@@ -18,4 +18,5 @@ pub mod measure;
 pub mod others;
 pub mod peers;
 pub mod report;
+pub mod serve;
 pub mod targets;

@@ -1,0 +1,256 @@
+//! `mayhap serve` beside redis-server, in turns, under the load of redis-benchmark: CPU time of the server per command.
+//!
+//! `serve [--quick] [--markdown FILE]`: `mayhap` is taken from the main build, redis-server and redis-benchmark from the system.
+
+use mayhap_benchmarks::machine::Machine;
+use mayhap_benchmarks::serve::{Host, Load, Measured, idle, median, redis_is_there};
+use std::fmt::Write as _;
+use std::fs;
+use std::path::Path;
+
+const ROUNDS: usize = 3;
+
+/// A figure, what it is held against, and how large the ratio may be.
+struct Line {
+    name: String,
+    figure: f64,
+    against: String,
+    base: f64,
+    most: Option<f64>,
+    unit: &'static str,
+}
+
+fn main() {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let is_quick = arguments.iter().any(|argument| argument == "--quick");
+    if !redis_is_there() {
+        println!(
+            "redis-server or redis-benchmark is missing: apt install redis-server redis-tools"
+        );
+        return;
+    }
+    let (keys, scale, rounds) = if is_quick {
+        (10_000, 100, 1)
+    } else {
+        (10_000_000, 1, ROUNDS)
+    };
+    let mut lines = Vec::new();
+    against_get(keys, scale, rounds, &mut lines);
+    for layout in ["native", "redisbloom"] {
+        against_missing(layout, keys, scale, rounds, &mut lines);
+    }
+    at_depth_one(scale, rounds, &mut lines);
+    with_fsync(keys, scale, rounds, &mut lines);
+    with_threads(keys, scale, rounds, &mut lines);
+    memory(keys, &mut lines);
+    if !is_quick {
+        let host = Host::mayhap("native", "no", 2);
+        lines.push(Line {
+            name: "memory of 10,000 idle connections".to_owned(),
+            figure: idle(&host, 10_000) / 1e6,
+            against: String::new(),
+            base: 100.0,
+            most: Some(1.0),
+            unit: "MB",
+        });
+    }
+    let mut table = String::new();
+    for line in &lines {
+        let ratio = line.figure / line.base;
+        let most = line.most.map_or(String::new(), |most| {
+            format!("{most:.2}{}", if ratio <= most { "" } else { ", missed" })
+        });
+        let _ = writeln!(
+            table,
+            "| {} | {:.3} {} | {} {:.3} | {ratio:.2} | {most} |",
+            line.name, line.figure, line.unit, line.against, line.base
+        );
+    }
+    let head = "| | mayhap | against | ratio | at most |\n| --- | --- | --- | --- | --- |\n";
+    println!("{head}{table}");
+    if let Some(at) = arguments
+        .iter()
+        .position(|argument| argument == "--markdown")
+    {
+        let path = arguments.get(at + 1).expect("--markdown FILE");
+        let page = format!(
+            "# The server beside Redis\n\n{}\n\nMedians of {rounds} rounds in turns with redis-server, client and servers on the same machine; `make bench-serve` writes this \
+             page. CPU is user and system time of the server process.\n\n{head}{table}",
+            Machine::look(1, rounds).lines().join("\n")
+        );
+        fs::write(Path::new(path), page).expect("the page is written");
+    }
+}
+
+/// Runs loads in turns; the medians of each.
+fn in_turns(rounds: usize, loads: &[(&Host, Load)]) -> Vec<Measured> {
+    let mut all: Vec<Vec<Measured>> = vec![Vec::new(); loads.len()];
+    for _ in 0..rounds {
+        for (runs, (host, load)) in all.iter_mut().zip(loads) {
+            runs.push(load.run(host));
+        }
+    }
+    all.iter().map(|runs| median(runs)).collect()
+}
+
+/// A question and an insert beside the GET of redis-server, ten million keys each.
+fn against_get(keys: u64, scale: u64, rounds: usize, lines: &mut Vec<Line>) {
+    let (redis, mayhap) = (Host::redis(), Host::mayhap("native", "no", 1));
+    redis.fill_strings(keys);
+    mayhap.fill_filter("f", keys);
+    mayhap.ask(&format!("BF.RESERVE fresh 0.01 {}", keys.max(1000)));
+    let requests = 2_000_000 / scale;
+    let load = |line: &str| Load::new(line, 64, requests, keys);
+    let found = in_turns(
+        rounds,
+        &[
+            (&redis, load("GET key:__rand_int__")),
+            (&mayhap, load("BF.EXISTS f key:__rand_int__")),
+            (&mayhap, load("BF.ADD fresh key:__rand_int__")),
+        ],
+    );
+    for (name, at) in [("BF.EXISTS, depth 64", 1), ("BF.ADD, depth 64", 2)] {
+        lines.push(Line {
+            name: name.to_owned(),
+            figure: found[at].cpu_microseconds,
+            against: "redis-server GET".to_owned(),
+            base: found[0].cpu_microseconds,
+            most: Some(0.8),
+            unit: "us CPU",
+        });
+    }
+}
+
+/// A hundred items at a time, beside the same command on a key that is missing.
+fn against_missing(
+    layout: &'static str,
+    keys: u64,
+    scale: u64,
+    rounds: usize,
+    lines: &mut Vec<Line>,
+) {
+    let host = Host::mayhap(layout, "no", 1);
+    host.fill_filter("f", keys);
+    let items = " key:__rand_int__".repeat(100);
+    let load = |line: String| Load::new(&line, 16, 50_000 / scale, keys);
+    let found = in_turns(
+        rounds,
+        &[
+            (&host, load(format!("BF.MEXISTS none{items}"))),
+            (&host, load(format!("BF.MEXISTS f{items}"))),
+            (&host, load(format!("BF.MADD f{items}"))),
+        ],
+    );
+    let most = if layout == "native" { 2.0 } else { 3.0 };
+    for (name, at) in [("BF.MEXISTS", 1), ("BF.MADD", 2)] {
+        lines.push(Line {
+            name: format!("{name} of 100, {layout}, an item"),
+            figure: found[at].cpu_microseconds / 100.0,
+            against: "BF.MEXISTS of a missing key".to_owned(),
+            base: found[0].cpu_microseconds / 100.0,
+            most: Some(most),
+            unit: "us CPU",
+        });
+    }
+}
+
+fn at_depth_one(scale: u64, rounds: usize, lines: &mut Vec<Line>) {
+    let (redis, mayhap) = (Host::redis(), Host::mayhap("native", "no", 1));
+    mayhap.fill_filter("f", 100_000);
+    let load = |line: &str| Load::new(line, 1, 200_000 / scale, 100_000);
+    let found = in_turns(
+        rounds,
+        &[
+            (&redis, load("PING")),
+            (&mayhap, load("PING")),
+            (&mayhap, load("BF.EXISTS f key:__rand_int__")),
+        ],
+    );
+    for (name, at) in [
+        ("p99 of PING, depth 1", 1),
+        ("p99 of BF.EXISTS, depth 1", 2),
+    ] {
+        lines.push(Line {
+            name: name.to_owned(),
+            figure: found[at].p99_milliseconds,
+            against: "redis-server PING".to_owned(),
+            base: found[0].p99_milliseconds,
+            most: Some(1.15),
+            unit: "ms",
+        });
+    }
+}
+
+fn with_fsync(keys: u64, scale: u64, rounds: usize, lines: &mut Vec<Line>) {
+    let (no, everysec) = (
+        Host::mayhap("native", "no", 1),
+        Host::mayhap("native", "everysec", 1),
+    );
+    for host in [&no, &everysec] {
+        host.ask(&format!("BF.RESERVE f 0.01 {}", keys.max(1000)));
+    }
+    let load = || Load::new("BF.ADD f key:__rand_int__", 64, 2_000_000 / scale, keys);
+    let found = in_turns(rounds, &[(&no, load()), (&everysec, load())]);
+    lines.push(Line {
+        name: "time of a BF.ADD, --fsync everysec".to_owned(),
+        figure: 1e6 / found[1].requests_per_second,
+        against: "--fsync no".to_owned(),
+        base: 1e6 / found[0].requests_per_second,
+        most: Some(1.15),
+        unit: "us",
+    });
+}
+
+fn with_threads(keys: u64, scale: u64, rounds: usize, lines: &mut Vec<Line>) {
+    let (one, two) = (
+        Host::mayhap("native", "no", 1),
+        Host::mayhap("native", "no", 2),
+    );
+    for host in [&one, &two] {
+        host.fill_filter("f", keys);
+    }
+    let items = " key:__rand_int__".repeat(100);
+    let load = || Load::new(&format!("BF.MEXISTS f{items}"), 16, 50_000 / scale, keys);
+    let found = in_turns(rounds, &[(&one, load()), (&two, load())]);
+    lines.push(Line {
+        name: "BF.MEXISTS of 100 a second, two threads (the client takes one core)".to_owned(),
+        figure: found[1].requests_per_second / 1000.0,
+        against: "one thread".to_owned(),
+        base: found[0].requests_per_second / 1000.0,
+        most: None,
+        unit: "thousand",
+    });
+}
+
+/// Bits a key, as BF.INFO tells the size.
+fn memory(keys: u64, lines: &mut Vec<Line>) {
+    let host = Host::mayhap("native", "no", 1);
+    let size = |key: &str| host.ask_number(&format!("BF.INFO {key} SIZE")) as f64 * 8.0;
+    host.ask(&format!("BF.RESERVE fixed 0.01 {keys} NONSCALING"));
+    host.ask(&format!("BF.RESERVE scaling 0.01 {keys}"));
+    let grown = keys.min(1_000_000);
+    host.add_items("grown", grown);
+    for (name, key, keys, most) in [
+        ("NONSCALING at 1 %", "fixed", keys, 10.2),
+        ("scaling at 1 %, before it grows", "scaling", keys, 11.3),
+        ("grown from 100 to a million at 1 %", "grown", grown, 32.0),
+    ] {
+        lines.push(Line {
+            name: name.to_owned(),
+            figure: size(key) / keys as f64,
+            against: "bits".to_owned(),
+            base: most,
+            most: (keys >= 1_000_000).then_some(1.0),
+            unit: "bits a key",
+        });
+    }
+    let wrong = host.count_found("grown", grown, 200_000);
+    lines.push(Line {
+        name: "its false positives".to_owned(),
+        figure: wrong as f64 / 2000.0,
+        against: "asked for".to_owned(),
+        base: 1.0,
+        most: Some(1.0),
+        unit: "%",
+    });
+}

@@ -1,0 +1,7 @@
+//! Servers under load: how they are started, filled and measured.
+
+mod host;
+mod load;
+
+pub use host::{Host, idle, redis_is_there};
+pub use load::{Load, Measured, median};
