@@ -72,6 +72,7 @@ fn a_client_that_leaves_too_much_unread_is_closed() {
 #[test]
 fn when_all_together_have_too_much_the_largest_is_closed() {
     let server = serve(Listening {
+        workers: 1,
         // Less than the two have, and more than one of them, whose buffer may be half as large again.
         most_buffered_bytes: 21 << 19,
         ..local()
@@ -86,12 +87,21 @@ fn when_all_together_have_too_much_the_largest_is_closed() {
     let mut small = server.client();
     small.send(b"*2\r\n$4\r\nECHO\r\n$5242880\r\n");
     small.send(&vec![b'y'; 5 << 20]);
-    assert!(large.is_closed());
     small.send(b"\r\n");
     assert_eq!(
         (small.line(), small.line()),
         ("*1".into(), "$5242880".into())
     );
+    assert_eq!(small.line().len(), 5 << 20);
+    // Its worker has read the letter by the second answer, if there is one.
+    assert_eq!(
+        (small.ask("PING"), small.ask("PING")),
+        ("+PONG".into(), "+PONG".into())
+    );
+    large.0.get_ref().set_nonblocking(true).unwrap();
+    let seen = large.0.get_ref().peek(&mut [0]);
+    let is_there = seen.is_err_and(|error| error.kind() == ErrorKind::WouldBlock);
+    assert!(!is_there, "the largest was not closed");
     server.stop();
 }
 
