@@ -3,6 +3,7 @@
 use crate::service::{local, request, serve};
 use mayhap_server::net::Listening;
 use std::io::{ErrorKind, Read, Write};
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 #[test]
@@ -82,6 +83,8 @@ fn when_all_together_have_too_much_the_largest_is_closed() {
     large.send(header);
     large.send(&vec![b'x'; 6 << 20]);
     while server.running.buffered_bytes() < 6 << 20 {
+        let closed = server.service.disconnected.load(Ordering::SeqCst);
+        assert_eq!(closed, 0, "it was closed while it was alone");
         std::thread::yield_now();
     }
     let mut small = server.client();
@@ -107,14 +110,20 @@ fn when_all_together_have_too_much_the_largest_is_closed() {
 
 #[test]
 fn declared_lengths_take_nothing() {
-    let server = serve(local());
+    let server = serve(Listening {
+        workers: 1,
+        ..local()
+    });
     let mut clients = Vec::new();
     for _ in 0..100 {
         let mut client = server.client();
         client.send(b"PING\r\n*1000000\r\n$536870912\r\n");
         assert_eq!(client.line(), "+PONG");
+        client.send(b"some of it");
         clients.push(client);
     }
+    // What came before this was read.
+    assert_eq!(server.client().ask("PING"), "+PONG");
     let buffered = server.running.buffered_bytes();
     assert!((1..100 * 1024).contains(&buffered), "{buffered} bytes");
     server.stop();
