@@ -16,120 +16,14 @@
 //! assert_eq!(words, [&b"ECHO"[..], b"hi"]);
 //! ```
 
+mod error;
 mod inline;
+mod limits;
+
+pub use error::ProtocolError;
+pub use limits::RequestLimits;
 
 use memchr::memchr;
-use std::fmt;
-
-/// How large a request may be.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct RequestLimits {
-    /// Words of an array.
-    pub most_words: usize,
-    /// Bytes of a word of an array.
-    pub most_bulk: usize,
-    /// Bytes of a line: of words, or of a number.
-    pub most_inline: usize,
-    /// Bytes of all. More than 4 GiB are 4 GiB.
-    pub most_request: usize,
-    /// Whether these are for somebody who has yet to say a password; the errors tell.
-    pub is_before_auth: bool,
-}
-
-impl Default for RequestLimits {
-    fn default() -> Self {
-        Self::AFTER_AUTH
-    }
-}
-
-impl RequestLimits {
-    /// As Redis has them.
-    pub const AFTER_AUTH: Self = Self {
-        most_words: 1 << 20,
-        most_bulk: 512 << 20,
-        most_inline: 64 << 10,
-        most_request: 1 << 30,
-        is_before_auth: false,
-    };
-
-    /// Enough for `HELLO 3 AUTH name password SETNAME name`, and little for strangers.
-    pub const BEFORE_AUTH: Self = Self {
-        most_words: 10,
-        most_bulk: 16 << 10,
-        most_inline: 16 << 10,
-        most_request: 64 << 10,
-        is_before_auth: true,
-    };
-}
-
-/// Why a connection cannot go on: what follows in it makes no sense any more.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-#[non_exhaustive]
-pub enum ProtocolError {
-    /// The number of words is none, or too large.
-    WordCount,
-    /// It is too large for somebody without a password.
-    WordCountBeforeAuth,
-    /// The length of a word is none, or too large.
-    WordLength,
-    /// It is too large for somebody without a password.
-    WordLengthBeforeAuth,
-    /// Something else where a word of an array begins.
-    NoWord(u8),
-    /// The line with the number of words does not end.
-    LongCount,
-    /// The line with the length of a word does not end.
-    LongLength,
-    /// A line of words does not end.
-    LongLine,
-    /// A quote was not closed, or something follows the closing one.
-    Quotes,
-    /// All words together are too long.
-    LongRequest,
-}
-
-impl ProtocolError {
-    /// Appends it as a reply.
-    pub fn write(self, out: &mut Vec<u8>) {
-        out.push(b'-');
-        match self {
-            // The byte as it came, but no end of the line.
-            Self::NoWord(byte) => {
-                let byte = if matches!(byte, b'\r' | b'\n') {
-                    b' '
-                } else {
-                    byte
-                };
-                out.extend_from_slice(b"ERR Protocol error: expected '$', got '");
-                out.extend_from_slice(&[byte, b'\'']);
-            }
-            _ => out.extend_from_slice(self.to_string().as_bytes()),
-        }
-        out.extend_from_slice(b"\r\n");
-    }
-}
-
-impl fmt::Display for ProtocolError {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str("ERR Protocol error: ")?;
-        formatter.write_str(match self {
-            Self::WordCount => "invalid multibulk length",
-            Self::WordCountBeforeAuth => "unauthenticated multibulk length",
-            Self::WordLength => "invalid bulk length",
-            Self::WordLengthBeforeAuth => "unauthenticated bulk length",
-            Self::NoWord(byte) => {
-                return write!(formatter, "expected '$', got '{}'", byte.escape_ascii());
-            }
-            Self::LongCount => "too big mbulk count string",
-            Self::LongLength => "too big bulk count string",
-            Self::LongLine => "too big inline request",
-            Self::Quotes => "unbalanced quotes in request",
-            Self::LongRequest => "too big request",
-        })
-    }
-}
-
-impl std::error::Error for ProtocolError {}
 
 /// What there is of a request.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

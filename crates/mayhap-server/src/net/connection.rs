@@ -1,21 +1,16 @@
 //! What is kept of a client between rounds. While it is idle that is the socket, the session and a few words: buffers belong to the
 //! worker's desk, and a connection has some of its own only for requests that are not complete and replies that are not read.
 
+use super::Service;
 use super::client::ClientHandle;
 use super::desk::Desk;
 use super::ledger::Account;
+use super::rest::Rest;
+use super::serve::{Why, serve_each};
 use super::transport::{Got, Transport};
-use super::{Next, Service};
-use crate::resp::{Parsed, Parser};
 use mio::Registry;
 use mio::event::Event;
 use std::time::Instant;
-
-/// Requests of one connection in one round; the others have to wait for them.
-const MOST_REQUESTS: usize = 1024;
-
-/// Requests have few words as a rule, which need no memory of their own.
-const FEW_WORDS: usize = 16;
 
 #[expect(
     clippy::struct_excessive_bools,
@@ -42,32 +37,6 @@ pub(super) struct Connection<T> {
     /// Nothing more is read or served, and it is closed when all was sent.
     is_ending: bool,
     is_broken: bool,
-}
-
-/// Bytes that were read and are no complete request, or were too many for one round.
-struct Rest {
-    input: Vec<u8>,
-    start: usize,
-    parser: Parser,
-    /// How many bytes the request needs beyond those.
-    missing: usize,
-    /// Whether there may be a complete request in it.
-    is_unread: bool,
-}
-
-/// What was served of some bytes.
-struct Stop {
-    /// Bytes of the requests that were served.
-    consumed: usize,
-    served: usize,
-    why: Why,
-}
-
-/// Why no more requests are served in this round.
-enum Why {
-    Incomplete { at_least: usize },
-    Enough,
-    Ending { shuts_down: bool },
 }
 
 /// What happened in a turn.
@@ -286,120 +255,4 @@ impl<T> Connection<T> {
             self.is_broken = true;
         }
     }
-}
-
-impl Rest {
-    /// What is left of the desk's bytes, with the state of its parser if that is in the middle of them.
-    fn new(bytes: &[u8], parser: &mut Parser, stop: &Stop) -> Self {
-        let mut rest = Self {
-            input: bytes.get(stop.consumed..).unwrap_or_default().to_vec(),
-            start: 0,
-            parser: Parser::default(),
-            missing: 0,
-            is_unread: false,
-        };
-        if parser.is_amid() {
-            std::mem::swap(&mut rest.parser, parser);
-        }
-        rest.note(&stop.why);
-        rest
-    }
-
-    fn size_bytes(&self) -> usize {
-        size_of::<Self>() + self.input.capacity() + self.parser.size_bytes()
-    }
-
-    /// Grows as bytes arrive: by half, or less where the request has declared its end. False when there is no memory.
-    fn add(&mut self, bytes: &[u8]) -> bool {
-        let free = self.input.capacity() - self.input.len();
-        if free < bytes.len() {
-            let length = self.input.len();
-            let more = self.missing.clamp(length / 4, length / 2).max(bytes.len());
-            if self.input.try_reserve_exact(more).is_err() {
-                return false;
-            }
-        }
-        self.input.extend_from_slice(bytes);
-        true
-    }
-
-    fn consume(&mut self, stop: &Stop) {
-        self.start += stop.consumed;
-        self.note(&stop.why);
-        // What was too much for this round is not moved; nothing is added to it either.
-        if !self.is_unread {
-            self.input.drain(..self.start);
-            self.start = 0;
-            // A large request is done, and a small one has begun behind it.
-            if self.input.len() < self.input.capacity() / 4 {
-                self.input.shrink_to(2 * self.input.len());
-            }
-        }
-    }
-
-    fn note(&mut self, why: &Why) {
-        self.is_unread = matches!(why, Why::Enough) && self.start < self.input.len();
-        if let Why::Incomplete { at_least } = why {
-            self.missing = *at_least;
-        }
-    }
-}
-
-/// Serves one request after the other, as far as they are complete.
-fn serve_each<S: Service>(
-    service: &S,
-    session: &mut S::Session,
-    input: &[u8],
-    parser: &mut Parser,
-    out: &mut Vec<u8>,
-    most_output: usize,
-) -> Stop {
-    let (mut consumed, mut served) = (0, 0);
-    let why = loop {
-        if served == MOST_REQUESTS || out.len() > most_output {
-            break Why::Enough;
-        }
-        let request = input.get(consumed..).unwrap_or_default();
-        match parser.parse(request, service.limits(session)) {
-            Ok(Parsed::Complete { consumed: length }) => consumed += length,
-            Ok(Parsed::Incomplete { at_least }) => break Why::Incomplete { at_least },
-            Err(error) => {
-                error.write(out);
-                served += 1;
-                break Why::Ending { shuts_down: false };
-            }
-        }
-        served += 1;
-        match serve_one(service, session, parser.words(request), out) {
-            Next::GoOn => {}
-            Next::CloseAfterReply => break Why::Ending { shuts_down: false },
-            Next::ShutDown => break Why::Ending { shuts_down: true },
-        }
-    };
-    Stop {
-        consumed,
-        served,
-        why,
-    }
-}
-
-fn serve_one<'a, S: Service>(
-    service: &S,
-    session: &mut S::Session,
-    words: impl ExactSizeIterator<Item = &'a [u8]>,
-    out: &mut Vec<u8>,
-) -> Next {
-    let count = words.len();
-    if count == 0 {
-        return Next::GoOn;
-    }
-    let mut few: [&[u8]; FEW_WORDS] = [&[]; FEW_WORDS];
-    if let Some(few) = few.get_mut(..count) {
-        for (place, word) in few.iter_mut().zip(words) {
-            *place = word;
-        }
-        return service.serve(session, few, out);
-    }
-    let many: Vec<&[u8]> = words.collect();
-    service.serve(session, &many, out)
 }

@@ -2,7 +2,7 @@
 //!
 //! An acceptor (`accept.rs`) hands connections to the worker with the fewest (`reception.rs`). A worker (`worker.rs`) goes round: it waits for events,
 //! reads what is ready, serves the requests in it, lets the service settle the round (one commit of the log for all), and only then
-//! sends replies. `connection.rs` is what is kept of a client between rounds, which for an idle one is next to nothing; `ledger.rs` is
+//! sends replies. `serve.rs` goes from bytes to the service; `connection.rs` is what is kept of a client between rounds, which for an idle one is next to nothing; `ledger.rs` is
 //! the sum over all of them; `transport.rs` is plain or TLS (`tls.rs`). `http.rs` stands apart: pages for people and Prometheus.
 //!
 //! What a client can take is bounded: its requests by [`RequestLimits`], what it does not read by [`Listening`], and all clients
@@ -17,7 +17,9 @@ mod ledger;
 mod mailbox;
 mod reception;
 mod report;
+mod rest;
 mod running;
+mod serve;
 pub mod tls;
 mod transport;
 mod worker;

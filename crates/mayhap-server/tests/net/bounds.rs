@@ -3,6 +3,7 @@
 use crate::service::{local, request, serve};
 use mayhap_server::net::Listening;
 use std::io::{ErrorKind, Read, Write};
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 #[test]
@@ -72,6 +73,7 @@ fn a_client_that_leaves_too_much_unread_is_closed() {
 #[test]
 fn when_all_together_have_too_much_the_largest_is_closed() {
     let server = serve(Listening {
+        workers: 1,
         // Less than the two have, and more than one of them, whose buffer may be half as large again.
         most_buffered_bytes: 21 << 19,
         ..local()
@@ -81,30 +83,47 @@ fn when_all_together_have_too_much_the_largest_is_closed() {
     large.send(header);
     large.send(&vec![b'x'; 6 << 20]);
     while server.running.buffered_bytes() < 6 << 20 {
+        let closed = server.service.disconnected.load(Ordering::SeqCst);
+        assert_eq!(closed, 0, "it was closed while it was alone");
         std::thread::yield_now();
     }
     let mut small = server.client();
     small.send(b"*2\r\n$4\r\nECHO\r\n$5242880\r\n");
     small.send(&vec![b'y'; 5 << 20]);
-    assert!(large.is_closed());
     small.send(b"\r\n");
     assert_eq!(
         (small.line(), small.line()),
         ("*1".into(), "$5242880".into())
     );
+    assert_eq!(small.line().len(), 5 << 20);
+    // Its worker has read the letter by the second answer, if there is one.
+    assert_eq!(
+        (small.ask("PING"), small.ask("PING")),
+        ("+PONG".into(), "+PONG".into())
+    );
+    large.0.get_ref().set_nonblocking(true).unwrap();
+    let seen = large.0.get_ref().peek(&mut [0]);
+    let is_there = seen.is_err_and(|error| error.kind() == ErrorKind::WouldBlock);
+    assert!(!is_there, "the largest was not closed");
     server.stop();
 }
 
 #[test]
 fn declared_lengths_take_nothing() {
-    let server = serve(local());
+    let server = serve(Listening {
+        workers: 1,
+        ..local()
+    });
     let mut clients = Vec::new();
     for _ in 0..100 {
         let mut client = server.client();
         client.send(b"PING\r\n*1000000\r\n$536870912\r\n");
         assert_eq!(client.line(), "+PONG");
+        client.send(b"some of it");
         clients.push(client);
     }
+    // What came before this was read.
+    assert_eq!(server.client().ask("PING"), "+PONG");
     let buffered = server.running.buffered_bytes();
     assert!((1..100 * 1024).contains(&buffered), "{buffered} bytes");
     server.stop();

@@ -158,6 +158,7 @@ fn rounds_are_settled_before_anything_is_sent() {
         while server.service.spied.lock().unwrap().is_some() {
             let mut byte = [0];
             if client.0.get_ref().peek(&mut byte).is_ok() {
+                assert_eq!(byte, *b"+", "sent before it was settled");
                 *server.service.spied.lock().unwrap() = None;
             }
         }
