@@ -3,6 +3,7 @@
 #[path = "../host/mod.rs"]
 mod host;
 
+mod golden;
 mod grid;
 mod images;
 mod law;
