@@ -175,3 +175,23 @@ fn a_filter_is_put_together_of_pieces_of_any_length() {
         assert!(pieces == whole);
     }
 }
+
+#[test]
+fn many_keys_of_others_go_in_as_one_by_one() {
+    use mayhap::plan::classic::ClassicPlan;
+    use mayhap::{ClassicBloom, Scheme};
+    // In cache, and far larger.
+    for bits in [1000, 1 << 26] {
+        let plan = ClassicPlan::with_bits_and_probes(bits, 7).unwrap();
+        let filter =
+            || ClassicBloom::from_plan(plan, Scheme::RedisBloom, HashScheme::Caller).unwrap();
+        let (mut many, mut single) = (filter(), filter());
+        let keys: Vec<[u8; 8]> = (0..3000_u64)
+            .map(|n| (n * n % 2003).to_le_bytes())
+            .collect();
+        let mut is_new = vec![true; keys.len()];
+        many.insert_each_telling(&keys, &mut is_new);
+        let told: Vec<bool> = keys.iter().map(|key| single.insert(key)).collect();
+        assert!(is_new == told && many == single, "{bits}");
+    }
+}
