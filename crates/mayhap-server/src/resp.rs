@@ -195,6 +195,11 @@ impl Parser {
         error: ProtocolError,
     ) -> Result<Option<(u8, Option<i64>)>, ProtocolError> {
         let start = self.at;
+        if let Some((letter, number, length)) = short_number(input.get(start..).unwrap_or_default())
+        {
+            self.at += length;
+            return Ok(Some((letter, Some(number))));
+        }
         let most = limits.most_inline;
         let Some(end) = self.line_end(input, b'\r', most, error)? else {
             return Ok(None);
@@ -288,6 +293,29 @@ impl Parser {
         self.words_left -= 1;
         self.next_word();
         None
+    }
+}
+
+/// A line with a number of one to three digits, as nearly all are: its letter, the number and its bytes. Looking for the end of each line
+/// first took 14 % of the time of a request of a hundred words.
+#[inline]
+fn short_number(line: &[u8]) -> Option<(u8, i64, usize)> {
+    let digit = |byte: u8| i64::from(byte - b'0');
+    match *line {
+        [letter, a @ b'0'..=b'9', b'\r', _, ..] => Some((letter, digit(a), 4)),
+        [letter, a @ b'1'..=b'9', b @ b'0'..=b'9', b'\r', _, ..] => {
+            Some((letter, 10 * digit(a) + digit(b), 5))
+        }
+        [
+            letter,
+            a @ b'1'..=b'9',
+            b @ b'0'..=b'9',
+            c @ b'0'..=b'9',
+            b'\r',
+            _,
+            ..,
+        ] => Some((letter, 100 * digit(a) + 10 * digit(b) + digit(c), 6)),
+        _ => None,
     }
 }
 
