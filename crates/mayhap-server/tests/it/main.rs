@@ -2,6 +2,7 @@
 
 mod client;
 mod generic;
+mod golden;
 mod restart;
 mod transcripts;
 
