@@ -79,7 +79,11 @@ impl<'c> Call<'c> {
                 self.session.unsettled = Some(lsn);
                 Ok(())
             }
-            Err(broken) => Err(log_is_broken(&broken)),
+            Err(error) => {
+                // The change is made and no record says so, such as a transaction that is longer than a record may be.
+                self.engine.journal.give_up(&error);
+                Err(log_is_broken(&error))
+            }
         }
     }
 
