@@ -12,6 +12,7 @@ test: test-rust test-loom test-avx512 test-bench test-python-reader ## everythin
 
 test-rust: ## unit, integration and documentation tests of all crates
 	tools/install-dictionary.sh
+	tools/install-strace.sh
 	cargo test --workspace
 	cargo test -p mayhap --features parallel --test it --test build_memory -- built building
 

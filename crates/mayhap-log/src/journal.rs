@@ -94,6 +94,12 @@ impl<D: Disk> Journal<D> {
         self.shared.broken()
     }
 
+    /// Takes nothing more until a snapshot is finished: for a caller who holds something that the log did not take.
+    pub fn give_up(&self, why: &AppendError) {
+        let error = std::io::Error::other(why.to_string());
+        self.shared.break_with("appending to the log", &error);
+    }
+
     /// The last record that was appended.
     pub fn last_lsn(&self) -> Lsn {
         self.shared.appended.load(Ordering::Acquire)

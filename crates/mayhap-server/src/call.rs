@@ -5,7 +5,6 @@ use crate::keyspace::{Body, Value};
 use crate::out::Out;
 use crate::record::Changes;
 use crate::session::Session;
-use mayhap_log::AppendError;
 use std::borrow::Cow;
 
 /// Why a command was refused, as an error line of Redis.
@@ -80,8 +79,11 @@ impl<'c> Call<'c> {
                 self.session.unsettled = Some(lsn);
                 Ok(())
             }
-            Err(AppendError::Broken(broken)) => Err(log_is_broken(&broken)),
-            Err(error) => Err(format!("ERR {error}").into()),
+            Err(error) => {
+                // The change is made and no record says so, such as a transaction that is longer than a record may be.
+                self.engine.journal.give_up(&error);
+                Err(log_is_broken(&error))
+            }
         }
     }
 

@@ -18,7 +18,7 @@ use arc_swap::ArcSwap;
 use crossbeam_utils::sync::ShardedLock;
 use mayhap_codec::Limits;
 use mayhap_command::Config;
-use mayhap_log::{Folder, Journal};
+use mayhap_log::{Folder, Journal, OpenError};
 use parking_lot::Mutex;
 use std::net::SocketAddr;
 use std::path::Path;
@@ -210,7 +210,7 @@ fn open(options: &Options) -> Result<(Engine, String), String> {
     let (journal, summary) = Journal::open(disk, log_options, |recovered| {
         replay.take(&recovered).map_err(mayhap_log::Refusal::from)
     })
-    .map_err(|error| format!("{}: {error}", store.display()))?;
+    .map_err(|error| format!("{}: {}", store.display(), what_to_do(&error)))?;
     let (newest, entries, records) = (replay.newest, replay.entries, replay.records);
     let mut recovered = format!(
         "{} keys, {entries} from the snapshot and {records} records of the log",
@@ -249,6 +249,17 @@ fn open(options: &Options) -> Result<(Engine, String), String> {
         run_id: run_id(),
     };
     Ok((engine, recovered))
+}
+
+/// The log knows no options of ours.
+fn what_to_do(error: &OpenError) -> String {
+    match error {
+        OpenError::Damaged {
+            can_be_accepted: true,
+            ..
+        } => format!("{error}, by --accept-loss"),
+        error => error.to_string(),
+    }
 }
 
 fn settings(options: &Options, folder: &Path) -> Result<Settings, String> {

@@ -41,6 +41,22 @@ fn a_failed_sync_is_not_tried_again() {
     assert_eq!(journal.close().unwrap_err(), broken);
 }
 
+/// Whoever has changed something that no record can hold has a snapshot taken before anything else is promised.
+#[test]
+fn a_caller_can_give_up_a_log() {
+    let disk = SimulatedDisk::new();
+    let journal = open(&disk);
+    let length = MAX_BODY_BYTES + 1;
+    journal.give_up(&AppendError::TooLong { length });
+    let refused = journal.append(1, b"not yet").unwrap_err();
+    assert!(refused.to_string().contains("too long"), "{refused}");
+    let mut snapshot = journal.begin_snapshot().unwrap();
+    snapshot.entry(journal.last_lsn(), b"everything").unwrap();
+    snapshot.finish().unwrap();
+    let lsn = journal.append(2, b"again").unwrap();
+    journal.commit(lsn).unwrap();
+}
+
 /// Until the snapshot is finished nothing is taken; if it is given up, nothing changes.
 #[test]
 fn only_a_finished_snapshot_heals() {

@@ -166,9 +166,6 @@ pub(super) fn rename(call: &mut Call<'_>) -> Done {
     }
     if from != to {
         log_as(call, from, to, "RENAME")?;
-        if call.engine.snapshots.is_under_way() {
-            call.log(&[&b"DEL"[..], from])?;
-        }
         let body = keys.replace(from, Option::take);
         keys.replace(to, |place| *place = body);
     }
@@ -180,8 +177,8 @@ pub(super) fn rename(call: &mut Call<'_>) -> Done {
     Ok(())
 }
 
-/// Logs how a key came to what it holds. While a snapshot is under way the other key may be in it or not, as it was before or after: then the
-/// log has the value itself.
+/// Logs how a key came to what it holds, as one record. While a snapshot is under way the other key may be in it or not, as it was before or
+/// after: then the log has the value itself.
 fn log_as(call: &mut Call<'_>, from: &[u8], to: &[u8], word: &str) -> Done {
     let engine = call.engine;
     if !engine.snapshots.is_under_way() {
@@ -190,6 +187,9 @@ fn log_as(call: &mut Call<'_>, from: &[u8], to: &[u8], word: &str) -> Done {
     engine.keys.look(from, call.now, |body| match body {
         Some(body) => {
             call.push_value(to, body);
+            if word == "RENAME" {
+                call.changes.push(&[&b"DEL"[..], from]);
+            }
             call.log_whole()
         }
         None => Ok(()),

@@ -1,6 +1,7 @@
 //! The server through its sockets, as clients see it.
 
 mod client;
+mod crowd;
 mod generic;
 mod golden;
 mod restart;

@@ -1,0 +1,129 @@
+//! The moments at which the server is killed, and how it is known that one was met.
+
+use crate::client::{Client, Reply};
+use crate::process::{Home, Server};
+
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(super) enum Phase {
+    /// Nobody writes.
+    Idle,
+    /// A snapshot is half written: its file is still a temporary one.
+    Snapshot,
+    /// A filter has just got another layer, and is being filled.
+    Growth,
+    /// A window has just turned to its next generation.
+    Rotation,
+    /// There is a new log, whole or not, and no snapshot of its number yet.
+    LogSwitch,
+}
+
+pub(super) const PHASES: [Phase; 5] = [
+    Phase::Idle,
+    Phase::Snapshot,
+    Phase::Growth,
+    Phase::Rotation,
+    Phase::LogSwitch,
+];
+
+/// Looks at the server or its folder before it is given up.
+const MOST_LOOKS: u64 = 100_000;
+
+/// So much that a snapshot takes a moment; the log has next to nothing of it.
+pub(super) fn ballast(client: &mut Client) {
+    for number in 0..4 {
+        let reply = client.ask(&format!(
+            "BF.RESERVE ballast{number} 0.01 4000000 NONSCALING"
+        ));
+        assert!(reply.is_ok(), "{reply:?}");
+    }
+}
+
+/// Kills the server in a phase, and says whether it was that phase.
+pub(super) fn hit(phase: Phase, server: &mut Server<'_>, home: &Home, aimed: &str) -> bool {
+    let mut client = server.client();
+    match phase {
+        Phase::Idle => server.kill(),
+        Phase::Snapshot => {
+            client.ask("BGSAVE");
+            let is_begun = wait(|| home.files().iter().any(|name| is_half_snapshot(name)));
+            server.kill();
+            // It is dead: what is there now is how it was then.
+            return is_begun && home.files().iter().any(|name| is_half_snapshot(name));
+        }
+        Phase::LogSwitch => {
+            let before = newest_log(&home.files());
+            client.ask("BGSAVE");
+            wait(|| {
+                let files = home.files();
+                newest_log(&files) > before || files.iter().any(|name| is_half_log(name))
+            });
+            server.kill();
+            return is_between(&home.files(), before.as_ref());
+        }
+        Phase::Growth => {
+            let layers = |client: &mut Client| {
+                let told = client.ask(&format!("BF.INFO {aimed} FILTERS"));
+                told.elements().first().and_then(Reply::number).unwrap_or(0)
+            };
+            let before = layers(&mut client);
+            let has_grown = wait(|| layers(&mut client) > before);
+            server.kill();
+            return has_grown;
+        }
+        Phase::Rotation => {
+            let mut before = 0;
+            let has_turned = wait(|| {
+                let now = in_newest(&mut client, aimed);
+                now < std::mem::replace(&mut before, now)
+            });
+            server.kill();
+            return has_turned;
+        }
+    }
+    true
+}
+
+fn wait(mut is_so: impl FnMut() -> bool) -> bool {
+    (0..MOST_LOOKS).any(|_| is_so())
+}
+
+/// Items in the newest generation of a window: fewer than before when another one has begun.
+fn in_newest(client: &mut Client, window: &str) -> u64 {
+    let told = client.ask(&format!("BF.DEBUG {window}"));
+    let line = told.elements().last().map(Reply::text).unwrap_or_default();
+    let size = line.split(' ').find_map(|word| word.strip_prefix("size:"));
+    size.and_then(|size| size.parse().ok()).unwrap_or(0)
+}
+
+fn is_half_snapshot(name: &str) -> bool {
+    name.starts_with("snapshot-") && is_half(name)
+}
+
+fn is_half_log(name: &str) -> bool {
+    name.starts_with("log-") && is_half(name)
+}
+
+fn is_half(name: &str) -> bool {
+    name.strip_suffix(".tmp").is_some()
+}
+
+fn newest_log(files: &[String]) -> Option<String> {
+    let whole = files
+        .iter()
+        .filter(|name| name.starts_with("log-") && !is_half(name));
+    whole.max().cloned()
+}
+
+/// Whether the log was being switched.
+fn is_between(files: &[String], before: Option<&String>) -> bool {
+    if files.iter().any(|name| is_half_log(name)) {
+        return true;
+    }
+    let newest = newest_log(files);
+    let number = newest.as_ref().and_then(|name| name.strip_prefix("log-"));
+    let has_snapshot = number.is_some_and(|number| {
+        let name = format!("snapshot-{number}");
+        files.iter().any(|file| file.starts_with(&name))
+    });
+    newest.as_ref() > before && !has_snapshot
+}

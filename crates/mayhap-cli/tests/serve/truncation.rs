@@ -1,0 +1,144 @@
+//! The log of a real run, cut off at any byte: the server starts with what came before, or says in one line what to do.
+
+use crate::model::{Draw, Model, verify};
+use crate::process::Home;
+use crate::random::Random;
+use crate::rounds;
+use std::fs;
+use std::path::PathBuf;
+
+/// Cut at each byte of so many at the end.
+const DENSE: usize = 160;
+const STEP: usize = 97;
+/// Of a log, docs/formats/log.md.
+const HEADER: usize = 64;
+
+/// What the server held after each operation, with the number of the operation in a key.
+fn run(home: &Home) -> Vec<Model> {
+    let mut server = home.start("--fsync always");
+    let mut client = server.client();
+    let mut random = Random(7);
+    let mut states = vec![Model::new("k")];
+    for number in 1..=rounds(60, 400) {
+        let mut model = states.last().expect("one at least").clone();
+        let op = Draw { needs_reply: true }.op(&model, &mut random);
+        let replies = client.pipeline(&op.requests(&model)).expect("replies");
+        let applied = model.apply(&op, replies.last());
+        applied.unwrap_or_else(|error| panic!("{op:?}: {error}"));
+        assert!(client.ask(&format!("SET number {number}")).is_ok());
+        states.push(model);
+    }
+    server.kill();
+    states
+}
+
+/// Whether the server holds what it held at some time; how many operations it has.
+fn prefix(home: &Home, words: &str, states: &[Model]) -> Result<usize, String> {
+    let mut server = home.try_start(words)?;
+    let mut client = server.client();
+    let number = client.ask("GET number").text().parse().unwrap_or(0);
+    let told = verify(&states[number], &mut client).or_else(|error| {
+        // The next one was done, and its number was not set.
+        let next = states.get(number + 1).ok_or("there is none after it")?;
+        verify(next, &mut client).map_err(|other| format!("{error}; {other}"))
+    });
+    told.unwrap_or_else(|error| panic!("after {number} operations: {error}"));
+    // It takes changes again.
+    assert!(client.ask("SET number x").is_ok());
+    server.kill();
+    Ok(number)
+}
+
+/// A log of a real run, which is put back as it was, or not quite.
+struct Damaged {
+    home: Home,
+    states: Vec<Model>,
+    files: Vec<String>,
+    path: PathBuf,
+    whole: Vec<u8>,
+    refused: usize,
+}
+
+impl Damaged {
+    fn new() -> Self {
+        let home = Home::new();
+        let states = run(&home);
+        let files = home.files();
+        let log = files.iter().find(|name| name.starts_with("log-"));
+        let path = home.store().join(log.expect("a log"));
+        let whole = fs::read(&path).expect("the log");
+        Self {
+            home,
+            states,
+            files,
+            path,
+            whole,
+            refused: 0,
+        }
+    }
+
+    /// How many operations there are with these bytes as the log, after a refusal with the loss accepted.
+    fn operations(&mut self, what: &str, bytes: &[u8]) -> usize {
+        // What else there is, such as a new log after a loss, is not of this run.
+        for name in self.home.files() {
+            if !self.files.contains(&name) {
+                fs::remove_file(self.home.store().join(name)).expect("removed");
+            }
+        }
+        fs::write(&self.path, bytes).expect("damaged");
+        let said = match prefix(&self.home, "", &self.states) {
+            Ok(number) => return number,
+            Err(said) => said,
+        };
+        self.refused += 1;
+        let is_line = said.lines().count() == 2 && said.starts_with("mayhap: ");
+        assert!(is_line, "{what}: {said}");
+        if bytes.len() < HEADER {
+            // It is renamed into its place when it has a header: without one there is nothing to accept.
+            assert!(said.contains("restore the folder"), "{what}: {said}");
+            return 0;
+        }
+        assert!(said.contains("--accept-loss"), "{what}: {said}");
+        let number = prefix(&self.home, "--accept-loss", &self.states);
+        number.unwrap_or_else(|said| panic!("{what}, loss accepted: {said}"))
+    }
+}
+
+#[test]
+fn a_log_that_is_cut_off_is_a_clean_prefix_or_a_clear_word() {
+    let mut damaged = Damaged::new();
+    let whole = damaged.whole.clone();
+    let mut lengths: Vec<usize> = (0..whole.len()).step_by(STEP).collect();
+    lengths.extend([1, HEADER - 1, HEADER]);
+    lengths.extend(whole.len().saturating_sub(DENSE)..=whole.len());
+    lengths.sort_unstable();
+    lengths.dedup();
+    let (mut last, cuts) = (0, lengths.len());
+    for length in lengths {
+        let number = damaged.operations(&format!("{length} bytes"), &whole[..length]);
+        assert!(
+            number >= last,
+            "{length} bytes have {number} operations, fewer have {last}"
+        );
+        last = number;
+    }
+    assert_eq!(last, damaged.states.len() - 1);
+    let refused = damaged.refused;
+    eprintln!(
+        "{} bytes of log, {cuts} cuts, {refused} were refused",
+        whole.len()
+    );
+}
+
+#[test]
+fn a_log_that_is_damaged_before_its_end_is_refused_and_can_be_given_up() {
+    let mut damaged = Damaged::new();
+    let whole = damaged.whole.clone();
+    for place in (HEADER..whole.len() - DENSE).step_by(3 * STEP) {
+        let mut bytes = whole.clone();
+        bytes[place] ^= 0x10;
+        let number = damaged.operations(&format!("byte {place}"), &bytes);
+        assert!(number < damaged.states.len() - 1, "byte {place}");
+    }
+    assert!(damaged.refused > 5, "{}", damaged.refused);
+}
