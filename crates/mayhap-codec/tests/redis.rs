@@ -487,3 +487,103 @@ fn headers_with_any_bit_flipped_are_refused_or_still_answer() {
         }
     }
 }
+
+#[test]
+fn many_keys_are_asked_and_put_in_as_one_by_one() {
+    // In cache and far larger; the first grows on the way.
+    for capacity in [50, 4_000_000] {
+        let mut many = Bloom::reserve(0.01, capacity, Some(2)).unwrap();
+        let mut single = many.clone();
+        let keys: Vec<String> = (0..3000_u32).map(|n| (n * n % 2003).to_string()).collect();
+        let keys: Vec<&[u8]> = keys.iter().map(String::as_bytes).collect();
+        for keys in keys.chunks(25) {
+            let told: Vec<bool> = keys
+                .iter()
+                .map(|key| single.try_insert(key).unwrap())
+                .collect();
+            let mut is_new = vec![true; keys.len()];
+            if many.keys_until_growth() >= keys.len() as u64 {
+                many.insert_each_telling(keys, &mut is_new);
+            } else {
+                for (key, is_new) in keys.iter().zip(&mut is_new) {
+                    *is_new = many.try_insert(key).unwrap();
+                }
+            }
+            assert_eq!(is_new, told);
+        }
+        assert!(many == single);
+        let mut found = vec![false; keys.len()];
+        many.contains_each(&keys, &mut found);
+        assert!(found.iter().all(|&found| found));
+        let strangers: Vec<String> = (5000..9000).map(|n| n.to_string()).collect();
+        let mut found = vec![true; strangers.len()];
+        many.contains_each(&strangers, &mut found);
+        for (key, found) in strangers.iter().zip(found) {
+            assert_eq!(many.contains(key.as_bytes()), found);
+        }
+    }
+}
+
+#[test]
+fn a_limit_refuses_what_would_pass_it_and_changes_nothing() {
+    assert!(Bloom::reserve_within(0.01, 10_000, Some(2), 5000).is_err());
+    let mut filter = Bloom::reserve_within(0.01, 100, Some(2), 5000).unwrap();
+    let mut table = Cuckoo::reserve(64, 2, 20, 1).unwrap();
+    let (mut refused_bloom, mut refused_cuckoo) = (0, 0);
+    for number in 0..5000 {
+        let key = number.to_string();
+        let before = (filter.clone(), table.clone());
+        if let Err(full) = filter.try_insert_within(key.as_bytes(), 5000) {
+            assert!(matches!(full, Full::Memory { .. }) && filter == before.0);
+            refused_bloom += 1;
+        }
+        if let Err(full) = table.try_insert_within(key.as_bytes(), 1000) {
+            assert!(matches!(full, Full::Memory { .. }) && table == before.1);
+            refused_cuckoo += 1;
+        }
+    }
+    assert!(refused_bloom > 1000 && refused_cuckoo > 1000);
+}
+
+#[test]
+fn unions_hold_the_keys_of_both_and_name_what_differs() {
+    let filled = |from: u32, to: u32| {
+        let mut filter = Bloom::reserve(0.01, 50, Some(2)).unwrap();
+        for number in from..to {
+            filter.try_insert(number.to_string().as_bytes()).unwrap();
+        }
+        filter
+    };
+    let (short, long) = (filled(0, 40), filled(20, 600));
+    for (first, second) in [(&short, &long), (&long, &short)] {
+        let mut union = first.clone();
+        assert_eq!(union.union_with(second), Ok(()));
+        assert!((0..600).all(|number: u32| union.contains(number.to_string().as_bytes())));
+        // Still one that can be carried over.
+        assert_eq!(bloom::decode(&bloom::encode(&union)), Ok(union));
+    }
+    let mut ours = short.clone();
+    for (other, field) in [
+        (Bloom::reserve(0.02, 50, Some(2)), "error rate"),
+        (Bloom::reserve(0.01, 51, Some(2)), "capacity"),
+        (Bloom::reserve(0.01, 50, Some(3)), "expansion"),
+        (Bloom::reserve(0.01, 50, None), "options"),
+    ] {
+        assert_eq!(ours.union_with(&other.unwrap()), Err(field));
+        assert!(ours == short);
+    }
+}
+
+#[test]
+fn a_string_of_a_module_is_dumped_and_read() {
+    let limits = limits();
+    let bytes = [7; 1000];
+    let payload = dump::of_string(b"mayhap-bf", 3, &bytes, 12);
+    let names = [b"mayhap-cf", b"mayhap-bf"];
+    let value = dump::string_of(&payload, &names, limits).unwrap().unwrap();
+    assert_eq!((value.name, value.version), (b"mayhap-bf", 3));
+    assert!(*value.bytes == bytes);
+    assert_eq!(dump::string_of(&payload, &names[..1], limits), Ok(None));
+    assert!(dump::string_of(&payload[1..], &names, limits).is_err());
+    assert!(dump::decode(&payload, limits).is_err());
+}

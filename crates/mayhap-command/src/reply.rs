@@ -63,8 +63,7 @@ impl Reply {
             Self::Simple(text) => line(out, b'+', text),
             Self::Error(text) => line(out, b'-', text),
             Self::Integer(number) => line(out, b':', number),
-            Self::Boolean(yes) if is_new => line(out, b'#', if *yes { 't' } else { 'f' }),
-            Self::Boolean(yes) => line(out, b':', i32::from(*yes)),
+            Self::Boolean(yes) => out.extend_from_slice(boolean(*yes, protocol)),
             Self::Refused if is_new => out.extend_from_slice(b"#f\r\n"),
             Self::Refused => out.extend_from_slice(b":-1\r\n"),
             Self::Double(number) if is_new => line(out, b',', number),
@@ -79,14 +78,9 @@ impl Reply {
             }
             Self::Booleans(answers) => {
                 line(out, b'*', answers.len());
-                let (yes, no) = if is_new {
-                    (b"#t\r\n", b"#f\r\n")
-                } else {
-                    (b":1\r\n", b":0\r\n")
-                };
                 out.reserve(4 * answers.len());
                 for &answer in answers {
-                    out.extend_from_slice(if answer { yes } else { no });
+                    out.extend_from_slice(boolean(answer, protocol));
                 }
             }
             Self::Fields(fields) => {
@@ -110,6 +104,16 @@ impl Reply {
                 value.write(protocol, out);
             }
         }
+    }
+}
+
+/// Most replies are of this kind, and formatting would take longer than the question.
+fn boolean(yes: bool, protocol: Protocol) -> &'static [u8; 4] {
+    match (protocol, yes) {
+        (Protocol::Resp3, true) => b"#t\r\n",
+        (Protocol::Resp3, false) => b"#f\r\n",
+        (Protocol::Resp2, true) => b":1\r\n",
+        (Protocol::Resp2, false) => b":0\r\n",
     }
 }
 

@@ -5,6 +5,7 @@
 //! Checksums would stop both at the door, so that bodies of formats that have some set them right first (`seal.rs`).
 
 mod clickhouse;
+mod command;
 mod container;
 mod door;
 mod hadoop;
@@ -78,6 +79,17 @@ pub const TARGETS: &[Target] = &[
             ("clickhouse-ngrambf_v1", ".bin"),
             ("clickhouse-tokenbf_v1", ".bin"),
         ],
+    ),
+    target(
+        "command_chunks",
+        command::chunks,
+        &[("slots", ".load"), ("redisbloom", ".chunks.bin")],
+    ),
+    target("command_image", command::image, &[("slots", ".slot")]),
+    target(
+        "command_restore",
+        command::restore,
+        &[("slots", ".dump"), ("redisbloom", ".dump.bin")],
     ),
     target("guava", plain::guava, &[("guava", ".bin")]),
     target(

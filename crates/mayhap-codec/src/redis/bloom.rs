@@ -175,6 +175,44 @@ impl Bloom {
         }
     }
 
+    /// How many more keys fit before the filter grows, or is full.
+    pub fn keys_until_growth(&self) -> u64 {
+        let newest = self.newest();
+        newest.shape.capacity.saturating_sub(newest.items)
+    }
+
+    /// [`try_insert`](Self::try_insert) for many keys for which there is room ([`keys_until_growth`](Self::keys_until_growth)), faster:
+    /// tells of each whether it was surely new.
+    ///
+    /// # Panics
+    /// When `keys` and `is_new` differ in length.
+    pub fn insert_each_telling(&mut self, keys: &[&[u8]], is_new: &mut [bool]) {
+        debug_assert!(keys.len() as u64 <= self.keys_until_growth());
+        let (newest, older) = self.layers.split_last_mut().expect("a chain has a layer");
+        if older.is_empty() {
+            newest.insert_each_telling(keys, is_new);
+        } else {
+            let mut known = vec![false; keys.len()];
+            let mut more = vec![false; keys.len()];
+            for layer in older.iter().rev() {
+                layer.filter().contains_each(keys, &mut more);
+                for (known, more) in known.iter_mut().zip(&more) {
+                    *known |= more;
+                }
+            }
+            let absent = keys.iter().zip(&known).filter(|(_, known)| !**known);
+            let absent: Vec<&[u8]> = absent.map(|(key, _)| *key).collect();
+            more.truncate(absent.len());
+            newest.insert_each_telling(&absent, &mut more);
+            let mut told = more.into_iter();
+            for (is_new, known) in is_new.iter_mut().zip(known) {
+                *is_new = !known && told.next().unwrap_or(false);
+            }
+        }
+        let new = is_new.iter().filter(|&&new| new).count() as u64;
+        self.items = self.items.saturating_add(new);
+    }
+
     /// Makes this filter hold the keys of both, layer by layer; layers that only the other has are taken over.
     ///
     /// # Errors

@@ -226,6 +226,12 @@ impl Layer {
         new
     }
 
+    pub(super) fn insert_each_telling(&mut self, keys: &[&[u8]], is_new: &mut [bool]) {
+        self.filter.insert_each_telling(keys, is_new);
+        let new = is_new.iter().filter(|&&new| new).count() as u64;
+        self.items = self.items.saturating_add(new);
+    }
+
     /// Takes in the keys of a layer of the same shape. What both have is counted once, as far as the bits tell.
     pub(super) fn union_with(&mut self, other: &Self) {
         if self.filter.union_with(&other.filter).is_err() {

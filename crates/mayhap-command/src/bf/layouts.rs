@@ -7,7 +7,7 @@ use crate::{Bloom, Context, DecodeError, Layout, Limits, Reply, image, not_made}
 use mayhap::{Full, HashScheme, Timestamp};
 use mayhap_codec::redis::{self, BloomInfo, ChunkError};
 
-/// How many items are asked about before any of the absent ones goes in.
+/// How many items go in together.
 const CHUNK: usize = 128;
 
 /// What came of adding some items.
@@ -158,20 +158,16 @@ impl Bloom {
     }
 }
 
-/// All are asked for together, and what is in stays in: only the others go one by one, with their bits at hand.
+/// As long as there is room for certain, many at a time; near growth and fullness one by one.
 fn add_each(filter: &mut redis::Bloom, items: &[&[u8]], most_bytes: u64) -> Added {
     let mut added = Added::for_items(items.len());
-    let mut found = [false; CHUNK];
     for items in items.chunks(CHUNK) {
-        let found = &mut found[..items.len()];
-        filter.contains_each(items, found);
-        for (item, &mut found) in items.iter().zip(found) {
-            let answer = if found {
-                Ok(false)
-            } else {
-                filter.try_insert_within(item, most_bytes)
-            };
-            if !added.next(answer) {
+        if items.len() as u64 <= filter.keys_until_growth() {
+            filter.insert_each_telling(items, added.more(items.len()));
+            continue;
+        }
+        for item in items {
+            if !added.next(filter.try_insert_within(item, most_bytes)) {
                 return added;
             }
         }

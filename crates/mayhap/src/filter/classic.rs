@@ -193,6 +193,47 @@ impl ClassicBloom {
         );
     }
 
+    /// Inserts many keys and tells of each whether it was surely new, as one by one, and faster when the filter is larger than a
+    /// core's cache.
+    ///
+    /// # Panics
+    /// When `keys` and `is_new` differ in length; on a filter made by [`ClassicBloom::for_hashes`].
+    pub fn insert_each_telling(&mut self, keys: &[impl AsRef<[u8]>], is_new: &mut [bool]) {
+        assert_eq!(
+            keys.len(),
+            is_new.len(),
+            "one place in `is_new` for every key"
+        );
+        if self.size_bytes() <= CACHED_BYTES || self.scheme.is_native() {
+            for (key, is_new) in keys.iter().zip(is_new) {
+                *is_new = self.insert(key);
+            }
+            return;
+        }
+        is_new.fill(false);
+        let (walk, probes) = (self.walk, self.walk.len());
+        // Positions come key by key.
+        let mut told = is_new.iter_mut();
+        let mut current = told.next();
+        let mut left = probes;
+        ahead::visit_each(
+            probes,
+            keys,
+            &mut (&mut self.bits, |is_new: bool| {
+                if left == 0 {
+                    (current, left) = (told.next(), probes);
+                }
+                left -= 1;
+                if let Some(current) = &mut current {
+                    **current |= is_new;
+                }
+            }),
+            |key| walk.foreign_probes(key.as_ref()),
+            |(bits, _), at| prefetch(bits.place(at)),
+            |(bits, tell), at| tell(bits.set(at)),
+        );
+    }
+
     /// Clears one bit: **all keys that have it are lost**. For filters that are retouched; a lost key is a wrong "no".
     ///
     /// # Panics

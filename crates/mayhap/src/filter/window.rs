@@ -3,7 +3,7 @@
 //! Time is an argument: the crate reads no clock. Sizes are in `plan/window.rs`.
 
 use super::bloom::Bloom;
-use crate::plan::{WindowPlan, check_growth};
+use crate::plan::{BloomPlan, WindowPlan, check_growth};
 use crate::simd::Table;
 use crate::{Full, HashScheme, KeyHash, PlanError, SipKey};
 use alloc::vec::Vec;
@@ -13,7 +13,7 @@ use core::time::Duration;
 /// How many layers are asked together: the nine that are live in a window of eight slices, and some that bursts have opened.
 const GROUP: usize = 16;
 
-/// Layers of a generation that are taken from outside. Each has half the rate of the one before: few plans have so many.
+/// Layers of a generation. Each has half the rate of the one before: few plans have so many.
 const MOST_LAYERS: usize = 64;
 
 /// A moment, in milliseconds from any beginning that the caller keeps to, such as 1970.
@@ -253,9 +253,11 @@ impl WindowBloom {
                     self.rotate();
                 }
                 Burst::Overflow => {
-                    let next = self.plan.layer(generation.layers.len() as u32);
+                    let layer = self
+                        .next_layer(generation)
+                        .map(|plan| Bloom::from_plan(plan, self.scheme));
                     // Without memory for it the key goes into the full one, and the estimates tell.
-                    if let Ok(layer) = next.and_then(|plan| Bloom::from_plan(plan, self.scheme)) {
+                    if let Some(Ok(layer)) = layer {
                         self.generations[(slice % count) as usize].open(layer);
                     }
                 }
@@ -267,11 +269,10 @@ impl WindowBloom {
     }
 
     /// As [`WindowBloom::insert_hash`], for callers with a limit: refused when a burst needs another layer and the filter would
-    /// take more than `most_bytes` then, there is no memory for it, or it would be too strict. What is not refused goes in as
-    /// without a limit.
+    /// take more than `most_bytes` then, or there is no memory for it. What is not refused goes in as without a limit.
     ///
     /// # Errors
-    /// When there is no other layer to be had. Nothing is changed then.
+    /// When there is no memory for another layer. Nothing is changed then.
     pub fn try_insert_hash_within(
         &mut self,
         hash: KeyHash,
@@ -283,24 +284,31 @@ impl WindowBloom {
         let generation = &self.generations[at];
         let is_crowded =
             generation.slice == slice && generation.is_full() && !generation.contains(hash);
-        if is_crowded && self.burst == Burst::Overflow {
-            let count = generation.layers.len();
-            let next = self.plan.layer(count as u32).ok();
-            let next = next.filter(|_| count < MOST_LAYERS);
-            let held = self.size_bytes();
-            let size_bytes = next.map_or(u64::MAX, |next| held.saturating_add(next.size_bytes()));
+        let next = match self.burst {
+            Burst::Overflow if is_crowded => self.next_layer(generation),
+            _ => None,
+        };
+        let known = self.contains_hash(hash, now);
+        if let Some(next) = next {
+            let size_bytes = self.size_bytes().saturating_add(next.size_bytes());
             let refused = Full::Memory { size_bytes };
-            let layer = next
-                .filter(|_| size_bytes <= most_bytes)
-                .and_then(|next| Bloom::from_plan(next, self.scheme).ok());
-            let known = self.contains_hash(hash, now);
-            let layers = &mut self.generations[at].layers;
-            layers.try_reserve(1).map_err(|_| refused)?;
-            self.generations[at].open(layer.ok_or(refused)?);
-            self.insert_hash(hash, now);
-            return Ok(!known);
+            if size_bytes > most_bytes {
+                return Err(refused);
+            }
+            let layer = Bloom::from_plan(next, self.scheme).map_err(|_| refused)?;
+            let generation = &mut self.generations[at];
+            generation.layers.try_reserve(1).map_err(|_| refused)?;
+            generation.open(layer);
         }
-        Ok(self.insert_hash(hash, now))
+        self.insert_hash(hash, now);
+        Ok(!known)
+    }
+
+    /// The plan of the layer that a burst opens; none where it would be too strict, or one too many.
+    fn next_layer(&self, generation: &Generation) -> Option<BloomPlan> {
+        let count = generation.layers.len();
+        let next = self.plan.layer(count as u32).ok();
+        next.filter(|_| count < MOST_LAYERS)
     }
 
     /// Puts stored bytes over those of a layer, counted over all generations, as [`Bloom::overwrite`].

@@ -22,6 +22,7 @@ mod retouched;
 mod shared;
 mod together;
 mod window;
+mod within;
 
 use mayhap::KeyHash;
 

@@ -1,0 +1,163 @@
+//! A host of the smallest kind: keys, a log of what was passed on, and the few commands of Redis's own that tests need.
+
+#![allow(dead_code, reason = "each test binary uses a part of it")]
+
+use mayhap::{SipKey, Timestamp};
+use mayhap_command::{Command, Config, Context, PassedOn, Reply, Slot, find};
+use std::collections::BTreeMap;
+
+pub(crate) type Words = Vec<Vec<u8>>;
+
+pub(crate) struct Host {
+    pub(crate) keys: BTreeMap<Vec<u8>, Slot>,
+    pub(crate) config: Config,
+    pub(crate) secret: SipKey,
+    pub(crate) now: Timestamp,
+    pub(crate) most_bytes: u64,
+    /// What was passed on, with its time.
+    pub(crate) log: Vec<(Timestamp, Words)>,
+}
+
+impl Host {
+    pub(crate) fn new(config: Config) -> Self {
+        Self {
+            keys: BTreeMap::new(),
+            config,
+            secret: SipKey::new([7; 16]),
+            now: Timestamp(1_000_000),
+            most_bytes: 1 << 30,
+            log: Vec::new(),
+        }
+    }
+
+    pub(crate) fn run(&mut self, words: &[&[u8]]) -> Reply {
+        if find(words[0]).is_none() {
+            return self.own(words);
+        }
+        let command = match Command::parse(words, &self.config) {
+            Ok(command) => command,
+            Err(reply) => return reply,
+        };
+        let context = Context {
+            config: &self.config,
+            now: self.now,
+            secret: self.secret,
+            most_bytes: self.most_bytes,
+        };
+        let key = command.key().to_vec();
+        let mut slot = self.keys.remove(&key).unwrap_or_default();
+        let reply = match &command {
+            Command::Ask(ask) => ask.ask(&slot, &context),
+            Command::Change(change) => {
+                let sources = change.sources().iter();
+                let sources =
+                    sources.map(|&source| self.keys.get(source).unwrap_or(&Slot::Missing));
+                let sources: Vec<&Slot> = sources.collect();
+                let outcome = change.apply(&mut slot, &sources, &context);
+                match outcome.passed_on {
+                    PassedOn::Nothing => {}
+                    PassedOn::AsItCame => self.note(words),
+                    PassedOn::Instead(commands) => {
+                        self.log
+                            .extend(commands.into_iter().map(|words| (self.now, words)));
+                    }
+                }
+                outcome.reply
+            }
+        };
+        if !matches!(slot, Slot::Missing) {
+            self.keys.insert(key, slot);
+        }
+        reply
+    }
+
+    fn note(&mut self, words: &[&[u8]]) {
+        let words = words.iter().map(|word| word.to_vec()).collect();
+        self.log.push((self.now, words));
+    }
+
+    fn own(&mut self, words: &[&[u8]]) -> Reply {
+        match words[0].to_ascii_uppercase().as_slice() {
+            b"SET" => {
+                self.note(words);
+                self.keys.insert(words[1].to_vec(), Slot::Other);
+                Reply::OK
+            }
+            b"DEL" => {
+                self.note(words);
+                let gone = words[1..]
+                    .iter()
+                    .filter(|key| self.keys.remove(**key).is_some());
+                Reply::Integer(gone.map(|_| 1).sum())
+            }
+            b"TYPE" => {
+                let slot = self.keys.get(words[1]).unwrap_or(&Slot::Missing);
+                Reply::Simple(slot.type_name().into())
+            }
+            b"RENAME" => match self.keys.remove(words[1]) {
+                None => Reply::error("ERR no such key"),
+                Some(slot) => {
+                    self.note(words);
+                    self.keys.insert(words[2].to_vec(), slot);
+                    Reply::OK
+                }
+            },
+            other => panic!("{} is not known", String::from_utf8_lossy(other)),
+        }
+    }
+
+    /// The same commands from text.
+    pub(crate) fn say(&mut self, line: &str) -> Reply {
+        let words: Vec<&[u8]> = line.split(' ').map(str::as_bytes).collect();
+        self.run(&words)
+    }
+
+    /// Does again what was passed on elsewhere.
+    pub(crate) fn replay(&mut self, log: &[(Timestamp, Words)]) {
+        for (now, words) in log {
+            self.now = *now;
+            let words: Vec<&[u8]> = words.iter().map(Vec::as_slice).collect();
+            self.run(&words);
+        }
+    }
+
+    /// Every key with its image.
+    pub(crate) fn images(&self) -> BTreeMap<Vec<u8>, Vec<u8>> {
+        let keys = self.keys.iter();
+        keys.map(|(key, slot)| (key.clone(), slot.encode()))
+            .collect()
+    }
+}
+
+/// Random numbers, the same for ever.
+pub(crate) struct Random(u64);
+
+impl Random {
+    pub(crate) fn new(seed: u64) -> Self {
+        Self(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1)
+    }
+
+    pub(crate) fn number(&mut self) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0.wrapping_mul(0x2545_f491_4f6c_dd1d) >> 16
+    }
+
+    pub(crate) fn below(&mut self, range: u64) -> u64 {
+        self.number() % range
+    }
+
+    pub(crate) fn choose<T: Copy>(&mut self, of: &[T]) -> T {
+        of[self.below(of.len() as u64) as usize]
+    }
+
+    pub(crate) fn one_in(&mut self, count: u64) -> bool {
+        self.below(count) == 0
+    }
+}
+
+/// Whether the long versions are asked for.
+pub(crate) fn soak() -> bool {
+    std::env::var_os("MAYHAP_SOAK").is_some()
+}

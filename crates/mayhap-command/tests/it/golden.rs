@@ -1,0 +1,110 @@
+//! Images, dumps and headers as they were first written: `golden/slots/` is read for ever, and written the same by the same commands.
+
+use crate::host::Host;
+use mayhap::{SipKey, Timestamp};
+use mayhap_command::{Config, Layout, Limits, Reply, Slot};
+use std::path::{Path, PathBuf};
+
+fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../golden/slots")
+}
+
+/// Compares with the file of that name; writes it, when there is none and somebody asks for that.
+fn check(name: &str, bytes: &[u8]) {
+    let path = folder().join(name);
+    if !path.exists() && std::env::var_os("MAYHAP_WRITE_GOLDEN").is_some() {
+        std::fs::create_dir_all(folder()).expect("a folder");
+        std::fs::write(&path, bytes).expect("a file");
+    }
+    let golden = std::fs::read(&path).expect("a golden file: it is never changed");
+    assert!(
+        golden == bytes,
+        "{name} would be written in another way now"
+    );
+}
+
+/// A filter of every kind.
+fn host() -> Host {
+    let mut host = Host::new(Config::default());
+    host.secret = SipKey::new(*b"a key for golden");
+    host.now = Timestamp(1_700_000_000_000);
+    for line in [
+        "BF.RESERVE fixed 0.01 20 NONSCALING",
+        "BF.RESERVE growing 0.001 5 EXPANSION 4",
+        "BF.WINDOW window 0.1 8 60",
+        "CF.RESERVE cuckoo-fixed 20 EXPANSION 0 BUCKETSIZE 4 MAXITERATIONS 50",
+        "CF.RESERVE cuckoo-growing 4 EXPANSION 3 ERROR 0.02",
+        "CBF.RESERVE counting 0.05 10",
+    ] {
+        assert_eq!(host.say(line), Reply::OK, "{line}");
+    }
+    host.config.layout = Layout::RedisBloom;
+    host.say("BF.RESERVE theirs 0.01 4");
+    host.say("CF.RESERVE cuckoo-theirs 4");
+    for number in 0..12 {
+        host.now = Timestamp(host.now.0 + 1000);
+        for key in ["fixed", "growing", "window", "theirs"] {
+            host.say(&format!("BF.ADD {key} {number}"));
+        }
+        for key in ["cuckoo-fixed", "cuckoo-growing", "cuckoo-theirs"] {
+            host.say(&format!("CF.ADD {key} {number}"));
+        }
+        host.say(&format!("CBF.ADD counting {}", number % 8));
+    }
+    for key in ["cuckoo-fixed", "cuckoo-growing", "cuckoo-theirs"] {
+        host.say(&format!("CF.ADD {key} 5"));
+        host.say(&format!("CF.DEL {key} 3"));
+    }
+    host
+}
+
+#[test]
+fn what_was_written_first_is_written_still() {
+    let mut host = host();
+    for (key, slot) in host.keys.clone() {
+        let name = String::from_utf8(key).expect("a name");
+        check(&format!("{name}.slot"), &slot.encode());
+        check(&format!("{name}.dump"), &slot.dump(12));
+        let family = match slot {
+            Slot::Bloom(_) => "BF",
+            Slot::Cuckoo(_) => "CF",
+            _ => continue,
+        };
+        let Reply::Array(parts) = host.say(&format!("{family}.SCANDUMP {name} 0")) else {
+            panic!("a header");
+        };
+        let Reply::Bulk(header) = &parts[1] else {
+            panic!("a header");
+        };
+        // For fuzzing: a header, and a chunk of one byte.
+        let mut load = header.clone();
+        load.extend_from_slice(&[1, 2, 0, 0xff, 4]);
+        check(&format!("{name}.load"), &load);
+    }
+}
+
+#[test]
+fn what_was_written_first_is_read_still() {
+    let mut host = host();
+    let mut files = 0;
+    for entry in folder().read_dir().expect("the folder") {
+        let path = entry.expect("an entry").path();
+        let bytes = std::fs::read(&path).expect("a file");
+        let limits = Limits::default();
+        let slot = match path.extension().and_then(|ending| ending.to_str()) {
+            Some("slot") => Slot::decode(&bytes, limits),
+            Some("dump") => Slot::restore(&bytes, limits),
+            _ => continue,
+        };
+        host.keys.insert(b"k".to_vec(), slot.expect("a filter"));
+        let family = match &host.keys[b"k".as_slice()] {
+            Slot::Bloom(_) => "BF",
+            Slot::Cuckoo(_) => "CF",
+            _ => "CBF",
+        };
+        let reply = host.say(&format!("{family}.MEXISTS k 0 1 5 7"));
+        assert_eq!(reply, Reply::Booleans(vec![true; 4]), "{}", path.display());
+        files += 1;
+    }
+    assert_eq!(files, 16);
+}

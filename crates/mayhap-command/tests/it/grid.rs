@@ -1,0 +1,185 @@
+//! Every command with every kind of argument on every kind of key: no panic, bounded memory, and errors leave everything as it was.
+
+use crate::host::Host;
+use mayhap_command::{COMMANDS, Config, Layout, PassedOn, Reply, Slot};
+use mayhap_command::{Command, Context};
+
+/// Words that programs have tripped over.
+const WORDS: [&str; 27] = [
+    "0",
+    "1",
+    "-1",
+    "2",
+    "100",
+    "255",
+    "256",
+    "32768",
+    "65536",
+    "1073741824",
+    "1073741825",
+    "4294967296",
+    "9223372036854775807",
+    "-9223372036854775808",
+    "18446744073709551616",
+    "0.01",
+    "0.99",
+    "1e-300",
+    "1e308",
+    "nan",
+    "inf",
+    "-inf",
+    "",
+    "ITEMS",
+    "NONSCALING",
+    "EXPANSION",
+    "ERROR",
+];
+
+/// What one filter may take here.
+const MOST_BYTES: u64 = 1 << 20;
+
+/// A host with a key of every kind, in states that matter: empty, filled, grown, full, half loaded.
+fn kinds() -> Vec<Slot> {
+    let mut host = Host::new(Config::default());
+    for layout in [Layout::Native, Layout::RedisBloom] {
+        host.config.layout = layout;
+        let name = format!("{layout:?}");
+        host.say(&format!("BF.RESERVE {name}-empty 0.01 10"));
+        host.say(&format!("BF.RESERVE {name}-full 0.01 2 NONSCALING"));
+        host.say(&format!("CF.RESERVE {name}-fixed 4 EXPANSION 0"));
+        host.say(&format!("CF.RESERVE {name}-cf 4 EXPANSION 2"));
+        for number in 0..60 {
+            host.say(&format!("BF.ADD {name}-full {number}"));
+            host.say(&format!("CF.ADD {name}-fixed {number}"));
+            host.say(&format!("CF.ADD {name}-cf {number}"));
+            host.say(&format!("BF.ADD {name}-grown {number}"));
+        }
+    }
+    host.say("BF.WINDOW window 0.01 10 1");
+    host.say("BF.MADD window a b c d e f g");
+    host.say("CBF.RESERVE counting 0.01 10");
+    host.say("CBF.MADD counting 1 2 100");
+    let Reply::Array(parts) = host.say("CF.SCANDUMP Native-cf 0") else {
+        panic!("a header");
+    };
+    let Reply::Bulk(header) = &parts[1] else {
+        panic!("a header");
+    };
+    assert_eq!(
+        host.run(&[b"CF.LOADCHUNK", b"loading", b"1", header]),
+        Reply::OK
+    );
+    host.say("SET other x");
+    let mut slots: Vec<Slot> = host.keys.into_values().collect();
+    slots.push(Slot::Missing);
+    slots
+}
+
+/// Calls `say` with the words of every command, in every combination of up to three arguments.
+fn each_line(mut say: impl FnMut(&[&[u8]])) {
+    for command in &COMMANDS {
+        let mut lines: Vec<Vec<&str>> = vec![vec![command.name], vec![command.name, "k"]];
+        for one in WORDS {
+            lines.push(vec![command.name, "k", one]);
+            for two in WORDS {
+                lines.push(vec![command.name, "k", one, two]);
+                for option in ["EXPANSION", "NONSCALING", "BUCKETSIZE", "ERROR", "7"] {
+                    lines.push(vec![command.name, "k", one, two, option]);
+                }
+            }
+        }
+        for value in WORDS {
+            for option in [
+                "EXPANSION",
+                "ERROR",
+                "CAPACITY",
+                "BUCKETSIZE",
+                "MAXITERATIONS",
+            ] {
+                lines.push(vec![command.name, "k", "0.01", "100", option, value]);
+                lines.push(vec![command.name, "k", "100", option, value]);
+                lines.push(vec![command.name, "k", option, value, "ITEMS", "x", "y"]);
+            }
+            lines.push(vec![command.name, "k", "0.01", value, "5"]);
+            lines.push(vec![command.name, "k", value, "100", "5"]);
+        }
+        for line in lines {
+            let words: Vec<&[u8]> = line.iter().map(|word| word.as_bytes()).collect();
+            say(&words);
+        }
+    }
+}
+
+#[test]
+fn every_command_survives_every_argument_on_every_kind_of_key() {
+    let slots = kinds();
+    let mut images: Vec<Vec<u8>> = Vec::new();
+    for slot in &slots {
+        images.push(slot.encode());
+    }
+    let (mut said, mut refused) = (0, 0);
+    for layout in [Layout::Native, Layout::RedisBloom] {
+        let config = Config {
+            layout,
+            ..Config::default()
+        };
+        let context = Context {
+            config: &config,
+            now: mayhap::Timestamp(1_000_500),
+            secret: mayhap::SipKey::new([7; 16]),
+            most_bytes: MOST_BYTES,
+        };
+        each_line(|words| {
+            let command = match Command::parse(words, &config) {
+                Ok(command) => command,
+                Err(reply) => {
+                    assert!(reply.is_error(), "{words:?}");
+                    refused += 1;
+                    return;
+                }
+            };
+            for (slot, image) in slots.iter().zip(&images) {
+                said += 1;
+                let change = match &command {
+                    Command::Ask(ask) => {
+                        ask.ask(slot, &context);
+                        continue;
+                    }
+                    Command::Change(change) => change,
+                };
+                let mut changed = slot.clone();
+                let sources = vec![slot; change.sources().len()];
+                let outcome = change.apply(&mut changed, &sources, &context);
+                assert!(changed.size_bytes() <= 2 * MOST_BYTES, "{words:?}");
+                if outcome.passed_on == PassedOn::Nothing {
+                    let same = changed == *slot;
+                    assert!(same, "{words:?} changed what it did not pass on");
+                } else if outcome.reply.is_error() {
+                    assert_eq!(
+                        changed.encode(),
+                        *image,
+                        "{words:?} failed and changed something"
+                    );
+                }
+            }
+        });
+    }
+    assert!(said > 500_000 && refused > 10_000, "{said} {refused}");
+}
+
+#[test]
+fn as_many_words_as_a_command_takes_and_no_other_number() {
+    let config = Config::default();
+    for command in &COMMANDS {
+        for count in 1..10 {
+            let mut words: Vec<&[u8]> = vec![b"1"; count];
+            words[0] = command.name.as_bytes();
+            let is_refused = match Command::parse(&words, &config) {
+                Err(Reply::Error(text)) => text.starts_with("ERR wrong number of arguments for '"),
+                _ => false,
+            };
+            let is_outside = !(command.fewest..=command.most).contains(&count);
+            assert!(is_refused || !is_outside, "{} with {count}", command.name);
+        }
+    }
+}

@@ -1,0 +1,301 @@
+//! Slots as bytes: what is written is read as the same, and what was not written by us is refused or a filter that still answers.
+
+use crate::host::{Host, Random, soak};
+use mayhap::Timestamp;
+use mayhap_command::{Config, Layout, Limits, Reply, Slot};
+
+const LIMITS: Limits = Limits {
+    most_bytes: 1 << 20,
+};
+
+/// Filters of all kinds, small and grown.
+fn slots() -> Vec<Slot> {
+    let mut host = Host::new(Config::default());
+    for layout in [Layout::Native, Layout::RedisBloom] {
+        host.config.layout = layout;
+        let name = format!("{layout:?}");
+        host.say(&format!("BF.RESERVE {name}-fixed 0.01 100 NONSCALING"));
+        host.say(&format!("BF.RESERVE {name}-strict 0.0000001 30"));
+        host.say(&format!("CF.RESERVE {name}-cfixed 100 EXPANSION 0"));
+        host.say(&format!("BF.RESERVE {name}-empty 0.01 10"));
+        host.say(&format!("CF.RESERVE {name}-cempty 10"));
+        host.say(&format!("CF.RESERVE {name}-cgrown 10 EXPANSION 1"));
+        for number in 0..90 {
+            for key in ["fixed", "strict", "grown"] {
+                host.say(&format!("BF.ADD {name}-{key} {number}"));
+            }
+            for key in ["cfixed", "cgrown"] {
+                host.say(&format!("CF.ADD {name}-{key} {}", number % 60));
+            }
+        }
+        host.say(&format!("CF.DEL {name}-cgrown 3"));
+        for number in 90..400 {
+            host.say(&format!("BF.ADD {name}-grown {number}"));
+        }
+    }
+    host.say("BF.WINDOW window 0.01 10 1");
+    for number in 0..40 {
+        host.now = Timestamp(host.now.0 + 30);
+        host.say(&format!("BF.ADD window {number}"));
+    }
+    host.say("CBF.MADD counting 1 2 3 3 3");
+    let Reply::Array(parts) = host.say("CF.SCANDUMP Native-cgrown 0") else {
+        panic!("a header");
+    };
+    let Reply::Bulk(header) = &parts[1] else {
+        panic!("a header");
+    };
+    host.run(&[b"CF.LOADCHUNK", b"loading", b"1", header]);
+    host.keys.into_values().collect()
+}
+
+#[test]
+fn what_is_written_is_read_as_the_same() {
+    let mut slots = slots();
+    assert!(slots.len() > 15);
+    for slot in &slots {
+        let bytes = slot.encode();
+        let again = Slot::decode(&bytes, LIMITS).expect("what we wrote");
+        assert!(again == *slot && again.encode() == bytes, "{slot:?}");
+        for version in [10, 12, 80] {
+            let payload = slot.dump(version);
+            let restored = Slot::restore(&payload, LIMITS).expect("what we dumped");
+            assert!(
+                restored == *slot && restored.dump(version) == payload,
+                "{slot:?}"
+            );
+        }
+    }
+    slots.extend([Slot::Missing, Slot::Other]);
+    for slot in &slots[slots.len() - 2..] {
+        assert_eq!(Slot::decode(&slot.encode(), LIMITS).as_ref(), Ok(slot));
+    }
+}
+
+#[test]
+fn a_filter_goes_through_scandump_and_loadchunk_whole() {
+    for slot in slots() {
+        let family = match slot {
+            Slot::Bloom(_) => "BF",
+            Slot::Cuckoo(_) => "CF",
+            _ => continue,
+        };
+        let mut host = Host::new(Config::default());
+        host.keys.insert(b"from".to_vec(), slot.clone());
+        let mut iterator = 0;
+        loop {
+            let reply = host.say(&format!("{family}.SCANDUMP from {iterator}"));
+            let Reply::Array(parts) = reply else {
+                panic!("{reply:?}");
+            };
+            let (Reply::Integer(next), Reply::Bulk(chunk)) = (&parts[0], &parts[1]) else {
+                break;
+            };
+            if *next == 0 {
+                break;
+            }
+            iterator = *next;
+            let load = format!("{family}.LOADCHUNK");
+            let words = [
+                load.as_bytes(),
+                b"to",
+                iterator.to_string().as_bytes(),
+                chunk,
+            ]
+            .map(<[u8]>::to_vec);
+            let words: Vec<&[u8]> = words.iter().map(Vec::as_slice).collect();
+            assert_eq!(host.run(&words), Reply::OK);
+        }
+        match host.keys.get(b"to".as_slice()) {
+            Some(loaded) => assert_eq!(loaded.encode(), slot.encode()),
+            // Cuckoo filters without items cannot be carried over so, as in RedisBloom.
+            None => assert_eq!(
+                (family, slot.stats(host.now).expect("a filter").keys),
+                ("CF", 0)
+            ),
+        }
+    }
+}
+
+#[test]
+fn a_chunk_that_fits_nowhere_is_refused_and_changes_nothing() {
+    let mut host = Host::new(Config::default());
+    host.say("BF.MADD b 1 2 3");
+    let size = {
+        let Reply::Array(parts) = host.say("BF.SCANDUMP b 1") else {
+            panic!("a chunk");
+        };
+        let Reply::Integer(next) = parts[0] else {
+            panic!("an iterator");
+        };
+        next - 1
+    };
+    let before = host.images();
+    for (iterator, length, error) in [
+        (1, 3, "ERR received bad data"),
+        (0, 0, "ERR received bad data"),
+        (-5, 1, "ERR received bad data"),
+        (4, 4, "ERR invalid offset - no link found"),
+        (size + 1 + 4, 4, "ERR invalid offset - no link found"),
+        (
+            size + 2,
+            4,
+            "ERR invalid chunk - Too big for current filter",
+        ),
+        (i64::MAX, 4, "ERR invalid offset - no link found"),
+    ] {
+        let chunk = vec![0xff; length];
+        let iterator = iterator.to_string();
+        let reply = host.run(&[b"BF.LOADCHUNK", b"b", iterator.as_bytes(), &chunk]);
+        assert_eq!(reply, Reply::error(error), "{iterator} {length}");
+        assert_eq!(host.images(), before);
+    }
+    host.say("CF.ADD c 1");
+    for (position, error) in [
+        ("0", "Invalid position"),
+        ("x", "Invalid position"),
+        ("1", "ERR item exists"),
+        ("2", "Couldn't load chunk!"),
+        ("-7", "Couldn't load chunk!"),
+        ("9223372036854775807", "Couldn't load chunk!"),
+    ] {
+        let reply = host.run(&[b"CF.LOADCHUNK", b"c", position.as_bytes(), b"x"]);
+        assert_eq!(reply, Reply::error(error), "{position}");
+    }
+    let reply = host.run(&[b"CF.LOADCHUNK", b"new", b"1", b"short"]);
+    assert_eq!(reply, Reply::error("Invalid header"));
+}
+
+#[test]
+fn an_item_that_comes_while_a_cuckoo_filter_is_loaded_is_kept() {
+    let mut host = Host::new(Config::default());
+    host.say("CF.ADD from a");
+    let mut chunks = Vec::new();
+    for position in [0, 1] {
+        let Reply::Array(parts) = host.say(&format!("CF.SCANDUMP from {position}")) else {
+            panic!("a chunk");
+        };
+        let [Reply::Integer(next), Reply::Bulk(chunk)] = parts.as_slice() else {
+            panic!("a chunk");
+        };
+        chunks.push((next.to_string(), chunk.clone()));
+    }
+    let load = |host: &mut Host, number: usize| {
+        let (position, chunk): &(String, Vec<u8>) = &chunks[number];
+        host.run(&[b"CF.LOADCHUNK", b"to", position.as_bytes(), chunk])
+    };
+    assert_eq!(load(&mut host, 0), Reply::OK);
+    assert_eq!(host.say("CF.ADD to b"), Reply::Boolean(true));
+    assert_eq!(load(&mut host, 1), Reply::error("Couldn't load chunk!"));
+    assert_eq!(host.say("CF.EXISTS to b"), Reply::Boolean(true));
+}
+
+/// Asks and changes a slot that came from anybody, and holds it to the law.
+fn use_it(slot: Slot) {
+    let bytes = slot.encode();
+    let again = Slot::decode(
+        &bytes,
+        Limits {
+            most_bytes: 1 << 22,
+        },
+    )
+    .expect("what we wrote");
+    assert_eq!(again.encode(), bytes);
+    let mut host = Host::new(Config::default());
+    host.most_bytes = 1 << 22;
+    host.keys.insert(b"k".to_vec(), slot);
+    for line in [
+        "BF.ADD k a",
+        "BF.MADD k a b c d e f",
+        "BF.EXISTS k a",
+        "BF.INFO k",
+        "BF.DEBUG k",
+        "BF.ESTIMATE k",
+        "BF.SCANDUMP k 0",
+        "BF.SCANDUMP k 1",
+        "BF.MERGE k2 k",
+        "BF.MERGE k2 k",
+        "CF.ADD k a",
+        "CF.INSERT k ITEMS a b c d e f a a a a a a",
+        "CF.DEL k a",
+        "CF.COUNT k a",
+        "CF.INFO k",
+        "CF.COMPACT k",
+        "CF.SCANDUMP k 1",
+        "CBF.ADD k a",
+        "CBF.DEL k a",
+        "CBF.COUNT k a",
+        "CBF.INFO k",
+    ] {
+        host.say(line);
+    }
+    for (family, key) in [("BF", "a"), ("CF", "b"), ("CBF", "a")] {
+        host.say(&format!("{family}.EXISTS k {key}"));
+    }
+    assert!(host.keys[b"k".as_slice()].size_bytes() < 1 << 24);
+}
+
+#[test]
+fn mutated_images_are_refused_or_filters_that_still_answer() {
+    let rounds = if soak() { 20_000 } else { 400 };
+    let mut random = Random::new(5);
+    let (mut read, mut refused) = (0, 0);
+    for slot in slots() {
+        let image = slot.encode();
+        for cut in 0..image.len().min(400) {
+            assert!(Slot::decode(&image[..cut], LIMITS).is_err());
+        }
+        for _ in 0..rounds {
+            let mut bytes = image.clone();
+            for _ in 0..=random.below(3) {
+                let reach = random
+                    .choose(&[200, bytes.len() as u64])
+                    .min(bytes.len() as u64);
+                let at = random.below(reach) as usize;
+                bytes[at] = match random.below(4) {
+                    0 => 0,
+                    1 => 0xff,
+                    2 => bytes[at] ^ 1 << random.below(8),
+                    _ => random.below(256) as u8,
+                };
+            }
+            match Slot::decode(&bytes, LIMITS) {
+                Ok(slot) => {
+                    read += 1;
+                    use_it(slot);
+                }
+                Err(_) => refused += 1,
+            }
+        }
+    }
+    assert!(read > 1000 && refused > 500, "{read} {refused}");
+}
+
+#[test]
+fn a_header_that_asks_for_more_than_allowed_is_refused() {
+    let mut host = Host::new(Config::default());
+    for line in [
+        "BF.RESERVE k 0.01 100000",
+        "BF.RESERVE k 0.01 100000 NONSCALING",
+        "BF.WINDOW k 0.01 100000 5",
+        "CF.RESERVE k 100000",
+        "CF.RESERVE k 100000 EXPANSION 0",
+        "CBF.RESERVE k 0.01 100000",
+    ] {
+        host.most_bytes = 1 << 30;
+        assert_eq!(host.say(line), Reply::OK);
+        let (_, load) = host.log.pop().expect("what was passed on");
+        assert!(load[2].len() < 2000, "{line}: no bits");
+        let words: Vec<&[u8]> = load.iter().map(Vec::as_slice).collect();
+        let made = host.images();
+        host.say("DEL k");
+        host.most_bytes = 50_000;
+        assert_eq!(host.run(&words), Reply::error("ERR received bad data"));
+        assert!(host.keys.is_empty());
+        host.most_bytes = 1 << 30;
+        assert_eq!(host.run(&words), Reply::OK);
+        assert_eq!(host.images(), made);
+        assert_eq!(host.run(&words), Reply::error("ERR item exists"));
+        host.say("DEL k");
+    }
+}

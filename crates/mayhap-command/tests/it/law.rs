@@ -1,0 +1,149 @@
+//! What is passed on makes the same filters elsewhere, to the bit, whatever the settings and secrets there.
+
+use crate::host::{Host, Random, soak};
+use mayhap::{SipKey, Timestamp};
+use mayhap_command::{Config, Layout, Reply};
+
+const KEYS: [&str; 6] = ["a", "b", "c", "d", "nonscaling", "expansion"];
+
+fn item(random: &mut Random) -> String {
+    format!("item {}", random.below(400)).replace(' ', "")
+}
+
+fn items(random: &mut Random) -> String {
+    let most = random.choose(&[1, 3, 20, 200]);
+    let items = (0..=random.below(most)).map(|_| item(random));
+    items.collect::<Vec<_>>().join(" ")
+}
+
+fn rate(random: &mut Random) -> &'static str {
+    random.choose(&["0.01", "0.1", "0.5", "0.0001", "1e-9", "0", "x"])
+}
+
+fn capacity(random: &mut Random) -> u64 {
+    let most = random.choose(&[2, 10, 100, 5000]);
+    random.below(most)
+}
+
+/// Something that may be said.
+fn line(random: &mut Random) -> String {
+    let key = random.choose(&KEYS);
+    let (one, many) = (item(random), items(random));
+    let (rate, capacity) = (rate(random), capacity(random));
+    let expansion = random.choose(&["", " EXPANSION 0", " EXPANSION 1", " EXPANSION 4"]);
+    match random.below(40) {
+        0 => format!("BF.RESERVE {key} {rate} {capacity}{expansion}"),
+        1 => format!("BF.RESERVE {key} {rate} {capacity} NONSCALING"),
+        2..6 => format!("BF.ADD {key} {one}"),
+        6..11 => format!("BF.MADD {key} {many}"),
+        11..13 => {
+            format!("BF.INSERT {key} ERROR {rate} CAPACITY {capacity}{expansion} ITEMS {many}")
+        }
+        13 => format!("BF.INSERT {key} NOCREATE NONSCALING ITEMS {many}"),
+        14 => format!("BF.WINDOW {key} {rate} {capacity} {}", random.below(5)),
+        15 => format!("CF.RESERVE {key} {capacity}{expansion}"),
+        16 => format!("CF.RESERVE {key} {capacity} ERROR {rate}{expansion}"),
+        17 => format!(
+            "CF.RESERVE {key} {capacity} BUCKETSIZE {}{expansion}",
+            random.below(5)
+        ),
+        18..20 => format!("CF.ADD {key} {one}"),
+        20..22 => format!("CF.ADDNX {key} {one}"),
+        22..25 => format!("CF.INSERT {key} CAPACITY {capacity} ITEMS {many}"),
+        25 => format!("CF.INSERTNX {key} ITEMS {many}"),
+        26..30 => format!("CF.DEL {key} {one}"),
+        30 => format!("CF.COMPACT {key}"),
+        31 => format!("CBF.RESERVE {key} {rate} {capacity}"),
+        32 => format!("CBF.ADD {key} {one}"),
+        33 => format!("CBF.MADD {key} {many}"),
+        34 => format!("CBF.DEL {key} {one}"),
+        35 => format!(
+            "BF.MERGE {key} {} {}",
+            random.choose(&KEYS),
+            random.choose(&KEYS)
+        ),
+        36..38 => format!("DEL {key}"),
+        38 => format!("SET {key} x"),
+        _ => format!("RENAME {key} {}", random.choose(&KEYS)),
+    }
+}
+
+fn configure(random: &mut Random, config: &mut Config) {
+    config.layout = random.choose(&[Layout::Native, Layout::RedisBloom]);
+    config.bf_error_rate = random.choose(&[0.01, 0.1, 0.0001]);
+    config.bf_initial_size = random.choose(&[1, 10, 100, 1000]);
+    config.bf_expansion = random.choose(&[0, 1, 2, 7]);
+    config.cf_bucket_size = random.choose(&[1, 2, 4]);
+    config.cf_initial_size = random.choose(&[8, 64, 1024]);
+    config.cf_max_iterations = random.choose(&[1, 20]);
+    config.cf_expansion = random.choose(&[0, 1, 2]);
+    config.cf_max_expansions = random.choose(&[1, 2, 32]);
+}
+
+/// Carries a filter over in pieces, or the first few of them.
+fn copy(host: &mut Host, random: &mut Random) {
+    let family = random.choose(&["BF", "CF"]);
+    let (from, to) = (random.choose(&KEYS), random.choose(&KEYS));
+    let mut iterator = 0;
+    while !random.one_in(8) {
+        let reply = host.say(&format!("{family}.SCANDUMP {from} {iterator}"));
+        let Reply::Array(parts) = reply else { return };
+        let [Reply::Integer(next), Reply::Bulk(chunk)] = parts.as_slice() else {
+            return;
+        };
+        if *next == 0 {
+            return;
+        }
+        iterator = *next;
+        let load = format!("{family}.LOADCHUNK");
+        host.run(&[
+            load.as_bytes(),
+            to.as_bytes(),
+            iterator.to_string().as_bytes(),
+            chunk,
+        ]);
+    }
+}
+
+#[test]
+fn what_is_passed_on_makes_the_same_filters_elsewhere() {
+    let sequences = if soak() { 20_000 } else { 1200 };
+    let (mut refused, mut grown, mut native) = (0, 0, 0);
+    for seed in 0..sequences {
+        let mut random = Random::new(seed);
+        let mut host = Host::new(Config::default());
+        configure(&mut random, &mut host.config);
+        host.most_bytes = random.choose(&[300, 2000, 10_000, 1 << 30]);
+        for _ in 0..150 {
+            if random.one_in(20) {
+                copy(&mut host, &mut random);
+            }
+            if random.one_in(40) {
+                configure(&mut random, &mut host.config);
+                host.secret = SipKey::new([random.below(3) as u8; 16]);
+            }
+            host.now = Timestamp(host.now.0 + random.below(700));
+            let line = line(&mut random);
+            let reply = format!("{:?}", host.say(&line));
+            refused += usize::from(
+                reply.contains("problem inserting") || reply.contains("Insufficient memory"),
+            );
+        }
+        let mut replica = Host::new(Config::for_replay());
+        configure(&mut random, &mut replica.config);
+        replica.secret = SipKey::new([99; 16]);
+        replica.most_bytes = u64::MAX;
+        replica.replay(&host.log);
+        assert_eq!(host.images(), replica.images(), "seed {seed}");
+        for slot in host.keys.values() {
+            let stats = slot.stats(host.now);
+            grown += usize::from(stats.is_some_and(|stats| stats.layers > 1));
+            native += usize::from(slot.type_name().starts_with("mayhap"));
+        }
+    }
+    // The sequences go where it is difficult.
+    assert!(
+        refused > 1000 && grown > 200 && native > 500,
+        "{refused} {grown} {native}"
+    );
+}

@@ -1,0 +1,330 @@
+//! Commands of our own, settings, and what differs between the layouts on purpose.
+
+use crate::host::Host;
+use mayhap::Timestamp;
+use mayhap_command::{Config, Layout, NAMES, Protocol, Reply};
+
+fn host() -> Host {
+    Host::new(Config::default())
+}
+
+fn says(host: &mut Host, line: &str, expected: &str) {
+    let mut reply = Vec::new();
+    host.say(line).write(Protocol::Resp3, &mut reply);
+    assert_eq!(reply.escape_ascii().to_string(), expected, "{line}");
+}
+
+#[test]
+fn merging_takes_in_all_and_says_what_differs() {
+    let mut host = host();
+    host.say("BF.MADD a 1 2 3");
+    host.say("BF.MADD b 3 4 5");
+    says(&mut host, "BF.MERGE c a b", "+OK\\r\\n");
+    says(
+        &mut host,
+        "BF.MEXISTS c 1 2 3 4 5 6",
+        "*6\\r\\n#t\\r\\n#t\\r\\n#t\\r\\n#t\\r\\n#t\\r\\n#f\\r\\n",
+    );
+    says(&mut host, "BF.CARD c", ":5\\r\\n");
+    says(&mut host, "BF.MERGE c c", "+OK\\r\\n");
+    says(&mut host, "BF.CARD c", ":5\\r\\n");
+    says(
+        &mut host,
+        "BF.MERGE missing missing",
+        "-ERR not found\\r\\n",
+    );
+    says(&mut host, "BF.MERGE a missing", "-ERR not found\\r\\n");
+    host.say("SET s x");
+    let wrong = "-WRONGTYPE Operation against a key holding the wrong kind of value\\r\\n";
+    says(&mut host, "BF.MERGE a s", wrong);
+    says(&mut host, "BF.MERGE s a", wrong);
+    host.say("CF.ADD f 1");
+    says(&mut host, "BF.MERGE a f", wrong);
+    let before = host.images();
+    host.say("BF.RESERVE fixed 0.01 100 NONSCALING");
+    host.say("BF.RESERVE large 0.01 5000");
+    host.say("BF.WINDOW w 0.01 100 5");
+    for (source, what) in [
+        ("fixed", "they differ in whether they grow"),
+        ("large", "they differ in bits per key in a line: 8 and 7"),
+        ("w", "they differ in whether they grow"),
+    ] {
+        let refused = format!("-ERR filters cannot be merged: {what}\\r\\n");
+        says(&mut host, &format!("BF.MERGE a {source}"), &refused);
+    }
+    host.secret = mayhap::SipKey::new([1; 16]);
+    host.say("BF.MADD other 1 2 3");
+    says(
+        &mut host,
+        "BF.MERGE a other",
+        "-ERR filters cannot be merged: they differ in hash key\\r\\n",
+    );
+    host.config.layout = Layout::RedisBloom;
+    host.say("BF.MADD theirs 1 2 3");
+    says(
+        &mut host,
+        "BF.MERGE a theirs",
+        "-ERR filters cannot be merged: they differ in layout\\r\\n",
+    );
+    host.say("BF.RESERVE theirs2 0.02 100");
+    says(
+        &mut host,
+        "BF.MERGE theirs theirs2",
+        "-ERR filters cannot be merged: they differ in error rate\\r\\n",
+    );
+    for (key, image) in before {
+        assert_eq!(host.images()[&key], image, "nothing was changed");
+    }
+}
+
+#[test]
+fn grown_chains_are_merged_layer_by_layer_in_both_layouts() {
+    for layout in [Layout::Native, Layout::RedisBloom] {
+        let mut host = host();
+        host.config.layout = layout;
+        for number in 0..5000 {
+            host.say(&format!("BF.ADD long {number}"));
+        }
+        for number in 5000..5300 {
+            host.say(&format!("BF.ADD short {number}"));
+        }
+        for line in ["BF.MERGE short long", "BF.MERGE all long short"] {
+            says(&mut host, line, "+OK\\r\\n");
+        }
+        for key in ["short", "all"] {
+            for number in 0..5300 {
+                says(&mut host, &format!("BF.EXISTS {key} {number}"), "#t\\r\\n");
+            }
+            // And they go on growing.
+            for number in 5300..8000 {
+                host.say(&format!("BF.ADD {key} {number}"));
+                says(&mut host, &format!("BF.EXISTS {key} {number}"), "#t\\r\\n");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_window_forgets() {
+    let mut host = host();
+    host.now = Timestamp(0);
+    says(&mut host, "BF.WINDOW k 0.001 1000 60", "+OK\\r\\n");
+    says(
+        &mut host,
+        "BF.WINDOW k 0.001 1000 60",
+        "-ERR item exists\\r\\n",
+    );
+    says(&mut host, "BF.ADD k a", "#t\\r\\n");
+    says(&mut host, "BF.ADD k a", "#f\\r\\n");
+    says(&mut host, "BF.CARD k", ":1\\r\\n");
+    says(&mut host, "TYPE k", "+mayhap-bf\\r\\n");
+    host.now = Timestamp(59_000);
+    says(&mut host, "BF.MEXISTS k a b", "*2\\r\\n#t\\r\\n#f\\r\\n");
+    host.now = Timestamp(70_000);
+    says(&mut host, "BF.EXISTS k a", "#f\\r\\n");
+    says(&mut host, "BF.CARD k", ":0\\r\\n");
+    says(&mut host, "BF.ADD k a", "#t\\r\\n");
+    for (line, error) in [
+        (
+            "BF.WINDOW n 0.01 100 0",
+            "seconds must be in the range [1, 281474976710]",
+        ),
+        ("BF.WINDOW n 0.01 100 1.5", "bad seconds"),
+        (
+            "BF.WINDOW n 0.01 0 1",
+            "capacity must be in the range [1, 1073741824]",
+        ),
+        ("BF.WINDOW n x 1 1", "bad error rate"),
+    ] {
+        says(&mut host, line, &format!("-ERR {error}\\r\\n"));
+    }
+}
+
+#[test]
+fn counting_counts_both_ways() {
+    let mut host = host();
+    says(&mut host, "CBF.RESERVE k 0.01 1000", "+OK\\r\\n");
+    says(
+        &mut host,
+        "CBF.RESERVE k 0.01 1000",
+        "-ERR item exists\\r\\n",
+    );
+    says(&mut host, "CBF.ADD k a", "#t\\r\\n");
+    says(&mut host, "CBF.MADD k a b", "*2\\r\\n#f\\r\\n#t\\r\\n");
+    says(&mut host, "CBF.COUNT k a", ":2\\r\\n");
+    says(&mut host, "CBF.DEL k a", "#t\\r\\n");
+    says(&mut host, "CBF.DEL k a", "#t\\r\\n");
+    says(&mut host, "CBF.DEL k a", "#f\\r\\n");
+    says(&mut host, "CBF.MEXISTS k a b", "*2\\r\\n#f\\r\\n#t\\r\\n");
+    says(&mut host, "CBF.EXISTS missing a", "#f\\r\\n");
+    says(&mut host, "CBF.COUNT missing a", ":0\\r\\n");
+    says(&mut host, "CBF.INFO missing", "-ERR not found\\r\\n");
+    says(&mut host, "CBF.DEL missing a", "-ERR not found\\r\\n");
+    says(&mut host, "TYPE k", "+mayhap-cb\\r\\n");
+    let wrong = "-WRONGTYPE Operation against a key holding the wrong kind of value\\r\\n";
+    for line in ["BF.ADD k a", "CF.ADD k a", "BF.INFO k", "BF.MERGE b k"] {
+        says(&mut host, line, wrong);
+    }
+    for _ in 0..20 {
+        host.say("CBF.ADD k full");
+    }
+    says(
+        &mut host,
+        "CBF.DEL k full",
+        "-ERR a counter of this item is full, so that it cannot be removed\\r\\n",
+    );
+    says(&mut host, "CBF.EXISTS k full", "#t\\r\\n");
+}
+
+#[test]
+fn estimates_are_near_the_truth() {
+    let mut host = host();
+    host.say("BF.RESERVE k 0.01 10000 NONSCALING");
+    for number in 0..5000 {
+        host.say(&format!("BF.ADD k {number}"));
+    }
+    let Reply::Fields(fields) = host.say("BF.ESTIMATE k") else {
+        panic!("fields");
+    };
+    let names: Vec<&str> = fields.iter().map(|(name, _)| *name).collect();
+    let expected = [
+        "Items",
+        "Error rate",
+        "Error rate asked",
+        "Fill",
+        "Items until full",
+    ];
+    assert_eq!(names, expected);
+    assert!(matches!(fields[0].1, Reply::Integer(4800..5200)));
+    assert!(matches!(fields[1].1, Reply::Double(rate) if rate > 0.0 && rate < 0.002));
+    assert_eq!(fields[2].1, Reply::Double(0.01));
+    assert!(matches!(fields[4].1, Reply::Integer(4800..5200)));
+    says(&mut host, "BF.ESTIMATE missing", "-ERR not found\\r\\n");
+}
+
+#[test]
+fn a_cuckoo_filter_has_the_rate_that_was_asked_for() {
+    let mut host = host();
+    says(&mut host, "CF.RESERVE k 20000 ERROR 0.0001", "+OK\\r\\n");
+    for number in 0..20_000 {
+        says(&mut host, &format!("CF.ADD k {number}"), "#t\\r\\n");
+    }
+    let strangers = (100_000..300_000)
+        .filter(|number| host.say(&format!("CF.EXISTS k {number}")) == Reply::Boolean(true));
+    let strangers = strangers.count();
+    assert!(strangers <= 20 + 14, "{strangers} of 20 that are allowed");
+    for (line, error) in [
+        ("CF.RESERVE n 100 ERROR x", "Couldn\\'t parse ERROR"),
+        (
+            "CF.RESERVE n 100 ERROR 0",
+            "ERROR: value must be in the range (0, 1)",
+        ),
+        (
+            "CF.RESERVE n 100 ERROR 1",
+            "ERROR: value must be in the range (0, 1)",
+        ),
+        (
+            "CF.RESERVE n 100 ERROR 1e-300",
+            "ERR Could not create filter",
+        ),
+        (
+            "CF.RESERVE n 100 ERROR",
+            "ERR wrong number of arguments for \\'cf.reserve\\' command",
+        ),
+    ] {
+        says(&mut host, line, &format!("-{error}\\r\\n"));
+    }
+}
+
+#[test]
+fn a_filter_keeps_its_layout_when_the_setting_changes() {
+    let mut host = host();
+    host.say("BF.ADD ours a");
+    host.say("CF.ADD ours-cf a");
+    host.config
+        .set("mayhap-layout", b"redisbloom")
+        .expect("a layout");
+    host.say("BF.ADD theirs a");
+    host.say("CF.ADD theirs-cf a");
+    host.say("BF.ADD ours b");
+    for (key, name) in [
+        ("ours", "mayhap-bf"),
+        ("ours-cf", "mayhap-cf"),
+        ("theirs", "MBbloom--"),
+        ("theirs-cf", "MBbloomCF"),
+    ] {
+        says(&mut host, &format!("TYPE {key}"), &format!("+{name}\\r\\n"));
+    }
+    says(&mut host, "BF.MEXISTS ours a b", "*2\\r\\n#t\\r\\n#t\\r\\n");
+    // Their dump loads as theirs, whatever the setting.
+    host.config
+        .set("MAYHAP.layout", b"native")
+        .expect("a layout");
+    let Reply::Array(parts) = host.say("BF.SCANDUMP theirs 0") else {
+        panic!("a header");
+    };
+    let Reply::Bulk(header) = &parts[1] else {
+        panic!("a header");
+    };
+    let loaded = host.run(&[b"BF.LOADCHUNK", b"loaded", b"1", header]);
+    assert_eq!(loaded, Reply::OK);
+    says(&mut host, "TYPE loaded", "+MBbloom--\\r\\n");
+}
+
+#[test]
+fn settings_are_known_by_all_their_names() {
+    let mut config = Config::default();
+    for name in NAMES {
+        assert!(config.get(name).is_some(), "{name}");
+        let with_module = name.strip_prefix("mayhap-").unwrap_or(name);
+        assert_eq!(
+            config.get(&format!("mayhap.{with_module}")),
+            config.get(name)
+        );
+    }
+    assert_eq!(config.set("mayhap.bf-error-rate", b"0.9"), Ok(()));
+    assert_eq!(config.get("BF-ERROR-RATE"), Some("0.25".to_owned()));
+    let error = config.set("mayhap-layout", b"other").unwrap_err();
+    assert_eq!(error, "Invalid value for `mayhap-layout`");
+    assert!(config.set("mayhap", b"1").is_err() && config.get("mayhap.x").is_none());
+}
+
+#[test]
+fn a_limit_refuses_filters_and_growth_and_changes_nothing() {
+    for layout in [Layout::Native, Layout::RedisBloom] {
+        let mut host = host();
+        host.config.layout = layout;
+        host.most_bytes = 10_000;
+        let no_memory = "-ERR Insufficient memory to create filter\\r\\n";
+        for line in [
+            "BF.RESERVE k 0.01 1000000",
+            "BF.RESERVE k 0.01 1000000 NONSCALING",
+            "BF.INSERT k CAPACITY 1000000 ITEMS a",
+            "CF.RESERVE k 1000000",
+            "CF.RESERVE k 1000000 EXPANSION 0",
+            "BF.WINDOW k 0.01 1000000 60",
+            "CBF.RESERVE k 0.01 1000000",
+        ] {
+            says(&mut host, line, no_memory);
+        }
+        assert!(host.keys.is_empty() && host.log.is_empty());
+        for (line, error) in [
+            ("BF.ADD b", "ERR problem inserting into filter"),
+            ("CF.ADD c", "ERR Insufficient memory"),
+        ] {
+            let mut number = 0;
+            let refused = loop {
+                let (before, logged) = (host.images(), host.log.len());
+                let reply = host.say(&format!("{line} {number}"));
+                if reply.is_error() {
+                    assert_eq!((host.images(), host.log.len()), (before, logged));
+                    break reply;
+                }
+                number += 1;
+            };
+            assert_eq!(refused, Reply::error(error));
+            assert!(number > 500, "{number}");
+        }
+        assert!(host.keys.values().all(|slot| slot.size_bytes() < 11_000));
+    }
+}

@@ -1,0 +1,119 @@
+//! What a server takes whole from strangers: images of filters, DUMP payloads, and LOADCHUNK.
+
+use crate::LIMITS;
+use crate::law::comes_back;
+use crate::seal;
+use mayhap::{SipKey, Timestamp};
+use mayhap_codec::Limits;
+use mayhap_command::{Command, Config, Context, Slot};
+
+/// A filter that grows asks for as much memory as its plan says, and no more than this.
+const MOST_BYTES: u64 = 1 << 21;
+
+/// The version of Redis's files.
+const RDB: u16 = 12;
+
+/// What is said to every filter.
+const LINES: [&str; 18] = [
+    "BF.ADD k a",
+    "BF.MADD k b c d e f g h",
+    "BF.MEXISTS k a b c",
+    "BF.INFO k",
+    "BF.DEBUG k",
+    "BF.ESTIMATE k",
+    "BF.SCANDUMP k 1",
+    "CF.ADD k a",
+    "CF.INSERT k ITEMS a a a a a b c d",
+    "CF.COUNT k a",
+    "CF.DEL k a",
+    "CF.COMPACT k",
+    "CF.INFO k",
+    "CF.SCANDUMP k 1",
+    "CBF.MADD k a b c",
+    "CBF.DEL k a",
+    "CBF.COUNT k b",
+    "CBF.INFO k",
+];
+
+fn say(slot: &mut Slot, words: &[&[u8]]) {
+    let config = Config::default();
+    let context = Context {
+        config: &config,
+        now: Timestamp(1_000_000),
+        secret: SipKey::new([7; 16]),
+        most_bytes: MOST_BYTES,
+    };
+    let (before, command) = (slot.size_bytes(), Command::parse(words, &config));
+    match command {
+        Ok(Command::Ask(ask)) => _ = ask.ask(slot, &context),
+        Ok(Command::Change(change)) => _ = change.apply(slot, &[], &context),
+        Err(_) => {}
+    }
+    // Its own fields come on top of bits.
+    let most = before.max(MOST_BYTES) + (1 << 16);
+    assert!(slot.size_bytes() <= most, "{words:?}");
+}
+
+fn law(slot: &Slot) {
+    // What came in packed is larger when it is not.
+    let most = Limits {
+        most_bytes: 1 << 24,
+    };
+    comes_back(slot, Slot::encode, |bytes| Slot::decode(bytes, most));
+    if !matches!(slot, Slot::Missing | Slot::Other) {
+        let dump = |slot: &Slot| slot.dump(RDB);
+        comes_back(slot, dump, |bytes| Slot::restore(bytes, most));
+    }
+}
+
+fn use_it(mut slot: Slot) {
+    law(&slot);
+    for line in LINES {
+        let words: Vec<&[u8]> = line.split(' ').map(str::as_bytes).collect();
+        say(&mut slot, &words);
+    }
+    if let Some(stats) = slot.stats(Timestamp(1_000_000)) {
+        assert!((0.0..=1.0).contains(&stats.fill) && stats.rate_now <= 1.0);
+    }
+    law(&slot);
+}
+
+pub(crate) fn image(bytes: &[u8]) {
+    if let Ok(slot) = Slot::decode(bytes, LIMITS) {
+        use_it(slot);
+    }
+}
+
+pub(crate) fn restore(bytes: &[u8]) {
+    for payload in [bytes, &seal::dump(bytes)] {
+        if let Ok(slot) = Slot::restore(payload, LIMITS) {
+            use_it(slot);
+        }
+    }
+}
+
+/// A header, chunks (how long, at which iterator, bytes), and in the last byte how long these are.
+pub(crate) fn chunks(bytes: &[u8]) {
+    let Some((&tail, bytes)) = bytes.split_last() else {
+        return;
+    };
+    let (header, tail) = bytes.split_at(bytes.len().saturating_sub(tail.into()));
+    for load in ["BF.LOADCHUNK", "CF.LOADCHUNK"] {
+        let mut slot = Slot::Missing;
+        say(&mut slot, &[load.as_bytes(), b"k", b"1", header]);
+        if matches!(slot, Slot::Missing) {
+            continue;
+        }
+        let mut tail = tail;
+        while let Some((&[length, low, high], rest)) = tail.split_first_chunk() {
+            let (chunk, rest) = rest.split_at(rest.len().min(length.into()));
+            let iterator = i16::from_le_bytes([low, high]).to_string();
+            say(
+                &mut slot,
+                &[load.as_bytes(), b"k", iterator.as_bytes(), chunk],
+            );
+            tail = rest;
+        }
+        use_it(slot);
+    }
+}
