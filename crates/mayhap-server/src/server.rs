@@ -228,6 +228,8 @@ fn open(options: &Options) -> Result<(Engine, String), String> {
     };
     let files = Files::new(folder, secret, limits);
     files.look();
+    let slow = Slow::default();
+    slow.follow(&settings);
     let engine = Engine {
         keys,
         journal,
@@ -238,7 +240,7 @@ fn open(options: &Options) -> Result<(Engine, String), String> {
         secret,
         clients: Clients::default(),
         counters: Counters::default(),
-        slow: Slow::default(),
+        slow,
         snapshots,
         files,
         is_ending: AtomicBool::new(false),

@@ -1,6 +1,7 @@
 //! The server through its sockets, as clients see it.
 
 mod client;
+mod expected;
 mod generic;
 mod restart;
 mod transcripts;
