@@ -71,7 +71,8 @@ impl Default for Config {
             cf_max_iterations: iterations,
             cf_expansion,
             cf_max_expansions: 32,
-            most_filter_bytes: 4 << 30,
+            // A filter and what goes with it is one record of a log, whose length has 32 bits.
+            most_filter_bytes: (4 << 30) - (16 << 20),
             replays: false,
         }
     }

@@ -21,6 +21,7 @@ mod cbf;
 mod cf;
 mod command;
 mod config;
+mod export;
 mod image;
 mod load;
 mod merge;

@@ -9,8 +9,8 @@ use crate::error::Problem;
 use crate::name::{Kind, MAX_GENERATION};
 use crc32c::{crc32c, crc32c_append};
 
-/// The longest body of a record.
-pub const MAX_BODY_BYTES: u64 = 600 << 20;
+/// The longest body of a record: what its length can say, but for the number that is a mark.
+pub const MAX_BODY_BYTES: u64 = u32::MAX as u64 - 1;
 
 pub(crate) const HEADER_BYTES: usize = 64;
 /// What stands before the body of a record, and of an entry.

@@ -5,6 +5,7 @@ use crate::keyspace::{Body, Value};
 use crate::out::Out;
 use crate::record::Changes;
 use crate::session::Session;
+use mayhap_log::AppendError;
 use std::borrow::Cow;
 
 /// Why a command was refused, as an error line of Redis.
@@ -79,7 +80,8 @@ impl<'c> Call<'c> {
                 self.session.unsettled = Some(lsn);
                 Ok(())
             }
-            Err(broken) => Err(log_is_broken(&broken)),
+            Err(AppendError::Broken(broken)) => Err(log_is_broken(&broken)),
+            Err(error) => Err(format!("ERR {error}").into()),
         }
     }
 

@@ -21,7 +21,7 @@ use mayhap::SipKey;
 use mayhap_log::{Folder, Journal};
 use parking_lot::Mutex;
 use std::cell::RefCell;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, PoisonError};
 use std::time::Instant;
 
@@ -42,6 +42,8 @@ pub(crate) struct Engine {
     pub(crate) slow: Slow,
     pub(crate) snapshots: Snapshots,
     pub(crate) files: Files,
+    /// What all connections have between MULTI and EXEC.
+    pub(crate) queued_bytes: Arc<AtomicUsize>,
     /// Set when the server is to end.
     pub(crate) is_ending: AtomicBool,
     pub(crate) run_id: String,

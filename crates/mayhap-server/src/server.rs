@@ -28,6 +28,8 @@ use std::thread::JoinHandle;
 
 /// The server's own files, apart from the filter files that people put into the folder.
 const STORE: &str = "store";
+/// A client that does not read so much of its replies is sent away: more than the largest bulk string.
+const MOST_OUTPUT: usize = 768 << 20;
 /// A log of less is read again in no time.
 const SNAPSHOT_AFTER: u64 = 64 << 20;
 
@@ -88,6 +90,7 @@ impl Server {
             },
             // One more is told why it is sent away.
             most_clients: options.most_clients.saturating_add(1),
+            hard_output_bytes: MOST_OUTPUT,
             ..defaults
         };
         let running = net::start(listening, Arc::clone(&engine)).map_err(|error| {
@@ -243,6 +246,7 @@ fn open(options: &Options) -> Result<(Engine, String), String> {
         slow,
         snapshots,
         files,
+        queued_bytes: Arc::default(),
         is_ending: AtomicBool::new(false),
         run_id: run_id(),
     };

@@ -4,8 +4,10 @@ use crate::clients::Client;
 use crate::keyspace::Version;
 use mayhap_command::Protocol;
 use mayhap_log::Lsn;
+use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
 pub(crate) struct Session {
@@ -15,7 +17,7 @@ pub(crate) struct Session {
     pub(crate) is_known: bool,
     pub(crate) transaction: Option<Transaction>,
     /// Keys that a transaction depends on, as they were.
-    pub(crate) watched: Vec<(Box<[u8]>, Option<Version>)>,
+    pub(crate) watched: HashMap<Box<[u8]>, Option<Version>>,
     pub(crate) replies: Replies,
     /// The newest change that is in the log's memory, and perhaps nowhere else.
     pub(crate) unsettled: Option<Lsn>,
@@ -39,12 +41,49 @@ pub(crate) enum Replies {
 }
 
 /// What came after MULTI.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Transaction {
     pub(crate) commands: Vec<Vec<Box<[u8]>>>,
-    pub(crate) bytes: usize,
     /// One of them was refused: all of them are.
     pub(crate) is_spoilt: bool,
+    bytes: usize,
+    /// What all connections have between MULTI and EXEC.
+    all_bytes: Arc<AtomicUsize>,
+}
+
+/// All that clients may have us keep between MULTI and EXEC.
+const MOST_QUEUED_BYTES: usize = 512 << 20;
+/// What a word takes besides its bytes.
+const WORD_BYTES: usize = 32;
+
+impl Transaction {
+    pub(crate) fn new(all_bytes: &Arc<AtomicUsize>) -> Self {
+        Self {
+            commands: Vec::new(),
+            is_spoilt: false,
+            bytes: 0,
+            all_bytes: Arc::clone(all_bytes),
+        }
+    }
+
+    /// Keeps a command; `false` when that is too much.
+    pub(crate) fn keep(&mut self, words: &[&[u8]]) -> bool {
+        let bytes = words.iter().map(|word| word.len() + WORD_BYTES).sum();
+        let all = self.all_bytes.fetch_add(bytes, Ordering::Relaxed) + bytes;
+        self.bytes += bytes;
+        if all > MOST_QUEUED_BYTES {
+            return false;
+        }
+        let words = words.iter().map(|word| (*word).into()).collect();
+        self.commands.push(words);
+        true
+    }
+}
+
+impl Drop for Transaction {
+    fn drop(&mut self) {
+        self.all_bytes.fetch_sub(self.bytes, Ordering::Relaxed);
+    }
 }
 
 impl Session {
@@ -54,7 +93,7 @@ impl Session {
             protocol: Protocol::Resp2,
             is_known,
             transaction: None,
-            watched: Vec::new(),
+            watched: HashMap::new(),
             replies: Replies::All,
             unsettled: None,
             unsettled_replies: Vec::new(),

@@ -6,6 +6,7 @@ mod admin;
 mod client;
 mod connection;
 mod expiry;
+mod export;
 mod filter;
 mod introspection;
 mod keys;

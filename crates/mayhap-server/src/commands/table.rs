@@ -1,7 +1,7 @@
 //! The server's own commands.
 
 use super::{
-    admin, client, connection, expiry, introspection, keys, strings, transaction, transfer,
+    admin, client, connection, expiry, export, introspection, keys, strings, transaction, transfer,
 };
 use crate::call::{Call, Done};
 
@@ -80,6 +80,7 @@ pub(crate) const COMMANDS: &[Own] = commands! {
     "info" -1 Open introspection::info, "loading stale" NONE "server" "How the server is.";
     "keys" 2 Shared keys::keys, "readonly" NONE "generic" "The keys whose names fit a pattern.";
     "lastsave" 1 Open admin::lastsave, "loading stale fast" NONE "server" "When the last snapshot was taken.";
+    "mayhap.export" -3 Open export::export, "readonly no-multi" ONE "server" "Writes a filter into the data folder, without the secret of its hash.";
     "memory" -2 Shared introspection::memory, "readonly" NONE "server" "What a key takes.";
     "module" -2 Open introspection::module, "admin noscript" NONE "server" "Which modules a client would find.";
     "multi" 1 Open transaction::multi, "noscript loading stale fast" NONE "transactions" "Begins a transaction.";

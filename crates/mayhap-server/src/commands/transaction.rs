@@ -6,14 +6,14 @@ use crate::keyspace::Body;
 use crate::out::Out;
 use crate::session::Transaction;
 
-/// What a client may have us keep between MULTI and EXEC.
-const MOST_BYTES: usize = 256 << 20;
+/// Keys that a connection may watch.
+const MOST_WATCHED: usize = 100_000;
 
 pub(super) fn multi(call: &mut Call<'_>) -> Done {
     if call.session.transaction.is_some() {
         return Err("ERR MULTI calls can not be nested".into());
     }
-    call.session.transaction = Some(Transaction::default());
+    call.session.transaction = Some(Transaction::new(&call.engine.queued_bytes));
     call.out.ok();
     Ok(())
 }
@@ -40,14 +40,10 @@ pub(crate) fn queue(call: &mut Call<'_>, command: Found) -> Done {
         transaction.is_spoilt = true;
         return Err("ERR Command not allowed inside a transaction".into());
     }
-    transaction.bytes += call.words.iter().map(|word| word.len() + 64).sum::<usize>();
-    if transaction.bytes > MOST_BYTES {
+    if !transaction.keep(call.words) {
         transaction.is_spoilt = true;
-        transaction.commands = Vec::new();
         return Err("ERR the transaction is too large".into());
     }
-    let words = call.words.iter().map(|word| (*word).into()).collect();
-    transaction.commands.push(words);
     call.out.simple("QUEUED");
     Ok(())
 }
@@ -56,20 +52,15 @@ pub(super) fn watch(call: &mut Call<'_>) -> Done {
     if call.session.transaction.is_some() {
         return Err("ERR WATCH inside MULTI is not allowed".into());
     }
+    if call.session.watched.len() + call.words.len() > MOST_WATCHED {
+        return Err("ERR too many keys are watched".into());
+    }
     for &key in &call.words[1..] {
-        if call
-            .session
-            .watched
-            .iter()
-            .any(|(watched, _)| **watched == *key)
-        {
-            continue;
+        if !call.session.watched.contains_key(key) {
+            let look = |body: Option<&Body>| body.map(Body::version);
+            let version = call.engine.keys.look(key, call.now, look);
+            call.session.watched.insert(key.into(), version);
         }
-        let version = call
-            .engine
-            .keys
-            .look(key, call.now, |body| body.map(Body::version));
-        call.session.watched.push((key.into(), version));
     }
     call.out.ok();
     Ok(())
@@ -92,16 +83,12 @@ pub(super) fn exec(call: &mut Call<'_>) -> Done {
     if transaction.is_spoilt {
         return Err("EXECABORT Transaction discarded because of previous errors.".into());
     }
-    let is_as_it_was = |(key, version): &(Box<[u8]>, _)| {
-        let now = call
-            .engine
-            .keys
-            .look(key, call.now, |body| body.map(Body::version));
-        now == *version
-    };
-    if !watched.iter().all(is_as_it_was) {
-        call.out.null_array();
-        return Ok(());
+    for (key, version) in watched {
+        let look = |body: Option<&Body>| body.map(Body::version);
+        if call.engine.keys.look(&key, call.now, look) != version {
+            call.out.null_array();
+            return Ok(());
+        }
     }
     call.out.array(transaction.commands.len());
     for words in &transaction.commands {

@@ -9,15 +9,20 @@ use mayhap_command::Slot;
 /// The version that Redis 7.0 writes; all later ones read it.
 const RDB_VERSION: u16 = 10;
 
+/// The longest bulk string of the protocol.
+const MOST_BULK: u64 = 512 << 20;
+
 pub(super) fn dump(call: &mut Call<'_>) -> Done {
     let payload = call.engine.keys.look(call.key(), call.now, |body| {
         body.map(|body| match &body.value {
-            Value::Text(text) => plain::encode(text, RDB_VERSION),
-            Value::Filter(slot) => slot.dump(RDB_VERSION),
+            value if value.size_bytes() > MOST_BULK => None,
+            Value::Text(text) => Some(plain::encode(text, RDB_VERSION)),
+            Value::Filter(slot) => Some(slot.dump(RDB_VERSION)),
         })
     });
     match payload {
-        Some(payload) => call.out.bulk(payload),
+        Some(Some(payload)) => call.out.bulk(payload),
+        Some(None) => return Err("ERR the filter is larger than a reply may be: carry it over with SCANDUMP and LOADCHUNK".into()),
         None => call.out.null(),
     }
     Ok(())

@@ -360,6 +360,49 @@ fn get(address: std::net::SocketAddr, path: &str) -> String {
 }
 
 #[test]
+fn an_exported_file_does_not_tell_the_secret() {
+    let (folder, options) = folder();
+    let server = Running::with(&options);
+    let mut client = server.client();
+    client.expect("BF.MADD seen apple pear", "*2\r\n:1\r\n:1\r\n");
+    assert!(client.ask("MAYHAP.EXPORT seen out.mayhap").starts_with(':'));
+    client.expect("BF.MEXISTS out.mayhap apple plum", "*2\r\n:1\r\n:0\r\n");
+    assert!(
+        client
+            .ask("MAYHAP.EXPORT seen out.mayhap")
+            .starts_with("-ERR there is a file")
+    );
+    assert!(
+        client
+            .ask("MAYHAP.EXPORT seen out.mayhap REPLACE")
+            .starts_with(':')
+    );
+    for bad in ["../out", ".out", "a/b", "store"] {
+        assert!(
+            client
+                .ask(&format!("MAYHAP.EXPORT seen {bad}"))
+                .starts_with("-ERR"),
+            "{bad}"
+        );
+    }
+    client.expect("MAYHAP.EXPORT none x.mayhap", "-ERR not found\r\n");
+    let bytes = std::fs::read(folder.path().join("out.mayhap")).expect("the file");
+    let limits = mayhap_codec::Limits::default();
+    assert!(
+        mayhap_codec::native::decode(&bytes, limits).is_err(),
+        "it has no key inside"
+    );
+    let key = std::fs::read_to_string(folder.path().join("store/secret.key")).expect("the key");
+    let key = u128::from_str_radix(key.trim(), 16)
+        .expect("digits")
+        .to_be_bytes();
+    assert!(!bytes.windows(16).any(|part| part == key));
+    let key = mayhap::SipKey::new(key);
+    let filter = mayhap_codec::native::decode_with_key(&bytes, limits, key).expect("a filter");
+    assert!(filter.contains("apple") && !filter.contains("plum"));
+}
+
+#[test]
 fn filter_files_are_served_and_swapped() {
     let (folder, options) = folder();
     let mut filter = mayhap::Bloom::new(100, 0.001).expect("a filter");

@@ -42,12 +42,11 @@ fn a_window_opens_layers_within_its_limit_as_without() {
     for number in 0..5000 {
         let (hash, now) = (hash(number % 3000), Timestamp(number * 3));
         let before = limited.clone();
-        match limited.try_insert_hash_within(hash, now, most) {
-            Ok(new) => assert_eq!(new, free.insert_hash(hash, now)),
-            Err(_) => {
-                assert!(limited == before);
-                refused += 1;
-            }
+        if let Ok(new) = limited.try_insert_hash_within(hash, now, most) {
+            assert_eq!(new, free.insert_hash(hash, now));
+        } else {
+            assert!(limited == before);
+            refused += 1;
         }
     }
     assert!(refused > 100 && limited == free && limited.size_bytes() <= most);
@@ -88,12 +87,11 @@ fn a_growing_cuckoo_filter_grows_within_its_limit_as_without() {
             continue;
         }
         let before = limited.clone();
-        match limited.try_insert_hash_within(hash, 15_000) {
-            Ok(new) => assert_eq!(Ok(new), free.try_insert_hash(hash)),
-            Err(_) => {
-                assert!(limited == before);
-                refused += 1;
-            }
+        if let Ok(new) = limited.try_insert_hash_within(hash, 15_000) {
+            assert_eq!(Ok(new), free.try_insert_hash(hash));
+        } else {
+            assert!(limited == before);
+            refused += 1;
         }
     }
     assert!(refused > 1000 && limited == free && limited.size_bytes() <= 15_000);

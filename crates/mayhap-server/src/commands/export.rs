@@ -1,0 +1,59 @@
+//! `MAYHAP.EXPORT key file [REPLACE]`: a filter becomes a file in the data folder, without the secret of its hash.
+
+use crate::call::{Call, Done, Failure, SYNTAX};
+use crate::keyspace::Value;
+use mayhap_codec::native::{HashKey, encode_with};
+use mayhap_codec::{Filter, write_atomically};
+use std::io::Write;
+
+/// A name that stays in the folder, and is no file of others there.
+fn name<'n>(call: &Call<'n>) -> Result<&'n str, Failure> {
+    let name = std::str::from_utf8(call.words[2]).unwrap_or_default();
+    let is_plain = !name.is_empty()
+        && name.len() <= 200
+        && !name.starts_with('.')
+        && !name.contains(['/', '\\', '\0'])
+        && !name.chars().any(char::is_control);
+    if !is_plain {
+        return Err(
+            "ERR the file must be a plain name, such as seen.mayhap: it goes into the data folder"
+                .into(),
+        );
+    }
+    Ok(name)
+}
+
+pub(super) fn export(call: &mut Call<'_>) -> Done {
+    let replaces = match call.words.len() {
+        3 => false,
+        4 if call.is(3, "replace") => true,
+        _ => return Err(SYNTAX.into()),
+    };
+    let name = name(call)?;
+    let engine = call.engine;
+    let path = engine.settings.load().folder.join(name);
+    // What is not served under this name is not ours to replace.
+    let may_be_written = !path.exists() || replaces && engine.files.holds(name.as_bytes());
+    if !may_be_written {
+        return Err(
+            format!("ERR there is a file {name} already: say REPLACE if it is a filter").into(),
+        );
+    }
+    let filter = engine.keys.look(call.key(), call.now, |body| {
+        match body.map(|body| &body.value) {
+            Some(Value::Filter(slot)) => slot.to_filter().ok_or("ERR not found"),
+            Some(Value::Text(_)) => Err(crate::call::WRONG_TYPE),
+            None => Err("ERR not found"),
+        }
+    })?;
+    let bytes = match &filter {
+        Filter::Native(filter) => encode_with(filter, HashKey::Outside),
+        filter => filter.encode(),
+    };
+    let bytes = bytes.map_err(|error| format!("ERR {error}"))?;
+    write_atomically(&path, |mut file| file.write_all(&bytes))
+        .map_err(|error| format!("ERR {name} could not be written: {error}"))?;
+    engine.files.look();
+    call.out.count(bytes.len() as u64);
+    Ok(())
+}
