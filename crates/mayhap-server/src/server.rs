@@ -210,7 +210,21 @@ fn open(options: &Options) -> Result<(Engine, String), String> {
     let (journal, summary) = Journal::open(disk, log_options, |recovered| {
         replay.take(&recovered).map_err(mayhap_log::Refusal::from)
     })
-    .map_err(|error| format!("{}: {error}", store.display()))?;
+    .map_err(|error| {
+        let can_be_accepted = matches!(
+            error,
+            mayhap_log::OpenError::Damaged {
+                can_be_accepted: true,
+                ..
+            }
+        );
+        let hint = if can_be_accepted {
+            " by --accept-loss"
+        } else {
+            ""
+        };
+        format!("{}: {error}{hint}", store.display())
+    })?;
     let (newest, entries, records) = (replay.newest, replay.entries, replay.records);
     let mut recovered = format!(
         "{} keys, {entries} from the snapshot and {records} records of the log",
@@ -221,7 +235,10 @@ fn open(options: &Options) -> Result<(Engine, String), String> {
         recovered = format!("{recovered}; {bytes} bytes that nobody was told of were cut off");
     }
     for loss in &summary.loss {
-        crate::report(&format!("lost: {loss:?}"));
+        let (file, offset, problem) = (&loss.file, loss.offset, &loss.problem);
+        crate::report(&format!(
+            "lost: all of {file} from byte {offset} on ({problem}); it is kept beside, in a file that ends in .lost"
+        ));
     }
     let clock = Clock::new(newest);
     let snapshots = Snapshots::default();
