@@ -8,8 +8,13 @@ import threading
 import unittest
 
 import redis
+from redis.backoff import NoBackoff
+from redis.retry import Retry
 
 from server import Server
+
+# For connections that are meant to fail, and need not fail again.
+ONCE = {"retry": Retry(NoBackoff(), 0)}
 
 
 class Generic:
@@ -123,7 +128,7 @@ class Generic:
         self.assertEqual(listed[str(own)]["lib-name"], "redis-py")
         self.assertEqual(listed[str(own)]["cmd"], "client|list")
         self.assertEqual(self.redis.client_info()["name"], "some-name")
-        other = redis.Redis(port=self.server.port, single_connection_client=True, retry=None)
+        other = redis.Redis(port=self.server.port, single_connection_client=True, **ONCE)
         other_id = other.client_id()
         self.assertEqual(self.redis.client_kill_filter(_id=other_id), 1)
         self.assertNotIn(str(other_id), {client["id"] for client in self.redis.client_list()})
@@ -198,9 +203,9 @@ class Generic:
         with Server(environment={"MAYHAP_PASSWORD": "secret"}) as server:
             options = {"port": server.port, "protocol": self.protocol}
             with self.assertRaises(redis.AuthenticationError):
-                redis.Redis(**options).ping()
+                redis.Redis(**options, **ONCE).ping()
             with self.assertRaises(redis.AuthenticationError):
-                redis.Redis(password="wrong", **options).ping()
+                redis.Redis(password="wrong", **options, **ONCE).ping()
             for right in ({"password": "secret"}, {"username": "default", "password": "secret"}):
                 client = redis.Redis(**right, **options)
                 self.assertTrue(client.ping())
@@ -227,7 +232,7 @@ class Generic:
                 client.set("long", b"x" * (5 << 20))
                 self.assertEqual(client.get("long"), b"x" * (5 << 20))
             with self.assertRaises(redis.ConnectionError):
-                redis.Redis(**options).ping()
+                redis.Redis(**options, **ONCE).ping()
         shutil.rmtree(folder)
 
 

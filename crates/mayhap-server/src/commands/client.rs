@@ -144,6 +144,12 @@ fn list(call: &mut Call<'_>) -> Done {
     Ok(())
 }
 
+/// Its own worker closes it soon; whoever lists clients from now on does not see it.
+fn close(call: &Call<'_>, client: &Client) {
+    client.handle.kill();
+    call.engine.clients.remove(client.handle.id);
+}
+
 fn kill(call: &mut Call<'_>) -> Done {
     let own = call.session.client.handle.id;
     if call.words.len() == 3 {
@@ -152,7 +158,7 @@ fn kill(call: &mut Call<'_>) -> Done {
         let Some(found) = clients.iter().find(|client| *client.handle.peer == *peer) else {
             return Err("ERR No such client".into());
         };
-        found.handle.kill();
+        close(call, found);
         call.out.ok();
         return Ok(());
     }
@@ -185,7 +191,7 @@ fn kill(call: &mut Call<'_>) -> Done {
     }
     clients.retain(|client| !(skips_own && client.handle.id == own));
     for client in &clients {
-        client.handle.kill();
+        close(call, client);
     }
     call.out.count(clients.len() as u64);
     Ok(())

@@ -99,6 +99,23 @@ fn a_client_sees_itself_listing() {
 }
 
 #[test]
+fn a_client_that_was_killed_is_not_listed_any_more() {
+    let (_folder, options) = folder();
+    let server = Running::with(&options);
+    let mut client = server.client();
+    for _ in 0..100 {
+        let mut other = server.client();
+        let id = other.ask("CLIENT ID");
+        let id = id.trim_start_matches(':').trim_end();
+        client.expect(&format!("CLIENT KILL ID {id}"), ":1\r\n");
+        client.expect(&format!("CLIENT KILL ID {id}"), ":0\r\n");
+        let listed = client.ask("CLIENT LIST");
+        assert!(!listed.contains(&format!("id={id} ")), "{listed}");
+        assert!(other.is_closed());
+    }
+}
+
+#[test]
 fn the_slow_log_keeps_all_from_zero_on_and_no_passwords() {
     let (_folder, options) = folder();
     let server = Running::with(&options);
