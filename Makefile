@@ -1,6 +1,6 @@
 # `make test` is what CI runs after `make lint`; `make help` lists the rest.
 .DEFAULT_GOAL := help
-.PHONY: help test test-rust test-loom test-avx512 test-bench test-python-reader lint bench bench-lines bench-serve fuzz-smoke soak docs clean
+.PHONY: help test test-rust test-loom test-avx512 test-bench test-python-reader test-clients lint bench bench-lines bench-serve fuzz-smoke soak docs clean
 
 BENCH := benchmarks/Cargo.toml
 FUZZ := fuzz/Cargo.toml
@@ -8,11 +8,12 @@ FUZZ := fuzz/Cargo.toml
 help: ## this list
 	@sed -n 's/^\([a-z0-9-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 20
 
-test: test-rust test-loom test-avx512 test-bench test-python-reader ## everything below that starts with test-
+test: test-rust test-loom test-avx512 test-bench test-python-reader test-clients ## everything below that starts with test-
 
 test-rust: ## unit, integration and documentation tests of all crates
 	tools/install-dictionary.sh
 	tools/install-strace.sh
+	tools/install-redis-tools.sh
 	cargo test --workspace
 	cargo test -p mayhap --features parallel --test it --test build_memory -- built building
 
@@ -31,6 +32,10 @@ test-bench: ## the benchmarks once, small: they check every answer
 
 test-python-reader: ## the reader in docs/formats answers as mayhap does
 	tools/test-python-reader.sh
+
+test-clients: ## redis-py, node's redis, redis-cli and redis-server beside `mayhap serve`
+	cargo build --release
+	tools/test-redis-clients.sh
 
 lint: ## formatting, clippy, documentation, no_std; warnings are errors
 	cargo fmt --all --check

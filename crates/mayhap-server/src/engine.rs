@@ -74,7 +74,7 @@ impl Engine {
         if !session.is_known && !command.is_for_strangers() {
             return Ran::Refused("NOAUTH Authentication required.".into());
         }
-        session.last_command = command.name();
+        session.last_command = command.full_name(words);
         let protocol = session.protocol;
         CHANGES.with_borrow_mut(|changes| {
             let mut call = Call {
@@ -132,6 +132,7 @@ impl Engine {
         let _one_at_a_time = self.setting.lock();
         let mut settings = Settings::clone(&self.settings.load());
         change(&mut settings)?;
+        self.slow.follow(&settings);
         self.settings.store(Arc::new(settings));
         Ok(())
     }

@@ -221,7 +221,10 @@ fn open(options: &Options) -> Result<(Engine, String), String> {
         recovered = format!("{recovered}; {bytes} bytes that nobody was told of were cut off");
     }
     for loss in &summary.loss {
-        crate::report(&format!("lost: {loss:?}"));
+        let (file, offset, problem) = (&loss.file, loss.offset, &loss.problem);
+        crate::report(&format!(
+            "lost: all of {file} from byte {offset} on ({problem}); it is kept beside, in a file that ends in .lost"
+        ));
     }
     let clock = Clock::new(newest);
     let snapshots = Snapshots::default();
@@ -231,6 +234,8 @@ fn open(options: &Options) -> Result<(Engine, String), String> {
     };
     let files = Files::new(folder, secret, limits);
     files.look();
+    let slow = Slow::default();
+    slow.follow(&settings);
     let engine = Engine {
         keys,
         journal,
@@ -241,7 +246,7 @@ fn open(options: &Options) -> Result<(Engine, String), String> {
         secret,
         clients: Clients::default(),
         counters: Counters::default(),
-        slow: Slow::default(),
+        slow,
         snapshots,
         files,
         queued_bytes: Arc::default(),

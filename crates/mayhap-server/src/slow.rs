@@ -6,6 +6,7 @@ use crate::settings::Settings;
 use arc_swap::ArcSwap;
 use parking_lot::Mutex;
 use std::collections::VecDeque;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 /// As much of a command as is kept.
@@ -23,9 +24,20 @@ struct Entry {
 }
 
 #[derive(Default)]
-pub(crate) struct Slow(Mutex<(u64, VecDeque<Entry>)>);
+pub(crate) struct Slow {
+    /// From so many nanoseconds on: here, so that nobody looks at the settings for every command.
+    from: AtomicU64,
+    kept: Mutex<(u64, VecDeque<Entry>)>,
+}
 
 impl Slow {
+    /// Does as the settings say from now on.
+    pub(crate) fn follow(&self, settings: &Settings) {
+        let from =
+            u64::try_from(settings.slow_from).map_or(u64::MAX, |from| from.saturating_mul(1000));
+        self.from.store(from, Ordering::Relaxed);
+    }
+
     /// Keeps the command if it took long enough.
     #[inline]
     pub(crate) fn note(
@@ -36,8 +48,7 @@ impl Slow {
         now: u64,
         took: Duration,
     ) {
-        // Nobody asks for less, and the settings are not looked at for every command.
-        if took.as_micros() >= 1000 {
+        if took.as_nanos() >= self.from.load(Ordering::Relaxed).into() {
             self.keep(&settings.load(), session, words, now, took);
         }
     }
@@ -51,12 +62,10 @@ impl Slow {
         now: u64,
         took: Duration,
     ) {
-        let Ok(from) = u128::try_from(settings.slow_from) else {
-            return;
-        };
         // Who gives a password is not written down.
-        let is_secret = ["auth", "hello", "config"].contains(&session.last_command);
-        if took.as_micros() < from || is_secret || settings.slow_kept == 0 {
+        let command = session.last_command.split('|').next().unwrap_or_default();
+        let is_secret = ["auth", "hello", "config"].contains(&command);
+        if settings.slow_from < 0 || is_secret || settings.slow_kept == 0 {
             return;
         }
         let mut kept: Vec<Vec<u8>> = words
@@ -68,7 +77,7 @@ impl Slow {
             let more = format!("... ({} more arguments)", words.len() - MOST_WORDS);
             kept.push(more.into_bytes());
         }
-        let (next, entries) = &mut *self.0.lock();
+        let (next, entries) = &mut *self.kept.lock();
         entries.push_front(Entry {
             id: *next,
             time: now / 1000,
@@ -82,15 +91,15 @@ impl Slow {
     }
 
     pub(crate) fn len(&self) -> usize {
-        self.0.lock().1.len()
+        self.kept.lock().1.len()
     }
 
     pub(crate) fn clear(&self) {
-        self.0.lock().1.clear();
+        self.kept.lock().1.clear();
     }
 
     pub(crate) fn write(&self, out: &mut Out<'_>, most: usize) {
-        let (_, entries) = &*self.0.lock();
+        let (_, entries) = &*self.kept.lock();
         let told = entries.len().min(most);
         out.array(told);
         for entry in entries.iter().take(told) {

@@ -1,5 +1,6 @@
 //! The guide is run: every `$ command` in its blocks, in a folder of its own, with the output that stands under it.
 
+use super::background::Servers;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -11,11 +12,21 @@ fn run_page(page: &str) {
         .join(page);
     let text = fs::read_to_string(&path).expect("the page");
     let folder = tempfile::tempdir().expect("a folder");
+    let mut servers = Servers::new();
     let mut ran = 0;
     for block in text.split("```console\n").skip(1) {
         let block = block.split("```").next().unwrap_or_default();
         for (command, expected) in commands(block) {
-            let printed = shell(&command, folder.path());
+            let ours = servers.to_ours(&command);
+            let printed = match ours.strip_suffix(" &") {
+                Some(server) => {
+                    let bash = bash(&format!("exec {server}"), folder.path());
+                    servers.start(server, bash, expected.trim_end().lines().count())
+                }
+                None => shell(&ours, folder.path()),
+            };
+            servers.after(&ours);
+            let printed = servers.to_named(&printed);
             assert!(
                 matches(&expected, &printed),
                 "{page}: $ {command}\nis said to print\n{expected}\nand printed\n{printed}"
@@ -24,6 +35,7 @@ fn run_page(page: &str) {
         }
     }
     assert!(ran > 0, "{page} has no commands");
+    assert!(servers.are_ended(), "{page} leaves a server behind");
 }
 
 /// Commands and the lines under each; a command goes on where its line ends in a backslash.
@@ -48,19 +60,25 @@ fn commands(block: &str) -> Vec<(String, String)> {
 
 /// What a command prints on both streams.
 fn shell(command: &str, folder: &Path) -> String {
+    let mut bash = bash(&format!("{{ {command}\n}} 2>&1"), folder);
+    let output = bash.output().expect("bash starts");
+    String::from_utf8_lossy(&output.stdout)
+        .trim_end()
+        .to_owned()
+}
+
+/// A shell that finds the program that is tested.
+fn bash(script: &str, folder: &Path) -> Command {
     let program = PathBuf::from(env!("CARGO_BIN_EXE_mayhap"));
     let mut path = program.parent().expect("a folder").as_os_str().to_owned();
     path.push(":");
     path.push(std::env::var_os("PATH").unwrap_or_default());
     let mut bash = Command::new("bash");
-    bash.args(["-c", &format!("{{ {command}\n}} 2>&1")])
+    bash.args(["-c", script])
         .current_dir(folder)
         .env("PATH", path);
     super::folder::in_plain_surroundings(&mut bash);
-    let output = bash.output().expect("bash starts");
-    String::from_utf8_lossy(&output.stdout)
-        .trim_end()
-        .to_owned()
+    bash
 }
 
 /// Equal, but for `...`, which stands for anything within a line, or for lines when it is one.
@@ -117,4 +135,16 @@ fn the_runner_can_fail() {
 #[test]
 fn the_command_line_guide() {
     run_page("docs/guide/command-line.md");
+}
+
+#[test]
+fn the_server_guide() {
+    for tool in ["redis-cli", "curl", "openssl"] {
+        let is_there = Command::new(tool).arg("--version").output().is_ok();
+        if !is_there {
+            eprintln!("not run, {tool} is not there: run tools/install-redis-tools.sh");
+            return;
+        }
+    }
+    run_page("docs/guide/server.md");
 }

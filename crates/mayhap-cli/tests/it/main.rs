@@ -1,5 +1,6 @@
 //! The program as its users meet it: a process with arguments, two streams and an exit code.
 
+mod background;
 mod bench;
 mod dictionary;
 mod disk;

@@ -15,7 +15,7 @@ pub(super) fn config(call: &mut Call<'_>) -> Done {
                 call.out.bulk(value);
             }
         }
-        (b"set", 4..) if call.words.len().is_multiple_of(2) => {
+        (b"set", _) => {
             set(call)?;
             call.out.ok();
         }
@@ -37,7 +37,11 @@ pub(super) fn config(call: &mut Call<'_>) -> Done {
 
 /// All of them or none.
 fn set(call: &mut Call<'_>) -> Done {
+    if !call.words.len().is_multiple_of(2) {
+        return Err(SYNTAX.into());
+    }
     call.engine.set(|settings| {
+        let mut named = Vec::new();
         for pair in call.words[2..].chunks(2) {
             let Some(name) = Settings::name_of(pair[0]) else {
                 let name = lossy(pair[0]);
@@ -45,9 +49,16 @@ fn set(call: &mut Call<'_>) -> Done {
                     "ERR Unknown option or number of arguments for CONFIG SET - '{name}'"
                 ));
             };
-            settings.set(name, pair[1]).map_err(|error| {
+            let failed = |error: &str| {
                 format!("ERR CONFIG SET failed (possibly related to argument '{name}') - {error}")
-            })?;
+            };
+            if named.contains(&name) {
+                return Err(failed("duplicate parameter"));
+            }
+            named.push(name);
+            settings
+                .set(name, pair[1])
+                .map_err(|error| failed(&error))?;
         }
         Ok(())
     })?;

@@ -10,6 +10,7 @@ pub(super) fn client(call: &mut Call<'_>) -> Done {
     match (word.as_slice(), call.words.len()) {
         (b"id", 2) => call.out.count(call.session.client.handle.id),
         (b"info", 2) => {
+            show_itself(call);
             let line = call.session.client.line(call.now) + "\n";
             call.out.text(&line);
         }
@@ -31,6 +32,7 @@ pub(super) fn client(call: &mut Call<'_>) -> Done {
         (b"reply", 3) => return reply(call),
         (b"no-evict" | b"no-touch", 3) if call.is(2, "on") || call.is(2, "off") => call.out.ok(),
         (b"tracking", 3) if call.is(2, "off") => call.out.ok(),
+        (b"no-evict" | b"no-touch" | b"tracking", _) => return Err(SYNTAX.into()),
         (b"help", 2) => call.out.bulks(&[
             "CLIENT <subcommand> [<arg> ...]. Subcommands are:",
             "GETNAME, SETNAME <name>, SETINFO LIB-NAME|LIB-VER <value>, ID, INFO",
@@ -100,11 +102,27 @@ fn reply(call: &mut Call<'_>) -> Done {
     Ok(())
 }
 
+/// All clients are; other types are known and have none.
+fn is_normal(word: &[u8]) -> Result<bool, Failure> {
+    match word.to_ascii_lowercase().as_slice() {
+        b"normal" => Ok(true),
+        b"master" | b"replica" | b"slave" | b"pubsub" => Ok(false),
+        _ => Err(format!("ERR Unknown client type '{}'", lossy(word)).into()),
+    }
+}
+
+/// Others are shown with what they did last; who asks, with this.
+fn show_itself(call: &Call<'_>) {
+    let session = &call.session;
+    session.client.saw(session.last_command, call.now);
+}
+
 fn list(call: &mut Call<'_>) -> Done {
+    show_itself(call);
     let mut clients = call.engine.clients.all();
     if call.words.len() > 2 {
         if call.is(2, "type") && call.words.len() == 4 {
-            if !call.is(3, "normal") {
+            if !is_normal(call.words[3])? {
                 clients.clear();
             }
         } else if call.is(2, "id") && call.words.len() > 3 {
@@ -126,6 +144,12 @@ fn list(call: &mut Call<'_>) -> Done {
     Ok(())
 }
 
+/// Its own worker closes it soon; whoever lists clients from now on does not see it.
+fn close(call: &Call<'_>, client: &Client) {
+    client.handle.kill();
+    call.engine.clients.remove(client.handle.id);
+}
+
 fn kill(call: &mut Call<'_>) -> Done {
     let own = call.session.client.handle.id;
     if call.words.len() == 3 {
@@ -134,7 +158,7 @@ fn kill(call: &mut Call<'_>) -> Done {
         let Some(found) = clients.iter().find(|client| *client.handle.peer == *peer) else {
             return Err("ERR No such client".into());
         };
-        found.handle.kill();
+        close(call, found);
         call.out.ok();
         return Ok(());
     }
@@ -154,8 +178,12 @@ fn kill(call: &mut Call<'_>) -> Done {
             }
             b"addr" => keep(&|client| *client.handle.peer == *text),
             b"laddr" => keep(&|client| *client.handle.local == *text),
-            b"type" => keep(&|_| text.eq_ignore_ascii_case("normal")),
-            b"user" => keep(&|_| text == "default"),
+            b"type" => {
+                let is_normal = is_normal(value)?;
+                keep(&|_| is_normal);
+            }
+            b"user" if text == "default" => {}
+            b"user" => return Err(format!("ERR No such user '{}'", lossy(value)).into()),
             b"skipme" if value.eq_ignore_ascii_case(b"yes") => skips_own = true,
             b"skipme" if value.eq_ignore_ascii_case(b"no") => skips_own = false,
             _ => return Err(SYNTAX.into()),
@@ -163,7 +191,7 @@ fn kill(call: &mut Call<'_>) -> Done {
     }
     clients.retain(|client| !(skips_own && client.handle.id == own));
     for client in &clients {
-        client.handle.kill();
+        close(call, client);
     }
     call.out.count(clients.len() as u64);
     Ok(())

@@ -35,7 +35,7 @@ impl Condition {
             b"xx" => Self::Some,
             b"gt" => Self::Later,
             b"lt" => Self::Sooner,
-            word => return Err(format!("ERR Unsupported option {}", lossy(word)).into()),
+            _ => return Err(format!("ERR Unsupported option {}", lossy(word)).into()),
         })
     }
 

@@ -2,7 +2,7 @@
 
 use super::client::unknown_subcommand;
 use super::{COMMANDS, Own, own};
-use crate::call::{Call, Done, Failure, integer};
+use crate::call::{Call, Done, Failure, NOT_AN_INTEGER, SYNTAX, integer};
 use crate::info;
 use crate::keyspace::Value;
 use crate::out::Out;
@@ -57,11 +57,15 @@ pub(super) fn time(call: &mut Call<'_>) -> Done {
 }
 
 pub(super) fn memory(call: &mut Call<'_>) -> Done {
-    let is_plain = call.words.len() == 3;
-    let is_sampled =
-        call.words.len() == 5 && call.is(3, "samples") && integer(call.words[4]).is_some();
-    if !call.is(1, "usage") || !(is_plain || is_sampled) {
-        return Err(unknown_subcommand("MEMORY", call.words[1]));
+    // How many parts of a value to look at: we know its size.
+    for pair in call.words[3..].chunks(2) {
+        let is_option = pair.len() == 2 && pair[0].eq_ignore_ascii_case(b"samples");
+        if !is_option {
+            return Err(SYNTAX.into());
+        }
+        if integer(pair[1]).ok_or(NOT_AN_INTEGER)? < 0 {
+            return Err(SYNTAX.into());
+        }
     }
     let key = call.words[2];
     let size = call
@@ -75,6 +79,8 @@ pub(super) fn memory(call: &mut Call<'_>) -> Done {
     Ok(())
 }
 
+const NO_FREQUENCY: &str = "ERR An LFU maxmemory policy is not selected, access frequency not tracked. Please note that when switching between policies at runtime LRU and LFU data will take some time to adjust.";
+
 pub(super) fn object(call: &mut Call<'_>) -> Done {
     let word = call.words[1].to_ascii_lowercase();
     let &[_, _, key] = call.words else {
@@ -82,6 +88,7 @@ pub(super) fn object(call: &mut Call<'_>) -> Done {
     };
     let encoding = call.engine.keys.look(key, call.now, |body| {
         body.map(|body| match &body.value {
+            Value::Text(text) if integer(text).is_some() => "int",
             Value::Text(text) if text.len() <= 44 => "embstr",
             _ => "raw",
         })
@@ -90,7 +97,8 @@ pub(super) fn object(call: &mut Call<'_>) -> Done {
         (b"encoding" | b"refcount" | b"idletime" | b"freq", None) => call.out.null(),
         (b"encoding", Some(encoding)) => call.out.bulk(encoding),
         (b"refcount", Some(_)) => call.out.integer(1),
-        (b"idletime" | b"freq", Some(_)) => call.out.integer(0),
+        (b"idletime", Some(_)) => call.out.integer(0),
+        (b"freq", Some(_)) => return Err(NO_FREQUENCY.into()),
         _ => return Err(unknown_subcommand("OBJECT", &word)),
     }
     Ok(())
@@ -103,9 +111,9 @@ pub(super) fn slowlog(call: &mut Call<'_>) -> Done {
         (b"get", 2 | 3) => {
             let most = match call.words.get(2) {
                 None => 10,
-                Some(word) => match integer(word).ok_or(crate::call::NOT_AN_INTEGER)? {
-                    -1 => usize::MAX,
-                    count if count >= 0 => count as usize,
+                Some(word) => match integer(word) {
+                    Some(-1) => usize::MAX,
+                    Some(count) if count >= 0 => count as usize,
                     _ => return Err("ERR count should be greater than or equal to -1".into()),
                 },
             };
@@ -267,7 +275,7 @@ pub(super) fn command(call: &mut Call<'_>) -> Done {
             for told in &asked {
                 match told {
                     Some(told) => write_info(&mut call.out, told),
-                    None => call.out.null_array(),
+                    None => call.out.null(),
                 }
             }
         }
@@ -287,6 +295,7 @@ pub(super) fn command(call: &mut Call<'_>) -> Done {
 
 fn keys_of(call: &mut Call<'_>, words: &[&[u8]]) -> Done {
     let told = told(words[0]).ok_or("ERR Invalid command specified")?;
+    let wrong_number = "ERR Invalid number of arguments specified for command";
     let (first, last, step) = told.keys;
     let from_end = last.unsigned_abs() as usize;
     let last = if last < 0 {
@@ -300,8 +309,10 @@ fn keys_of(call: &mut Call<'_>, words: &[&[u8]]) -> Done {
     let places = (first as usize..=last).step_by(step.max(1) as usize);
     let keys: Option<Vec<&[u8]>> = places.map(|at| words.get(at).copied()).collect();
     let keys = keys.filter(|keys| !keys.is_empty());
-    let keys =
-        keys.ok_or_else(|| Failure::from("ERR Invalid number of arguments specified for command"))?;
+    let is_known = super::find(words).is_ok();
+    let keys = keys
+        .filter(|_| is_known)
+        .ok_or_else(|| Failure::from(wrong_number))?;
     call.out.bulks(&keys);
     Ok(())
 }

@@ -205,7 +205,7 @@ pub(super) fn copy(call: &mut Call<'_>) -> Done {
             replaces = true;
             at += 1;
         } else if call.is(at, "db") && at + 1 < call.words.len() {
-            if integer(call.words[at + 1]) != Some(0) {
+            if call.integer(at + 1)? != 0 {
                 return Err("ERR DB index is out of range".into());
             }
             at += 2;

@@ -11,6 +11,7 @@ mod filter;
 mod introspection;
 mod keys;
 mod strings;
+mod subcommands;
 mod table;
 pub(crate) mod transaction;
 mod transfer;
@@ -55,13 +56,16 @@ pub(crate) fn find(words: &[&[u8]]) -> Result<Found, Failure> {
         let fits = (specification.fewest..=specification.most).contains(&words.len());
         (Found::Filter(specification), fits)
     } else if let Some(own) = own(name) {
-        (Found::Own(own), own.takes(words.len()))
+        (Found::Own(own), table::takes(own.arity, words.len()))
     } else {
         return Err(unknown(words));
     };
     if !fits {
         let name = found.name();
         return Err(format!("ERR wrong number of arguments for '{name}' command").into());
+    }
+    if let Found::Own(own) = found {
+        subcommands::check(own, words)?;
     }
     Ok(found)
 }
@@ -86,6 +90,14 @@ impl Found {
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Own(own) => own.name,
+            Self::Filter(specification) => specification.name,
+        }
+    }
+
+    /// The same with the part that is asked for: `client|list`.
+    pub(crate) fn full_name(self, words: &[&[u8]]) -> &'static str {
+        match self {
+            Self::Own(own) => subcommands::name(own, words),
             Self::Filter(specification) => specification.name,
         }
     }

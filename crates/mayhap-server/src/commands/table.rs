@@ -30,11 +30,10 @@ pub(crate) struct Own {
     pub(crate) summary: &'static str,
 }
 
-impl Own {
-    pub(crate) fn takes(&self, words: usize) -> bool {
-        let least = self.arity.unsigned_abs() as usize;
-        words == least || (self.arity < 0 && words > least)
-    }
+/// Whether a command of this arity may have so many words.
+pub(super) fn takes(arity: i32, words: usize) -> bool {
+    let least = arity.unsigned_abs() as usize;
+    words == least || (arity < 0 && words > least)
 }
 
 const NONE: (i32, i32, i32) = (0, 0, 0);

@@ -1,6 +1,6 @@
 //! DUMP and RESTORE.
 
-use crate::call::{Call, Done, SYNTAX, integer};
+use crate::call::{Call, Done, SYNTAX};
 use crate::keyspace::{Body, Value};
 use mayhap_codec::Limits;
 use mayhap_codec::redis::plain;
@@ -44,11 +44,16 @@ fn options(call: &Call<'_>) -> Result<Options, crate::call::Failure> {
             options.replaces = true;
         } else if call.is(at, "absttl") {
             options.is_absolute = true;
-        } else if (call.is(at, "idletime") || call.is(at, "freq")) && at + 1 < call.words.len() {
+        } else if call.is(at, "idletime") && at + 1 < call.words.len() {
             at += 1;
-            integer(call.words[at])
-                .filter(|number| *number >= 0)
-                .ok_or(SYNTAX)?;
+            if call.integer(at)? < 0 {
+                return Err("ERR Invalid IDLETIME value, must be >= 0".into());
+            }
+        } else if call.is(at, "freq") && at + 1 < call.words.len() {
+            at += 1;
+            if !(0..=255).contains(&call.integer(at)?) {
+                return Err("ERR Invalid FREQ value, must be >= 0 and <= 255".into());
+            }
         } else {
             return Err(SYNTAX.into());
         }
@@ -60,6 +65,10 @@ fn options(call: &Call<'_>) -> Result<Options, crate::call::Failure> {
 pub(super) fn restore(call: &mut Call<'_>) -> Done {
     let options = options(call)?;
     let (key, payload) = (call.key(), call.words[3]);
+    let is_taken = call.engine.keys.look(key, call.now, |body| body.is_some());
+    if is_taken && !options.replaces {
+        return Err("BUSYKEY Target key name already exists.".into());
+    }
     let ttl = call.integer(2)?;
     if ttl < 0 {
         return Err("ERR Invalid TTL value, must be >= 0".into());
@@ -71,10 +80,6 @@ pub(super) fn restore(call: &mut Call<'_>) -> Done {
             super::expiry::moment(ttl, false, base).ok_or("ERR Invalid TTL value, must be >= 0")?,
         ),
     };
-    let is_taken = call.engine.keys.look(key, call.now, |body| body.is_some());
-    if is_taken && !options.replaces {
-        return Err("BUSYKEY Target key name already exists.".into());
-    }
     call.may_change()?;
     call.may_grow()?;
     if call.engine.files.holds(key) {

@@ -2,6 +2,7 @@
 
 mod client;
 mod crowd;
+mod expected;
 mod generic;
 mod golden;
 mod restart;
