@@ -179,7 +179,6 @@ impl<D: Disk> Snapshot<D> {
             gauges.snapshot_bytes = finished.bytes;
             gauges.older_log_bytes = 0;
         }
-        remove_older(&self.shared.disk, finished.generation);
         Ok(finished)
     }
 
@@ -213,7 +212,10 @@ impl<D: Disk> Snapshot<D> {
         disk.rename(&self.temporary(), &whole)
             .map_err(failed("naming it"))?;
         self.file = None;
-        disk.sync_folder().map_err(failed("syncing the folder"))
+        disk.sync_folder().map_err(failed("syncing the folder"))?;
+        // Before a broken log is healed: on a disk that was full, the first records need the room.
+        remove_older(disk, self.header.generation);
+        Ok(())
     }
 
     fn publish_and_heal(&mut self) -> Result<(), SnapshotError> {

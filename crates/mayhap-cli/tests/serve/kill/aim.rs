@@ -9,6 +9,8 @@ pub(super) enum Phase {
     Idle,
     /// A snapshot is half written: its file is still a temporary one.
     Snapshot,
+    /// A snapshot has just got its name: it is read back, and the log behind it.
+    Saved,
     /// A filter has just got another layer, and is being filled.
     Growth,
     /// A window has just turned to its next generation.
@@ -17,9 +19,10 @@ pub(super) enum Phase {
     LogSwitch,
 }
 
-pub(super) const PHASES: [Phase; 5] = [
+pub(super) const PHASES: [Phase; 6] = [
     Phase::Idle,
     Phase::Snapshot,
+    Phase::Saved,
     Phase::Growth,
     Phase::Rotation,
     Phase::LogSwitch,
@@ -50,12 +53,19 @@ pub(super) fn hit(phase: Phase, server: &mut Server<'_>, home: &Home, aimed: &st
             // It is dead: what is there now is how it was then.
             return is_begun && home.files().iter().any(|name| is_half_snapshot(name));
         }
+        Phase::Saved => {
+            let before = newest(&home.files(), "snapshot-");
+            client.ask("BGSAVE");
+            wait(|| newest(&home.files(), "snapshot-") > before);
+            server.kill();
+            return newest(&home.files(), "snapshot-") > before;
+        }
         Phase::LogSwitch => {
-            let before = newest_log(&home.files());
+            let before = newest(&home.files(), "log-");
             client.ask("BGSAVE");
             wait(|| {
                 let files = home.files();
-                newest_log(&files) > before || files.iter().any(|name| is_half_log(name))
+                newest(&files, "log-") > before || files.iter().any(|name| is_half_log(name))
             });
             server.kill();
             return is_between(&home.files(), before.as_ref());
@@ -107,10 +117,11 @@ fn is_half(name: &str) -> bool {
     name.strip_suffix(".tmp").is_some()
 }
 
-fn newest_log(files: &[String]) -> Option<String> {
+/// The whole file of a kind with the highest number.
+fn newest(files: &[String], kind: &str) -> Option<String> {
     let whole = files
         .iter()
-        .filter(|name| name.starts_with("log-") && !is_half(name));
+        .filter(|name| name.starts_with(kind) && !is_half(name));
     whole.max().cloned()
 }
 
@@ -119,7 +130,7 @@ fn is_between(files: &[String], before: Option<&String>) -> bool {
     if files.iter().any(|name| is_half_log(name)) {
         return true;
     }
-    let newest = newest_log(files);
+    let newest = newest(files, "log-");
     let number = newest.as_ref().and_then(|name| name.strip_prefix("log-"));
     let has_snapshot = number.is_some_and(|number| {
         let name = format!("snapshot-{number}");

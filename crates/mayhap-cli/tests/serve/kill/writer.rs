@@ -1,10 +1,11 @@
 //! A client that does everything, on keys of its own and on some that others write to as well, and remembers what was acknowledged.
 //!
-//! After each operation it sets a string to the number of it. What is recovered is the operations up to some number, and perhaps the next
+//! After each operation it sets a string to the number of it, and adds the number to a cuckoo filter, which counts: a record that is
+//! replayed twice shows there. What is recovered is the operations up to some number, and perhaps the next
 //! one without its number: the server does what one connection asks for in order, and the log has it in that order.
 
 use super::Round;
-use crate::client::{Client, Reply, Words, push_request};
+use crate::client::{Client, Reply, push_request};
 use crate::model::{Draw, Model, Op, verify};
 use crate::random::Random;
 use std::collections::VecDeque;
@@ -26,6 +27,8 @@ pub(crate) struct Writer {
     numbered: u64,
     /// Operations without an answer.
     unsure: VecDeque<Op>,
+    /// Numbers in the filter that counts, and the operation that they go to.
+    counted: (u64, u64),
     /// Items in filters that others fill as well.
     shared: u64,
     pub(crate) acknowledged: u64,
@@ -41,6 +44,7 @@ impl Writer {
             number: 0,
             numbered: 0,
             unsure: VecDeque::new(),
+            counted: (0, 0),
             shared: 0,
             acknowledged: 0,
         }
@@ -48,6 +52,10 @@ impl Writer {
 
     fn number_key(&self) -> String {
         format!("{}:number", self.name)
+    }
+
+    fn counting_key(&self) -> String {
+        format!("{}:counted", self.name)
     }
 
     fn shared_item(&self, number: u64) -> String {
@@ -58,6 +66,11 @@ impl Writer {
         let Ok(mut client) = Client::to(address) else {
             return;
         };
+        // Room for all numbers; the first time.
+        let room = ["CF.RESERVE", &self.counting_key(), "200000"];
+        if client.call(&room).is_err() {
+            return;
+        }
         while !round.stops.load(Ordering::Relaxed) {
             let count = 1 + self.random.below(LONGEST);
             match self.pipeline(&mut client, count) {
@@ -72,30 +85,24 @@ impl Writer {
     fn pipeline(&mut self, client: &mut Client, count: u64) -> io::Result<()> {
         let mut ahead = self.model.clone();
         let mut bytes = Vec::new();
-        let mut push = |words: &Words| push_request(&mut bytes, words);
         let mut expected = Vec::new();
         let draw = Draw { needs_reply: false };
         for step in 1..=count {
             let op = draw.op(&ahead, &mut self.random);
             let requests = op.requests(&ahead);
-            requests.iter().for_each(&mut push);
+            for words in &requests {
+                push_request(&mut bytes, words);
+            }
             let number = (self.number + step).to_string();
-            push(
-                &["SET", &self.number_key(), &number]
-                    .map(|word| word.as_bytes().to_vec())
-                    .to_vec(),
-            );
+            push_request(&mut bytes, &["SET", &self.number_key(), &number]);
+            push_request(&mut bytes, &["CF.ADD", &self.counting_key(), &number]);
             let _ = ahead.apply(&op, None);
             expected.push(requests.len());
             self.unsure.push_back(op);
         }
         for (word, key) in SHARED {
             let item = self.shared_item(self.shared);
-            push(
-                &[word, key, &item]
-                    .map(|word| word.as_bytes().to_vec())
-                    .to_vec(),
-            );
+            push_request(&mut bytes, &[word, key, &item]);
         }
         client.send(&bytes)?;
         for requests in expected {
@@ -123,6 +130,8 @@ impl Writer {
         let reply = client.read()?;
         assert!(reply.is_ok(), "{reply:?}");
         self.numbered = self.number;
+        let reply = client.read()?;
+        assert_eq!(reply.number(), Some(1), "{reply:?}");
         Ok(())
     }
 
@@ -152,7 +161,25 @@ impl Writer {
         }
         self.unsure.clear();
         self.numbered = self.number.min(found);
+        self.verify_counted(client, found)?;
         self.verify_shared(client)
+    }
+
+    /// Each operation that has its number is counted once, but for the last, which may not have got so far.
+    fn verify_counted(&mut self, client: &mut Client, found: u64) -> Result<(), String> {
+        let told = client.ask(&format!("CF.INFO {}", self.counting_key()));
+        let items = told.field("Number of items inserted");
+        let items = items.and_then(Reply::number).unwrap_or(0) as u64;
+        let (before, number) = self.counted;
+        let most = before + found.saturating_sub(number);
+        if !(most.saturating_sub(1).max(before)..=most).contains(&items) {
+            return Err(format!(
+                "{} counted {most}, and {items} are there",
+                self.name
+            ));
+        }
+        self.counted = (items, self.number);
+        Ok(())
     }
 
     fn verify_shared(&self, client: &mut Client) -> Result<(), String> {

@@ -226,13 +226,15 @@ impl Model {
         let mut all = BTreeSet::new();
         // Where several things are wrong, any of them may be told.
         let mut wrong = Vec::new();
-        for key in from.iter().chain([&to]) {
+        // A key that is merged into itself is no source.
+        let from = from.iter().filter(|key| **key != to);
+        for key in from.clone().chain([&to]) {
             match self.value(*key) {
                 Some(Value::Bloom { items, shape, .. }) => {
                     shapes.push(*shape);
                     all.extend(items.iter().copied());
                 }
-                None if *key == to && !from.contains(&to) => {}
+                None if *key == to && from.clone().count() > 0 => {}
                 None => wrong.push("ERR not found"),
                 Some(_) => wrong.push(WRONG_TYPE),
             }
