@@ -4,6 +4,7 @@ use crate::table::{self, Verb};
 use crate::{Config, Reply, Slot, bf, cbf, cf, load, merge, wrong_arity};
 use mayhap::{SipKey, Timestamp};
 use std::borrow::Cow;
+use std::collections::HashSet;
 
 /// The words of a command.
 pub(crate) type Words = Vec<Vec<u8>>;
@@ -180,8 +181,9 @@ impl<'a> Command<'a> {
                 change(Deed::Counting(cbf::Deed::parse(verb, rest)?))
             }
             Verb::BfMerge => {
-                // A filter has all that it has already.
-                let sources = rest.iter().copied().filter(|&source| source != key);
+                // A filter has all that it has already, and a source is merged once.
+                let mut seen = HashSet::from([key]);
+                let sources = rest.iter().copied().filter(|source| seen.insert(source));
                 change(Deed::Merge(sources.collect()))
             }
             Verb::MayhapLoad => change(Deed::Load(load::Load::parse(rest)?)),

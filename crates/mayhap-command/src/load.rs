@@ -2,7 +2,7 @@
 //! made, with all parameters and the hash key.
 
 use crate::words::is;
-use crate::{Context, EXISTS, Limits, Outcome, Reply, Slot};
+use crate::{Context, EXISTS, Limits, Outcome, Reply, Slot, WRONG_TYPE};
 
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct Load<'a> {
@@ -24,6 +24,9 @@ impl<'a> Load<'a> {
     }
 
     pub(crate) fn apply(&self, slot: &mut Slot, context: &Context<'_>) -> Outcome {
+        if matches!(slot, Slot::Other) {
+            return Outcome::told(WRONG_TYPE);
+        }
         if !self.replaces && !matches!(slot, Slot::Missing) {
             return Outcome::told(EXISTS);
         }

@@ -91,6 +91,10 @@ impl<D: Disk> Journal<D> {
 
     /// Why nothing more is taken, if it is so.
     pub fn broken(&self) -> Option<Broken> {
+        // Asked before every change: mostly without the lock that appends take.
+        if !self.shared.is_broken.load(Ordering::Acquire) {
+            return None;
+        }
         self.shared.broken()
     }
 

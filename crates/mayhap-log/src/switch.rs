@@ -59,7 +59,9 @@ impl<D: Disk> Shared<D> {
             gauges.unsynced_since = None;
             gauges.syncing_since = None;
         }
-        self.pending.lock().broken = None;
+        let mut pending = self.pending.lock();
+        pending.broken = None;
+        self.is_broken.store(false, Ordering::Release);
     }
 }
 

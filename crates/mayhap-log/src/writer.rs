@@ -34,6 +34,8 @@ pub(crate) struct Shared<D: Disk> {
     pub(crate) synced: AtomicU64,
     fsync: AtomicU8,
     pub(crate) is_snapshot_running: AtomicBool,
+    /// Whether `pending.broken` is there, for who only wants to know that.
+    pub(crate) is_broken: AtomicBool,
 }
 
 /// What is appended and not yet written.
@@ -103,6 +105,7 @@ impl<D: Disk> Shared<D> {
             synced: AtomicU64::new(last),
             fsync: AtomicU8::new(fsync.to_byte()),
             is_snapshot_running: AtomicBool::new(false),
+            is_broken: AtomicBool::new(false),
         }
     }
 
@@ -253,6 +256,7 @@ impl<D: Disk> Shared<D> {
     pub(crate) fn break_with(&self, what: &str, error: &io::Error) -> Broken {
         let mut pending = self.pending.lock();
         pending.buffer = Vec::new();
+        self.is_broken.store(true, Ordering::Release);
         (pending.broken)
             .get_or_insert_with(|| Broken::new(what, error))
             .clone()

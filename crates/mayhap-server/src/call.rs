@@ -104,6 +104,15 @@ impl<'c> Call<'c> {
         Ok(())
     }
 
+    /// The same for a value whose size is known.
+    pub(crate) fn may_take(&self, bytes: u64) -> Done {
+        let most = self.engine.settings.load().most_memory;
+        if most > 0 && self.engine.keys.used_bytes().saturating_add(bytes) > most {
+            return Err("OOM command not allowed when used memory > 'maxmemory'.".into());
+        }
+        Ok(())
+    }
+
     /// Puts a whole value on its way into the log, for a key that held another or none.
     pub(crate) fn push_value(&mut self, key: &[u8], body: &Body) {
         let expires = body.expires().unwrap_or(0).to_string();

@@ -18,7 +18,7 @@ use crate::snapshot::Snapshots;
 use arc_swap::ArcSwap;
 use crossbeam_utils::sync::ShardedLock;
 use mayhap::SipKey;
-use mayhap_log::{Folder, Journal};
+use mayhap_log::{Folder, Fsync, Journal};
 use parking_lot::Mutex;
 use std::cell::RefCell;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
@@ -223,6 +223,10 @@ impl Service for Engine {
             }
         }
         self.counters.commands.fetch_add(served, Ordering::Relaxed);
+        // What was seen may be another's change that is not safe yet: nobody is told of it before it is.
+        if served > 0 && self.journal.fsync() == Fsync::Always {
+            newest = newest.max(Some(self.journal.last_lsn()));
+        }
         let Some(newest) = newest else {
             return;
         };

@@ -21,18 +21,20 @@ const SECTIONS: [&str; 7] = [
     "filters",
 ];
 
-/// The sections that were asked for, or all.
+/// The sections that were asked for, or all but the filters.
 pub(crate) fn text(engine: &Engine, now: u64, asked: &[&[u8]]) -> String {
     let asks = |name: &str| {
         let is_all = |word: &&[u8]| {
-            ["all", "everything", "default"]
+            ["all", "everything"]
                 .iter()
                 .any(|all| word.eq_ignore_ascii_case(all.as_bytes()))
         };
-        asked.is_empty()
-            || asked
-                .iter()
-                .any(|word| is_all(word) || word.eq_ignore_ascii_case(name.as_bytes()))
+        let is_usual = |word: &&[u8]| word.eq_ignore_ascii_case(b"default") && name != "filters";
+        // To tell the fill of a filter is to read all of it: only for who asks.
+        (asked.is_empty() && name != "filters")
+            || asked.iter().any(|word| {
+                is_all(word) || is_usual(word) || word.eq_ignore_ascii_case(name.as_bytes())
+            })
     };
     let mut text = String::new();
     for name in SECTIONS.iter().filter(|name| asks(name)) {

@@ -4,7 +4,7 @@ use crate::engine::Engine;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::thread::{self, JoinHandle};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 const TICK: Duration = Duration::from_millis(100);
 /// Ticks between two looks into the folder of files.
@@ -25,7 +25,22 @@ pub(crate) fn start(engine: &Arc<Engine>) -> std::io::Result<Vec<JoinHandle<()>>
     ])
 }
 
+/// Without these threads nothing expires and nothing heals: who panics in one ends the server.
+struct EndOnPanic;
+
+impl Drop for EndOnPanic {
+    fn drop(&mut self) {
+        if thread::panicking() {
+            crate::report(
+                "a thread that keeps the server in order has panicked: it ends, and what was acknowledged is in the log",
+            );
+            std::process::abort();
+        }
+    }
+}
+
 fn keep(engine: &Engine) {
+    let _end = EndOnPanic;
     for tick in 1_u64.. {
         if engine.is_ending.load(Ordering::Relaxed) {
             return;
@@ -71,16 +86,41 @@ fn expire(engine: &Engine) -> usize {
 }
 
 fn snapshots(engine: &Engine) {
+    let _end = EndOnPanic;
+    // After a failure it is not tried again at once: each try may leave a log behind.
+    let mut patience = Patience::default();
     while !engine.is_ending.load(Ordering::Relaxed) {
         let is_wanted = engine.snapshots.wait(Duration::from_secs(1));
         let state = engine.journal.state();
         let after = engine.settings.load().snapshot_after;
         let is_long = after > 0 && state.log_bytes > after.max(state.snapshot_bytes);
         // A snapshot heals a log that failed: the keys are all there.
-        if (is_wanted || is_long || state.broken.is_some())
-            && !engine.is_ending.load(Ordering::Relaxed)
-        {
-            let _ = crate::snapshot::take(engine);
+        let is_due = is_wanted || state.broken.is_some() || (is_long && patience.is_over());
+        if is_due && !engine.is_ending.load(Ordering::Relaxed) {
+            patience.after(crate::snapshot::take(engine).is_ok());
         }
+    }
+}
+
+/// How long to wait after failures: longer each time, up to a minute.
+#[derive(Default)]
+struct Patience {
+    seconds: u64,
+    since: Option<Instant>,
+}
+
+impl Patience {
+    fn is_over(&self) -> bool {
+        self.since
+            .is_none_or(|since| since.elapsed().as_secs() >= self.seconds)
+    }
+
+    fn after(&mut self, is_well: bool) {
+        self.seconds = if is_well {
+            0
+        } else {
+            (2 * self.seconds).clamp(1, 60)
+        };
+        self.since = Some(Instant::now());
     }
 }

@@ -84,6 +84,11 @@ impl Body {
         self.expires.is_some_and(|at| at <= now)
     }
 
+    /// It was changed: who watches it has to know.
+    pub(crate) fn touch(&mut self) {
+        self.version.changes += 1;
+    }
+
     pub(crate) fn version(&self) -> Version {
         self.version
     }
@@ -157,7 +162,6 @@ impl Keyspace {
             return None;
         }
         let result = change(&mut body);
-        body.version.changes += 1;
         self.recount(&mut body, key);
         Some(result)
     }
@@ -181,12 +185,9 @@ impl Keyspace {
                 let result = change(&mut body);
                 if let Some(mut body) = body {
                     body.counted = counted;
-                    match version {
-                        Some(version) if version.birth == body.version.birth => {
-                            body.version.changes += 1;
-                        }
-                        // Another value in the same place.
-                        _ => body.version = self.born(),
+                    // Another value in the same place.
+                    if version.is_none_or(|version| version.birth != body.version.birth) {
+                        body.version = self.born();
                     }
                     self.reschedule(key, expires, body.expires);
                     self.recount(&mut body, key);
@@ -218,6 +219,7 @@ impl Keyspace {
 
     /// Sets when a key that is there goes away, or that it stays.
     pub(crate) fn set_expiry(&self, key: &[u8], body: &mut Body, expires: Option<u64>) {
+        body.touch();
         self.reschedule(key, body.expires, expires);
         body.expires = expires;
     }
@@ -350,7 +352,9 @@ mod tests {
         assert_eq!(version(), None);
         keys.replace(b"k", |body| *body = Some(text("1")));
         let first = version();
-        keys.alter(b"k", 0, |body| body.value = Value::Text((*b"2").into()));
+        keys.alter(b"k", 0, |_| ());
+        assert_eq!(version(), first);
+        keys.alter(b"k", 0, Body::touch);
         let second = version();
         keys.replace(b"k", |body| *body = None);
         keys.replace(b"k", |body| *body = Some(text("1")));

@@ -59,7 +59,10 @@ impl Server {
     /// # Errors
     /// In one line, with what to do.
     pub fn start(options: &Options) -> Result<Self, String> {
-        let is_local = options.bind.iter().all(std::net::IpAddr::is_loopback);
+        let is_local = options.bind.iter().all(std::net::IpAddr::is_loopback)
+            && options
+                .http
+                .is_none_or(|address| address.ip().is_loopback());
         if !is_local && options.password.is_empty() && !options.is_open_to_all {
             return Err("without a password the server listens to this machine only: give one by MAYHAP_PASSWORD or --password-file, or say --open-to-all".to_owned());
         }
@@ -199,6 +202,8 @@ fn open(options: &Options) -> Result<(Engine, String), String> {
             store.display()
         )
     })?;
+    #[cfg(unix)]
+    let _ = std::fs::set_permissions(&store, std::os::unix::fs::PermissionsExt::from_mode(0o700));
     let disk = Folder::open(&store).map_err(|error| format!("{}: {error}", store.display()))?;
     let secret = secret::of(&store)?;
     let settings = settings(options, folder)?;
@@ -274,6 +279,7 @@ fn settings(options: &Options, folder: &Path) -> Result<Settings, String> {
         password: options.password.clone(),
         most_memory: options.most_memory.unwrap_or_else(usual_memory),
         most_clients: options.most_clients,
+        clients_at_start: options.most_clients,
         fsync: options.fsync,
         slow_from: 10_000,
         slow_kept: 128,

@@ -14,6 +14,8 @@ pub(crate) struct Settings {
     /// Bytes that all keys may take; 0 is no limit.
     pub(crate) most_memory: u64,
     pub(crate) most_clients: usize,
+    /// The sockets are ready for so many.
+    pub(crate) clients_at_start: usize,
     pub(crate) fsync: Fsync,
     /// Microseconds; negative is never.
     pub(crate) slow_from: i64,
@@ -59,7 +61,8 @@ impl Settings {
                 patterns.iter().any(|pattern| {
                     let pattern = pattern.to_ascii_lowercase();
                     let plain = pattern.strip_prefix(b"mayhap.").unwrap_or(&pattern);
-                    pattern::fits(plain, name.as_bytes())
+                    Self::name_of(&pattern) == Some(name)
+                        || pattern::fits(plain, name.as_bytes())
                         || plain.strip_prefix(b"mayhap-") == Some(name.as_bytes())
                 })
             })
@@ -111,7 +114,16 @@ impl Settings {
                 self.snapshot_after =
                     bytes(&text).ok_or_else(|| "argument must be a memory value".to_owned())?;
             }
-            "maxclients" => self.most_clients = number()?,
+            "maxclients" => {
+                let most: usize = number()?;
+                if !(1..=self.clients_at_start).contains(&most) {
+                    let start = self.clients_at_start;
+                    return Err(format!(
+                        "argument must be between 1 and {start}, which --max-clients said"
+                    ));
+                }
+                self.most_clients = most;
+            }
             "requirepass" => self.password = value.to_vec(),
             "slowlog-log-slower-than" => {
                 self.slow_from = text.parse().map_err(|_| NOT_A_NUMBER.to_owned())?;

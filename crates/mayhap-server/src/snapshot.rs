@@ -79,6 +79,8 @@ pub(crate) fn take(engine: &Engine) -> Result<(), String> {
 fn write(engine: &Engine) -> Result<(), String> {
     let told =
         |error: &dyn std::fmt::Display| format!("the snapshot could not be written: {error}");
+    // Most of the log is on the disk before anybody is held up; whether it failed is seen next.
+    let _ = engine.journal.sync();
     let mut snapshot = {
         let _alone = engine.alone();
         engine.snapshots.is_under_way.store(true, Ordering::SeqCst);

@@ -81,22 +81,30 @@ pub(super) fn hello(call: &mut Call<'_>) -> Done {
         };
         at = 2;
     }
+    // Nothing is done before all of it is understood.
+    let (mut credentials, mut name) = (None, None);
     while at < call.words.len() {
         let rest = call.words.len() - at;
         if call.is(at, "auth") && rest > 2 {
-            admit(call, call.words[at + 1], call.words[at + 2])?;
+            credentials = Some((call.words[at + 1], call.words[at + 2]));
             at += 3;
         } else if call.is(at, "setname") && rest > 1 {
-            super::client::set_name(call, call.words[at + 1])?;
+            name = Some(call.words[at + 1]);
             at += 2;
         } else {
             let option = lossy(call.words[at]);
             return Err(format!("ERR Syntax error in HELLO option '{option}'").into());
         }
     }
+    if let Some((user, password)) = credentials {
+        admit(call, user, password)?;
+    }
     if !call.session.is_known {
         let text = "NOAUTH HELLO must be called with the client already authenticated, otherwise the HELLO <proto> AUTH <user> <pass> option can be used to authenticate the client and select the RESP protocol version at the same time";
         return Err(Failure::from(text));
+    }
+    if let Some(name) = name {
+        super::client::set_name(call, name)?;
     }
     call.session.protocol = protocol;
     call.session.client.speaks(protocol);

@@ -4,7 +4,9 @@ use crate::call::{Call, Done, Failure, SYNTAX};
 use crate::keyspace::Value;
 use mayhap_codec::native::{HashKey, encode_with};
 use mayhap_codec::{Filter, write_atomically};
+use std::ffi::OsStr;
 use std::io::Write;
+use std::path::Path;
 
 /// A name that stays in the folder, and is no file of others there.
 fn name<'n>(call: &Call<'n>) -> Result<&'n str, Failure> {
@@ -16,7 +18,7 @@ fn name<'n>(call: &Call<'n>) -> Result<&'n str, Failure> {
         && !name.chars().any(char::is_control);
     if !is_plain {
         return Err(
-            "ERR the file must be a plain name, such as seen.mayhap: it goes into the data folder"
+            "ERR the file must be a plain name, such as monday.mayhap: it goes into the data folder"
                 .into(),
         );
     }
@@ -30,6 +32,12 @@ pub(super) fn export(call: &mut Call<'_>) -> Done {
         _ => return Err(SYNTAX.into()),
     };
     let name = name(call)?;
+    if Path::new(name).file_stem().map(OsStr::as_encoded_bytes) == Some(call.key()) {
+        return Err(
+            "ERR choose another name than the key's: a file is served without its ending as well"
+                .into(),
+        );
+    }
     let engine = call.engine;
     let path = engine.settings.load().folder.join(name);
     // What is not served under this name is not ours to replace.

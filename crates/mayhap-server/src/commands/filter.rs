@@ -6,6 +6,9 @@ use crate::settings::Settings;
 use mayhap::Timestamp;
 use mayhap_command::{Change, Command, Context, Outcome, PassedOn, Slot, Specification};
 
+/// What the sources of one merge may take together.
+const MOST_COPIED: u64 = 8 << 30;
+
 static MISSING: Slot = Slot::Missing;
 static OTHER: Slot = Slot::Other;
 
@@ -75,14 +78,18 @@ fn context<'s>(call: &Call<'_>, settings: &'s Settings, left: u64) -> Context<'s
 /// Applies a change to what a key holds; text stays as it is.
 fn apply(
     change: &Change<'_>,
-    value: &mut Value,
+    body: &mut Body,
     sources: &[&Slot],
     context: &Context<'_>,
 ) -> Outcome {
-    match value {
+    let outcome = match &mut body.value {
         Value::Filter(slot) => change.apply(slot, sources, context),
         Value::Text(_) => change.apply(&mut Slot::Other, sources, context),
+    };
+    if outcome.passed_on != PassedOn::Nothing {
+        body.touch();
     }
+    outcome
 }
 
 fn alter(call: &mut Call<'_>, change: &Change<'_>, settings: &Settings, left: u64) -> Done {
@@ -92,7 +99,7 @@ fn alter(call: &mut Call<'_>, change: &Change<'_>, settings: &Settings, left: u6
     let most = settings.filters.most_filter_bytes;
     let altered = engine.keys.alter(key, now, |body| {
         context.most_bytes = most.min(room(body));
-        let outcome = apply(change, &mut body.value, &[], &context);
+        let outcome = apply(change, body, &[], &context);
         pass_on(call, &outcome).map(|()| outcome)
     });
     if let Some(outcome) = altered {
@@ -114,11 +121,29 @@ fn alter(call: &mut Call<'_>, change: &Change<'_>, settings: &Settings, left: u6
 /// The sources are copied: a filter is not locked while another one is.
 fn merge(call: &mut Call<'_>, change: &Change<'_>, settings: &Settings, left: u64) -> Done {
     let (engine, now, key) = (call.engine, call.now, change.key());
+    if engine.files.holds(key) {
+        return Err(crate::files::READ_ONLY.into());
+    }
     let copy = |source: &&[u8]| {
         engine.keys.look(source, now, |body| {
             body.map_or(Slot::Missing, |body| slot_of(body).clone())
         })
     };
+    // All copies together are no larger than what all keys may still take.
+    let size = |source: &&[u8]| {
+        let size = |body: Option<&Body>| body.map_or(0, |body| body.value.size_bytes());
+        engine.keys.look(source, now, size)
+    };
+    let copied = change
+        .sources()
+        .iter()
+        .map(size)
+        .fold(0, u64::saturating_add);
+    if copied > left.min(MOST_COPIED) {
+        return Err(
+            "OOM the sources are too large to be merged at once: merge them one by one".into(),
+        );
+    }
     let sources: Vec<Slot> = change.sources().iter().map(copy).collect();
     let sources: Vec<&Slot> = sources.iter().collect();
     let context = context(call, settings, left);
@@ -138,12 +163,12 @@ fn make_or_change(
 ) -> Result<Outcome, Failure> {
     call.forget_if_expired(change.key(), body);
     let outcome = if let Some(body) = body {
-        apply(change, &mut body.value, sources, context)
+        apply(change, body, sources, context)
     } else {
-        let mut value = Value::Filter(Slot::Missing);
-        let outcome = apply(change, &mut value, sources, context);
-        if !matches!(value, Value::Filter(Slot::Missing)) {
-            *body = Some(Body::new(value));
+        let mut slot = Slot::Missing;
+        let outcome = change.apply(&mut slot, sources, context);
+        if !matches!(slot, Slot::Missing) {
+            *body = Some(Body::new(Value::Filter(slot)));
         }
         outcome
     };

@@ -57,7 +57,12 @@ pub(super) fn dbsize(call: &mut Call<'_>) -> Done {
     Ok(())
 }
 
+const LONG_PATTERN: &str = "ERR the pattern is too long";
+
 pub(super) fn keys(call: &mut Call<'_>) -> Done {
+    if call.words[1].len() > pattern::MOST_BYTES {
+        return Err(LONG_PATTERN.into());
+    }
     let mut found = Vec::new();
     for shard in 0..call.engine.keys.shards() {
         call.engine.keys.each_of_shard(shard, |key, body| {
@@ -101,6 +106,7 @@ pub(super) fn scan(call: &mut Call<'_>) -> Done {
             return Err(SYNTAX.into());
         };
         match option.to_ascii_lowercase().as_slice() {
+            b"match" if value.len() > pattern::MOST_BYTES => return Err(LONG_PATTERN.into()),
             b"match" => fitting = Some(*value),
             b"count" => {
                 let count = integer(value).ok_or(crate::call::NOT_AN_INTEGER)?;
@@ -227,6 +233,7 @@ pub(super) fn copy(call: &mut Call<'_>) -> Done {
         call.out.integer(0);
         return Ok(());
     };
+    call.may_take(body.value.size_bytes())?;
     if call.engine.files.holds(to) {
         return Err(Failure::from(crate::files::READ_ONLY));
     }

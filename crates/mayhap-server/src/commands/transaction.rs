@@ -7,7 +7,11 @@ use crate::out::Out;
 use crate::session::Transaction;
 
 /// Keys that a connection may watch.
-const MOST_WATCHED: usize = 100_000;
+const MOST_WATCHED: usize = 10_000;
+/// Bytes of their names.
+const MOST_NAMES: usize = 1 << 20;
+/// Bytes of the reply of a transaction: a client that does not read cannot have us keep more.
+const MOST_REPLY: usize = 256 << 20;
 
 pub(super) fn multi(call: &mut Call<'_>) -> Done {
     if call.session.transaction.is_some() {
@@ -52,7 +56,15 @@ pub(super) fn watch(call: &mut Call<'_>) -> Done {
     if call.session.transaction.is_some() {
         return Err("ERR WATCH inside MULTI is not allowed".into());
     }
-    if call.session.watched.len() + call.words.len() > MOST_WATCHED {
+    let new = call.words.iter().map(|key| key.len()).sum::<usize>();
+    let known = call
+        .session
+        .watched
+        .keys()
+        .map(|key| key.len())
+        .sum::<usize>();
+    let keys = call.session.watched.len() + call.words.len();
+    if keys > MOST_WATCHED || new + known > MOST_NAMES {
         return Err("ERR too many keys are watched".into());
     }
     for &key in &call.words[1..] {
@@ -118,6 +130,10 @@ fn one(call: &mut Call<'_>, words: &[&[u8]]) {
     if let Err(Failure(text)) = result {
         call.out.bytes.truncate(start);
         call.out.error(&text);
+    } else if call.out.bytes.len() > MOST_REPLY {
+        call.out.bytes.truncate(start);
+        call.out
+            .error("ERR the reply of the transaction is too large: ask for less at once");
     }
     call.out.protocol = protocol;
 }

@@ -96,6 +96,7 @@ pub(super) fn restore(call: &mut Call<'_>) -> Done {
         Some(text) => Value::Text(text.map_err(|_| "ERR Bad data format")?.into()),
         None => Value::Filter(Slot::restore(payload, limits).map_err(|_| "ERR Bad data format")?),
     };
+    call.may_take(value.size_bytes())?;
     let body = Body::new(value).until(expires);
     call.engine.keys.replace(key, |place| {
         call.forget_if_expired(key, place);
