@@ -30,6 +30,8 @@ use std::thread::JoinHandle;
 const STORE: &str = "store";
 /// A client that does not read so much of its replies is sent away: more than the largest bulk string.
 const MOST_OUTPUT: usize = 768 << 20;
+/// Logs, listeners and the like.
+const OTHER_FILES: u64 = 1024;
 /// A log of less is read again in no time.
 const SNAPSHOT_AFTER: u64 = 64 << 20;
 
@@ -79,6 +81,7 @@ impl Server {
             }
             None => None,
         };
+        raise_open_files(options.most_clients);
         let (engine, recovered) = open(options)?;
         let engine = Arc::new(engine);
         let defaults = Listening::default();
@@ -163,6 +166,17 @@ impl Server {
             .sync()
             .map_err(|broken| format!("the last changes could not be written: {broken}"))?;
         stopped.map_err(|error| error.to_string())
+    }
+}
+
+/// Asks the system for as many open files as clients may come.
+fn raise_open_files(clients: usize) {
+    let wanted = clients as u64 + OTHER_FILES;
+    let given = rlimit::increase_nofile_limit(wanted).unwrap_or(wanted);
+    if given < wanted {
+        crate::report(&format!(
+            "the system allows {given} open files, which is too few for {clients} clients: raise it by `ulimit -n {wanted}`, or lower --max-clients"
+        ));
     }
 }
 

@@ -126,11 +126,12 @@ fn the_progress_bar_is_for_terminals() {
         "{} bench --keys 10k --json >/dev/null",
         env!("CARGO_BIN_EXE_mayhap")
     );
-    let recorded = Command::new("script")
+    let mut script = Command::new("script");
+    script
         .args(["-q", "-e", "-c", &command, "/dev/null"])
-        .stdin(Stdio::null())
-        .output();
-    match recorded {
+        .stdin(Stdio::null());
+    super::folder::in_plain_surroundings(&mut script);
+    match script.output() {
         Ok(output) if output.status.success() => {
             let said = String::from_utf8_lossy(&output.stdout);
             assert!(said.contains("10k keys at 1 %"), "{said}");

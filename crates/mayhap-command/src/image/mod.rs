@@ -16,7 +16,7 @@ mod counting;
 mod cuckoo;
 mod fields;
 
-pub(crate) use cuckoo::loading_header;
+pub(crate) use cuckoo::{loading_header, pieces};
 
 use crate::native::{NativeBloom, NativeCuckoo};
 use crate::slot::{Bloom, Cuckoo, Slot};
@@ -84,11 +84,6 @@ pub(crate) fn bloom_header(filter: &NativeBloom) -> Vec<u8> {
 /// A native cuckoo filter without its cells.
 pub(crate) fn cuckoo_header(filter: &NativeCuckoo) -> Vec<u8> {
     cuckoo::write(filter, false)
-}
-
-/// A native cuckoo filter.
-pub(crate) fn encode_cuckoo(filter: &NativeCuckoo) -> Vec<u8> {
-    cuckoo::write(filter, true)
 }
 
 fn write(slot: &Slot, with_bits: bool) -> Vec<u8> {

@@ -174,15 +174,22 @@ impl NativeCuckoo {
         if self.filter.is_empty() {
             return None;
         }
-        let image = image::encode_cuckoo(self);
+        let pieces = image::pieces(self);
         if position == 0 {
-            return Some((1, image::loading_header(self, image.len() as u64)));
+            let total = pieces.iter().map(|piece| piece.len() as u64).sum();
+            return Some((1, image::loading_header(self, total)));
         }
-        let start = u64::try_from(position).ok()?.checked_sub(1)?;
-        let rest = image.get(usize::try_from(start).ok()?..)?;
-        let chunk = &rest[..rest.len().min(MOST_CHUNK as usize)];
+        let mut start = usize::try_from(position).ok()?.checked_sub(1)?;
+        let mut chunk = Vec::new();
+        for piece in &pieces {
+            // What lies before the chunk is stepped over.
+            let rest = piece.get(start..).unwrap_or_default();
+            start = start.saturating_sub(piece.len());
+            let room = MOST_CHUNK as usize - chunk.len();
+            chunk.extend_from_slice(&rest[..rest.len().min(room)]);
+        }
         let next = position.checked_add(i64::try_from(chunk.len()).ok()?)?;
-        (!chunk.is_empty()).then(|| (next, chunk.to_vec()))
+        (!chunk.is_empty()).then_some((next, chunk))
     }
 
     /// Takes the next piece of the image; with the last one the filter becomes what the image says.
