@@ -76,7 +76,8 @@ fn main() {
         let page = format!(
             "# The server beside Redis\n\n{}\n\nMedians of {rounds} rounds in turns with redis-server, client and servers on the same machine; `make bench-serve` writes this \
              page. CPU is user and system time of the server process.\n\n{head}{table}",
-            Machine::look(1, rounds).lines().join("\n")
+            // Date and processor; the rest is about the other benchmarks.
+            Machine::look(1, rounds).lines()[..2].join("\n")
         );
         fs::write(Path::new(path), page).expect("the page is written");
     }
