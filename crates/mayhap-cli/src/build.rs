@@ -15,8 +15,7 @@ use crate::output::Output;
 use clap::Args;
 use mayhap::{HashScheme, Kind, OnConflict, SipKey};
 use mayhap_codec::native::HashKey;
-use mayhap_codec::{Filter, Format, KeyType, Parameters};
-use std::fs::OpenOptions;
+use mayhap_codec::{Filter, Format, KeyType, Parameters, write_key};
 use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -120,7 +119,8 @@ fn scheme(args: &BuildArgs) -> Result<(HashScheme, HashKey), Failure> {
         return Ok((HashScheme::Xxh3, HashKey::Inside));
     };
     if !path.exists() {
-        make_key(path)?;
+        write_key(path, random_key()?)
+            .map_err(|error| crate::output::cannot_write(path, &error))?;
     }
     Ok((HashScheme::Sip13(read_key(path)?), HashKey::Outside))
 }
@@ -133,19 +133,6 @@ pub(crate) fn random_key() -> Result<SipKey, Failure> {
         ))
     })?;
     Ok(SipKey::new(bytes))
-}
-
-/// A new key file, for its owner only.
-fn make_key(path: &Path) -> Result<(), Failure> {
-    let key = u128::from_be_bytes(random_key()?.to_bytes());
-    let mut options = OpenOptions::new();
-    options.write(true).create_new(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    options
-        .open(path)
-        .and_then(|mut file| writeln!(file, "{key:032x}").and_then(|()| file.sync_all()))
-        .map_err(|error| crate::output::cannot_write(path, &error))
 }
 
 fn refuse_what_only_mayhap_has(args: &BuildArgs) -> Result<(), Failure> {

@@ -161,23 +161,12 @@ pub(crate) fn refuse_standard_input(path: &Path) -> Result<(), Failure> {
 
 /// Sixteen bytes, as they are or as 32 hexadecimal digits.
 pub(crate) fn read_key(path: &Path) -> Result<SipKey, Failure> {
-    let bytes = read(path)?;
-    let text = bytes.trim_ascii();
-    let key = match (bytes.len(), text.len()) {
-        (16, _) => <[u8; 16]>::try_from(bytes.as_slice()).ok(),
-        (_, 32) => std::str::from_utf8(text)
-            .ok()
-            .and_then(|digits| u128::from_str_radix(digits, 16).ok())
-            .map(u128::to_be_bytes),
-        _ => None,
-    };
-    match key {
-        Some(key) => Ok(SipKey::new(key)),
-        None => Err(Failure::message(format!(
+    mayhap_codec::parse_key(&read(path)?).ok_or_else(|| {
+        Failure::message(format!(
             "{} is no key: give a file of 32 hexadecimal digits, or of 16 bytes",
             path.display()
-        ))),
-    }
+        ))
+    })
 }
 
 /// Which filters of a container are asked.

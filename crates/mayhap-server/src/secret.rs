@@ -1,8 +1,9 @@
-//! The secret key of a data folder: 32 hexadecimal digits in a file for its owner only, as `mayhap --key-file` reads it.
+//! The secret key of a data folder, in a file that `mayhap --key-file` reads.
 
 use mayhap::SipKey;
-use std::fs::{self, File, OpenOptions};
-use std::io::{ErrorKind, Write};
+use mayhap_codec::{parse_key, write_key};
+use std::fs::{self, File};
+use std::io::{self, ErrorKind};
 use std::path::Path;
 
 pub(crate) const FILE: &str = "secret.key";
@@ -13,9 +14,9 @@ pub(crate) const FILE: &str = "secret.key";
 /// In words, with the path.
 pub(crate) fn of(folder: &Path) -> Result<SipKey, String> {
     let path = folder.join(FILE);
-    let told = |error: std::io::Error| format!("{}: {error}", path.display());
-    match fs::read_to_string(&path) {
-        Ok(text) => parse(&text).ok_or_else(|| {
+    let told = |error: io::Error| format!("{}: {error}", path.display());
+    match fs::read(&path) {
+        Ok(bytes) => parse_key(&bytes).ok_or_else(|| {
             format!(
                 "{} is no key: it must be 32 hexadecimal digits. Put the right one back; without it filters cannot be merged with those made before",
                 path.display()
@@ -26,28 +27,18 @@ pub(crate) fn of(folder: &Path) -> Result<SipKey, String> {
     }
 }
 
-fn parse(text: &str) -> Option<SipKey> {
-    let digits = text.trim();
-    let is_hex = digits.len() == 32 && digits.bytes().all(|digit| digit.is_ascii_hexdigit());
-    let number = u128::from_str_radix(digits, 16).ok().filter(|_| is_hex)?;
-    Some(SipKey::new(number.to_be_bytes()))
-}
-
 /// Whole or not at all, also when the power goes.
-fn make(folder: &Path, path: &Path) -> std::io::Result<SipKey> {
+fn make(folder: &Path, path: &Path) -> io::Result<SipKey> {
     let mut bytes = [0; 16];
-    getrandom::fill(&mut bytes).map_err(std::io::Error::other)?;
+    getrandom::fill(&mut bytes).map_err(io::Error::other)?;
+    let key = SipKey::new(bytes);
     let temporary = path.with_extension("tmp");
-    let mut options = OpenOptions::new();
-    options.write(true).create(true).truncate(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    let mut file = options.open(&temporary)?;
-    writeln!(file, "{:032x}", u128::from_be_bytes(bytes))?;
-    file.sync_all()?;
+    // Somebody may have been stopped in the middle.
+    let _ = fs::remove_file(&temporary);
+    write_key(&temporary, key)?;
     fs::rename(&temporary, path)?;
     File::open(folder)?.sync_all()?;
-    Ok(SipKey::new(bytes))
+    Ok(key)
 }
 
 #[cfg(test)]
