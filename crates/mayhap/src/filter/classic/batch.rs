@@ -1,0 +1,139 @@
+//! Many keys at once: the memory's latency is paid for dozens of them together.
+
+use super::ClassicBloom;
+use crate::KeyHash;
+use crate::probe::ahead;
+use crate::simd::{CACHED_BYTES, prefetch};
+use crate::store::Storage;
+
+impl ClassicBloom {
+    /// Inserts many hashes, faster than one by one when the filter is larger than a core's cache.
+    pub fn insert_hashes(&mut self, hashes: &[KeyHash]) {
+        if self.size_bytes() <= CACHED_BYTES || !self.scheme.is_native() {
+            for &hash in hashes {
+                self.insert_hash(hash);
+            }
+            return;
+        }
+        self.assert_origins(hashes);
+        let walk = self.walk;
+        ahead::visit_each(
+            walk.len(),
+            hashes,
+            &mut self.bits,
+            |hash| walk.probes(hash.to_u64()),
+            |bits, at| prefetch(bits.place(at)),
+            |bits, at| _ = bits.set(at),
+        );
+    }
+
+    /// Inserts many keys and tells of each whether it was surely new, as one by one, and faster when the filter is larger than a
+    /// core's cache.
+    ///
+    /// # Panics
+    /// When `keys` and `is_new` differ in length; on a filter made by [`ClassicBloom::for_hashes`].
+    pub fn insert_each_telling(&mut self, keys: &[impl AsRef<[u8]>], is_new: &mut [bool]) {
+        assert_eq!(
+            keys.len(),
+            is_new.len(),
+            "one place in `is_new` for every key"
+        );
+        if self.size_bytes() <= CACHED_BYTES || self.scheme.is_native() {
+            for (key, is_new) in keys.iter().zip(is_new) {
+                *is_new = self.insert(key);
+            }
+            return;
+        }
+        is_new.fill(false);
+        let (walk, probes) = (self.walk, self.walk.len());
+        // Positions come key by key.
+        let mut told = is_new.iter_mut();
+        let mut current = told.next();
+        let mut left = probes;
+        ahead::visit_each(
+            probes,
+            keys,
+            &mut (&mut self.bits, |is_new: bool| {
+                if left == 0 {
+                    (current, left) = (told.next(), probes);
+                }
+                left -= 1;
+                if let Some(current) = &mut current {
+                    **current |= is_new;
+                }
+            }),
+            |key| walk.foreign_probes(key.as_ref()),
+            |(bits, _), at| prefetch(bits.place(at)),
+            |(bits, tell), at| tell(bits.set(at)),
+        );
+    }
+}
+
+impl<S: Storage> ClassicBloom<S> {
+    /// `contains` for many keys, faster: the memory's latency is paid once for dozens of them.
+    ///
+    /// # Panics
+    /// When `keys` and `found` differ in length; on a filter made by [`ClassicBloom::for_hashes`].
+    pub fn contains_each(&self, keys: &[impl AsRef<[u8]>], found: &mut [bool]) {
+        assert_eq!(
+            keys.len(),
+            found.len(),
+            "one place in `found` for every key"
+        );
+        if !self.scheme.is_native() && self.size_bytes() <= CACHED_BYTES {
+            for (key, found) in keys.iter().zip(found) {
+                *found = self.contains(key);
+            }
+            return;
+        }
+        if !self.scheme.is_native() {
+            ahead::contains_each(
+                self.walk.len(),
+                keys,
+                found,
+                |key| self.walk.foreign_probes(key.as_ref()),
+                |at| prefetch(self.bits.place(at)),
+                |at| self.bits.has(at),
+            );
+            return;
+        }
+        let ask = |hashes: &[KeyHash], found: &mut [bool]| self.contains_hashes(hashes, found);
+        self.hash_scheme.hash_each(keys, found, ask);
+    }
+
+    /// `contains_hash` for many hashes.
+    ///
+    /// # Panics
+    /// When `hashes` and `found` differ in length.
+    pub fn contains_hashes(&self, hashes: &[KeyHash], found: &mut [bool]) {
+        assert_eq!(
+            hashes.len(),
+            found.len(),
+            "one place in `found` for every hash"
+        );
+        // In cache, rounds took 0.55 times as long for strangers and 1.6 times for keys (100k keys at 1 %).
+        if self.size_bytes() <= CACHED_BYTES || !self.scheme.is_native() {
+            for (&hash, found) in hashes.iter().zip(found) {
+                *found = self.contains_hash(hash);
+            }
+            return;
+        }
+        self.assert_origins(hashes);
+        ahead::contains_each(
+            self.walk.len(),
+            hashes,
+            found,
+            |hash| self.walk.probes(hash.to_u64()),
+            |at| prefetch(self.bits.place(at)),
+            |at| self.bits.has(at),
+        );
+    }
+
+    fn assert_origins(&self, hashes: &[KeyHash]) {
+        if cfg!(debug_assertions) {
+            for hash in hashes {
+                hash.assert_origin(self.origin);
+            }
+        }
+    }
+}

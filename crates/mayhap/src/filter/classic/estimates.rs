@@ -1,0 +1,88 @@
+//! What the bits that are set tell: how many keys, how often wrong, how full.
+
+use super::{ClassicBloom, keys_for};
+use crate::Mismatch;
+use crate::plan::classic;
+use crate::store::Storage;
+
+impl<S: Storage> ClassicBloom<S> {
+    /// About how many distinct keys are in, from the bits that are set; `u64::MAX` when all are. Reads the whole filter.
+    pub fn estimated_keys(&self) -> u64 {
+        if self.scheme.block_bits() == 1 {
+            return keys_for(&self.plan, self.set_bits());
+        }
+        let keys: f64 = self
+            .block_fills()
+            .map(|set| classic::estimated_keys(self.scheme.block_bits(), self.plan.probes, set))
+            .sum();
+        // Saturates, as float to integer casts do.
+        libm::round(keys) as u64
+    }
+
+    /// How many bits are set in each block of a blocked scheme.
+    fn block_fills(&self) -> impl Iterator<Item = u64> {
+        let words = (self.scheme.block_bits() / 64).max(1) as usize;
+        let blocks = self.bits.words().chunks(words);
+        blocks.map(|block| block.iter().map(|word| u64::from(word.count_ones())).sum())
+    }
+
+    /// About how many distinct keys the two filters hold together. Reads both.
+    ///
+    /// # Errors
+    /// When the two differ in shape or scheme.
+    pub fn estimated_union_keys(&self, other: &Self) -> Result<u64, Mismatch> {
+        self.check_same_shape(other)?;
+        let both = self
+            .words()
+            .zip(other.words())
+            .map(|(ours, theirs)| u64::from((ours | theirs).count_ones()))
+            .sum();
+        Ok(keys_for(&self.plan, both))
+    }
+
+    /// About how many keys the two filters have in common: the sum of both less the union, which errs less than counting
+    /// the bits of the intersection would. Reads both.
+    ///
+    /// # Errors
+    /// When the two differ in shape or scheme.
+    pub fn estimated_common_keys(&self, other: &Self) -> Result<u64, Mismatch> {
+        let union = self.estimated_union_keys(other)?;
+        Ok(self
+            .estimated_keys()
+            .saturating_add(other.estimated_keys())
+            .saturating_sub(union))
+    }
+
+    /// The false-positive rate that the filter was made for.
+    #[expect(
+        clippy::misnamed_getters,
+        reason = "a plan is a hair better than what was asked"
+    )]
+    pub fn false_positive_rate(&self) -> f64 {
+        self.plan.asked
+    }
+
+    /// The false-positive rate now, from the bits that are set: what a random stranger meets. Reads the whole filter.
+    pub fn estimated_rate(&self) -> f64 {
+        let block_bits = self.scheme.block_bits();
+        if block_bits == 1 {
+            return classic::rate_now(self.plan.bits, self.plan.probes, self.set_bits());
+        }
+        // A stranger meets one block. (Parquet's eight words of a block are filled alike, so their mean is good enough.)
+        let rates = self
+            .block_fills()
+            .map(|set| classic::rate_now(block_bits, self.plan.probes, set));
+        rates.sum::<f64>() / (self.plan.bits / block_bits) as f64
+    }
+
+    /// Whether more keys are in than the filter was made for, so that its rate is worse than asked: the estimate exceeds the
+    /// capacity by more than it can err (three standard errors). Reads the whole filter.
+    pub fn is_over_capacity(&self) -> bool {
+        self.plan.is_over_capacity(self.set_bits())
+    }
+
+    /// About how many more keys fit before the rate is worse than asked. Reads the whole filter.
+    pub fn keys_until_full(&self) -> u64 {
+        self.plan.capacity.saturating_sub(self.estimated_keys())
+    }
+}
