@@ -14,9 +14,7 @@ pub(crate) struct Cursor<'a> {
 macro_rules! numbers {
     ($($name:ident: $type:ty = $from:ident),* $(,)?) => {
         $(pub(crate) fn $name(&mut self, what: &'static str) -> Result<$type, DecodeError> {
-            let bytes = self.take(what, size_of::<$type>() as u64)?;
-            let bytes = bytes.try_into().expect("as many bytes as were asked for");
-            Ok(<$type>::$from(bytes))
+            Ok(<$type>::$from(self.array(what)?))
         })*
     };
 }
@@ -40,6 +38,16 @@ impl<'a> Cursor<'a> {
         f64_be: f64 = from_be_bytes,
         u32_be: u32 = from_be_bytes,
         u64_be: u64 = from_be_bytes,
+    }
+
+    fn array<const N: usize>(&mut self, what: &'static str) -> Result<[u8; N], DecodeError> {
+        let left = &self.bytes[self.at..];
+        let Some(array) = left.first_chunk() else {
+            let (needed, left) = (N as u64, left.len() as u64);
+            return Err(self.error(Problem::Cut { what, needed, left }));
+        };
+        self.at += N;
+        Ok(*array)
     }
 
     /// The next `count` bytes.

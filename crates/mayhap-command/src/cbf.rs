@@ -90,7 +90,6 @@ impl<'a> Deed<'a> {
     }
 
     pub(crate) fn apply(&self, key: &[u8], slot: &mut Slot, context: &Context<'_>) -> Outcome {
-        let config = context.config;
         match self {
             Self::Reserve { error, capacity } => match slot {
                 Slot::Missing => match make(key, slot, *error, *capacity, context) {
@@ -101,41 +100,14 @@ impl<'a> Deed<'a> {
                 _ => Outcome::told(WRONG_TYPE),
             },
             Self::Add(item) => {
-                let made = match ready(
-                    key,
-                    slot,
-                    (config.bf_error_rate, config.bf_initial_size),
-                    context,
-                ) {
-                    Ok(made) => made,
-                    Err(reply) => return Outcome::told(reply),
-                };
-                let reply = Reply::Boolean(add(slot, item));
-                match made {
-                    None => Outcome::done(reply),
-                    Some(made) => {
-                        Outcome::instead(reply, vec![made, words("CBF.ADD", key, &[item])])
-                    }
-                }
+                let put = |slot: &mut Slot| Reply::Boolean(add(slot, item));
+                adding(key, slot, context, put, || words("CBF.ADD", key, &[item]))
             }
             Self::AddAll(items) => {
-                let made = match ready(
-                    key,
-                    slot,
-                    (config.bf_error_rate, config.bf_initial_size),
-                    context,
-                ) {
-                    Ok(made) => made,
-                    Err(reply) => return Outcome::told(reply),
+                let put = |slot: &mut Slot| {
+                    Reply::Booleans(items.iter().map(|item| add(slot, item)).collect())
                 };
-                let new = items.iter().map(|item| add(slot, item));
-                let reply = Reply::Booleans(new.collect());
-                match made {
-                    None => Outcome::done(reply),
-                    Some(made) => {
-                        Outcome::instead(reply, vec![made, words("CBF.MADD", key, items)])
-                    }
-                }
+                adding(key, slot, context, put, || words("CBF.MADD", key, items))
             }
             Self::Remove(item) => match slot {
                 Slot::Counting(counting) => match counting.filter.remove(item) {
@@ -164,17 +136,30 @@ fn add(slot: &mut Slot, item: &[u8]) -> bool {
     counting.filter.insert(item)
 }
 
-/// Makes the filter of a key if it is missing, and tells then what others have to do for the same one.
-fn ready(
+/// Puts something into a filter that is made if it is missing; `same` is the command for whoever has to make it too.
+fn adding(
     key: &[u8],
     slot: &mut Slot,
-    (error, capacity): (f64, u64),
     context: &Context<'_>,
-) -> Result<Option<Words>, Reply> {
-    match slot {
-        Slot::Missing => make(key, slot, error, capacity, context).map(Some),
-        Slot::Counting(_) => Ok(None),
-        _ => Err(WRONG_TYPE),
+    put: impl FnOnce(&mut Slot) -> Reply,
+    same: impl FnOnce() -> Words,
+) -> Outcome {
+    let config = context.config;
+    let made = match slot {
+        Slot::Missing => {
+            let (error, capacity) = (config.bf_error_rate, config.bf_initial_size);
+            match make(key, slot, error, capacity, context) {
+                Ok(made) => Some(made),
+                Err(reply) => return Outcome::told(reply),
+            }
+        }
+        Slot::Counting(_) => None,
+        _ => return Outcome::told(WRONG_TYPE),
+    };
+    let reply = put(slot);
+    match made {
+        None => Outcome::done(reply),
+        Some(made) => Outcome::instead(reply, vec![made, same()]),
     }
 }
 

@@ -3,6 +3,7 @@
 use crate::engine::Engine;
 use crate::keyspace::Value;
 use crate::settings::fsync_name;
+use crate::system;
 use mayhap::Timestamp;
 use mayhap_command::Stats;
 use std::fmt::Write;
@@ -100,18 +101,10 @@ fn memory(engine: &Engine) -> Fields {
     let settings = engine.settings.load();
     fields([
         ("used_memory", engine.keys.used_bytes().to_string()),
-        ("used_memory_rss", resident().to_string()),
+        ("used_memory_rss", system::resident_bytes().to_string()),
         ("maxmemory", settings.most_memory.to_string()),
         ("maxmemory_policy", "noeviction".to_owned()),
     ])
-}
-
-/// Bytes of this process in memory, 0 where the system does not tell.
-pub(crate) fn resident() -> u64 {
-    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
-    let kilobytes = line.and_then(|line| line.trim().trim_end_matches(" kB").parse::<u64>().ok());
-    kilobytes.unwrap_or(0) * 1024
 }
 
 fn persistence(engine: &Engine) -> Fields {

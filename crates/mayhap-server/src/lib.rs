@@ -29,6 +29,7 @@ mod session;
 mod settings;
 mod slow;
 mod snapshot;
+mod system;
 
 pub use mayhap_log::Fsync;
 pub use options::{Options, Tls};

@@ -1,7 +1,7 @@
 //! The same figures for Prometheus, and whether the server is well.
 
 use crate::engine::Engine;
-use crate::info;
+use crate::{info, system};
 use std::fmt::{Display, Write};
 use std::sync::atomic::Ordering;
 
@@ -76,7 +76,7 @@ pub(crate) fn page(engine: &Engine) -> String {
         "resident_bytes",
         "gauge",
         "What the process takes.",
-        info::resident(),
+        system::resident_bytes(),
     );
     page.one(
         "log_bytes",

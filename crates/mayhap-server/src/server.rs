@@ -13,7 +13,7 @@ use crate::recovery::Replay;
 use crate::settings::Settings;
 use crate::slow::Slow;
 use crate::snapshot::Snapshots;
-use crate::{keeper, metrics, secret};
+use crate::{keeper, metrics, secret, system};
 use arc_swap::ArcSwap;
 use crossbeam_utils::sync::ShardedLock;
 use mayhap_codec::Limits;
@@ -291,7 +291,10 @@ fn settings(options: &Options, folder: &Path) -> Result<Settings, String> {
     let mut settings = Settings {
         filters: Config::default(),
         password: options.password.clone(),
-        most_memory: options.most_memory.unwrap_or_else(usual_memory),
+        most_memory: options
+            .most_memory
+            // No limit where the system does not tell.
+            .unwrap_or_else(|| system::memory_bytes() / 4 * 3),
         most_clients: options.most_clients,
         clients_at_start: options.most_clients,
         fsync: options.fsync,
@@ -311,14 +314,6 @@ fn settings(options: &Options, folder: &Path) -> Result<Settings, String> {
             .map_err(|error| format!("{name}: {error}"))?;
     }
     Ok(settings)
-}
-
-/// Three quarters of the machine's memory; no limit where the system does not tell.
-fn usual_memory() -> u64 {
-    let text = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
-    let line = text.lines().find_map(|line| line.strip_prefix("MemTotal:"));
-    let kilobytes = line.and_then(|line| line.trim().trim_end_matches(" kB").parse::<u64>().ok());
-    kilobytes.unwrap_or(0) * 1024 / 4 * 3
 }
 
 fn run_id() -> String {

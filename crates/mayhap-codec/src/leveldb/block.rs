@@ -74,8 +74,8 @@ impl FilterBlock {
         let offset = |number: usize| {
             let at = self.array + 4 * number;
             // The place of the array follows the last offset, and is where the last filter ends.
-            let bytes = self.bytes[at..at + 4].try_into().expect("four bytes");
-            u32::from_le_bytes(bytes) as usize
+            let bytes = self.bytes.get(at..).and_then(|bytes| bytes.first_chunk());
+            bytes.map_or(self.array, |bytes| u32::from_le_bytes(*bytes) as usize)
         };
         (offset(number), offset(number + 1))
     }

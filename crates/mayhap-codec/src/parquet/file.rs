@@ -56,15 +56,16 @@ fn each_column(bytes: &[u8], mut each: impl FnMut(Column)) -> Result<(), DecodeE
 fn metadata(bytes: &[u8]) -> Result<&[u8], DecodeError> {
     let at = Cursor::new(bytes, Format::Parquet);
     let is_parquet = bytes.starts_with(MAGIC) && bytes.ends_with(MAGIC) && bytes.len() >= 12;
-    if !is_parquet {
+    let Some((body, &[a, b, c, d, ..])) = bytes.split_last_chunk::<8>().filter(|_| is_parquet)
+    else {
         return Err(at.value(
             "magic number",
             0,
             "PAR1 at both ends (encrypted files, PARE, cannot be read)",
         ));
-    }
-    let end = bytes.len() - 8;
-    let length = u32::from_le_bytes(bytes[end..end + 4].try_into().expect("four bytes")) as usize;
+    };
+    let end = body.len();
+    let length = u32::from_le_bytes([a, b, c, d]) as usize;
     let start = end.checked_sub(length).filter(|&start| start >= 4);
     match start {
         Some(start) => Ok(&bytes[start..end]),

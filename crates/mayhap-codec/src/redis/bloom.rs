@@ -161,7 +161,9 @@ impl Bloom {
     /// # Panics
     /// When `keys` and `found` differ in length.
     pub fn contains_each(&self, keys: &[impl AsRef<[u8]>], found: &mut [bool]) {
-        let (newest, older) = self.layers.split_last().expect("a chain has a layer");
+        let Some((newest, older)) = self.layers.split_last() else {
+            return found.fill(false);
+        };
         newest.filter().contains_each(keys, found);
         if older.is_empty() {
             return;
@@ -188,7 +190,9 @@ impl Bloom {
     /// When `keys` and `is_new` differ in length.
     pub fn insert_each_telling(&mut self, keys: &[&[u8]], is_new: &mut [bool]) {
         debug_assert!(keys.len() as u64 <= self.keys_until_growth());
-        let (newest, older) = self.layers.split_last_mut().expect("a chain has a layer");
+        let Some((newest, older)) = self.layers.split_last_mut() else {
+            return is_new.fill(false);
+        };
         if older.is_empty() {
             newest.insert_each_telling(keys, is_new);
         } else {

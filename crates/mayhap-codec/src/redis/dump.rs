@@ -23,7 +23,7 @@ use std::borrow::Cow;
 
 /// The type of a module's value.
 pub(super) const MODULE: u8 = 7;
-const TRAILER: usize = 10;
+pub(super) const TRAILER: usize = 10;
 
 /// The version of the encodings that are written, and the last that is read.
 const ENCODING: u64 = 4;
@@ -316,6 +316,11 @@ fn head(family: u64) -> Vec<u8> {
 
 fn trail(mut out: Vec<u8>, rdb: u16) -> Vec<u8> {
     value::put_length(&mut out, value::END);
+    seal(out, rdb)
+}
+
+/// Puts version and checksum behind a value.
+pub(super) fn seal(mut out: Vec<u8>, rdb: u16) -> Vec<u8> {
     out.extend_from_slice(&rdb.to_le_bytes());
     let sum = CRC.checksum(&out);
     out.extend_from_slice(&sum.to_le_bytes());

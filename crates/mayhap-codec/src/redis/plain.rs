@@ -1,14 +1,12 @@
 //! Plain strings of Redis in DUMP's form: no filters, but servers keep some beside.
 
-use super::dump::CRC;
+use super::dump::{CRC, TRAILER, seal};
 use super::value::{self, Budget, Stored};
 use crate::cursor::Cursor;
 use crate::{DecodeError, Format, Limits};
 
 /// The type of a plain string.
 const TEXT: u8 = 0;
-/// Version and checksum.
-const TRAILER: usize = 10;
 
 /// Whether a payload of DUMP has the checksum that it says, whatever it holds.
 pub fn is_whole(payload: &[u8]) -> bool {
@@ -38,10 +36,7 @@ pub fn decode(payload: &[u8], limits: Limits) -> Option<Result<Vec<u8>, DecodeEr
 pub fn encode(text: &[u8], rdb: u16) -> Vec<u8> {
     let mut out = vec![TEXT];
     value::put_plain_string(&mut out, text);
-    out.extend_from_slice(&rdb.to_le_bytes());
-    let sum = CRC.checksum(&out);
-    out.extend_from_slice(&sum.to_le_bytes());
-    out
+    seal(out, rdb)
 }
 
 #[cfg(test)]

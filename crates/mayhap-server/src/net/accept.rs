@@ -1,7 +1,6 @@
 //! Takes connections in.
 
 use super::mailbox::MAILBOX;
-use super::report::report;
 use mio::event::Event;
 use mio::net::{TcpListener, TcpStream};
 use mio::{Events, Interest, Poll, Token};
@@ -83,7 +82,7 @@ impl Doors {
                 if last_said.is_none_or(|said| said.elapsed() > QUIET) {
                     last_said = Some(Instant::now());
                     let advice = "raise `ulimit -n` or allow fewer clients; tried again soon";
-                    report("accepting a connection", &error, advice);
+                    crate::report(&format!("accepting a connection: {error}; {advice}"));
                 }
                 true
             });

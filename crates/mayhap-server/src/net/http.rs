@@ -6,7 +6,6 @@
 mod answer;
 
 use super::accept::Doors;
-use super::report::report;
 use answer::{COME_AGAIN, answer};
 use mio::Waker;
 use std::io::{self, ErrorKind, Read, Write};
@@ -81,12 +80,16 @@ pub fn serve_pages(address: SocketAddr, pages: Arc<Pages>) -> io::Result<PageSer
                 let thread = thread::Builder::new().name(name);
                 // Where there is no room for a thread, the client is gone with it.
                 if let Err(error) = thread.spawn(move || client.serve(&*pages)) {
-                    report("serving a page", &error, "the client was sent away");
+                    crate::report(&format!(
+                        "serving a page: {error}; the client was sent away"
+                    ));
                 }
             },
         );
         if let Err(error) = end {
-            report("waiting for HTTP", &error, "there are no pages any more");
+            crate::report(&format!(
+                "waiting for HTTP: {error}; there are no pages any more"
+            ));
         }
     })?;
     Ok(PageServer {

@@ -16,7 +16,6 @@ pub mod http;
 mod ledger;
 mod mailbox;
 mod reception;
-mod report;
 mod rest;
 mod running;
 mod serve;

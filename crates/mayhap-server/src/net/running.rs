@@ -4,7 +4,6 @@ use super::accept::Doors;
 use super::ledger::Ledger;
 use super::mailbox::Mailbox;
 use super::reception::welcome;
-use super::report::report;
 use super::worker::Worker;
 use super::{Listening, Service};
 use mio::{Poll, Waker};
@@ -175,7 +174,9 @@ pub fn start<S: Service>(listening: Listening, service: Arc<S>) -> io::Result<Ru
             },
         );
         if let Err(error) = end {
-            report("waiting for connections", &error, "the server stops");
+            crate::report(&format!(
+                "waiting for connections: {error}; the server stops"
+            ));
             shared.stop();
         }
     })?;

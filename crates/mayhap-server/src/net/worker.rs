@@ -6,7 +6,6 @@ use super::connection::Connection;
 use super::desk::Desk;
 use super::ledger::Account;
 use super::mailbox::{Letter, MAILBOX};
-use super::report::report;
 use super::running::{Seat, Shared};
 use super::transport::{Arrival, Transport};
 use mio::{Events, Poll, Token};
@@ -68,7 +67,7 @@ impl<S: Service> Worker<S> {
         while !self.shared.is_stopping() {
             if let Err(error) = self.poll.poll(&mut events, self.timeout()) {
                 if error.kind() != ErrorKind::Interrupted {
-                    report("waiting for events", &error, "the server stops");
+                    crate::report(&format!("waiting for events: {error}; the server stops"));
                     self.shared.stop();
                 }
                 continue;
@@ -161,7 +160,7 @@ impl<S: Service> Worker<S> {
                 }
             }
             Err(error) => {
-                report("taking over a connection", &error, "it was closed");
+                crate::report(&format!("taking over a connection: {error}; it was closed"));
                 self.service.disconnect(session);
                 self.vacate(slot);
             }
