@@ -2,64 +2,34 @@
 //! layout; in the native one, replies are of the same types and errors are the same, but for what is listed.
 
 mod host;
+mod recorded;
 
-use flate2::read::GzDecoder;
 use host::Host;
 use mayhap_command::{Config, Layout, Protocol};
-use serde_json::Value;
-use std::fs::File;
-use std::io::{BufRead, BufReader};
-use std::path::Path;
-
-fn bytes(word: &Value) -> Vec<u8> {
-    match word {
-        Value::String(text) => text.as_bytes().to_vec(),
-        word => {
-            let hex = word["hex"].as_str().expect("hex");
-            (0..hex.len())
-                .step_by(2)
-                .map(|at| u8::from_str_radix(&hex[at..at + 2], 16).expect("hex"))
-                .collect()
-        }
-    }
-}
-
-/// Raw bytes, read as Latin-1.
-fn raw(reply: &str) -> Vec<u8> {
-    reply.chars().map(|letter| letter as u8).collect()
-}
+use recorded::sequences;
 
 /// A step of a sequence: its number, the words, our reply, theirs. `false` ends the sequence.
 type Step<'a> = (usize, &'a [&'a [u8]], &'a [u8], &'a [u8]);
 
 /// Runs every sequence in a host of its own, and returns how many commands that were.
 fn each_step(layout: Layout, mut look: impl FnMut(&str, Step<'_>) -> bool) -> usize {
-    let path =
-        Path::new(env!("CARGO_MANIFEST_DIR")).join("../../golden/redis/transcripts.jsonl.gz");
-    let file = BufReader::new(GzDecoder::new(File::open(path).expect("the recordings")));
     let mut commands = 0;
-    for line in file.lines() {
-        let sequence: Value = serde_json::from_str(&line.expect("a line")).expect("JSON");
-        let protocol = match sequence["proto"].as_u64() {
-            Some(3) => Protocol::Resp3,
+    for sequence in sequences() {
+        let protocol = match sequence.protocol {
+            3 => Protocol::Resp3,
             _ => Protocol::Resp2,
         };
-        let id = sequence["id"].to_string();
         let mut host = Host::new(Config {
             layout,
             ..Config::default()
         });
         host.most_bytes = 4 << 30;
-        let steps = sequence["steps"].as_array().expect("steps");
-        for (number, step) in steps.iter().enumerate() {
-            let words = step["cmd"].as_array().expect("words").iter();
-            let words: Vec<Vec<u8>> = words.map(bytes).collect();
-            let words: Vec<&[u8]> = words.iter().map(Vec::as_slice).collect();
+        for (number, step) in sequence.steps.iter().enumerate() {
+            let words: Vec<&[u8]> = step.words.iter().map(Vec::as_slice).collect();
             let mut ours = Vec::new();
             host.run(&words).write(protocol, &mut ours);
-            let theirs = raw(step["reply"].as_str().expect("a reply"));
             commands += 1;
-            if !look(&id, (number, &words, &ours, &theirs)) {
+            if !look(&sequence.id, (number, &words, &ours, &step.reply)) {
                 break;
             }
         }

@@ -8,6 +8,10 @@ mod golden;
 mod restart;
 mod transcripts;
 
+/// What RedisBloom answered is read in one way.
+#[path = "../../../mayhap-command/tests/recorded/mod.rs"]
+mod recorded;
+
 use client::Client;
 use mayhap_server::{Options, Server, StopHandle};
 use std::net::SocketAddr;

@@ -85,6 +85,7 @@ impl Filler {
             words.extend(items.iter().map(|(number, _)| item(*number)));
             let reply = client.call(&words).map_err(|error| error.to_string())?;
             for ((number, sent), answer) in items.iter().zip(reply.elements()) {
+                // No limit of time: what is older than the window is to be forgotten.
                 let may_be_forgotten = self.phase == Phase::Rotation && sent.elapsed() >= WINDOW;
                 if answer.number() != Some(1) && !may_be_forgotten {
                     return Err(format!("{} has lost item {number}", self.name));

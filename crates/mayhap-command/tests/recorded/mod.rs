@@ -1,0 +1,59 @@
+//! What the real RedisBloom answered: `golden/redis/transcripts.jsonl.gz`. The tests of the server read it with this file too.
+
+use flate2::read::GzDecoder;
+use serde_json::Value;
+use std::fs::File;
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+
+/// Commands one after the other, from a connection of its own to a server without keys.
+pub(crate) struct Sequence {
+    pub(crate) id: String,
+    /// 2 or 3.
+    pub(crate) protocol: u64,
+    pub(crate) steps: Vec<Step>,
+}
+
+pub(crate) struct Step {
+    pub(crate) words: Vec<Vec<u8>>,
+    pub(crate) reply: Vec<u8>,
+}
+
+/// All of them; there are 27,579 steps.
+pub(crate) fn sequences() -> impl Iterator<Item = Sequence> {
+    let path =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("../../golden/redis/transcripts.jsonl.gz");
+    let file = BufReader::new(GzDecoder::new(File::open(path).expect("the recordings")));
+    file.lines().map(|line| {
+        let sequence: Value = serde_json::from_str(&line.expect("a line")).expect("JSON");
+        let steps = sequence["steps"].as_array().expect("steps").iter();
+        Sequence {
+            id: sequence["id"].to_string(),
+            protocol: sequence["proto"].as_u64().expect("a protocol"),
+            steps: steps.map(step).collect(),
+        }
+    })
+}
+
+fn step(step: &Value) -> Step {
+    let words = step["cmd"].as_array().expect("words").iter();
+    let reply = step["reply"].as_str().expect("a reply");
+    Step {
+        words: words.map(bytes).collect(),
+        // Raw bytes, read as Latin-1.
+        reply: reply.chars().map(|letter| letter as u8).collect(),
+    }
+}
+
+fn bytes(word: &Value) -> Vec<u8> {
+    match word {
+        Value::String(text) => text.as_bytes().to_vec(),
+        word => {
+            let hex = word["hex"].as_str().expect("hex");
+            (0..hex.len())
+                .step_by(2)
+                .map(|at| u8::from_str_radix(&hex[at..at + 2], 16).expect("hex"))
+                .collect()
+        }
+    }
+}
