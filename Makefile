@@ -1,6 +1,6 @@
 # `make test` is what CI runs after `make lint`; `make help` lists the rest.
 .DEFAULT_GOAL := help
-.PHONY: help test test-rust test-loom test-avx512 test-bench test-python-reader test-clients lint bench bench-lines bench-serve fuzz-smoke soak docs clean
+.PHONY: help test test-rust test-loom test-avx512 test-bench test-python-reader test-clients test-module module lint bench bench-lines bench-serve fuzz-smoke soak docs clean
 
 BENCH := benchmarks/Cargo.toml
 FUZZ := fuzz/Cargo.toml
@@ -8,7 +8,7 @@ FUZZ := fuzz/Cargo.toml
 help: ## this list
 	@sed -n 's/^\([a-z0-9-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 20
 
-test: test-rust test-loom test-avx512 test-bench test-python-reader test-clients ## everything below that starts with test-
+test: test-rust test-loom test-avx512 test-bench test-python-reader test-clients test-module ## everything below that starts with test-
 
 test-rust: ## unit, integration and documentation tests of all crates
 	tools/install-dictionary.sh
@@ -36,6 +36,15 @@ test-python-reader: ## the reader in docs/formats answers as mayhap does
 test-clients: ## redis-py, node's redis, redis-cli and redis-server beside `mayhap serve`
 	cargo build --release
 	tools/test-redis-clients.sh
+
+test-module: ## the module in redis-server and valkey-server: replicas, append-only files, a cluster
+	cargo build --release -p mayhap-module
+	tools/test-module.sh
+
+module: ## the module for Redis and Valkey, as target/mayhap.so
+	cargo build --release -p mayhap-module
+	mkdir -p target
+	cp "$${CARGO_TARGET_DIR:-target}/release/libmayhap_module.so" target/mayhap.so
 
 lint: ## formatting, clippy, documentation, no_std; warnings are errors
 	cargo fmt --all --check

@@ -5,31 +5,11 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 export PYTHONDONTWRITEBYTECODE=1
-redis_py=8.1.0
 folder=$PWD/target/redis-clients
 MAYHAP=$(realpath "${CARGO_TARGET_DIR:-target}/release/mayhap")
 export MAYHAP
 
-missing=()
-python3 -c "import ensurepip, venv" 2>/dev/null || missing+=(python3-venv)
-command -v npm >/dev/null || missing+=(nodejs npm)
-command -v openssl >/dev/null || missing+=(openssl)
-command -v redis-cli >/dev/null || missing+=(redis-tools)
-command -v redis-server >/dev/null || missing+=(redis-server)
-if ((${#missing[@]})); then
-  if ! command -v apt-get >/dev/null || [[ $EUID != 0 ]]; then
-    echo "redis clients: apt installs ${missing[*]} as root; run 'make test-clients' there" >&2
-    exit 1
-  fi
-  apt-get update -qq
-  DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends "${missing[@]}" >/dev/null
-fi
-
-python=$folder/venv/bin/python
-if [[ $("$python" -c "import redis; print(redis.__version__)" 2>/dev/null) != "$redis_py" ]]; then
-  python3 -m venv "$folder/venv"
-  "$folder/venv/bin/pip" install --quiet "redis==$redis_py"
-fi
+python=$(tools/redis-py.sh node=nodejs npm openssl redis-cli=redis-tools redis-server)
 # The tests are run where their modules are.
 mkdir -p "$folder/node"
 cp clients/node/* "$folder/node"
