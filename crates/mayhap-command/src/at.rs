@@ -13,13 +13,15 @@ pub(crate) fn parse<'a>(words: &[&'a [u8]], config: &Config) -> Result<Command<'
     let time = integer(words[1]).and_then(|time| u64::try_from(time).ok());
     let time = time.ok_or(Reply::error("ERR the time must be milliseconds since 1970"))?;
     let inner = &words[2..];
+    // Hosts are told of one key behind the time: a command with more would reach keys that they have not looked at.
     if !is(inner[0], NAME)
         && let Command::Change(change) = Command::parse(inner, config)?
+        && change.sources().is_empty()
     {
         return Ok(Command::Change(change.at(Timestamp(time))));
     }
     Err(Reply::error(
-        "ERR MAYHAP.AT is followed by a command of ours that writes",
+        "ERR MAYHAP.AT is followed by a command of ours that writes, of one key",
     ))
 }
 

@@ -58,7 +58,8 @@ fn add(key: &[u8], slot: &mut Slot, item: &[u8], context: &Context<'_>) -> Outco
     };
     let reply = match filter.add(item, context) {
         Ok(added) => Reply::Boolean(added),
-        Err(Full::Table { .. }) => FULL,
+        // Nothing was changed, and a replica that answers its primary with an error has its log full of alarms.
+        Err(Full::Table { .. }) => return Outcome::instead(FULL, made.into_iter().collect()),
         Err(_) => return Outcome::instead(CANNOT_GROW, made.into_iter().collect()),
     };
     match made {
@@ -79,12 +80,13 @@ fn add_all(
         Err(reply) => return Outcome::told(reply),
     };
     let added = filter.add_each(items, context);
-    if made.is_none() && added.without_memory.is_empty() {
+    if made.is_none() && added.without_memory.is_empty() && !added.is_full {
         return Outcome::done(added.into_reply());
     }
-    // Where there is more memory, what was refused for want of it would go in.
+    // Where there is more memory, what was refused for want of it would go in; and what found the filter full is an error again.
     let is_accepted = |at: &usize| added.without_memory.binary_search(at).is_err();
-    let accepted = (0..items.len()).filter(is_accepted).map(|at| items[at]);
+    let looked_at = 0..added.answers.len();
+    let accepted = looked_at.filter(is_accepted).map(|at| items[at]);
     let accepted: Vec<&[u8]> = accepted.collect();
     let mut commands: Vec<Words> = made.into_iter().collect();
     if !accepted.is_empty() {

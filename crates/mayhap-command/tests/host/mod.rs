@@ -118,7 +118,7 @@ impl Host {
         self.run(&words)
     }
 
-    /// Does again what was passed on elsewhere, at other times.
+    /// Does again what was passed on elsewhere, at other times. Nothing of it is refused: engines take that for a sign of damage.
     pub(crate) fn replay(&mut self, log: &[(Timestamp, Words)], were_times_told: bool) {
         for (now, words) in log {
             self.now = if were_times_told {
@@ -127,7 +127,9 @@ impl Host {
                 *now
             };
             let words: Vec<&[u8]> = words.iter().map(Vec::as_slice).collect();
-            self.run(&words);
+            let reply = self.run(&words);
+            let name = String::from_utf8_lossy(words[0]);
+            assert!(!is_refusal(&reply), "{name}: {reply:?}");
         }
     }
 
@@ -136,6 +138,14 @@ impl Host {
         let keys = self.keys.iter();
         keys.map(|(key, slot)| (key.clone(), slot.encode()))
             .collect()
+    }
+}
+
+fn is_refusal(reply: &Reply) -> bool {
+    match reply {
+        Reply::Error(_) => true,
+        Reply::Array(replies) => replies.iter().any(is_refusal),
+        _ => false,
     }
 }
 

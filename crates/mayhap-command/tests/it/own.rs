@@ -328,3 +328,15 @@ fn a_limit_refuses_filters_and_growth_and_changes_nothing() {
         assert!(host.keys.values().all(|slot| slot.size_bytes() < 11_000));
     }
 }
+
+#[test]
+fn a_command_behind_a_time_has_one_key() {
+    let mut host = host();
+    host.say("BF.MADD a 1 2 3");
+    says(
+        &mut host,
+        "MAYHAP.AT 5 BF.MERGE b a",
+        "-ERR MAYHAP.AT is followed by a command of ours that writes, of one key\\r\\n",
+    );
+    says(&mut host, "MAYHAP.AT 5 BF.ADD b 1", "#t\\r\\n");
+}
