@@ -26,7 +26,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr::null_mut;
 use std::slice;
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, Ordering};
 
 /// Set once, before anything else of this module runs.
 static API: OnceLock<Api> = OnceLock::new();
@@ -34,8 +34,10 @@ static HOST: OnceLock<Host> = OnceLock::new();
 /// The types of values, in the order of [`TYPES`].
 static KINDS: [AtomicPtr<RawType>; TYPES.len()] =
     [const { AtomicPtr::new(null_mut()) }; TYPES.len()];
-/// What all keys may take, where the engine makes no room by itself; 0 is no limit.
+/// What all keys may take; 0 is no limit.
 static MOST_MEMORY: AtomicU64 = AtomicU64::new(0);
+/// Whether the engine forgets keys to make room.
+static EVICTS: AtomicBool = AtomicBool::new(false);
 /// Filters that there are now.
 static FILTERS: AtomicU64 = AtomicU64::new(0);
 
@@ -292,11 +294,15 @@ fn into_value(slot: Slot) -> *mut c_void {
     Box::into_raw(Box::new(slot)).cast()
 }
 
-/// What new memory may be taken, as far as the engine has a limit and does not make room itself.
+/// What new memory may be taken, as far as the engine has a limit. One that forgets keys makes room, but for no more than there is
+/// in all: a filter beyond that would be forgotten itself, after everything else.
 pub(crate) fn memory_left() -> u64 {
     let most = MOST_MEMORY.load(Ordering::Relaxed);
     if most == 0 {
         return u64::MAX;
+    }
+    if EVICTS.load(Ordering::Relaxed) {
+        return most;
     }
     // SAFETY: it takes nothing.
     let used = f64::from(unsafe { (api().used_memory_ratio)() });

@@ -209,9 +209,13 @@ fn register_command(
     };
     let name = c_string(command.name.as_bytes());
     let flags = command.flags.iter().filter(|flag| **flag != "module");
-    let flags: Vec<&str> = flags
+    let mut flags: Vec<&str> = flags
         .map(|flag| if *flag == "denyoom" { "deny-oom" } else { flag })
         .collect();
+    // While writing is paused the engine ends itself when something is replicated: so it has to know whom to hold back.
+    if command.writes && !flags.contains(&"write") {
+        flags.push("may-replicate");
+    }
     let flags = c_string(flags.join(" ").as_bytes());
     let (first, last) = (command.first_key as c_int, command.last_key as c_int);
     // SAFETY: the context is what the engine loads us with; texts end with a zero byte and are copied.
@@ -234,23 +238,35 @@ fn register_command(
         key_spec_size: size_of::<KeySpec>(),
         argument_size: ARGUMENT_SIZE,
     };
-    // Where the last key is not the last word, it stands so many words behind the first.
-    let range = if last < 0 { last } else { last - first };
-    let spec = |begin| KeySpec {
+    let spec = |first: c_int, range: c_int, flags: u64| KeySpec {
         notes: null(),
-        flags: if command.writes { KEY_WRITE } else { KEY_READ },
-        begin,
+        flags,
+        begin: KEYS_FROM_INDEX,
         first: KeySpecStart {
             first,
             _keyword: [0; 3],
         },
-        find: if begin == 0 { 0 } else { KEYS_IN_RANGE },
+        find: KEYS_IN_RANGE,
         last: range,
         step: 1,
         limit: 0,
     };
-    // The second one ends the list.
-    let key_specs = [spec(KEYS_FROM_INDEX), spec(0)];
+    let end = || KeySpec {
+        begin: 0,
+        find: 0,
+        ..spec(0, 0, 0)
+    };
+    let flags = if command.writes { KEY_WRITE } else { KEY_READ };
+    // Of several keys the first is changed and the others are read.
+    let key_specs = if last < 0 {
+        [
+            spec(first, 0, flags),
+            spec(first + 1, last, KEY_READ),
+            end(),
+        ]
+    } else {
+        [spec(first, last - first, flags), end(), end()]
+    };
     let summary = c_string(command.summary.as_bytes());
     let info = CommandInfo {
         version: &raw const version,

@@ -4,7 +4,9 @@
 
 use super::api::{Ctx, ERR, Event, InfoCtx, OK, RawString};
 use super::load::VERSION;
-use super::{FILTERS, HOST, MOST_MEMORY, api, bytes_of, c_string, caught, new_string, slice_of};
+use super::{
+    EVICTS, FILTERS, HOST, MOST_MEMORY, api, bytes_of, c_string, caught, new_string, slice_of,
+};
 use crate::host;
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::ptr::null_mut;
@@ -76,10 +78,10 @@ pub(super) unsafe extern "C" fn on_settings(
 /// Asks the engine what memory it may take.
 pub(super) fn read_limits(ctx: *mut Ctx) {
     let most = engine_setting(ctx, c"maxmemory").and_then(|most| most.parse().ok());
-    // An engine that forgets keys to make room has room.
     let evicts =
         engine_setting(ctx, c"maxmemory-policy").is_some_and(|policy| policy != "noeviction");
-    MOST_MEMORY.store(most.filter(|_| !evicts).unwrap_or(0), Ordering::Relaxed);
+    MOST_MEMORY.store(most.unwrap_or(0), Ordering::Relaxed);
+    EVICTS.store(evicts, Ordering::Relaxed);
 }
 
 pub(super) fn engine_setting(ctx: *mut Ctx, name: &CStr) -> Option<String> {
