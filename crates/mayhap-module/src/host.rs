@@ -82,6 +82,15 @@ impl Host {
         })
     }
 
+    /// The engine sets all settings now, one after the other, those from its configuration and as the rest what was said behind the
+    /// module's path. Each is checked against those before it, which must not be mixed with what will be overwritten.
+    pub(crate) fn begin_anew(&self) {
+        *self
+            .settings
+            .write()
+            .unwrap_or_else(PoisonError::into_inner) = Settings::new(Config::default());
+    }
+
     /// The value of a setting.
     pub(crate) fn get(&self, name: &str) -> Option<String> {
         self.with_config(false, |config| config.get(name))

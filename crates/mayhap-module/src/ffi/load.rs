@@ -129,6 +129,7 @@ fn start(ctx: *mut Ctx, words: &[&[u8]]) -> Result<(), String> {
         };
         check(done, "settings")?;
     }
+    host.begin_anew();
     // SAFETY: as above.
     unsafe {
         check(
