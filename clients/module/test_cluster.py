@@ -6,7 +6,7 @@ import unittest
 import redis
 
 from cluster import SETTINGS, Cluster, Writer
-from engine import IS_VALKEY, same, until
+from engine import same, until
 from spread import Spread
 
 KEYS = 240
@@ -58,7 +58,6 @@ class Background:
         until("writing goes on", lambda: self.failure or self.writer.count() >= before + count)
 
 
-@unittest.skipIf(IS_VALKEY, "the cluster is tested with Redis")
 class InCluster(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
