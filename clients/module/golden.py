@@ -69,6 +69,22 @@ class Case:
         dump = (FOLDER / told["dump"]["file"]).read_bytes()
         self.payload = dump[:-TRAILER_BYTES] + bytes.fromhex(told["dump_rdb10"]["trailer_hex"])
 
+    def commands(self):
+        """The filter as commands, which RedisBloom passes on as they come."""
+        for command, _, *rest in self.told["setup"]:
+            if command.endswith("LOADCHUNK"):
+                rest = [rest[0], bytes.fromhex(rest[1])]
+            yield [command, self.key, *rest]
+        for step in self.told["steps"]:
+            of_step = [key for _, key in keys(step["keys"])]
+            command = step["op"]
+            if "INSERT" in command:
+                yield [command, self.key, "ITEMS", *of_step]
+            elif command == "BF.MADD":
+                yield [command, self.key, *of_step]
+            else:
+                yield from ([command, self.key, key] for key in of_step)
+
     def check(self, test, engine):
         """All that is listed of the filter."""
         told, run = self.told, engine.run

@@ -75,6 +75,19 @@ class Golden(unittest.TestCase):
         self.check(replica, "replicated RESTORE")
         same(self, engine.dumps(), replica.dumps(), "dumps")
 
+    def test_an_append_only_file_of_redisbloom(self):
+        # It passes commands on as they come, and so does a primary that is followed: with its layout and settings here it comes to the same.
+        engine = Engine()
+        self.addCleanup(engine.end)
+        engine.stop()
+        with open(engine.path("appendonly.aof"), "wb") as log:
+            for case in self.cases:
+                for words in case.commands():
+                    words = [word if isinstance(word, bytes) else word.encode() for word in words]
+                    log.write(b"*%d\r\n" % len(words) + b"".join(b"$%d\r\n%s\r\n" % (len(word), word) for word in words))
+        engine.start("appendonly yes", "mayhap.layout redisbloom")
+        self.check(engine, "append-only file of RedisBloom")
+
     def test_damage_is_refused_and_never_ends_the_engine(self):
         engine = Engine("maxmemory 400mb")
         self.addCleanup(engine.end)
