@@ -14,6 +14,7 @@ test-rust: ## unit, integration and documentation tests of all crates
 	tools/install-dictionary.sh
 	tools/install-strace.sh
 	tools/install-redis-tools.sh
+	cargo build --release -p mayhap-module
 	cargo test --workspace
 	cargo test -p mayhap --features parallel --test it --test build_memory -- built building
 
