@@ -42,6 +42,21 @@ fn a_new_user_is_found_at_once_by_every_instance_while_filters_come_and_go() {
                 }
             });
         }
+        // Whoever sees a row in the database asks the service before the writer has its answer.
+        scope.spawn(|| {
+            let (mut database, mut client) = (world.postgres.client(), Client::to(second));
+            let seen = database.prepare("SELECT FROM users WHERE name = $1");
+            let seen = seen.expect("a table");
+            for number in 0..inserts {
+                let name = format!("new-0-{number}");
+                while database.execute(&seen, &[&name]).expect("an answer") == 0 {
+                    if writing.load(Ordering::Acquire) < WRITERS {
+                        return;
+                    }
+                }
+                assert_eq!(client.get(&name).status, 200, "{name} is denied");
+            }
+        });
         let mut builds = 0;
         while writing.load(Ordering::Acquire) > 0 {
             assert!(rebuild(&world.config(), When::Always).expect("both stores are there"));
