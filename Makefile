@@ -69,6 +69,8 @@ fuzz-smoke: ## every fuzz target for a minute, or FUZZ_SECONDS; installs cargo-f
 	tools/fuzz-smoke.sh
 
 soak: ## the long versions of the tests: hours
+	tools/install-postgres.sh
+	cargo build --release
 	MAYHAP_SOAK=1 cargo test --workspace -- --nocapture
 
 docs: ## the API documentation, in target/doc
