@@ -1,8 +1,8 @@
 //! A secret key in a file of its own: 32 hexadecimal digits for its owner only, or 16 bytes that somebody made by hand.
 
 use mayhap::SipKey;
-use std::fs::OpenOptions;
-use std::io::{self, Write};
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, ErrorKind, Write};
 use std::path::Path;
 
 /// The key in the bytes of such a file; none when they are something else.
@@ -30,9 +30,53 @@ pub fn write_key(path: impl AsRef<Path>, key: SipKey) -> io::Result<()> {
     file.sync_all()
 }
 
+/// The key in a file.
+///
+/// # Errors
+/// In words, with the path.
+pub fn read_key(path: impl AsRef<Path>) -> Result<SipKey, String> {
+    let path = path.as_ref();
+    let bytes = fs::read(path).map_err(|error| format!("{}: {error}", path.display()))?;
+    parse_key(&bytes).ok_or_else(|| {
+        format!(
+            "{} is no key: it must be 32 hexadecimal digits. Put the right one back; without it filters cannot be merged with those made before",
+            path.display()
+        )
+    })
+}
+
+/// The key in a file, which is made of these bytes if there is none: whole or not at all, also when the power goes or somebody else
+/// makes it at the same moment.
+///
+/// # Errors
+/// In words, with the path.
+pub fn read_or_make_key(path: impl AsRef<Path>, new: [u8; 16]) -> Result<SipKey, String> {
+    let path = path.as_ref();
+    if path.exists() {
+        return read_key(path);
+    }
+    make(path, SipKey::new(new)).map_err(|error| format!("{}: {error}", path.display()))?;
+    read_key(path)
+}
+
+fn make(path: &Path, key: SipKey) -> io::Result<()> {
+    let temporary = path.with_extension(format!("{}.tmp", std::process::id()));
+    // Somebody may have been stopped in the middle.
+    let _ = fs::remove_file(&temporary);
+    write_key(&temporary, key)?;
+    // A link, unlike a new name, does not replace what another has made.
+    let linked = fs::hard_link(&temporary, path);
+    let made = match linked {
+        Err(error) if error.kind() != ErrorKind::AlreadyExists => fs::rename(&temporary, path),
+        _ => fs::remove_file(&temporary),
+    };
+    let folder = path.parent().filter(|path| !path.as_os_str().is_empty());
+    made.and_then(|()| File::open(folder.unwrap_or(Path::new(".")))?.sync_all())
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{parse_key, write_key};
+    use super::{parse_key, read_key, read_or_make_key, write_key};
     use mayhap::SipKey;
 
     #[test]
@@ -63,5 +107,20 @@ mod tests {
         ] {
             assert_eq!(parse_key(bad), None, "{}", bad.escape_ascii());
         }
+    }
+
+    #[test]
+    fn a_key_is_made_once() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("secret.key");
+        assert!(read_key(&path).is_err());
+        let make = |number| read_or_make_key(&path, [number; 16]).expect("a key");
+        let all: Vec<SipKey> = (0..4).map(make).collect();
+        assert!(all.iter().all(|key| *key == all[0]));
+        let files = std::fs::read_dir(folder.path()).expect("a folder");
+        assert_eq!(files.count(), 1, "nothing else is left");
+        std::fs::write(&path, "no key\n").expect("written");
+        let refused = read_or_make_key(&path, [9; 16]).expect_err("refused");
+        assert!(refused.contains("32 hexadecimal digits"), "{refused}");
     }
 }

@@ -35,7 +35,7 @@ pub use atomic::{remove_temporaries, write_atomically};
 pub use error::{DecodeError, EncodeError, Problem};
 pub use filter::{Description, Detail, Filter, Refused};
 pub use format::Format;
-pub use key_file::{parse_key, write_key};
+pub use key_file::{parse_key, read_key, read_or_make_key, write_key};
 pub use keys::{Funnel, KeyError, KeyReader, KeyType};
 pub use limits::Limits;
 pub use open::{Found, OpenError, Opening, Place, open};

@@ -2,6 +2,7 @@
 
 use crc::{CRC_64_REDIS, Crc};
 use mayhap::Full;
+use mayhap_codec::redis::fields::{Sink, Source};
 use mayhap_codec::redis::{Bloom, ChunkError, Cuckoo, Filter, bloom, cuckoo, dump, rdb};
 use mayhap_codec::{Limits, Problem};
 
@@ -575,15 +576,24 @@ fn unions_hold_the_keys_of_both_and_name_what_differs() {
 }
 
 #[test]
-fn a_string_of_a_module_is_dumped_and_read() {
+fn a_value_of_another_module_is_dumped_and_read() {
     let limits = limits();
-    let bytes = [7; 1000];
-    let payload = dump::of_string(b"mayhap-bf", 3, &bytes, 12);
-    let names = [b"mayhap-cf", b"mayhap-bf"];
-    let value = dump::string_of(&payload, &names, limits).unwrap().unwrap();
-    assert_eq!((value.name, value.version), (b"mayhap-bf", 3));
-    assert!(*value.bytes == bytes);
-    assert_eq!(dump::string_of(&payload, &names[..1], limits), Ok(None));
-    assert!(dump::string_of(&payload[1..], &names, limits).is_err());
+    let id = dump::TypeId::new(b"mayhap-bf", 3);
+    let payload = dump::write(id, 12, |out| {
+        out.string(&[7; 1000]);
+        out.unsigned(5);
+    });
+    let read = |payload, with_number: bool| {
+        dump::read(payload, limits, |id, fields| {
+            let bytes = fields.string("bytes")?.into_owned();
+            let number = with_number.then(|| fields.unsigned("number")).transpose()?;
+            Ok((id, bytes, number))
+        })
+    };
+    assert_eq!(read(&payload, true), Ok((id, vec![7; 1000], Some(5))));
+    assert!(id.is(b"mayhap-bf") && !id.is(b"mayhap-cf") && id.version() == 3);
+    // Not all fields are read, or not all are there.
+    assert!(read(&payload, false).is_err());
+    assert!(read(&payload[1..], true).is_err());
     assert!(dump::decode(&payload, limits).is_err());
 }

@@ -1,7 +1,7 @@
 //! A command: what it is asked of or done to, and what comes of it.
 
 use crate::table::{self, Verb};
-use crate::{Config, Reply, Slot, bf, cbf, cf, load, merge, wrong_arity};
+use crate::{Config, Reply, Slot, at, bf, cbf, cf, load, merge, wrong_arity};
 use mayhap::{SipKey, Timestamp};
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -37,6 +37,8 @@ enum Question<'a> {
 pub struct Change<'a> {
     key: &'a [u8],
     deed: Deed<'a>,
+    /// When it came first, where that is told.
+    at: Option<Timestamp>,
 }
 
 #[derive(Clone, PartialEq, Debug)]
@@ -142,7 +144,10 @@ impl<'a> Command<'a> {
         }
         let (key, rest) = (words[1], &words[2..]);
         let ask = |question| Ok(Self::Ask(Ask { key, question }));
-        let change = |deed| Ok(Self::Change(Change { key, deed }));
+        let change = |deed| {
+            let at = None;
+            Ok(Self::Change(Change { key, deed, at }))
+        };
         let verb = command.verb;
         match verb {
             Verb::BfExists
@@ -187,6 +192,7 @@ impl<'a> Command<'a> {
                 change(Deed::Merge(sources.collect()))
             }
             Verb::MayhapLoad => change(Deed::Load(load::Load::parse(rest)?)),
+            Verb::MayhapAt => at::parse(words, config),
         }
     }
 
@@ -229,8 +235,18 @@ impl<'a> Change<'a> {
         }
     }
 
+    /// The same command, having come at that time.
+    pub(crate) fn at(self, time: Timestamp) -> Self {
+        Self {
+            at: Some(time),
+            ..self
+        }
+    }
+
     /// Applies the command to what its key holds, and for a merge what [`sources`](Self::sources) hold, in that order.
     pub fn apply(&self, slot: &mut Slot, sources: &[&Slot], context: &Context<'_>) -> Outcome {
+        let now = self.at.unwrap_or(context.now);
+        let context = &Context { now, ..*context };
         match &self.deed {
             Deed::Bloom(deed) => deed.apply(self.key, slot, context),
             Deed::Cuckoo(deed) => deed.apply(self.key, slot, context),

@@ -102,13 +102,20 @@ fn plain(name: &str) -> String {
 }
 
 impl Config {
-    /// For commands that come from a log or a primary: nothing that was done there is refused here.
+    /// For commands that come from a log: nothing that was done there is refused here.
     pub fn for_replay() -> Self {
+        Self::default().replaying()
+    }
+
+    /// These settings for commands that come from a log or a primary: nothing that was done there is refused here. How filters are
+    /// made is still as set, for primaries that do not tell it.
+    #[must_use]
+    pub fn replaying(&self) -> Self {
         Self {
             cf_max_expansions: 65_536,
             most_filter_bytes: u64::MAX,
             replays: true,
-            ..Self::default()
+            ..self.clone()
         }
     }
 

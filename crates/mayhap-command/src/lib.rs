@@ -16,6 +16,7 @@
 //! assert!(matches!(outcome.passed_on, PassedOn::Instead(commands) if commands.len() == 2));
 //! ```
 
+mod at;
 mod bf;
 mod cbf;
 mod cf;
@@ -37,7 +38,7 @@ pub use config::{Config, Layout, NAMES};
 pub use mayhap_codec::{DecodeError, Limits};
 pub use native::{NativeBloom, NativeCounting, NativeCuckoo};
 pub use reply::{Protocol, Reply};
-pub use slot::{Bloom, Cuckoo, Slot};
+pub use slot::{Bloom, Cuckoo, Slot, TYPES};
 pub use stats::Stats;
 pub use table::{COMMANDS, Specification, find};
 

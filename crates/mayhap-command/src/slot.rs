@@ -2,8 +2,9 @@
 
 use crate::image;
 use crate::native::{NativeBloom, NativeCounting, NativeCuckoo};
-use mayhap_codec::redis::dump;
-use mayhap_codec::{DecodeError, Format, Limits, Problem, redis};
+use mayhap_codec::redis::dump::{self, TypeId};
+use mayhap_codec::redis::fields::{Sink, Source};
+use mayhap_codec::{DecodeError, Limits, redis};
 
 /// What a key holds.
 #[derive(Clone, PartialEq, Debug, Default)]
@@ -39,9 +40,17 @@ pub enum Cuckoo {
     Native(NativeCuckoo),
 }
 
-/// The types of native filters in DUMP and RDB, and the version of their encoding: one string, the image.
-const TYPES: [&[u8; 9]; 3] = [b"mayhap-bf", b"mayhap-cf", b"mayhap-cb"];
+/// The version of the encoding of native filters in DUMP and RDB: one string, the image.
 const ENCODING: u16 = 1;
+
+/// The types that filters have in DUMP, RDB and `TYPE`, with the versions of their encodings.
+pub const TYPES: [(&[u8; 9], u16); 5] = [
+    (b"mayhap-bf", ENCODING),
+    (b"mayhap-cf", ENCODING),
+    (b"mayhap-cb", ENCODING),
+    (b"MBbloom--", 4),
+    (b"MBbloomCF", 4),
+];
 
 impl Slot {
     /// What `TYPE` answers.
@@ -93,19 +102,12 @@ impl Slot {
 
     /// What `DUMP` answers, in an engine of this version of RDB; nothing for what is no filter.
     pub fn dump(&self, rdb_version: u16) -> Vec<u8> {
-        let string = |name| dump::of_string(name, ENCODING, &self.encode(), rdb_version);
-        match self {
-            Self::Missing | Self::Other => Vec::new(),
-            Self::Bloom(filter) => match &**filter {
-                Bloom::RedisBloom(filter) => filter.dump(rdb_version),
-                Bloom::Native(_) => string(TYPES[0]),
-            },
-            Self::Cuckoo(filter) => match &**filter {
-                Cuckoo::RedisBloom(filter) => filter.dump(rdb_version),
-                Cuckoo::Native(_) => string(TYPES[1]),
-            },
-            Self::Counting(_) => string(TYPES[2]),
-        }
+        let name = self.type_name().as_bytes();
+        let of_filter = TYPES.iter().find(|(filter, _)| *filter == name);
+        of_filter.map_or_else(Vec::new, |(name, version)| {
+            let id = TypeId::new(name, *version);
+            dump::write(id, rdb_version, |out| self.save(out))
+        })
     }
 
     /// Reads what `DUMP` answered, here or in a RedisBloom.
@@ -113,26 +115,91 @@ impl Slot {
     /// # Errors
     /// When it is no filter, its checksum is wrong, or it takes more memory than allowed.
     pub fn restore(payload: &[u8], limits: Limits) -> Result<Self, DecodeError> {
-        if let Some(value) = dump::string_of(payload, &TYPES, limits)? {
-            let wrong = |field, value| DecodeError {
-                format: Format::RedisBloomDump,
-                offset: 0,
-                problem: Problem::Value {
-                    field,
-                    value,
-                    accepted: "what DUMP answered here",
-                },
-            };
-            if value.version != ENCODING {
-                return Err(wrong("version of the encoding", value.version.into()));
-            }
-            let slot = Self::decode(&value.bytes, limits)?;
-            let is_of_type = slot.type_name().as_bytes() == value.name;
-            return is_of_type.then_some(slot).ok_or(wrong("type", 0));
+        dump::read(payload, limits, |id, fields| Self::load(id, fields, limits))
+    }
+
+    /// Writes the fields of the value, as the type of [`type_name`](Self::type_name) has them; nothing for what is no filter.
+    pub fn save(&self, out: &mut impl Sink) {
+        match self.laid_out() {
+            LaidOut::None => {}
+            LaidOut::Bloom(filter) => filter.save(out),
+            LaidOut::Cuckoo(filter) => filter.save(out),
+            LaidOut::Native => out.string(&self.encode()),
         }
-        Ok(match dump::decode(payload, limits)? {
+    }
+
+    /// Reads the fields of a value of this type.
+    ///
+    /// # Errors
+    /// When the type is no filter's or newer, the fields are not those of one, or it takes more memory than allowed.
+    pub fn load(id: TypeId, at: &mut impl Source, limits: Limits) -> Result<Self, DecodeError> {
+        let is_native = |(name, version): &&(&[u8; 9], u16)| *version == ENCODING && id.is(name);
+        if let Some((name, _)) = TYPES.iter().find(is_native) {
+            if id.version() != ENCODING.into() {
+                let version = i128::from(id.version());
+                return Err(at.value("version of the encoding", version, "1"));
+            }
+            let slot = Self::decode(&at.string("filter")?, limits)?;
+            let is_of_type = slot.type_name().as_bytes() == *name;
+            return if is_of_type {
+                Ok(slot)
+            } else {
+                Err(id.refused(at, "that of the filter in it"))
+            };
+        }
+        Ok(match redis::Filter::load(id, at)? {
             redis::Filter::Bloom(filter) => Self::Bloom(Box::new(Bloom::RedisBloom(filter))),
             redis::Filter::Cuckoo(filter) => Self::Cuckoo(Box::new(Cuckoo::RedisBloom(filter))),
         })
     }
+
+    /// Whether answers depend on the time of the command: then others need it to do the same.
+    pub fn is_timed(&self) -> bool {
+        matches!(self, Self::Bloom(filter) if matches!(&**filter, Bloom::Native(filter) if filter.is_window()))
+    }
+
+    /// The commands that make the same filter in a missing key, here or, of RedisBloom's layout, in a RedisBloom. Each is given
+    /// as soon as it is made, so that one chunk is in memory at a time.
+    pub fn give_commands(&self, key: &[u8], give: &mut impl FnMut(&str, &[&[u8]])) {
+        let mut chunks = |name, header: Vec<u8>, scan: &dyn Fn(i64) -> Option<(i64, Vec<u8>)>| {
+            let mut next = Some((1, header));
+            while let Some((iterator, chunk)) = next {
+                give(name, &[key, iterator.to_string().as_bytes(), &chunk]);
+                next = scan(iterator);
+            }
+        };
+        match self.laid_out() {
+            LaidOut::None => {}
+            LaidOut::Bloom(filter) if filter.is_scannable() => {
+                chunks("BF.LOADCHUNK", filter.header(), &|at| filter.scan(at));
+            }
+            LaidOut::Cuckoo(filter) => {
+                chunks("CF.LOADCHUNK", filter.header(), &|at| filter.scan(at));
+            }
+            LaidOut::Bloom(_) | LaidOut::Native => give("MAYHAP.LOAD", &[key, &self.encode()]),
+        }
+    }
+
+    fn laid_out(&self) -> LaidOut<'_> {
+        match self {
+            Self::Missing | Self::Other => LaidOut::None,
+            Self::Bloom(filter) => match &**filter {
+                Bloom::RedisBloom(filter) => LaidOut::Bloom(filter),
+                Bloom::Native(_) => LaidOut::Native,
+            },
+            Self::Cuckoo(filter) => match &**filter {
+                Cuckoo::RedisBloom(filter) => LaidOut::Cuckoo(filter),
+                Cuckoo::Native(_) => LaidOut::Native,
+            },
+            Self::Counting(_) => LaidOut::Native,
+        }
+    }
+}
+
+/// What a slot holds, by its layout.
+enum LaidOut<'a> {
+    None,
+    Bloom(&'a redis::Bloom),
+    Cuckoo(&'a redis::Cuckoo),
+    Native,
 }

@@ -7,6 +7,7 @@
 //! | 8, 8, 8, 8 | keys, buckets of the first table, removed keys, tables |
 //! | 2, 2, 2 | bucket size, most moves, expansion |
 
+use super::fields::Place;
 use super::{ChunkError, MOST_CHUNK};
 use crate::cursor::Cursor;
 use crate::{DecodeError, Format, Limits, Problem};
@@ -365,7 +366,7 @@ impl Header {
 
 /// The plan of stored numbers.
 pub(super) fn plan(
-    at: &Cursor<'_>,
+    at: &impl Place,
     buckets: u64,
     bucket_size: u64,
     moves: u64,
@@ -383,7 +384,7 @@ pub(super) fn plan(
 
 /// Only a filter that grows has more than one table.
 pub(super) fn check_tables(
-    at: &Cursor<'_>,
+    at: &impl Place,
     tables: u64,
     expansion: u16,
 ) -> Result<u32, DecodeError> {

@@ -12,6 +12,7 @@
 //! Redis 8.0 has 12, Valkey 9.1 has 80.
 
 use super::bloom::MOST_LAYERS;
+use super::fields::{Payload, Place, Sink, Source};
 use super::layer::{Layer, Shape};
 use super::value::{self, Budget};
 use super::{Bloom, Cuckoo, Filter, cuckoo};
@@ -19,17 +20,16 @@ use crate::cursor::Cursor;
 use crate::{DecodeError, Format, Limits, Problem};
 use crc::{CRC_64_REDIS, Crc, Table};
 use mayhap::ClassicCuckoo;
-use std::borrow::Cow;
 
 /// The type of a module's value.
 pub(super) const MODULE: u8 = 7;
 pub(super) const TRAILER: usize = 10;
 
 /// The version of the encodings that are written, and the last that is read.
-const ENCODING: u64 = 4;
+const ENCODING: u16 = 4;
 const VERSION_MASK: u64 = 0x3ff;
-const BLOOM: u64 = value::type_id(b"MBbloom--", 0);
-const CUCKOO: u64 = value::type_id(b"MBbloomCF", 0);
+const BLOOM: &[u8; 9] = b"MBbloom--";
+const CUCKOO: &[u8; 9] = b"MBbloomCF";
 
 pub(super) const CRC: Crc<u64, Table<16>> = Crc::<u64, Table<16>>::new(&CRC_64_REDIS);
 
@@ -44,62 +44,67 @@ pub fn rdb_version(payload: &[u8]) -> Option<u16> {
 /// # Errors
 /// When it is something else, its checksum is wrong, or it takes more memory than the limits allow.
 pub fn decode(payload: &[u8], limits: Limits) -> Result<Filter, DecodeError> {
-    let (id, mut at) = open(payload)?;
-    let Some(filter) = filter(&mut at, id, &mut Budget::new(limits))? else {
-        let accepted = "that of MBbloom-- or MBbloomCF";
-        return Err(at.value("type of the module", i128::from(id), accepted));
-    };
-    at.finish()?;
-    Ok(filter)
+    read(payload, limits, |id, fields| Filter::load(id, fields))
 }
 
-/// A module's value that is one string.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct ModuleString<'a> {
-    /// Of its type.
-    pub name: &'static [u8; 9],
-    /// Of its encoding.
-    pub version: u16,
-    /// Unpacked.
-    pub bytes: Cow<'a, [u8]>,
+/// The type of a module's value, and the version of its encoding.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct TypeId(u64);
+
+impl TypeId {
+    /// Of the name of a type.
+    pub const fn new(name: &[u8; 9], version: u16) -> Self {
+        Self(value::type_id(name, version as u64 & VERSION_MASK))
+    }
+
+    /// Whether the type has this name, whatever the version.
+    pub const fn is(self, name: &[u8; 9]) -> bool {
+        self.0 & !VERSION_MASK == value::type_id(name, 0)
+    }
+
+    /// The version of the encoding.
+    pub const fn version(self) -> u64 {
+        self.0 & VERSION_MASK
+    }
+
+    /// That no filter has this type.
+    pub fn refused(self, at: &impl Place, accepted: &'static str) -> DecodeError {
+        at.value("type of the module", i128::from(self.0), accepted)
+    }
 }
 
-/// The value that is one string of a module's; `None` when the payload holds another
-/// type than those of these names.
+/// Reads what DUMP answered for a module's value, whose fields `load` reads.
 ///
 /// # Errors
-/// When it is no payload, its checksum is wrong, or the string takes more memory than the limits allow.
-pub fn string_of<'a>(
+/// When it is something else, its checksum is wrong, it takes more memory than the limits allow, or `load` refuses it.
+pub fn read<'a, T>(
     payload: &'a [u8],
-    names: &[&'static [u8; 9]],
     limits: Limits,
-) -> Result<Option<ModuleString<'a>>, DecodeError> {
+    load: impl FnOnce(TypeId, &mut Payload<'a, '_>) -> Result<T, DecodeError>,
+) -> Result<T, DecodeError> {
     let (id, mut at) = open(payload)?;
-    let is_named = |name: &&&'static [u8; 9]| id & !VERSION_MASK == value::type_id(name, 0);
-    let Some(&name) = names.iter().find(is_named) else {
-        return Ok(None);
+    let budget = &mut Budget::new(limits);
+    let mut fields = Payload {
+        at: &mut at,
+        budget,
     };
-    let bytes = value::string(&mut at, "value", &mut Budget::new(limits))?;
+    let loaded = load(id, &mut fields)?;
     value::end(&mut at)?;
     at.finish()?;
-    Ok(Some(ModuleString {
-        name,
-        version: (id & VERSION_MASK) as u16,
-        bytes,
-    }))
+    Ok(loaded)
 }
 
-/// What DUMP answers for a value that is one string of a module's, in an engine of this version of RDB.
-pub fn of_string(name: &[u8; 9], version: u16, bytes: &[u8], rdb: u16) -> Vec<u8> {
+/// What DUMP answers for a module's value, whose fields `save` writes, in an engine of this version of RDB.
+pub fn write(id: TypeId, rdb: u16, save: impl FnOnce(&mut Vec<u8>)) -> Vec<u8> {
     let mut out = vec![MODULE];
-    let version = u64::from(version) & VERSION_MASK;
-    value::put_length(&mut out, value::type_id(name, version));
-    value::put_string(&mut out, bytes);
-    trail(out, rdb)
+    value::put_length(&mut out, id.0);
+    save(&mut out);
+    value::put_length(&mut out, value::END);
+    seal(out, rdb)
 }
 
 /// The id of a module's value, its checksum verified, and its fields.
-fn open(payload: &[u8]) -> Result<(u64, Cursor<'_>), DecodeError> {
+fn open(payload: &[u8]) -> Result<(TypeId, Cursor<'_>), DecodeError> {
     let mut at = Cursor::new(payload, Format::RedisBloomDump);
     let Some(body) = payload.len().checked_sub(TRAILER) else {
         return Err(at.error(Problem::Cut {
@@ -120,7 +125,7 @@ fn open(payload: &[u8]) -> Result<(u64, Cursor<'_>), DecodeError> {
     let mut at = Cursor::new(&payload[..body], Format::RedisBloomDump);
     at.u8("type of the value")?;
     let id = value::read_length(&mut at, "type of the module")?;
-    Ok((id, at))
+    Ok((TypeId(id), at))
 }
 
 /// The fields of a value whose type has this id, up to their end; `None`, and nothing is read, when it is no filter's.
@@ -129,29 +134,18 @@ pub(super) fn filter(
     id: u64,
     budget: &mut Budget,
 ) -> Result<Option<Filter>, DecodeError> {
-    let (family, version) = (id & !VERSION_MASK, id & VERSION_MASK);
-    if family != BLOOM && family != CUCKOO {
+    let id = TypeId(id);
+    if !id.is(BLOOM) && !id.is(CUCKOO) {
         return Ok(None);
     }
-    if version > ENCODING {
-        return Err(at.value("version of the encoding", i128::from(version), "0 to 4"));
-    }
-    let filter = if family == BLOOM {
-        Filter::Bloom(read_bloom(at, version, budget)?)
-    } else {
-        Filter::Cuckoo(read_cuckoo(at, version, budget)?)
-    };
+    let filter = Filter::load(id, &mut Payload { at, budget })?;
     value::end(at)?;
     Ok(Some(filter))
 }
 
-fn read_bloom(
-    at: &mut Cursor<'_>,
-    version: u64,
-    budget: &mut Budget,
-) -> Result<Bloom, DecodeError> {
-    let items = value::unsigned(at, "items")?;
-    let count = value::unsigned(at, "layers")?;
+fn read_bloom(at: &mut impl Source, version: u64) -> Result<Bloom, DecodeError> {
+    let items = at.unsigned("items")?;
+    let count = at.unsigned("layers")?;
     if !(1..=MOST_LAYERS).contains(&count) {
         return Err(at.value("layers", i128::from(count), "1 to 1100"));
     }
@@ -165,27 +159,22 @@ fn read_bloom(
     };
     let mut layers = Vec::new();
     for _ in 0..count {
-        layers.push(read_layer(at, version, options, budget)?);
+        layers.push(read_layer(at, version, options)?);
     }
     Ok(Bloom::from_parts(items, options, growth, layers))
 }
 
-fn read_layer(
-    at: &mut Cursor<'_>,
-    version: u64,
-    options: u32,
-    budget: &mut Budget,
-) -> Result<Layer, DecodeError> {
-    let capacity = value::unsigned(at, "capacity")?;
-    let error = value::double(at, "error")?;
+fn read_layer(at: &mut impl Source, version: u64, options: u32) -> Result<Layer, DecodeError> {
+    let capacity = at.unsigned("capacity")?;
+    let error = at.double("error")?;
     let hashes = word(at, "hashes")?;
-    let bits_per_entry = value::double(at, "bits per entry")?;
+    let bits_per_entry = at.double("bits per entry")?;
     let (bits, n2) = if version == 0 {
         ((capacity as f64 * bits_per_entry) as u64, 0)
     } else {
-        (value::unsigned(at, "bits")?, value::unsigned(at, "n2")?)
+        (at.unsigned("bits")?, at.unsigned("n2")?)
     };
-    let bytes = value::string(at, "bits of a layer", budget)?;
+    let bytes = at.string("bits of a layer")?;
     let shape = Shape {
         bytes: bytes.len() as u64,
         bits,
@@ -196,33 +185,29 @@ fn read_layer(
         n2: u8::try_from(n2).unwrap_or(u8::MAX),
     };
     shape.check(at)?;
-    let items = value::unsigned(at, "items of a layer")?;
+    let items = at.unsigned("items of a layer")?;
     Layer::from_bytes(shape, items, options, &bytes).map_err(|error| at.error(Problem::Plan(error)))
 }
 
-fn word(at: &mut Cursor<'_>, what: &'static str) -> Result<u32, DecodeError> {
-    let number = value::unsigned(at, what)?;
+fn word(at: &mut impl Source, what: &'static str) -> Result<u32, DecodeError> {
+    let number = at.unsigned(what)?;
     u32::try_from(number).map_err(|_| at.value(what, i128::from(number), "a number of 32 bits"))
 }
 
-fn read_cuckoo(
-    at: &mut Cursor<'_>,
-    version: u64,
-    budget: &mut Budget,
-) -> Result<Cuckoo, DecodeError> {
-    let count = value::unsigned(at, "tables")?;
-    let buckets = value::unsigned(at, "buckets")?;
-    let items = value::unsigned(at, "items")?;
+fn read_cuckoo(at: &mut impl Source, version: u64) -> Result<Cuckoo, DecodeError> {
+    let count = at.unsigned("tables")?;
+    let buckets = at.unsigned("buckets")?;
+    let items = at.unsigned("items")?;
     let (deleted, plan) = if version < 4 {
         let (_, bucket_size, moves, expansion) = Cuckoo::DEFAULTS;
         let (moves, expansion) = (u64::from(moves), u64::from(expansion));
         let plan = cuckoo::plan(at, buckets, u64::from(bucket_size), moves, expansion)?;
         (0, plan)
     } else {
-        let deleted = value::unsigned(at, "deleted items")?;
-        let bucket_size = value::unsigned(at, "bucket size")?;
-        let moves = value::unsigned(at, "most iterations")?;
-        let expansion = value::unsigned(at, "expansion")?;
+        let deleted = at.unsigned("deleted items")?;
+        let bucket_size = at.unsigned("bucket size")?;
+        let moves = at.unsigned("most iterations")?;
+        let expansion = at.unsigned("expansion")?;
         (
             deleted,
             cuckoo::plan(at, buckets, bucket_size, moves, expansion)?,
@@ -232,13 +217,13 @@ fn read_cuckoo(
     let mut tables = Vec::new();
     for number in 0..count {
         if version >= 4 {
-            let buckets = value::unsigned(at, "buckets of a table")?;
+            let buckets = at.unsigned("buckets of a table")?;
             if plan.buckets_of(number) != Ok(buckets) {
                 let accepted = "those of the first table times expansion^number";
                 return Err(at.value("buckets of a table", i128::from(buckets), accepted));
             }
         }
-        tables.push(value::string(at, "table", budget)?.into_owned());
+        tables.push(at.string("table")?.into());
     }
     ClassicCuckoo::from_parts(plan, tables, items, deleted)
         .map(Cuckoo::from_filter)
@@ -253,40 +238,72 @@ impl Filter {
             Self::Cuckoo(filter) => filter.dump(rdb),
         }
     }
+
+    /// Reads the fields of a value of this type, in any version of its encoding.
+    ///
+    /// # Errors
+    /// When the type is no filter's or newer, or the fields are not those of one.
+    pub fn load(id: TypeId, at: &mut impl Source) -> Result<Self, DecodeError> {
+        let version = id.version();
+        let is_bloom = id.is(BLOOM);
+        if !is_bloom && !id.is(CUCKOO) {
+            return Err(id.refused(at, "that of MBbloom-- or MBbloomCF"));
+        }
+        if version > ENCODING.into() {
+            return Err(at.value("version of the encoding", i128::from(version), "0 to 4"));
+        }
+        Ok(if is_bloom {
+            Self::Bloom(read_bloom(at, version)?)
+        } else {
+            Self::Cuckoo(read_cuckoo(at, version)?)
+        })
+    }
 }
 
 impl Bloom {
     /// What DUMP answers, in an engine of this version of RDB: 10 is understood from Redis 7.0 on.
     pub fn dump(&self, rdb: u16) -> Vec<u8> {
+        write(Self::TYPE, rdb, |out| self.save(out))
+    }
+
+    /// The type of such values, and the encoding that is written.
+    pub const TYPE: TypeId = TypeId::new(BLOOM, ENCODING);
+
+    /// Writes the fields of the value.
+    pub fn save(&self, out: &mut impl Sink) {
         let (items, options, growth, layers) = self.parts();
-        let mut out = head(BLOOM);
-        let counts = [items, layers.len() as u64, options.into(), growth.into()];
-        for count in counts {
-            value::put_unsigned(&mut out, count);
+        for count in [items, layers.len() as u64, options.into(), growth.into()] {
+            out.unsigned(count);
         }
         let mut bytes = Vec::new();
         for layer in layers {
             let shape = &layer.shape;
-            value::put_unsigned(&mut out, shape.capacity);
-            value::put_double(&mut out, shape.error);
-            value::put_unsigned(&mut out, shape.hashes.into());
-            value::put_double(&mut out, shape.bits_per_entry);
-            value::put_unsigned(&mut out, shape.bits);
-            value::put_unsigned(&mut out, shape.n2.into());
+            out.unsigned(shape.capacity);
+            out.double(shape.error);
+            out.unsigned(shape.hashes.into());
+            out.double(shape.bits_per_entry);
+            out.unsigned(shape.bits);
+            out.unsigned(shape.n2.into());
             bytes.clear();
             layer.write(0, shape.bytes, &mut bytes);
-            value::put_string(&mut out, &bytes);
-            value::put_unsigned(&mut out, layer.items);
+            out.string(&bytes);
+            out.unsigned(layer.items);
         }
-        trail(out, rdb)
     }
 }
 
 impl Cuckoo {
     /// What DUMP answers, in an engine of this version of RDB: 10 is understood from Redis 7.0 on.
     pub fn dump(&self, rdb: u16) -> Vec<u8> {
+        write(Self::TYPE, rdb, |out| self.save(out))
+    }
+
+    /// The type of such values, and the encoding that is written.
+    pub const TYPE: TypeId = TypeId::new(CUCKOO, ENCODING);
+
+    /// Writes the fields of the value.
+    pub fn save(&self, out: &mut impl Sink) {
         let info = self.info();
-        let mut out = head(CUCKOO);
         let counts = [
             info.tables,
             info.buckets,
@@ -297,26 +314,13 @@ impl Cuckoo {
             info.expansion.into(),
         ];
         for count in counts {
-            value::put_unsigned(&mut out, count);
+            out.unsigned(count);
         }
         for table in self.filter().tables() {
-            let buckets = table.len() as u64 / u64::from(info.bucket_size);
-            value::put_unsigned(&mut out, buckets);
-            value::put_string(&mut out, table);
+            out.unsigned(table.len() as u64 / u64::from(info.bucket_size));
+            out.string(table);
         }
-        trail(out, rdb)
     }
-}
-
-fn head(family: u64) -> Vec<u8> {
-    let mut out = vec![MODULE];
-    value::put_length(&mut out, family | ENCODING);
-    out
-}
-
-fn trail(mut out: Vec<u8>, rdb: u16) -> Vec<u8> {
-    value::put_length(&mut out, value::END);
-    seal(out, rdb)
 }
 
 /// Puts version and checksum behind a value.

@@ -1,7 +1,7 @@
 //! A layer of RedisBloom's chain: its numbers as they are stored, and its bits.
 
 use super::bloom::{OPTION_64_BIT, OPTION_CAPACITY_IS_BITS, OPTION_NO_ROUNDING};
-use crate::cursor::Cursor;
+use super::fields::Place;
 use crate::{DecodeError, bits};
 use mayhap::plan::classic::{ClassicPlan, MAX_PROBES};
 use mayhap::{ClassicBloom, HashScheme, PlanError, Scheme};
@@ -79,7 +79,7 @@ impl Shape {
     }
 
     /// Refuses what RedisBloom refuses, and filters that answer nothing.
-    pub(super) fn check(&self, at: &Cursor<'_>) -> Result<(), DecodeError> {
+    pub(super) fn check(&self, at: &impl Place) -> Result<(), DecodeError> {
         let wrong = |field, value: u64, accepted| Err(at.value(field, i128::from(value), accepted));
         if !(self.error > 0.0 && self.error < 1.0) {
             let error = self.error.clamp(-1e30, 1e30) as i128;

@@ -6,6 +6,7 @@
 pub mod bloom;
 pub mod cuckoo;
 pub mod dump;
+pub mod fields;
 mod layer;
 mod lzf;
 pub mod plain;

@@ -186,6 +186,10 @@ impl NativeBloom {
         }
     }
 
+    pub(crate) fn is_window(&self) -> bool {
+        matches!(self.kind, BloomKind::Window(_))
+    }
+
     /// Bytes of memory, its own fields included.
     pub(crate) fn size_bytes(&self) -> u64 {
         let (bits, layers) = match &self.kind {

@@ -14,6 +14,8 @@ pub(crate) struct Host {
     pub(crate) secret: SipKey,
     pub(crate) now: Timestamp,
     pub(crate) most_bytes: u64,
+    /// Whether commands are passed on with their times, where these matter.
+    pub(crate) tells_times: bool,
     /// What was passed on, with its time.
     pub(crate) log: Vec<(Timestamp, Words)>,
 }
@@ -26,6 +28,7 @@ impl Host {
             secret: SipKey::new([7; 16]),
             now: Timestamp(1_000_000),
             most_bytes: 1 << 30,
+            tells_times: false,
             log: Vec::new(),
         }
     }
@@ -53,7 +56,10 @@ impl Host {
                 let sources =
                     sources.map(|&source| self.keys.get(source).unwrap_or(&Slot::Missing));
                 let sources: Vec<&Slot> = sources.collect();
-                let outcome = change.apply(&mut slot, &sources, &context);
+                let mut outcome = change.apply(&mut slot, &sources, &context);
+                if self.tells_times {
+                    outcome = outcome.with_time(words, &slot, self.now);
+                }
                 match outcome.passed_on {
                     PassedOn::Nothing => {}
                     PassedOn::AsItCame => self.note(words),
@@ -112,10 +118,14 @@ impl Host {
         self.run(&words)
     }
 
-    /// Does again what was passed on elsewhere.
-    pub(crate) fn replay(&mut self, log: &[(Timestamp, Words)]) {
+    /// Does again what was passed on elsewhere, at other times.
+    pub(crate) fn replay(&mut self, log: &[(Timestamp, Words)], were_times_told: bool) {
         for (now, words) in log {
-            self.now = *now;
+            self.now = if were_times_told {
+                Timestamp(u64::from(now.0 % 2 == 0) << 40)
+            } else {
+                *now
+            };
             let words: Vec<&[u8]> = words.iter().map(Vec::as_slice).collect();
             self.run(&words);
         }

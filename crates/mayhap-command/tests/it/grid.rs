@@ -103,6 +103,10 @@ fn each_line(mut say: impl FnMut(&[&[u8]])) {
             lines.push(vec![command.name, "k", "0.01", value, "5"]);
             lines.push(vec![command.name, "k", value, "100", "5"]);
         }
+        for time in WORDS {
+            lines.push(vec!["mayhap.at", time, command.name, "k", "7"]);
+            lines.push(vec!["mayhap.at", time, command.name, "k", "0.01", "100"]);
+        }
         for line in lines {
             let words: Vec<&[u8]> = line.iter().map(|word| word.as_bytes()).collect();
             say(&words);

@@ -114,6 +114,7 @@ fn what_is_passed_on_makes_the_same_filters_elsewhere() {
         let mut host = Host::new(Config::default());
         configure(&mut random, &mut host.config);
         host.most_bytes = random.choose(&[300, 2000, 10_000, 1 << 30]);
+        host.tells_times = random.one_in(2);
         for _ in 0..150 {
             if random.one_in(20) {
                 copy(&mut host, &mut random);
@@ -133,7 +134,7 @@ fn what_is_passed_on_makes_the_same_filters_elsewhere() {
         configure(&mut random, &mut replica.config);
         replica.secret = SipKey::new([99; 16]);
         replica.most_bytes = u64::MAX;
-        replica.replay(&host.log);
+        replica.replay(&host.log, host.tells_times);
         assert_eq!(host.images(), replica.images(), "seed {seed}");
         for slot in host.keys.values() {
             let stats = slot.stats(host.now);

@@ -1,0 +1,103 @@
+//! Fields of a value, one by one, as the engine saves and loads them.
+
+#![allow(unsafe_code, reason = "the engine speaks C")]
+
+use super::api::Io;
+use super::{api, slice_of};
+use mayhap_codec::redis::fields::{Place, Sink, Source};
+use mayhap_codec::{DecodeError, Format, Problem};
+use std::ops::Deref;
+
+/// Fields of a value that the engine saves or loads.
+pub(super) struct Fields(pub(super) *mut Io);
+
+impl Sink for Fields {
+    fn unsigned(&mut self, number: u64) {
+        // SAFETY: the engine is saving with this.
+        unsafe { (api().save_unsigned)(self.0, number) }
+    }
+
+    fn double(&mut self, number: f64) {
+        // SAFETY: as above.
+        unsafe { (api().save_double)(self.0, number) }
+    }
+
+    fn string(&mut self, bytes: &[u8]) {
+        // SAFETY: as above; pointer and length are those of the bytes.
+        unsafe { (api().save_string)(self.0, bytes.as_ptr().cast(), bytes.len()) }
+    }
+}
+
+/// A string that the engine has loaded.
+pub(super) struct Loaded(&'static [u8]);
+
+impl Deref for Loaded {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        self.0
+    }
+}
+
+impl From<Loaded> for Vec<u8> {
+    fn from(loaded: Loaded) -> Self {
+        loaded.to_vec()
+    }
+}
+
+impl Drop for Loaded {
+    fn drop(&mut self) {
+        // SAFETY: the engine allocated it for us, and it is not used after.
+        unsafe { (api().free)(self.0.as_ptr().cast_mut().cast()) }
+    }
+}
+
+impl Fields {
+    /// What was loaded, if it was.
+    fn checked<T>(&self, what: &'static str, loaded: T) -> Result<T, DecodeError> {
+        // SAFETY: the engine is loading with this.
+        if unsafe { (api().has_io_failed)(self.0) } == 0 {
+            return Ok(loaded);
+        }
+        let (needed, left) = (1, 0);
+        Err(self.error(Problem::Cut { what, needed, left }))
+    }
+}
+
+impl Place for Fields {
+    fn error(&self, problem: Problem) -> DecodeError {
+        DecodeError {
+            format: Format::RedisBloomDump,
+            offset: 0,
+            problem,
+        }
+    }
+}
+
+impl Source for Fields {
+    type Bytes = Loaded;
+
+    fn unsigned(&mut self, what: &'static str) -> Result<u64, DecodeError> {
+        // SAFETY: the engine is loading with this.
+        let number = unsafe { (api().load_unsigned)(self.0) };
+        self.checked(what, number)
+    }
+
+    fn double(&mut self, what: &'static str) -> Result<f64, DecodeError> {
+        // SAFETY: as above.
+        let number = unsafe { (api().load_double)(self.0) };
+        self.checked(what, number)
+    }
+
+    fn string(&mut self, what: &'static str) -> Result<Loaded, DecodeError> {
+        let mut length = 0;
+        // SAFETY: as above; what was loaded is ours, and null when it failed.
+        let loaded = unsafe {
+            let start = (api().load_string)(self.0, &raw mut length);
+            (!start.is_null()).then(|| Loaded(slice_of(start, length)))
+        };
+        let loaded = self.checked(what, loaded)?;
+        let (needed, left) = (1, 0);
+        loaded.ok_or_else(|| self.error(Problem::Cut { what, needed, left }))
+    }
+}

@@ -1,0 +1,120 @@
+//! What the module keeps for itself: settings, and the secret of new filters.
+
+use mayhap::SipKey;
+use mayhap_command::{Config, NAMES};
+use std::path::PathBuf;
+use std::sync::{PoisonError, RwLock};
+
+/// Where the secret is, in the engine's folder, unless `secret-file` says another place.
+const SECRET: &str = "mayhap-secret.key";
+
+/// Settings by the names that RedisBloom had before it could be configured while it runs.
+const OLD_NAMES: [(&str, &str); 2] = [
+    ("initial_size", "bf-initial-size"),
+    ("error_rate", "bf-error-rate"),
+];
+
+pub(crate) struct Host {
+    settings: RwLock<Settings>,
+    pub(crate) secret: SipKey,
+}
+
+struct Settings {
+    config: Config,
+    /// The same for commands that were accepted elsewhere.
+    replaying: Config,
+}
+
+impl Settings {
+    fn new(config: Config) -> Self {
+        let replaying = config.replaying();
+        Self { config, replaying }
+    }
+}
+
+/// The names of all settings, which the engine puts `mayhap.` before.
+pub(crate) fn names() -> impl Iterator<Item = &'static str> {
+    NAMES
+        .iter()
+        .map(|name| name.strip_prefix("mayhap-").unwrap_or(name))
+}
+
+impl Host {
+    /// Reads the words after the module's path: pairs of a name and a value. The second result is what the user should know.
+    ///
+    /// # Errors
+    /// What is wrong with them, or with the file of the secret.
+    pub(crate) fn new(words: &[&[u8]]) -> Result<(Self, Option<String>), String> {
+        let mut config = Config::default();
+        let mut secret_file = None;
+        if !words.len().is_multiple_of(2) {
+            return Err("arguments are pairs of a name and a value".to_owned());
+        }
+        for pair in words.chunks_exact(2) {
+            let name = String::from_utf8_lossy(pair[0]).to_ascii_lowercase();
+            if name == "secret-file" {
+                let path = std::str::from_utf8(pair[1]);
+                secret_file =
+                    Some(PathBuf::from(path.map_err(|_| {
+                        "the path of secret-file is not UTF-8".to_owned()
+                    })?));
+                continue;
+            }
+            let old = OLD_NAMES.iter().find(|(old, _)| *old == name);
+            let name = old.map_or_else(|| name.replace('_', "-"), |(_, new)| (*new).to_owned());
+            config.set(&name, pair[1])?;
+        }
+        let (secret, remark) = match secret_file {
+            Some(path) => (mayhap_codec::read_key(path)?, None),
+            None => secret_of_folder()?,
+        };
+        let settings = RwLock::new(Settings::new(config));
+        Ok((Self { settings, secret }, remark))
+    }
+
+    /// Calls `with` with the settings; those for commands that were accepted elsewhere when `is_replaying`.
+    pub(crate) fn with_config<T>(&self, is_replaying: bool, with: impl FnOnce(&Config) -> T) -> T {
+        let settings = self.settings.read().unwrap_or_else(PoisonError::into_inner);
+        with(if is_replaying {
+            &settings.replaying
+        } else {
+            &settings.config
+        })
+    }
+
+    /// The value of a setting.
+    pub(crate) fn get(&self, name: &str) -> Option<String> {
+        self.with_config(false, |config| config.get(name))
+    }
+
+    /// Changes a setting.
+    ///
+    /// # Errors
+    /// What is wrong with the value.
+    pub(crate) fn set(&self, name: &str, value: &[u8]) -> Result<(), String> {
+        let mut settings = self
+            .settings
+            .write()
+            .unwrap_or_else(PoisonError::into_inner);
+        let mut config = settings.config.clone();
+        config.set(name, value)?;
+        *settings = Settings::new(config);
+        Ok(())
+    }
+}
+
+/// The engine's folder is where the module is loaded. Without a file there, filters are as safe, but those that are made after the
+/// next start have another hash and cannot be merged with those made before.
+fn secret_of_folder() -> Result<(SipKey, Option<String>), String> {
+    let mut new = [0; 16];
+    getrandom::fill(&mut new).map_err(|error| format!("no random bytes: {error}"))?;
+    Ok(match mayhap_codec::read_or_make_key(SECRET, new) {
+        Ok(secret) => (secret, None),
+        Err(error) => (
+            SipKey::new(new),
+            Some(format!(
+                "{error}. Filters made from now on cannot be merged with those made after the next start: give `secret-file PATH` behind the module's path"
+            )),
+        ),
+    })
+}
