@@ -39,7 +39,7 @@ test-clients: ## redis-py, node's redis, redis-cli and redis-server beside `mayh
 
 test-guard: ## examples/guard with a real PostgreSQL: the queries that a filter spares it, by its own count
 	tools/install-postgres.sh
-	cargo build --release
+	cargo build --release -p mayhap-module
 	cargo test -p guard -- --nocapture
 
 lint: ## formatting, clippy, documentation, no_std; warnings are errors
@@ -70,7 +70,7 @@ fuzz-smoke: ## every fuzz target for a minute, or FUZZ_SECONDS; installs cargo-f
 
 soak: ## the long versions of the tests: hours
 	tools/install-postgres.sh
-	cargo build --release
+	cargo build --release -p mayhap-module
 	MAYHAP_SOAK=1 cargo test --workspace -- --nocapture
 
 docs: ## the API documentation, in target/doc

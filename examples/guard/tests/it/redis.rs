@@ -1,14 +1,13 @@
-//! A Redis of the test's own, which can be killed and comes back empty at the same address.
+//! A redis-server of the test's own with mayhap's module, behind a socket in a temporary folder; it can be killed and comes back.
 
 use std::io::{BufRead, BufReader};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Child, ChildStdout, Command, Stdio};
 use tempfile::TempDir;
 
 pub(crate) struct Redis {
     folder: TempDir,
     process: Option<(Child, BufReader<ChildStdout>)>,
-    port: u16,
 }
 
 impl Redis {
@@ -16,26 +15,29 @@ impl Redis {
         let mut redis = Self {
             folder: tempfile::tempdir().expect("a folder"),
             process: None,
-            port: 0,
         };
-        redis.start_empty();
+        redis.start_with_what_it_saved();
         redis
     }
 
     pub(crate) fn start_empty(&mut self) {
-        let data = self.folder.path().join("data");
-        let _ = std::fs::remove_dir_all(&data);
-        let mut child = command(&data, self.port)
-            .stdout(Stdio::piped())
-            .spawn()
-            .expect("it starts");
-        let mut lines = BufReader::new(child.stdout.take().expect("a pipe"));
-        let mut line = String::new();
-        lines.read_line(&mut line).expect("a line");
-        let address = line.split(" listens on 127.0.0.1:").nth(1);
-        let port = address.and_then(|rest| rest.split(',').next()?.parse().ok());
-        self.port = port.unwrap_or_else(|| panic!("no port in {line}"));
-        self.process = Some((child, lines));
+        let _ = std::fs::remove_file(self.folder.path().join("dump.rdb"));
+        self.start_with_what_it_saved();
+    }
+
+    /// It listens when this returns.
+    pub(crate) fn start_with_what_it_saved(&mut self) {
+        let mut command = redis_with_module(self.folder.path());
+        let child = command.stdin(Stdio::null()).stdout(Stdio::piped()).spawn();
+        let mut child = child.expect("redis-server, which tools/install-postgres.sh installs");
+        let mut log = BufReader::new(child.stdout.take().expect("a pipe"));
+        let mut said = String::new();
+        while !said.contains("eady to accept connections") {
+            let length = log.read_line(&mut said).expect("a line");
+            assert!(length > 0, "it has ended: {said}");
+        }
+        // Kept open, so that it can go on telling.
+        self.process = Some((child, log));
     }
 
     /// SIGKILL; it is gone when this returns.
@@ -47,7 +49,10 @@ impl Redis {
     }
 
     pub(crate) fn url(&self) -> String {
-        format!("redis://127.0.0.1:{}", self.port)
+        format!(
+            "redis+unix://{}",
+            self.folder.path().join("socket").display()
+        )
     }
 
     pub(crate) fn connection(&self) -> redis::Connection {
@@ -62,16 +67,22 @@ impl Drop for Redis {
     }
 }
 
-fn command(data: &Path, port: u16) -> Command {
-    let mut command = Command::new(built("mayhap"));
-    command.arg("serve").arg("--dir").arg(data);
-    command.args(["--threads", "1", "--port", &port.to_string()]);
+/// A Redis that saves when it is told to.
+fn redis_with_module(folder: &Path) -> Command {
+    let target = Path::new(env!("CARGO_TARGET_TMPDIR")).parent();
+    let module = target
+        .expect("a folder")
+        .join("release/libmayhap_module.so");
+    let built = module.exists();
+    assert!(
+        built,
+        "cargo build --release -p mayhap-module makes {}",
+        module.display()
+    );
+    let mut command = Command::new("redis-server");
+    command.args(["--port", "0", "--save", "", "--appendonly", "no"]);
+    command.arg("--dir").arg(folder);
+    command.arg("--unixsocket").arg(folder.join("socket"));
+    command.arg("--loadmodule").arg(module);
     command
-}
-
-fn built(name: &str) -> PathBuf {
-    let target = Path::new(env!("CARGO_TARGET_TMPDIR"))
-        .parent()
-        .expect("a folder");
-    target.join("release").join(name)
 }
