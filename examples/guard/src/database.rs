@@ -47,9 +47,10 @@ impl Database {
     /// The user of this name.
     pub fn find(&mut self, name: &str) -> Result<Option<User>, Failure> {
         let row = self.client.query_opt(&self.find, &[&name])?;
-        Ok(row.map(|row| User {
+        let Some(row) = row else { return Ok(None) };
+        Ok(Some(User {
             name: name.to_owned(),
-            email: row.get(0),
+            email: row.try_get(0)?,
         }))
     }
 
@@ -91,16 +92,18 @@ impl Database {
     }
 
     /// Waits for the end of every insert that has begun. Those that begin later find the new filter and tell it; those from before
-    /// may have missed it, and are rows by now. Only inserts wait meanwhile, and only for inserts.
+    /// may have missed it, and are rows by now. Only inserts wait meanwhile, and not for long: where
+    /// somebody loads rows for an hour, this gives up.
     pub fn wait_for_inserts(&mut self) -> Result<(), Failure> {
-        let lock = "BEGIN; LOCK TABLE users IN SHARE MODE; COMMIT";
+        let lock = "BEGIN; SET LOCAL lock_timeout = '10s'; LOCK TABLE users IN SHARE MODE; COMMIT";
         Ok(self.client.batch_execute(lock)?)
     }
 
     /// How many users there are.
     pub fn count(&mut self) -> Result<u64, Failure> {
         let row = self.client.query_one("SELECT count(*) FROM users", &[])?;
-        Ok(u64::try_from(row.get::<_, i64>(0)).unwrap_or(0))
+        let count: i64 = row.try_get(0)?;
+        Ok(count.unsigned_abs())
     }
 
     /// A name that no other builder has.
@@ -108,7 +111,7 @@ impl Database {
         let row = self
             .client
             .query_one("SELECT gen_random_uuid()::text", &[])?;
-        Ok(row.get(0))
+        Ok(row.try_get(0)?)
     }
 
     /// Every name that is there now, in batches, as they come from the server.
@@ -121,7 +124,7 @@ impl Database {
         let mut rows = self.client.query_raw("SELECT name FROM users", nothing)?;
         let mut batch = Vec::with_capacity(size);
         while let Some(row) = rows.next()? {
-            batch.push(row.get(0));
+            batch.push(row.try_get(0)?);
             if batch.len() == size {
                 each(&batch)?;
                 batch.clear();
