@@ -1,6 +1,6 @@
 # `make test` is what CI runs after `make lint`; `make help` lists the rest.
 .DEFAULT_GOAL := help
-.PHONY: help test test-rust test-loom test-avx512 test-bench test-python-reader test-clients test-guard lint bench bench-lines bench-serve fuzz-smoke soak docs clean
+.PHONY: help test test-rust test-loom test-avx512 test-bench test-python-reader test-clients test-guard lint bench bench-lines bench-serve bench-module fuzz-smoke soak docs clean
 
 BENCH := benchmarks/Cargo.toml
 FUZZ := fuzz/Cargo.toml
@@ -14,6 +14,7 @@ test-rust: ## unit, integration and documentation tests of all crates
 	tools/install-dictionary.sh
 	tools/install-strace.sh
 	tools/install-redis-tools.sh
+	cargo build --release -p mayhap-module
 	cargo test --workspace --exclude guard
 	cargo test -p mayhap --features parallel --test it --test build_memory -- built building
 
@@ -29,6 +30,8 @@ test-bench: ## the benchmarks once, small: they check every answer
 	cargo run --release --manifest-path $(BENCH) --bin lines -- --quick
 	cargo run --release --manifest-path $(BENCH) --bin formats -- --quick
 	cargo run --release --manifest-path $(BENCH) --bin serve -- --quick
+	cargo build --release -p mayhap-module
+	cargo run --release --manifest-path $(BENCH) --bin module -- --quick
 
 test-python-reader: ## the reader in docs/formats answers as mayhap does
 	tools/test-python-reader.sh
@@ -52,7 +55,7 @@ lint: ## formatting, clippy, documentation, no_std; warnings are errors
 	cargo fmt --manifest-path $(FUZZ) --check
 	cargo clippy --manifest-path $(BENCH) --all-targets -- -D warnings
 
-bench: bench-lines bench-serve ## mayhap against its peers, about 45 minutes; updates docs/performance.md and the pages beside it
+bench: bench-lines bench-serve bench-module ## mayhap against its peers, about 45 minutes; updates docs/performance.md and the pages beside it
 	cargo run --release --manifest-path $(BENCH) -- --markdown docs/performance.md --chart docs/performance.svg
 	cargo run --release --manifest-path $(BENCH) --bin formats -- --markdown docs/performance-formats.md
 
@@ -64,6 +67,10 @@ bench-lines: ## the command line against huniq and runiq over ten million URLs
 bench-serve: ## the server beside Debian's redis-server, CPU per command
 	cargo build --release
 	cargo run --release --manifest-path $(BENCH) --bin serve -- --markdown docs/performance-serve.md
+
+bench-module: ## the module inside of redis-server, CPU per command
+	cargo build --release -p mayhap-module
+	cargo run --release --manifest-path $(BENCH) --bin module -- --markdown docs/performance-module.md
 
 fuzz-smoke: ## every fuzz target for a minute, or FUZZ_SECONDS; installs cargo-fuzz where it is missing
 	tools/fuzz-smoke.sh

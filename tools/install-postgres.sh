@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# PostgreSQL and redis-server, in front of which examples/guard stands in its tests. Debian keeps PostgreSQL's programs out of the path.
+# PostgreSQL and redis-server, between which and its clients examples/guard stands. Debian keeps the programs of the former out of the path.
 set -euo pipefail
 missing=()
 compgen -G "/usr/lib/postgresql/*/bin/initdb" >/dev/null || command -v initdb >/dev/null || missing+=(postgresql)

@@ -39,9 +39,32 @@ fn folder() -> PathBuf {
     path
 }
 
+/// What the main build has made.
+fn built(name: &str, how: &str) -> PathBuf {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../target/release")
+        .join(name);
+    assert!(path.exists(), "build it first: {how}");
+    path
+}
+
 impl Host {
     /// redis-server without snapshots, as fast as it can be.
     pub fn redis() -> Self {
+        Self::redis_with(&[])
+    }
+
+    /// The same with the module, whose new filters have this layout.
+    pub fn redis_with_module(layout: &str) -> Self {
+        let module = built(
+            "libmayhap_module.so",
+            "cargo build --release -p mayhap-module",
+        );
+        let module = module.to_str().expect("a path");
+        Self::redis_with(&["--loadmodule", module, "layout", layout])
+    }
+
+    fn redis_with(options: &[&str]) -> Self {
         let (port, folder) = (free_port(), folder());
         let mut command = Command::new("redis-server");
         command
@@ -54,19 +77,15 @@ impl Host {
                 "no",
                 "--dir",
             ])
-            .arg(&folder);
+            .arg(&folder)
+            .args(options);
         Self::start(command, port, folder)
     }
 
     /// mayhap with so many threads.
     pub fn mayhap(layout: &str, fsync: &str, threads: u32) -> Self {
         let (port, folder) = (free_port(), folder());
-        let program = Path::new(env!("CARGO_MANIFEST_DIR")).join("../target/release/mayhap");
-        assert!(
-            program.exists(),
-            "build mayhap first: cargo build --release"
-        );
-        let mut command = Command::new(program);
+        let mut command = Command::new(built("mayhap", "cargo build --release"));
         command
             .args(["serve", "--port", &port.to_string(), "--layout", layout])
             .args(["--fsync", fsync, "--threads", &threads.to_string()])

@@ -2,6 +2,8 @@
 
 #[path = "../host/mod.rs"]
 mod host;
+#[path = "../said/mod.rs"]
+mod said;
 
 mod golden;
 mod grid;
