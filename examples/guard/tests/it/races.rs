@@ -21,7 +21,7 @@ fn a_new_user_is_found_at_once_by_every_instance_while_filters_come_and_go() {
     let inserts = if std::env::var_os("MAYHAP_SOAK").is_some() {
         50_000
     } else {
-        1_500
+        500
     };
     let world = World::with_users(20_000);
     let instances = [world.start_with_filter(), world.start()];
