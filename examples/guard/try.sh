@@ -8,7 +8,7 @@ release=$(realpath "${CARGO_TARGET_DIR:-target}/release")
 
 as_postgres() { if [[ $EUID == 0 ]]; then (cd / && runuser -u postgres -- "$@"); else "$@"; fi; }
 programs=$(compgen -G "/usr/lib/postgresql/*/bin" | sort -V | tail -1 || pg_config --bindir)
-folder=$(as_postgres mktemp -d -t guard-XXXXXX)
+folder=$(as_postgres mktemp -d /tmp/guard-XXXXXX)
 redis=
 clean() {
   [[ -z $redis ]] || kill "$redis" 2>/dev/null || true

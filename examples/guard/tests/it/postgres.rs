@@ -18,7 +18,8 @@ pub(crate) struct Postgres {
 impl Postgres {
     /// A new cluster with `users` rows: `user-0`, `user-1`, ...
     pub(crate) fn with_users(users: u64) -> Self {
-        let folder = output(as_postgres("mktemp").args(["-d", "-t", "guard-XXXXXX"]));
+        // Not in TMPDIR, which may be root's own, or too long for the name of a socket.
+        let folder = output(as_postgres("mktemp").args(["-d", "/tmp/guard-XXXXXX"]));
         let postgres = Self {
             programs: programs(),
             folder: PathBuf::from(folder.trim()),

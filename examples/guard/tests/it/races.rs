@@ -1,7 +1,7 @@
 //! Inserts, questions and new filters at once, over several instances: no user who exists is ever denied.
 
-use crate::World;
 use crate::client::Client;
+use crate::{World, wait_for_filter};
 use guard::Config;
 use guard::database::{Database, User};
 use guard::filter::{Answer, Filter};
@@ -98,9 +98,7 @@ fn a_builder_waits_for_inserts_that_have_missed_its_filter() {
             filter(&config).remember(&user.name)?;
             let builder = scope.spawn(|| rebuild(&config, When::Always));
             let mut observer = world.postgres.client();
-            let waiting = "SELECT count(*) FROM pg_locks WHERE mode = 'ShareLock' AND NOT granted";
-            let mut waits = || -> i64 { observer.query_one(waiting, &[]).expect("a row").get(0) };
-            while waits() == 0 {
+            while !a_builder_waits(&mut observer) {
                 assert!(!builder.is_finished(), "it has not waited");
             }
             Ok(())
@@ -109,6 +107,36 @@ fn a_builder_waits_for_inserts_that_have_missed_its_filter() {
     });
     let (answer, _) = filter(&config).ask(&user.name).expect("an answer");
     assert_eq!(answer, Answer::Mayhap);
+}
+
+fn a_builder_waits(observer: &mut postgres::Client) -> bool {
+    let waiting = "SELECT count(*) > 0 FROM pg_locks WHERE mode = 'ShareLock' AND NOT granted";
+    observer.query_one(waiting, &[]).expect("a row").get(0)
+}
+
+/// What the README tells those who load many rows at once.
+#[test]
+fn rows_of_others_are_found_when_they_take_the_filter_away_before_they_commit() {
+    let world = World::with_users(10);
+    let service = world.start_with_filter();
+    let client = &mut Client::to(service.address());
+    let (mut loader, mut observer) = (world.postgres.client(), world.postgres.client());
+    let mut transaction = loader.transaction().expect("a transaction");
+    let load = "INSERT INTO users SELECT 'loaded-' || n, '' FROM generate_series(1, 1000) n";
+    transaction.batch_execute(load).expect("rows");
+    let mut delete = redis::cmd("DEL");
+    delete.arg("{users}:filter").arg("{users}:filter:next");
+    delete.exec(&mut world.redis.connection()).expect("a reply");
+    // The first question misses the filter, and a builder comes.
+    assert_eq!(client.get("loaded-1").stage, "database-alone");
+    while !a_builder_waits(&mut observer) {}
+    transaction.commit().expect("rows");
+    assert_eq!(client.get("loaded-1").status, 200);
+    wait_for_filter(client);
+    for number in 1..=1000 {
+        assert_eq!(client.get(&format!("loaded-{number}")).status, 200);
+    }
+    service.stop();
 }
 
 #[test]
