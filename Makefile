@@ -1,6 +1,6 @@
 # `make test` is what CI runs after `make lint`; `make help` lists the rest.
 .DEFAULT_GOAL := help
-.PHONY: help test test-rust test-loom test-avx512 test-bench test-python-reader test-clients lint bench bench-lines bench-serve bench-module fuzz-smoke soak docs clean
+.PHONY: help test test-rust test-loom test-avx512 test-bench test-python-reader test-clients test-guard lint bench bench-lines bench-serve bench-module fuzz-smoke soak docs clean
 
 BENCH := benchmarks/Cargo.toml
 FUZZ := fuzz/Cargo.toml
@@ -8,14 +8,14 @@ FUZZ := fuzz/Cargo.toml
 help: ## this list
 	@sed -n 's/^\([a-z0-9-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 20
 
-test: test-rust test-loom test-avx512 test-bench test-python-reader test-clients ## everything below that starts with test-
+test: test-rust test-loom test-avx512 test-bench test-python-reader test-clients test-guard ## everything below that starts with test-
 
 test-rust: ## unit, integration and documentation tests of all crates
 	tools/install-dictionary.sh
 	tools/install-strace.sh
 	tools/install-redis-tools.sh
 	cargo build --release -p mayhap-module
-	cargo test --workspace
+	cargo test --workspace --exclude guard
 	cargo test -p mayhap --features parallel --test it --test build_memory -- built building
 
 test-loom: ## SharedBloom through the interleavings of two threads
@@ -39,6 +39,11 @@ test-python-reader: ## the reader in docs/formats answers as mayhap does
 test-clients: ## redis-py, node's redis, redis-cli and redis-server beside `mayhap serve`
 	cargo build --release
 	tools/test-redis-clients.sh
+
+test-guard: ## examples/guard with a real PostgreSQL: the queries that a filter spares it, by its own count
+	tools/install-postgres.sh
+	cargo build --release -p mayhap-module
+	cargo test -p guard -- --nocapture
 
 lint: ## formatting, clippy, documentation, no_std; warnings are errors
 	cargo fmt --all --check
@@ -71,6 +76,8 @@ fuzz-smoke: ## every fuzz target for a minute, or FUZZ_SECONDS; installs cargo-f
 	tools/fuzz-smoke.sh
 
 soak: ## the long versions of the tests: hours
+	tools/install-postgres.sh
+	cargo build --release -p mayhap-module
 	MAYHAP_SOAK=1 cargo test --workspace -- --nocapture
 
 docs: ## the API documentation, in target/doc
