@@ -5,6 +5,7 @@ mod host;
 #[path = "../said/mod.rs"]
 mod said;
 
+mod files;
 mod golden;
 mod grid;
 mod images;
