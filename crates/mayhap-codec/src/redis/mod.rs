@@ -8,6 +8,7 @@ pub mod cuckoo;
 pub mod dump;
 mod layer;
 mod lzf;
+mod many;
 pub mod plain;
 pub mod rdb;
 mod text;

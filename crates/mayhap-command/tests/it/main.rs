@@ -3,6 +3,7 @@
 #[path = "../host/mod.rs"]
 mod host;
 
+mod batches;
 mod golden;
 mod grid;
 mod images;
