@@ -1,9 +1,10 @@
 //! `mayhap serve` beside redis-server, in turns, under the load of redis-benchmark: CPU time of the server per command.
 //!
-//! `serve [--quick] [--markdown FILE]`: `mayhap` is taken from the main build, redis-server and redis-benchmark from the system.
+//! `serve [--quick] [--only batch] [--mayhap FILE] [--markdown FILE]`: `mayhap` is taken from the main build, redis-server and
+//! redis-benchmark from the system. With `--only batch` just the commands of a hundred items are measured.
 
 use mayhap_benchmarks::machine::Machine;
-use mayhap_benchmarks::serve::{Host, Load, Measured, idle, median, redis_is_there};
+use mayhap_benchmarks::serve::{Host, Load, Measured, choose_mayhap, idle, median, redis_is_there};
 use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
@@ -23,6 +24,13 @@ struct Line {
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let is_quick = arguments.iter().any(|argument| argument == "--quick");
+    let after = |option: &str| {
+        let at = arguments.iter().position(|argument| argument == option)?;
+        Some(arguments.get(at + 1).expect("a value after the option"))
+    };
+    if let Some(program) = after("--mayhap") {
+        choose_mayhap(program.into());
+    }
     if !redis_is_there() {
         println!(
             "redis-server or redis-benchmark is missing: apt install redis-server redis-tools"
@@ -34,16 +42,27 @@ fn main() {
     } else {
         (10_000_000, 1, ROUNDS)
     };
+    let is_whole = match after("--only") {
+        None => true,
+        Some(part) => {
+            assert_eq!(part, "batch", "the only part that there is");
+            false
+        }
+    };
     let mut lines = Vec::new();
-    against_get(keys, scale, rounds, &mut lines);
+    if is_whole {
+        against_get(keys, scale, rounds, &mut lines);
+    }
     for layout in ["native", "redisbloom"] {
         against_missing(layout, keys, scale, rounds, &mut lines);
     }
-    at_depth_one(scale, rounds, &mut lines);
-    with_fsync(keys, scale, rounds, &mut lines);
-    with_threads(keys, scale, rounds, &mut lines);
-    memory(keys, &mut lines);
-    if !is_quick {
+    if is_whole {
+        at_depth_one(scale, rounds, &mut lines);
+        with_fsync(keys, scale, rounds, &mut lines);
+        with_threads(keys, scale, rounds, &mut lines);
+        memory(keys, &mut lines);
+    }
+    if is_whole && !is_quick {
         let host = Host::mayhap("native", "no", 2);
         lines.push(Line {
             name: "memory of 10,000 idle connections".to_owned(),
@@ -68,11 +87,7 @@ fn main() {
     }
     let head = "| | mayhap | against | ratio | at most |\n| --- | --- | --- | --- | --- |\n";
     println!("{head}{table}");
-    if let Some(at) = arguments
-        .iter()
-        .position(|argument| argument == "--markdown")
-    {
-        let path = arguments.get(at + 1).expect("--markdown FILE");
+    if let Some(path) = after("--markdown") {
         let page = format!(
             "# The server beside Redis\n\n{}\n\nMedians of {rounds} rounds in turns with redis-server, client and servers on the same machine; `make bench-serve` writes this \
              page. CPU is user and system time of the server process.\n\n{head}{table}",

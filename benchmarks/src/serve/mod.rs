@@ -3,5 +3,5 @@
 mod host;
 mod load;
 
-pub use host::{Host, idle, redis_is_there};
+pub use host::{Host, choose_mayhap, idle, redis_is_there};
 pub use load::{Load, Measured, median};
