@@ -1,5 +1,5 @@
-//! Keys by RedisBloom's two hashes: who asks all layers of a chain hashes a key once. `probe/ahead.rs` does the same for any walk; its
-//! batches took 1.9 times as many instructions as the loops here.
+//! Keys by RedisBloom's two hashes: who asks all layers of a chain hashes a key once. `probe/ahead.rs` does the same for any walk, in
+//! twice the instructions: of 8 probes 659 instead of 350 for a question and 941 instead of 445 for an insert.
 
 use super::ClassicBloom;
 use crate::HashPair;
@@ -8,11 +8,11 @@ use crate::simd::{CACHED_BYTES, prefetch};
 use crate::store::Storage;
 use crate::store::bits::Bits;
 
-/// Keys a round.
-const KEYS: usize = 64;
+/// Keys a round: a hundred, as clients send them, are one. With 64 a round they took 1.08 times as long.
+const KEYS: usize = 128;
 
 /// Positions that a round keeps. Keys with more go one by one.
-const PLACES: usize = 512;
+const PLACES: usize = 1024;
 
 /// Probes of the first step of questions: 1 in 4 strangers is left then.
 const FIRST: usize = 2;
