@@ -58,12 +58,14 @@ fn main() {
         "contains, present",
         "contains, absent",
         "insert, present",
+        "insert, new",
         "ours: contains, present",
         "ours: insert, present",
     ]
     .map(|name| (name, Vec::new()))
     .into();
     for _ in 0..rounds {
+        let mut fresh = Bloom::reserve(0.01, 2 * keys, Some(2)).expect("a filter");
         let taken = [
             each(&present, |keys| {
                 theirs.contains_each(keys, &mut is_new);
@@ -75,6 +77,10 @@ fn main() {
             }),
             each(&present, |keys| {
                 theirs.insert_each_telling(keys, &mut is_new);
+                black_box(&is_new);
+            }),
+            each(&absent, |keys| {
+                fresh.insert_each_telling(keys, &mut is_new);
                 black_box(&is_new);
             }),
             each(&present, |keys| {
