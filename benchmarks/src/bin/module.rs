@@ -28,9 +28,9 @@ fn main() {
         one_by_one(keys, (scale, rounds), most, &mut lines);
     }
     for layout in ["native", "redisbloom"] {
-        let host = Host::redis_with_module(layout);
-        host.fill_filter("f", sizes[1]);
-        lines.extend(against_missing(&host, layout, (sizes[1], scale, rounds)));
+        let hosts = [(); 2].map(|()| Host::redis_with_module(layout));
+        let size = (sizes[1], scale, rounds);
+        lines.extend(against_missing(hosts.each_ref(), layout, size));
     }
     let table = table(&lines);
     println!("{table}");

@@ -23,7 +23,8 @@ pub fn flood(
         .map(|number| {
             let first = number * DEPTH;
             let requests = (first..first + DEPTH).flat_map(&request).collect();
-            let stream = TcpStream::connect(("127.0.0.1", host.port())).expect("the server listens");
+            let stream =
+                TcpStream::connect(("127.0.0.1", host.port())).expect("the server listens");
             (stream, requests)
         })
         .collect();

@@ -5,6 +5,7 @@ mod host;
 #[path = "../said/mod.rs"]
 mod said;
 
+mod batches;
 mod files;
 mod golden;
 mod grid;
