@@ -1,6 +1,6 @@
 # `make test` is what CI runs after `make lint`; `make help` lists the rest.
 .DEFAULT_GOAL := help
-.PHONY: help test test-rust test-loom test-avx512 test-bench test-python-reader test-clients test-module module lint bench bench-lines bench-serve fuzz-smoke soak docs clean
+.PHONY: help test test-rust test-loom test-avx512 test-bench test-python-reader test-clients test-guard test-module module lint bench bench-lines bench-serve bench-module fuzz-smoke soak docs clean
 
 BENCH := benchmarks/Cargo.toml
 FUZZ := fuzz/Cargo.toml
@@ -8,13 +8,14 @@ FUZZ := fuzz/Cargo.toml
 help: ## this list
 	@sed -n 's/^\([a-z0-9-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 20
 
-test: test-rust test-loom test-avx512 test-bench test-python-reader test-clients test-module ## everything below that starts with test-
+test: test-rust test-loom test-avx512 test-bench test-python-reader test-clients test-guard test-module ## everything below that starts with test-
 
 test-rust: ## unit, integration and documentation tests of all crates
 	tools/install-dictionary.sh
 	tools/install-strace.sh
 	tools/install-redis-tools.sh
-	cargo test --workspace
+	cargo build --release -p mayhap-module
+	cargo test --workspace --exclude guard
 	cargo test -p mayhap --features parallel --test it --test build_memory -- built building
 
 test-loom: ## SharedBloom through the interleavings of two threads
@@ -29,6 +30,8 @@ test-bench: ## the benchmarks once, small: they check every answer
 	cargo run --release --manifest-path $(BENCH) --bin lines -- --quick
 	cargo run --release --manifest-path $(BENCH) --bin formats -- --quick
 	cargo run --release --manifest-path $(BENCH) --bin serve -- --quick
+	cargo build --release -p mayhap-module
+	cargo run --release --manifest-path $(BENCH) --bin module -- --quick
 
 test-python-reader: ## the reader in docs/formats answers as mayhap does
 	tools/test-python-reader.sh
@@ -46,6 +49,11 @@ module: ## the module for Redis and Valkey, as target/mayhap.so
 	mkdir -p target
 	cp "$${CARGO_TARGET_DIR:-target}/release/libmayhap_module.so" target/mayhap.so
 
+test-guard: ## examples/guard with a real PostgreSQL: the queries that a filter spares it, by its own count
+	tools/install-postgres.sh
+	cargo build --release -p mayhap-module
+	cargo test -p guard -- --nocapture
+
 lint: ## formatting, clippy, documentation, no_std; warnings are errors
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets -- -D warnings
@@ -56,7 +64,7 @@ lint: ## formatting, clippy, documentation, no_std; warnings are errors
 	cargo fmt --manifest-path $(FUZZ) --check
 	cargo clippy --manifest-path $(BENCH) --all-targets -- -D warnings
 
-bench: bench-lines bench-serve ## mayhap against its peers, about 45 minutes; updates docs/performance.md and the pages beside it
+bench: bench-lines bench-serve bench-module ## mayhap against its peers, about 45 minutes; updates docs/performance.md and the pages beside it
 	cargo run --release --manifest-path $(BENCH) -- --markdown docs/performance.md --chart docs/performance.svg
 	cargo run --release --manifest-path $(BENCH) --bin formats -- --markdown docs/performance-formats.md
 
@@ -69,10 +77,16 @@ bench-serve: ## the server beside Debian's redis-server, CPU per command
 	cargo build --release
 	cargo run --release --manifest-path $(BENCH) --bin serve -- --markdown docs/performance-serve.md
 
+bench-module: ## the module inside of redis-server, CPU per command
+	cargo build --release -p mayhap-module
+	cargo run --release --manifest-path $(BENCH) --bin module -- --markdown docs/performance-module.md
+
 fuzz-smoke: ## every fuzz target for a minute, or FUZZ_SECONDS; installs cargo-fuzz where it is missing
 	tools/fuzz-smoke.sh
 
 soak: ## the long versions of the tests: hours
+	tools/install-postgres.sh
+	cargo build --release -p mayhap-module
 	MAYHAP_SOAK=1 cargo test --workspace -- --nocapture
 
 docs: ## the API documentation, in target/doc

@@ -135,8 +135,8 @@ class Access(Alone):
     def test_the_engine_knows_our_commands(self):
         run = self.engine.run
         ours = {name.decode() for name in run("COMMAND", "LIST", "FILTERBY", "MODULE", "mayhap")}
-        self.assertEqual(len(ours), 38)
-        self.assertLess({"bf.add", "cf.compact", "cbf.count", "mayhap.load"}, ours)
+        self.assertEqual(len(ours), 39)
+        self.assertLess({"bf.add", "cf.compact", "cbf.count", "mayhap.load", "mayhap.file"}, ours)
         told = {command[0].decode(): command for command in run("COMMAND", "INFO", *sorted(ours))}
         flags = lambda name: {flag.decode() for flag in told[name][2]}
         self.assertEqual(flags("bf.add"), {"write", "denyoom", "module"})

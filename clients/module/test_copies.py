@@ -65,8 +65,16 @@ class Stories(Pair):
                     refused += isinstance(reply, Exception)
         self.assertGreater(refused, 20)
         # Those that come in pieces or whole.
+        files = 0
         for number, (_, key) in enumerate(list(self.primary.dumps())):
             self.carry(key.decode(), f"carried {number}")
+            # A file does not tell the secret of its hash: others are told.
+            file = self.primary.run("MAYHAP.FILE", key)
+            if isinstance(file, bytes) and self.primary.run("TYPE", key).startswith(b"mayhap"):
+                files += 1
+                reply = self.tell(["MAYHAP.LOAD", f"loaded {number}", file], [f"loaded {number}"])
+                self.assertEqual(reply, b"OK", f"{key} {reply}")
+        self.assertGreater(files, 100)
         self.tell(["MAYHAP.LOAD", "loaded", "junk"], ["loaded"])
         missing = {name.upper() for name, tells in self.commands().items() if "write" in tells} - said
         self.assertEqual(missing, {"BF.LOADCHUNK", "CF.LOADCHUNK", "MAYHAP.LOAD"})

@@ -1,28 +1,27 @@
 //! `mayhap serve` beside redis-server, in turns, under the load of redis-benchmark: CPU time of the server per command.
 //!
-//! `serve [--quick] [--markdown FILE]`: `mayhap` is taken from the main build, redis-server and redis-benchmark from the system.
+//! `serve [--quick] [--only batch] [--mayhap FILE] [--markdown FILE]`: `mayhap` is taken from the main build, redis-server and
+//! redis-benchmark from the system. With `--only batch` just the commands of a hundred items are measured.
 
 use mayhap_benchmarks::machine::Machine;
-use mayhap_benchmarks::serve::{Host, Load, Measured, idle, median, redis_is_there};
-use std::fmt::Write as _;
+use mayhap_benchmarks::serve::{
+    Host, Line, Load, against_missing, choose_mayhap, flood, idle, in_turns, redis_is_there, table,
+};
 use std::fs;
 use std::path::Path;
 
 const ROUNDS: usize = 3;
 
-/// A figure, what it is held against, and how large the ratio may be.
-struct Line {
-    name: String,
-    figure: f64,
-    against: String,
-    base: f64,
-    most: Option<f64>,
-    unit: &'static str,
-}
-
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let is_quick = arguments.iter().any(|argument| argument == "--quick");
+    let after = |option: &str| {
+        let at = arguments.iter().position(|argument| argument == option)?;
+        Some(arguments.get(at + 1).expect("a value after the option"))
+    };
+    if let Some(program) = after("--mayhap") {
+        choose_mayhap(program.into());
+    }
     if !redis_is_there() {
         println!(
             "redis-server or redis-benchmark is missing: apt install redis-server redis-tools"
@@ -34,16 +33,32 @@ fn main() {
     } else {
         (10_000_000, 1, ROUNDS)
     };
+    let is_whole = match after("--only") {
+        None => true,
+        Some(part) => {
+            assert_eq!(part, "batch", "the only part that there is");
+            false
+        }
+    };
     let mut lines = Vec::new();
-    against_get(keys, scale, rounds, &mut lines);
-    for layout in ["native", "redisbloom"] {
-        against_missing(layout, keys, scale, rounds, &mut lines);
+    if is_whole {
+        against_get(keys, scale, rounds, &mut lines);
     }
-    at_depth_one(scale, rounds, &mut lines);
-    with_fsync(keys, scale, rounds, &mut lines);
-    with_threads(keys, scale, rounds, &mut lines);
-    memory(keys, &mut lines);
-    if !is_quick {
+    for layout in ["native", "redisbloom"] {
+        let hosts = [(); 2].map(|()| Host::mayhap(layout, "no", 1));
+        lines.extend(against_missing(
+            hosts.each_ref(),
+            layout,
+            (keys, scale, rounds),
+        ));
+    }
+    if is_whole {
+        at_depth_one(scale, rounds, &mut lines);
+        with_fsync(keys, scale, rounds, &mut lines);
+        with_threads(keys, scale, rounds, &mut lines);
+        memory(keys, &mut lines);
+    }
+    if is_whole && !is_quick {
         let host = Host::mayhap("native", "no", 2);
         lines.push(Line {
             name: "memory of 10,000 idle connections".to_owned(),
@@ -54,44 +69,17 @@ fn main() {
             unit: "MB",
         });
     }
-    let mut table = String::new();
-    for line in &lines {
-        let ratio = line.figure / line.base;
-        let most = line.most.map_or(String::new(), |most| {
-            format!("{most:.2}{}", if ratio <= most { "" } else { ", missed" })
-        });
-        let _ = writeln!(
-            table,
-            "| {} | {:.3} {} | {} {:.3} | {ratio:.2} | {most} |",
-            line.name, line.figure, line.unit, line.against, line.base
-        );
-    }
-    let head = "| | mayhap | against | ratio | at most |\n| --- | --- | --- | --- | --- |\n";
-    println!("{head}{table}");
-    if let Some(at) = arguments
-        .iter()
-        .position(|argument| argument == "--markdown")
-    {
-        let path = arguments.get(at + 1).expect("--markdown FILE");
+    let table = table(&lines);
+    println!("{table}");
+    if let Some(path) = after("--markdown") {
         let page = format!(
             "# The server beside Redis\n\n{}\n\nMedians of {rounds} rounds in turns with redis-server, client and servers on the same machine; `make bench-serve` writes this \
-             page. CPU is user and system time of the server process.\n\n{head}{table}",
+             page. CPU is user and system time of the server process.\n\n{table}",
             // Date and processor; the rest is about the other benchmarks.
             Machine::look(1, rounds).lines()[..2].join("\n")
         );
         fs::write(Path::new(path), page).expect("the page is written");
     }
-}
-
-/// Runs loads in turns; the medians of each.
-fn in_turns(rounds: usize, loads: &[(&Host, Load)]) -> Vec<Measured> {
-    let mut all: Vec<Vec<Measured>> = vec![Vec::new(); loads.len()];
-    for _ in 0..rounds {
-        for (runs, (host, load)) in all.iter_mut().zip(loads) {
-            runs.push(load.run(host));
-        }
-    }
-    all.iter().map(|runs| median(runs)).collect()
 }
 
 /// A question and an insert beside the GET of redis-server, ten million keys each.
@@ -117,39 +105,6 @@ fn against_get(keys: u64, scale: u64, rounds: usize, lines: &mut Vec<Line>) {
             against: "redis-server GET".to_owned(),
             base: found[0].cpu_microseconds,
             most: Some(0.8),
-            unit: "us CPU",
-        });
-    }
-}
-
-/// A hundred items at a time, beside the same command on a key that is missing.
-fn against_missing(
-    layout: &'static str,
-    keys: u64,
-    scale: u64,
-    rounds: usize,
-    lines: &mut Vec<Line>,
-) {
-    let host = Host::mayhap(layout, "no", 1);
-    host.fill_filter("f", keys);
-    let items = " key:__rand_int__".repeat(100);
-    let load = |line: String| Load::new(&line, 16, 50_000 / scale, keys);
-    let found = in_turns(
-        rounds,
-        &[
-            (&host, load(format!("BF.MEXISTS none{items}"))),
-            (&host, load(format!("BF.MEXISTS f{items}"))),
-            (&host, load(format!("BF.MADD f{items}"))),
-        ],
-    );
-    let most = if layout == "native" { 2.0 } else { 3.0 };
-    for (name, at) in [("BF.MEXISTS", 1), ("BF.MADD", 2)] {
-        lines.push(Line {
-            name: format!("{name} of 100, {layout}, an item"),
-            figure: found[at].cpu_microseconds / 100.0,
-            against: "BF.MEXISTS of a missing key".to_owned(),
-            base: found[0].cpu_microseconds / 100.0,
-            most: Some(most),
             unit: "us CPU",
         });
     }
@@ -210,16 +165,34 @@ fn with_threads(keys: u64, scale: u64, rounds: usize, lines: &mut Vec<Line>) {
     for host in [&one, &two] {
         host.fill_filter("f", keys);
     }
-    let items = " key:__rand_int__".repeat(100);
-    let load = || Load::new(&format!("BF.MEXISTS f{items}"), 16, 50_000 / scale, keys);
-    let found = in_turns(rounds, &[(&one, load()), (&two, load())]);
+    let request = |number: usize| {
+        let mut words = "*102\r\n$10\r\nBF.MEXISTS\r\n$1\r\nf\r\n".to_owned();
+        for item in 0..100 {
+            let item = (100 * number + item) as u64 * 7919 % keys;
+            words += &format!("$16\r\nkey:{item:012}\r\n");
+        }
+        words.into_bytes()
+    };
+    let reply = "*100\r\n".len() + 100 * ":1\r\n".len();
+    let mut all = [Vec::new(), Vec::new()];
+    for _ in 0..rounds {
+        for (host, figures) in [&one, &two].into_iter().zip(&mut all) {
+            let sent = (2000 / scale).max(2) as usize;
+            figures.push(flood(host, 8, sent, request, reply));
+        }
+    }
+    let [one, two] = all.map(|mut figures| {
+        figures.sort_by(f64::total_cmp);
+        figures[figures.len() / 2] / 1000.0
+    });
+    // Held the other way round: how much of one thread's work is done in the time of two.
     lines.push(Line {
-        name: "BF.MEXISTS of 100 a second, two threads (the client takes one core)".to_owned(),
-        figure: found[1].requests_per_second / 1000.0,
-        against: "one thread".to_owned(),
-        base: found[0].requests_per_second / 1000.0,
-        most: None,
-        unit: "thousand",
+        name: "thousand BF.MEXISTS of 100 a second, one thread".to_owned(),
+        figure: one,
+        against: "two threads".to_owned(),
+        base: two,
+        most: Some(0.8),
+        unit: "",
     });
 }
 

@@ -1,7 +1,7 @@
 //! A command: what it is asked of or done to, and what comes of it.
 
 use crate::table::{self, Verb};
-use crate::{Config, Reply, Slot, at, bf, cbf, cf, load, merge, wrong_arity};
+use crate::{Config, Reply, Slot, at, bf, cbf, cf, file, load, merge, wrong_arity};
 use mayhap::{SipKey, Timestamp};
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -30,6 +30,7 @@ enum Question<'a> {
     Bloom(bf::Question<'a>),
     Cuckoo(cf::Question<'a>),
     Counting(cbf::Question<'a>),
+    File,
 }
 
 /// A command that changes a filter, or makes one.
@@ -191,6 +192,7 @@ impl<'a> Command<'a> {
                 let sources = rest.iter().copied().filter(|source| seen.insert(source));
                 change(Deed::Merge(sources.collect()))
             }
+            Verb::MayhapFile => ask(Question::File),
             Verb::MayhapLoad => change(Deed::Load(load::Load::parse(rest)?)),
             Verb::MayhapAt => at::parse(words, config),
         }
@@ -217,6 +219,7 @@ impl<'a> Ask<'a> {
             Question::Bloom(question) => question.ask(slot, context),
             Question::Cuckoo(question) => question.ask(slot),
             Question::Counting(question) => question.ask(slot),
+            Question::File => file::tell(slot),
         }
     }
 }
@@ -252,7 +255,7 @@ impl<'a> Change<'a> {
             Deed::Cuckoo(deed) => deed.apply(self.key, slot, context),
             Deed::Counting(deed) => deed.apply(self.key, slot, context),
             Deed::Merge(_) => merge::merge(self.key, slot, sources, context),
-            Deed::Load(load) => load.apply(slot, context),
+            Deed::Load(load) => load.apply(self.key, slot, context),
         }
     }
 }

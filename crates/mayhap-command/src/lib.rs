@@ -22,7 +22,7 @@ mod cbf;
 mod cf;
 mod command;
 mod config;
-mod export;
+mod file;
 mod image;
 mod load;
 mod merge;
@@ -35,6 +35,7 @@ mod words;
 
 pub use command::{Ask, Change, Command, Context, Outcome, PassedOn};
 pub use config::{Config, Layout, NAMES};
+pub use file::file_of;
 pub use mayhap_codec::{DecodeError, Limits};
 pub use native::{NativeBloom, NativeCounting, NativeCuckoo};
 pub use reply::{Protocol, Reply};

@@ -1,8 +1,9 @@
-//! `MAYHAP.LOAD key image [REPLACE]`: a whole filter at once, as [`Slot::encode`] has it. Logs and replicas get filters so when they are
-//! made, with all parameters and the hash key.
+//! `MAYHAP.LOAD key image [REPLACE]`: a whole filter at once, as [`Slot::encode`] has it, or as the bytes of a file of ours. Logs and
+//! replicas get filters so when they are made, with all parameters and the hash key.
 
+use crate::command::words;
 use crate::words::is;
-use crate::{Context, EXISTS, Limits, Outcome, Reply, Slot, WRONG_TYPE};
+use crate::{Context, EXISTS, Limits, Outcome, Reply, Slot, WRONG_TYPE, file};
 
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct Load<'a> {
@@ -23,12 +24,23 @@ impl<'a> Load<'a> {
         })
     }
 
-    pub(crate) fn apply(&self, slot: &mut Slot, context: &Context<'_>) -> Outcome {
+    pub(crate) fn apply(&self, key: &[u8], slot: &mut Slot, context: &Context<'_>) -> Outcome {
         if matches!(slot, Slot::Other) {
             return Outcome::told(WRONG_TYPE);
         }
         if !self.replaces && !matches!(slot, Slot::Missing) {
             return Outcome::told(EXISTS);
+        }
+        if file::is_file(self.image) {
+            return match file::read(self.image, context) {
+                Ok((loaded, image)) => {
+                    *slot = loaded;
+                    // Its secret may not be known elsewhere; and what the key had is gone.
+                    let command = words("MAYHAP.LOAD", key, &[&image, b"REPLACE"]);
+                    Outcome::instead(Reply::OK, vec![command])
+                }
+                Err(reply) => Outcome::told(reply),
+            };
         }
         let limits = Limits {
             most_bytes: context.most_bytes(),

@@ -65,6 +65,7 @@ pub(crate) enum Verb {
     CbfExists,
     CbfMexists,
     CbfInfo,
+    MayhapFile,
     MayhapLoad,
     MayhapAt,
 }
@@ -178,7 +179,7 @@ const fn cf(
 
 /// All commands.
 #[rustfmt::skip]
-pub const COMMANDS: [Specification; 38] = [
+pub const COMMANDS: [Specification; 39] = [
     bf(Verb::BfReserve, "bf.reserve", (4, 7), Class::Reserve, "Makes an empty Bloom filter."),
     bf(Verb::BfAdd, "bf.add", (3, 3), Class::Write, "Adds an item to a Bloom filter, which is made if it is missing."),
     bf(Verb::BfMadd, "bf.madd", (3, MANY), Class::Write, "Adds items to a Bloom filter, which is made if it is missing."),
@@ -215,7 +216,8 @@ pub const COMMANDS: [Specification; 38] = [
     bf(Verb::CbfExists, "cbf.exists", (3, 3), Class::Read, "Tells whether an item may be in a counting Bloom filter."),
     bf(Verb::CbfMexists, "cbf.mexists", (3, MANY), Class::Read, "Tells for each item whether it may be in a counting Bloom filter."),
     bf(Verb::CbfInfo, "cbf.info", (2, 2), Class::Slow, "Describes a counting Bloom filter."),
-    bf(Verb::MayhapLoad, "mayhap.load", (3, 4), Class::Write, "Puts a whole filter, as logs and replicas get it, into a missing key; REPLACE for any."),
+    bf(Verb::MayhapFile, "mayhap.file", (2, 2), Class::Slow, "Gives a filter as the bytes of a file, without the secret of its hash."),
+    bf(Verb::MayhapLoad, "mayhap.load", (3, 4), Class::Write, "Puts a whole filter, as logs and replicas get it or as MAYHAP.FILE gives it, into a missing key; REPLACE for any."),
     Specification { first_key: 3, last_key: 3, ..bf(Verb::MayhapAt, "mayhap.at", (4, MANY), Class::Write, "Does what follows as if it had come at that time, in milliseconds since 1970, as logs and replicas do.") },
 ];
 

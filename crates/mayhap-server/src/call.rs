@@ -76,7 +76,7 @@ impl<'c> Call<'c> {
         self.changes.clear();
         match logged {
             Ok(lsn) => {
-                self.session.unsettled = Some(lsn);
+                self.session.waits_for(lsn);
                 Ok(())
             }
             Err(error) => {

@@ -175,7 +175,6 @@ impl Service for Engine {
         let began = session.ended.unwrap_or_else(Instant::now);
         let now = self.clock.at(began);
         let start = out.len();
-        let before = session.unsettled;
         let next = match self.run(session, words, now, out) {
             Ran::GoesOn(next) => next,
             Ran::Refused(Failure(text)) => {
@@ -193,7 +192,7 @@ impl Service for Engine {
         if !session.sends_reply() {
             out.truncate(start);
         }
-        if session.unsettled != before {
+        if std::mem::take(&mut session.is_unsettled) {
             session.unsettled_replies.push(start..out.len());
         }
         session.served += 1;

@@ -21,7 +21,9 @@ pub(crate) struct Session {
     pub(crate) replies: Replies,
     /// The newest change that is in the log's memory, and perhaps nowhere else.
     pub(crate) unsettled: Option<Lsn>,
-    /// Where the replies to such changes stand.
+    /// Whether the command that is being served acknowledges such a change, its own or another's.
+    pub(crate) is_unsettled: bool,
+    /// Where the replies to such commands stand.
     pub(crate) unsettled_replies: Vec<Range<usize>>,
     /// The end of the last command of this round.
     pub(crate) ended: Option<Instant>,
@@ -87,6 +89,12 @@ impl Drop for Transaction {
 }
 
 impl Session {
+    /// The reply is not to be sent before the log has this record.
+    pub(crate) fn waits_for(&mut self, lsn: Lsn) {
+        self.unsettled = self.unsettled.max(Some(lsn));
+        self.is_unsettled = true;
+    }
+
     pub(crate) fn new(client: Arc<Client>, is_known: bool) -> Self {
         Self {
             client,
@@ -96,6 +104,7 @@ impl Session {
             watched: HashMap::new(),
             replies: Replies::All,
             unsettled: None,
+            is_unsettled: false,
             unsettled_replies: Vec::new(),
             ended: None,
             served: 0,

@@ -73,6 +73,7 @@ pub use hash::{HashScheme, Hashed, SipKey, foreign};
 pub use key::KeyHash;
 pub use kind::{Kind, Operation};
 pub use probe::classic::Scheme;
+pub use probe::sums::HashPair;
 pub use simd::Kernel;
 pub use store::{Borrowed, Owned, Storage};
 

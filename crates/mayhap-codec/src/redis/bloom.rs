@@ -14,7 +14,7 @@ use super::layer::{Layer, Shape};
 use super::{ChunkError, MOST_CHUNK, text};
 use crate::cursor::Cursor;
 use crate::{DecodeError, Format, Limits, Problem};
-use mayhap::{ClassicBloom, Full, PlanError};
+use mayhap::{ClassicBloom, Full, HashPair, PlanError};
 
 /// Bits are not rounded up to a power of two.
 pub(super) const OPTION_NO_ROUNDING: u32 = 1;
@@ -45,11 +45,11 @@ const LAXEST_RATE: f64 = 0.25;
 /// ```
 #[derive(Clone, PartialEq, Debug)]
 pub struct Bloom {
-    items: u64,
+    pub(super) items: u64,
     options: u32,
     growth: u32,
     /// Never empty; the newest last.
-    layers: Vec<Layer>,
+    pub(super) layers: Vec<Layer>,
 }
 
 /// What `BF.INFO` tells.
@@ -128,13 +128,14 @@ impl Bloom {
     /// # Errors
     /// As there, and [`Full::Memory`] when it must grow and would take more than `most_bytes` then.
     pub fn try_insert_within(&mut self, key: &[u8], most_bytes: u64) -> Result<bool, Full> {
-        if self.contains(key) {
+        let pair = self.pair(key);
+        if self.contains_pair(pair) {
             return Ok(false);
         }
         if self.newest().is_full() {
             self.grow(most_bytes)?;
         }
-        let new = self.newest_mut().insert(key);
+        let new = self.newest_mut().insert(pair);
         self.items = self.items.saturating_add(u64::from(new));
         Ok(new)
     }
@@ -156,65 +157,10 @@ impl Bloom {
         answers
     }
 
-    /// `contains` for many keys, faster: the memory's latency is paid once for dozens of them.
-    ///
-    /// # Panics
-    /// When `keys` and `found` differ in length.
-    pub fn contains_each(&self, keys: &[impl AsRef<[u8]>], found: &mut [bool]) {
-        let Some((newest, older)) = self.layers.split_last() else {
-            return found.fill(false);
-        };
-        newest.filter().contains_each(keys, found);
-        if older.is_empty() {
-            return;
-        }
-        let mut more = vec![false; found.len()];
-        for layer in older.iter().rev() {
-            layer.filter().contains_each(keys, &mut more);
-            for (found, more) in found.iter_mut().zip(&more) {
-                *found |= more;
-            }
-        }
-    }
-
     /// How many more keys fit before the filter grows, or is full.
     pub fn keys_until_growth(&self) -> u64 {
         let newest = self.newest();
         newest.shape.capacity.saturating_sub(newest.items)
-    }
-
-    /// [`try_insert`](Self::try_insert) for many keys for which there is room ([`keys_until_growth`](Self::keys_until_growth)), faster:
-    /// tells of each whether it was surely new.
-    ///
-    /// # Panics
-    /// When `keys` and `is_new` differ in length.
-    pub fn insert_each_telling(&mut self, keys: &[&[u8]], is_new: &mut [bool]) {
-        debug_assert!(keys.len() as u64 <= self.keys_until_growth());
-        let Some((newest, older)) = self.layers.split_last_mut() else {
-            return is_new.fill(false);
-        };
-        if older.is_empty() {
-            newest.insert_each_telling(keys, is_new);
-        } else {
-            let mut known = vec![false; keys.len()];
-            let mut more = vec![false; keys.len()];
-            for layer in older.iter().rev() {
-                layer.filter().contains_each(keys, &mut more);
-                for (known, more) in known.iter_mut().zip(&more) {
-                    *known |= more;
-                }
-            }
-            let absent = keys.iter().zip(&known).filter(|(_, known)| !**known);
-            let absent: Vec<&[u8]> = absent.map(|(key, _)| *key).collect();
-            more.truncate(absent.len());
-            newest.insert_each_telling(&absent, &mut more);
-            let mut told = more.into_iter();
-            for (is_new, known) in is_new.iter_mut().zip(known) {
-                *is_new = !known && told.next().unwrap_or(false);
-            }
-        }
-        let new = is_new.iter().filter(|&&new| new).count() as u64;
-        self.items = self.items.saturating_add(new);
     }
 
     /// Makes this filter hold the keys of both, layer by layer; layers that only the other has are taken over.
@@ -289,7 +235,18 @@ impl Bloom {
 
     /// `false` is certain: the key was never inserted. `true` is mayhap.
     pub fn contains(&self, key: &[u8]) -> bool {
-        self.layers.iter().rev().any(|layer| layer.contains(key))
+        self.contains_pair(self.pair(key))
+    }
+
+    fn contains_pair(&self, pair: HashPair) -> bool {
+        let mut layers = self.layers.iter().rev();
+        layers.any(|layer| layer.filter().contains_pair(pair))
+    }
+
+    /// The hashes of a key, which are the same for all layers.
+    pub(super) fn pair(&self, key: &[u8]) -> HashPair {
+        let pair = self.newest().filter().hash_pair(key);
+        pair.expect("layers are of RedisBloom's schemes")
     }
 
     /// The filters of the layers, the oldest first.

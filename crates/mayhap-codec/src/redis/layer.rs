@@ -4,7 +4,7 @@ use super::bloom::{OPTION_64_BIT, OPTION_CAPACITY_IS_BITS, OPTION_NO_ROUNDING};
 use super::fields::Place;
 use crate::{DecodeError, bits};
 use mayhap::plan::classic::{ClassicPlan, MAX_PROBES};
-use mayhap::{ClassicBloom, HashScheme, PlanError, Scheme};
+use mayhap::{ClassicBloom, HashPair, HashScheme, PlanError, Scheme};
 
 /// ln 2 and its square, in the digits that RedisBloom has of them.
 #[expect(clippy::approx_constant, reason = "not ours")]
@@ -216,18 +216,14 @@ impl Layer {
         })
     }
 
-    pub(super) fn contains(&self, key: &[u8]) -> bool {
-        self.filter.contains(key)
-    }
-
-    pub(super) fn insert(&mut self, key: &[u8]) -> bool {
-        let new = self.filter.insert(key);
+    pub(super) fn insert(&mut self, pair: HashPair) -> bool {
+        let new = self.filter.insert_pair(pair);
         self.items = self.items.saturating_add(u64::from(new));
         new
     }
 
-    pub(super) fn insert_each_telling(&mut self, keys: &[&[u8]], is_new: &mut [bool]) {
-        self.filter.insert_each_telling(keys, is_new);
+    pub(super) fn insert_pairs_telling(&mut self, pairs: &[HashPair], is_new: &mut [bool]) {
+        self.filter.insert_pairs_telling(pairs, is_new);
         let new = is_new.iter().filter(|&&new| new).count() as u64;
         self.items = self.items.saturating_add(new);
     }

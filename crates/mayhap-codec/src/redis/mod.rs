@@ -9,6 +9,7 @@ pub mod dump;
 pub mod fields;
 mod layer;
 mod lzf;
+mod many;
 pub mod plain;
 pub mod rdb;
 mod text;

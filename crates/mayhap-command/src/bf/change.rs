@@ -56,13 +56,16 @@ fn add(key: &[u8], slot: &mut Slot, item: &[u8], context: &Context<'_>) -> Outco
         Ok(ready) => ready,
         Err(reply) => return Outcome::told(reply),
     };
-    let reply = match filter.add(item, context) {
+    let added = filter.add(item, context);
+    let reply = match added {
         Ok(added) => Reply::Boolean(added),
         // Nothing was changed, and a replica that answers its primary with an error has its log full of alarms.
         Err(Full::Table { .. }) => return Outcome::instead(FULL, made.into_iter().collect()),
         Err(_) => return Outcome::instead(CANNOT_GROW, made.into_iter().collect()),
     };
+    let is_changed = added == Ok(true) || filter.is_renewed();
     match made {
+        None if !is_changed => Outcome::told(reply),
         None => Outcome::done(reply),
         Some(made) => Outcome::instead(reply, vec![made, words("BF.ADD", key, &[item])]),
     }
@@ -80,6 +83,10 @@ fn add_all(
         Err(reply) => return Outcome::told(reply),
     };
     let added = filter.add_each(items, context);
+    // Most of what is sent again and again is in: nothing to log, nothing to wait for.
+    if made.is_none() && !added.answers.contains(&true) && !filter.is_renewed() {
+        return Outcome::told(added.into_reply());
+    }
     if made.is_none() && added.without_memory.is_empty() && !added.is_full {
         return Outcome::done(added.into_reply());
     }

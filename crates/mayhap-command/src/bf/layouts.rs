@@ -2,7 +2,7 @@
 
 use super::Making;
 use crate::command::{Words, words};
-use crate::native::NativeBloom;
+use crate::native::{BloomKind, NativeBloom};
 use crate::{Bloom, Context, DecodeError, Layout, Limits, Reply, image, not_made};
 use mayhap::{Full, HashScheme, Timestamp};
 use mayhap_codec::redis::{self, BloomInfo, ChunkError};
@@ -124,6 +124,14 @@ impl Bloom {
         match self {
             Self::RedisBloom(filter) => add_each(filter, items, most_bytes),
             Self::Native(filter) => filter.add_each(items, context.now, most_bytes),
+        }
+    }
+
+    /// Whether an item that is in changes it when it comes again: a window remembers it for longer then.
+    pub(super) fn is_renewed(&self) -> bool {
+        match self {
+            Self::RedisBloom(_) => false,
+            Self::Native(filter) => matches!(filter.kind, BloomKind::Window(_)),
         }
     }
 

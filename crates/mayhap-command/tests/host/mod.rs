@@ -148,36 +148,3 @@ fn is_refusal(reply: &Reply) -> bool {
         _ => false,
     }
 }
-
-/// Random numbers, the same for ever.
-pub(crate) struct Random(u64);
-
-impl Random {
-    pub(crate) fn new(seed: u64) -> Self {
-        Self(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1)
-    }
-
-    pub(crate) fn number(&mut self) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0.wrapping_mul(0x2545_f491_4f6c_dd1d) >> 16
-    }
-
-    pub(crate) fn below(&mut self, range: u64) -> u64 {
-        self.number() % range
-    }
-
-    pub(crate) fn choose<T: Copy>(&mut self, of: &[T]) -> T {
-        of[self.below(of.len() as u64) as usize]
-    }
-
-    pub(crate) fn one_in(&mut self, count: u64) -> bool {
-        self.below(count) == 0
-    }
-}
-
-/// Whether the long versions are asked for.
-pub(crate) fn soak() -> bool {
-    std::env::var_os("MAYHAP_SOAK").is_some()
-}

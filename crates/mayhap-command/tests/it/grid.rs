@@ -1,39 +1,9 @@
 //! Every command with every kind of argument on every kind of key: no panic, bounded memory, and errors leave everything as it was.
 
 use crate::host::Host;
+use crate::said::each_line;
 use mayhap_command::{COMMANDS, Config, Layout, PassedOn, Reply, Slot};
 use mayhap_command::{Command, Context};
-
-/// Words that programs have tripped over.
-const WORDS: [&str; 27] = [
-    "0",
-    "1",
-    "-1",
-    "2",
-    "100",
-    "255",
-    "256",
-    "32768",
-    "65536",
-    "1073741824",
-    "1073741825",
-    "4294967296",
-    "9223372036854775807",
-    "-9223372036854775808",
-    "18446744073709551616",
-    "0.01",
-    "0.99",
-    "1e-300",
-    "1e308",
-    "nan",
-    "inf",
-    "-inf",
-    "",
-    "ITEMS",
-    "NONSCALING",
-    "EXPANSION",
-    "ERROR",
-];
 
 /// What one filter may take here.
 const MOST_BYTES: u64 = 1 << 20;
@@ -73,45 +43,6 @@ fn kinds() -> Vec<Slot> {
     let mut slots: Vec<Slot> = host.keys.into_values().collect();
     slots.push(Slot::Missing);
     slots
-}
-
-/// Calls `say` with the words of every command, in every combination of up to three arguments.
-fn each_line(mut say: impl FnMut(&[&[u8]])) {
-    for command in &COMMANDS {
-        let mut lines: Vec<Vec<&str>> = vec![vec![command.name], vec![command.name, "k"]];
-        for one in WORDS {
-            lines.push(vec![command.name, "k", one]);
-            for two in WORDS {
-                lines.push(vec![command.name, "k", one, two]);
-                for option in ["EXPANSION", "NONSCALING", "BUCKETSIZE", "ERROR", "7"] {
-                    lines.push(vec![command.name, "k", one, two, option]);
-                }
-            }
-        }
-        for value in WORDS {
-            for option in [
-                "EXPANSION",
-                "ERROR",
-                "CAPACITY",
-                "BUCKETSIZE",
-                "MAXITERATIONS",
-            ] {
-                lines.push(vec![command.name, "k", "0.01", "100", option, value]);
-                lines.push(vec![command.name, "k", "100", option, value]);
-                lines.push(vec![command.name, "k", option, value, "ITEMS", "x", "y"]);
-            }
-            lines.push(vec![command.name, "k", "0.01", value, "5"]);
-            lines.push(vec![command.name, "k", value, "100", "5"]);
-        }
-        for time in WORDS {
-            lines.push(vec!["mayhap.at", time, command.name, "k", "7"]);
-            lines.push(vec!["mayhap.at", time, command.name, "k", "0.01", "100"]);
-        }
-        for line in lines {
-            let words: Vec<&[u8]> = line.iter().map(|word| word.as_bytes()).collect();
-            say(&words);
-        }
-    }
 }
 
 #[test]

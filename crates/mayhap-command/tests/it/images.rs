@@ -1,6 +1,7 @@
 //! Slots as bytes: what is written is read as the same, and what was not written by us is refused or a filter that still answers.
 
-use crate::host::{Host, Random, soak};
+use crate::host::Host;
+use crate::said::{Random, soak};
 use mayhap::Timestamp;
 use mayhap_command::{Config, Layout, Limits, Reply, Slot};
 

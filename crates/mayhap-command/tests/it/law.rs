@@ -1,72 +1,9 @@
 //! What is passed on makes the same filters elsewhere, to the bit, whatever the settings and secrets there.
 
-use crate::host::{Host, Random, soak};
+use crate::host::Host;
+use crate::said::{KEYS, Random, line, soak};
 use mayhap::{SipKey, Timestamp};
 use mayhap_command::{Config, Layout, Reply};
-
-const KEYS: [&str; 6] = ["a", "b", "c", "d", "nonscaling", "expansion"];
-
-fn item(random: &mut Random) -> String {
-    format!("item {}", random.below(400)).replace(' ', "")
-}
-
-fn items(random: &mut Random) -> String {
-    let most = random.choose(&[1, 3, 20, 200]);
-    let items = (0..=random.below(most)).map(|_| item(random));
-    items.collect::<Vec<_>>().join(" ")
-}
-
-fn rate(random: &mut Random) -> &'static str {
-    random.choose(&["0.01", "0.1", "0.5", "0.0001", "1e-9", "0", "x"])
-}
-
-fn capacity(random: &mut Random) -> u64 {
-    let most = random.choose(&[2, 10, 100, 5000]);
-    random.below(most)
-}
-
-/// Something that may be said.
-fn line(random: &mut Random) -> String {
-    let key = random.choose(&KEYS);
-    let (one, many) = (item(random), items(random));
-    let (rate, capacity) = (rate(random), capacity(random));
-    let expansion = random.choose(&["", " EXPANSION 0", " EXPANSION 1", " EXPANSION 4"]);
-    match random.below(40) {
-        0 => format!("BF.RESERVE {key} {rate} {capacity}{expansion}"),
-        1 => format!("BF.RESERVE {key} {rate} {capacity} NONSCALING"),
-        2..6 => format!("BF.ADD {key} {one}"),
-        6..11 => format!("BF.MADD {key} {many}"),
-        11..13 => {
-            format!("BF.INSERT {key} ERROR {rate} CAPACITY {capacity}{expansion} ITEMS {many}")
-        }
-        13 => format!("BF.INSERT {key} NOCREATE NONSCALING ITEMS {many}"),
-        14 => format!("BF.WINDOW {key} {rate} {capacity} {}", random.below(5)),
-        15 => format!("CF.RESERVE {key} {capacity}{expansion}"),
-        16 => format!("CF.RESERVE {key} {capacity} ERROR {rate}{expansion}"),
-        17 => format!(
-            "CF.RESERVE {key} {capacity} BUCKETSIZE {}{expansion}",
-            random.below(5)
-        ),
-        18..20 => format!("CF.ADD {key} {one}"),
-        20..22 => format!("CF.ADDNX {key} {one}"),
-        22..25 => format!("CF.INSERT {key} CAPACITY {capacity} ITEMS {many}"),
-        25 => format!("CF.INSERTNX {key} ITEMS {many}"),
-        26..30 => format!("CF.DEL {key} {one}"),
-        30 => format!("CF.COMPACT {key}"),
-        31 => format!("CBF.RESERVE {key} {rate} {capacity}"),
-        32 => format!("CBF.ADD {key} {one}"),
-        33 => format!("CBF.MADD {key} {many}"),
-        34 => format!("CBF.DEL {key} {one}"),
-        35 => format!(
-            "BF.MERGE {key} {} {}",
-            random.choose(&KEYS),
-            random.choose(&KEYS)
-        ),
-        36..38 => format!("DEL {key}"),
-        38 => format!("SET {key} x"),
-        _ => format!("RENAME {key} {}", random.choose(&KEYS)),
-    }
-}
 
 fn configure(random: &mut Random, config: &mut Config) {
     config.layout = random.choose(&[Layout::Native, Layout::RedisBloom]);

@@ -2,7 +2,11 @@
 
 #[path = "../host/mod.rs"]
 mod host;
+#[path = "../said/mod.rs"]
+mod said;
 
+mod batches;
+mod files;
 mod golden;
 mod grid;
 mod images;

@@ -1,6 +1,7 @@
 //! Random commands against exact sets and multisets: nothing that is in is denied, and counts are never too low.
 
-use crate::host::{Host, Random, soak};
+use crate::host::Host;
+use crate::said::{Random, soak};
 use mayhap::Timestamp;
 use mayhap_command::{Config, Layout, Reply};
 use std::collections::HashMap;

@@ -2,8 +2,8 @@
 
 use crate::call::{Call, Done, Failure, SYNTAX};
 use crate::keyspace::Value;
-use mayhap_codec::native::{HashKey, encode_with};
-use mayhap_codec::{Filter, write_atomically};
+use mayhap_codec::write_atomically;
+use mayhap_command::file_of;
 use std::ffi::OsStr;
 use std::io::Write;
 use std::path::Path;
@@ -54,11 +54,7 @@ pub(super) fn export(call: &mut Call<'_>) -> Done {
             None => Err("ERR not found"),
         }
     })?;
-    let bytes = match &filter {
-        Filter::Native(filter) => encode_with(filter, HashKey::Outside),
-        filter => filter.encode(),
-    };
-    let bytes = bytes.map_err(|error| format!("ERR {error}"))?;
+    let bytes = file_of(&filter).map_err(|error| format!("ERR {error}"))?;
     write_atomically(&path, |mut file| file.write_all(&bytes))
         .map_err(|error| format!("ERR {name} could not be written: {error}"))?;
     engine.files.look();

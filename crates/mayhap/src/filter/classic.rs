@@ -5,6 +5,7 @@
 
 mod batch;
 mod estimates;
+mod pairs;
 
 use crate::plan::classic::{self, ClassicPlan};
 use crate::probe::classic::{Probes, Scheme, Walk};

@@ -4,6 +4,9 @@
 //! Questions go in two steps, since a stranger is mostly known by its first probes: those of all keys first, the rest for
 //! the keys that are still in doubt.
 
+use crate::simd::prefetch;
+use crate::store::bits::Bits;
+
 /// Keys a round.
 const KEYS: usize = 64;
 
@@ -95,6 +98,41 @@ pub(crate) fn visit_each<'k, K, S, P: Iterator<Item = u64>>(
         }
         for &mut at in places {
             work(store, at);
+        }
+    }
+}
+
+/// Sets all positions of many keys, and tells of each whether one was not set: whatever came before it is in already.
+pub(crate) fn insert_each<'k, K, P: Iterator<Item = u64>>(
+    probes: usize,
+    keys: &'k [K],
+    is_new: &mut [bool],
+    bits: &mut Bits,
+    walk: impl Fn(&'k K) -> P,
+) {
+    if probes > PLACES {
+        for (key, is_new) in keys.iter().zip(is_new) {
+            *is_new = walk(key).fold(false, |new, at| new | bits.set(at));
+        }
+        return;
+    }
+    let mut places = [0; PLACES];
+    let at_once = (PLACES / probes).min(KEYS);
+    for (keys, is_new) in keys.chunks(at_once).zip(is_new.chunks_mut(at_once)) {
+        for (key, places) in keys.iter().zip(places.chunks_exact_mut(probes)) {
+            for (place, at) in places.iter_mut().zip(walk(key)) {
+                prefetch(bits.place(at));
+                *place = at;
+            }
+        }
+        for (is_new, places) in is_new.iter_mut().zip(places.chunks_exact(probes)) {
+            // A line that has all bits already is not written to, and need not go back to memory.
+            *is_new = !places.iter().fold(true, |all, &at| all & bits.has(at));
+            if *is_new {
+                for &at in places {
+                    bits.set(at);
+                }
+            }
         }
     }
 }

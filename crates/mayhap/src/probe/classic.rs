@@ -136,6 +136,11 @@ impl Scheme {
         matches!(self, Self::ClickHouse | Self::RocksDb | Self::Parquet)
     }
 
+    /// Whether two hashes of the key are all that the walk needs, and sums of them its positions.
+    pub(crate) const fn goes_by_pairs(self) -> bool {
+        matches!(self, Self::RedisBloom | Self::RedisBloom32)
+    }
+
     /// The number of bits must be a multiple of this: 1, or the block that a key stays in.
     pub const fn block_bits(self) -> u64 {
         match self {
@@ -207,6 +212,12 @@ impl Walk {
     #[inline]
     pub(crate) fn foreign_hash_probes(&self, hash: u64) -> ForeignProbes<'static> {
         ForeignProbes::of_hash(self.scheme, hash, self.bits, self.modulo, self.probes)
+    }
+
+    /// Where a sum of a pair of hashes lies, under a scheme that goes by them.
+    #[inline(always)]
+    pub(crate) fn position(&self, sum: u64) -> u64 {
+        self.modulo.of(sum)
     }
 
     /// A step that moves: neither it nor it less 2^64 is a multiple of the number of bits. With 1 bit there is none, with an

@@ -6,6 +6,7 @@
 use super::blocked::mul_high;
 use super::classic::Scheme;
 use super::modulo::Modulo;
+use super::sums::HashPair;
 use crate::hash::foreign::{city, leveldb, lookup3, murmur2, murmur3, xxh64, xxph3};
 
 /// ClickHouse's seeds, one a probe.
@@ -108,13 +109,10 @@ impl<'k> ForeignProbes<'k> {
                 )
             }
             Scheme::Parquet => Self::parquet(xxh64(key), bits),
-            Scheme::RedisBloom => {
-                let a = murmur2::hash64(key, 0xc6a4_a793_5bd1_e995);
-                (a, murmur2::hash64(key, a), 0)
-            }
-            Scheme::RedisBloom32 => {
-                let a = murmur2::hash32(key, 0x9747_b28c);
-                (u64::from(a), u64::from(murmur2::hash32(key, a)), 0)
+            Scheme::RedisBloom | Scheme::RedisBloom32 => {
+                let pair = HashPair::of(scheme, key).unwrap_or_default();
+                let (start, step) = pair.parts();
+                (start, step, 0)
             }
             // They hash the key again for every probe. (Our own walks are not here.)
             _ => (0, 0, 0),

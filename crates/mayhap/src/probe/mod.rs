@@ -7,4 +7,5 @@ pub(crate) mod classic;
 pub(crate) mod foreign;
 pub(crate) mod fuse;
 mod modulo;
+pub(crate) mod sums;
 pub(crate) mod window;

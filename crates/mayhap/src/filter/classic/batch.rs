@@ -44,28 +44,9 @@ impl ClassicBloom {
             }
             return;
         }
-        is_new.fill(false);
-        let (walk, probes) = (self.walk, self.walk.len());
-        // Positions come key by key.
-        let mut told = is_new.iter_mut();
-        let mut current = told.next();
-        let mut left = probes;
-        ahead::visit_each(
-            probes,
-            keys,
-            &mut (&mut self.bits, |is_new: bool| {
-                if left == 0 {
-                    (current, left) = (told.next(), probes);
-                }
-                left -= 1;
-                if let Some(current) = &mut current {
-                    **current |= is_new;
-                }
-            }),
-            |key| walk.foreign_probes(key.as_ref()),
-            |(bits, _), at| prefetch(bits.place(at)),
-            |(bits, tell), at| tell(bits.set(at)),
-        );
+        let walk = self.walk;
+        let theirs = |key| walk.foreign_probes(AsRef::as_ref(key));
+        ahead::insert_each(walk.len(), keys, is_new, &mut self.bits, theirs);
     }
 }
 

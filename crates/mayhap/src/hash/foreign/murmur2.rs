@@ -1,6 +1,6 @@
 //! MurmurHash2: 32 bits with Hadoop's own tail, 32 bits as published, and 64 bits (64A), as RedisBloom uses the latter two.
 
-use super::{u32_at, u64_at};
+use super::u32_at;
 
 const M32: u32 = 0x5bd1_e995;
 const M64: u64 = 0xc6a4_a793_5bd1_e995;
@@ -56,10 +56,9 @@ pub fn hash32(key: &[u8], seed: u32) -> u32 {
 #[inline]
 pub fn hash64(key: &[u8], seed: u64) -> u64 {
     let mut hash = seed ^ (key.len() as u64).wrapping_mul(M64);
-    let words = key.chunks_exact(8);
-    let tail = words.remainder();
+    let (words, tail) = key.as_chunks();
     for word in words {
-        let mut k = u64_at(word, 0).wrapping_mul(M64);
+        let mut k = u64::from_le_bytes(*word).wrapping_mul(M64);
         k ^= k >> 47;
         hash = (hash ^ k.wrapping_mul(M64)).wrapping_mul(M64);
     }

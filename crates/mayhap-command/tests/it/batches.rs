@@ -1,0 +1,123 @@
+//! Many items at once are the same as one by one: every answer and every bit.
+
+use crate::host::{Host, Random, soak};
+use mayhap_command::{Config, Layout, Reply};
+
+/// The filter of the test, how many different items there are, how many are added, and what a filter may take.
+struct Case {
+    reserve: &'static str,
+    range: u64,
+    adds: u64,
+    most_bytes: u64,
+}
+
+const CASES: [Case; 5] = [
+    // Small layers, many of them, and items that come again.
+    Case {
+        reserve: "BF.RESERVE k 0.01 50 EXPANSION 2",
+        range: 9_000,
+        adds: 12_000,
+        most_bytes: 1 << 30,
+    },
+    // Layers of more than a core's cache, which grow in the middle of a batch.
+    Case {
+        reserve: "BF.RESERVE k 0.00001 175000 EXPANSION 1",
+        range: 700_000,
+        adds: 600_000,
+        most_bytes: 1 << 30,
+    },
+    // Full in the middle of a batch.
+    Case {
+        reserve: "BF.RESERVE k 0.01 2000 NONSCALING",
+        range: 5_000,
+        adds: 6_000,
+        most_bytes: 1 << 30,
+    },
+    // Cannot grow in the middle of a batch, but what is in already is found.
+    Case {
+        reserve: "BF.RESERVE k 0.01 500 EXPANSION 2",
+        range: 2_000,
+        adds: 4_000,
+        most_bytes: 1500,
+    },
+    // A large one that never fills up.
+    Case {
+        reserve: "BF.RESERVE k 0.01 4000000",
+        range: 3_000,
+        adds: 9_000,
+        most_bytes: 1 << 30,
+    },
+];
+
+/// As a batch is told of: nothing after the first item that a full filter refuses.
+fn one_by_one(host: &mut Host, command: &[u8], items: &[&[u8]]) -> Vec<Reply> {
+    let mut replies = Vec::new();
+    for item in items {
+        let reply = host.run(&[command, b"k", item]);
+        let is_full = reply == Reply::error("ERR non scaling filter is full");
+        replies.push(reply);
+        if is_full {
+            break;
+        }
+    }
+    replies
+}
+
+fn together(host: &mut Host, command: &[u8], items: &[&[u8]]) -> Vec<Reply> {
+    let words = [&[command, b"k"], items].concat();
+    match host.run(&words) {
+        Reply::Booleans(answers) => answers.into_iter().map(Reply::Boolean).collect(),
+        Reply::Array(replies) => replies,
+        other => panic!("{other:?}"),
+    }
+}
+
+fn compare(layout: Layout, case: &Case, seed: u64) {
+    let config = Config {
+        layout,
+        ..Config::default()
+    };
+    let mut random = Random::new(seed);
+    let (mut many, mut single) = (Host::new(config.clone()), Host::new(config));
+    for host in [&mut many, &mut single] {
+        host.say(case.reserve);
+        host.most_bytes = case.most_bytes;
+    }
+    let mut added = 0;
+    while added < case.adds {
+        let count = 1 + random.below(300);
+        added += count;
+        // Items of all lengths from none on, and some twice in one batch.
+        let items: Vec<String> = (0..count)
+            .map(|_| match random.below(case.range) {
+                0 => String::new(),
+                item => format!("{item}{}", &"............"[..(item % 12) as usize]),
+            })
+            .collect();
+        let items: Vec<&[u8]> = items.iter().map(String::as_bytes).collect();
+        let (add, ask) = if random.one_in(3) {
+            (&b"BF.MEXISTS"[..], &b"BF.EXISTS"[..])
+        } else {
+            (&b"BF.MADD"[..], &b"BF.ADD"[..])
+        };
+        let told = together(&mut many, add, &items);
+        assert_eq!(
+            told,
+            one_by_one(&mut single, ask, &items),
+            "{}",
+            case.reserve
+        );
+    }
+    assert!(many.keys == single.keys, "{}", case.reserve);
+}
+
+#[test]
+fn items_in_a_batch_are_answered_and_kept_as_one_by_one() {
+    let rounds = if soak() { 20 } else { 1 };
+    for seed in 1..=rounds {
+        for case in &CASES {
+            compare(Layout::RedisBloom, case, seed);
+            compare(Layout::Native, case, seed);
+        }
+    }
+}

@@ -1,0 +1,124 @@
+//! The module inside of redis-server. `cargo build --release -p mayhap-module` comes before.
+
+mod alike;
+mod hostile;
+mod transcripts;
+
+/// The same small client as for the server, the same recordings, and the same commands.
+#[path = "../../../mayhap-server/tests/it/client.rs"]
+#[allow(dead_code, reason = "the server's tests use more of it")]
+mod client;
+#[path = "../../../mayhap-command/tests/recorded/mod.rs"]
+mod recorded;
+#[path = "../../../mayhap-command/tests/said/mod.rs"]
+mod said;
+
+use client::Client;
+use std::fs::File;
+use std::io::{Read, Write};
+use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use tempfile::TempDir;
+
+/// A redis-server of its own for a test, with the module.
+struct Engine {
+    process: Child,
+    address: SocketAddr,
+    folder: TempDir,
+}
+
+/// Where cargo has put it.
+fn module() -> PathBuf {
+    let target = option_env!("CARGO_TARGET_DIR").map_or_else(
+        || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target"),
+        PathBuf::from,
+    );
+    let path = target.join("release/libmayhap_module.so");
+    path.canonicalize().unwrap_or_else(|_| {
+        panic!(
+            "{} is missing: run `cargo build --release -p mayhap-module`",
+            path.display()
+        )
+    })
+}
+
+impl Engine {
+    /// Words behind the module's path, and options of redis-server.
+    fn start(words: &[&str], options: &[&str]) -> Self {
+        let folder = tempfile::tempdir().expect("a folder");
+        // Somebody else may take the port before redis-server does.
+        for _ in 0..20 {
+            let free = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a port");
+            let address = free.local_addr().expect("a port");
+            drop(free);
+            let log = File::create(folder.path().join("log")).expect("a file");
+            let mut process = Command::new("redis-server")
+                .args(["--port", &address.port().to_string(), "--dir"])
+                .arg(folder.path())
+                .args(["--save", "", "--loadmodule"])
+                .arg(module())
+                .args(words)
+                .args(options)
+                .stdout(Stdio::from(log))
+                .spawn()
+                .expect("redis-server is installed: `apt-get install redis-server`");
+            loop {
+                if answers(address) {
+                    return Self {
+                        process,
+                        address,
+                        folder,
+                    };
+                }
+                if process.try_wait().expect("a process").is_some() {
+                    break;
+                }
+            }
+        }
+        panic!("redis-server does not start: {}", log_of(folder.path()));
+    }
+
+    fn client(&self) -> Client {
+        Client::to(self.address)
+    }
+
+    /// A field of `INFO`.
+    fn info(&self, name: &str) -> u64 {
+        let told = self.client().ask("INFO everything");
+        let mut lines = told.lines();
+        let value = lines.find_map(|line| line.strip_prefix(name)?.strip_prefix(':'));
+        value
+            .and_then(|value| value.parse().ok())
+            .unwrap_or_else(|| panic!("no {name} in {told}"))
+    }
+
+    /// It still answers, and has found nothing wrong with itself.
+    #[track_caller]
+    fn expect_health(&self) {
+        self.client().expect("PING", "+PONG\r\n");
+        let log = log_of(self.folder.path());
+        assert!(!log.contains("panicked"), "{log}");
+    }
+}
+
+/// Whether somebody answers there: a socket alone is there before the module is.
+fn answers(address: SocketAddr) -> bool {
+    let Ok(mut stream) = TcpStream::connect(address) else {
+        return false;
+    };
+    let mut reply = [0; 7];
+    let asked = stream.write_all(b"PING\r\n");
+    asked.and_then(|()| stream.read_exact(&mut reply)).is_ok() && reply == *b"+PONG\r\n"
+}
+
+fn log_of(folder: &Path) -> String {
+    std::fs::read_to_string(folder.join("log")).unwrap_or_default()
+}
+
+impl Drop for Engine {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
