@@ -198,12 +198,21 @@ class Engine:
                 held.update({(base, key): dump for key, dump in zip(keys, pipeline.execute())})
         return held
 
+    def save(self):
+        """An RDB file now; the engine refuses while it makes another, for a replica say."""
+        until("it is saved", lambda: self.run("SAVE") == b"OK")
+
     def rewrite_log(self):
         """BGREWRITEAOF, to its end."""
+
+        def is_quiet():
+            told = self.redis.info("persistence")
+            return not (told["aof_rewrite_in_progress"] or told["aof_rewrite_scheduled"] or told["rdb_bgsave_in_progress"])
+
+        until("no other file is made", is_quiet)
         before = self.redis.info("stats")["total_forks"]
         self.redis.bgrewriteaof()
-        until("the rewrite begins", lambda: self.redis.info("stats")["total_forks"] > before)
-        until("the rewrite ends", lambda: not self.redis.info("persistence")["aof_rewrite_in_progress"])
+        until("the rewrite is over", lambda: self.redis.info("stats")["total_forks"] > before and is_quiet())
         assert self.redis.info("persistence")["aof_last_bgrewrite_status"] == "ok", self.log()
 
 

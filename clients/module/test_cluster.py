@@ -119,7 +119,7 @@ class InCluster(unittest.TestCase):
                 expected = cluster.dumps()
                 self.assertEqual(len(expected), KEYS + 24)
                 for node in cluster.nodes:
-                    node.redis.save()
+                    node.save()
                 for node in cluster.nodes:
                     node.stop()
                 for node in cluster.nodes:

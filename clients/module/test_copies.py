@@ -43,7 +43,7 @@ class Pair(unittest.TestCase):
             engine.rewrite_log()
             engine.restart()
             same(self, expected, engine.dumps(), f"the rewritten append-only file of {what}")
-            engine.redis.save()
+            engine.save()
             engine.restart("appendonly no", how="NOSAVE")
             same(self, expected, engine.dumps(), f"the RDB file of {what}")
 

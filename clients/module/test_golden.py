@@ -60,7 +60,7 @@ class Golden(unittest.TestCase):
             engine.rewrite_log()
             engine.restart()
             self.check(engine, f"rewritten append-only file, preamble {preamble}")
-        engine.redis.save()
+        engine.save()
         engine.restart("appendonly no")
         self.check(engine, "RDB file")
         replica = Engine(arguments="layout native max-filter-bytes 100")

@@ -129,7 +129,7 @@ class Keys(Alone):
     def test_debug_reload_and_digest(self):
         run = self.engine.run
         keys = self.fill()
-        run("SAVE")
+        self.engine.save()
         before, digest = self.engine.dumps(), run("DEBUG", "DIGEST")
         self.assertEqual(run("DEBUG", "RELOAD"), b"OK")
         same(self, before, self.engine.dumps(), "DEBUG RELOAD")
