@@ -59,12 +59,12 @@ fn add(key: &[u8], slot: &mut Slot, item: &[u8], context: &Context<'_>) -> Outco
     let added = filter.add(item, context);
     let reply = match added {
         Ok(added) => Reply::Boolean(added),
-        Err(Full::Table { .. }) => FULL,
+        // Nothing was changed, and a replica that answers its primary with an error has its log full of alarms.
+        Err(Full::Table { .. }) => return Outcome::instead(FULL, made.into_iter().collect()),
         Err(_) => return Outcome::instead(CANNOT_GROW, made.into_iter().collect()),
     };
-    let is_changed = added == Ok(true) || filter.is_renewed();
     match made {
-        None if !is_changed => Outcome::told(reply),
+        None if added == Ok(false) && !filter.is_renewed() => Outcome::unchanged(reply),
         None => Outcome::done(reply),
         Some(made) => Outcome::instead(reply, vec![made, words("BF.ADD", key, &[item])]),
     }
@@ -82,16 +82,20 @@ fn add_all(
         Err(reply) => return Outcome::told(reply),
     };
     let added = filter.add_each(items, context);
-    // Most of what is sent again and again is in: nothing to log, nothing to wait for.
-    if made.is_none() && !added.answers.contains(&true) && !filter.is_renewed() {
-        return Outcome::told(added.into_reply());
+    if made.is_none() && added.without_memory.is_empty() && !added.is_full {
+        // Most of what is sent again and again is in.
+        let is_changed = added.answers.contains(&true) || filter.is_renewed();
+        let outcome = if is_changed {
+            Outcome::done
+        } else {
+            Outcome::unchanged
+        };
+        return outcome(added.into_reply());
     }
-    if made.is_none() && added.without_memory.is_empty() {
-        return Outcome::done(added.into_reply());
-    }
-    // Where there is more memory, what was refused for want of it would go in.
+    // Where there is more memory, what was refused for want of it would go in; and what found the filter full is an error again.
     let is_accepted = |at: &usize| added.without_memory.binary_search(at).is_err();
-    let accepted = (0..items.len()).filter(is_accepted).map(|at| items[at]);
+    let looked_at = 0..added.answers.len();
+    let accepted = looked_at.filter(is_accepted).map(|at| items[at]);
     let accepted: Vec<&[u8]> = accepted.collect();
     let mut commands: Vec<Words> = made.into_iter().collect();
     if !accepted.is_empty() {
