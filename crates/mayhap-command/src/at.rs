@@ -34,7 +34,7 @@ impl Outcome {
             return self;
         }
         let passed_on = match self.passed_on {
-            PassedOn::Nothing => PassedOn::Nothing,
+            unchanged @ (PassedOn::Nothing | PassedOn::Unchanged) => unchanged,
             PassedOn::AsItCame => {
                 let words = words.iter().map(|word| word.to_vec());
                 PassedOn::Instead(vec![at(now, words.collect())])

@@ -114,7 +114,7 @@ impl<'a> Deed<'a> {
                     Ok(removed) => {
                         let one = u64::from(removed);
                         counting.items = counting.items.saturating_sub(one);
-                        Outcome::done(Reply::Boolean(removed))
+                        Outcome::changed(removed)
                     }
                     Err(_) => Outcome::told(Reply::error(
                         "ERR a counter of this item is full, so that it cannot be removed",

@@ -85,6 +85,8 @@ pub struct Outcome {
 pub enum PassedOn {
     /// It changed nothing.
     Nothing,
+    /// It changed nothing, but its answer relies on what was changed before: whoever waits for that waits for this.
+    Unchanged,
     /// The command.
     AsItCame,
     /// Others in its place, in this order.
@@ -97,6 +99,24 @@ impl Outcome {
         Self {
             reply,
             passed_on: PassedOn::Nothing,
+        }
+    }
+
+    /// What was to be done has been done before.
+    pub(crate) fn unchanged(reply: Reply) -> Self {
+        Self {
+            reply,
+            passed_on: PassedOn::Unchanged,
+        }
+    }
+
+    /// The answer is whether it changed anything.
+    pub(crate) fn changed(is_changed: bool) -> Self {
+        let reply = Reply::Boolean(is_changed);
+        if is_changed {
+            Self::done(reply)
+        } else {
+            Self::unchanged(reply)
         }
     }
 

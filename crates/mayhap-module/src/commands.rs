@@ -108,6 +108,8 @@ fn alter(
 fn pass_on(call: &Call<'_>, key: &[u8], event: &str, outcome: &Outcome) {
     match &outcome.passed_on {
         PassedOn::Nothing => return,
+        // Who asks with WAIT whether replicas have an item that was in already waits for it with this.
+        PassedOn::Unchanged => return call.replicate_as_it_came(),
         PassedOn::AsItCame => call.replicate_as_it_came(),
         PassedOn::Instead(commands) => {
             for words in commands {
@@ -116,8 +118,5 @@ fn pass_on(call: &Call<'_>, key: &[u8], event: &str, outcome: &Outcome) {
         }
     }
     call.signal_changed(key);
-    // As with the engine's own commands, nobody is told of what was there already.
-    if outcome.reply != Reply::Boolean(false) {
-        call.notify(key, event);
-    }
+    call.notify(key, event);
 }

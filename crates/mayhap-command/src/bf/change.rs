@@ -63,9 +63,8 @@ fn add(key: &[u8], slot: &mut Slot, item: &[u8], context: &Context<'_>) -> Outco
         Err(Full::Table { .. }) => return Outcome::instead(FULL, made.into_iter().collect()),
         Err(_) => return Outcome::instead(CANNOT_GROW, made.into_iter().collect()),
     };
-    let is_changed = added == Ok(true) || filter.is_renewed();
     match made {
-        None if !is_changed => Outcome::told(reply),
+        None if added == Ok(false) && !filter.is_renewed() => Outcome::unchanged(reply),
         None => Outcome::done(reply),
         Some(made) => Outcome::instead(reply, vec![made, words("BF.ADD", key, &[item])]),
     }
@@ -83,12 +82,15 @@ fn add_all(
         Err(reply) => return Outcome::told(reply),
     };
     let added = filter.add_each(items, context);
-    // Most of what is sent again and again is in: nothing to log, nothing to wait for.
-    if made.is_none() && !added.answers.contains(&true) && !filter.is_renewed() {
-        return Outcome::told(added.into_reply());
-    }
     if made.is_none() && added.without_memory.is_empty() && !added.is_full {
-        return Outcome::done(added.into_reply());
+        // Most of what is sent again and again is in.
+        let is_changed = added.answers.contains(&true) || filter.is_renewed();
+        let outcome = if is_changed {
+            Outcome::done
+        } else {
+            Outcome::unchanged
+        };
+        return outcome(added.into_reply());
     }
     // Where there is more memory, what was refused for want of it would go in; and what found the filter full is an error again.
     let is_accepted = |at: &usize| added.without_memory.binary_search(at).is_err();

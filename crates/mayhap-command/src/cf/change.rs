@@ -19,7 +19,7 @@ impl Deed<'_> {
                 if_absent,
             } => add_all(key, slot, items, *making, *if_absent, context),
             Self::Remove(item) => match slot {
-                Slot::Cuckoo(filter) => Outcome::done(Reply::Boolean(filter.remove(item))),
+                Slot::Cuckoo(filter) => Outcome::changed(filter.remove(item)),
                 _ => Outcome::told(Reply::error("Not found")),
             },
             Self::Compact => match slot {
@@ -94,18 +94,18 @@ fn add(
     };
     let mut commands: Vec<Words> = made.into_iter().collect();
     let added = match filter.add(item, if_absent, context) {
-        Ok(added) => Reply::Boolean(added),
+        Ok(added) => added,
         Err(Full::Memory { .. }) => {
             return Outcome::instead(Reply::error("ERR Insufficient memory"), commands);
         }
         Err(_) => return Outcome::instead(Reply::error("Filter is full"), commands),
     };
     if commands.is_empty() {
-        return Outcome::done(added);
+        return Outcome::changed(added);
     }
     let name = if if_absent { "CF.ADDNX" } else { "CF.ADD" };
     commands.push(words(name, key, &[item]));
-    Outcome::instead(added, commands)
+    Outcome::instead(Reply::Boolean(added), commands)
 }
 
 fn add_all(

@@ -61,7 +61,7 @@ impl Host {
                     outcome = outcome.with_time(words, &slot, self.now);
                 }
                 match outcome.passed_on {
-                    PassedOn::Nothing => {}
+                    PassedOn::Nothing | PassedOn::Unchanged => {}
                     PassedOn::AsItCame => self.note(words),
                     PassedOn::Instead(commands) => {
                         self.log

@@ -1,6 +1,7 @@
 //! Many items at once are the same as one by one: every answer and every bit.
 
-use crate::host::{Host, Random, soak};
+use crate::host::Host;
+use crate::said::{Random, soak};
 use mayhap_command::{Config, Layout, Reply};
 
 /// The filter of the test, how many different items there are, how many are added, and what a filter may take.

@@ -86,7 +86,7 @@ fn apply(
         Value::Filter(slot) => change.apply(slot, sources, context),
         Value::Text(_) => change.apply(&mut Slot::Other, sources, context),
     };
-    if outcome.passed_on != PassedOn::Nothing {
+    if !matches!(outcome.passed_on, PassedOn::Nothing | PassedOn::Unchanged) {
         body.touch();
     }
     outcome
@@ -180,7 +180,7 @@ fn make_or_change(
 fn pass_on(call: &mut Call<'_>, outcome: &Outcome) -> Done {
     match &outcome.passed_on {
         // Who is told that an item is in relies on it, and the change that put it in may be another's that is not safe yet.
-        PassedOn::Nothing if !outcome.reply.is_error() => {
+        PassedOn::Unchanged => {
             call.session.waits_for(call.engine.journal.last_lsn());
         }
         PassedOn::Nothing => {}
