@@ -4,6 +4,7 @@ use mayhap::SipKey;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind, Write};
 use std::path::Path;
+use std::time::{SystemTime, UNIX_EPOCH};
 
 /// The key in the bytes of such a file; none when they are something else.
 pub fn parse_key(bytes: &[u8]) -> Option<SipKey> {
@@ -60,9 +61,12 @@ pub fn read_or_make_key(path: impl AsRef<Path>, new: [u8; 16]) -> Result<SipKey,
 }
 
 fn make(path: &Path, key: SipKey) -> io::Result<()> {
-    let temporary = path.with_extension(format!("{}.tmp", std::process::id()));
-    // Somebody may have been stopped in the middle.
-    let _ = fs::remove_file(&temporary);
+    // Two containers may have the same number for their processes.
+    let now = SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .unwrap_or_default();
+    let name = format!("{}-{}.tmp", std::process::id(), now.as_nanos());
+    let temporary = path.with_extension(name);
     write_key(&temporary, key)?;
     // A link, unlike a new name, does not replace what another has made.
     let linked = fs::hard_link(&temporary, path);

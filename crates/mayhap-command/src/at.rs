@@ -34,14 +34,30 @@ impl Outcome {
             return self;
         }
         let passed_on = match self.passed_on {
-            unchanged @ (PassedOn::Nothing | PassedOn::Unchanged) => unchanged,
             PassedOn::AsItCame => {
                 let words = words.iter().map(|word| word.to_vec());
                 PassedOn::Instead(vec![at(now, words.collect())])
             }
-            PassedOn::Instead(commands) => {
-                PassedOn::Instead(commands.into_iter().map(|words| at(now, words)).collect())
+            passed_on => passed_on,
+        };
+        Self { passed_on, ..self }.replaced_at(slot, now)
+    }
+
+    /// Other commands that are passed on in place of one have its time.
+    pub(crate) fn replaced_at(self, slot: &Slot, time: Timestamp) -> Self {
+        let passed_on = match self.passed_on {
+            PassedOn::Instead(commands) if slot.is_timed() => {
+                let is_timed = |words: &Words| words.first().is_some_and(|name| is(name, NAME));
+                let timed = commands.into_iter().map(|words| {
+                    if is_timed(&words) {
+                        words
+                    } else {
+                        at(time, words)
+                    }
+                });
+                PassedOn::Instead(timed.collect())
             }
+            passed_on => passed_on,
         };
         Self { passed_on, ..self }
     }

@@ -269,7 +269,14 @@ impl<'a> Change<'a> {
     /// Applies the command to what its key holds, and for a merge what [`sources`](Self::sources) hold, in that order.
     pub fn apply(&self, slot: &mut Slot, sources: &[&Slot], context: &Context<'_>) -> Outcome {
         let now = self.at.unwrap_or(context.now);
-        let context = &Context { now, ..*context };
+        let outcome = self.apply_at(slot, sources, &Context { now, ..*context });
+        match self.at {
+            None => outcome,
+            Some(time) => outcome.replaced_at(slot, time),
+        }
+    }
+
+    fn apply_at(&self, slot: &mut Slot, sources: &[&Slot], context: &Context<'_>) -> Outcome {
         match &self.deed {
             Deed::Bloom(deed) => deed.apply(self.key, slot, context),
             Deed::Cuckoo(deed) => deed.apply(self.key, slot, context),

@@ -174,7 +174,7 @@ impl Slot {
                 chunks("BF.LOADCHUNK", filter.header(), &|at| filter.scan(at));
             }
             LaidOut::Cuckoo(filter) => {
-                chunks("CF.LOADCHUNK", filter.header(), &|at| filter.scan(at));
+                chunks("CF.LOADCHUNK", filter.header(), &|at| filter.piece(at));
             }
             LaidOut::Bloom(_) | LaidOut::Native => give("MAYHAP.LOAD", &[key, &self.encode()]),
         }

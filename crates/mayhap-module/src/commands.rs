@@ -1,6 +1,6 @@
 //! A command, from its words to what the engine replies and passes on.
 
-use crate::ffi::{Call, Held, Key, Origin, memory_left};
+use crate::ffi::{Call, Held, Key, Origin, can_take, memory_left};
 use crate::host::Host;
 use mayhap_command::{Ask, Change, Command, Context, Outcome, PassedOn, Reply, Slot, find};
 
@@ -21,25 +21,42 @@ pub(crate) fn run(call: &Call<'_>, host: &Host) {
         Origin::Client
     };
     let is_replaying = origin == Origin::AcceptedBefore;
-    host.with_config(is_replaying, |config| {
-        let context = Context {
-            config,
-            now: Call::now(),
-            secret: host.secret,
-            most_bytes: u64::MAX,
-        };
-        match Command::parse(call.words(), config) {
-            Err(reply) => call.reply(&reply),
-            Ok(Command::Ask(ask)) => call.reply(&answer(call, &ask, &context)),
-            // The engine asks this itself, but of a command that calls itself one that reads.
-            Ok(Command::Change(_)) if origin == Origin::ClientOfReplica => call.reply(&READ_ONLY),
-            Ok(Command::Change(change)) => {
-                let outcome = alter(call, &change, is_replaying, &context);
-                pass_on(call, change.key(), found.name, &outcome);
-                call.reply(&outcome.reply);
-            }
+    let settings = host.settings();
+    let config = if is_replaying {
+        &settings.replaying
+    } else {
+        &settings.config
+    };
+    let context = Context {
+        config,
+        now: Call::now(),
+        secret: host.secret,
+        most_bytes: u64::MAX,
+    };
+    match Command::parse(call.words(), config) {
+        Err(reply) => call.reply(&reply),
+        Ok(Command::Ask(ask)) => call.reply(&answer(call, &ask, &context)),
+        // The engine asks this itself, but of a command that calls itself one that reads.
+        Ok(Command::Change(_)) if origin == Origin::ClientOfReplica => call.reply(&READ_ONLY),
+        Ok(Command::Change(change)) => {
+            let outcome = alter(call, &change, is_replaying, &context);
+            pass_on(
+                call,
+                change.key(),
+                event(call.words(), found.name),
+                &outcome,
+            );
+            call.reply(&outcome.reply);
         }
-    });
+    }
+}
+
+/// The name of what was done, whenever that was.
+fn event<'n>(words: &[&[u8]], name: &'n str) -> &'n str {
+    let inner = words.get(2).filter(|_| name == "mayhap.at");
+    inner
+        .and_then(|name| find(name))
+        .map_or(name, |found| found.name)
 }
 
 fn answer(call: &Call<'_>, ask: &Ask<'_>, context: &Context<'_>) -> Reply {
@@ -61,11 +78,7 @@ fn alter(
     is_replaying: bool,
     context: &Context<'_>,
 ) -> Outcome {
-    let sources: Vec<Key<'_>> = change
-        .sources()
-        .iter()
-        .map(|source| call.open(source, false))
-        .collect();
+    let sources = call.open_all(change.sources());
     let sources: Vec<&Slot> = sources.iter().map(slot_of).collect();
     let mut key = call.open(change.key(), true);
     // What a primary has accepted is accepted.
@@ -86,11 +99,20 @@ fn alter(
             (slot, Some((name, bytes)))
         }
     };
+    // A union is made beside, and its image twice: ours, and the engine's for its replicas.
+    let left = if sources.is_empty() { left } else { left / 3 };
     let most_bytes = left.saturating_add(held.map_or(0, |(_, bytes)| bytes));
     let context = Context {
         most_bytes,
         ..*context
     };
+    let largest = sources.iter().map(|source| source.size_bytes()).max();
+    if !can_take(largest.unwrap_or(0).saturating_mul(3)) {
+        return Outcome {
+            reply: Reply::error("ERR Insufficient memory to create filter"),
+            passed_on: PassedOn::Nothing,
+        };
+    }
     let outcome = change.apply(slot, &sources, &context);
     let outcome = outcome.with_time(call.words(), slot, context.now);
     // The engine knows a value by its type: another one has to be told.

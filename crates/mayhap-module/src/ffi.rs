@@ -127,6 +127,18 @@ impl<'a> Call<'a> {
         Key { raw, _call: self }
     }
 
+    /// Opens keys to be read, which are words in this order.
+    pub(crate) fn open_all(&'a self, keys: &[&[u8]]) -> Vec<Key<'a>> {
+        let mut strings = self.words.iter().zip(self.strings);
+        let open = |key: &&[u8]| {
+            let (_, string) = strings.find(|(word, _)| std::ptr::eq(**word, *key))?;
+            // SAFETY: context and string are those of the command that runs.
+            let raw = unsafe { (api().open_key)(self.ctx, *string, READ) };
+            Some(Key { raw, _call: self })
+        };
+        keys.iter().map_while(open).collect()
+    }
+
     /// Passes the command on to replicas and the append-only file.
     pub(crate) fn replicate_as_it_came(&self) {
         // SAFETY: the context is that of the command that runs.
@@ -307,6 +319,24 @@ pub(crate) fn memory_left() -> u64 {
     // SAFETY: it takes nothing.
     let used = f64::from(unsafe { (api().used_memory_ratio)() });
     (most as f64 * (1.0 - used).max(0.0)) as u64
+}
+
+/// Whether so much memory is to be had at all. Rust ends the process when a copy of something does not find its memory.
+pub(crate) fn can_take(bytes: u64) -> bool {
+    let Ok(bytes) = usize::try_from(bytes) else {
+        return false;
+    };
+    if bytes == 0 {
+        return true;
+    }
+    // SAFETY: any size may be asked for, and what was given is given back. It is not touched.
+    unsafe {
+        let probe = (api().try_alloc)(bytes);
+        if !probe.is_null() {
+            (api().free)(probe);
+        }
+        !probe.is_null()
+    }
 }
 
 /// Text for C: up to its first zero byte, which none of ours has.

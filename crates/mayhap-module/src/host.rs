@@ -3,7 +3,7 @@
 use mayhap::SipKey;
 use mayhap_command::{Config, NAMES};
 use std::path::PathBuf;
-use std::sync::{PoisonError, RwLock};
+use std::sync::{Arc, PoisonError, RwLock};
 
 /// Where the secret is, in the engine's folder, unless `secret-file` says another place.
 const SECRET: &str = "mayhap-secret.key";
@@ -15,14 +15,14 @@ const OLD_NAMES: [(&str, &str); 2] = [
 ];
 
 pub(crate) struct Host {
-    settings: RwLock<Settings>,
+    settings: RwLock<Arc<Settings>>,
     pub(crate) secret: SipKey,
 }
 
-struct Settings {
-    config: Config,
+pub(crate) struct Settings {
+    pub(crate) config: Config,
     /// The same for commands that were accepted elsewhere.
-    replaying: Config,
+    pub(crate) replaying: Config,
 }
 
 impl Settings {
@@ -68,32 +68,33 @@ impl Host {
             Some(path) => (mayhap_codec::read_key(path)?, None),
             None => secret_of_folder()?,
         };
-        let settings = RwLock::new(Settings::new(config));
+        let settings = RwLock::new(Arc::new(Settings::new(config)));
         Ok((Self { settings, secret }, remark))
     }
 
-    /// Calls `with` with the settings; those for commands that were accepted elsewhere when `is_replaying`.
-    pub(crate) fn with_config<T>(&self, is_replaying: bool, with: impl FnOnce(&Config) -> T) -> T {
+    /// The settings as they are now. Nothing is locked while they are used: what a command sets off may change them.
+    pub(crate) fn settings(&self) -> Arc<Settings> {
         let settings = self.settings.read().unwrap_or_else(PoisonError::into_inner);
-        with(if is_replaying {
-            &settings.replaying
-        } else {
-            &settings.config
-        })
+        Arc::clone(&settings)
     }
 
     /// The engine sets all settings now, one after the other, those from its configuration and as the rest what was said behind the
     /// module's path. Each is checked against those before it, which must not be mixed with what will be overwritten.
     pub(crate) fn begin_anew(&self) {
+        self.put(Config::default());
+    }
+
+    fn put(&self, config: Config) {
+        let new = Arc::new(Settings::new(config));
         *self
             .settings
             .write()
-            .unwrap_or_else(PoisonError::into_inner) = Settings::new(Config::default());
+            .unwrap_or_else(PoisonError::into_inner) = new;
     }
 
     /// The value of a setting.
     pub(crate) fn get(&self, name: &str) -> Option<String> {
-        self.with_config(false, |config| config.get(name))
+        self.settings().config.get(name)
     }
 
     /// Changes a setting.
@@ -101,13 +102,9 @@ impl Host {
     /// # Errors
     /// What is wrong with the value.
     pub(crate) fn set(&self, name: &str, value: &[u8]) -> Result<(), String> {
-        let mut settings = self
-            .settings
-            .write()
-            .unwrap_or_else(PoisonError::into_inner);
-        let mut config = settings.config.clone();
+        let mut config = self.settings().config.clone();
         config.set(name, value)?;
-        *settings = Settings::new(config);
+        self.put(config);
         Ok(())
     }
 }

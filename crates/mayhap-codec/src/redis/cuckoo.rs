@@ -171,6 +171,11 @@ impl Cuckoo {
         if self.filter.estimated_keys() == 0 {
             return None;
         }
+        self.piece(position)
+    }
+
+    /// The same of any filter: one that says that it has no keys may have some, if chunks were loaded into an empty one.
+    pub fn piece(&self, position: i64) -> Option<(i64, Vec<u8>)> {
         if position == 0 {
             return Some((1, self.header()));
         }

@@ -10,7 +10,7 @@ macro_rules! opaque {
     ($($name:ident),*) => { $(#[repr(C)] pub(crate) struct $name { _private: [u8; 0] })* };
 }
 opaque!(
-    Ctx, RawString, RawKey, RawType, RawCommand, Io, Digest, InfoCtx, DefragCtx, CallReply
+    Ctx, RawString, RawKey, RawType, RawCommand, Io, Digest, InfoCtx, DefragCtx, ServerInfo
 );
 
 pub(super) type OnCommand = unsafe extern "C" fn(*mut Ctx, *mut *mut RawString, c_int) -> c_int;
@@ -107,10 +107,9 @@ api! {
         context_flags = c"RedisModule_GetContextFlags": fn(*mut Ctx) -> c_int;
         milliseconds = c"RedisModule_Milliseconds": fn() -> c_longlong;
 
-        call = c"RedisModule_Call": fn(*mut Ctx, *const c_char, *const c_char; ...) -> *mut CallReply;
-        call_element = c"RedisModule_CallReplyArrayElement": fn(*mut CallReply, usize) -> *mut CallReply;
-        call_bytes = c"RedisModule_CallReplyStringPtr": fn(*mut CallReply, *mut usize) -> *const c_char;
-        free_call = c"RedisModule_FreeCallReply": fn(*mut CallReply);
+        server_info = c"RedisModule_GetServerInfo": fn(*mut Ctx, *const c_char) -> *mut ServerInfo;
+        server_info_field = c"RedisModule_ServerInfoGetFieldC": fn(*mut ServerInfo, *const c_char) -> *const c_char;
+        free_server_info = c"RedisModule_FreeServerInfo": fn(*mut Ctx, *mut ServerInfo);
 
         reply_integer = c"RedisModule_ReplyWithLongLong": fn(*mut Ctx, c_longlong) -> c_int;
         reply_boolean = c"RedisModule_ReplyWithBool": fn(*mut Ctx, c_int) -> c_int;
@@ -223,6 +222,7 @@ pub(super) const FLAG_REPLICA: c_int = 1 << 3;
 pub(super) const FLAG_READ_ONLY: c_int = 1 << 4;
 pub(super) const FLAG_REPLICATED: c_int = 1 << 12;
 pub(super) const FLAG_LOADING: c_int = 1 << 13;
+pub(super) const FLAG_CHILD: c_int = 1 << 20;
 pub(super) const FLAG_RESP3: c_int = 1 << 22;
 pub(super) const HANDLES_IO_ERRORS: c_int = 1 << 0;
 pub(super) const SIGNALS_CHANGES_ITSELF: c_int = 1 << 1;

@@ -9,22 +9,38 @@ use mayhap_codec::{DecodeError, Format, Problem};
 use std::ops::Deref;
 
 /// Fields of a value that the engine saves or loads.
-pub(super) struct Fields(pub(super) *mut Io);
+pub(super) struct Fields {
+    io: *mut Io,
+    /// What strings may still take.
+    left: u64,
+    most: u64,
+}
+
+impl Fields {
+    /// `most_bytes` is what the strings of a value that is loaded may take together.
+    pub(super) fn new(io: *mut Io, most_bytes: u64) -> Self {
+        Self {
+            io,
+            left: most_bytes,
+            most: most_bytes,
+        }
+    }
+}
 
 impl Sink for Fields {
     fn unsigned(&mut self, number: u64) {
         // SAFETY: the engine is saving with this.
-        unsafe { (api().save_unsigned)(self.0, number) }
+        unsafe { (api().save_unsigned)(self.io, number) }
     }
 
     fn double(&mut self, number: f64) {
         // SAFETY: as above.
-        unsafe { (api().save_double)(self.0, number) }
+        unsafe { (api().save_double)(self.io, number) }
     }
 
     fn string(&mut self, bytes: &[u8]) {
         // SAFETY: as above; pointer and length are those of the bytes.
-        unsafe { (api().save_string)(self.0, bytes.as_ptr().cast(), bytes.len()) }
+        unsafe { (api().save_string)(self.io, bytes.as_ptr().cast(), bytes.len()) }
     }
 }
 
@@ -56,7 +72,7 @@ impl Fields {
     /// What was loaded, if it was.
     fn checked<T>(&self, what: &'static str, loaded: T) -> Result<T, DecodeError> {
         // SAFETY: the engine is loading with this.
-        if unsafe { (api().has_io_failed)(self.0) } == 0 {
+        if unsafe { (api().has_io_failed)(self.io) } == 0 {
             return Ok(loaded);
         }
         let (needed, left) = (1, 0);
@@ -79,13 +95,13 @@ impl Source for Fields {
 
     fn unsigned(&mut self, what: &'static str) -> Result<u64, DecodeError> {
         // SAFETY: the engine is loading with this.
-        let number = unsafe { (api().load_unsigned)(self.0) };
+        let number = unsafe { (api().load_unsigned)(self.io) };
         self.checked(what, number)
     }
 
     fn double(&mut self, what: &'static str) -> Result<f64, DecodeError> {
         // SAFETY: as above.
-        let number = unsafe { (api().load_double)(self.0) };
+        let number = unsafe { (api().load_double)(self.io) };
         self.checked(what, number)
     }
 
@@ -93,11 +109,19 @@ impl Source for Fields {
         let mut length = 0;
         // SAFETY: as above; what was loaded is ours, and null when it failed.
         let loaded = unsafe {
-            let start = (api().load_string)(self.0, &raw mut length);
+            let start = (api().load_string)(self.io, &raw mut length);
             (!start.is_null()).then(|| Loaded(slice_of(start, length)))
         };
         let loaded = self.checked(what, loaded)?;
         let (needed, left) = (1, 0);
-        loaded.ok_or_else(|| self.error(Problem::Cut { what, needed, left }))
+        let loaded = loaded.ok_or_else(|| self.error(Problem::Cut { what, needed, left }))?;
+        // The filter is made of it beside, and an engine packs what repeats.
+        self.left = self.left.checked_sub(loaded.len() as u64).ok_or_else(|| {
+            self.error(Problem::TooLarge {
+                bytes: loaded.len() as u64,
+                limit: self.most,
+            })
+        })?;
+        Ok(loaded)
     }
 }

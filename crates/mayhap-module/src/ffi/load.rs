@@ -50,8 +50,13 @@ pub unsafe extern "C" fn RedisModule_OnLoad(
 ) -> c_int {
     // Nothing is allocated before the engine's memory is known.
     // SAFETY: the engine's.
-    let Ok(found) = (unsafe { Api::find(ctx) }) else {
-        return ERR;
+    let found = match unsafe { Api::find(ctx) } {
+        Ok(found) => found,
+        Err(name) => {
+            // There is nothing else to say it with.
+            eprintln!("mayhap: this engine has no {name:?}: take Redis 7.0 or newer, or Valkey");
+            return ERR;
+        }
     };
     if API.set(found).is_err() {
         return ERR;
@@ -94,6 +99,10 @@ fn start(ctx: *mut Ctx, words: &[&[u8]]) -> Result<(), String> {
         }
         (api.set_attributes)(ctx, c"mayhap".as_ptr(), VERSION_NUMBER, API_VERSION);
     }
+    // Caught panics are in the engine's log, where their replies send people.
+    std::panic::set_hook(Box::new(|panic| {
+        log(null_mut(), c"warning", &panic.to_string());
+    }));
     let (host, remark) = Host::new(words)?;
     if let Some(remark) = remark {
         log(ctx, c"warning", &remark);

@@ -12,8 +12,8 @@ struct EngineMemory;
 #[global_allocator]
 static MEMORY: EngineMemory = EngineMemory;
 
-/// What any allocator aligns to.
-const USUAL_ALIGNMENT: usize = 16;
+/// What any allocator aligns to, also for a few bytes.
+const USUAL_ALIGNMENT: usize = 8;
 
 /// Where the true beginning of a block stands.
 ///
@@ -43,9 +43,9 @@ impl EngineMemory {
         if block.is_null() {
             return null_mut();
         }
-        // At least 16 bytes, since the block is aligned to 16 and is so to no more.
+        // Room for a pointer at least, since the block is aligned to as many bytes as one has.
         let skipped = align - block.addr() % align;
-        // SAFETY: between 16 and `align` bytes are skipped, and so many more were taken.
+        // SAFETY: between 8 and `align` bytes are skipped, and so many more were taken.
         unsafe {
             let start = block.add(skipped);
             place_before(start).write(block);

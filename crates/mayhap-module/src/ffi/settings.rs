@@ -4,9 +4,7 @@
 
 use super::api::{Ctx, ERR, Event, InfoCtx, OK, RawString};
 use super::load::VERSION;
-use super::{
-    EVICTS, FILTERS, HOST, MOST_MEMORY, api, bytes_of, c_string, caught, new_string, slice_of,
-};
+use super::{EVICTS, FILTERS, HOST, MOST_MEMORY, api, bytes_of, c_string, caught, new_string};
 use crate::host;
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::ptr::null_mut;
@@ -75,39 +73,21 @@ pub(super) unsafe extern "C" fn on_settings(
     caught((), || read_limits(ctx));
 }
 
-/// Asks the engine what memory it may take.
+/// Asks the engine what memory it may take: by `INFO`, since `CONFIG` may have been renamed.
 pub(super) fn read_limits(ctx: *mut Ctx) {
-    let most = engine_setting(ctx, c"maxmemory").and_then(|most| most.parse().ok());
-    let evicts =
-        engine_setting(ctx, c"maxmemory-policy").is_some_and(|policy| policy != "noeviction");
-    MOST_MEMORY.store(most.unwrap_or(0), Ordering::Relaxed);
-    EVICTS.store(evicts, Ordering::Relaxed);
-}
-
-pub(super) fn engine_setting(ctx: *mut Ctx, name: &CStr) -> Option<String> {
-    // SAFETY: the context is what the engine calls us with; "cc" takes two texts that end with a zero byte.
-    let reply = unsafe {
-        (api().call)(
-            ctx,
-            c"CONFIG".as_ptr(),
-            c"cc".as_ptr(),
-            c"GET".as_ptr(),
-            name.as_ptr(),
-        )
-    };
-    if reply.is_null() {
-        return None;
-    }
-    let mut length = 0;
-    // SAFETY: the reply is ours until it is freed; elements that are not there are null, and their bytes too.
+    // SAFETY: the context is what the engine calls us with; texts end with a zero byte, and fields that are not there are null. The
+    // fields live until the information is freed.
     unsafe {
-        let element = (api().call_element)(reply, 1);
-        let value = (!element.is_null()).then(|| {
-            let start = (api().call_bytes)(element, &raw mut length);
-            String::from_utf8_lossy(slice_of(start, length)).into_owned()
-        });
-        (api().free_call)(reply);
-        value
+        let info = (api().server_info)(ctx, c"memory".as_ptr());
+        let field = |name: &CStr| {
+            let text = (api().server_info_field)(info, name.as_ptr());
+            (!text.is_null()).then(|| CStr::from_ptr(text).to_string_lossy().into_owned())
+        };
+        let most = field(c"maxmemory").and_then(|most| most.parse().ok());
+        let evicts = field(c"maxmemory_policy").is_some_and(|policy| policy != "noeviction");
+        MOST_MEMORY.store(most.unwrap_or(0), Ordering::Relaxed);
+        EVICTS.store(evicts, Ordering::Relaxed);
+        (api().free_server_info)(ctx, info);
     }
 }
 

@@ -2,9 +2,13 @@
 
 #![allow(unsafe_code, reason = "the engine speaks C")]
 
-use super::api::{DefragCtx, Digest, FLAG_LOADING, FLAG_REPLICA, FLAG_REPLICATED, Io, RawString};
+use super::api::{
+    DefragCtx, Digest, FLAG_CHILD, FLAG_LOADING, FLAG_REPLICA, FLAG_REPLICATED, Io, RawString,
+};
 use super::fields::Fields;
-use super::{FILTERS, HOST, Strings, api, bytes_of, c_string, caught, into_value, memory_left};
+use super::{
+    FILTERS, HOST, Strings, api, bytes_of, c_string, can_take, caught, into_value, memory_left,
+};
 use mayhap_codec::redis::dump::TypeId;
 use mayhap_command::{Limits, Slot, TYPES};
 use std::ffi::{c_int, c_void};
@@ -19,7 +23,7 @@ pub(super) unsafe extern "C" fn on_load_value<const NUMBER: usize>(
         let (name, _) = TYPES[NUMBER];
         let id = TypeId::new(name, version.try_into().unwrap_or(u16::MAX));
         let most_bytes = most_bytes_to_load(io);
-        match Slot::load(id, &mut Fields(io), Limits { most_bytes }) {
+        match Slot::load(id, &mut Fields::new(io, most_bytes), Limits { most_bytes }) {
             Ok(slot) => into_value(slot),
             Err(error) => {
                 let text = c_string(error.to_string().as_bytes());
@@ -38,9 +42,9 @@ pub(super) fn most_bytes_to_load(io: *mut Io) -> u64 {
     if flags & (FLAG_LOADING | FLAG_REPLICA | FLAG_REPLICATED) != 0 {
         return u64::MAX;
     }
-    let most = HOST.get().map_or(0, |host| {
-        host.with_config(false, |config| config.most_filter_bytes)
-    });
+    let most = HOST
+        .get()
+        .map_or(0, |host| host.settings().config.most_filter_bytes);
     most.min(memory_left())
 }
 
@@ -52,8 +56,16 @@ unsafe fn slot<'a>(value: *const c_void) -> &'a Slot {
 }
 
 pub(super) unsafe extern "C" fn on_save(io: *mut Io, value: *mut c_void) {
-    // SAFETY: the value is one of ours.
-    caught((), || unsafe { slot(value) }.save(&mut Fields(io)));
+    let saved = caught(false, || {
+        // SAFETY: the value is one of ours.
+        unsafe { slot(value) }.save(&mut Fields::new(io, 0));
+        true
+    });
+    // A value that is cut short makes the whole file unreadable: a child that writes one had better fail.
+    // SAFETY: it takes no context, too.
+    if !saved && unsafe { (api().context_flags)(null_mut()) } & FLAG_CHILD != 0 {
+        std::process::abort();
+    }
 }
 
 pub(super) unsafe extern "C" fn on_rewrite(io: *mut Io, key: *mut RawString, value: *mut c_void) {
@@ -111,14 +123,18 @@ pub(super) unsafe extern "C" fn on_copy(
     caught(null_mut(), || {
         // SAFETY: the value is one of ours.
         let slot = unsafe { slot(value) };
-        if slot.size_bytes() > memory_left() {
+        // SAFETY: it takes no context, too.
+        let flags = unsafe { (api().context_flags)(null_mut()) };
+        let is_accepted = flags & (FLAG_LOADING | FLAG_REPLICA) != 0;
+        let bytes = slot.size_bytes();
+        if !is_accepted && bytes > memory_left() || !can_take(bytes) {
             return null_mut();
         }
         into_value(slot.clone())
     })
 }
 
-/// The fields of a filter may move. Its bits stay: of a size that makes them worth moving they have pages of their own.
+/// The first of the blocks of a filter may move; the others stay. Bits that are worth moving have pages of their own.
 pub(super) unsafe extern "C" fn on_defrag(
     ctx: *mut DefragCtx,
     _key: *mut RawString,

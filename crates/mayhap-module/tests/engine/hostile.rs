@@ -123,7 +123,7 @@ fn damage(random: &mut Random, bytes: &[u8], kept: usize) -> Vec<u8> {
 }
 
 /// The bulk of a reply.
-fn bulk(reply: &[u8]) -> Vec<u8> {
+pub(crate) fn bulk(reply: &[u8]) -> Vec<u8> {
     let start = reply
         .iter()
         .position(|&byte| byte == b'\n')

@@ -2,6 +2,7 @@
 
 mod alike;
 mod hostile;
+mod limits;
 mod transcripts;
 
 /// The same small client as for the server, the same recordings, and the same commands.
@@ -19,6 +20,7 @@ use std::io::{Read, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::time::Duration;
 use tempfile::TempDir;
 
 /// A redis-server of its own for a test, with the module.
@@ -60,6 +62,7 @@ impl Engine {
                 .arg(module())
                 .args(words)
                 .args(options)
+                .stderr(Stdio::from(log.try_clone().expect("a file")))
                 .stdout(Stdio::from(log))
                 .spawn()
                 .expect("redis-server is installed: `apt-get install redis-server`");
@@ -74,6 +77,7 @@ impl Engine {
                 if process.try_wait().expect("a process").is_some() {
                     break;
                 }
+                std::thread::sleep(Duration::from_millis(10));
             }
         }
         panic!("redis-server does not start: {}", log_of(folder.path()));
@@ -98,7 +102,10 @@ impl Engine {
     fn expect_health(&self) {
         self.client().expect("PING", "+PONG\r\n");
         let log = log_of(self.folder.path());
-        assert!(!log.contains("panicked"), "{log}");
+        assert!(
+            !log.contains("panicked") && !log.contains("crashed"),
+            "{log}"
+        );
     }
 }
 

@@ -228,6 +228,9 @@ impl ClassicCuckoo {
     fn empty_out(&mut self, number: usize) -> bool {
         let size = self.bucket_size();
         let (older, newer) = self.tables.split_at_mut(number);
+        // Full ones are left aside: of very many that are, each slot would ask each of them in vain.
+        let has_room = |table: &&mut Vec<u8>| table.contains(&0);
+        let mut older: Vec<&mut Vec<u8>> = older.iter_mut().filter(has_room).collect();
         let mut emptied = true;
         for (at, slot) in newer[0].iter_mut().enumerate() {
             if *slot == 0 {
