@@ -51,7 +51,14 @@ class Cluster:
             lines = {tuple(sorted(self.owners(node).items())) for node in self.alive()}
             return len(lines) == 1
 
-        until("the cluster is whole", is_so)
+        try:
+            until("the cluster is whole", is_so)
+        except AssertionError as failure:
+            raise AssertionError(f"{failure}\n{self.describe()}") from failure
+
+    def describe(self):
+        """What each node sees, for a failure."""
+        return "\n".join(f"{node.port}:\n{node.run('CLUSTER', 'NODES').decode()}" for node in self.alive())
 
     def owners(self, node):
         """Which node has which slots, as a node sees it."""

@@ -50,7 +50,7 @@ class Background:
         self.is_over.set()
         self.thread.join()
         if self.failure:
-            raise self.failure
+            raise AssertionError(self.writer.cluster.describe()) from self.failure
 
     def goes_on(self, count):
         """Waits until so many more writes are acknowledged."""
