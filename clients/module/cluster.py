@@ -7,7 +7,7 @@ import redis
 
 from engine import PATIENCE_SECONDS, Engine, until
 
-SETTINGS = ("cluster-enabled yes", "cluster-node-timeout 2000", "cluster-replica-validity-factor 0", "cluster-allow-replica-migration no")
+SETTINGS = ("cluster-enabled yes", "cluster-node-timeout 3000", "cluster-replica-validity-factor 0", "cluster-allow-replica-migration no")
 
 
 class Cluster:
@@ -37,8 +37,8 @@ class Cluster:
     def masters(self):
         return [node for node in self.alive() if node.redis.info("replication")["role"] == "master"]
 
-    def is_whole(self):
-        """Waits until every node that runs knows all slots, and every replica that runs has all."""
+    def is_whole(self, without=None):
+        """Waits until every node that runs knows all slots, none of them at the node `without`, and every replica that runs has all."""
 
         def is_so():
             for node in self.alive():
@@ -48,17 +48,24 @@ class Cluster:
                 told = node.redis.info("replication")
                 if told["role"] == "slave" and told["master_link_status"] != "up":
                     return False
-            lines = {tuple(sorted(self.owners(node).items())) for node in self.alive()}
-            return len(lines) == 1
+            seen = [self.owners(node) for node in self.alive()]
+            return all(owners == seen[0] and without not in owners for owners in seen)
 
-        until("the cluster is whole", is_so)
+        try:
+            until("the cluster is whole", is_so)
+        except AssertionError as failure:
+            raise AssertionError(f"{failure}\n{self.describe()}") from failure
+
+    def describe(self):
+        """What each node sees, for a failure."""
+        return "\n".join(f"{node.port}:\n{node.run('CLUSTER', 'NODES').decode()}" for node in self.alive())
 
     def owners(self, node):
         """Which node has which slots, as a node sees it."""
         owners = {}
         for line in node.run("CLUSTER", "NODES").decode().splitlines():
             words = line.split()
-            if "master" in words[2] and "fail" not in words[2]:
+            if "master" in words[2] and len(words) > 8:
                 owners[words[0]] = " ".join(words[8:])
         return owners
 

@@ -50,7 +50,7 @@ class Background:
         self.is_over.set()
         self.thread.join()
         if self.failure:
-            raise self.failure
+            raise AssertionError(self.writer.cluster.describe()) from self.failure
 
     def goes_on(self, count):
         """Waits until so many more writes are acknowledged."""
@@ -101,7 +101,7 @@ class InCluster(unittest.TestCase):
             with Background(writer) as background:
                 background.goes_on(20)
                 dead.kill()
-                until("another takes over", lambda: not any(identity in cluster.owners(node) for node in cluster.alive()))
+                cluster.is_whole(without=identity)
                 background.goes_on(20)
                 dead.start()
                 until("it comes back", lambda: dead.redis.info("replication")["role"] == "slave")

@@ -134,7 +134,8 @@ class Windows(Pair):
             def is_forgotten():
                 nonlocal number
                 number += 1
-                self.tell(["BF.ADD", layout, f"item-{number}"], [layout])
+                for _ in ("new", "in already"):
+                    self.tell(["BF.ADD", layout, f"item-{number}"], [layout])
                 self.assertEqual(self.primary.run("BF.EXISTS", layout, f"item-{number}"), 1)
                 return not self.primary.run("BF.EXISTS", layout, "first")
 
