@@ -4,10 +4,10 @@
 //!
 //! | the engine | calls |
 //! | --- | --- |
-//! | loads the module | [`host::Host::new`] |
-//! | has a command of ours | [`commands::run`] |
+//! | loads the module | `host::Host::new` |
+//! | has a command of ours | `commands::run` |
 //! | saves, loads, copies or frees a filter | `Slot`, of `mayhap-command` |
-//! | gets or sets `mayhap.*` | [`host::Host::get`], [`host::Host::set`] |
+//! | gets or sets `mayhap.*` | `host::Host::get`, `host::Host::set` |
 
 mod commands;
 mod ffi;
