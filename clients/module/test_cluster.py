@@ -1,12 +1,13 @@
 """The module in a real cluster: nothing that a replica has confirmed is lost by moving slots, by a dead master or by restarts."""
 
+import os
 import threading
 import unittest
 
 import redis
 
 from cluster import SETTINGS, Cluster, Writer
-from engine import same, until
+from engine import IS_VALKEY, same, until
 from spread import Spread
 
 KEYS = 240
@@ -58,6 +59,7 @@ class Background:
         until("writing goes on", lambda: self.failure or self.writer.count() >= before + count)
 
 
+@unittest.skipIf(IS_VALKEY and "MAYHAP_SOAK" not in os.environ, "with Valkey in the long version")
 class InCluster(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
