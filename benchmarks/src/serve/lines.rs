@@ -50,24 +50,30 @@ pub fn table(lines: &[Line]) -> String {
 
 /// A hundred items at a time, beside the same command on a key that is missing. Both hosts are alike and empty.
 ///
-/// What is in already is not passed on, so that new items cost more: they go into a host of their own, with room for those of all
-/// rounds, which hardly ever come twice. Its snapshots do not fall into the time of the others.
+/// What is in already is not passed on, so that new items cost more: they go into a host of their own, into a filter of the same size,
+/// which has room for those of all rounds; they hardly ever come twice. Its snapshots do not fall into the time of the others.
 pub fn against_missing(
     [host, fresh]: [&Host; 2],
     layout: &str,
     (keys, scale, rounds): (u64, u64, usize),
 ) -> Vec<Line> {
     host.fill_filter("f", keys);
-    fresh.ask(&format!("BF.RESERVE f 0.01 {}", 2 * keys));
+    fresh.ask(&format!("BF.RESERVE f 0.01 {keys}"));
     let items = " key:__rand_int__".repeat(100);
-    let load = |line: String, range| Load::new(&line, 16, 50_000 / scale, range);
+    let load = |line: String| Load::new(&line, 16, 50_000 / scale, keys);
+    let new = Load::new(
+        &format!("BF.MADD f{items}"),
+        16,
+        30_000 / scale,
+        1000 * keys,
+    );
     let found = in_turns(
         rounds,
         &[
-            (host, load(format!("BF.MEXISTS none{items}"), keys)),
-            (host, load(format!("BF.MEXISTS f{items}"), keys)),
-            (host, load(format!("BF.MADD f{items}"), keys)),
-            (fresh, load(format!("BF.MADD f{items}"), 1000 * keys)),
+            (host, load(format!("BF.MEXISTS none{items}"))),
+            (host, load(format!("BF.MEXISTS f{items}"))),
+            (host, load(format!("BF.MADD f{items}"))),
+            (fresh, new),
         ],
     );
     let most = if layout == "native" { 2.0 } else { 3.0 };
