@@ -32,8 +32,8 @@ const STORE: &str = "store";
 const MOST_OUTPUT: usize = 768 << 20;
 /// Logs, listeners and the like.
 const OTHER_FILES: u64 = 1024;
-/// A log of less is read again in no time.
-const SNAPSHOT_AFTER: u64 = 64 << 20;
+/// A log of less is read again in a second or two: 13 million items.
+const SNAPSHOT_AFTER: u64 = 256 << 20;
 
 /// A server that runs.
 pub struct Server {
