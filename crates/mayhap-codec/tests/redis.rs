@@ -597,3 +597,36 @@ fn a_value_of_another_module_is_dumped_and_read() {
     assert!(read(&payload[1..], true).is_err());
     assert!(dump::decode(&payload, limits).is_err());
 }
+
+#[test]
+fn layers_of_one_filter_agree_on_the_width_of_hashes() {
+    // An old filter, without the option of 64 bits: its hashes have 32 up to 2^31 bits, and 64 beyond.
+    let header = |exponents: &[u8]| {
+        let mut bytes = 0_u64.to_le_bytes().to_vec();
+        for number in [exponents.len() as u32, 0, 2] {
+            bytes.extend_from_slice(&number.to_le_bytes());
+        }
+        for &n2 in exponents {
+            let bits = 1_u64 << n2;
+            for number in [bits / 8, bits, 0] {
+                bytes.extend_from_slice(&number.to_le_bytes());
+            }
+            bytes.extend_from_slice(&0.01_f64.to_le_bytes());
+            bytes.extend_from_slice(&9.6_f64.to_le_bytes());
+            bytes.extend_from_slice(&7_u32.to_le_bytes());
+            bytes.extend_from_slice(&(bits / 10).to_le_bytes());
+            bytes.push(n2);
+        }
+        bytes
+    };
+    // Memory that is not touched costs nothing.
+    let limits = Limits {
+        most_bytes: 2 << 30,
+    };
+    let read = |exponents: &[u8]| Bloom::from_header(&header(exponents), limits);
+    for same in [&[12][..], &[12, 13], &[32], &[31, 20]] {
+        assert!(read(same).is_ok(), "{same:?}");
+    }
+    let error = read(&[12, 32]).expect_err("two widths");
+    assert!(error.to_string().contains("n2"), "{error}");
+}

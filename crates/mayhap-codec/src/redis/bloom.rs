@@ -10,6 +10,7 @@
 //! | 4 | growth | 8, 8 | error, bits per entry: doubles |
 //! | | | 4, 8, 1 | hashes, capacity, n2 |
 
+use super::fields::Place;
 use super::layer::{Layer, Shape};
 use super::{ChunkError, MOST_CHUNK, text};
 use crate::cursor::Cursor;
@@ -213,6 +214,9 @@ impl Bloom {
             if size_bytes > most_bytes {
                 return Err(PlanError::OutOfMemory { size_bytes });
             }
+            if shape.scheme(self.options) != newest.scheme(self.options) {
+                return Err(PlanError::OutOfMemory { size_bytes });
+            }
             Layer::empty(shape, 0, self.options)
         });
         let no_memory = |error| Full::Memory {
@@ -392,14 +396,24 @@ impl Bloom {
         })
     }
 
-    /// The parts that other encodings put together.
-    pub(super) fn from_parts(items: u64, options: u32, growth: u32, layers: Vec<Layer>) -> Self {
-        Self {
+    /// The parts that encodings put together. A key is hashed once for all layers: they must agree on how.
+    pub(super) fn from_parts(
+        at: &impl Place,
+        (items, options, growth): (u64, u32, u32),
+        layers: Vec<Layer>,
+    ) -> Result<Self, DecodeError> {
+        let is_other =
+            |pair: &[Layer]| pair[0].shape.scheme(options) != pair[1].shape.scheme(options);
+        if let Some(pair) = layers.windows(2).find(|pair| is_other(pair)) {
+            let n2 = i128::from(pair[1].shape.n2);
+            return Err(at.value("n2", n2, "above 31 in all layers, or in none"));
+        }
+        Ok(Self {
             items,
             options,
             growth,
             layers,
-        }
+        })
     }
 
     /// Items, options, growth and layers.
@@ -512,11 +526,6 @@ impl Header {
         let layers = layers
             .collect::<Result<_, _>>()
             .map_err(|error| at.error(Problem::Plan(error)))?;
-        Ok(Bloom::from_parts(
-            self.items,
-            self.options,
-            self.growth,
-            layers,
-        ))
+        Bloom::from_parts(at, (self.items, self.options, self.growth), layers)
     }
 }

@@ -161,7 +161,7 @@ fn read_bloom(at: &mut impl Source, version: u64) -> Result<Bloom, DecodeError> 
     for _ in 0..count {
         layers.push(read_layer(at, version, options)?);
     }
-    Ok(Bloom::from_parts(items, options, growth, layers))
+    Bloom::from_parts(at, (items, options, growth), layers)
 }
 
 fn read_layer(at: &mut impl Source, version: u64, options: u32) -> Result<Layer, DecodeError> {

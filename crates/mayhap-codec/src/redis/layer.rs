@@ -104,6 +104,15 @@ impl Shape {
         Ok(())
     }
 
+    /// Old filters have hashes of 32 bits, as far as these reach.
+    pub(super) fn scheme(&self, options: u32) -> Scheme {
+        if options & OPTION_64_BIT != 0 || self.n2 > 31 {
+            Scheme::RedisBloom
+        } else {
+            Scheme::RedisBloom32
+        }
+    }
+
     /// Whether bits mean the same; what differs otherwise.
     pub(super) fn same_as(&self, other: &Self) -> Result<(), &'static str> {
         if self.error.to_bits() != other.error.to_bits() {
@@ -177,7 +186,8 @@ pub(super) struct Layer {
 impl Layer {
     /// An empty layer.
     pub(super) fn empty(shape: Shape, items: u64, options: u32) -> Result<Self, PlanError> {
-        let filter = ClassicBloom::from_plan(shape.plan()?, scheme(options), HashScheme::Caller)?;
+        let filter =
+            ClassicBloom::from_plan(shape.plan()?, shape.scheme(options), HashScheme::Caller)?;
         let mut spare = Vec::new();
         let length = shape.bytes - shape.modulus() / 8;
         let count = usize::try_from(length).unwrap_or(usize::MAX);
@@ -207,7 +217,8 @@ impl Layer {
             spare[0] &= !mask;
         }
         let plan = shape.plan()?;
-        let filter = ClassicBloom::from_words(plan, scheme(options), HashScheme::Caller, words)?;
+        let filter =
+            ClassicBloom::from_words(plan, shape.scheme(options), HashScheme::Caller, words)?;
         Ok(Self {
             shape,
             items,
@@ -289,13 +300,5 @@ impl Layer {
             self.spare[first..first + beyond.len()].copy_from_slice(beyond);
         }
         Ok(())
-    }
-}
-
-fn scheme(options: u32) -> Scheme {
-    if options & OPTION_64_BIT != 0 {
-        Scheme::RedisBloom
-    } else {
-        Scheme::RedisBloom32
     }
 }
