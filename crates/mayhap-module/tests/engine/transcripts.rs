@@ -2,6 +2,7 @@
 //! byte. Nothing that the engine itself answers differs either.
 
 use crate::Engine;
+use crate::client::Client;
 use crate::recorded::expect_every_reply;
 
 #[test]
@@ -13,6 +14,6 @@ fn every_reply_is_that_of_redisbloom() {
         client.expect("FLUSHALL", "+OK\r\n");
         client
     };
-    expect_every_reply(connect, |client, words| client.raw(words));
+    expect_every_reply(connect, Client::raw);
     engine.expect_health();
 }

@@ -1,5 +1,6 @@
 //! 27,579 commands, good and bad, with the replies of the real RedisBloom: the server's must be the same, byte for byte.
 
+use crate::client::Client;
 use crate::recorded::expect_every_reply;
 use crate::{Running, folder, redisbloom};
 
@@ -14,5 +15,5 @@ fn every_reply_is_that_of_redisbloom() {
         client.expect("FLUSHALL", "+OK\r\n");
         client
     };
-    expect_every_reply(connect, |client, words| client.raw(words));
+    expect_every_reply(connect, Client::raw);
 }
