@@ -8,6 +8,7 @@ release=$(realpath "${CARGO_TARGET_DIR:-target}/release")
 
 as_postgres() { if [[ $EUID == 0 ]]; then (cd / && runuser -u postgres -- "$@"); else "$@"; fi; }
 programs=$(compgen -G "/usr/lib/postgresql/*/bin" | sort -V | tail -1 || pg_config --bindir)
+# Not in TMPDIR, which may be root's own, or too long for the name of a socket.
 folder=$(as_postgres mktemp -d /tmp/guard-XXXXXX)
 redis=
 clean() {
