@@ -51,6 +51,7 @@ module: ## the module for Redis and Valkey, as target/mayhap.so
 
 test-guard: ## examples/guard with a real PostgreSQL: the queries that a filter spares it, by its own count
 	tools/install-postgres.sh
+	tools/install-redis-tools.sh
 	cargo build --release -p mayhap-module
 	cargo test -p guard -- --nocapture
 

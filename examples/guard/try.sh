@@ -3,6 +3,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 tools/install-postgres.sh
+tools/install-redis-tools.sh
 cargo build --release -p mayhap-module -p guard
 release=$(realpath "${CARGO_TARGET_DIR:-target}/release")
 
@@ -26,6 +27,10 @@ psql --command="INSERT INTO users SELECT 'user-' || n, n || '@example.org' FROM 
 
 redis-server --port 0 --unixsocket "$folder/redis.sock" --save "" --dir "$folder" --loadmodule "$release/libmayhap_module.so" >"$folder/redis.log" &
 redis=$!
+until redis-cli -s "$folder/redis.sock" PING >/dev/null 2>&1; do
+  kill -0 "$redis" || { cat "$folder/redis.log" >&2; exit 1; }
+  sleep 0.1
+done
 
 cat <<'TRY'
 try:  curl -i localhost:8080/users/user-7      # answered-by: database, then cache
