@@ -6,7 +6,7 @@ use super::client::ClientHandle;
 use super::desk::Desk;
 use super::ledger::Account;
 use super::rest::Rest;
-use super::serve::{Why, serve_each};
+use super::serve::{Postponed, Thread, Why, serve_each};
 use super::transport::{Got, Transport};
 use mio::Registry;
 use mio::event::Event;
@@ -34,6 +34,8 @@ pub(super) struct Connection<T> {
     is_readable: bool,
     is_writable: bool,
     has_hung_up: bool,
+    /// Its next request needs something that is in use.
+    is_waiting: bool,
     /// Nothing more is read or served, and it is closed when all was sent.
     is_ending: bool,
     is_broken: bool,
@@ -45,6 +47,8 @@ pub(super) struct Turn {
     /// Requests that were served, or refused.
     pub(super) served: usize,
     pub(super) shuts_down: bool,
+    /// What becomes of the request that was not served.
+    pub(super) postponed: Option<Postponed>,
 }
 
 impl<T> Connection<T> {
@@ -63,6 +67,7 @@ impl<T> Connection<T> {
             is_readable: true,
             is_writable: true,
             has_hung_up: false,
+            is_waiting: false,
             is_ending: false,
             is_broken: false,
         }
@@ -89,7 +94,8 @@ impl<T> Connection<T> {
     /// Whether there is something to do before the next event.
     pub(super) fn wants_turn(&self, soft_output: usize) -> bool {
         let has_requests = self.rest.as_ref().is_some_and(|rest| rest.is_unread);
-        !self.is_ending && self.unsent() <= soft_output && (self.is_readable || has_requests)
+        let may_serve = !self.is_ending && !self.is_waiting && self.unsent() <= soft_output;
+        may_serve && (self.is_readable || has_requests)
     }
 
     pub(super) fn is_over(&self) -> bool {
@@ -114,6 +120,31 @@ impl<T> Connection<T> {
         self.session
     }
 
+    /// Whether it is in the queue again at once, or waits until what its request needs is free.
+    pub(super) fn is_waiting(&self) -> bool {
+        self.is_waiting
+    }
+
+    /// Has the request that waits served with the next turn.
+    pub(super) fn retry(&mut self) {
+        self.is_waiting = false;
+    }
+
+    /// Serves the one request that was left for a thread of its own.
+    pub(super) fn take_offloaded_turn<S>(&mut self, service: &S, desk: &mut Desk) -> Turn
+    where
+        S: Service<Session = T>,
+    {
+        self.serve((service, Thread::Offload), desk, 0)
+    }
+
+    /// While it was away nobody noticed its events.
+    pub(super) fn come_back(&mut self, now: Instant) {
+        self.is_readable = true;
+        self.is_writable = true;
+        self.last_active = now;
+    }
+
     /// Sends what is left of earlier rounds, reads, and serves what was read.
     pub(super) fn take_turn<S>(&mut self, service: &S, desk: &mut Desk) -> Turn
     where
@@ -134,7 +165,7 @@ impl<T> Connection<T> {
             self.fresh = desk.take_buffer();
         }
         self.last_active = desk.now;
-        let turn = self.serve(service, desk, count);
+        let turn = self.serve((service, Thread::Worker), desk, count);
         if turn.served == 0 {
             desk.give_back(std::mem::take(&mut self.fresh));
         }
@@ -162,7 +193,7 @@ impl<T> Connection<T> {
     }
 
     /// Serves what is left of earlier rounds, followed by what was just read.
-    fn serve<S>(&mut self, service: &S, desk: &mut Desk, count: usize) -> Turn
+    fn serve<S>(&mut self, service: (&S, Thread), desk: &mut Desk, count: usize) -> Turn
     where
         S: Service<Session = T>,
     {
@@ -198,9 +229,15 @@ impl<T> Connection<T> {
             self.rest = None;
             shuts_down = for_all;
         }
+        let postponed = match stop.why {
+            Why::Postponed(postponed) => Some(postponed),
+            Why::Incomplete { .. } | Why::Enough | Why::Ending { .. } => None,
+        };
+        self.is_waiting = postponed == Some(Postponed::Retry);
         Turn {
             served: stop.served,
             shuts_down,
+            postponed,
         }
     }
 

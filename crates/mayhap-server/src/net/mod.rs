@@ -2,7 +2,7 @@
 //!
 //! An acceptor (`accept.rs`) hands connections to the worker with the fewest (`reception.rs`). A worker (`worker.rs`) goes round: it waits for events,
 //! reads what is ready, serves the requests in it, lets the service settle the round (one commit of the log for all), and only then
-//! sends replies. `serve.rs` goes from bytes to the service; `connection.rs` is what is kept of a client between rounds, which for an idle one is next to nothing; `ledger.rs` is
+//! sends replies. A request that takes long goes to another thread with its connection (`offload.rs`). `serve.rs` goes from bytes to the service; `connection.rs` is what is kept of a client between rounds, which for an idle one is next to nothing; `ledger.rs` is
 //! the sum over all of them; `transport.rs` is plain or TLS (`tls.rs`). `http.rs` stands apart: pages for people and Prometheus.
 //!
 //! What a client can take is bounded: its requests by [`RequestLimits`], what it does not read by [`Listening`], and all clients
@@ -15,6 +15,7 @@ mod desk;
 pub mod http;
 mod ledger;
 mod mailbox;
+mod offload;
 mod reception;
 mod rest;
 mod running;
@@ -49,6 +50,16 @@ pub trait Service: Send + Sync + 'static {
     /// and no others.
     fn serve(&self, session: &mut Self::Session, words: &[&[u8]], out: &mut Vec<u8>) -> Next;
 
+    /// Executes a request for which [`serve`](Self::serve) returned [`Next::Offload`], on a thread on which nobody waits behind it.
+    fn serve_offloaded(
+        &self,
+        session: &mut Self::Session,
+        words: &[&[u8]],
+        out: &mut Vec<u8>,
+    ) -> Next {
+        self.serve(session, words, out)
+    }
+
     /// Called once after a worker's round, with all connections that were served in it and their replies, none of which was sent:
     /// the time to commit, and to rewrite replies if that failed.
     fn settle<'s>(&self, round: &mut dyn Iterator<Item = (&'s mut Self::Session, &'s mut Vec<u8>)>)
@@ -68,6 +79,11 @@ pub enum Next {
     CloseAfterReply,
     /// As that, and the whole server ends: [`Running::wait`] returns.
     ShutDown,
+    /// Nothing was done and nothing written: the request would keep the worker from its other clients, and is served again by
+    /// [`Service::serve_offloaded`]. The client's later requests wait for it, other clients do not.
+    Offload,
+    /// Nothing was done and nothing written: what the request needs is in use. It is served again soon.
+    Retry,
 }
 
 /// Where to listen, and what clients may take.

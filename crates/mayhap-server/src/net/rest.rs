@@ -64,7 +64,8 @@ impl Rest {
     }
 
     fn note(&mut self, why: &Why) {
-        self.is_unread = matches!(why, Why::Enough) && self.start < self.input.len();
+        self.is_unread =
+            matches!(why, Why::Enough | Why::Postponed(_)) && self.start < self.input.len();
         if let Why::Incomplete { at_least } = why {
             self.missing = *at_least;
         }

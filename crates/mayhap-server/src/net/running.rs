@@ -3,6 +3,7 @@
 use super::accept::Doors;
 use super::ledger::Ledger;
 use super::mailbox::Mailbox;
+use super::offload::{self, Offload, Source};
 use super::reception::welcome;
 use super::worker::Worker;
 use super::{Listening, Service};
@@ -161,9 +162,29 @@ pub fn start<S: Service>(listening: Listening, service: Arc<S>) -> io::Result<Ru
         shared: Arc::clone(&shared),
         threads: Vec::new(),
     };
+    let offload = Arc::new(Offload::new(polls.len()));
     for (index, poll) in polls.into_iter().enumerate() {
-        let worker = Worker::new(index, poll, Arc::clone(&shared), Arc::clone(&service));
-        running.spawn(format!("worker-{index}"), move || worker.run())?;
+        let mailbox = Arc::clone(&shared.seats[index].mailbox);
+        let (shared, service) = (Arc::clone(&shared), Arc::clone(&service));
+        let worker = Worker::new(
+            index,
+            (poll, mailbox),
+            shared,
+            service,
+            Arc::clone(&offload),
+        );
+        let source = Source(Arc::clone(&offload));
+        running.spawn(format!("worker-{index}"), move || {
+            let _source = source;
+            worker.run();
+        })?;
+    }
+    for index in 0..offload::THREADS {
+        let (shared, service) = (Arc::clone(&shared), Arc::clone(&service));
+        let offload = Arc::clone(&offload);
+        running.spawn(format!("long-{index}"), move || {
+            offload.run(&shared.listening, &*service);
+        })?;
     }
     running.spawn("acceptor".to_owned(), move || {
         let end = doors.run(

@@ -19,14 +19,36 @@ pub(super) struct Stop {
 
 /// Why no more requests are served in this round.
 pub(super) enum Why {
-    Incomplete { at_least: usize },
+    Incomplete {
+        at_least: usize,
+    },
     Enough,
-    Ending { shuts_down: bool },
+    /// The next request was not served, and is still there.
+    Postponed(Postponed),
+    Ending {
+        shuts_down: bool,
+    },
+}
+
+/// How a request is served that its service did not want to serve now.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Postponed {
+    Offload,
+    Retry,
+}
+
+/// Who serves.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Thread {
+    /// A worker: others wait behind each request.
+    Worker,
+    /// A thread for one long request.
+    Offload,
 }
 
 /// Serves one request after the other, as far as they are complete.
 pub(super) fn serve_each<S: Service>(
-    service: &S,
+    (service, thread): (&S, Thread),
     session: &mut S::Session,
     input: &[u8],
     parser: &mut Parser,
@@ -34,25 +56,36 @@ pub(super) fn serve_each<S: Service>(
     most_output: usize,
 ) -> Stop {
     let (mut consumed, mut served) = (0, 0);
+    let most_requests = match thread {
+        Thread::Worker => MOST_REQUESTS,
+        Thread::Offload => 1,
+    };
     let why = loop {
-        if served == MOST_REQUESTS || out.len() > most_output {
+        if served == most_requests || out.len() > most_output {
             break Why::Enough;
         }
         let request = input.get(consumed..).unwrap_or_default();
-        match parser.parse(request, service.limits(session)) {
-            Ok(Parsed::Complete { consumed: length }) => consumed += length,
+        let length = match parser.parse(request, service.limits(session)) {
+            Ok(Parsed::Complete { consumed }) => consumed,
             Ok(Parsed::Incomplete { at_least }) => break Why::Incomplete { at_least },
             Err(error) => {
                 error.write(out);
                 served += 1;
                 break Why::Ending { shuts_down: false };
             }
+        };
+        let next = serve_one((service, thread), session, parser.words(request), out);
+        match next {
+            Next::Offload => break Why::Postponed(Postponed::Offload),
+            Next::Retry => break Why::Postponed(Postponed::Retry),
+            Next::GoOn | Next::CloseAfterReply | Next::ShutDown => {}
         }
+        consumed += length;
         served += 1;
-        match serve_one(service, session, parser.words(request), out) {
-            Next::GoOn => {}
+        match next {
             Next::CloseAfterReply => break Why::Ending { shuts_down: false },
             Next::ShutDown => break Why::Ending { shuts_down: true },
+            Next::GoOn | Next::Offload | Next::Retry => {}
         }
     };
     Stop {
@@ -63,11 +96,15 @@ pub(super) fn serve_each<S: Service>(
 }
 
 fn serve_one<'a, S: Service>(
-    service: &S,
+    (service, thread): (&S, Thread),
     session: &mut S::Session,
     words: impl ExactSizeIterator<Item = &'a [u8]>,
     out: &mut Vec<u8>,
 ) -> Next {
+    let serve = |session: &mut S::Session, words: &[&[u8]], out: &mut Vec<u8>| match thread {
+        Thread::Worker => service.serve(session, words, out),
+        Thread::Offload => service.serve_offloaded(session, words, out),
+    };
     let count = words.len();
     if count == 0 {
         return Next::GoOn;
@@ -77,8 +114,8 @@ fn serve_one<'a, S: Service>(
         for (place, word) in few.iter_mut().zip(words) {
             *place = word;
         }
-        return service.serve(session, few, out);
+        return serve(session, few, out);
     }
     let many: Vec<&[u8]> = words.collect();
-    service.serve(session, &many, out)
+    serve(session, &many, out)
 }

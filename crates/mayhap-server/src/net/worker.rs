@@ -5,8 +5,10 @@ use super::client::ClientHandle;
 use super::connection::Connection;
 use super::desk::Desk;
 use super::ledger::Account;
-use super::mailbox::{Letter, MAILBOX};
+use super::mailbox::{Letter, MAILBOX, Mailbox};
+use super::offload::{Offload, Returned, Returns};
 use super::running::{Seat, Shared};
+use super::serve::Postponed;
 use super::transport::{Arrival, Transport};
 use mio::{Events, Poll, Token};
 use std::io::{ErrorKind, Write};
@@ -24,6 +26,9 @@ const SWEEP: Duration = Duration::from_secs(1);
 /// A client that has not finished its TLS handshake by then, or not read the last replies, is closed.
 const PATIENCE: Duration = Duration::from_secs(30);
 
+/// How often a request is tried again that needs something that is in use.
+const RETRY: Duration = Duration::from_millis(5);
+
 type Boxed<S> = Box<Connection<<S as Service>::Session>>;
 
 pub(super) struct Worker<S: Service> {
@@ -39,18 +44,40 @@ pub(super) struct Worker<S: Service> {
     queue: Vec<usize>,
     /// Those that were served in this round.
     round: Vec<Boxed<S>>,
+    /// Those whose request is tried again.
+    waiting: Vec<usize>,
+    /// Those whose request is served on another thread, and whether they are to be closed after it.
+    away: Vec<Away>,
+    offload: Arc<Offload<S>>,
+    returns: Arc<Returns<S>>,
     /// Whether some have a deadline.
     is_watching: bool,
     last_sweep: Instant,
 }
 
+struct Away {
+    slot: usize,
+    id: u64,
+    is_killed: bool,
+}
+
 impl<S: Service> Worker<S> {
-    pub(super) fn new(index: usize, poll: Poll, shared: Arc<Shared>, service: Arc<S>) -> Self {
+    pub(super) fn new(
+        index: usize,
+        (poll, mailbox): (Poll, Arc<Mailbox>),
+        shared: Arc<Shared>,
+        service: Arc<S>,
+        offload: Arc<Offload<S>>,
+    ) -> Self {
         Self {
             poll,
             index,
             service,
             desk: Desk::new(&shared.listening),
+            waiting: Vec::new(),
+            away: Vec::new(),
+            offload,
+            returns: Arc::new(Returns::new(mailbox)),
             shared,
             slots: Vec::new(),
             free: Vec::new(),
@@ -73,10 +100,12 @@ impl<S: Service> Worker<S> {
                 continue;
             }
             self.desk.now = Instant::now();
+            self.retry_waiting();
             for event in &events {
                 let Token(slot) = event.token();
                 if event.token() == MAILBOX {
                     self.seat(|seat| seat.mailbox.take(&mut letters));
+                    self.welcome_back();
                 } else if let Some(Some(connection)) = self.slots.get_mut(slot) {
                     connection.notice(event);
                     queue(&mut self.queue, slot, connection);
@@ -86,9 +115,7 @@ impl<S: Service> Worker<S> {
             for letter in letters.drain(..) {
                 match letter {
                     Letter::Adopt(arrival) => self.adopt(arrival),
-                    Letter::Close { slot, id } => {
-                        self.close_if(slot, |connection| connection.client().id == id);
-                    }
+                    Letter::Close { slot, id } => self.kill(slot, id),
                 }
             }
             self.sweep();
@@ -104,6 +131,9 @@ impl<S: Service> Worker<S> {
     fn timeout(&self) -> Option<Duration> {
         if !self.queue.is_empty() {
             return Some(Duration::ZERO);
+        }
+        if !self.waiting.is_empty() {
+            return Some(RETRY);
         }
         self.sweeps().then_some(SWEEP)
     }
@@ -181,7 +211,9 @@ impl<S: Service> Worker<S> {
             connection.is_queued = false;
             let turn = connection.take_turn(&*self.service, &mut self.desk);
             shuts_down |= turn.shuts_down;
-            if turn.served > 0 {
+            if turn.served == 0 && turn.postponed == Some(Postponed::Offload) {
+                self.hand_over(connection);
+            } else if turn.served > 0 {
                 round_bytes += connection.fresh.len();
                 round_requests += turn.served;
                 self.round.push(connection);
@@ -229,12 +261,69 @@ impl<S: Service> Worker<S> {
         if connection.wants_turn(self.desk.limits.soft_output) {
             queue(&mut self.queue, slot, &mut connection);
         }
+        if connection.is_waiting() && !self.waiting.contains(&slot) {
+            self.waiting.push(slot);
+        }
         if connection.is_ending() && connection.deadline.is_none() {
             connection.deadline = Some(self.desk.now + PATIENCE);
             self.is_watching = true;
         }
         if let Some(place) = self.slots.get_mut(slot) {
             *place = Some(connection);
+        }
+    }
+
+    /// Has a long request served by another thread. Replies to the requests before it were sent.
+    fn hand_over(&mut self, mut connection: Boxed<S>) {
+        connection.keep_account();
+        let client = connection.client();
+        self.away.push(Away {
+            slot: client.slot,
+            id: client.id,
+            is_killed: false,
+        });
+        self.offload.hand_over(connection, &self.returns);
+    }
+
+    fn welcome_back(&mut self) {
+        for returned in self.returns.take() {
+            let Returned {
+                mut connection,
+                shuts_down,
+            } = returned;
+            let (slot, id) = (connection.client().slot, connection.client().id);
+            let is_killed = self.away.iter().any(|away| away.id == id && away.is_killed);
+            self.away.retain(|away| away.id != id);
+            connection.come_back(self.desk.now);
+            if self.shared.is_stopping() {
+                connection.stop_reading();
+            }
+            connection.send_fresh(&mut self.desk);
+            if is_killed {
+                self.close(slot, *connection);
+            } else {
+                self.put_back(connection);
+            }
+            if shuts_down {
+                self.shared.stop();
+            }
+        }
+    }
+
+    fn retry_waiting(&mut self) {
+        for slot in std::mem::take(&mut self.waiting) {
+            if let Some(Some(connection)) = self.slots.get_mut(slot) {
+                connection.retry();
+                queue(&mut self.queue, slot, connection);
+            }
+        }
+    }
+
+    fn kill(&mut self, slot: usize, id: u64) {
+        let away = self.away.iter_mut().find(|away| away.id == id);
+        match away.filter(|away| away.slot == slot) {
+            Some(away) => away.is_killed = true,
+            None => self.close_if(slot, |connection| connection.client().id == id),
         }
     }
 
@@ -294,8 +383,13 @@ impl<S: Service> Worker<S> {
         for connection in self.slots.iter_mut().flatten() {
             connection.stop_reading();
         }
-        while !self.queue.is_empty() {
+        let mut events = Events::with_capacity(EVENTS);
+        while !self.queue.is_empty() || !self.away.is_empty() && !self.offload.has_panicked() {
             self.round();
+            if self.queue.is_empty() && !self.away.is_empty() {
+                let _ = self.poll.poll(&mut events, Some(RETRY));
+                self.welcome_back();
+            }
         }
         for slot in 0..self.slots.len() {
             self.close_if(slot, |_| true);

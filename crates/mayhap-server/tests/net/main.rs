@@ -4,6 +4,7 @@ mod bounds;
 mod certificates;
 mod ends;
 mod few_files;
+mod long;
 mod pages;
 mod plain;
 mod service;

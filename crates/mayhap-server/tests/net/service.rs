@@ -5,7 +5,7 @@ use mayhap_server::resp::RequestLimits;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Condvar, Mutex};
 
 /// What a reply is before its round is settled.
 const UNSETTLED: &[u8] = b"?";
@@ -22,6 +22,28 @@ pub(crate) struct Echo {
     /// Refuses everybody.
     pub(crate) is_closed: AtomicBool,
     everybody: RequestLimits,
+    /// Long requests that are being served, and whether they may come to their end.
+    long: (Mutex<(usize, bool)>, Condvar),
+    /// Whether what NEEDS needs is in use, and how often it was tried.
+    pub(crate) is_busy: AtomicBool,
+    pub(crate) tries: AtomicUsize,
+}
+
+impl Echo {
+    pub(crate) fn wait_for_long(&self, count: usize) {
+        let (state, bell) = &self.long;
+        let state = state.lock().unwrap();
+        drop(
+            bell.wait_while(state, |(running, _)| *running < count)
+                .unwrap(),
+        );
+    }
+
+    pub(crate) fn release_long(&self) {
+        let (state, bell) = &self.long;
+        state.lock().unwrap().1 = true;
+        bell.notify_all();
+    }
 }
 
 pub(crate) struct Session {
@@ -54,9 +76,33 @@ impl Service for Echo {
         }
     }
 
+    fn serve_offloaded(&self, session: &mut Session, words: &[&[u8]], out: &mut Vec<u8>) -> Next {
+        session.served += 1;
+        let (state, bell) = &self.long;
+        let mut state = state.lock().unwrap();
+        state.0 += 1;
+        bell.notify_all();
+        let mut state = bell.wait_while(state, |(_, may_end)| !*may_end).unwrap();
+        state.0 -= 1;
+        out.extend_from_slice(b"+long\r\n");
+        match words {
+            [_, b"SHUTDOWN"] => Next::ShutDown,
+            _ => Next::GoOn,
+        }
+    }
+
     fn serve(&self, session: &mut Session, words: &[&[u8]], out: &mut Vec<u8>) -> Next {
+        match words {
+            [b"LONG", ..] => return Next::Offload,
+            [b"NEEDS"] if self.is_busy.load(Ordering::SeqCst) => {
+                self.tries.fetch_add(1, Ordering::SeqCst);
+                return Next::Retry;
+            }
+            _ => {}
+        }
         session.served += 1;
         match words {
+            [b"NEEDS"] => out.extend_from_slice(b"+free\r\n"),
             [b"PING"] => out.extend_from_slice(b"+PONG\r\n"),
             [b"ECHO", words @ ..] => {
                 out.extend_from_slice(format!("*{}\r\n", words.len()).as_bytes());
