@@ -173,6 +173,7 @@ fn make(
     let scheme = HashScheme::Sip13(context.secret);
     let filter = NativeCounting::reserve(error, capacity, scheme, context.most_bytes())
         .map_err(not_made("ERR could not create filter"))?;
+    let header = image::counting_header(&filter);
     *slot = Slot::Counting(Box::new(filter));
-    Ok(words("MAYHAP.LOAD", key, &[&image::header(slot)]))
+    Ok(words("MAYHAP.LOAD", key, &[&header]))
 }

@@ -1,6 +1,6 @@
 //! A command: what it is asked of or done to, and what comes of it.
 
-use crate::table::{self, Verb};
+use crate::table::{self, Specification, Verb};
 use crate::{Config, Reply, Slot, at, bf, cbf, cf, file, load, merge, wrong_arity};
 use mayhap::{SipKey, Timestamp};
 use std::borrow::Cow;
@@ -227,6 +227,62 @@ impl<'a> Command<'a> {
     }
 }
 
+impl Specification {
+    /// Whether its time grows with the size of the filter, and not only with the number of its words.
+    pub fn works_on_all_bits(&self) -> bool {
+        match self.verb {
+            Verb::BfMerge
+            | Verb::BfEstimate
+            | Verb::CfCompact
+            | Verb::CbfInfo
+            | Verb::MayhapFile
+            // The command that it carries may be one of those.
+            | Verb::MayhapAt => true,
+            Verb::BfReserve
+            | Verb::BfCard
+            | Verb::BfInfo
+            | Verb::BfDebug
+            | Verb::CfInfo
+            | Verb::BfAdd
+            | Verb::BfMadd
+            | Verb::BfInsert
+            | Verb::BfExists
+            | Verb::BfMexists
+            | Verb::BfScandump
+            | Verb::BfLoadchunk
+            | Verb::BfWindow
+            | Verb::CfReserve
+            | Verb::CfAdd
+            | Verb::CfAddnx
+            | Verb::CfInsert
+            | Verb::CfInsertnx
+            | Verb::CfExists
+            | Verb::CfMexists
+            | Verb::CfCount
+            | Verb::CfDel
+            | Verb::CfDebug
+            | Verb::CfScandump
+            | Verb::CfLoadchunk
+            | Verb::CbfReserve
+            | Verb::CbfAdd
+            | Verb::CbfMadd
+            | Verb::CbfDel
+            | Verb::CbfCount
+            | Verb::CbfExists
+            | Verb::CbfMexists
+            | Verb::MayhapLoad => false,
+        }
+    }
+
+    /// Whether one of its words may be a whole filter, or a large part of one.
+    pub fn takes_filters(&self) -> bool {
+        matches!(
+            self.verb,
+            Verb::BfLoadchunk | Verb::CfLoadchunk | Verb::MayhapLoad | Verb::MayhapAt
+        )
+    }
+}
+
 impl<'a> Ask<'a> {
     /// The key that is asked.
     pub fn key(&self) -> &'a [u8] {
@@ -258,6 +314,25 @@ impl<'a> Change<'a> {
         }
     }
 
+    /// Whether the filter may take more memory afterwards than before; a host with a limit lets one such command at a time look at
+    /// what is left.
+    pub fn may_grow(&self, slot: &Slot) -> bool {
+        match (&self.deed, slot) {
+            (Deed::Bloom(deed), Slot::Bloom(filter)) => match deed {
+                bf::Deed::Add(_) => !filter.has_room_for(1),
+                bf::Deed::AddAll { items, .. } => !filter.has_room_for(items.len() as u64),
+                bf::Deed::Reserve(_) | bf::Deed::Load { .. } => true,
+            },
+            (Deed::Cuckoo(deed), Slot::Cuckoo(filter)) => match deed {
+                cf::Deed::Remove(_) | cf::Deed::Compact => false,
+                cf::Deed::Add { .. } | cf::Deed::AddAll { .. } => filter.grows(),
+                cf::Deed::Reserve(_) | cf::Deed::Load { .. } => true,
+            },
+            (Deed::Counting(_), Slot::Counting(_)) => false,
+            _ => true,
+        }
+    }
+
     /// The same command, having come at that time.
     pub(crate) fn at(self, time: Timestamp) -> Self {
         Self {
@@ -281,7 +356,7 @@ impl<'a> Change<'a> {
             Deed::Bloom(deed) => deed.apply(self.key, slot, context),
             Deed::Cuckoo(deed) => deed.apply(self.key, slot, context),
             Deed::Counting(deed) => deed.apply(self.key, slot, context),
-            Deed::Merge(_) => merge::merge(self.key, slot, sources, context),
+            Deed::Merge(_) => merge::merge(slot, sources, context),
             Deed::Load(load) => load.apply(self.key, slot, context),
         }
     }

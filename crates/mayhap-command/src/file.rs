@@ -6,29 +6,33 @@ use crate::{
 };
 use crate::{NOT_FOUND, WRONG_TYPE};
 use mayhap::AnyFilter;
-use mayhap_codec::native::{self, HashKey};
-use mayhap_codec::{EncodeError, Filter, redis};
+use mayhap_codec::native::{self, FilterRef, HashKey};
+use std::io::{self, Write};
 
-/// The bytes of a file with this filter, without the secret of its hash.
-///
-/// # Errors
-/// When there is no format for such a filter.
-pub fn file_of(filter: &Filter) -> Result<Vec<u8>, EncodeError> {
-    match filter {
-        Filter::Native(filter) => native::encode_with(filter, HashKey::Outside),
-        filter => filter.encode(),
-    }
-}
+/// Bytes of a reply at most: the longest bulk string of the protocol.
+const MOST_REPLY: u64 = 512 << 20;
 
 /// The answer of `MAYHAP.FILE`.
 pub(crate) fn tell(slot: &Slot) -> Reply {
     if matches!(slot, Slot::Other) {
         return WRONG_TYPE;
     }
-    match slot.to_filter().map(|filter| file_of(&filter)) {
-        None => NOT_FOUND,
-        Some(Ok(bytes)) => Reply::Bulk(bytes),
-        Some(Err(error)) => Reply::Error(format!("ERR {error}").into()),
+    let size_bytes = slot.size_bytes();
+    if size_bytes > MOST_REPLY {
+        return Reply::error(
+            "ERR the filter is larger than a reply may be: write a file with MAYHAP.EXPORT, or carry it over with SCANDUMP and LOADCHUNK",
+        );
+    }
+    let mut bytes = Vec::new();
+    // Checksums take an eighth of a thousandth, and headers little.
+    let expected = size_bytes + size_bytes / 4096 + 4096;
+    if bytes.try_reserve(expected as usize).is_err() {
+        return crate::NO_MEMORY;
+    }
+    match slot.write_file(&mut bytes) {
+        Ok(true) => Reply::Bulk(bytes),
+        Ok(false) => NOT_FOUND,
+        Err(error) => Reply::Error(format!("ERR {error}").into()),
     }
 }
 
@@ -103,25 +107,43 @@ fn slot_of(filter: AnyFilter, config: &Config) -> Result<Slot, Reply> {
 }
 
 impl Slot {
-    /// A copy of the filter, as libraries and the command line know it; none where there is no filter.
-    pub fn to_filter(&self) -> Option<Filter> {
-        let redis = |filter| Filter::Redis { filter, rdb: None };
-        Some(match self {
-            Self::Missing | Self::Other => return None,
+    /// Writes a file with this filter, without the secret of its hash; `false` where there is none. This takes a few MiB besides the
+    /// filter.
+    ///
+    /// # Errors
+    /// When `out` does not take it.
+    pub fn write_file(&self, mut out: impl Write) -> io::Result<bool> {
+        let filter = match self {
+            Self::Missing | Self::Other => return Ok(false),
             Self::Bloom(filter) => match &**filter {
-                Bloom::RedisBloom(filter) => redis(redis::Filter::Bloom(filter.clone())),
-                Bloom::Native(filter) => Filter::Native(match &filter.kind {
-                    BloomKind::Fixed(filter) => AnyFilter::from(filter.clone()),
-                    BloomKind::Growing(filter) => AnyFilter::from(filter.clone()),
-                    BloomKind::Window(filter) => AnyFilter::from(filter.clone()),
-                }),
+                Bloom::RedisBloom(filter) => {
+                    let mut next = filter.scan(0);
+                    while let Some((iterator, chunk)) = next {
+                        out.write_all(&chunk)?;
+                        next = filter.scan(iterator);
+                    }
+                    return Ok(true);
+                }
+                Bloom::Native(filter) => match &filter.kind {
+                    BloomKind::Fixed(filter) => FilterRef::Bloom(filter),
+                    BloomKind::Growing(filter) => FilterRef::Growing(filter),
+                    BloomKind::Window(filter) => FilterRef::Window(filter),
+                },
             },
             Self::Cuckoo(filter) => match &**filter {
-                Cuckoo::RedisBloom(filter) => redis(redis::Filter::Cuckoo(filter.clone())),
-                Cuckoo::Native(filter) => Filter::Native(AnyFilter::from(filter.filter.clone())),
+                Cuckoo::RedisBloom(filter) => {
+                    out.write_all(&filter.header())?;
+                    for table in filter.filter().tables() {
+                        out.write_all(table)?;
+                    }
+                    return Ok(true);
+                }
+                Cuckoo::Native(filter) => FilterRef::Cuckoo(&filter.filter),
             },
-            Self::Counting(filter) => Filter::Native(AnyFilter::from(filter.filter.clone())),
-        })
+            Self::Counting(filter) => FilterRef::Counting(&filter.filter),
+        };
+        native::write_ref_with(filter, HashKey::Outside, out)?;
+        Ok(true)
     }
 }
 
@@ -129,9 +151,10 @@ impl Slot {
 mod tests {
     use crate::{Command, Config, Context, Slot};
     use mayhap::{SipKey, Timestamp};
+    use mayhap_codec::{Opening, open};
 
     #[test]
-    fn a_copy_answers_as_the_key_does() {
+    fn a_file_answers_as_the_key_does() {
         let mut config = Config::default();
         for layout in ["native", "redisbloom"] {
             config
@@ -153,11 +176,17 @@ mod tests {
                     };
                     change.apply(&mut slot, &[], &context);
                 }
-                let filter = slot.to_filter().expect("a filter");
+                let mut file = Vec::new();
+                assert!(slot.write_file(&mut file).expect("a vector takes it"));
+                let opening = Opening {
+                    key: Some(context.secret),
+                    ..Opening::default()
+                };
+                let filter = &open(&file, &opening).expect("a file")[0].filter;
                 assert!(filter.contains(b"apple"), "{layout} {name}");
                 assert!(!filter.contains(b"pear"), "{layout} {name}");
             }
         }
-        assert!(Slot::Missing.to_filter().is_none());
+        assert!(!Slot::Missing.write_file(Vec::new()).expect("nothing"));
     }
 }

@@ -35,7 +35,6 @@ mod words;
 
 pub use command::{Ask, Change, Command, Context, Outcome, PassedOn};
 pub use config::{Config, Layout, NAMES};
-pub use file::file_of;
 pub use mayhap_codec::{DecodeError, Limits};
 pub use native::{NativeBloom, NativeCounting, NativeCuckoo};
 pub use reply::{Protocol, Reply};

@@ -1,25 +1,15 @@
 //! `BF.MERGE key source [source ..]`: the key holds the items of all then. A missing key becomes a copy of the first source.
+//!
+//! It is passed on as it came: logs and replicas have all changes of all keys in one order, so that the sources are the same there.
 
-use crate::command::words;
 use crate::native::Merged;
-use crate::{Bloom, Context, NOT_FOUND, Outcome, Reply, Slot, WRONG_TYPE, image};
+use crate::{Bloom, Context, NOT_FOUND, Outcome, Reply, Slot, WRONG_TYPE};
 use mayhap::Mismatch;
 use std::borrow::Cow;
 
-pub(crate) fn merge(
-    key: &[u8],
-    slot: &mut Slot,
-    sources: &[&Slot],
-    context: &Context<'_>,
-) -> Outcome {
-    match merged(slot, sources, context) {
-        Ok(filter) => {
-            *slot = Slot::Bloom(Box::new(filter));
-            // What the sources hold at the same moment elsewhere is not known: the result is passed on.
-            let image = image::encode(slot);
-            let load = words("MAYHAP.LOAD", key, &[&image, b"REPLACE"]);
-            Outcome::instead(Reply::OK, vec![load])
-        }
+pub(crate) fn merge(slot: &mut Slot, sources: &[&Slot], context: &Context<'_>) -> Outcome {
+    match unite_all(slot, sources, context) {
+        Ok(()) => Outcome::done(Reply::OK),
         Err(reply) => Outcome::told(reply),
     }
 }
@@ -32,16 +22,17 @@ fn bloom(slot: &Slot) -> Result<&Bloom, Reply> {
     }
 }
 
-/// The union, made beside: where one does not fit, nothing is changed.
-fn merged(slot: &Slot, sources: &[&Slot], context: &Context<'_>) -> Result<Bloom, Reply> {
-    let mut filters = sources.iter().map(|source| bloom(source));
-    let filters = filters.by_ref().collect::<Result<Vec<_>, _>>()?;
+/// Nothing is copied but what a missing key, or a shorter chain, takes over: where one does not fit, that is known before anything
+/// is changed.
+fn unite_all(slot: &mut Slot, sources: &[&Slot], context: &Context<'_>) -> Result<(), Reply> {
+    let filters = sources.iter().map(|source| bloom(source));
+    let filters = filters.collect::<Result<Vec<_>, _>>()?;
     let (first, rest) = match slot {
         Slot::Missing => match filters.split_first() {
             Some((first, rest)) => (*first, rest),
             None => return Err(NOT_FOUND),
         },
-        slot => (bloom(slot)?, filters.as_slice()),
+        ref slot => (bloom(slot)?, filters.as_slice()),
     };
     // As large as the largest, since shapes agree.
     let largest = filters
@@ -54,11 +45,19 @@ fn merged(slot: &Slot, sources: &[&Slot], context: &Context<'_>) -> Result<Bloom
     {
         return Err(crate::NO_MEMORY);
     }
-    let mut union = first.clone();
+    // The longest chain takes over no layers from the others: who fits it and the first fits everybody.
+    let longest = rest.iter().max_by_key(|filter| size_bytes(filter));
     for source in rest {
-        unite(&mut union, source)?;
+        check(first, source)?;
+        longest.map_or(Ok(()), |longest| check(longest, source))?;
     }
-    Ok(union)
+    if matches!(slot, Slot::Missing) {
+        *slot = Slot::Bloom(Box::new(first.clone()));
+    }
+    let Slot::Bloom(union) = slot else {
+        return Err(WRONG_TYPE);
+    };
+    rest.iter().try_for_each(|source| unite(union, source))
 }
 
 fn size_bytes(filter: &Bloom) -> u64 {
@@ -68,31 +67,46 @@ fn size_bytes(filter: &Bloom) -> u64 {
     }
 }
 
-fn unite(ours: &mut Bloom, theirs: &Bloom) -> Result<(), Reply> {
-    let differ = |what: Cow<'static, str>| {
-        Err(Reply::Error(Cow::Owned(format!(
-            "ERR filters cannot be merged: they differ in {what}"
-        ))))
-    };
+fn differ(what: impl Into<Cow<'static, str>>) -> Reply {
+    Reply::Error(Cow::Owned(format!(
+        "ERR filters cannot be merged: they differ in {}",
+        what.into()
+    )))
+}
+
+fn refused(merged: Merged) -> Reply {
+    match merged {
+        Merged::Kinds => differ("whether they grow"),
+        Merged::Windows => {
+            Reply::error("ERR filters cannot be merged: what a window remembers has its time")
+        }
+        Merged::Mismatch(Mismatch::HashKey) => differ("hash key"),
+        Merged::Mismatch(Mismatch::Shape {
+            field,
+            ours,
+            theirs,
+        }) => differ(format!("{field}: {ours} and {theirs}")),
+        Merged::Mismatch(_) => differ("shape"),
+    }
+}
+
+/// Whether they can be merged.
+fn check(ours: &Bloom, theirs: &Bloom) -> Result<(), Reply> {
     match (ours, theirs) {
-        (Bloom::Native(ours), Bloom::Native(theirs)) => match ours.union_with(theirs) {
-            Ok(()) => Ok(()),
-            Err(Merged::Kinds) => differ("whether they grow".into()),
-            Err(Merged::Windows) => Err(Reply::error(
-                "ERR filters cannot be merged: what a window remembers has its time",
-            )),
-            Err(Merged::Mismatch(Mismatch::HashKey)) => differ("hash key".into()),
-            Err(Merged::Mismatch(Mismatch::Shape {
-                field,
-                ours,
-                theirs,
-            })) => differ(format!("{field}: {ours} and {theirs}").into()),
-            Err(Merged::Mismatch(_)) => differ("shape".into()),
-        },
-        (Bloom::RedisBloom(ours), Bloom::RedisBloom(theirs)) => match ours.union_with(theirs) {
-            Ok(()) => Ok(()),
-            Err(field) => differ(field.into()),
-        },
-        _ => differ("layout".into()),
+        (Bloom::Native(ours), Bloom::Native(theirs)) => ours.check_union(theirs).map_err(refused),
+        (Bloom::RedisBloom(ours), Bloom::RedisBloom(theirs)) => {
+            ours.check_union(theirs).map_err(differ)
+        }
+        _ => Err(differ("layout")),
+    }
+}
+
+fn unite(ours: &mut Bloom, theirs: &Bloom) -> Result<(), Reply> {
+    match (ours, theirs) {
+        (Bloom::Native(ours), Bloom::Native(theirs)) => ours.union_with(theirs).map_err(refused),
+        (Bloom::RedisBloom(ours), Bloom::RedisBloom(theirs)) => {
+            ours.union_with(theirs).map_err(differ)
+        }
+        _ => Err(differ("layout")),
     }
 }

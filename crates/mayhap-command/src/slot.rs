@@ -40,6 +40,26 @@ pub enum Cuckoo {
     Native(NativeCuckoo),
 }
 
+impl Bloom {
+    /// Whether so many items fit for certain, without growing.
+    pub(crate) fn has_room_for(&self, items: u64) -> bool {
+        match self {
+            Self::RedisBloom(filter) => items <= filter.keys_until_growth(),
+            Self::Native(filter) => filter.has_room_for(items),
+        }
+    }
+}
+
+impl Cuckoo {
+    /// Whether it takes more memory when it is full.
+    pub(crate) fn grows(&self) -> bool {
+        match self {
+            Self::RedisBloom(filter) => filter.info().expansion > 0,
+            Self::Native(filter) => filter.filter.growth().is_some(),
+        }
+    }
+}
+
 /// The version of the encoding of native filters in DUMP and RDB: one string, the image.
 const ENCODING: u16 = 1;
 
@@ -90,6 +110,14 @@ impl Slot {
     /// collide. `image/` has the table of bytes.
     pub fn encode(&self) -> Vec<u8> {
         image::encode(self)
+    }
+
+    /// The same bytes, piece by piece: this takes a few MiB besides the filter, however large that is.
+    ///
+    /// # Errors
+    /// Those of `put`, at once.
+    pub fn write<E>(&self, mut put: impl FnMut(&[u8]) -> Result<(), E>) -> Result<(), E> {
+        image::write(self, &mut put)
     }
 
     /// Reads what [`encode`](Self::encode) wrote: the same slot, to the bit.

@@ -7,7 +7,7 @@
 use crate::Lsn;
 use crate::error::Problem;
 use crate::name::{Kind, MAX_GENERATION};
-use crc32c::{crc32c, crc32c_append};
+use crc32c::{crc32c, crc32c_append, crc32c_combine};
 
 /// The longest body of a record: what its length can say, but for the number that is a mark.
 pub const MAX_BODY_BYTES: u64 = u32::MAX as u64 - 1;
@@ -195,6 +195,29 @@ pub(crate) fn entry_head(seed: u32, lsn: Lsn, parts: &[&[u8]]) -> [u8; HEAD_BYTE
     }
     put(&mut head, 0, &sum.to_le_bytes());
     head
+}
+
+/// The length and the checksum of an entry's body that comes in pieces.
+#[derive(Default)]
+pub(crate) struct PieceSum {
+    length: u64,
+    sum: u32,
+}
+
+impl PieceSum {
+    pub(crate) fn add(&mut self, piece: &[u8]) {
+        self.length += piece.len() as u64;
+        self.sum = crc32c_append(self.sum, piece);
+    }
+
+    /// What stands before the body.
+    pub(crate) fn head(&self, seed: u32, lsn: Lsn) -> [u8; HEAD_BYTES] {
+        let mut head = snapshot_head(ENTRY, self.length, lsn);
+        let front = crc32c_append(seed, &head[4..]);
+        let sum = crc32c_combine(front, self.sum, self.length as usize);
+        put(&mut head, 0, &sum.to_le_bytes());
+        head
+    }
 }
 
 /// The last bytes of a snapshot: how many entries there are, and up to which record the log was synced when it was finished.

@@ -3,7 +3,7 @@
 use crate::Lsn;
 use crate::disk::Disk;
 use crate::error::{Broken, SnapshotError};
-use crate::format::{Header, entry_head, snapshot_end};
+use crate::format::{HEAD_BYTES, Header, PieceSum, entry_head, snapshot_end};
 use crate::name::{self, Kind};
 use crate::switch::{SwitchError, create_log, take_generation};
 use crate::writer::Shared;
@@ -121,6 +121,48 @@ impl<D: Disk> Snapshot<D> {
         self.count += 1;
         self.has_failed |= written.is_err();
         written
+    }
+
+    /// The same with a body that is given piece by piece, so that it need not be in memory as a whole.
+    ///
+    /// # Errors
+    /// As [`Snapshot::entry`].
+    pub fn entry_with(
+        &mut self,
+        lsn: Lsn,
+        give: impl FnOnce(&mut dyn FnMut(&[u8]) -> io::Result<()>) -> io::Result<()>,
+    ) -> io::Result<()> {
+        let written = self.write_pieces(lsn, give);
+        self.count += 1;
+        self.has_failed |= written.is_err();
+        written
+    }
+
+    /// The head has the length and the checksum of what follows: it is written when these are known.
+    fn write_pieces(
+        &mut self,
+        lsn: Lsn,
+        give: impl FnOnce(&mut dyn FnMut(&[u8]) -> io::Result<()>) -> io::Result<()>,
+    ) -> io::Result<()> {
+        if self.buffer.len() > CHUNK / 2 {
+            self.flush()?;
+        }
+        let begin = self.offset + self.buffer.len() as u64;
+        self.put(&[0; HEAD_BYTES])?;
+        let mut sum = PieceSum::default();
+        give(&mut |piece| {
+            sum.add(piece);
+            self.put(piece)
+        })?;
+        let head = sum.head(self.header.seed(), lsn);
+        if begin >= self.offset {
+            // It is still in the buffer.
+            let at = (begin - self.offset) as usize;
+            self.buffer[at..at + HEAD_BYTES].copy_from_slice(&head);
+            return Ok(());
+        }
+        let file = self.file.as_ref().ok_or(io::ErrorKind::NotFound)?;
+        self.shared.disk.write_at(file, begin, &head)
     }
 
     fn put(&mut self, bytes: &[u8]) -> io::Result<()> {

@@ -1,25 +1,33 @@
 //! One command on its way: who asks, what, when, and where the answer goes.
 
 use crate::engine::Engine;
-use crate::keyspace::{Body, Value};
+use crate::keyspace::{Body, Reservation, Value};
 use crate::out::Out;
 use crate::record::Changes;
 use crate::session::Session;
+use crossbeam_utils::sync::ShardedLockReadGuard;
 use std::borrow::Cow;
 
-/// Why a command was refused, as an error line of Redis.
+/// Why a command was not done.
 #[derive(Debug)]
-pub(crate) struct Failure(pub(crate) Cow<'static, str>);
+pub(crate) enum Failure {
+    /// It was refused, with an error line of Redis.
+    Error(Cow<'static, str>),
+    /// A long command has one of its keys, or reads the filter that it changes. Nothing was touched: it is tried again.
+    Busy,
+    /// It would take long. Nothing was touched: it is done on another thread.
+    Long,
+}
 
 impl From<&'static str> for Failure {
     fn from(text: &'static str) -> Self {
-        Self(Cow::Borrowed(text))
+        Self::Error(Cow::Borrowed(text))
     }
 }
 
 impl From<String> for Failure {
     fn from(text: String) -> Self {
-        Self(Cow::Owned(text))
+        Self::Error(Cow::Owned(text))
     }
 }
 
@@ -27,6 +35,10 @@ pub(crate) type Done = Result<(), Failure>;
 
 pub(crate) const SYNTAX: &str = "ERR syntax error";
 pub(crate) const NOT_AN_INTEGER: &str = "ERR value is not an integer or out of range";
+/// Bytes of a record at most. What one command adds to it is a fraction of what the format allows.
+const MOST_RECORD: u64 = mayhap_log::MAX_BODY_BYTES / 2;
+
+const NO_ROOM: &str = "OOM command not allowed when used memory > 'maxmemory'.";
 pub(crate) const WRONG_TYPE: &str =
     "WRONGTYPE Operation against a key holding the wrong kind of value";
 
@@ -40,6 +52,10 @@ pub(crate) struct Call<'c> {
     pub(crate) changes: &'c mut Changes,
     /// Within a transaction changes are logged together at its end.
     pub(crate) is_in_transaction: bool,
+    /// Whether it is on a thread of its own, with a lease on the keys that it changes and not behind the gate.
+    pub(crate) is_long: bool,
+    /// Keys that hold what other keys held. While a snapshot is under way it looks at them again: see `snapshot.rs`.
+    pub(crate) moved: Vec<Box<[u8]>>,
 }
 
 impl<'c> Call<'c> {
@@ -72,6 +88,9 @@ impl<'c> Call<'c> {
         if self.is_in_transaction || self.changes.is_empty() {
             return Ok(());
         }
+        self.engine
+            .snapshots
+            .revisit(std::mem::take(&mut self.moved));
         let logged = self.engine.journal.append(self.now, self.changes.bytes());
         self.changes.clear();
         match logged {
@@ -82,7 +101,7 @@ impl<'c> Call<'c> {
             Err(error) => {
                 // The change is made and no record says so, such as a transaction that is longer than a record may be.
                 self.engine.journal.give_up(&error);
-                Err(log_is_broken(&error))
+                Err(log_is_broken(&error).into())
             }
         }
     }
@@ -90,7 +109,7 @@ impl<'c> Call<'c> {
     /// Refuses a change while nothing can be logged: before anything is touched.
     pub(crate) fn may_change(&self) -> Done {
         match self.engine.journal.broken() {
-            Some(broken) => Err(log_is_broken(&broken)),
+            Some(broken) => Err(log_is_broken(&broken).into()),
             None => Ok(()),
         }
     }
@@ -98,25 +117,42 @@ impl<'c> Call<'c> {
     /// Refuses what takes memory when all keys have as much as they may.
     pub(crate) fn may_grow(&self) -> Done {
         let most = self.engine.settings.load().most_memory;
-        if most > 0 && self.engine.keys.used_bytes() > most {
-            return Err("OOM command not allowed when used memory > 'maxmemory'.".into());
+        if most > 0 && self.engine.used_bytes() > most {
+            return Err(NO_ROOM.into());
         }
         Ok(())
     }
 
-    /// The same for a value whose size is known.
-    pub(crate) fn may_take(&self, bytes: u64) -> Done {
-        let most = self.engine.settings.load().most_memory;
-        if most > 0 && self.engine.keys.used_bytes().saturating_add(bytes) > most {
-            return Err("OOM command not allowed when used memory > 'maxmemory'.".into());
+    /// The same for a value whose size is known: it counts from now on.
+    pub(crate) fn reserve(&self, bytes: u64) -> Result<Reservation<'c>, Failure> {
+        let most = match self.engine.settings.load().most_memory {
+            0 => u64::MAX,
+            most => most.saturating_sub(self.engine.files.used_bytes()),
+        };
+        let reserved = self.engine.keys.reserve(bytes, most);
+        reserved.ok_or_else(|| NO_ROOM.into())
+    }
+
+    /// Refuses a change whose record would be longer than a record may be, before anything is touched.
+    pub(crate) fn may_log(&self, bytes: u64) -> Done {
+        let all = bytes.saturating_add(self.changes.bytes().len() as u64);
+        if all > MOST_RECORD {
+            return Err("ERR this is more than one record of the log can have: do less in one command or transaction".into());
         }
         Ok(())
+    }
+
+    /// Behind the gate, for a long command that comes to its end: to be held while it changes keys and logs that. Others are behind it
+    /// already.
+    pub(crate) fn gate(&self) -> Option<ShardedLockReadGuard<'c, ()>> {
+        (self.is_long && !self.is_in_transaction).then(|| self.engine.shared())
     }
 
     /// Puts a whole value on its way into the log, for a key that held another or none.
     pub(crate) fn push_value(&mut self, key: &[u8], body: &Body) {
         let expires = body.expires().unwrap_or(0).to_string();
         match &body.value {
+            Value::Leased { .. } => {}
             Value::Text(text) => self
                 .changes
                 .push(&[&b"SET"[..], key, text, expires.as_bytes()]),
@@ -142,8 +178,10 @@ impl<'c> Call<'c> {
 }
 
 /// What writers hear when the disk fails.
-pub(crate) fn log_is_broken(reason: &impl std::fmt::Display) -> Failure {
-    format!("MISCONF the log cannot be written ({reason}): nothing is changed until a snapshot succeeds again. Make room on the disk, then wait a second or send SAVE").into()
+pub(crate) fn log_is_broken(reason: &impl std::fmt::Display) -> String {
+    format!(
+        "MISCONF the log cannot be written ({reason}): nothing is changed until a snapshot succeeds again. Make room on the disk, then wait a second or send SAVE"
+    )
 }
 
 /// An integer as Redis reads one: no plus, no spaces, no leading zeros.

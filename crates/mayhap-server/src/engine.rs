@@ -3,10 +3,11 @@
 use crate::call::{Call, Done, Failure, log_is_broken};
 use crate::clients::{Client, Clients, Names};
 use crate::clock::Clock;
-use crate::commands::{self, Gate};
+use crate::commands::{self, Gate, long};
 use crate::counters::Counters;
 use crate::files::Files;
 use crate::keyspace::Keyspace;
+use crate::leases::Leases;
 use crate::net::{ClientHandle, Next, Service};
 use crate::out::Out;
 use crate::record::Changes;
@@ -15,12 +16,15 @@ use crate::session::Session;
 use crate::settings::Settings;
 use crate::slow::Slow;
 use crate::snapshot::Snapshots;
+use crate::stats_cache::StatsCache;
 use arc_swap::ArcSwap;
 use crossbeam_utils::sync::ShardedLock;
 use mayhap::SipKey;
 use mayhap_log::{Folder, Fsync, Journal};
 use parking_lot::Mutex;
+use std::any::Any;
 use std::cell::RefCell;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, PoisonError};
 use std::time::Instant;
@@ -28,10 +32,13 @@ use std::time::Instant;
 /// Everything that connections share.
 pub(crate) struct Engine {
     pub(crate) keys: Keyspace,
+    pub(crate) leases: Leases,
     pub(crate) journal: Journal<Folder>,
     /// Commands on one key share it; transactions, commands on several keys and the switch to a new log have it for themselves.
     pub(crate) gate: ShardedLock<()>,
     pub(crate) settings: ArcSwap<Settings>,
+    /// One command at a time looks at the memory that is left and takes of it. Taken behind the gate and before a shard.
+    pub(crate) growing: Mutex<()>,
     /// One change of the settings at a time.
     pub(crate) setting: Mutex<()>,
     pub(crate) clock: Clock,
@@ -41,6 +48,7 @@ pub(crate) struct Engine {
     pub(crate) counters: Counters,
     pub(crate) slow: Slow,
     pub(crate) snapshots: Snapshots,
+    pub(crate) stats: StatsCache,
     pub(crate) files: Files,
     /// What all connections have between MULTI and EXEC.
     pub(crate) queued_bytes: Arc<AtomicUsize>,
@@ -48,6 +56,10 @@ pub(crate) struct Engine {
     pub(crate) is_ending: AtomicBool,
     pub(crate) run_id: String,
 }
+
+/// What everybody hears when the keys in memory are not to be trusted any more.
+const SUSPECT: &[u8] =
+    b"-ERR internal error: the server ends; everything that was acknowledged is in its log\r\n";
 
 thread_local! {
     /// A worker's changes on their way into the log.
@@ -61,7 +73,13 @@ enum Ran {
 }
 
 impl Engine {
-    fn run(&self, session: &mut Session, words: &[&[u8]], now: u64, out: &mut Vec<u8>) -> Ran {
+    fn run(
+        &self,
+        (session, is_long): (&mut Session, bool),
+        words: &[&[u8]],
+        now: u64,
+        out: &mut Vec<u8>,
+    ) -> Ran {
         let command = match commands::find(words) {
             Ok(command) => command,
             Err(failure) => {
@@ -88,6 +106,8 @@ impl Engine {
                 },
                 changes,
                 is_in_transaction: false,
+                is_long,
+                moved: Vec::new(),
             };
             let result = if call.session.transaction.is_some() && !command.ends_queueing() {
                 commands::transaction::queue(&mut call, command)
@@ -102,16 +122,119 @@ impl Engine {
     }
 
     fn run_behind_gate(&self, call: &mut Call<'_>, command: commands::Found) -> Done {
+        if call.is_long {
+            return self.run_long(call, command);
+        }
         match command.gate(call.words) {
-            Gate::Open => command.run(call),
+            Gate::Open => self.run_if_short(call, command),
             Gate::Shared => {
                 let _shared = self.shared();
-                command.run(call)
+                self.run_if_short(call, command)
             }
             Gate::Exclusive => {
                 let _alone = self.alone();
-                command.run(call)
+                self.run_if_short(call, command)
             }
+        }
+    }
+
+    fn run_if_short(&self, call: &mut Call<'_>, command: commands::Found) -> Done {
+        long::check_free(call, command)?;
+        if long::is_long(call, command) {
+            return Err(Failure::Long);
+        }
+        command.run(call)
+    }
+
+    /// Without the gate: only who wants the same keys waits.
+    fn run_long(&self, call: &mut Call<'_>, command: commands::Found) -> Done {
+        let _lease = {
+            let _alone = self.alone();
+            long::check_free(call, command)?;
+            self.leases.take(long::changed_keys(call, command))
+        };
+        command.run(call)
+    }
+
+    fn serve_on(
+        &self,
+        is_long: bool,
+        session: &mut Session,
+        words: &[&[u8]],
+        out: &mut Vec<u8>,
+    ) -> Next {
+        let began = session.ended.unwrap_or_else(Instant::now);
+        let now = self.clock.at(began);
+        let start = out.len();
+        let ran = catch_unwind(AssertUnwindSafe(|| {
+            self.run((&mut *session, is_long), words, now, out)
+        }));
+        let next = match ran.unwrap_or_else(|panic| self.after_panic(session, &*panic)) {
+            Ran::GoesOn(_) if self.keys.is_suspect() => Next::ShutDown,
+            Ran::GoesOn(next) => next,
+            Ran::Refused(Failure::Busy) => return Next::Retry,
+            Ran::Refused(Failure::Long) => return Next::Offload,
+            Ran::Refused(Failure::Error(text)) => {
+                out.truncate(start);
+                let protocol = session.protocol;
+                Out {
+                    bytes: out,
+                    protocol,
+                }
+                .error(&text);
+                self.counters.errors.fetch_add(1, Ordering::Relaxed);
+                if self.keys.is_suspect() {
+                    Next::ShutDown
+                } else {
+                    Next::GoOn
+                }
+            }
+        };
+        if !session.sends_reply() {
+            out.truncate(start);
+        }
+        if std::mem::take(&mut session.is_unsettled) {
+            session.unsettled_replies.push(start..out.len());
+        }
+        session.served += 1;
+        let ended = Instant::now();
+        session.ended = Some(ended);
+        self.slow
+            .note(&self.settings, session, words, now, ended - began);
+        next
+    }
+
+    /// A command panicked, by a bug of ours. One that only read has done no harm; after one that changed something the server ends, and
+    /// the log, which has whole changes only, is read again.
+    fn after_panic(&self, session: &mut Session, panic: &(dyn Any + Send)) -> Ran {
+        CHANGES.with_borrow_mut(crate::record::Changes::clear);
+        let text = panic.downcast_ref::<&str>().copied().map(str::to_owned);
+        let text = text.or_else(|| panic.downcast_ref::<String>().cloned());
+        let text = text.unwrap_or_else(|| "no message".to_owned());
+        let name = session.last_command;
+        let what = if self.keys.is_suspect() {
+            "what it changed may be damaged in memory: the server ends, and everything that was acknowledged is in the log"
+        } else {
+            "nothing was changed"
+        };
+        crate::report(&format!(
+            "{name} panicked: {text}; {what}. Please report it"
+        ));
+        Ran::Refused(format!("ERR internal error in {name}: {text}; {what}").into())
+    }
+
+    /// What keys and served files take.
+    pub(crate) fn used_bytes(&self) -> u64 {
+        self.keys
+            .used_bytes()
+            .saturating_add(self.files.used_bytes())
+    }
+
+    /// What they may still take.
+    pub(crate) fn room(&self) -> u64 {
+        match self.settings.load().most_memory {
+            0 => u64::MAX,
+            most => most.saturating_sub(self.used_bytes()),
         }
     }
 
@@ -172,41 +295,24 @@ impl Service for Engine {
     }
 
     fn serve(&self, session: &mut Session, words: &[&[u8]], out: &mut Vec<u8>) -> Next {
-        let began = session.ended.unwrap_or_else(Instant::now);
-        let now = self.clock.at(began);
-        let start = out.len();
-        let next = match self.run(session, words, now, out) {
-            Ran::GoesOn(next) => next,
-            Ran::Refused(Failure(text)) => {
-                out.truncate(start);
-                let protocol = session.protocol;
-                Out {
-                    bytes: out,
-                    protocol,
-                }
-                .error(&text);
-                self.counters.errors.fetch_add(1, Ordering::Relaxed);
-                Next::GoOn
-            }
-        };
-        if !session.sends_reply() {
-            out.truncate(start);
-        }
-        if std::mem::take(&mut session.is_unsettled) {
-            session.unsettled_replies.push(start..out.len());
-        }
-        session.served += 1;
-        let ended = Instant::now();
-        session.ended = Some(ended);
-        self.slow
-            .note(&self.settings, session, words, now, ended - began);
-        next
+        self.serve_on(false, session, words, out)
+    }
+
+    fn serve_offloaded(&self, session: &mut Session, words: &[&[u8]], out: &mut Vec<u8>) -> Next {
+        self.serve_on(true, session, words, out)
     }
 
     fn settle<'s>(&self, round: &mut dyn Iterator<Item = (&'s mut Session, &'s mut Vec<u8>)>)
     where
         Session: 's,
     {
+        if self.keys.is_suspect() {
+            for (_, out) in round {
+                out.clear();
+                out.extend_from_slice(SUSPECT);
+            }
+            return;
+        }
         let mut waiting = Vec::new();
         let (mut newest, mut served) = (None, 0);
         for (session, out) in round {
@@ -230,7 +336,7 @@ impl Service for Engine {
             return;
         };
         if let Err(broken) = self.journal.commit(newest) {
-            let Failure(text) = log_is_broken(&broken);
+            let text = log_is_broken(&broken);
             for (replies, out) in waiting {
                 refuse(out, &replies, &text);
             }

@@ -4,14 +4,14 @@
 //! filter, is told once, and what was served under its name before is served on.
 
 use mayhap::SipKey;
-use mayhap_codec::{Filter, Limits, Opening, open};
+use mayhap_codec::{Description, Filter, Limits, Opening, open};
 use mayhap_command::Reply;
 use parking_lot::{Mutex, RwLock};
 use std::collections::HashMap;
 use std::fs::{self, Metadata};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::SystemTime;
 
 /// What TYPE says.
@@ -23,6 +23,8 @@ pub(crate) const READ_ONLY: &str =
 pub(crate) struct Served {
     pub(crate) file: String,
     pub(crate) filter: Filter,
+    /// To tell it is to read all bits: done once, since they do not change.
+    pub(crate) description: Description,
 }
 
 type Named = Vec<(Box<[u8]>, Filter)>;
@@ -62,6 +64,8 @@ pub(crate) struct Files {
     limits: Limits,
     has_any: AtomicBool,
     served: RwLock<HashMap<Box<[u8]>, Arc<Served>>>,
+    /// Bytes of all that is served.
+    used: AtomicU64,
     seen: Mutex<HashMap<String, Mark>>,
 }
 
@@ -73,6 +77,7 @@ impl Files {
             limits,
             has_any: AtomicBool::new(false),
             served: RwLock::default(),
+            used: AtomicU64::new(0),
             seen: Mutex::default(),
         }
     }
@@ -107,8 +112,35 @@ impl Files {
         all
     }
 
-    /// Looks into the folder: new files, replaced ones, and those that are gone.
-    pub(crate) fn look(&self) {
+    /// Bytes of memory that served files take.
+    pub(crate) fn used_bytes(&self) -> u64 {
+        self.used.load(Ordering::Relaxed)
+    }
+
+    /// Bytes of memory that one file takes now.
+    fn bytes_of(&self, file: &str) -> u64 {
+        let served = self.served.read();
+        let of_file = served.iter().filter(|(_, served)| served.file == file);
+        // One that is known by two names is there once.
+        let sizes: HashMap<_, _> = of_file
+            .map(|(_, served)| (Arc::as_ptr(served), served.description.size_bytes))
+            .collect();
+        sizes.values().sum()
+    }
+
+    /// Whether a file of this name and size can be served; `room` is what files and keys may still take.
+    pub(crate) fn check_room(&self, name: &str, bytes: u64, room: u64) -> Result<(), String> {
+        let needed = bytes.saturating_sub(self.bytes_of(name));
+        if needed > room {
+            return Err(format!(
+                "the file {name} would be served from the data folder and take {needed} bytes, and {room} are left of 'maxmemory'"
+            ));
+        }
+        Ok(())
+    }
+
+    /// Looks into the folder: new files, replaced ones, and those that are gone. `room` tells what files and keys may still take.
+    pub(crate) fn look(&self, room: impl Fn() -> u64) {
         let mut seen = self.seen.lock();
         let found = self.found();
         let gone: Vec<String> = seen
@@ -124,7 +156,10 @@ impl Files {
             if seen.get(&name) == Some(&mark) {
                 continue;
             }
-            match self.read(&name) {
+            let read = self
+                .check_room(&name, mark.length, room())
+                .and_then(|()| self.read(&name));
+            match read {
                 Ok(filters) => self.swap(&name, filters),
                 Err(error) => {
                     crate::report(&format!("{name} in the data folder is not served: {error}"));
@@ -196,6 +231,7 @@ impl Files {
         for (name, filter) in filters {
             let one = Arc::new(Served {
                 file: file.to_owned(),
+                description: filter.describe(),
                 filter,
             });
             // `bad.mayhap` is `bad` as well, where nothing else is.
@@ -208,6 +244,11 @@ impl Files {
             served.insert(name, one);
         }
         self.has_any.store(!served.is_empty(), Ordering::Relaxed);
+        let all: HashMap<_, _> = served
+            .values()
+            .map(|served| (Arc::as_ptr(served), served.description.size_bytes))
+            .collect();
+        self.used.store(all.values().sum(), Ordering::Relaxed);
     }
 
     /// Answers a question about a file; `None` when there is no such file.
@@ -230,10 +271,10 @@ impl Files {
             }
             (b"count", [item]) => Reply::Integer(served.filter.contains(item).into()),
             (b"card", []) => {
-                let keys = served.filter.describe().estimated_keys.unwrap_or(0);
+                let keys = served.description.estimated_keys.unwrap_or(0);
                 Reply::Integer(i64::try_from(keys).unwrap_or(i64::MAX))
             }
-            (b"info", _) => info(&served.filter),
+            (b"info", _) => info(&served.description),
             _ => Reply::error(
                 "ERR this is a filter file in the data folder: ask it with EXISTS, MEXISTS, CARD and INFO",
             ),
@@ -241,8 +282,7 @@ impl Files {
     }
 }
 
-fn info(filter: &Filter) -> Reply {
-    let told = filter.describe();
+fn info(told: &Description) -> Reply {
     let number = |number: Option<u64>| match number {
         Some(number) => Reply::Integer(i64::try_from(number).unwrap_or(i64::MAX)),
         None => Reply::Null,

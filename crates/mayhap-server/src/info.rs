@@ -1,16 +1,11 @@
 //! INFO: how the server is, in Redis's sections and one of our own.
 
 use crate::engine::Engine;
-use crate::keyspace::Value;
+use crate::printable::printable;
 use crate::settings::fsync_name;
 use crate::system;
-use mayhap::Timestamp;
-use mayhap_command::Stats;
 use std::fmt::Write;
 use std::sync::atomic::Ordering;
-
-/// Filters that are told one by one; the rest is in the sums.
-pub(crate) const MOST_TOLD: usize = 1000;
 
 const SECTIONS: [&str; 7] = [
     "server",
@@ -100,7 +95,7 @@ fn server(engine: &Engine, now: u64) -> Fields {
 fn memory(engine: &Engine) -> Fields {
     let settings = engine.settings.load();
     fields([
-        ("used_memory", engine.keys.used_bytes().to_string()),
+        ("used_memory", engine.used_bytes().to_string()),
         ("used_memory_rss", system::resident_bytes().to_string()),
         ("maxmemory", settings.most_memory.to_string()),
         ("maxmemory_policy", "noeviction".to_owned()),
@@ -181,32 +176,10 @@ fn keyspace(engine: &Engine) -> Fields {
     fields([("db0", format!("keys={keys},expires={expiring},avg_ttl=0"))])
 }
 
-/// What is known of each filter, the first thousand in the order of their names.
-pub(crate) fn each_filter(engine: &Engine, now: u64) -> Vec<(String, &'static str, Stats)> {
-    let mut names = Vec::new();
-    for shard in 0..engine.keys.shards() {
-        engine.keys.each_of_shard(shard, |key, body| {
-            if matches!(body.value, Value::Filter(_)) {
-                names.push(Box::<[u8]>::from(key));
-            }
-        });
-    }
-    names.sort_unstable();
-    names.truncate(MOST_TOLD);
-    let told = names.iter().filter_map(|key| {
-        let (kind, stats) = engine.keys.look(key, now, |body| match &body?.value {
-            Value::Filter(slot) => Some((slot.type_name(), slot.stats(Timestamp(now))?)),
-            Value::Text(_) => None,
-        })?;
-        Some((String::from_utf8_lossy(key).into_owned(), kind, stats))
-    });
-    told.collect()
-}
-
 fn filters(engine: &Engine, now: u64) -> Fields {
     let mut fields = Vec::new();
-    for (name, kind, stats) in each_filter(engine, now) {
-        let name = name.replace(['\r', '\n', ':', ','], "?");
+    for (name, kind, stats) in engine.stats.each(engine, now) {
+        let name = printable(&name, &[':', ',']);
         let value = format!(
             "type={kind},keys={},capacity={},until_full={},rate_asked={:e},rate_now={:e},fill={:.4},bytes={},layers={}",
             stats.keys,
@@ -221,7 +194,7 @@ fn filters(engine: &Engine, now: u64) -> Fields {
         fields.push((format!("filter_{name}"), value));
     }
     for (name, served) in engine.files.all() {
-        let told = served.filter.describe();
+        let told = &served.description;
         let value = format!(
             "file={},format={},bytes={}",
             served.file,
@@ -229,7 +202,7 @@ fn filters(engine: &Engine, now: u64) -> Fields {
             told.size_bytes
         );
         fields.push((
-            format!("file_{}", name.replace(['\r', '\n', ':', ','], "?")),
+            format!("file_{}", printable(name.as_bytes(), &[':', ','])),
             value,
         ));
     }

@@ -49,7 +49,7 @@ fn keep(engine: &Engine) {
         engine.clock.follow();
         while expire(engine) == MOST_AT_ONCE {}
         if tick.is_multiple_of(FILES) {
-            engine.files.look();
+            engine.files.look(|| engine.room());
         }
     }
 }

@@ -3,25 +3,35 @@
 //! A key lives in one of many shards by its hash. Who asks or changes a key that is there shares the shard with others and locks the
 //! key alone; who makes or removes one has the shard for himself, so that nothing is ever put into a key that is gone.
 
+use crate::call::Failure;
+use crate::shared_slot::SharedSlot;
 use hashbrown::HashTable;
 use hashbrown::hash_table::Entry;
 use mayhap_command::Slot;
 use parking_lot::{Mutex, RwLock};
 use std::collections::BTreeSet;
 use std::hash::{BuildHasher, RandomState};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 /// Many, so that they hardly meet and a SCAN can go from one to the next.
 const SHARDS: usize = 1024;
+/// From here on a value is too large to be read as a whole by a worker, or under a lock: a few milliseconds.
+pub(crate) const LARGE_BYTES: u64 = 4 << 20;
 /// What a key takes besides its name and its value, about.
 const OVERHEAD: u64 = 160;
 
 /// What a key holds.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(crate) enum Value {
-    Filter(Slot),
+    Filter(SharedSlot),
     /// A plain string of Redis.
-    Text(Box<[u8]>),
+    Text(Arc<[u8]>),
+    /// A long command has the filter, and its lease on the key: everybody else waits for that.
+    Leased {
+        type_name: &'static str,
+        size_bytes: u64,
+    },
 }
 
 impl Value {
@@ -29,6 +39,7 @@ impl Value {
         match self {
             Self::Filter(slot) => slot.type_name(),
             Self::Text(_) => "string",
+            Self::Leased { type_name, .. } => type_name,
         }
     }
 
@@ -36,7 +47,44 @@ impl Value {
         match self {
             Self::Filter(slot) => slot.size_bytes(),
             Self::Text(text) => text.len() as u64,
+            Self::Leased { size_bytes, .. } => *size_bytes,
         }
+    }
+
+    /// The value as it is now, to be read at length; `None` while a long command has it.
+    pub(crate) fn share(&self) -> Option<SharedValue> {
+        match self {
+            Self::Filter(slot) => Some(SharedValue::Filter(slot.share())),
+            Self::Text(text) => Some(SharedValue::Text(Arc::clone(text))),
+            Self::Leased { .. } => None,
+        }
+    }
+
+    pub(crate) fn is_filter(&self) -> bool {
+        match self {
+            Self::Filter(_) | Self::Leased { .. } => true,
+            Self::Text(_) => false,
+        }
+    }
+
+    pub(crate) fn is_large(&self) -> bool {
+        self.size_bytes() >= LARGE_BYTES
+    }
+}
+
+/// A value that does not change while this is held.
+pub(crate) enum SharedValue {
+    Filter(Arc<Slot>),
+    Text(Arc<[u8]>),
+}
+
+impl SharedValue {
+    /// The same for another key.
+    pub(crate) fn copy(&self) -> Result<Value, Failure> {
+        Ok(match self {
+            Self::Filter(slot) => Value::Filter(SharedSlot::new(Slot::clone(slot))),
+            Self::Text(text) => Value::Text(Arc::clone(text)),
+        })
     }
 }
 
@@ -84,6 +132,15 @@ impl Body {
         self.expires.is_some_and(|at| at <= now)
     }
 
+    /// Takes the value out for a command that has a lease on the key, and will put it back.
+    pub(crate) fn lease_value(&mut self) -> Value {
+        let leased = Value::Leased {
+            type_name: self.value.type_name(),
+            size_bytes: self.value.size_bytes(),
+        };
+        std::mem::replace(&mut self.value, leased)
+    }
+
     /// It was changed: who watches it has to know.
     pub(crate) fn touch(&mut self) {
         self.version.changes += 1;
@@ -111,6 +168,7 @@ pub(crate) struct Keyspace {
     hasher: RandomState,
     births: AtomicU64,
     used: AtomicU64,
+    is_suspect: AtomicBool,
     /// When keys go away, the next one first.
     due: Mutex<BTreeSet<(u64, Box<[u8]>)>>,
 }
@@ -122,8 +180,20 @@ impl Keyspace {
             hasher: RandomState::new(),
             births: AtomicU64::new(1),
             used: AtomicU64::new(0),
+            is_suspect: AtomicBool::new(false),
             due: Mutex::default(),
         }
+    }
+
+    /// Whether a change of a value has panicked, by a bug of ours: what is in memory may be half of something, and what is on the disk
+    /// is whole. Nobody is told anything from then on.
+    pub(crate) fn is_suspect(&self) -> bool {
+        self.is_suspect.load(Ordering::SeqCst)
+    }
+
+    /// To be held while a value is changed.
+    pub(crate) fn watch_for_panic(&self) -> SuspectOnPanic<'_> {
+        SuspectOnPanic(&self.is_suspect)
     }
 
     fn place(&self, key: &[u8]) -> (u64, &RwLock<Shard>) {
@@ -161,6 +231,7 @@ impl Keyspace {
         if body.is_expired(now) {
             return None;
         }
+        let _watch = self.watch_for_panic();
         let result = change(&mut body);
         self.recount(&mut body, key);
         Some(result)
@@ -170,6 +241,7 @@ impl Keyspace {
     pub(crate) fn replace<R>(&self, key: &[u8], change: impl FnOnce(&mut Option<Body>) -> R) -> R {
         let (hash, shard) = self.place(key);
         let mut shard = shard.write();
+        let _watch = self.watch_for_panic();
         match shard.entry(
             hash,
             |node| *node.key == *key,
@@ -269,6 +341,18 @@ impl Keyspace {
         self.due.lock().len()
     }
 
+    /// Counts memory that is about to be taken, unless all together would be more than `most`.
+    pub(crate) fn reserve(&self, bytes: u64, most: u64) -> Option<Reservation<'_>> {
+        let add = |used: u64| used.checked_add(bytes).filter(|all| *all <= most);
+        self.used
+            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, add)
+            .ok()
+            .map(|_| Reservation {
+                used: &self.used,
+                bytes,
+            })
+    }
+
     /// Bytes that all keys take, about.
     pub(crate) fn used_bytes(&self) -> u64 {
         self.used.load(Ordering::Relaxed)
@@ -314,6 +398,35 @@ impl Keyspace {
                 self.reschedule(&node.key, body.expires, None);
                 false
             });
+        }
+    }
+}
+
+/// Memory that counts as used as long as this is held: until the value that takes it is counted itself.
+pub(crate) struct Reservation<'k> {
+    used: &'k AtomicU64,
+    bytes: u64,
+}
+
+impl Reservation<'_> {
+    pub(crate) fn bytes(&self) -> u64 {
+        self.bytes
+    }
+}
+
+impl Drop for Reservation<'_> {
+    fn drop(&mut self) {
+        self.used.fetch_sub(self.bytes, Ordering::Relaxed);
+    }
+}
+
+/// Says so when a change of a value panics, before others can see what it left. See [`Keyspace::is_suspect`].
+pub(crate) struct SuspectOnPanic<'k>(&'k AtomicBool);
+
+impl Drop for SuspectOnPanic<'_> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            self.0.store(true, Ordering::SeqCst);
         }
     }
 }

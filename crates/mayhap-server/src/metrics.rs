@@ -1,7 +1,8 @@
 //! The same figures for Prometheus, and whether the server is well.
 
 use crate::engine::Engine;
-use crate::{info, system};
+use crate::printable::printable;
+use crate::system;
 use std::fmt::{Display, Write};
 use std::sync::atomic::Ordering;
 
@@ -69,8 +70,8 @@ pub(crate) fn page(engine: &Engine) -> String {
     page.one(
         "memory_bytes",
         "gauge",
-        "What all keys take.",
-        engine.keys.used_bytes(),
+        "What all keys and served files take.",
+        engine.used_bytes(),
     );
     page.one(
         "resident_bytes",
@@ -121,7 +122,7 @@ pub(crate) fn page(engine: &Engine) -> String {
 type Figure = fn(&mayhap_command::Stats) -> f64;
 
 fn filters(engine: &Engine, now: u64, page: &mut Page) {
-    let filters = info::each_filter(engine, now);
+    let filters = engine.stats.each(engine, now);
     let figures: [(&str, &str, Figure); 7] = [
         ("filter_keys", "Keys in a filter, about.", |stats| {
             stats.keys as f64
@@ -164,10 +165,9 @@ fn filters(engine: &Engine, now: u64, page: &mut Page) {
     }
 }
 
-fn label(text: &str) -> String {
-    text.replace('\\', "\\\\")
-        .replace('"', "\\\"")
-        .replace('\n', "\\n")
+/// The value of a label: backslashes and quotes are escaped once more.
+fn label(name: &[u8]) -> String {
+    printable(name, &['"']).replace('\\', "\\\\")
 }
 
 /// The page `/health`: whether changes are taken, and if not, why.

@@ -3,7 +3,8 @@
 //! A record of the log is the commands that belong together, one or the whole of a transaction: for each the number of its words, for each
 //! word its length and its bytes; numbers have four bytes, the lowest first. An entry of a snapshot is a key with what it holds.
 
-use crate::keyspace::{Body, Value};
+use crate::keyspace::{Body, SharedValue, Value};
+use crate::shared_slot::SharedSlot;
 use mayhap_codec::{DecodeError, Limits};
 use mayhap_command::Slot;
 
@@ -67,19 +68,27 @@ pub(crate) fn next_command<'b>(body: &mut &'b [u8]) -> Option<Vec<&'b [u8]>> {
 const TEXT: u8 = 0;
 const FILTER: u8 = 1;
 
-/// A key and what it holds, for a snapshot.
-pub(crate) fn entry(key: &[u8], body: &Body) -> Vec<u8> {
-    let (kind, value) = match &body.value {
-        Value::Text(text) => (TEXT, text.to_vec()),
-        Value::Filter(slot) => (FILTER, slot.encode()),
+/// A key and what it holds, for a snapshot, piece by piece.
+pub(crate) fn write_entry<E>(
+    key: &[u8],
+    expires: Option<u64>,
+    value: &SharedValue,
+    mut put: impl FnMut(&[u8]) -> Result<(), E>,
+) -> Result<(), E> {
+    let kind = match value {
+        SharedValue::Text(_) => TEXT,
+        SharedValue::Filter(_) => FILTER,
     };
-    let mut bytes = Vec::with_capacity(13 + key.len() + value.len());
-    bytes.push(kind);
-    bytes.extend_from_slice(&body.expires().unwrap_or(0).to_le_bytes());
-    number(&mut bytes, key.len());
-    bytes.extend_from_slice(key);
-    bytes.extend_from_slice(&value);
-    bytes
+    let mut head = Vec::with_capacity(13 + key.len());
+    head.push(kind);
+    head.extend_from_slice(&expires.unwrap_or(0).to_le_bytes());
+    number(&mut head, key.len());
+    head.extend_from_slice(key);
+    put(&head)?;
+    match value {
+        SharedValue::Text(text) => put(text),
+        SharedValue::Filter(slot) => slot.write(put),
+    }
 }
 
 /// The same, back again.
@@ -99,15 +108,10 @@ pub(crate) fn read_entry(bytes: &[u8]) -> Result<(&[u8], Body), String> {
         FILTER => {
             let told =
                 |error: DecodeError| format!("the key {:?}: {error}", String::from_utf8_lossy(key));
-            Value::Filter(
-                Slot::decode(
-                    rest,
-                    Limits {
-                        most_bytes: u64::MAX,
-                    },
-                )
-                .map_err(told)?,
-            )
+            let limits = Limits {
+                most_bytes: u64::MAX,
+            };
+            Value::Filter(SharedSlot::new(Slot::decode(rest, limits).map_err(told)?))
         }
         kind => {
             return Err(format!(
@@ -121,8 +125,9 @@ pub(crate) fn read_entry(bytes: &[u8]) -> Result<(&[u8], Body), String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Changes, entry, next_command, read_entry};
-    use crate::keyspace::{Body, Value};
+    use super::{Changes, next_command, read_entry, write_entry};
+    use crate::keyspace::{SharedValue, Value};
+    use std::convert::Infallible;
 
     #[test]
     fn commands_come_back_and_shortened_ones_do_not() {
@@ -144,8 +149,12 @@ mod tests {
 
     #[test]
     fn entries_come_back() {
-        let body = Body::new(Value::Text((*b"x\0").into())).until(Some(7));
-        let bytes = entry(b"key", &body);
+        let mut bytes = Vec::new();
+        let text = SharedValue::Text((*b"x\0").into());
+        let Ok(()) = write_entry(b"key", Some(7), &text, |piece| {
+            bytes.extend_from_slice(piece);
+            Ok::<_, Infallible>(())
+        });
         let (key, back) = read_entry(&bytes).expect("an entry");
         assert_eq!((key, back.expires()), (&b"key"[..], Some(7)));
         assert!(matches!(back.value, Value::Text(text) if *text == *b"x\0"));

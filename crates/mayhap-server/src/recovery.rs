@@ -2,10 +2,12 @@
 
 use crate::keyspace::{Body, Keyspace, Value};
 use crate::record;
+use crate::shared_slot::SharedSlot;
 use mayhap::{SipKey, Timestamp};
 use mayhap_command::{Command, Config, Context, Slot};
 use mayhap_log::{Lsn, Recovered};
 use std::collections::HashMap;
+use std::sync::Arc;
 
 pub(crate) struct Replay<'k> {
     keys: &'k Keyspace,
@@ -63,14 +65,23 @@ impl<'k> Replay<'k> {
         let keys = self.keys;
         match *words {
             [b"FLUSHALL"] => keys.remove_all(|key| self.is_new(key, lsn)),
-            // These two are in the log only while no snapshot was under way: they hold for all keys alike.
+            // What a key got from another while a snapshot was under way is in the snapshot.
             [b"RENAME", from, to] => {
-                let body = keys.replace(from, Option::take);
-                keys.replace(to, |place| *place = body);
+                let body = if self.is_new(from, lsn) {
+                    keys.replace(from, Option::take)
+                } else {
+                    None
+                };
+                if self.is_new(to, lsn) {
+                    keys.replace(to, |place| *place = body);
+                }
             }
+            [b"COPY", _, to] if !self.is_new(to, lsn) => {}
             [b"COPY", from, to] => {
                 let copied = keys.look(from, 0, |body| {
-                    body.map(|body| Body::new(body.value.clone()).until(body.expires()))
+                    let body = body?;
+                    let value = body.value.share()?.copy().ok()?;
+                    Some(Body::new(value).until(body.expires()))
                 });
                 keys.replace(to, |place| *place = copied);
             }
@@ -108,19 +119,30 @@ impl<'k> Replay<'k> {
             secret: self.secret,
             most_bytes: u64::MAX,
         };
+        let sources = change.sources().iter().map(|source| {
+            self.keys
+                .look(source, 0, |body| match body.map(|body| &body.value) {
+                    Some(Value::Filter(slot)) => slot.share(),
+                    _ => Arc::default(),
+                })
+        });
+        let sources: Vec<Arc<Slot>> = sources.collect();
+        let sources: Vec<&Slot> = sources.iter().map(|source| &**source).collect();
         self.keys.replace(change.key(), |place| match place {
             Some(Body {
                 value: Value::Filter(slot),
                 ..
             }) => {
-                change.apply(slot, &[], &context);
+                if let Some(slot) = slot.get_mut() {
+                    change.apply(slot, &sources, &context);
+                }
             }
             Some(_) => {}
             None => {
                 let mut slot = Slot::Missing;
-                change.apply(&mut slot, &[], &context);
+                change.apply(&mut slot, &sources, &context);
                 if !matches!(slot, Slot::Missing) {
-                    *place = Some(Body::new(Value::Filter(slot)));
+                    *place = Some(Body::new(Value::Filter(SharedSlot::new(slot))));
                 }
             }
         });

@@ -6,6 +6,7 @@ use crate::counters::Counters;
 use crate::engine::Engine;
 use crate::files::Files;
 use crate::keyspace::Keyspace;
+use crate::leases::Leases;
 use crate::net::http::{self, Page};
 use crate::net::{self, Listening, Running};
 use crate::options::Options;
@@ -13,6 +14,7 @@ use crate::recovery::Replay;
 use crate::settings::Settings;
 use crate::slow::Slow;
 use crate::snapshot::Snapshots;
+use crate::stats_cache::StatsCache;
 use crate::{keeper, metrics, secret, system};
 use arc_swap::ArcSwap;
 use crossbeam_utils::sync::ShardedLock;
@@ -165,6 +167,9 @@ impl Server {
             .journal
             .sync()
             .map_err(|broken| format!("the last changes could not be written: {broken}"))?;
+        if self.engine.keys.is_suspect() {
+            return Err("ended after an internal error, with everything that was acknowledged in the log: start it again".to_owned());
+        }
         stopped.map_err(|error| error.to_string())
     }
 }
@@ -252,14 +257,20 @@ fn open(options: &Options) -> Result<(Engine, String), String> {
         most_bytes: settings.filters.most_filter_bytes,
     };
     let files = Files::new(folder, secret, limits);
-    files.look();
+    let room = || match settings.most_memory {
+        0 => u64::MAX,
+        most => most.saturating_sub(keys.used_bytes() + files.used_bytes()),
+    };
+    files.look(room);
     let slow = Slow::default();
     slow.follow(&settings);
     let engine = Engine {
         keys,
+        leases: Leases::default(),
         journal,
         gate: ShardedLock::new(()),
         settings: ArcSwap::from_pointee(settings),
+        growing: Mutex::new(()),
         setting: Mutex::new(()),
         clock,
         secret,
@@ -267,6 +278,7 @@ fn open(options: &Options) -> Result<(Engine, String), String> {
         counters: Counters::default(),
         slow,
         snapshots,
+        stats: StatsCache::default(),
         files,
         queued_bytes: Arc::default(),
         is_ending: AtomicBool::new(false),

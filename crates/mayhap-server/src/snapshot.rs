@@ -1,18 +1,30 @@
 //! Snapshots, taken while the server goes on.
 //!
-//! The log is switched to a new file, then each key is written down under its own lock, with the number of the newest record at that
-//! moment: what the log has of the key beyond that number is replayed, and nothing twice.
+//! The log is switched to a new file, then each key is written down with the number of the newest record at that moment: what the log
+//! has of the key beyond that number is replayed, and nothing twice. A value is shared while it is written, and no lock is held: who reads
+//! goes on, and who wants to change this one filter waits until it is written.
+//!
+//! RENAME, COPY and BF.MERGE give a key what another held. If the other was not written yet and the key was, a replay could not know
+//! what that was: so all keys that got something in this way are written once more, as they are then, before the snapshot is finished.
 
 use crate::engine::Engine;
-use crate::record;
+use crate::keyspace::Body;
+use crate::record::write_entry;
+use mayhap_log::{Folder, Snapshot, SnapshotError};
 use parking_lot::{Condvar, Mutex};
+use std::collections::HashSet;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
+/// How long to wait for a key that a long command has.
+const WAIT: Duration = Duration::from_millis(5);
+
 #[derive(Default)]
 pub(crate) struct Snapshots {
-    /// Between the switch of the log and the end of the snapshot.
+    /// Whether one was begun, or is about to be.
     is_under_way: AtomicBool,
+    /// Keys to be written once more; `None` when no snapshot goes through the keys.
+    again: Mutex<Option<HashSet<Box<[u8]>>>>,
     /// Milliseconds since 1970.
     last: AtomicU64,
     pub(crate) taken: AtomicU64,
@@ -36,10 +48,20 @@ impl Snapshots {
         self.last.store(time, Ordering::Relaxed);
     }
 
-    /// Asks for one, soon.
+    /// Asks for one, soon. From now on one is under way.
     pub(crate) fn ask(&self) {
+        self.is_under_way.store(true, Ordering::SeqCst);
         *self.wanted.lock() = true;
         self.bell.notify_all();
+    }
+
+    /// These keys hold what others held. To be called behind the gate, before that is in the log.
+    pub(crate) fn revisit(&self, keys: Vec<Box<[u8]>>) {
+        if !keys.is_empty()
+            && let Some(again) = &mut *self.again.lock()
+        {
+            again.extend(keys);
+        }
     }
 
     /// Wakes who waits, with nothing to do.
@@ -79,31 +101,79 @@ pub(crate) fn take(engine: &Engine) -> Result<(), String> {
 fn write(engine: &Engine) -> Result<(), String> {
     let told =
         |error: &dyn std::fmt::Display| format!("the snapshot could not be written: {error}");
+    engine.snapshots.is_under_way.store(true, Ordering::SeqCst);
     // Most of the log is on the disk before anybody is held up; whether it failed is seen next.
     let _ = engine.journal.sync();
-    let mut snapshot = {
+    {
+        // Whoever logs something after this sees it, and what is in the log before is in all values.
         let _alone = engine.alone();
-        engine.snapshots.is_under_way.store(true, Ordering::SeqCst);
-        engine
-            .journal
-            .begin_snapshot()
-            .map_err(|error| told(&error))?
-    };
-    for shard in 0..engine.keys.shards() {
-        for key in engine.keys.names_of_shard(shard) {
-            let entry = {
-                // Not in the middle of a transaction.
-                let _shared = engine.shared();
-                // Expired keys as well: that they are gone is in the log.
-                engine.keys.look(&key, 0, |body| {
-                    body.map(|body| (engine.journal.last_lsn(), record::entry(&key, body)))
-                })
-            };
-            if let Some((lsn, body)) = entry {
-                snapshot.entry(lsn, &body).map_err(|error| told(&error))?;
-            }
-        }
+        *engine.snapshots.again.lock() = Some(HashSet::new());
+    }
+    let written = write_keys(engine);
+    *engine.snapshots.again.lock() = None;
+    let snapshot = written.map_err(|error| told(&error))?;
+    if engine.keys.is_suspect() {
+        return Err("a command has panicked: the keys in memory are not to be trusted".to_owned());
     }
     snapshot.finish().map_err(|error| told(&error))?;
     Ok(())
+}
+
+fn write_keys(engine: &Engine) -> Result<Snapshot<Folder>, SnapshotError> {
+    let mut snapshot = engine.journal.begin_snapshot()?;
+    for shard in 0..engine.keys.shards() {
+        for key in engine.keys.names_of_shard(shard) {
+            write_key(engine, &mut snapshot, &key)?;
+        }
+    }
+    loop {
+        let again = {
+            let _alone = engine.alone();
+            let mut again = engine.snapshots.again.lock();
+            let keys = again.as_mut().map(std::mem::take).unwrap_or_default();
+            if keys.is_empty() {
+                // What comes later is replayed from values that are all known.
+                *again = None;
+                return Ok(snapshot);
+            }
+            keys
+        };
+        for key in again {
+            write_key(engine, &mut snapshot, &key)?;
+        }
+    }
+}
+
+fn write_key(
+    engine: &Engine,
+    snapshot: &mut Snapshot<Folder>,
+    key: &[u8],
+) -> Result<(), SnapshotError> {
+    let _sharing = engine.leases.share();
+    let (lsn, expires, value) = loop {
+        {
+            // Not in the middle of a transaction.
+            let _shared = engine.shared();
+            // Expired keys as well: that they are gone is in the log.
+            let look = |body: Option<&Body>| {
+                let (value, expires) = body.map(|body| (body.value.share(), body.expires()))?;
+                Some((engine.journal.last_lsn(), expires, value))
+            };
+            match engine.keys.look(key, 0, look) {
+                None => return Ok(()),
+                Some((lsn, expires, Some(value))) if !engine.leases.cover([key]) => {
+                    break (lsn, expires, value);
+                }
+                Some(_) => {}
+            }
+        }
+        // A long command has it, and is about to put it back.
+        std::thread::sleep(WAIT);
+    };
+    snapshot
+        .entry_with(lsn, |put| write_entry(key, expires, &value, put))
+        .map_err(|error| SnapshotError::Io {
+            what: "writing it",
+            error,
+        })
 }

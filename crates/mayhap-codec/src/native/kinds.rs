@@ -11,6 +11,7 @@ mod ribbon;
 pub(super) mod view;
 mod window;
 
+use super::FilterRef;
 use super::header::{self, EXCEPTIONS, Header};
 use super::parts::{Parts, Sections};
 use crate::cursor::Cursor;
@@ -40,17 +41,44 @@ pub(super) fn kind_of(header: &Header<'_>) -> Option<Kind> {
     known.map(|known| known.0)
 }
 
-/// The parts of a filter.
-pub(super) fn take_apart(filter: &AnyFilter) -> Result<Parts<'_>, EncodeError> {
-    let scheme = filter.scheme();
-    let mut parts = Parts {
-        kind: number_of(filter.kind()),
+fn empty_parts<'f>(kind: Kind, scheme: HashScheme) -> Parts<'f> {
+    Parts {
+        kind: number_of(kind),
         features: 0,
         scheme,
         self_test: header::self_test(scheme),
         plan: Vec::new(),
         sections: Vec::new(),
+    }
+}
+
+/// The parts of a filter that is not in an [`AnyFilter`].
+pub(super) fn take_apart_ref(filter: FilterRef<'_>) -> Parts<'_> {
+    let (kind, scheme) = match filter {
+        FilterRef::Bloom(filter) => (Kind::Bloom, filter.scheme()),
+        FilterRef::Counting(filter) => (Kind::Counting, filter.hash_scheme()),
+        FilterRef::Growing(filter) => (Kind::Growing, filter.scheme()),
+        FilterRef::Cuckoo(filter) => (Kind::Cuckoo, filter.scheme()),
+        FilterRef::Window(filter) => (Kind::Window, filter.scheme()),
     };
+    let mut parts = empty_parts(kind, scheme);
+    write_ref(filter, &mut parts);
+    parts
+}
+
+fn write_ref<'f>(filter: FilterRef<'f>, parts: &mut Parts<'f>) {
+    match filter {
+        FilterRef::Bloom(filter) => bloom::write(filter, parts),
+        FilterRef::Counting(filter) => classic::write_counting(filter, parts),
+        FilterRef::Growing(filter) => growing::write(filter, parts),
+        FilterRef::Cuckoo(filter) => cuckoo::write(filter, parts),
+        FilterRef::Window(filter) => window::write(filter, parts),
+    }
+}
+
+/// The parts of a filter.
+pub(super) fn take_apart(filter: &AnyFilter) -> Result<Parts<'_>, EncodeError> {
+    let mut parts = empty_parts(filter.kind(), filter.scheme());
     match filter {
         AnyFilter::Excepting(filter) => {
             parts.features = EXCEPTIONS;
@@ -65,12 +93,12 @@ pub(super) fn take_apart(filter: &AnyFilter) -> Result<Parts<'_>, EncodeError> {
 /// The parts of a filter without exceptions.
 fn write<'f>(filter: &'f AnyFilter, parts: &mut Parts<'f>) -> Result<(), EncodeError> {
     match filter {
-        AnyFilter::Bloom(filter) => bloom::write(filter, parts),
+        AnyFilter::Bloom(filter) => write_ref(FilterRef::Bloom(filter), parts),
         AnyFilter::Classic(filter) => classic::write(filter, parts),
-        AnyFilter::Counting(filter) => classic::write_counting(filter, parts),
-        AnyFilter::Growing(filter) => growing::write(filter, parts),
-        AnyFilter::Cuckoo(filter) => cuckoo::write(filter, parts),
-        AnyFilter::Window(filter) => window::write(filter, parts),
+        AnyFilter::Counting(filter) => write_ref(FilterRef::Counting(filter), parts),
+        AnyFilter::Growing(filter) => write_ref(FilterRef::Growing(filter), parts),
+        AnyFilter::Cuckoo(filter) => write_ref(FilterRef::Cuckoo(filter), parts),
+        AnyFilter::Window(filter) => write_ref(FilterRef::Window(filter), parts),
         AnyFilter::Fuse(filter) => fuse::write(filter, parts),
         AnyFilter::Ribbon(filter) => ribbon::write(filter, parts),
         AnyFilter::Retouched(filter) => retouched::write(filter, parts),

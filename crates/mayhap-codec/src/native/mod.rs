@@ -26,7 +26,7 @@ pub use repair::{Repaired, repair_with_ones};
 
 use crate::{DecodeError, EncodeError, Format, Limits, Problem};
 use header::Header;
-use mayhap::{AnyFilter, SipKey};
+use mayhap::{AnyFilter, Bloom, CountingBloom, Cuckoo, GrowingBloom, SipKey, WindowBloom};
 use pages::Pages;
 use parts::Sections;
 use std::io::{self, Write};
@@ -90,6 +90,29 @@ pub fn write_with(filter: &AnyFilter, hash_key: HashKey, out: impl Write) -> io:
     let parts = kinds::take_apart(filter);
     let parts = parts.map_err(|error| io::Error::new(io::ErrorKind::Unsupported, error))?;
     parts.write(hash_key, out)
+}
+
+/// A filter that somebody else holds, of the kinds that change.
+#[derive(Clone, Copy, Debug)]
+pub enum FilterRef<'f> {
+    /// A Bloom filter.
+    Bloom(&'f Bloom),
+    /// One that counts.
+    Counting(&'f CountingBloom),
+    /// One that grows.
+    Growing(&'f GrowingBloom),
+    /// A cuckoo filter.
+    Cuckoo(&'f Cuckoo),
+    /// One that forgets.
+    Window(&'f WindowBloom),
+}
+
+/// As [`write_with`], for a filter that is not to be moved or copied.
+///
+/// # Errors
+/// When `out` does not take it: what was written by then is no file.
+pub fn write_ref_with(filter: FilterRef<'_>, hash_key: HashKey, out: impl Write) -> io::Result<()> {
+    kinds::take_apart_ref(filter).write(hash_key, out)
 }
 
 /// Reads and verifies a file whose secret key, if its filter has one, is inside.

@@ -164,20 +164,27 @@ impl Bloom {
         newest.shape.capacity.saturating_sub(newest.items)
     }
 
-    /// Makes this filter hold the keys of both, layer by layer; layers that only the other has are taken over.
+    /// Whether [`union_with`](Self::union_with) takes the other, without changing anything.
     ///
     /// # Errors
-    /// The name of what differs. Nothing is changed then.
-    pub fn union_with(&mut self, other: &Self) -> Result<(), &'static str> {
+    /// As there.
+    pub fn check_union(&self, other: &Self) -> Result<(), &'static str> {
         if self.options != other.options {
             return Err("options");
         }
         if self.growth != other.growth {
             return Err("expansion");
         }
-        for (ours, theirs) in self.layers.iter().zip(&other.layers) {
-            ours.shape.same_as(&theirs.shape)?;
-        }
+        let mut layers = self.layers.iter().zip(&other.layers);
+        layers.try_for_each(|(ours, theirs)| ours.shape.same_as(&theirs.shape))
+    }
+
+    /// Makes this filter hold the keys of both, layer by layer; layers that only the other has are taken over.
+    ///
+    /// # Errors
+    /// The name of what differs. Nothing is changed then.
+    pub fn union_with(&mut self, other: &Self) -> Result<(), &'static str> {
+        self.check_union(other)?;
         let common = self.layers.len().min(other.layers.len());
         for (ours, theirs) in self.layers.iter_mut().zip(&other.layers) {
             ours.union_with(theirs);

@@ -8,7 +8,8 @@ use mayhap::plan::{BloomPlan, WindowPlan};
 use mayhap::{GrowingBloom, Timestamp, WindowBloom};
 use mayhap_codec::{DecodeError, Limits};
 
-pub(super) fn write(filter: &NativeBloom, with_bits: bool) -> Vec<u8> {
+/// All but the bits.
+pub(super) fn fields(filter: &NativeBloom, with_bits: bool) -> Vec<u8> {
     let kind = match &filter.kind {
         BloomKind::Fixed(_) => Kind::FixedBloom,
         BloomKind::Growing(_) => Kind::GrowingBloom,
@@ -30,11 +31,6 @@ pub(super) fn write(filter: &NativeBloom, with_bits: bool) -> Vec<u8> {
             }
         }
         BloomKind::Window(filter) => write_window(filter, &mut out),
-    }
-    if with_bits {
-        for layer in filter.layers() {
-            out.bytes(&layer.bytes());
-        }
     }
     out.finish()
 }

@@ -8,7 +8,8 @@ use mayhap::plan::counting::CountingPlan;
 use mayhap::{CountingBloom, Scheme};
 use mayhap_codec::{DecodeError, Limits};
 
-pub(super) fn write(filter: &NativeCounting, with_bits: bool) -> Vec<u8> {
+/// All but the counters.
+pub(super) fn fields(filter: &NativeCounting, with_bits: bool) -> Vec<u8> {
     let counters = &filter.filter;
     let plan = counters.plan().classic();
     let mut out = Writer::new(Kind::Counting as u8, with_bits);
@@ -22,9 +23,6 @@ pub(super) fn write(filter: &NativeCounting, with_bits: bool) -> Vec<u8> {
     out.number(counters.scheme().id().into());
     out.number(counters.scheme().parameter());
     out.number(counters.plan().counter_bits().into());
-    if with_bits {
-        out.bytes(counters.bytes());
-    }
     out.finish()
 }
 

@@ -10,19 +10,9 @@ use mayhap_codec::{DecodeError, Limits};
 use std::borrow::Cow;
 use std::iter;
 
-pub(super) fn write(filter: &NativeCuckoo, with_bits: bool) -> Vec<u8> {
-    let mut out = write_fields(filter, with_bits);
-    if with_bits {
-        for (_, cells) in filter.filter.tables() {
-            out.extend_from_slice(cells);
-        }
-    }
-    out
-}
-
 /// The image in the pieces that it is made of, so that a part of it can be told without the rest.
 pub(crate) fn pieces(filter: &NativeCuckoo) -> Vec<Cow<'_, [u8]>> {
-    let fields = Cow::Owned(write_fields(filter, true));
+    let fields = Cow::Owned(fields(filter, true));
     let cells = filter.filter.tables();
     iter::once(fields)
         .chain(cells.map(|(_, cells)| Cow::Borrowed(cells)))
@@ -30,7 +20,7 @@ pub(crate) fn pieces(filter: &NativeCuckoo) -> Vec<Cow<'_, [u8]>> {
 }
 
 /// All but the cells.
-fn write_fields(filter: &NativeCuckoo, with_bits: bool) -> Vec<u8> {
+pub(super) fn fields(filter: &NativeCuckoo, with_bits: bool) -> Vec<u8> {
     let cells = &filter.filter;
     let kind = match cells.growth() {
         None => Kind::FixedCuckoo,

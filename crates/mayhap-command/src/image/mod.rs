@@ -18,10 +18,11 @@ mod fields;
 
 pub(crate) use cuckoo::{loading_header, pieces};
 
-use crate::native::{NativeBloom, NativeCuckoo};
+use crate::native::{NativeBloom, NativeCounting, NativeCuckoo};
 use crate::slot::{Bloom, Cuckoo, Slot};
 use fields::{Reader, Writer};
 use mayhap_codec::{DecodeError, Limits, Problem, redis};
+use std::convert::Infallible;
 
 const MAGIC: [u8; 8] = *b"\x89mayhapS";
 const VERSION: u8 = 1;
@@ -68,45 +69,68 @@ pub(crate) fn is_image(bytes: &[u8]) -> bool {
 
 /// The whole slot.
 pub(crate) fn encode(slot: &Slot) -> Vec<u8> {
-    write(slot, true)
-}
-
-/// A native filter without its bits; of others, all.
-pub(crate) fn header(slot: &Slot) -> Vec<u8> {
-    write(slot, false)
+    let mut out = Vec::new();
+    let Ok(()) = write(slot, &mut |bytes| {
+        out.extend_from_slice(bytes);
+        Ok::<_, Infallible>(())
+    });
+    out
 }
 
 /// A native Bloom filter without its bits.
 pub(crate) fn bloom_header(filter: &NativeBloom) -> Vec<u8> {
-    bloom::write(filter, false)
+    bloom::fields(filter, false)
 }
 
 /// A native cuckoo filter without its cells.
 pub(crate) fn cuckoo_header(filter: &NativeCuckoo) -> Vec<u8> {
-    cuckoo::write(filter, false)
+    cuckoo::fields(filter, false)
 }
 
-fn write(slot: &Slot, with_bits: bool) -> Vec<u8> {
-    let plain = |kind: Kind, bytes: &[u8]| {
-        let mut out = Writer::new(kind as u8, true);
-        out.bytes(bytes);
-        out.finish()
-    };
+/// A counting filter without its counters.
+pub(crate) fn counting_header(filter: &NativeCounting) -> Vec<u8> {
+    counting::fields(filter, false)
+}
+
+/// The whole slot, piece by piece, as its bits lie in memory: besides the filter this takes a few MiB at most. Only the rare filter of
+/// RedisBloom's that no SCANDUMP can have is put together as a whole first.
+pub(crate) fn write<E>(slot: &Slot, put: &mut impl FnMut(&[u8]) -> Result<(), E>) -> Result<(), E> {
+    let front = |kind: Kind| Writer::new(kind as u8, true).finish();
     match slot {
-        Slot::Missing => plain(Kind::Missing, &[]),
-        Slot::Other => plain(Kind::Other, &[]),
+        Slot::Missing => put(&front(Kind::Missing)),
+        Slot::Other => put(&front(Kind::Other)),
         Slot::Bloom(filter) => match &**filter {
             Bloom::RedisBloom(filter) if filter.is_scannable() => {
-                plain(Kind::RedisBloom, &redis::bloom::encode(filter))
+                put(&front(Kind::RedisBloom))?;
+                let mut next = filter.scan(0);
+                while let Some((iterator, chunk)) = next {
+                    put(&chunk)?;
+                    next = filter.scan(iterator);
+                }
+                Ok(())
             }
-            Bloom::RedisBloom(filter) => plain(Kind::RedisBloomDump, &filter.dump(RDB)),
-            Bloom::Native(filter) => bloom::write(filter, with_bits),
+            Bloom::RedisBloom(filter) => {
+                put(&front(Kind::RedisBloomDump))?;
+                put(&filter.dump(RDB))
+            }
+            Bloom::Native(filter) => {
+                put(&bloom::fields(filter, true))?;
+                let mut layers = filter.layers().into_iter();
+                layers.try_for_each(|layer| put(&layer.bytes()))
+            }
         },
         Slot::Cuckoo(filter) => match &**filter {
-            Cuckoo::RedisBloom(filter) => plain(Kind::RedisCuckoo, &redis::cuckoo::encode(filter)),
-            Cuckoo::Native(filter) => cuckoo::write(filter, with_bits),
+            Cuckoo::RedisBloom(filter) => {
+                put(&front(Kind::RedisCuckoo))?;
+                put(&filter.header())?;
+                filter.filter().tables().try_for_each(put)
+            }
+            Cuckoo::Native(filter) => pieces(filter).iter().try_for_each(|piece| put(piece)),
         },
-        Slot::Counting(filter) => counting::write(filter, with_bits),
+        Slot::Counting(filter) => {
+            put(&counting::fields(filter, true))?;
+            put(filter.filter.bytes())
+        }
     }
 }
 

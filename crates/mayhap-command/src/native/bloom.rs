@@ -149,7 +149,7 @@ impl NativeBloom {
     }
 
     /// Whether so many items fit for certain, without growing.
-    fn has_room_for(&self, items: u64) -> bool {
+    pub(crate) fn has_room_for(&self, items: u64) -> bool {
         match &self.kind {
             BloomKind::Fixed(filter) => self.items.saturating_add(items) <= filter.capacity(),
             BloomKind::Growing(filter) => items <= filter.keys_until_growth(),
@@ -297,6 +297,17 @@ impl NativeBloom {
             return written.map_err(|_| outside);
         }
         Err(outside)
+    }
+
+    /// Whether [`union_with`](Self::union_with) takes the other.
+    pub(crate) fn check_union(&self, other: &Self) -> Result<(), Merged> {
+        let checked = match (&self.kind, &other.kind) {
+            (BloomKind::Fixed(ours), BloomKind::Fixed(theirs)) => ours.check_union(theirs),
+            (BloomKind::Growing(ours), BloomKind::Growing(theirs)) => ours.check_union(theirs),
+            (BloomKind::Window(_), BloomKind::Window(_)) => return Err(Merged::Windows),
+            _ => return Err(Merged::Kinds),
+        };
+        checked.map_err(Merged::Mismatch)
     }
 
     /// Makes this filter hold the items of both. Nothing is changed where that is refused.

@@ -1,11 +1,10 @@
 //! `MAYHAP.EXPORT key file [REPLACE]`: a filter becomes a file in the data folder, without the secret of its hash.
 
 use crate::call::{Call, Done, Failure, SYNTAX};
-use crate::keyspace::Value;
+use crate::keyspace::SharedValue;
 use mayhap_codec::write_atomically;
-use mayhap_command::file_of;
 use std::ffi::OsStr;
-use std::io::Write;
+use std::io::{BufWriter, Write};
 use std::path::Path;
 
 /// A name that stays in the folder, and is no file of others there.
@@ -47,17 +46,30 @@ pub(super) fn export(call: &mut Call<'_>) -> Done {
             format!("ERR there is a file {name} already: say REPLACE if it is a filter").into(),
         );
     }
-    let filter = engine.keys.look(call.key(), call.now, |body| {
-        match body.map(|body| &body.value) {
-            Some(Value::Filter(slot)) => slot.to_filter().ok_or("ERR not found"),
-            Some(Value::Text(_)) => Err(crate::call::WRONG_TYPE),
-            None => Err("ERR not found"),
-        }
-    })?;
-    let bytes = file_of(&filter).map_err(|error| format!("ERR {error}"))?;
-    write_atomically(&path, |mut file| file.write_all(&bytes))
-        .map_err(|error| format!("ERR {name} could not be written: {error}"))?;
-    engine.files.look();
-    call.out.count(bytes.len() as u64);
+    let _sharing = engine.leases.share();
+    let shared = engine.keys.look(call.key(), call.now, |body| {
+        body.map(|body| body.value.share())
+    });
+    let slot = match shared {
+        Some(Some(SharedValue::Filter(slot))) => slot,
+        Some(Some(SharedValue::Text(_))) => return Err(crate::call::WRONG_TYPE.into()),
+        Some(None) => return Err(Failure::Busy),
+        None => return Err("ERR not found".into()),
+    };
+    // The file is served from the folder, and takes as much memory as the filter does.
+    engine
+        .files
+        .check_room(name, slot.size_bytes(), engine.room())
+        .map_err(|error| format!("OOM {error}"))?;
+    write_atomically(&path, |file| {
+        let mut file = BufWriter::with_capacity(1 << 20, file);
+        slot.write_file(&mut file)?;
+        file.flush()
+    })
+    .map_err(|error| format!("ERR {name} could not be written: {error}"))?;
+    drop(slot);
+    let length = std::fs::metadata(&path).map_or(0, |metadata| metadata.len());
+    engine.files.look(|| engine.room());
+    call.out.count(length);
     Ok(())
 }

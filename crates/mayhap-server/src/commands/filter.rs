@@ -3,11 +3,12 @@
 use crate::call::{Call, Done, Failure};
 use crate::keyspace::{Body, Value};
 use crate::settings::Settings;
+use crate::shared_slot::SharedSlot;
 use mayhap::Timestamp;
-use mayhap_command::{Change, Command, Context, Outcome, PassedOn, Slot, Specification};
-
-/// What the sources of one merge may take together.
-const MOST_COPIED: u64 = 8 << 30;
+use mayhap_command::{
+    Ask, Change, Command, Context, Outcome, PassedOn, Reply, Slot, Specification,
+};
+use std::sync::Arc;
 
 static MISSING: Slot = Slot::Missing;
 static OTHER: Slot = Slot::Other;
@@ -20,20 +21,7 @@ pub(super) fn run(
 ) -> Done {
     match command {
         Command::Ask(ask) => {
-            let key = ask.key();
-            let context = context(call, settings, u64::MAX);
-            let reply = call.engine.keys.look(key, call.now, |body| match body {
-                Some(body) => Some(ask.ask(slot_of(body), &context)),
-                None if call.engine.files.has_any() => None,
-                None => Some(ask.ask(&MISSING, &context)),
-            });
-            let reply = match reply {
-                Some(reply) => reply,
-                None => match call.engine.files.ask(call.words) {
-                    Some(reply) => reply,
-                    None => ask.ask(&MISSING, &context),
-                },
-            };
+            let reply = answer(call, ask, settings)?;
             call.out.reply(&reply);
             Ok(())
         }
@@ -42,26 +30,56 @@ pub(super) fn run(
             if specification.flags.contains(&"denyoom") {
                 call.may_grow()?;
             }
-            let used = call.engine.keys.used_bytes();
-            let limit = settings.most_memory;
-            let left = if limit == 0 {
-                u64::MAX
+            let outcome = if call.is_long {
+                alter_long(call, change, settings)
+            } else if change.sources().is_empty() {
+                alter(call, change, settings)
             } else {
-                limit.saturating_sub(used)
-            };
-            if change.sources().is_empty() {
-                alter(call, change, settings, left)
-            } else {
-                merge(call, change, settings, left)
-            }
+                merge(call, change, settings)
+            }?;
+            call.out.reply(&outcome.reply);
+            Ok(())
         }
     }
 }
 
-fn slot_of(body: &Body) -> &Slot {
-    match &body.value {
+/// What a filter command finds in a key.
+fn slot_of(value: &Value) -> &Slot {
+    match value {
         Value::Filter(slot) => slot,
-        Value::Text(_) => &OTHER,
+        // Whoever has a lease is the only one to come here, and puts the filter back first.
+        Value::Text(_) | Value::Leased { .. } => &OTHER,
+    }
+}
+
+fn answer(call: &Call<'_>, ask: &Ask<'_>, settings: &Settings) -> Result<Reply, Failure> {
+    let (engine, key) = (call.engine, ask.key());
+    let context = context(call, settings, u64::MAX);
+    let reply = if call.is_long {
+        let _sharing = engine.leases.share();
+        let shared = engine.keys.look(key, call.now, |body| body.map(share));
+        shared.map(|slot| ask.ask(&slot, &context))
+    } else {
+        engine.keys.look(key, call.now, |body| {
+            body.map(|body| ask.ask(slot_of(&body.value), &context))
+        })
+    };
+    if let Some(reply) = reply {
+        return Ok(reply);
+    }
+    let of_file = if engine.files.has_any() {
+        engine.files.ask(call.words)
+    } else {
+        None
+    };
+    Ok(of_file.unwrap_or_else(|| ask.ask(&MISSING, &context)))
+}
+
+/// The filter of a key, to be read without holding up who reads it too.
+fn share(body: &Body) -> Arc<Slot> {
+    match &body.value {
+        Value::Filter(slot) => slot.share(),
+        Value::Text(_) | Value::Leased { .. } => Arc::new(Slot::Other),
     }
 }
 
@@ -78,80 +96,102 @@ fn context<'s>(call: &Call<'_>, settings: &'s Settings, left: u64) -> Context<'s
 /// Applies a change to what a key holds; text stays as it is.
 fn apply(
     change: &Change<'_>,
-    body: &mut Body,
+    value: &mut Value,
     sources: &[&Slot],
     context: &Context<'_>,
-) -> Outcome {
-    let outcome = match &mut body.value {
-        Value::Filter(slot) => change.apply(slot, sources, context),
-        Value::Text(_) => change.apply(&mut Slot::Other, sources, context),
-    };
-    if !matches!(outcome.passed_on, PassedOn::Nothing | PassedOn::Unchanged) {
-        body.touch();
+) -> Result<Outcome, Failure> {
+    match value {
+        Value::Filter(slot) => match slot.get_mut() {
+            Some(slot) => Ok(change.apply(slot, sources, context)),
+            None => Err(Failure::Busy),
+        },
+        Value::Text(_) => Ok(change.apply(&mut Slot::Other, sources, context)),
+        Value::Leased { .. } => Err(Failure::Busy),
     }
-    outcome
 }
 
-fn alter(call: &mut Call<'_>, change: &Change<'_>, settings: &Settings, left: u64) -> Done {
+/// Applies a change to a key that is not there; the value that it has then, if any.
+fn make(change: &Change<'_>, sources: &[&Slot], context: &Context<'_>) -> (Option<Value>, Outcome) {
+    let mut slot = Slot::Missing;
+    let outcome = change.apply(&mut slot, sources, context);
+    let value = match slot {
+        Slot::Missing => None,
+        slot => Some(Value::Filter(SharedSlot::new(slot))),
+    };
+    (value, outcome)
+}
+
+fn is_change(outcome: &Outcome) -> bool {
+    !matches!(outcome.passed_on, PassedOn::Nothing | PassedOn::Unchanged)
+}
+
+fn alter(
+    call: &mut Call<'_>,
+    change: &Change<'_>,
+    settings: &Settings,
+) -> Result<Outcome, Failure> {
     let (engine, now, key) = (call.engine, call.now, change.key());
+    // Who may take memory looks at what is left one after the other, so that all together never take more.
+    let _growing = may_grow(call, change, settings).then(|| engine.growing.lock());
+    let left = engine.room();
     let mut context = context(call, settings, left);
-    let room = |body: &Body| left.saturating_add(body.value.size_bytes());
     let most = settings.filters.most_filter_bytes;
     let altered = engine.keys.alter(key, now, |body| {
-        context.most_bytes = most.min(room(body));
-        let outcome = apply(change, body, &[], &context);
-        pass_on(call, &outcome).map(|()| outcome)
+        context.most_bytes = most.min(left.saturating_add(body.value.size_bytes()));
+        let outcome = apply(change, &mut body.value, &[], &context)?;
+        if is_change(&outcome) {
+            body.touch();
+        }
+        pass_on(call, change, &outcome)?;
+        Ok(outcome)
     });
     if let Some(outcome) = altered {
-        call.out.reply(&outcome?.reply);
-        return Ok(());
+        return outcome;
     }
     if engine.files.has_any() && engine.files.holds(key) {
         return Err(crate::files::READ_ONLY.into());
     }
     // Somebody may make it in between; it is small then.
     context.most_bytes = most.min(left);
-    let outcome = engine.keys.replace(key, |body| {
+    engine.keys.replace(key, |body| {
         make_or_change(call, change, body, &[], &context)
-    })?;
-    call.out.reply(&outcome.reply);
-    Ok(())
+    })
 }
 
-/// The sources are copied: a filter is not locked while another one is.
-fn merge(call: &mut Call<'_>, change: &Change<'_>, settings: &Settings, left: u64) -> Done {
-    let (engine, now, key) = (call.engine, call.now, change.key());
+fn may_grow(call: &Call<'_>, change: &Change<'_>, settings: &Settings) -> bool {
+    settings.most_memory > 0
+        && call.engine.keys.look(change.key(), call.now, |body| {
+            body.is_none_or(|body| change.may_grow(slot_of(&body.value)))
+        })
+}
+
+/// The values of other keys that a change reads.
+fn sources(call: &Call<'_>, change: &Change<'_>) -> Vec<Arc<Slot>> {
+    let sources = change.sources().iter();
+    let shared = sources.map(|source| {
+        call.engine.keys.look(source, call.now, |body| {
+            body.map_or_else(|| Arc::new(Slot::Missing), share)
+        })
+    });
+    shared.collect()
+}
+
+fn merge(
+    call: &mut Call<'_>,
+    change: &Change<'_>,
+    settings: &Settings,
+) -> Result<Outcome, Failure> {
+    let (engine, key) = (call.engine, change.key());
     if engine.files.holds(key) {
         return Err(crate::files::READ_ONLY.into());
     }
-    let copy = |source: &&[u8]| {
-        engine.keys.look(source, now, |body| {
-            body.map_or(Slot::Missing, |body| slot_of(body).clone())
-        })
-    };
-    // All copies together are no larger than what all keys may still take.
-    let size = |source: &&[u8]| {
-        let size = |body: Option<&Body>| body.map_or(0, |body| body.value.size_bytes());
-        engine.keys.look(source, now, size)
-    };
-    let copied = change
-        .sources()
-        .iter()
-        .map(size)
-        .fold(0, u64::saturating_add);
-    if copied > left.min(MOST_COPIED) {
-        return Err(
-            "OOM the sources are too large to be merged at once: merge them one by one".into(),
-        );
-    }
-    let sources: Vec<Slot> = change.sources().iter().map(copy).collect();
-    let sources: Vec<&Slot> = sources.iter().collect();
-    let context = context(call, settings, left);
-    let outcome = engine.keys.replace(key, |body| {
+    let sources = sources(call, change);
+    let sources: Vec<&Slot> = sources.iter().map(|source| &**source).collect();
+    let _growing = engine.growing.lock();
+    let context = context(call, settings, engine.room());
+    engine.keys.replace(key, |body| {
         make_or_change(call, change, body, &sources, &context)
-    })?;
-    call.out.reply(&outcome.reply);
-    Ok(())
+    })
 }
 
 fn make_or_change(
@@ -163,28 +203,90 @@ fn make_or_change(
 ) -> Result<Outcome, Failure> {
     call.forget_if_expired(change.key(), body);
     let outcome = if let Some(body) = body {
-        apply(change, body, sources, context)
-    } else {
-        let mut slot = Slot::Missing;
-        let outcome = change.apply(&mut slot, sources, context);
-        if !matches!(slot, Slot::Missing) {
-            *body = Some(Body::new(Value::Filter(slot)));
+        let outcome = apply(change, &mut body.value, sources, context)?;
+        if is_change(&outcome) {
+            body.touch();
         }
         outcome
+    } else {
+        let (value, outcome) = make(change, sources, context);
+        *body = value.map(Body::new);
+        outcome
     };
-    pass_on(call, &outcome)?;
+    pass_on(call, change, &outcome)?;
     Ok(outcome)
 }
 
+/// The same for a command that takes long and has a lease on its key: the filter is out of the keyspace meanwhile, and no lock is held.
+fn alter_long(
+    call: &mut Call<'_>,
+    change: &Change<'_>,
+    settings: &Settings,
+) -> Result<Outcome, Failure> {
+    let (engine, key) = (call.engine, change.key());
+    if engine.files.holds(key) {
+        return Err(crate::files::READ_ONLY.into());
+    }
+    let _sharing = engine.leases.share();
+    let sources = sources(call, change);
+    let sources: Vec<&Slot> = sources.iter().map(|source| &**source).collect();
+    // As large as the largest filter in it, which is not copied under a lock: so it counts before it is there.
+    let words = call.words.iter().map(|word| word.len() as u64);
+    let largest = sources.iter().map(|source| source.size_bytes());
+    let reserved = call.reserve(words.chain(largest).max().unwrap_or(0))?;
+    let taken = {
+        let _gate = call.gate();
+        engine.keys.replace(key, |body| {
+            call.forget_if_expired(key, body);
+            call.log_whole()
+                .map(|()| body.as_mut().map(Body::lease_value))
+        })?
+    };
+    let held = taken.as_ref().map_or(0, Value::size_bytes);
+    let left = engine.room().saturating_add(held + reserved.bytes());
+    let context = context(call, settings, left);
+    let _watch = engine.keys.watch_for_panic();
+    let (value, result) = match taken {
+        Some(mut value) => {
+            let outcome = apply(change, &mut value, &sources, &context);
+            (Some(value), outcome)
+        }
+        None => {
+            let (value, outcome) = make(change, &sources, &context);
+            (value, Ok(outcome))
+        }
+    };
+    let _gate = call.gate();
+    engine.keys.replace(key, |body| {
+        match (body, value) {
+            (Some(body), Some(value)) => {
+                body.value = value;
+                if result.as_ref().is_ok_and(is_change) {
+                    body.touch();
+                }
+            }
+            (body, value) => *body = value.map(Body::new),
+        }
+        let outcome = result?;
+        pass_on(call, change, &outcome)?;
+        Ok(outcome)
+    })
+}
+
 /// Logs what has to be logged, while the key is still locked.
-fn pass_on(call: &mut Call<'_>, outcome: &Outcome) -> Done {
+fn pass_on(call: &mut Call<'_>, change: &Change<'_>, outcome: &Outcome) -> Done {
     match &outcome.passed_on {
         // Who is told that an item is in relies on it, and the change that put it in may be another's that is not safe yet.
         PassedOn::Unchanged => {
             call.session.waits_for(call.engine.journal.last_lsn());
         }
         PassedOn::Nothing => {}
-        PassedOn::AsItCame => call.changes.push(call.words),
+        PassedOn::AsItCame => {
+            if !change.sources().is_empty() {
+                call.moved.push(change.key().into());
+            }
+            call.changes.push(call.words);
+        }
         PassedOn::Instead(commands) => {
             for words in commands {
                 call.changes.push(words);

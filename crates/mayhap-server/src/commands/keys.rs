@@ -171,7 +171,8 @@ pub(super) fn rename(call: &mut Call<'_>) -> Done {
         return Err(crate::files::READ_ONLY.into());
     }
     if from != to {
-        log_as(call, from, to, "RENAME")?;
+        call.moved.push(to.into());
+        call.log(&[b"RENAME", from, to])?;
         let body = keys.replace(from, Option::take);
         keys.replace(to, |place| *place = body);
     }
@@ -181,25 +182,6 @@ pub(super) fn rename(call: &mut Call<'_>) -> Done {
         call.out.ok();
     }
     Ok(())
-}
-
-/// Logs how a key came to what it holds, as one record. While a snapshot is under way the other key may be in it or not, as it was before or
-/// after: then the log has the value itself.
-fn log_as(call: &mut Call<'_>, from: &[u8], to: &[u8], word: &str) -> Done {
-    let engine = call.engine;
-    if !engine.snapshots.is_under_way() {
-        return call.log(&[word.as_bytes(), from, to]);
-    }
-    engine.keys.look(from, call.now, |body| match body {
-        Some(body) => {
-            call.push_value(to, body);
-            if word == "RENAME" {
-                call.changes.push(&[&b"DEL"[..], from]);
-            }
-            call.log_whole()
-        }
-        None => Ok(()),
-    })
 }
 
 pub(super) fn copy(call: &mut Call<'_>) -> Done {
@@ -225,20 +207,42 @@ pub(super) fn copy(call: &mut Call<'_>) -> Done {
     call.may_change()?;
     call.may_grow()?;
     let keys = &call.engine.keys;
-    let copied = keys.look(from, call.now, |body| {
-        body.map(|body| Body::new(body.value.clone()).until(body.expires()))
-    });
     let is_taken = keys.look(to, call.now, |body| body.is_some());
-    let Some(body) = copied.filter(|_| replaces || !is_taken) else {
+    let size = keys.look(from, call.now, |body| {
+        body.map(|body| body.value.size_bytes())
+    });
+    let Some(size) = size.filter(|_| replaces || !is_taken) else {
         call.out.integer(0);
         return Ok(());
     };
-    call.may_take(body.value.size_bytes())?;
     if call.engine.files.holds(to) {
         return Err(Failure::from(crate::files::READ_ONLY));
     }
-    log_as(call, from, to, "COPY")?;
-    keys.replace(to, |place| *place = Some(body));
+    let _reserved = call.reserve(size)?;
+    let Some(body) = copied(call, from)? else {
+        call.out.integer(0);
+        return Ok(());
+    };
+    let _gate = call.gate();
+    call.moved.push(to.into());
+    keys.replace(to, |place| {
+        call.log(&[b"COPY", from, to])?;
+        *place = Some(body);
+        Ok::<_, Failure>(())
+    })?;
     call.out.integer(1);
     Ok(())
+}
+
+/// A key like another, which others may read meanwhile.
+fn copied(call: &Call<'_>, from: &[u8]) -> Result<Option<Body>, Failure> {
+    let _sharing = call.engine.leases.share();
+    let shared = call.engine.keys.look(from, call.now, |body| {
+        body.map(|body| (body.value.share(), body.expires()))
+    });
+    let Some((value, expires)) = shared else {
+        return Ok(None);
+    };
+    let value = value.ok_or(Failure::Busy)?.copy()?;
+    Ok(Some(Body::new(value).until(expires)))
 }

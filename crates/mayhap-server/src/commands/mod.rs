@@ -10,6 +10,7 @@ mod export;
 mod filter;
 mod introspection;
 mod keys;
+pub(crate) mod long;
 mod strings;
 mod subcommands;
 mod table;

@@ -2,6 +2,7 @@
 
 use crate::call::{Call, Done, Failure, SYNTAX, WRONG_TYPE, integer};
 use crate::keyspace::{Body, Value};
+use std::sync::Arc;
 
 /// The text of a key, or none.
 fn text(call: &Call<'_>) -> Result<Option<Vec<u8>>, Failure> {
@@ -77,13 +78,16 @@ pub(super) fn set(call: &mut Call<'_>) -> Done {
     if call.engine.files.holds(key) {
         return Err(crate::files::READ_ONLY.into());
     }
+    let _reserved = call.reserve(value.len() as u64)?;
+    let new: Arc<[u8]> = value.into();
+    let _gate = call.gate();
     let (old, is_set) = call.engine.keys.replace(key, |body| {
         call.forget_if_expired(key, body);
         let old = match body {
             Some(Body {
                 value: Value::Text(text),
                 ..
-            }) => Some(text.to_vec()),
+            }) => Some(Arc::clone(text)),
             Some(_) if options.tells_old => return Err(Failure::from(WRONG_TYPE)),
             _ => None,
         };
@@ -98,7 +102,7 @@ pub(super) fn set(call: &mut Call<'_>) -> Done {
             Some(body) if options.keeps_expiry => body.expires(),
             _ => options.expires,
         };
-        *body = Some(Body::new(Value::Text(value.into())).until(expires));
+        *body = Some(Body::new(Value::Text(Arc::clone(&new))).until(expires));
         let expires = expires.unwrap_or(0).to_string();
         call.log(&[&b"SET"[..], key, value, expires.as_bytes()])?;
         Ok((old, true))

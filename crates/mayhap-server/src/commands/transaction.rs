@@ -108,6 +108,7 @@ pub(super) fn exec(call: &mut Call<'_>) -> Done {
         one(call, &words);
     }
     // All changes as one record.
+    let _gate = call.gate();
     call.log_whole()
 }
 
@@ -124,10 +125,22 @@ fn one(call: &mut Call<'_>, words: &[&[u8]]) {
         },
         changes: call.changes,
         is_in_transaction: true,
+        is_long: call.is_long,
+        moved: Vec::new(),
     };
-    let result = find(words).and_then(|command| command.run(&mut inner));
+    let words_bytes = words.iter().map(|word| word.len() as u64).sum();
+    let result = inner
+        .may_log(words_bytes)
+        .and_then(|()| find(words)?.run(&mut inner));
     let protocol = inner.session.protocol;
-    if let Err(Failure(text)) = result {
+    let mut moved = std::mem::take(&mut inner.moved);
+    call.moved.append(&mut moved);
+    if let Err(failure) = result {
+        let text = match failure {
+            Failure::Error(text) => text,
+            // All keys were free, and nobody else came to them since.
+            Failure::Busy | Failure::Long => "ERR the key is in use: try again".into(),
+        };
         call.out.bytes.truncate(start);
         call.out.error(&text);
     } else if call.out.bytes.len() > MOST_REPLY {

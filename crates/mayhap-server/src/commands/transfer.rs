@@ -1,7 +1,8 @@
 //! DUMP and RESTORE.
 
-use crate::call::{Call, Done, SYNTAX};
-use crate::keyspace::{Body, Value};
+use crate::call::{Call, Done, Failure, SYNTAX};
+use crate::keyspace::{Body, SharedValue, Value};
+use crate::shared_slot::SharedSlot;
 use mayhap_codec::Limits;
 use mayhap_codec::redis::plain;
 use mayhap_command::Slot;
@@ -13,17 +14,20 @@ const RDB_VERSION: u16 = 10;
 const MOST_BULK: u64 = 512 << 20;
 
 pub(super) fn dump(call: &mut Call<'_>) -> Done {
-    let payload = call.engine.keys.look(call.key(), call.now, |body| {
-        body.map(|body| match &body.value {
-            value if value.size_bytes() > MOST_BULK => None,
-            Value::Text(text) => Some(plain::encode(text, RDB_VERSION)),
-            Value::Filter(slot) => Some(slot.dump(RDB_VERSION)),
-        })
+    let _sharing = call.engine.leases.share();
+    let shared = call.engine.keys.look(call.key(), call.now, |body| {
+        body.map(|body| (body.value.size_bytes(), body.value.share()))
     });
-    match payload {
-        Some(Some(payload)) => call.out.bulk(payload),
-        Some(None) => return Err("ERR the filter is larger than a reply may be: carry it over with SCANDUMP and LOADCHUNK".into()),
-        None => call.out.null(),
+    let Some((size_bytes, value)) = shared else {
+        call.out.null();
+        return Ok(());
+    };
+    if size_bytes > MOST_BULK {
+        return Err("ERR the filter is larger than a reply may be: carry it over with SCANDUMP and LOADCHUNK".into());
+    }
+    match value.ok_or(Failure::Busy)? {
+        SharedValue::Text(text) => call.out.bulk(plain::encode(&text, RDB_VERSION)),
+        SharedValue::Filter(slot) => call.out.bulk(slot.dump(RDB_VERSION)),
     }
     Ok(())
 }
@@ -33,7 +37,7 @@ struct Options {
     is_absolute: bool,
 }
 
-fn options(call: &Call<'_>) -> Result<Options, crate::call::Failure> {
+fn options(call: &Call<'_>) -> Result<Options, Failure> {
     let mut options = Options {
         replaces: false,
         is_absolute: false,
@@ -92,12 +96,20 @@ pub(super) fn restore(call: &mut Call<'_>) -> Done {
     let limits = Limits {
         most_bytes: settings.filters.most_filter_bytes,
     };
-    let value = match plain::decode(payload, limits) {
-        Some(text) => Value::Text(text.map_err(|_| "ERR Bad data format")?.into()),
-        None => Value::Filter(Slot::restore(payload, limits).map_err(|_| "ERR Bad data format")?),
+    let text_limits = Limits {
+        most_bytes: MOST_BULK,
     };
-    call.may_take(value.size_bytes())?;
+    let value = match plain::decode(payload, text_limits) {
+        Some(text) => Value::Text(text.map_err(|_| "ERR Bad data format")?.into()),
+        None => {
+            let slot = Slot::restore(payload, limits).map_err(|_| "ERR Bad data format")?;
+            Value::Filter(SharedSlot::new(slot))
+        }
+    };
+    call.may_log(value.size_bytes())?;
+    let _reserved = call.reserve(value.size_bytes())?;
     let body = Body::new(value).until(expires);
+    let _gate = call.gate();
     call.engine.keys.replace(key, |place| {
         call.forget_if_expired(key, place);
         if place.is_some() && !options.replaces {

@@ -210,6 +210,14 @@ impl Bloom {
         Ok(())
     }
 
+    /// Whether [`union_with`](Self::union_with) takes the other, without changing anything.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn check_union(&self, other: &Self) -> Result<(), Mismatch> {
+        self.check_same_shape(other)
+    }
+
     /// Makes this filter hold the keys of both, as if all had been inserted here.
     ///
     /// # Errors

@@ -236,6 +236,21 @@ impl GrowingBloom {
         self.crowded = false;
     }
 
+    /// Whether [`union_with`](Self::union_with) takes the other, without changing anything.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn check_union(&self, other: &Self) -> Result<(), Mismatch> {
+        for (number, theirs) in (0..).zip(&other.layers) {
+            let Ok(ours) = self.plan.layer(number) else {
+                let layers = other.layers.len() as u64;
+                return Mismatch::check("layers", u64::from(number), layers);
+            };
+            check_same_shape((&ours, self.scheme), (theirs.plan(), theirs.scheme()))?;
+        }
+        Ok(())
+    }
+
     /// Makes this filter hold the keys of both, layer by layer; layers that only the other has are taken over. Layers that were
     /// full in both hold more keys than they were made for then, and [`is_over_capacity`](Self::is_over_capacity) and
     /// [`estimated_rate`](Self::estimated_rate) tell.
@@ -244,13 +259,7 @@ impl GrowingBloom {
     /// When a layer of the other has not the shape that this filter's plan gives it, or the hash schemes differ; nothing is
     /// changed then.
     pub fn union_with(&mut self, other: &Self) -> Result<(), Mismatch> {
-        for (number, theirs) in (0..).zip(&other.layers) {
-            let Ok(ours) = self.plan.layer(number) else {
-                let layers = other.layers.len() as u64;
-                return Mismatch::check("layers", u64::from(number), layers);
-            };
-            check_same_shape((&ours, self.scheme), (theirs.plan(), theirs.scheme()))?;
-        }
+        self.check_union(other)?;
         let (common, both) = (
             self.layers.len().min(other.layers.len()),
             self.layers.len() == other.layers.len(),

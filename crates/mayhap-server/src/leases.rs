@@ -1,0 +1,99 @@
+//! Keys that a long command has for itself, on a thread on which nobody waits behind it. It holds no lock meanwhile: other commands
+//! on these keys are tried again when it is done, and all others go on.
+
+use parking_lot::Mutex;
+use std::collections::HashSet;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+#[derive(Default)]
+pub(crate) struct Leases {
+    keys: Mutex<HashSet<Box<[u8]>>>,
+    /// How many there are.
+    count: AtomicUsize,
+    /// How many filters are shared, see `shared_slot.rs`.
+    shared: AtomicUsize,
+}
+
+impl Leases {
+    /// Whether no key is leased and no filter shared, as mostly.
+    #[inline]
+    pub(crate) fn is_idle(&self) -> bool {
+        !self.cover_any() && self.shared.load(Ordering::Acquire) == 0
+    }
+
+    /// Whether any key is leased.
+    pub(crate) fn cover_any(&self) -> bool {
+        self.count.load(Ordering::Acquire) > 0
+    }
+
+    /// Whether somebody has one of these keys. Asked behind the gate, closed or shared: leases begin while it is closed.
+    pub(crate) fn cover<'k>(&self, keys: impl IntoIterator<Item = &'k [u8]>) -> bool {
+        if !self.cover_any() {
+            return false;
+        }
+        let leased = self.keys.lock();
+        keys.into_iter().any(|key| leased.contains(key))
+    }
+
+    /// To be held from before a filter is shared until after it no longer is.
+    pub(crate) fn share(&self) -> Sharing<'_> {
+        self.shared.fetch_add(1, Ordering::AcqRel);
+        Sharing(self)
+    }
+
+    /// Takes keys that nobody has, behind the closed gate.
+    pub(crate) fn take(&self, keys: Vec<Box<[u8]>>) -> Lease<'_> {
+        let mut leased = self.keys.lock();
+        let keys: HashSet<Box<[u8]>> = keys.into_iter().collect();
+        leased.extend(keys.iter().cloned());
+        self.count.store(leased.len(), Ordering::Release);
+        Lease { leases: self, keys }
+    }
+}
+
+/// A filter is shared as long as this is held.
+pub(crate) struct Sharing<'l>(&'l Leases);
+
+impl Drop for Sharing<'_> {
+    fn drop(&mut self) {
+        self.0.shared.fetch_sub(1, Ordering::AcqRel);
+    }
+}
+
+/// Ends when dropped; what the keys hold must be back by then.
+pub(crate) struct Lease<'l> {
+    leases: &'l Leases,
+    keys: HashSet<Box<[u8]>>,
+}
+
+impl Drop for Lease<'_> {
+    fn drop(&mut self) {
+        let mut leased = self.leases.keys.lock();
+        leased.retain(|key| !self.keys.contains(key));
+        self.leases.count.store(leased.len(), Ordering::Release);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Leases;
+
+    #[test]
+    fn a_lease_covers_its_keys_until_it_ends() {
+        let leases = Leases::default();
+        let names = |names: &[&str]| names.iter().map(|name| name.as_bytes().into()).collect();
+        let lease = leases.take(names(&["a", "b", "a"]));
+        let other = leases.take(names(&["c"]));
+        assert!(leases.cover([&b"x"[..], b"b"]));
+        assert!(!leases.cover([&b"x"[..]]));
+        drop(lease);
+        assert!(!leases.cover([&b"a"[..], b"b"]));
+        assert!(leases.cover([&b"c"[..]]));
+        let sharing = leases.share();
+        drop(other);
+        assert!(!leases.cover([&b"c"[..]]));
+        assert!(!leases.is_idle());
+        drop(sharing);
+        assert!(leases.is_idle());
+    }
+}

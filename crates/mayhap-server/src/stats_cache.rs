@@ -1,0 +1,89 @@
+//! What is known of each filter. To tell the fill of a filter is to read all of it, so what was read is kept: until the filter has
+//! changed, and for a few seconds in any case. Who asks meanwhile shares the answer.
+
+use crate::engine::Engine;
+use crate::keyspace::{Body, SharedValue, Version};
+use mayhap::Timestamp;
+use mayhap_command::Stats;
+use parking_lot::Mutex;
+use std::collections::HashMap;
+
+/// Filters that are told one by one; the rest is in the sums.
+pub(crate) const MOST_TOLD: usize = 1000;
+/// Milliseconds for which an answer is good enough, whatever happens to the filter.
+const FRESH_MS: u64 = 5000;
+
+#[derive(Default)]
+pub(crate) struct StatsCache(Mutex<HashMap<Box<[u8]>, Known>>);
+
+struct Known {
+    version: Version,
+    /// Filters that forget change with the time.
+    is_timed: bool,
+    at: u64,
+    kind: &'static str,
+    stats: Stats,
+}
+
+impl Known {
+    fn is_good(&self, version: Version, now: u64) -> bool {
+        let is_same = self.version == version && !self.is_timed;
+        is_same || now.saturating_sub(self.at) < FRESH_MS
+    }
+}
+
+impl StatsCache {
+    /// The first thousand filters in the order of their names. One caller at a time reads filters.
+    pub(crate) fn each(&self, engine: &Engine, now: u64) -> Vec<(Box<[u8]>, &'static str, Stats)> {
+        let mut names = Vec::new();
+        for shard in 0..engine.keys.shards() {
+            engine.keys.each_of_shard(shard, |key, body| {
+                if body.value.is_filter() && !body.is_expired(now) {
+                    names.push(Box::<[u8]>::from(key));
+                }
+            });
+        }
+        names.sort_unstable();
+        names.truncate(MOST_TOLD);
+        let mut known = self.0.lock();
+        known.retain(|name, _| names.binary_search(name).is_ok());
+        let told = names.into_iter().filter_map(|name| {
+            refresh(&mut known, engine, &name, now);
+            let known = known.get(&name)?;
+            Some((name, known.kind, known.stats.clone()))
+        });
+        told.collect()
+    }
+}
+
+fn refresh(known: &mut HashMap<Box<[u8]>, Known>, engine: &Engine, name: &[u8], now: u64) {
+    let version = engine.keys.look(name, now, |body| body.map(Body::version));
+    let is_good = |known: &Known| version.is_some_and(|version| known.is_good(version, now));
+    if known.get(name).is_some_and(is_good) {
+        return;
+    }
+    // Nobody waits while it is read, but those who want to change it.
+    let _sharing = engine.leases.share();
+    let shared = engine.keys.look(name, now, |body| {
+        body.map(|body| (body.version(), body.value.share()))
+    });
+    match shared {
+        Some((version, Some(SharedValue::Filter(slot)))) => {
+            if let Some(stats) = slot.stats(Timestamp(now)) {
+                let fresh = Known {
+                    version,
+                    is_timed: slot.is_timed(),
+                    at: now,
+                    kind: slot.type_name(),
+                    stats,
+                };
+                known.insert(name.into(), fresh);
+            }
+        }
+        // A long command has it: what was known before is told.
+        Some((_, None)) => {}
+        Some((_, Some(SharedValue::Text(_)))) | None => {
+            known.remove(name);
+        }
+    }
+}
