@@ -163,7 +163,7 @@ impl Server {
         }
         self.engine
             .journal
-            .sync()
+            .finish()
             .map_err(|broken| format!("the last changes could not be written: {broken}"))?;
         stopped.map_err(|error| error.to_string())
     }
@@ -230,7 +230,7 @@ fn open(options: &Options) -> Result<(Engine, String), String> {
         replay.take(&recovered).map_err(mayhap_log::Refusal::from)
     })
     .map_err(|error| format!("{}: {}", store.display(), what_to_do(&error)))?;
-    let (newest, entries, records) = (replay.newest, replay.entries, replay.records);
+    let (entries, records) = (replay.entries, replay.records);
     let mut recovered = format!(
         "{} keys, {entries} from the snapshot and {records} records of the log",
         keys.len()
@@ -245,7 +245,7 @@ fn open(options: &Options) -> Result<(Engine, String), String> {
             "lost: all of {file} from byte {offset} on ({problem}); it is kept beside, in a file that ends in .lost"
         ));
     }
-    let clock = Clock::new(newest);
+    let clock = Clock::new(summary.last_time);
     let snapshots = Snapshots::default();
     snapshots.set_last(clock.now());
     let limits = Limits {

@@ -105,6 +105,9 @@ impl Disk for Gated {
     fn sync_folder(&self) -> io::Result<()> {
         self.0.disk.sync_folder()
     }
+    fn sync_path(&self) -> io::Result<()> {
+        self.0.disk.sync_path()
+    }
     fn length(&self, file: &Self::File) -> io::Result<u64> {
         self.0.disk.length(file)
     }
