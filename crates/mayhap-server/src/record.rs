@@ -3,8 +3,10 @@
 //! A record of the log is the commands that belong together, one or the whole of a transaction: for each the number of its words, for each
 //! word its length and its bytes; numbers have four bytes, the lowest first. An entry of a snapshot is a key with what it holds.
 
+use crate::call::lossy;
 use crate::keyspace::{Body, Value};
-use mayhap_codec::{DecodeError, Limits};
+use crate::recovery::memory_needed;
+use mayhap_codec::Limits;
 use mayhap_command::Slot;
 
 /// Commands on their way into the log.
@@ -82,11 +84,28 @@ pub(crate) fn entry(key: &[u8], body: &Body) -> Vec<u8> {
     bytes
 }
 
-/// The same, back again.
+/// A value for which there is no memory.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct NoMemory {
+    /// What it takes.
+    pub(crate) bytes: u64,
+}
+
+/// A string.
+pub(crate) fn text(bytes: &[u8]) -> Result<Value, NoMemory> {
+    let mut text = Vec::new();
+    text.try_reserve_exact(bytes.len()).map_err(|_| NoMemory {
+        bytes: bytes.len() as u64,
+    })?;
+    text.extend_from_slice(bytes);
+    Ok(Value::Text(text.into()))
+}
+
+/// The same, back again, if there is memory for what the key holds.
 ///
 /// # Errors
 /// When these are no such bytes; the checksums of snapshots make that a matter of versions.
-pub(crate) fn read_entry(bytes: &[u8]) -> Result<(&[u8], Body), String> {
+pub(crate) fn read_entry(bytes: &[u8]) -> Result<(&[u8], Result<Body, NoMemory>), String> {
     let short = || "an entry of a snapshot is too short".to_owned();
     let mut rest = bytes;
     let kind = take(&mut rest, 1).ok_or_else(short)?[0];
@@ -95,19 +114,20 @@ pub(crate) fn read_entry(bytes: &[u8]) -> Result<(&[u8], Body), String> {
     let length = take_number(&mut rest).ok_or_else(short)?;
     let key = take(&mut rest, length).ok_or_else(short)?;
     let value = match kind {
-        TEXT => Value::Text(rest.into()),
+        TEXT => text(rest),
         FILTER => {
-            let told =
-                |error: DecodeError| format!("the key {:?}: {error}", String::from_utf8_lossy(key));
-            Value::Filter(
-                Slot::decode(
-                    rest,
-                    Limits {
-                        most_bytes: u64::MAX,
-                    },
-                )
-                .map_err(told)?,
-            )
+            let limits = Limits {
+                most_bytes: u64::MAX,
+            };
+            match Slot::decode(rest, limits) {
+                Ok(slot) => Ok(Value::Filter(slot)),
+                Err(error) => match memory_needed(&error) {
+                    Some(bytes) => Err(NoMemory { bytes }),
+                    None => {
+                        return Err(format!("the key {:?}: {error}", lossy(key)));
+                    }
+                },
+            }
         }
         kind => {
             return Err(format!(
@@ -116,7 +136,8 @@ pub(crate) fn read_entry(bytes: &[u8]) -> Result<(&[u8], Body), String> {
         }
     };
     let expires = Some(expires).filter(|expires| *expires != 0);
-    Ok((key, Body::new(value).until(expires)))
+    let body = value.map(|value| Body::new(value).until(expires));
+    Ok((key, body))
 }
 
 #[cfg(test)]
@@ -147,6 +168,7 @@ mod tests {
         let body = Body::new(Value::Text((*b"x\0").into())).until(Some(7));
         let bytes = entry(b"key", &body);
         let (key, back) = read_entry(&bytes).expect("an entry");
+        let back = back.expect("memory");
         assert_eq!((key, back.expires()), (&b"key"[..], Some(7)));
         assert!(matches!(back.value, Value::Text(text) if *text == *b"x\0"));
         for length in 0..16 {

@@ -231,6 +231,9 @@ fn open(options: &Options) -> Result<(Engine, String), String> {
     })
     .map_err(|error| format!("{}: {}", store.display(), what_to_do(&error)))?;
     let (entries, records) = (replay.entries, replay.records);
+    replay
+        .finish(options.accepts_loss)
+        .map_err(|error| format!("{}: {error}", store.display()))?;
     let mut recovered = format!(
         "{} keys, {entries} from the snapshot and {records} records of the log",
         keys.len()

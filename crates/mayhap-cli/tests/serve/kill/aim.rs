@@ -19,6 +19,9 @@ pub(super) enum Phase {
     LogSwitch,
 }
 
+/// Those that need no filter which others must not remove.
+pub(super) const PHASES_ALONE: [Phase; 3] = [Phase::Saved, Phase::Snapshot, Phase::LogSwitch];
+
 pub(super) const PHASES: [Phase; 6] = [
     Phase::Idle,
     Phase::Snapshot,
@@ -32,11 +35,16 @@ pub(super) const PHASES: [Phase; 6] = [
 const MOST_LOOKS: u64 = 100_000;
 
 /// So much that a snapshot takes a moment; the log has next to nothing of it.
+pub(super) const BALLAST: [&str; 4] = [
+    "BF.RESERVE ballast0 0.01 4000000 NONSCALING",
+    "BF.RESERVE ballast1 0.01 4000000 NONSCALING",
+    "BF.RESERVE ballast2 0.01 4000000 NONSCALING",
+    "BF.RESERVE ballast3 0.01 4000000 NONSCALING",
+];
+
 pub(super) fn ballast(client: &mut Client) {
-    for number in 0..4 {
-        let reply = client.ask(&format!(
-            "BF.RESERVE ballast{number} 0.01 4000000 NONSCALING"
-        ));
+    for line in BALLAST {
+        let reply = client.ask(line);
         assert!(reply.is_ok(), "{reply:?}");
     }
 }
