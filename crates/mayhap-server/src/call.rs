@@ -75,8 +75,8 @@ impl<'c> Call<'c> {
         let logged = self.engine.journal.append(self.now, self.changes.bytes());
         self.changes.clear();
         match logged {
-            Ok(lsn) => {
-                self.session.waits_for(lsn);
+            Ok(_) => {
+                self.session.acknowledges();
                 Ok(())
             }
             Err(error) => {
@@ -87,12 +87,14 @@ impl<'c> Call<'c> {
         }
     }
 
-    /// Refuses a change while nothing can be logged: before anything is touched.
-    pub(crate) fn may_change(&self) -> Done {
-        match self.engine.journal.broken() {
-            Some(broken) => Err(log_is_broken(&broken)),
-            None => Ok(()),
+    /// Refuses a change while nothing can be logged: before anything is touched. From here on the reply acknowledges something, even that
+    /// there was nothing to do: whoever is told that a key is gone, or there already, relies on a change of somebody else.
+    pub(crate) fn may_change(&mut self) -> Done {
+        if let Some(broken) = self.engine.journal.broken() {
+            return Err(log_is_broken(&broken));
         }
+        self.session.acknowledges();
+        Ok(())
     }
 
     /// Refuses what takes memory when all keys have as much as they may.

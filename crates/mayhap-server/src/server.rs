@@ -191,6 +191,8 @@ fn serve_pages(engine: &Arc<Engine>, address: SocketAddr) -> Result<http::PageSe
             },
             _ => return None,
         };
+        // A page shows changes as a reply does. If the log cannot be written, that is on the page.
+        let _ = engine.journal.commit(engine.journal.last_lsn());
         Some(Page {
             status,
             content_type: "text/plain; version=0.0.4",

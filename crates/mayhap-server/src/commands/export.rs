@@ -47,6 +47,8 @@ pub(super) fn export(call: &mut Call<'_>) -> Done {
             format!("ERR there is a file {name} already: say REPLACE if it is a filter").into(),
         );
     }
+    // Not in the middle of a transaction; the file is written without the gate.
+    let shared = engine.shared();
     let filter = engine.keys.look(call.key(), call.now, |body| {
         match body.map(|body| &body.value) {
             Some(Value::Filter(slot)) => slot.to_filter().ok_or("ERR not found"),
@@ -54,6 +56,7 @@ pub(super) fn export(call: &mut Call<'_>) -> Done {
             None => Err("ERR not found"),
         }
     })?;
+    drop(shared);
     let bytes = file_of(&filter).map_err(|error| format!("ERR {error}"))?;
     write_atomically(&path, |mut file| file.write_all(&bytes))
         .map_err(|error| format!("ERR {name} could not be written: {error}"))?;

@@ -179,11 +179,7 @@ fn make_or_change(
 /// Logs what has to be logged, while the key is still locked.
 fn pass_on(call: &mut Call<'_>, outcome: &Outcome) -> Done {
     match &outcome.passed_on {
-        // Who is told that an item is in relies on it, and the change that put it in may be another's that is not safe yet.
-        PassedOn::Unchanged => {
-            call.session.waits_for(call.engine.journal.last_lsn());
-        }
-        PassedOn::Nothing => {}
+        PassedOn::Unchanged | PassedOn::Nothing => {}
         PassedOn::AsItCame => call.changes.push(call.words),
         PassedOn::Instead(commands) => {
             for words in commands {

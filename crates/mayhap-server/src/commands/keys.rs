@@ -148,8 +148,9 @@ pub(super) fn flush(call: &mut Call<'_>) -> Done {
         return Err(SYNTAX.into());
     }
     call.may_change()?;
-    call.engine.keys.remove_all(|_| true);
+    // First the record: if it cannot be taken, the keys stay.
     call.log(&[b"FLUSHALL"])?;
+    call.engine.keys.remove_all(|_| true);
     call.out.ok();
     Ok(())
 }

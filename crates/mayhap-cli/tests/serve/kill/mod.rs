@@ -2,6 +2,7 @@
 
 mod aim;
 mod filler;
+mod seen;
 mod writer;
 
 use crate::process::{Home, Server};
