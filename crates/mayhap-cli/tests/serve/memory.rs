@@ -3,11 +3,35 @@
 use crate::process::Home;
 use std::fs;
 
-/// Filters of about 175 MiB, which take memory only where items are.
-const FILTERS: u64 = 12;
-const CAPACITY: u64 = 150_000_000;
+/// Filters of 100 to 200 MiB, which take memory only where items are.
+const FILTERS: usize = 12;
+/// How to make one, to add to it and to ask it.
+const KINDS: [[&str; 3]; 3] = [
+    [
+        "BF.RESERVE key 0.01 150000000 NONSCALING",
+        "BF.ADD key item",
+        "BF.EXISTS key item",
+    ],
+    [
+        "CF.RESERVE key 100000000",
+        "CF.ADD key item",
+        "CF.EXISTS key item",
+    ],
+    [
+        "CBF.RESERVE key 0.01 30000000",
+        "CBF.ADD key item",
+        "CBF.EXISTS key item",
+    ],
+];
+const ITEMS: u64 = 20;
 /// In KiB: enough for the program and a few of them.
 const LIMIT: u64 = 900 << 10;
+
+fn line(filter: usize, which: usize, item: u64) -> String {
+    let line = KINDS[filter % KINDS.len()][which];
+    line.replace("key", &format!("f{filter}"))
+        .replace("item", &format!("item{item}"))
+}
 
 fn behind_a_limit(home: &Home, words: &str) -> Result<(), String> {
     let script = format!("ulimit -v {LIMIT}; exec \"$@\"");
@@ -32,10 +56,9 @@ fn too_little_memory_stops_the_start_and_changes_nothing() {
         let mut server = home.start(&options);
         let mut client = server.client();
         for filter in 0..FILTERS {
-            let line = format!("BF.RESERVE f{filter} 0.01 {CAPACITY} NONSCALING");
-            assert!(client.ask(&line).is_ok(), "{layout}");
-            for item in 0..20 {
-                let added = client.ask(&format!("BF.ADD f{filter} item{item}"));
+            assert!(client.ask(&line(filter, 0, 0)).is_ok(), "{layout}");
+            for item in 0..ITEMS {
+                let added = client.ask(&line(filter, 1, item));
                 assert_eq!(added.number(), Some(1), "{layout}");
             }
         }
@@ -60,9 +83,9 @@ fn too_little_memory_stops_the_start_and_changes_nothing() {
         let server = home.start(&options);
         let mut client = server.client();
         for filter in 0..FILTERS {
-            for item in 0..20 {
-                let told = client.ask(&format!("BF.EXISTS f{filter} item{item}"));
-                assert_eq!(told.number(), Some(1), "{layout}: item{item} of f{filter}");
+            for item in 0..ITEMS {
+                let asked = line(filter, 2, item);
+                assert_eq!(client.ask(&asked).number(), Some(1), "{layout}: {asked}");
             }
         }
     }
