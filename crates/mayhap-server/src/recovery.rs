@@ -233,10 +233,8 @@ impl<'k> Replay<'k> {
         if !self.is_new(key, lsn) {
             return Ok(());
         }
-        let loaded = loaded(words);
-        if loaded.is_some_and(|loaded| loaded.replaces) {
-            self.failed.remove(key);
-        } else if self.has_no_memory(key) {
+        // Not even a whole value takes its place: when the key expires was part of what it had.
+        if self.has_no_memory(key) {
             return Ok(());
         }
         let context = Context {
@@ -252,8 +250,8 @@ impl<'k> Replay<'k> {
             return Ok(());
         }
         let reason = refusal(&outcome.reply);
-        let needed = match loaded {
-            Some(loaded) => loaded.needed(),
+        let needed = match loaded(words) {
+            Some(image) => needed_by(image),
             // It could not grow: its next part is not smaller than what it has, as a rule.
             None if before > 0 && lacks_memory(&outcome) => Some(before.saturating_mul(2)),
             None => None,
@@ -342,45 +340,30 @@ fn refusal(reply: &Reply) -> String {
     }
 }
 
-/// The filter that a command makes.
-#[derive(Clone, Copy)]
-struct Loaded<'a> {
-    image: &'a [u8],
-    /// It takes the place of whatever there was.
-    replaces: bool,
-}
-
-fn loaded<'a>(words: &[&'a [u8]]) -> Option<Loaded<'a>> {
+/// The bytes of a filter that a command makes.
+fn loaded<'a>(words: &[&'a [u8]]) -> Option<&'a [u8]> {
     let is = |word: &[u8], name: &str| word.eq_ignore_ascii_case(name.as_bytes());
     match *words {
         [at, _, ref inner @ ..] if is(at, "MAYHAP.AT") => loaded(inner),
-        [name, _, image, ref options @ ..] if is(name, "MAYHAP.LOAD") => Some(Loaded {
-            image,
-            replaces: !options.is_empty(),
-        }),
+        [name, _, image, ..] if is(name, "MAYHAP.LOAD") => Some(image),
         [name, _, b"1", image] if is(name, "BF.LOADCHUNK") || is(name, "CF.LOADCHUNK") => {
-            Some(Loaded {
-                image,
-                replaces: false,
-            })
+            Some(image)
         }
         _ => None,
     }
 }
 
-impl Loaded<'_> {
-    /// What the filter takes, if it is sound and there is no memory for it. A reply to a command does not tell.
-    fn needed(self) -> Option<u64> {
-        let limits = Limits {
-            most_bytes: u64::MAX,
-        };
-        let attempts = [
-            Slot::decode(self.image, limits).err(),
-            redis::Bloom::from_header(self.image, limits).err(),
-            redis::Cuckoo::from_header(self.image, limits).err(),
-        ];
-        attempts.iter().flatten().find_map(memory_needed)
-    }
+/// What the filter takes, if it is sound and there is no memory for it. A reply to a command does not tell.
+fn needed_by(image: &[u8]) -> Option<u64> {
+    let limits = Limits {
+        most_bytes: u64::MAX,
+    };
+    let attempts = [
+        Slot::decode(image, limits).err(),
+        redis::Bloom::from_header(image, limits).err(),
+        redis::Cuckoo::from_header(image, limits).err(),
+    ];
+    attempts.iter().flatten().find_map(memory_needed)
 }
 
 /// What a filter takes for which there is no memory.
@@ -657,7 +640,7 @@ mod tests {
         replay.fail(b"k", super::Failed::NoMemory(1 << 40));
         replay.fail(b"l", super::Failed::NoMemory(1 << 30));
         // Nothing of what follows makes another filter in its place.
-        for line in ["BF.ADD k x", "BF.MADD k x y", "BF.INSERT k ITEMS z"] {
+        for line in ["BF.ADD k x", "BF.MADD k x y", "PERSIST k"] {
             let mut changes = Changes::default();
             changes.push(&words(line));
             let body = changes.bytes();

@@ -90,7 +90,12 @@ fn write(engine: &Engine) -> Result<(), String> {
             .map_err(|error| told(&error))?
     };
     for shard in 0..engine.keys.shards() {
-        for key in engine.keys.names_of_shard(shard) {
+        let names = {
+            // Not in the middle of a transaction: a key that it has removed would be in neither the snapshot nor, after a crash, the log.
+            let _shared = engine.shared();
+            engine.keys.names_of_shard(shard)
+        };
+        for key in names {
             let entry = {
                 // Not in the middle of a transaction.
                 let _shared = engine.shared();

@@ -77,7 +77,7 @@ pub(crate) const COMMANDS: &[Own] = commands! {
     "flushdb" -1 Exclusive keys::flush, "write" NONE "server" "Removes all keys.";
     "get" 2 Shared strings::get, "readonly fast" ONE "string" "The value of a string.";
     "hello" -1 Open connection::hello, "noscript loading stale fast no-auth" NONE "connection" "Agrees on the protocol.";
-    "info" -1 Shared introspection::info, "loading stale" NONE "server" "How the server is.";
+    "info" -1 Open introspection::info, "loading stale" NONE "server" "How the server is.";
     "keys" 2 Shared keys::keys, "readonly" NONE "generic" "The keys whose names fit a pattern.";
     "lastsave" 1 Open admin::lastsave, "loading stale fast" NONE "server" "When the last snapshot was taken.";
     "mayhap.export" -3 Open export::export, "readonly no-multi" ONE "server" "Writes a filter into the data folder, without the secret of its hash.";

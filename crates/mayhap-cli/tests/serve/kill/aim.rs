@@ -101,7 +101,7 @@ pub(super) fn hit(phase: Phase, server: &mut Server<'_>, home: &Home, aimed: &st
     true
 }
 
-fn wait(mut is_so: impl FnMut() -> bool) -> bool {
+pub(super) fn wait(mut is_so: impl FnMut() -> bool) -> bool {
     (0..MOST_LOOKS).any(|_| is_so())
 }
 
@@ -113,7 +113,7 @@ fn in_newest(client: &mut Client, window: &str) -> u64 {
     size.and_then(|size| size.parse().ok()).unwrap_or(0)
 }
 
-fn is_half_snapshot(name: &str) -> bool {
+pub(super) fn is_half_snapshot(name: &str) -> bool {
     name.starts_with("snapshot-") && is_half(name)
 }
 
@@ -126,7 +126,7 @@ fn is_half(name: &str) -> bool {
 }
 
 /// The whole file of a kind with the highest number.
-fn newest(files: &[String], kind: &str) -> Option<String> {
+pub(super) fn newest(files: &[String], kind: &str) -> Option<String> {
     let whole = files
         .iter()
         .filter(|name| name.starts_with(kind) && !is_half(name));

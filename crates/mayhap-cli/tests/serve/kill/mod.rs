@@ -2,6 +2,7 @@
 
 mod aim;
 mod filler;
+mod half_done;
 mod seen;
 mod writer;
 
