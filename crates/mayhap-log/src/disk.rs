@@ -43,6 +43,12 @@ pub trait Disk: Send + Sync + 'static {
     /// When this is not known.
     fn sync_folder(&self) -> io::Result<()>;
 
+    /// Returns when the folder itself would survive a loss of power: it is a name in another folder, and so on up.
+    ///
+    /// # Errors
+    /// When this is not known.
+    fn sync_path(&self) -> io::Result<()>;
+
     /// The bytes of a file.
     ///
     /// # Errors

@@ -22,13 +22,7 @@ impl Folder {
     /// When it cannot be made or opened, or somebody has it open ([`io::ErrorKind::ResourceBusy`]).
     pub fn open(path: impl AsRef<Path>) -> io::Result<Self> {
         let path = path.as_ref().to_path_buf();
-        if !path.is_dir() {
-            fs::create_dir_all(&path)?;
-            // The folder itself is a name in another one.
-            if let Some(parent) = path.canonicalize()?.parent() {
-                sync_names(parent)?;
-            }
-        }
+        fs::create_dir_all(&path)?;
         let lock = OpenOptions::new()
             .create(true)
             .truncate(false)
@@ -102,6 +96,23 @@ impl Disk for Folder {
 
     fn sync_folder(&self) -> io::Result<()> {
         sync_names(&self.path)
+    }
+
+    /// All folders above, since it is not known who made which of them, and when: whoever did may have crashed before it was synced.
+    fn sync_path(&self) -> io::Result<()> {
+        let path = self.path.canonicalize()?;
+        for folder in path.ancestors().skip(1) {
+            if let Err(error) = sync_names(folder) {
+                match error.kind() {
+                    // Whoever may not read or write there has made nothing there.
+                    io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => break,
+                    // A file system whose folders are not synced.
+                    io::ErrorKind::InvalidInput | io::ErrorKind::Unsupported => {}
+                    _ => return Err(error),
+                }
+            }
+        }
+        Ok(())
     }
 
     fn length(&self, file: &File) -> io::Result<u64> {

@@ -1,4 +1,4 @@
-//! Bytes of log and snapshot files, version 1: docs/formats/log.md has the tables. All numbers are little-endian.
+//! Bytes of log and snapshot files, version 2: docs/formats/log.md has the tables. All numbers are little-endian.
 //!
 //! Both begin with a header. A log goes on with items: records, and marks, one before each group of records that was written at
 //! once. A mark says up to where the log was known to be synced, so that the end of a log that was never promised to anybody can be
@@ -17,7 +17,9 @@ pub(crate) const HEADER_BYTES: usize = 64;
 pub(crate) const HEAD_BYTES: usize = 24;
 pub(crate) const MARK_BYTES: usize = 32;
 
-const VERSION: u16 = 1;
+const VERSION: u16 = 2;
+/// The same without a time in the header.
+const FIRST_VERSION: u16 = 1;
 const LOG_MAGIC: [u8; 8] = *b"\x89MHL\r\n\x1a\n";
 const SNAPSHOT_MAGIC: [u8; 8] = *b"\x89MHS\r\n\x1a\n";
 /// Stands where a record has its length.
@@ -40,18 +42,28 @@ pub(crate) struct Header {
     /// Chosen at random for a folder: all its files have the same, and its checksums begin with it, so that nobody can put bytes
     /// into a body that look like a mark.
     pub(crate) journal: u64,
+    /// The latest time of all records before this file; 0 if there were none, and in the first version. A log may stay empty, and the
+    /// logs before it are removed: without this nothing would tell how late it was.
+    pub(crate) time: u64,
 }
 
 impl Header {
     pub(crate) fn encode(&self, kind: Kind) -> [u8; HEADER_BYTES] {
+        self.encode_as(VERSION, kind)
+    }
+
+    fn encode_as(&self, version: u16, kind: Kind) -> [u8; HEADER_BYTES] {
         let mut bytes = [0; HEADER_BYTES];
         put(&mut bytes, 0, &magic(kind));
-        put(&mut bytes, 8, &VERSION.to_le_bytes());
+        put(&mut bytes, 8, &version.to_le_bytes());
         put(&mut bytes, 10, &u16::from(self.is_beginning).to_le_bytes());
         put(&mut bytes, 16, &self.generation.to_le_bytes());
         put(&mut bytes, 24, &self.follows.to_le_bytes());
         put(&mut bytes, 32, &self.first.to_le_bytes());
         put(&mut bytes, 40, &self.journal.to_le_bytes());
+        if version > FIRST_VERSION {
+            put(&mut bytes, 48, &self.time.to_le_bytes());
+        }
         let sum = crc32c(&bytes[..60]);
         put(&mut bytes, 60, &sum.to_le_bytes());
         bytes
@@ -63,7 +75,7 @@ impl Header {
         }
         // A newer version may have its checksum elsewhere.
         let version = u16_at(bytes, 8);
-        if version != VERSION {
+        if !(FIRST_VERSION..=VERSION).contains(&version) {
             return Err(Problem::Version(version));
         }
         if crc32c(&bytes[..60]) != u32_at(bytes, 60) {
@@ -75,8 +87,9 @@ impl Header {
             follows: u64_at(bytes, 24),
             first: u64_at(bytes, 32),
             journal: u64_at(bytes, 40),
+            time: u64_at(bytes, 48),
         };
-        let is_sound = header.encode(kind) == *bytes
+        let is_sound = header.encode_as(version, kind) == *bytes
             && header.generation <= MAX_GENERATION
             && header.follows < header.first
             && header.first <= MAX_LSN;

@@ -40,6 +40,8 @@ impl<D: Disk> Journal<D> {
             background,
         } = options;
         let recovered = recovery::recover(&disk, accept_loss, take)?;
+        // Each time: whoever made the folder may have been killed before.
+        (disk.sync_path()).map_err(OpenError::io("syncing the folders above"))?;
         let shared = Arc::new(Shared::new(
             disk,
             recovered.opening,
@@ -144,17 +146,25 @@ impl<D: Disk> Journal<D> {
         tick(&self.shared)
     }
 
-    /// Writes and syncs everything.
+    /// Writes and syncs everything, and marks the end: damage to the last records is then told from an end that was never promised.
     ///
     /// # Errors
     /// When the disk failed, now or before.
-    pub fn close(mut self) -> Result<(), Broken> {
-        self.ticker = None;
+    pub fn finish(&self) -> Result<(), Broken> {
         self.shared.sync_now()?;
         let mut writer = self.shared.writer.lock();
         self.shared.write_mark(&mut writer)?;
         (self.shared.disk.sync(&writer.file))
             .map_err(|error| self.shared.break_with("syncing the log", &error))
+    }
+
+    /// The same, and nothing is appended afterwards.
+    ///
+    /// # Errors
+    /// As [`Journal::finish`].
+    pub fn close(mut self) -> Result<(), Broken> {
+        self.ticker = None;
+        self.finish()
     }
 }
 

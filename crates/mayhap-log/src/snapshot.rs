@@ -56,6 +56,7 @@ impl<D: Disk> Snapshot<D> {
                 follows: 0,
                 first: 1,
                 journal: shared.journal,
+                time: 0,
             },
             shared,
             file: None,
@@ -76,9 +77,10 @@ impl<D: Disk> Snapshot<D> {
             let mut writer = self.shared.writer.lock();
             self.header.generation =
                 take_generation(&mut writer.next_generation).map_err(failed("naming it"))?;
-            let next = self.shared.pending.lock().next;
-            self.header.follows = next - 1;
-            self.header.first = next;
+            let pending = self.shared.pending.lock();
+            self.header.follows = pending.next - 1;
+            self.header.first = pending.next;
+            self.header.time = pending.time;
         } else {
             // Most of it is synced while others still write.
             self.shared.sync_now().map_err(SnapshotError::Broken)?;

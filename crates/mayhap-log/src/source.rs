@@ -86,7 +86,12 @@ impl<'a, D: Disk> Source<'a, D> {
         }
         self.buffer
             .try_reserve_exact(wanted - held)
-            .map_err(|_| io::ErrorKind::OutOfMemory)?;
+            .map_err(|_| {
+                let text = format!(
+                    "there is too little memory: {wanted} bytes more are needed to read on; raise the limit of the process, or use a larger machine"
+                );
+                io::Error::new(io::ErrorKind::OutOfMemory, text)
+            })?;
         self.buffer.resize(wanted, 0);
         let mut filled = held;
         while filled < wanted {

@@ -23,6 +23,7 @@ impl<D: Disk> Shared<D> {
             follows: last,
             first: last + 1,
             journal: self.journal,
+            time: self.pending.lock().time,
         };
         let file = match create_log(&self.disk, &header) {
             Ok(file) => file,

@@ -43,6 +43,8 @@ pub(crate) struct Pending {
     /// Empty, or room for a mark and then records.
     buffer: Vec<u8>,
     pub(crate) next: Lsn,
+    /// The latest time of a record, since the beginning of the folder.
+    pub(crate) time: u64,
     pub(crate) broken: Option<Broken>,
 }
 
@@ -76,6 +78,7 @@ pub(crate) struct Opening<D: Disk> {
     pub(crate) offset: u64,
     pub(crate) next_generation: u64,
     pub(crate) next: Lsn,
+    pub(crate) time: u64,
     pub(crate) journal: u64,
 }
 
@@ -89,6 +92,7 @@ impl<D: Disk> Shared<D> {
             pending: Mutex::new(Pending {
                 buffer: Vec::new(),
                 next: opening.next,
+                time: opening.time,
                 broken: None,
             }),
             writer: Mutex::new(Writer {
@@ -139,6 +143,7 @@ impl<D: Disk> Shared<D> {
         let lsn = pending.next;
         push_record(&mut pending.buffer, self.seed, lsn, time, parts);
         pending.next += 1;
+        pending.time = pending.time.max(time);
         self.appended.store(lsn, Ordering::Release);
         Ok(lsn)
     }

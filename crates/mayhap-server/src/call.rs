@@ -1,7 +1,7 @@
 //! One command on its way: who asks, what, when, and where the answer goes.
 
 use crate::engine::Engine;
-use crate::keyspace::{Body, Reservation, Value};
+use crate::keyspace::{Body, Reservation, SharedValue, Value};
 use crate::out::Out;
 use crate::record::Changes;
 use crate::session::Session;
@@ -94,8 +94,8 @@ impl<'c> Call<'c> {
         let logged = self.engine.journal.append(self.now, self.changes.bytes());
         self.changes.clear();
         match logged {
-            Ok(lsn) => {
-                self.session.waits_for(lsn);
+            Ok(_) => {
+                self.session.acknowledges();
                 Ok(())
             }
             Err(error) => {
@@ -106,12 +106,14 @@ impl<'c> Call<'c> {
         }
     }
 
-    /// Refuses a change while nothing can be logged: before anything is touched.
-    pub(crate) fn may_change(&self) -> Done {
-        match self.engine.journal.broken() {
-            Some(broken) => Err(log_is_broken(&broken).into()),
-            None => Ok(()),
+    /// Refuses a change while nothing can be logged: before anything is touched. From here on the reply acknowledges something, even that
+    /// there was nothing to do: whoever is told that a key is gone, or there already, relies on a change of somebody else.
+    pub(crate) fn may_change(&mut self) -> Done {
+        if let Some(broken) = self.engine.journal.broken() {
+            return Err(log_is_broken(&broken).into());
         }
+        self.session.acknowledges();
+        Ok(())
     }
 
     /// Refuses what takes memory when all keys have as much as they may.
@@ -146,6 +148,23 @@ impl<'c> Call<'c> {
     /// already.
     pub(crate) fn gate(&self) -> Option<ShardedLockReadGuard<'c, ()>> {
         (self.is_long && !self.is_in_transaction).then(|| self.engine.shared())
+    }
+
+    /// What a key holds, to be read at length, and when it goes away. Not in the middle of a transaction, nor while a long command has it.
+    pub(crate) fn share(&self, key: &[u8]) -> Result<Option<(SharedValue, Option<u64>)>, Failure> {
+        let engine = self.engine;
+        let _gate = self.gate();
+        let shared = engine.keys.look(key, self.now, |body| {
+            body.map(|body| (body.value.share(), body.expires()))
+        });
+        if self.is_long && !self.is_in_transaction && engine.leases.cover([key]) {
+            return Err(Failure::Busy);
+        }
+        match shared {
+            None => Ok(None),
+            Some((Some(value), expires)) => Ok(Some((value, expires))),
+            Some((None, _)) => Err(Failure::Busy),
+        }
     }
 
     /// Puts a whole value on its way into the log, for a key that held another or none.

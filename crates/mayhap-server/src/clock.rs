@@ -12,7 +12,7 @@ pub(crate) struct Clock {
 }
 
 impl Clock {
-    /// A clock that is not behind `least`, the newest time in the log: time does not go back over restarts either.
+    /// A clock that is not behind `least`, the newest time that the log has ever had: time does not go back over restarts either.
     pub(crate) fn new(least: u64) -> Self {
         Self {
             started: Instant::now(),
@@ -22,7 +22,9 @@ impl Clock {
 
     pub(crate) fn at(&self, instant: Instant) -> u64 {
         let passed = instant.saturating_duration_since(self.started);
-        self.offset.load(Ordering::Relaxed) + passed.as_millis() as u64
+        let offset = self.offset.load(Ordering::Relaxed);
+        // A record may have any time.
+        offset.saturating_add(passed.as_millis() as u64)
     }
 
     pub(crate) fn now(&self) -> u64 {

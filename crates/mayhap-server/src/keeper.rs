@@ -62,6 +62,7 @@ fn expire(engine: &Engine) -> usize {
         return 0;
     }
     let mut newest = None;
+    let mut gone_keys = 0;
     for key in &due {
         let _shared = engine.shared();
         let gone = engine.keys.replace(key, |body| {
@@ -70,11 +71,13 @@ fn expire(engine: &Engine) -> usize {
             }
             let mut changes = crate::record::Changes::default();
             changes.push(&[&b"DEL"[..], key]);
-            newest = engine.journal.append(now, changes.bytes()).ok().or(newest);
+            // Without a record it stays: what is made in its place could not be replayed.
+            newest = Some(engine.journal.append(now, changes.bytes()).ok()?);
             // Large values are dropped when the key is unlocked again.
             body.take()
         });
         if gone.is_some() {
+            gone_keys += 1;
             engine.counters.expired.fetch_add(1, Ordering::Relaxed);
         }
     }
@@ -82,7 +85,7 @@ fn expire(engine: &Engine) -> usize {
         // Whether it is broken is seen by whoever changes something next.
         let _ = engine.journal.commit(newest);
     }
-    due.len()
+    gone_keys
 }
 
 fn snapshots(engine: &Engine) {

@@ -79,6 +79,13 @@ pub(crate) enum SharedValue {
 }
 
 impl SharedValue {
+    pub(crate) fn size_bytes(&self) -> u64 {
+        match self {
+            Self::Filter(slot) => slot.size_bytes(),
+            Self::Text(text) => text.len() as u64,
+        }
+    }
+
     /// The same for another key.
     pub(crate) fn copy(&self) -> Result<Value, Failure> {
         Ok(match self {

@@ -3,9 +3,11 @@
 //! A record of the log is the commands that belong together, one or the whole of a transaction: for each the number of its words, for each
 //! word its length and its bytes; numbers have four bytes, the lowest first. An entry of a snapshot is a key with what it holds.
 
+use crate::call::lossy;
 use crate::keyspace::{Body, SharedValue, Value};
+use crate::recovery::memory_needed;
 use crate::shared_slot::SharedSlot;
-use mayhap_codec::{DecodeError, Limits};
+use mayhap_codec::Limits;
 use mayhap_command::Slot;
 
 /// Commands on their way into the log.
@@ -91,11 +93,40 @@ pub(crate) fn write_entry<E>(
     }
 }
 
-/// The same, back again.
+/// The same as a whole.
+#[cfg(test)]
+pub(crate) fn entry(key: &[u8], body: &Body) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    let value = body.value.share().expect("no command has it");
+    let Ok(()) = write_entry(key, body.expires(), &value, |piece| {
+        bytes.extend_from_slice(piece);
+        Ok::<_, std::convert::Infallible>(())
+    });
+    bytes
+}
+
+/// A value for which there is no memory.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct NoMemory {
+    /// What it takes.
+    pub(crate) bytes: u64,
+}
+
+/// A string.
+pub(crate) fn text(bytes: &[u8]) -> Result<Value, NoMemory> {
+    let mut text = Vec::new();
+    text.try_reserve_exact(bytes.len()).map_err(|_| NoMemory {
+        bytes: bytes.len() as u64,
+    })?;
+    text.extend_from_slice(bytes);
+    Ok(Value::Text(text.into()))
+}
+
+/// The same, back again, if there is memory for what the key holds.
 ///
 /// # Errors
 /// When these are no such bytes; the checksums of snapshots make that a matter of versions.
-pub(crate) fn read_entry(bytes: &[u8]) -> Result<(&[u8], Body), String> {
+pub(crate) fn read_entry(bytes: &[u8]) -> Result<(&[u8], Result<Body, NoMemory>), String> {
     let short = || "an entry of a snapshot is too short".to_owned();
     let mut rest = bytes;
     let kind = take(&mut rest, 1).ok_or_else(short)?[0];
@@ -104,14 +135,20 @@ pub(crate) fn read_entry(bytes: &[u8]) -> Result<(&[u8], Body), String> {
     let length = take_number(&mut rest).ok_or_else(short)?;
     let key = take(&mut rest, length).ok_or_else(short)?;
     let value = match kind {
-        TEXT => Value::Text(rest.into()),
+        TEXT => text(rest),
         FILTER => {
-            let told =
-                |error: DecodeError| format!("the key {:?}: {error}", String::from_utf8_lossy(key));
             let limits = Limits {
                 most_bytes: u64::MAX,
             };
-            Value::Filter(SharedSlot::new(Slot::decode(rest, limits).map_err(told)?))
+            match Slot::decode(rest, limits) {
+                Ok(slot) => Ok(Value::Filter(SharedSlot::new(slot))),
+                Err(error) => match memory_needed(&error) {
+                    Some(bytes) => Err(NoMemory { bytes }),
+                    None => {
+                        return Err(format!("the key {:?}: {error}", lossy(key)));
+                    }
+                },
+            }
         }
         kind => {
             return Err(format!(
@@ -120,14 +157,14 @@ pub(crate) fn read_entry(bytes: &[u8]) -> Result<(&[u8], Body), String> {
         }
     };
     let expires = Some(expires).filter(|expires| *expires != 0);
-    Ok((key, Body::new(value).until(expires)))
+    let body = value.map(|value| Body::new(value).until(expires));
+    Ok((key, body))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Changes, next_command, read_entry, write_entry};
-    use crate::keyspace::{SharedValue, Value};
-    use std::convert::Infallible;
+    use super::{Changes, entry, next_command, read_entry};
+    use crate::keyspace::{Body, Value};
 
     #[test]
     fn commands_come_back_and_shortened_ones_do_not() {
@@ -149,13 +186,10 @@ mod tests {
 
     #[test]
     fn entries_come_back() {
-        let mut bytes = Vec::new();
-        let text = SharedValue::Text((*b"x\0").into());
-        let Ok(()) = write_entry(b"key", Some(7), &text, |piece| {
-            bytes.extend_from_slice(piece);
-            Ok::<_, Infallible>(())
-        });
+        let body = Body::new(Value::Text((*b"x\0").into())).until(Some(7));
+        let bytes = entry(b"key", &body);
         let (key, back) = read_entry(&bytes).expect("an entry");
+        let back = back.expect("memory");
         assert_eq!((key, back.expires()), (&b"key"[..], Some(7)));
         assert!(matches!(back.value, Value::Text(text) if *text == *b"x\0"));
         for length in 0..16 {

@@ -1,10 +1,17 @@
 //! From the disk back to the keys, as they were when the last command was acknowledged.
+//!
+//! A record is applied to a key if the snapshot's entry of the key does not know of it yet. Whatever was applied once has to apply again: a
+//! filter that finds no memory, or a record that finds another key than it did the first time, stops the start. There is one exception. A key that
+//! is removed while a snapshot is taken may have no entry, and then the records between the switch of the log and its removal find nothing.
+//! So a failure counts only when all records are read and nothing has removed or replaced the key since.
 
+use crate::call::lossy;
 use crate::keyspace::{Body, Keyspace, Value};
-use crate::record;
+use crate::record::{self, NoMemory};
 use crate::shared_slot::SharedSlot;
-use mayhap::{SipKey, Timestamp};
-use mayhap_command::{Command, Config, Context, Slot};
+use mayhap::{PlanError, SipKey, Timestamp};
+use mayhap_codec::{DecodeError, Limits, Problem, redis};
+use mayhap_command::{Change, Command, Config, Context, Outcome, PassedOn, Reply, Slot};
 use mayhap_log::{Lsn, Recovered};
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -15,11 +22,22 @@ pub(crate) struct Replay<'k> {
     secret: SipKey,
     /// Up to which record the snapshot has each key.
     known: HashMap<Box<[u8]>, Lsn>,
-    /// The time of the newest record.
-    pub(crate) newest: u64,
+    /// Keys that are not as they were.
+    failed: HashMap<Box<[u8]>, Failed>,
     pub(crate) entries: u64,
     pub(crate) records: u64,
 }
+
+/// Why a key is not as it was.
+#[derive(Clone, Debug)]
+enum Failed {
+    /// It has no value, since that takes so many bytes.
+    NoMemory(u64),
+    /// A record could not be applied.
+    Record { lsn: Lsn, reason: String },
+}
+
+const MISSING: &str = "there is no such key";
 
 impl<'k> Replay<'k> {
     pub(crate) fn new(keys: &'k Keyspace, secret: SipKey) -> Self {
@@ -28,7 +46,7 @@ impl<'k> Replay<'k> {
             config: Config::for_replay(),
             secret,
             known: HashMap::new(),
-            newest: 0,
+            failed: HashMap::new(),
             entries: 0,
             records: 0,
         }
@@ -39,11 +57,13 @@ impl<'k> Replay<'k> {
             Recovered::Entry { lsn, body } => {
                 let (key, body) = record::read_entry(body)?;
                 self.known.insert(key.into(), lsn);
-                self.keys.replace(key, |place| *place = Some(body));
+                match body {
+                    Ok(body) => self.put(key, body),
+                    Err(NoMemory { bytes }) => self.fail(key, Failed::NoMemory(bytes)),
+                }
                 self.entries += 1;
             }
             Recovered::Record { lsn, time, body } => {
-                self.newest = self.newest.max(time);
                 let mut rest = body;
                 while !rest.is_empty() {
                     let words = record::next_command(&mut rest)
@@ -56,97 +76,343 @@ impl<'k> Replay<'k> {
         Ok(())
     }
 
-    /// Whether the snapshot had the key before the record came.
-    fn is_new(&self, key: &[u8], lsn: Lsn) -> bool {
-        self.known.get(key).is_none_or(|known| lsn > *known)
-    }
-
-    fn command(&mut self, lsn: Lsn, time: u64, words: &[&[u8]]) -> Result<(), String> {
-        let keys = self.keys;
-        match *words {
-            [b"FLUSHALL"] => keys.remove_all(|key| self.is_new(key, lsn)),
-            // What a key got from another while a snapshot was under way is in the snapshot.
-            [b"RENAME", from, to] => {
-                let body = if self.is_new(from, lsn) {
-                    keys.replace(from, Option::take)
-                } else {
-                    None
-                };
-                if self.is_new(to, lsn) {
-                    keys.replace(to, |place| *place = body);
-                }
+    /// Whether all keys are as they were. With an accepted loss they need not be, but what is left has to fit into the memory.
+    ///
+    /// # Errors
+    /// In one line, with what to do.
+    pub(crate) fn finish(self, accepts_loss: bool) -> Result<(), String> {
+        let mut failed: Vec<_> = self.failed.into_iter().collect();
+        failed.sort_by(|one, other| one.0.cmp(&other.0));
+        let mut without_memory = 0;
+        let mut missing_bytes = 0_u64;
+        for (_, failure) in &failed {
+            if let Failed::NoMemory(bytes) = failure {
+                without_memory += 1;
+                missing_bytes = missing_bytes.saturating_add(*bytes);
             }
-            [b"COPY", _, to] if !self.is_new(to, lsn) => {}
-            [b"COPY", from, to] => {
-                let copied = keys.look(from, 0, |body| {
-                    let body = body?;
-                    let value = body.value.share()?.copy().ok()?;
-                    Some(Body::new(value).until(body.expires()))
-                });
-                keys.replace(to, |place| *place = copied);
+        }
+        if without_memory > 0 {
+            let loaded = self.keys.len();
+            let used = self.keys.used_bytes();
+            return Err(format!(
+                "there is too little memory: {without_memory} keys need {missing_bytes} bytes more than the system gives, beside {used} bytes of {loaded} others; raise the limit of the process (ulimit -v, or the container's) or use a larger machine, and start again; nothing was changed"
+            ));
+        }
+        for (key, failure) in failed {
+            let Failed::Record { lsn, reason } = failure else {
+                continue;
+            };
+            let key = lossy(&key);
+            let what = format!(
+                "record {lsn} of the log cannot be applied again to the key {key:?}: {reason}"
+            );
+            if !accepts_loss {
+                return Err(format!(
+                    "{what}; restore the folder from a copy, or give up what the key has lost by --accept-loss"
+                ));
             }
-            [_, key, ..] if !self.is_new(key, lsn) => {}
-            [b"DEL", key] => keys.replace(key, |place| *place = None),
-            [b"SET", key, text, expires] => {
-                let expires = number(expires)?;
-                let body = Body::new(Value::Text(text.into())).until(expires);
-                keys.replace(key, |place| *place = Some(body));
-            }
-            [b"PEXPIREAT", key, at] => {
-                let at = number(at)?;
-                keys.alter(key, 0, |body| keys.set_expiry(key, body, at));
-            }
-            [b"PERSIST", key] => {
-                keys.alter(key, 0, |body| keys.set_expiry(key, body, None));
-            }
-            _ => self.filter(time, words)?,
+            crate::report(&format!("lost: {what}"));
         }
         Ok(())
     }
 
-    /// A command of a filter. That it was refused in part, or in whole, is as it was the first time.
-    fn filter(&self, time: u64, words: &[&[u8]]) -> Result<(), String> {
-        let not_known = || {
-            let name = crate::call::lossy(words.first().copied().unwrap_or_default());
-            format!("the log has the command {name}, which this version does not know")
+    /// Whether the snapshot had the key before the record came.
+    fn is_new(&self, key: &[u8], lsn: Lsn) -> bool {
+        is_new(&self.known, key, lsn)
+    }
+
+    /// Gives a key another value, whatever was there.
+    fn put(&mut self, key: &[u8], body: impl Into<Option<Body>>) {
+        self.failed.remove(key);
+        let body = body.into();
+        self.keys.replace(key, |place| *place = body);
+    }
+
+    /// Notes that a key is not as it was. Of several reasons the first is told, unless memory is missing: that has to be known in any case.
+    fn fail(&mut self, key: &[u8], failure: Failed) {
+        if let Failed::NoMemory(_) = failure {
+            // Others may need the memory that it has.
+            self.keys.replace(key, |place| *place = None);
+            self.failed.insert(key.into(), failure);
+        } else {
+            self.failed.entry(key.into()).or_insert(failure);
+        }
+    }
+
+    fn fail_record(&mut self, key: &[u8], lsn: Lsn, reason: &str) {
+        let reason = reason.to_owned();
+        self.fail(key, Failed::Record { lsn, reason });
+    }
+
+    fn has_no_memory(&self, key: &[u8]) -> bool {
+        matches!(self.failed.get(key), Some(Failed::NoMemory(_)))
+    }
+
+    /// The server's own records are spelt as below; all others are commands of filters, as clients or `mayhap-command` spell them.
+    fn command(&mut self, lsn: Lsn, time: u64, words: &[&[u8]]) -> Result<(), String> {
+        let keys = self.keys;
+        match *words {
+            [b"FLUSHALL"] => {
+                let known = &self.known;
+                keys.remove_all(|key| is_new(known, key, lsn));
+                self.failed.retain(|key, _| !is_new(known, key, lsn));
+            }
+            // What a key got from another while a snapshot was under way is in the snapshot, unless it was removed since.
+            [b"RENAME", from, to] => {
+                let (body, failure) = if self.is_new(from, lsn) {
+                    let failure = self.failed.remove(from);
+                    (keys.replace(from, Option::take), failure)
+                } else {
+                    (None, None)
+                };
+                if self.is_new(to, lsn) {
+                    self.put_as(lsn, to, body, failure);
+                }
+            }
+            [b"COPY", _, to] if !self.is_new(to, lsn) => {}
+            [b"COPY", from, to] => self.copy(lsn, from, to),
+            [b"DEL", key] if self.is_new(key, lsn) => self.put(key, None),
+            [b"SET", key, text, expires] if self.is_new(key, lsn) => {
+                let expires = number(expires)?;
+                match record::text(text) {
+                    Ok(text) => self.put(key, Body::new(text).until(expires)),
+                    Err(NoMemory { bytes }) => self.fail(key, Failed::NoMemory(bytes)),
+                }
+            }
+            [b"PEXPIREAT", key, at] if self.is_new(key, lsn) => {
+                self.expire(lsn, key, number(at)?);
+            }
+            [b"PERSIST", key] if self.is_new(key, lsn) => self.expire(lsn, key, None),
+            [b"DEL" | b"PERSIST", _] | [b"PEXPIREAT", _, _] | [b"SET", _, _, _] => {}
+            _ => self.filter(lsn, time, words)?,
+        }
+        Ok(())
+    }
+
+    /// Gives a key what another one held.
+    fn put_as(&mut self, lsn: Lsn, to: &[u8], body: Option<Body>, failure: Option<Failed>) {
+        let is_missing = body.is_none() && failure.is_none();
+        self.put(to, body);
+        if let Some(failure) = failure {
+            self.fail(to, failure);
+        } else if is_missing {
+            self.fail_record(to, lsn, MISSING);
+        }
+    }
+
+    fn copy(&mut self, lsn: Lsn, from: &[u8], to: &[u8]) {
+        if !self.is_new(from, lsn) {
+            return self.put_as(lsn, to, None, None);
+        }
+        let failure = self.failed.get(from).cloned();
+        let copied = self.keys.look(from, 0, |body| {
+            let Some(body) = body else { return Ok(None) };
+            // A copy asks for memory that it cannot do without.
+            let bytes = body.value.size_bytes();
+            if !has_room(bytes) {
+                return Err(Failed::NoMemory(bytes));
+            }
+            let value = body.value.share().and_then(|value| value.copy().ok());
+            let value = value.ok_or(Failed::NoMemory(bytes))?;
+            Ok(Some(Body::new(value).until(body.expires())))
+        });
+        match copied {
+            Ok(body) => self.put_as(lsn, to, body, failure),
+            Err(failure) => self.fail(to, failure),
+        }
+    }
+
+    fn expire(&mut self, lsn: Lsn, key: &[u8], at: Option<u64>) {
+        if self.has_no_memory(key) {
+            return;
+        }
+        let keys = self.keys;
+        let set = keys.alter(key, 0, |body| keys.set_expiry(key, body, at));
+        if set.is_none() {
+            self.fail_record(key, lsn, MISSING);
+        }
+    }
+
+    /// A command of a filter. That it was refused in part is as it was the first time.
+    fn filter(&mut self, lsn: Lsn, time: u64, words: &[&[u8]]) -> Result<(), String> {
+        let config = self.config.clone();
+        let Ok(Command::Change(change)) = Command::parse(words, &config) else {
+            let name = lossy(words.first().copied().unwrap_or_default());
+            return Err(format!(
+                "the log has the command {name}, which this version does not know"
+            ));
         };
-        let Ok(Command::Change(change)) = Command::parse(words, &self.config) else {
-            return Err(not_known());
-        };
+        // Where a command has its key is for the command to say: before it there may be a time.
+        let key = change.key();
+        if !self.is_new(key, lsn) {
+            return Ok(());
+        }
+        // Not even a whole value takes its place: when the key expires was part of what it had.
+        if self.has_no_memory(key) {
+            return Ok(());
+        }
         let context = Context {
-            config: &self.config,
+            config: &config,
             now: Timestamp(time),
             secret: self.secret,
             most_bytes: u64::MAX,
         };
-        let sources = change.sources().iter().map(|source| {
-            self.keys
-                .look(source, 0, |body| match body.map(|body| &body.value) {
-                    Some(Value::Filter(slot)) => slot.share(),
-                    _ => Arc::default(),
-                })
-        });
-        let sources: Vec<Arc<Slot>> = sources.collect();
+        // As the sources were then, or as nobody can know: then the key was removed since.
+        let is_bad =
+            |source: &&&[u8]| !self.is_new(source, lsn) || self.failed.contains_key(**source);
+        if let Some(source) = change.sources().iter().find(is_bad) {
+            let failure = self.failed.get(*source).cloned();
+            self.put_as(lsn, key, None, failure);
+            return Ok(());
+        }
+        let sources: Vec<Arc<Slot>> = change
+            .sources()
+            .iter()
+            .map(|source| self.source(source))
+            .collect();
         let sources: Vec<&Slot> = sources.iter().map(|source| &**source).collect();
-        self.keys.replace(change.key(), |place| match place {
-            Some(Body {
-                value: Value::Filter(slot),
-                ..
-            }) => {
-                if let Some(slot) = slot.get_mut() {
-                    change.apply(slot, &sources, &context);
-                }
-            }
-            Some(_) => {}
-            None => {
-                let mut slot = Slot::Missing;
-                change.apply(&mut slot, &sources, &context);
-                if !matches!(slot, Slot::Missing) {
-                    *place = Some(Body::new(Value::Filter(SharedSlot::new(slot))));
-                }
-            }
-        });
+        let (before, outcome) = self
+            .keys
+            .replace(key, |place| apply(&change, place, &sources, &context));
+        if is_applied(&outcome, before) {
+            return Ok(());
+        }
+        let reason = refusal(&outcome.reply);
+        let needed = match loaded(words) {
+            Some(image) => needed_by(image),
+            // It could not grow: its next part is not smaller than what it has, as a rule.
+            None if before > 0 && lacks_memory(&outcome) => Some(before.saturating_mul(2)),
+            None => None,
+        };
+        match needed {
+            Some(bytes) => self.fail(key, Failed::NoMemory(bytes)),
+            // An item was put into a filter that it had to make.
+            None if reason.is_empty() => self.fail_record(key, lsn, MISSING),
+            None => self.fail_record(key, lsn, &reason),
+        }
         Ok(())
+    }
+}
+
+impl Replay<'_> {
+    /// What a key holds that another is merged with.
+    fn source(&self, key: &[u8]) -> Arc<Slot> {
+        self.keys
+            .look(key, 0, |body| match body.map(|body| &body.value) {
+                Some(Value::Filter(slot)) => slot.share(),
+                Some(_) => Arc::new(Slot::Other),
+                None => Arc::default(),
+            })
+    }
+}
+
+fn is_new(known: &HashMap<Box<[u8]>, Lsn>, key: &[u8], lsn: Lsn) -> bool {
+    known.get(key).is_none_or(|known| lsn > *known)
+}
+
+/// Whether so much memory can be had.
+fn has_room(bytes: u64) -> bool {
+    let bytes = usize::try_from(bytes).unwrap_or(usize::MAX);
+    Vec::<u8>::new().try_reserve_exact(bytes).is_ok()
+}
+
+/// Applies a change to what a key holds. What that took before, 0 if there was none, and what came of it.
+fn apply(
+    change: &Change<'_>,
+    place: &mut Option<Body>,
+    sources: &[&Slot],
+    context: &Context<'_>,
+) -> (u64, Outcome) {
+    let Some(body) = place else {
+        let mut slot = Slot::Missing;
+        let outcome = change.apply(&mut slot, sources, context);
+        if !matches!(slot, Slot::Missing) {
+            *place = Some(Body::new(Value::Filter(SharedSlot::new(slot))));
+        }
+        return (0, outcome);
+    };
+    let before = body.value.size_bytes();
+    let outcome = match &mut body.value {
+        // Nobody else has it before the server listens.
+        Value::Filter(slot) => match slot.get_mut() {
+            Some(slot) => change.apply(slot, sources, context),
+            None => change.apply(&mut Slot::Other, sources, context),
+        },
+        Value::Text(_) | Value::Leased { .. } => change.apply(&mut Slot::Other, sources, context),
+    };
+    (before, outcome)
+}
+
+/// Whether a command that was logged has done what it did the first time.
+fn is_applied(outcome: &Outcome, bytes_before: u64) -> bool {
+    match &outcome.passed_on {
+        // Items that found the filter full are refused again: they are part of the record.
+        PassedOn::AsItCame | PassedOn::Unchanged => true,
+        PassedOn::Nothing => false,
+        // A log has what is passed on, which is passed on as it is. Others come in its place when it makes a filter that was there the first
+        // time, or when there is no memory for all items.
+        PassedOn::Instead(_) => bytes_before > 0 && !lacks_memory(outcome),
+    }
+}
+
+/// Whether an item, or all of them, found no memory.
+fn lacks_memory(outcome: &Outcome) -> bool {
+    let is_refused = |reply: &Reply| match reply {
+        // The two ways to say that a filter could not be made, or not grow.
+        Reply::Error(text) => text.contains("memory") || text.contains("problem inserting"),
+        // Of CF.INSERT, which is passed on as it came unless memory was missing.
+        Reply::Refused | Reply::Integer(-1) => true,
+        _ => false,
+    };
+    match (&outcome.passed_on, &outcome.reply) {
+        (PassedOn::AsItCame | PassedOn::Unchanged, _) => false,
+        (_, Reply::Array(replies)) => replies.iter().any(is_refused),
+        (_, reply) => is_refused(reply),
+    }
+}
+
+fn refusal(reply: &Reply) -> String {
+    match reply {
+        Reply::Error(text) => text.clone().into_owned(),
+        Reply::Array(replies) => {
+            let mut errors = replies.iter().map(refusal).filter(|text| !text.is_empty());
+            errors.next().unwrap_or_default()
+        }
+        _ => String::new(),
+    }
+}
+
+/// The bytes of a filter that a command makes.
+fn loaded<'a>(words: &[&'a [u8]]) -> Option<&'a [u8]> {
+    let is = |word: &[u8], name: &str| word.eq_ignore_ascii_case(name.as_bytes());
+    match *words {
+        [at, _, ref inner @ ..] if is(at, "MAYHAP.AT") => loaded(inner),
+        [name, _, image, ..] if is(name, "MAYHAP.LOAD") => Some(image),
+        [name, _, b"1", image] if is(name, "BF.LOADCHUNK") || is(name, "CF.LOADCHUNK") => {
+            Some(image)
+        }
+        _ => None,
+    }
+}
+
+/// What the filter takes, if it is sound and there is no memory for it. A reply to a command does not tell.
+fn needed_by(image: &[u8]) -> Option<u64> {
+    let limits = Limits {
+        most_bytes: u64::MAX,
+    };
+    let attempts = [
+        Slot::decode(image, limits).err(),
+        redis::Bloom::from_header(image, limits).err(),
+        redis::Cuckoo::from_header(image, limits).err(),
+    ];
+    attempts.iter().flatten().find_map(memory_needed)
+}
+
+/// What a filter takes for which there is no memory.
+pub(crate) fn memory_needed(error: &DecodeError) -> Option<u64> {
+    match error.problem {
+        Problem::Plan(PlanError::OutOfMemory { size_bytes }) => Some(size_bytes),
+        _ => None,
     }
 }
 
@@ -156,4 +422,283 @@ fn number(word: &[u8]) -> Result<Option<u64>, String> {
     let number: Option<u64> = text.and_then(|text| text.parse().ok());
     let number = number.ok_or("a time in the log is no number")?;
     Ok(Some(number).filter(|number| *number != 0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Replay;
+    use crate::keyspace::Keyspace;
+    use crate::record::{self, Changes};
+    use mayhap::{SipKey, Timestamp};
+    use mayhap_command::{Command, Config, Context, PassedOn};
+    use mayhap_log::{Lsn, Recovered};
+
+    const NOW: u64 = 1_700_000_000_000;
+
+    /// A log and a snapshot of it in the making: commands are applied to keys, and logged as the server logs them.
+    struct Log {
+        keys: Keyspace,
+        records: Vec<Vec<u8>>,
+        entries: Vec<(Lsn, Vec<u8>)>,
+        /// The records of the log that goes with the snapshot come after this one.
+        switched: usize,
+    }
+
+    fn words(line: &str) -> Vec<&[u8]> {
+        line.split(' ').map(str::as_bytes).collect()
+    }
+
+    fn context(config: &Config) -> Context<'_> {
+        Context {
+            config,
+            now: Timestamp(NOW),
+            secret: SipKey::new([7; 16]),
+            most_bytes: u64::MAX,
+        }
+    }
+
+    impl Log {
+        fn new() -> Self {
+            Self {
+                keys: Keyspace::new(),
+                records: Vec::new(),
+                entries: Vec::new(),
+                switched: 0,
+            }
+        }
+
+        fn log<W: AsRef<[u8]>>(&mut self, commands: &[Vec<W>]) {
+            let mut changes = Changes::default();
+            for command in commands {
+                changes.push(command);
+            }
+            self.records.push(changes.bytes().to_vec());
+        }
+
+        /// A command of a filter.
+        fn run(&mut self, line: &str) {
+            let config = Config::default();
+            let words = words(line);
+            let Ok(Command::Change(change)) = Command::parse(&words, &config) else {
+                panic!("{line}");
+            };
+            let outcome = self.keys.replace(change.key(), |place| {
+                super::apply(&change, place, &[], &context(&config)).1
+            });
+            match outcome.passed_on {
+                PassedOn::Nothing => panic!("{line}: {:?}", outcome.reply),
+                PassedOn::Unchanged => {}
+                PassedOn::AsItCame => self.log(&[words]),
+                PassedOn::Instead(commands) => self.log(&commands),
+            }
+        }
+
+        fn run_all(&mut self, lines: &[&str]) {
+            for line in lines {
+                self.run(line);
+            }
+        }
+
+        fn del(&mut self, key: &str) {
+            self.keys.replace(key.as_bytes(), |place| *place = None);
+            self.log(&[vec![&b"DEL"[..], key.as_bytes()]]);
+        }
+
+        /// From here on the log goes with the snapshot.
+        fn switch(&mut self) {
+            self.switched = self.records.len();
+        }
+
+        /// The snapshot gets to a key.
+        fn entry(&mut self, key: &str) {
+            let lsn = self.records.len() as Lsn;
+            let entry = self.keys.look(key.as_bytes(), 0, |body| {
+                record::entry(key.as_bytes(), body.expect("a key"))
+            });
+            self.entries.push((lsn, entry));
+        }
+
+        fn replay<'k>(&self, keys: &'k Keyspace) -> Replay<'k> {
+            let mut replay = Replay::new(keys, SipKey::new([7; 16]));
+            for (lsn, body) in &self.entries {
+                let lsn = *lsn;
+                let taken = replay.take(&Recovered::Entry { lsn, body });
+                taken.expect("an entry");
+            }
+            for (at, body) in self.records.iter().enumerate().skip(self.switched) {
+                let lsn = at as Lsn + 1;
+                let time = NOW;
+                let taken = replay.take(&Recovered::Record { lsn, time, body });
+                taken.expect("a record");
+            }
+            replay
+        }
+
+        /// What is replayed is what there was, to the byte.
+        #[track_caller]
+        fn comes_back(&self) {
+            let keys = Keyspace::new();
+            let finished = self.replay(&keys).finish(false);
+            assert_eq!(finished, Ok(()));
+            assert_eq!(all(&keys), all(&self.keys));
+        }
+
+        #[track_caller]
+        fn is_refused(&self, with: &str) {
+            let keys = Keyspace::new();
+            let finished = self.replay(&keys).finish(false);
+            let error = finished.expect_err("it does not come back");
+            assert!(error.contains(with) && !error.contains('\n'), "{error}");
+        }
+    }
+
+    /// All keys with what they hold.
+    fn all(keys: &Keyspace) -> Vec<(Vec<u8>, Vec<u8>)> {
+        let mut all = Vec::new();
+        for shard in 0..keys.shards() {
+            keys.each_of_shard(shard, |key, body| {
+                all.push((key.to_vec(), record::entry(key, body)));
+            });
+        }
+        all.sort();
+        all
+    }
+
+    #[test]
+    fn a_record_with_a_time_is_applied_once() {
+        let mut log = Log::new();
+        log.run_all(&["CF.RESERVE k 100", "CF.ADD k x", "CF.ADD k x", "CF.ADD k x"]);
+        log.switch();
+        log.run(&format!("MAYHAP.AT {NOW} CF.DEL k x"));
+        log.run(&format!("mayhap.at {NOW} CF.ADD k y"));
+        log.entry("k");
+        log.run(&format!("MAYHAP.AT {NOW} CF.DEL k x"));
+        log.comes_back();
+    }
+
+    /// The snapshot has a key whose name is the time of a record about another.
+    #[test]
+    fn a_key_named_like_a_time_does_not_hide_records() {
+        let mut log = Log::new();
+        let number = NOW.to_string();
+        log.run_all(&[&format!("BF.ADD {number} x"), "BF.RESERVE k 0.01 100"]);
+        log.switch();
+        log.entry("k");
+        log.run(&format!("MAYHAP.AT {number} BF.ADD k y"));
+        log.run(&format!("MAYHAP.AT {number} BF.MADD k z zz"));
+        log.entry(&number);
+        log.comes_back();
+    }
+
+    /// It has no entry, and the records before its removal find nothing.
+    #[test]
+    fn a_key_that_goes_while_a_snapshot_is_taken_stays_away() {
+        for last in ["CF.DEL k x", "CF.ADD k x", "CF.INSERT k ITEMS x y"] {
+            let mut log = Log::new();
+            log.run_all(&["CF.ADD k x", "CF.ADD k x"]);
+            log.switch();
+            log.run(last);
+            log.log(&[vec![&b"PEXPIREAT"[..], b"k", b"4102444800000"]]);
+            log.del("k");
+            log.comes_back();
+            // And comes again, before the snapshot gets to it or after.
+            log.run_all(&["BF.RESERVE k 0.01 10 NONSCALING", "BF.ADD k z"]);
+            log.comes_back();
+            log.entry("k");
+            log.run("BF.ADD k zz");
+            log.comes_back();
+        }
+    }
+
+    #[test]
+    fn all_keys_are_removed_up_to_the_record_that_says_so() {
+        let mut log = Log::new();
+        log.run_all(&["CF.ADD a x", "CF.ADD b x", "CF.ADD c x"]);
+        log.switch();
+        log.entry("a");
+        log.run("CF.DEL c x");
+        log.keys.remove_all(|_| true);
+        log.log(&[vec![b"FLUSHALL"]]);
+        log.run_all(&["CF.ADD b y", "CF.ADD b y"]);
+        log.entry("b");
+        log.run("CF.DEL b y");
+        log.comes_back();
+    }
+
+    /// Items that find a filter full are part of a record, and are refused again.
+    #[test]
+    fn what_was_refused_in_part_is_refused_again() {
+        for layout in ["native", "redisbloom"] {
+            let mut log = Log::new();
+            let mut config = Config::default();
+            config
+                .set("mayhap-layout", layout.as_bytes())
+                .expect("a layout");
+            let reserve = words("CF.RESERVE k 8 BUCKETSIZE 1 EXPANSION 0");
+            let Ok(Command::Change(change)) = Command::parse(&reserve, &config) else {
+                panic!("{layout}");
+            };
+            let outcome = log.keys.replace(b"k", |place| {
+                super::apply(&change, place, &[], &context(&config)).1
+            });
+            let PassedOn::Instead(made) = outcome.passed_on else {
+                panic!("{layout}: {outcome:?}");
+            };
+            log.log(&made);
+            let items: Vec<String> = (0..60).map(|item| format!("i{item}")).collect();
+            log.run(&format!("CF.INSERT k ITEMS {}", items.join(" ")));
+            log.run("BF.RESERVE b 0.01 4 NONSCALING");
+            log.run(&format!("BF.MADD b {}", items.join(" ")));
+            log.comes_back();
+        }
+    }
+
+    #[test]
+    fn what_was_applied_once_and_is_not_again_stops_the_start() {
+        let mut log = Log::new();
+        log.run_all(&["CF.ADD k x", "CF.ADD k x"]);
+        log.switch();
+        log.run("CF.ADD k y");
+        // The snapshot has lost the key.
+        log.is_refused("record 3 of the log cannot be applied again to the key \"k\"");
+        let keys = Keyspace::new();
+        assert_eq!(log.replay(&keys).finish(true), Ok(()));
+        // So is what was copied from it, and the key that it was renamed to.
+        log.log(&[vec![&b"COPY"[..], b"k", b"copy"], vec![b"DEL", b"k"]]);
+        log.is_refused("\"copy\"");
+        log.log(&[vec![&b"RENAME"[..], b"copy", b"other"]]);
+        log.is_refused("\"other\"");
+        log.log(&[vec![b"FLUSHALL"]]);
+        log.keys.remove_all(|_| true);
+        log.comes_back();
+    }
+
+    #[test]
+    fn a_filter_without_memory_stops_the_start_and_says_how_much_is_missing() {
+        let mut log = Log::new();
+        log.run("CF.ADD other x");
+        let keys = Keyspace::new();
+        let mut replay = log.replay(&keys);
+        replay.fail(b"k", super::Failed::NoMemory(1 << 40));
+        replay.fail(b"l", super::Failed::NoMemory(1 << 30));
+        // Nothing of what follows makes another filter in its place.
+        for line in ["BF.ADD k x", "BF.MADD k x y", "PERSIST k"] {
+            let mut changes = Changes::default();
+            changes.push(&words(line));
+            let body = changes.bytes();
+            let taken = replay.take(&Recovered::Record {
+                lsn: 9,
+                time: NOW,
+                body,
+            });
+            assert_eq!(taken, Ok(()));
+        }
+        assert_eq!(keys.len(), 1);
+        let error = replay.finish(true).expect_err("no memory");
+        let missing = (1_u64 << 40) + (1 << 30);
+        assert!(
+            error.contains(&format!("2 keys need {missing} bytes more")),
+            "{error}"
+        );
+    }
 }

@@ -165,7 +165,7 @@ impl Server {
         }
         self.engine
             .journal
-            .sync()
+            .finish()
             .map_err(|broken| format!("the last changes could not be written: {broken}"))?;
         if self.engine.keys.is_suspect() {
             return Err("ended after an internal error, with everything that was acknowledged in the log: start it again".to_owned());
@@ -196,6 +196,8 @@ fn serve_pages(engine: &Arc<Engine>, address: SocketAddr) -> Result<http::PageSe
             },
             _ => return None,
         };
+        // A page shows changes as a reply does. If the log cannot be written, that is on the page.
+        let _ = engine.journal.commit(engine.journal.last_lsn());
         Some(Page {
             status,
             content_type: "text/plain; version=0.0.4",
@@ -235,7 +237,10 @@ fn open(options: &Options) -> Result<(Engine, String), String> {
         replay.take(&recovered).map_err(mayhap_log::Refusal::from)
     })
     .map_err(|error| format!("{}: {}", store.display(), what_to_do(&error)))?;
-    let (newest, entries, records) = (replay.newest, replay.entries, replay.records);
+    let (entries, records) = (replay.entries, replay.records);
+    replay
+        .finish(options.accepts_loss)
+        .map_err(|error| format!("{}: {error}", store.display()))?;
     let mut recovered = format!(
         "{} keys, {entries} from the snapshot and {records} records of the log",
         keys.len()
@@ -250,7 +255,7 @@ fn open(options: &Options) -> Result<(Engine, String), String> {
             "lost: all of {file} from byte {offset} on ({problem}); it is kept beside, in a file that ends in .lost"
         ));
     }
-    let clock = Clock::new(newest);
+    let clock = Clock::new(summary.last_time);
     let snapshots = Snapshots::default();
     snapshots.set_last(clock.now());
     let limits = Limits {

@@ -3,7 +3,6 @@
 use crate::clients::Client;
 use crate::keyspace::Version;
 use mayhap_command::Protocol;
-use mayhap_log::Lsn;
 use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
@@ -19,9 +18,8 @@ pub(crate) struct Session {
     /// Keys that a transaction depends on, as they were.
     pub(crate) watched: HashMap<Box<[u8]>, Option<Version>>,
     pub(crate) replies: Replies,
-    /// The newest change that is in the log's memory, and perhaps nowhere else.
-    pub(crate) unsettled: Option<Lsn>,
-    /// Whether the command that is being served acknowledges such a change, its own or another's.
+    /// Whether the command that is being served acknowledges a change, its own or another's that it found: its reply is an error if the
+    /// log cannot be written.
     pub(crate) is_unsettled: bool,
     /// Where the replies to such commands stand.
     pub(crate) unsettled_replies: Vec<Range<usize>>,
@@ -89,9 +87,8 @@ impl Drop for Transaction {
 }
 
 impl Session {
-    /// The reply is not to be sent before the log has this record.
-    pub(crate) fn waits_for(&mut self, lsn: Lsn) {
-        self.unsettled = self.unsettled.max(Some(lsn));
+    /// The reply acknowledges a change: it is an error if the log cannot be written.
+    pub(crate) fn acknowledges(&mut self) {
         self.is_unsettled = true;
     }
 
@@ -103,7 +100,6 @@ impl Session {
             transaction: None,
             watched: HashMap::new(),
             replies: Replies::All,
-            unsettled: None,
             is_unsettled: false,
             unsettled_replies: Vec::new(),
             ended: None,

@@ -122,7 +122,12 @@ fn write(engine: &Engine) -> Result<(), String> {
 fn write_keys(engine: &Engine) -> Result<Snapshot<Folder>, SnapshotError> {
     let mut snapshot = engine.journal.begin_snapshot()?;
     for shard in 0..engine.keys.shards() {
-        for key in engine.keys.names_of_shard(shard) {
+        let names = {
+            // Not in the middle of a transaction: a key that it has removed would be in neither the snapshot nor, after a crash, the log.
+            let _shared = engine.shared();
+            engine.keys.names_of_shard(shard)
+        };
+        for key in names {
             write_key(engine, &mut snapshot, &key)?;
         }
     }

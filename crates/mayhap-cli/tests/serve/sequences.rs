@@ -63,7 +63,11 @@ impl Player {
         if random.one_in(400) {
             self.let_expire(client, to);
         }
-        Draw { needs_reply: true }.op(&self.model, &mut self.random)
+        let draw = Draw {
+            needs_reply: true,
+            flushes: false,
+        };
+        draw.op(&self.model, &mut self.random)
     }
 
     /// A string that is gone after a millisecond.

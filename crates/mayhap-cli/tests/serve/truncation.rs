@@ -1,4 +1,4 @@
-//! The log of a real run, cut off at any byte: the server starts with what came before, or says in one line what to do.
+//! The log of a real run, cut off at any byte or damaged anywhere: the server starts with what came before, or says in one line what to do.
 
 use crate::model::{Draw, Model, verify};
 use crate::process::Home;
@@ -12,23 +12,41 @@ const DENSE: usize = 160;
 const STEP: usize = 97;
 /// Of a log, docs/formats/log.md.
 const HEADER: usize = 64;
+const MARK: usize = 32;
+
+/// How the server ends.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum End {
+    Killed,
+    InOrder,
+}
 
 /// What the server held after each operation, with the number of the operation in a key.
-fn run(home: &Home) -> Vec<Model> {
+fn run(home: &Home, end: End) -> Vec<Model> {
     let mut server = home.start("--fsync always");
     let mut client = server.client();
     let mut random = Random(7);
     let mut states = vec![Model::new("k")];
     for number in 1..=rounds(60, 400) {
         let mut model = states.last().expect("one at least").clone();
-        let op = Draw { needs_reply: true }.op(&model, &mut random);
+        let draw = Draw {
+            needs_reply: true,
+            flushes: false,
+        };
+        let op = draw.op(&model, &mut random);
         let replies = client.pipeline(&op.requests(&model)).expect("replies");
         let applied = model.apply(&op, replies.last());
         applied.unwrap_or_else(|error| panic!("{op:?}: {error}"));
         assert!(client.ask(&format!("SET number {number}")).is_ok());
         states.push(model);
     }
-    server.kill();
+    match end {
+        End::Killed => server.kill(),
+        End::InOrder => {
+            assert!(client.call(&["SHUTDOWN"]).is_err());
+            assert_eq!(server.ended().code(), Some(0));
+        }
+    }
     states
 }
 
@@ -60,9 +78,9 @@ struct Damaged {
 }
 
 impl Damaged {
-    fn new() -> Self {
+    fn new(end: End) -> Self {
         let home = Home::new();
-        let states = run(&home);
+        let states = run(&home, end);
         let files = home.files();
         let log = files.iter().find(|name| name.starts_with("log-"));
         let path = home.store().join(log.expect("a log"));
@@ -106,7 +124,7 @@ impl Damaged {
 
 #[test]
 fn a_log_that_is_cut_off_is_a_clean_prefix_or_a_clear_word() {
-    let mut damaged = Damaged::new();
+    let mut damaged = Damaged::new(End::Killed);
     let whole = damaged.whole.clone();
     let mut lengths: Vec<usize> = (0..whole.len()).step_by(STEP).collect();
     lengths.extend([1, HEADER - 1, HEADER]);
@@ -132,7 +150,7 @@ fn a_log_that_is_cut_off_is_a_clean_prefix_or_a_clear_word() {
 
 #[test]
 fn a_log_that_is_damaged_before_its_end_is_refused_and_can_be_given_up() {
-    let mut damaged = Damaged::new();
+    let mut damaged = Damaged::new(End::Killed);
     let whole = damaged.whole.clone();
     for place in (HEADER..whole.len() - DENSE).step_by(3 * STEP) {
         let mut bytes = whole.clone();
@@ -141,4 +159,31 @@ fn a_log_that_is_damaged_before_its_end_is_refused_and_can_be_given_up() {
         assert!(number < damaged.states.len() - 1, "byte {place}");
     }
     assert!(damaged.refused > 5, "{}", damaged.refused);
+}
+
+/// The mark at the end says that everything before it was safe: nothing of it is taken for a write that was torn.
+#[test]
+fn after_an_orderly_end_damage_anywhere_before_the_mark_is_refused() {
+    let mut damaged = Damaged::new(End::InOrder);
+    let whole = damaged.whole.clone();
+    let end = whole.len() - MARK;
+    let places = (HEADER..end).step_by(5 * STEP).chain(end - DENSE..end);
+    let mut count = 0;
+    for place in places {
+        let mut bytes = whole.clone();
+        bytes[place] ^= 0x10;
+        fs::write(&damaged.path, bytes).expect("damaged");
+        let said = damaged.home.try_start("").err();
+        let said = said.unwrap_or_else(|| panic!("byte {place} of {} passed", whole.len()));
+        assert!(said.contains("--accept-loss"), "byte {place}: {said}");
+        count += 1;
+    }
+    assert!(count > DENSE);
+    let all = damaged.states.len() - 1;
+    assert_eq!(damaged.operations("all bytes", &whole), all);
+    // Whoever goes on behind the mark can be killed as before.
+    let mut longer = whole.clone();
+    longer.extend_from_slice(&[7; 50]);
+    assert_eq!(damaged.operations("bytes behind the mark", &longer), all);
+    assert_eq!(damaged.refused, 0);
 }

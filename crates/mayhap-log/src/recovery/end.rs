@@ -13,9 +13,9 @@ impl<D: Disk, T> Replay<'_, D, T> {
     /// What the end of a log means, given the one that comes after it.
     pub(super) fn judge_end(
         &mut self,
-        log: &Found<D>,
+        log: &Found,
         extent: &Extent,
-        next: Option<&Found<D>>,
+        next: Option<&Found>,
     ) -> Result<Option<Damage>, OpenError> {
         let header = match log.header() {
             Ok(header) => header,
@@ -26,7 +26,8 @@ impl<D: Disk, T> Replay<'_, D, T> {
             // It also knows better than the snapshot, if a loss was accepted.
             (next.header.as_ref()).map_or(self.last, |header| header.follows)
         } else if extent.offset < extent.length {
-            let behind = log::synced_behind(self.disk, &log.file, header.seed(), extent.offset);
+            let file = log.open(self.disk)?;
+            let behind = log::synced_behind(self.disk, &file, header.seed(), extent.offset);
             (behind.map_err(OpenError::io(log.name.as_str()))?).max(self.synced)
         } else {
             self.synced
@@ -61,10 +62,12 @@ impl<D: Disk, T> Replay<'_, D, T> {
         Ok(())
     }
 
-    pub(super) fn mend_end(&mut self, log: &Found<D>, extent: &Extent) -> Result<(), OpenError> {
+    /// The last log, ready to be gone on with.
+    pub(super) fn mend_end(&mut self, log: &Found, extent: &Extent) -> Result<D::File, OpenError> {
+        let file = log.open(self.disk)?;
         mend::cut_and_write_again(
             self.disk,
-            &log.file,
+            &file,
             extent.synced_bytes,
             extent.offset,
             extent.length,
@@ -77,15 +80,15 @@ impl<D: Disk, T> Replay<'_, D, T> {
                 bytes: extent.length - extent.offset,
             });
         }
-        Ok(())
+        Ok(file)
     }
 
     /// After a loss: what comes after it is put aside, and a new log goes on with numbers that nobody has seen.
     pub(super) fn go_on_elsewhere(
         &mut self,
-        log: Option<Found<D>>,
+        log: Option<Found>,
         keep: Option<u64>,
-        rest: &[Found<D>],
+        rest: &[Found],
         mut next_generation: u64,
     ) -> Result<(D::File, u64, u64), OpenError> {
         for lost in rest {
@@ -110,6 +113,7 @@ impl<D: Disk, T> Replay<'_, D, T> {
             follows: self.last,
             first: self.highest + 1,
             journal: self.journal.unwrap_or_default(),
+            time: self.summary.last_time,
         };
         let file = create_log(self.disk, &header)
             .map_err(|error| OpenError::io(name::whole(Kind::Log, generation))(error.into_io()))?;

@@ -7,17 +7,21 @@ use crate::name::{self, Kind};
 use crate::recovery::entries::{EntryReader, Step};
 use std::io;
 
-/// A file that is there, whatever is in it.
-pub(crate) struct Found<D: Disk> {
+/// A file that is there, whatever is in it. It is opened when it is read: there may be more logs than files can be open.
+pub(crate) struct Found {
     pub(crate) kind: Kind,
     pub(crate) generation: u64,
     pub(crate) name: String,
-    pub(crate) file: D::File,
     pub(crate) length: u64,
     pub(crate) header: Result<Header, Problem>,
 }
 
-impl<D: Disk> Found<D> {
+impl Found {
+    pub(crate) fn open<D: Disk>(&self, disk: &D) -> Result<D::File, OpenError> {
+        disk.open(&self.name)
+            .map_err(OpenError::io(self.name.as_str()))
+    }
+
     pub(crate) fn damage(&self, offset: u64, problem: Problem) -> Damage {
         Damage {
             file: self.name.clone(),
@@ -57,15 +61,15 @@ impl Damage {
 }
 
 /// What is in the folder.
-pub(crate) struct Contents<D: Disk> {
+pub(crate) struct Contents {
     /// By generation.
-    pub(crate) logs: Vec<Found<D>>,
-    pub(crate) snapshots: Vec<Found<D>>,
+    pub(crate) logs: Vec<Found>,
+    pub(crate) snapshots: Vec<Found>,
     /// A number that no file has had.
     pub(crate) next_generation: u64,
 }
 
-pub(crate) fn look<D: Disk>(disk: &D) -> Result<Contents<D>, OpenError> {
+pub(crate) fn look<D: Disk>(disk: &D) -> Result<Contents, OpenError> {
     let names = disk.list().map_err(OpenError::io("listing the folder"))?;
     let mut contents = Contents {
         logs: Vec::new(),
@@ -94,7 +98,7 @@ pub(crate) fn look<D: Disk>(disk: &D) -> Result<Contents<D>, OpenError> {
     Ok(contents)
 }
 
-fn read_header<D: Disk>(disk: &D, kind: Kind, generation: u64, name: &str) -> io::Result<Found<D>> {
+fn read_header<D: Disk>(disk: &D, kind: Kind, generation: u64, name: &str) -> io::Result<Found> {
     let file = disk.open(name)?;
     let length = disk.length(&file)?;
     let mut bytes = [0; HEADER_BYTES];
@@ -125,24 +129,23 @@ fn read_header<D: Disk>(disk: &D, kind: Kind, generation: u64, name: &str) -> io
         kind,
         generation,
         name: name.into(),
-        file,
         length,
         header,
     })
 }
 
 /// Where replay begins: a snapshot, or nothing and the first log.
-pub(crate) struct Base<D: Disk> {
-    pub(crate) snapshot: Option<Found<D>>,
+pub(crate) struct Base {
+    pub(crate) snapshot: Option<Found>,
     /// Logs from there on.
-    pub(crate) logs: Vec<Found<D>>,
+    pub(crate) logs: Vec<Found>,
     /// Snapshots that are not whole and could be done without.
     pub(crate) ignored: Vec<String>,
 }
 
-impl<D: Disk> Contents<D> {
+impl Contents {
     /// The newest snapshot that is whole, if there is something older to go back to; otherwise the newest, as it is.
-    pub(crate) fn choose(mut self, disk: &D) -> Result<Base<D>, OpenError> {
+    pub(crate) fn choose<D: Disk>(mut self, disk: &D) -> Result<Base, OpenError> {
         let mut ignored = Vec::new();
         let snapshot = loop {
             let Some(newest) = self.snapshots.pop() else {
@@ -167,7 +170,7 @@ impl<D: Disk> Contents<D> {
 
     /// Whether replay can begin before this generation: at an older snapshot whose log is there, or at the very first log.
     fn has_older_than(&self, generation: u64) -> bool {
-        let is_base = |log: &Found<D>| {
+        let is_base = |log: &Found| {
             let is_first = (log.header.as_ref()).is_ok_and(|header| header.first == 1);
             let has_snapshot = self
                 .snapshots
@@ -179,12 +182,13 @@ impl<D: Disk> Contents<D> {
     }
 }
 
-fn is_whole<D: Disk>(disk: &D, snapshot: &Found<D>) -> Result<bool, OpenError> {
+fn is_whole<D: Disk>(disk: &D, snapshot: &Found) -> Result<bool, OpenError> {
     let Ok(header) = &snapshot.header else {
         return Ok(false);
     };
+    let file = snapshot.open(disk)?;
     let read = || -> io::Result<bool> {
-        let mut entries = EntryReader::new(disk, &snapshot.file, header)?;
+        let mut entries = EntryReader::new(disk, &file, header)?;
         loop {
             match entries.step()? {
                 Step::Entry { .. } => {}

@@ -39,20 +39,21 @@ fn copy<D: Disk>(disk: &D, from: &D::File, start: u64, end: u64, to: &D::File) -
 }
 
 /// Keeps what comes after this byte in a file of its own, and cuts it off.
-pub(crate) fn cut_aside<D: Disk>(disk: &D, log: &Found<D>, offset: u64) -> io::Result<()> {
+pub(crate) fn cut_aside<D: Disk>(disk: &D, log: &Found, offset: u64) -> io::Result<()> {
+    let file = disk.open(&log.name)?;
     if offset < log.length {
         let aside = disk.create(&name::lost(log.kind, log.generation, offset))?;
-        copy(disk, &log.file, offset, log.length, &aside)?;
+        copy(disk, &file, offset, log.length, &aside)?;
         disk.sync(&aside)?;
         disk.sync_folder()?;
-        disk.set_length(&log.file, offset)?;
+        disk.set_length(&file, offset)?;
     }
-    copy(disk, &log.file, 0, offset, &log.file)?;
-    disk.sync(&log.file)
+    copy(disk, &file, 0, offset, &file)?;
+    disk.sync(&file)
 }
 
 /// Gives a file another name, under which nobody reads it.
-pub(crate) fn put_aside<D: Disk>(disk: &D, log: &Found<D>) -> io::Result<()> {
+pub(crate) fn put_aside<D: Disk>(disk: &D, log: &Found) -> io::Result<()> {
     disk.rename(&log.name, &name::lost(log.kind, log.generation, 0))?;
     disk.sync_folder()
 }

@@ -55,7 +55,7 @@ pub struct Summary {
     pub records: u64,
     /// The last number that is taken; the next record gets the next one.
     pub last_lsn: Lsn,
-    /// The latest time of a record.
+    /// The latest time of all records that there ever were, also of those that a snapshot has made superfluous.
     pub last_time: u64,
     /// The end of the log was cut off: it had been written by somebody who was not told yet that it is safe.
     pub torn: Option<Torn>,
@@ -130,6 +130,7 @@ fn begin<D: Disk>(disk: &D, mut next_generation: u64) -> Result<Recovery<D>, Ope
         first: 1,
         // The standard library's keys for hash maps come from the system's randomness.
         journal: RandomState::new().hash_one(generation),
+        time: 0,
     };
     let file = create_log(disk, &header)
         .map_err(|error| OpenError::io(name::whole(Kind::Log, generation))(error.into_io()))?;
@@ -139,6 +140,7 @@ fn begin<D: Disk>(disk: &D, mut next_generation: u64) -> Result<Recovery<D>, Ope
             offset: HEADER_BYTES as u64,
             next_generation,
             next: 1,
+            time: 0,
             journal: header.journal,
         },
         gauges: Gauges {

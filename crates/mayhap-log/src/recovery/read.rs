@@ -13,10 +13,12 @@ impl<D: Disk, T> Replay<'_, D, T>
 where
     T: FnMut(Recovered<'_>) -> Result<(), Refusal>,
 {
-    pub(super) fn read_snapshot(&mut self, snapshot: &Found<D>) -> Result<(), OpenError> {
+    pub(super) fn read_snapshot(&mut self, snapshot: &Found) -> Result<(), OpenError> {
         let io = || OpenError::io(snapshot.name.as_str());
         let header = (snapshot.header()).map_err(|damage| damage.into_error(false))?;
-        let mut reader = EntryReader::new(self.disk, &snapshot.file, header).map_err(io())?;
+        self.summary.last_time = self.summary.last_time.max(header.time);
+        let file = snapshot.open(self.disk)?;
+        let mut reader = EntryReader::new(self.disk, &file, header).map_err(io())?;
         self.summary.snapshot = Some(snapshot.generation);
         self.snapshot_bytes = reader.length();
         loop {
@@ -45,15 +47,17 @@ where
     }
 
     /// Replays a log as far as it is good.
-    pub(super) fn read_log(&mut self, log: &Found<D>) -> Result<Result<Extent, Damage>, OpenError> {
+    pub(super) fn read_log(&mut self, log: &Found) -> Result<Result<Extent, Damage>, OpenError> {
         let io = || OpenError::io(log.name.as_str());
         let header = match self.check_header(log) {
             Ok(header) => header,
             Err(damage) => return Ok(Err(damage)),
         };
         self.last = header.first - 1;
+        self.summary.last_time = self.summary.last_time.max(header.time);
         self.synced = self.synced.max(header.follows);
-        let mut reader = LogReader::new(self.disk, &log.file, &header).map_err(io())?;
+        let file = log.open(self.disk)?;
+        let mut reader = LogReader::new(self.disk, &file, &header).map_err(io())?;
         loop {
             match reader.step().map_err(io())? {
                 log::Step::Record { lsn, time, body } => {
@@ -81,7 +85,7 @@ where
         }
     }
 
-    fn check_header(&self, log: &Found<D>) -> Result<Header, Damage> {
+    fn check_header(&self, log: &Found) -> Result<Header, Damage> {
         let header = *log.header()?;
         if self.journal != Some(header.journal) {
             return Err(log.damage(0, Problem::Journal));

@@ -39,7 +39,7 @@ where
 {
     pub(super) fn run(
         &mut self,
-        base: Base<D>,
+        base: Base,
         next_generation: u64,
     ) -> Result<Recovery<D>, OpenError> {
         self.summary.ignored = base.ignored;
@@ -74,8 +74,8 @@ where
         let last_log = logs.pop();
         let (file, offset, next_generation) = match (damage, last_log, extent) {
             (None, Some(log), Some(extent)) => {
-                self.mend_end(&log, &extent)?;
-                (log.file, extent.offset, next_generation)
+                let file = self.mend_end(&log, &extent)?;
+                (file, extent.offset, next_generation)
             }
             (damage, log, extent) => {
                 self.accept(damage)?;
@@ -100,6 +100,7 @@ where
                 offset,
                 next_generation,
                 next: self.highest + 1,
+                time: self.summary.last_time,
                 journal: self.journal.unwrap_or_default(),
             },
             gauges,
@@ -110,8 +111,8 @@ where
     /// Replay begins at the beginning, or with a snapshot. Without either there is nothing to accept.
     fn check_beginning(
         &mut self,
-        snapshot: Option<&Found<D>>,
-        logs: &[Found<D>],
+        snapshot: Option<&Found>,
+        logs: &[Found],
     ) -> Result<(), OpenError> {
         let refuse = |damage: Damage| damage.into_error(false);
         if let Some(snapshot) = snapshot {
@@ -135,7 +136,7 @@ where
 }
 
 /// A snapshot without the log that goes with it.
-fn log_is_missing<D: Disk>(snapshot: &Found<D>) -> Damage {
+fn log_is_missing(snapshot: &Found) -> Damage {
     let file = name::whole(Kind::Log, snapshot.generation);
     snapshot.damage(snapshot.length, Problem::Missing { file })
 }

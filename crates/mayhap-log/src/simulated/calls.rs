@@ -52,6 +52,13 @@ impl Disk for SimulatedDisk {
         Ok(())
     }
 
+    fn sync_path(&self) -> io::Result<()> {
+        let mut state = self.enter(self.epoch, Asked::Filling)?;
+        state.is_durable = true;
+        state.tell(|| Call::SyncPath);
+        Ok(())
+    }
+
     fn length(&self, file: &SimulatedFile) -> io::Result<u64> {
         let mut state = self.enter(file.epoch, Asked::Reading)?;
         Ok(state.inode(file)?.bytes().len() as u64)

@@ -1,7 +1,7 @@
 //! A disk in memory that crashes, fails and tells, for tests of the log and of those who use it.
 //!
 //! What is not synced may be lost at a crash, all of it or any sectors of it, in any order; what was created, renamed or removed since
-//! the folder was synced may be undone. A sync that fails leaves pages that look written and never will be, as Linux does.
+//! the folder was synced may be undone, and the whole folder may be gone unless those above it were synced. A sync that fails leaves pages that look written and never will be, as Linux does.
 //!
 //! All of it follows from the seeds that are given: the same calls end in the same bytes.
 
@@ -62,6 +62,8 @@ pub enum Call {
     },
     /// The folder was synced.
     SyncFolder,
+    /// The folders above it were synced.
+    SyncPath,
     /// Whatever a test noted.
     Note(u64),
 }
@@ -74,6 +76,8 @@ struct State {
     durable_names: BTreeMap<String, usize>,
     /// Since the folder was synced.
     changes: Vec<Change>,
+    /// Whether the folder itself is surely there after a crash.
+    is_durable: bool,
     calls: u64,
     syncs: u64,
     fault: Option<Fault>,
@@ -132,6 +136,9 @@ impl SimulatedDisk {
                 change.apply(&mut state.durable_names);
             }
         }
+        if !state.is_durable && random.coin() {
+            state.durable_names.clear();
+        }
         state.names = state.durable_names.clone();
         Self {
             state: Arc::clone(&self.state),
@@ -180,6 +187,7 @@ impl SimulatedDisk {
         state.inodes.push(Inode::synced(name, bytes));
         state.names.insert(name.into(), inode);
         state.durable_names.insert(name.into(), inode);
+        state.is_durable = true;
     }
 
     /// Removes a file, synced.

@@ -1,7 +1,7 @@
-//! A folder that the first version of the format wrote. It is read from memory, so that nothing can change it.
+//! Folders that each version of the format wrote. They are read from memory, so that nothing can change them.
 
 use mayhap_log::simulated::SimulatedDisk;
-use mayhap_log::{Fsync, Journal, Lsn, Options, Recovered};
+use mayhap_log::{Fsync, Journal, Lsn, OpenError, Options, Recovered};
 use std::fs;
 use std::path::Path;
 
@@ -64,5 +64,44 @@ fn version_1_stays_readable() {
     let lsn = journal.append(9, b"of today").unwrap();
     journal.commit(lsn).unwrap();
     records.push((9, 9, b"of today".to_vec()));
+    assert_eq!(read(&disk.crash(1)).0, (entries, records));
+}
+
+/// A snapshot, the log that goes with it and has no record, and a second log that was ended in order.
+#[test]
+fn version_2_stays_readable() {
+    let disk = load("v2");
+    let ((entries, mut records), journal, summary) = read(&disk.copy());
+    assert_eq!(entries, [(3, b"an entry".to_vec())]);
+    let expected: [(Lsn, u64, &[u8]); 2] = [
+        (4, 1_700_000_000_300, b"after the snapshot"),
+        (5, 1_700_000_000_301, b"the last"),
+    ];
+    let expected = expected.map(|(lsn, time, body)| (lsn, time, body.to_vec()));
+    assert_eq!(records, expected);
+    assert_eq!((summary.snapshot, summary.last_lsn), (Some(2), 5));
+    // Of a record that the snapshot has made superfluous.
+    assert_eq!(summary.last_time, 1_700_000_000_500);
+    assert_eq!(summary.torn, None);
+    drop(journal);
+
+    // The mark at the end keeps the last record from being taken for one that nobody was promised.
+    let last = "log-0000000003";
+    let bytes = disk.bytes(last).unwrap();
+    let damaged = disk.copy();
+    let mut flipped = bytes.clone();
+    flipped[bytes.len() - 33] ^= 1;
+    damaged.put(last, &flipped);
+    let options = Options::default().background(false);
+    assert!(matches!(
+        Journal::open(damaged, options, |_| Ok(())),
+        Err(OpenError::Damaged { .. })
+    ));
+
+    // And it goes on from there.
+    let (_, journal, _) = read(&disk);
+    let lsn = journal.append(9, b"of today").unwrap();
+    journal.commit(lsn).unwrap();
+    records.push((6, 9, b"of today".to_vec()));
     assert_eq!(read(&disk.crash(1)).0, (entries, records));
 }

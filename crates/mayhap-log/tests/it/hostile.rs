@@ -87,6 +87,7 @@ fn fields_at_their_limits_do_no_harm() {
                     (32, 8),
                     (40, 8),
                     (48, 8),
+                    (56, 4),
                 ]
             } else {
                 vec![

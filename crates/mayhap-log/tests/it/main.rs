@@ -8,5 +8,6 @@ mod group;
 mod healing;
 mod hostile;
 mod model;
+mod open_files;
 mod storm;
 mod world;

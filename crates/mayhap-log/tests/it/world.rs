@@ -161,6 +161,13 @@ impl World {
         assert!(summary.loss.is_empty());
         self.torn += u64::from(summary.torn.is_some());
         self.history.retain(|change| change.lsn <= last);
+        // Time does not go back, also when a snapshot has all of these changes and the log none.
+        let latest = self.history.iter().map(Change::time).max();
+        assert!(
+            summary.last_time >= latest.unwrap_or(0),
+            "it was {latest:?} and is {}",
+            summary.last_time
+        );
         let keys: BTreeMap<_, _> = (contents.keys.into_iter())
             .map(|(key, (_, numbers))| (key, numbers))
             .filter(|(_, numbers)| !numbers.is_empty())

@@ -47,13 +47,9 @@ pub(super) fn export(call: &mut Call<'_>) -> Done {
         );
     }
     let _sharing = engine.leases.share();
-    let shared = engine.keys.look(call.key(), call.now, |body| {
-        body.map(|body| body.value.share())
-    });
-    let slot = match shared {
-        Some(Some(SharedValue::Filter(slot))) => slot,
-        Some(Some(SharedValue::Text(_))) => return Err(crate::call::WRONG_TYPE.into()),
-        Some(None) => return Err(Failure::Busy),
+    let slot = match call.share(call.key())? {
+        Some((SharedValue::Filter(slot), _)) => slot,
+        Some((SharedValue::Text(_), _)) => return Err(crate::call::WRONG_TYPE.into()),
         None => return Err("ERR not found".into()),
     };
     // The file is served from the folder, and takes as much memory as the filter does.

@@ -1,7 +1,7 @@
 //! BF.*, CF.* and CBF.* on the keys of the server.
 
 use crate::call::{Call, Done, Failure};
-use crate::keyspace::{Body, Value};
+use crate::keyspace::{Body, SharedValue, Value};
 use crate::settings::Settings;
 use crate::shared_slot::SharedSlot;
 use mayhap::Timestamp;
@@ -57,7 +57,7 @@ fn answer(call: &Call<'_>, ask: &Ask<'_>, settings: &Settings) -> Result<Reply, 
     let context = context(call, settings, u64::MAX);
     let reply = if call.is_long {
         let _sharing = engine.leases.share();
-        let shared = engine.keys.look(key, call.now, |body| body.map(share));
+        let shared = call.share(key)?.map(|(value, _)| slot(value));
         shared.map(|slot| ask.ask(&slot, &context))
     } else {
         engine.keys.look(key, call.now, |body| {
@@ -75,11 +75,11 @@ fn answer(call: &Call<'_>, ask: &Ask<'_>, settings: &Settings) -> Result<Reply, 
     Ok(of_file.unwrap_or_else(|| ask.ask(&MISSING, &context)))
 }
 
-/// The filter of a key, to be read without holding up who reads it too.
-fn share(body: &Body) -> Arc<Slot> {
-    match &body.value {
-        Value::Filter(slot) => slot.share(),
-        Value::Text(_) | Value::Leased { .. } => Arc::new(Slot::Other),
+/// What a filter command finds in a shared value.
+fn slot(value: SharedValue) -> Arc<Slot> {
+    match value {
+        SharedValue::Filter(slot) => slot,
+        SharedValue::Text(_) => Arc::new(Slot::Other),
     }
 }
 
@@ -166,12 +166,11 @@ fn may_grow(call: &Call<'_>, change: &Change<'_>, settings: &Settings) -> bool {
 }
 
 /// The values of other keys that a change reads.
-fn sources(call: &Call<'_>, change: &Change<'_>) -> Vec<Arc<Slot>> {
+fn sources(call: &Call<'_>, change: &Change<'_>) -> Result<Vec<Arc<Slot>>, Failure> {
     let sources = change.sources().iter();
     let shared = sources.map(|source| {
-        call.engine.keys.look(source, call.now, |body| {
-            body.map_or_else(|| Arc::new(Slot::Missing), share)
-        })
+        let shared = call.share(source)?;
+        Ok(shared.map_or_else(Arc::default, |(value, _)| slot(value)))
     });
     shared.collect()
 }
@@ -185,7 +184,7 @@ fn merge(
     if engine.files.holds(key) {
         return Err(crate::files::READ_ONLY.into());
     }
-    let sources = sources(call, change);
+    let sources = sources(call, change)?;
     let sources: Vec<&Slot> = sources.iter().map(|source| &**source).collect();
     let _growing = engine.growing.lock();
     let context = context(call, settings, engine.room());
@@ -228,7 +227,7 @@ fn alter_long(
         return Err(crate::files::READ_ONLY.into());
     }
     let _sharing = engine.leases.share();
-    let sources = sources(call, change);
+    let sources = sources(call, change)?;
     let sources: Vec<&Slot> = sources.iter().map(|source| &**source).collect();
     // As large as the largest filter in it, which is not copied under a lock: so it counts before it is there.
     let words = call.words.iter().map(|word| word.len() as u64);
@@ -276,11 +275,7 @@ fn alter_long(
 /// Logs what has to be logged, while the key is still locked.
 fn pass_on(call: &mut Call<'_>, change: &Change<'_>, outcome: &Outcome) -> Done {
     match &outcome.passed_on {
-        // Who is told that an item is in relies on it, and the change that put it in may be another's that is not safe yet.
-        PassedOn::Unchanged => {
-            call.session.waits_for(call.engine.journal.last_lsn());
-        }
-        PassedOn::Nothing => {}
+        PassedOn::Unchanged | PassedOn::Nothing => {}
         PassedOn::AsItCame => {
             if !change.sources().is_empty() {
                 call.moved.push(change.key().into());

@@ -148,8 +148,9 @@ pub(super) fn flush(call: &mut Call<'_>) -> Done {
         return Err(SYNTAX.into());
     }
     call.may_change()?;
-    call.engine.keys.remove_all(|_| true);
+    // First the record: if it cannot be taken, the keys stay.
     call.log(&[b"FLUSHALL"])?;
+    call.engine.keys.remove_all(|_| true);
     call.out.ok();
     Ok(())
 }
@@ -237,12 +238,8 @@ pub(super) fn copy(call: &mut Call<'_>) -> Done {
 /// A key like another, which others may read meanwhile.
 fn copied(call: &Call<'_>, from: &[u8]) -> Result<Option<Body>, Failure> {
     let _sharing = call.engine.leases.share();
-    let shared = call.engine.keys.look(from, call.now, |body| {
-        body.map(|body| (body.value.share(), body.expires()))
-    });
-    let Some((value, expires)) = shared else {
+    let Some((value, expires)) = call.share(from)? else {
         return Ok(None);
     };
-    let value = value.ok_or(Failure::Busy)?.copy()?;
-    Ok(Some(Body::new(value).until(expires)))
+    Ok(Some(Body::new(value.copy()?).until(expires)))
 }

@@ -15,17 +15,14 @@ const MOST_BULK: u64 = 512 << 20;
 
 pub(super) fn dump(call: &mut Call<'_>) -> Done {
     let _sharing = call.engine.leases.share();
-    let shared = call.engine.keys.look(call.key(), call.now, |body| {
-        body.map(|body| (body.value.size_bytes(), body.value.share()))
-    });
-    let Some((size_bytes, value)) = shared else {
+    let Some((value, _)) = call.share(call.key())? else {
         call.out.null();
         return Ok(());
     };
-    if size_bytes > MOST_BULK {
+    if value.size_bytes() > MOST_BULK {
         return Err("ERR the filter is larger than a reply may be: carry it over with SCANDUMP and LOADCHUNK".into());
     }
-    match value.ok_or(Failure::Busy)? {
+    match value {
         SharedValue::Text(text) => call.out.bulk(plain::encode(&text, RDB_VERSION)),
         SharedValue::Filter(slot) => call.out.bulk(slot.dump(RDB_VERSION)),
     }

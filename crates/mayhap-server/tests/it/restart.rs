@@ -1,6 +1,7 @@
 //! What was acknowledged is there after a restart, with the same answers.
 
 use crate::{Running, folder};
+use mayhap_log::{Folder, Journal};
 
 #[test]
 fn everything_is_there_again() {
@@ -71,6 +72,37 @@ fn everything_is_there_again() {
         if round < 2 {
             client.expect("SAVE", "+OK\r\n");
         }
+        server.end();
+    }
+}
+
+/// Right after a snapshot the log is empty; what it had may have been later than the system's clock is now.
+#[test]
+fn time_does_not_go_back_over_a_snapshot() {
+    let (folder, options) = folder();
+    let server = Running::with(&options);
+    server.client().expect("SET s hello", "+OK\r\n");
+    server.end();
+    let later = 4_102_444_800_000;
+    let store = Folder::open(folder.path().join("store")).expect("the folder");
+    let (journal, _) =
+        Journal::open(store, mayhap_log::Options::default(), |_| Ok(())).expect("a log");
+    // A record without a command, of a time to come.
+    journal.append(later, b"").expect("appended");
+    journal.close().expect("written");
+    // The second server reads a record of that time, the third its own snapshot and nothing else.
+    for _ in 0..2 {
+        let server = Running::with(&options);
+        let mut client = server.client();
+        let told = client.ask("TIME");
+        let seconds: u64 = told
+            .lines()
+            .nth(2)
+            .expect("seconds")
+            .parse()
+            .expect("a number");
+        assert!(seconds >= later / 1000, "{told}");
+        client.expect("SAVE", "+OK\r\n");
         server.end();
     }
 }

@@ -19,6 +19,9 @@ pub(super) enum Phase {
     LogSwitch,
 }
 
+/// Those that need no filter which others must not remove.
+pub(super) const PHASES_ALONE: [Phase; 3] = [Phase::Saved, Phase::Snapshot, Phase::LogSwitch];
+
 pub(super) const PHASES: [Phase; 6] = [
     Phase::Idle,
     Phase::Snapshot,
@@ -32,11 +35,16 @@ pub(super) const PHASES: [Phase; 6] = [
 const MOST_LOOKS: u64 = 100_000;
 
 /// So much that a snapshot takes a moment; the log has next to nothing of it.
+pub(super) const BALLAST: [&str; 4] = [
+    "BF.RESERVE ballast0 0.01 4000000 NONSCALING",
+    "BF.RESERVE ballast1 0.01 4000000 NONSCALING",
+    "BF.RESERVE ballast2 0.01 4000000 NONSCALING",
+    "BF.RESERVE ballast3 0.01 4000000 NONSCALING",
+];
+
 pub(super) fn ballast(client: &mut Client) {
-    for number in 0..4 {
-        let reply = client.ask(&format!(
-            "BF.RESERVE ballast{number} 0.01 4000000 NONSCALING"
-        ));
+    for line in BALLAST {
+        let reply = client.ask(line);
         assert!(reply.is_ok(), "{reply:?}");
     }
 }
@@ -93,7 +101,7 @@ pub(super) fn hit(phase: Phase, server: &mut Server<'_>, home: &Home, aimed: &st
     true
 }
 
-fn wait(mut is_so: impl FnMut() -> bool) -> bool {
+pub(super) fn wait(mut is_so: impl FnMut() -> bool) -> bool {
     (0..MOST_LOOKS).any(|_| is_so())
 }
 
@@ -105,7 +113,7 @@ fn in_newest(client: &mut Client, window: &str) -> u64 {
     size.and_then(|size| size.parse().ok()).unwrap_or(0)
 }
 
-fn is_half_snapshot(name: &str) -> bool {
+pub(super) fn is_half_snapshot(name: &str) -> bool {
     name.starts_with("snapshot-") && is_half(name)
 }
 
@@ -118,7 +126,7 @@ fn is_half(name: &str) -> bool {
 }
 
 /// The whole file of a kind with the highest number.
-fn newest(files: &[String], kind: &str) -> Option<String> {
+pub(super) fn newest(files: &[String], kind: &str) -> Option<String> {
     let whole = files
         .iter()
         .filter(|name| name.starts_with(kind) && !is_half(name));

@@ -2,12 +2,14 @@
 
 mod aim;
 mod filler;
+mod half_done;
+mod seen;
 mod writer;
 
 use crate::process::{Home, Server};
 use crate::random::Random;
 use crate::rounds;
-use aim::{PHASES, Phase};
+use aim::{PHASES, PHASES_ALONE, Phase};
 use filler::Filler;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -16,7 +18,7 @@ pub(crate) use writer::Writer;
 
 const WRITERS: u64 = 3;
 /// A folder is used for so many rounds, so that recoveries recover what others have recovered.
-const ROUNDS_A_FOLDER: u64 = 10;
+const ROUNDS_A_FOLDER: u64 = 5;
 /// A round that misses its phase is repeated.
 const MOST_TRIES: u64 = 30;
 
@@ -78,9 +80,21 @@ fn kill_while_writing(
     })
 }
 
-fn keeps_its_word(fsync: &str, rounds: u64, seed: u64) {
+/// Who writes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Company {
+    Several,
+    /// One, who now and then removes everything.
+    One,
+}
+
+fn keeps_its_word(fsync: &str, company: Company, rounds: u64, seed: u64) {
+    let phases: &[Phase] = match company {
+        Company::Several => &PHASES,
+        Company::One => &PHASES_ALONE,
+    };
     let mut hits: BTreeMap<Phase, u64> = BTreeMap::new();
-    let (mut misses, mut acknowledged) = (0, 0);
+    let (mut misses, mut acknowledged, mut flushes) = (0, 0, 0);
     let mut random = Random(seed);
     for folder in 0..rounds.div_ceil(ROUNDS_A_FOLDER) {
         let home = Home::new();
@@ -89,11 +103,14 @@ fn keeps_its_word(fsync: &str, rounds: u64, seed: u64) {
         let options = format!("--fsync {fsync} --layout {layout}");
         let mut server = home.start(&options);
         aim::ballast(&mut server.client());
-        let mut writers: Vec<Writer> = (0..WRITERS)
-            .map(|number| Writer::new(number, random.next()))
-            .collect();
+        let mut writers: Vec<Writer> = match company {
+            Company::Several => (0..WRITERS)
+                .map(|number| Writer::new(number, random.next()))
+                .collect(),
+            Company::One => vec![Writer::new(0, random.next()).alone()],
+        };
         for round in folder * ROUNDS_A_FOLDER..rounds.min((folder + 1) * ROUNDS_A_FOLDER) {
-            let phase = PHASES[round as usize % PHASES.len()];
+            let phase = phases[round as usize % phases.len()];
             for attempt in 0.. {
                 assert!(
                     attempt < MOST_TRIES,
@@ -122,22 +139,29 @@ fn keeps_its_word(fsync: &str, rounds: u64, seed: u64) {
             .iter()
             .map(|writer| writer.acknowledged)
             .sum::<u64>();
+        flushes += writers.iter().map(|writer| writer.flushes).sum::<u64>();
     }
     eprintln!(
-        "--fsync {fsync}: killed {hits:?}, {misses} missed; {acknowledged} commands were acknowledged"
+        "--fsync {fsync}, {company:?}: killed {hits:?}, {misses} missed; {acknowledged} commands were acknowledged, {flushes} removed everything"
     );
     assert!(
-        PHASES.iter().all(|phase| hits.contains_key(phase)),
+        phases.iter().all(|phase| hits.contains_key(phase)),
         "{hits:?}"
     );
+    assert_eq!(flushes > 0, company == Company::One);
 }
 
 #[test]
 fn nothing_that_was_acknowledged_is_lost() {
-    keeps_its_word("always", rounds(40, 1000), 1);
+    keeps_its_word("always", Company::Several, rounds(40, 1000), 1);
 }
 
 #[test]
 fn nor_with_a_sync_every_second_as_long_as_the_system_lives() {
-    keeps_its_word("everysec", rounds(10, 200), 2);
+    keeps_its_word("everysec", Company::Several, rounds(10, 200), 2);
+}
+
+#[test]
+fn nor_by_one_who_removes_everything() {
+    keeps_its_word("everysec", Company::One, rounds(10, 200), 3);
 }

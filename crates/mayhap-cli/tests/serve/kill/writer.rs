@@ -5,7 +5,8 @@
 //! one without its number: the server does what one connection asks for in order, and the log has it in that order.
 
 use super::Round;
-use crate::client::{Client, Reply, push_request};
+use super::aim::BALLAST;
+use crate::client::{Client, Reply, Words, push_request, words};
 use crate::model::{Draw, Model, Op, verify};
 use crate::random::Random;
 use std::collections::VecDeque;
@@ -29,9 +30,13 @@ pub(crate) struct Writer {
     unsure: VecDeque<Op>,
     /// Numbers in the filter that counts, and the operation that they go to.
     counted: (u64, u64),
-    /// Items in filters that others fill as well.
+    /// Items in filters that others fill as well, and the first that is still there.
     shared: u64,
+    shared_from: u64,
+    /// Nobody else is there, so that it may remove everything.
+    is_alone: bool,
     pub(crate) acknowledged: u64,
+    pub(crate) flushes: u64,
 }
 
 impl Writer {
@@ -46,7 +51,18 @@ impl Writer {
             unsure: VecDeque::new(),
             counted: (0, 0),
             shared: 0,
+            shared_from: 0,
+            is_alone: false,
             acknowledged: 0,
+            flushes: 0,
+        }
+    }
+
+    /// One that has the server for itself.
+    pub(crate) fn alone(self) -> Self {
+        Self {
+            is_alone: true,
+            ..self
         }
     }
 
@@ -66,9 +82,8 @@ impl Writer {
         let Ok(mut client) = Client::to(address) else {
             return;
         };
-        // Room for all numbers; the first time.
-        let room = ["CF.RESERVE", &self.counting_key(), "200000"];
-        if client.call(&room).is_err() {
+        // The first time.
+        if client.call(&words(&self.room())).is_err() {
             return;
         }
         while !round.stops.load(Ordering::Relaxed) {
@@ -86,14 +101,21 @@ impl Writer {
         let mut ahead = self.model.clone();
         let mut bytes = Vec::new();
         let mut expected = Vec::new();
-        let draw = Draw { needs_reply: false };
+        let draw = Draw {
+            needs_reply: false,
+            flushes: self.is_alone,
+        };
         for step in 1..=count {
             let op = draw.op(&ahead, &mut self.random);
-            let requests = op.requests(&ahead);
+            let number = (self.number + step).to_string();
+            let requests = if op == Op::Flush {
+                self.flush_requests(&number)
+            } else {
+                op.requests(&ahead)
+            };
             for words in &requests {
                 push_request(&mut bytes, words);
             }
-            let number = (self.number + step).to_string();
             push_request(&mut bytes, &["SET", &self.number_key(), &number]);
             push_request(&mut bytes, &["CF.ADD", &self.counting_key(), &number]);
             let _ = ahead.apply(&op, None);
@@ -116,16 +138,46 @@ impl Writer {
         Ok(())
     }
 
+    /// Removes everything, and makes at once what the test needs to find its way.
+    fn flush_requests(&self, number: &str) -> Vec<Words> {
+        let mut lines = vec![
+            "MULTI".to_owned(),
+            "FLUSHALL".to_owned(),
+            format!("SET {} {number}", self.number_key()),
+            self.room(),
+        ];
+        lines.extend(BALLAST.map(str::to_owned));
+        lines.push("EXEC".to_owned());
+        lines.iter().map(|line| words(line)).collect()
+    }
+
+    /// Room for all numbers.
+    fn room(&self) -> String {
+        format!("CF.RESERVE {} 200000", self.counting_key())
+    }
+
+    /// An operation was done.
+    fn did(&mut self, op: &Op, reply: Option<&Reply>) -> Result<(), String> {
+        self.model.apply(op, reply)?;
+        self.number += 1;
+        if *op == Op::Flush {
+            // Its number is counted after it.
+            self.counted = (0, self.number - 1);
+            self.shared_from = self.shared;
+            self.flushes += 1;
+        }
+        Ok(())
+    }
+
     /// The replies to an operation and to the number of it.
     fn follow(&mut self, client: &mut Client, requests: usize) -> io::Result<()> {
         let replies: Vec<Reply> = (0..requests)
             .map(|_| client.read())
             .collect::<io::Result<_>>()?;
         let op = self.unsure.pop_front().unwrap_or(Op::Exec(Vec::new()));
-        if let Err(error) = self.model.apply(&op, replies.last()) {
+        if let Err(error) = self.did(&op, replies.last()) {
             panic!("{}: {op:?}: {error}", self.name);
         }
-        self.number += 1;
         self.acknowledged += 1;
         let reply = client.read()?;
         assert!(reply.is_ok(), "{reply:?}");
@@ -147,15 +199,13 @@ impl Writer {
         }
         while self.number < found {
             let op = self.unsure.pop_front().ok_or("more than was asked for")?;
-            self.model.apply(&op, None)?;
-            self.number += 1;
+            self.did(&op, None)?;
         }
         if let Err(error) = verify(&self.model, client) {
             // Perhaps the next one was done as well, and its number was not set; not if that had its answer.
             let next = self.unsure.pop_front().filter(|_| self.number == found);
             let next = next.ok_or_else(|| format!("{}: {error}", self.name))?;
-            self.model.apply(&next, None)?;
-            self.number += 1;
+            self.did(&next, None)?;
             verify(&self.model, client)
                 .map_err(|other| format!("{}: {error}; or after {next:?}: {other}", self.name))?;
         }
@@ -185,14 +235,16 @@ impl Writer {
     fn verify_shared(&self, client: &mut Client) -> Result<(), String> {
         for (word, key) in [("BF.MEXISTS", "shared:bf"), ("CF.MEXISTS", "shared:cf")] {
             let mut words = vec![word.to_owned(), key.to_owned()];
-            words.extend((0..self.shared).map(|number| self.shared_item(number)));
-            if self.shared == 0 {
+            let items = self.shared_from..self.shared;
+            let count = items.end - items.start;
+            words.extend(items.map(|number| self.shared_item(number)));
+            if count == 0 {
                 continue;
             }
             let reply = client.call(&words).map_err(|error| error.to_string())?;
             let answers = reply.elements();
             let all = answers.iter().all(|answer| answer.number() == Some(1));
-            if !all || answers.len() as u64 != self.shared {
+            if !all || answers.len() as u64 != count {
                 return Err(format!("{key} has lost an item of {}", self.name));
             }
         }

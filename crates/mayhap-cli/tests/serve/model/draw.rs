@@ -9,6 +9,8 @@ use std::collections::BTreeMap;
 pub(crate) struct Draw {
     /// Operations whose effect is known from their reply alone.
     pub(crate) needs_reply: bool,
+    /// Operations on the keys of everybody.
+    pub(crate) flushes: bool,
 }
 
 /// Copies of an item that a counting filter is given: far below what its counters hold.
@@ -16,11 +18,17 @@ const MOST_COPIES: u32 = 4;
 
 impl Draw {
     pub(crate) fn op(self, model: &Model, random: &mut Random) -> Op {
+        if self.flushes && random.one_in(60) {
+            return Op::Flush;
+        }
         if random.one_in(12) {
             // Each is drawn for what those before it leave.
             let mut after = model.clone();
             let count = 1 + random.below(5);
-            let draw = Self { needs_reply: false };
+            let draw = Self {
+                needs_reply: false,
+                flushes: false,
+            };
             let ops = (0..count).map(|_| {
                 let op = draw.single(&after, random);
                 let _ = after.apply(&op, None);
@@ -32,6 +40,28 @@ impl Draw {
     }
 
     fn single(self, model: &Model, random: &mut Random) -> Op {
+        let op = self.plain(model, random);
+        let can_have_time = matches!(
+            op,
+            Op::BfReserve(_)
+                | Op::BfReserveSmall(_)
+                | Op::BfWindow(_)
+                | Op::BfAdd(..)
+                | Op::CfReserve(_)
+                | Op::CfAdd(..)
+                | Op::CfAddNx(..)
+                | Op::CfDel(..)
+                | Op::CbfReserve(_)
+                | Op::CbfAdd(..)
+                | Op::CbfDel(..)
+        );
+        if can_have_time && random.one_in(4) {
+            return Op::At(Box::new(op));
+        }
+        op
+    }
+
+    fn plain(self, model: &Model, random: &mut Random) -> Op {
         let key = random.below(KEYS.into()) as u8;
         let other = random.below(KEYS.into()) as u8;
         let number = random.below(ITEMS) as u32;

@@ -107,6 +107,15 @@ impl Model {
                 Ok(())
             }
             Op::Restore { from, to, payload } => self.restore(*from, *to, payload, reply),
+            Op::At(op) => self.apply(op, reply),
+            Op::Flush => {
+                want(reply, "OK for each", |reply| match reply {
+                    Reply::Array(each) => each.iter().all(Reply::is_ok),
+                    one => one.is_ok(),
+                })?;
+                self.keys.clear();
+                Ok(())
+            }
             Op::Exec(ops) => {
                 let replies = reply.map(Reply::elements);
                 if let Some(replies) = replies.filter(|replies| replies.len() != ops.len()) {

@@ -2,6 +2,7 @@
 
 use super::{Model, item};
 use crate::client::Words;
+use std::time::{SystemTime, UNIX_EPOCH};
 
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) enum Op {
@@ -40,6 +41,10 @@ pub(crate) enum Op {
         to: u8,
         payload: Vec<u8>,
     },
+    /// Behind MAYHAP.AT and the time: a command whose key is not its first word.
+    At(Box<Op>),
+    /// FLUSHALL, for a client that has the server for itself. What else it needs is made again with it.
+    Flush,
     Exec(Vec<Op>),
 }
 
@@ -110,6 +115,14 @@ impl Op {
             Self::ExpireAtOnce(key) => spelt("PEXPIREAT", *key, &[b"1000"]),
             Self::Persist(key) => spelt("PERSIST", *key, &[]),
             Self::Restore { to, payload, .. } => spelt("RESTORE", *to, &[b"0", payload]),
+            Self::At(op) => {
+                let now = SystemTime::now().duration_since(UNIX_EPOCH);
+                let now = now.map_or(0, |now| now.as_millis());
+                let mut words = vec![b"MAYHAP.AT".to_vec(), now.to_string().into_bytes()];
+                words.extend(op.request(model));
+                words
+            }
+            Self::Flush => vec![b"FLUSHALL".to_vec()],
             // Never one inside another.
             Self::Exec(_) => vec![b"PING".to_vec()],
         }
