@@ -30,7 +30,13 @@ impl Outcome {
     /// and `slot` is what it left.
     #[must_use]
     pub fn with_time(self, words: &[&[u8]], slot: &Slot, now: Timestamp) -> Self {
-        if !slot.is_timed() || words.first().is_some_and(|name| is(name, NAME)) {
+        // What is merged does not depend on the time, and has more than one key.
+        let is_named = |names: [&str; 2]| {
+            words
+                .first()
+                .is_some_and(|name| names.iter().any(|other| is(name, other)))
+        };
+        if !slot.is_timed() || is_named([NAME, "BF.MERGE"]) {
             return self;
         }
         let passed_on = match self.passed_on {
