@@ -5,6 +5,7 @@ mod disk_full;
 mod ends;
 mod hostile;
 mod kill;
+mod long;
 mod memory;
 mod model;
 mod process;

@@ -1,0 +1,139 @@
+//! Commands on large filters: a worker does next to nothing of their work, so that others do not wait, and they take little memory besides
+//! the filter. How long others wait in milliseconds is measured by `make bench-serve`.
+
+use crate::client::{Client, Reply};
+use crate::process::{Home, Server};
+use std::fs;
+
+/// About 190 MiB.
+const RESERVE: &str = "0.01 160000000 NONSCALING";
+/// Enough to have all pages of the filter in memory.
+const ITEMS: u64 = 400_000;
+/// What a command may take besides the filters.
+const EXTRA: u64 = 64 << 20;
+
+/// Nanoseconds of CPU that the workers had, and all threads.
+fn cpu(server: &Server<'_>) -> (u64, u64) {
+    let (mut workers, mut all) = (0, 0);
+    let tasks = fs::read_dir(format!("/proc/{}/task", server.id())).expect("threads");
+    for task in tasks.flatten() {
+        let read = |file: &str| fs::read_to_string(task.path().join(file)).unwrap_or_default();
+        let times = read("schedstat");
+        let time = times.split(' ').next().and_then(|time| time.parse().ok());
+        let time: u64 = time.unwrap_or(0);
+        all += time;
+        if read("comm").starts_with("worker") {
+            workers += time;
+        }
+    }
+    (workers, all)
+}
+
+fn size_bytes(client: &mut Client) -> u64 {
+    let size = client.ask("MEMORY USAGE big");
+    size.number().expect("a size").unsigned_abs()
+}
+
+fn fill(client: &mut Client) {
+    assert!(client.ask(&format!("BF.RESERVE big {RESERVE}")).is_ok());
+    for first in (0..ITEMS).step_by(1000) {
+        let items: Vec<String> = (first..first + 1000)
+            .map(|item| format!("i{item}"))
+            .collect();
+        let added = client.ask(&format!("BF.MADD big {}", items.join(" ")));
+        assert_eq!(added.elements().len(), 1000);
+    }
+    assert_eq!(client.ask("BF.ADD small x").number(), Some(1));
+}
+
+/// Commands, what they leave in memory in units of the filter, and how their last reply begins.
+const COMMANDS: [(&[&str], u64, &str); 9] = [
+    (&["SAVE"], 0, "OK"),
+    (&["BF.ESTIMATE big"], 0, ""),
+    (&["RENAME big other", "RENAME other big"], 0, "OK"),
+    (&["COPY big copy"], 1, "Integer(1)"),
+    (&["BF.MERGE copy big"], 0, "OK"),
+    (
+        &["MULTI", "BF.MERGE copy big", "BF.EXISTS small x", "EXEC"],
+        0,
+        "",
+    ),
+    (&["BF.MERGE new big copy"], 1, "OK"),
+    (&["DEL copy new"], 0, "Integer(2)"),
+    // It is read back to be served.
+    (&["MAYHAP.EXPORT big file.mayhap"], 2, "Integer"),
+];
+
+#[test]
+fn workers_do_little_of_the_work_on_a_large_filter_and_it_takes_little_memory() {
+    let home = Home::new();
+    let server = home.start("");
+    let mut client = server.client();
+    fill(&mut client);
+    let size = size_bytes(&mut client);
+    for (lines, left, last) in COMMANDS {
+        fs::write(format!("/proc/{}/clear_refs", server.id()), "5").expect("the peak is reset");
+        let (resident, _) = server.resident();
+        let (workers, all) = cpu(&server);
+        let mut reply = Reply::Null;
+        for line in lines {
+            reply = client.ask(line);
+            assert!(!matches!(reply, Reply::Error(_)), "{line}: {reply:?}");
+        }
+        assert!(reply.text().starts_with(last), "{lines:?}: {reply:?}");
+        let (workers_then, all_then) = cpu(&server);
+        let (workers, all) = (workers_then - workers, all_then - all);
+        let (_, peak) = server.resident();
+        let extra = peak.saturating_sub(resident);
+        println!("{lines:?}: workers {workers} of {all} ns, {extra} bytes more");
+        // Reading the filter once takes some 20 ms.
+        assert!(
+            workers < 5_000_000 || 8 * workers < all,
+            "{lines:?}: the workers had {workers} of {all} ns"
+        );
+        assert!(
+            extra < left * size + EXTRA,
+            "{lines:?}: {extra} bytes for a filter of {size}"
+        );
+    }
+    assert_eq!(client.ask("BF.EXISTS big i7").number(), Some(1));
+}
+
+#[test]
+fn a_large_filter_comes_back_after_all_that() {
+    let home = Home::new();
+    let mut server = home.start("--fsync always");
+    let mut client = server.client();
+    fill(&mut client);
+    for line in [
+        "BGSAVE",
+        "RENAME big moved",
+        "COPY moved copy",
+        "BF.MERGE merged moved copy",
+        "BF.ADD merged last",
+        "RENAME moved big",
+    ] {
+        let reply = client.ask(line);
+        assert!(!matches!(reply, Reply::Error(_)), "{line}: {reply:?}");
+    }
+    server.kill();
+    let server = home.start("");
+    let mut client = server.client();
+    for (key, item, answer) in [
+        ("big", "i0", 1),
+        ("big", "i399999", 1),
+        ("copy", "i0", 1),
+        ("copy", "i399999", 1),
+        ("merged", "i0", 1),
+        ("merged", "last", 1),
+        ("moved", "i0", 0),
+        ("big", "last", 0),
+        ("small", "x", 1),
+    ] {
+        let found = client.ask(&format!("BF.EXISTS {key} {item}"));
+        assert_eq!(found.number(), Some(answer), "{key} {item}");
+    }
+    let (_, peak) = server.resident();
+    let size = size_bytes(&mut client);
+    println!("a start with three filters of {size} bytes took {peak}");
+}
