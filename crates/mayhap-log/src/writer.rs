@@ -157,6 +157,12 @@ impl<D: Disk> Shared<D> {
         if is_safe() {
             return Ok(());
         }
+        // Whoever asks of a broken log does not wait for the disk, which may be busy with a snapshot that heals it.
+        if self.is_broken.load(Ordering::Acquire)
+            && let Some(broken) = self.broken()
+        {
+            return Err(broken);
+        }
         // Whoever waits here finds its records synced by the one before it, or leads the next group.
         let mut writer = self.writer.lock();
         if is_safe() {

@@ -76,11 +76,12 @@ impl<'k> Replay<'k> {
         Ok(())
     }
 
-    /// Whether all keys are as they were. With an accepted loss they need not be, but what is left has to fit into the memory.
+    /// How many keys are not as they were. Without an accepted loss there must be none, and in any case what is left has to fit into the
+    /// memory.
     ///
     /// # Errors
     /// In one line, with what to do.
-    pub(crate) fn finish(self, accepts_loss: bool) -> Result<(), String> {
+    pub(crate) fn finish(self, accepts_loss: bool) -> Result<u64, String> {
         let mut failed: Vec<_> = self.failed.into_iter().collect();
         failed.sort_by(|one, other| one.0.cmp(&other.0));
         let mut without_memory = 0;
@@ -98,6 +99,7 @@ impl<'k> Replay<'k> {
                 "there is too little memory: {without_memory} keys need {missing_bytes} bytes more than the system gives, beside {used} bytes of {loaded} others; raise the limit of the process (ulimit -v, or the container's) or use a larger machine, and start again; nothing was changed"
             ));
         }
+        let lost = failed.len() as u64;
         for (key, failure) in failed {
             let Failed::Record { lsn, reason } = failure else {
                 continue;
@@ -113,7 +115,7 @@ impl<'k> Replay<'k> {
             }
             crate::report(&format!("lost: {what}"));
         }
-        Ok(())
+        Ok(lost)
     }
 
     /// Whether the snapshot had the key before the record came.
@@ -539,7 +541,7 @@ mod tests {
         fn comes_back(&self) {
             let keys = Keyspace::new();
             let finished = self.replay(&keys).finish(false);
-            assert_eq!(finished, Ok(()));
+            assert_eq!(finished, Ok(0));
             assert_eq!(all(&keys), all(&self.keys));
         }
 
@@ -662,7 +664,7 @@ mod tests {
         // The snapshot has lost the key.
         log.is_refused("record 3 of the log cannot be applied again to the key \"k\"");
         let keys = Keyspace::new();
-        assert_eq!(log.replay(&keys).finish(true), Ok(()));
+        assert_eq!(log.replay(&keys).finish(true), Ok(1));
         // So is what was copied from it, and the key that it was renamed to.
         log.log(&[vec![&b"COPY"[..], b"k", b"copy"], vec![b"DEL", b"k"]]);
         log.is_refused("\"copy\"");

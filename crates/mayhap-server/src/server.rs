@@ -238,7 +238,7 @@ fn open(options: &Options) -> Result<(Engine, String), String> {
     })
     .map_err(|error| format!("{}: {}", store.display(), what_to_do(&error)))?;
     let (entries, records) = (replay.entries, replay.records);
-    replay
+    let lost = replay
         .finish(options.accepts_loss)
         .map_err(|error| format!("{}: {error}", store.display()))?;
     let mut recovered = format!(
@@ -258,6 +258,10 @@ fn open(options: &Options) -> Result<(Engine, String), String> {
     let clock = Clock::new(summary.last_time);
     let snapshots = Snapshots::default();
     snapshots.set_last(clock.now());
+    if lost > 0 {
+        // The records that do not apply would be refused at the next start, when nobody accepts a loss.
+        snapshots.ask();
+    }
     let limits = Limits {
         most_bytes: settings.filters.most_filter_bytes,
     };

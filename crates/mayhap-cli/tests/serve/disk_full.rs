@@ -1,6 +1,6 @@
 //! A disk that is full: changes are refused, questions answered, and when there is room again it goes on.
 
-use crate::client::{Client, Reply};
+use crate::client::{Client, Reply, words};
 use crate::process::Home;
 use std::fs;
 use std::path::Path;
@@ -71,6 +71,32 @@ impl Known {
     }
 }
 
+/// Sends changes with others that find nothing to do, until the disk is full. Whoever is told that there is nothing to do relies on the log
+/// as well: all of them are refused together, and questions are answered.
+fn refused_as_a_whole(client: &mut Client) {
+    for number in 0.. {
+        let set = ["SET", &format!("full{number}"), &text(number)].map(|word| word.into());
+        let requests = [
+            set.to_vec(),
+            words("DEL nothing"),
+            words("BF.RESERVE bloom 0.01 100"),
+            words("EXPIRE nothing 10"),
+            words("GET s0"),
+        ];
+        let replies = client.pipeline(&requests).expect("replies");
+        assert!(matches!(replies[4], Reply::Bulk(_)), "{replies:?}");
+        if replies[0].is_ok() {
+            assert_eq!(replies[1].number(), Some(0));
+            assert!(replies[2].is_error("ERR item exists"), "{replies:?}");
+            continue;
+        }
+        for reply in &replies[..4] {
+            assert!(reply.is_error("MISCONF"), "{replies:?}");
+        }
+        return;
+    }
+}
+
 /// Whether INFO says so.
 fn info_has(client: &mut Client, line: &str) -> bool {
     client.ask("INFO persistence").text().contains(line)
@@ -118,6 +144,7 @@ fn a_full_disk_takes_nothing_and_loses_nothing() {
         let mut server = home.start(&options);
         let mut client = server.client();
         known.verify(&mut client);
+        refused_as_a_whole(&mut client);
         let refusal = known
             .add(&mut client, 20_000, 10_000)
             .expect("it is still full");

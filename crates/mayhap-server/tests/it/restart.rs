@@ -107,6 +107,56 @@ fn time_does_not_go_back_over_a_snapshot() {
     }
 }
 
+/// A command as the log has it.
+fn record(words: &[&str]) -> Vec<u8> {
+    let mut bytes = (words.len() as u32).to_le_bytes().to_vec();
+    for word in words {
+        bytes.extend_from_slice(&(word.len() as u32).to_le_bytes());
+        bytes.extend_from_slice(word.as_bytes());
+    }
+    bytes
+}
+
+/// A record that does not apply is told and refused; whoever accepts the loss does so once.
+#[test]
+fn a_record_that_does_not_apply_stops_the_start_until_the_loss_is_accepted() {
+    let (folder, mut options) = folder();
+    let store = folder.path().join("store");
+    let disk = Folder::open(&store).expect("the folder");
+    let (journal, _) =
+        Journal::open(disk, mayhap_log::Options::default(), |_| Ok(())).expect("a log");
+    let set = record(&["SET", "s", "hello", "0"]);
+    let add = record(&["BF.ADD", "lost", "x"]);
+    for body in [&set, &add] {
+        journal.append(1_700_000_000_000, body).expect("appended");
+    }
+    journal.close().expect("written");
+    let error = mayhap_server::Server::start(&options)
+        .err()
+        .expect("refused");
+    assert!(
+        error.contains("record 2 of the log cannot be applied again to the key \"lost\"")
+            && error.contains("--accept-loss")
+            && !error.contains('\n'),
+        "{error}"
+    );
+    options.accepts_loss = true;
+    let server = Running::with(&options);
+    let mut client = server.client();
+    client.expect("GET s", "$5\r\nhello\r\n");
+    // A snapshot of what is left takes the place of the record, without being asked for.
+    let is_taken = || store.join("snapshot-0000000002").exists();
+    assert!((0..100_000).any(|_| {
+        client.expect("PING", "+PONG\r\n");
+        is_taken()
+    }));
+    server.end();
+    options.accepts_loss = false;
+    let server = Running::with(&options);
+    server.client().expect("GET s", "$5\r\nhello\r\n");
+    server.end();
+}
+
 #[test]
 fn a_folder_has_one_server() {
     let (_folder, options) = folder();
