@@ -75,7 +75,7 @@ impl Known {
 /// as well: all of them are refused together, and questions are answered.
 fn refused_as_a_whole(client: &mut Client) {
     for number in 0.. {
-        let set = ["SET", &format!("full{number}"), &text(number)].map(|word| word.into());
+        let set = ["SET", &format!("full{number}"), &text(number)].map(Vec::from);
         let requests = [
             set.to_vec(),
             words("DEL nothing"),
