@@ -128,6 +128,19 @@ impl Slot {
         image::decode(bytes, limits)
     }
 
+    /// The same, of so many bytes that are read front to back: `more` reads the next ones into a buffer. This takes a few MiB besides
+    /// the filter.
+    ///
+    /// # Errors
+    /// As [`decode`](Self::decode), and those of `more`.
+    pub fn decode_from(
+        length: u64,
+        mut more: impl FnMut(&mut [u8]) -> Result<(), DecodeError>,
+        limits: Limits,
+    ) -> Result<Self, DecodeError> {
+        image::decode_from(length, &mut more, limits)
+    }
+
     /// What `DUMP` answers, in an engine of this version of RDB; nothing for what is no filter.
     pub fn dump(&self, rdb_version: u16) -> Vec<u8> {
         let name = self.type_name().as_bytes();

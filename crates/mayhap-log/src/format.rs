@@ -198,18 +198,6 @@ impl Mark {
     }
 }
 
-/// What stands before the body of a snapshot's entry; the body itself is written from where it is.
-pub(crate) fn entry_head(seed: u32, lsn: Lsn, parts: &[&[u8]]) -> [u8; HEAD_BYTES] {
-    let length: u64 = parts.iter().map(|part| part.len() as u64).sum();
-    let mut head = snapshot_head(ENTRY, length, lsn);
-    let mut sum = crc32c_append(seed, &head[4..]);
-    for part in parts {
-        sum = crc32c_append(sum, part);
-    }
-    put(&mut head, 0, &sum.to_le_bytes());
-    head
-}
-
 /// The length and the checksum of an entry's body that comes in pieces.
 #[derive(Default)]
 pub(crate) struct PieceSum {
@@ -270,6 +258,16 @@ impl Piece {
 pub(crate) fn check_entry(seed: u32, bytes: &[u8]) -> Result<Lsn, Problem> {
     check_sum(seed, bytes)?;
     lsn_at(bytes, 16)
+}
+
+/// The same for an entry whose body was read piece by piece.
+pub(crate) fn check_large(seed: u32, head: &[u8], sum: &PieceSum) -> Result<Lsn, Problem> {
+    let lsn = lsn_at(head, 16)?;
+    if sum.head(seed, lsn) == *head {
+        Ok(lsn)
+    } else {
+        Err(Problem::Checksum)
+    }
 }
 
 /// The number of entries, and the last synced record.

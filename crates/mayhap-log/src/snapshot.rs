@@ -3,7 +3,7 @@
 use crate::Lsn;
 use crate::disk::Disk;
 use crate::error::{Broken, SnapshotError};
-use crate::format::{HEAD_BYTES, Header, PieceSum, entry_head, snapshot_end};
+use crate::format::{HEAD_BYTES, Header, PieceSum, snapshot_end};
 use crate::name::{self, Kind};
 use crate::switch::{SwitchError, create_log, take_generation};
 use crate::writer::Shared;
@@ -108,21 +108,7 @@ impl<D: Disk> Snapshot<D> {
     /// # Errors
     /// When the disk fails. The snapshot cannot be finished then.
     pub fn entry(&mut self, lsn: Lsn, body: &[u8]) -> io::Result<()> {
-        self.entry_parts(lsn, &[body])
-    }
-
-    /// The same with a body in parts.
-    ///
-    /// # Errors
-    /// As [`Snapshot::entry`].
-    pub fn entry_parts(&mut self, lsn: Lsn, parts: &[&[u8]]) -> io::Result<()> {
-        let head = entry_head(self.header.seed(), lsn, parts);
-        let written = self
-            .put(&head)
-            .and_then(|()| parts.iter().try_for_each(|part| self.put(part)));
-        self.count += 1;
-        self.has_failed |= written.is_err();
-        written
+        self.entry_with(lsn, |put| put(body))
     }
 
     /// The same with a body that is given piece by piece, so that it need not be in memory as a whole.

@@ -63,6 +63,13 @@ impl<'a, D: Disk> Source<'a, D> {
         Ok(Some(&self.buffer[start..start + count as usize]))
     }
 
+    /// Goes on at another place.
+    pub(crate) fn go_to(&mut self, at: u64) {
+        self.at = at;
+        self.buffer.clear();
+        self.start = 0;
+    }
+
     /// Leaves out bytes that were peeked at.
     pub(crate) fn skip(&mut self, count: usize) {
         self.start += count;
@@ -93,24 +100,28 @@ impl<'a, D: Disk> Source<'a, D> {
                 io::Error::new(io::ErrorKind::OutOfMemory, text)
             })?;
         self.buffer.resize(wanted, 0);
-        let mut filled = held;
-        while filled < wanted {
-            let offset = self.at + filled as u64;
-            match self
-                .disk
-                .read_at(self.file, offset, &mut self.buffer[filled..])
-            {
-                Ok(0) => {
-                    self.buffer.truncate(filled);
-                    return Err(io::ErrorKind::UnexpectedEof.into());
-                }
-                Ok(read) => filled += read,
-                Err(error) => {
-                    self.buffer.truncate(filled);
-                    return Err(error);
-                }
-            }
+        let offset = self.at + held as u64;
+        let read = read_exact_at(self.disk, self.file, offset, &mut self.buffer[held..]);
+        if read.is_err() {
+            self.buffer.truncate(held);
         }
-        Ok(())
+        read
     }
+}
+
+/// Fills a buffer from a place in a file on.
+pub(crate) fn read_exact_at<D: Disk>(
+    disk: &D,
+    file: &D::File,
+    offset: u64,
+    bytes: &mut [u8],
+) -> io::Result<()> {
+    let mut filled = 0;
+    while filled < bytes.len() {
+        match disk.read_at(file, offset + filled as u64, &mut bytes[filled..])? {
+            0 => return Err(io::ErrorKind::UnexpectedEof.into()),
+            read => filled += read,
+        }
+    }
+    Ok(())
 }

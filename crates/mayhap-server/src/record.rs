@@ -7,8 +7,9 @@ use crate::call::lossy;
 use crate::keyspace::{Body, SharedValue, Value};
 use crate::recovery::memory_needed;
 use crate::shared_slot::SharedSlot;
-use mayhap_codec::Limits;
+use mayhap_codec::{DecodeError, Format, Limits, Problem};
 use mayhap_command::Slot;
+use std::io;
 
 /// Commands on their way into the log.
 #[derive(Debug, Default)]
@@ -127,38 +128,113 @@ pub(crate) fn text(bytes: &[u8]) -> Result<Value, NoMemory> {
 /// # Errors
 /// When these are no such bytes; the checksums of snapshots make that a matter of versions.
 pub(crate) fn read_entry(bytes: &[u8]) -> Result<(&[u8], Result<Body, NoMemory>), String> {
-    let short = || "an entry of a snapshot is too short".to_owned();
     let mut rest = bytes;
-    let kind = take(&mut rest, 1).ok_or_else(short)?[0];
-    let expires = take(&mut rest, 8).and_then(|bytes| bytes.try_into().ok());
-    let expires = u64::from_le_bytes(expires.ok_or_else(short)?);
-    let length = take_number(&mut rest).ok_or_else(short)?;
-    let key = take(&mut rest, length).ok_or_else(short)?;
-    let value = match kind {
+    let head = Head::read(&mut rest).ok_or(SHORT)?;
+    let key = take(&mut rest, head.key_bytes).ok_or(SHORT)?;
+    let value = match head.kind {
         TEXT => text(rest),
-        FILTER => {
-            let limits = Limits {
-                most_bytes: u64::MAX,
-            };
-            match Slot::decode(rest, limits) {
-                Ok(slot) => Ok(Value::Filter(SharedSlot::new(slot))),
-                Err(error) => match memory_needed(&error) {
-                    Some(bytes) => Err(NoMemory { bytes }),
-                    None => {
-                        return Err(format!("the key {:?}: {error}", lossy(key)));
-                    }
-                },
+        FILTER => filter(key, Slot::decode(rest, LIMITS))?,
+        kind => return Err(unknown(kind)),
+    };
+    Ok((key, value.map(|value| Body::new(value).until(head.expires))))
+}
+
+const SHORT: &str = "an entry of a snapshot is too short";
+const LIMITS: Limits = Limits {
+    most_bytes: u64::MAX,
+};
+
+/// What stands before the name of a key.
+struct Head {
+    kind: u8,
+    expires: Option<u64>,
+    key_bytes: usize,
+}
+
+const HEAD_BYTES: usize = 13;
+
+impl Head {
+    fn read(bytes: &mut &[u8]) -> Option<Self> {
+        let kind = take(bytes, 1)?[0];
+        let expires = u64::from_le_bytes(take(bytes, 8)?.try_into().ok()?);
+        Some(Self {
+            kind,
+            expires: Some(expires).filter(|expires| *expires != 0),
+            key_bytes: take_number(bytes)?,
+        })
+    }
+}
+
+fn unknown(kind: u8) -> String {
+    format!("an entry of a snapshot has the unknown kind {kind}")
+}
+
+fn filter(key: &[u8], slot: Result<Slot, DecodeError>) -> Result<Result<Value, NoMemory>, String> {
+    match slot {
+        Ok(slot) => Ok(Ok(Value::Filter(SharedSlot::new(slot)))),
+        Err(error) => match memory_needed(&error) {
+            Some(bytes) => Ok(Err(NoMemory { bytes })),
+            None => Err(format!("the key {:?}: {error}", lossy(key))),
+        },
+    }
+}
+
+/// The same for an entry of so many bytes that is left in its file.
+///
+/// # Errors
+/// As there, and when the file cannot be read.
+pub(crate) fn read_large_entry(
+    length: u64,
+    read: &dyn Fn(u64, &mut [u8]) -> io::Result<()>,
+) -> Result<(Vec<u8>, Result<Body, NoMemory>), String> {
+    let failed = |error: io::Error| format!("reading an entry of the snapshot: {error}");
+    let mut head = [0; HEAD_BYTES];
+    read(0, &mut head).map_err(failed)?;
+    let head = Head::read(&mut &head[..]).ok_or(SHORT)?;
+    let begin = (HEAD_BYTES + head.key_bytes) as u64;
+    let left = length.checked_sub(begin).ok_or(SHORT)?;
+    let mut key = vec![0; head.key_bytes];
+    read(HEAD_BYTES as u64, &mut key).map_err(failed)?;
+    let value = match head.kind {
+        TEXT => {
+            let mut bytes = Vec::new();
+            match bytes.try_reserve_exact(left as usize) {
+                Ok(()) => {
+                    bytes.resize(left as usize, 0);
+                    read(begin, &mut bytes).map_err(failed)?;
+                    Ok(Value::Text(bytes.into()))
+                }
+                Err(_) => Err(NoMemory { bytes: left }),
             }
         }
-        kind => {
-            return Err(format!(
-                "an entry of a snapshot has the unknown kind {kind}"
-            ));
+        FILTER => {
+            let mut at = begin;
+            let mut failure = None;
+            let more = |bytes: &mut [u8]| {
+                if let Err(error) = read(at, bytes) {
+                    failure = Some(error);
+                    return Err(DecodeError {
+                        format: Format::Mayhap,
+                        offset: at,
+                        problem: Problem::Cut {
+                            what: "snapshot",
+                            needed: bytes.len() as u64,
+                            left: 0,
+                        },
+                    });
+                }
+                at += bytes.len() as u64;
+                Ok(())
+            };
+            let slot = Slot::decode_from(left, more, LIMITS);
+            if let Some(error) = failure {
+                return Err(failed(error));
+            }
+            filter(&key, slot)?
         }
+        kind => return Err(unknown(kind)),
     };
-    let expires = Some(expires).filter(|expires| *expires != 0);
-    let body = value.map(|value| Body::new(value).until(expires));
-    Ok((key, body))
+    Ok((key, value.map(|value| Body::new(value).until(head.expires))))
 }
 
 #[cfg(test)]

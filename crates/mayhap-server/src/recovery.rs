@@ -56,12 +56,11 @@ impl<'k> Replay<'k> {
         match *recovered {
             Recovered::Entry { lsn, body } => {
                 let (key, body) = record::read_entry(body)?;
-                self.known.insert(key.into(), lsn);
-                match body {
-                    Ok(body) => self.put(key, body),
-                    Err(NoMemory { bytes }) => self.fail(key, Failed::NoMemory(bytes)),
-                }
-                self.entries += 1;
+                self.entry(lsn, key, body);
+            }
+            Recovered::LargeEntry { lsn, length, read } => {
+                let (key, body) = record::read_large_entry(length, read)?;
+                self.entry(lsn, &key, body);
             }
             Recovered::Record { lsn, time, body } => {
                 let mut rest = body;
@@ -116,6 +115,15 @@ impl<'k> Replay<'k> {
             crate::report(&format!("lost: {what}"));
         }
         Ok(lost)
+    }
+
+    fn entry(&mut self, lsn: Lsn, key: &[u8], body: Result<Body, NoMemory>) {
+        self.known.insert(key.into(), lsn);
+        match body {
+            Ok(body) => self.put(key, body),
+            Err(NoMemory { bytes }) => self.fail(key, Failed::NoMemory(bytes)),
+        }
+        self.entries += 1;
     }
 
     /// Whether the snapshot had the key before the record came.

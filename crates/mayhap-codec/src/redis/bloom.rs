@@ -383,6 +383,19 @@ impl Bloom {
         out
     }
 
+    /// The header at the beginning of a SCANDUMP, if all of it is there.
+    pub fn header_in(bytes: &[u8]) -> Option<&[u8]> {
+        let layers = bytes.get(8..12)?.try_into().ok()?;
+        let layers = u64::from(u32::from_le_bytes(layers));
+        let length = HEADER + layers.checked_mul(LAYER_HEADER)?;
+        bytes.get(..usize::try_from(length).ok()?)
+    }
+
+    /// The bytes of each layer in a SCANDUMP, the oldest first.
+    pub fn layer_bytes(&self) -> impl Iterator<Item = u64> {
+        self.layers.iter().map(|layer| layer.shape.bytes)
+    }
+
     /// The empty filter that a header alone makes: `BF.LOADCHUNK` with the iterator 1.
     ///
     /// # Errors

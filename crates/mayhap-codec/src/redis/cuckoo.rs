@@ -16,6 +16,8 @@ use mayhap::plan::ClassicCuckooPlan;
 use mayhap::{ClassicCuckoo, Full, PlanError};
 
 const HEADER: u64 = 38;
+/// Bytes of the header of a SCANDUMP.
+pub const CUCKOO_HEADER: usize = HEADER as usize;
 const MOST_TABLES: u64 = u16::MAX as u64;
 
 /// A cuckoo filter of RedisBloom's, the same to the byte: `CF.*` on one key.

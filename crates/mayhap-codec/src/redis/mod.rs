@@ -17,7 +17,7 @@ mod text;
 mod value;
 
 pub use bloom::{Bloom, BloomInfo};
-pub use cuckoo::{Cuckoo, CuckooInfo};
+pub use cuckoo::{CUCKOO_HEADER, Cuckoo, CuckooInfo};
 pub use text::six_digits;
 
 use std::fmt;

@@ -74,9 +74,7 @@ pub(super) fn read_fixed(
     let (items, expansion) = counts(at)?;
     let plan = at.bloom_plan()?;
     let mut bits = at.bits(has_bits, plan.size_bytes(), limits)?;
-    let filter = bits
-        .bloom(plan, scheme)
-        .map_err(|error| at.refused(error))?;
+    let filter = bits.bloom(at, plan, scheme)?;
     Ok(Bloom::Native(NativeBloom {
         kind: BloomKind::Fixed(filter),
         items,
@@ -99,10 +97,9 @@ pub(super) fn read_growing(
     let plans = (0..count).map(|_| at.bloom_plan());
     let plans = plans.collect::<Result<Vec<_>, _>>()?;
     let mut bits = at.bits(has_bits, size_bytes(plans.iter()), limits)?;
-    let layers = plans.into_iter().map(|plan| bits.bloom(plan, scheme));
-    let filter = layers
-        .collect::<Result<Vec<_>, _>>()
-        .and_then(|layers| GrowingBloom::from_layers(plan, layers, in_newest, crowded))
+    let layers = plans.into_iter().map(|plan| bits.bloom(at, plan, scheme));
+    let layers = layers.collect::<Result<Vec<_>, _>>()?;
+    let filter = GrowingBloom::from_layers(plan, layers, in_newest, crowded)
         .map_err(|error| at.refused(error))?;
     Ok(Bloom::Native(NativeBloom {
         kind: BloomKind::Growing(filter),
@@ -135,14 +132,11 @@ pub(super) fn read_window(
     let plans = generations.iter().flat_map(|(_, _, plans)| plans);
     let mut bits = at.bits(has_bits, size_bytes(plans), limits)?;
     let generations = generations.into_iter().map(|(slice, in_newest, plans)| {
-        let layers = plans.into_iter().map(|plan| bits.bloom(plan, scheme));
+        let layers = plans.into_iter().map(|plan| bits.bloom(at, plan, scheme));
         Ok((slice, in_newest, layers.collect::<Result<Vec<_>, _>>()?))
     });
-    let filter = generations
-        .collect::<Result<Vec<_>, _>>()
-        .and_then(|generations| {
-            WindowBloom::from_generations(plan, scheme, (start, newest), 0, generations)
-        })
+    let generations = generations.collect::<Result<Vec<_>, DecodeError>>()?;
+    let filter = WindowBloom::from_generations(plan, scheme, (start, newest), 0, generations)
         .map_err(|error| at.refused(error))?;
     Ok(Bloom::Native(NativeBloom {
         kind: BloomKind::Window(filter),

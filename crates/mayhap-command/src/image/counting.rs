@@ -55,8 +55,8 @@ pub(super) fn read(
     let plan = CountingPlan::from_classic(plan, counter_bits);
     let plan = plan.map_err(|error| at.refused(error))?;
     let size_bytes = plan.size_bytes();
-    let filter = match at.bits(has_bits, size_bytes, limits)?.next(size_bytes) {
-        Some(bytes) => CountingBloom::from_bytes(plan, scheme, hash_scheme, bytes),
+    let filter = match at.bits(has_bits, size_bytes, limits)?.next(size_bytes)? {
+        Some(bytes) => CountingBloom::from_bytes(plan, scheme, hash_scheme, &bytes),
         None => CountingBloom::from_plan(plan, scheme, hash_scheme),
     };
     let filter = filter.map_err(|error| at.refused(error))?;

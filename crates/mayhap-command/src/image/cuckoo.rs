@@ -158,9 +158,9 @@ pub(super) fn read_fixed(
     let plan = read_plan(at)?;
     let cells = at
         .bits(has_bits, plan.size_bytes(), limits)?
-        .next(plan.size_bytes());
+        .next(plan.size_bytes())?;
     let filter = match cells {
-        Some(cells) => mayhap::Cuckoo::from_bytes(plan, head.scheme, cells),
+        Some(cells) => mayhap::Cuckoo::from_bytes(plan, head.scheme, &cells),
         None => mayhap::Cuckoo::from_plan(plan, head.scheme),
     };
     filter
@@ -214,9 +214,11 @@ pub(super) fn read_growing(
             mayhap::Cuckoo::from_tables(growth, head.scheme, [table])
         }),
         _ => {
-            let tables = tables.into_iter().map(|(plan, number, twins)| {
-                let cells = bits.next(plan.size_bytes()).unwrap_or_default();
-                (plan, number, cells, twins)
+            let cells = tables.iter().map(|(plan, ..)| bits.next(plan.size_bytes()));
+            let cells = cells.collect::<Result<Vec<_>, _>>()?;
+            let tables = tables.into_iter().zip(&cells);
+            let tables = tables.map(|((plan, number, twins), cells)| {
+                (plan, number, cells.as_deref().unwrap_or_default(), twins)
             });
             mayhap::Cuckoo::from_tables(growth, head.scheme, tables)
         }

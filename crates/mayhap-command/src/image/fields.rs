@@ -4,6 +4,7 @@ use super::{MAGIC, VERSION};
 use mayhap::plan::{BloomPlan, GrowingPlan, LinesPerKey};
 use mayhap::{Bloom, HashScheme, PlanError, SipKey};
 use mayhap_codec::{DecodeError, Format, Limits, Problem};
+use std::borrow::Cow;
 
 pub(super) struct Writer {
     out: Vec<u8>,
@@ -57,14 +58,30 @@ impl Writer {
     }
 }
 
+/// Reads more of an image, front to back, into a buffer.
+pub(super) type More<'a> = &'a mut dyn FnMut(&mut [u8]) -> Result<(), DecodeError>;
+
+/// An image of which the first bytes are in memory: all fields, and perhaps not all bits.
 pub(super) struct Reader<'a> {
     bytes: &'a [u8],
     at: usize,
+    /// How many bytes there are, and how to get those that are not in memory.
+    rest: Option<(u64, More<'a>)>,
 }
 
 impl<'a> Reader<'a> {
     pub(super) fn new(bytes: &'a [u8]) -> Self {
-        Self { bytes, at: 0 }
+        Self {
+            bytes,
+            at: 0,
+            rest: None,
+        }
+    }
+
+    /// `bytes` are the first of so many.
+    pub(super) fn with_rest(bytes: &'a [u8], length: u64, more: More<'a>) -> Self {
+        let rest = Some((length, more));
+        Self { bytes, at: 0, rest }
     }
 
     fn left(&self) -> &'a [u8] {
@@ -179,11 +196,27 @@ impl<'a> Reader<'a> {
         limits: Limits,
     ) -> Result<Bits<'a>, DecodeError> {
         self.check(size_bytes, limits)?;
-        Ok(Bits(if has_bits {
-            Some(self.take("bits", size_bytes)?)
-        } else {
-            None
-        }))
+        if !has_bits {
+            return Ok(Bits::None);
+        }
+        let Some((length, more)) = self.rest.take() else {
+            return Ok(Bits::Here(self.take("bits", size_bytes)?));
+        };
+        let left = length.saturating_sub(self.at as u64);
+        if size_bytes > left {
+            return Err(self.error(Problem::Cut {
+                what: "bits",
+                needed: size_bytes,
+                left,
+            }));
+        }
+        if size_bytes < left {
+            let bytes = left - size_bytes;
+            return Err(self.error(Problem::Trailing { bytes }));
+        }
+        let begin = self.left();
+        self.at = self.bytes.len();
+        Ok(Bits::Coming { begin, more })
     }
 
     fn check(&self, size_bytes: u64, limits: Limits) -> Result<(), DecodeError> {
@@ -212,25 +245,86 @@ impl<'a> Reader<'a> {
 }
 
 /// The bits of the parts of a filter, end to end; or none, and the parts are empty.
-pub(super) struct Bits<'a>(Option<&'a [u8]>);
+pub(super) enum Bits<'a> {
+    None,
+    Here(&'a [u8]),
+    /// The first of them, and how to get the others.
+    Coming {
+        begin: &'a [u8],
+        more: More<'a>,
+    },
+}
+
+/// Read at once.
+pub(super) const STEP: usize = 1 << 20;
 
 impl<'a> Bits<'a> {
     /// Those of the next part, as many as were counted before.
-    pub(super) fn next(&mut self, size_bytes: u64) -> Option<&'a [u8]> {
-        let bits = self.0?;
-        let (next, rest) = bits.split_at(bits.len().min(size_bytes as usize));
-        self.0 = Some(rest);
-        Some(next)
+    pub(super) fn next(&mut self, size_bytes: u64) -> Result<Option<Cow<'a, [u8]>>, DecodeError> {
+        match self {
+            Self::None => Ok(None),
+            Self::Here(bits) => {
+                let (next, rest) = bits.split_at(bits.len().min(size_bytes as usize));
+                *bits = rest;
+                Ok(Some(Cow::Borrowed(next)))
+            }
+            Self::Coming { .. } => {
+                let mut bytes = Vec::new();
+                bytes
+                    .try_reserve_exact(size_bytes as usize)
+                    .map_err(|_| no_memory(size_bytes))?;
+                bytes.resize(size_bytes as usize, 0);
+                self.fill(&mut bytes)?;
+                Ok(Some(Cow::Owned(bytes)))
+            }
+        }
     }
 
+    fn fill(&mut self, bytes: &mut [u8]) -> Result<(), DecodeError> {
+        let Self::Coming { begin, more } = self else {
+            return Ok(());
+        };
+        let (first, rest) = bytes.split_at_mut(begin.len().min(bytes.len()));
+        let (here, later) = begin.split_at(first.len());
+        first.copy_from_slice(here);
+        *begin = later;
+        if rest.is_empty() { Ok(()) } else { more(rest) }
+    }
+
+    /// The next part, a Bloom filter. Bits that are not in memory yet go where they belong, step by step.
     pub(super) fn bloom(
         &mut self,
+        at: &Reader<'_>,
         plan: BloomPlan,
         scheme: HashScheme,
-    ) -> Result<Bloom, PlanError> {
-        match self.next(plan.size_bytes()) {
-            Some(bytes) => Bloom::from_bytes(plan, scheme, bytes),
-            None => Bloom::from_plan(plan, scheme),
+    ) -> Result<Bloom, DecodeError> {
+        let refused = |error| at.refused(error);
+        match self {
+            Self::None => Bloom::from_plan(plan, scheme).map_err(refused),
+            Self::Here(_) => {
+                let bytes = self.next(plan.size_bytes())?.unwrap_or_default();
+                Bloom::from_bytes(plan, scheme, &bytes).map_err(refused)
+            }
+            Self::Coming { .. } => {
+                let mut filter = Bloom::from_plan(plan, scheme).map_err(refused)?;
+                let (mut step, size) = (vec![0; STEP], plan.size_bytes());
+                let mut start = 0;
+                while start < size {
+                    let bytes = &mut step[..STEP.min((size - start) as usize)];
+                    self.fill(bytes)?;
+                    filter.overwrite(start, bytes).map_err(refused)?;
+                    start += bytes.len() as u64;
+                }
+                Ok(filter)
+            }
         }
+    }
+}
+
+fn no_memory(size_bytes: u64) -> DecodeError {
+    DecodeError {
+        format: Format::Mayhap,
+        offset: 0,
+        problem: Problem::Plan(PlanError::OutOfMemory { size_bytes }),
     }
 }

@@ -20,12 +20,14 @@ pub(crate) use cuckoo::{loading_header, pieces};
 
 use crate::native::{NativeBloom, NativeCounting, NativeCuckoo};
 use crate::slot::{Bloom, Cuckoo, Slot};
-use fields::{Reader, Writer};
+use fields::{Reader, STEP, Writer};
 use mayhap_codec::{DecodeError, Limits, Problem, redis};
 use std::convert::Infallible;
 
 const MAGIC: [u8; 8] = *b"\x89mayhapS";
 const VERSION: u8 = 1;
+/// Bytes of magic, version, kind and flags.
+const FRONT: usize = 16;
 
 /// What the bytes are of. Numbers never change.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -136,8 +138,125 @@ pub(crate) fn write<E>(slot: &Slot, put: &mut impl FnMut(&[u8]) -> Result<(), E>
 
 /// Reads an image, or a header: the filter has no bits then.
 pub(crate) fn decode(bytes: &[u8], limits: Limits) -> Result<Slot, DecodeError> {
-    let mut at = Reader::new(bytes);
-    let (kind, has_bits) = front(&mut at)?;
+    read(&mut Reader::new(bytes), limits)
+}
+
+/// The fields of an image are read at once, when there are no more.
+const FIELDS: u64 = 64 << 10;
+
+/// Reads an image of so many bytes front to back, the bits step by step. `more` reads the next bytes into a buffer.
+pub(crate) fn decode_from(
+    length: u64,
+    more: &mut dyn FnMut(&mut [u8]) -> Result<(), DecodeError>,
+    limits: Limits,
+) -> Result<Slot, DecodeError> {
+    let mut begin = Vec::new();
+    let mut wanted = FIELDS;
+    loop {
+        let held = begin.len();
+        begin.resize(wanted.min(length) as usize, 0);
+        more(&mut begin[held..])?;
+        let is_all = begin.len() as u64 == length;
+        if let Some(filter) = redis_filter(&begin, length, more, limits) {
+            return filter;
+        }
+        let mut at = if is_all {
+            Reader::new(&begin)
+        } else {
+            Reader::with_rest(&begin, length, more)
+        };
+        match read(&mut at, limits) {
+            // The fields go on: there are lists in them. Of the bits nothing was read.
+            Err(error) if !is_all && is_cut(&error) => wanted = wanted.saturating_mul(4),
+            read => return read,
+        }
+    }
+}
+
+fn is_cut(error: &DecodeError) -> bool {
+    matches!(error.problem, Problem::Cut { what, .. } if what != "bits")
+}
+
+/// A large filter in RedisBloom's layout: its header is read, and its bits as chunks are loaded.
+fn redis_filter(
+    begin: &[u8],
+    length: u64,
+    more: &mut dyn FnMut(&mut [u8]) -> Result<(), DecodeError>,
+    limits: Limits,
+) -> Option<Result<Slot, DecodeError>> {
+    let (kind, _) = front(&mut Reader::new(begin)).ok()?;
+    let body = begin.get(FRONT..)?;
+    let mut sizes = Vec::new();
+    // The length must be that of the bits, or the usual way says what is wrong.
+    let fits = |header: usize, sizes: &[u64]| {
+        let bits = sizes
+            .iter()
+            .fold(0, |sum: u64, size| sum.saturating_add(*size));
+        length > begin.len() as u64 && length.checked_sub((FRONT + header) as u64) == Some(bits)
+    };
+    match kind {
+        Kind::RedisBloom => {
+            let header = redis::Bloom::header_in(body)?;
+            let filter = redis::Bloom::from_header(header, limits).ok()?;
+            sizes.extend(filter.layer_bytes());
+            if !fits(header.len(), &sizes) {
+                return None;
+            }
+            let mut filter = filter;
+            let loaded = load_chunks(&body[header.len()..], &sizes, more, |position, chunk| {
+                filter.load_chunk(position, chunk).is_ok()
+            });
+            Some(loaded.map(|()| Slot::Bloom(Box::new(Bloom::RedisBloom(filter)))))
+        }
+        Kind::RedisCuckoo => {
+            let header = body.get(..redis::CUCKOO_HEADER)?;
+            let mut filter = redis::Cuckoo::from_header(header, limits).ok()?;
+            sizes.extend(filter.filter().tables().map(|table| table.len() as u64));
+            if !fits(header.len(), &sizes) {
+                return None;
+            }
+            let loaded = load_chunks(&body[header.len()..], &sizes, more, |position, chunk| {
+                filter.load_chunk(position, chunk).is_ok()
+            });
+            Some(loaded.map(|()| Slot::Cuckoo(Box::new(Cuckoo::RedisBloom(filter)))))
+        }
+        _ => None,
+    }
+}
+
+/// Gives the bits of parts of these sizes, in chunks that stay inside of a part; the position is where the chunk ends, counted from 1.
+fn load_chunks(
+    mut begin: &[u8],
+    sizes: &[u64],
+    more: &mut dyn FnMut(&mut [u8]) -> Result<(), DecodeError>,
+    mut load: impl FnMut(i64, &[u8]) -> bool,
+) -> Result<(), DecodeError> {
+    let mut step = vec![0; STEP];
+    let mut position: u64 = 1;
+    for &size in sizes {
+        let mut left = size;
+        while left > 0 {
+            let chunk = &mut step[..STEP.min(left as usize)];
+            let (first, rest) = chunk.split_at_mut(begin.len().min(chunk.len()));
+            let (here, later) = begin.split_at(first.len());
+            first.copy_from_slice(here);
+            begin = later;
+            if !rest.is_empty() {
+                more(rest)?;
+            }
+            left -= chunk.len() as u64;
+            position += chunk.len() as u64;
+            if !load(position.cast_signed(), chunk) {
+                let at = Reader::new(&[]);
+                return Err(at.wrong("chunk", position, "inside of the filter"));
+            }
+        }
+    }
+    Ok(())
+}
+
+fn read(at: &mut Reader<'_>, limits: Limits) -> Result<Slot, DecodeError> {
+    let (kind, has_bits) = front(at)?;
     let bloom = |filter| Slot::Bloom(Box::new(filter));
     let cuckoo = |filter| Slot::Cuckoo(Box::new(filter));
     let slot = match kind {
@@ -163,12 +282,12 @@ pub(crate) fn decode(bytes: &[u8], limits: Limits) -> Result<Slot, DecodeError> 
             let filter = redis::cuckoo::decode(at.rest_within(limits)?)?;
             return Ok(cuckoo(Cuckoo::RedisBloom(filter)));
         }
-        Kind::FixedBloom => bloom(bloom::read_fixed(&mut at, has_bits, limits)?),
-        Kind::GrowingBloom => bloom(bloom::read_growing(&mut at, has_bits, limits)?),
-        Kind::WindowBloom => bloom(bloom::read_window(&mut at, has_bits, limits)?),
-        Kind::FixedCuckoo => cuckoo(cuckoo::read_fixed(&mut at, has_bits, limits)?),
-        Kind::GrowingCuckoo => cuckoo(cuckoo::read_growing(&mut at, has_bits, limits)?),
-        Kind::Counting => Slot::Counting(Box::new(counting::read(&mut at, has_bits, limits)?)),
+        Kind::FixedBloom => bloom(bloom::read_fixed(at, has_bits, limits)?),
+        Kind::GrowingBloom => bloom(bloom::read_growing(at, has_bits, limits)?),
+        Kind::WindowBloom => bloom(bloom::read_window(at, has_bits, limits)?),
+        Kind::FixedCuckoo => cuckoo(cuckoo::read_fixed(at, has_bits, limits)?),
+        Kind::GrowingCuckoo => cuckoo(cuckoo::read_growing(at, has_bits, limits)?),
+        Kind::Counting => Slot::Counting(Box::new(counting::read(at, has_bits, limits)?)),
     };
     at.finish()?;
     Ok(slot)

@@ -3,9 +3,16 @@
 use crate::Lsn;
 use crate::disk::Disk;
 use crate::error::Problem;
-use crate::format::{HEAD_BYTES, HEADER_BYTES, Header, Piece, check_entry, decode_end};
+use crate::format::{
+    HEAD_BYTES, HEADER_BYTES, Header, Piece, PieceSum, check_entry, check_large, decode_end,
+};
 use crate::source::Source;
 use std::io;
+
+/// An entry that is longer is not read into memory.
+const LARGE_BYTES: u64 = 16 << 20;
+/// What is read of it at once.
+const STEP_BYTES: u64 = 1 << 20;
 
 pub(crate) struct EntryReader<'a, D: Disk> {
     source: Source<'a, D>,
@@ -18,6 +25,13 @@ pub(crate) enum Step<'b> {
     Entry {
         lsn: Lsn,
         body: &'b [u8],
+    },
+    /// One that is left in its file.
+    LargeEntry {
+        lsn: Lsn,
+        /// Where its body begins.
+        offset: u64,
+        length: u64,
     },
     /// All of it was read; up to this record the log was synced when it was written.
     End(Lsn),
@@ -57,6 +71,12 @@ impl<'a, D: Disk> EntryReader<'a, D> {
         };
         let seed = self.seed;
         let taken = length.saturating_add(HEAD_BYTES as u64);
+        if taken > left {
+            return Ok(cut(taken, left));
+        }
+        if length > LARGE_BYTES {
+            return self.large(length);
+        }
         let Some(bytes) = self.source.peek(taken)? else {
             return Ok(cut(taken, left));
         };
@@ -68,6 +88,37 @@ impl<'a, D: Disk> EntryReader<'a, D> {
         let bytes = self.source.take(taken)?.unwrap_or_default();
         let body = bytes.get(HEAD_BYTES..).unwrap_or_default();
         Ok(Step::Entry { lsn, body })
+    }
+
+    /// Its checksum is verified before anybody reads it.
+    fn large(&mut self, length: u64) -> io::Result<Step<'static>> {
+        let mut head = [0; HEAD_BYTES];
+        let offset = self.source.at() + HEAD_BYTES as u64;
+        if let Some(bytes) = self.source.peek(HEAD_BYTES as u64)? {
+            head.copy_from_slice(bytes);
+        }
+        let mut sum = PieceSum::default();
+        self.source.go_to(offset);
+        let mut left = length;
+        while left > 0 {
+            let step = left.min(STEP_BYTES);
+            match self.source.take(step)? {
+                Some(bytes) => sum.add(bytes),
+                None => return Ok(cut(left, self.source.left())),
+            }
+            left -= step;
+        }
+        match check_large(self.seed, &head, &sum) {
+            Ok(lsn) => {
+                self.count += 1;
+                Ok(Step::LargeEntry {
+                    lsn,
+                    offset,
+                    length,
+                })
+            }
+            Err(problem) => Ok(Step::Damage(problem)),
+        }
     }
 
     fn end(&mut self, left: u64) -> Step<'static> {

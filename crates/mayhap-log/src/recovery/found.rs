@@ -191,7 +191,7 @@ fn is_whole<D: Disk>(disk: &D, snapshot: &Found) -> Result<bool, OpenError> {
         let mut entries = EntryReader::new(disk, &file, header)?;
         loop {
             match entries.step()? {
-                Step::Entry { .. } => {}
+                Step::Entry { .. } | Step::LargeEntry { .. } => {}
                 Step::End(_) => return Ok(true),
                 Step::Damage(_) => return Ok(false),
             }

@@ -21,9 +21,10 @@ use crate::switch::{create_log, take_generation};
 use crate::writer::{Gauges, Opening};
 use replay::Replay;
 use std::hash::{BuildHasher, RandomState};
+use std::io;
 
 /// Something that is to be replayed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy)]
 pub enum Recovered<'a> {
     /// An entry of the snapshot.
     Entry {
@@ -31,6 +32,15 @@ pub enum Recovered<'a> {
         lsn: Lsn,
         /// As it was given.
         body: &'a [u8],
+    },
+    /// An entry of the snapshot that is too long to be in memory as a whole. Its checksum is right.
+    LargeEntry {
+        /// The last record that it knows of.
+        lsn: Lsn,
+        /// Its bytes.
+        length: u64,
+        /// Reads bytes from a place in it on, which must be there.
+        read: &'a dyn Fn(u64, &mut [u8]) -> io::Result<()>,
     },
     /// A record of a log.
     Record {

@@ -8,6 +8,7 @@ use super::{Recovered, Refusal};
 use crate::disk::Disk;
 use crate::error::{OpenError, Problem};
 use crate::format::Header;
+use crate::source::read_exact_at;
 
 impl<D: Disk, T> Replay<'_, D, T>
 where
@@ -29,6 +30,26 @@ where
                     told.map_err(|reason| OpenError::Refused {
                         file: snapshot.name.clone(),
                         offset: reader.offset(),
+                        reason,
+                    })?;
+                }
+                entries::Step::LargeEntry {
+                    lsn,
+                    offset,
+                    length,
+                } => {
+                    self.highest = self.highest.max(lsn);
+                    let read = |at: u64, bytes: &mut [u8]| {
+                        read_exact_at(self.disk, &file, offset + at, bytes)
+                    };
+                    let told = (self.take)(Recovered::LargeEntry {
+                        lsn,
+                        length,
+                        read: &read,
+                    });
+                    told.map_err(|reason| OpenError::Refused {
+                        file: snapshot.name.clone(),
+                        offset,
                         reason,
                     })?;
                 }

@@ -17,6 +17,11 @@ fn open(disk: &SimulatedDisk, options: Options) -> Result<(Seen, Summary), OpenE
     let (_, summary) = Journal::open(disk.clone(), options, |what| {
         seen.push(match what {
             Recovered::Entry { lsn, body } => (true, lsn, 0, body.to_vec()),
+            Recovered::LargeEntry { lsn, length, read } => {
+                let mut body = vec![0; length as usize];
+                read(0, &mut body).unwrap();
+                (true, lsn, 0, body)
+            }
             Recovered::Record { lsn, time, body } => (false, lsn, time, body.to_vec()),
         });
         Ok(())

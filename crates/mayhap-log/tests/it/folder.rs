@@ -26,6 +26,7 @@ fn a_folder_keeps_what_was_committed() {
                             .map(|bytes| u64::from_le_bytes(*bytes)),
                     );
                 }
+                Recovered::LargeEntry { .. } => unreachable!("a few bytes"),
                 Recovered::Record { body, .. } => {
                     seen.push(u64::from_le_bytes(body.try_into().unwrap()));
                 }
@@ -117,8 +118,20 @@ fn large_bodies_come_back() {
     .unwrap();
     let mut snapshot = journal.begin_snapshot().unwrap();
     snapshot.entry(0, b"small").unwrap();
+    // In pieces of many sizes, of which none meets the end of a buffer.
     snapshot
-        .entry_parts(0, &[&large[..7], &large[7..]])
+        .entry_with(0, |put| {
+            let mut rest = large.as_slice();
+            for step in [0, 1, 7, 262_143, 1_000_003].iter().cycle() {
+                let (piece, later) = rest.split_at(rest.len().min(*step));
+                put(piece)?;
+                rest = later;
+                if rest.is_empty() {
+                    break;
+                }
+            }
+            Ok(())
+        })
         .unwrap();
     snapshot.entry(0, b"").unwrap();
     snapshot.finish().unwrap();
@@ -130,8 +143,14 @@ fn large_bodies_come_back() {
         Folder::open(place.path()).unwrap(),
         Options::default(),
         |what| {
-            let (Recovered::Entry { body, .. } | Recovered::Record { body, .. }) = what;
-            seen.push(body.to_vec());
+            seen.push(match what {
+                Recovered::Entry { body, .. } | Recovered::Record { body, .. } => body.to_vec(),
+                Recovered::LargeEntry { length, read, .. } => {
+                    let mut body = vec![0; length as usize];
+                    read(0, &mut body).unwrap();
+                    body
+                }
+            });
             Ok(())
         },
     )

@@ -25,6 +25,7 @@ fn read(disk: &SimulatedDisk) -> (Seen, Journal<SimulatedDisk>, mayhap_log::Summ
     let (journal, summary) = Journal::open(disk.clone(), options, |what| {
         match what {
             Recovered::Entry { lsn, body } => seen.0.push((lsn, body.to_vec())),
+            Recovered::LargeEntry { .. } => unreachable!("a few bytes"),
             Recovered::Record { lsn, time, body } => seen.1.push((lsn, time, body.to_vec())),
         }
         Ok(())

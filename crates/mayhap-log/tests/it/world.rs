@@ -63,6 +63,7 @@ impl Contents {
                 let before = self.keys.insert(body[0], (lsn, numbers));
                 assert!(before.is_none(), "an entry twice");
             }
+            Recovered::LargeEntry { .. } => unreachable!("a few bytes"),
             Recovered::Record { lsn, time, body } => {
                 assert!(lsn > self.last, "record {lsn} after {}", self.last);
                 self.last = lsn;
