@@ -10,7 +10,8 @@ macro_rules! opaque {
     ($($name:ident),*) => { $(#[repr(C)] pub(crate) struct $name { _private: [u8; 0] })* };
 }
 opaque!(
-    Ctx, RawString, RawKey, RawType, RawCommand, Io, Digest, InfoCtx, DefragCtx, ServerInfo
+    Ctx, RawString, RawKey, RawType, RawCommand, Io, Digest, InfoCtx, DefragCtx, ServerInfo, User,
+    CallReply
 );
 
 pub(super) type OnCommand = unsafe extern "C" fn(*mut Ctx, *mut *mut RawString, c_int) -> c_int;
@@ -106,6 +107,14 @@ api! {
         replicate = c"RedisModule_Replicate": fn(*mut Ctx, *const c_char, *const c_char; ...) -> c_int;
         context_flags = c"RedisModule_GetContextFlags": fn(*mut Ctx) -> c_int;
         milliseconds = c"RedisModule_Milliseconds": fn() -> c_longlong;
+
+        call = c"RedisModule_Call": fn(*mut Ctx, *const c_char, *const c_char; ...) -> *mut CallReply;
+        free_call_reply = c"RedisModule_FreeCallReply": fn(*mut CallReply);
+        current_user_name = c"RedisModule_GetCurrentUserName": fn(*mut Ctx) -> *mut RawString;
+        user_of_name = c"RedisModule_GetModuleUserFromUserName": fn(*mut RawString) -> *mut User;
+        free_user = c"RedisModule_FreeModuleUser": fn(*mut User) -> c_int;
+        check_permissions = c"RedisModule_ACLCheckCommandPermissions": fn(*mut User, *const *mut RawString, c_int) -> c_int;
+        log_denied = c"RedisModule_ACLAddLogEntry": fn(*mut Ctx, *mut User, *mut RawString, c_uint) -> c_int;
 
         server_info = c"RedisModule_GetServerInfo": fn(*mut Ctx, *const c_char) -> *mut ServerInfo;
         server_info_field = c"RedisModule_ServerInfoGetFieldC": fn(*mut ServerInfo, *const c_char) -> *const c_char;
@@ -224,6 +233,9 @@ pub(super) const FLAG_REPLICATED: c_int = 1 << 12;
 pub(super) const FLAG_LOADING: c_int = 1 << 13;
 pub(super) const FLAG_CHILD: c_int = 1 << 20;
 pub(super) const FLAG_RESP3: c_int = 1 << 22;
+pub(super) const DENIED_COMMAND: c_uint = 1;
+/// `errno` (`ENOTSUP`) when a context has no user, on Linux for x86 and Arm.
+pub(super) const NOT_SUPPORTED: c_int = 95;
 pub(super) const HANDLES_IO_ERRORS: c_int = 1 << 0;
 pub(super) const SIGNALS_CHANGES_ITSELF: c_int = 1 << 1;
 pub(super) const HANDLES_ASYNC_LOADING: c_int = 1 << 2;
