@@ -225,6 +225,52 @@ class Access(Alone):
         self.assertIn(b"Adds an item", docs[b"summary"])
         self.assertEqual(docs[b"module"], b"mayhap")
 
+    def test_arguments_are_documented(self):
+        def described(arguments):
+            """Name, type, token and flags of each, and the same of what is inside of it."""
+            for argument in arguments:
+                told = {name.decode(): value for name, value in zip(argument[::2], argument[1::2])}
+                flags = {flag.decode() for flag in told.get("flags", ())}
+                token = told.get("token", b"").decode()
+                self.assertEqual("key_spec_index" in told, told["type"] == b"key")
+                self.assertEqual(told.get("display_text", told["name"]), told["name"])
+                yield (told["name"].decode(), told["type"].decode(), token, *sorted(flags), *described(told.get("arguments", ())))
+
+        key, item, items_ = ("key", "key", ""), ("item", "string", ""), ("item", "string", "", "multiple")
+        rate, capacity = ("error_rate", "double", ""), ("capacity", "integer", "")
+        option = lambda name, kind="integer": (name, kind, name.upper(), "optional")
+        no_create, non_scaling, items_token = option("nocreate", "pure-token"), option("nonscaling", "pure-token"), ("items", "pure-token", "ITEMS")
+        fields = ("capacity", "size", "filters", "items", "expansion")
+        expected = {
+            "bf.reserve": [key, rate, capacity, option("expansion"), non_scaling],
+            "bf.add": [key, item],
+            "bf.madd": [key, items_],
+            "bf.insert": [key, option("capacity"), option("error", "double"), option("expansion"), no_create, non_scaling, items_token, items_],
+            "bf.exists": [key, item],
+            "bf.mexists": [key, items_],
+            "bf.card": [key],
+            "bf.info": [key, ("single_value", "oneof", "", "optional", *((name, "pure-token", name.upper()) for name in fields))],
+            "bf.scandump": [key, ("iterator", "integer", "")],
+            "bf.loadchunk": [key, ("iterator", "integer", ""), ("data", "string", "")],
+            "bf.merge": [key, ("source", "key", "", "multiple")],
+            "cf.reserve": [key, capacity, option("bucketsize"), option("maxiterations"), option("expansion"), option("error", "double")],
+            "cf.insert": [key, option("capacity"), no_create, items_token, items_],
+            "cf.insertnx": [key, option("capacity"), no_create, items_token, items_],
+            "cf.count": [key, item],
+            "mayhap.load": [key, ("data", "string", ""), option("replace", "pure-token")],
+            "mayhap.at": [("unix-time-milliseconds", "unix-time", ""), ("command", "string", ""), key, ("arg", "string", "", "multiple", "optional")],
+        }
+        ours = self.engine.run("COMMAND", "LIST", "FILTERBY", "MODULE", "mayhap")
+        docs = self.engine.run("COMMAND", "DOCS", *ours)
+        for name, told in zip(docs[::2], docs[1::2]):
+            name, told = name.decode(), dict(zip(told[::2], told[1::2]))
+            arguments = list(described(told[b"arguments"]))
+            self.assertIn(key, arguments, name)
+            self.assertEqual(arguments, expected.pop(name, arguments), name)
+            self.assertRegex(told[b"complexity"], b"^(O\\(|The )", name)
+            self.assertIn(told[b"since"], (b"0.1.0", b"1.0.0", b"2.4.4"), name)
+        self.assertEqual(expected, {})
+
     def test_module_list_and_info(self):
         run = self.engine.run
         listed = run("MODULE", "LIST")

@@ -1,5 +1,7 @@
 //! All commands: how many words each has, and what a host tells of it (`COMMAND INFO`, `COMMAND DOCS`).
 
+use crate::Argument;
+
 /// A command of ours.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Specification {
@@ -26,6 +28,12 @@ pub struct Specification {
     pub carried_command: Option<usize>,
     /// What it does, in a line.
     pub summary: &'static str,
+    /// Its arguments, in their order.
+    pub arguments: &'static [Argument],
+    /// What it costs, in a line.
+    pub complexity: &'static str,
+    /// Since when it exists: for commands of RedisBloom the version of RedisBloom, for ours the version of mayhap.
+    pub since: &'static str,
     pub(crate) verb: Verb,
 }
 
@@ -166,6 +174,9 @@ const fn of(
         last_key: 1,
         carried_command: None,
         summary,
+        arguments: verb.arguments(),
+        complexity: verb.complexity(),
+        since: verb.since(),
         verb,
     }
 }

@@ -7,6 +7,7 @@
 #![allow(unsafe_code, reason = "the engine speaks C")]
 
 mod api;
+mod docs;
 mod fields;
 mod load;
 mod memory;

@@ -3,7 +3,7 @@
 #![allow(unsafe_code, reason = "the engine speaks C")]
 
 use std::ffi::{CStr, c_char, c_int, c_long, c_longlong, c_uint, c_ulonglong, c_void};
-use std::ptr::null_mut;
+use std::ptr::{null, null_mut};
 
 /// Things of the engine's that are only pointed at.
 macro_rules! opaque {
@@ -25,11 +25,11 @@ pub(super) type OnInfo = unsafe extern "C" fn(*mut InfoCtx, c_int);
 macro_rules! api {
     (
         all { $($field:ident = $name:literal: fn($($argument:ty),* $(; $dots:tt)?) $(-> $result:ty)?;)* }
-        some { $($field_some:ident = $name_some:literal: fn($($argument_some:ty),*) $(-> $result_some:ty)?;)* }
+        some { $($(#[$meta:meta])* $field_some:ident = $name_some:literal: fn($($argument_some:ty),*) $(-> $result_some:ty)?;)* }
     ) => {
         pub(super) struct Api {
             $(pub(super) $field: unsafe extern "C" fn($($argument),* $(, $dots)?) $(-> $result)?,)*
-            $(pub(super) $field_some: Option<unsafe extern "C" fn($($argument_some),*) $(-> $result_some)?>,)*
+            $($(#[$meta])* pub(super) $field_some: Option<unsafe extern "C" fn($($argument_some),*) $(-> $result_some)?>,)*
         }
 
         impl Api {
@@ -147,6 +147,9 @@ api! {
         cached_microseconds = c"RedisModule_CachedMicroseconds": fn() -> c_longlong;
         add_category = c"RedisModule_AddACLCategory": fn(*mut Ctx, *const c_char) -> c_int;
         set_categories = c"RedisModule_SetCommandACLCategories": fn(*mut RawCommand, *const c_char) -> c_int;
+        server_version = c"RedisModule_GetServerVersion": fn() -> c_int;
+        /// Only Valkey has its functions under this name too.
+        valkey_version = c"ValkeyModule_GetServerVersion": fn() -> c_int;
     }
 }
 
@@ -167,7 +170,38 @@ pub(super) struct CommandInfo {
     pub(super) tips: *const c_char,
     pub(super) arity: c_int,
     pub(super) key_specs: *const KeySpec,
-    pub(super) arguments: *const c_void,
+    pub(super) arguments: *const CommandArgument,
+}
+
+#[repr(C)]
+pub(super) struct CommandArgument {
+    pub(super) name: *const c_char,
+    pub(super) kind: c_uint,
+    pub(super) key_spec_index: c_int,
+    pub(super) token: *const c_char,
+    pub(super) summary: *const c_char,
+    pub(super) since: *const c_char,
+    pub(super) flags: c_int,
+    pub(super) deprecated_since: *const c_char,
+    pub(super) subarguments: *const CommandArgument,
+    /// Engines newer than 7.0 read this whatever size they are told.
+    pub(super) display_text: *const c_char,
+}
+
+impl CommandArgument {
+    /// Behind the last one.
+    pub(super) const END: Self = Self {
+        name: null(),
+        kind: 0,
+        key_spec_index: -1,
+        token: null(),
+        summary: null(),
+        since: null(),
+        flags: 0,
+        deprecated_since: null(),
+        subarguments: null(),
+        display_text: null(),
+    };
 }
 
 #[repr(C)]
@@ -241,6 +275,11 @@ pub(super) const SIGNALS_CHANGES_ITSELF: c_int = 1 << 1;
 pub(super) const HANDLES_ASYNC_LOADING: c_int = 1 << 2;
 pub(super) const NOTIFY_MODULE: c_int = 1 << 13;
 pub(super) const EVENT_SETTINGS: Event = Event { id: 16, version: 1 };
+/// From Redis 8 on, which is version 0x80000: the name of a setting has no prefix, and `name|alias` has two names.
+pub(super) const SETTING_WITHOUT_PREFIX: c_uint = 1 << 9;
+pub(super) const VERSION_OF_SETTINGS_WITHOUT_PREFIX: c_int = 0x0008_0000;
+pub(super) const ARGUMENT_IS_OPTIONAL: c_int = 1 << 0;
+pub(super) const ARGUMENT_IS_MULTIPLE: c_int = 1 << 1;
 pub(super) const KEYS_FROM_INDEX: c_uint = 2;
 pub(super) const KEYS_IN_RANGE: c_uint = 2;
 pub(super) const KEY_READ: u64 = 1 << 0 | 1 << 4;
