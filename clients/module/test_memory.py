@@ -1,5 +1,6 @@
 """The memory of filters is the engine's: counted, limited, given back."""
 
+import os
 import unittest
 
 import redis
@@ -129,6 +130,44 @@ class Limited(unittest.TestCase):
         fresh = self.engine("maxmemory 5mb", "maxmemory-policy noeviction")
         fresh.follow(primary)
         self.assertEqual(fresh.run("BF.EXISTS", "large", "apple"), 1)
+
+    def peak_beyond(self, engine, run):
+        """How much more memory the engine has at the most while it does something. The system counts, so that nothing is missed."""
+        pid = engine.process.pid
+        with open(f"/proc/{pid}/clear_refs", "w", encoding="utf-8") as refs:
+            refs.write("5")
+        before = resident(pid, "VmHWM")
+        run()
+        return resident(pid, "VmHWM") - before
+
+    def test_a_large_filter_is_saved_and_loaded_without_a_copy(self):
+        # The strings of RedisBloom's layout are as large as its layers, and an engine that packs strings takes as much for each.
+        for layout, settings in (("native", ()), ("redisbloom", ("rdbcompression no",))):
+            with self.subTest(layout):
+                engine = self.engine(f"mayhap.layout {layout}", *settings)
+                self.assertEqual(engine.run("BF.RESERVE", "k", "0.01", "200000000", "NONSCALING"), b"OK")
+                self.assertEqual(engine.run("BF.ADD", "k", "apple"), 1)
+                # Bits that cannot be packed, in all of it but the end.
+                chunk, position = os.urandom(16 << 20), 1
+                size = engine.run("MEMORY", "USAGE", "k")
+                while position + len(chunk) <= size - 1000:
+                    position += len(chunk)
+                    self.assertEqual(engine.run("BF.LOADCHUNK", "k", position, chunk), b"OK")
+                digest = engine.run("DEBUG", "DIGEST-VALUE", "k")
+                self.assertGreater(size, 200 << 20)
+                self.assertLess(self.peak_beyond(engine, engine.save), 64 << 20)
+                engine.restart(f"mayhap.layout {layout}", how="NOSAVE")
+                self.assertEqual(engine.run("DEBUG", "DIGEST-VALUE", "k"), digest)
+                if layout == "native":
+                    engine.restart(f"mayhap.layout {layout}", how="NOSAVE")
+                    self.assertLess(resident(engine.process.pid, "VmHWM"), size + (64 << 20))
+
+
+def resident(pid, field):
+    """Memory of a process, by a field of its status."""
+    with open(f"/proc/{pid}/status", encoding="utf-8") as status:
+        line = next(line for line in status if line.startswith(f"{field}:"))
+    return int(line.split()[1]) << 10
 
 
 @unittest.skipUnless(DEFRAGMENTS, "this engine has no allocator that defragments")

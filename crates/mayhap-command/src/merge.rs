@@ -17,7 +17,10 @@ pub(crate) fn merge(
             *slot = Slot::Bloom(Box::new(filter));
             // What the sources hold at the same moment elsewhere is not known: the result is passed on.
             let image = image::encode(slot);
-            let load = words("MAYHAP.LOAD", key, &[&image, b"REPLACE"]);
+            let mut load = words("MAYHAP.LOAD", key, &[]);
+            // Moved: it is as large as the filter.
+            load.push(image);
+            load.push(b"REPLACE".to_vec());
             Outcome::instead(Reply::OK, vec![load])
         }
         Err(reply) => Outcome::told(reply),

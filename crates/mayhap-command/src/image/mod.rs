@@ -15,13 +15,16 @@ mod bloom;
 mod counting;
 mod cuckoo;
 mod fields;
+mod pieces;
 
-pub(crate) use cuckoo::{loading_header, pieces};
+pub(crate) use cuckoo::{loading_header, parts as cuckoo_parts};
+pub(crate) use pieces::{load, save};
 
 use crate::native::{NativeBloom, NativeCuckoo};
 use crate::slot::{Bloom, Cuckoo, Slot};
 use fields::{Reader, Writer};
 use mayhap_codec::{DecodeError, Limits, Problem, redis};
+use std::borrow::Cow;
 
 const MAGIC: [u8; 8] = *b"\x89mayhapS";
 const VERSION: u8 = 1;
@@ -66,47 +69,53 @@ pub(crate) fn is_image(bytes: &[u8]) -> bool {
     bytes.starts_with(&MAGIC)
 }
 
+/// The bytes of an image, end to end: the bits of native filters are borrowed, so that an image can be written without a copy of them.
+type Parts<'a> = Vec<Cow<'a, [u8]>>;
+
 /// The whole slot.
 pub(crate) fn encode(slot: &Slot) -> Vec<u8> {
-    write(slot, true)
+    join(&parts(slot, true))
 }
 
 /// A native filter without its bits; of others, all.
 pub(crate) fn header(slot: &Slot) -> Vec<u8> {
-    write(slot, false)
+    join(&parts(slot, false))
+}
+
+fn join(parts: &[Cow<'_, [u8]>]) -> Vec<u8> {
+    parts.concat()
 }
 
 /// A native Bloom filter without its bits.
 pub(crate) fn bloom_header(filter: &NativeBloom) -> Vec<u8> {
-    bloom::write(filter, false)
+    join(&bloom::parts(filter, false))
 }
 
 /// A native cuckoo filter without its cells.
 pub(crate) fn cuckoo_header(filter: &NativeCuckoo) -> Vec<u8> {
-    cuckoo::write(filter, false)
+    join(&cuckoo::parts(filter, false))
 }
 
-fn write(slot: &Slot, with_bits: bool) -> Vec<u8> {
-    let plain = |kind: Kind, bytes: &[u8]| {
-        let mut out = Writer::new(kind as u8, true);
-        out.bytes(bytes);
-        out.finish()
+fn parts(slot: &Slot, with_bits: bool) -> Parts<'_> {
+    let plain = |kind: Kind, bytes: Vec<u8>| {
+        let front = Writer::new(kind as u8, true).finish();
+        vec![Cow::Owned(front), Cow::Owned(bytes)]
     };
     match slot {
-        Slot::Missing => plain(Kind::Missing, &[]),
-        Slot::Other => plain(Kind::Other, &[]),
+        Slot::Missing => plain(Kind::Missing, Vec::new()),
+        Slot::Other => plain(Kind::Other, Vec::new()),
         Slot::Bloom(filter) => match &**filter {
             Bloom::RedisBloom(filter) if filter.is_scannable() => {
-                plain(Kind::RedisBloom, &redis::bloom::encode(filter))
+                plain(Kind::RedisBloom, redis::bloom::encode(filter))
             }
-            Bloom::RedisBloom(filter) => plain(Kind::RedisBloomDump, &filter.dump(RDB)),
-            Bloom::Native(filter) => bloom::write(filter, with_bits),
+            Bloom::RedisBloom(filter) => plain(Kind::RedisBloomDump, filter.dump(RDB)),
+            Bloom::Native(filter) => bloom::parts(filter, with_bits),
         },
         Slot::Cuckoo(filter) => match &**filter {
-            Cuckoo::RedisBloom(filter) => plain(Kind::RedisCuckoo, &redis::cuckoo::encode(filter)),
-            Cuckoo::Native(filter) => cuckoo::write(filter, with_bits),
+            Cuckoo::RedisBloom(filter) => plain(Kind::RedisCuckoo, redis::cuckoo::encode(filter)),
+            Cuckoo::Native(filter) => cuckoo::parts(filter, with_bits),
         },
-        Slot::Counting(filter) => counting::write(filter, with_bits),
+        Slot::Counting(filter) => counting::parts(filter, with_bits),
     }
 }
 
