@@ -133,7 +133,8 @@ class Engine:
 
     def client(self, **options):
         """Another connection, that tries nothing twice."""
-        return redis.Redis(port=self.port, protocol=options.pop("protocol", 2), retry=Retry(NoBackoff(), 0), **options)
+        options = {"protocol": 2, "socket_timeout": PATIENCE_SECONDS, **options}
+        return redis.Redis(port=self.port, retry=Retry(NoBackoff(), 0), **options)
 
     def is_alive(self):
         return self.process.poll() is None and self.redis.ping()
