@@ -40,7 +40,7 @@ test-clients: ## redis-py, node's redis, redis-cli and redis-server beside `mayh
 	cargo build --release
 	tools/test-redis-clients.sh
 
-test-module: ## the module in redis-server and valkey-server: replicas, append-only files, a cluster
+test-module: ## the module in Redis 7.0 and 8.0, Valkey 8.1 and 9.1: replicas, append-only files, a cluster
 	cargo build --release -p mayhap-module
 	tools/test-module.sh
 

@@ -17,6 +17,8 @@ from redis.retry import Retry
 MODULE = os.environ["MAYHAP_MODULE"]
 PROGRAM = os.environ.get("MAYHAP_ENGINE", "redis-server")
 IS_VALKEY = "valkey" in os.path.basename(PROGRAM)
+# Whether the engine was built with an allocator that active defragmentation can work with.
+DEFRAGMENTS = os.environ.get("MAYHAP_ENGINE_DEFRAGMENTS") == "1"
 
 # Nothing here takes as long; what does has failed.
 PATIENCE_SECONDS = 60
@@ -112,6 +114,16 @@ class Engine:
         except (redis.ConnectionError, redis.BusyLoadingError):
             return False
 
+    def version(self):
+        """`Redis 7.0` or `Valkey 8.1`, say."""
+        told = self.redis.info("server")
+        number = told.get("valkey_version", told["redis_version"])
+        return f"{'Valkey' if IS_VALKEY else 'Redis'} {number.rpartition('.')[0]}"
+
+    def has_free_names(self):
+        """Whether modules choose the whole name of a setting: in Redis 8."""
+        return not IS_VALKEY and self.version() >= "Redis 8"
+
     def run(self, *words):
         """The answer; of errors, they are answers too."""
         try:
@@ -121,7 +133,8 @@ class Engine:
 
     def client(self, **options):
         """Another connection, that tries nothing twice."""
-        return redis.Redis(port=self.port, protocol=options.pop("protocol", 2), retry=Retry(NoBackoff(), 0), **options)
+        options = {"protocol": 2, "socket_timeout": PATIENCE_SECONDS, **options}
+        return redis.Redis(port=self.port, retry=Retry(NoBackoff(), 0), **options)
 
     def is_alive(self):
         return self.process.poll() is None and self.redis.ping()

@@ -4,7 +4,7 @@ import unittest
 
 import redis
 
-from engine import IS_VALKEY, until
+from engine import Engine, until
 from test_keys import Alone
 
 
@@ -58,7 +58,6 @@ class Access(Alone):
             self.assertEqual(run("BF.EXISTS", "b", "x"), 0)
             self.assert_denied(run("BF.ADD", "b", "x"))
             return
-        self.assertTrue(IS_VALKEY)
         run = self.user("~*", "+@bloom")
         self.assertEqual(run("BF.ADD", "b", "x"), 1)
         self.assertEqual(run("CBF.ADD", "cbf", "x"), 1)
@@ -68,6 +67,74 @@ class Access(Alone):
         self.assert_denied(run("CF.ADD", "c", "x"))
         self.assert_denied(run("BF.EXISTS", "b", "x"))
         self.assertIn(b"bf.add", self.engine.run("ACL", "CAT", "bloom"))
+        # What carries filters of any family, or commands, is in the category of no family.
+        for category in ("bloom", "cuckoo"):
+            self.assertEqual([name for name in self.engine.run("ACL", "CAT", category) if name.startswith(b"mayhap.")], [])
+        run = self.user("~*", "+@bloom")
+        for words in (("MAYHAP.AT", "5", "CF.RESERVE", "c", "1000"), ("MAYHAP.AT", "5", "BF.ADD", "b", "x"), ("MAYHAP.FILE", "b"), ("MAYHAP.LOAD", "new", "x")):
+            self.assert_denied(run(*words))
+        self.assertLessEqual({b"mayhap.at", b"mayhap.load"}, set(self.engine.run("ACL", "CAT", "dangerous")))
+
+    def test_a_carried_command_needs_its_own_permission(self):
+        at, now = "MAYHAP.AT", "1700000000000"
+        denied = ("CF.RESERVE", "c", "1000"), ("CF.ADD", "c", "x"), ("BF.INSERT", "b", "ITEMS", "x"), ("CF.COMPACT", "c"), ("MAYHAP.LOAD", "c", "x")
+        run = self.user("~*", "+mayhap.at", "+bf.add", "+multi", "+exec", "+eval")
+        self.assertEqual(run(at, now, "BF.ADD", "b", "x"), 1)
+        for words in denied:
+            self.engine.run("ACL", "LOG", "RESET")
+            self.assert_denied(run(*words))
+            self.assert_denied(run(at, now, *words))
+            # The engine logs what it denies, and so do we.
+            logged = [dict(zip(entry[::2], entry[1::2])) for entry in self.engine.run("ACL", "LOG")]
+            self.assertEqual({(entry[b"username"], entry[b"object"].lower()) for entry in logged}, {(b"guest", words[0].lower().encode())})
+            self.assertEqual({entry[b"context"] for entry in logged}, {b"toplevel", b"module"})
+        # All but one.
+        run_all = self.user("~*", "+@all", "-bf.insert")
+        self.assertEqual(run_all(at, now, "CF.ADD", "c2", "x"), 1)
+        self.assert_denied(run_all(at, now, "BF.INSERT", "b", "ITEMS", "x"))
+        self.assert_denied(run_all(at, now, "bf.INSERT", "b", "ITEMS", "x"))
+        # In transactions and scripts too.
+        run = self.user("~*", "+mayhap.at", "+bf.add", "+multi", "+exec", "+eval")
+        script = "return redis.call(unpack(ARGV))"
+        for words in denied:
+            self.assertEqual((run("MULTI"), run(at, now, *words)), (b"OK", b"QUEUED"))
+            self.assert_denied(run("EXEC")[0])
+            self.assertIn("no permissions", str(run("EVAL", script, "1", words[1], at, now, *words)))
+        self.assertEqual(run("EVAL", script, "1", "b", at, now, "BF.ADD", "b", "y"), 1)
+        # A user who may run both, but only one of them on all keys.
+        run = self.user("+mayhap.at", "~*", "(+bf.add ~own:*)")
+        self.assertEqual(run(at, now, "BF.ADD", "own:b", "x"), 1)
+        self.assert_denied(run("BF.ADD", "b", "z"))
+        self.assert_denied(run(at, now, "BF.ADD", "b", "z"))
+        self.assertEqual(self.engine.run("EXISTS", "c"), 0)
+        self.assertEqual(self.engine.run("BF.MEXISTS", "b", "x", "y", "z"), [1, 1, 0])
+
+    def test_what_a_primary_or_a_log_sends_needs_no_permission(self):
+        # Nobody may do this here but the engine itself.
+        nobody = "user default on nopass ~* +@all -bf.add -bf.window -mayhap.at -mayhap.load -bf.madd"
+        primary, replica = Engine("appendonly yes"), Engine(nobody)
+        self.addCleanup(primary.end)
+        self.addCleanup(replica.end)
+        replica.follow(primary)
+        primary.run("BF.WINDOW", "w", "0.01", "100", "1000")
+        primary.run("BF.ADD", "w", "apple")
+        primary.run("EVAL", "redis.call('BF.ADD', KEYS[1], 'pear') return redis.call('BF.ADD', KEYS[1], 'plum')", "1", "w")
+        with primary.bare.pipeline(transaction=True) as pipeline:
+            pipeline.execute_command("BF.ADD", "w", "fig")
+            pipeline.execute()
+        primary.is_replicated()
+        fruits = ("apple", "pear", "plum", "fig")
+        self.assertEqual(replica.run("BF.MEXISTS", "w", *fruits), [1, 1, 1, 1])
+        replica.run("REPLICAOF", "NO", "ONE")
+        self.assert_denied(replica.run("MAYHAP.AT", "1700000000000", "BF.ADD", "w", "x"))
+        # Transactions of a log are left out here: engines themselves hold these against the rules of the default user.
+        primary.run("FLUSHALL")
+        primary.rewrite_log()
+        primary.run("BF.WINDOW", "w", "0.01", "100", "1000")
+        self.assertEqual(primary.run("BF.ADD", "w", "apple"), 1)
+        primary.restart("appendonly yes", nobody)
+        self.assertEqual(primary.run("BF.MEXISTS", "w", "apple", "pear"), [1, 0])
+        self.assert_denied(primary.run("MAYHAP.AT", "1700000000000", "BF.ADD", "w", "x"))
 
     def test_events(self):
         self.engine.run("CONFIG", "SET", "notify-keyspace-events", "Kd")
@@ -157,6 +224,52 @@ class Access(Alone):
         docs = dict(zip(docs[::2], docs[1::2]))
         self.assertIn(b"Adds an item", docs[b"summary"])
         self.assertEqual(docs[b"module"], b"mayhap")
+
+    def test_arguments_are_documented(self):
+        def described(arguments):
+            """Name, type, token and flags of each, and the same of what is inside of it."""
+            for argument in arguments:
+                told = {name.decode(): value for name, value in zip(argument[::2], argument[1::2])}
+                flags = {flag.decode() for flag in told.get("flags", ())}
+                token = told.get("token", b"").decode()
+                self.assertEqual("key_spec_index" in told, told["type"] == b"key")
+                self.assertEqual(told.get("display_text", told["name"]), told["name"])
+                yield (told["name"].decode(), told["type"].decode(), token, *sorted(flags), *described(told.get("arguments", ())))
+
+        key, item, items_ = ("key", "key", ""), ("item", "string", ""), ("item", "string", "", "multiple")
+        rate, capacity = ("error_rate", "double", ""), ("capacity", "integer", "")
+        option = lambda name, kind="integer": (name, kind, name.upper(), "optional")
+        no_create, non_scaling, items_token = option("nocreate", "pure-token"), option("nonscaling", "pure-token"), ("items", "pure-token", "ITEMS")
+        fields = ("capacity", "size", "filters", "items", "expansion")
+        expected = {
+            "bf.reserve": [key, rate, capacity, option("expansion"), non_scaling],
+            "bf.add": [key, item],
+            "bf.madd": [key, items_],
+            "bf.insert": [key, option("capacity"), option("error", "double"), option("expansion"), no_create, non_scaling, items_token, items_],
+            "bf.exists": [key, item],
+            "bf.mexists": [key, items_],
+            "bf.card": [key],
+            "bf.info": [key, ("single_value", "oneof", "", "optional", *((name, "pure-token", name.upper()) for name in fields))],
+            "bf.scandump": [key, ("iterator", "integer", "")],
+            "bf.loadchunk": [key, ("iterator", "integer", ""), ("data", "string", "")],
+            "bf.merge": [key, ("source", "key", "", "multiple")],
+            "cf.reserve": [key, capacity, option("bucketsize"), option("maxiterations"), option("expansion"), option("error", "double")],
+            "cf.insert": [key, option("capacity"), no_create, items_token, items_],
+            "cf.insertnx": [key, option("capacity"), no_create, items_token, items_],
+            "cf.count": [key, item],
+            "mayhap.load": [key, ("data", "string", ""), option("replace", "pure-token")],
+            "mayhap.at": [("unix-time-milliseconds", "unix-time", ""), ("command", "string", ""), key, ("arg", "string", "", "multiple", "optional")],
+        }
+        ours = self.engine.run("COMMAND", "LIST", "FILTERBY", "MODULE", "mayhap")
+        docs = self.engine.run("COMMAND", "DOCS", *ours)
+        for name, told in zip(docs[::2], docs[1::2]):
+            name, told = name.decode(), dict(zip(told[::2], told[1::2]))
+            arguments = list(described(told[b"arguments"]))
+            self.assertIn(key, arguments, name)
+            self.assertEqual(arguments, expected.pop(name, arguments), name)
+            self.assertRegex(told[b"complexity"], b"^(O\\(|The )", name)
+            self.assertIn(told[b"since"], (b"0.1.0", b"1.0.0", b"2.4.4"), name)
+        self.assertEqual(expected, {})
 
     def test_module_list_and_info(self):
         run = self.engine.run

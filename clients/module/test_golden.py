@@ -2,7 +2,7 @@
 
 import unittest
 
-from engine import Engine, IS_VALKEY, same
+from engine import Engine, same
 from golden import TRAILER_BYTES, cases, damaged
 
 # Restores, asks, adds and removes, whatever is answered.
@@ -40,7 +40,8 @@ class Golden(unittest.TestCase):
                 self.assertEqual(engine.run("TYPE", case.key), kind)
                 dump = engine.run("DUMP", case.key)
                 self.assertEqual(dump[:-TRAILER_BYTES], case.payload[:-TRAILER_BYTES], case.name)
-                if not IS_VALKEY:
+                # Behind the fields are the engine's version of RDB and a checksum, which is checked as it is restored.
+                if engine.version() == "Redis 7.0":
                     self.assertEqual(dump, case.payload, case.name)
                 case.check(self, engine)
 

@@ -16,6 +16,7 @@
 //! assert!(matches!(outcome.passed_on, PassedOn::Instead(commands) if commands.len() == 2));
 //! ```
 
+mod arguments;
 mod at;
 mod bf;
 mod cbf;
@@ -33,6 +34,7 @@ mod stats;
 mod table;
 mod words;
 
+pub use arguments::{Argument, ArgumentKind};
 pub use command::{Ask, Change, Command, Context, Outcome, PassedOn};
 pub use config::{Config, Layout, NAMES};
 pub use mayhap_codec::{DecodeError, Limits};

@@ -36,7 +36,10 @@ impl<'a> Load<'a> {
                 Ok((loaded, image)) => {
                     *slot = loaded;
                     // Its secret may not be known elsewhere; and what the key had is gone.
-                    let command = words("MAYHAP.LOAD", key, &[&image, b"REPLACE"]);
+                    let mut command = words("MAYHAP.LOAD", key, &[]);
+                    // Moved: it is as large as the filter.
+                    command.push(image);
+                    command.push(b"REPLACE".to_vec());
                     Outcome::instead(Reply::OK, vec![command])
                 }
                 Err(reply) => Outcome::told(reply),

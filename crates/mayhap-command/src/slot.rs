@@ -60,7 +60,7 @@ impl Cuckoo {
     }
 }
 
-/// The version of the encoding of native filters in DUMP and RDB: one string, the image.
+/// The version of the encoding of native filters in DUMP and RDB: the image, in one string or in pieces.
 const ENCODING: u16 = 1;
 
 /// The types that filters have in DUMP, RDB and `TYPE`, with the versions of their encodings.
@@ -165,7 +165,7 @@ impl Slot {
             LaidOut::None => {}
             LaidOut::Bloom(filter) => filter.save(out),
             LaidOut::Cuckoo(filter) => filter.save(out),
-            LaidOut::Native => out.string(&self.encode()),
+            LaidOut::Native => image::save(self, out),
         }
     }
 
@@ -180,7 +180,7 @@ impl Slot {
                 let version = i128::from(id.version());
                 return Err(at.value("version of the encoding", version, "1"));
             }
-            let slot = Self::decode(&at.string("filter")?, limits)?;
+            let slot = image::load(at, limits)?;
             let is_of_type = slot.type_name().as_bytes() == *name;
             return if is_of_type {
                 Ok(slot)
@@ -217,7 +217,35 @@ impl Slot {
             LaidOut::Cuckoo(filter) => {
                 chunks("CF.LOADCHUNK", filter.header(), &|at| filter.piece(at));
             }
-            LaidOut::Bloom(_) | LaidOut::Native => give("MAYHAP.LOAD", &[key, &self.encode()]),
+            LaidOut::Bloom(_) | LaidOut::Native => match self.native_chunks() {
+                Some((name, header, scan)) => chunks(name, header, &*scan),
+                None => give("MAYHAP.LOAD", &[key, &self.encode()]),
+            },
+        }
+    }
+
+    /// The chunks of a native filter that is larger than one of them: the command that loads them, the first one and those after it.
+    fn native_chunks(&self) -> Option<NativeChunks<'_>> {
+        if self.size_bytes() <= redis::MOST_CHUNK {
+            return None;
+        }
+        match self {
+            Self::Bloom(filter) => match &**filter {
+                Bloom::Native(filter) => {
+                    let header = image::bloom_header(filter);
+                    Some(("BF.LOADCHUNK", header, Box::new(|at| filter.scan(at))))
+                }
+                Bloom::RedisBloom(_) => None,
+            },
+            Self::Cuckoo(filter) => match &**filter {
+                // Of an empty one, and of one that is being loaded, there are no chunks.
+                Cuckoo::Native(filter) if filter.staged.is_none() => {
+                    let (_, header) = filter.scan(0)?;
+                    Some(("CF.LOADCHUNK", header, Box::new(|at| filter.scan(at))))
+                }
+                _ => None,
+            },
+            _ => None,
         }
     }
 
@@ -236,6 +264,12 @@ impl Slot {
         }
     }
 }
+
+type NativeChunks<'a> = (
+    &'static str,
+    Vec<u8>,
+    Box<dyn Fn(i64) -> Option<(i64, Vec<u8>)> + 'a>,
+);
 
 /// What a slot holds, by its layout.
 enum LaidOut<'a> {

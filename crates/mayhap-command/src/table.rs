@@ -1,5 +1,7 @@
 //! All commands: how many words each has, and what a host tells of it (`COMMAND INFO`, `COMMAND DOCS`).
 
+use crate::Argument;
+
 /// A command of ours.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Specification {
@@ -21,8 +23,17 @@ pub struct Specification {
     pub first_key: i64,
     /// Where the last key stands; -1 is the last word.
     pub last_key: i64,
+    /// Where the name of another command stands that this one carries and runs. A host with access rules checks the caller's rights to
+    /// that command too.
+    pub carried_command: Option<usize>,
     /// What it does, in a line.
     pub summary: &'static str,
+    /// Its arguments, in their order.
+    pub arguments: &'static [Argument],
+    /// What it costs, in a line.
+    pub complexity: &'static str,
+    /// Since when it exists: for commands of RedisBloom the version of RedisBloom, for ours the version of mayhap.
+    pub since: &'static str,
     pub(crate) verb: Verb,
 }
 
@@ -119,6 +130,12 @@ impl Class {
             (Family::Cuckoo, Self::Info) => &["read", "fast", "cuckoo"],
             (Family::Cuckoo, Self::Slow) => &["read", "slow", "cuckoo"],
             (Family::Cuckoo, Self::Read | Self::Compact) => &["read", "cuckoo"],
+            (Family::Any, Self::Slow | Self::Info | Self::Read | Self::Compact) => {
+                &["read", "slow"]
+            }
+            (Family::Any, Self::Reserve | Self::Write | Self::Shrink) => {
+                &["write", "slow", "dangerous"]
+            }
         }
     }
 }
@@ -128,6 +145,9 @@ enum Family {
     /// Counting ones too: a host knows no category of theirs.
     Bloom,
     Cuckoo,
+    /// Filters of every family, whole or behind a time: in no category of filters, because whoever may use one family would reach the
+    /// others through these.
+    Any,
 }
 
 const fn of(
@@ -152,7 +172,11 @@ const fn of(
         categories: class.categories(family),
         first_key: 1,
         last_key: 1,
+        carried_command: None,
         summary,
+        arguments: verb.arguments(),
+        complexity: verb.complexity(),
+        since: verb.since(),
         verb,
     }
 }
@@ -175,6 +199,16 @@ const fn cf(
     summary: &'static str,
 ) -> Specification {
     of(verb, name, words, class, Family::Cuckoo, summary)
+}
+
+const fn any(
+    verb: Verb,
+    name: &'static str,
+    words: (usize, usize),
+    class: Class,
+    summary: &'static str,
+) -> Specification {
+    of(verb, name, words, class, Family::Any, summary)
 }
 
 /// All commands.
@@ -216,9 +250,9 @@ pub const COMMANDS: [Specification; 39] = [
     bf(Verb::CbfExists, "cbf.exists", (3, 3), Class::Read, "Tells whether an item may be in a counting Bloom filter."),
     bf(Verb::CbfMexists, "cbf.mexists", (3, MANY), Class::Read, "Tells for each item whether it may be in a counting Bloom filter."),
     bf(Verb::CbfInfo, "cbf.info", (2, 2), Class::Slow, "Describes a counting Bloom filter."),
-    bf(Verb::MayhapFile, "mayhap.file", (2, 2), Class::Slow, "Gives a filter as the bytes of a file, without the secret of its hash."),
-    bf(Verb::MayhapLoad, "mayhap.load", (3, 4), Class::Write, "Puts a whole filter, as logs and replicas get it or as MAYHAP.FILE gives it, into a missing key; REPLACE for any."),
-    Specification { first_key: 3, last_key: 3, ..bf(Verb::MayhapAt, "mayhap.at", (4, MANY), Class::Write, "Does what follows as if it had come at that time, in milliseconds since 1970, as logs and replicas do.") },
+    any(Verb::MayhapFile, "mayhap.file", (2, 2), Class::Slow, "Gives a filter as the bytes of a file, without the secret of its hash."),
+    any(Verb::MayhapLoad, "mayhap.load", (3, 4), Class::Write, "Puts a whole filter, as logs and replicas get it or as MAYHAP.FILE gives it, into a missing key; REPLACE for any."),
+    Specification { first_key: 3, last_key: 3, carried_command: Some(2), ..any(Verb::MayhapAt, "mayhap.at", (4, MANY), Class::Write, "Does what follows as if it had come at that time, in milliseconds since 1970, as logs and replicas do.") },
 ];
 
 /// Slots of the table by hashes of names: a power of two, and few enough are taken that most names stand where they hash to.
@@ -312,5 +346,24 @@ mod tests {
             (told("bf.merge").first_key, told("bf.merge").last_key),
             (1, -1)
         );
+    }
+
+    #[test]
+    fn commands_that_reach_every_family_are_in_the_category_of_none() {
+        let carries = |command: &Specification| command.carried_command.is_some();
+        let carriers: Vec<_> = COMMANDS.iter().filter(|command| carries(command)).collect();
+        assert_eq!(carriers.len(), 1);
+        assert_eq!(carriers[0].name, "mayhap.at");
+        for command in &COMMANDS {
+            let (family, _) = command.name.split_once('.').expect("a family");
+            let category = match family {
+                "bf" | "cbf" => Some(&"bloom"),
+                "cf" => Some(&"cuckoo"),
+                _ => None,
+            };
+            let mut named = command.categories.iter();
+            let found = named.find(|name| ["bloom", "cuckoo"].contains(name));
+            assert_eq!(found, category, "{}", command.name);
+        }
     }
 }

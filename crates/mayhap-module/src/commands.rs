@@ -2,7 +2,10 @@
 
 use crate::ffi::{Call, Held, Key, Origin, can_take, memory_left};
 use crate::host::Host;
-use mayhap_command::{Ask, Change, Command, Context, Outcome, PassedOn, Reply, Slot, find};
+use mayhap_command::{
+    Ask, Change, Command, Context, Outcome, PassedOn, Reply, Slot, Specification, find,
+};
+use std::borrow::Cow;
 
 const READ_ONLY: Reply = Reply::error("READONLY You can't write against a read only replica.");
 
@@ -36,6 +39,15 @@ pub(crate) fn run(call: &Call<'_>, host: &Host) {
     match Command::parse(call.words(), config) {
         Err(reply) => call.reply(&reply),
         Ok(Command::Ask(ask)) => call.reply(&answer(call, &ask, &context)),
+        // Before anything else is told: whether a key is there is not for everyone to know.
+        Ok(Command::Change(_))
+            if !is_replaying
+                && found
+                    .carried_command
+                    .is_some_and(|first| !call.may_run_carried(first)) =>
+        {
+            call.reply(&no_permission(call.words(), found));
+        }
         // The engine asks this itself, but of a command that calls itself one that reads.
         Ok(Command::Change(_)) if origin == Origin::ClientOfReplica => call.reply(&READ_ONLY),
         Ok(Command::Change(change)) => {
@@ -43,7 +55,7 @@ pub(crate) fn run(call: &Call<'_>, host: &Host) {
             pass_on(
                 call,
                 change.key(),
-                event(call.words(), found.name),
+                carried(call.words(), found).unwrap_or(found).name,
                 &outcome,
             );
             call.reply(&outcome.reply);
@@ -51,12 +63,17 @@ pub(crate) fn run(call: &Call<'_>, host: &Host) {
     }
 }
 
-/// The name of what was done, whenever that was.
-fn event<'n>(words: &[&[u8]], name: &'n str) -> &'n str {
-    let inner = words.get(2).filter(|_| name == "mayhap.at");
-    inner
-        .and_then(|name| find(name))
-        .map_or(name, |found| found.name)
+/// The command that another one carries.
+fn carried(words: &[&[u8]], carrier: &'static Specification) -> Option<&'static Specification> {
+    find(words.get(carrier.carried_command?)?)
+}
+
+fn no_permission(words: &[&[u8]], carrier: &'static Specification) -> Reply {
+    let name = carried(words, carrier).unwrap_or(carrier).name;
+    Reply::Error(Cow::Owned(format!(
+        "NOPERM this user has no permissions to run the '{name}' command, or to access its key, behind '{}'",
+        carrier.name
+    )))
 }
 
 fn answer(call: &Call<'_>, ask: &Ask<'_>, context: &Context<'_>) -> Reply {

@@ -7,6 +7,7 @@
 #![allow(unsafe_code, reason = "the engine speaks C")]
 
 mod api;
+mod docs;
 mod fields;
 mod load;
 mod memory;
@@ -16,8 +17,8 @@ mod values;
 use crate::commands;
 use crate::host::Host;
 use api::{
-    Api, Ctx, FLAG_LOADING, FLAG_READ_ONLY, FLAG_REPLICATED, FLAG_RESP3, KEY_TYPE_MODULE,
-    NOTIFY_MODULE, OK, READ, RawKey, RawString, RawType, WRITE,
+    Api, Ctx, DENIED_COMMAND, FLAG_LOADING, FLAG_READ_ONLY, FLAG_REPLICATED, FLAG_RESP3,
+    KEY_TYPE_MODULE, NOT_SUPPORTED, NOTIFY_MODULE, OK, READ, RawKey, RawString, RawType, WRITE,
 };
 use mayhap::Timestamp;
 use mayhap_command::{Reply, Slot, TYPES};
@@ -95,6 +96,50 @@ impl<'a> Call<'a> {
             Origin::ClientOfReplica
         } else {
             Origin::Client
+        }
+    }
+
+    /// Whether the caller may run the command that begins at this word, on its keys. The engine has checked the command that carries it,
+    /// and this one only if we ask. Denials are in `ACL LOG`.
+    pub(crate) fn may_run_carried(&self, first: usize) -> bool {
+        if !self.has_user() {
+            return true;
+        }
+        let carried = &self.strings[first..];
+        // SAFETY: context and strings are those of the command that runs; a name and a user that are not null are ours to free, and are
+        // not used after.
+        unsafe {
+            let name = (api().current_user_name)(self.ctx);
+            if name.is_null() {
+                return true;
+            }
+            let user = (api().user_of_name)(name);
+            (api().free_string)(self.ctx, name);
+            if user.is_null() {
+                return false;
+            }
+            let count = carried.len().cast_signed() as c_int;
+            let may_run = (api().check_permissions)(user, carried.as_ptr(), count) == OK;
+            if !may_run {
+                (api().log_denied)(self.ctx, user, carried[0], DENIED_COMMAND);
+            }
+            (api().free_user)(user);
+            may_run
+        }
+    }
+
+    /// Whether access rules hold for the caller. They do not for another module that calls as the unrestricted user, and Redis 7.0 crashes
+    /// when it is asked for the name of that one. So it is asked to run an unknown command as the user of this call: it looks for the user
+    /// first, and then for the command.
+    fn has_user(&self) -> bool {
+        // SAFETY: the context is that of the command that runs; texts end with a zero byte, and a reply is ours to free.
+        unsafe {
+            let reply = (api().call)(self.ctx, c"mayhap.unknown".as_ptr(), c"C".as_ptr());
+            let error = std::io::Error::last_os_error();
+            if !reply.is_null() {
+                (api().free_call_reply)(reply);
+            }
+            error.raw_os_error() != Some(NOT_SUPPORTED)
         }
     }
 

@@ -3,10 +3,15 @@
 use mayhap::SipKey;
 use mayhap_command::{Config, NAMES};
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 
 /// Where the secret is, in the engine's folder, unless `secret-file` says another place.
 const SECRET: &str = "mayhap-secret.key";
+
+/// What the module may be called in `MODULE LIST`: the first unless the argument `name` says another. Some clients look for RedisBloom's
+/// name before they send its commands.
+pub(crate) const NAMES_OF_MODULE: [&str; 2] = ["mayhap", "bf"];
 
 /// Settings by the names that RedisBloom had before it could be configured while it runs.
 const OLD_NAMES: [(&str, &str); 2] = [
@@ -16,6 +21,8 @@ const OLD_NAMES: [(&str, &str); 2] = [
 
 pub(crate) struct Host {
     settings: RwLock<Arc<Settings>>,
+    /// Whether settings have the names that RedisBloom gives them, and values are spelled as it spells them.
+    has_free_names: AtomicBool,
     pub(crate) secret: SipKey,
 }
 
@@ -32,7 +39,30 @@ impl Settings {
     }
 }
 
-/// The names of all settings, which the engine puts `mayhap.` before.
+/// What the module is called, by the words after its path. The engine wants to know this before anything else.
+///
+/// # Errors
+/// When that is not one of its names.
+pub(crate) fn module_name(words: &[&[u8]]) -> Result<&'static str, String> {
+    let mut name = NAMES_OF_MODULE[0];
+    for pair in words.chunks_exact(2) {
+        if pair[0].eq_ignore_ascii_case(b"name") {
+            let known = NAMES_OF_MODULE.iter();
+            let mut known = known.filter(|known| pair[1].eq_ignore_ascii_case(known.as_bytes()));
+            name = known
+                .next()
+                .ok_or_else(|| format!("name must be one of: {}", NAMES_OF_MODULE.join(", ")))?;
+        }
+    }
+    Ok(name)
+}
+
+/// Whether RedisBloom has a setting of this name too.
+pub(crate) fn is_of_redisbloom(name: &str) -> bool {
+    NAMES.contains(&name)
+}
+
+/// The names of all settings, without a prefix.
 pub(crate) fn names() -> impl Iterator<Item = &'static str> {
     NAMES
         .iter()
@@ -52,6 +82,10 @@ impl Host {
         }
         for pair in words.chunks_exact(2) {
             let name = String::from_utf8_lossy(pair[0]).to_ascii_lowercase();
+            // Read before, by `module_name`.
+            if name == "name" {
+                continue;
+            }
             if name == "secret-file" {
                 let path = std::str::from_utf8(pair[1]);
                 secret_file =
@@ -69,7 +103,12 @@ impl Host {
             None => secret_of_folder()?,
         };
         let settings = RwLock::new(Arc::new(Settings::new(config)));
-        Ok((Self { settings, secret }, remark))
+        let host = Self {
+            settings,
+            has_free_names: AtomicBool::new(false),
+            secret,
+        };
+        Ok((host, remark))
     }
 
     /// The settings as they are now. Nothing is locked while they are used: what a command sets off may change them.
@@ -92,9 +131,21 @@ impl Host {
             .unwrap_or_else(PoisonError::into_inner) = new;
     }
 
-    /// The value of a setting.
+    pub(crate) fn set_free_names(&self, has_free_names: bool) {
+        self.has_free_names.store(has_free_names, Ordering::Relaxed);
+    }
+
+    /// The value of a setting. RedisBloom spells a rate with six digits; so do we where its names are ours, but never with fewer digits
+    /// than the rate has: `CONFIG REWRITE` writes this down.
     pub(crate) fn get(&self, name: &str) -> Option<String> {
-        self.settings().config.get(name)
+        let value = self.settings().config.get(name)?;
+        if name != "bf-error-rate" || !self.has_free_names.load(Ordering::Relaxed) {
+            return Some(value);
+        }
+        let rate: f64 = value.parse().ok()?;
+        let spelled = format!("{rate:.6}");
+        let is_same = spelled.parse() == Ok(rate);
+        Some(if is_same { spelled } else { value })
     }
 
     /// Changes a setting.

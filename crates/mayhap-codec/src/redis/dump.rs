@@ -275,7 +275,6 @@ impl Bloom {
         for count in [items, layers.len() as u64, options.into(), growth.into()] {
             out.unsigned(count);
         }
-        let mut bytes = Vec::new();
         for layer in layers {
             let shape = &layer.shape;
             out.unsigned(shape.capacity);
@@ -284,9 +283,7 @@ impl Bloom {
             out.double(shape.bits_per_entry);
             out.unsigned(shape.bits);
             out.unsigned(shape.n2.into());
-            bytes.clear();
-            layer.write(0, shape.bytes, &mut bytes);
-            out.string(&bytes);
+            out.string(&layer.bytes());
             out.unsigned(layer.items);
         }
     }

@@ -5,6 +5,7 @@ use super::fields::Place;
 use crate::{DecodeError, bits};
 use mayhap::plan::classic::{ClassicPlan, MAX_PROBES};
 use mayhap::{ClassicBloom, HashPair, HashScheme, PlanError, Scheme};
+use std::borrow::Cow;
 
 /// ln 2 and its square, in the digits that RedisBloom has of them.
 #[expect(clippy::approx_constant, reason = "not ours")]
@@ -259,6 +260,20 @@ impl Layer {
 
     pub(super) fn filter(&self) -> &ClassicBloom {
         &self.filter
+    }
+
+    /// All bytes, without a copy where they lie so in memory: filters that are made today do.
+    pub(super) fn bytes(&self) -> Cow<'_, [u8]> {
+        if self.shape.mask() == 0xff
+            && self.shape.reached() == self.shape.bytes
+            && let Cow::Borrowed(bytes) = self.filter.bytes()
+            && let Some(bytes) = bytes.get(..self.shape.bytes as usize)
+        {
+            return Cow::Borrowed(bytes);
+        }
+        let mut bytes = Vec::new();
+        self.write(0, self.shape.bytes, &mut bytes);
+        Cow::Owned(bytes)
     }
 
     /// Writes bytes `start` to `end`, which are there.

@@ -1,15 +1,25 @@
 //! Native Bloom filters: fixed, growing, and of a window.
 
-use super::Kind;
 use super::fields::{Reader, Writer};
+use super::{Kind, Parts};
 use crate::native::{BloomKind, NativeBloom};
 use crate::slot::Bloom;
 use mayhap::plan::{BloomPlan, WindowPlan};
 use mayhap::{GrowingBloom, Timestamp, WindowBloom};
 use mayhap_codec::{DecodeError, Limits};
+use std::borrow::Cow;
 
-/// All but the bits.
-pub(super) fn fields(filter: &NativeBloom, with_bits: bool) -> Vec<u8> {
+/// The fields, and with bits those of every layer.
+pub(super) fn parts(filter: &NativeBloom, with_bits: bool) -> Parts<'_> {
+    let mut parts = vec![Cow::Owned(fields(filter, with_bits))];
+    if with_bits {
+        let layers = filter.layers().into_iter();
+        parts.extend(layers.map(mayhap::Bloom::bytes));
+    }
+    parts
+}
+
+fn fields(filter: &NativeBloom, with_bits: bool) -> Vec<u8> {
     let kind = match &filter.kind {
         BloomKind::Fixed(_) => Kind::FixedBloom,
         BloomKind::Growing(_) => Kind::GrowingBloom,

@@ -1,15 +1,24 @@
 //! Counting filters.
 
-use super::Kind;
 use super::fields::{Reader, Writer};
+use super::{Kind, Parts};
 use crate::native::NativeCounting;
 use mayhap::plan::classic::ClassicPlan;
 use mayhap::plan::counting::CountingPlan;
 use mayhap::{CountingBloom, Scheme};
 use mayhap_codec::{DecodeError, Limits};
+use std::borrow::Cow;
 
-/// All but the counters.
-pub(super) fn fields(filter: &NativeCounting, with_bits: bool) -> Vec<u8> {
+/// The fields, and with bits the counters.
+pub(super) fn parts(filter: &NativeCounting, with_bits: bool) -> Parts<'_> {
+    let mut parts = vec![Cow::Owned(fields(filter, with_bits))];
+    if with_bits {
+        parts.push(Cow::Borrowed(filter.filter.bytes()));
+    }
+    parts
+}
+
+fn fields(filter: &NativeCounting, with_bits: bool) -> Vec<u8> {
     let counters = &filter.filter;
     let plan = counters.plan().classic();
     let mut out = Writer::new(Kind::Counting as u8, with_bits);

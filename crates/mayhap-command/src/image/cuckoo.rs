@@ -1,26 +1,26 @@
 //! Native cuckoo filters, and one that is being loaded.
 
-use super::Kind;
 use super::fields::{Reader, Writer};
+use super::{Kind, Parts};
 use crate::native::{Asked, NativeCuckoo, Staged};
 use crate::slot::Cuckoo;
 use mayhap::plan::CuckooPlan;
 use mayhap::{HashScheme, PlanError};
 use mayhap_codec::{DecodeError, Limits};
 use std::borrow::Cow;
-use std::iter;
 
-/// The image in the pieces that it is made of, so that a part of it can be told without the rest.
-pub(crate) fn pieces(filter: &NativeCuckoo) -> Vec<Cow<'_, [u8]>> {
-    let fields = Cow::Owned(fields(filter, true));
-    let cells = filter.filter.tables();
-    iter::once(fields)
-        .chain(cells.map(|(_, cells)| Cow::Borrowed(cells)))
-        .collect()
+/// The fields, and with bits the cells of every table.
+pub(crate) fn parts(filter: &NativeCuckoo, with_bits: bool) -> Parts<'_> {
+    let mut parts = vec![Cow::Owned(fields(filter, with_bits))];
+    if with_bits {
+        let tables = filter.filter.tables();
+        parts.extend(tables.map(|(_, cells)| Cow::Borrowed(cells)));
+    }
+    parts
 }
 
 /// All but the cells.
-pub(super) fn fields(filter: &NativeCuckoo, with_bits: bool) -> Vec<u8> {
+fn fields(filter: &NativeCuckoo, with_bits: bool) -> Vec<u8> {
     let cells = &filter.filter;
     let kind = match cells.growth() {
         None => Kind::FixedCuckoo,

@@ -15,13 +15,16 @@ mod bloom;
 mod counting;
 mod cuckoo;
 mod fields;
+mod pieces;
 
-pub(crate) use cuckoo::{loading_header, pieces};
+pub(crate) use cuckoo::{loading_header, parts as cuckoo_parts};
+pub(crate) use pieces::{load, save};
 
 use crate::native::{NativeBloom, NativeCounting, NativeCuckoo};
 use crate::slot::{Bloom, Cuckoo, Slot};
 use fields::{Reader, STEP, Writer};
 use mayhap_codec::{DecodeError, Limits, Problem, redis};
+use std::borrow::Cow;
 use std::convert::Infallible;
 
 const MAGIC: [u8; 8] = *b"\x89mayhapS";
@@ -69,6 +72,9 @@ pub(crate) fn is_image(bytes: &[u8]) -> bool {
     bytes.starts_with(&MAGIC)
 }
 
+/// The bytes of an image, end to end: the bits of native filters are borrowed, so that an image can be written without a copy of them.
+type Parts<'a> = Vec<Cow<'a, [u8]>>;
+
 /// The whole slot.
 pub(crate) fn encode(slot: &Slot) -> Vec<u8> {
     let mut out = Vec::new();
@@ -81,17 +87,40 @@ pub(crate) fn encode(slot: &Slot) -> Vec<u8> {
 
 /// A native Bloom filter without its bits.
 pub(crate) fn bloom_header(filter: &NativeBloom) -> Vec<u8> {
-    bloom::fields(filter, false)
+    bloom::parts(filter, false).concat()
 }
 
 /// A native cuckoo filter without its cells.
 pub(crate) fn cuckoo_header(filter: &NativeCuckoo) -> Vec<u8> {
-    cuckoo::fields(filter, false)
+    cuckoo::parts(filter, false).concat()
 }
 
 /// A counting filter without its counters.
 pub(crate) fn counting_header(filter: &NativeCounting) -> Vec<u8> {
-    counting::fields(filter, false)
+    counting::parts(filter, false).concat()
+}
+
+fn put_all<E>(
+    parts: &[Cow<'_, [u8]>],
+    put: &mut impl FnMut(&[u8]) -> Result<(), E>,
+) -> Result<(), E> {
+    parts.iter().try_for_each(|part| put(part))
+}
+
+/// The parts of a native filter; of others, none.
+fn parts(slot: &Slot) -> Parts<'_> {
+    match slot {
+        Slot::Missing | Slot::Other => Vec::new(),
+        Slot::Bloom(filter) => match &**filter {
+            Bloom::RedisBloom(_) => Vec::new(),
+            Bloom::Native(filter) => bloom::parts(filter, true),
+        },
+        Slot::Cuckoo(filter) => match &**filter {
+            Cuckoo::RedisBloom(_) => Vec::new(),
+            Cuckoo::Native(filter) => cuckoo::parts(filter, true),
+        },
+        Slot::Counting(filter) => counting::parts(filter, true),
+    }
 }
 
 /// The whole slot, piece by piece, as its bits lie in memory: besides the filter this takes a few MiB at most. Only the rare filter of
@@ -115,11 +144,7 @@ pub(crate) fn write<E>(slot: &Slot, put: &mut impl FnMut(&[u8]) -> Result<(), E>
                 put(&front(Kind::RedisBloomDump))?;
                 put(&filter.dump(RDB))
             }
-            Bloom::Native(filter) => {
-                put(&bloom::fields(filter, true))?;
-                let mut layers = filter.layers().into_iter();
-                layers.try_for_each(|layer| put(&layer.bytes()))
-            }
+            Bloom::Native(_) => put_all(&parts(slot), put),
         },
         Slot::Cuckoo(filter) => match &**filter {
             Cuckoo::RedisBloom(filter) => {
@@ -127,12 +152,9 @@ pub(crate) fn write<E>(slot: &Slot, put: &mut impl FnMut(&[u8]) -> Result<(), E>
                 put(&filter.header())?;
                 filter.filter().tables().try_for_each(put)
             }
-            Cuckoo::Native(filter) => pieces(filter).iter().try_for_each(|piece| put(piece)),
+            Cuckoo::Native(_) => put_all(&parts(slot), put),
         },
-        Slot::Counting(filter) => {
-            put(&counting::fields(filter, true))?;
-            put(filter.filter.bytes())
-        }
+        Slot::Counting(_) => put_all(&parts(slot), put),
     }
 }
 

@@ -174,7 +174,7 @@ impl NativeCuckoo {
         if self.filter.is_empty() {
             return None;
         }
-        let pieces = image::pieces(self);
+        let pieces = image::cuckoo_parts(self, true);
         if position == 0 {
             let total = pieces.iter().map(|piece| piece.len() as u64).sum();
             return Some((1, image::loading_header(self, total)));

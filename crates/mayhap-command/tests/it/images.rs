@@ -3,7 +3,10 @@
 use crate::host::Host;
 use crate::said::{Random, soak};
 use mayhap::Timestamp;
-use mayhap_command::{Config, Layout, Limits, Reply, Slot};
+use mayhap_codec::redis::dump::TypeId;
+use mayhap_codec::redis::fields::{Place, Sink, Source};
+use mayhap_codec::{Format, Problem};
+use mayhap_command::{Config, DecodeError, Layout, Limits, Reply, Slot};
 
 const LIMITS: Limits = Limits {
     most_bytes: 1 << 20,
@@ -70,6 +73,179 @@ fn what_is_written_is_read_as_the_same() {
     slots.extend([Slot::Missing, Slot::Other]);
     for slot in &slots[slots.len() - 2..] {
         assert_eq!(Slot::decode(&slot.encode(), LIMITS).as_ref(), Ok(slot));
+    }
+}
+
+/// Filters that are larger than a piece of 16 MiB, with some items.
+fn large_slots() -> Vec<Slot> {
+    let mut host = Host::new(Config::default());
+    host.say("BF.RESERVE fixed 0.01 30000000 NONSCALING");
+    host.say("BF.RESERVE growing 0.01 20000000");
+    host.say("BF.WINDOW window 0.01 20000000 60");
+    host.say("CF.RESERVE cfixed 20000000 EXPANSION 0");
+    host.say("CF.RESERVE cgrowing 20000000 EXPANSION 2");
+    host.say("CBF.RESERVE counting 0.01 5000000");
+    for number in 0..1000 {
+        for key in ["fixed", "growing", "window"] {
+            host.say(&format!("BF.ADD {key} {number}"));
+        }
+        for key in ["cfixed", "cgrowing"] {
+            host.say(&format!("CF.ADD {key} {number}"));
+        }
+        host.say(&format!("CBF.ADD counting {number}"));
+    }
+    let slots: Vec<Slot> = host.keys.into_values().collect();
+    assert!(slots.len() == 6 && slots.iter().all(|slot| slot.size_bytes() > PIECE as u64));
+    slots
+}
+
+const PIECE: usize = 16 << 20;
+const LARGE: Limits = Limits {
+    most_bytes: 1 << 30,
+};
+
+/// The strings of a value, saved and to be loaded.
+#[derive(Clone, Default)]
+struct Strings {
+    strings: Vec<Vec<u8>>,
+    loaded: usize,
+}
+
+impl Sink for Strings {
+    fn unsigned(&mut self, _: u64) {
+        panic!("a native filter is strings");
+    }
+
+    fn double(&mut self, _: f64) {
+        panic!("a native filter is strings");
+    }
+
+    fn string(&mut self, bytes: &[u8]) {
+        self.strings.push(bytes.to_vec());
+    }
+}
+
+impl Place for Strings {
+    fn error(&self, problem: Problem) -> DecodeError {
+        DecodeError {
+            format: Format::RedisBloomDump,
+            offset: self.loaded as u64,
+            problem,
+        }
+    }
+}
+
+impl Source for Strings {
+    type Bytes = Vec<u8>;
+
+    fn unsigned(&mut self, what: &'static str) -> Result<u64, DecodeError> {
+        Err(self.value(what, 0, "a string"))
+    }
+
+    fn double(&mut self, what: &'static str) -> Result<f64, DecodeError> {
+        Err(self.value(what, 0, "a string"))
+    }
+
+    fn string(&mut self, what: &'static str) -> Result<Vec<u8>, DecodeError> {
+        let next = self.strings.get(self.loaded).cloned();
+        self.loaded += 1;
+        next.ok_or_else(|| self.value(what, 0, "as many as were saved"))
+    }
+}
+
+type Damage = fn(&mut Vec<Vec<u8>>);
+
+fn type_of(slot: &Slot) -> TypeId {
+    let name: &[u8; 9] = slot.type_name().as_bytes().try_into().expect("a type");
+    TypeId::new(name, 1)
+}
+
+#[test]
+fn a_large_filter_is_saved_in_pieces_and_loaded_from_them() {
+    for slot in large_slots() {
+        let (name, id) = (slot.type_name(), type_of(&slot));
+        let mut saved = Strings::default();
+        slot.save(&mut saved);
+        assert!(saved.strings.len() > 3, "{name}");
+        assert!(saved.strings.iter().all(|piece| piece.len() <= PIECE));
+        assert!(saved.strings[1..].concat() == slot.encode(), "{name}");
+        let load = |saved: &Strings, limits| {
+            let mut saved = saved.clone();
+            Slot::load(id, &mut saved, limits).map(|slot| (slot, saved.loaded))
+        };
+        let (loaded, strings) = load(&saved, LARGE).expect("what was saved");
+        assert!(loaded == slot && strings == saved.strings.len(), "{name}");
+        // As it was written before there were pieces.
+        let whole = Strings {
+            strings: vec![slot.encode()],
+            loaded: 0,
+        };
+        assert!(load(&whole, LARGE).is_ok_and(|(loaded, _)| loaded == slot));
+        let restored = Slot::restore(&slot.dump(10), LARGE).expect("a dump");
+        assert!(restored == slot, "{name}");
+        // A limit holds before the bits are read.
+        let small = Limits { most_bytes: 1000 };
+        assert!(load(&saved, small).is_err(), "{name}");
+        let damages: [(&str, Damage); 9] = [
+            ("no pieces", |strings| strings.truncate(1)),
+            ("no bits", |strings| strings.truncate(2)),
+            ("one less", |strings| drop(strings.pop())),
+            ("an empty one", |strings| strings.insert(2, Vec::new())),
+            ("one twice", |strings| strings.insert(2, strings[2].clone())),
+            ("one byte less", |strings| {
+                strings[2].pop();
+            }),
+            ("one byte more", |strings| strings[2].push(0)),
+            ("another size", |strings| strings[0][8] ^= 1),
+            ("half a size", |strings| strings[0].truncate(12)),
+        ];
+        for (damage, apply) in damages {
+            let mut damaged = saved.clone();
+            apply(&mut damaged.strings);
+            // What is left over is for the reader of the whole value to refuse.
+            let whole = load(&damaged, LARGE)
+                .ok()
+                .filter(|(_, loaded)| *loaded == damaged.strings.len());
+            assert!(whole.is_none(), "{name} {damage}");
+        }
+        // A size that nobody has, and other kinds of fields.
+        for size in [0, u64::MAX] {
+            let mut damaged = saved.clone();
+            damaged.strings[0][8..].copy_from_slice(&size.to_le_bytes());
+            assert!(load(&damaged, LARGE).is_err(), "{name} {size}");
+        }
+        for at in (0..saved.strings[1].len().min(100)).step_by(9) {
+            let mut damaged = saved.clone();
+            damaged.strings[1][at] ^= 0x55;
+            // It may be another filter, or none.
+            let _ = load(&damaged, LARGE);
+        }
+    }
+}
+
+#[test]
+fn a_large_filter_is_given_as_commands_of_a_chunk_each() {
+    for slot in large_slots() {
+        let mut host = Host::new(Config::default());
+        let mut longest = 0;
+        slot.give_commands(b"k", &mut |name, words| {
+            longest = words
+                .iter()
+                .map(|word| word.len())
+                .fold(longest, usize::max);
+            let all: Vec<&[u8]> = [name.as_bytes()]
+                .into_iter()
+                .chain(words.iter().copied())
+                .collect();
+            assert_eq!(host.run(&all), Reply::OK, "{name}");
+        });
+        assert!(
+            host.keys.get(b"k".as_slice()) == Some(&slot),
+            "{}",
+            slot.type_name()
+        );
+        // There is no command for a part of a counting filter.
+        assert_eq!(longest <= PIECE, !matches!(slot, Slot::Counting(_)));
     }
 }
 

@@ -3,14 +3,15 @@
 #![allow(unsafe_code, reason = "the engine speaks C")]
 
 use std::ffi::{CStr, c_char, c_int, c_long, c_longlong, c_uint, c_ulonglong, c_void};
-use std::ptr::null_mut;
+use std::ptr::{null, null_mut};
 
 /// Things of the engine's that are only pointed at.
 macro_rules! opaque {
     ($($name:ident),*) => { $(#[repr(C)] pub(crate) struct $name { _private: [u8; 0] })* };
 }
 opaque!(
-    Ctx, RawString, RawKey, RawType, RawCommand, Io, Digest, InfoCtx, DefragCtx, ServerInfo
+    Ctx, RawString, RawKey, RawType, RawCommand, Io, Digest, InfoCtx, DefragCtx, ServerInfo, User,
+    CallReply
 );
 
 pub(super) type OnCommand = unsafe extern "C" fn(*mut Ctx, *mut *mut RawString, c_int) -> c_int;
@@ -24,11 +25,11 @@ pub(super) type OnInfo = unsafe extern "C" fn(*mut InfoCtx, c_int);
 macro_rules! api {
     (
         all { $($field:ident = $name:literal: fn($($argument:ty),* $(; $dots:tt)?) $(-> $result:ty)?;)* }
-        some { $($field_some:ident = $name_some:literal: fn($($argument_some:ty),*) $(-> $result_some:ty)?;)* }
+        some { $($(#[$meta:meta])* $field_some:ident = $name_some:literal: fn($($argument_some:ty),*) $(-> $result_some:ty)?;)* }
     ) => {
         pub(super) struct Api {
             $(pub(super) $field: unsafe extern "C" fn($($argument),* $(, $dots)?) $(-> $result)?,)*
-            $(pub(super) $field_some: Option<unsafe extern "C" fn($($argument_some),*) $(-> $result_some)?>,)*
+            $($(#[$meta])* pub(super) $field_some: Option<unsafe extern "C" fn($($argument_some),*) $(-> $result_some)?>,)*
         }
 
         impl Api {
@@ -107,6 +108,14 @@ api! {
         context_flags = c"RedisModule_GetContextFlags": fn(*mut Ctx) -> c_int;
         milliseconds = c"RedisModule_Milliseconds": fn() -> c_longlong;
 
+        call = c"RedisModule_Call": fn(*mut Ctx, *const c_char, *const c_char; ...) -> *mut CallReply;
+        free_call_reply = c"RedisModule_FreeCallReply": fn(*mut CallReply);
+        current_user_name = c"RedisModule_GetCurrentUserName": fn(*mut Ctx) -> *mut RawString;
+        user_of_name = c"RedisModule_GetModuleUserFromUserName": fn(*mut RawString) -> *mut User;
+        free_user = c"RedisModule_FreeModuleUser": fn(*mut User) -> c_int;
+        check_permissions = c"RedisModule_ACLCheckCommandPermissions": fn(*mut User, *const *mut RawString, c_int) -> c_int;
+        log_denied = c"RedisModule_ACLAddLogEntry": fn(*mut Ctx, *mut User, *mut RawString, c_uint) -> c_int;
+
         server_info = c"RedisModule_GetServerInfo": fn(*mut Ctx, *const c_char) -> *mut ServerInfo;
         server_info_field = c"RedisModule_ServerInfoGetFieldC": fn(*mut ServerInfo, *const c_char) -> *const c_char;
         free_server_info = c"RedisModule_FreeServerInfo": fn(*mut Ctx, *mut ServerInfo);
@@ -138,6 +147,9 @@ api! {
         cached_microseconds = c"RedisModule_CachedMicroseconds": fn() -> c_longlong;
         add_category = c"RedisModule_AddACLCategory": fn(*mut Ctx, *const c_char) -> c_int;
         set_categories = c"RedisModule_SetCommandACLCategories": fn(*mut RawCommand, *const c_char) -> c_int;
+        server_version = c"RedisModule_GetServerVersion": fn() -> c_int;
+        /// Only Valkey has its functions under this name too.
+        valkey_version = c"ValkeyModule_GetServerVersion": fn() -> c_int;
     }
 }
 
@@ -158,7 +170,38 @@ pub(super) struct CommandInfo {
     pub(super) tips: *const c_char,
     pub(super) arity: c_int,
     pub(super) key_specs: *const KeySpec,
-    pub(super) arguments: *const c_void,
+    pub(super) arguments: *const CommandArgument,
+}
+
+#[repr(C)]
+pub(super) struct CommandArgument {
+    pub(super) name: *const c_char,
+    pub(super) kind: c_uint,
+    pub(super) key_spec_index: c_int,
+    pub(super) token: *const c_char,
+    pub(super) summary: *const c_char,
+    pub(super) since: *const c_char,
+    pub(super) flags: c_int,
+    pub(super) deprecated_since: *const c_char,
+    pub(super) subarguments: *const CommandArgument,
+    /// Engines newer than 7.0 read this whatever size they are told.
+    pub(super) display_text: *const c_char,
+}
+
+impl CommandArgument {
+    /// Behind the last one.
+    pub(super) const END: Self = Self {
+        name: null(),
+        kind: 0,
+        key_spec_index: -1,
+        token: null(),
+        summary: null(),
+        since: null(),
+        flags: 0,
+        deprecated_since: null(),
+        subarguments: null(),
+        display_text: null(),
+    };
 }
 
 #[repr(C)]
@@ -224,11 +267,19 @@ pub(super) const FLAG_REPLICATED: c_int = 1 << 12;
 pub(super) const FLAG_LOADING: c_int = 1 << 13;
 pub(super) const FLAG_CHILD: c_int = 1 << 20;
 pub(super) const FLAG_RESP3: c_int = 1 << 22;
+pub(super) const DENIED_COMMAND: c_uint = 1;
+/// `errno` (`ENOTSUP`) when a context has no user, on Linux for x86 and Arm.
+pub(super) const NOT_SUPPORTED: c_int = 95;
 pub(super) const HANDLES_IO_ERRORS: c_int = 1 << 0;
 pub(super) const SIGNALS_CHANGES_ITSELF: c_int = 1 << 1;
 pub(super) const HANDLES_ASYNC_LOADING: c_int = 1 << 2;
 pub(super) const NOTIFY_MODULE: c_int = 1 << 13;
 pub(super) const EVENT_SETTINGS: Event = Event { id: 16, version: 1 };
+/// From Redis 8 on, which is version 0x80000: the name of a setting has no prefix, and `name|alias` has two names.
+pub(super) const SETTING_WITHOUT_PREFIX: c_uint = 1 << 9;
+pub(super) const VERSION_OF_SETTINGS_WITHOUT_PREFIX: c_int = 0x0008_0000;
+pub(super) const ARGUMENT_IS_OPTIONAL: c_int = 1 << 0;
+pub(super) const ARGUMENT_IS_MULTIPLE: c_int = 1 << 1;
 pub(super) const KEYS_FROM_INDEX: c_uint = 2;
 pub(super) const KEYS_IN_RANGE: c_uint = 2;
 pub(super) const KEY_READ: u64 = 1 << 0 | 1 << 4;

@@ -3,11 +3,12 @@
 #![allow(unsafe_code, reason = "the engine speaks C")]
 
 use super::api::{
-    API_VERSION, Api, CommandInfo, Ctx, ERR, EVENT_SETTINGS, HANDLES_ASYNC_LOADING,
-    HANDLES_IO_ERRORS, InfoVersion, Io, KEY_READ, KEY_WRITE, KEYS_FROM_INDEX, KEYS_IN_RANGE,
-    KeySpec, KeySpecStart, OK, RawString, SIGNALS_CHANGES_ITSELF, TYPE_METHODS_VERSION,
-    TypeMethods,
+    API_VERSION, Api, CommandArgument, CommandInfo, Ctx, ERR, EVENT_SETTINGS,
+    HANDLES_ASYNC_LOADING, HANDLES_IO_ERRORS, InfoVersion, Io, KEY_READ, KEY_WRITE,
+    KEYS_FROM_INDEX, KEYS_IN_RANGE, KeySpec, KeySpecStart, OK, RawString, SETTING_WITHOUT_PREFIX,
+    SIGNALS_CHANGES_ITSELF, TYPE_METHODS_VERSION, TypeMethods, VERSION_OF_SETTINGS_WITHOUT_PREFIX,
 };
+use super::docs::Arguments;
 use super::settings::{on_get, on_info, on_set, on_settings, read_limits};
 use super::{API, HOST, KINDS, api, bytes_of, c_string, caught, on_command, values};
 use crate::host::{self, Host};
@@ -22,9 +23,6 @@ pub(super) const VERSION: &CStr =
         Ok(version) => version,
         Err(_) => c"",
     };
-
-/// Of a description of an argument, of which we give none.
-const ARGUMENT_SIZE: usize = 64;
 
 /// 0.1.0 is 100.
 const VERSION_NUMBER: c_int = 100;
@@ -92,13 +90,24 @@ fn log(ctx: *mut Ctx, level: &CStr, text: &str) {
 
 fn start(ctx: *mut Ctx, words: &[&[u8]]) -> Result<(), String> {
     let api = api();
-    // SAFETY: the context is what the engine loads us with, here and below.
+    // The engine wants the name before anything else. Only then do messages go to its log, those about the name included.
+    let name = host::module_name(words);
+    let name_text = c_string(
+        name.as_deref()
+            .unwrap_or(host::NAMES_OF_MODULE[0])
+            .as_bytes(),
+    );
+    // SAFETY: the context is what the engine loads us with, here and below; the name ends with a zero byte and is copied.
     unsafe {
-        if (api.is_name_busy)(c"mayhap".as_ptr()) != 0 {
-            return Err("a module of the name mayhap is loaded already".to_owned());
+        if (api.is_name_busy)(name_text.as_ptr()) != 0 {
+            return Err(format!(
+                "a module of the name {} is loaded already",
+                name_text.to_string_lossy()
+            ));
         }
-        (api.set_attributes)(ctx, c"mayhap".as_ptr(), VERSION_NUMBER, API_VERSION);
+        (api.set_attributes)(ctx, name_text.as_ptr(), VERSION_NUMBER, API_VERSION);
     }
+    name?;
     // Caught panics are in the engine's log, where their replies send people.
     std::panic::set_hook(Box::new(|panic| {
         log(null_mut(), c"warning", &panic.to_string());
@@ -117,27 +126,7 @@ fn start(ctx: *mut Ctx, words: &[&[u8]]) -> Result<(), String> {
     }
     register_types(ctx)?;
     register_commands(ctx)?;
-    for (number, name) in host::names().enumerate() {
-        let default = c_string(host.get(name).unwrap_or_default().as_bytes());
-        let (name, number) = (
-            c_string(name.as_bytes()),
-            std::ptr::without_provenance_mut(number),
-        );
-        // SAFETY: as above; texts end with a zero byte and are copied.
-        let done = unsafe {
-            (api.register_setting)(
-                ctx,
-                name.as_ptr(),
-                default.as_ptr(),
-                0,
-                on_get,
-                on_set,
-                null_mut(),
-                number,
-            )
-        };
-        check(done, "settings")?;
-    }
+    register_settings(ctx, host)?;
     host.begin_anew();
     // SAFETY: as above.
     unsafe {
@@ -156,6 +145,46 @@ fn check(done: c_int, what: &str) -> Result<(), String> {
     (done == OK)
         .then_some(())
         .ok_or_else(|| format!("the engine refuses {what}"))
+}
+
+/// Redis 8 has RedisBloom's settings without a prefix: there `bf-error-rate` has the second name `mayhap.bf-error-rate`, and our own
+/// settings have the prefix `mayhap.` whatever the name of the module is. Other engines put the name of the module before all of them.
+fn register_settings(ctx: *mut Ctx, host: &Host) -> Result<(), String> {
+    let has_free_names = api().valkey_version.is_none()
+        && api().server_version.is_some_and(|version| {
+            // SAFETY: it takes nothing.
+            unsafe { version() >= VERSION_OF_SETTINGS_WITHOUT_PREFIX }
+        });
+    host.set_free_names(has_free_names);
+    for (number, name) in host::names().enumerate() {
+        let default = c_string(host.get(name).unwrap_or_default().as_bytes());
+        let registered = match (has_free_names, host::is_of_redisbloom(name)) {
+            (false, _) => name.to_owned(),
+            (true, true) => format!("{name}|mayhap.{name}"),
+            (true, false) => format!("mayhap.{name}"),
+        };
+        let registered = c_string(registered.as_bytes());
+        let flags = if has_free_names {
+            SETTING_WITHOUT_PREFIX
+        } else {
+            0
+        };
+        // SAFETY: the context is what the engine loads us with; texts end with a zero byte and are copied.
+        let done = unsafe {
+            (api().register_setting)(
+                ctx,
+                registered.as_ptr(),
+                default.as_ptr(),
+                flags,
+                on_get,
+                on_set,
+                null_mut(),
+                std::ptr::without_provenance_mut(number),
+            )
+        };
+        check(done, "settings")?;
+    }
+    Ok(())
 }
 
 fn register_types(ctx: *mut Ctx) -> Result<(), String> {
@@ -246,7 +275,7 @@ fn register_command(
         version: 1,
         history_size: 2 * size_of::<usize>(),
         key_spec_size: size_of::<KeySpec>(),
-        argument_size: ARGUMENT_SIZE,
+        argument_size: size_of::<CommandArgument>(),
     };
     let spec = |first: c_int, range: c_int, flags: u64| KeySpec {
         notes: null(),
@@ -277,17 +306,23 @@ fn register_command(
     } else {
         [spec(first, last - first, flags), end(), end()]
     };
-    let summary = c_string(command.summary.as_bytes());
+    let text = |text: &str| c_string(text.as_bytes());
+    let (summary, complexity, since) = (
+        text(command.summary),
+        text(command.complexity),
+        text(command.since),
+    );
+    let arguments = Arguments::new(command.arguments);
     let info = CommandInfo {
         version: &raw const version,
         summary: summary.as_ptr(),
-        complexity: null(),
-        since: VERSION.as_ptr(),
+        complexity: complexity.as_ptr(),
+        since: since.as_ptr(),
         history: null(),
         tips: null(),
         arity: command.arity as c_int,
         key_specs: key_specs.as_ptr(),
-        arguments: null(),
+        arguments: arguments.as_ptr(),
     };
     // SAFETY: the command is one that was just made; everything is copied.
     let told = unsafe { (api().set_command_info)(raw, &raw const info) };

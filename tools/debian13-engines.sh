@@ -1,0 +1,99 @@
+#!/usr/bin/env bash
+# Prints the paths of three engines of Debian 13, a line each: redis-server (8.0), valkey-server (8.1), and a redis-server that is built from
+# the same source with the allocator in it. Debian's own are linked with the system's allocator, and cannot defragment. All of them run on
+# older Debians: the packages are unpacked into target/debian13, and start with their own loader and libraries. Nothing is installed but
+# the compiler where it is missing. The packages come from the mirror that apt uses here, and apt checks their signatures.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+suite=trixie
+folder=$PWD/target/debian13
+engines=(redis-server valkey-server)
+paths=("${engines[@]/#/$folder/bin/}" "$folder/bin/defragmenting/redis-server")
+is_installed() {
+  for path in "${paths[@]}"; do
+    "$path" --version >/dev/null 2>&1 || return 1
+  done
+}
+if is_installed; then
+  printf "%s\n" "${paths[@]}"
+  exit 0
+fi
+
+missing=()
+command -v apt-get >/dev/null || { echo "debian 13's engines: apt-get downloads them; run this on Debian" >&2; exit 1; }
+for program in gcc g++ make; do
+  command -v "$program" >/dev/null || missing=(build-essential)
+done
+if ((${#missing[@]})); then
+  if [[ $EUID != 0 ]]; then
+    echo "debian 13's engines: apt installs ${missing[*]} as root; run this there" >&2
+    exit 1
+  fi
+  (apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends "${missing[@]}") >&2
+fi
+# Debian's archive is the source with the component main of this machine's release.
+# shellcheck source=/dev/null
+codename=$(. /etc/os-release && echo "${VERSION_CODENAME:-}")
+uris=$(apt-get update --print-uris)
+for release in "$codename" oldstable stable; do
+  mirror=$(sed -nE "s#^'(.*)/dists/$release/main/binary-.*#\1#p" <<<"$uris")
+  mirror=${mirror%%$'\n'*}
+  [[ -z $mirror ]] || break
+done
+keyring=/usr/share/keyrings/debian-archive-keyring.gpg
+if [[ -z $mirror || ! -e $keyring ]]; then
+  echo "debian 13's engines: apt needs a source for Debian's archive, and the package debian-archive-keyring" >&2
+  exit 1
+fi
+
+rm -rf "$folder"
+mkdir -p "$folder"/{bin/defragmenting,root,packages,source,sources,state/lists/partial,cache/archives/partial}
+: >"$folder/state/status"
+printf "%s [signed-by=$keyring] $mirror $suite main\n" deb deb-src >"$folder/sources/$suite.list"
+# A state of its own: nothing counts as installed, and the machine's own lists stay as they are.
+options=(
+  -o Dir::Etc::SourceList=/dev/null
+  -o Dir::Etc::SourceParts="$folder/sources"
+  -o Dir::Etc::Preferences=/dev/null
+  -o Dir::Etc::PreferencesParts=/dev/null
+  -o Dir::State="$folder/state"
+  -o Dir::State::status="$folder/state/status"
+  -o Dir::Cache="$folder/cache"
+  -o Acquire::Languages=none
+  -o Acquire::Retries=3
+  -o APT::Sandbox::User=
+)
+apt-get "${options[@]}" update -qq --error-on=any >&2
+# What the engines are linked with; not what the scripts of the packages run.
+packages=$(apt-get "${options[@]}" install --simulate --no-install-recommends "${engines[@]}" |
+  awk '/^Inst (lib|zlib|redis|valkey)/ { print $2 }')
+# shellcheck disable=SC2086
+(cd "$folder/packages" && apt-get "${options[@]}" download -qq $packages) >&2
+for package in "$folder"/packages/*.deb; do
+  dpkg-deb --extract "$package" "$folder/root"
+done
+loader=$(compgen -G "$folder/root/usr/lib/*-linux-gnu/ld-linux-*.so.*" | head -1)
+for engine in "${engines[@]}"; do
+  cat >"$folder/bin/$engine" <<END
+#!/bin/sh
+exec "$loader" --argv0 $engine --library-path "${loader%/*}" "$folder/root/usr/bin/$engine" "\$@"
+END
+  chmod +x "$folder/bin/$engine"
+done
+
+(cd "$folder/source" && apt-get "${options[@]}" source -qq --download-only redis) >&2
+tar --extract --strip-components=1 --directory "$folder/source" --file "$(compgen -G "$folder/source/redis_*.orig.tar.*" | head -1)"
+if ! make -C "$folder/source/src" -j"$(nproc)" redis-server MALLOC=jemalloc OPTIMIZATION=-O1 >"$folder/build.log" 2>&1; then
+  tail -20 "$folder/build.log" >&2
+  echo "debian 13's engines: redis-server does not build; $folder/build.log has all of it" >&2
+  exit 1
+fi
+mv "$folder/source/src/redis-server" "$folder/bin/defragmenting/redis-server"
+rm -rf "$folder"/{packages,source,cache,state}
+
+if ! is_installed; then
+  echo "debian 13's engines: they were downloaded into $folder, and do not start" >&2
+  exit 1
+fi
+printf "%s\n" "${paths[@]}"
