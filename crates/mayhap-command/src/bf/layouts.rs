@@ -167,7 +167,7 @@ impl Bloom {
 }
 
 /// As long as there is room for certain, many at a time; near growth and fullness one by one.
-fn add_each(filter: &mut redis::Bloom, items: &[&[u8]], most_bytes: u64) -> Added {
+fn add_each(filter: &mut redis::Bloom, items: &[&[u8]], mut most_bytes: u64) -> Added {
     let mut added = Added::for_items(items.len());
     for items in items.chunks(CHUNK) {
         if items.len() as u64 <= filter.keys_until_growth() {
@@ -175,7 +175,12 @@ fn add_each(filter: &mut redis::Bloom, items: &[&[u8]], most_bytes: u64) -> Adde
             continue;
         }
         for item in items {
-            if !added.next(filter.try_insert_within(item, most_bytes)) {
+            let answer = filter.try_insert_within(item, most_bytes);
+            if matches!(answer, Err(Full::Memory { .. })) {
+                // The same layer is not asked for again for each of the items that follow.
+                most_bytes = 0;
+            }
+            if !added.next(answer) {
                 return added;
             }
         }

@@ -133,6 +133,7 @@ impl NativeBloom {
     }
 
     pub(crate) fn add_each(&mut self, items: &[&[u8]], now: Timestamp, most_bytes: u64) -> Added {
+        let mut most_bytes = most_bytes;
         let mut added = Added::for_items(items.len());
         for items in items.chunks(CHUNK) {
             if self.has_room_for(items.len() as u64) {
@@ -140,7 +141,12 @@ impl NativeBloom {
                 continue;
             }
             for item in items {
-                if !added.next(self.add(item, now, most_bytes)) {
+                let answer = self.add(item, now, most_bytes);
+                if matches!(answer, Err(Full::Memory { .. })) {
+                    // The same layer is not asked for again for each of the items that follow.
+                    most_bytes = 0;
+                }
+                if !added.next(answer) {
                     return added;
                 }
             }

@@ -4,7 +4,7 @@
 //! a key by one hash. Where each layer is how large is `plan/growing.rs`.
 
 use super::bloom::{Bloom, CHUNK, check_same_shape};
-use crate::plan::{GrowingPlan, check_growth};
+use crate::plan::{BloomPlan, GrowingPlan, NextPart, check_growth};
 use crate::simd::Table;
 use crate::store::{Borrowed, Owned, Storage};
 use crate::{Full, HashScheme, Kernel, KeyHash, Mismatch, PlanError, SipKey};
@@ -42,6 +42,7 @@ pub struct GrowingBloom<S: Storage = Owned> {
     /// Whether a union has put more keys into an older layer than it was made for.
     crowded: bool,
     plan: GrowingPlan,
+    next: NextPart<BloomPlan>,
     scheme: HashScheme,
     /// `scheme.origin()`, kept because debug builds compare it for every hash.
     origin: u64,
@@ -107,6 +108,7 @@ impl GrowingBloom {
             in_newest: 0,
             crowded: false,
             plan,
+            next: NextPart::default(),
             scheme,
             origin: scheme.origin(),
         })
@@ -138,7 +140,7 @@ impl GrowingBloom {
             return Ok(false);
         }
         if self.keys_until_growth() == 0 {
-            let next = self.plan.layer(self.layers.len() as u32);
+            let next = self.next_layer();
             let next = next.map_or(u64::MAX, |layer| layer.size_bytes());
             let size_bytes = self.size_bytes().saturating_add(next);
             if size_bytes > most_bytes || !self.grow() {
@@ -213,13 +215,16 @@ impl GrowingBloom {
         new
     }
 
+    fn next_layer(&mut self) -> Result<BloomPlan, PlanError> {
+        let plan = self.plan;
+        let number = self.layers.len() as u32;
+        self.next.get(number, |number| plan.layer(number))
+    }
+
     /// Opens the next layer; `false` when there is no memory for it.
     fn grow(&mut self) -> bool {
-        let next = self
-            .plan
-            .layer(self.layers.len() as u32)
-            .and_then(|plan| Bloom::from_plan(plan, self.scheme));
-        match next {
+        let next = self.next_layer();
+        match next.and_then(|plan| Bloom::from_plan(plan, self.scheme)) {
             Ok(layer) if self.layers.try_reserve(1).is_ok() => {
                 self.layers.push(layer);
                 true
@@ -319,6 +324,7 @@ impl<S: Storage> GrowingBloom<S> {
             in_newest,
             crowded,
             plan,
+            next: NextPart::default(),
             scheme,
             origin: scheme.origin(),
         })
