@@ -4,6 +4,7 @@ use crate::command::words;
 use crate::native::Merged;
 use crate::{Bloom, Context, NOT_FOUND, Outcome, Reply, Slot, WRONG_TYPE, image};
 use mayhap::Mismatch;
+use mayhap_codec::redis::UnionError;
 use std::borrow::Cow;
 
 pub(crate) fn merge(
@@ -54,7 +55,7 @@ fn merged(slot: &Slot, sources: &[&Slot], context: &Context<'_>) -> Result<Bloom
     {
         return Err(crate::NO_MEMORY);
     }
-    let mut union = first.clone();
+    let mut union = first.try_clone().map_err(|_| crate::NO_MEMORY)?;
     for source in rest {
         unite(&mut union, source)?;
     }
@@ -87,11 +88,13 @@ fn unite(ours: &mut Bloom, theirs: &Bloom) -> Result<(), Reply> {
                 ours,
                 theirs,
             })) => differ(format!("{field}: {ours} and {theirs}").into()),
+            Err(Merged::Mismatch(Mismatch::Memory { .. })) => Err(crate::NO_MEMORY),
             Err(Merged::Mismatch(_)) => differ("shape".into()),
         },
         (Bloom::RedisBloom(ours), Bloom::RedisBloom(theirs)) => match ours.union_with(theirs) {
             Ok(()) => Ok(()),
-            Err(field) => differ(field.into()),
+            Err(UnionError::Differ(field)) => differ(field.into()),
+            Err(UnionError::Memory(_)) => Err(crate::NO_MEMORY),
         },
         _ => differ("layout".into()),
     }

@@ -167,28 +167,41 @@ impl Bloom {
     /// Makes this filter hold the keys of both, layer by layer; layers that only the other has are taken over.
     ///
     /// # Errors
-    /// The name of what differs. Nothing is changed then.
-    pub fn union_with(&mut self, other: &Self) -> Result<(), &'static str> {
+    /// When they differ, or there is no memory for the layers that are taken over. Nothing is changed then.
+    pub fn union_with(&mut self, other: &Self) -> Result<(), UnionError> {
         if self.options != other.options {
-            return Err("options");
+            return Err(UnionError::Differ("options"));
         }
         if self.growth != other.growth {
-            return Err("expansion");
+            return Err(UnionError::Differ("expansion"));
         }
         for (ours, theirs) in self.layers.iter().zip(&other.layers) {
-            ours.shape.same_as(&theirs.shape)?;
+            let same = ours.shape.same_as(&theirs.shape);
+            same.map_err(UnionError::Differ)?;
         }
         let common = self.layers.len().min(other.layers.len());
+        let theirs = try_clone_layers(&other.layers[common..]).map_err(UnionError::Memory)?;
         for (ours, theirs) in self.layers.iter_mut().zip(&other.layers) {
             ours.union_with(theirs);
         }
-        self.layers.extend_from_slice(&other.layers[common..]);
+        self.layers.extend(theirs);
         self.items = self
             .layers
             .iter()
             .map(|layer| layer.items)
             .fold(0, u64::saturating_add);
         Ok(())
+    }
+
+    /// A copy, or an error where the memory for it is not there.
+    ///
+    /// # Errors
+    /// [`PlanError::OutOfMemory`].
+    pub fn try_clone(&self) -> Result<Self, PlanError> {
+        Ok(Self {
+            layers: try_clone_layers(&self.layers)?,
+            ..*self
+        })
     }
 
     /// Whether the header is one that [`from_header`](Self::from_header) takes. A DUMP may hold what no SCANDUMP does: RedisBloom
@@ -420,6 +433,19 @@ impl Bloom {
     pub(super) fn parts(&self) -> (u64, u32, u32, &[Layer]) {
         (self.items, self.options, self.growth, &self.layers)
     }
+}
+
+/// Why two filters could not be joined. Nothing was changed.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum UnionError {
+    /// The name of what differs.
+    Differ(&'static str),
+    /// There is no memory for what only the other has.
+    Memory(PlanError),
+}
+
+fn try_clone_layers(layers: &[Layer]) -> Result<Vec<Layer>, PlanError> {
+    layers.iter().map(Layer::try_clone).collect()
 }
 
 /// Reads the header and the chunks of a SCANDUMP, end to end.

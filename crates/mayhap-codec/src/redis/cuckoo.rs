@@ -133,6 +133,14 @@ impl Cuckoo {
         self.filter.compact();
     }
 
+    /// A copy, or an error where the memory for it is not there.
+    ///
+    /// # Errors
+    /// [`PlanError::OutOfMemory`].
+    pub fn try_clone(&self) -> Result<Self, PlanError> {
+        self.filter.try_clone().map(Self::from_filter)
+    }
+
     /// The filter by hashes.
     pub fn filter(&self) -> &ClassicCuckoo {
         &self.filter

@@ -79,6 +79,15 @@ impl NativeBloom {
         })
     }
 
+    pub(crate) fn try_clone(&self) -> Result<Self, PlanError> {
+        let kind = match &self.kind {
+            BloomKind::Fixed(filter) => BloomKind::Fixed(filter.try_clone()?),
+            BloomKind::Growing(filter) => BloomKind::Growing(filter.try_clone()?),
+            BloomKind::Window(filter) => BloomKind::Window(filter.try_clone()?),
+        };
+        Ok(Self { kind, ..*self })
+    }
+
     pub(crate) fn scheme(&self) -> HashScheme {
         match &self.kind {
             BloomKind::Fixed(filter) => filter.scheme(),

@@ -363,3 +363,31 @@ fn tables_that_were_only_announced_cost_nothing() {
     let debug = "bktsize:2 buckets:2 items:0 deletes:0 filters:1 max_iterations:20 expansion:1";
     assert_eq!(host.say("CF.DEBUG k"), Reply::Bulk(debug.into()));
 }
+
+#[test]
+fn a_copy_that_may_fail_is_the_same_copy() {
+    for layout in [Layout::Native, Layout::RedisBloom] {
+        let mut host = host();
+        host.config.layout = layout;
+        host.say("SET other x");
+        host.say("BF.RESERVE fixed 0.01 100 NONSCALING");
+        host.say("BF.WINDOW window 0.01 100 5");
+        host.say("CF.RESERVE nest 100 EXPANSION 0");
+        for item in 0..600 {
+            for add in [
+                "BF.ADD grown",
+                "BF.ADD fixed",
+                "BF.ADD window",
+                "CF.ADD chain",
+            ] {
+                host.say(&format!("{add} {item}"));
+            }
+            host.say(&format!("CF.ADD nest {item}"));
+            host.say(&format!("CBF.ADD counted {item}"));
+        }
+        assert_eq!(host.keys.len(), 7);
+        for slot in host.keys.values() {
+            assert_eq!(slot.try_clone().as_ref(), Ok(slot));
+        }
+    }
+}

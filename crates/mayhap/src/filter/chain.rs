@@ -14,7 +14,7 @@
 
 use super::nest::Nest;
 use crate::plan::{CuckooPlan, GrowingPlan, NextPart, check_growth};
-use crate::store::Bag;
+use crate::store::{Bag, reserved};
 use crate::{Full, PlanError};
 use alloc::vec::Vec;
 
@@ -96,6 +96,21 @@ impl Chain {
             newest: Label { number, twins },
         };
         Ok((chain, newest))
+    }
+
+    pub(super) fn try_clone(&self) -> Result<Self, PlanError> {
+        let mut older = reserved(self.older.len() as u64)?;
+        for Link { nest, label } in &self.older {
+            older.push(Link {
+                nest: nest.try_clone()?,
+                label: label.try_clone()?,
+            });
+        }
+        Ok(Self {
+            older,
+            newest: self.newest.try_clone()?,
+            ..*self
+        })
     }
 
     /// The number of every table and its twins, the oldest first.
@@ -261,6 +276,11 @@ impl Label {
             number,
             twins: Bag::default(),
         }
+    }
+
+    fn try_clone(&self) -> Result<Self, PlanError> {
+        let twins = self.twins.try_clone()?;
+        Ok(Self { twins, ..*self })
     }
 
     fn add_twin(&mut self, nest: &Nest, hash: u64, left: Option<u64>) -> Result<(), Full> {

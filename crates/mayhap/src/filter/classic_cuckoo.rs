@@ -14,7 +14,7 @@
 //! keeps its rate when it grows, and removes from a chain without loss.
 
 use crate::plan::{ClassicCuckooPlan, FINGERPRINTS};
-use crate::store::{reserved, zeroed};
+use crate::store::{copied, reserved, zeroed};
 use crate::{Full, PlanError};
 use alloc::vec::Vec;
 use core::fmt;
@@ -203,6 +203,27 @@ impl ClassicCuckoo {
             .extend(tables.into_iter().map(Table::from_slots));
         filter.list_occupied();
         Ok(filter)
+    }
+
+    /// A copy, or an error where the memory for it is not there. Pages that hold nothing are not touched.
+    ///
+    /// # Errors
+    /// [`PlanError::OutOfMemory`].
+    pub fn try_clone(&self) -> Result<Self, PlanError> {
+        let mut tables = reserved(self.tables.len() as u64)?;
+        for Table { slots, used } in &self.tables {
+            tables.push(Table {
+                slots: copied(slots)?,
+                used: *used,
+            });
+        }
+        let mut occupied = reserved(self.tables.len() as u64)?;
+        occupied.extend_from_slice(&self.occupied);
+        Ok(Self {
+            tables,
+            occupied,
+            ..*self
+        })
     }
 
     /// Puts a key in, whether or not it is in already.

@@ -6,7 +6,7 @@
 use super::bloom::{Bloom, CHUNK, check_same_shape};
 use crate::plan::{BloomPlan, GrowingPlan, NextPart, check_growth};
 use crate::simd::Table;
-use crate::store::{Borrowed, Owned, Storage};
+use crate::store::{Borrowed, Owned, Storage, reserved};
 use crate::{Full, HashScheme, Kernel, KeyHash, Mismatch, PlanError, SipKey};
 use alloc::vec::Vec;
 use core::fmt;
@@ -241,13 +241,24 @@ impl GrowingBloom {
         self.crowded = false;
     }
 
+    /// A copy, or an error where the memory for it is not there. Pages that hold nothing are not touched.
+    ///
+    /// # Errors
+    /// [`PlanError::OutOfMemory`].
+    pub fn try_clone(&self) -> Result<Self, PlanError> {
+        Ok(Self {
+            layers: try_clone_layers(&self.layers)?,
+            ..*self
+        })
+    }
+
     /// Makes this filter hold the keys of both, layer by layer; layers that only the other has are taken over. Layers that were
     /// full in both hold more keys than they were made for then, and [`is_over_capacity`](Self::is_over_capacity) and
     /// [`estimated_rate`](Self::estimated_rate) tell.
     ///
     /// # Errors
     /// When a layer of the other has not the shape that this filter's plan gives it, or the hash schemes differ; nothing is
-    /// changed then.
+    /// changed then. The same when the memory for the layers that only the other has is not there.
     pub fn union_with(&mut self, other: &Self) -> Result<(), Mismatch> {
         for (number, theirs) in (0..).zip(&other.layers) {
             let Ok(ours) = self.plan.layer(number) else {
@@ -260,10 +271,16 @@ impl GrowingBloom {
             self.layers.len().min(other.layers.len()),
             self.layers.len() == other.layers.len(),
         );
+        let theirs = &other.layers[common..];
+        let size_bytes = theirs.iter().map(Bloom::size_bytes).sum();
+        let no_memory = Mismatch::Memory { size_bytes };
+        let theirs = try_clone_layers(theirs).map_err(|_| no_memory)?;
+        let room = self.layers.try_reserve_exact(theirs.len());
+        room.map_err(|_| no_memory)?;
         for (ours, theirs) in self.layers.iter_mut().zip(&other.layers) {
             ours.union_with(theirs)?;
         }
-        self.layers.extend_from_slice(&other.layers[common..]);
+        self.layers.extend(theirs);
         if both {
             let newest = &self.layers[common - 1];
             self.in_newest = newest
@@ -277,6 +294,14 @@ impl GrowingBloom {
         self.crowded |= other.crowded || self.older().iter().any(Bloom::is_over_capacity);
         Ok(())
     }
+}
+
+pub(super) fn try_clone_layers(layers: &[Bloom]) -> Result<Vec<Bloom>, PlanError> {
+    let mut clones = reserved(layers.len() as u64)?;
+    for layer in layers {
+        clones.push(layer.try_clone()?);
+    }
+    Ok(clones)
 }
 
 /// A [`GrowingBloom`] whose bits are somebody else's: asked as fast, never filled. [`GrowingBloom::from_layers`] makes one of

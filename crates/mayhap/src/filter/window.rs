@@ -3,8 +3,10 @@
 //! Time is an argument: the crate reads no clock. Sizes are in `plan/window.rs`.
 
 use super::bloom::Bloom;
+use super::growing::try_clone_layers;
 use crate::plan::{BloomPlan, NextPart, WindowPlan, check_growth};
 use crate::simd::Table;
+use crate::store::reserved;
 use crate::{Full, HashScheme, KeyHash, PlanError, SipKey};
 use alloc::vec::Vec;
 use core::fmt;
@@ -199,6 +201,24 @@ impl WindowBloom {
             start,
             newest,
             skipped,
+        })
+    }
+
+    /// A copy, or an error where the memory for it is not there. Pages that hold nothing are not touched.
+    ///
+    /// # Errors
+    /// [`PlanError::OutOfMemory`].
+    pub fn try_clone(&self) -> Result<Self, PlanError> {
+        let mut generations = reserved(self.generations.len() as u64)?;
+        for generation in &self.generations {
+            generations.push(Generation {
+                layers: try_clone_layers(&generation.layers)?,
+                ..*generation
+            });
+        }
+        Ok(Self {
+            generations,
+            ..*self
         })
     }
 

@@ -10,6 +10,7 @@
 //! | `batch.rs` | the loops over many keys, written once over the trait `Vector` |
 //! | `chain.rs` | one key in many tables |
 //! | `portable.rs` `avx2.rs` `avx512.rs` | how one key's bits are built, tested and set |
+//! | `zeroed.rs` | memory that is zero and untouched |
 //! | `prefetch.rs` `huge_pages.rs` `cast.rs` `borrow.rs` | four small wishes to the machine |
 //!
 //! Portable is the meaning; the others are faster spellings that give equal answers and equal bytes. A single key goes
@@ -65,6 +66,7 @@ mod portable;
 mod prefetch;
 mod ribbon;
 mod table;
+pub(crate) mod zeroed;
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
