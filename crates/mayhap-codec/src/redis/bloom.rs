@@ -91,6 +91,31 @@ impl Bloom {
         expansion: Option<u32>,
         most_bytes: u64,
     ) -> Result<Self, PlanError> {
+        let growth = expansion.unwrap_or(Self::DEFAULTS.2);
+        let is_fixed = matches!(expansion, None | Some(0));
+        Self::new(error, capacity, growth, is_fixed, most_bytes)
+    }
+
+    /// A filter that does not grow, and stores an expansion all the same: what `BF.INSERT` makes of `EXPANSION 4 NONSCALING`.
+    ///
+    /// # Errors
+    /// As [`reserve_within`](Self::reserve_within).
+    pub fn reserve_fixed_within(
+        error: f64,
+        capacity: u64,
+        expansion: u32,
+        most_bytes: u64,
+    ) -> Result<Self, PlanError> {
+        Self::new(error, capacity, expansion, true, most_bytes)
+    }
+
+    fn new(
+        error: f64,
+        capacity: u64,
+        growth: u32,
+        is_fixed: bool,
+        most_bytes: u64,
+    ) -> Result<Self, PlanError> {
         let capped = if error > LAXEST_RATE && error < 1.0 {
             LAXEST_RATE
         } else {
@@ -98,10 +123,10 @@ impl Bloom {
         };
         let options = OPTION_NO_ROUNDING | OPTION_64_BIT;
         // The rates of all layers together stay below the one asked for.
-        let (error, options) = match expansion {
-            None | Some(0) => (capped, options | OPTION_NON_SCALING),
-            Some(_) if capped < 1.0 => (capped / 2.0, options),
-            Some(_) => (capped, options),
+        let (error, options) = match is_fixed {
+            true => (capped, options | OPTION_NON_SCALING),
+            false if capped < 1.0 => (capped / 2.0, options),
+            false => (capped, options),
         };
         let shape = Shape::planned(capacity, error, options)?;
         if shape.bytes > most_bytes {
@@ -111,7 +136,7 @@ impl Bloom {
         Ok(Self {
             items: 0,
             options,
-            growth: expansion.unwrap_or(Self::DEFAULTS.2),
+            growth,
             layers: vec![Layer::empty(shape, 0, options)?],
         })
     }

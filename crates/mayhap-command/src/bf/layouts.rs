@@ -61,6 +61,7 @@ impl Bloom {
             error,
             capacity,
             expansion,
+            grows,
             seconds,
         } = making;
         let (scheme, most) = (HashScheme::Sip13(context.secret), context.most_bytes());
@@ -70,11 +71,16 @@ impl Bloom {
                     .map(Self::Native)
             }
             (None, Layout::Native) => {
-                let expansion = expansion.unwrap_or(0);
+                let expansion = if grows { expansion } else { 0 };
                 NativeBloom::reserve(error, capacity, expansion, scheme, most).map(Self::Native)
             }
             (None, Layout::RedisBloom) => {
-                redis::Bloom::reserve_within(error, capacity, expansion, most).map(Self::RedisBloom)
+                let filter = if grows {
+                    redis::Bloom::reserve_within(error, capacity, Some(expansion), most)
+                } else {
+                    redis::Bloom::reserve_fixed_within(error, capacity, expansion, most)
+                };
+                filter.map(Self::RedisBloom)
             }
         };
         made.map_err(not_made("ERR could not create filter"))

@@ -391,3 +391,42 @@ fn a_copy_that_may_fail_is_the_same_copy() {
         }
     }
 }
+
+/// RedisBloom stores the expansion that was asked for, or is set, also where it is of no use.
+#[test]
+fn a_filter_that_does_not_grow_stores_its_expansion_as_redisbloom_does() {
+    let mut host = host();
+    host.config.layout = Layout::RedisBloom;
+    for (number, (line, growth)) in [
+        ("BF.INSERT k EXPANSION 1 NONSCALING ITEMS a", 1),
+        ("BF.INSERT k NONSCALING EXPANSION 4 ITEMS a", 4),
+        ("BF.INSERT k NONSCALING EXPANSION 0 ITEMS a", 0),
+        ("BF.INSERT k EXPANSION 0 ITEMS a", 0),
+        ("BF.INSERT k NONSCALING ITEMS a", 2),
+        ("BF.RESERVE k 0.01 100 NONSCALING", 2),
+        ("BF.RESERVE k 0.01 100 EXPANSION 0", 0),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let line = line.replace(" k", &format!(" k{number}"));
+        host.say(&line);
+        let Reply::Array(scanned) = host.say(&format!("BF.SCANDUMP k{number} 0")) else {
+            panic!("{line}: no chunk");
+        };
+        let Reply::Bulk(header) = &scanned[1] else {
+            panic!("{line}: no header");
+        };
+        let word = |at| u32::from_le_bytes(*header[at..].first_chunk().unwrap());
+        assert_eq!(
+            (word(12), word(16)),
+            (13, growth),
+            "{line}: options and growth"
+        );
+        says(
+            &mut host,
+            &format!("BF.INFO k{number} EXPANSION"),
+            "%1\\r\\n+Expansion rate\\r\\n_\\r\\n",
+        );
+    }
+}
