@@ -110,6 +110,7 @@ fn change(
     }
     let reader = args.open.key_reader(&found, args.key_type)?;
     let mut filter = found.filter;
+    filter.check_keys().map_err(|error| refused(args, &error))?;
     let output = Output::new(
         Some(&args.filter),
         filter.format(),

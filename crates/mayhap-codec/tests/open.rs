@@ -1,7 +1,8 @@
 //! Files of every system through one door: opened by their bytes, asked, and written again.
 
 use mayhap_codec::{
-    Builder, Format, KeyReader, KeyType, Limits, OpenError, Opening, Parameters, Recipe, open,
+    Builder, Filter, Format, KeyReader, KeyType, Limits, OpenError, Opening, Parameters, Recipe,
+    native, open,
 };
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -248,4 +249,64 @@ fn a_filter_that_says_yes_to_all_has_no_number_of_keys() {
     let description = found[0].filter.describe();
     assert_eq!(description.estimated_keys, None);
     assert_eq!(description.estimated_rate, Some(1.0));
+}
+
+/// Every kind, made for hashes of the caller's own, is opened and asked about keys: an error or a yes, and never a panic.
+#[test]
+fn filters_of_hashes_that_only_their_maker_knows_refuse_keys() {
+    use mayhap::plan::counting::{CountingPlan, DEFAULT_COUNTER_BITS};
+    use mayhap::plan::{GrowingPlan, WindowPlan};
+    use mayhap::{
+        AnyFilter, Bloom, ClassicBloom, CountingBloom, Cuckoo, Excepting, Fuse, GrowingBloom,
+        HashScheme, KeyHash, Retouched, Ribbon, Scheme, Timestamp, WindowBloom,
+    };
+    use std::time::Duration;
+
+    let hashes: Vec<KeyHash> = (1..50_u64)
+        .map(|number| KeyHash::from_u64(number.wrapping_mul(0x9E37_79B9_7F4A_7C15)))
+        .collect();
+    let growing = GrowingPlan::new(50, 0.01).unwrap();
+    let window = WindowPlan::new(50, 0.01, Duration::from_secs(8)).unwrap();
+    let counting = CountingPlan::new(50, 0.01, DEFAULT_COUNTER_BITS).unwrap();
+    let caller = HashScheme::Caller;
+    let mut base = Bloom::for_hashes(50, 0.01).unwrap();
+    base.insert_hashes(&hashes);
+    let excepting = Excepting::build(AnyFilter::from(base), &hashes[..40], &hashes[40..]);
+    let filters: Vec<AnyFilter> = vec![
+        Bloom::for_hashes(50, 0.01).unwrap().into(),
+        ClassicBloom::for_hashes(50, 0.01).unwrap().into(),
+        CountingBloom::from_plan(counting, Scheme::EnhancedDoubleHashing, caller)
+            .unwrap()
+            .into(),
+        GrowingBloom::for_hashes(50, 0.01).unwrap().into(),
+        Cuckoo::growing_from_plan(growing, caller).unwrap().into(),
+        WindowBloom::from_plan(window, caller, Timestamp(0))
+            .unwrap()
+            .into(),
+        Fuse::build_with(&hashes, 0.01, caller).unwrap().into(),
+        Ribbon::build_with(&hashes, 0.01, caller).unwrap().into(),
+        Retouched::for_hashes(50, 0.01).unwrap().into(),
+        AnyFilter::Excepting(Box::new(excepting.unwrap())),
+    ];
+    for filter in filters {
+        let bytes = native::encode(&filter).unwrap();
+        let mut opened = open(&bytes, &Opening::default()).unwrap();
+        let mut filter = opened.remove(0).filter;
+        let kind = filter.describe().kind;
+        let refused = filter.check_keys().unwrap_err().to_string();
+        assert!(refused.contains("for_hashes"), "{kind}: {refused}");
+        assert!(filter.insert(b"key").is_err() && filter.remove(b"key").is_err());
+        let mut found = [false; 2];
+        filter.contains_each(&["a", "b"], &mut found);
+        assert!(filter.contains(b"key") && found == [true; 2], "{kind}");
+    }
+    // Another system's walk hashes keys by itself.
+    let plan = mayhap::plan::classic::ClassicPlan::new(50, 0.01).unwrap();
+    let plan = mayhap::plan::classic::ClassicPlan {
+        bits: plan.bits.next_multiple_of(64),
+        ..plan
+    };
+    let guava = ClassicBloom::from_plan(plan, Scheme::GuavaMitz64, caller).unwrap();
+    let guava = Filter::Native(guava.into());
+    assert!(guava.check_keys().is_ok() && !guava.contains(b"key"));
 }

@@ -3,7 +3,9 @@
 use crc::{CRC_64_REDIS, Crc};
 use mayhap::Full;
 use mayhap_codec::redis::fields::{Sink, Source};
-use mayhap_codec::redis::{Bloom, ChunkError, Cuckoo, Filter, bloom, cuckoo, dump, rdb};
+use mayhap_codec::redis::{
+    Bloom, ChunkError, Cuckoo, Filter, UnionError, bloom, cuckoo, dump, rdb,
+};
 use mayhap_codec::{Limits, Problem};
 
 const TYPES: &[u8] = include_bytes!("data/redis-types.rdb");
@@ -438,6 +440,28 @@ fn announced_sizes_are_refused_before_memory_is_asked_for() {
 }
 
 #[test]
+fn a_header_of_very_many_tables_counts_each_of_them() {
+    let mut header = Cuckoo::reserve(4, 2, 20, 1).unwrap().header();
+    header[24..32].copy_from_slice(&62_979_u64.to_le_bytes());
+    let slots = Limits {
+        most_bytes: 62_979 * 4,
+    };
+    let error = Cuckoo::from_header(&header, slots).unwrap_err();
+    assert!(matches!(error.problem, Problem::TooLarge { .. }), "{error}");
+    let mut filter = Cuckoo::from_header(&header, limits()).unwrap();
+    assert_eq!(filter.info().tables, 62_979);
+    // The last table is reached without a walk over the others, and all of them are there.
+    let last = 1 + 62_979 * 4;
+    filter.load_chunk(last, &[1, 0, 0, 0]).unwrap();
+    assert!(filter.load_chunk(last + 1, &[1]).is_err());
+    assert_eq!(filter.piece(last - 4), Some((last, vec![1, 0, 0, 0])));
+    assert_eq!(filter.piece(last), None);
+    filter.compact();
+    assert_eq!(filter.info().tables, 1);
+    assert_eq!(filter.piece(1), Some((5, vec![1, 0, 0, 0])));
+}
+
+#[test]
 fn headers_with_any_bit_flipped_are_refused_or_still_answer() {
     let mut grown = Bloom::reserve(0.01, 8, Some(2)).unwrap();
     let mut nest = Cuckoo::reserve(16, 2, 20, 2).unwrap();
@@ -570,7 +594,8 @@ fn unions_hold_the_keys_of_both_and_name_what_differs() {
         (Bloom::reserve(0.01, 50, Some(3)), "expansion"),
         (Bloom::reserve(0.01, 50, None), "options"),
     ] {
-        assert_eq!(ours.union_with(&other.unwrap()), Err(field));
+        let refused = ours.union_with(&other.unwrap());
+        assert_eq!(refused, Err(UnionError::Differ(field)));
         assert!(ours == short);
     }
 }

@@ -45,6 +45,10 @@ const ASKED_ONLY: Reply = Reply::error(
     "ERR no key can hold this kind of filter: put its file into the folder of `mayhap serve`, or ask it by `mayhap check`",
 );
 
+const NO_KEYS: Reply = Reply::error(
+    "ERR the filter was made by `for_hashes` and holds its maker's own hashes: ask it by `contains_hash` in the program that hashes its keys",
+);
+
 /// The filter of a file, whose hash has its own secret or the host's; and its image.
 pub(crate) fn read(bytes: &[u8], context: &Context<'_>) -> Result<(Slot, Vec<u8>), Reply> {
     let limits = Limits {
@@ -52,8 +56,11 @@ pub(crate) fn read(bytes: &[u8], context: &Context<'_>) -> Result<(Slot, Vec<u8>
     };
     let filter = native::decode_with_key(bytes, limits, context.secret)
         .map_err(|error| Reply::Error(format!("ERR {error}").into()))?;
+    if !filter.takes_keys() {
+        return Err(NO_KEYS);
+    }
     let slot = slot_of(filter, context.config)?;
-    // A file may have what no command makes, such as hashes of the caller's: what cannot go through logs is not taken.
+    // A file may have what no command makes: what cannot go through logs is not taken.
     let image = slot.encode();
     match Slot::decode(&image, limits) {
         Ok(again) if again == slot => Ok((slot, image)),

@@ -5,6 +5,7 @@
 use crate::native::Merged;
 use crate::{Bloom, Context, NOT_FOUND, Outcome, Reply, Slot, WRONG_TYPE};
 use mayhap::Mismatch;
+use mayhap_codec::redis::UnionError;
 use std::borrow::Cow;
 
 pub(crate) fn merge(slot: &mut Slot, sources: &[&Slot], context: &Context<'_>) -> Outcome {
@@ -46,18 +47,27 @@ fn unite_all(slot: &mut Slot, sources: &[&Slot], context: &Context<'_>) -> Resul
         return Err(crate::NO_MEMORY);
     }
     // The longest chain takes over no layers from the others: who fits it and the first fits everybody.
-    let longest = rest.iter().max_by_key(|filter| size_bytes(filter));
+    let longest = (0..rest.len()).max_by_key(|&at| size_bytes(rest[at]));
     for source in rest {
         check(first, source)?;
-        longest.map_or(Ok(()), |longest| check(longest, source))?;
+        longest.map_or(Ok(()), |longest| check(rest[longest], source))?;
     }
-    if matches!(slot, Slot::Missing) {
-        *slot = Slot::Bloom(Box::new(first.clone()));
+    let was_missing = matches!(slot, Slot::Missing);
+    if was_missing {
+        let copy = first.try_clone().map_err(|_| crate::NO_MEMORY)?;
+        *slot = Slot::Bloom(Box::new(copy));
     }
     let Slot::Bloom(union) = slot else {
         return Err(WRONG_TYPE);
     };
-    rest.iter().try_for_each(|source| unite(union, source))
+    // The longest first: only its layers need memory, so that nothing is changed when there is none.
+    let others = (0..rest.len()).filter(|&at| Some(at) != longest);
+    let mut order = longest.into_iter().chain(others);
+    let united = order.try_for_each(|at| unite(union, rest[at]));
+    if united.is_err() && was_missing {
+        *slot = Slot::Missing;
+    }
+    united
 }
 
 fn size_bytes(filter: &Bloom) -> u64 {
@@ -86,7 +96,15 @@ fn refused(merged: Merged) -> Reply {
             ours,
             theirs,
         }) => differ(format!("{field}: {ours} and {theirs}")),
+        Merged::Mismatch(Mismatch::Memory { .. }) => crate::NO_MEMORY,
         Merged::Mismatch(_) => differ("shape"),
+    }
+}
+
+fn union_refused(error: UnionError) -> Reply {
+    match error {
+        UnionError::Differ(field) => differ(field),
+        UnionError::Memory(_) => crate::NO_MEMORY,
     }
 }
 
@@ -95,7 +113,7 @@ fn check(ours: &Bloom, theirs: &Bloom) -> Result<(), Reply> {
     match (ours, theirs) {
         (Bloom::Native(ours), Bloom::Native(theirs)) => ours.check_union(theirs).map_err(refused),
         (Bloom::RedisBloom(ours), Bloom::RedisBloom(theirs)) => {
-            ours.check_union(theirs).map_err(differ)
+            ours.check_union(theirs).map_err(union_refused)
         }
         _ => Err(differ("layout")),
     }
@@ -105,7 +123,7 @@ fn unite(ours: &mut Bloom, theirs: &Bloom) -> Result<(), Reply> {
     match (ours, theirs) {
         (Bloom::Native(ours), Bloom::Native(theirs)) => ours.union_with(theirs).map_err(refused),
         (Bloom::RedisBloom(ours), Bloom::RedisBloom(theirs)) => {
-            ours.union_with(theirs).map_err(differ)
+            ours.union_with(theirs).map_err(union_refused)
         }
         _ => Err(differ("layout")),
     }

@@ -2,6 +2,7 @@
 
 use crate::image;
 use crate::native::{NativeBloom, NativeCounting, NativeCuckoo};
+use mayhap::PlanError;
 use mayhap_codec::redis::dump::{self, TypeId};
 use mayhap_codec::redis::fields::{Sink, Source};
 use mayhap_codec::{DecodeError, Limits, redis};
@@ -72,7 +73,39 @@ pub const TYPES: [(&[u8; 9], u16); 5] = [
     (b"MBbloomCF", 4),
 ];
 
+impl Bloom {
+    pub(crate) fn try_clone(&self) -> Result<Self, PlanError> {
+        Ok(match self {
+            Self::RedisBloom(filter) => Self::RedisBloom(filter.try_clone()?),
+            Self::Native(filter) => Self::Native(filter.try_clone()?),
+        })
+    }
+}
+
+impl Cuckoo {
+    pub(crate) fn try_clone(&self) -> Result<Self, PlanError> {
+        Ok(match self {
+            Self::RedisBloom(filter) => Self::RedisBloom(filter.try_clone()?),
+            Self::Native(filter) => Self::Native(filter.try_clone()?),
+        })
+    }
+}
+
 impl Slot {
+    /// A copy, or an error where the memory for it is not there. `Clone` would end the program then.
+    ///
+    /// # Errors
+    /// [`PlanError::OutOfMemory`].
+    pub fn try_clone(&self) -> Result<Self, PlanError> {
+        Ok(match self {
+            Self::Missing => Self::Missing,
+            Self::Bloom(filter) => Self::Bloom(Box::new(filter.try_clone()?)),
+            Self::Cuckoo(filter) => Self::Cuckoo(Box::new(filter.try_clone()?)),
+            Self::Counting(filter) => Self::Counting(Box::new(filter.try_clone()?)),
+            Self::Other => Self::Other,
+        })
+    }
+
     /// What `TYPE` answers.
     pub fn type_name(&self) -> &'static str {
         match self {

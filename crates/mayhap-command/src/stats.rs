@@ -131,8 +131,7 @@ fn of_redis_bloom(filter: &redis::Bloom) -> Stats {
 fn of_redis_cuckoo(filter: &redis::Cuckoo) -> Stats {
     let info = filter.info();
     let tables = filter.filter();
-    let slots: u64 = tables.tables().map(|table| table.len() as u64).sum();
-    let used = tables.tables().flatten().filter(|&&slot| slot != 0).count();
+    let (slots, used) = (tables.capacity(), tables.used_slots());
     Stats {
         // What full buckets give: nothing was asked.
         rate_asked: 1.0 - (254.0_f64 / 255.0).powi(2 * i32::from(info.bucket_size)),

@@ -2,7 +2,7 @@
 
 use crate::law::{KEYS, comes_back};
 use crate::{LIMITS, seal};
-use mayhap::{AnyFilter, HashScheme};
+use mayhap::AnyFilter;
 use mayhap_codec::native;
 
 pub(crate) fn file(bytes: &[u8]) {
@@ -32,7 +32,7 @@ fn any(mut filter: AnyFilter) {
     let decode = |bytes: &[u8]| native::decode(bytes, LIMITS);
     comes_back(&filter, encode, decode);
     _ = filter.stats();
-    if filter.scheme() == HashScheme::Caller && !hashes_by_itself(&filter) {
+    if !filter.takes_keys() {
         return;
     }
     // One that grows asks for as much memory as its plan says, forged or not.
@@ -49,9 +49,4 @@ fn any(mut filter: AnyFilter) {
         _ = filter.remove(key);
     }
     comes_back(&filter, encode, decode);
-}
-
-/// Other systems' walks begin with the bytes of a key.
-fn hashes_by_itself(filter: &AnyFilter) -> bool {
-    matches!(filter, AnyFilter::Classic(filter) if !filter.scheme().is_native())
 }

@@ -38,6 +38,7 @@ pub(crate) const NOT_AN_INTEGER: &str = "ERR value is not an integer or out of r
 /// Bytes of a record at most. What one command adds to it is a fraction of what the format allows.
 const MOST_RECORD: u64 = mayhap_log::MAX_BODY_BYTES / 2;
 
+pub(crate) const NO_MEMORY: &str = "OOM the system has no memory for it";
 const NO_ROOM: &str = "OOM command not allowed when used memory > 'maxmemory'.";
 pub(crate) const WRONG_TYPE: &str =
     "WRONGTYPE Operation against a key holding the wrong kind of value";

@@ -208,6 +208,10 @@ impl Files {
             ..Opening::default()
         };
         let mut filters = open(&bytes, &opening).map_err(|error| error.to_string())?;
+        for found in &filters {
+            let checked = found.filter.check_keys();
+            checked.map_err(|error| error.to_string())?;
+        }
         if filters.len() == 1 {
             let filter = filters.remove(0).filter;
             return Ok(vec![(name.as_bytes().into(), filter)]);

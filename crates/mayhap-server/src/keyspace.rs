@@ -3,7 +3,7 @@
 //! A key lives in one of many shards by its hash. Who asks or changes a key that is there shares the shard with others and locks the
 //! key alone; who makes or removes one has the shard for himself, so that nothing is ever put into a key that is gone.
 
-use crate::call::Failure;
+use crate::call::{Failure, NO_MEMORY};
 use crate::shared_slot::SharedSlot;
 use hashbrown::HashTable;
 use hashbrown::hash_table::Entry;
@@ -89,7 +89,10 @@ impl SharedValue {
     /// The same for another key.
     pub(crate) fn copy(&self) -> Result<Value, Failure> {
         Ok(match self {
-            Self::Filter(slot) => Value::Filter(SharedSlot::new(Slot::clone(slot))),
+            Self::Filter(slot) => {
+                let copy = slot.try_clone().map_err(|_| NO_MEMORY)?;
+                Value::Filter(SharedSlot::new(copy))
+            }
             Self::Text(text) => Value::Text(Arc::clone(text)),
         })
     }

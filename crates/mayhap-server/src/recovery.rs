@@ -217,11 +217,7 @@ impl<'k> Replay<'k> {
         let failure = self.failed.get(from).cloned();
         let copied = self.keys.look(from, 0, |body| {
             let Some(body) = body else { return Ok(None) };
-            // A copy asks for memory that it cannot do without.
             let bytes = body.value.size_bytes();
-            if !has_room(bytes) {
-                return Err(Failed::NoMemory(bytes));
-            }
             let value = body.value.share().and_then(|value| value.copy().ok());
             let value = value.ok_or(Failed::NoMemory(bytes))?;
             Ok(Some(Body::new(value).until(body.expires())))
@@ -318,12 +314,6 @@ impl Replay<'_> {
 
 fn is_new(known: &HashMap<Box<[u8]>, Lsn>, key: &[u8], lsn: Lsn) -> bool {
     known.get(key).is_none_or(|known| lsn > *known)
-}
-
-/// Whether so much memory can be had.
-fn has_room(bytes: u64) -> bool {
-    let bytes = usize::try_from(bytes).unwrap_or(usize::MAX);
-    Vec::<u8>::new().try_reserve_exact(bytes).is_ok()
 }
 
 /// Applies a change to what a key holds. What that took before, 0 if there was none, and what came of it.

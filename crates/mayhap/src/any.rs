@@ -104,6 +104,18 @@ impl AnyFilter {
         self.kind().can(operation) && (self.excepting().is_none() || operation == Operation::Insert)
     }
 
+    /// Whether methods that take key bytes can be called. A filter for the caller's own hashes does not know how its keys are hashed,
+    /// and such a filter may come from a file.
+    pub fn takes_keys(&self) -> bool {
+        let by_walk = match self {
+            // Other systems' walks hash keys themselves.
+            Self::Classic(filter) => !filter.scheme().is_native(),
+            Self::Counting(filter) => !filter.scheme().is_native(),
+            _ => false,
+        };
+        by_walk || self.scheme() != HashScheme::Caller
+    }
+
     /// The hash under which this filter, and every other of its scheme, knows a key.
     ///
     /// # Panics

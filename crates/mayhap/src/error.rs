@@ -102,6 +102,11 @@ pub enum Mismatch {
     },
     /// Both hash with a secret key, and the keys differ.
     HashKey,
+    /// They fit together, and there is no memory for what only the other has.
+    Memory {
+        /// How much was asked for.
+        size_bytes: u64,
+    },
 }
 
 impl Mismatch {
@@ -132,6 +137,10 @@ impl fmt::Display for Mismatch {
             ),
             Self::HashKey => f.write_str(
                 "the filters are keyed with different secrets: build both with the same key",
+            ),
+            Self::Memory { size_bytes } => write!(
+                f,
+                "{size_bytes} bytes of memory for the layers of the other filter could not be had: free some"
             ),
         }
     }

@@ -75,7 +75,7 @@ pub use kind::{Kind, Operation};
 pub use probe::classic::Scheme;
 pub use probe::sums::HashPair;
 pub use simd::Kernel;
-pub use store::{Borrowed, Owned, Storage};
+pub use store::{Borrowed, Owned, Storage, zeroed_bytes};
 
 /// The README's program is a test.
 #[cfg(doctest)]

@@ -61,6 +61,11 @@ pub(super) struct Asked {
 impl Asked {
     pub(super) fn open(args: &CheckArgs) -> Result<Self, Failure> {
         if let Some(mapped) = map(args)? {
+            if !mapped.takes_keys() {
+                // Read, it says why.
+                let found = args.open.open(&args.filter)?;
+                return Self::new(args.choose.choose(&args.filter, found)?, args);
+            }
             return Ok(Self {
                 readers: vec![KeyReader::new(Format::Mayhap, args.key_type)],
                 filters: vec![(0, Answering::Mapped(mapped))],
@@ -76,6 +81,10 @@ impl Asked {
             filters: Vec::new(),
         };
         for found in found {
+            found
+                .filter
+                .check_keys()
+                .map_err(|error| Failure::message(format!("{}: {error}", args.filter.display())))?;
             let reader = args.open.key_reader(&found, args.key_type)?;
             let known = asked.readers.iter().position(|known| *known == reader);
             let reader = known.unwrap_or_else(|| {

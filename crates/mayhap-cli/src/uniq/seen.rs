@@ -65,6 +65,9 @@ impl Seen {
         else {
             return refuse("is no state: move it away, and uniq makes one");
         };
+        if !filter.takes_keys() {
+            return refuse("was made by `for_hashes` and knows no keys: move it away");
+        }
         let asked = filter.stats().false_positive_rate;
         if args
             .fpr

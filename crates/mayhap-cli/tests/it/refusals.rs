@@ -376,3 +376,38 @@ fn what_one_may_not_read_or_write_is_told() {
         );
     }
 }
+
+/// A program of its own made them, by hashes that no other knows.
+#[test]
+fn filters_of_hashes_that_only_their_maker_knows() {
+    let folder = folder();
+    let filters: [(&str, mayhap::AnyFilter); 3] = [
+        (
+            "hashes.mayhap",
+            mayhap::Bloom::for_hashes(10, 0.01).unwrap().into(),
+        ),
+        // Large enough to be asked in place.
+        (
+            "large.mayhap",
+            mayhap::Bloom::for_hashes(40_000_000, 0.01).unwrap().into(),
+        ),
+        (
+            "state.mayhap",
+            mayhap::GrowingBloom::for_hashes(10, 0.01).unwrap().into(),
+        ),
+    ];
+    for (name, filter) in filters {
+        folder.write(name, mayhap_codec::native::encode(&filter).unwrap());
+    }
+    for words in [
+        "check hashes.mayhap keys",
+        "check large.mayhap keys",
+        "add hashes.mayhap keys",
+        "add state.mayhap keys",
+        "remove hashes.mayhap keys",
+        "uniq --state state.mayhap keys",
+    ] {
+        assert_refused(words, &folder.run(words), &["for_hashes", "mayhap"]);
+    }
+    folder.done("info hashes.mayhap");
+}

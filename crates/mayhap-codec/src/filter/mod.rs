@@ -126,6 +126,9 @@ from! {
     mayhap::Refused => Native, hadoop::Refused => Hadoop, Full => Full, mayhap::Saturated => Saturated, Mismatch => Mismatch
 }
 
+/// Why a filter for the caller's own hashes is not asked, after "a mayhap filter".
+const NO_KEYS: &str = "that was made by `for_hashes` holds its maker's own hashes and knows no keys: ask it by `contains_hash` in the program that hashes them";
+
 /// How many keys the filters without a batch of their own are asked at a time.
 fn each<K: AsRef<[u8]>>(keys: &[K], found: &mut [bool], ask: impl Fn(&[u8]) -> bool) {
     assert_eq!(
@@ -165,14 +168,26 @@ impl Filter {
         }
     }
 
-    /// `false` is certain, but for retouched filters: the key was never put in. `true` is mayhap. Keys that the system refuses,
-    /// as Hadoop does empty ones, are not in.
+    /// Whether it can be asked about keys. A native filter that was made by `for_hashes` holds hashes of its maker's, and no file says
+    /// how they come from keys.
     ///
-    /// # Panics
-    /// On native filters for the caller's own hashes.
+    /// # Errors
+    /// When it cannot.
+    pub fn check_keys(&self) -> Result<(), Refused> {
+        match self {
+            Self::Native(filter) if !filter.takes_keys() => Err(Refused::Unsupported {
+                format: Format::Mayhap,
+                reason: NO_KEYS,
+            }),
+            _ => Ok(()),
+        }
+    }
+
+    /// `false` is certain, but for retouched filters: the key was never put in. `true` is mayhap. Keys that the system refuses,
+    /// as Hadoop does empty ones, are not in. Any key may be in a filter that [cannot be asked about keys](Self::check_keys).
     pub fn contains(&self, key: &[u8]) -> bool {
         match self {
-            Self::Native(filter) => filter.contains(key),
+            Self::Native(filter) => !filter.takes_keys() || filter.contains(key),
             Self::Bits { format, filter } => {
                 (*format != Format::Hadoop || !key.is_empty()) && filter.contains(key)
             }
@@ -197,10 +212,10 @@ impl Filter {
     /// `contains` for many keys.
     ///
     /// # Panics
-    /// When `keys` and `found` differ in length; on native filters for the caller's own hashes.
+    /// When `keys` and `found` differ in length.
     pub fn contains_each(&self, keys: &[impl AsRef<[u8]>], found: &mut [bool]) {
         match self {
-            Self::Native(filter) => filter.contains_each(keys, found),
+            Self::Native(filter) if filter.takes_keys() => filter.contains_each(keys, found),
             Self::Bits { format, filter } if *format != Format::Hadoop => {
                 filter.contains_each(keys, found);
             }
@@ -213,10 +228,8 @@ impl Filter {
     ///
     /// # Errors
     /// When the format or kind takes no keys, refuses this one, or there is no room. Nothing is changed then.
-    ///
-    /// # Panics
-    /// On native filters for the caller's own hashes.
     pub fn insert(&mut self, key: &[u8]) -> Result<bool, Refused> {
+        self.check_keys()?;
         let format = self.format();
         let unsupported = |reason| Err(Refused::Unsupported { format, reason });
         match self {
@@ -268,6 +281,7 @@ impl Filter {
     /// # Errors
     /// When the format or kind does not know how, or a counter of the key is full. Nothing is changed then.
     pub fn remove(&mut self, key: &[u8]) -> Result<bool, Refused> {
+        self.check_keys()?;
         match self {
             Self::Native(filter) => Ok(filter.remove(key)?),
             Self::Counting(filter) => match hadoop::counting::delete(filter, key) {

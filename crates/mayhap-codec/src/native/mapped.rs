@@ -118,6 +118,17 @@ impl Mapped {
         }
     }
 
+    /// Whether methods that take key bytes can be called, as [`AnyFilter::takes_keys`].
+    pub fn takes_keys(&self) -> bool {
+        match &self.held {
+            Held::Seen(seen, _) => match seen.view() {
+                View::Classic(filter) if !filter.scheme().is_native() => true,
+                view => view.scheme() != HashScheme::Caller,
+            },
+            Held::Read(filter) => filter.takes_keys(),
+        }
+    }
+
     /// The hash under which this filter, and every other of its scheme, knows a key.
     ///
     /// # Panics

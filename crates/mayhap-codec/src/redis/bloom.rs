@@ -91,6 +91,31 @@ impl Bloom {
         expansion: Option<u32>,
         most_bytes: u64,
     ) -> Result<Self, PlanError> {
+        let growth = expansion.unwrap_or(Self::DEFAULTS.2);
+        let is_fixed = matches!(expansion, None | Some(0));
+        Self::new(error, capacity, growth, is_fixed, most_bytes)
+    }
+
+    /// A filter that does not grow, and stores an expansion all the same: what `BF.INSERT` makes of `EXPANSION 4 NONSCALING`.
+    ///
+    /// # Errors
+    /// As [`reserve_within`](Self::reserve_within).
+    pub fn reserve_fixed_within(
+        error: f64,
+        capacity: u64,
+        expansion: u32,
+        most_bytes: u64,
+    ) -> Result<Self, PlanError> {
+        Self::new(error, capacity, expansion, true, most_bytes)
+    }
+
+    fn new(
+        error: f64,
+        capacity: u64,
+        growth: u32,
+        is_fixed: bool,
+        most_bytes: u64,
+    ) -> Result<Self, PlanError> {
         let capped = if error > LAXEST_RATE && error < 1.0 {
             LAXEST_RATE
         } else {
@@ -98,10 +123,10 @@ impl Bloom {
         };
         let options = OPTION_NO_ROUNDING | OPTION_64_BIT;
         // The rates of all layers together stay below the one asked for.
-        let (error, options) = match expansion {
-            None | Some(0) => (capped, options | OPTION_NON_SCALING),
-            Some(_) if capped < 1.0 => (capped / 2.0, options),
-            Some(_) => (capped, options),
+        let (error, options) = match is_fixed {
+            true => (capped, options | OPTION_NON_SCALING),
+            false if capped < 1.0 => (capped / 2.0, options),
+            false => (capped, options),
         };
         let shape = Shape::planned(capacity, error, options)?;
         if shape.bytes > most_bytes {
@@ -111,7 +136,7 @@ impl Bloom {
         Ok(Self {
             items: 0,
             options,
-            growth: expansion.unwrap_or(Self::DEFAULTS.2),
+            growth,
             layers: vec![Layer::empty(shape, 0, options)?],
         })
     }
@@ -168,34 +193,48 @@ impl Bloom {
     ///
     /// # Errors
     /// As there.
-    pub fn check_union(&self, other: &Self) -> Result<(), &'static str> {
+    pub fn check_union(&self, other: &Self) -> Result<(), UnionError> {
         if self.options != other.options {
-            return Err("options");
+            return Err(UnionError::Differ("options"));
         }
         if self.growth != other.growth {
-            return Err("expansion");
+            return Err(UnionError::Differ("expansion"));
         }
         let mut layers = self.layers.iter().zip(&other.layers);
-        layers.try_for_each(|(ours, theirs)| ours.shape.same_as(&theirs.shape))
+        layers
+            .try_for_each(|(ours, theirs)| ours.shape.same_as(&theirs.shape))
+            .map_err(UnionError::Differ)
     }
 
     /// Makes this filter hold the keys of both, layer by layer; layers that only the other has are taken over.
     ///
     /// # Errors
-    /// The name of what differs. Nothing is changed then.
-    pub fn union_with(&mut self, other: &Self) -> Result<(), &'static str> {
+    /// When they differ, or there is no memory for the layers that are taken over. Nothing is changed then.
+    pub fn union_with(&mut self, other: &Self) -> Result<(), UnionError> {
         self.check_union(other)?;
         let common = self.layers.len().min(other.layers.len());
+        let theirs = try_clone_layers(&other.layers[common..]).map_err(UnionError::Memory)?;
         for (ours, theirs) in self.layers.iter_mut().zip(&other.layers) {
             ours.union_with(theirs);
         }
-        self.layers.extend_from_slice(&other.layers[common..]);
+        self.layers.extend(theirs);
         self.items = self
             .layers
             .iter()
             .map(|layer| layer.items)
             .fold(0, u64::saturating_add);
         Ok(())
+    }
+
+    /// A copy, or an error where the memory for it is not there.
+    ///
+    /// # Errors
+    /// [`PlanError::OutOfMemory`].
+    pub fn try_clone(&self) -> Result<Self, PlanError> {
+        Ok(Self {
+            layers: try_clone_layers(&self.layers)?,
+            ..*self
+        })
     }
 
     /// Whether the header is one that [`from_header`](Self::from_header) takes. A DUMP may hold what no SCANDUMP does: RedisBloom
@@ -440,6 +479,19 @@ impl Bloom {
     pub(super) fn parts(&self) -> (u64, u32, u32, &[Layer]) {
         (self.items, self.options, self.growth, &self.layers)
     }
+}
+
+/// Why two filters could not be joined. Nothing was changed.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum UnionError {
+    /// The name of what differs.
+    Differ(&'static str),
+    /// There is no memory for what only the other has.
+    Memory(PlanError),
+}
+
+fn try_clone_layers(layers: &[Layer]) -> Result<Vec<Layer>, PlanError> {
+    layers.iter().map(Layer::try_clone).collect()
 }
 
 /// Reads the header and the chunks of a SCANDUMP, end to end.

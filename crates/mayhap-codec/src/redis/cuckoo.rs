@@ -135,6 +135,14 @@ impl Cuckoo {
         self.filter.compact();
     }
 
+    /// A copy, or an error where the memory for it is not there.
+    ///
+    /// # Errors
+    /// [`PlanError::OutOfMemory`].
+    pub fn try_clone(&self) -> Result<Self, PlanError> {
+        self.filter.try_clone().map(Self::from_filter)
+    }
+
     /// The filter by hashes.
     pub fn filter(&self) -> &ClassicCuckoo {
         &self.filter
@@ -181,16 +189,11 @@ impl Cuckoo {
         if position == 0 {
             return Some((1, self.header()));
         }
-        let mut start = u64::try_from(position).ok()? - 1;
-        let table = self.filter.tables().find(|table| {
-            let inside = start < table.len() as u64;
-            if !inside {
-                start -= table.len() as u64;
-            }
-            inside
-        })?;
+        let start = u64::try_from(position).ok()?.checked_sub(1)?;
+        let (number, start) = self.filter.locate(start)?;
+        let table = self.filter.table(number)?;
         let chunk = if table.len() as u64 > MOST_CHUNK {
-            let rest = &table[start as usize..];
+            let rest = &table[start..];
             &rest[..rest.len().min(MOST_CHUNK as usize)]
         } else {
             table
@@ -213,28 +216,19 @@ impl Cuckoo {
         let start = end
             .checked_sub(length)
             .and_then(|start| start.checked_sub(1));
-        let mut start = start.filter(|_| length > 0).ok_or(bad)?;
-        let tables = self.filter.tables().len();
-        for number in 0..tables {
-            let Some(table) = self.filter.table_mut(number) else {
-                break;
-            };
-            let bytes = table.len() as u64;
-            if start >= bytes {
-                start -= bytes;
-            } else if length > bytes - start {
-                return Err(ChunkError::TooLong {
-                    length,
-                    left: bytes - start,
-                });
-            } else {
-                table[start as usize..(start + length) as usize].copy_from_slice(chunk);
-                return Ok(());
-            }
-        }
-        Err(ChunkError::Outside {
+        let start = start.filter(|_| length > 0).ok_or(bad)?;
+        let outside = ChunkError::Outside {
             iterator: position,
             length,
+        };
+        let (number, start) = self.filter.locate(start).ok_or(outside)?;
+        if self.filter.overwrite(number, start, chunk) {
+            return Ok(());
+        }
+        let table = self.filter.table(number).unwrap_or_default();
+        Err(ChunkError::TooLong {
+            length,
+            left: (table.len() - start) as u64,
         })
     }
 
@@ -265,24 +259,24 @@ impl Cuckoo {
         let header = Header::read(&mut at)?;
         at.finish()?;
         let announced = header.bytes(&at, limits.most_bytes)?;
+        let further = u64::from(header.tables) - 1;
+        let announced = announced.saturating_add(ClassicCuckoo::TABLE_BYTES * further);
         if announced > limits.most_bytes {
             return Err(at.error(Problem::TooLarge {
                 bytes: announced,
                 limit: limits.most_bytes,
             }));
         }
-        header.build(&at, zeros)
+        let Header {
+            plan,
+            items,
+            deleted,
+            tables,
+        } = header;
+        ClassicCuckoo::with_empty_tables(plan, tables, items, deleted)
+            .map(Self::from_filter)
+            .map_err(|error| at.error(Problem::Plan(error)))
     }
-}
-
-fn zeros(length: usize) -> Result<Vec<u8>, PlanError> {
-    let mut slots = Vec::new();
-    let size_bytes = length as u64;
-    slots
-        .try_reserve_exact(length)
-        .map_err(|_| PlanError::OutOfMemory { size_bytes })?;
-    slots.resize(length, 0);
-    Ok(slots)
 }
 
 fn hash(key: &[u8]) -> u64 {

@@ -4,7 +4,7 @@ use super::bloom::{OPTION_64_BIT, OPTION_CAPACITY_IS_BITS, OPTION_NO_ROUNDING};
 use super::fields::Place;
 use crate::{DecodeError, bits};
 use mayhap::plan::classic::{ClassicPlan, MAX_PROBES};
-use mayhap::{ClassicBloom, HashPair, HashScheme, PlanError, Scheme};
+use mayhap::{ClassicBloom, HashPair, HashScheme, PlanError, Scheme, zeroed_bytes};
 use std::borrow::Cow;
 
 /// ln 2 and its square, in the digits that RedisBloom has of them.
@@ -189,12 +189,7 @@ impl Layer {
     pub(super) fn empty(shape: Shape, items: u64, options: u32) -> Result<Self, PlanError> {
         let filter =
             ClassicBloom::from_plan(shape.plan()?, shape.scheme(options), HashScheme::Caller)?;
-        let mut spare = Vec::new();
-        let length = shape.bytes - shape.modulus() / 8;
-        let count = usize::try_from(length).unwrap_or(usize::MAX);
-        let no_memory = |_| PlanError::OutOfMemory { size_bytes: length };
-        spare.try_reserve_exact(count).map_err(no_memory)?;
-        spare.resize(count, 0);
+        let spare = zeroed_bytes(shape.bytes - shape.modulus() / 8)?;
         Ok(Self {
             shape,
             items,
@@ -225,6 +220,16 @@ impl Layer {
             items,
             filter,
             spare,
+        })
+    }
+
+    pub(super) fn try_clone(&self) -> Result<Self, PlanError> {
+        let mut spare = zeroed_bytes(self.spare.len() as u64)?;
+        spare.copy_from_slice(&self.spare);
+        Ok(Self {
+            filter: self.filter.try_clone()?,
+            spare,
+            ..*self
         })
     }
 

@@ -21,13 +21,15 @@ pub(super) fn pack(bytes: &[u8], room: usize) -> Option<Vec<u8>> {
     if bytes.len() < 3 || room == 0 {
         return None;
     }
-    let mut newest = vec![0_u32; 1 << 16];
+    pack_with(Newest::new(bytes.len()), bytes, room)
+}
+
+fn pack_with(mut newest: Newest, bytes: &[u8], room: usize) -> Option<Vec<u8>> {
     let mut out = Packed::new(room);
     let mut at = 0;
     while at + 2 < bytes.len() {
-        let place = &mut newest[hash(bytes, at)];
         // The first place of all cannot be told from an empty one, and is never referred to.
-        let before = std::mem::replace(place, at as u32) as usize;
+        let before = newest.replace(hash(bytes, at), at as u32) as usize;
         if before == 0 || !is_reference(bytes, before, at) {
             out.literal(bytes[at])?;
             at += 1;
@@ -41,10 +43,47 @@ pub(super) fn pack(bytes: &[u8], room: usize) -> Option<Vec<u8>> {
         }
         // Of what was referred to, the last two places are remembered.
         for seen in [at - 2, at - 1] {
-            newest[hash(bytes, seen)] = seen as u32;
+            newest.replace(hash(bytes, seen), seen as u32);
         }
     }
     out.finish(&bytes[at..])
+}
+
+/// The newest place of every hash.
+enum Newest {
+    /// Hashes, one more than they are, with their places: few, since there are few bytes. A filter may have 65535 tables of some bytes
+    /// each, and clearing 65536 places takes longer than packing them.
+    Few(Vec<(u32, u32)>),
+    All(Vec<u32>),
+}
+
+/// From so many bytes on there is a place for every hash.
+const MANY_BYTES: usize = 1 << 12;
+
+impl Newest {
+    fn new(length: usize) -> Self {
+        if length < MANY_BYTES {
+            // Half of them stay empty.
+            Self::Few(vec![(0, 0); (2 * length).next_power_of_two()])
+        } else {
+            Self::All(vec![0; 1 << 16])
+        }
+    }
+
+    /// Notes a place and returns the one before; 0 when there was none.
+    fn replace(&mut self, hash: usize, at: u32) -> u32 {
+        match self {
+            Self::All(places) => std::mem::replace(&mut places[hash], at),
+            Self::Few(places) => {
+                let (mask, tag) = (places.len() - 1, hash as u32 + 1);
+                let mut slot = hash & mask;
+                while places[slot].0 != tag && places[slot].0 != 0 {
+                    slot = (slot + 1) & mask;
+                }
+                std::mem::replace(&mut places[slot], (tag, at)).1
+            }
+        }
+    }
 }
 
 fn hash(bytes: &[u8], at: usize) -> usize {
@@ -187,6 +226,30 @@ mod tests {
             ((state >> 40) % values) as u8
         };
         (0..length).map(|_| next()).collect()
+    }
+
+    #[test]
+    fn few_bytes_are_packed_alike_without_a_place_for_every_hash() {
+        let mut random = 1_u64;
+        for length in (3..600).chain([4094, 4095]) {
+            for spread in [1, 2, 3, 7, 256] {
+                let bytes: Vec<u8> = (0..length)
+                    .map(|_| {
+                        random = random
+                            .wrapping_mul(6_364_136_223_846_793_005)
+                            .wrapping_add(1);
+                        ((random >> 40) % spread) as u8
+                    })
+                    .collect();
+                let Newest::Few(places) = Newest::new(length) else {
+                    panic!("{length} are few");
+                };
+                assert!(places.len() <= 4 * length);
+                let all = Newest::All(vec![0; 1 << 16]);
+                let packed = pack_with(Newest::Few(places), &bytes, length);
+                assert_eq!(packed, pack_with(all, &bytes, length), "{length} {spread}");
+            }
+        }
     }
 
     #[test]

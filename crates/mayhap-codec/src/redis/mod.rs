@@ -16,7 +16,7 @@ mod text;
 
 mod value;
 
-pub use bloom::{Bloom, BloomInfo};
+pub use bloom::{Bloom, BloomInfo, UnionError};
 pub use cuckoo::{CUCKOO_HEADER, Cuckoo, CuckooInfo};
 pub use text::six_digits;
 

@@ -22,12 +22,11 @@ pub(crate) fn check(case: &mut Case) -> Result<(), Failure> {
     case.ignore(&["note", "made_with"]);
     let family = case.text("family")?;
     let name = case.text("key_name_in_setup")?;
-    let mut ours = Made::by_setup(&family, &name, &case.list("setup")?)?;
-    let mut used = Vec::new();
+    let (mut ours, mut used) = Made::by_setup(&family, &name, &case.list("setup")?)?;
     for step in case.list("steps")? {
         used.extend(ours.step(step)?);
     }
-    let filter = ours.0;
+    let filter = ours.filter()?;
     let ours = match filter {
         Filter::Bloom(_) => "BF",
         Filter::Cuckoo(_) => "CF",
@@ -66,12 +65,20 @@ pub(crate) fn check(case: &mut Case) -> Result<(), Failure> {
     Ok(())
 }
 
-/// A filter that commands have made.
-struct Made(Filter);
+/// A filter that commands have made, if one of them has, and its family.
+struct Made {
+    filter: Option<Filter>,
+    family: String,
+}
 
 impl Made {
-    fn by_setup(family: &str, name: &str, setup: &[Value]) -> Result<Self, Failure> {
-        let mut made = None;
+    /// The filter, and the items that were put into it on the way.
+    fn by_setup(
+        family: &str,
+        name: &str,
+        setup: &[Value],
+    ) -> Result<(Self, Vec<Vec<u8>>), Failure> {
+        let (mut made, mut used) = (None, Vec::new());
         for command in setup {
             let words: Option<Vec<&str>> = command
                 .as_array()
@@ -81,9 +88,26 @@ impl Made {
                 return Err(Failure::new("a command without a key"));
             };
             same("key of a command", key, &name)?;
-            made = Some(run(command, rest, made)?);
+            if let Some(options) = InsertOptions::of(command, rest)? {
+                let mut filter = options.filter(made)?;
+                for item in options.items {
+                    if let Filter::Bloom(filter) = &mut filter {
+                        used.push(item.as_bytes().to_vec());
+                        filter.try_insert(item.as_bytes())?;
+                    }
+                }
+                made = Some(filter);
+            } else {
+                made = Some(run(command, rest, made)?);
+            }
         }
-        Ok(Self(match (made, family) {
+        let (filter, family) = (made, family.to_owned());
+        Ok((Self { filter, family }, used))
+    }
+
+    /// The filter, made as a command makes it that finds none.
+    fn filter(self) -> Result<Filter, Failure> {
+        Ok(match (self.filter, self.family.as_str()) {
             (Some(filter), _) => filter,
             (None, "BF") => {
                 let (error, capacity, expansion) = Bloom::DEFAULTS;
@@ -95,39 +119,136 @@ impl Made {
                 Filter::Cuckoo(filter)
             }
             (None, other) => return Err(Failure::new(format!("family {other} is not known"))),
-        }))
+        })
     }
 
-    /// Applies a command to its keys, which it returns.
+    /// Applies a command to its keys, which it returns. Options stand behind its name.
     fn step(&mut self, step: Value) -> Result<Vec<Vec<u8>>, Failure> {
         let mut step = Fields::new("a step", step)?;
         let command = step.text("op")?;
+        let (command, options) = command.split_once(' ').unwrap_or((&command, ""));
+        let made = self.filter.take();
+        let mut options: Vec<&str> = options.split_whitespace().collect();
+        let mut filter = if options.is_empty() {
+            let family = self.family.clone();
+            let filter = made;
+            Self { filter, family }.filter()?
+        } else {
+            // The keys are its items.
+            if options.last().is_none_or(|last| !is(last, "ITEMS")) {
+                options.push("ITEMS");
+            }
+            match InsertOptions::of(command, &options)? {
+                Some(options) => options.filter(made)?,
+                None => return Err(Failure::new(format!("{command} has no options here"))),
+            }
+        };
         let keys = keys(step.take("keys")?)?;
         let mut odd = Vec::new();
         for (number, key) in &keys {
-            let reply = self.apply(&command, key)?;
+            let reply = apply(&mut filter, command, key)?;
             if reply != 1 {
                 odd.push(json!([number, reply]));
             }
         }
         same("replies that are not 1", &odd, &step.list("replies_not_1")?)?;
         step.finish()?;
+        self.filter = Some(filter);
         Ok(keys.into_iter().map(|(_, key)| key).collect())
     }
+}
 
-    fn apply(&mut self, command: &str, key: &[u8]) -> Result<i64, Failure> {
-        Ok(match (&mut self.0, command) {
-            (Filter::Bloom(filter), "BF.ADD" | "BF.MADD" | "BF.INSERT") => {
-                i64::from(filter.try_insert(key)?)
+fn apply(filter: &mut Filter, command: &str, key: &[u8]) -> Result<i64, Failure> {
+    Ok(match (filter, command) {
+        (Filter::Bloom(filter), "BF.ADD" | "BF.MADD" | "BF.INSERT") => {
+            i64::from(filter.try_insert(key)?)
+        }
+        (Filter::Cuckoo(filter), "CF.ADD" | "CF.INSERT") => {
+            filter.try_insert(key).map_or(-1, |()| 1)
+        }
+        (Filter::Cuckoo(filter), "CF.ADDNX" | "CF.INSERTNX") => {
+            filter.insert_if_absent(key).map_or(-1, i64::from)
+        }
+        (Filter::Cuckoo(filter), "CF.DEL") => i64::from(filter.remove(key)),
+        _ => return Err(Failure::new(format!("command {command} is not known"))),
+    })
+}
+
+fn is(word: &str, name: &str) -> bool {
+    word.eq_ignore_ascii_case(name)
+}
+
+/// `BF.INSERT key [CAPACITY n] [ERROR e] [EXPANSION n] [NOCREATE] [NONSCALING] ITEMS item ..`
+struct InsertOptions<'w> {
+    error: f64,
+    capacity: u64,
+    expansion: u32,
+    creates: bool,
+    is_fixed: bool,
+    items: &'w [&'w str],
+}
+
+impl<'w> InsertOptions<'w> {
+    /// `None` for other commands.
+    fn of(command: &str, words: &'w [&'w str]) -> Result<Option<Self>, Failure> {
+        if command != "BF.INSERT" {
+            return Ok(None);
+        }
+        let (error, capacity, expansion) = Bloom::DEFAULTS;
+        let mut options = Self {
+            error,
+            capacity,
+            expansion,
+            creates: true,
+            is_fixed: false,
+            items: &[],
+        };
+        let mut rest = words;
+        loop {
+            match rest {
+                [items, rest @ ..] if is(items, "ITEMS") => {
+                    options.items = rest;
+                    return Ok(Some(options));
+                }
+                [name, value, after @ ..] if is(name, "CAPACITY") => {
+                    options.capacity = value.parse()?;
+                    rest = after;
+                }
+                [name, value, after @ ..] if is(name, "ERROR") => {
+                    options.error = value.parse()?;
+                    rest = after;
+                }
+                [name, value, after @ ..] if is(name, "EXPANSION") => {
+                    options.expansion = value.parse()?;
+                    rest = after;
+                }
+                [name, after @ ..] if is(name, "NOCREATE") => {
+                    options.creates = false;
+                    rest = after;
+                }
+                [name, after @ ..] if is(name, "NONSCALING") => {
+                    options.is_fixed = true;
+                    rest = after;
+                }
+                [word, ..] => return Err(Failure::new(format!("option {word} is not known"))),
+                [] => return Err(Failure::new("BF.INSERT without ITEMS")),
             }
-            (Filter::Cuckoo(filter), "CF.ADD" | "CF.INSERT") => {
-                filter.try_insert(key).map_or(-1, |()| 1)
+        }
+    }
+
+    /// The filter that is there, or a new one. Options matter to a new one only.
+    fn filter(&self, made: Option<Filter>) -> Result<Filter, Failure> {
+        let (error, capacity, expansion) = (self.error, self.capacity, self.expansion);
+        Ok(match made {
+            Some(filter @ Filter::Bloom(_)) => filter,
+            Some(_) => return Err(Failure::new("BF.INSERT into a cuckoo filter")),
+            None if !self.creates => return Err(Failure::new("NOCREATE, and no filter")),
+            None if self.is_fixed => {
+                let most = Limits::default().most_bytes;
+                let filter = Bloom::reserve_fixed_within(error, capacity, expansion, most)?;
+                Filter::Bloom(filter)
             }
-            (Filter::Cuckoo(filter), "CF.ADDNX" | "CF.INSERTNX") => {
-                filter.insert_if_absent(key).map_or(-1, i64::from)
-            }
-            (Filter::Cuckoo(filter), "CF.DEL") => i64::from(filter.remove(key)),
-            _ => return Err(Failure::new(format!("command {command} is not known"))),
+            None => Filter::Bloom(Bloom::reserve(error, capacity, Some(expansion))?),
         })
     }
 }

@@ -61,6 +61,7 @@ impl Bloom {
             error,
             capacity,
             expansion,
+            grows,
             seconds,
         } = making;
         let (scheme, most) = (HashScheme::Sip13(context.secret), context.most_bytes());
@@ -70,11 +71,16 @@ impl Bloom {
                     .map(Self::Native)
             }
             (None, Layout::Native) => {
-                let expansion = expansion.unwrap_or(0);
+                let expansion = if grows { expansion } else { 0 };
                 NativeBloom::reserve(error, capacity, expansion, scheme, most).map(Self::Native)
             }
             (None, Layout::RedisBloom) => {
-                redis::Bloom::reserve_within(error, capacity, expansion, most).map(Self::RedisBloom)
+                let filter = if grows {
+                    redis::Bloom::reserve_within(error, capacity, Some(expansion), most)
+                } else {
+                    redis::Bloom::reserve_fixed_within(error, capacity, expansion, most)
+                };
+                filter.map(Self::RedisBloom)
             }
         };
         made.map_err(not_made("ERR could not create filter"))
@@ -167,7 +173,7 @@ impl Bloom {
 }
 
 /// As long as there is room for certain, many at a time; near growth and fullness one by one.
-fn add_each(filter: &mut redis::Bloom, items: &[&[u8]], most_bytes: u64) -> Added {
+fn add_each(filter: &mut redis::Bloom, items: &[&[u8]], mut most_bytes: u64) -> Added {
     let mut added = Added::for_items(items.len());
     for items in items.chunks(CHUNK) {
         if items.len() as u64 <= filter.keys_until_growth() {
@@ -175,7 +181,12 @@ fn add_each(filter: &mut redis::Bloom, items: &[&[u8]], most_bytes: u64) -> Adde
             continue;
         }
         for item in items {
-            if !added.next(filter.try_insert_within(item, most_bytes)) {
+            let answer = filter.try_insert_within(item, most_bytes);
+            if matches!(answer, Err(Full::Memory { .. })) {
+                // The same layer is not asked for again for each of the items that follow.
+                most_bytes = 0;
+            }
+            if !added.next(answer) {
                 return added;
             }
         }

@@ -10,8 +10,9 @@ use crate::{Reply, wrong_arity};
 pub(crate) struct Making {
     pub(super) error: f64,
     pub(super) capacity: u64,
-    /// None and 0 do not grow, and are told apart in SCANDUMP.
-    pub(super) expansion: Option<u32>,
+    /// As asked for or set; RedisBloom's layout stores it even where the filter does not grow.
+    pub(super) expansion: u32,
+    pub(super) grows: bool,
     /// Items are forgotten after so many seconds.
     pub(super) seconds: Option<u64>,
 }
@@ -22,7 +23,8 @@ impl Making {
         Self {
             error: config.bf_error_rate,
             capacity: config.bf_initial_size,
-            expansion: Some(config.bf_expansion),
+            expansion: config.bf_expansion,
+            grows: config.bf_expansion != 0,
             seconds: None,
         }
     }
@@ -71,7 +73,8 @@ pub(super) fn reserve(words: &[&[u8]], config: &Config) -> Result<Making, Reply>
     Ok(Making {
         error,
         capacity,
-        expansion: Some(expansion as u32).filter(|&expansion| !is_fixed || expansion == 0),
+        expansion: expansion as u32,
+        grows: expansion != 0 && !is_fixed,
         seconds: None,
     })
 }
@@ -93,7 +96,8 @@ pub(super) fn window(words: &[&[u8]]) -> Result<Making, Reply> {
     Ok(Making {
         error,
         capacity,
-        expansion: None,
+        expansion: 0,
+        grows: false,
         seconds: Some(seconds as u64),
     })
 }
@@ -119,7 +123,7 @@ pub(super) fn insert<'a>(words: &[&'a [u8]], config: &Config) -> Result<Deed<'a>
             }
             (Some(b'e'), _, _) => {
                 let given = integer(value()?).filter(|n| (0..=MOST_EXPANSION).contains(n));
-                making.expansion = Some(given.ok_or(Reply::error("Bad expansion"))? as u32);
+                making.expansion = given.ok_or(Reply::error("Bad expansion"))? as u32;
                 at += 1;
             }
             (Some(b'c'), _, _) => {
@@ -137,9 +141,7 @@ pub(super) fn insert<'a>(words: &[&'a [u8]], config: &Config) -> Result<Deed<'a>
     if items.is_empty() {
         return Err(arity());
     }
-    if is_fixed {
-        making.expansion = making.expansion.filter(|&expansion| expansion == 0);
-    }
+    making.grows = making.expansion != 0 && !is_fixed;
     Ok(Deed::AddAll {
         items,
         making: creates.then_some(making),

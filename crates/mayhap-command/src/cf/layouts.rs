@@ -93,12 +93,7 @@ impl Cuckoo {
     ) -> Result<bool, Full> {
         let most_bytes = context.most_bytes();
         match self {
-            Self::RedisBloom(filter) => {
-                if if_absent && filter.contains(item) {
-                    return Ok(false);
-                }
-                filter.try_insert_within(item, most_bytes).map(|()| true)
-            }
+            Self::RedisBloom(filter) => add_classic(filter, item, if_absent, most_bytes),
             Self::Native(filter) => filter.add(item, if_absent, most_bytes),
         }
     }
@@ -109,10 +104,18 @@ impl Cuckoo {
         if_absent: bool,
         context: &Context<'_>,
     ) -> Vec<Result<bool, Full>> {
+        let mut most_bytes = context.most_bytes();
         match self {
-            Self::Native(filter) => filter.add_each(items, if_absent, context.most_bytes()),
-            Self::RedisBloom(_) => {
-                let added = items.iter().map(|item| self.add(item, if_absent, context));
+            Self::Native(filter) => filter.add_each(items, if_absent, most_bytes),
+            Self::RedisBloom(filter) => {
+                let added = items.iter().map(|item| {
+                    let added = add_classic(filter, item, if_absent, most_bytes);
+                    if matches!(added, Err(Full::Memory { .. })) {
+                        // The same table is not asked for again for each of the items that follow.
+                        most_bytes = 0;
+                    }
+                    added
+                });
                 added.collect()
             }
         }
@@ -165,6 +168,18 @@ impl Cuckoo {
             Self::Native(filter) => filter.load_chunk(position, chunk, limits),
         }
     }
+}
+
+fn add_classic(
+    filter: &mut redis::Cuckoo,
+    item: &[u8],
+    if_absent: bool,
+    most_bytes: u64,
+) -> Result<bool, Full> {
+    if if_absent && filter.contains(item) {
+        return Ok(false);
+    }
+    filter.try_insert_within(item, most_bytes).map(|()| true)
 }
 
 fn classic(making: Making, most_bytes: u64) -> Result<redis::Cuckoo, PlanError> {

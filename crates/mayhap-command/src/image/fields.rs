@@ -2,7 +2,7 @@
 
 use super::{MAGIC, VERSION};
 use mayhap::plan::{BloomPlan, GrowingPlan, LinesPerKey};
-use mayhap::{Bloom, HashScheme, PlanError, SipKey};
+use mayhap::{Bloom, HashScheme, PlanError, SipKey, zeroed_bytes};
 use mayhap_codec::{DecodeError, Format, Limits, Problem};
 use std::borrow::Cow;
 
@@ -269,11 +269,7 @@ impl<'a> Bits<'a> {
                 Ok(Some(Cow::Borrowed(next)))
             }
             Self::Coming { .. } => {
-                let mut bytes = Vec::new();
-                bytes
-                    .try_reserve_exact(size_bytes as usize)
-                    .map_err(|_| no_memory(size_bytes))?;
-                bytes.resize(size_bytes as usize, 0);
+                let mut bytes = zeroed_bytes(size_bytes).map_err(no_memory)?;
                 self.fill(&mut bytes)?;
                 Ok(Some(Cow::Owned(bytes)))
             }
@@ -321,10 +317,10 @@ impl<'a> Bits<'a> {
     }
 }
 
-fn no_memory(size_bytes: u64) -> DecodeError {
+fn no_memory(error: PlanError) -> DecodeError {
     DecodeError {
         format: Format::Mayhap,
         offset: 0,
-        problem: Problem::Plan(PlanError::OutOfMemory { size_bytes }),
+        problem: Problem::Plan(error),
     }
 }

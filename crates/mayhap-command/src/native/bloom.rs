@@ -79,6 +79,15 @@ impl NativeBloom {
         })
     }
 
+    pub(crate) fn try_clone(&self) -> Result<Self, PlanError> {
+        let kind = match &self.kind {
+            BloomKind::Fixed(filter) => BloomKind::Fixed(filter.try_clone()?),
+            BloomKind::Growing(filter) => BloomKind::Growing(filter.try_clone()?),
+            BloomKind::Window(filter) => BloomKind::Window(filter.try_clone()?),
+        };
+        Ok(Self { kind, ..*self })
+    }
+
     pub(crate) fn scheme(&self) -> HashScheme {
         match &self.kind {
             BloomKind::Fixed(filter) => filter.scheme(),
@@ -133,6 +142,7 @@ impl NativeBloom {
     }
 
     pub(crate) fn add_each(&mut self, items: &[&[u8]], now: Timestamp, most_bytes: u64) -> Added {
+        let mut most_bytes = most_bytes;
         let mut added = Added::for_items(items.len());
         for items in items.chunks(CHUNK) {
             if self.has_room_for(items.len() as u64) {
@@ -140,7 +150,12 @@ impl NativeBloom {
                 continue;
             }
             for item in items {
-                if !added.next(self.add(item, now, most_bytes)) {
+                let answer = self.add(item, now, most_bytes);
+                if matches!(answer, Err(Full::Memory { .. })) {
+                    // The same layer is not asked for again for each of the items that follow.
+                    most_bytes = 0;
+                }
+                if !added.next(answer) {
                     return added;
                 }
             }

@@ -30,6 +30,13 @@ impl NativeCounting {
         })
     }
 
+    pub(crate) fn try_clone(&self) -> Result<Self, PlanError> {
+        Ok(Self {
+            filter: self.filter.try_clone()?,
+            ..*self
+        })
+    }
+
     /// Bytes of memory, its own fields included.
     pub(crate) fn size_bytes(&self) -> u64 {
         size_of::<Self>() as u64 + self.filter.size_bytes()

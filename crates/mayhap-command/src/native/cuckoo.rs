@@ -4,7 +4,7 @@ use super::bloom::check;
 use crate::image;
 use crate::{Limits, Slot};
 use mayhap::plan::{CuckooPlan, GrowingPlan};
-use mayhap::{Cuckoo, Full, HashScheme, KeyHash, PlanError};
+use mayhap::{Cuckoo, Full, HashScheme, KeyHash, PlanError, zeroed_bytes};
 use mayhap_codec::redis::{ChunkError, CuckooInfo, MOST_CHUNK};
 
 /// How many items are hashed before any goes in.
@@ -65,6 +65,25 @@ impl NativeCuckoo {
             removed: 0,
             asked: Asked { expansion, ..asked },
             staged: None,
+        })
+    }
+
+    pub(crate) fn try_clone(&self) -> Result<Self, PlanError> {
+        let staged = match &self.staged {
+            None => None,
+            Some(Staged { total, bytes }) => {
+                let mut copy = zeroed_bytes(bytes.len() as u64)?;
+                copy.copy_from_slice(bytes);
+                Some(Staged {
+                    total: *total,
+                    bytes: copy,
+                })
+            }
+        };
+        Ok(Self {
+            filter: self.filter.try_clone()?,
+            staged,
+            ..*self
         })
     }
 

@@ -156,6 +156,8 @@ fn what_no_key_can_hold_is_refused_and_changes_nothing() {
             let bytes = bytes.as_ref().expect("a file");
             let reply = host.run(&[b"MAYHAP.LOAD", name.as_bytes(), bytes, b"REPLACE"]);
             assert!(reply.is_error(), "{at}: {reply:?}");
+            let names_cause = format!("{reply:?}").contains("for_hashes");
+            assert_eq!(names_cause, at == 0, "{at}: {reply:?}");
         }
     }
     assert_eq!(host.images(), before);

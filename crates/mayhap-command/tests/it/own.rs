@@ -340,3 +340,93 @@ fn a_command_behind_a_time_has_one_key() {
     );
     says(&mut host, "MAYHAP.AT 5 BF.ADD b 1", "#t\\r\\n");
 }
+
+/// A header of 38 bytes for 62,979 tables: what is asked of it takes as long as what was loaded into them.
+#[test]
+fn tables_that_were_only_announced_cost_nothing() {
+    let mut host = host();
+    let mut header = Vec::new();
+    for count in [0_u64, 2, 0, 62_979] {
+        header.extend_from_slice(&count.to_le_bytes());
+    }
+    for short in [2_u16, 20, 1] {
+        header.extend_from_slice(&short.to_le_bytes());
+    }
+    assert_eq!(host.run(&[b"CF.LOADCHUNK", b"k", b"1", &header]), Reply::OK);
+    let items: Vec<Vec<u8>> = (0..50_000).map(|item| format!("{item}").into()).collect();
+    let mut words: Vec<&[u8]> = vec![b"CF.MEXISTS", b"k"];
+    words.extend(items.iter().map(Vec::as_slice));
+    let none = Reply::Booleans(vec![false; items.len()]);
+    assert_eq!(host.run(&words), none);
+    says(&mut host, "CF.DEL k a", "#f\\r\\n");
+    says(&mut host, "CF.COMPACT k", "+OK\\r\\n");
+    let debug = "bktsize:2 buckets:2 items:0 deletes:0 filters:1 max_iterations:20 expansion:1";
+    assert_eq!(host.say("CF.DEBUG k"), Reply::Bulk(debug.into()));
+}
+
+#[test]
+fn a_copy_that_may_fail_is_the_same_copy() {
+    for layout in [Layout::Native, Layout::RedisBloom] {
+        let mut host = host();
+        host.config.layout = layout;
+        host.say("SET other x");
+        host.say("BF.RESERVE fixed 0.01 100 NONSCALING");
+        host.say("BF.WINDOW window 0.01 100 5");
+        host.say("CF.RESERVE nest 100 EXPANSION 0");
+        for item in 0..600 {
+            for add in [
+                "BF.ADD grown",
+                "BF.ADD fixed",
+                "BF.ADD window",
+                "CF.ADD chain",
+            ] {
+                host.say(&format!("{add} {item}"));
+            }
+            host.say(&format!("CF.ADD nest {item}"));
+            host.say(&format!("CBF.ADD counted {item}"));
+        }
+        assert_eq!(host.keys.len(), 7);
+        for slot in host.keys.values() {
+            assert_eq!(slot.try_clone().as_ref(), Ok(slot));
+        }
+    }
+}
+
+/// RedisBloom stores the expansion that was asked for, or is set, also where it is of no use.
+#[test]
+fn a_filter_that_does_not_grow_stores_its_expansion_as_redisbloom_does() {
+    let mut host = host();
+    host.config.layout = Layout::RedisBloom;
+    for (number, (line, growth)) in [
+        ("BF.INSERT k EXPANSION 1 NONSCALING ITEMS a", 1),
+        ("BF.INSERT k NONSCALING EXPANSION 4 ITEMS a", 4),
+        ("BF.INSERT k NONSCALING EXPANSION 0 ITEMS a", 0),
+        ("BF.INSERT k EXPANSION 0 ITEMS a", 0),
+        ("BF.INSERT k NONSCALING ITEMS a", 2),
+        ("BF.RESERVE k 0.01 100 NONSCALING", 2),
+        ("BF.RESERVE k 0.01 100 EXPANSION 0", 0),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let line = line.replace(" k", &format!(" k{number}"));
+        host.say(&line);
+        let Reply::Array(scanned) = host.say(&format!("BF.SCANDUMP k{number} 0")) else {
+            panic!("{line}: no chunk");
+        };
+        let Reply::Bulk(header) = &scanned[1] else {
+            panic!("{line}: no header");
+        };
+        let word = |at| u32::from_le_bytes(*header[at..].first_chunk().unwrap());
+        assert_eq!(
+            (word(12), word(16)),
+            (13, growth),
+            "{line}: options and growth"
+        );
+        says(
+            &mut host,
+            &format!("BF.INFO k{number} EXPANSION"),
+            "%1\\r\\n+Expansion rate\\r\\n_\\r\\n",
+        );
+    }
+}

@@ -130,7 +130,8 @@ pub(super) unsafe extern "C" fn on_copy(
         if !is_accepted && bytes > memory_left() || !can_take(bytes) {
             return null_mut();
         }
-        into_value(slot.clone())
+        // Without memory for it there is no copy: COPY answers 0.
+        slot.try_clone().map_or(null_mut(), into_value)
     })
 }
 

@@ -412,8 +412,21 @@ fn filter_files_are_served_and_swapped() {
     };
     save(&filter);
     std::fs::write(folder.path().join("readme.txt"), "no filter at all\n").expect("written");
+    // One that holds its maker's own hashes cannot be asked about items, and is not served.
+    let hashes = mayhap::Bloom::for_hashes(100, 0.001).expect("a filter");
+    let other = folder.path().join("hashes.mayhap");
+    mayhap_codec::native::save(
+        &hashes.into(),
+        mayhap_codec::native::HashKey::Inside,
+        &other,
+    )
+    .expect("saved");
     let server = Running::with(&options);
     let mut client = server.client();
+    for name in ["hashes.mayhap", "hashes"] {
+        client.expect(&format!("BF.EXISTS {name} apple"), ":0\r\n");
+        client.expect(&format!("EXISTS {name}"), ":0\r\n");
+    }
     for name in ["fruit.mayhap", "fruit"] {
         client.expect(
             &format!("BF.MEXISTS {name} apple pear"),

@@ -3,7 +3,7 @@
 use crate::plan::{BloomPlan, LinesPerKey};
 use crate::probe::blocked::{PATTERNS, Walk, mul_high};
 use crate::simd::{CACHED_BYTES, Fetched, Kernel, Table, borrow};
-use crate::store::{Borrowed, Line, Owned, Storage, reserved, zeroed_lines};
+use crate::store::{Borrowed, Line, Owned, Slab, Storage};
 use crate::{HashScheme, KeyHash, Mismatch, PlanError, SipKey};
 use alloc::borrow::Cow;
 use core::fmt;
@@ -114,9 +114,10 @@ impl Bloom {
                 accepted: "64 for every line",
             });
         }
-        let mut lines = reserved(plan.lines())?;
-        lines.extend(bytes.as_chunks().0.iter().map(Line::from_le_bytes));
-        let table = Table::from_lines(lines, walk(&plan));
+        let mut table = Table::zeroed(walk(&plan))?;
+        for (line, bytes) in table.lines_mut().iter_mut().zip(bytes.as_chunks().0) {
+            *line = Line::from_le_bytes(bytes);
+        }
         Ok(Self::from_table(table, plan, scheme))
     }
 
@@ -257,7 +258,7 @@ impl Bloom {
         let Some(plan) = self.plan.halved() else {
             return Ok(None);
         };
-        let mut folded = zeroed_lines(plan.lines())?;
+        let mut folded = Slab::zeroed(plan.lines())?;
         let halves = self.table.lines().chunks(self.plan.reach() as usize);
         for (from, to) in halves.zip(folded.chunks_mut(plan.reach() as usize)) {
             fold_lines(from, to);
@@ -271,7 +272,16 @@ impl Bloom {
 
     /// Forgets all keys.
     pub fn clear(&mut self) {
-        self.table.lines_mut().fill(Line([0; 8]));
+        self.table.clear();
+    }
+
+    /// A copy, or an error where the memory for it is not there. Pages that hold nothing are not touched.
+    ///
+    /// # Errors
+    /// [`PlanError::OutOfMemory`].
+    pub fn try_clone(&self) -> Result<Self, PlanError> {
+        let table = self.table.try_clone()?;
+        Ok(Self { table, ..*self })
     }
 }
 

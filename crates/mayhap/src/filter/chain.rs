@@ -13,8 +13,8 @@
 //! table, would lose a key in every 1/rate removals.)
 
 use super::nest::Nest;
-use crate::plan::{GrowingPlan, check_growth};
-use crate::store::Bag;
+use crate::plan::{CuckooPlan, GrowingPlan, NextPart, check_growth};
+use crate::store::{Bag, reserved};
 use crate::{Full, PlanError};
 use alloc::vec::Vec;
 
@@ -25,6 +25,7 @@ const MOST_TABLES: u32 = 1000;
 #[derive(Clone, PartialEq)]
 pub(super) struct Chain {
     plan: GrowingPlan,
+    next: NextPart<CuckooPlan>,
     /// The oldest first; none is empty.
     older: Vec<Link>,
     newest: Label,
@@ -48,6 +49,7 @@ impl Chain {
     pub(super) fn new(plan: GrowingPlan) -> Result<(Self, Nest), PlanError> {
         let chain = Self {
             plan,
+            next: NextPart::default(),
             older: Vec::new(),
             newest: Label::new(0),
         };
@@ -78,9 +80,7 @@ impl Chain {
             }
         }
         let held = tables.iter().map(|(nest, ..)| nest.plan.size_bytes()).sum();
-        let next = plan.cuckoo_table(first_free(|free| {
-            tables.iter().all(|(_, number, _)| *number != free)
-        }));
+        let next = plan.cuckoo_table(first_free(tables.iter().map(|(_, number, _)| *number)));
         check_growth(next.map(|next| next.size_bytes()), held)?;
         let Some((newest, number, twins)) = tables.pop() else {
             return refuse("tables", 0, "at least one");
@@ -91,10 +91,26 @@ impl Chain {
         };
         let chain = Self {
             plan,
+            next: NextPart::default(),
             older: tables.into_iter().map(link).collect(),
             newest: Label { number, twins },
         };
         Ok((chain, newest))
+    }
+
+    pub(super) fn try_clone(&self) -> Result<Self, PlanError> {
+        let mut older = reserved(self.older.len() as u64)?;
+        for Link { nest, label } in &self.older {
+            older.push(Link {
+                nest: nest.try_clone()?,
+                label: label.try_clone()?,
+            });
+        }
+        Ok(Self {
+            older,
+            newest: self.newest.try_clone()?,
+            ..*self
+        })
     }
 
     /// The number of every table and its twins, the oldest first.
@@ -205,8 +221,9 @@ impl Chain {
     /// Opens the next table; `false` when its rate would be too strict, or there is no memory for it. With a limit of so many bytes
     /// that are left, want of memory is an error.
     fn grow(&mut self, newest: &mut Nest, left: Option<u64>) -> Result<bool, Full> {
-        let number = first_free(|number| self.labels().all(|label| label.number != number));
-        let Ok(plan) = self.plan.cuckoo_table(number) else {
+        let number = first_free(self.labels().map(|label| label.number));
+        let plan = self.plan;
+        let Ok(plan) = self.next.get(number, |number| plan.cuckoo_table(number)) else {
             return Ok(false);
         };
         let size_bytes = plan.size_bytes();
@@ -242,9 +259,15 @@ impl Chain {
 
 /// The number of the next table: those of tables that have been emptied and dropped are used again, and so are their shares of
 /// the rate.
-fn first_free(is_free: impl Fn(u32) -> bool) -> u32 {
-    let taken = (0..MOST_TABLES).take_while(|&number| !is_free(number));
-    taken.count() as u32
+fn first_free(taken: impl Iterator<Item = u32>) -> u32 {
+    let mut is_taken = [false; MOST_TABLES as usize];
+    for number in taken {
+        if let Some(is_taken) = is_taken.get_mut(number as usize) {
+            *is_taken = true;
+        }
+    }
+    let free = is_taken.iter().position(|is_taken| !is_taken);
+    free.map_or(MOST_TABLES, |free| free as u32)
 }
 
 impl Label {
@@ -253,6 +276,11 @@ impl Label {
             number,
             twins: Bag::default(),
         }
+    }
+
+    fn try_clone(&self) -> Result<Self, PlanError> {
+        let twins = self.twins.try_clone()?;
+        Ok(Self { twins, ..*self })
     }
 
     fn add_twin(&mut self, nest: &Nest, hash: u64, left: Option<u64>) -> Result<(), Full> {

@@ -126,7 +126,7 @@ impl ClassicBloom {
     ) -> Result<Self, PlanError> {
         classic::check_shape(plan.bits, plan.probes)?;
         check_blocks(plan.bits, scheme)?;
-        let bits = Bits::from_words(words, plan.bits)?;
+        let bits = Bits::from_words(words.into(), plan.bits)?;
         Ok(Self::from_bits(bits, plan, scheme, hash_scheme))
     }
 
@@ -242,7 +242,16 @@ impl ClassicBloom {
 
     /// Forgets all keys.
     pub fn clear(&mut self) {
-        self.bits.words_mut().fill(0);
+        self.bits.clear();
+    }
+
+    /// A copy, or an error where the memory for it is not there. Pages that hold nothing are not touched.
+    ///
+    /// # Errors
+    /// [`PlanError::OutOfMemory`].
+    pub fn try_clone(&self) -> Result<Self, PlanError> {
+        let bits = self.bits.try_clone()?;
+        Ok(Self { bits, ..*self })
     }
 }
 

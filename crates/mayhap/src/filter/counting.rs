@@ -504,6 +504,15 @@ impl CountingBloom {
         self.counters.clear();
     }
 
+    /// A copy, or an error where the memory for it is not there. Pages that hold nothing are not touched.
+    ///
+    /// # Errors
+    /// [`PlanError::OutOfMemory`].
+    pub fn try_clone(&self) -> Result<Self, PlanError> {
+        let counters = self.counters.try_clone()?;
+        Ok(Self { counters, ..*self })
+    }
+
     /// How many counters are full: they stick, and the keys on them can no longer be removed. Reads the whole filter.
     pub fn saturated_counters(&self) -> u64 {
         let max = self.counters.max();

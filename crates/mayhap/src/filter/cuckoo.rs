@@ -410,6 +410,22 @@ impl Cuckoo {
         }
     }
 
+    /// A copy, or an error where the memory for it is not there. Pages that hold nothing are not touched.
+    ///
+    /// # Errors
+    /// [`PlanError::OutOfMemory`].
+    pub fn try_clone(&self) -> Result<Self, PlanError> {
+        let chain = match &self.chain {
+            None => None,
+            Some(chain) => Some(Box::new(chain.try_clone()?)),
+        };
+        Ok(Self {
+            newest: self.newest.try_clone()?,
+            chain,
+            ..*self
+        })
+    }
+
     /// How many keys are in, copies counted: exact, and known without looking.
     pub fn estimated_keys(&self) -> u64 {
         let in_cells: u64 = self.nests().map(|nest| nest.keys).sum();

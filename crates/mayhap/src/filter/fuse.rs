@@ -6,7 +6,7 @@ use crate::plan::{FusePlan, FuseShape};
 use crate::probe::fuse::{Walk, mix, seed};
 use crate::simd::borrow::{self, Plain};
 use crate::simd::{FuseTable, Questions};
-use crate::store::{Borrowed, Cell, Owned, Storage, reserved};
+use crate::store::{Borrowed, Cell, Owned, Storage, copied, reserved};
 use crate::{HashScheme, Hashed, KeyHash, PlanError};
 use alloc::borrow::Cow;
 use alloc::vec::Vec;
@@ -115,16 +115,18 @@ impl Fuse {
     ) -> Result<Self, PlanError> {
         let walk = checked_walk(&plan, layout, bytes)?;
         let table = match plan.cell_bits() {
-            8 => Table::Bits8(FuseTable::new(walk, bytes.to_vec())),
+            8 => Table::Bits8(FuseTable::new(walk, copied(bytes)?.into())),
             16 => {
-                let cells = bytes.as_chunks().0.iter();
-                let cells = cells.map(|cell| u16::from_le_bytes(*cell)).collect();
-                Table::Bits16(FuseTable::new(walk, cells))
+                let stored = bytes.as_chunks().0;
+                let mut cells = reserved(stored.len() as u64)?;
+                cells.extend(stored.iter().map(|cell| u16::from_le_bytes(*cell)));
+                Table::Bits16(FuseTable::new(walk, cells.into()))
             }
             _ => {
-                let cells = bytes.as_chunks().0.iter();
-                let cells = cells.map(|cell| u32::from_le_bytes(*cell)).collect();
-                Table::Bits32(FuseTable::new(walk, cells))
+                let stored = bytes.as_chunks().0;
+                let mut cells = reserved(stored.len() as u64)?;
+                cells.extend(stored.iter().map(|cell| u32::from_le_bytes(*cell)));
+                Table::Bits32(FuseTable::new(walk, cells.into()))
             }
         };
         Ok(Self::of(FuseCells(table), plan, scheme))
@@ -230,7 +232,10 @@ fn solve<K: Hashed, C: Cell>(
     scheme: HashScheme,
 ) -> Result<(FuseTable<C>, u64), PlanError> {
     if items.is_empty() {
-        return Ok((FuseTable::new(Walk::new(plan.shape(), 0, 0), Vec::new()), 0));
+        return Ok((
+            FuseTable::new(Walk::new(plan.shape(), 0, 0), Vec::new().into()),
+            0,
+        ));
     }
     let work = plan.work(shards::available_threads());
     for attempt in 0..ATTEMPTS {
@@ -248,7 +253,7 @@ fn solve<K: Hashed, C: Cell>(
         };
         match shards::solve_each(items, hash, &counts, work, solve, take) {
             Err(PlanError::Unsolvable { .. }) => {}
-            solved => return solved.map(|()| (FuseTable::new(walk, cells), keys)),
+            solved => return solved.map(|()| (FuseTable::new(walk, cells.into()), keys)),
         }
     }
     Err(PlanError::Unsolvable {

@@ -4,9 +4,9 @@
 //! a key by one hash. Where each layer is how large is `plan/growing.rs`.
 
 use super::bloom::{Bloom, CHUNK, check_same_shape};
-use crate::plan::{GrowingPlan, check_growth};
+use crate::plan::{BloomPlan, GrowingPlan, NextPart, check_growth};
 use crate::simd::Table;
-use crate::store::{Borrowed, Owned, Storage};
+use crate::store::{Borrowed, Owned, Storage, reserved};
 use crate::{Full, HashScheme, Kernel, KeyHash, Mismatch, PlanError, SipKey};
 use alloc::vec::Vec;
 use core::fmt;
@@ -42,6 +42,7 @@ pub struct GrowingBloom<S: Storage = Owned> {
     /// Whether a union has put more keys into an older layer than it was made for.
     crowded: bool,
     plan: GrowingPlan,
+    next: NextPart<BloomPlan>,
     scheme: HashScheme,
     /// `scheme.origin()`, kept because debug builds compare it for every hash.
     origin: u64,
@@ -107,6 +108,7 @@ impl GrowingBloom {
             in_newest: 0,
             crowded: false,
             plan,
+            next: NextPart::default(),
             scheme,
             origin: scheme.origin(),
         })
@@ -138,7 +140,7 @@ impl GrowingBloom {
             return Ok(false);
         }
         if self.keys_until_growth() == 0 {
-            let next = self.plan.layer(self.layers.len() as u32);
+            let next = self.next_layer();
             let next = next.map_or(u64::MAX, |layer| layer.size_bytes());
             let size_bytes = self.size_bytes().saturating_add(next);
             if size_bytes > most_bytes || !self.grow() {
@@ -213,13 +215,16 @@ impl GrowingBloom {
         new
     }
 
+    fn next_layer(&mut self) -> Result<BloomPlan, PlanError> {
+        let plan = self.plan;
+        let number = self.layers.len() as u32;
+        self.next.get(number, |number| plan.layer(number))
+    }
+
     /// Opens the next layer; `false` when there is no memory for it.
     fn grow(&mut self) -> bool {
-        let next = self
-            .plan
-            .layer(self.layers.len() as u32)
-            .and_then(|plan| Bloom::from_plan(plan, self.scheme));
-        match next {
+        let next = self.next_layer();
+        match next.and_then(|plan| Bloom::from_plan(plan, self.scheme)) {
             Ok(layer) if self.layers.try_reserve(1).is_ok() => {
                 self.layers.push(layer);
                 true
@@ -251,23 +256,40 @@ impl GrowingBloom {
         Ok(())
     }
 
+    /// A copy, or an error where the memory for it is not there. Pages that hold nothing are not touched.
+    ///
+    /// # Errors
+    /// [`PlanError::OutOfMemory`].
+    pub fn try_clone(&self) -> Result<Self, PlanError> {
+        Ok(Self {
+            layers: try_clone_layers(&self.layers)?,
+            ..*self
+        })
+    }
+
     /// Makes this filter hold the keys of both, layer by layer; layers that only the other has are taken over. Layers that were
     /// full in both hold more keys than they were made for then, and [`is_over_capacity`](Self::is_over_capacity) and
     /// [`estimated_rate`](Self::estimated_rate) tell.
     ///
     /// # Errors
     /// When a layer of the other has not the shape that this filter's plan gives it, or the hash schemes differ; nothing is
-    /// changed then.
+    /// changed then. The same when the memory for the layers that only the other has is not there.
     pub fn union_with(&mut self, other: &Self) -> Result<(), Mismatch> {
         self.check_union(other)?;
         let (common, both) = (
             self.layers.len().min(other.layers.len()),
             self.layers.len() == other.layers.len(),
         );
+        let theirs = &other.layers[common..];
+        let size_bytes = theirs.iter().map(Bloom::size_bytes).sum();
+        let no_memory = Mismatch::Memory { size_bytes };
+        let theirs = try_clone_layers(theirs).map_err(|_| no_memory)?;
+        let room = self.layers.try_reserve_exact(theirs.len());
+        room.map_err(|_| no_memory)?;
         for (ours, theirs) in self.layers.iter_mut().zip(&other.layers) {
             ours.union_with(theirs)?;
         }
-        self.layers.extend_from_slice(&other.layers[common..]);
+        self.layers.extend(theirs);
         if both {
             let newest = &self.layers[common - 1];
             self.in_newest = newest
@@ -281,6 +303,14 @@ impl GrowingBloom {
         self.crowded |= other.crowded || self.older().iter().any(Bloom::is_over_capacity);
         Ok(())
     }
+}
+
+pub(super) fn try_clone_layers(layers: &[Bloom]) -> Result<Vec<Bloom>, PlanError> {
+    let mut clones = reserved(layers.len() as u64)?;
+    for layer in layers {
+        clones.push(layer.try_clone()?);
+    }
+    Ok(clones)
 }
 
 /// A [`GrowingBloom`] whose bits are somebody else's: asked as fast, never filled. [`GrowingBloom::from_layers`] makes one of
@@ -328,6 +358,7 @@ impl<S: Storage> GrowingBloom<S> {
             in_newest,
             crowded,
             plan,
+            next: NextPart::default(),
             scheme,
             origin: scheme.origin(),
         })

@@ -91,6 +91,11 @@ impl Nest {
         Ok(nest)
     }
 
+    pub(super) fn try_clone(&self) -> Result<Self, PlanError> {
+        let table = self.table.try_clone()?;
+        Ok(Self { table, ..*self })
+    }
+
     pub(super) fn clear(&mut self) {
         self.table.clear();
         self.keys = 0;

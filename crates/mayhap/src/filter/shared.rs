@@ -5,9 +5,8 @@ use crate::plan::BloomPlan;
 use crate::probe::blocked::Walk;
 use crate::simd::{Table, Usable, missing_words, prefetch_to_write};
 use crate::store::shared::{Acquire, AtomicBool, AtomicLine, Relaxed, Release};
-use crate::store::{Line, zeroed_lines};
+use crate::store::{Line, Slab};
 use crate::{HashScheme, KeyHash, Mismatch, PlanError, SipKey};
-use alloc::vec::Vec;
 use core::fmt;
 
 /// Locks of `insert_unique`; a power of two. Two threads meet on one by chance once in 64 times.
@@ -42,7 +41,7 @@ const MAX_COPY_BYTES: u64 = 64 << 20;
 /// # Ok::<(), mayhap::PlanError>(())
 /// ```
 pub struct SharedBloom {
-    lines: Vec<AtomicLine>,
+    lines: AtomicLines,
     walk: Walk,
     plan: BloomPlan,
     scheme: HashScheme,
@@ -93,7 +92,7 @@ impl SharedBloom {
     /// # Errors
     /// When the memory is not there.
     pub fn from_plan(plan: BloomPlan, scheme: HashScheme) -> Result<Self, PlanError> {
-        Ok(Self::from_lines(zeroed_lines(plan.lines())?, plan, scheme))
+        Ok(Self::from_lines(Slab::zeroed(plan.lines())?, plan, scheme))
     }
 
     /// A shared filter that goes on where a `Bloom` stopped, in the same memory.
@@ -111,7 +110,7 @@ impl SharedBloom {
         )
     }
 
-    fn from_lines(lines: Vec<Line>, plan: BloomPlan, scheme: HashScheme) -> Self {
+    fn from_lines(lines: Slab<Line>, plan: BloomPlan, scheme: HashScheme) -> Self {
         let stripes = core::array::from_fn(|_| Stripe(AtomicBool::new(false)));
         Self {
             lines: to_atomic(lines),
@@ -358,14 +357,19 @@ impl fmt::Debug for SharedBloom {
 
 #[cfg(not(loom))]
 use crate::simd::cast::{to_atomic, to_plain};
+#[cfg(not(loom))]
+type AtomicLines = Slab<AtomicLine>;
+#[cfg(loom)]
+type AtomicLines = alloc::vec::Vec<AtomicLine>;
 
 /// loom's atomics are larger than the words they stand for, so there the lines are copied.
 #[cfg(loom)]
-fn to_atomic(lines: Vec<Line>) -> Vec<AtomicLine> {
+fn to_atomic(lines: Slab<Line>) -> AtomicLines {
     lines.iter().map(AtomicLine::from_plain).collect()
 }
 
 #[cfg(loom)]
-fn to_plain(lines: Vec<AtomicLine>) -> Vec<Line> {
-    lines.iter().map(AtomicLine::to_plain).collect()
+fn to_plain(lines: AtomicLines) -> Slab<Line> {
+    let lines: alloc::vec::Vec<Line> = lines.iter().map(AtomicLine::to_plain).collect();
+    lines.into()
 }

@@ -3,8 +3,10 @@
 //! Time is an argument: the crate reads no clock. Sizes are in `plan/window.rs`.
 
 use super::bloom::Bloom;
-use crate::plan::{BloomPlan, WindowPlan, check_growth};
+use super::growing::try_clone_layers;
+use crate::plan::{BloomPlan, NextPart, WindowPlan, check_growth};
 use crate::simd::Table;
+use crate::store::reserved;
 use crate::{Full, HashScheme, KeyHash, PlanError, SipKey};
 use alloc::vec::Vec;
 use core::fmt;
@@ -48,6 +50,8 @@ pub struct WindowBloom {
     /// One more than the slices of a window; slice number n is kept at n modulo their number.
     generations: Vec<Generation>,
     plan: WindowPlan,
+    /// Of the generation that a burst came to last.
+    next: NextPart<BloomPlan>,
     scheme: HashScheme,
     burst: Burst,
     start: Timestamp,
@@ -125,6 +129,7 @@ impl WindowBloom {
         Ok(Self {
             generations,
             plan,
+            next: NextPart::default(),
             scheme,
             burst: Burst::Overflow,
             start: now,
@@ -160,6 +165,7 @@ impl WindowBloom {
         check(all, "generations", count, "one more than slices")?;
         check(start <= newest, "newest", newest.0, "not before the start")?;
         check(skipped <= 1 << 48, "skipped", skipped, "at most 2^48")?;
+        let mut next = [None; MOST_LAYERS + 1];
         for (_, in_newest, layers) in &generations {
             let count = layers.len() as u64;
             let holds = (1..=MOST_LAYERS as u64).contains(&count);
@@ -176,7 +182,8 @@ impl WindowBloom {
             // Once its slice has passed, a generation begins again with its first layer.
             for count in [1, layers.len()] {
                 let held = layers[..count].iter().map(Bloom::size_bytes).sum();
-                let next = plan.layer(count as u32);
+                // Many generations have as many layers, and a plan takes longer than all the rest.
+                let next = *next[count].get_or_insert_with(|| plan.layer(count as u32));
                 check_growth(next.map(|next| next.size_bytes()), held)?;
             }
         }
@@ -188,11 +195,30 @@ impl WindowBloom {
         Ok(Self {
             generations: generations.into_iter().map(generation).collect(),
             plan,
+            next: NextPart::default(),
             scheme,
             burst: Burst::Overflow,
             start,
             newest,
             skipped,
+        })
+    }
+
+    /// A copy, or an error where the memory for it is not there. Pages that hold nothing are not touched.
+    ///
+    /// # Errors
+    /// [`PlanError::OutOfMemory`].
+    pub fn try_clone(&self) -> Result<Self, PlanError> {
+        let mut generations = reserved(self.generations.len() as u64)?;
+        for generation in &self.generations {
+            generations.push(Generation {
+                layers: try_clone_layers(&generation.layers)?,
+                ..*generation
+            });
+        }
+        Ok(Self {
+            generations,
+            ..*self
         })
     }
 
@@ -246,6 +272,7 @@ impl WindowBloom {
         let count = self.generations.len() as u64;
         let slice = self.slice_at(self.newest);
         let generation = &self.generations[(slice % count) as usize];
+        let layers = generation.layers.len();
         if generation.is_full() && !generation.contains(hash) {
             match self.burst {
                 Burst::RotateEarly => {
@@ -254,7 +281,7 @@ impl WindowBloom {
                 }
                 Burst::Overflow => {
                     let layer = self
-                        .next_layer(generation)
+                        .next_layer(layers)
                         .map(|plan| Bloom::from_plan(plan, self.scheme));
                     // Without memory for it the key goes into the full one, and the estimates tell.
                     if let Some(Ok(layer)) = layer {
@@ -285,7 +312,7 @@ impl WindowBloom {
         let is_crowded =
             generation.slice == slice && generation.is_full() && !generation.contains(hash);
         let next = match self.burst {
-            Burst::Overflow if is_crowded => self.next_layer(generation),
+            Burst::Overflow if is_crowded => self.next_layer(generation.layers.len()),
             _ => None,
         };
         let known = self.contains_hash(hash, now);
@@ -304,11 +331,14 @@ impl WindowBloom {
         Ok(!known)
     }
 
-    /// The plan of the layer that a burst opens; none where it would be too strict, or one too many.
-    fn next_layer(&self, generation: &Generation) -> Option<BloomPlan> {
-        let count = generation.layers.len();
-        let next = self.plan.layer(count as u32).ok();
-        next.filter(|_| count < MOST_LAYERS)
+    /// The plan of the layer that a burst opens in a generation of so many; none where it would be too strict, or one too many.
+    fn next_layer(&mut self, layers: usize) -> Option<BloomPlan> {
+        if layers >= MOST_LAYERS {
+            return None;
+        }
+        let plan = self.plan;
+        let next = self.next.get(layers as u32, |number| plan.layer(number));
+        next.ok()
     }
 
     /// Puts stored bytes over those of a layer, counted over all generations, as [`Bloom::overwrite`].

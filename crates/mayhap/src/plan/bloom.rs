@@ -75,6 +75,8 @@ impl BloomPlan {
         false_positive_rate: f64,
         lines_per_key: LinesPerKey,
     ) -> Result<Self, PlanError> {
+        #[cfg(test)]
+        super::next::count::add();
         check_capacity(capacity)?;
         check_rate(false_positive_rate)?;
         if capacity > MAX_CAPACITY {

@@ -83,6 +83,8 @@ impl CuckooPlan {
         false_positive_rate: f64,
         cells: u64,
     ) -> Result<Self, PlanError> {
+        #[cfg(test)]
+        super::next::count::add();
         check_cells(capacity, false_positive_rate, cells)?;
         if capacity as f64 / 9_223_372_036_854_775_808.0 >= false_positive_rate {
             return Err(PlanError::Number {

@@ -18,6 +18,7 @@ mod excepting;
 mod fuse;
 mod growing;
 mod memory;
+mod next;
 mod ribbon;
 mod window;
 
@@ -32,6 +33,7 @@ pub use excepting::ExceptingPlan;
 pub use fuse::FusePlan;
 pub(crate) use fuse::FuseShape;
 pub use growing::GrowingPlan;
+pub(crate) use next::NextPart;
 pub use ribbon::RibbonPlan;
 pub use window::WindowPlan;
 

@@ -14,7 +14,7 @@ const START: u64 = 0xE703_7ED1_A0B4_28DB;
 
 /// The coefficients of a row, the first slot's in the lowest bit.
 pub(crate) trait Coefficients:
-    Copy
+    crate::simd::borrow::Plain
     + Default
     + Eq
     + From<u32>

@@ -7,7 +7,7 @@ use crate::store::Line;
 ///
 /// # Safety
 /// Any bytes must be a value, and none may lie between the fields.
-pub(crate) unsafe trait Plain: Copy {}
+pub unsafe trait Plain: Copy {}
 
 // SAFETY: numbers, and an array of eight that fills its alignment.
 unsafe impl Plain for u8 {}
@@ -18,7 +18,15 @@ unsafe impl Plain for u32 {}
 // SAFETY: as above.
 unsafe impl Plain for u64 {}
 // SAFETY: as above.
+unsafe impl Plain for u128 {}
+// SAFETY: as above.
+unsafe impl Plain for f64 {}
+// SAFETY: as above; two words fill the pair, however they lie.
+unsafe impl Plain for (u64, u64) {}
+// SAFETY: as above.
 unsafe impl Plain for Line {}
+
+const _: () = assert!(size_of::<(u64, u64)>() == 16);
 
 /// The same bytes as `count` items, which lie as on a little-endian machine.
 pub(crate) fn items<T: Plain>(bytes: &[u8], count: u64) -> Result<&[T], PlanError> {

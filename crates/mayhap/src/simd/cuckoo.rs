@@ -46,6 +46,11 @@ impl Sought {
 
 impl CuckooTable {
     /// Empty cells for fingerprints of `fingerprint_bits` bits, and two more a cell.
+    pub(crate) fn try_clone(&self) -> Result<Self, PlanError> {
+        let cells = self.cells.try_clone()?;
+        Ok(Self { cells, ..*self })
+    }
+
     pub(crate) fn zeroed(cells: u64, fingerprint_bits: u32) -> Result<Self, PlanError> {
         let cell_bits = fingerprint_bits + 2;
         Ok(Self {

@@ -5,9 +5,8 @@ use super::portable::{self, Portable};
 use super::prefetch::Fetched;
 use super::{batch, chain};
 use crate::probe::blocked::Walk;
-use crate::store::{Line, Owned, Storage, zeroed_lines};
+use crate::store::{Line, Owned, Slab, Storage};
 use crate::{KeyHash, PlanError};
-use alloc::vec::Vec;
 use core::borrow::Borrow;
 
 #[cfg(target_arch = "x86_64")]
@@ -24,11 +23,20 @@ pub(crate) struct Table<S: Storage = Owned> {
 impl Table {
     /// Empty lines for a walk.
     pub(crate) fn zeroed(walk: Walk) -> Result<Self, PlanError> {
-        Ok(Self::from_lines(zeroed_lines(walk.lines())?, walk))
+        Ok(Self::from_lines(Slab::zeroed(walk.lines())?, walk))
     }
 
-    pub(crate) fn into_lines(self) -> Vec<Line> {
+    pub(crate) fn into_lines(self) -> Slab<Line> {
         self.lines
+    }
+
+    pub(crate) fn clear(&mut self) {
+        self.lines.clear();
+    }
+
+    pub(crate) fn try_clone(&self) -> Result<Self, PlanError> {
+        let lines = self.lines.try_clone()?;
+        Ok(Self { lines, ..*self })
     }
 
     pub(crate) fn lines_mut(&mut self) -> &mut [Line] {

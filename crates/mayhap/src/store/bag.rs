@@ -1,7 +1,7 @@
 //! A few numbers, counted: an open table with the next free slot for whoever finds its own taken.
 
-use super::memory::zeroed;
 use super::open::lay_out;
+use super::{copied, zeroed};
 use crate::PlanError;
 use crate::probe::blocked::{FIRST, mul_high};
 use alloc::vec::Vec;
@@ -24,6 +24,11 @@ fn home(number: u64, slots: usize) -> usize {
 }
 
 impl Bag {
+    pub(crate) fn try_clone(&self) -> Result<Self, PlanError> {
+        let slots = copied(&self.slots)?;
+        Ok(Self { slots, ..*self })
+    }
+
     /// How many there are, all counted.
     pub(crate) fn len(&self) -> u64 {
         self.len

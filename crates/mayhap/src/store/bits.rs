@@ -1,7 +1,7 @@
 //! Flat bits: what `ClassicBloom` walks over. Bit `i` is bit `i % 64` of word `i / 64`; the last word may have bits that no
 //! position reaches, and they stay zero.
 
-use super::{Owned, Storage, filled};
+use super::{Owned, Slab, Storage};
 use crate::PlanError;
 
 #[derive(Clone)]
@@ -13,7 +13,7 @@ impl Bits {
     /// So many zero bits.
     pub(crate) fn zeroed(bits: u64) -> Result<Self, PlanError> {
         Ok(Self {
-            words: filled(bits.div_ceil(64), 0)?,
+            words: Slab::zeroed(bits.div_ceil(64))?,
         })
     }
 
@@ -47,6 +47,15 @@ impl Bits {
             let (word, shift) = (&mut self.words[at / 8], 8 * (at % 8));
             *word = *word & !(0xff << shift) | u64::from(byte) << shift;
         }
+    }
+
+    pub(crate) fn clear(&mut self) {
+        self.words.clear();
+    }
+
+    pub(crate) fn try_clone(&self) -> Result<Self, PlanError> {
+        let words = self.words.try_clone()?;
+        Ok(Self { words })
     }
 
     pub(crate) fn words_mut(&mut self) -> &mut [u64] {

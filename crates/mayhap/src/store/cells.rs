@@ -4,7 +4,7 @@
 //! and ends at most 63 bits after that byte's beginning: one unaligned load. Nothing is read but through a window, so the bytes
 //! end where the load of the last window does.
 
-use super::memory::zeroed;
+use super::{clear, copied, zeroed};
 use crate::PlanError;
 use crate::simd::prefetch;
 use alloc::vec::Vec;
@@ -37,12 +37,17 @@ impl Cells {
         self.bytes.copy_from_slice(bytes);
     }
 
+    pub(crate) fn try_clone(&self) -> Result<Self, PlanError> {
+        let bytes = copied(&self.bytes)?;
+        Ok(Self { bytes, ..*self })
+    }
+
     pub(crate) fn bytes(&self) -> &[u8] {
         &self.bytes
     }
 
     pub(crate) fn clear(&mut self) {
-        self.bytes.fill(0);
+        clear(&mut self.bytes);
     }
 
     /// The bits of one cell, all set.

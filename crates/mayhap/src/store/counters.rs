@@ -2,7 +2,7 @@
 //! bit of each byte first. A counter of at most 8 bits lies in two bytes, so that one more byte at the end lets every
 //! counter be read and written as a pair.
 
-use super::filled;
+use super::{clear, copied, zeroed};
 use crate::PlanError;
 use alloc::vec::Vec;
 
@@ -18,7 +18,7 @@ impl Counters {
     pub(crate) fn zeroed(len: u64, bits: u8, size_bytes: u64) -> Result<Self, PlanError> {
         debug_assert!((1..=8).contains(&bits));
         Ok(Self {
-            bytes: filled(size_bytes, 0)?,
+            bytes: zeroed(size_bytes)?,
             len,
             bits: u64::from(bits),
         })
@@ -100,7 +100,12 @@ impl Counters {
     }
 
     pub(crate) fn clear(&mut self) {
-        self.bytes.fill(0);
+        clear(&mut self.bytes);
+    }
+
+    pub(crate) fn try_clone(&self) -> Result<Self, PlanError> {
+        let bytes = copied(&self.bytes)?;
+        Ok(Self { bytes, ..*self })
     }
 }
 

@@ -1,18 +1,15 @@
-//! Memory from the allocator without aborting: every filter's store, and the scratch of static builds, comes from here.
+//! Room for items from the allocator without aborting; zeros are in `simd/zeroed.rs`.
 
+use super::zeroed;
 use crate::PlanError;
 use alloc::vec::Vec;
 
-/// `count` times the same.
-pub(crate) fn filled<T: Clone>(count: u64, item: T) -> Result<Vec<T>, PlanError> {
-    let mut items = reserved(count)?;
-    items.resize(count as usize, item);
-    Ok(items)
-}
-
-/// `count` zeros.
-pub(crate) fn zeroed<T: Copy + Default>(count: u64) -> Result<Vec<T>, PlanError> {
-    filled(count, T::default())
+/// Zeros that take no memory until they are written to, as the stores of new filters are.
+///
+/// # Errors
+/// [`PlanError::OutOfMemory`].
+pub fn zeroed_bytes(count: u64) -> Result<Vec<u8>, PlanError> {
+    zeroed(count)
 }
 
 /// Room for `count` items, or an error where the memory is not there. Huge pages are advised before the first touch, where

@@ -14,11 +14,13 @@ mod open;
 pub(crate) mod shared;
 mod storage;
 
+pub(crate) use crate::simd::zeroed::{Slab, clear, copied, zeroed};
 pub(crate) use bag::Bag;
 pub(crate) use cell::Cell;
 pub(crate) use cells::{Cells, MAX_CELL_BITS, size_bytes as cells_size_bytes};
 pub(crate) use directory::Directory;
 pub(crate) use exact::ExactSet;
-pub(crate) use line::{Line, zeroed_lines};
-pub(crate) use memory::{filled, reserved, room_for, zeroed};
+pub(crate) use line::Line;
+pub use memory::zeroed_bytes;
+pub(crate) use memory::{reserved, room_for};
 pub use storage::{Borrowed, Owned, Storage};

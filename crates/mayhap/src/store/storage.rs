@@ -1,6 +1,6 @@
 //! Whose memory a filter's bits lie in: its own, or somebody else's that it only reads, such as a mapped file.
 
-use alloc::vec::Vec;
+use crate::simd::zeroed::Slab;
 use core::fmt::Debug;
 use core::marker::PhantomData;
 use core::ops::Deref;
@@ -22,7 +22,7 @@ mod sealed {
 pub struct Owned;
 
 impl Storage for Owned {
-    type Of<T: Copy + PartialEq + 'static> = Vec<T>;
+    type Of<T: Copy + PartialEq + 'static> = Slab<T>;
 }
 
 /// Memory of somebody else: the filter can be asked, and is nothing but a view.

@@ -273,11 +273,10 @@ fn counts_and_bytes_of_a_stranger_do_no_harm() {
         let mut filter =
             ClassicCuckoo::from_parts(plan, vec![vec![0; 48]; 3], keys, removed).unwrap();
         for number in 0..3 {
-            for (at, slot) in filter.table_mut(number).unwrap().iter_mut().enumerate() {
-                *slot = mixed(at as u64 + 100 * number as u64) as u8;
-            }
+            let slots = (0..48).map(|at| mixed(at + 100 * number as u64) as u8);
+            assert!(filter.overwrite(number, 0, &slots.collect::<Vec<_>>()));
         }
-        assert!(filter.table_mut(3).is_none());
+        assert!(!filter.overwrite(3, 0, &[1]));
         for hash in (0..2_000).map(mixed) {
             filter.remove_hash(hash);
             filter.try_insert_hash(hash).unwrap();

@@ -127,3 +127,119 @@ fn a_kernel_that_the_cpu_lacks_is_not_taken() {
         assert_eq!(filter.kernel() == kernel, kernel.is_available());
     }
 }
+
+/// Functions of a caller that are compiled for AVX2 in a program that is not: single keys are inlined into them, and what they keep in
+/// vector registers must be there afterwards, upper halves included.
+#[cfg(target_arch = "x86_64")]
+#[allow(unsafe_code, reason = "a function of another instruction set")]
+mod in_a_caller_with_avx2 {
+    use mayhap::{Bloom, KeyHash, Ribbon, SharedBloom};
+    use std::arch::x86_64::{
+        __m256i, _mm256_add_epi64, _mm256_loadu_si256, _mm256_storeu_si256, _mm256_xor_si256,
+    };
+
+    type Vector = [u64; 4];
+    /// As many as the registers have room for beside those of a question.
+    const VECTORS: usize = 6;
+
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    fn load(vector: &Vector) -> __m256i {
+        // SAFETY: four words can be read there.
+        unsafe { _mm256_loadu_si256(std::ptr::from_ref(vector).cast()) }
+    }
+
+    /// The next of six vectors, each from itself and its neighbour.
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    fn step(vector: __m256i, next: __m256i) -> __m256i {
+        _mm256_add_epi64(_mm256_xor_si256(vector, next), vector)
+    }
+
+    /// Works on vectors while it asks or fills a filter, a key at a time. Each has a name: an array would lie in memory, not in
+    /// registers. (A macro, since a closure would not be inlined.)
+    macro_rules! with_vectors {
+        ($name:ident, $filter:ty, |$f:ident, $hash:ident| $ask:expr) => {
+            #[inline(never)]
+            #[target_feature(enable = "avx2")]
+            fn $name($f: &mut $filter, hashes: &[KeyHash], vectors: &mut [Vector; VECTORS]) -> u64 {
+                let [a, b, c, d, e, f] = &*vectors;
+                let (mut a, mut b, mut c) = (load(a), load(b), load(c));
+                let (mut d, mut e, mut f) = (load(d), load(e), load(f));
+                let mut found = 0;
+                for &$hash in hashes {
+                    a = step(a, b);
+                    b = step(b, c);
+                    c = step(c, d);
+                    d = step(d, e);
+                    e = step(e, f);
+                    f = step(f, a);
+                    found += u64::from($ask);
+                }
+                for (vector, held) in vectors.iter_mut().zip([a, b, c, d, e, f]) {
+                    // SAFETY: four words can be written there.
+                    unsafe { _mm256_storeu_si256(std::ptr::from_mut(vector).cast(), held) };
+                }
+                found
+            }
+        };
+    }
+
+    with_vectors!(contains, Bloom, |filter, hash| filter.contains_hash(hash));
+    with_vectors!(insert, Bloom, |filter, hash| filter.insert_hash(hash));
+    with_vectors!(contains_shared, SharedBloom, |filter, hash| filter
+        .contains_hash(hash));
+    with_vectors!(insert_shared, SharedBloom, |filter, hash| filter
+        .insert_hash(hash));
+    with_vectors!(contains_ribbon, Ribbon, |filter, hash| filter
+        .contains_hash(hash));
+
+    /// The same in plain words.
+    fn worked_on(mut vectors: [Vector; VECTORS], rounds: usize) -> [Vector; VECTORS] {
+        for _ in 0..rounds {
+            for at in 0..VECTORS {
+                let next = vectors[(at + 1) % VECTORS];
+                for (word, next) in vectors[at].iter_mut().zip(next) {
+                    *word = (*word ^ next).wrapping_add(*word);
+                }
+            }
+        }
+        vectors
+    }
+
+    #[test]
+    fn the_vectors_of_the_caller_are_kept() {
+        if !std::is_x86_feature_detected!("avx2") {
+            return;
+        }
+        let hashes: Vec<KeyHash> = crate::hashes(5, 0, 100).collect();
+        let vectors: [Vector; VECTORS] =
+            std::array::from_fn(|at| std::array::from_fn(|word| (4 * at + word) as u64 + 1));
+        let expected = worked_on(vectors, hashes.len());
+        for rate in [0.01, 1e-5] {
+            let check = |name: &str, run: &mut dyn FnMut(&mut [Vector; VECTORS]) -> u64| {
+                let mut held = vectors;
+                let found = run(&mut held);
+                assert!(found > 90, "{name}");
+                assert_eq!(held, expected, "{name} at {rate}");
+            };
+            let mut filter = Bloom::for_hashes(100, rate).unwrap();
+            let mut shared = SharedBloom::for_hashes(100, rate).unwrap();
+            let mut ribbon = Ribbon::build(&hashes, rate).unwrap();
+            // SAFETY: the CPU has AVX2.
+            unsafe {
+                check("insert", &mut |held| insert(&mut filter, &hashes, held));
+                check("contains", &mut |held| contains(&mut filter, &hashes, held));
+                check("insert_shared", &mut |held| {
+                    insert_shared(&mut shared, &hashes, held)
+                });
+                check("contains_shared", &mut |held| {
+                    contains_shared(&mut shared, &hashes, held)
+                });
+                check("contains_ribbon", &mut |held| {
+                    contains_ribbon(&mut ribbon, &hashes, held)
+                });
+            }
+        }
+    }
+}
