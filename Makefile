@@ -30,6 +30,7 @@ test-bench: ## the benchmarks once, small: they check every answer
 	cargo run --release --manifest-path $(BENCH) --bin lines -- --quick
 	cargo run --release --manifest-path $(BENCH) --bin formats -- --quick
 	cargo run --release --manifest-path $(BENCH) --bin serve -- --quick
+	cargo run --release --manifest-path $(BENCH) --bin waits -- --quick
 	cargo build --release -p mayhap-module
 	cargo run --release --manifest-path $(BENCH) --bin module -- --quick
 
@@ -74,9 +75,10 @@ bench-lines: ## the command line against huniq and runiq over ten million URLs
 	cargo install --quiet --root target/peers huniq runiq
 	cargo run --release --manifest-path $(BENCH) --bin lines -- --markdown docs/performance-lines.md
 
-bench-serve: ## the server beside Debian's redis-server, CPU per command
+bench-serve: ## the server beside Debian's redis-server, CPU per command; how long others wait for work on a large filter
 	cargo build --release
 	cargo run --release --manifest-path $(BENCH) --bin serve -- --markdown docs/performance-serve.md
+	cargo run --release --manifest-path $(BENCH) --bin waits -- --markdown docs/performance-waits.md
 
 bench-module: ## the module inside of redis-server, CPU per command
 	cargo build --release -p mayhap-module

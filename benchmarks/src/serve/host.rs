@@ -133,10 +133,26 @@ impl Host {
     }
 
     fn resident_bytes(&self) -> f64 {
+        self.status("VmRSS:")
+    }
+
+    /// Bytes that it has now; the peak is counted from here on.
+    pub(super) fn reset_peak(&self) -> f64 {
+        let path = format!("/proc/{}/clear_refs", self.process.id());
+        fs::write(path, "5").expect("the process is ours");
+        self.resident_bytes()
+    }
+
+    /// The most bytes that it had.
+    pub(super) fn peak_bytes(&self) -> f64 {
+        self.status("VmHWM:")
+    }
+
+    fn status(&self, field: &str) -> f64 {
         let path = format!("/proc/{}/status", self.process.id());
         let status = fs::read_to_string(path).expect("the process is there");
-        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
-        let kilobytes = line.expect("VmRSS").trim().trim_end_matches(" kB");
+        let line = status.lines().find_map(|line| line.strip_prefix(field));
+        let kilobytes = line.expect("the field").trim().trim_end_matches(" kB");
         kilobytes.parse::<f64>().expect("a number") * 1024.0
     }
 

@@ -4,8 +4,10 @@ mod flood;
 mod host;
 mod lines;
 mod load;
+mod waits;
 
 pub use flood::flood;
 pub use host::{Host, choose_mayhap, idle, redis_is_there};
 pub use lines::{Line, against_missing, in_turns, table};
 pub use load::{Load, Measured, median};
+pub use waits::Waits;
