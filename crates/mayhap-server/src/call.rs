@@ -35,9 +35,6 @@ pub(crate) type Done = Result<(), Failure>;
 
 pub(crate) const SYNTAX: &str = "ERR syntax error";
 pub(crate) const NOT_AN_INTEGER: &str = "ERR value is not an integer or out of range";
-/// Bytes of a record at most. What one command adds to it is a fraction of what the format allows.
-const MOST_RECORD: u64 = mayhap_log::MAX_BODY_BYTES / 2;
-
 pub(crate) const NO_MEMORY: &str = "OOM the system has no memory for it";
 const NO_ROOM: &str = "OOM command not allowed when used memory > 'maxmemory'.";
 pub(crate) const WRONG_TYPE: &str =
@@ -138,8 +135,7 @@ impl<'c> Call<'c> {
 
     /// Refuses a change whose record would be longer than a record may be, before anything is touched.
     pub(crate) fn may_log(&self, bytes: u64) -> Done {
-        let all = bytes.saturating_add(self.changes.bytes().len() as u64);
-        if all > MOST_RECORD {
+        if !self.changes.have_room_for(bytes) {
             return Err("ERR this is more than one record of the log can have: do less in one command or transaction".into());
         }
         Ok(())

@@ -96,6 +96,7 @@ fn memory(engine: &Engine) -> Fields {
     let settings = engine.settings.load();
     fields([
         ("used_memory", engine.used_bytes().to_string()),
+        ("mayhap_served_bytes", engine.files.used_bytes().to_string()),
         ("used_memory_rss", system::resident_bytes().to_string()),
         ("maxmemory", settings.most_memory.to_string()),
         ("maxmemory_policy", "noeviction".to_owned()),

@@ -11,6 +11,9 @@ use mayhap_codec::{DecodeError, Format, Limits, Problem};
 use mayhap_command::Slot;
 use std::io;
 
+/// Bytes of a record at most: what the last command adds beyond is a fraction of what the format allows.
+const MOST_BYTES: u64 = mayhap_log::MAX_BODY_BYTES / 2;
+
 /// Commands on their way into the log.
 #[derive(Debug, Default)]
 pub(crate) struct Changes(Vec<u8>);
@@ -22,6 +25,11 @@ impl Changes {
             number(&mut self.0, word.as_ref().len());
             self.0.extend_from_slice(word.as_ref());
         }
+    }
+
+    /// Whether so many bytes more are still less than a record may have.
+    pub(crate) fn have_room_for(&self, bytes: u64) -> bool {
+        bytes.saturating_add(self.0.len() as u64) <= MOST_BYTES
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -258,6 +266,18 @@ mod tests {
             assert_eq!(next_command(&mut &changes.bytes()[..length]), None);
         }
         assert_eq!(next_command(&mut &[255_u8; 12][..]), None);
+    }
+
+    #[test]
+    fn a_record_has_room_for_less_than_the_log_takes() {
+        let mut changes = Changes::default();
+        assert!(changes.have_room_for(512 << 20));
+        assert!(!changes.have_room_for(mayhap_log::MAX_BODY_BYTES));
+        assert!(!changes.have_room_for(u64::MAX));
+        let most = mayhap_log::MAX_BODY_BYTES / 2;
+        assert!(changes.have_room_for(most));
+        changes.push(&[b"DEL", &b"k"[..]]);
+        assert!(!changes.have_room_for(most));
     }
 
     #[test]

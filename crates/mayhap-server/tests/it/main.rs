@@ -5,6 +5,7 @@ mod crowd;
 mod expected;
 mod generic;
 mod golden;
+mod memory;
 mod restart;
 mod transcripts;
 

@@ -1,0 +1,98 @@
+//! Commands that panic, for the tests of what happens then. No server has them.
+
+use super::Own;
+use super::table::Gate;
+use crate::call::{Call, Done};
+use crate::keyspace::{Body, Value};
+
+/// `TEST.PANIC READ|WRITE key`.
+pub(super) static PANIC: Own = Own {
+    name: "test.panic",
+    arity: 3,
+    gate: Gate::Shared,
+    run: panic,
+    flags: "write",
+    keys: (2, 2, 1),
+    group: "test",
+    summary: "Panics.",
+};
+
+fn panic(call: &mut Call<'_>) -> Done {
+    let key = call.words[2];
+    if call.is(1, "read") {
+        call.engine
+            .keys
+            .look(key, call.now, |_| panic!("while it was read"));
+    } else {
+        call.engine.keys.replace(key, |body| {
+            *body = Some(Body::new(Value::Text((*b"half").into())));
+            panic!("while it was changed");
+        });
+    }
+    Ok(())
+}
+
+mod tests {
+    use crate::{Options, Server};
+    use std::io::{BufRead, BufReader, Write};
+    use std::net::TcpStream;
+
+    struct Client(BufReader<TcpStream>);
+
+    impl Client {
+        fn to(server: &Server) -> Self {
+            let stream = TcpStream::connect(server.addresses()[0]).expect("it listens");
+            Self(BufReader::new(stream))
+        }
+
+        fn ask(&mut self, line: &str) -> String {
+            let stream = self.0.get_mut();
+            let _ = stream.write_all(format!("{line}\r\n").as_bytes());
+            let mut reply = String::new();
+            let _ = self.0.read_line(&mut reply);
+            reply.trim().to_owned()
+        }
+    }
+
+    /// One that only read has done no harm. After one that changed something nobody is told anything, the server ends, and what was
+    /// acknowledged is there again.
+    #[test]
+    fn a_panic_is_an_error_and_nothing_that_was_acknowledged_is_lost() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let options = Options {
+            port: 0,
+            workers: 2,
+            ..Options::new(folder.path())
+        };
+        let server = Server::start(&options).expect("it starts");
+        let (mut client, mut other) = (Client::to(&server), Client::to(&server));
+        for key in 0..100 {
+            assert_eq!(client.ask(&format!("BF.ADD k{key} x")), ":1");
+        }
+        let reply = client.ask("TEST.PANIC READ k7");
+        assert!(
+            reply.starts_with("-ERR internal error in test.panic: while it was read"),
+            "{reply}"
+        );
+        assert_eq!(client.ask("BF.EXISTS k7 x"), ":1");
+        assert_eq!(other.ask("BF.ADD k7 y"), ":1");
+        let reply = client.ask("TEST.PANIC WRITE k7");
+        assert!(reply.starts_with("-ERR internal error"), "{reply}");
+        // Either it is told nothing, or nothing that is not so.
+        let reply = other.ask("BF.EXISTS k7 x");
+        assert!(
+            reply.is_empty() || reply.starts_with("-ERR internal error"),
+            "{reply}"
+        );
+        let ended = server.run().expect_err("it does not pretend to be well");
+        assert!(ended.contains("internal error"), "{ended}");
+        let server = Server::start(&options).expect("it starts");
+        let mut client = Client::to(&server);
+        for key in 0..100 {
+            assert_eq!(client.ask(&format!("BF.EXISTS k{key} x")), ":1", "k{key}");
+        }
+        assert_eq!(client.ask("BF.EXISTS k7 y"), ":1");
+        server.stop_handle().stop();
+        server.run().expect("it ends well");
+    }
+}
