@@ -11,7 +11,7 @@ use crate::leases::Leases;
 use crate::net::{ClientHandle, Next, Service};
 use crate::out::Out;
 use crate::record::Changes;
-use crate::resp::RequestLimits;
+use crate::resp::{ProtocolError, RequestLimits};
 use crate::session::Session;
 use crate::settings::Settings;
 use crate::slow::Slow;
@@ -300,6 +300,13 @@ impl Service for Engine {
 
     fn serve_offloaded(&self, session: &mut Session, words: &[&[u8]], out: &mut Vec<u8>) -> Next {
         self.serve_on(true, session, words, out)
+    }
+
+    fn refuse(&self, session: &Session, error: ProtocolError) {
+        self.counters.errors.fetch_add(1, Ordering::Relaxed);
+        if error == ProtocolError::Http {
+            self.counters.refuse_http(&session.client.handle.peer);
+        }
     }
 
     fn settle<'s>(&self, round: &mut dyn Iterator<Item = (&'s mut Session, &'s mut Vec<u8>)>)

@@ -164,6 +164,7 @@ fn stats(engine: &Engine) -> Fields {
         ("acl_access_denied_auth", told(&counters.refused_passwords)),
         ("total_error_replies", told(&counters.errors)),
         ("expired_keys", told(&counters.expired)),
+        ("mayhap_refused_http_requests", told(&counters.refused_http)),
     ])
 }
 

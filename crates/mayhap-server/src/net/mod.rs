@@ -27,7 +27,7 @@ mod worker;
 pub use client::ClientHandle;
 pub use running::{Running, StopHandle, start};
 
-use crate::resp::RequestLimits;
+use crate::resp::{ProtocolError, RequestLimits};
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
@@ -59,6 +59,9 @@ pub trait Service: Send + Sync + 'static {
     ) -> Next {
         self.serve(session, words, out)
     }
+
+    /// A client does not keep to the protocol. It hears the error, and is closed.
+    fn refuse(&self, _session: &Self::Session, _error: ProtocolError) {}
 
     /// Called once after a worker's round, with all connections that were served in it and their replies, none of which was sent:
     /// the time to commit, and to rewrite replies if that failed.

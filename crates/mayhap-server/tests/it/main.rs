@@ -6,6 +6,7 @@ mod expected;
 mod generic;
 mod golden;
 mod restart;
+mod strangers;
 mod transcripts;
 
 /// What RedisBloom answered is read in one way.
