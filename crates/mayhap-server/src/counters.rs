@@ -15,6 +15,8 @@ pub(crate) struct Counters {
     pub(crate) refused_clients: AtomicU64,
     pub(crate) refused_passwords: AtomicU64,
     pub(crate) expired: AtomicU64,
+    /// Connections that were closed before they gave the password: in time, or for others.
+    pub(crate) closed_strangers: AtomicU64,
     /// HTTP requests to the port for Redis clients.
     pub(crate) refused_http: AtomicU64,
     last_http_report: Mutex<Option<Instant>>,
@@ -45,6 +47,7 @@ impl Counters {
             &self.refused_clients,
             &self.refused_passwords,
             &self.expired,
+            &self.closed_strangers,
             &self.refused_http,
         ] {
             counter.store(0, Ordering::Relaxed);

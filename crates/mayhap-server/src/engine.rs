@@ -8,7 +8,7 @@ use crate::counters::Counters;
 use crate::files::Files;
 use crate::keyspace::Keyspace;
 use crate::leases::Leases;
-use crate::net::{ClientHandle, Next, Service};
+use crate::net::{ClientHandle, Next, Service, Timeouts};
 use crate::out::Out;
 use crate::record::Changes;
 use crate::resp::{ProtocolError, RequestLimits};
@@ -47,6 +47,8 @@ pub(crate) struct Engine {
     pub(crate) clients: Clients,
     pub(crate) counters: Counters,
     pub(crate) slow: Slow,
+    /// What the sockets follow.
+    pub(crate) timeouts: Arc<Timeouts>,
     pub(crate) snapshots: Snapshots,
     pub(crate) stats: StatsCache,
     pub(crate) files: Files,
@@ -256,6 +258,7 @@ impl Engine {
         let mut settings = Settings::clone(&self.settings.load());
         change(&mut settings)?;
         self.slow.follow(&settings);
+        settings.tell(&self.timeouts);
         self.settings.store(Arc::new(settings));
         Ok(())
     }
@@ -266,13 +269,6 @@ impl Service for Engine {
 
     fn connect(&self, handle: ClientHandle) -> Result<Session, Vec<u8>> {
         let settings = self.settings.load();
-        if self.clients.len() >= settings.most_clients {
-            self.counters
-                .refused_clients
-                .fetch_add(1, Ordering::Relaxed);
-            return Err(b"-ERR max number of clients reached\r\n".to_vec());
-        }
-        self.counters.clients.fetch_add(1, Ordering::Relaxed);
         let now = self.clock.now();
         let client = Arc::new(Client {
             handle,
@@ -281,8 +277,18 @@ impl Service for Engine {
             is_new_protocol: AtomicBool::new(false),
             names: Mutex::new(Names::default()),
         });
-        self.clients.add(&client);
-        Ok(Session::new(client, settings.password.is_empty()))
+        let is_known = settings.password.is_empty();
+        let Some(closed) = self.clients.admit(&client, is_known, settings.most_clients) else {
+            self.counters
+                .refused_clients
+                .fetch_add(1, Ordering::Relaxed);
+            return Err(b"-ERR max number of clients reached\r\n".to_vec());
+        };
+        self.counters.clients.fetch_add(1, Ordering::Relaxed);
+        self.counters
+            .closed_strangers
+            .fetch_add(closed, Ordering::Relaxed);
+        Ok(Session::new(client, is_known))
     }
 
     fn limits(&self, session: &Session) -> &RequestLimits {

@@ -163,6 +163,10 @@ fn stats(engine: &Engine) -> Fields {
         ("rejected_connections", told(&counters.refused_clients)),
         ("acl_access_denied_auth", told(&counters.refused_passwords)),
         ("total_error_replies", told(&counters.errors)),
+        (
+            "mayhap_closed_before_auth",
+            told(&counters.closed_strangers),
+        ),
         ("expired_keys", told(&counters.expired)),
         ("mayhap_refused_http_requests", told(&counters.refused_http)),
     ])
