@@ -10,6 +10,7 @@ use crate::keyspace::Keyspace;
 use crate::leases::Leases;
 use crate::net::{ClientHandle, Next, Service, Timeouts};
 use crate::out::Out;
+use crate::pause::Pause;
 use crate::record::Changes;
 use crate::resp::{ProtocolError, RequestLimits};
 use crate::session::Session;
@@ -47,6 +48,7 @@ pub(crate) struct Engine {
     pub(crate) clients: Clients,
     pub(crate) counters: Counters,
     pub(crate) slow: Slow,
+    pub(crate) pause: Pause,
     /// What the sockets follow.
     pub(crate) timeouts: Arc<Timeouts>,
     pub(crate) snapshots: Snapshots,
@@ -93,6 +95,12 @@ impl Engine {
         };
         if !session.is_known && !command.is_for_strangers() {
             return Ran::Refused("NOAUTH Authentication required.".into());
+        }
+        // What is queued changes nothing before EXEC.
+        let is_queued = session.transaction.is_some() && !command.ends_queueing();
+        let is_change = || !is_queued && command.is_change();
+        if self.pause.holds(now, is_change) && !command.ends_pause(words) {
+            return Ran::Refused(Failure::Busy);
         }
         session.last_command = command.full_name(words);
         let protocol = session.protocol;
@@ -259,6 +267,8 @@ impl Engine {
         change(&mut settings)?;
         self.slow.follow(&settings);
         settings.tell(&self.timeouts);
+        self.files
+            .set_most_bytes(settings.filters.most_filter_bytes);
         self.settings.store(Arc::new(settings));
         Ok(())
     }
@@ -340,6 +350,7 @@ impl Service for Engine {
             }
         }
         self.counters.commands.fetch_add(served, Ordering::Relaxed);
+        self.counters.add_lookups();
         // Any of these replies may show a change, its own or another's, whose record is still in memory: nobody is told of what a crash
         // would undo. When all records are as safe as the mode promises, this takes no lock and no system call.
         if let Err(broken) = self.journal.commit(self.journal.last_lsn()) {

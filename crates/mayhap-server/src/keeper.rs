@@ -49,6 +49,7 @@ fn keep(engine: &Engine) {
         engine.clock.follow();
         while expire(engine) == MOST_AT_ONCE {}
         close_strangers(engine);
+        engine.counters.sample();
         if tick.is_multiple_of(FILES) {
             engine.files.look(|| engine.room());
         }

@@ -10,6 +10,7 @@ use crate::leases::Leases;
 use crate::net::http::{self, Page};
 use crate::net::{self, Listening, Running, Timeouts};
 use crate::options::Options;
+use crate::pause::Pause;
 use crate::recovery::Replay;
 use crate::settings::Settings;
 use crate::slow::Slow;
@@ -288,6 +289,7 @@ fn open(options: &Options) -> Result<(Engine, String), String> {
         clients: Clients::default(),
         counters: Counters::default(),
         slow,
+        pause: Pause::default(),
         timeouts,
         snapshots,
         stats: StatsCache::default(),

@@ -1,5 +1,6 @@
 //! The server through its sockets, as clients see it.
 
+mod admin;
 mod client;
 mod crowd;
 mod expected;
