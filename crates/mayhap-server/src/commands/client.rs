@@ -93,7 +93,7 @@ fn pause(call: &mut Call<'_>) -> Done {
         None => true,
         Some(word) if word.eq_ignore_ascii_case(b"all") => true,
         Some(word) if word.eq_ignore_ascii_case(b"write") => false,
-        Some(_) => return Err(SYNTAX.into()),
+        Some(_) => return Err("ERR CLIENT PAUSE mode must be WRITE or ALL".into()),
     };
     let until = call.now.saturating_add(time);
     call.engine.pause.begin(call.now, until, is_for_all);

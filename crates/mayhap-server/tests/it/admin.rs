@@ -276,7 +276,7 @@ fn clients_can_be_paused() {
             "timeout is not an integer or out of range",
         ),
         ("CLIENT PAUSE -1", "timeout is negative"),
-        ("CLIENT PAUSE 1 x", "syntax error"),
+        ("CLIENT PAUSE 1 x", "CLIENT PAUSE mode must be WRITE or ALL"),
     ] {
         boss.expect(line, &format!("-ERR {error}\r\n"));
     }

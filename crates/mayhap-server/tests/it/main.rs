@@ -1,6 +1,7 @@
 //! The server through its sockets, as clients see it.
 
 mod admin;
+mod backup;
 mod client;
 mod crowd;
 mod expected;
@@ -8,6 +9,7 @@ mod generic;
 mod golden;
 mod restart;
 mod strangers;
+mod tools;
 mod transcripts;
 
 /// What RedisBloom answered is read in one way.
