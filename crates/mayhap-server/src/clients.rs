@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::{Duration, Instant};
 
 /// What others may know of a connection.
 #[derive(Debug)]
@@ -72,22 +73,91 @@ impl Client {
 }
 
 #[derive(Default)]
-pub(crate) struct Clients(Mutex<BTreeMap<u64, Arc<Client>>>);
+pub(crate) struct Clients(Mutex<Connected>);
+
+#[derive(Default)]
+struct Connected {
+    all: BTreeMap<u64, Arc<Client>>,
+    /// Those who have yet to give the password, and since when. Numbers grow, so that the oldest is the first.
+    strangers: BTreeMap<u64, Instant>,
+}
+
+impl Connected {
+    fn remove(&mut self, id: u64) -> Option<Arc<Client>> {
+        self.strangers.remove(&id);
+        self.all.remove(&id)
+    }
+}
 
 impl Clients {
-    pub(crate) fn add(&self, client: &Arc<Client>) {
-        self.0.lock().insert(client.handle.id, Arc::clone(client));
+    /// Lets a client in. Where there are as many as there may be, those who came first and gave no password since make room: nobody can
+    /// keep others out by being silent. How many did; `None` when there is no room.
+    pub(crate) fn admit(&self, client: &Arc<Client>, is_known: bool, most: usize) -> Option<u64> {
+        let mut connected = self.0.lock();
+        if connected.all.len() - connected.strangers.len() >= most {
+            return None;
+        }
+        let mut closed = 0;
+        while connected.all.len() >= most
+            && let Some((&oldest, _)) = connected.strangers.first_key_value()
+        {
+            if let Some(oldest) = connected.remove(oldest) {
+                oldest.handle.kill();
+                closed += 1;
+            }
+        }
+        let id = client.handle.id;
+        connected.all.insert(id, Arc::clone(client));
+        if !is_known {
+            connected.strangers.insert(id, Instant::now());
+        }
+        Some(closed)
+    }
+
+    /// A client has given the password, or is as new.
+    pub(crate) fn set_known(&self, id: u64, is_known: bool) {
+        let mut connected = self.0.lock();
+        if is_known {
+            connected.strangers.remove(&id);
+        } else if connected.all.contains_key(&id) {
+            connected.strangers.insert(id, Instant::now());
+        }
+    }
+
+    /// Closes those who have not given the password for so long. How many there were.
+    pub(crate) fn close_late(&self, most: Duration) -> u64 {
+        let mut connected = self.0.lock();
+        if connected.strangers.is_empty() {
+            return 0;
+        }
+        let is_late = |since: &Instant| since.elapsed() >= most;
+        let strangers = connected.strangers.iter();
+        let late: Vec<u64> = strangers
+            .filter(|(_, since)| is_late(since))
+            .map(|(id, _)| *id)
+            .collect();
+        for id in &late {
+            if let Some(client) = connected.remove(*id) {
+                client.handle.kill();
+            }
+        }
+        late.len() as u64
     }
 
     pub(crate) fn remove(&self, id: u64) {
-        self.0.lock().remove(&id);
+        self.0.lock().remove(id);
     }
 
     pub(crate) fn len(&self) -> usize {
-        self.0.lock().len()
+        self.0.lock().all.len()
+    }
+
+    /// Those who have yet to give the password.
+    pub(crate) fn strangers(&self) -> usize {
+        self.0.lock().strangers.len()
     }
 
     pub(crate) fn all(&self) -> Vec<Arc<Client>> {
-        self.0.lock().values().cloned().collect()
+        self.0.lock().all.values().cloned().collect()
     }
 }

@@ -8,10 +8,11 @@ use crate::counters::Counters;
 use crate::files::Files;
 use crate::keyspace::Keyspace;
 use crate::leases::Leases;
-use crate::net::{ClientHandle, Next, Service};
+use crate::net::{ClientHandle, Next, Service, Timeouts};
 use crate::out::Out;
+use crate::pause::Pause;
 use crate::record::Changes;
-use crate::resp::RequestLimits;
+use crate::resp::{ProtocolError, RequestLimits};
 use crate::session::Session;
 use crate::settings::Settings;
 use crate::slow::Slow;
@@ -47,6 +48,9 @@ pub(crate) struct Engine {
     pub(crate) clients: Clients,
     pub(crate) counters: Counters,
     pub(crate) slow: Slow,
+    pub(crate) pause: Pause,
+    /// What the sockets follow.
+    pub(crate) timeouts: Arc<Timeouts>,
     pub(crate) snapshots: Snapshots,
     pub(crate) stats: StatsCache,
     pub(crate) files: Files,
@@ -91,6 +95,12 @@ impl Engine {
         };
         if !session.is_known && !command.is_for_strangers() {
             return Ran::Refused("NOAUTH Authentication required.".into());
+        }
+        // What is queued changes nothing before EXEC.
+        let is_queued = session.transaction.is_some() && !command.ends_queueing();
+        let is_change = || !is_queued && command.is_change();
+        if self.pause.holds(now, is_change) && !command.ends_pause(words) {
+            return Ran::Refused(Failure::Busy);
         }
         session.last_command = command.full_name(words);
         let protocol = session.protocol;
@@ -256,6 +266,9 @@ impl Engine {
         let mut settings = Settings::clone(&self.settings.load());
         change(&mut settings)?;
         self.slow.follow(&settings);
+        settings.tell(&self.timeouts);
+        self.files
+            .set_most_bytes(settings.filters.most_filter_bytes);
         self.settings.store(Arc::new(settings));
         Ok(())
     }
@@ -266,13 +279,6 @@ impl Service for Engine {
 
     fn connect(&self, handle: ClientHandle) -> Result<Session, Vec<u8>> {
         let settings = self.settings.load();
-        if self.clients.len() >= settings.most_clients {
-            self.counters
-                .refused_clients
-                .fetch_add(1, Ordering::Relaxed);
-            return Err(b"-ERR max number of clients reached\r\n".to_vec());
-        }
-        self.counters.clients.fetch_add(1, Ordering::Relaxed);
         let now = self.clock.now();
         let client = Arc::new(Client {
             handle,
@@ -281,8 +287,18 @@ impl Service for Engine {
             is_new_protocol: AtomicBool::new(false),
             names: Mutex::new(Names::default()),
         });
-        self.clients.add(&client);
-        Ok(Session::new(client, settings.password.is_empty()))
+        let is_known = settings.password.is_empty();
+        let Some(closed) = self.clients.admit(&client, is_known, settings.most_clients) else {
+            self.counters
+                .refused_clients
+                .fetch_add(1, Ordering::Relaxed);
+            return Err(b"-ERR max number of clients reached\r\n".to_vec());
+        };
+        self.counters.clients.fetch_add(1, Ordering::Relaxed);
+        self.counters
+            .closed_strangers
+            .fetch_add(closed, Ordering::Relaxed);
+        Ok(Session::new(client, is_known))
     }
 
     fn limits(&self, session: &Session) -> &RequestLimits {
@@ -300,6 +316,13 @@ impl Service for Engine {
 
     fn serve_offloaded(&self, session: &mut Session, words: &[&[u8]], out: &mut Vec<u8>) -> Next {
         self.serve_on(true, session, words, out)
+    }
+
+    fn refuse(&self, session: &Session, error: ProtocolError) {
+        self.counters.errors.fetch_add(1, Ordering::Relaxed);
+        if error == ProtocolError::Http {
+            self.counters.refuse_http(&session.client.handle.peer);
+        }
     }
 
     fn settle<'s>(&self, round: &mut dyn Iterator<Item = (&'s mut Session, &'s mut Vec<u8>)>)
@@ -327,6 +350,7 @@ impl Service for Engine {
             }
         }
         self.counters.commands.fetch_add(served, Ordering::Relaxed);
+        self.counters.add_lookups();
         // Any of these replies may show a change, its own or another's, whose record is still in memory: nobody is told of what a crash
         // would undo. When all records are as safe as the mode promises, this takes no lock and no system call.
         if let Err(broken) = self.journal.commit(self.journal.last_lsn()) {

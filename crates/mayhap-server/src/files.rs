@@ -7,7 +7,7 @@ use mayhap::SipKey;
 use mayhap_codec::{Description, Filter, Limits, Opening, open};
 use mayhap_command::Reply;
 use parking_lot::{Mutex, RwLock};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fs::{self, Metadata};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -18,6 +18,8 @@ use std::time::SystemTime;
 pub(crate) const TYPE_NAME: &str = "mayhap-file";
 pub(crate) const READ_ONLY: &str =
     "READONLY this is a filter file in the data folder: replace the file to change it";
+
+pub(crate) const NOT_A_SOURCE: &str = "ERR this is a filter file in the data folder: it can be asked, not copied, merged, renamed or dumped. `mayhap merge` merges files";
 
 /// A filter that is served.
 pub(crate) struct Served {
@@ -61,7 +63,8 @@ pub(crate) struct Files {
     folder: PathBuf,
     /// Exported files of ours are opened with the server's own key.
     secret: SipKey,
-    limits: Limits,
+    /// Bytes that one file may have.
+    most_bytes: AtomicU64,
     has_any: AtomicBool,
     served: RwLock<HashMap<Box<[u8]>, Arc<Served>>>,
     /// Bytes of all that is served.
@@ -74,11 +77,22 @@ impl Files {
         Self {
             folder: folder.to_owned(),
             secret,
-            limits,
+            most_bytes: AtomicU64::new(limits.most_bytes),
             has_any: AtomicBool::new(false),
             served: RwLock::default(),
             used: AtomicU64::new(0),
             seen: Mutex::default(),
+        }
+    }
+
+    /// Does as the setting says from now on. Files that were refused for their size are looked at again.
+    pub(crate) fn set_most_bytes(&self, most: u64) {
+        if self.most_bytes.swap(most, Ordering::Relaxed) < most {
+            let served: HashSet<String> = {
+                let served = self.served.read();
+                served.values().map(|served| served.file.clone()).collect()
+            };
+            self.seen.lock().retain(|name, _| served.contains(name));
         }
     }
 
@@ -94,6 +108,13 @@ impl Files {
 
     pub(crate) fn get(&self, name: &[u8]) -> Option<Arc<Served>> {
         self.served.read().get(name).cloned()
+    }
+
+    pub(crate) fn names(&self) -> Vec<Box<[u8]>> {
+        if !self.has_any() {
+            return Vec::new();
+        }
+        self.served.read().keys().cloned().collect()
     }
 
     /// All names, in order.
@@ -195,16 +216,19 @@ impl Files {
         let length = fs::metadata(&path)
             .map_err(|error| error.to_string())?
             .len();
-        if length > self.limits.most_bytes {
+        let limits = Limits {
+            most_bytes: self.most_bytes.load(Ordering::Relaxed),
+        };
+        if length > limits.most_bytes {
             return Err(format!(
-                "it has {length} bytes, and one filter may take {}",
-                self.limits.most_bytes
+                "it has {length} bytes, and one filter may take {}: set mayhap-max-filter-bytes",
+                limits.most_bytes
             ));
         }
         let bytes = fs::read(&path).map_err(|error| error.to_string())?;
         let opening = Opening {
             key: Some(self.secret),
-            limits: self.limits,
+            limits,
             ..Opening::default()
         };
         let mut filters = open(&bytes, &opening).map_err(|error| error.to_string())?;

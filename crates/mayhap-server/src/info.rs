@@ -7,12 +7,16 @@ use crate::system;
 use std::fmt::Write;
 use std::sync::atomic::Ordering;
 
-const SECTIONS: [&str; 7] = [
+const SECTIONS: [&str; 11] = [
     "server",
     "clients",
     "memory",
     "persistence",
     "stats",
+    "replication",
+    "cpu",
+    "modules",
+    "cluster",
     "keyspace",
     "filters",
 ];
@@ -51,10 +55,14 @@ type Fields = Vec<(String, String)>;
 fn section(engine: &Engine, now: u64, name: &str) -> Fields {
     match name {
         "server" => server(engine, now),
-        "clients" => fields([("connected_clients", engine.clients.len().to_string())]),
+        "clients" => clients(engine, now),
         "memory" => memory(engine),
         "persistence" => persistence(engine),
         "stats" => stats(engine),
+        "replication" => replication(engine),
+        "cpu" => cpu(),
+        "modules" => modules(),
+        "cluster" => fields([("cluster_enabled", "0".to_owned())]),
         "keyspace" => keyspace(engine),
         _ => filters(engine, now),
     }
@@ -71,13 +79,19 @@ fn server(engine: &Engine, now: u64) -> Fields {
     let settings = engine.settings.load();
     fields([
         ("redis_version", crate::REDIS_VERSION.to_owned()),
+        ("redis_git_sha1", "00000000".to_owned()),
+        ("redis_git_dirty", "0".to_owned()),
         ("redis_mode", "standalone".to_owned()),
+        ("os", system::name()),
+        ("arch_bits", usize::BITS.to_string()),
+        ("multiplexing_api", "epoll".to_owned()),
         ("mayhap_version", env!("CARGO_PKG_VERSION").to_owned()),
         (
             "mayhap_layout",
             settings.filters.get("mayhap-layout").unwrap_or_default(),
         ),
         ("process_id", std::process::id().to_string()),
+        ("process_supervised", "no".to_owned()),
         ("run_id", engine.run_id.clone()),
         ("tcp_port", settings.port.to_string()),
         ("server_time_usec", (now * 1000).to_string()),
@@ -92,15 +106,89 @@ fn server(engine: &Engine, now: u64) -> Fields {
     ])
 }
 
-fn memory(engine: &Engine) -> Fields {
+fn clients(engine: &Engine, now: u64) -> Fields {
     let settings = engine.settings.load();
     fields([
-        ("used_memory", engine.used_bytes().to_string()),
-        ("mayhap_served_bytes", engine.files.used_bytes().to_string()),
-        ("used_memory_rss", system::resident_bytes().to_string()),
-        ("maxmemory", settings.most_memory.to_string()),
-        ("maxmemory_policy", "noeviction".to_owned()),
+        ("connected_clients", engine.clients.len().to_string()),
+        ("cluster_connections", "0".to_owned()),
+        ("maxclients", settings.most_clients.to_string()),
+        // No command blocks.
+        ("blocked_clients", "0".to_owned()),
+        ("tracking_clients", "0".to_owned()),
+        ("pubsub_clients", "0".to_owned()),
+        ("paused_actions", engine.pause.name(now).to_owned()),
+        (
+            "mayhap_unauthenticated_clients",
+            engine.clients.strangers().to_string(),
+        ),
     ])
+}
+
+/// As Redis rounds sizes for people.
+fn human(bytes: u64) -> String {
+    let units = ["K", "M", "G", "T", "P"];
+    let mut size = bytes as f64 / 1024.0;
+    if size < 1.0 {
+        return format!("{bytes}B");
+    }
+    let mut at = 0;
+    while size >= 1024.0 && at + 1 < units.len() {
+        size /= 1024.0;
+        at += 1;
+    }
+    format!("{size:.2}{}", units.get(at).copied().unwrap_or_default())
+}
+
+fn memory(engine: &Engine) -> Fields {
+    let settings = engine.settings.load();
+    let (used, resident, all) = (
+        engine.used_bytes(),
+        system::resident_bytes(),
+        system::memory_bytes(),
+    );
+    fields([
+        ("used_memory", used.to_string()),
+        ("used_memory_human", human(used)),
+        ("mayhap_served_bytes", engine.files.used_bytes().to_string()),
+        ("used_memory_rss", resident.to_string()),
+        ("used_memory_rss_human", human(resident)),
+        ("total_system_memory", all.to_string()),
+        ("total_system_memory_human", human(all)),
+        ("maxmemory", settings.most_memory.to_string()),
+        ("maxmemory_human", human(settings.most_memory)),
+        ("maxmemory_policy", "noeviction".to_owned()),
+        ("mem_allocator", "libc".to_owned()),
+    ])
+}
+
+/// There are no replicas.
+fn replication(engine: &Engine) -> Fields {
+    fields([
+        ("role", "master".to_owned()),
+        ("connected_slaves", "0".to_owned()),
+        ("master_failover_state", "no-failover".to_owned()),
+        ("master_replid", engine.run_id.clone()),
+        ("master_repl_offset", "0".to_owned()),
+        ("repl_backlog_active", "0".to_owned()),
+    ])
+}
+
+fn cpu() -> Fields {
+    let (system, user) = system::cpu_seconds();
+    fields([
+        ("used_cpu_sys", format!("{system:.6}")),
+        ("used_cpu_user", format!("{user:.6}")),
+    ])
+}
+
+fn modules() -> Fields {
+    let modules = crate::MODULES.iter();
+    let lines = modules.map(|(name, version)| {
+        let value =
+            format!("name={name},ver={version},api=1,filters=0,usedby=[],using=[],options=[]");
+        ("module".to_owned(), value)
+    });
+    lines.collect()
 }
 
 fn persistence(engine: &Engine) -> Fields {
@@ -110,6 +198,7 @@ fn persistence(engine: &Engine) -> Fields {
     let milliseconds = |time: Option<std::time::Duration>| time.map_or(0, |time| time.as_millis());
     fields([
         ("loading", "0".to_owned()),
+        ("async_loading", "0".to_owned()),
         (
             "rdb_bgsave_in_progress",
             u8::from(snapshots.is_under_way()).to_string(),
@@ -124,6 +213,16 @@ fn persistence(engine: &Engine) -> Fields {
             snapshots.taken.load(Ordering::Relaxed).to_string(),
         ),
         ("aof_enabled", "1".to_owned()),
+        // A snapshot makes the log anew as well.
+        (
+            "aof_rewrite_in_progress",
+            u8::from(snapshots.is_under_way()).to_string(),
+        ),
+        ("aof_rewrite_scheduled", "0".to_owned()),
+        (
+            "aof_last_bgrewrite_status",
+            if failed.is_none() { "ok" } else { "err" }.to_owned(),
+        ),
         (
             "aof_last_write_status",
             if state.broken.is_none() { "ok" } else { "err" }.to_owned(),
@@ -161,10 +260,26 @@ fn stats(engine: &Engine) -> Fields {
     fields([
         ("total_connections_received", told(&counters.clients)),
         ("total_commands_processed", told(&counters.commands)),
+        (
+            "instantaneous_ops_per_sec",
+            counters.commands_per_second().to_string(),
+        ),
         ("rejected_connections", told(&counters.refused_clients)),
         ("acl_access_denied_auth", told(&counters.refused_passwords)),
         ("total_error_replies", told(&counters.errors)),
+        (
+            "mayhap_closed_before_auth",
+            told(&counters.closed_strangers),
+        ),
         ("expired_keys", told(&counters.expired)),
+        ("evicted_keys", "0".to_owned()),
+        ("keyspace_hits", told(&counters.hits)),
+        ("keyspace_misses", told(&counters.misses)),
+        ("pubsub_channels", "0".to_owned()),
+        ("pubsub_patterns", "0".to_owned()),
+        // Snapshots need no second process.
+        ("latest_fork_usec", "0".to_owned()),
+        ("mayhap_refused_http_requests", told(&counters.refused_http)),
     ])
 }
 
@@ -208,4 +323,23 @@ fn filters(engine: &Engine, now: u64) -> Fields {
         ));
     }
     fields
+}
+
+#[cfg(test)]
+mod tests {
+    use super::human;
+
+    #[test]
+    fn sizes_are_rounded_as_redis_does() {
+        for (bytes, text) in [
+            (0, "0B"),
+            (1023, "1023B"),
+            (1024, "1.00K"),
+            (1_600_000, "1.53M"),
+            (3 << 30, "3.00G"),
+            (u64::MAX, "16384.00P"),
+        ] {
+            assert_eq!(human(bytes), text);
+        }
+    }
 }

@@ -48,9 +48,21 @@ fn keep(engine: &Engine) {
         thread::sleep(TICK);
         engine.clock.follow();
         while expire(engine) == MOST_AT_ONCE {}
+        close_strangers(engine);
+        engine.counters.sample();
         if tick.is_multiple_of(FILES) {
             engine.files.look(|| engine.room());
         }
+    }
+}
+
+/// Closes who has not given the password in time.
+fn close_strangers(engine: &Engine) {
+    let most = engine.settings.load().auth_timeout_seconds;
+    if most > 0 {
+        let closed = engine.clients.close_late(Duration::from_secs(most));
+        let counter = &engine.counters.closed_strangers;
+        counter.fetch_add(closed, Ordering::Relaxed);
     }
 }
 

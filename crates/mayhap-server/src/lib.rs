@@ -20,6 +20,7 @@ pub mod net;
 mod options;
 mod out;
 mod pattern;
+mod pause;
 mod printable;
 mod random;
 mod record;
@@ -41,6 +42,9 @@ pub use server::{Server, StopHandle};
 
 /// What we say we are to clients that look: the protocol and the generic commands are as there.
 pub(crate) const REDIS_VERSION: &str = "7.4.0";
+
+/// Modules that a client finds, with their versions. It looks for one by RedisBloom's name before it uses the commands.
+pub(crate) const MODULES: [(&str, i64); 2] = [("bf", 20_812), ("mayhap", 100)];
 
 /// A line for whoever watches the server.
 pub(crate) fn report(text: &str) {

@@ -181,6 +181,9 @@ impl Parser {
                 end: end as u32,
             });
         })?;
+        if inline::is_http(self.words(input)) {
+            return Err(ProtocolError::Http);
+        }
         self.at = end + 1;
         self.stage = Stage::Start;
         Ok(None)

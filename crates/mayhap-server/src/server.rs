@@ -8,8 +8,9 @@ use crate::files::Files;
 use crate::keyspace::Keyspace;
 use crate::leases::Leases;
 use crate::net::http::{self, Page};
-use crate::net::{self, Listening, Running};
+use crate::net::{self, Listening, Running, Timeouts};
 use crate::options::Options;
+use crate::pause::Pause;
 use crate::recovery::Replay;
 use crate::settings::Settings;
 use crate::slow::Slow;
@@ -32,8 +33,12 @@ use std::thread::JoinHandle;
 const STORE: &str = "store";
 /// A client that does not read so much of its replies is sent away: more than the largest bulk string.
 const MOST_OUTPUT: usize = 768 << 20;
+/// Connections beyond `maxclients`: those who are told that there is no room, and those who are closed to make some.
+const SPARE_CLIENTS: usize = 128;
 /// Logs, listeners and the like.
 const OTHER_FILES: u64 = 1024;
+/// Time to give the password. A client does that first, so that this is for slow networks.
+const AUTH_TIMEOUT_SECONDS: u64 = 10;
 /// A log of less is read again in a second or two: 13 million items.
 const SNAPSHOT_AFTER: u64 = 256 << 20;
 
@@ -96,8 +101,8 @@ impl Server {
             } else {
                 options.workers
             },
-            // One more is told why it is sent away.
-            most_clients: options.most_clients.saturating_add(1),
+            most_clients: options.most_clients.saturating_add(SPARE_CLIENTS),
+            timeouts: Arc::clone(&engine.timeouts),
             hard_output_bytes: MOST_OUTPUT,
             ..defaults
         };
@@ -273,6 +278,8 @@ fn open(options: &Options) -> Result<(Engine, String), String> {
     files.look(room);
     let slow = Slow::default();
     slow.follow(&settings);
+    let timeouts = Arc::default();
+    settings.tell(&timeouts);
     let engine = Engine {
         keys,
         leases: Leases::default(),
@@ -286,6 +293,8 @@ fn open(options: &Options) -> Result<(Engine, String), String> {
         clients: Clients::default(),
         counters: Counters::default(),
         slow,
+        pause: Pause::default(),
+        timeouts,
         snapshots,
         stats: StatsCache::default(),
         files,
@@ -321,6 +330,9 @@ fn settings(options: &Options, folder: &Path) -> Result<Settings, String> {
         fsync: options.fsync,
         slow_from: 10_000,
         slow_kept: 128,
+        idle_timeout_seconds: 0,
+        keepalive_seconds: Timeouts::KEEPALIVE.as_secs(),
+        auth_timeout_seconds: AUTH_TIMEOUT_SECONDS,
         snapshot_after: SNAPSHOT_AFTER,
         folder: folder.to_owned(),
         port: options.port,

@@ -1,9 +1,11 @@
 //! What `CONFIG` shows and sets.
 
+use crate::net::Timeouts;
 use crate::pattern;
 use mayhap_command::{Config, NAMES};
 use mayhap_log::Fsync;
 use std::path::PathBuf;
+use std::time::Duration;
 
 /// Everything that can be asked for while the server runs; what can be set is in [`Settings::set`].
 #[derive(Clone, Debug)]
@@ -20,6 +22,12 @@ pub(crate) struct Settings {
     /// Microseconds; negative is never.
     pub(crate) slow_from: i64,
     pub(crate) slow_kept: usize,
+    /// A client that says nothing for so long is closed; 0 is never.
+    pub(crate) idle_timeout_seconds: u64,
+    /// How long a connection is silent until the system asks whether the client is still there; 0 is for ever.
+    pub(crate) keepalive_seconds: u64,
+    /// A client that has not given the password by then is closed; 0 is never.
+    pub(crate) auth_timeout_seconds: u64,
     /// A snapshot is taken when the log is longer than this and than the last snapshot.
     pub(crate) snapshot_after: u64,
     pub(crate) folder: PathBuf,
@@ -28,15 +36,22 @@ pub(crate) struct Settings {
     pub(crate) tls_port: u16,
 }
 
+/// The most that Linux takes for keepalive.
+const MOST_KEEPALIVE: u64 = 32_767;
+/// As in Redis.
+const MOST_TIMEOUT: u64 = 2_147_483_647;
+
 const NOT_A_NUMBER: &str = "argument couldn't be parsed into an integer";
 
 /// The server's own settings.
-const OWN: [&str; 18] = [
+const OWN: [&str; 20] = [
     "appendfsync",
     "appendonly",
     "bind",
     "databases",
     "dir",
+    "latency-monitor-threshold",
+    "mayhap-auth-timeout",
     "mayhap-snapshot-after",
     "maxclients",
     "maxmemory",
@@ -77,6 +92,9 @@ impl Settings {
             "bind" => self.bind.clone(),
             "databases" => "1".to_owned(),
             "dir" => self.folder.display().to_string(),
+            // Latencies are not tracked by event: SLOWLOG has the commands that took long.
+            "latency-monitor-threshold" => "0".to_owned(),
+            "mayhap-auth-timeout" => self.auth_timeout_seconds.to_string(),
             "mayhap-snapshot-after" => self.snapshot_after.to_string(),
             "maxclients" => self.most_clients.to_string(),
             "maxmemory" => self.most_memory.to_string(),
@@ -87,7 +105,8 @@ impl Settings {
             "save" => String::new(),
             "slowlog-log-slower-than" => self.slow_from.to_string(),
             "slowlog-max-len" => self.slow_kept.to_string(),
-            "timeout" | "tcp-keepalive" => "0".to_owned(),
+            "timeout" => self.idle_timeout_seconds.to_string(),
+            "tcp-keepalive" => self.keepalive_seconds.to_string(),
             "tls-port" => self.tls_port.to_string(),
             name => return self.filters.get(name),
         })
@@ -100,6 +119,7 @@ impl Settings {
     pub(crate) fn set(&mut self, name: &str, value: &[u8]) -> Result<(), String> {
         let text = String::from_utf8_lossy(value).into_owned();
         let number = || text.parse().map_err(|_| NOT_A_NUMBER.to_owned());
+        let size = || bytes(&text).ok_or_else(|| "argument must be a memory value".to_owned());
         match name {
             "appendfsync" => {
                 self.fsync = fsync_of(&text).ok_or_else(|| {
@@ -107,12 +127,10 @@ impl Settings {
                 })?;
             }
             "maxmemory" => {
-                self.most_memory =
-                    bytes(&text).ok_or_else(|| "argument must be a memory value".to_owned())?;
+                self.most_memory = size()?;
             }
             "mayhap-snapshot-after" => {
-                self.snapshot_after =
-                    bytes(&text).ok_or_else(|| "argument must be a memory value".to_owned())?;
+                self.snapshot_after = size()?;
             }
             "maxclients" => {
                 let most: usize = number()?;
@@ -129,12 +147,43 @@ impl Settings {
                 self.slow_from = text.parse().map_err(|_| NOT_A_NUMBER.to_owned())?;
             }
             "slowlog-max-len" => self.slow_kept = number()?,
-            // Clients and scripts set them by habit; what we do fits all of their values.
-            "save" | "maxmemory-policy" | "tcp-keepalive" => {}
-            name if OWN.contains(&name) => return Err("can't set immutable config".to_owned()),
+            "timeout" => self.idle_timeout_seconds = seconds(&text, MOST_TIMEOUT)?,
+            "tcp-keepalive" => self.keepalive_seconds = seconds(&text, MOST_KEEPALIVE)?,
+            "mayhap-auth-timeout" => self.auth_timeout_seconds = seconds(&text, MOST_TIMEOUT)?,
+            "mayhap-max-filter-bytes" => {
+                return self.filters.set(name, size()?.to_string().as_bytes());
+            }
+            name if OWN.contains(&name) => return self.keep(name, &text),
             name => return self.filters.set(name, value),
         }
         Ok(())
+    }
+
+    /// What cannot be changed can be set to what it is: clients and scripts do that by habit. Anything else would be a promise.
+    fn keep(&self, name: &str, text: &str) -> Result<(), String> {
+        let reason = match name {
+            "save" => {
+                "snapshots are taken when the log is long: set mayhap-snapshot-after, and leave this empty"
+            }
+            "maxmemory-policy" => {
+                "argument(s) must be one of the following: noeviction. A filter that lost keys would be wrong"
+            }
+            "appendonly" => "there always is a log: only yes is possible",
+            "latency-monitor-threshold" => {
+                "latencies are not tracked by event: only 0 is possible. SLOWLOG has the commands that took long"
+            }
+            _ => return Err("can't set immutable config".to_owned()),
+        };
+        let is_same = self
+            .get(name)
+            .is_some_and(|held| held.eq_ignore_ascii_case(text));
+        is_same.then_some(()).ok_or_else(|| reason.to_owned())
+    }
+
+    /// Has the sockets follow these settings.
+    pub(crate) fn tell(&self, timeouts: &Timeouts) {
+        timeouts.set_idle(Duration::from_secs(self.idle_timeout_seconds));
+        timeouts.set_keepalive(Duration::from_secs(self.keepalive_seconds));
     }
 
     /// The name of a setting as we spell it, whoever's prefix it has.
@@ -167,6 +216,12 @@ pub(crate) fn fsync_of(text: &str) -> Option<Fsync> {
     [Fsync::Always, Fsync::EverySecond, Fsync::No]
         .into_iter()
         .find(|fsync| fsync_name(*fsync).eq_ignore_ascii_case(text))
+}
+
+fn seconds(text: &str, most: u64) -> Result<u64, String> {
+    let number: i64 = text.parse().map_err(|_| NOT_A_NUMBER.to_owned())?;
+    let number = u64::try_from(number).ok().filter(|number| *number <= most);
+    number.ok_or_else(|| format!("argument must be between 0 and {most} inclusive"))
 }
 
 /// `100`, `64mb`, `1g`: as Redis reads sizes.

@@ -20,6 +20,39 @@ pub(crate) fn memory_bytes() -> u64 {
     bytes_of("/proc/meminfo", "MemTotal:")
 }
 
+/// The system and its version, as `Linux 6.1.0 x86_64`.
+pub(crate) fn name() -> String {
+    let read = |file: &str| {
+        let text = fs::read_to_string(format!("/proc/sys/kernel/{file}"));
+        text.unwrap_or_default().trim().to_owned()
+    };
+    let (name, version, arch) = (read("ostype"), read("osrelease"), std::env::consts::ARCH);
+    if name.is_empty() {
+        return format!("{} {arch}", std::env::consts::OS);
+    }
+    format!("{name} {version} {arch}")
+}
+
+/// In /proc Linux counts time in hundredths of a second, whatever the machine.
+const TICKS_PER_SECOND: f64 = 100.0;
+
+/// Time that this process has used, in the system and by itself.
+pub(crate) fn cpu_seconds() -> (f64, f64) {
+    let text = fs::read_to_string("/proc/self/stat").unwrap_or_default();
+    // The second field is the name of the program in brackets, with whatever letters.
+    let fields = text.rsplit(')').next().unwrap_or_default();
+    let ticks: Vec<f64> = fields
+        .split_whitespace()
+        .skip(11)
+        .take(2)
+        .filter_map(|field| field.parse().ok())
+        .collect();
+    match ticks.as_slice() {
+        &[user, system] => (system / TICKS_PER_SECOND, user / TICKS_PER_SECOND),
+        _ => (0.0, 0.0),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     #[cfg(target_os = "linux")]
@@ -27,5 +60,9 @@ mod tests {
     fn linux_tells() {
         let (resident, memory) = (super::resident_bytes(), super::memory_bytes());
         assert!(0 < resident && resident < memory, "{resident} of {memory}");
+        let (before, _) = (super::cpu_seconds(), super::name());
+        // Some work that takes more than a tick.
+        while super::cpu_seconds().1 <= before.1 {}
+        assert!(super::name().starts_with("Linux "), "{}", super::name());
     }
 }

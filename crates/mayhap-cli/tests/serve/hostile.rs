@@ -43,8 +43,9 @@ fn subcommands(name: &str) -> Words {
         }
         "command" => "count list info docs getkeys help",
         "config" => "get resetstat rewrite help",
-        "memory" => "usage doctor",
-        "module" => "list load",
+        "latency" => "latest history histogram reset doctor help",
+        "memory" => "usage doctor help",
+        "module" => "list load help",
         "object" => "encoding refcount idletime freq help",
         "slowlog" => "get len reset help",
         _ => "",

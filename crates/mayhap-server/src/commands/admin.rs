@@ -24,12 +24,6 @@ pub(super) fn config(call: &mut Call<'_>) -> Done {
             call.out.ok();
         }
         (b"rewrite", 2) => return Err("ERR The server is running without a config file: give settings as options of `mayhap serve`".into()),
-        (b"help", 2) => call.out.bulks(&[
-            "CONFIG <subcommand> [<arg> ...]. Subcommands are:",
-            "GET <pattern> [<pattern> ...]",
-            "SET <name> <value> [<name> <value> ...]",
-            "RESETSTAT",
-        ]),
         _ => return Err(unknown_subcommand("CONFIG", &word)),
     }
     Ok(())
@@ -83,6 +77,19 @@ pub(super) fn bgsave(call: &mut Call<'_>) -> Done {
     }
     call.engine.snapshots.ask();
     call.out.simple("Background saving started");
+    Ok(())
+}
+
+/// The log is made anew by a snapshot, after which it is empty.
+pub(super) fn bgrewriteaof(call: &mut Call<'_>) -> Done {
+    let started = if call.engine.snapshots.is_under_way() {
+        "scheduled"
+    } else {
+        "started"
+    };
+    call.engine.snapshots.ask();
+    let text = format!("Background append only file rewriting {started}");
+    call.out.simple(&text);
     Ok(())
 }
 

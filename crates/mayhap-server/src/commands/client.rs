@@ -33,13 +33,11 @@ pub(super) fn client(call: &mut Call<'_>) -> Done {
         (b"no-evict" | b"no-touch", 3) if call.is(2, "on") || call.is(2, "off") => call.out.ok(),
         (b"tracking", 3) if call.is(2, "off") => call.out.ok(),
         (b"no-evict" | b"no-touch" | b"tracking", _) => return Err(SYNTAX.into()),
-        (b"help", 2) => call.out.bulks(&[
-            "CLIENT <subcommand> [<arg> ...]. Subcommands are:",
-            "GETNAME, SETNAME <name>, SETINFO LIB-NAME|LIB-VER <value>, ID, INFO",
-            "LIST [TYPE normal] [ID <id> ...]",
-            "KILL <ip:port> | [ID <id>] [ADDR <ip:port>] [LADDR <ip:port>] [TYPE normal] [USER <name>] [SKIPME yes|no]",
-            "REPLY ON|OFF|SKIP, NO-EVICT ON|OFF, NO-TOUCH ON|OFF",
-        ]),
+        (b"pause", 3..=4) => return pause(call),
+        (b"unpause", 2) => {
+            call.engine.pause.end();
+            call.out.ok();
+        }
         _ => {
             return Err(unknown_subcommand("CLIENT", &word));
         }
@@ -84,6 +82,21 @@ fn set_info(call: &mut Call<'_>) -> Done {
         _ => return Err(format!("ERR Unrecognized option '{option}'").into()),
     }
     drop(names);
+    call.out.ok();
+    Ok(())
+}
+
+fn pause(call: &mut Call<'_>) -> Done {
+    let time = integer(call.words[2]).ok_or("ERR timeout is not an integer or out of range")?;
+    let time = u64::try_from(time).map_err(|_| "ERR timeout is negative")?;
+    let is_for_all = match call.words.get(3) {
+        None => true,
+        Some(word) if word.eq_ignore_ascii_case(b"all") => true,
+        Some(word) if word.eq_ignore_ascii_case(b"write") => false,
+        Some(_) => return Err("ERR CLIENT PAUSE mode must be WRITE or ALL".into()),
+    };
+    let until = call.now.saturating_add(time);
+    call.engine.pause.begin(call.now, until, is_for_all);
     call.out.ok();
     Ok(())
 }

@@ -35,6 +35,8 @@ pub(super) fn select(call: &mut Call<'_>) -> Done {
 pub(super) fn reset(call: &mut Call<'_>) -> Done {
     let is_known = call.engine.settings.load().password.is_empty();
     call.session.reset(is_known);
+    let id = call.session.client.handle.id;
+    call.engine.clients.set_known(id, is_known);
     call.session.client.names.lock().name.clear();
     call.session.client.speaks(Protocol::Resp2);
     call.out.protocol = Protocol::Resp2;
@@ -51,6 +53,8 @@ fn admit(call: &mut Call<'_>, user: &[u8], password: &[u8]) -> Done {
         return Err("WRONGPASS invalid username-password pair or user is disabled.".into());
     }
     call.session.is_known = true;
+    let id = call.session.client.handle.id;
+    call.engine.clients.set_known(id, true);
     Ok(())
 }
 

@@ -1,6 +1,7 @@
 //! Keys that go away by themselves. The log has absolute times only.
 
 use crate::call::{Call, Done, Failure, SYNTAX, lossy};
+use crate::counters::note_lookup;
 use crate::keyspace::Body;
 
 /// A time in milliseconds since 1970, of a number in some unit that counts from `base`.
@@ -56,6 +57,15 @@ fn all_allow(conditions: &[Condition], before: Option<u64>, at: u64) -> bool {
         .all(|condition| condition.allows(before, at))
 }
 
+/// A served file stays as long as the file.
+fn check_no_file(call: &Call<'_>) -> Done {
+    let is_key = |key| call.engine.keys.look(key, call.now, |body| body.is_some());
+    if call.engine.files.holds(call.key()) && !is_key(call.key()) {
+        return Err(crate::files::READ_ONLY.into());
+    }
+    Ok(())
+}
+
 /// EXPIRE, PEXPIRE, EXPIREAT, PEXPIREAT.
 pub(super) fn expire(call: &mut Call<'_>) -> Done {
     let name = call.words[0].to_ascii_lowercase();
@@ -78,6 +88,7 @@ pub(super) fn expire(call: &mut Call<'_>) -> Done {
     }
     call.may_change()?;
     let (engine, key) = (call.engine, call.key());
+    check_no_file(call)?;
     if at <= call.now {
         return expire_at_once(call, &conditions, at);
     }
@@ -114,6 +125,7 @@ fn expire_at_once(call: &mut Call<'_>, conditions: &[Condition], at: u64) -> Don
 
 pub(super) fn persist(call: &mut Call<'_>) -> Done {
     call.may_change()?;
+    check_no_file(call)?;
     let (engine, key) = (call.engine, call.key());
     let stays = engine.keys.alter(key, call.now, |body| {
         if body.expires().is_none() {
@@ -136,7 +148,11 @@ pub(super) fn ttl(call: &mut Call<'_>) -> Done {
         .engine
         .keys
         .look(call.key(), now, |body| body.map(Body::expires));
+    // A served file is there, and goes away only with the file.
+    let is_file = expires.is_none() && call.engine.files.holds(call.key());
+    note_lookup(expires.is_some() || is_file);
     let answer = match expires {
+        None if is_file => -1,
         None => -2,
         Some(None) => -1,
         Some(Some(at)) => {

@@ -1,6 +1,7 @@
 //! BF.*, CF.* and CBF.* on the keys of the server.
 
 use crate::call::{Call, Done, Failure};
+use crate::counters::note_lookup;
 use crate::keyspace::{Body, SharedValue, Value};
 use crate::settings::Settings;
 use crate::shared_slot::SharedSlot;
@@ -65,6 +66,7 @@ fn answer(call: &Call<'_>, ask: &Ask<'_>, settings: &Settings) -> Result<Reply, 
         })
     };
     if let Some(reply) = reply {
+        note_lookup(true);
         return Ok(reply);
     }
     let of_file = if engine.files.has_any() {
@@ -72,6 +74,7 @@ fn answer(call: &Call<'_>, ask: &Ask<'_>, settings: &Settings) -> Result<Reply, 
     } else {
         None
     };
+    note_lookup(of_file.is_some());
     Ok(of_file.unwrap_or_else(|| ask.ask(&MISSING, &context)))
 }
 
@@ -170,6 +173,10 @@ fn sources(call: &Call<'_>, change: &Change<'_>) -> Result<Vec<Arc<Slot>>, Failu
     let sources = change.sources().iter();
     let shared = sources.map(|source| {
         let shared = call.share(source)?;
+        // By a name in the log a replay would find another file, or none.
+        if shared.is_none() && call.engine.files.holds(source) {
+            return Err(crate::files::NOT_A_SOURCE.into());
+        }
         Ok(shared.map_or_else(Arc::default, |(value, _)| slot(value)))
     });
     shared.collect()

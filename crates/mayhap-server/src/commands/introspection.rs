@@ -8,10 +8,9 @@ use crate::keyspace::Value;
 use crate::out::Out;
 use mayhap_command::Specification;
 
-/// Clients look for a module by RedisBloom's name before they use its commands.
 pub(super) fn modules(out: &mut Out<'_>) {
-    out.array(2);
-    for (name, version) in [("bf", 20_812), ("mayhap", 100)] {
+    out.array(crate::MODULES.len());
+    for (name, version) in crate::MODULES {
         out.map(2);
         out.bulk("name");
         out.bulk(name);
@@ -72,7 +71,11 @@ pub(super) fn memory(call: &mut Call<'_>) -> Done {
         .engine
         .keys
         .look(key, call.now, |body| body.map(|body| body.size_bytes(key)));
-    match size {
+    let of_file = || {
+        let served = call.engine.files.get(key)?;
+        Some(served.description.size_bytes)
+    };
+    match size.or_else(of_file) {
         Some(size) => call.out.count(size),
         None => call.out.null(),
     }
@@ -93,6 +96,8 @@ pub(super) fn object(call: &mut Call<'_>) -> Done {
             _ => "raw",
         })
     });
+    let is_file = encoding.is_none() && call.engine.files.holds(key);
+    let encoding = encoding.or(is_file.then_some("raw"));
     match (word.as_slice(), encoding) {
         (b"encoding" | b"refcount" | b"idletime" | b"freq", None) => call.out.null(),
         (b"encoding", Some(encoding)) => call.out.bulk(encoding),
@@ -124,8 +129,22 @@ pub(super) fn slowlog(call: &mut Call<'_>) -> Done {
             slow.clear();
             call.out.ok();
         }
-        (b"help", 2) => call.out.bulks(&["SLOWLOG GET [<count>] | LEN | RESET"]),
         _ => return Err(unknown_subcommand("SLOWLOG", &word)),
+    }
+    Ok(())
+}
+
+/// As Redis answers while nothing is monitored.
+pub(super) fn latency(call: &mut Call<'_>) -> Done {
+    let word = call.words[1].to_ascii_lowercase();
+    match word.as_slice() {
+        b"latest" | b"history" => call.out.array(0),
+        b"histogram" => call.out.map(0),
+        b"reset" => call.out.integer(0),
+        b"doctor" => call.out.text(
+            "Latencies are not tracked by event. SLOWLOG GET has the commands that took long (slowlog-log-slower-than), `redis-cli --latency` measures from outside, and INFO persistence and /metrics tell how far the disk is behind.\n",
+        ),
+        _ => return Err(unknown_subcommand("LATENCY", &word)),
     }
     Ok(())
 }

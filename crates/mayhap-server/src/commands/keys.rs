@@ -1,12 +1,20 @@
 //! Keys, whatever they hold.
 
 use crate::call::{Call, Done, Failure, SYNTAX, integer, lossy};
+use crate::counters::note_lookup;
 use crate::keyspace::Body;
 use crate::pattern;
 
 /// DEL and UNLINK.
 pub(super) fn del(call: &mut Call<'_>) -> Done {
     call.may_change()?;
+    let is_file = |key: &&&[u8]| {
+        let keys = &call.engine.keys;
+        call.engine.files.holds(key) && !keys.look(key, call.now, |body| body.is_some())
+    };
+    if call.engine.files.has_any() && call.words[1..].iter().any(|key| is_file(&key)) {
+        return Err(crate::files::READ_ONLY.into());
+    }
     let mut gone = 0;
     for &key in &call.words[1..] {
         let is_there = call.engine.keys.look(key, 0, |body| body.is_some());
@@ -32,7 +40,9 @@ pub(super) fn del(call: &mut Call<'_>) -> Done {
 pub(super) fn exists(call: &mut Call<'_>) -> Done {
     let is_there = |key: &&&[u8]| {
         let is_key = call.engine.keys.look(key, call.now, |body| body.is_some());
-        is_key || call.engine.files.holds(key)
+        let is_there = is_key || call.engine.files.holds(key);
+        note_lookup(is_there);
+        is_there
     };
     let there = call.words[1..].iter().filter(is_there).count();
     call.out.count(there as u64);
@@ -48,13 +58,25 @@ pub(super) fn type_of(call: &mut Call<'_>) -> Done {
     } else {
         name
     };
+    note_lookup(name != "none");
     call.out.simple(name);
     Ok(())
 }
 
+/// Served files are keys that are only read: whoever lists or counts keys finds them.
 pub(super) fn dbsize(call: &mut Call<'_>) -> Done {
-    call.out.count(call.engine.keys.len() as u64);
+    let files = served_files(call).len();
+    call.out.count((call.engine.keys.len() + files) as u64);
     Ok(())
+}
+
+/// Names of served files that no key of the same name hides.
+fn served_files(call: &Call<'_>) -> Vec<Box<[u8]>> {
+    let keys = &call.engine.keys;
+    let is_hidden = |name: &[u8]| keys.look(name, call.now, |body| body.is_some());
+    let mut names = call.engine.files.names();
+    names.retain(|name| !is_hidden(name));
+    names
 }
 
 const LONG_PATTERN: &str = "ERR the pattern is too long";
@@ -70,6 +92,11 @@ pub(super) fn keys(call: &mut Call<'_>) -> Done {
                 found.push(key.to_vec());
             }
         });
+    }
+    for name in served_files(call) {
+        if pattern::fits(call.words[1], &name) {
+            found.push(name.into());
+        }
     }
     call.out.bulks(&found);
     Ok(())
@@ -89,6 +116,11 @@ pub(super) fn randomkey(call: &mut Call<'_>) -> Done {
             call.out.bulk(&names[crate::random::below(names.len())]);
             return Ok(());
         }
+    }
+    let files = served_files(call);
+    if !files.is_empty() {
+        call.out.bulk(&files[crate::random::below(files.len())]);
+        return Ok(());
     }
     call.out.null();
     Ok(())
@@ -136,6 +168,15 @@ pub(super) fn scan(call: &mut Call<'_>) -> Done {
         shard += 1;
     }
     let next = if shard < keys.shards() { shard } else { 0 };
+    // Files are few: all of them come with the last part.
+    let is_kind = kind
+        .as_ref()
+        .is_none_or(|kind| crate::files::TYPE_NAME.eq_ignore_ascii_case(kind));
+    if next == 0 && is_kind {
+        let names = served_files(call).into_iter();
+        let fits = |name: &[u8]| fitting.is_none_or(|pattern| pattern::fits(pattern, name));
+        found.extend(names.filter(|name| fits(name)).map(Vec::from));
+    }
     call.out.array(2);
     call.out.bulk(next.to_string());
     call.out.bulks(&found);
@@ -161,6 +202,9 @@ pub(super) fn rename(call: &mut Call<'_>) -> Done {
     let (from, to) = (call.words[1], call.words[2]);
     let keys = &call.engine.keys;
     if !keys.look(from, call.now, |body| body.is_some()) {
+        if call.engine.files.holds(from) {
+            return Err(crate::files::NOT_A_SOURCE.into());
+        }
         return Err("ERR no such key".into());
     }
     let only_if_free = call.is(0, "renamenx");
@@ -212,6 +256,9 @@ pub(super) fn copy(call: &mut Call<'_>) -> Done {
     let size = keys.look(from, call.now, |body| {
         body.map(|body| body.value.size_bytes())
     });
+    if size.is_none() && call.engine.files.holds(from) {
+        return Err(crate::files::NOT_A_SOURCE.into());
+    }
     let Some(size) = size.filter(|_| replaces || !is_taken) else {
         call.out.integer(0);
         return Ok(());

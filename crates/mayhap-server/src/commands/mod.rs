@@ -114,6 +114,21 @@ impl Found {
         matches!(self.name(), "auth" | "hello" | "quit" | "reset")
     }
 
+    /// Whether CLIENT PAUSE does not hold it.
+    pub(crate) fn ends_pause(self, words: &[&[u8]]) -> bool {
+        matches!(self.full_name(words), "client|unpause" | "shutdown")
+    }
+
+    /// Whether it may change keys.
+    pub(crate) fn is_change(self) -> bool {
+        match self {
+            Self::Own(own) => {
+                own.name == "exec" || own.flags.split(' ').any(|flag| flag == "write")
+            }
+            Self::Filter(specification) => specification.flags.contains(&"write"),
+        }
+    }
+
     /// Whether it is not queued after MULTI.
     pub(crate) fn ends_queueing(self) -> bool {
         matches!(
@@ -143,6 +158,7 @@ impl Found {
 
     pub(crate) fn run(self, call: &mut Call<'_>) -> Done {
         match self {
+            Self::Own(own) if subcommands::help(own, call.words, &mut call.out) => Ok(()),
             Self::Own(own) => (own.run)(call),
             Self::Filter(specification) => {
                 let settings = call.engine.settings.load();

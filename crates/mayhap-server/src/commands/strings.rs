@@ -1,21 +1,23 @@
 //! Plain strings, as far as people keep some beside their filters.
 
 use crate::call::{Call, Done, Failure, SYNTAX, WRONG_TYPE, integer};
+use crate::counters::note_lookup;
 use crate::keyspace::{Body, Value};
 use std::sync::Arc;
 
 /// The text of a key, or none.
 fn text(call: &Call<'_>) -> Result<Option<Vec<u8>>, Failure> {
-    call.engine
-        .keys
-        .look(call.key(), call.now, |body| match body {
+    call.engine.keys.look(call.key(), call.now, |body| {
+        note_lookup(body.is_some());
+        match body {
             None => Ok(None),
             Some(Body {
                 value: Value::Text(text),
                 ..
             }) => Ok(Some(text.to_vec())),
             Some(_) => Err(WRONG_TYPE.into()),
-        })
+        }
+    })
 }
 
 pub(super) fn get(call: &mut Call<'_>) -> Done {

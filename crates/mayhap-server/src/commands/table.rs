@@ -58,6 +58,7 @@ macro_rules! commands {
 
 pub(crate) const COMMANDS: &[Own] = commands! {
     "auth" -2 Open connection::auth, "noscript loading stale fast no-auth" NONE "connection" "Gives the password.";
+    "bgrewriteaof" 1 Open admin::bgrewriteaof, "admin noscript no-multi" NONE "server" "Takes a snapshot in the background, after which older logs are removed.";
     "bgsave" -1 Open admin::bgsave, "admin noscript no-multi" NONE "server" "Takes a snapshot in the background.";
     "client" -2 Open client::client, "noscript loading stale" NONE "connection" "Tells about connections, names and closes them.";
     "command" -1 Open introspection::command, "loading stale" NONE "server" "Tells about commands.";
@@ -80,6 +81,7 @@ pub(crate) const COMMANDS: &[Own] = commands! {
     "info" -1 Open introspection::info, "loading stale" NONE "server" "How the server is.";
     "keys" 2 Shared keys::keys, "readonly" NONE "generic" "The keys whose names fit a pattern.";
     "lastsave" 1 Open admin::lastsave, "loading stale fast" NONE "server" "When the last snapshot was taken.";
+    "latency" -2 Open introspection::latency, "admin noscript loading stale" NONE "server" "Latencies are not tracked by event: SLOWLOG has commands that took long.";
     "mayhap.export" -3 Open export::export, "readonly no-multi" ONE "server" "Writes a filter into the data folder, without the secret of its hash.";
     "memory" -2 Shared introspection::memory, "readonly" NONE "server" "What a key takes.";
     "module" -2 Open introspection::module, "admin noscript" NONE "server" "Which modules a client would find.";

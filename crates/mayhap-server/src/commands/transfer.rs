@@ -16,6 +16,9 @@ const MOST_BULK: u64 = 512 << 20;
 pub(super) fn dump(call: &mut Call<'_>) -> Done {
     let _sharing = call.engine.leases.share();
     let Some((value, _)) = call.share(call.key())? else {
+        if call.engine.files.holds(call.key()) {
+            return Err(crate::files::NOT_A_SOURCE.into());
+        }
         call.out.null();
         return Ok(());
     };

@@ -151,7 +151,7 @@ impl<T> Connection<T> {
         S: Service<Session = T>,
     {
         if self.is_behind() && self.is_writable {
-            self.send();
+            self.send(desk.now);
         }
         if self.is_broken || !self.wants_turn(desk.limits.soft_output) {
             return Turn::default();
@@ -247,7 +247,7 @@ impl<T> Connection<T> {
         if self.unsent() == 0 {
             self.output = fresh;
             self.sent = 0;
-            self.send();
+            self.send(desk.now);
             if self.unsent() == 0 {
                 desk.give_back(std::mem::take(&mut self.output));
                 self.sent = 0;
@@ -258,14 +258,15 @@ impl<T> Connection<T> {
             self.output.append(&mut fresh);
             desk.give_back(fresh);
             if self.is_writable {
-                self.send();
+                self.send(desk.now);
             }
         }
         self.is_broken |= self.unsent() > desk.limits.hard_output;
         self.keep_account();
     }
 
-    fn send(&mut self) {
+    /// Who reads slowly is not idle.
+    fn send(&mut self, now: Instant) {
         let bytes = self.output.get(self.sent..).unwrap_or_default();
         let length = bytes.len();
         if length == 0 && !self.transport.is_behind() {
@@ -274,6 +275,9 @@ impl<T> Connection<T> {
         match self.transport.write(bytes) {
             Ok(count) => {
                 self.sent += count;
+                if count > 0 {
+                    self.last_active = now;
+                }
                 // Otherwise the socket is full, and there is an event when it is not.
                 self.is_writable = count == length && !self.transport.is_behind();
             }

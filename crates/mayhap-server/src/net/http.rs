@@ -10,13 +10,16 @@ use answer::{COME_AGAIN, answer};
 use mio::Waker;
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpStream};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 /// Connections at a time; others are told to come again.
 const MOST_CLIENTS: usize = 64;
+/// Requests for one page that are answered at a time: a page may look at every filter. Other pages go on, so that who asks whether the
+/// server is well hears it.
+const MOST_OF_A_PAGE: usize = 2;
 /// Bytes before the empty line.
 const MOST_HEAD: usize = 8 << 10;
 /// From the first byte to the last.
@@ -65,6 +68,7 @@ pub fn serve_pages(address: SocketAddr, pages: Arc<Pages>) -> io::Result<PageSer
     let is_stopping = Arc::new(AtomicBool::new(false));
     let is_told = Arc::clone(&is_stopping);
     let clients = Arc::new(AtomicUsize::new(0));
+    let paths = Arc::new(Paths::default());
     let thread = thread::Builder::new().name("pages".to_owned());
     let thread = thread.spawn(move || {
         let end = doors.run(
@@ -75,11 +79,13 @@ pub fn serve_pages(address: SocketAddr, pages: Arc<Pages>) -> io::Result<PageSer
                     return;
                 }
                 let client = Client::new(TcpStream::from(stream), &clients);
-                let pages = Arc::clone(&pages);
+                let (pages, paths) = (Arc::clone(&pages), Arc::clone(&paths));
                 let name = "page".to_owned();
                 let thread = thread::Builder::new().name(name);
                 // Where there is no room for a thread, the client is gone with it.
-                if let Err(error) = thread.spawn(move || client.serve(&*pages)) {
+                if let Err(error) =
+                    thread.spawn(move || client.serve(&move |path: &str| paths.page(path, &*pages)))
+                {
                     crate::report(&format!(
                         "serving a page: {error}; the client was sent away"
                     ));
@@ -98,6 +104,42 @@ pub fn serve_pages(address: SocketAddr, pages: Arc<Pages>) -> io::Result<PageSer
         waker,
         thread,
     })
+}
+
+/// Paths whose pages are being made.
+#[derive(Default)]
+struct Paths(Mutex<Vec<String>>);
+
+/// Takes a path back, also when its page panics.
+struct Making<'p>(&'p Paths, &'p str);
+
+impl Drop for Making<'_> {
+    fn drop(&mut self) {
+        let mut paths = self.0.lock();
+        if let Some(at) = paths.iter().position(|path| path == self.1) {
+            paths.swap_remove(at);
+        }
+    }
+}
+
+impl Paths {
+    fn lock(&self) -> MutexGuard<'_, Vec<String>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn page(&self, path: &str, pages: &Pages) -> Option<Page> {
+        let mut paths = self.lock();
+        if paths.iter().filter(|making| *making == path).count() >= MOST_OF_A_PAGE {
+            return Some(answer::plain(
+                503,
+                "this page is being made for others: ask again in a second\n",
+            ));
+        }
+        paths.push(path.to_owned());
+        drop(paths);
+        let _making = Making(self, path);
+        pages(path)
+    }
 }
 
 struct Client {

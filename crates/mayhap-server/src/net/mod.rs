@@ -20,17 +20,18 @@ mod reception;
 mod rest;
 mod running;
 mod serve;
+mod timeouts;
 pub mod tls;
 mod transport;
 mod worker;
 
 pub use client::ClientHandle;
 pub use running::{Running, StopHandle, start};
+pub use timeouts::Timeouts;
 
-use crate::resp::RequestLimits;
+use crate::resp::{ProtocolError, RequestLimits};
 use std::net::SocketAddr;
 use std::sync::Arc;
-use std::time::Duration;
 
 /// What a server does with requests. All workers share one.
 pub trait Service: Send + Sync + 'static {
@@ -59,6 +60,9 @@ pub trait Service: Send + Sync + 'static {
     ) -> Next {
         self.serve(session, words, out)
     }
+
+    /// A client does not keep to the protocol. It hears the error, and is closed.
+    fn refuse(&self, _session: &Self::Session, _error: ProtocolError) {}
 
     /// Called once after a worker's round, with all connections that were served in it and their replies, none of which was sent:
     /// the time to commit, and to rewrite replies if that failed.
@@ -97,8 +101,8 @@ pub struct Listening {
     pub workers: usize,
     /// Connections at a time.
     pub most_clients: usize,
-    /// A client that says nothing for so long is closed; zero is never.
-    pub idle_timeout: Duration,
+    /// When clients that say nothing are closed.
+    pub timeouts: Arc<Timeouts>,
     /// A client that has not read so many bytes of replies is not served further until it does.
     pub soft_output_bytes: usize,
     /// A client that has not read so many is closed.
@@ -115,7 +119,7 @@ impl Default for Listening {
             tls: None,
             workers: cores.min(8),
             most_clients: 10_000,
-            idle_timeout: Duration::ZERO,
+            timeouts: Arc::default(),
             soft_output_bytes: 1 << 20,
             hard_output_bytes: 256 << 20,
             most_buffered_bytes: 1 << 30,

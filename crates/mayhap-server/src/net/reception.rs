@@ -12,8 +12,8 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-/// A client that has vanished is noticed after about twice this, as in Redis.
-const KEEPALIVE: Duration = Duration::from_secs(300);
+/// Probes that are not answered come at least so far apart.
+const LEAST_INTERVAL: Duration = Duration::from_secs(1);
 
 const TOO_MANY: &[u8] = b"-ERR max number of clients reached\r\n";
 
@@ -37,10 +37,13 @@ pub(super) fn welcome(
     };
     // Neither is worth refusing a client for.
     let _ = stream.set_nodelay(true);
-    let keepalive = TcpKeepalive::new()
-        .with_time(KEEPALIVE)
-        .with_interval(KEEPALIVE / 3);
-    let _ = SockRef::from(&stream).set_tcp_keepalive(&keepalive);
+    let time = shared.listening.timeouts.keepalive();
+    if !time.is_zero() {
+        let keepalive = TcpKeepalive::new()
+            .with_time(time)
+            .with_interval((time / 3).max(LEAST_INTERVAL));
+        let _ = SockRef::from(&stream).set_tcp_keepalive(&keepalive);
+    }
     shared.clients.fetch_add(1, Ordering::Relaxed);
     seat.taken.fetch_add(1, Ordering::Relaxed);
     let id = shared.last_id.fetch_add(1, Ordering::Relaxed) + 1;

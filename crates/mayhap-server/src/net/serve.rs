@@ -69,6 +69,7 @@ pub(super) fn serve_each<S: Service>(
             Ok(Parsed::Complete { consumed }) => consumed,
             Ok(Parsed::Incomplete { at_least }) => break Why::Incomplete { at_least },
             Err(error) => {
+                service.refuse(session, error);
                 error.write(out);
                 served += 1;
                 break Why::Ending { shuts_down: false };

@@ -135,7 +135,9 @@ impl<S: Service> Worker<S> {
         if !self.waiting.is_empty() {
             return Some(RETRY);
         }
-        self.sweeps().then_some(SWEEP)
+        // Times can be set while it waits.
+        let has_clients = self.slots.len() > self.free.len();
+        has_clients.then_some(SWEEP)
     }
 
     fn adopt(&mut self, arrival: Arrival) {
@@ -350,19 +352,16 @@ impl<S: Service> Worker<S> {
         self.shared.clients.fetch_sub(1, Ordering::Relaxed);
     }
 
-    fn sweeps(&self) -> bool {
-        self.is_watching || !self.shared.listening.idle_timeout.is_zero()
-    }
-
     /// Closes connections whose time is over.
     fn sweep(&mut self) {
         let now = self.desk.now;
-        if !self.sweeps() || now.duration_since(self.last_sweep) < SWEEP {
+        let idle_timeout = self.shared.listening.timeouts.idle();
+        let has_reason = self.is_watching || !idle_timeout.is_zero();
+        if !has_reason || now.duration_since(self.last_sweep) < SWEEP {
             return;
         }
         self.last_sweep = now;
         self.is_watching = false;
-        let idle_timeout = self.shared.listening.idle_timeout;
         for slot in 0..self.slots.len() {
             let Some(Some(connection)) = self.slots.get_mut(slot) else {
                 continue;

@@ -26,6 +26,8 @@ pub enum ProtocolError {
     Quotes,
     /// All words together are too long.
     LongRequest,
+    /// A line of an HTTP request: a web page may have sent it, and what follows would be commands.
+    Http,
 }
 
 impl ProtocolError {
@@ -65,6 +67,7 @@ impl fmt::Display for ProtocolError {
             Self::LongLine => "too big inline request",
             Self::Quotes => "unbalanced quotes in request",
             Self::LongRequest => "too big request",
+            Self::Http => "this is HTTP; send commands with a Redis client, and ask for metrics at the address of --http",
         })
     }
 }

@@ -98,6 +98,30 @@ fn hex(digit: u8) -> u8 {
     }
 }
 
+/// Methods of HTTP. A request line has one of them, a target and the version.
+const METHODS: [&[u8]; 9] = [
+    b"GET", b"HEAD", b"POST", b"PUT", b"DELETE", b"CONNECT", b"OPTIONS", b"TRACE", b"PATCH",
+];
+
+/// Whether a line belongs to an HTTP request. Web pages can send requests to ports of the machine that shows them, with commands in
+/// the body. GET is a command as well, so that with it the version counts; `POST` and `Host:` are no commands of anybody.
+pub(super) fn is_http<'a>(mut words: impl Iterator<Item = &'a [u8]>) -> bool {
+    let Some(first) = words.next() else {
+        return false;
+    };
+    if first.eq_ignore_ascii_case(b"POST") || first.eq_ignore_ascii_case(b"Host:") {
+        return true;
+    }
+    let is_method = METHODS
+        .iter()
+        .any(|method| first.eq_ignore_ascii_case(method));
+    let is_version = |word: &[u8]| {
+        word.get(..5)
+            .is_some_and(|start| start.eq_ignore_ascii_case(b"HTTP/"))
+    };
+    is_method && words.nth(1).is_some_and(is_version)
+}
+
 /// What may stand between words. As C has it: the vertical tab too.
 fn is_blank(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t'..=b'\r')

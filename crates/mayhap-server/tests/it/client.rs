@@ -28,6 +28,10 @@ impl Client {
         }
     }
 
+    pub(crate) fn local_address(&self) -> SocketAddr {
+        self.reader.get_ref().local_addr().expect("a socket")
+    }
+
     pub(crate) fn send(&mut self, bytes: &[u8]) {
         self.reader.get_mut().write_all(bytes).expect("sent");
     }

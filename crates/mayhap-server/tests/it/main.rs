@@ -1,5 +1,7 @@
 //! The server through its sockets, as clients see it.
 
+mod admin;
+mod backup;
 mod client;
 mod crowd;
 mod expected;
@@ -7,6 +9,8 @@ mod generic;
 mod golden;
 mod memory;
 mod restart;
+mod strangers;
+mod tools;
 mod transcripts;
 
 /// What RedisBloom answered is read in one way.

@@ -1,8 +1,9 @@
 //! What a client can take of others: nothing.
 
 use crate::service::{local, request, serve};
-use mayhap_server::net::Listening;
+use mayhap_server::net::{Listening, Timeouts};
 use std::io::{ErrorKind, Read, Write};
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
@@ -151,10 +152,33 @@ fn one_client_too_many_is_told_so() {
     server.stop();
 }
 
+fn idle(milliseconds: u64) -> Arc<Timeouts> {
+    let timeouts = Timeouts::default();
+    timeouts.set_idle(Duration::from_millis(milliseconds));
+    Arc::new(timeouts)
+}
+
+#[test]
+fn idle_clients_are_closed_from_the_moment_when_that_is_set() {
+    let timeouts = idle(0);
+    let server = serve(Listening {
+        timeouts: Arc::clone(&timeouts),
+        ..local()
+    });
+    let mut clients = [server.client(), server.client()];
+    for client in &mut clients {
+        assert_eq!(client.ask("PING"), "+PONG");
+    }
+    // All workers wait for events by now, and nothing happens to tell them.
+    timeouts.set_idle(Duration::from_millis(1));
+    assert!(clients.iter_mut().all(super::service::Client::is_closed));
+    server.stop();
+}
+
 #[test]
 fn idle_clients_are_closed_when_asked_for() {
     let server = serve(Listening {
-        idle_timeout: Duration::from_millis(500),
+        timeouts: idle(500),
         ..local()
     });
     let mut client = server.client();

@@ -3,7 +3,7 @@
 use mayhap_server::net::http::{Page, PageServer, serve_pages};
 use std::io::{Read, Write};
 use std::net::TcpStream;
-use std::sync::Arc;
+use std::sync::{Arc, Condvar, Mutex};
 
 fn pages() -> PageServer {
     let pages = |path: &str| {
@@ -71,5 +71,53 @@ fn too_many_clients_are_told_to_come_again() {
     let mut answer = String::new();
     silent.pop().unwrap().read_to_string(&mut answer).unwrap();
     assert!(answer.starts_with("HTTP/1.1 503 "), "{answer}");
+    server.stop();
+}
+
+#[test]
+fn a_page_is_made_for_few_at_a_time() {
+    // How many are making the page, and whether they may come to their end.
+    let state = Arc::new((Mutex::new((0, false)), Condvar::new()));
+    let shared = Arc::clone(&state);
+    let pages = move |path: &str| {
+        if path == "/slow" {
+            let (state, bell) = &*shared;
+            let mut state = state.lock().unwrap();
+            state.0 += 1;
+            bell.notify_all();
+            drop(bell.wait_while(state, |(_, may_end)| !*may_end).unwrap());
+        }
+        Some(Page {
+            status: 200,
+            content_type: "text/plain",
+            body: b"made".to_vec(),
+        })
+    };
+    let server = serve_pages("127.0.0.1:0".parse().unwrap(), Arc::new(pages)).unwrap();
+    let slow = b"GET /slow HTTP/1.1\r\n\r\n";
+    let waiting: Vec<_> = (0..2)
+        .map(|_| {
+            let mut stream = TcpStream::connect(server.address).unwrap();
+            stream.write_all(slow).unwrap();
+            stream
+        })
+        .collect();
+    let (lock, bell) = &*state;
+    drop(
+        bell.wait_while(lock.lock().unwrap(), |(making, _)| *making < 2)
+            .unwrap(),
+    );
+    for _ in 0..10 {
+        assert!(ask(&server, slow).starts_with(b"HTTP/1.1 503 "));
+        assert!(ask(&server, b"GET /other HTTP/1.1\r\n\r\n").starts_with(b"HTTP/1.1 200 "));
+    }
+    lock.lock().unwrap().1 = true;
+    bell.notify_all();
+    for mut stream in waiting {
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        assert!(answer.starts_with("HTTP/1.1 200 "), "{answer}");
+    }
+    assert!(ask(&server, slow).starts_with(b"HTTP/1.1 200 "));
     server.stop();
 }

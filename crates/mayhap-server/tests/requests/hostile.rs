@@ -1,6 +1,6 @@
 //! Requests that are none, or are too much.
 
-use crate::read;
+use crate::{array, read};
 use mayhap_server::resp::ProtocolError::{self, *};
 use mayhap_server::resp::{Parsed, Parser, RequestLimits};
 
@@ -152,4 +152,42 @@ fn declared_sizes_take_no_memory() {
     let parsed = Parser::default().parse(b"*1\r\n$536870912\r\nabc", &limits);
     let at_least = (512 << 20) + 2 - 3;
     assert_eq!(parsed, Ok(Parsed::Incomplete { at_least }));
+}
+
+/// A web page can send these to a port of the machine that shows it, with commands in the body.
+#[test]
+fn http_is_refused_and_commands_that_look_like_it_are_not() {
+    let limits = RequestLimits::default();
+    for line in [
+        "POST / HTTP/1.1",
+        "post",
+        "POST /key/FLUSHALL",
+        "Host: 127.0.0.1:6380",
+        "host:",
+        "GET / HTTP/1.1",
+        "get /?a=b HTTP/1.0",
+        "GET /?'a' HTTP/1.1",
+        "PUT / HTTP/1.1",
+        "OPTIONS * HTTP/1.1",
+        "CONNECT 127.0.0.1:6380 HTTP/1.1",
+        "DELETE / http/2",
+    ] {
+        let bytes = format!("{line}\r\n\r\nFLUSHALL\r\n");
+        let (all, error) = read(bytes.as_bytes(), &limits);
+        assert_eq!((all.len(), error), (0, Some(Http)), "{line}");
+    }
+    for line in [
+        "GET /",
+        "GET HTTP/1.1",
+        "SET key HTTP/1.1",
+        "ECHO POST",
+        "GET key value",
+        "hostile: x",
+    ] {
+        let bytes = format!("{line}\r\n");
+        assert_eq!(error(bytes.as_bytes(), &limits), None, "{line}");
+    }
+    // As an array it is nothing that a browser sends.
+    let words: [&[u8]; 3] = [b"GET", b"/", b"HTTP/1.1"];
+    assert_eq!(error(&array(&words), &limits), None);
 }

@@ -33,7 +33,7 @@ fn request(head: &[u8]) -> Option<(&str, &str)> {
     (is_token && is_known && path.starts_with('/')).then_some((method, path))
 }
 
-fn plain(status: u16, text: &str) -> Page {
+pub(super) fn plain(status: u16, text: &str) -> Page {
     Page {
         status,
         content_type: "text/plain; charset=utf-8",
