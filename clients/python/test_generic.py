@@ -151,6 +151,21 @@ class Generic:
             self.redis.config_set("bf-error-rate", 7)
         self.assertTrue(self.redis.config_resetstat())
 
+    def test_what_tools_read(self):
+        told = self.redis.info()
+        fields = [told[name] for name in ("arch_bits", "cluster_enabled", "role", "blocked_clients", "redis_mode")]
+        self.assertEqual(fields, [64, 0, "master", 0, "standalone"])
+        self.assertIn("bf", [module["name"] for module in told["modules"]])
+        self.assertIn("keyspace_hits", self.redis.info("everything"))
+        self.assertTrue(self.redis.client_pause(1, all=False))
+        self.assertTrue(self.redis.client_unpause())
+        self.assertTrue(self.redis.bgrewriteaof())
+        with self.assertRaisesRegex(redis.ResponseError, "noeviction"):
+            self.redis.config_set("maxmemory-policy", "allkeys-lru")
+        self.assertTrue(self.redis.config_set("timeout", 100))
+        self.assertEqual(self.redis.config_get("timeout"), {"timeout": "100"})
+        self.assertTrue(self.redis.config_set("timeout", 0))
+
     def test_information(self):
         self.redis.bf().add("b", "x")
         info = self.redis.info()

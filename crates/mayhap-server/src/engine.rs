@@ -240,6 +240,13 @@ impl Engine {
             .saturating_add(self.files.used_bytes())
     }
 
+    /// Names of served files that no key of the same name hides.
+    pub(crate) fn served_files(&self, now: u64) -> Vec<Box<[u8]>> {
+        let mut names = self.files.names();
+        names.retain(|name| !self.keys.look(name, now, |body| body.is_some()));
+        names
+    }
+
     /// What they may still take.
     pub(crate) fn room(&self) -> u64 {
         match self.settings.load().most_memory {

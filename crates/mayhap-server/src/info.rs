@@ -63,7 +63,7 @@ fn section(engine: &Engine, now: u64, name: &str) -> Fields {
         "cpu" => cpu(),
         "modules" => modules(),
         "cluster" => fields([("cluster_enabled", "0".to_owned())]),
-        "keyspace" => keyspace(engine),
+        "keyspace" => keyspace(engine, now),
         _ => filters(engine, now),
     }
 }
@@ -283,8 +283,8 @@ fn stats(engine: &Engine) -> Fields {
     ])
 }
 
-fn keyspace(engine: &Engine) -> Fields {
-    let keys = engine.keys.len();
+fn keyspace(engine: &Engine, now: u64) -> Fields {
+    let keys = engine.keys.len() + engine.served_files(now).len();
     if keys == 0 {
         return Vec::new();
     }

@@ -48,54 +48,7 @@ pub(crate) fn page(engine: &Engine) -> String {
         "Commands that were refused.",
         count(&counters.errors),
     );
-    page.one(
-        "connections_total",
-        "counter",
-        "Clients that came.",
-        count(&counters.clients),
-    );
-    page.one(
-        "clients",
-        "gauge",
-        "Clients that are there.",
-        engine.clients.len(),
-    );
-    page.one(
-        "unauthenticated_clients",
-        "gauge",
-        "Those of them that have not given the password.",
-        engine.clients.strangers(),
-    );
-    page.one(
-        "refused_passwords_total",
-        "counter",
-        "Passwords that were wrong.",
-        count(&counters.refused_passwords),
-    );
-    page.one(
-        "closed_before_auth_total",
-        "counter",
-        "Clients that were closed before they gave the password.",
-        count(&counters.closed_strangers),
-    );
-    page.one(
-        "refused_http_requests_total",
-        "counter",
-        "HTTP requests to the port for Redis clients.",
-        count(&counters.refused_http),
-    );
-    page.one(
-        "lookup_hits_total",
-        "counter",
-        "Keys that were read and were there.",
-        count(&counters.hits),
-    );
-    page.one(
-        "lookup_misses_total",
-        "counter",
-        "Keys that were read and were not there.",
-        count(&counters.misses),
-    );
+    clients(engine, &mut page);
     page.one("keys", "gauge", "Keys.", engine.keys.len());
     page.one(
         "expired_total",
@@ -153,6 +106,60 @@ pub(crate) fn page(engine: &Engine) -> String {
     );
     filters(engine, now, &mut page);
     page.0
+}
+
+/// Who came, who is there, and who was sent away.
+fn clients(engine: &Engine, page: &mut Page) {
+    let counters = &engine.counters;
+    let count = |counter: &std::sync::atomic::AtomicU64| counter.load(Ordering::Relaxed);
+    page.one(
+        "connections_total",
+        "counter",
+        "Clients that came.",
+        count(&counters.clients),
+    );
+    page.one(
+        "clients",
+        "gauge",
+        "Clients that are there.",
+        engine.clients.len(),
+    );
+    page.one(
+        "unauthenticated_clients",
+        "gauge",
+        "Those of them that have not given the password.",
+        engine.clients.strangers(),
+    );
+    page.one(
+        "refused_passwords_total",
+        "counter",
+        "Passwords that were wrong.",
+        count(&counters.refused_passwords),
+    );
+    page.one(
+        "closed_before_auth_total",
+        "counter",
+        "Clients that were closed before they gave the password.",
+        count(&counters.closed_strangers),
+    );
+    page.one(
+        "refused_http_requests_total",
+        "counter",
+        "HTTP requests to the port for Redis clients.",
+        count(&counters.refused_http),
+    );
+    page.one(
+        "lookup_hits_total",
+        "counter",
+        "Keys that were read and were there.",
+        count(&counters.hits),
+    );
+    page.one(
+        "lookup_misses_total",
+        "counter",
+        "Keys that were read and were not there.",
+        count(&counters.misses),
+    );
 }
 
 type Figure = fn(&mayhap_command::Stats) -> f64;

@@ -65,18 +65,9 @@ pub(super) fn type_of(call: &mut Call<'_>) -> Done {
 
 /// Served files are keys that are only read: whoever lists or counts keys finds them.
 pub(super) fn dbsize(call: &mut Call<'_>) -> Done {
-    let files = served_files(call).len();
+    let files = call.engine.served_files(call.now).len();
     call.out.count((call.engine.keys.len() + files) as u64);
     Ok(())
-}
-
-/// Names of served files that no key of the same name hides.
-fn served_files(call: &Call<'_>) -> Vec<Box<[u8]>> {
-    let keys = &call.engine.keys;
-    let is_hidden = |name: &[u8]| keys.look(name, call.now, |body| body.is_some());
-    let mut names = call.engine.files.names();
-    names.retain(|name| !is_hidden(name));
-    names
 }
 
 const LONG_PATTERN: &str = "ERR the pattern is too long";
@@ -93,7 +84,7 @@ pub(super) fn keys(call: &mut Call<'_>) -> Done {
             }
         });
     }
-    for name in served_files(call) {
+    for name in call.engine.served_files(call.now) {
         if pattern::fits(call.words[1], &name) {
             found.push(name.into());
         }
@@ -117,7 +108,7 @@ pub(super) fn randomkey(call: &mut Call<'_>) -> Done {
             return Ok(());
         }
     }
-    let files = served_files(call);
+    let files = call.engine.served_files(call.now);
     if !files.is_empty() {
         call.out.bulk(&files[crate::random::below(files.len())]);
         return Ok(());
@@ -173,7 +164,7 @@ pub(super) fn scan(call: &mut Call<'_>) -> Done {
         .as_ref()
         .is_none_or(|kind| crate::files::TYPE_NAME.eq_ignore_ascii_case(kind));
     if next == 0 && is_kind {
-        let names = served_files(call).into_iter();
+        let names = call.engine.served_files(call.now).into_iter();
         let fits = |name: &[u8]| fitting.is_none_or(|pattern| pattern::fits(pattern, name));
         found.extend(names.filter(|name| fits(name)).map(Vec::from));
     }

@@ -313,6 +313,8 @@ fn a_served_file_is_there_for_all_commands() {
     client.expect("BF.ADD key x", ":1\r\n");
     client.expect("EXISTS fruit fruit.mayhap", ":2\r\n");
     client.expect("DBSIZE", ":3\r\n");
+    let told = info(&mut client, "keyspace");
+    assert_eq!(told["db0"], "keys=3,expires=0,avg_ttl=0");
     client.expect("TTL fruit", ":-1\r\n");
     client.expect("PEXPIRETIME fruit", ":-1\r\n");
     client.expect("OBJECT ENCODING fruit", "$3\r\nraw\r\n");
