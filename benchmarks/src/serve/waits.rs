@@ -63,18 +63,19 @@ impl Host {
     pub fn waits(&self, lines: &[&str]) -> Waits {
         let (small, large) = (AtomicU64::new(0), AtomicU64::new(0));
         let is_over = AtomicBool::new(false);
+        let ask = |key: &'static str, longest: &AtomicU64| {
+            let mut client = Client::to(self);
+            while !is_over.load(Ordering::Relaxed) {
+                let began = Instant::now();
+                client.ask(&format!("BF.EXISTS {key} x"));
+                longest.fetch_max(began.elapsed().as_nanos() as u64, Ordering::Relaxed);
+                thread::sleep(PAUSE);
+            }
+        };
         thread::scope(|scope| {
-            let ask = |key: &'static str, longest: &AtomicU64| {
-                let mut client = Client::to(self);
-                while !is_over.load(Ordering::Relaxed) {
-                    let began = Instant::now();
-                    client.ask(&format!("BF.EXISTS {key} x"));
-                    longest.fetch_max(began.elapsed().as_nanos() as u64, Ordering::Relaxed);
-                    thread::sleep(PAUSE);
-                }
-            };
-            scope.spawn(|| ask("small", &small));
-            scope.spawn(|| ask("big", &large));
+            let (ask, small_wait, large_wait) = (&ask, &small, &large);
+            scope.spawn(move || ask("small", small_wait));
+            scope.spawn(move || ask("big", large_wait));
             scope.spawn(|| {
                 let mut client = Client::to(self);
                 while !is_over.load(Ordering::Relaxed) {

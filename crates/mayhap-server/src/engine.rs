@@ -136,24 +136,16 @@ impl Engine {
             return self.run_long(call, command);
         }
         match command.gate(call.words) {
-            Gate::Open => self.run_if_short(call, command),
+            Gate::Open => run_if_short(call, command),
             Gate::Shared => {
                 let _shared = self.shared();
-                self.run_if_short(call, command)
+                run_if_short(call, command)
             }
             Gate::Exclusive => {
                 let _alone = self.alone();
-                self.run_if_short(call, command)
+                run_if_short(call, command)
             }
         }
-    }
-
-    fn run_if_short(&self, call: &mut Call<'_>, command: commands::Found) -> Done {
-        long::check_free(call, command)?;
-        if long::is_long(call, command) {
-            return Err(Failure::Long);
-        }
-        command.run(call)
     }
 
     /// Without the gate: only who wants the same keys waits.
@@ -279,6 +271,14 @@ impl Engine {
         self.settings.store(Arc::new(settings));
         Ok(())
     }
+}
+
+fn run_if_short(call: &mut Call<'_>, command: commands::Found) -> Done {
+    long::check_free(call, command)?;
+    if long::is_long(call, command) {
+        return Err(Failure::Long);
+    }
+    command.run(call)
 }
 
 impl Service for Engine {

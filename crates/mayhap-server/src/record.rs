@@ -204,17 +204,13 @@ pub(crate) fn read_large_entry(
     let mut key = vec![0; head.key_bytes];
     read(HEAD_BYTES as u64, &mut key).map_err(failed)?;
     let value = match head.kind {
-        TEXT => {
-            let mut bytes = Vec::new();
-            match bytes.try_reserve_exact(left as usize) {
-                Ok(()) => {
-                    bytes.resize(left as usize, 0);
-                    read(begin, &mut bytes).map_err(failed)?;
-                    Ok(Value::Text(bytes.into()))
-                }
-                Err(_) => Err(NoMemory { bytes: left }),
+        TEXT => match mayhap::zeroed_bytes(left) {
+            Ok(mut bytes) => {
+                read(begin, &mut bytes).map_err(failed)?;
+                Ok(Value::Text(bytes.into()))
             }
-        }
+            Err(_) => Err(NoMemory { bytes: left }),
+        },
         FILTER => {
             let mut at = begin;
             let mut failure = None;

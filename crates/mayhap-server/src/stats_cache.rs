@@ -50,7 +50,7 @@ impl StatsCache {
         let told = names.into_iter().filter_map(|name| {
             refresh(&mut known, engine, &name, now);
             let known = known.get(&name)?;
-            Some((name, known.kind, known.stats.clone()))
+            Some((name, known.kind, known.stats))
         });
         told.collect()
     }

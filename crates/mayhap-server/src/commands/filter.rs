@@ -252,15 +252,12 @@ fn alter_long(
     let left = engine.room().saturating_add(held + reserved.bytes());
     let context = context(call, settings, left);
     let _watch = engine.keys.watch_for_panic();
-    let (value, result) = match taken {
-        Some(mut value) => {
-            let outcome = apply(change, &mut value, &sources, &context);
-            (Some(value), outcome)
-        }
-        None => {
-            let (value, outcome) = make(change, &sources, &context);
-            (value, Ok(outcome))
-        }
+    let (value, result) = if let Some(mut value) = taken {
+        let outcome = apply(change, &mut value, &sources, &context);
+        (Some(value), outcome)
+    } else {
+        let (value, outcome) = make(change, &sources, &context);
+        (value, Ok(outcome))
     };
     let _gate = call.gate();
     engine.keys.replace(key, |body| {

@@ -95,9 +95,8 @@ fn needs_all_keys(command: Found) -> bool {
 #[inline]
 pub(crate) fn is_long(call: &Call<'_>, command: Found) -> bool {
     match command {
-        Found::Filter(_) => is_long_alone(call.engine, command, call.words),
         Found::Own(own) if own.name == "exec" => is_long_transaction(call, command),
-        Found::Own(_) => is_long_alone(call.engine, command, call.words),
+        Found::Own(_) | Found::Filter(_) => is_long_alone(call.engine, command, call.words),
     }
 }
 

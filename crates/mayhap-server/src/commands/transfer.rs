@@ -99,12 +99,11 @@ pub(super) fn restore(call: &mut Call<'_>) -> Done {
     let text_limits = Limits {
         most_bytes: MOST_BULK,
     };
-    let value = match plain::decode(payload, text_limits) {
-        Some(text) => Value::Text(text.map_err(|_| "ERR Bad data format")?.into()),
-        None => {
-            let slot = Slot::restore(payload, limits).map_err(|_| "ERR Bad data format")?;
-            Value::Filter(SharedSlot::new(slot))
-        }
+    let value = if let Some(text) = plain::decode(payload, text_limits) {
+        Value::Text(text.map_err(|_| "ERR Bad data format")?.into())
+    } else {
+        let slot = Slot::restore(payload, limits).map_err(|_| "ERR Bad data format")?;
+        Value::Filter(SharedSlot::new(slot))
     };
     call.may_log(value.size_bytes())?;
     let _reserved = call.reserve(value.size_bytes())?;
