@@ -174,8 +174,15 @@ impl Engine {
         let next = match ran.unwrap_or_else(|panic| self.after_panic(session, &*panic)) {
             Ran::GoesOn(_) if self.keys.is_suspect() => Next::ShutDown,
             Ran::GoesOn(next) => next,
-            Ran::Refused(Failure::Busy) => return Next::Retry,
-            Ran::Refused(Failure::Long) => return Next::Offload,
+            Ran::Refused(failure @ (Failure::Busy | Failure::Long)) => {
+                // Nothing was done, and nothing is acknowledged.
+                session.is_unsettled = false;
+                out.truncate(start);
+                return match failure {
+                    Failure::Long => Next::Offload,
+                    _ => Next::Retry,
+                };
+            }
             Ran::Refused(Failure::Error(text)) => {
                 out.truncate(start);
                 let protocol = session.protocol;

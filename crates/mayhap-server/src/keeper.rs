@@ -77,6 +77,10 @@ fn expire(engine: &Engine) -> usize {
     let mut gone_keys = 0;
     for key in &due {
         let _shared = engine.shared();
+        // A long command has it, and puts it back first.
+        if engine.leases.cover([&**key]) {
+            continue;
+        }
         let gone = engine.keys.replace(key, |body| {
             if !body.as_ref().is_some_and(|body| body.is_expired(now)) {
                 return None;

@@ -8,11 +8,12 @@
 //! what that was: so all keys that got something in this way are written once more, as they are then, before the snapshot is finished.
 
 use crate::engine::Engine;
-use crate::keyspace::Body;
+use crate::keyspace::{Body, LARGE_BYTES};
 use crate::record::write_entry;
 use mayhap_log::{Folder, Snapshot, SnapshotError};
 use parking_lot::{Condvar, Mutex};
 use std::collections::HashSet;
+use std::convert::Infallible;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
@@ -154,7 +155,7 @@ fn write_key(
     snapshot: &mut Snapshot<Folder>,
     key: &[u8],
 ) -> Result<(), SnapshotError> {
-    let _sharing = engine.leases.share();
+    let sharing = engine.leases.share();
     let (lsn, expires, value) = loop {
         {
             // Not in the middle of a transaction.
@@ -175,10 +176,20 @@ fn write_key(
         // A long command has it, and is about to put it back.
         std::thread::sleep(WAIT);
     };
-    snapshot
-        .entry_with(lsn, |put| write_entry(key, expires, &value, put))
-        .map_err(|error| SnapshotError::Io {
-            what: "writing it",
-            error,
-        })
+    let written = if value.size_bytes() < LARGE_BYTES {
+        // Not shared while the disk takes its time.
+        let mut bytes = Vec::new();
+        let Ok(()) = write_entry(key, expires, &value, |piece| {
+            bytes.extend_from_slice(piece);
+            Ok::<_, Infallible>(())
+        });
+        drop((value, sharing));
+        snapshot.entry(lsn, &bytes)
+    } else {
+        snapshot.entry_with(lsn, |put| write_entry(key, expires, &value, put))
+    };
+    written.map_err(|error| SnapshotError::Io {
+        what: "writing it",
+        error,
+    })
 }

@@ -102,6 +102,13 @@ fn a_change_is_synced_before_its_reply_is_sent() {
         Ok(server) => server,
         Err(said) => panic!("{said}"),
     };
+    // So strict that no new item is taken for one that is in.
+    assert!(
+        server
+            .client()
+            .ask("BF.RESERVE key 0.000000001 1000")
+            .is_ok()
+    );
     let address = server.address;
     thread::scope(|scope| {
         for number in 0..CLIENTS {
