@@ -108,6 +108,8 @@ impl Host {
             }
             let seconds = began.elapsed().as_secs_f64();
             let peak = self.peak_bytes();
+            // Who waited to the end is told soon after it.
+            thread::sleep(Duration::from_millis(50));
             let milliseconds = |longest: &AtomicU64| longest.load(Ordering::Relaxed) as f64 / 1e6;
             let waits = Waits {
                 seconds,
