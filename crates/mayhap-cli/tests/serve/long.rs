@@ -3,6 +3,9 @@
 
 use crate::client::{Client, Reply};
 use crate::process::{Home, Server};
+use crate::random::Random;
+use crate::rounds;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 
 /// About 190 MiB.
@@ -137,4 +140,101 @@ fn a_large_filter_comes_back_after_all_that() {
     let size = size_bytes(&mut client);
     eprintln!("a start with three filters of {size} bytes took {peak}");
     assert!(peak < 3 * size + EXTRA, "{peak} for three of {size}");
+}
+
+/// Keys that hold one filter each, and the items in them.
+type Contents = BTreeMap<String, BTreeSet<String>>;
+
+/// Does something to small keys, and to what they should hold.
+fn step(random: &mut Random, number: u64, contents: &mut Contents) -> String {
+    let key = |random: &mut Random| format!("k{}", random.below(60));
+    let (one, other) = (key(random), key(random));
+    let held = contents.get(&one).cloned();
+    match (random.below(6), held) {
+        (0, Some(held)) if one != other => {
+            contents.remove(&one);
+            contents.insert(other.clone(), held);
+            format!("RENAME {one} {other}")
+        }
+        (1, Some(held)) if one != other => {
+            contents.insert(other.clone(), held);
+            format!("COPY {one} {other} REPLACE")
+        }
+        (2, Some(held)) if one != other => {
+            contents.entry(other.clone()).or_default().extend(held);
+            format!("BF.MERGE {other} {one}")
+        }
+        (3, Some(_)) => {
+            contents.remove(&one);
+            format!("DEL {one}")
+        }
+        (_, Some(_)) => {
+            let item = format!("v{number}");
+            contents
+                .entry(one.clone())
+                .or_default()
+                .insert(item.clone());
+            format!("BF.ADD {one} {item}")
+        }
+        (_, None) => {
+            contents.insert(one.clone(), BTreeSet::new());
+            // So strict that an item that is not in is never found.
+            format!("BF.RESERVE {one} 0.000000001 20000 NONSCALING")
+        }
+    }
+}
+
+/// While a snapshot is busy with a large filter, others change names, are copied and merged: what the snapshot has passed, and what it has not.
+#[test]
+fn keys_that_get_what_others_held_during_a_snapshot_come_back() {
+    for seed in 1..=rounds(3, 30) {
+        let home = Home::new();
+        let mut server = home.start("");
+        let mut client = server.client();
+        let mut random = Random(seed);
+        let mut contents = Contents::new();
+        assert!(client.ask(&format!("BF.RESERVE big {RESERVE}")).is_ok());
+        let (mut number, mut during) = (0, 0);
+        let mut steps = |client: &mut Client, count: u64| {
+            for _ in 0..count {
+                number += 1;
+                let line = step(&mut random, number, &mut contents);
+                let reply = client.ask(&line);
+                assert!(!matches!(reply, Reply::Error(_)), "{line}: {reply:?}");
+            }
+        };
+        steps(&mut client, 500);
+        let begun = client.ask("BGSAVE");
+        assert!(!matches!(begun, Reply::Error(_)), "{begun:?}");
+        while client
+            .ask("INFO persistence")
+            .text()
+            .contains("rdb_bgsave_in_progress:1")
+        {
+            steps(&mut client, 20);
+            during += 20;
+        }
+        steps(&mut client, 20);
+        eprintln!("seed {seed}: {during} changes during the snapshot");
+        assert!(
+            home.files()
+                .iter()
+                .any(|name| name.starts_with("snapshot-"))
+        );
+        server.kill();
+        let server = home.start("");
+        let mut client = server.client();
+        assert_eq!(
+            client.ask("DBSIZE").number(),
+            i64::try_from(contents.len() + 1).ok()
+        );
+        for (key, items) in &contents {
+            let all: Vec<String> = (1..=number).map(|number| format!("v{number}")).collect();
+            let found = client.ask(&format!("BF.MEXISTS {key} {}", all.join(" ")));
+            let found = found.elements().iter().zip(all);
+            let found = found.filter(|(found, _)| found.number() == Some(1));
+            let found: BTreeSet<String> = found.map(|(_, item)| item).collect();
+            assert_eq!(found, *items, "seed {seed}, {key}");
+        }
+    }
 }
