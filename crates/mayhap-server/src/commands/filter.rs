@@ -133,39 +133,65 @@ fn alter(
     change: &Change<'_>,
     settings: &Settings,
 ) -> Result<Outcome, Failure> {
-    let (engine, now, key) = (call.engine, call.now, change.key());
-    // Who may take memory looks at what is left one after the other, so that all together never take more.
-    let _growing = may_grow(call, change, settings).then(|| engine.growing.lock());
-    let left = engine.room();
-    let mut context = context(call, settings, left);
-    let most = settings.filters.most_filter_bytes;
-    let altered = engine.keys.alter(key, now, |body| {
-        context.most_bytes = most.min(left.saturating_add(body.value.size_bytes()));
-        let outcome = apply(change, &mut body.value, &[], &context)?;
-        if is_change(&outcome) {
-            body.touch();
+    let (engine, key) = (call.engine, change.key());
+    let is_limited = settings.most_memory > 0;
+    match alter_present(call, change, settings, !is_limited) {
+        Some(Present::Done(outcome)) => return outcome,
+        None if engine.files.has_any() && engine.files.holds(key) => {
+            return Err(crate::files::READ_ONLY.into());
         }
-        pass_on(call, change, &outcome)?;
-        Ok(outcome)
-    });
-    if let Some(outcome) = altered {
+        Some(Present::MayGrow) | None => {}
+    }
+    // Who may take memory looks at what is left one after the other, so that all together never take more.
+    let _growing = is_limited.then(|| engine.growing.lock());
+    if let Some(Present::Done(outcome)) = alter_present(call, change, settings, true) {
         return outcome;
     }
-    if engine.files.has_any() && engine.files.holds(key) {
-        return Err(crate::files::READ_ONLY.into());
-    }
     // Somebody may make it in between; it is small then.
-    context.most_bytes = most.min(left);
+    let context = context(call, settings, engine.room());
     engine.keys.replace(key, |body| {
         make_or_change(call, change, body, &[], &context)
     })
 }
 
-fn may_grow(call: &Call<'_>, change: &Change<'_>, settings: &Settings) -> bool {
-    settings.most_memory > 0
-        && call.engine.keys.look(change.key(), call.now, |body| {
-            body.is_none_or(|body| change.may_grow(slot_of(&body.value)))
-        })
+/// What came of a change of a key that is there.
+enum Present {
+    Done(Result<Outcome, Failure>),
+    /// Nothing was done, since it may take memory.
+    MayGrow,
+}
+
+fn alter_present(
+    call: &mut Call<'_>,
+    change: &Change<'_>,
+    settings: &Settings,
+    may_grow: bool,
+) -> Option<Present> {
+    let (engine, now, key) = (call.engine, call.now, change.key());
+    let mut context = context(call, settings, u64::MAX);
+    engine.keys.alter(key, now, |body| {
+        if !may_grow && change.may_grow(slot_of(&body.value)) {
+            return Present::MayGrow;
+        }
+        let left = engine.room().saturating_add(body.value.size_bytes());
+        context.most_bytes = settings.filters.most_filter_bytes.min(left);
+        Present::Done(change_body(call, change, body, &[], &context))
+    })
+}
+
+fn change_body(
+    call: &mut Call<'_>,
+    change: &Change<'_>,
+    body: &mut Body,
+    sources: &[&Slot],
+    context: &Context<'_>,
+) -> Result<Outcome, Failure> {
+    let outcome = apply(change, &mut body.value, sources, context)?;
+    if is_change(&outcome) {
+        body.touch();
+    }
+    pass_on(call, change, &outcome)?;
+    Ok(outcome)
 }
 
 /// The values of other keys that a change reads.
@@ -208,17 +234,11 @@ fn make_or_change(
     context: &Context<'_>,
 ) -> Result<Outcome, Failure> {
     call.forget_if_expired(change.key(), body);
-    let outcome = if let Some(body) = body {
-        let outcome = apply(change, &mut body.value, sources, context)?;
-        if is_change(&outcome) {
-            body.touch();
-        }
-        outcome
-    } else {
-        let (value, outcome) = make(change, sources, context);
-        *body = value.map(Body::new);
-        outcome
-    };
+    if let Some(body) = body {
+        return change_body(call, change, body, sources, context);
+    }
+    let (value, outcome) = make(change, sources, context);
+    *body = value.map(Body::new);
     pass_on(call, change, &outcome)?;
     Ok(outcome)
 }
