@@ -308,7 +308,10 @@ impl<'a> Bits<'a> {
                 while start < size {
                     let bytes = &mut step[..STEP.min((size - start) as usize)];
                     self.fill(bytes)?;
-                    filter.overwrite(start, bytes).map_err(refused)?;
+                    // What is empty stays untouched, and takes no memory.
+                    if bytes.iter().any(|byte| *byte != 0) {
+                        filter.overwrite(start, bytes).map_err(refused)?;
+                    }
                     start += bytes.len() as u64;
                 }
                 Ok(filter)
