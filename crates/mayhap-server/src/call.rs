@@ -133,6 +133,22 @@ impl<'c> Call<'c> {
         reserved.ok_or_else(|| NO_ROOM.into())
     }
 
+    /// Memory for a filter that very many items are added to: for some times its size, or for all that is left.
+    pub(crate) fn reserve_for_growth(&self, key: &[u8]) -> Reservation<'c> {
+        let engine = self.engine;
+        let held = engine.keys.look(key, self.now, |body| {
+            body.map_or(0, |body| body.value.size_bytes())
+        });
+        let items = 16 * self.words.len() as u64;
+        let wanted = held.saturating_mul(4).saturating_add(items + (64 << 20));
+        loop {
+            // Somebody may take it in between; nothing can always be had.
+            if let Ok(reserved) = self.reserve(wanted.min(engine.room())) {
+                return reserved;
+            }
+        }
+    }
+
     /// Refuses a change whose record would be longer than a record may be, before anything is touched.
     pub(crate) fn may_log(&self, bytes: u64) -> Done {
         if !self.changes.have_room_for(bytes) {

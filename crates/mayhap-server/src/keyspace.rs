@@ -353,7 +353,8 @@ impl Keyspace {
 
     /// Counts memory that is about to be taken, unless all together would be more than `most`.
     pub(crate) fn reserve(&self, bytes: u64, most: u64) -> Option<Reservation<'_>> {
-        let add = |used: u64| used.checked_add(bytes).filter(|all| *all <= most);
+        let fits = |all: &u64| bytes == 0 || *all <= most;
+        let add = |used: u64| used.checked_add(bytes).filter(fits);
         self.used
             .fetch_update(Ordering::Relaxed, Ordering::Relaxed, add)
             .ok()

@@ -256,10 +256,16 @@ fn alter_long(
     let _sharing = engine.leases.share();
     let sources = sources(call, change)?;
     let sources: Vec<&Slot> = sources.iter().map(|source| &**source).collect();
-    // As large as the largest filter in it, which is not copied under a lock: so it counts before it is there.
-    let words = call.words.iter().map(|word| word.len() as u64);
-    let largest = sources.iter().map(|source| source.size_bytes());
-    let reserved = call.reserve(words.chain(largest).max().unwrap_or(0))?;
+    // What it may take counts before it is there, since others look at what is left meanwhile.
+    let is_batch = call.words.len() > super::long::MANY_WORDS;
+    let reserved = if is_batch {
+        call.reserve_for_growth(key)
+    } else {
+        // As large as the largest filter in it.
+        let words = call.words.iter().map(|word| word.len() as u64);
+        let largest = sources.iter().map(|source| source.size_bytes());
+        call.reserve(words.chain(largest).max().unwrap_or(0))?
+    };
     let taken = {
         let _gate = call.gate();
         engine.keys.replace(key, |body| {
@@ -269,7 +275,12 @@ fn alter_long(
         })?
     };
     let held = taken.as_ref().map_or(0, Value::size_bytes);
-    let left = engine.room().saturating_add(held + reserved.bytes());
+    let others = if is_batch && settings.most_memory > 0 {
+        0
+    } else {
+        engine.room()
+    };
+    let left = others.saturating_add(held + reserved.bytes());
     let context = context(call, settings, left);
     let _watch = engine.keys.watch_for_panic();
     let (value, result) = if let Some(mut value) = taken {

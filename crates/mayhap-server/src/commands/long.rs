@@ -7,7 +7,7 @@ use crate::engine::Engine;
 use crate::keyspace::{Body, LARGE_BYTES, Value};
 
 /// Words of a command that a worker takes: their items are asked or added in a few milliseconds.
-const MANY_WORDS: usize = 16 << 10;
+pub(super) const MANY_WORDS: usize = 16 << 10;
 /// Keys that a worker goes through.
 const MANY_KEYS: usize = 100_000;
 

@@ -71,6 +71,32 @@ fn clients_that_come_together_do_not_take_more_than_the_limit() {
     }
 }
 
+/// Batches that are too long for a worker grow filters on other threads.
+#[test]
+fn long_batches_that_come_together_do_not_take_more_than_the_limit() {
+    let (_folder, mut options) = folder();
+    let limit = 400_000;
+    options.most_memory = Some(limit);
+    let server = Running::with(&options);
+    let items: Vec<String> = (0..60_000).map(|item| format!("i{item}")).collect();
+    let items = items.join(" ");
+    let barrier = Barrier::new(6);
+    thread::scope(|scope| {
+        for number in 0..6 {
+            let (server, items, barrier) = (&server, &items, &barrier);
+            scope.spawn(move || {
+                let mut client = server.client();
+                barrier.wait();
+                let reply = client.ask(&format!("BF.MADD k{number} {items}"));
+                assert!(reply.starts_with(['*', '-']), "{}", &reply[..40]);
+            });
+        }
+    });
+    let used = used(&server);
+    assert!((limit / 4..=limit).contains(&used), "{used}");
+    server.client().expect("BF.EXISTS k0 nothing", ":0\r\n");
+}
+
 #[test]
 fn exported_files_count_and_are_refused_beyond_the_limit() {
     let (folder, mut options) = folder();
