@@ -16,10 +16,10 @@ test-rust: ## unit, integration and documentation tests of all crates
 	tools/install-redis-tools.sh
 	cargo build --release -p mayhap-module
 	cargo test --workspace --exclude guard
-	cargo test -p mayhap --features parallel --test it --test build_memory -- built building
+	cargo test -p mayhap-core --features parallel --test it --test build_memory -- built building
 
 test-loom: ## SharedBloom through the interleavings of two threads
-	RUSTFLAGS="--cfg loom" cargo test -p mayhap --test loom --release --target-dir target/loom
+	RUSTFLAGS="--cfg loom" cargo test -p mayhap-core --test loom --release --target-dir target/loom
 
 test-avx512: ## the AVX-512 kernel on an emulated CPU, where this one lacks it
 	tools/test-avx512.sh
@@ -60,8 +60,8 @@ lint: ## formatting, clippy, documentation, no_std; warnings are errors
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets -- -D warnings
 	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps
-	cargo check -p mayhap --no-default-features
-	cargo clippy -p mayhap --features parallel --all-targets -- -D warnings
+	cargo check -p mayhap-core --no-default-features
+	cargo clippy -p mayhap-core --features parallel --all-targets -- -D warnings
 	cargo fmt --manifest-path $(BENCH) --check
 	cargo fmt --manifest-path $(FUZZ) --check
 	cargo clippy --manifest-path $(BENCH) --all-targets -- -D warnings

@@ -14,7 +14,7 @@ if ! command -v apt-get >/dev/null || [[ $EUID != 0 ]]; then
 fi
 
 # A static program: the emulated machine holds nothing else.
-program=$(RUSTFLAGS="-C target-feature=+crt-static" cargo test -p mayhap --test it --no-run --message-format=json \
+program=$(RUSTFLAGS="-C target-feature=+crt-static" cargo test -p mayhap-core --test it --no-run --message-format=json \
   --target x86_64-unknown-linux-gnu --target-dir target/avx512 |
   sed -n 's/.*"executable":"\([^"]*\)".*/\1/p' | tail -n 1)
 mkdir -p target/avx512/rig

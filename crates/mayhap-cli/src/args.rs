@@ -5,7 +5,7 @@
 
 use crate::{build, change, check, info, join, manual, merge, serve, uniq, verify};
 use clap::{Args, Parser, Subcommand};
-use mayhap::Kind;
+use mayhap_core::Kind;
 use mayhap_codec::{Format, KeyType};
 use std::path::PathBuf;
 use std::time::Duration;

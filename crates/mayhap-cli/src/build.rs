@@ -13,7 +13,7 @@ use crate::format;
 use crate::input::InputArgs;
 use crate::output::Output;
 use clap::Args;
-use mayhap::{HashScheme, Kind, OnConflict, SipKey};
+use mayhap_core::{HashScheme, Kind, OnConflict, SipKey};
 use mayhap_codec::native::HashKey;
 use mayhap_codec::{Filter, Format, KeyType, Parameters, write_key};
 use std::io::{self, IsTerminal, Write};

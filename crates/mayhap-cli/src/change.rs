@@ -9,7 +9,7 @@ use crate::lock::lock;
 use crate::output::Output;
 use crate::progress::Progress;
 use clap::Args;
-use mayhap::AnyFilter;
+use mayhap_core::AnyFilter;
 use mayhap_codec::{Filter, KeyType, Place};
 use std::io::{self, Write};
 use std::path::PathBuf;

@@ -2,7 +2,7 @@
 
 use crate::format;
 use clap::error::ContextKind;
-use mayhap::PlanError;
+use mayhap_core::PlanError;
 use std::error::Error;
 use std::io;
 

@@ -4,7 +4,7 @@ use crate::args;
 use crate::failure::Failure;
 use crate::input::{Block, is_standard, open_file};
 use clap::Args;
-use mayhap::SipKey;
+use mayhap_core::SipKey;
 use mayhap_codec::native::HashKey;
 use mayhap_codec::{
     Filter, Format, Found, KeyError, KeyReader, KeyType, Limits, OpenError, Opening, Parameters,

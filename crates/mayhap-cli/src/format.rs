@@ -1,6 +1,6 @@
 //! Numbers for people. JSON gets them as they are.
 
-use mayhap::{Kind, Stats};
+use mayhap_core::{Kind, Stats};
 
 /// `12,345,678`.
 pub(crate) fn grouped(number: u64) -> String {

@@ -7,7 +7,7 @@ use crate::format;
 use crate::input::refuse_to_read_and_replace;
 use crate::output::Output;
 use clap::Args;
-use mayhap::AnyFilter;
+use mayhap_core::AnyFilter;
 use mayhap_codec::{Filter, Format};
 use std::io::Write;
 use std::path::{Path, PathBuf};

@@ -13,7 +13,7 @@ use crate::lock::lock;
 use crate::output;
 use crate::progress::Progress;
 use clap::Args;
-use mayhap::{HashScheme, KeyHash};
+use mayhap_core::{HashScheme, KeyHash};
 use mayhap_codec::native::HashKey;
 use seen::Seen;
 use std::io::{self, Write};

@@ -2,8 +2,8 @@
 
 use crate::cursor::Cursor;
 use crate::{DecodeError, Problem};
-use mayhap::plan::classic::ClassicPlan;
-use mayhap::{ClassicBloom, HashScheme, Scheme};
+use mayhap_core::plan::classic::ClassicPlan;
+use mayhap_core::{ClassicBloom, HashScheme, Scheme};
 
 /// Big-endian longs, as Java writes them.
 pub(crate) fn from_longs(bytes: &[u8]) -> Vec<u64> {

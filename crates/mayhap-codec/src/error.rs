@@ -1,7 +1,7 @@
 //! What can be wrong with bytes, and with a filter that is to become bytes.
 
 use crate::Format;
-use mayhap::PlanError;
+use mayhap_core::PlanError;
 use std::fmt;
 
 /// Bytes that are not a filter of a format.

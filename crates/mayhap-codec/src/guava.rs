@@ -4,8 +4,8 @@
 use crate::bits;
 use crate::cursor::Cursor;
 use crate::{DecodeError, EncodeError, Format};
-use mayhap::plan::classic::ClassicPlan;
-use mayhap::{ClassicBloom, HashScheme, PlanError, Scheme};
+use mayhap_core::plan::classic::ClassicPlan;
+use mayhap_core::{ClassicBloom, HashScheme, PlanError, Scheme};
 
 /// How keys become bits. Guava's default since version 11 is [`Strategy::Mitz64`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -1,6 +1,6 @@
 //! A secret key in a file of its own: 32 hexadecimal digits for its owner only, or 16 bytes that somebody made by hand.
 
-use mayhap::SipKey;
+use mayhap_core::SipKey;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind, Write};
 use std::path::Path;
@@ -81,7 +81,7 @@ fn make(path: &Path, key: SipKey) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::{parse_key, read_key, read_or_make_key, write_key};
-    use mayhap::SipKey;
+    use mayhap_core::SipKey;
 
     #[test]
     fn keys_come_back_and_nothing_else_is_one() {

@@ -8,7 +8,7 @@ use crate::{
     DecodeError, Format, Limits, Problem, bip37, clickhouse, guava, hadoop, leveldb, native,
     parquet, redis, rocksdb, spark,
 };
-use mayhap::SipKey;
+use mayhap_core::SipKey;
 use std::fmt;
 
 /// What a file does not say by itself.

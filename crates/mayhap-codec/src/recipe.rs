@@ -4,8 +4,8 @@ use crate::filter::{Filter, Refused};
 use crate::hadoop::{self, Clearing};
 use crate::parameters::{ParameterError, Parameters};
 use crate::{Format, bip37, clickhouse, guava, leveldb, parquet, redis, rocksdb, spark};
-use mayhap::plan::classic::{self, ClassicPlan};
-use mayhap::{ClassicBloom, HashScheme, PlanError, Scheme};
+use mayhap_core::plan::classic::{self, ClassicPlan};
+use mayhap_core::{ClassicBloom, HashScheme, PlanError, Scheme};
 use std::collections::BTreeSet;
 use std::fmt;
 

@@ -4,8 +4,8 @@
 use crate::bits;
 use crate::cursor::Cursor;
 use crate::{DecodeError, EncodeError, Format};
-use mayhap::plan::classic::ClassicPlan;
-use mayhap::{ClassicBloom, HashScheme, PlanError, Scheme};
+use mayhap_core::plan::classic::ClassicPlan;
+use mayhap_core::{ClassicBloom, HashScheme, PlanError, Scheme};
 
 mod ribbon;
 

@@ -3,8 +3,8 @@
 use crate::bits;
 use crate::cursor::Cursor;
 use crate::{DecodeError, EncodeError, Format};
-use mayhap::plan::classic::{ClassicPlan, MAX_PROBES};
-use mayhap::{ClassicBloom, HashScheme, PlanError, Scheme};
+use mayhap_core::plan::classic::{ClassicPlan, MAX_PROBES};
+use mayhap_core::{ClassicBloom, HashScheme, PlanError, Scheme};
 
 /// The version of the stream, which is also the version of the walk.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

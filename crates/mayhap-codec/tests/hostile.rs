@@ -5,7 +5,7 @@
 
 mod memory;
 
-use mayhap::{AnyFilter, Bloom, ClassicBloom, Cuckoo, GrowingBloom, PlanError};
+use mayhap_core::{AnyFilter, Bloom, ClassicBloom, Cuckoo, GrowingBloom, PlanError};
 use mayhap_codec::hadoop::{self, HashType};
 use mayhap_codec::{
     Format, Limits, Problem, bip37, clickhouse, guava, leveldb, native, parquet, redis, rocksdb,

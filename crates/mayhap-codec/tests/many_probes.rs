@@ -1,7 +1,7 @@
 //! Systems that know no limit on probes: theirs are read and written up to ours, and refused by number beyond it.
 
-use mayhap::ClassicBloom;
-use mayhap::plan::classic::MAX_PROBES;
+use mayhap_core::ClassicBloom;
+use mayhap_core::plan::classic::MAX_PROBES;
 use mayhap_codec::hadoop::{self, HashType};
 use mayhap_codec::{DecodeError, EncodeError, Problem, clickhouse, redis, spark};
 

@@ -1,7 +1,7 @@
 //! Mapped files: they answer as the filters that were saved, and damage is found when it was promised to be.
 
-use mayhap::plan::classic::ClassicPlan;
-use mayhap::{
+use mayhap_core::plan::classic::ClassicPlan;
+use mayhap_core::{
     AnyFilter, Bloom, ClassicBloom, CountingBloom, Cuckoo, Excepting, Fuse, GrowingBloom,
     HashScheme, KeyHash, Ribbon, Scheme, SipKey, Timestamp, WindowBloom,
 };

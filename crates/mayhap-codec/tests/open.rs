@@ -254,9 +254,9 @@ fn a_filter_that_says_yes_to_all_has_no_number_of_keys() {
 /// Every kind, made for hashes of the caller's own, is opened and asked about keys: an error or a yes, and never a panic.
 #[test]
 fn filters_of_hashes_that_only_their_maker_knows_refuse_keys() {
-    use mayhap::plan::counting::{CountingPlan, DEFAULT_COUNTER_BITS};
-    use mayhap::plan::{GrowingPlan, WindowPlan};
-    use mayhap::{
+    use mayhap_core::plan::counting::{CountingPlan, DEFAULT_COUNTER_BITS};
+    use mayhap_core::plan::{GrowingPlan, WindowPlan};
+    use mayhap_core::{
         AnyFilter, Bloom, ClassicBloom, CountingBloom, Cuckoo, Excepting, Fuse, GrowingBloom,
         HashScheme, KeyHash, Retouched, Ribbon, Scheme, Timestamp, WindowBloom,
     };
@@ -301,8 +301,8 @@ fn filters_of_hashes_that_only_their_maker_knows_refuse_keys() {
         assert!(filter.contains(b"key") && found == [true; 2], "{kind}");
     }
     // Another system's walk hashes keys by itself.
-    let plan = mayhap::plan::classic::ClassicPlan::new(50, 0.01).unwrap();
-    let plan = mayhap::plan::classic::ClassicPlan {
+    let plan = mayhap_core::plan::classic::ClassicPlan::new(50, 0.01).unwrap();
+    let plan = mayhap_core::plan::classic::ClassicPlan {
         bits: plan.bits.next_multiple_of(64),
         ..plan
     };

@@ -1,7 +1,7 @@
 //! RedisBloom beyond the golden files: RDB files, old encodings, odd layouts, chunks that do not fit, and damage.
 
 use crc::{CRC_64_REDIS, Crc};
-use mayhap::Full;
+use mayhap_core::Full;
 use mayhap_codec::redis::fields::{Sink, Source};
 use mayhap_codec::redis::{
     Bloom, ChunkError, Cuckoo, Filter, UnionError, bloom, cuckoo, dump, rdb,

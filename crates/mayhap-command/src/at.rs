@@ -4,7 +4,7 @@
 use crate::command::Words;
 use crate::words::{integer, is};
 use crate::{Command, Config, Outcome, PassedOn, Reply, Slot};
-use mayhap::Timestamp;
+use mayhap_core::Timestamp;
 
 const NAME: &str = "MAYHAP.AT";
 

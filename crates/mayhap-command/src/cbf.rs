@@ -5,7 +5,7 @@ use crate::command::{Words, words};
 use crate::native::NativeCounting;
 use crate::table::Verb;
 use crate::{Context, EXISTS, NOT_FOUND, Outcome, Reply, Slot, WRONG_TYPE, count, image, not_made};
-use mayhap::HashScheme;
+use mayhap_core::HashScheme;
 
 /// What changes nothing.
 #[derive(Clone, PartialEq, Debug)]

@@ -2,7 +2,7 @@
 
 use crate::table::{self, Specification, Verb};
 use crate::{Config, Reply, Slot, at, bf, cbf, cf, file, load, merge, wrong_arity};
-use mayhap::{SipKey, Timestamp};
+use mayhap_core::{SipKey, Timestamp};
 use std::borrow::Cow;
 use std::collections::HashSet;
 

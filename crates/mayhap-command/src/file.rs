@@ -5,7 +5,7 @@ use crate::{
     Bloom, Config, Context, Cuckoo, Limits, NativeBloom, NativeCounting, NativeCuckoo, Reply, Slot,
 };
 use crate::{NOT_FOUND, WRONG_TYPE};
-use mayhap::AnyFilter;
+use mayhap_core::AnyFilter;
 use mayhap_codec::native::{self, FilterRef, HashKey};
 use std::io::{self, Write};
 
@@ -157,7 +157,7 @@ impl Slot {
 #[cfg(test)]
 mod tests {
     use crate::{Command, Config, Context, Slot};
-    use mayhap::{SipKey, Timestamp};
+    use mayhap_core::{SipKey, Timestamp};
     use mayhap_codec::{Opening, open};
 
     #[test]

@@ -2,7 +2,7 @@
 //! there is a [`Reply`] and what has to be passed on to replicas and logs. Nothing here knows sockets, disks or clocks.
 //!
 //! ```
-//! use mayhap::{SipKey, Timestamp};
+//! use mayhap_core::{SipKey, Timestamp};
 //! use mayhap_command::{Command, Config, Context, PassedOn, Protocol, Slot};
 //! let config = Config::default();
 //! let context = Context { config: &config, now: Timestamp(0), secret: SipKey::new([7; 16]), most_bytes: 1 << 30 };
@@ -44,7 +44,7 @@ pub use slot::{Bloom, Cuckoo, Slot, TYPES};
 pub use stats::Stats;
 pub use table::{COMMANDS, Specification, find};
 
-use mayhap::PlanError;
+use mayhap_core::PlanError;
 use std::borrow::Cow;
 
 pub(crate) const NOT_FOUND: Reply = Reply::error("ERR not found");

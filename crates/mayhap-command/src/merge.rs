@@ -4,7 +4,7 @@
 
 use crate::native::Merged;
 use crate::{Bloom, Context, NOT_FOUND, Outcome, Reply, Slot, WRONG_TYPE};
-use mayhap::Mismatch;
+use mayhap_core::Mismatch;
 use mayhap_codec::redis::UnionError;
 use std::borrow::Cow;
 

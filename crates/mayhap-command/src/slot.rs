@@ -2,7 +2,7 @@
 
 use crate::image;
 use crate::native::{NativeBloom, NativeCounting, NativeCuckoo};
-use mayhap::PlanError;
+use mayhap_core::PlanError;
 use mayhap_codec::redis::dump::{self, TypeId};
 use mayhap_codec::redis::fields::{Sink, Source};
 use mayhap_codec::{DecodeError, Limits, redis};

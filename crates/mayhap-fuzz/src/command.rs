@@ -3,7 +3,7 @@
 use crate::LIMITS;
 use crate::law::comes_back;
 use crate::seal;
-use mayhap::{SipKey, Timestamp};
+use mayhap_core::{SipKey, Timestamp};
 use mayhap_codec::Limits;
 use mayhap_command::{Command, Config, Context, Slot};
 

@@ -1,6 +1,6 @@
 //! What holds for every filter of every format.
 
-use mayhap::ClassicBloom;
+use mayhap_core::ClassicBloom;
 use std::fmt::Debug;
 
 /// Keys to ask about: none, short, long, and of the lengths at which hashes change their ways.

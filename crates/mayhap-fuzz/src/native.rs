@@ -2,7 +2,7 @@
 
 use crate::law::{KEYS, comes_back};
 use crate::{LIMITS, seal};
-use mayhap::AnyFilter;
+use mayhap_core::AnyFilter;
 use mayhap_codec::native;
 
 pub(crate) fn file(bytes: &[u8]) {

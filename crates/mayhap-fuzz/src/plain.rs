@@ -1,7 +1,7 @@
 //! Formats that are one filter of bits.
 
 use crate::law::{KEYS, of_bits};
-use mayhap::ClassicBloom;
+use mayhap_core::ClassicBloom;
 use mayhap_codec::bip37::Bip37;
 use mayhap_codec::{DecodeError, leveldb as level, rocksdb as rocks};
 

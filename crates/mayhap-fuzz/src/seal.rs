@@ -1,7 +1,7 @@
 //! Sets checksums right, so that the fields behind them are reached.
 
 use crc::{CRC_64_REDIS, Crc, Table};
-use mayhap::foreign::city;
+use mayhap_core::foreign::city;
 use twox_hash::XxHash3_64;
 
 const CRC: Crc<u64, Table<16>> = Crc::<u64, Table<16>>::new(&CRC_64_REDIS);

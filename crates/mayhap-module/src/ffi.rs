@@ -20,7 +20,7 @@ use api::{
     Api, Ctx, DENIED_COMMAND, FLAG_LOADING, FLAG_READ_ONLY, FLAG_REPLICATED, FLAG_RESP3,
     KEY_TYPE_MODULE, NOT_SUPPORTED, NOTIFY_MODULE, OK, READ, RawKey, RawString, RawType, WRITE,
 };
-use mayhap::Timestamp;
+use mayhap_core::Timestamp;
 use mayhap_command::{Reply, Slot, TYPES};
 use std::ffi::{CString, c_char, c_int, c_long, c_void};
 use std::panic::{AssertUnwindSafe, catch_unwind};

@@ -1,6 +1,6 @@
 //! What the module keeps for itself: settings, and the secret of new filters.
 
-use mayhap::SipKey;
+use mayhap_core::SipKey;
 use mayhap_command::{Config, NAMES};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -20,7 +20,7 @@ use crate::snapshot::Snapshots;
 use crate::stats_cache::StatsCache;
 use arc_swap::ArcSwap;
 use crossbeam_utils::sync::ShardedLock;
-use mayhap::SipKey;
+use mayhap_core::SipKey;
 use mayhap_log::{Folder, Journal};
 use parking_lot::Mutex;
 use std::any::Any;

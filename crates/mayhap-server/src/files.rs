@@ -3,7 +3,7 @@
 //! A file is read as a whole, so that whoever changes it cannot pull the ground from under a question. One that cannot be read, or is no
 //! filter, is told once, and what was served under its name before is served on.
 
-use mayhap::SipKey;
+use mayhap_core::SipKey;
 use mayhap_codec::{Description, Filter, Limits, Opening, open};
 use mayhap_command::Reply;
 use parking_lot::{Mutex, RwLock};

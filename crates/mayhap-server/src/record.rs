@@ -204,7 +204,7 @@ pub(crate) fn read_large_entry(
     let mut key = vec![0; head.key_bytes];
     read(HEAD_BYTES as u64, &mut key).map_err(failed)?;
     let value = match head.kind {
-        TEXT => match mayhap::zeroed_bytes(left) {
+        TEXT => match mayhap_core::zeroed_bytes(left) {
             Ok(mut bytes) => {
                 read(begin, &mut bytes).map_err(failed)?;
                 Ok(Value::Text(bytes.into()))

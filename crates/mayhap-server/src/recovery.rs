@@ -9,7 +9,7 @@ use crate::call::lossy;
 use crate::keyspace::{Body, Keyspace, Value};
 use crate::record::{self, NoMemory};
 use crate::shared_slot::SharedSlot;
-use mayhap::{PlanError, SipKey, Timestamp};
+use mayhap_core::{PlanError, SipKey, Timestamp};
 use mayhap_codec::{DecodeError, Limits, Problem, redis};
 use mayhap_command::{Change, Command, Config, Context, Outcome, PassedOn, Reply, Slot};
 use mayhap_log::{Lsn, Recovered};

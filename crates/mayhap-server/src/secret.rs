@@ -1,6 +1,6 @@
 //! The secret key of a data folder, in a file that `mayhap --key-file` reads.
 
-use mayhap::SipKey;
+use mayhap_core::SipKey;
 use std::path::Path;
 
 const FILE: &str = "secret.key";

@@ -3,7 +3,7 @@
 
 use crate::engine::Engine;
 use crate::keyspace::{Body, SharedValue, Version};
-use mayhap::Timestamp;
+use mayhap_core::Timestamp;
 use mayhap_command::Stats;
 use parking_lot::Mutex;
 use std::collections::HashMap;

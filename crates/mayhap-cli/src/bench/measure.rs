@@ -6,8 +6,8 @@
 use super::questions::{Questions, key};
 use super::subjects::{Building, Inserting, Subject, Window, all_hashes};
 use indicatif::ProgressBar;
-use mayhap::plan::BloomPlan;
-use mayhap::{
+use mayhap_core::plan::BloomPlan;
+use mayhap_core::{
     Bloom, ClassicBloom, CountingBloom, Cuckoo, Fuse, GrowingBloom, HashScheme, Kind, PlanError,
     Ribbon,
 };

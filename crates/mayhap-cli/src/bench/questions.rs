@@ -1,6 +1,6 @@
 //! The keys of a benchmark, made from their numbers instead of kept: 100M hashes would be 800 MB.
 
-use mayhap::KeyHash;
+use mayhap_core::KeyHash;
 
 /// The hash of key number `number`: `SplitMix64`, a bijection, so different keys never collide and a key that was not
 /// inserted is surely absent.

@@ -1,7 +1,7 @@
 //! The kinds of filter, as something that can be filled and asked under a clock.
 
 use super::questions::key;
-use mayhap::{
+use mayhap_core::{
     Bloom, ClassicBloom, CountingBloom, Cuckoo, Fuse, GrowingBloom, KeyHash, Kind, PlanError,
     Ribbon, Timestamp, WindowBloom,
 };
@@ -155,8 +155,8 @@ impl Subject for Window {
 impl Inserting for Window {
     fn empty(keys: u64, rate: f64) -> Result<Self, PlanError> {
         let length = Duration::from_millis(Self::LENGTH_MS);
-        let plan = mayhap::plan::WindowPlan::new(keys, rate, length)?;
-        let filter = WindowBloom::from_plan(plan, mayhap::HashScheme::Caller, Timestamp(0))?;
+        let plan = mayhap_core::plan::WindowPlan::new(keys, rate, length)?;
+        let filter = WindowBloom::from_plan(plan, mayhap_core::HashScheme::Caller, Timestamp(0))?;
         Ok(Self { filter, keys })
     }
 
@@ -183,7 +183,7 @@ impl Inserting for Window {
 
 /// The bytes that it takes to measure a kind, besides the questions.
 pub(super) fn bytes_needed(kind: Kind, keys: u64, size_bytes: u64) -> u64 {
-    if kind.can(mayhap::Operation::Insert) {
+    if kind.can(mayhap_core::Operation::Insert) {
         size_bytes
     } else {
         // The hashes, what building takes at the peak, and the filter: 64 and 100 bits a key.

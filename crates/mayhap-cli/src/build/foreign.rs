@@ -6,7 +6,7 @@ use crate::failure::Failure;
 use crate::filters::{Keys, keys};
 use crate::input::{Block, Blocks, InputArgs};
 use crate::progress::Progress;
-use mayhap::HashScheme;
+use mayhap_core::HashScheme;
 use mayhap_codec::{Builder, Filter, KeyReader, Needs, Parameters, Recipe};
 use std::io::{self, BufReader, BufWriter, Read, Seek, Write};
 

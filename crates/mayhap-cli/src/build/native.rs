@@ -5,9 +5,9 @@ use super::{BuildArgs, RATE};
 use crate::failure::Failure;
 use crate::input::{InputArgs, in_order};
 use crate::progress::Progress;
-use mayhap::plan::classic::ClassicPlan;
-use mayhap::plan::{BloomPlan, CuckooPlan, GrowingPlan, WindowPlan};
-use mayhap::{
+use mayhap_core::plan::classic::ClassicPlan;
+use mayhap_core::plan::{BloomPlan, CuckooPlan, GrowingPlan, WindowPlan};
+use mayhap_core::{
     AnyFilter, Bloom, ClassicBloom, Clearing, CountingBloom, Cuckoo, Excepting, Full, Fuse,
     GrowingBloom, HashScheme, KeyHash, Kind, OnConflict, Refused, Retouched, Ribbon, Scheme,
     SharedBloom, Timestamp, WindowBloom,
@@ -115,7 +115,7 @@ fn empty(
     Ok(match kind {
         Kind::Classic => ClassicBloom::from_plan(classic?, walk, scheme)?.into(),
         Kind::Counting => {
-            let plan = mayhap::plan::counting::CountingPlan::from_classic(classic?, 4)?;
+            let plan = mayhap_core::plan::counting::CountingPlan::from_classic(classic?, 4)?;
             CountingBloom::from_plan(plan, walk, scheme)?.into()
         }
         Kind::Growing => GrowingBloom::from_plan(GrowingPlan::new(capacity, rate)?, scheme)?.into(),
@@ -242,8 +242,8 @@ fn with_exceptions(source: &Source<'_>, kind: Kind, rate: f64) -> Result<Filter,
             Some(String::from_utf8_lossy(both).into_owned())
         };
         match error {
-            mayhap::ExceptError::Conflict { count, .. }
-            | mayhap::ExceptError::Collision { count, .. } => Failure::message(format!(
+            mayhap_core::ExceptError::Conflict { count, .. }
+            | mayhap_core::ExceptError::Collision { count, .. } => Failure::message(format!(
                 "{:?}{} both to be found and to be excepted: take it from a list, or say --on-conflict block or allow",
                 in_both().unwrap_or_default(),
                 match count {

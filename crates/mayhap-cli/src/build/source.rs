@@ -6,7 +6,7 @@ use crate::failure::Failure;
 use crate::filters::{Keys, keys};
 use crate::input::{Block, Blocks, in_order};
 use crate::progress::Progress;
-use mayhap::{HashScheme, KeyHash};
+use mayhap_core::{HashScheme, KeyHash};
 use mayhap_codec::KeyReader;
 use std::fs::File;
 use std::io::{self, BufReader, BufWriter, Read, Seek, Write};

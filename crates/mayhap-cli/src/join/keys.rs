@@ -1,6 +1,6 @@
 //! The keys of some rows, one after the other in one piece of memory.
 
-use mayhap::{HashScheme, KeyHash};
+use mayhap_core::{HashScheme, KeyHash};
 use std::ops::Range;
 
 #[derive(Default)]

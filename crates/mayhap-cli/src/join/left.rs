@@ -4,7 +4,7 @@ use super::keys::Keys;
 use super::quote::Dialect;
 use super::side::Side;
 use crate::failure::Failure;
-use mayhap::{Bloom, HashScheme, KeyHash};
+use mayhap_core::{Bloom, HashScheme, KeyHash};
 use std::collections::HashMap;
 
 /// With so many keys or fewer it is worth asking the filters of row groups about each.

@@ -1,8 +1,8 @@
 //! Bits per key over the false-positive rate, a line a kind, and the line that none can go below.
 
 use crate::format;
-use mayhap::Kind;
-use mayhap::plan::size_bytes;
+use mayhap_core::Kind;
+use mayhap_core::plan::size_bytes;
 use mayhap_chart::{Axis, Chart, Line, Scale};
 
 /// From the loosest rate to the strictest.

@@ -4,8 +4,8 @@ use super::{BYTES_A_KEY, FIRST_GUESS, RATE, UniqArgs};
 use crate::build::{now, random_key};
 use crate::failure::Failure;
 use crate::filters::{OpenArgs, read};
-use mayhap::plan::{GrowingPlan, WindowPlan};
-use mayhap::{AnyFilter, GrowingBloom, HashScheme, KeyHash, WindowBloom};
+use mayhap_core::plan::{GrowingPlan, WindowPlan};
+use mayhap_core::{AnyFilter, GrowingBloom, HashScheme, KeyHash, WindowBloom};
 use mayhap_codec::{Filter, Found, native};
 use std::path::Path;
 

@@ -1,8 +1,8 @@
 //! `mayhap bench`: what it prints. How fast things are is nobody's business here.
 
 use super::{run, stderr, stdout};
-use mayhap::plan::BloomPlan;
-use mayhap::{Kind, Operation};
+use mayhap_core::plan::BloomPlan;
+use mayhap_core::{Kind, Operation};
 use serde_json::Value;
 
 const NANOSECONDS: [&str; 6] = [
@@ -37,7 +37,7 @@ fn json_has_every_key_on_every_line() {
         assert_eq!(line["size_bytes"], plan.size_bytes());
         assert_eq!(line["lines_per_key"], plan.lines_per_key().count());
         assert_eq!(line["kind"], "bloom");
-        assert_eq!(line["kernel"], mayhap::Kernel::best().to_string());
+        assert_eq!(line["kernel"], mayhap_core::Kernel::best().to_string());
         assert_eq!(line["version"], env!("CARGO_PKG_VERSION"));
         assert!(line["cpu"].is_string() || line["cpu"].is_null());
         assert!(line["debug_build"].is_boolean());
@@ -112,7 +112,7 @@ fn the_table_is_aligned_and_says_how_to_read_it() {
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     let text = stdout(&output);
     assert!(text.starts_with(concat!("mayhap ", env!("CARGO_PKG_VERSION"))));
-    assert!(text.contains(&format!("kernel {}", mayhap::Kernel::best())));
+    assert!(text.contains(&format!("kernel {}", mayhap_core::Kernel::best())));
     let lines = text.lines().collect::<Vec<_>>();
     let header = lines
         .iter()

@@ -1,8 +1,8 @@
 //! `mayhap plan`: its figures are the library's.
 
 use super::{run, stderr, stdout};
-use mayhap::Kind;
-use mayhap::plan::{BloomPlan, ExceptingPlan, Wishes, size_bytes};
+use mayhap_core::Kind;
+use mayhap_core::plan::{BloomPlan, ExceptingPlan, Wishes, size_bytes};
 use serde_json::Value;
 
 fn json(words: &str) -> Value {
@@ -212,7 +212,7 @@ fn the_table_has_the_same_figures() {
 #[test]
 fn costs_are_the_librarys() {
     let costs = "--cost-skip 0.5 --cost-lookup 20 --present 0.25";
-    let lookups = mayhap::plan::cost::Lookups::new(0.5, 20.0, 0.25).unwrap();
+    let lookups = mayhap_core::plan::cost::Lookups::new(0.5, 20.0, 0.25).unwrap();
     let figures = json(&format!("--keys 1M --fpr 1% {costs}"));
     let cost = &figures["cost"];
     assert_eq!(cost["filter"], lookups.filter_cost(0.01));

@@ -381,19 +381,19 @@ fn what_one_may_not_read_or_write_is_told() {
 #[test]
 fn filters_of_hashes_that_only_their_maker_knows() {
     let folder = folder();
-    let filters: [(&str, mayhap::AnyFilter); 3] = [
+    let filters: [(&str, mayhap_core::AnyFilter); 3] = [
         (
             "hashes.mayhap",
-            mayhap::Bloom::for_hashes(10, 0.01).unwrap().into(),
+            mayhap_core::Bloom::for_hashes(10, 0.01).unwrap().into(),
         ),
         // Large enough to be asked in place.
         (
             "large.mayhap",
-            mayhap::Bloom::for_hashes(40_000_000, 0.01).unwrap().into(),
+            mayhap_core::Bloom::for_hashes(40_000_000, 0.01).unwrap().into(),
         ),
         (
             "state.mayhap",
-            mayhap::GrowingBloom::for_hashes(10, 0.01).unwrap().into(),
+            mayhap_core::GrowingBloom::for_hashes(10, 0.01).unwrap().into(),
         ),
     ];
     for (name, filter) in filters {

@@ -2,7 +2,7 @@
 
 use crate::cursor::Cursor;
 use crate::{DecodeError, Format, Limits, Problem};
-use mayhap::foreign::city;
+use mayhap_core::foreign::city;
 
 /// Method, compressed size, size.
 const HEADER: u64 = 9;

@@ -12,9 +12,9 @@ pub use value::{Type, Value};
 use crate::bits;
 use crate::cursor::Cursor;
 use crate::{DecodeError, Format, Problem};
-use mayhap::plan::classic::ClassicPlan;
-use mayhap::plan::clickhouse::bits_per_row_and_probes;
-use mayhap::{ClassicBloom, HashScheme, KeyHash, PlanError, Scheme};
+use mayhap_core::plan::classic::ClassicPlan;
+use mayhap_core::plan::clickhouse::bits_per_row_and_probes;
+use mayhap_core::{ClassicBloom, HashScheme, KeyHash, PlanError, Scheme};
 use std::collections::BTreeSet;
 
 /// What one granule of an index knows about its rows.

@@ -3,8 +3,8 @@
 use crate::bits;
 use crate::cursor::Cursor;
 use crate::{DecodeError, EncodeError, Format};
-use mayhap::plan::classic::ClassicPlan;
-use mayhap::{ClassicBloom, HashScheme, PlanError, Scheme};
+use mayhap_core::plan::classic::ClassicPlan;
+use mayhap_core::{ClassicBloom, HashScheme, PlanError, Scheme};
 
 /// ClickHouse's own limit.
 const MOST_BYTES: u64 = 1 << 30;

@@ -1,6 +1,6 @@
 //! How ClickHouse hashes a value of a column: integers by their width, text by its bytes.
 
-use mayhap::foreign::{city, mix64};
+use mayhap_core::foreign::{city, mix64};
 use std::collections::BTreeSet;
 
 /// The type of a column, as far as it matters to a hash.

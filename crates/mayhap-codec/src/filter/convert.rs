@@ -2,7 +2,7 @@
 
 use super::Filter;
 use crate::{EncodeError, Format, OTHER_HASH, bip37, redis};
-use mayhap::{AnyFilter, ClassicBloom, Scheme};
+use mayhap_core::{AnyFilter, ClassicBloom, Scheme};
 
 /// The version of RDB that is written when nobody says otherwise: what Redis 7.0 and all later ones load.
 const RDB: u16 = 10;

@@ -2,8 +2,8 @@
 
 use super::Filter;
 use crate::{Format, bip37, redis};
-use mayhap::plan::classic::rate_now;
-use mayhap::{AnyFilter, ClassicBloom, CountingBloom, HashScheme, Kind, Scheme};
+use mayhap_core::plan::classic::rate_now;
+use mayhap_core::{AnyFilter, ClassicBloom, CountingBloom, HashScheme, Kind, Scheme};
 
 /// What is known of a filter. A format that does not say leaves a field empty.
 #[derive(Clone, PartialEq, Debug)]
@@ -126,11 +126,11 @@ impl Filter {
                     AnyFilter::Classic(filter) => filter.words().collect(),
                     AnyFilter::Retouched(filter) => filter.as_classic().words().collect(),
                     AnyFilter::Growing(filter) => {
-                        filter.each_layer().flat_map(mayhap::Bloom::words).collect()
+                        filter.each_layer().flat_map(mayhap_core::Bloom::words).collect()
                     }
                     AnyFilter::Window(filter) => {
                         let layers = filter.generations().flat_map(|(_, _, layers)| layers);
-                        layers.flat_map(mayhap::Bloom::words).collect()
+                        layers.flat_map(mayhap_core::Bloom::words).collect()
                     }
                     _ => return None,
                 }
@@ -196,13 +196,13 @@ fn native(filter: &AnyFilter) -> Description {
         AnyFilter::Growing(filter) => {
             let layers = Detail::Number(filter.layers() as u64);
             found.details.push(("layers", layers));
-            let set = filter.each_layer().map(mayhap::Bloom::set_bits).sum();
+            let set = filter.each_layer().map(mayhap_core::Bloom::set_bits).sum();
             found.fill = share(set, 8 * stats.size_bytes);
         }
         AnyFilter::Window(filter) => {
             let layers = filter.generations().flat_map(|(_, _, layers)| layers);
             found.fill = share(
-                layers.map(mayhap::Bloom::set_bits).sum(),
+                layers.map(mayhap_core::Bloom::set_bits).sum(),
                 8 * stats.size_bytes,
             );
             let window = Detail::Number(filter.plan().window_ms());

@@ -9,7 +9,7 @@ use crate::hadoop::{self, Dynamic, Retouched};
 use crate::{
     EncodeError, Format, bip37, clickhouse, guava, leveldb, native, parquet, redis, rocksdb, spark,
 };
-use mayhap::{AnyFilter, ClassicBloom, CountingBloom, Full, KeyHash, Mismatch};
+use mayhap_core::{AnyFilter, ClassicBloom, CountingBloom, Full, KeyHash, Mismatch};
 use std::fmt;
 
 /// A filter and the format that it came in or is to be written in.
@@ -75,13 +75,13 @@ pub enum Refused {
         reason: &'static str,
     },
     /// One of mayhap's own refuses.
-    Native(mayhap::Refused),
+    Native(mayhap_core::Refused),
     /// Hadoop would throw an exception.
     Hadoop(hadoop::Refused),
     /// There is no room.
     Full(Full),
     /// A counter of the key is full.
-    Saturated(mayhap::Saturated),
+    Saturated(mayhap_core::Saturated),
     /// The two do not fit together.
     Mismatch(Mismatch),
     /// The two are of different formats.
@@ -123,7 +123,7 @@ macro_rules! from {
 }
 
 from! {
-    mayhap::Refused => Native, hadoop::Refused => Hadoop, Full => Full, mayhap::Saturated => Saturated, Mismatch => Mismatch
+    mayhap_core::Refused => Native, hadoop::Refused => Hadoop, Full => Full, mayhap_core::Saturated => Saturated, Mismatch => Mismatch
 }
 
 /// Why a filter for the caller's own hashes is not asked, after "a mayhap filter".

@@ -4,8 +4,8 @@ use super::{HashType, Header, Refused, check_key, plan};
 use crate::bits;
 use crate::cursor::Cursor;
 use crate::{DecodeError, EncodeError, Format};
-use mayhap::plan::classic::ClassicPlan;
-use mayhap::{ClassicBloom, HashScheme, Mismatch, PlanError};
+use mayhap_core::plan::classic::ClassicPlan;
+use mayhap_core::{ClassicBloom, HashScheme, Mismatch, PlanError};
 
 /// An empty filter as `new BloomFilter(vectorSize, nbHash, hashType)` makes it.
 ///

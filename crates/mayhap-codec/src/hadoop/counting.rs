@@ -5,8 +5,8 @@ use super::{HashType, Header, Refused, bloom, check_key, plan};
 use crate::bits;
 use crate::cursor::Cursor;
 use crate::{DecodeError, EncodeError, Format, Problem};
-use mayhap::plan::counting::CountingPlan;
-use mayhap::{CountingBloom, HashScheme, PlanError};
+use mayhap_core::plan::counting::CountingPlan;
+use mayhap_core::{CountingBloom, HashScheme, PlanError};
 
 const COUNTER_BITS: u8 = 4;
 const COUNTERS_A_LONG: u32 = 16;

@@ -10,7 +10,7 @@
 use super::{HashType, Header, Refused, bloom, check_key, put_int};
 use crate::cursor::Cursor;
 use crate::{DecodeError, EncodeError, Format};
-use mayhap::{ClassicBloom, PlanError};
+use mayhap_core::{ClassicBloom, PlanError};
 
 /// Rows of filters. A key that comes again counts again.
 #[derive(Clone, PartialEq, Debug)]

@@ -21,8 +21,8 @@ pub use retouched::{Clearing, Retouched};
 
 use crate::cursor::Cursor;
 use crate::{DecodeError, EncodeError, Format};
-use mayhap::plan::classic::{ClassicPlan, MAX_PROBES};
-use mayhap::{Mismatch, PlanError, Scheme};
+use mayhap_core::plan::classic::{ClassicPlan, MAX_PROBES};
+use mayhap_core::{Mismatch, PlanError, Scheme};
 use std::fmt;
 
 /// Which hash positions come from.

@@ -9,14 +9,14 @@
 //!
 //! A list is its length in 4 bytes and, for each key, its length in 4 bytes, its bytes, and its weight, a double.
 //!
-//! `mayhap::Retouched` does the same work on 8 bytes a key. It shares nothing with this one but the bits: the file has the bytes
+//! `mayhap_core::Retouched` does the same work on 8 bytes a key. It shares nothing with this one but the bits: the file has the bytes
 //! and weights of keys, the order of every list and the ratios of the last clearing, of which hashes keep nothing.
 
 use super::{HashType, Header, Refused, bloom, check_key, put_int};
 use crate::bits;
 use crate::cursor::Cursor;
 use crate::{DecodeError, EncodeError, Format};
-use mayhap::{ClassicBloom, Mismatch, PlanError};
+use mayhap_core::{ClassicBloom, Mismatch, PlanError};
 
 /// Which bit of a key is cleared: of equally good ones the first on the key's walk.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -3,7 +3,7 @@
 use super::{Filter, create, decode, encode};
 use crate::cursor::Cursor;
 use crate::{DecodeError, Format};
-use mayhap::PlanError;
+use mayhap_core::PlanError;
 
 /// A filter covers the data blocks that begin within 2^11 bytes.
 const BASE_LG: u8 = 11;

@@ -7,8 +7,8 @@ pub use block::{FilterBlock, FilterBlockBuilder};
 use crate::bits;
 use crate::cursor::Cursor;
 use crate::{DecodeError, EncodeError, Format};
-use mayhap::plan::classic::ClassicPlan;
-use mayhap::{ClassicBloom, HashScheme, PlanError, Scheme};
+use mayhap_core::plan::classic::ClassicPlan;
+use mayhap_core::{ClassicBloom, HashScheme, PlanError, Scheme};
 
 /// LevelDB's own most.
 const MOST_PROBES: u32 = 30;

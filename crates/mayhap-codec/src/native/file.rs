@@ -2,7 +2,7 @@
 
 use super::{HashKey, decode, decode_with_key, write_with};
 use crate::{DecodeError, Limits, write_atomically};
-use mayhap::{AnyFilter, SipKey};
+use mayhap_core::{AnyFilter, SipKey};
 use std::fmt;
 use std::fs::File;
 use std::io::{self, BufWriter, Read};

@@ -4,7 +4,7 @@ use super::parts::{Parts, Section};
 use super::{ALIGNMENT, FORMAT, HashKey, MAGIC, pages};
 use crate::cursor::Cursor;
 use crate::{DecodeError, Problem};
-use mayhap::{HashScheme, SipKey};
+use mayhap_core::{HashScheme, SipKey};
 use twox_hash::XxHash3_64;
 
 const MAJOR: u16 = 1;
@@ -62,7 +62,7 @@ pub(super) fn self_test(scheme: HashScheme) -> u64 {
 }
 
 /// The same for a filter of another system's walk: where its first probe falls.
-pub(super) fn first_position(filter: &mayhap::ClassicBloom) -> u64 {
+pub(super) fn first_position(filter: &mayhap_core::ClassicBloom) -> u64 {
     filter.positions_of(SELF_TEST).next().unwrap_or(0)
 }
 

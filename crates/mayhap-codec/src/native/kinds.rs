@@ -16,7 +16,7 @@ use super::header::{self, EXCEPTIONS, Header};
 use super::parts::{Parts, Sections};
 use crate::cursor::Cursor;
 use crate::{DecodeError, EncodeError, Problem};
-use mayhap::{AnyFilter, HashScheme, Kind, PlanError};
+use mayhap_core::{AnyFilter, HashScheme, Kind, PlanError};
 
 const KINDS: [(Kind, u16); 9] = [
     (Kind::Bloom, 1),

@@ -8,7 +8,7 @@ use super::pages::{PAGE_BYTES, Pages};
 use super::parts::Sections;
 use crate::map::{Map, Seen};
 use crate::{DecodeError, Limits};
-use mayhap::{AnyFilter, HashScheme, KeyHash, Kind, SipKey, Stats};
+use mayhap_core::{AnyFilter, HashScheme, KeyHash, Kind, SipKey, Stats};
 use std::fmt;
 use std::path::Path;
 use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
@@ -32,7 +32,7 @@ pub enum Verify {
 /// # let folder = std::env::temp_dir().join(format!("mayhap-map-{}", std::process::id()));
 /// # std::fs::create_dir_all(&folder)?;
 /// # let path = folder.join("seen.mayhap");
-/// let seen = mayhap::Bloom::from_keys(&["apple", "pear"], 0.01)?;
+/// let seen = mayhap_core::Bloom::from_keys(&["apple", "pear"], 0.01)?;
 /// native::save(&seen.into(), HashKey::Inside, &path)?;
 /// let seen = native::map(&path, Verify::Full, None)?;
 /// assert!(seen.contains("pear"));

@@ -26,7 +26,7 @@ pub use repair::{Repaired, repair_with_ones};
 
 use crate::{DecodeError, EncodeError, Format, Limits, Problem};
 use header::Header;
-use mayhap::{AnyFilter, Bloom, CountingBloom, Cuckoo, GrowingBloom, SipKey, WindowBloom};
+use mayhap_core::{AnyFilter, Bloom, CountingBloom, Cuckoo, GrowingBloom, SipKey, WindowBloom};
 use pages::Pages;
 use parts::Sections;
 use std::io::{self, Write};

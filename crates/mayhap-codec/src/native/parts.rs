@@ -5,7 +5,7 @@ use super::pages::{self, PageWriter};
 use super::{ALIGNMENT, HashKey};
 use crate::DecodeError;
 use crate::cursor::Cursor;
-use mayhap::HashScheme;
+use mayhap_core::HashScheme;
 use std::borrow::Cow;
 use std::io::{self, Write};
 

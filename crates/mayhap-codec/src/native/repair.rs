@@ -6,7 +6,7 @@ use super::kinds;
 use super::pages::{PAGE_BYTES, Pages};
 use super::parts::Sections;
 use crate::{DecodeError, Limits, Problem};
-use mayhap::{AnyFilter, SipKey};
+use mayhap_core::{AnyFilter, SipKey};
 use std::ops::Range;
 
 /// A filter whose damaged pages have become all ones.

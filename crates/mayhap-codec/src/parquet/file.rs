@@ -3,7 +3,7 @@
 use super::thrift::{self, Kind, each_element, each_field, zigzag};
 use crate::cursor::Cursor;
 use crate::{DecodeError, Format};
-use mayhap::ClassicBloom;
+use mayhap_core::ClassicBloom;
 
 const MAGIC: &[u8; 4] = b"PAR1";
 

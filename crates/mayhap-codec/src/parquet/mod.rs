@@ -6,8 +6,8 @@ mod thrift;
 use crate::bits;
 use crate::cursor::Cursor;
 use crate::{DecodeError, EncodeError, Format};
-use mayhap::plan::classic::ClassicPlan;
-use mayhap::{ClassicBloom, HashScheme, PlanError, Scheme};
+use mayhap_core::plan::classic::ClassicPlan;
+use mayhap_core::{ClassicBloom, HashScheme, PlanError, Scheme};
 
 const PROBES: u32 = 8;
 const BLOCK_BYTES: u64 = 32;

@@ -15,7 +15,7 @@ use super::layer::{Layer, Shape};
 use super::{ChunkError, MOST_CHUNK, text};
 use crate::cursor::Cursor;
 use crate::{DecodeError, Format, Limits, Problem};
-use mayhap::{ClassicBloom, Full, HashPair, PlanError};
+use mayhap_core::{ClassicBloom, Full, HashPair, PlanError};
 
 /// Bits are not rounded up to a power of two.
 pub(super) const OPTION_NO_ROUNDING: u32 = 1;
@@ -42,7 +42,7 @@ const LAXEST_RATE: f64 = 0.25;
 /// let mut filter = Bloom::reserve(0.01, 100, Some(2))?;
 /// assert_eq!(filter.try_insert(b"a"), Ok(true));
 /// assert!(filter.contains(b"a"));
-/// # Ok::<(), mayhap::PlanError>(())
+/// # Ok::<(), mayhap_core::PlanError>(())
 /// ```
 #[derive(Clone, PartialEq, Debug)]
 pub struct Bloom {

@@ -11,9 +11,9 @@ use super::fields::Place;
 use super::{ChunkError, MOST_CHUNK};
 use crate::cursor::Cursor;
 use crate::{DecodeError, Format, Limits, Problem};
-use mayhap::foreign::murmur2;
-use mayhap::plan::ClassicCuckooPlan;
-use mayhap::{ClassicCuckoo, Full, PlanError};
+use mayhap_core::foreign::murmur2;
+use mayhap_core::plan::ClassicCuckooPlan;
+use mayhap_core::{ClassicCuckoo, Full, PlanError};
 
 const HEADER: u64 = 38;
 /// Bytes of the header of a SCANDUMP.
@@ -27,7 +27,7 @@ const MOST_TABLES: u64 = u16::MAX as u64;
 /// let mut filter = Cuckoo::reserve(1024, 2, 20, 1)?;
 /// assert_eq!(filter.try_insert(b"a"), Ok(()));
 /// assert!(filter.contains(b"a") && filter.remove(b"a"));
-/// # Ok::<(), mayhap::PlanError>(())
+/// # Ok::<(), mayhap_core::PlanError>(())
 /// ```
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Cuckoo {

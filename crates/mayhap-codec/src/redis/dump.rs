@@ -19,7 +19,7 @@ use super::{Bloom, Cuckoo, Filter, cuckoo};
 use crate::cursor::Cursor;
 use crate::{DecodeError, Format, Limits, Problem};
 use crc::{CRC_64_REDIS, Crc, Table};
-use mayhap::ClassicCuckoo;
+use mayhap_core::ClassicCuckoo;
 
 /// The type of a module's value.
 pub(super) const MODULE: u8 = 7;

@@ -3,8 +3,8 @@
 use super::bloom::{OPTION_64_BIT, OPTION_CAPACITY_IS_BITS, OPTION_NO_ROUNDING};
 use super::fields::Place;
 use crate::{DecodeError, bits};
-use mayhap::plan::classic::{ClassicPlan, MAX_PROBES};
-use mayhap::{ClassicBloom, HashPair, HashScheme, PlanError, Scheme, zeroed_bytes};
+use mayhap_core::plan::classic::{ClassicPlan, MAX_PROBES};
+use mayhap_core::{ClassicBloom, HashPair, HashScheme, PlanError, Scheme, zeroed_bytes};
 use std::borrow::Cow;
 
 /// ln 2 and its square, in the digits that RedisBloom has of them.

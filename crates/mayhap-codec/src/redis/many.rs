@@ -2,7 +2,7 @@
 
 use super::Bloom;
 use super::layer::Layer;
-use mayhap::HashPair;
+use mayhap_core::HashPair;
 
 /// Keys that are hashed before any is asked.
 const AT_ONCE: usize = 128;

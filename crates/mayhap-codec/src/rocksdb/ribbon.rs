@@ -4,7 +4,7 @@
 use super::Filter;
 use crate::DecodeError;
 use crate::cursor::Cursor;
-use mayhap::foreign::xxph3;
+use mayhap_core::foreign::xxph3;
 use std::fmt;
 
 const SLOTS: u64 = 128;

@@ -1,7 +1,7 @@
 //! Bitcoin: `filterload`, and its hash.
 
 use crate::case::{Case, Failure, Fields, Key, same};
-use mayhap::foreign;
+use mayhap_core::foreign;
 use mayhap_codec::bip37;
 
 pub(crate) fn check(case: &mut Case) -> Result<(), Failure> {

@@ -1,7 +1,7 @@
 //! Guava: streams, sizes, and its hash.
 
 use crate::case::{Case, Failure, Fields, Key, from_hex, indices, rule_keys, same};
-use mayhap::{ClassicBloom, foreign};
+use mayhap_core::{ClassicBloom, foreign};
 use mayhap_codec::guava::{self, ProbeRule, Strategy};
 
 pub(crate) fn check(case: &mut Case) -> Result<(), Failure> {

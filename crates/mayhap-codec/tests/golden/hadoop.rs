@@ -10,7 +10,7 @@ pub(crate) use dynamic::check as check_dynamic;
 pub(crate) use retouched::check as check_retouched;
 
 use crate::case::{Case, Failure, Fields, Key, from_hex, indices, rule_keys, same};
-use mayhap::{ClassicBloom, foreign};
+use mayhap_core::{ClassicBloom, foreign};
 use mayhap_codec::hadoop::{HashType, Refused, bloom};
 use serde_json::Value;
 

@@ -1,7 +1,7 @@
 //! Parquet: the bitset, and its sizes.
 
 use crate::case::{Case, Failure, Fields, Key, same};
-use mayhap::foreign;
+use mayhap_core::foreign;
 use mayhap_codec::parquet;
 
 pub(crate) fn check(case: &mut Case) -> Result<(), Failure> {

@@ -1,7 +1,7 @@
 //! RocksDB: filter blocks of all three kinds, and its hashes.
 
 use crate::case::{Case, Failure, Fields, Key, same};
-use mayhap::foreign;
+use mayhap_core::foreign;
 use mayhap_codec::Limits;
 use mayhap_codec::rocksdb::{self, Filter};
 use mayhap_codec::table::{Filters, Table};

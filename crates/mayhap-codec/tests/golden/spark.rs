@@ -1,7 +1,7 @@
 //! Spark: streams of both versions, merges, sizes, and its hash.
 
 use crate::case::{Case, Failure, Fields, Key, indices, rule_keys, same};
-use mayhap::{ClassicBloom, foreign};
+use mayhap_core::{ClassicBloom, foreign};
 use mayhap_codec::guava::{self, ProbeRule};
 use mayhap_codec::spark::{self, Version};
 use serde_json::Value;

@@ -3,7 +3,7 @@
 use crate::filters::{excepting, retouched, window};
 use crate::golden::golden;
 use crate::{SECRET, decode, filled, key};
-use mayhap::{
+use mayhap_core::{
     AnyFilter, Bloom, ClassicBloom, CountingBloom, Cuckoo, Fuse, GrowingBloom, HashScheme, Ribbon,
     Scheme,
 };

@@ -1,7 +1,7 @@
 //! Files on disk.
 
 use crate::filled;
-use mayhap::{Bloom, GrowingBloom};
+use mayhap_core::{Bloom, GrowingBloom};
 use mayhap_codec::{Limits, native};
 
 fn folder(name: &str) -> std::path::PathBuf {

@@ -1,7 +1,7 @@
 //! Filters of every kind.
 
 use crate::{SECRET, filled, key};
-use mayhap::{
+use mayhap_core::{
     AnyFilter, Bloom, Burst, ClassicBloom, Clearing, CountingBloom, Cuckoo, Excepting,
     ExceptionLayer, Fuse, GrowingBloom, HashScheme, KeyHash, Kind, Retouched, Ribbon, Scheme,
     Timestamp, WindowBloom,
@@ -105,7 +105,7 @@ fn with_twins() -> Cuckoo {
 fn walks_of_others() -> impl Iterator<Item = ClassicBloom> {
     let walks = (0..100).filter_map(|id| Scheme::from_id(id, 0));
     walks.filter(|walk| !walk.is_native()).map(|walk| {
-        let plan = mayhap::plan::classic::ClassicPlan::with_bits_and_probes(1024, 6).unwrap();
+        let plan = mayhap_core::plan::classic::ClassicPlan::with_bits_and_probes(1024, 6).unwrap();
         let mut filter = ClassicBloom::from_plan(plan, walk, HashScheme::Caller).unwrap();
         filter.extend((0..20).map(key));
         filter

@@ -2,7 +2,7 @@
 
 use crate::filters::{excepting, window};
 use crate::{SECRET, decode, filled, key};
-use mayhap::{
+use mayhap_core::{
     AnyFilter, Bloom, ClassicBloom, Clearing, CountingBloom, Cuckoo, Fuse, GrowingBloom, Retouched,
     Ribbon,
 };

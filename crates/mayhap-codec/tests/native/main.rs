@@ -11,7 +11,7 @@ mod memory;
 mod repair;
 mod round_trip;
 
-use mayhap::{AnyFilter, SipKey};
+use mayhap_core::{AnyFilter, SipKey};
 use mayhap_codec::{DecodeError, Limits, native};
 
 const SECRET: SipKey = SipKey::new(*b"sixteen secrets.");

@@ -2,7 +2,7 @@
 
 use crate::filters::{excepting, filters};
 use crate::{decode, filled, header_bytes, key};
-use mayhap::{
+use mayhap_core::{
     AnyFilter, Bloom, ClassicBloom, CountingBloom, Cuckoo, Fuse, GrowingBloom, HashScheme, Kind,
     Retouched, Ribbon, Scheme, Timestamp, WindowBloom,
 };
@@ -15,7 +15,7 @@ fn damaged_pages_become_ones_and_no_key_is_lost() {
     let growing = GrowingBloom::new(50_000, 0.01).unwrap().into();
     let classic = ClassicBloom::new(keys, 0.01).unwrap().into();
     let counting = CountingBloom::new(keys, 0.01).unwrap().into();
-    let plan = mayhap::plan::classic::ClassicPlan::with_bits_and_probes(10 << 19, 6).unwrap();
+    let plan = mayhap_core::plan::classic::ClassicPlan::with_bits_and_probes(10 << 19, 6).unwrap();
     let [guava, rocksdb] = [Scheme::GuavaMitz64, Scheme::RocksDb].map(|walk| {
         let filter = ClassicBloom::from_plan(plan, walk, HashScheme::Caller);
         filter.unwrap().into()

@@ -2,7 +2,7 @@
 
 use crate::filters::filters;
 use crate::{SECRET, decode, filled, key};
-use mayhap::{AnyFilter, Bloom, HashScheme, SipKey};
+use mayhap_core::{AnyFilter, Bloom, HashScheme, SipKey};
 use mayhap_codec::{Limits, Problem, native};
 
 #[test]

@@ -3,7 +3,7 @@
 use super::Question;
 use crate::words::{integer, is};
 use crate::{Bloom, Context, NOT_FOUND, Reply, Slot, WRONG_TYPE, count};
-use mayhap::Timestamp;
+use mayhap_core::Timestamp;
 
 impl Question<'_> {
     pub(crate) fn ask(&self, slot: &Slot, context: &Context<'_>) -> Reply {

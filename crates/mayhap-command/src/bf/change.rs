@@ -4,7 +4,7 @@ use super::{Added, Deed, Making};
 use crate::command::{Words, words};
 use crate::words::integer;
 use crate::{Bloom, Context, EXISTS, Limits, NOT_FOUND, Outcome, Reply, Slot, WRONG_TYPE};
-use mayhap::Full;
+use mayhap_core::Full;
 use mayhap_codec::redis::ChunkError;
 
 const FULL: Reply = Reply::error("ERR non scaling filter is full");

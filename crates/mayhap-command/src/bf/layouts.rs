@@ -4,7 +4,7 @@ use super::Making;
 use crate::command::{Words, words};
 use crate::native::{BloomKind, NativeBloom};
 use crate::{Bloom, Context, DecodeError, Layout, Limits, Reply, image, not_made};
-use mayhap::{Full, HashScheme, Timestamp};
+use mayhap_core::{Full, HashScheme, Timestamp};
 use mayhap_codec::redis::{self, BloomInfo, ChunkError};
 
 /// How many items go in together.

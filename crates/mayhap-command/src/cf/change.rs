@@ -4,7 +4,7 @@ use super::{Deed, Making};
 use crate::command::{Words, words};
 use crate::words::integer;
 use crate::{Context, Cuckoo, EXISTS, Limits, NOT_FOUND, Outcome, Reply, Slot, WRONG_TYPE};
-use mayhap::Full;
+use mayhap_core::Full;
 
 pub(super) const POSITION: Reply = Reply::error("Invalid position");
 

@@ -4,8 +4,8 @@ use super::Making;
 use crate::command::{Words, words};
 use crate::native::{Asked, NativeCuckoo};
 use crate::{Context, Cuckoo, DecodeError, Layout, Limits, Reply, image, not_made};
-use mayhap::plan::ClassicCuckooPlan;
-use mayhap::{Full, HashScheme, PlanError};
+use mayhap_core::plan::ClassicCuckooPlan;
+use mayhap_core::{Full, HashScheme, PlanError};
 use mayhap_codec::redis::{self, ChunkError, CuckooInfo};
 
 /// Bytes of the header of RedisBloom's SCANDUMP.

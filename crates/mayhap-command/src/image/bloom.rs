@@ -4,8 +4,8 @@ use super::fields::{Reader, Writer};
 use super::{Kind, Parts};
 use crate::native::{BloomKind, NativeBloom};
 use crate::slot::Bloom;
-use mayhap::plan::{BloomPlan, WindowPlan};
-use mayhap::{GrowingBloom, Timestamp, WindowBloom};
+use mayhap_core::plan::{BloomPlan, WindowPlan};
+use mayhap_core::{GrowingBloom, Timestamp, WindowBloom};
 use mayhap_codec::{DecodeError, Limits};
 use std::borrow::Cow;
 
@@ -14,7 +14,7 @@ pub(super) fn parts(filter: &NativeBloom, with_bits: bool) -> Parts<'_> {
     let mut parts = vec![Cow::Owned(fields(filter, with_bits))];
     if with_bits {
         let layers = filter.layers().into_iter();
-        parts.extend(layers.map(mayhap::Bloom::bytes));
+        parts.extend(layers.map(mayhap_core::Bloom::bytes));
     }
     parts
 }

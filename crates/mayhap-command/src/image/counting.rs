@@ -3,9 +3,9 @@
 use super::fields::{Reader, Writer};
 use super::{Kind, Parts};
 use crate::native::NativeCounting;
-use mayhap::plan::classic::ClassicPlan;
-use mayhap::plan::counting::CountingPlan;
-use mayhap::{CountingBloom, Scheme};
+use mayhap_core::plan::classic::ClassicPlan;
+use mayhap_core::plan::counting::CountingPlan;
+use mayhap_core::{CountingBloom, Scheme};
 use mayhap_codec::{DecodeError, Limits};
 use std::borrow::Cow;
 

@@ -4,8 +4,8 @@ use super::fields::{Reader, Writer};
 use super::{Kind, Parts};
 use crate::native::{Asked, NativeCuckoo, Staged};
 use crate::slot::Cuckoo;
-use mayhap::plan::CuckooPlan;
-use mayhap::{HashScheme, PlanError};
+use mayhap_core::plan::CuckooPlan;
+use mayhap_core::{HashScheme, PlanError};
 use mayhap_codec::{DecodeError, Limits};
 use std::borrow::Cow;
 
@@ -131,7 +131,7 @@ impl Head {
         })
     }
 
-    fn with(self, filter: mayhap::Cuckoo) -> Cuckoo {
+    fn with(self, filter: mayhap_core::Cuckoo) -> Cuckoo {
         Cuckoo::Native(NativeCuckoo {
             filter,
             removed: self.removed,
@@ -160,8 +160,8 @@ pub(super) fn read_fixed(
         .bits(has_bits, plan.size_bytes(), limits)?
         .next(plan.size_bytes())?;
     let filter = match cells {
-        Some(cells) => mayhap::Cuckoo::from_bytes(plan, head.scheme, &cells),
-        None => mayhap::Cuckoo::from_plan(plan, head.scheme),
+        Some(cells) => mayhap_core::Cuckoo::from_bytes(plan, head.scheme, &cells),
+        None => mayhap_core::Cuckoo::from_plan(plan, head.scheme),
     };
     filter
         .map(|filter| head.with(filter))
@@ -207,11 +207,11 @@ pub(super) fn read_growing(
         [(plan, 0, twins)]
             if !has_bits && twins.is_empty() && growth.cuckoo_table(0) == Ok(*plan) =>
         {
-            mayhap::Cuckoo::growing_from_plan(growth, head.scheme)
+            mayhap_core::Cuckoo::growing_from_plan(growth, head.scheme)
         }
         [(plan, number, twins)] if !has_bits => empty(plan.size_bytes()).and_then(|cells| {
             let table = (*plan, *number, cells.as_slice(), twins.iter().copied());
-            mayhap::Cuckoo::from_tables(growth, head.scheme, [table])
+            mayhap_core::Cuckoo::from_tables(growth, head.scheme, [table])
         }),
         _ => {
             let cells = tables.iter().map(|(plan, ..)| bits.next(plan.size_bytes()));
@@ -220,7 +220,7 @@ pub(super) fn read_growing(
             let tables = tables.map(|((plan, number, twins), cells)| {
                 (plan, number, cells.as_deref().unwrap_or_default(), twins)
             });
-            mayhap::Cuckoo::from_tables(growth, head.scheme, tables)
+            mayhap_core::Cuckoo::from_tables(growth, head.scheme, tables)
         }
     };
     filter

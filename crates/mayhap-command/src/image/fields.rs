@@ -1,8 +1,8 @@
 //! Fields of eight bytes, written and read.
 
 use super::{MAGIC, VERSION};
-use mayhap::plan::{BloomPlan, GrowingPlan, LinesPerKey};
-use mayhap::{Bloom, HashScheme, PlanError, SipKey, zeroed_bytes};
+use mayhap_core::plan::{BloomPlan, GrowingPlan, LinesPerKey};
+use mayhap_core::{Bloom, HashScheme, PlanError, SipKey, zeroed_bytes};
 use mayhap_codec::{DecodeError, Format, Limits, Problem};
 use std::borrow::Cow;
 

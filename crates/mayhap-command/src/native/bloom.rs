@@ -1,8 +1,8 @@
 //! A Bloom filter in our own layout: of one size, growing, or forgetting.
 
 use crate::bf::Added;
-use mayhap::plan::{BloomPlan, GrowingPlan, WindowPlan};
-use mayhap::{Bloom, Full, GrowingBloom, HashScheme, KeyHash, PlanError, Timestamp, WindowBloom};
+use mayhap_core::plan::{BloomPlan, GrowingPlan, WindowPlan};
+use mayhap_core::{Bloom, Full, GrowingBloom, HashScheme, KeyHash, PlanError, Timestamp, WindowBloom};
 use mayhap_codec::redis::{BloomInfo, ChunkError, MOST_CHUNK, six_digits};
 use std::time::Duration;
 
@@ -32,7 +32,7 @@ pub(crate) enum Merged {
     /// One grows or forgets and the other does not.
     Kinds,
     Windows,
-    Mismatch(mayhap::Mismatch),
+    Mismatch(mayhap_core::Mismatch),
 }
 
 impl NativeBloom {

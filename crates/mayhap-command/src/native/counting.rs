@@ -2,8 +2,8 @@
 
 use super::bloom::check;
 
-use mayhap::plan::counting::{CountingPlan, DEFAULT_COUNTER_BITS};
-use mayhap::{CountingBloom, HashScheme, PlanError, Scheme};
+use mayhap_core::plan::counting::{CountingPlan, DEFAULT_COUNTER_BITS};
+use mayhap_core::{CountingBloom, HashScheme, PlanError, Scheme};
 
 /// A counting Bloom filter.
 #[derive(Clone, PartialEq, Debug)]

@@ -3,8 +3,8 @@
 use super::bloom::check;
 use crate::image;
 use crate::{Limits, Slot};
-use mayhap::plan::{CuckooPlan, GrowingPlan};
-use mayhap::{Cuckoo, Full, HashScheme, KeyHash, PlanError, zeroed_bytes};
+use mayhap_core::plan::{CuckooPlan, GrowingPlan};
+use mayhap_core::{Cuckoo, Full, HashScheme, KeyHash, PlanError, zeroed_bytes};
 use mayhap_codec::redis::{ChunkError, CuckooInfo, MOST_CHUNK};
 
 /// How many items are hashed before any goes in.

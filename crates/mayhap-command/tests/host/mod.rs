@@ -2,7 +2,7 @@
 
 #![allow(dead_code, reason = "each test binary uses a part of it")]
 
-use mayhap::{SipKey, Timestamp};
+use mayhap_core::{SipKey, Timestamp};
 use mayhap_command::{Command, Config, Context, PassedOn, Reply, Slot, find};
 use std::collections::BTreeMap;
 

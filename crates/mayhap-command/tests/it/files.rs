@@ -1,7 +1,7 @@
 //! Filters go from files into keys and back, and answer the same: those of the library and the command line in a host, and the other way.
 
 use crate::host::Host;
-use mayhap::{
+use mayhap_core::{
     AnyFilter, Bloom, Burst, CountingBloom, Cuckoo, Fuse, GrowingBloom, SipKey, Timestamp,
     WindowBloom,
 };

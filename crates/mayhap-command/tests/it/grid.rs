@@ -60,8 +60,8 @@ fn every_command_survives_every_argument_on_every_kind_of_key() {
         };
         let context = Context {
             config: &config,
-            now: mayhap::Timestamp(1_000_500),
-            secret: mayhap::SipKey::new([7; 16]),
+            now: mayhap_core::Timestamp(1_000_500),
+            secret: mayhap_core::SipKey::new([7; 16]),
             most_bytes: MOST_BYTES,
         };
         each_line(|words| {

@@ -2,7 +2,7 @@
 
 use crate::host::Host;
 use crate::said::{Random, soak};
-use mayhap::Timestamp;
+use mayhap_core::Timestamp;
 use mayhap_codec::redis::dump::TypeId;
 use mayhap_codec::redis::fields::{Place, Sink, Source};
 use mayhap_codec::{Format, Problem};

@@ -2,7 +2,7 @@
 
 use crate::host::Host;
 use crate::said::{KEYS, Random, line, soak};
-use mayhap::{SipKey, Timestamp};
+use mayhap_core::{SipKey, Timestamp};
 use mayhap_command::{Config, Layout, Reply, find};
 
 fn configure(random: &mut Random, config: &mut Config) {

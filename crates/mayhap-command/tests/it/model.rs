@@ -2,7 +2,7 @@
 
 use crate::host::Host;
 use crate::said::{Random, soak};
-use mayhap::Timestamp;
+use mayhap_core::Timestamp;
 use mayhap_command::{Config, Layout, Reply};
 use std::collections::HashMap;
 

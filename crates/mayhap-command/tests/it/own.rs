@@ -1,7 +1,7 @@
 //! Commands of our own, settings, and what differs between the layouts on purpose.
 
 use crate::host::Host;
-use mayhap::Timestamp;
+use mayhap_core::Timestamp;
 use mayhap_command::{Config, Layout, NAMES, Protocol, Reply};
 
 fn host() -> Host {
@@ -52,7 +52,7 @@ fn merging_takes_in_all_and_says_what_differs() {
         let refused = format!("-ERR filters cannot be merged: {what}\\r\\n");
         says(&mut host, &format!("BF.MERGE a {source}"), &refused);
     }
-    host.secret = mayhap::SipKey::new([1; 16]);
+    host.secret = mayhap_core::SipKey::new([1; 16]);
     host.say("BF.MADD other 1 2 3");
     says(
         &mut host,

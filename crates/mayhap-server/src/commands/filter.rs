@@ -5,7 +5,7 @@ use crate::counters::note_lookup;
 use crate::keyspace::{Body, SharedValue, Value};
 use crate::settings::Settings;
 use crate::shared_slot::SharedSlot;
-use mayhap::Timestamp;
+use mayhap_core::Timestamp;
 use mayhap_command::{
     Ask, Change, Command, Context, Outcome, PassedOn, Reply, Slot, Specification,
 };

@@ -3,7 +3,7 @@
 use super::Replay;
 use crate::keyspace::Keyspace;
 use crate::record::{self, Changes};
-use mayhap::{SipKey, Timestamp};
+use mayhap_core::{SipKey, Timestamp};
 use mayhap_command::{Command, Config, Context, PassedOn};
 use mayhap_log::{Lsn, Recovered};
 

@@ -161,7 +161,7 @@ fn the_size_of_a_filter_that_is_set_is_the_one_for_files_too() {
     let (folder, mut options) = folder();
     let small = ("mayhap-max-filter-bytes".to_owned(), "1kb".to_owned());
     options.settings.push(small);
-    let filter = mayhap::AnyFilter::from(mayhap::Bloom::new(10_000, 0.01).expect("a filter"));
+    let filter = mayhap_core::AnyFilter::from(mayhap_core::Bloom::new(10_000, 0.01).expect("a filter"));
     let path = folder.path().join("fruit.mayhap");
     let inside = mayhap_codec::native::HashKey::Inside;
     mayhap_codec::native::save(&filter, inside, &path).expect("saved");
@@ -301,7 +301,7 @@ fn latencies_are_not_tracked_and_that_is_told() {
 #[test]
 fn a_served_file_is_there_for_all_commands() {
     let (folder, options) = folder();
-    let filter = mayhap::AnyFilter::from(mayhap::Bloom::new(100, 0.01).expect("a filter"));
+    let filter = mayhap_core::AnyFilter::from(mayhap_core::Bloom::new(100, 0.01).expect("a filter"));
     let path = folder.path().join("fruit.mayhap");
     let inside = mayhap_codec::native::HashKey::Inside;
     mayhap_codec::native::save(&filter, inside, &path).expect("saved");

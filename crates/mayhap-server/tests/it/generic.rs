@@ -394,7 +394,7 @@ fn an_exported_file_does_not_tell_the_secret() {
         .expect("digits")
         .to_be_bytes();
     assert!(!bytes.windows(16).any(|part| part == key));
-    let key = mayhap::SipKey::new(key);
+    let key = mayhap_core::SipKey::new(key);
     let filter = mayhap_codec::native::decode_with_key(&bytes, limits, key).expect("a filter");
     assert!(filter.contains("apple") && !filter.contains("plum"));
 }
@@ -402,18 +402,18 @@ fn an_exported_file_does_not_tell_the_secret() {
 #[test]
 fn filter_files_are_served_and_swapped() {
     let (folder, options) = folder();
-    let mut filter = mayhap::Bloom::new(100, 0.001).expect("a filter");
+    let mut filter = mayhap_core::Bloom::new(100, 0.001).expect("a filter");
     filter.insert("apple");
     let path = folder.path().join("fruit.mayhap");
-    let save = |filter: &mayhap::Bloom| {
-        let filter = mayhap::AnyFilter::from(filter.clone());
+    let save = |filter: &mayhap_core::Bloom| {
+        let filter = mayhap_core::AnyFilter::from(filter.clone());
         mayhap_codec::native::save(&filter, mayhap_codec::native::HashKey::Inside, &path)
             .expect("saved");
     };
     save(&filter);
     std::fs::write(folder.path().join("readme.txt"), "no filter at all\n").expect("written");
     // One that holds its maker's own hashes cannot be asked about items, and is not served.
-    let hashes = mayhap::Bloom::for_hashes(100, 0.001).expect("a filter");
+    let hashes = mayhap_core::Bloom::for_hashes(100, 0.001).expect("a filter");
     let other = folder.path().join("hashes.mayhap");
     mayhap_codec::native::save(
         &hashes.into(),

@@ -4,8 +4,8 @@ use super::{refused, small};
 use crate::DecodeError;
 use crate::cursor::Cursor;
 use crate::native::parts::{Parts, Section, Sections};
-use mayhap::plan::{BloomPlan, LinesPerKey};
-use mayhap::{Bloom, HashScheme};
+use mayhap_core::plan::{BloomPlan, LinesPerKey};
+use mayhap_core::{Bloom, HashScheme};
 
 pub(super) fn write<'f>(filter: &'f Bloom, parts: &mut Parts<'f>) {
     write_plan(filter.plan(), parts);

@@ -6,9 +6,9 @@ use crate::bits;
 use crate::cursor::Cursor;
 use crate::native::header::first_position;
 use crate::native::parts::{Parts, Section, Sections};
-use mayhap::plan::classic::ClassicPlan;
-use mayhap::plan::counting::CountingPlan;
-use mayhap::{ClassicBloom, CountingBloom, HashScheme, Scheme};
+use mayhap_core::plan::classic::ClassicPlan;
+use mayhap_core::plan::counting::CountingPlan;
+use mayhap_core::{ClassicBloom, CountingBloom, HashScheme, Scheme};
 use std::borrow::Cow;
 
 pub(super) fn write<'f>(filter: &'f ClassicBloom, parts: &mut Parts<'f>) {

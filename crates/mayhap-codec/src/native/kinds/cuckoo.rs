@@ -5,8 +5,8 @@ use super::{flag, growing, refused, small};
 use crate::DecodeError;
 use crate::cursor::Cursor;
 use crate::native::parts::{Parts, Section, Sections, words};
-use mayhap::plan::CuckooPlan;
-use mayhap::{Cuckoo, HashScheme};
+use mayhap_core::plan::CuckooPlan;
+use mayhap_core::{Cuckoo, HashScheme};
 use std::borrow::Cow;
 
 pub(super) fn write<'f>(filter: &'f Cuckoo, parts: &mut Parts<'f>) {

@@ -6,7 +6,7 @@ use crate::DecodeError;
 use crate::cursor::Cursor;
 use crate::native::header::Header;
 use crate::native::parts::{Parts, Section, Sections, words};
-use mayhap::{AnyFilter, Equations, ExceptError, Excepting, ExceptionLayer, Exceptions};
+use mayhap_core::{AnyFilter, Equations, ExceptError, Excepting, ExceptionLayer, Exceptions};
 
 const LIST: u64 = 0;
 const ONE_LEVEL: u64 = 1;

@@ -4,8 +4,8 @@ use super::{refused, small};
 use crate::DecodeError;
 use crate::cursor::Cursor;
 use crate::native::parts::{Parts, Section, Sections};
-use mayhap::plan::FusePlan;
-use mayhap::{Fuse, FuseLayout, HashScheme};
+use mayhap_core::plan::FusePlan;
+use mayhap_core::{Fuse, FuseLayout, HashScheme};
 
 pub(super) fn write<'f>(filter: &'f Fuse, parts: &mut Parts<'f>) {
     let (plan, layout) = (filter.plan(), filter.layout());

@@ -4,8 +4,8 @@ use super::{bloom, flag, refused};
 use crate::DecodeError;
 use crate::cursor::Cursor;
 use crate::native::parts::{Parts, Sections};
-use mayhap::plan::GrowingPlan;
-use mayhap::{GrowingBloom, HashScheme};
+use mayhap_core::plan::GrowingPlan;
+use mayhap_core::{GrowingBloom, HashScheme};
 
 pub(super) fn write<'f>(filter: &'f GrowingBloom, parts: &mut Parts<'f>) {
     write_plan(filter.plan(), parts);

@@ -5,7 +5,7 @@ use super::{classic, refused};
 use crate::DecodeError;
 use crate::cursor::Cursor;
 use crate::native::parts::{Parts, Section, Sections, words};
-use mayhap::{HashScheme, Retouched, RetouchedLists};
+use mayhap_core::{HashScheme, Retouched, RetouchedLists};
 
 pub(super) fn write<'f>(filter: &'f Retouched, parts: &mut Parts<'f>) {
     classic::write(filter.as_classic(), parts);

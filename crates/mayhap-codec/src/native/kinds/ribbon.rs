@@ -4,8 +4,8 @@ use super::{refused, small};
 use crate::DecodeError;
 use crate::cursor::Cursor;
 use crate::native::parts::{Parts, Section, Sections, words};
-use mayhap::plan::RibbonPlan;
-use mayhap::{HashScheme, Ribbon};
+use mayhap_core::plan::RibbonPlan;
+use mayhap_core::{HashScheme, Ribbon};
 
 pub(super) fn write<'f>(filter: &'f Ribbon, parts: &mut Parts<'f>) {
     let (plan, bits) = (filter.plan(), filter.parts());

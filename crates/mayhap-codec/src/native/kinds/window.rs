@@ -4,8 +4,8 @@ use super::{bloom, flag, refused, small};
 use crate::DecodeError;
 use crate::cursor::Cursor;
 use crate::native::parts::{Parts, Sections};
-use mayhap::plan::WindowPlan;
-use mayhap::{Burst, HashScheme, Timestamp, WindowBloom};
+use mayhap_core::plan::WindowPlan;
+use mayhap_core::{Burst, HashScheme, Timestamp, WindowBloom};
 
 pub(super) fn write<'f>(filter: &'f WindowBloom, parts: &mut Parts<'f>) {
     let plan = filter.plan();

@@ -2,7 +2,7 @@
 
 use super::Params;
 use crate::case::{Case, Failure, Fields, Key, indices, rule_keys, same};
-use mayhap::CountingBloom;
+use mayhap_core::CountingBloom;
 use mayhap_codec::hadoop::{Refused, counting};
 use serde_json::Value;
 

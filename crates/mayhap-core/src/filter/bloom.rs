@@ -1,0 +1,644 @@
+//! `Bloom`: the default filter. Insert-only, one or two cache lines a key, exactly the rate that was asked for.
+
+use crate::plan::{BloomPlan, LinesPerKey};
+use crate::probe::blocked::{PATTERNS, Walk, mul_high};
+use crate::simd::{CACHED_BYTES, Fetched, Kernel, Table, borrow};
+use crate::store::{Borrowed, Line, Owned, Slab, Storage};
+use crate::{HashScheme, KeyHash, Mismatch, PlanError, SipKey};
+use alloc::borrow::Cow;
+use core::fmt;
+
+/// How many keys `contains_each` and `extend` hash before they look into the filter. Hashing first lets the lines arrive
+/// while the next keys are hashed; keys of random length would otherwise stop one another's misses from overlapping.
+pub(crate) const CHUNK: usize = 128;
+
+/// A cache-line-blocked Bloom filter.
+///
+/// ```
+/// # use mayhap_core as mayhap;
+/// let mut seen = mayhap::Bloom::new(1_000_000, 0.01)?;
+/// assert!(seen.insert("https://a.example/"));
+/// assert!(seen.contains("https://a.example/"));
+/// # Ok::<(), mayhap::PlanError>(())
+/// ```
+#[derive(Clone)]
+pub struct Bloom<S: Storage = Owned> {
+    pub(super) table: Table<S>,
+    plan: BloomPlan,
+    scheme: HashScheme,
+    /// `scheme.origin()`, kept because debug builds compare it for every hash.
+    origin: u64,
+}
+
+impl Bloom {
+    /// An empty filter for `capacity` keys that says `true` to a share of `false_positive_rate` of all other keys once it
+    /// is full. Keys are hashed with XXH3: for keys from strangers see [`Bloom::keyed`].
+    ///
+    /// # Errors
+    /// When the capacity is 0, the rate not between 0 and 1, or the memory is not there.
+    pub fn new(capacity: u64, false_positive_rate: f64) -> Result<Self, PlanError> {
+        Self::from_plan(
+            BloomPlan::new(capacity, false_positive_rate)?,
+            HashScheme::Xxh3,
+        )
+    }
+
+    /// The same for keys that others choose: hashed with SipHash-1-3 under a secret key, so that nobody without the key can
+    /// aim at a line of the filter.
+    ///
+    /// # Errors
+    /// As [`Bloom::new`].
+    pub fn keyed(capacity: u64, false_positive_rate: f64, key: SipKey) -> Result<Self, PlanError> {
+        Self::from_plan(
+            BloomPlan::new(capacity, false_positive_rate)?,
+            HashScheme::Sip13(key),
+        )
+    }
+
+    /// The same for callers that have good 64-bit hashes already: give them as [`KeyHash::from_u64`]. Methods that take key
+    /// bytes panic on such a filter.
+    ///
+    /// # Errors
+    /// As [`Bloom::new`].
+    pub fn for_hashes(capacity: u64, false_positive_rate: f64) -> Result<Self, PlanError> {
+        Self::from_plan(
+            BloomPlan::new(capacity, false_positive_rate)?,
+            HashScheme::Caller,
+        )
+    }
+
+    /// An empty filter of a given shape, for callers who want to choose more than capacity and rate.
+    ///
+    /// # Errors
+    /// When the memory is not there.
+    pub fn from_plan(plan: BloomPlan, scheme: HashScheme) -> Result<Self, PlanError> {
+        Ok(Self::from_table(Table::zeroed(walk(&plan))?, plan, scheme))
+    }
+
+    /// A filter whose bits are there already, in the order of [`Bloom::words`].
+    ///
+    /// # Errors
+    /// When there are not eight words for every line of the plan, or the memory is not there.
+    pub fn from_words(
+        plan: BloomPlan,
+        scheme: HashScheme,
+        words: impl ExactSizeIterator<Item = u64>,
+    ) -> Result<Self, PlanError> {
+        if words.len() as u64 != 8 * plan.lines() {
+            return Err(PlanError::Count {
+                field: "words",
+                value: words.len() as u64,
+                accepted: "eight for every line",
+            });
+        }
+        let mut table = Table::zeroed(walk(&plan))?;
+        let places = table.lines_mut().iter_mut().flat_map(|line| &mut line.0);
+        for (place, word) in places.zip(words) {
+            *place = word;
+        }
+        Ok(Self::from_table(table, plan, scheme))
+    }
+
+    /// The same, from [`Bloom::bytes`].
+    ///
+    /// # Errors
+    /// When there are not 64 bytes for every line of the plan, or the memory is not there.
+    pub fn from_bytes(
+        plan: BloomPlan,
+        scheme: HashScheme,
+        bytes: &[u8],
+    ) -> Result<Self, PlanError> {
+        if bytes.len() as u64 != plan.size_bytes() {
+            return Err(PlanError::Count {
+                field: "bytes",
+                value: bytes.len() as u64,
+                accepted: "64 for every line",
+            });
+        }
+        let mut table = Table::zeroed(walk(&plan))?;
+        for (line, bytes) in table.lines_mut().iter_mut().zip(bytes.as_chunks().0) {
+            *line = Line::from_le_bytes(bytes);
+        }
+        Ok(Self::from_table(table, plan, scheme))
+    }
+
+    /// A filter that holds `keys`, sized by their number.
+    ///
+    /// # Errors
+    /// As [`Bloom::new`]; no keys at all are planned for as one.
+    pub fn from_keys(
+        keys: &[impl AsRef<[u8]>],
+        false_positive_rate: f64,
+    ) -> Result<Self, PlanError> {
+        let mut filter = Self::new(keys.len().max(1) as u64, false_positive_rate)?;
+        filter.extend(keys);
+        Ok(filter)
+    }
+
+    pub(crate) fn into_parts(self) -> (Table, BloomPlan, HashScheme) {
+        (self.table, self.plan, self.scheme)
+    }
+
+    /// `true`: the key was surely new. `false`: it, or keys that set the same bits, came before.
+    ///
+    /// # Panics
+    /// On a filter made by [`Bloom::for_hashes`].
+    #[inline]
+    pub fn insert(&mut self, key: impl AsRef<[u8]>) -> bool {
+        let hash = self.hash(key);
+        self.table.insert(hash.to_u64())
+    }
+
+    /// `true`: the key was surely new. As [`Bloom::insert`], for a hash of this filter's scheme.
+    #[inline]
+    pub fn insert_hash(&mut self, hash: KeyHash) -> bool {
+        hash.assert_origin(self.origin);
+        self.table.insert(hash.to_u64())
+    }
+
+    /// Inserts many hashes, faster than one by one when the filter is larger than a core's cache.
+    pub fn insert_hashes(&mut self, hashes: &[KeyHash]) {
+        self.assert_origins(hashes);
+        self.table.insert_each(hashes, Fetched::NotYet);
+    }
+
+    /// Inserts many hashes and tells of each whether it was surely new; one that comes twice is new once.
+    ///
+    /// # Panics
+    /// When `hashes` and `is_new` differ in length.
+    pub fn insert_hashes_telling(&mut self, hashes: &[KeyHash], is_new: &mut [bool]) {
+        assert_eq!(
+            hashes.len(),
+            is_new.len(),
+            "one place in `is_new` for every hash"
+        );
+        // What is asked first is at hand when the rest goes in.
+        for (hashes, is_new) in hashes.chunks(CHUNK).zip(is_new.chunks_mut(CHUNK)) {
+            self.contains_hashes(hashes, is_new);
+            for (&hash, is_new) in hashes.iter().zip(is_new) {
+                *is_new = !*is_new && self.insert_hash(hash);
+            }
+        }
+    }
+
+    /// Puts stored bytes over those from number `start` on, in the order of [`Bloom::bytes`], to load a filter a piece at a time.
+    /// Keys that are in and whose bits are taken back are lost.
+    ///
+    /// # Errors
+    /// When the bytes go past the last one; nothing is changed then.
+    pub fn overwrite(&mut self, start: u64, bytes: &[u8]) -> Result<(), PlanError> {
+        let end = start.saturating_add(bytes.len() as u64);
+        if end > self.size_bytes() {
+            return Err(PlanError::Count {
+                field: "end of the bytes",
+                value: end,
+                accepted: "at most the bytes of the filter",
+            });
+        }
+        let start = start as usize;
+        let (head, rest) = bytes.split_at(bytes.len().min(start.next_multiple_of(64) - start));
+        let (whole, tail) = rest.as_chunks();
+        let lines = self.table.lines_mut();
+        let first = (start + head.len()) / 64;
+        // There is no first line when the head is all there is.
+        for (line, bytes) in lines.iter_mut().skip(first).zip(whole) {
+            *line = Line::from_le_bytes(bytes);
+        }
+        let tail_start = start + head.len() + 64 * whole.len();
+        for (at, &byte) in (start..).zip(head).chain((tail_start..).zip(tail)) {
+            let (word, shift) = (&mut lines[at / 64].0[at % 64 / 8], 8 * (at % 8));
+            *word = *word & !(0xff << shift) | u64::from(byte) << shift;
+        }
+        Ok(())
+    }
+
+    /// Whether [`union_with`](Self::union_with) takes the other, without changing anything.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn check_union(&self, other: &Self) -> Result<(), Mismatch> {
+        self.check_same_shape(other)
+    }
+
+    /// Makes this filter hold the keys of both, as if all had been inserted here.
+    ///
+    /// # Errors
+    /// When the two differ in shape or hash scheme; nothing is changed then.
+    pub fn union_with(&mut self, other: &Self) -> Result<(), Mismatch> {
+        self.check_same_shape(other)?;
+        self.zip_words(other, |ours, theirs| ours | theirs);
+        Ok(())
+    }
+
+    /// Makes this filter hold the keys that are in both. It may say `true` to a few more keys than a filter filled with
+    /// those alone, and never `false` to one of them.
+    ///
+    /// # Errors
+    /// When the two differ in shape or hash scheme; nothing is changed then.
+    pub fn intersect_with(&mut self, other: &Self) -> Result<(), Mismatch> {
+        self.check_same_shape(other)?;
+        self.zip_words(other, |ours, theirs| ours & theirs);
+        Ok(())
+    }
+
+    fn zip_words(&mut self, other: &Self, join: impl Fn(u64, u64) -> u64) {
+        for (ours, theirs) in self.table.lines_mut().iter_mut().zip(other.table.lines()) {
+            for (ours, theirs) in ours.0.iter_mut().zip(theirs.0) {
+                *ours = join(*ours, theirs);
+            }
+        }
+    }
+
+    /// Halves a filter that was made too big and returns its false-positive rate now, from the fill; `None`, and nothing
+    /// changes, when it cannot be halved any more. No key is lost. An even number of lines (in each half, for filters with
+    /// two lines a key) folds to exactly the filter that would have been built at half the size.
+    ///
+    /// # Errors
+    /// When the memory for the smaller copy is not there.
+    pub fn fold(&mut self) -> Result<Option<f64>, PlanError> {
+        let Some(plan) = self.plan.halved() else {
+            return Ok(None);
+        };
+        let mut folded = Slab::zeroed(plan.lines())?;
+        let halves = self.table.lines().chunks(self.plan.reach() as usize);
+        for (from, to) in halves.zip(folded.chunks_mut(plan.reach() as usize)) {
+            fold_lines(from, to);
+        }
+        let kernel = self.table.kernel();
+        self.table = Table::from_lines(folded, walk(&plan));
+        self.table.set_kernel(kernel);
+        self.plan = plan;
+        Ok(Some(self.estimated_rate()))
+    }
+
+    /// Forgets all keys.
+    pub fn clear(&mut self) {
+        self.table.clear();
+    }
+
+    /// A copy, or an error where the memory for it is not there. Pages that hold nothing are not touched.
+    ///
+    /// # Errors
+    /// [`PlanError::OutOfMemory`].
+    pub fn try_clone(&self) -> Result<Self, PlanError> {
+        let table = self.table.try_clone()?;
+        Ok(Self { table, ..*self })
+    }
+}
+
+/// A [`Bloom`] whose bits are somebody else's, such as a mapped file: asked as fast, never filled.
+pub type BloomView<'a> = Bloom<Borrowed<'a>>;
+
+impl<'a> BloomView<'a> {
+    /// A filter whose bits are there already, as [`Bloom::bytes`] has them.
+    ///
+    /// # Errors
+    /// When there are not 64 bytes for every line of the plan, when they do not begin at a multiple of 64, and on machines that
+    /// have the highest byte first.
+    pub fn borrowed(
+        plan: BloomPlan,
+        scheme: HashScheme,
+        bytes: &'a [u8],
+    ) -> Result<Self, PlanError> {
+        let lines = borrow::items(bytes, plan.lines())?;
+        let table = Table::from_lines(lines, walk(&plan));
+        Ok(Self::from_table(table, plan, scheme))
+    }
+}
+
+impl<S: Storage> Bloom<S> {
+    pub(crate) fn from_table(table: Table<S>, plan: BloomPlan, scheme: HashScheme) -> Self {
+        Self {
+            table,
+            plan,
+            scheme,
+            origin: scheme.origin(),
+        }
+    }
+
+    /// The hash under which this filter, and every other of its scheme, knows a key.
+    ///
+    /// # Panics
+    /// On a filter made by [`Bloom::for_hashes`].
+    #[inline]
+    pub fn hash(&self, key: impl AsRef<[u8]>) -> KeyHash {
+        self.scheme.hash(key.as_ref())
+    }
+
+    /// `false` is certain: the key was never inserted. `true` is mayhap.
+    ///
+    /// # Panics
+    /// On a filter made by [`Bloom::for_hashes`].
+    #[inline]
+    pub fn contains(&self, key: impl AsRef<[u8]>) -> bool {
+        self.table.contains(self.hash(key).to_u64())
+    }
+
+    /// `contains` for many keys, faster: the memory's latency is paid once for dozens of them.
+    ///
+    /// # Panics
+    /// When `keys` and `found` differ in length; on a filter made by [`Bloom::for_hashes`].
+    pub fn contains_each(&self, keys: &[impl AsRef<[u8]>], found: &mut [bool]) {
+        assert_eq!(
+            keys.len(),
+            found.len(),
+            "one place in `found` for every key"
+        );
+        for (keys, found) in keys.chunks(CHUNK).zip(found.chunks_mut(CHUNK)) {
+            let mut hashes = [KeyHash::from_u64(0); CHUNK];
+            let hashes = self.hash_chunk(keys.iter().map(AsRef::as_ref), &mut hashes);
+            self.table.contains_each(hashes, found, Fetched::Already);
+        }
+    }
+
+    /// Hashes up to `CHUNK` keys and asks memory for their lines.
+    fn hash_chunk<'h, K: AsRef<[u8]>>(
+        &self,
+        keys: impl Iterator<Item = K>,
+        hashes: &'h mut [KeyHash; CHUNK],
+    ) -> &'h [KeyHash] {
+        let prefetch = self.size_bytes() > CACHED_BYTES;
+        let mut count = 0;
+        for (place, key) in hashes.iter_mut().zip(keys) {
+            *place = self.scheme.hash(key.as_ref());
+            if prefetch {
+                self.table.prefetch(place.to_u64());
+            }
+            count += 1;
+        }
+        &hashes[..count]
+    }
+
+    /// `false` is certain, `true` is mayhap. As [`Bloom::contains`], for a hash of this filter's scheme.
+    #[inline]
+    pub fn contains_hash(&self, hash: KeyHash) -> bool {
+        hash.assert_origin(self.origin);
+        self.table.contains(hash.to_u64())
+    }
+
+    /// `contains_hash` for many hashes.
+    ///
+    /// # Panics
+    /// When `hashes` and `found` differ in length.
+    pub fn contains_hashes(&self, hashes: &[KeyHash], found: &mut [bool]) {
+        self.assert_origins(hashes);
+        self.table.contains_each(hashes, found, Fetched::NotYet);
+    }
+
+    pub(super) fn assert_origins(&self, hashes: &[KeyHash]) {
+        if cfg!(debug_assertions) {
+            for hash in hashes {
+                hash.assert_origin(self.origin);
+            }
+        }
+    }
+
+    fn check_same_shape(&self, other: &Self) -> Result<(), Mismatch> {
+        check_same_shape((&self.plan, self.scheme), (&other.plan, other.scheme))
+    }
+
+    /// About how many distinct keys are in, from the bits that are set; `u64::MAX` when all are. Reads the whole filter.
+    pub fn estimated_keys(&self) -> u64 {
+        // Saturates, as float to integer casts do.
+        libm::round(self.plan.keys_for(self.set_bits())) as u64
+    }
+
+    /// About how many distinct keys the two filters hold together. Reads both.
+    ///
+    /// # Errors
+    /// When the two differ in shape or hash scheme.
+    pub fn estimated_union_keys(&self, other: &Self) -> Result<u64, Mismatch> {
+        self.check_same_shape(other)?;
+        let both = self
+            .words()
+            .zip(other.words())
+            .map(|(ours, theirs)| u64::from((ours | theirs).count_ones()))
+            .sum();
+        Ok(libm::round(self.plan.keys_for(both)) as u64)
+    }
+
+    /// About how many keys the two filters have in common: the sum of both less the union, which errs less than counting
+    /// the bits of the intersection would. Reads both.
+    ///
+    /// # Errors
+    /// When the two differ in shape or hash scheme.
+    pub fn estimated_common_keys(&self, other: &Self) -> Result<u64, Mismatch> {
+        let union = self.estimated_union_keys(other)?;
+        Ok(self
+            .estimated_keys()
+            .saturating_add(other.estimated_keys())
+            .saturating_sub(union))
+    }
+
+    /// The false-positive rate that the filter was made for.
+    pub fn false_positive_rate(&self) -> f64 {
+        self.plan.false_positive_rate()
+    }
+
+    /// The false-positive rate now, from the bits that are set: what a random stranger meets. Reads the whole filter.
+    pub fn estimated_rate(&self) -> f64 {
+        let words = usize::from(self.plan.words());
+        let row_words = |row: usize| PATTERNS[words - 1].rotate_left(row as u32);
+        let mut by_row = [[0.0; 8]; 2];
+        for (lines, by_row) in self
+            .table
+            .lines()
+            .chunks(self.plan.reach() as usize)
+            .zip(&mut by_row)
+        {
+            for line in lines {
+                let fill = line.0.map(|word| f64::from(word.count_ones()) / 64.0);
+                for (row, sum) in by_row.iter_mut().enumerate() {
+                    let used = (0..8).filter(|word| row_words(row) >> word & 1 == 1);
+                    *sum += used.map(|word| fill[word]).product::<f64>();
+                }
+            }
+        }
+        let reach = self.plan.reach() as f64;
+        let pairs = by_row[0].iter().zip(by_row[1]);
+        match self.plan.lines_per_key() {
+            LinesPerKey::One => pairs.map(|(first, _)| first / reach).sum::<f64>() / 8.0,
+            LinesPerKey::Two => {
+                let independent = pairs
+                    .map(|(first, second)| first / reach * (second / reach))
+                    .sum::<f64>()
+                    / 8.0;
+                let keys = self.plan.keys_for(self.set_bits());
+                if keys.is_finite() {
+                    (independent * self.plan.shared_keys_factor(keys)).min(1.0)
+                } else {
+                    1.0
+                }
+            }
+        }
+    }
+
+    /// Whether more keys are in than the filter was made for, so that its rate is worse than asked: the estimate exceeds the
+    /// capacity by more than it can err (three standard errors). Reads the whole filter.
+    pub fn is_over_capacity(&self) -> bool {
+        let capacity = self.plan.capacity() as f64;
+        self.plan.keys_for(self.set_bits()) > capacity + 3.0 * self.plan.keys_error(capacity)
+    }
+
+    /// About how many more keys fit before the rate is worse than asked. Reads the whole filter.
+    pub fn keys_until_full(&self) -> u64 {
+        self.plan.capacity().saturating_sub(self.estimated_keys())
+    }
+
+    /// Whether no key was ever inserted.
+    pub fn is_empty(&self) -> bool {
+        self.words().all(|word| word == 0)
+    }
+
+    /// Keys that the filter was made for.
+    pub fn capacity(&self) -> u64 {
+        self.plan.capacity()
+    }
+
+    /// Bytes of memory that the bits take.
+    pub fn size_bytes(&self) -> u64 {
+        self.plan.size_bytes()
+    }
+
+    /// The shape.
+    pub fn plan(&self) -> &BloomPlan {
+        &self.plan
+    }
+
+    /// How keys are hashed.
+    pub fn scheme(&self) -> HashScheme {
+        self.scheme
+    }
+
+    /// The bits, 64 at a time, lines one after the other: bit `i` of a line is bit `i % 64` of its word `i / 64`.
+    pub fn words(&self) -> impl Iterator<Item = u64> {
+        self.table.lines().iter().flat_map(|line| line.0)
+    }
+
+    /// The bits as bytes: [`Bloom::words`], each with its lowest byte first. No copy where the machine has them so.
+    pub fn bytes(&self) -> Cow<'_, [u8]> {
+        borrow::bytes(self.table.lines()).map_or_else(
+            || self.words().flat_map(u64::to_le_bytes).collect(),
+            Cow::Borrowed,
+        )
+    }
+
+    /// Which of its [`bytes`](Self::bytes) the answer for a hash depends on: where each of its lines begins.
+    pub fn offsets(&self, hash: KeyHash) -> impl Iterator<Item = u64> + use<S> {
+        self.table.offsets(hash.to_u64())
+    }
+
+    /// How many bits are set.
+    pub fn set_bits(&self) -> u64 {
+        self.words().map(|word| u64::from(word.count_ones())).sum()
+    }
+
+    /// The instruction set in use.
+    pub fn kernel(&self) -> Kernel {
+        self.table.kernel()
+    }
+
+    /// The same filter working with another instruction set, for tests and comparisons. A kernel that this CPU does not have
+    /// is ignored: ask [`Bloom::kernel`].
+    #[must_use]
+    pub fn with_kernel(mut self, kernel: Kernel) -> Self {
+        self.table.set_kernel(kernel);
+        self
+    }
+}
+
+/// Whether two filters can be joined word by word.
+pub(super) fn check_same_shape(
+    ours: (&BloomPlan, HashScheme),
+    theirs: (&BloomPlan, HashScheme),
+) -> Result<(), Mismatch> {
+    let check = |field, value: fn(&BloomPlan) -> u64| {
+        Mismatch::check(field, value(ours.0), value(theirs.0))
+    };
+    Mismatch::check(
+        "hash scheme",
+        u64::from(ours.1.id()),
+        u64::from(theirs.1.id()),
+    )?;
+    if ours.1 != theirs.1 {
+        return Err(Mismatch::HashKey);
+    }
+    check("lines per key", |plan| {
+        u64::from(plan.lines_per_key().count())
+    })?;
+    check("bits per key in a line", |plan| u64::from(plan.words()))?;
+    check("lines", BloomPlan::lines)
+}
+
+pub(crate) fn walk(plan: &BloomPlan) -> Walk {
+    Walk::new(
+        plan.reach(),
+        plan.lines_per_key() == LinesPerKey::Two,
+        plan.words(),
+    )
+}
+
+/// Puts every line into those lines of the smaller table to which its keys now belong: the hashes of old line `i` are an
+/// interval, and it meets one new line, or two when the old number of lines is odd.
+fn fold_lines(from: &[Line], to: &mut [Line]) {
+    let (old, new) = (from.len() as u64, to.len() as u64);
+    // The smallest mixed hash of old line i is the rounded-up quotient i * 2^64 / old.
+    let smallest = |line: u64| (u128::from(line) << 64).div_ceil(u128::from(old));
+    for (at, line) in from.iter().enumerate() {
+        let first = smallest(at as u64) as u64;
+        let last = (smallest(at as u64 + 1) - 1) as u64;
+        for target in mul_high(first, new)..=mul_high(last, new) {
+            for (word, bits) in to[target as usize].0.iter_mut().zip(line.0) {
+                *word |= bits;
+            }
+        }
+    }
+}
+
+impl<K: AsRef<[u8]>> Extend<K> for Bloom {
+    /// Inserts all keys, in prefetched batches.
+    ///
+    /// # Panics
+    /// On a filter made by [`Bloom::for_hashes`].
+    fn extend<I: IntoIterator<Item = K>>(&mut self, keys: I) {
+        let mut keys = keys.into_iter();
+        let mut buffer = [KeyHash::from_u64(0); CHUNK];
+        loop {
+            let hashes = self.hash_chunk(&mut keys, &mut buffer);
+            if hashes.is_empty() {
+                return;
+            }
+            self.table.insert_each(hashes, Fetched::Already);
+        }
+    }
+}
+
+impl<S: Storage> core::borrow::Borrow<Table<S>> for Bloom<S> {
+    fn borrow(&self) -> &Table<S> {
+        &self.table
+    }
+}
+
+/// Filters are equal when they give the same answers for the same reasons: one scheme, one plan, the same bits.
+impl<S: Storage> PartialEq for Bloom<S> {
+    fn eq(&self, other: &Self) -> bool {
+        self.scheme == other.scheme
+            && self.plan == other.plan
+            && self.table.lines() == other.table.lines()
+    }
+}
+
+impl<S: Storage> Eq for Bloom<S> {}
+
+impl<S: Storage> fmt::Debug for Bloom<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let fill = 100.0 * self.set_bits() as f64 / self.plan.size_bits() as f64;
+        write!(
+            f,
+            "Bloom({}, {fill:.1} % full bits, {:?}, {})",
+            self.plan,
+            self.scheme,
+            self.kernel()
+        )
+    }
+}

@@ -1,0 +1,775 @@
+//! `ClassicCuckoo`: the textbook's cuckoo filter as `RedisBloom` lays it out, for bytes that others read and write.
+//!
+//! | step | rule |
+//! | --- | --- |
+//! | fingerprint | hash mod 255 + 1, one byte; 0 is a free slot |
+//! | buckets | hash, and hash xor fingerprint * 0x5bd1e995, each modulo the table's number of buckets, a power of two |
+//! | insert | the newest table that has a free slot in one of the two, the first bucket first; otherwise moves, in the newest only |
+//! | moves | swap with slot 0 of the first bucket, then slot 1 of the other bucket of who was there, and so on; undone if in vain |
+//! | growth | another table, `expansion` times as large; its fingerprints are as short, so the rate grows with each |
+//! | remove | the newest table first; when more than a tenth as many were removed as are left, tables are compacted |
+//!
+//! Nothing is shared with `Cuckoo` but the idea: there cells know their choice and offset and the walk is a random one that
+//! looks ahead, here both are others' and fixed to the byte. For filters of your own take `Cuckoo`: it is smaller at every rate,
+//! keeps its rate when it grows, and removes from a chain without loss.
+
+use crate::plan::{ClassicCuckooPlan, FINGERPRINTS};
+use crate::store::{copied, reserved, zeroed};
+use crate::{Full, PlanError};
+use alloc::vec::Vec;
+use core::fmt;
+
+/// Parts the two buckets of a fingerprint.
+const PARTNER: u64 = 0x5bd1_e995;
+
+/// Tables in a chain: what the layout's counters hold.
+const MOST_TABLES: usize = u16::MAX as usize;
+
+/// A cuckoo filter of buckets of bytes. It knows keys by hashes that the caller computes: which function that is belongs to the
+/// format.
+///
+/// ```
+/// # use mayhap_core as mayhap;
+/// let plan = mayhap::plan::ClassicCuckooPlan::new(1000, 2, 20, 1)?;
+/// let mut filter = mayhap::ClassicCuckoo::from_plan(plan)?;
+/// assert!(filter.try_insert_hash(0x1234_5678_9abc_def0).is_ok());
+/// assert!(filter.contains_hash(0x1234_5678_9abc_def0));
+/// assert!(filter.remove_hash(0x1234_5678_9abc_def0));
+/// # Ok::<(), mayhap::PlanError>(())
+/// ```
+#[derive(Clone, PartialEq, Eq)]
+pub struct ClassicCuckoo {
+    /// Never empty; the newest last. Number n has the length that the plan says.
+    tables: Vec<Table>,
+    /// The numbers of the tables that have a slot in use, in ascending order. A header of 38 bytes can announce 65535 tables: only
+    /// those that hold something cost a lookup anything.
+    occupied: Vec<u16>,
+    /// Bytes of all tables together.
+    size_bytes: u64,
+    plan: ClassicCuckooPlan,
+    keys: u64,
+    removed: u64,
+}
+
+#[derive(Clone, PartialEq, Eq)]
+struct Table {
+    slots: Vec<u8>,
+    /// Slots that hold a fingerprint.
+    used: usize,
+}
+
+impl Table {
+    fn empty(size_bytes: u64) -> Result<Self, PlanError> {
+        Ok(Self {
+            slots: zeroed(size_bytes)?,
+            used: 0,
+        })
+    }
+
+    fn from_slots(slots: Vec<u8>) -> Self {
+        let used = used_slots(&slots);
+        Self { slots, used }
+    }
+
+    fn is_full(&self) -> bool {
+        self.used == self.slots.len()
+    }
+
+    /// Puts a key into a free slot of its buckets, if there is one.
+    fn settle(&mut self, size: usize, seeker: Seeker) -> bool {
+        let settled = !self.is_full()
+            && seeker.buckets.into_iter().any(|bucket| {
+                slot_with(&mut self.slots, size, bucket, 0)
+                    .map(|slot| *slot = seeker.fingerprint)
+                    .is_some()
+            });
+        self.used += usize::from(settled);
+        settled
+    }
+
+    /// Frees one slot that holds a key, if there is one.
+    fn free(&mut self, size: usize, seeker: Seeker) -> bool {
+        let freed = seeker.buckets.into_iter().any(|bucket| {
+            slot_with(&mut self.slots, size, bucket, seeker.fingerprint)
+                .map(|slot| *slot = 0)
+                .is_some()
+        });
+        self.used -= usize::from(freed);
+        freed
+    }
+}
+
+fn used_slots(slots: &[u8]) -> usize {
+    slots.iter().filter(|&&slot| slot != 0).count()
+}
+
+/// What a table needs to know of a key.
+#[derive(Clone, Copy)]
+struct Seeker {
+    fingerprint: u8,
+    /// Not yet reduced to the table's number of buckets.
+    buckets: [u64; 2],
+}
+
+impl Seeker {
+    fn new(hash: u64) -> Self {
+        let fingerprint = (hash % FINGERPRINTS + 1) as u8;
+        Self {
+            fingerprint,
+            buckets: [hash, partner(hash, fingerprint)],
+        }
+    }
+}
+
+fn partner(bucket: u64, fingerprint: u8) -> u64 {
+    bucket ^ (u64::from(fingerprint) * PARTNER)
+}
+
+impl ClassicCuckoo {
+    /// What every table after the first is reckoned with beside its slots: where they are, how many are in use, and what an allocator
+    /// adds to the smallest. Limits count it, since there may be 65535 tables of two slots.
+    pub const TABLE_BYTES: u64 = 64;
+
+    /// An empty filter of one table.
+    ///
+    /// # Errors
+    /// When the memory is not there.
+    pub fn from_plan(plan: ClassicCuckooPlan) -> Result<Self, PlanError> {
+        Self::with_empty_tables(plan, 1, 0, 0)
+    }
+
+    /// A filter of so many empty tables, for slots that are stored piece by piece ([`overwrite`](Self::overwrite)). The counts are
+    /// taken as they are.
+    ///
+    /// # Errors
+    /// As [`from_parts`](Self::from_parts), or when the memory is not there.
+    pub fn with_empty_tables(
+        plan: ClassicCuckooPlan,
+        count: u32,
+        keys: u64,
+        removed: u64,
+    ) -> Result<Self, PlanError> {
+        check_count(u64::from(count))?;
+        let mut tables = reserved(u64::from(count))?;
+        let mut size_bytes = 0_u64;
+        for number in 0..count {
+            let bytes = plan.size_bytes_of(number)?;
+            size_bytes = size_bytes.saturating_add(bytes);
+            tables.push(Table::empty(bytes)?);
+        }
+        Ok(Self {
+            tables,
+            occupied: reserved(u64::from(count))?,
+            size_bytes,
+            plan,
+            keys,
+            removed,
+        })
+    }
+
+    /// A filter from what is stored: its tables, the oldest first, and its counts of keys that are in and of those removed since
+    /// it was compacted. The counts are taken as they are.
+    ///
+    /// # Errors
+    /// When there is no table, or more than 65535, or more than one where the expansion is 0, or one is not as long as the plan
+    /// says.
+    pub fn from_parts(
+        plan: ClassicCuckooPlan,
+        tables: Vec<Vec<u8>>,
+        keys: u64,
+        removed: u64,
+    ) -> Result<Self, PlanError> {
+        check_count(tables.len() as u64)?;
+        let mut size_bytes = 0_u64;
+        for (number, table) in (0..).zip(&tables) {
+            if table.len() as u64 != plan.size_bytes_of(number)? {
+                return Err(PlanError::Count {
+                    field: "table bytes",
+                    value: table.len() as u64,
+                    accepted: "buckets * expansion^number * bucket size",
+                });
+            }
+            size_bytes = size_bytes.saturating_add(table.len() as u64);
+        }
+        let mut filter = Self {
+            tables: reserved(tables.len() as u64)?,
+            occupied: reserved(tables.len() as u64)?,
+            size_bytes,
+            plan,
+            keys,
+            removed,
+        };
+        filter
+            .tables
+            .extend(tables.into_iter().map(Table::from_slots));
+        filter.list_occupied();
+        Ok(filter)
+    }
+
+    /// A copy, or an error where the memory for it is not there. Pages that hold nothing are not touched.
+    ///
+    /// # Errors
+    /// [`PlanError::OutOfMemory`].
+    pub fn try_clone(&self) -> Result<Self, PlanError> {
+        let mut tables = reserved(self.tables.len() as u64)?;
+        for Table { slots, used } in &self.tables {
+            tables.push(Table {
+                slots: copied(slots)?,
+                used: *used,
+            });
+        }
+        let mut occupied = reserved(self.tables.len() as u64)?;
+        occupied.extend_from_slice(&self.occupied);
+        Ok(Self {
+            tables,
+            occupied,
+            ..*self
+        })
+    }
+
+    /// Puts a key in, whether or not it is in already.
+    ///
+    /// # Errors
+    /// When there is no room and the filter does not grow, or there is no memory to grow. Nothing is changed then.
+    pub fn try_insert_hash(&mut self, hash: u64) -> Result<(), Full> {
+        self.try_insert_hash_within(hash, u64::MAX)
+    }
+
+    /// The same for callers with a limit.
+    ///
+    /// # Errors
+    /// As there, and [`Full::Memory`] when it must grow and would take more than `most_bytes` then. Nothing is changed then.
+    pub fn try_insert_hash_within(&mut self, hash: u64, most_bytes: u64) -> Result<(), Full> {
+        let seeker = Seeker::new(hash);
+        if !self.take_free_slot(seeker) && !self.move_in(seeker) {
+            self.grow(most_bytes)?;
+            self.take_free_slot(seeker);
+        }
+        self.keys = self.keys.saturating_add(1);
+        Ok(())
+    }
+
+    /// `Ok(true)`: the key is in now, and was surely new. `Ok(false)`: it, or one that looks like it, was in before, and nothing is
+    /// changed.
+    ///
+    /// # Errors
+    /// As [`try_insert_hash`](Self::try_insert_hash).
+    pub fn insert_hash_if_absent(&mut self, hash: u64) -> Result<bool, Full> {
+        if self.contains_hash(hash) {
+            return Ok(false);
+        }
+        self.try_insert_hash(hash).map(|()| true)
+    }
+
+    /// `false` is certain: the key is not in. `true` is mayhap.
+    pub fn contains_hash(&self, hash: u64) -> bool {
+        let seeker = Seeker::new(hash);
+        let size = self.bucket_size();
+        self.occupied().rev().any(|table| {
+            let has = |bucket| bucket_of(table, size, bucket).contains(&seeker.fingerprint);
+            has(seeker.buckets[0]) || has(seeker.buckets[1])
+        })
+    }
+
+    /// How many slots hold the key, or one that looks like it, in both buckets of every table: twice those of a bucket that is its
+    /// own partner.
+    pub fn count_hash(&self, hash: u64) -> u64 {
+        let seeker = Seeker::new(hash);
+        let size = self.bucket_size();
+        let buckets = self
+            .occupied()
+            .flat_map(|table| seeker.buckets.map(|bucket| bucket_of(table, size, bucket)));
+        let slots = buckets.flatten();
+        slots.filter(|&&slot| slot == seeker.fingerprint).count() as u64
+    }
+
+    /// `true`: a copy of the key was in, and is not any more. `false`: the key was certainly not in, and nothing is changed.
+    ///
+    /// Remove only what was inserted: a key that was not is taken for another one at the filter's false-positive rate. Where
+    /// there are several tables even one that was may be, for the layout does not say in which it went.
+    pub fn remove_hash(&mut self, hash: u64) -> bool {
+        if !self.free(Seeker::new(hash)) {
+            return false;
+        }
+        self.keys = self.keys.saturating_sub(1);
+        self.removed = self.removed.saturating_add(1);
+        if self.tables.len() > 1 && self.removed as f64 > self.keys as f64 * 0.1 {
+            self.compact_while(|emptied| emptied);
+        }
+        true
+    }
+
+    /// The slots of the tables that hold something, the oldest first.
+    fn occupied(&self) -> impl DoubleEndedIterator<Item = &[u8]> {
+        let numbers = self.occupied.iter();
+        numbers.map(|&number| self.tables[usize::from(number)].slots.as_slice())
+    }
+
+    fn list_occupied(&mut self) {
+        let tables = (0..).zip(&self.tables);
+        let occupied = tables.filter(|(_, table)| table.used > 0);
+        self.occupied.clear();
+        self.occupied.extend(occupied.map(|(number, _)| number));
+    }
+
+    /// Brings the list of occupied tables up to date after a change to table `number`.
+    fn note_use(&mut self, number: usize) {
+        let is_occupied = self.tables[number].used > 0;
+        match self.occupied.binary_search(&(number as u16)) {
+            Ok(at) if !is_occupied => _ = self.occupied.remove(at),
+            Err(at) if is_occupied => self.occupied.insert(at, number as u16),
+            _ => {}
+        }
+    }
+
+    /// Frees one slot that holds a key; `false` when there is none.
+    fn free(&mut self, seeker: Seeker) -> bool {
+        let size = self.bucket_size();
+        let mut numbers = self.occupied.iter().rev().map(|&number| number.into());
+        let tables = &mut self.tables;
+        match numbers.find(|&number: &usize| tables[number].free(size, seeker)) {
+            Some(number) => {
+                self.note_use(number);
+                true
+            }
+            None => false,
+        }
+    }
+
+    /// Moves fingerprints from newer tables to free slots of older ones, and drops a newest table that is empty then.
+    pub fn compact(&mut self) {
+        self.compact_while(|_| true);
+    }
+
+    /// Empties one table after the other as far as possible, the newest first, while `go_on`, told whether that was all of it.
+    fn compact_while(&mut self, go_on: impl Fn(bool) -> bool) {
+        let mut rooms = Rooms::new(&self.tables, self.bucket_size());
+        for number in (1..self.tables.len()).rev() {
+            let emptied = self.empty_out(number, &mut rooms);
+            if emptied && number + 1 == self.tables.len() {
+                self.tables.pop();
+                self.size_bytes -= self.plan.size_bytes_of(number as u32).unwrap_or(0);
+            }
+            if !go_on(emptied) {
+                break;
+            }
+        }
+        self.list_occupied();
+        self.removed = 0;
+    }
+
+    /// Moves what it can of a table to older ones, the oldest first; `true` when nothing is left.
+    fn empty_out(&mut self, number: usize, rooms: &mut Rooms) -> bool {
+        let size = self.bucket_size();
+        let (older, newer) = self.tables.split_at_mut(number);
+        let table = &mut newer[0];
+        if table.used == 0 {
+            return true;
+        }
+        for (at, slot) in table.slots.iter_mut().enumerate() {
+            if *slot == 0 {
+                continue;
+            }
+            // A bucket of a larger table, modulo the buckets of a smaller one, is one of the two that the key has there.
+            let bucket = (at / size) as u64;
+            let seeker = Seeker {
+                fingerprint: *slot,
+                buckets: [bucket, partner(bucket, *slot)],
+            };
+            if rooms.settle(older, size, seeker) {
+                *slot = 0;
+                table.used -= 1;
+            }
+        }
+        table.used == 0
+    }
+
+    /// Puts a key into the newest table that has a free slot for it.
+    fn take_free_slot(&mut self, seeker: Seeker) -> bool {
+        let size = self.bucket_size();
+        let mut tables = self.tables.iter_mut().enumerate().rev();
+        match tables.find_map(|(number, table)| table.settle(size, seeker).then_some(number)) {
+            Some(number) => {
+                self.note_use(number);
+                true
+            }
+            None => false,
+        }
+    }
+
+    /// Makes room in the newest table; if that is not to be had, all moves are undone.
+    fn move_in(&mut self, seeker: Seeker) -> bool {
+        let (size, moves) = (self.bucket_size(), usize::from(self.plan.max_moves()));
+        let Some(Table { slots, used }) = self.tables.last_mut() else {
+            return false;
+        };
+        // Moves end at a free slot: without one they would be made, up to 65535 of them, and undone.
+        if *used == slots.len() {
+            return false;
+        }
+        let (mut fingerprint, mut bucket) = (seeker.fingerprint, seeker.buckets[0]);
+        for step in 0..moves {
+            let victim = &mut bucket_of_mut(slots, size, bucket)[step % size];
+            core::mem::swap(victim, &mut fingerprint);
+            bucket = partner(bucket, fingerprint);
+            if let Some(free) = slot_with(slots, size, bucket, 0) {
+                *free = fingerprint;
+                *used += 1;
+                return true;
+            }
+        }
+        for step in (0..moves).rev() {
+            bucket = partner(bucket, fingerprint);
+            let victim = &mut bucket_of_mut(slots, size, bucket)[step % size];
+            core::mem::swap(victim, &mut fingerprint);
+        }
+        false
+    }
+
+    fn grow(&mut self, most_bytes: u64) -> Result<(), Full> {
+        let full = Full::Table {
+            keys: self.keys,
+            capacity: self.capacity(),
+        };
+        if self.tables.len() >= MOST_TABLES {
+            return Err(full);
+        }
+        let size_bytes = self.plan.size_bytes_of(self.tables.len() as u32);
+        let size_bytes = size_bytes.map_err(|_| full)?;
+        let no_memory = Full::Memory { size_bytes };
+        let together = self.size_bytes.saturating_add(size_bytes);
+        let beside = Self::TABLE_BYTES * self.tables.len() as u64;
+        if together.saturating_add(beside) > most_bytes {
+            return Err(no_memory);
+        }
+        let table = Table::empty(size_bytes).map_err(|_| no_memory)?;
+        self.tables.try_reserve(1).map_err(|_| no_memory)?;
+        let unlisted = self.tables.len() + 1 - self.occupied.len();
+        self.occupied.try_reserve(unlisted).map_err(|_| no_memory)?;
+        self.tables.push(table);
+        self.size_bytes = together;
+        Ok(())
+    }
+
+    /// The false-positive rate now, from the slots in use: what a random stranger meets.
+    pub fn estimated_rate(&self) -> f64 {
+        let passes = |number: &u16| {
+            let Table { slots, used } = &self.tables[usize::from(*number)];
+            self.plan.passes(*used as f64 / slots.len() as f64)
+        };
+        1.0 - self.occupied.iter().map(passes).product::<f64>()
+    }
+
+    /// Slots that hold a fingerprint, in all tables.
+    pub fn used_slots(&self) -> u64 {
+        self.tables.iter().map(|table| table.used as u64).sum()
+    }
+
+    /// How many keys are in, copies counted.
+    pub fn estimated_keys(&self) -> u64 {
+        self.keys
+    }
+
+    /// How many were removed since the filter was last compacted.
+    pub fn removed_keys(&self) -> u64 {
+        self.removed
+    }
+
+    /// Slots in all tables.
+    pub fn capacity(&self) -> u64 {
+        self.size_bytes()
+    }
+
+    /// Bytes of memory that the tables take.
+    pub fn size_bytes(&self) -> u64 {
+        self.size_bytes
+    }
+
+    /// The shape.
+    pub fn plan(&self) -> &ClassicCuckooPlan {
+        &self.plan
+    }
+
+    /// The slots of every table, bucket by bucket, the oldest table first.
+    pub fn tables(&self) -> impl ExactSizeIterator<Item = &[u8]> {
+        self.tables.iter().map(|table| table.slots.as_slice())
+    }
+
+    /// The slots of a table, the oldest being 0.
+    pub fn table(&self, number: usize) -> Option<&[u8]> {
+        self.tables.get(number).map(|table| table.slots.as_slice())
+    }
+
+    /// The table in which slot number `at` of all tables end to end lies, and which of its slots that is.
+    pub fn locate(&self, at: u64) -> Option<(usize, usize)> {
+        let first = self.tables.first()?.slots.len() as u64;
+        if self.plan.expansion() == 1 {
+            let number = usize::try_from(at / first).ok()?;
+            return (number < self.tables.len()).then_some((number, (at % first) as usize));
+        }
+        // Each is at least twice as large as the one before: there are 41 at most.
+        let mut left = at;
+        for (number, table) in self.tables.iter().enumerate() {
+            let length = table.slots.len() as u64;
+            if left < length {
+                return Some((number, left as usize));
+            }
+            left -= length;
+        }
+        None
+    }
+
+    /// Puts stored slots over those of a table from slot `start` on. The counts of keys stay as they are. `false` when there is no
+    /// such table, or it has fewer slots from there on; nothing is changed then.
+    pub fn overwrite(&mut self, number: usize, start: usize, bytes: &[u8]) -> bool {
+        let Some(table) = self.tables.get_mut(number) else {
+            return false;
+        };
+        let end = start.checked_add(bytes.len());
+        let Some(slots) = end.and_then(|end| table.slots.get_mut(start..end)) else {
+            return false;
+        };
+        let (before, now) = (used_slots(slots), used_slots(bytes));
+        slots.copy_from_slice(bytes);
+        table.used = table.used - before + now;
+        self.note_use(number);
+        true
+    }
+
+    fn bucket_size(&self) -> usize {
+        usize::from(self.plan.bucket_size())
+    }
+}
+
+/// The slots of a bucket, whose number is first reduced to the buckets that the table has.
+fn bucket_of(table: &[u8], size: usize, bucket: u64) -> &[u8] {
+    &table[start_of(table.len(), size, bucket)..][..size]
+}
+
+fn bucket_of_mut(table: &mut [u8], size: usize, bucket: u64) -> &mut [u8] {
+    let start = start_of(table.len(), size, bucket);
+    &mut table[start..][..size]
+}
+
+/// Tables have a power of two of buckets.
+fn start_of(length: usize, size: usize, bucket: u64) -> usize {
+    #[cfg(test)]
+    tests::LOOKS.with(|looks| looks.set(looks.get() + 1));
+    (bucket & (length / size - 1) as u64) as usize * size
+}
+
+/// The first slot of a bucket that holds a fingerprint; 0 for a free one.
+fn slot_with(table: &mut [u8], size: usize, bucket: u64, fingerprint: u8) -> Option<&mut u8> {
+    bucket_of_mut(table, size, bucket)
+        .iter_mut()
+        .find(|slot| **slot == fingerprint)
+}
+
+/// Where older tables have room, while a chain is compacted. Meanwhile they only fill up: what was full stays so.
+enum Rooms {
+    /// Each table is asked in turn.
+    Few,
+    /// For every bucket the oldest table in which it may have a free slot, where all tables are of one size. It only moves on, so that
+    /// all of a compaction together looks at every bucket of every table once, and not once for every fingerprint.
+    Many(Vec<u16>),
+}
+
+/// Up to so many tables are asked in turn: more than a chain has whose tables grow.
+const FEW_TABLES: usize = 64;
+
+impl Rooms {
+    fn new(tables: &[Table], size: usize) -> Self {
+        if tables.len() <= FEW_TABLES {
+            return Self::Few;
+        }
+        // A bucket has two bytes here and at least 65 in the tables; without memory for these it takes longer.
+        let buckets = tables[0].slots.len() / size;
+        zeroed(buckets as u64).map_or(Self::Few, Self::Many)
+    }
+
+    /// Puts a key into the oldest table that has a free slot for it.
+    fn settle(&mut self, tables: &mut [Table], size: usize, seeker: Seeker) -> bool {
+        let Self::Many(oldest) = self else {
+            return tables.iter_mut().any(|table| table.settle(size, seeker));
+        };
+        let mask = oldest.len() as u64 - 1;
+        let mut find = |bucket: u64| {
+            let at = &mut oldest[(bucket & mask) as usize];
+            let is_taken = |table: &Table| {
+                table.is_full() || !bucket_of(&table.slots, size, bucket).contains(&0)
+            };
+            while tables.get(usize::from(*at)).is_some_and(is_taken) {
+                *at += 1;
+            }
+            usize::from(*at)
+        };
+        // In one table, the first bucket first.
+        let found = seeker.buckets.map(|bucket| (find(bucket), bucket));
+        let [(first, bucket), second] = found;
+        let (number, bucket) = if second.0 < first {
+            second
+        } else {
+            (first, bucket)
+        };
+        match tables.get_mut(number) {
+            Some(table) => {
+                let buckets = [bucket; 2];
+                table.settle(size, Seeker { buckets, ..seeker })
+            }
+            None => false,
+        }
+    }
+}
+
+fn check_count(tables: u64) -> Result<(), PlanError> {
+    if (1..=MOST_TABLES as u64).contains(&tables) {
+        return Ok(());
+    }
+    Err(PlanError::Count {
+        field: "tables",
+        value: tables,
+        accepted: "1 to 65535",
+    })
+}
+
+impl fmt::Debug for ClassicCuckoo {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "ClassicCuckoo({} tables, the first of {} buckets of {} slots, {} keys in)",
+            self.tables.len(),
+            self.plan.buckets(),
+            self.plan.bucket_size(),
+            self.keys
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    extern crate std;
+    use super::*;
+    use core::cell::Cell;
+
+    std::thread_local! {
+        /// Buckets that were looked at.
+        pub(super) static LOOKS: Cell<u64> = const { Cell::new(0) };
+    }
+
+    fn looks(run: impl FnOnce()) -> u64 {
+        let before = LOOKS.get();
+        run();
+        LOOKS.get() - before
+    }
+
+    /// As a header of 38 bytes announces it.
+    fn announced(tables: u32) -> ClassicCuckoo {
+        let plan = ClassicCuckooPlan::from_buckets(4, 2, 65_535, 1).unwrap();
+        ClassicCuckoo::with_empty_tables(plan, tables, 0, 0).unwrap()
+    }
+
+    #[test]
+    fn tables_that_hold_nothing_are_not_looked_at() {
+        let mut filter = announced(62_979);
+        assert_eq!(looks(|| assert!(!filter.contains_hash(7))), 0);
+        assert_eq!(looks(|| assert_eq!(filter.count_hash(7), 0)), 0);
+        assert_eq!(looks(|| assert!(!filter.remove_hash(7))), 0);
+        filter.try_insert_hash(7).unwrap();
+        assert!(looks(|| assert!(filter.contains_hash(7))) <= 2);
+        assert!(
+            looks(|| filter.compact()) <= 4,
+            "one key and its two buckets"
+        );
+        assert_eq!((filter.tables().len(), filter.size_bytes()), (1, 8));
+        assert!(filter.contains_hash(7) && filter.remove_hash(7) && !filter.contains_hash(7));
+    }
+
+    #[test]
+    fn compaction_looks_at_every_bucket_a_few_times_however_many_tables_there_are() {
+        for tables in [65_u32, 1000, 20_000] {
+            // Every older table has room, and none in the buckets of this fingerprint, which are 0 and 3: the worst that there can be.
+            let mut filter = announced(tables);
+            for number in 0..tables as usize {
+                assert!(filter.overwrite(number, 0, &[7, 7, 0, 0, 0, 0, 7, 7]));
+            }
+            let slots = filter.used_slots();
+            let looks = looks(|| filter.compact());
+            assert!(
+                looks <= 8 * slots,
+                "{looks} for {slots} slots in {tables} tables"
+            );
+        }
+    }
+
+    #[test]
+    fn compaction_of_many_tables_moves_to_the_same_slots_as_of_few() {
+        let mut random = 0_u64;
+        let mut next = || {
+            random = random
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1);
+            (random >> 33) as u8
+        };
+        for fill in [20, 100, 200, 250] {
+            let mut slots = || if next() < fill { next() } else { 0 };
+            let tables: Vec<Vec<u8>> = (0..200)
+                .map(|_| (0..8).map(|_| slots()).collect())
+                .collect();
+            let plan = ClassicCuckooPlan::from_buckets(4, 2, 20, 1).unwrap();
+            let mut filter = ClassicCuckoo::from_parts(plan, tables.clone(), 0, 0).unwrap();
+            let mut by_turns = filter.clone();
+            filter.compact();
+            let mut rooms = Rooms::Few;
+            for number in (1..200).rev() {
+                if by_turns.empty_out(number, &mut rooms) && number + 1 == by_turns.tables.len() {
+                    by_turns.tables.pop();
+                }
+            }
+            let compacted: Vec<&[u8]> = filter.tables().collect();
+            assert_eq!(compacted, by_turns.tables().collect::<Vec<_>>());
+            // What is kept beside the slots agrees with them.
+            let again = ClassicCuckoo::from_parts(
+                plan,
+                filter.tables().map(<[u8]>::to_vec).collect(),
+                0,
+                0,
+            );
+            assert!(again.unwrap() == filter);
+        }
+    }
+
+    #[test]
+    fn a_full_table_is_not_searched_for_a_free_slot() {
+        let mut filter = announced(1);
+        assert!(filter.overwrite(0, 0, &[9; 8]));
+        let looks = looks(|| assert!(filter.try_insert_hash_within(1, 8).is_err()));
+        assert!(looks <= 4, "{looks} for 65535 moves that were in vain");
+    }
+
+    #[test]
+    fn slots_are_located_across_tables() {
+        for expansion in [1, 2] {
+            let plan = ClassicCuckooPlan::from_buckets(4, 2, 20, expansion).unwrap();
+            let filter = ClassicCuckoo::with_empty_tables(plan, 5, 0, 0).unwrap();
+            let mut at = 0;
+            for (number, table) in filter.tables().enumerate() {
+                for slot in 0..table.len() {
+                    assert_eq!(filter.locate(at), Some((number, slot)));
+                    at += 1;
+                }
+            }
+            assert_eq!(filter.locate(at), None);
+            assert_eq!(filter.locate(u64::MAX), None);
+        }
+        let mut filter = announced(2);
+        assert!(!filter.overwrite(2, 0, &[1]) && !filter.overwrite(1, 8, &[1]));
+        assert!(!filter.overwrite(1, usize::MAX, &[1]) && filter.overwrite(1, 8, &[]));
+        assert_eq!(filter.used_slots(), 0);
+        assert!(
+            [filter.table(0), filter.table(1)]
+                .iter()
+                .all(Option::is_some)
+        );
+        assert!(filter.table(2).is_none());
+    }
+}

@@ -1,0 +1,571 @@
+//! `GrowingBloom`: for when the number of keys is not known. A chain of `Bloom` layers that keeps its rate at any size.
+//!
+//! New keys go into the newest layer, and only if no older one has them; when it is full, a larger one is opened. All layers know
+//! a key by one hash. Where each layer is how large is `plan/growing.rs`.
+
+use super::bloom::{Bloom, CHUNK, check_same_shape};
+use crate::plan::{BloomPlan, GrowingPlan, NextPart, check_growth};
+use crate::simd::Table;
+use crate::store::{Borrowed, Owned, Storage, reserved};
+use crate::{Full, HashScheme, Kernel, KeyHash, Mismatch, PlanError, SipKey};
+use alloc::vec::Vec;
+use core::fmt;
+
+/// Up to so many layers a batch asks one after the other: for two of 10M keys 13 ns a key, in or not, and when asked together 13 ns
+/// a stranger and 31 a key. More are asked together: 20 ns a stranger for four layers.
+const ONE_BY_ONE: usize = 2;
+
+/// How many keys it asks a layer for before it goes to the next.
+const AT_A_TIME: usize = 1024;
+
+/// What is taken from outside: more layers than any plan reaches, since the 100th would hold 1e24 times the first, and more keys
+/// than any layer.
+const MOST_LAYERS: usize = 128;
+const MOST_KEYS: u64 = 1 << 60;
+
+/// A filter that grows with its keys.
+///
+/// ```
+/// # use mayhap_core as mayhap;
+/// let mut seen = mayhap::GrowingBloom::new(100, 0.01)?; // 100 keys is a guess
+/// for key in 0..10_000_u32 {
+///     seen.insert(key.to_le_bytes());
+/// }
+/// assert!(seen.contains(77_u32.to_le_bytes()) && seen.estimated_rate() < 0.0101);
+/// # Ok::<(), mayhap::PlanError>(())
+/// ```
+#[derive(Clone, PartialEq)]
+pub struct GrowingBloom<S: Storage = Owned> {
+    /// Never empty; the newest last.
+    layers: Vec<Bloom<S>>,
+    /// Keys that went into the newest layer.
+    in_newest: u64,
+    /// Whether a union has put more keys into an older layer than it was made for.
+    crowded: bool,
+    plan: GrowingPlan,
+    next: NextPart<BloomPlan>,
+    scheme: HashScheme,
+    /// `scheme.origin()`, kept because debug builds compare it for every hash.
+    origin: u64,
+}
+
+impl GrowingBloom {
+    /// An empty filter that begins with room for `capacity` keys and keeps the false-positive rate however many come.
+    ///
+    /// # Errors
+    /// When the capacity is 0, the rate not between 0 and 1, or the memory is not there.
+    pub fn new(capacity: u64, false_positive_rate: f64) -> Result<Self, PlanError> {
+        Self::from_plan(
+            GrowingPlan::new(capacity, false_positive_rate)?,
+            HashScheme::Xxh3,
+        )
+    }
+
+    /// The same for who expects `maximum` keys at most: half the size when it gets there. It goes on growing past it.
+    ///
+    /// # Errors
+    /// As [`GrowingBloom::new`]; when the maximum is below the capacity.
+    pub fn with_maximum(
+        capacity: u64,
+        maximum: u64,
+        false_positive_rate: f64,
+    ) -> Result<Self, PlanError> {
+        Self::from_plan(
+            GrowingPlan::with_maximum(capacity, maximum, false_positive_rate)?,
+            HashScheme::Xxh3,
+        )
+    }
+
+    /// The same for keys that others choose, as [`Bloom::keyed`].
+    ///
+    /// # Errors
+    /// As [`GrowingBloom::new`].
+    pub fn keyed(capacity: u64, false_positive_rate: f64, key: SipKey) -> Result<Self, PlanError> {
+        Self::from_plan(
+            GrowingPlan::new(capacity, false_positive_rate)?,
+            HashScheme::Sip13(key),
+        )
+    }
+
+    /// The same for the caller's own hashes, as [`Bloom::for_hashes`].
+    ///
+    /// # Errors
+    /// As [`GrowingBloom::new`].
+    pub fn for_hashes(capacity: u64, false_positive_rate: f64) -> Result<Self, PlanError> {
+        Self::from_plan(
+            GrowingPlan::new(capacity, false_positive_rate)?,
+            HashScheme::Caller,
+        )
+    }
+
+    /// An empty filter that grows as planned.
+    ///
+    /// # Errors
+    /// When the memory for the first layer is not there.
+    pub fn from_plan(plan: GrowingPlan, scheme: HashScheme) -> Result<Self, PlanError> {
+        let layers = alloc::vec![Bloom::from_plan(plan.layer(0)?, scheme)?];
+        Ok(Self {
+            layers,
+            in_newest: 0,
+            crowded: false,
+            plan,
+            next: NextPart::default(),
+            scheme,
+            origin: scheme.origin(),
+        })
+    }
+
+    /// `true`: the key was surely new. When the newest layer is full a larger one is opened; if there is no memory for it, the
+    /// key still goes in, and [`is_over_capacity`](Self::is_over_capacity) tells that the rate is no longer kept.
+    #[inline]
+    pub fn insert(&mut self, key: impl AsRef<[u8]>) -> bool {
+        self.insert_hash(self.hash(key))
+    }
+
+    /// As [`GrowingBloom::insert`], for a hash of this filter's scheme.
+    pub fn insert_hash(&mut self, hash: KeyHash) -> bool {
+        hash.assert_origin(self.origin);
+        if Table::in_any(self.older(), hash.to_u64()) {
+            return false;
+        }
+        self.insert_into_newest(hash)
+    }
+
+    /// As [`GrowingBloom::insert_hash`], for callers with a limit: refused, instead of crowding the newest layer, when it must
+    /// grow and would take more than `most_bytes` then, or there is no memory for it. What is not refused goes in as without a limit.
+    ///
+    /// # Errors
+    /// When it cannot grow. Nothing is changed then.
+    pub fn try_insert_hash_within(&mut self, hash: KeyHash, most_bytes: u64) -> Result<bool, Full> {
+        if self.contains_hash(hash) {
+            return Ok(false);
+        }
+        if self.keys_until_growth() == 0 {
+            let next = self.next_layer();
+            let next = next.map_or(u64::MAX, |layer| layer.size_bytes());
+            let size_bytes = self.size_bytes().saturating_add(next);
+            if size_bytes > most_bytes || !self.grow() {
+                return Err(Full::Memory { size_bytes });
+            }
+            self.in_newest = 0;
+        }
+        Ok(self.insert_into_newest(hash))
+    }
+
+    /// Puts stored bytes over those of a layer, the oldest being 0, as [`Bloom::overwrite`].
+    ///
+    /// # Errors
+    /// As there, and when there is no such layer.
+    pub fn overwrite(&mut self, layer: usize, start: u64, bytes: &[u8]) -> Result<(), PlanError> {
+        match self.layers.get_mut(layer) {
+            Some(layer) => layer.overwrite(start, bytes),
+            None => Err(PlanError::Count {
+                field: "layer",
+                value: layer as u64,
+                accepted: "a layer that is there",
+            }),
+        }
+    }
+
+    /// Inserts many hashes.
+    pub fn insert_hashes(&mut self, hashes: &[KeyHash]) {
+        for hashes in hashes.chunks(CHUNK) {
+            self.insert_chunk(hashes, &mut [false; CHUNK][..hashes.len()]);
+        }
+    }
+
+    /// Inserts many hashes and tells of each whether it was surely new; one that comes twice is new once.
+    ///
+    /// # Panics
+    /// When `hashes` and `is_new` differ in length.
+    pub fn insert_hashes_telling(&mut self, hashes: &[KeyHash], is_new: &mut [bool]) {
+        assert_eq!(
+            hashes.len(),
+            is_new.len(),
+            "one place in `is_new` for every hash"
+        );
+        for (hashes, is_new) in hashes.chunks(CHUNK).zip(is_new.chunks_mut(CHUNK)) {
+            self.insert_chunk(hashes, is_new);
+        }
+    }
+
+    /// All layers are asked first, together: what is not in goes into the newest one, whose lines are at hand then.
+    fn insert_chunk(&mut self, hashes: &[KeyHash], is_new: &mut [bool]) {
+        let asked = self.layers.len();
+        self.contains_hashes(hashes, is_new);
+        for (&hash, is_new) in hashes.iter().zip(is_new) {
+            // A layer that was the newest when it was asked, and has become an older one since.
+            let mut since = self.layers[asked - 1..self.layers.len() - 1].iter();
+            *is_new = !*is_new
+                && !since.any(|layer| layer.contains_hash(hash))
+                && self.insert_into_newest(hash);
+        }
+    }
+
+    fn insert_into_newest(&mut self, hash: KeyHash) -> bool {
+        let newest = self.layers.len() - 1;
+        if self.in_newest >= self.layers[newest].capacity()
+            && !self.layers[newest].contains_hash(hash)
+            && self.grow()
+        {
+            self.in_newest = 1;
+            return self.layers[newest + 1].insert_hash(hash);
+        }
+        let new = self.layers[newest].insert_hash(hash);
+        self.in_newest += u64::from(new);
+        new
+    }
+
+    fn next_layer(&mut self) -> Result<BloomPlan, PlanError> {
+        let plan = self.plan;
+        let number = self.layers.len() as u32;
+        self.next.get(number, |number| plan.layer(number))
+    }
+
+    /// Opens the next layer; `false` when there is no memory for it.
+    fn grow(&mut self) -> bool {
+        let next = self.next_layer();
+        match next.and_then(|plan| Bloom::from_plan(plan, self.scheme)) {
+            Ok(layer) if self.layers.try_reserve(1).is_ok() => {
+                self.layers.push(layer);
+                true
+            }
+            _ => false,
+        }
+    }
+
+    /// Forgets all keys, and all layers but the first.
+    pub fn clear(&mut self) {
+        self.layers.truncate(1);
+        self.layers[0].clear();
+        self.in_newest = 0;
+        self.crowded = false;
+    }
+
+    /// Whether [`union_with`](Self::union_with) takes the other, without changing anything.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn check_union(&self, other: &Self) -> Result<(), Mismatch> {
+        for (number, theirs) in (0..).zip(&other.layers) {
+            let Ok(ours) = self.plan.layer(number) else {
+                let layers = other.layers.len() as u64;
+                return Mismatch::check("layers", u64::from(number), layers);
+            };
+            check_same_shape((&ours, self.scheme), (theirs.plan(), theirs.scheme()))?;
+        }
+        Ok(())
+    }
+
+    /// A copy, or an error where the memory for it is not there. Pages that hold nothing are not touched.
+    ///
+    /// # Errors
+    /// [`PlanError::OutOfMemory`].
+    pub fn try_clone(&self) -> Result<Self, PlanError> {
+        Ok(Self {
+            layers: try_clone_layers(&self.layers)?,
+            ..*self
+        })
+    }
+
+    /// Makes this filter hold the keys of both, layer by layer; layers that only the other has are taken over. Layers that were
+    /// full in both hold more keys than they were made for then, and [`is_over_capacity`](Self::is_over_capacity) and
+    /// [`estimated_rate`](Self::estimated_rate) tell.
+    ///
+    /// # Errors
+    /// When a layer of the other has not the shape that this filter's plan gives it, or the hash schemes differ; nothing is
+    /// changed then. The same when the memory for the layers that only the other has is not there.
+    pub fn union_with(&mut self, other: &Self) -> Result<(), Mismatch> {
+        self.check_union(other)?;
+        let (common, both) = (
+            self.layers.len().min(other.layers.len()),
+            self.layers.len() == other.layers.len(),
+        );
+        let theirs = &other.layers[common..];
+        let size_bytes = theirs.iter().map(Bloom::size_bytes).sum();
+        let no_memory = Mismatch::Memory { size_bytes };
+        let theirs = try_clone_layers(theirs).map_err(|_| no_memory)?;
+        let room = self.layers.try_reserve_exact(theirs.len());
+        room.map_err(|_| no_memory)?;
+        for (ours, theirs) in self.layers.iter_mut().zip(&other.layers) {
+            ours.union_with(theirs)?;
+        }
+        self.layers.extend(theirs);
+        if both {
+            let newest = &self.layers[common - 1];
+            self.in_newest = newest
+                .estimated_keys()
+                .max(self.in_newest)
+                .max(other.in_newest)
+                .min(self.in_newest + other.in_newest);
+        } else if self.layers.len() == other.layers.len() {
+            self.in_newest = other.in_newest;
+        }
+        self.crowded |= other.crowded || self.older().iter().any(Bloom::is_over_capacity);
+        Ok(())
+    }
+}
+
+pub(super) fn try_clone_layers(layers: &[Bloom]) -> Result<Vec<Bloom>, PlanError> {
+    let mut clones = reserved(layers.len() as u64)?;
+    for layer in layers {
+        clones.push(layer.try_clone()?);
+    }
+    Ok(clones)
+}
+
+/// A [`GrowingBloom`] whose bits are somebody else's: asked as fast, never filled. [`GrowingBloom::from_layers`] makes one of
+/// [`BloomView`](crate::BloomView)s.
+pub type GrowingView<'a> = GrowingBloom<Borrowed<'a>>;
+
+impl<S: Storage> GrowingBloom<S> {
+    /// A filter whose layers are there already, the oldest first, with the number of keys in the newest and whether an older one
+    /// holds too many.
+    ///
+    /// # Errors
+    /// When there are no layers or more than 128, their hash schemes differ, or the plan's next layer is out of proportion.
+    pub fn from_layers(
+        plan: GrowingPlan,
+        layers: Vec<Bloom<S>>,
+        in_newest: u64,
+        crowded: bool,
+    ) -> Result<Self, PlanError> {
+        let refuse = |accepted| PlanError::Count {
+            field: "layers",
+            value: layers.len() as u64,
+            accepted,
+        };
+        let Some(scheme) = layers.first().map(Bloom::scheme) else {
+            return Err(refuse("at least one"));
+        };
+        if layers.len() > MOST_LAYERS {
+            return Err(refuse("at most 128"));
+        }
+        if layers.iter().any(|layer| layer.scheme() != scheme) {
+            return Err(refuse("layers of one hash scheme"));
+        }
+        if in_newest > MOST_KEYS {
+            return Err(PlanError::Count {
+                field: "keys in the newest layer",
+                value: in_newest,
+                accepted: "at most 2^60",
+            });
+        }
+        let held = layers.iter().map(Bloom::size_bytes).sum();
+        let next = plan.layer(layers.len() as u32);
+        check_growth(next.map(|next| next.size_bytes()), held)?;
+        Ok(Self {
+            layers,
+            in_newest,
+            crowded,
+            plan,
+            next: NextPart::default(),
+            scheme,
+            origin: scheme.origin(),
+        })
+    }
+
+    /// The hash under which this filter knows a key.
+    ///
+    /// # Panics
+    /// On a filter made by [`GrowingBloom::for_hashes`]; the same for all methods that take key bytes.
+    #[inline]
+    pub fn hash(&self, key: impl AsRef<[u8]>) -> KeyHash {
+        self.scheme.hash(key.as_ref())
+    }
+
+    /// `false` is certain: the key was never inserted. `true` is mayhap.
+    #[inline]
+    pub fn contains(&self, key: impl AsRef<[u8]>) -> bool {
+        self.contains_hash(self.hash(key))
+    }
+
+    /// As [`GrowingBloom::contains`], for a hash of this filter's scheme.
+    #[inline]
+    pub fn contains_hash(&self, hash: KeyHash) -> bool {
+        match self.layers.as_slice() {
+            [only] => only.contains_hash(hash),
+            layers => {
+                hash.assert_origin(self.origin);
+                Table::in_any(layers, hash.to_u64())
+            }
+        }
+    }
+
+    /// `contains_hash` for many hashes: the lines of all layers are asked for together.
+    ///
+    /// # Panics
+    /// When `hashes` and `found` differ in length.
+    pub fn contains_hashes(&self, hashes: &[KeyHash], found: &mut [bool]) {
+        assert_eq!(
+            hashes.len(),
+            found.len(),
+            "one place in `found` for every hash"
+        );
+        if self.layers.len() > ONE_BY_ONE {
+            found.fill(false);
+            return self.ask(hashes, found, self.layers.len());
+        }
+        let mut more = [false; AT_A_TIME];
+        for (hashes, found) in hashes.chunks(AT_A_TIME).zip(found.chunks_mut(AT_A_TIME)) {
+            let more = &mut more[..found.len()];
+            self.layers[0].contains_hashes(hashes, found);
+            for layer in &self.layers[1..] {
+                layer.contains_hashes(hashes, more);
+                for (found, more) in found.iter_mut().zip(&*more) {
+                    *found |= more;
+                }
+            }
+        }
+    }
+
+    /// `contains` for many keys.
+    ///
+    /// # Panics
+    /// When `keys` and `found` differ in length.
+    pub fn contains_each(&self, keys: &[impl AsRef<[u8]>], found: &mut [bool]) {
+        let ask = |hashes: &[KeyHash], found: &mut [bool]| self.contains_hashes(hashes, found);
+        self.scheme.hash_each(keys, found, ask);
+    }
+
+    /// Adds to `found` what the first `layers` layers say of some hashes.
+    fn ask(&self, hashes: &[KeyHash], found: &mut [bool], layers: usize) {
+        self.layers[0].assert_origins(hashes);
+        Table::contains_any(&self.layers[..layers], hashes, found);
+    }
+
+    fn older(&self) -> &[Bloom<S>] {
+        &self.layers[..self.layers.len() - 1]
+    }
+
+    /// About how many distinct keys were inserted. A key that the older layers took for known is in none of the newer ones, and
+    /// is reckoned in by their rates. Reads the whole filter.
+    pub fn estimated_keys(&self) -> u64 {
+        let mut passed_on = 1.0;
+        let mut keys = 0.0;
+        for layer in &self.layers {
+            keys += layer.estimated_keys() as f64 / passed_on;
+            passed_on *= 1.0 - layer.estimated_rate();
+        }
+        // Saturates, as float to integer casts do.
+        libm::round(keys) as u64
+    }
+
+    /// The false-positive rate now, from the bits that are set. Reads the whole filter.
+    pub fn estimated_rate(&self) -> f64 {
+        1.0 - self
+            .layers
+            .iter()
+            .map(|layer| 1.0 - layer.estimated_rate())
+            .product::<f64>()
+    }
+
+    /// The false-positive rate that the filter was made for, at any size.
+    pub fn false_positive_rate(&self) -> f64 {
+        self.plan.false_positive_rate()
+    }
+
+    /// Whether the rate is no longer kept, because there was no memory for another layer, or a union filled layers twice.
+    pub fn is_over_capacity(&self) -> bool {
+        self.crowded
+            || self
+                .layers
+                .last()
+                .is_some_and(|newest| self.in_newest > newest.capacity())
+    }
+
+    /// About how many more keys fit before the rate is worse than asked: any number, which is `u64::MAX`, unless a maximum was
+    /// given, or the filter is over capacity already. Reads the whole filter.
+    pub fn keys_until_full(&self) -> u64 {
+        if self.is_over_capacity() {
+            return 0;
+        }
+        self.plan.maximum().map_or(u64::MAX, |maximum| {
+            maximum.saturating_sub(self.estimated_keys())
+        })
+    }
+
+    /// How many more keys fit before the filter grows.
+    pub fn keys_until_growth(&self) -> u64 {
+        self.layers
+            .last()
+            .map_or(0, Bloom::capacity)
+            .saturating_sub(self.in_newest)
+    }
+
+    /// Keys that fit into the layers there are.
+    pub fn capacity(&self) -> u64 {
+        self.layers
+            .iter()
+            .map(Bloom::capacity)
+            .fold(0, u64::saturating_add)
+    }
+
+    /// How many layers there are.
+    pub fn layers(&self) -> usize {
+        self.layers.len()
+    }
+
+    /// The layers, the oldest first.
+    pub fn each_layer(&self) -> impl ExactSizeIterator<Item = &Bloom<S>> {
+        self.layers.iter()
+    }
+
+    /// How many keys went into the newest layer.
+    pub fn keys_in_newest(&self) -> u64 {
+        self.in_newest
+    }
+
+    /// Whether a union has put more keys into an older layer than it was made for.
+    pub fn is_crowded(&self) -> bool {
+        self.crowded
+    }
+
+    /// Bytes of memory that the bits take.
+    pub fn size_bytes(&self) -> u64 {
+        self.layers.iter().map(Bloom::size_bytes).sum()
+    }
+
+    /// How it grows.
+    pub fn plan(&self) -> &GrowingPlan {
+        &self.plan
+    }
+
+    /// How keys are hashed.
+    pub fn scheme(&self) -> HashScheme {
+        self.scheme
+    }
+
+    /// The same filter asked with another instruction set, as [`Bloom::with_kernel`].
+    #[must_use]
+    pub fn with_kernel(mut self, kernel: Kernel) -> Self {
+        for layer in &mut self.layers {
+            layer.table.set_kernel(kernel);
+        }
+        self
+    }
+}
+
+impl<K: AsRef<[u8]>> Extend<K> for GrowingBloom {
+    /// Inserts all keys.
+    fn extend<I: IntoIterator<Item = K>>(&mut self, keys: I) {
+        for key in keys {
+            self.insert(key);
+        }
+    }
+}
+
+impl<S: Storage> fmt::Debug for GrowingBloom<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "GrowingBloom({} keys and more at {}: {} layers, {} bytes, room for {} keys, {:?})",
+            self.plan.capacity(),
+            self.plan.false_positive_rate(),
+            self.layers.len(),
+            self.size_bytes(),
+            self.capacity(),
+            self.scheme
+        )
+    }
+}

@@ -1,0 +1,517 @@
+//! `Retouched`: chosen false positives are taken out of a classic filter by clearing bits, and keys are lost with them (Donnet,
+//! Baynat and Friedman 2006, "Retouched Bloom filters", doi 10.1145/1368436.1368454; Hadoop's `RetouchedBloomFilter`).
+//!
+//! To know what a clearing costs, the hashes of all keys and of all listed false positives are kept, 8 bytes each. Which of them
+//! use which bit is worked out when bits are cleared: `retouched/uses.rs`.
+
+mod uses;
+
+use super::classic::ClassicBloom;
+use crate::plan::classic::ClassicPlan;
+use crate::probe::classic::Scheme;
+use crate::store::bits::Bits;
+use crate::store::{reserved, room_for};
+use crate::{HashScheme, KeyHash, PlanError, SipKey};
+use alloc::vec::Vec;
+use core::fmt;
+use uses::Uses;
+
+/// Which bit of an unwanted key is cleared. Of equally good ones it is the first on the key's walk, as in Hadoop.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub enum Clearing {
+    /// Any: chosen by the key's hash and the seed. (Hadoop's own takes one of the filter's first k bits, whatever the key.)
+    Random {
+        /// Other seeds choose other bits.
+        seed: u64,
+    },
+    /// The one that the fewest keys use: loses the fewest with this one clearing.
+    MinimumFalseNegatives,
+    /// The one that the most listed false positives use: fewest clearings.
+    MaximumFalsePositives,
+    /// The one with the fewest keys for each listed false positive. As in Hadoop, a bit that has only one of the two is
+    /// taken at the quotient that the last clearing by ratio found there when it had both, or 0.
+    Ratio,
+}
+
+/// What one clearing did.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Cleared {
+    /// The bit that was cleared.
+    pub bit: u64,
+    /// How many distinct keys had it, and are no longer found.
+    pub keys_lost: u64,
+    /// How many distinct listed false positives had it and are no longer found.
+    pub false_positives_gone: u64,
+}
+
+/// What the clearing of all listed false positives did.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct ClearedAll {
+    /// How many bits were cleared.
+    pub bits: u64,
+    /// How many distinct keys are no longer found.
+    pub keys_lost: u64,
+    /// How many distinct listed false positives are no longer found.
+    pub false_positives_gone: u64,
+}
+
+/// What a [`Retouched`] knows beside its bits.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct RetouchedLists {
+    /// As [`Retouched::key_hashes`].
+    pub keys: Vec<u64>,
+    /// As [`Retouched::false_positive_hashes`].
+    pub false_positives: Vec<u64>,
+    /// As [`Retouched::ratios`].
+    pub ratios: Vec<(u64, f64)>,
+    /// As [`Retouched::keys_lost`].
+    pub keys_lost: u64,
+    /// As [`Retouched::bits_cleared`].
+    pub bits_cleared: u64,
+    /// As [`Retouched::unlisted_keys`].
+    pub unlisted_keys: u64,
+}
+
+const MOST_COUNTED: u64 = 1 << 60;
+
+/// A classic Bloom filter from which chosen false positives can be taken out, **at the price of keys**: each cleared bit loses
+/// every key that uses it, mostly one or two, and a lost key is a wrong "no". What a clearing cost is in its report.
+///
+/// Take [`Excepting`](crate::Excepting) instead unless others must read the bits: it is exact on its list and loses no key.
+///
+/// ```
+/// # use mayhap_core as mayhap;
+/// use mayhap::{Clearing, Retouched};
+///
+/// let mut blocked = Retouched::new(1000, 0.05)?;
+/// blocked.extend((0..1000_u32).map(u32::to_le_bytes));
+/// let wanted = (1000..2000_u32).map(u32::to_le_bytes).filter(|key| blocked.contains(key));
+/// let wanted: Vec<_> = wanted.collect();
+/// blocked.add_false_positives(&wanted)?;
+/// let report = blocked.clear_all(Clearing::Ratio)?;
+/// assert!(wanted.iter().all(|key| !blocked.contains(key)));
+/// let found = (0..1000_u32).filter(|key| blocked.contains(key.to_le_bytes())).count();
+/// assert_eq!(found as u64, 1000 - report.keys_lost);
+/// # Ok::<(), mayhap::PlanError>(())
+/// ```
+#[derive(Clone, PartialEq)]
+pub struct Retouched {
+    filter: ClassicBloom,
+    /// Hashes of all keys that were inserted and are not lost, as often as they were.
+    keys: Vec<u64>,
+    /// Hashes of listed false positives that are not gone, as often as they were listed.
+    false_positives: Vec<u64>,
+    /// See [`Clearing::Ratio`]: a bit and its quotient, where it is not 0.
+    ratios: Vec<(u64, f64)>,
+    keys_lost: u64,
+    bits_cleared: u64,
+    /// Keys that there was no memory to list.
+    unlisted_keys: u64,
+}
+
+impl Retouched {
+    /// An empty filter for `capacity` keys that says `true` to a share of `false_positive_rate` of all other keys once it
+    /// is full, as [`ClassicBloom::new`].
+    ///
+    /// # Errors
+    /// When the capacity is 0, the rate not between 0 and 1, or the memory is not there.
+    pub fn new(capacity: u64, false_positive_rate: f64) -> Result<Self, PlanError> {
+        ClassicBloom::new(capacity, false_positive_rate).map(Self::from_empty)
+    }
+
+    /// The same for keys that others choose, as [`ClassicBloom::keyed`].
+    ///
+    /// # Errors
+    /// As [`Retouched::new`].
+    pub fn keyed(capacity: u64, false_positive_rate: f64, key: SipKey) -> Result<Self, PlanError> {
+        ClassicBloom::keyed(capacity, false_positive_rate, key).map(Self::from_empty)
+    }
+
+    /// The same for the caller's own hashes, as [`ClassicBloom::for_hashes`].
+    ///
+    /// # Errors
+    /// As [`Retouched::new`].
+    pub fn for_hashes(capacity: u64, false_positive_rate: f64) -> Result<Self, PlanError> {
+        ClassicBloom::for_hashes(capacity, false_positive_rate).map(Self::from_empty)
+    }
+
+    /// An empty filter of a given shape, as [`ClassicBloom::from_plan`].
+    ///
+    /// # Errors
+    /// When the plan has no bits, no probes or more than 4096, or the memory is not there.
+    pub fn from_plan(
+        plan: ClassicPlan,
+        scheme: Scheme,
+        hash_scheme: HashScheme,
+    ) -> Result<Self, PlanError> {
+        ClassicBloom::from_plan(plan, scheme, hash_scheme).map(Self::from_empty)
+    }
+
+    fn from_empty(filter: ClassicBloom) -> Self {
+        Self {
+            filter,
+            keys: Vec::new(),
+            false_positives: Vec::new(),
+            ratios: Vec::new(),
+            keys_lost: 0,
+            bits_cleared: 0,
+            unlisted_keys: 0,
+        }
+    }
+
+    /// A filter whose bits and lists are there already.
+    ///
+    /// # Errors
+    /// When a ratio is of no bit, or no number above 0.
+    pub fn from_parts(filter: ClassicBloom, lists: RetouchedLists) -> Result<Self, PlanError> {
+        for &(bit, ratio) in &lists.ratios {
+            if bit >= filter.plan().bits {
+                return Err(PlanError::Count {
+                    field: "bit of a ratio",
+                    value: bit,
+                    accepted: "a bit of the filter",
+                });
+            }
+            if !(ratio > 0.0 && ratio.is_finite()) {
+                return Err(PlanError::Number {
+                    field: "ratio of a bit",
+                    value: ratio,
+                    accepted: "a finite number above 0",
+                });
+            }
+        }
+        // What no filter lives to count, and what can be added to without a thought.
+        for count in [lists.keys_lost, lists.bits_cleared, lists.unlisted_keys] {
+            if count > MOST_COUNTED {
+                return Err(PlanError::Count {
+                    field: "keys lost, bits cleared or keys not listed",
+                    value: count,
+                    accepted: "at most 2^60",
+                });
+            }
+        }
+        Ok(Self {
+            filter,
+            keys: lists.keys,
+            false_positives: lists.false_positives,
+            ratios: lists.ratios,
+            keys_lost: lists.keys_lost,
+            bits_cleared: lists.bits_cleared,
+            unlisted_keys: lists.unlisted_keys,
+        })
+    }
+
+    /// The hashes of all keys that were inserted and are not lost, as often as they were, in their order.
+    pub fn key_hashes(&self) -> &[u64] {
+        &self.keys
+    }
+
+    /// The hashes of listed false positives that are not gone, in the order in which they were listed.
+    pub fn false_positive_hashes(&self) -> &[u64] {
+        &self.false_positives
+    }
+
+    /// What [`Clearing::Ratio`] remembers: bits, and their quotients where they are not 0.
+    pub fn ratios(&self) -> &[(u64, f64)] {
+        &self.ratios
+    }
+
+    /// The hash under which this filter, and every other of its hash scheme, knows a key.
+    ///
+    /// # Panics
+    /// On a filter made by [`Retouched::for_hashes`]. The same for all methods below that take key bytes.
+    #[inline]
+    pub fn hash(&self, key: impl AsRef<[u8]>) -> KeyHash {
+        self.filter.hash(key)
+    }
+
+    /// `true`: the key was surely not found before. `false`: it, or keys that set the same bits, came before. A lost key can
+    /// be inserted again, and brings back the false positives that its bits make.
+    pub fn insert(&mut self, key: impl AsRef<[u8]>) -> bool {
+        self.insert_hash(self.hash(key))
+    }
+
+    /// `false`: the key was never inserted, **or a clearing has lost it**. `true` is mayhap.
+    #[inline]
+    pub fn contains(&self, key: impl AsRef<[u8]>) -> bool {
+        self.filter.contains(key)
+    }
+
+    /// `contains` for many keys, faster: the memory's latency is paid once for dozens of them.
+    ///
+    /// # Panics
+    /// When `keys` and `found` differ in length.
+    pub fn contains_each(&self, keys: &[impl AsRef<[u8]>], found: &mut [bool]) {
+        self.filter.contains_each(keys, found);
+    }
+
+    /// As [`Retouched::insert`], for a hash of this filter's hash scheme.
+    pub fn insert_hash(&mut self, hash: KeyHash) -> bool {
+        self.list_keys(&[hash]);
+        self.filter.insert_hash(hash)
+    }
+
+    /// As [`Retouched::contains`], for a hash of this filter's hash scheme.
+    #[inline]
+    pub fn contains_hash(&self, hash: KeyHash) -> bool {
+        self.filter.contains_hash(hash)
+    }
+
+    /// Inserts many hashes.
+    pub fn insert_hashes(&mut self, hashes: &[KeyHash]) {
+        self.list_keys(hashes);
+        self.filter.insert_hashes(hashes);
+    }
+
+    /// `contains_hash` for many hashes.
+    ///
+    /// # Panics
+    /// When `hashes` and `found` differ in length.
+    pub fn contains_hashes(&self, hashes: &[KeyHash], found: &mut [bool]) {
+        self.filter.contains_hashes(hashes, found);
+    }
+
+    /// Keys go in even when they cannot be listed; their loss is then not counted.
+    fn list_keys(&mut self, hashes: &[KeyHash]) {
+        if room_for(&mut self.keys, hashes.len()).is_ok() {
+            self.keys.extend(hashes.iter().map(|hash| hash.to_u64()));
+        } else {
+            self.unlisted_keys += hashes.len() as u64;
+        }
+    }
+
+    /// Lists a key that is not to be found, and changes no bit. `true`: the filter says yes to it now, so that there is
+    /// something to clear.
+    ///
+    /// # Errors
+    /// When there is no memory to list it.
+    pub fn add_false_positive(&mut self, key: impl AsRef<[u8]>) -> Result<bool, PlanError> {
+        self.add_false_positive_hash(self.hash(key))
+    }
+
+    /// [`add_false_positive`](Self::add_false_positive) for many keys: how many of them the filter says yes to now.
+    ///
+    /// # Errors
+    /// When there is no memory to list all; none is listed then.
+    pub fn add_false_positives(&mut self, keys: &[impl AsRef<[u8]>]) -> Result<u64, PlanError> {
+        room_for(&mut self.false_positives, keys.len())?;
+        let mut found = 0;
+        for key in keys {
+            found += u64::from(self.add_false_positive(key)?);
+        }
+        Ok(found)
+    }
+
+    /// As [`add_false_positive`](Self::add_false_positive), for a hash of this filter's hash scheme.
+    ///
+    /// # Errors
+    /// When there is no memory to list it.
+    pub fn add_false_positive_hash(&mut self, hash: KeyHash) -> Result<bool, PlanError> {
+        let found = self.filter.contains_hash(hash);
+        room_for(&mut self.false_positives, 1)?;
+        self.false_positives.push(hash.to_u64());
+        Ok(found)
+    }
+
+    /// Clears one bit of a key, so that it is no longer found; `None`, and nothing changes, when it is not found anyway. The
+    /// key need not be listed. Keys that used the bit are lost, and listed false positives that used it are done with: both
+    /// leave their lists. Walks over all keys twice, so that many are better cleared by [`clear_all`](Self::clear_all).
+    ///
+    /// # Errors
+    /// When the memory for the work is not there; nothing is changed then.
+    pub fn clear_false_positive(
+        &mut self,
+        key: impl AsRef<[u8]>,
+        clearing: Clearing,
+    ) -> Result<Option<Cleared>, PlanError> {
+        self.clear_false_positive_hash(self.hash(key), clearing)
+    }
+
+    /// As [`clear_false_positive`](Self::clear_false_positive), for a hash of this filter's hash scheme.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn clear_false_positive_hash(
+        &mut self,
+        hash: KeyHash,
+        clearing: Clearing,
+    ) -> Result<Option<Cleared>, PlanError> {
+        if !self.filter.contains_hash(hash) {
+            return Ok(None);
+        }
+        let mut last = None;
+        self.clear_each(&[hash.to_u64()], clearing, |cleared| last = Some(cleared))?;
+        Ok(last)
+    }
+
+    /// Clears one bit of each listed false positive that is still found, in the order in which they were listed: none of
+    /// them is found afterwards.
+    ///
+    /// # Errors
+    /// When the memory for the work is not there; nothing is changed then.
+    pub fn clear_all(&mut self, clearing: Clearing) -> Result<ClearedAll, PlanError> {
+        let mut targets = reserved(self.false_positives.len() as u64)?;
+        targets.extend_from_slice(&self.false_positives);
+        let mut all = ClearedAll::default();
+        self.clear_each(&targets, clearing, |cleared| {
+            all.bits += 1;
+            all.keys_lost += cleared.keys_lost;
+            all.false_positives_gone += cleared.false_positives_gone;
+        })?;
+        Ok(all)
+    }
+
+    fn clear_each(
+        &mut self,
+        targets: &[u64],
+        clearing: Clearing,
+        mut report: impl FnMut(Cleared),
+    ) -> Result<(), PlanError> {
+        let mut uses = Uses::new(
+            &self.filter,
+            &self.keys,
+            &self.false_positives,
+            targets,
+            &self.ratios,
+        )?;
+        for &hash in targets {
+            if self.filter.has_all(hash) {
+                let cleared = uses.clear(&mut self.filter, hash, clearing);
+                self.bits_cleared += 1;
+                self.keys_lost += cleared.keys_lost;
+                report(cleared);
+            }
+        }
+        let outcome = uses.finish();
+        self.ratios = outcome.ratios;
+        keep_the_rest(&mut self.keys, &outcome.keys_gone);
+        keep_the_rest(&mut self.false_positives, &outcome.false_positives_gone);
+        Ok(())
+    }
+
+    /// Distinct keys that clearings have lost, added up. One that was inserted again and lost again counts twice.
+    pub fn keys_lost(&self) -> u64 {
+        self.keys_lost
+    }
+
+    /// How many bits were cleared.
+    pub fn bits_cleared(&self) -> u64 {
+        self.bits_cleared
+    }
+
+    /// Keys that are in, but that there was no memory to list, so that clearings may lose them without counting them.
+    pub fn unlisted_keys(&self) -> u64 {
+        self.unlisted_keys
+    }
+
+    /// Listed false positives, copies counted, that no clearing has taken out.
+    pub fn listed_false_positives(&self) -> u64 {
+        self.false_positives.len() as u64
+    }
+
+    /// Forgets all keys, lists and clearings.
+    pub fn clear(&mut self) {
+        self.filter.clear();
+        self.keys.clear();
+        self.false_positives.clear();
+        self.ratios.clear();
+        (self.keys_lost, self.bits_cleared, self.unlisted_keys) = (0, 0, 0);
+    }
+
+    /// About how many distinct keys are in, from the bits that are set, as [`ClassicBloom::estimated_keys`]; a cleared bit
+    /// counts as if it had never been set.
+    pub fn estimated_keys(&self) -> u64 {
+        self.filter.estimated_keys()
+    }
+
+    /// The false-positive rate that the filter was made for.
+    pub fn false_positive_rate(&self) -> f64 {
+        self.filter.false_positive_rate()
+    }
+
+    /// The false-positive rate now, from the bits that are set: what a random stranger meets. Reads the whole filter.
+    pub fn estimated_rate(&self) -> f64 {
+        self.filter.estimated_rate()
+    }
+
+    /// Whether more keys are in than the filter was made for, as [`ClassicBloom::is_over_capacity`].
+    pub fn is_over_capacity(&self) -> bool {
+        self.filter.is_over_capacity()
+    }
+
+    /// About how many more keys fit before the rate is worse than asked. Reads the whole filter.
+    pub fn keys_until_full(&self) -> u64 {
+        self.filter.keys_until_full()
+    }
+
+    /// Whether no bit is set.
+    pub fn is_empty(&self) -> bool {
+        self.filter.is_empty()
+    }
+
+    /// Keys that the filter was made for.
+    pub fn capacity(&self) -> u64 {
+        self.filter.capacity()
+    }
+
+    /// Bytes of memory that bits and lists take; the bits alone are [`as_classic`](Self::as_classic)`().size_bytes()`.
+    pub fn size_bytes(&self) -> u64 {
+        let lists = size_of_val(self.keys.as_slice())
+            + size_of_val(self.false_positives.as_slice())
+            + size_of_val(self.ratios.as_slice());
+        self.filter.size_bytes() + lists as u64
+    }
+
+    /// The bits, which are all that answering takes.
+    pub fn as_classic(&self) -> &ClassicBloom {
+        &self.filter
+    }
+
+    /// The bits without the lists, once nothing is to be cleared any more. The lost keys stay lost.
+    pub fn into_classic(self) -> ClassicBloom {
+        self.filter
+    }
+
+    /// The shape.
+    pub fn plan(&self) -> &ClassicPlan {
+        self.filter.plan()
+    }
+
+    /// How hashes become positions.
+    pub fn scheme(&self) -> Scheme {
+        self.filter.scheme()
+    }
+
+    /// How keys are hashed.
+    pub fn hash_scheme(&self) -> HashScheme {
+        self.filter.hash_scheme()
+    }
+}
+
+fn keep_the_rest(list: &mut Vec<u64>, gone: &Bits) {
+    let mut number = 0..;
+    list.retain(|_| number.next().is_some_and(|number| !gone.has(number)));
+}
+
+impl<K: AsRef<[u8]>> Extend<K> for Retouched {
+    /// Inserts all keys.
+    fn extend<I: IntoIterator<Item = K>>(&mut self, keys: I) {
+        for key in keys {
+            self.insert(key);
+        }
+    }
+}
+
+impl fmt::Debug for Retouched {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "Retouched({:?}, {} bits cleared, {} keys lost, {} false positives listed)",
+            self.filter,
+            self.bits_cleared,
+            self.keys_lost,
+            self.false_positives.len()
+        )
+    }
+}

@@ -1,0 +1,136 @@
+//! `Ribbon`: the smallest filter for a set that does not change, within two percent of what any filter needs.
+
+use super::built::{Solve, Static, Structure};
+use crate::build::{ribbon, shards};
+use crate::plan::{RibbonPlan, narrow_shard_slots};
+use crate::probe::band::spread;
+use crate::simd::{Questions, RibbonTable};
+use crate::store::{Directory, reserved};
+use crate::{HashScheme, Hashed, KeyHash, PlanError};
+use alloc::vec::Vec;
+
+/// A ribbon filter in small shards: at most 1.02 times `log2(1 / rate)` bits a key at rates below 1 % and 10,000 keys or more,
+/// for every rate, not only for powers of two.
+///
+/// Questions take two to three times as long as a [`Fuse`](crate::Fuse)'s. Between two powers of two, some keys have one bit more
+/// than others; at rates looser than 1 % that costs up to 0.086 bits a key, see [`RibbonPlan::new`].
+///
+/// ```
+/// # use mayhap_core as mayhap;
+/// let words = mayhap::Ribbon::build(&["apple", "pear", "apple"], 0.01)?;
+/// assert!(words.contains("pear"));
+/// assert_eq!(words.len(), 2);
+/// # Ok::<(), mayhap::PlanError>(())
+/// ```
+pub type Ribbon = Static<RibbonColumns>;
+
+/// The columns of a [`Ribbon`].
+#[derive(Clone, PartialEq)]
+pub struct RibbonColumns {
+    table: RibbonTable,
+    /// The share of places that have a bit more: the plan's, and a little because blocks are whole.
+    wide_share: f64,
+}
+
+impl Solve for RibbonColumns {
+    fn solve<K: Hashed>(
+        items: &[K],
+        plan: &RibbonPlan,
+        scheme: HashScheme,
+    ) -> Result<(Self, u64), PlanError> {
+        let shards = if items.is_empty() { 0 } else { plan.shards() };
+        let mut directory = Directory::new(shards, narrow_shard_slots())?;
+        let (mut words, mut wide_blocks, mut keys) = (Vec::new(), 0, 0);
+        if !items.is_empty() {
+            words = reserved(plan.most_words(items.len() as u64))?;
+            let hash = |item: &K| spread(item.hash_with(&scheme).to_u64());
+            let counts = shards::count(items, hash, plan.parts());
+            let work = plan.work(shards::available_threads());
+            let solve = |part, hashes: &mut [u64]| ribbon::solve(part, hashes, plan);
+            let take = |solved: ribbon::Solved| {
+                for (slots, seed) in solved.shards {
+                    directory.push(slots, seed)?;
+                }
+                words.extend_from_slice(&solved.words);
+                wide_blocks += solved.wide_blocks;
+                keys += solved.keys;
+                Ok(())
+            };
+            shards::solve_each(items, hash, &counts, work, solve, take)?;
+        }
+        let table = RibbonTable::new(directory, words, plan.columns(), wide_blocks);
+        let wide_share = table.wide_share();
+        Ok((Self { table, wide_share }, keys))
+    }
+}
+
+impl Structure for RibbonColumns {
+    const NAME: &'static str = "Ribbon";
+    type Plan = RibbonPlan;
+
+    #[inline(always)]
+    fn ask(&self, hash: u64) -> bool {
+        self.table.contains(hash)
+    }
+
+    fn ask_each(&self, hashes: &[KeyHash], found: &mut [bool]) {
+        self.table.contains_each(hashes, found);
+    }
+
+    fn rate(&self, plan: &RibbonPlan) -> f64 {
+        plan.rate_with(self.wide_share)
+    }
+
+    fn size_bytes(&self) -> u64 {
+        self.table.size_bytes()
+    }
+}
+
+/// The bits of a [`Ribbon`], as files keep them.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct RibbonParts<'r> {
+    /// For every shard and the end of the last: where it begins, in the lower 24 bits, counted from 2^23 slots before where it
+    /// would if all shards had 1403 slots; and its seed in the upper 8.
+    pub directory: &'r [u32],
+    /// For every block of 64 slots a word of each column, those of a block together.
+    pub words: &'r [u64],
+    /// Blocks that have a column more, before all others.
+    pub wide_blocks: u64,
+}
+
+impl Ribbon {
+    /// The bits.
+    pub fn parts(&self) -> RibbonParts<'_> {
+        let table = &self.table().table;
+        RibbonParts {
+            directory: table.directory().entries(),
+            words: table.words(),
+            wide_blocks: table.wide_blocks(),
+        }
+    }
+
+    /// A filter whose bits are there already, as [`Ribbon::parts`] has them.
+    ///
+    /// # Errors
+    /// When they do not fit the plan or each other.
+    pub fn from_parts(
+        plan: RibbonPlan,
+        scheme: HashScheme,
+        directory: Vec<u32>,
+        words: Vec<u64>,
+        wide_blocks: u64,
+    ) -> Result<Self, PlanError> {
+        let directory = Directory::from_entries(directory, narrow_shard_slots(), 64)?;
+        let shards = if plan.keys() == 0 { 0 } else { plan.shards() };
+        if directory.shards() != shards {
+            return Err(PlanError::Count {
+                field: "shards",
+                value: directory.shards(),
+                accepted: "as many as planned, and none without keys",
+            });
+        }
+        let table = RibbonTable::checked(directory, words, plan.columns(), wide_blocks)?;
+        let wide_share = table.wide_share();
+        Ok(Self::of(RibbonColumns { table, wide_share }, plan, scheme))
+    }
+}

@@ -1,0 +1,376 @@
+//! `SharedBloom`: a `Bloom` that many threads fill at once through `&self`, without locks.
+
+use super::bloom::{self, Bloom};
+use crate::plan::BloomPlan;
+use crate::probe::blocked::Walk;
+use crate::simd::{Table, Usable, missing_words, prefetch_to_write};
+use crate::store::shared::{Acquire, AtomicBool, AtomicLine, Relaxed, Release};
+use crate::store::{Line, Slab};
+use crate::{HashScheme, KeyHash, Mismatch, PlanError, SipKey};
+use core::fmt;
+
+/// Locks of `insert_unique`; a power of two. Two threads meet on one by chance once in 64 times.
+const STRIPES: usize = if cfg!(loom) { 2 } else { 64 };
+
+/// How many keys ahead a batch asks for lines.
+const AHEAD: usize = 32;
+
+/// From how many keys a line on a batch is gathered in a copy first. A copy costs about 40 ns a line to make and to or in, and
+/// saves about 15 ns a key.
+const KEYS_PER_LINE: u64 = 4;
+
+/// The largest copy: every thread may have one at the same time. Larger filters miss the cache with every key, and prefetching
+/// hides most of the atomic writes behind the misses.
+const MAX_COPY_BYTES: u64 = 64 << 20;
+
+/// A [`Bloom`] whose inserts take `&self`: fill it from many threads, ask it meanwhile, [`freeze`](SharedBloom::freeze) it
+/// when done. The same keys give the same bytes as in a `Bloom`.
+///
+/// What threads may rely on: when `insert` has returned, and a later call of `contains` is ordered after it (same thread, a
+/// channel, a join, a lock), the answer is `true`. Nothing is ever lost, whatever else runs at the same time.
+///
+/// ```
+/// # use mayhap_core as mayhap;
+/// let seen = mayhap::SharedBloom::new(1_000_000, 0.01)?;
+/// std::thread::scope(|threads| {
+///     for part in 0..4_u32 {
+///         let seen = &seen;
+///         threads.spawn(move || (0..1000_u32).for_each(|i| _ = seen.insert((part * 1000 + i).to_le_bytes())));
+///     }
+/// });
+/// assert!(seen.freeze().contains(3999_u32.to_le_bytes()));
+/// # Ok::<(), mayhap::PlanError>(())
+/// ```
+pub struct SharedBloom {
+    lines: AtomicLines,
+    walk: Walk,
+    plan: BloomPlan,
+    scheme: HashScheme,
+    kernel: Usable,
+    stripes: [Stripe; STRIPES],
+}
+
+/// A spin lock on a cache line of its own.
+#[repr(align(64))]
+struct Stripe(AtomicBool);
+
+impl SharedBloom {
+    /// An empty filter, as [`Bloom::new`].
+    ///
+    /// # Errors
+    /// As [`Bloom::new`].
+    pub fn new(capacity: u64, false_positive_rate: f64) -> Result<Self, PlanError> {
+        Self::from_plan(
+            BloomPlan::new(capacity, false_positive_rate)?,
+            HashScheme::Xxh3,
+        )
+    }
+
+    /// An empty filter for keys that others choose, as [`Bloom::keyed`].
+    ///
+    /// # Errors
+    /// As [`Bloom::new`].
+    pub fn keyed(capacity: u64, false_positive_rate: f64, key: SipKey) -> Result<Self, PlanError> {
+        Self::from_plan(
+            BloomPlan::new(capacity, false_positive_rate)?,
+            HashScheme::Sip13(key),
+        )
+    }
+
+    /// An empty filter for the caller's own hashes, as [`Bloom::for_hashes`].
+    ///
+    /// # Errors
+    /// As [`Bloom::new`].
+    pub fn for_hashes(capacity: u64, false_positive_rate: f64) -> Result<Self, PlanError> {
+        Self::from_plan(
+            BloomPlan::new(capacity, false_positive_rate)?,
+            HashScheme::Caller,
+        )
+    }
+
+    /// An empty filter of a given shape.
+    ///
+    /// # Errors
+    /// When the memory is not there.
+    pub fn from_plan(plan: BloomPlan, scheme: HashScheme) -> Result<Self, PlanError> {
+        Ok(Self::from_lines(Slab::zeroed(plan.lines())?, plan, scheme))
+    }
+
+    /// A shared filter that goes on where a `Bloom` stopped, in the same memory.
+    pub fn thaw(filter: Bloom) -> Self {
+        let (table, plan, scheme) = filter.into_parts();
+        Self::from_lines(table.into_lines(), plan, scheme)
+    }
+
+    /// The filter, when all threads are done with it, in the same memory.
+    pub fn freeze(self) -> Bloom {
+        Bloom::from_table(
+            Table::from_lines(to_plain(self.lines), self.walk),
+            self.plan,
+            self.scheme,
+        )
+    }
+
+    fn from_lines(lines: Slab<Line>, plan: BloomPlan, scheme: HashScheme) -> Self {
+        let stripes = core::array::from_fn(|_| Stripe(AtomicBool::new(false)));
+        Self {
+            lines: to_atomic(lines),
+            walk: bloom::walk(&plan),
+            plan,
+            scheme,
+            kernel: Usable::best(),
+            stripes,
+        }
+    }
+
+    /// The hash under which this filter, and every other of its scheme, knows a key.
+    ///
+    /// # Panics
+    /// On a filter made by [`SharedBloom::for_hashes`]. The same for all methods below that take key bytes.
+    #[inline]
+    pub fn hash(&self, key: impl AsRef<[u8]>) -> KeyHash {
+        self.scheme.hash(key.as_ref())
+    }
+
+    /// `true`: this call set a bit, so the key was new. Two threads that insert one new key at the same time may each set
+    /// some of its bits and both be told `true`; at least one is. Where exactly one must be, use
+    /// [`insert_unique`](SharedBloom::insert_unique).
+    #[inline]
+    pub fn insert(&self, key: impl AsRef<[u8]>) -> bool {
+        self.set(self.hash(key).to_u64())
+    }
+
+    /// `false` is certain: no insert of the key is ordered before this call. `true` is mayhap.
+    #[inline]
+    pub fn contains(&self, key: impl AsRef<[u8]>) -> bool {
+        self.covers(self.hash(key).to_u64())
+    }
+
+    /// As [`insert`](SharedBloom::insert), for a hash of this filter's scheme.
+    #[inline]
+    pub fn insert_hash(&self, hash: KeyHash) -> bool {
+        hash.assert_origin(self.scheme.origin());
+        self.set(hash.to_u64())
+    }
+
+    /// As [`contains`](SharedBloom::contains), for a hash of this filter's scheme.
+    #[inline]
+    pub fn contains_hash(&self, hash: KeyHash) -> bool {
+        hash.assert_origin(self.scheme.origin());
+        self.covers(hash.to_u64())
+    }
+
+    /// Inserts many hashes: the memory's latency is paid once for dozens of them.
+    ///
+    /// A batch of at least four keys a line of the filter is first gathered in a copy of the filter's size (64 MiB at most; if
+    /// there is no memory for it, it is done without), which is then or-ed in: four to five times as fast, since an atomic
+    /// write is then made for each word of the filter instead of each bit of a key.
+    pub fn insert_hashes(&self, hashes: &[KeyHash]) {
+        let gathers = self.size_bytes() <= MAX_COPY_BYTES
+            && hashes.len() as u64 >= KEYS_PER_LINE * self.plan.lines();
+        if gathers && let Ok(mut copy) = Bloom::from_plan(self.plan, self.scheme) {
+            copy.insert_hashes(hashes);
+            self.merge(&copy);
+        } else {
+            self.in_batch(hashes, |_, hash| _ = self.set(hash));
+        }
+    }
+
+    /// Makes this filter hold the keys of another, as if all had been inserted here.
+    ///
+    /// # Errors
+    /// When the two differ in shape or hash scheme; nothing is changed then.
+    pub fn union_with(&self, other: &Bloom) -> Result<(), Mismatch> {
+        bloom::check_same_shape((&self.plan, self.scheme), (other.plan(), other.scheme()))?;
+        self.merge(other);
+        Ok(())
+    }
+
+    fn merge(&self, other: &Bloom) {
+        for (at, (ours, theirs)) in self.lines.iter().zip(other.table.lines()).enumerate() {
+            prefetch_to_write(self.kernel, self.lines.as_ptr().wrapping_add(at + AHEAD));
+            ours.union_with(theirs);
+        }
+    }
+
+    /// `contains_hash` for many hashes.
+    ///
+    /// # Panics
+    /// When `hashes` and `found` differ in length.
+    pub fn contains_hashes(&self, hashes: &[KeyHash], found: &mut [bool]) {
+        assert_eq!(
+            hashes.len(),
+            found.len(),
+            "one place in `found` for every hash"
+        );
+        self.in_batch(hashes, |at, hash| found[at] = self.covers(hash));
+    }
+
+    fn in_batch(&self, hashes: &[KeyHash], mut act: impl FnMut(usize, u64)) {
+        if cfg!(debug_assertions) {
+            for hash in hashes {
+                hash.assert_origin(self.scheme.origin());
+            }
+        }
+        // However small the filter is, its lines are in the other cores' caches: always prefetch.
+        let (lead, rest) = hashes.split_at(AHEAD.min(hashes.len()));
+        for hash in lead {
+            self.ask(hash.to_u64());
+        }
+        for (at, hash) in hashes.iter().enumerate() {
+            if let Some(next) = rest.get(at) {
+                self.ask(next.to_u64());
+            }
+            act(at, hash.to_u64());
+        }
+    }
+
+    /// Asks memory for the lines of a hash.
+    #[inline(always)]
+    fn ask(&self, hash: u64) {
+        prefetch_to_write(
+            self.kernel,
+            self.lines.as_ptr().wrapping_add(self.walk.first(hash)),
+        );
+        if self.walk.two_lines() {
+            prefetch_to_write(
+                self.kernel,
+                self.lines.as_ptr().wrapping_add(self.walk.second(hash)),
+            );
+        }
+    }
+
+    /// `true` for exactly one of all threads that insert a new key with this method. Takes one of a few spin locks, held for
+    /// a few nanoseconds, by the key's line; [`insert`](SharedBloom::insert) takes none, and a key that it inserts at the
+    /// same moment may be `true` for both.
+    #[inline]
+    pub fn insert_unique(&self, key: impl AsRef<[u8]>) -> bool {
+        self.set_unique(self.hash(key).to_u64())
+    }
+
+    /// As [`insert_unique`](SharedBloom::insert_unique), for a hash of this filter's scheme.
+    #[inline]
+    pub fn insert_unique_hash(&self, hash: KeyHash) -> bool {
+        hash.assert_origin(self.scheme.origin());
+        self.set_unique(hash.to_u64())
+    }
+
+    fn set_unique(&self, hash: u64) -> bool {
+        let Stripe(locked) = &self.stripes[self.walk.first(hash) % STRIPES];
+        while locked
+            .compare_exchange_weak(false, true, Acquire, Relaxed)
+            .is_err()
+        {
+            #[cfg(loom)]
+            loom::thread::yield_now();
+            #[cfg(not(loom))]
+            core::hint::spin_loop();
+        }
+        let new = self.set(hash);
+        locked.store(false, Release);
+        new
+    }
+
+    #[inline(always)]
+    fn set(&self, hash: u64) -> bool {
+        let new = self.set_in(&self.lines[self.walk.first(hash)], hash);
+        self.walk.two_lines() && self.set_in(&self.lines[self.walk.second(hash)], hash) || new
+    }
+
+    /// Sets the key's bits in one of its lines; only words that lack a bit are written.
+    #[inline(always)]
+    fn set_in(&self, line: &AtomicLine, hash: u64) -> bool {
+        let mut missing = missing_words(self.kernel, line, &self.walk, hash);
+        let mut new = false;
+        // A loop over the words that need writing, not a branch at each of the eight: half of the bits of a full filter are
+        // set, so such branches would be mispredicted about every second time.
+        while missing != 0 {
+            let word = missing.trailing_zeros() as usize;
+            new |= line.set(word, Walk::bit(hash, word));
+            missing &= missing - 1;
+        }
+        new
+    }
+
+    #[inline(always)]
+    fn covers(&self, hash: u64) -> bool {
+        let covers = |line| missing_words(self.kernel, line, &self.walk, hash) == 0;
+        covers(&self.lines[self.walk.first(hash)])
+            && (!self.walk.two_lines() || covers(&self.lines[self.walk.second(hash)]))
+    }
+
+    /// About how many distinct keys are in, as [`Bloom::estimated_keys`]; of those that come meanwhile, some. Reads the whole
+    /// filter.
+    pub fn estimated_keys(&self) -> u64 {
+        let set_bits = self.lines.iter().map(AtomicLine::set_bits).sum();
+        // Saturates, as float to integer casts do.
+        libm::round(self.plan.keys_for(set_bits)) as u64
+    }
+
+    /// About how many more keys fit before the rate is worse than asked. Reads the whole filter.
+    pub fn keys_until_full(&self) -> u64 {
+        self.plan.capacity().saturating_sub(self.estimated_keys())
+    }
+
+    /// Keys that the filter was made for. The rate now tells [`freeze`](SharedBloom::freeze)'s `Bloom`.
+    pub fn capacity(&self) -> u64 {
+        self.plan.capacity()
+    }
+
+    /// The false-positive rate that the filter was made for.
+    pub fn false_positive_rate(&self) -> f64 {
+        self.plan.false_positive_rate()
+    }
+
+    /// Bytes of memory that the bits take.
+    pub fn size_bytes(&self) -> u64 {
+        self.plan.size_bytes()
+    }
+
+    /// The shape.
+    pub fn plan(&self) -> &BloomPlan {
+        &self.plan
+    }
+
+    /// How keys are hashed.
+    pub fn scheme(&self) -> HashScheme {
+        self.scheme
+    }
+}
+
+impl From<Bloom> for SharedBloom {
+    fn from(filter: Bloom) -> Self {
+        Self::thaw(filter)
+    }
+}
+
+impl From<SharedBloom> for Bloom {
+    fn from(filter: SharedBloom) -> Self {
+        filter.freeze()
+    }
+}
+
+impl fmt::Debug for SharedBloom {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "SharedBloom({}, {:?})", self.plan, self.scheme)
+    }
+}
+
+#[cfg(not(loom))]
+use crate::simd::cast::{to_atomic, to_plain};
+#[cfg(not(loom))]
+type AtomicLines = Slab<AtomicLine>;
+#[cfg(loom)]
+type AtomicLines = alloc::vec::Vec<AtomicLine>;
+
+/// loom's atomics are larger than the words they stand for, so there the lines are copied.
+#[cfg(loom)]
+fn to_atomic(lines: Slab<Line>) -> AtomicLines {
+    lines.iter().map(AtomicLine::from_plain).collect()
+}
+
+#[cfg(loom)]
+fn to_plain(lines: AtomicLines) -> Slab<Line> {
+    let lines: alloc::vec::Vec<Line> = lines.iter().map(AtomicLine::to_plain).collect();
+    lines.into()
+}

@@ -1,0 +1,587 @@
+//! `WindowBloom`: "seen in the last 24 hours?" A ring of generations that are filled one after the other and forgotten as a whole.
+//!
+//! Time is an argument: the crate reads no clock. Sizes are in `plan/window.rs`.
+
+use super::bloom::Bloom;
+use super::growing::try_clone_layers;
+use crate::plan::{BloomPlan, NextPart, WindowPlan, check_growth};
+use crate::simd::Table;
+use crate::store::reserved;
+use crate::{Full, HashScheme, KeyHash, PlanError, SipKey};
+use alloc::vec::Vec;
+use core::fmt;
+use core::time::Duration;
+
+/// How many layers are asked together: the nine that are live in a window of eight slices, and some that bursts have opened.
+const GROUP: usize = 16;
+
+/// Layers of a generation. Each has half the rate of the one before: few plans have so many.
+const MOST_LAYERS: usize = 64;
+
+/// A moment, in milliseconds from any beginning that the caller keeps to, such as 1970.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct Timestamp(pub u64);
+
+/// What to do when more keys come in a slice of the window than were planned for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Burst {
+    /// Open another layer in the same generation: takes memory, forgets nothing, at most doubles the generation's rate.
+    Overflow,
+    /// Begin the next slice at once: takes no memory, and the oldest keys are forgotten before the window has passed.
+    RotateEarly,
+}
+
+/// A filter that remembers a key for a window of time, and at most a slice (1/8 of it) longer.
+///
+/// A `now` that goes back counts as the newest seen. The promise is about inserts: a key that was inserted less than a window
+/// ago is `true`.
+///
+/// ```
+/// # use mayhap_core as mayhap;
+/// use mayhap::{Timestamp, WindowBloom};
+/// use std::time::Duration;
+/// let mut seen = WindowBloom::new(1000, 0.01, Duration::from_secs(3600), Timestamp(0))?;
+/// assert!(seen.insert("a", Timestamp(5)));
+/// assert!(seen.contains("a", Timestamp(3_600_000)));
+/// assert!(!seen.contains("a", Timestamp(2 * 3_600_000)));
+/// # Ok::<(), mayhap::PlanError>(())
+/// ```
+#[derive(Clone, PartialEq)]
+pub struct WindowBloom {
+    /// One more than the slices of a window; slice number n is kept at n modulo their number.
+    generations: Vec<Generation>,
+    plan: WindowPlan,
+    /// Of the generation that a burst came to last.
+    next: NextPart<BloomPlan>,
+    scheme: HashScheme,
+    burst: Burst,
+    start: Timestamp,
+    newest: Timestamp,
+    /// Slices that were ended early.
+    skipped: u64,
+}
+
+#[derive(Clone, PartialEq)]
+struct Generation {
+    slice: u64,
+    /// Never empty; more than one only after a burst.
+    layers: Vec<Bloom>,
+    in_newest: u64,
+}
+
+impl WindowBloom {
+    /// An empty filter for about `keys_per_window` keys a window.
+    ///
+    /// # Errors
+    /// When the window is shorter than a millisecond, the number of keys 0, the rate not between 0 and 1, or the memory is not
+    /// there.
+    pub fn new(
+        keys_per_window: u64,
+        false_positive_rate: f64,
+        window: Duration,
+        now: Timestamp,
+    ) -> Result<Self, PlanError> {
+        Self::from_plan(
+            WindowPlan::new(keys_per_window, false_positive_rate, window)?,
+            HashScheme::Xxh3,
+            now,
+        )
+    }
+
+    /// The same for keys that others choose, as [`Bloom::keyed`].
+    ///
+    /// # Errors
+    /// As [`WindowBloom::new`].
+    pub fn keyed(
+        keys_per_window: u64,
+        false_positive_rate: f64,
+        window: Duration,
+        now: Timestamp,
+        key: SipKey,
+    ) -> Result<Self, PlanError> {
+        Self::from_plan(
+            WindowPlan::new(keys_per_window, false_positive_rate, window)?,
+            HashScheme::Sip13(key),
+            now,
+        )
+    }
+
+    /// An empty filter of a given shape.
+    ///
+    /// # Errors
+    /// When the memory is not there.
+    pub fn from_plan(
+        plan: WindowPlan,
+        scheme: HashScheme,
+        now: Timestamp,
+    ) -> Result<Self, PlanError> {
+        let generation = |slice| {
+            let layers = alloc::vec![Bloom::from_plan(plan.layer(0)?, scheme)?];
+            Ok(Generation {
+                slice,
+                layers,
+                in_newest: 0,
+            })
+        };
+        // Slice 0 is the first; the others hold nothing, so it does not matter that they bear its number or a later one.
+        let generations = (0..=u64::from(plan.slices()))
+            .map(generation)
+            .collect::<Result<_, PlanError>>()?;
+        Ok(Self {
+            generations,
+            plan,
+            next: NextPart::default(),
+            scheme,
+            burst: Burst::Overflow,
+            start: now,
+            newest: now,
+            skipped: 0,
+        })
+    }
+
+    /// A filter whose generations are there already, as [`WindowBloom::generations`] has them, with the times and the number of
+    /// slices that were ended early.
+    ///
+    /// # Errors
+    /// When there is not a generation for every slice and one more, one has no layers or more than 64, hash schemes differ, the
+    /// newest moment lies before the start, numbers of keys and slices are larger than any that could be counted, or the plan's
+    /// next layer is out of proportion.
+    pub fn from_generations(
+        plan: WindowPlan,
+        scheme: HashScheme,
+        (start, newest): (Timestamp, Timestamp),
+        skipped: u64,
+        generations: Vec<(u64, u64, Vec<Bloom>)>,
+    ) -> Result<Self, PlanError> {
+        let check = |holds, field, value, accepted| {
+            let refused = PlanError::Count {
+                field,
+                value,
+                accepted,
+            };
+            if holds { Ok(()) } else { Err(refused) }
+        };
+        let count = generations.len() as u64;
+        let all = count == u64::from(plan.slices()) + 1;
+        check(all, "generations", count, "one more than slices")?;
+        check(start <= newest, "newest", newest.0, "not before the start")?;
+        check(skipped <= 1 << 48, "skipped", skipped, "at most 2^48")?;
+        let mut next = [None; MOST_LAYERS + 1];
+        for (_, in_newest, layers) in &generations {
+            let count = layers.len() as u64;
+            let holds = (1..=MOST_LAYERS as u64).contains(&count);
+            check(holds, "layers", count, "1 to 64")?;
+            let same = layers.iter().all(|layer| layer.scheme() == scheme);
+            check(same, "layers", count, "layers of one hash scheme")?;
+            let holds = *in_newest <= 1 << 60;
+            check(
+                holds,
+                "keys in the newest layer",
+                *in_newest,
+                "at most 2^60",
+            )?;
+            // Once its slice has passed, a generation begins again with its first layer.
+            for count in [1, layers.len()] {
+                let held = layers[..count].iter().map(Bloom::size_bytes).sum();
+                // Many generations have as many layers, and a plan takes longer than all the rest.
+                let next = *next[count].get_or_insert_with(|| plan.layer(count as u32));
+                check_growth(next.map(|next| next.size_bytes()), held)?;
+            }
+        }
+        let generation = |(slice, in_newest, layers)| Generation {
+            slice,
+            layers,
+            in_newest,
+        };
+        Ok(Self {
+            generations: generations.into_iter().map(generation).collect(),
+            plan,
+            next: NextPart::default(),
+            scheme,
+            burst: Burst::Overflow,
+            start,
+            newest,
+            skipped,
+        })
+    }
+
+    /// A copy, or an error where the memory for it is not there. Pages that hold nothing are not touched.
+    ///
+    /// # Errors
+    /// [`PlanError::OutOfMemory`].
+    pub fn try_clone(&self) -> Result<Self, PlanError> {
+        let mut generations = reserved(self.generations.len() as u64)?;
+        for generation in &self.generations {
+            generations.push(Generation {
+                layers: try_clone_layers(&generation.layers)?,
+                ..*generation
+            });
+        }
+        Ok(Self {
+            generations,
+            ..*self
+        })
+    }
+
+    /// Every generation: the number of its slice, keys in its newest layer, and its layers.
+    pub fn generations(&self) -> impl ExactSizeIterator<Item = (u64, u64, &[Bloom])> {
+        let generations = self.generations.iter();
+        generations.map(|one| (one.slice, one.in_newest, one.layers.as_slice()))
+    }
+
+    /// What it does when more keys come than planned.
+    pub fn burst(&self) -> Burst {
+        self.burst
+    }
+
+    /// The moment at which slice 0 began.
+    pub fn start(&self) -> Timestamp {
+        self.start
+    }
+
+    /// The same filter with another answer to bursts; [`Burst::Overflow`] unless this was called.
+    #[must_use]
+    pub fn on_burst(mut self, burst: Burst) -> Self {
+        self.burst = burst;
+        self
+    }
+
+    /// The hash under which this filter knows a key.
+    ///
+    /// # Panics
+    /// On a filter of [`HashScheme::Caller`]; the same for all methods that take key bytes.
+    #[inline]
+    pub fn hash(&self, key: impl AsRef<[u8]>) -> KeyHash {
+        self.scheme.hash(key.as_ref())
+    }
+
+    /// `true`: the key was surely not inserted within the last window. Remembers it from `now` on.
+    pub fn insert(&mut self, key: impl AsRef<[u8]>, now: Timestamp) -> bool {
+        self.insert_hash(self.hash(key), now)
+    }
+
+    /// `false` is certain: the key was not inserted within the last window. `true` is mayhap. Never rotates.
+    pub fn contains(&self, key: impl AsRef<[u8]>, now: Timestamp) -> bool {
+        self.contains_hash(self.hash(key), now)
+    }
+
+    /// As [`WindowBloom::insert`], for a hash of this filter's scheme.
+    pub fn insert_hash(&mut self, hash: KeyHash, now: Timestamp) -> bool {
+        let known = self.contains_hash(hash, now);
+        self.newest = self.newest.max(now);
+        self.rotate();
+        let count = self.generations.len() as u64;
+        let slice = self.slice_at(self.newest);
+        let generation = &self.generations[(slice % count) as usize];
+        let layers = generation.layers.len();
+        if generation.is_full() && !generation.contains(hash) {
+            match self.burst {
+                Burst::RotateEarly => {
+                    self.skipped += 1;
+                    self.rotate();
+                }
+                Burst::Overflow => {
+                    let layer = self
+                        .next_layer(layers)
+                        .map(|plan| Bloom::from_plan(plan, self.scheme));
+                    // Without memory for it the key goes into the full one, and the estimates tell.
+                    if let Some(Ok(layer)) = layer {
+                        self.generations[(slice % count) as usize].open(layer);
+                    }
+                }
+            }
+        }
+        let slice = self.slice_at(self.newest);
+        self.generations[(slice % count) as usize].insert(hash);
+        !known
+    }
+
+    /// As [`WindowBloom::insert_hash`], for callers with a limit: refused when a burst needs another layer and the filter would
+    /// take more than `most_bytes` then, or there is no memory for it. What is not refused goes in as without a limit.
+    ///
+    /// # Errors
+    /// When there is no memory for another layer. Nothing is changed then.
+    pub fn try_insert_hash_within(
+        &mut self,
+        hash: KeyHash,
+        now: Timestamp,
+        most_bytes: u64,
+    ) -> Result<bool, Full> {
+        let slice = self.slice_at(self.newest.max(now));
+        let at = (slice % self.generations.len() as u64) as usize;
+        let generation = &self.generations[at];
+        let is_crowded =
+            generation.slice == slice && generation.is_full() && !generation.contains(hash);
+        let next = match self.burst {
+            Burst::Overflow if is_crowded => self.next_layer(generation.layers.len()),
+            _ => None,
+        };
+        let known = self.contains_hash(hash, now);
+        if let Some(next) = next {
+            let size_bytes = self.size_bytes().saturating_add(next.size_bytes());
+            let refused = Full::Memory { size_bytes };
+            if size_bytes > most_bytes {
+                return Err(refused);
+            }
+            let layer = Bloom::from_plan(next, self.scheme).map_err(|_| refused)?;
+            let generation = &mut self.generations[at];
+            generation.layers.try_reserve(1).map_err(|_| refused)?;
+            generation.open(layer);
+        }
+        self.insert_hash(hash, now);
+        Ok(!known)
+    }
+
+    /// The plan of the layer that a burst opens in a generation of so many; none where it would be too strict, or one too many.
+    fn next_layer(&mut self, layers: usize) -> Option<BloomPlan> {
+        if layers >= MOST_LAYERS {
+            return None;
+        }
+        let plan = self.plan;
+        let next = self.next.get(layers as u32, |number| plan.layer(number));
+        next.ok()
+    }
+
+    /// Puts stored bytes over those of a layer, counted over all generations, as [`Bloom::overwrite`].
+    ///
+    /// # Errors
+    /// As there, and when there is no such layer.
+    pub fn overwrite(&mut self, layer: usize, start: u64, bytes: &[u8]) -> Result<(), PlanError> {
+        let generations = self.generations.iter_mut();
+        let mut layers = generations.flat_map(|generation| &mut generation.layers);
+        match layers.nth(layer) {
+            Some(layer) => layer.overwrite(start, bytes),
+            None => Err(PlanError::Count {
+                field: "layer",
+                value: layer as u64,
+                accepted: "a layer that is there",
+            }),
+        }
+    }
+
+    /// As [`WindowBloom::contains`], for a hash of this filter's scheme.
+    pub fn contains_hash(&self, hash: KeyHash, now: Timestamp) -> bool {
+        hash.assert_origin(self.scheme.origin());
+        let mut found = false;
+        self.each_group(now, |tables| {
+            found = found || Table::in_any(tables, hash.to_u64());
+        });
+        found
+    }
+
+    /// Hands over the live layers in groups that are asked together.
+    #[inline]
+    fn each_group(&self, now: Timestamp, mut ask: impl FnMut(&[&Table])) {
+        let mut group = [&self.generations[0].layers[0].table; GROUP];
+        let mut count = 0;
+        for layer in self.live(now).flat_map(|generation| &generation.layers) {
+            group[count] = &layer.table;
+            count += 1;
+            if count == GROUP {
+                ask(&group);
+                count = 0;
+            }
+        }
+        if count > 0 {
+            ask(&group[..count]);
+        }
+    }
+
+    /// As [`WindowBloom::insert_hash`], for many hashes of one moment.
+    pub fn insert_hashes(&mut self, hashes: &[KeyHash], now: Timestamp) {
+        for &hash in hashes {
+            self.insert_hash(hash, now);
+        }
+    }
+
+    /// `contains_hash` for many hashes: the lines of all generations are asked for together.
+    ///
+    /// # Panics
+    /// When `hashes` and `found` differ in length.
+    pub fn contains_hashes(&self, hashes: &[KeyHash], now: Timestamp, found: &mut [bool]) {
+        assert_eq!(
+            hashes.len(),
+            found.len(),
+            "one place in `found` for every hash"
+        );
+        self.generations[0].layers[0].assert_origins(hashes);
+        found.fill(false);
+        self.each_group(now, |tables| Table::contains_any(tables, hashes, found));
+    }
+
+    /// `contains` for many keys.
+    ///
+    /// # Panics
+    /// When `keys` and `found` differ in length.
+    pub fn contains_each(&self, keys: &[impl AsRef<[u8]>], now: Timestamp, found: &mut [bool]) {
+        let ask = |hashes: &[KeyHash], found: &mut [bool]| self.contains_hashes(hashes, now, found);
+        self.scheme.hash_each(keys, found, ask);
+    }
+
+    /// The generations that may hold a key of the last window.
+    fn live(&self, now: Timestamp) -> impl Iterator<Item = &Generation> {
+        let slice = self.slice_at(self.newest.max(now));
+        let slices = u64::from(self.plan.slices());
+        self.generations
+            .iter()
+            .filter(move |generation| generation.slice.saturating_add(slices) >= slice)
+    }
+
+    /// The number of the slice that a moment is in.
+    fn slice_at(&self, now: Timestamp) -> u64 {
+        (now.0.saturating_sub(self.start.0) / self.plan.slice_ms()).saturating_add(self.skipped)
+    }
+
+    /// Makes the generation of the newest slice the one that is filled: emptied, if it was an older slice's.
+    fn rotate(&mut self) {
+        let slice = self.slice_at(self.newest);
+        let count = self.generations.len() as u64;
+        let generation = &mut self.generations[(slice % count) as usize];
+        if generation.slice != slice {
+            generation.layers.truncate(1);
+            generation.layers[0].clear();
+            generation.in_newest = 0;
+            generation.slice = slice;
+        }
+    }
+
+    /// Forgets all keys.
+    pub fn clear(&mut self) {
+        for generation in &mut self.generations {
+            generation.layers.truncate(1);
+            generation.layers[0].clear();
+            generation.in_newest = 0;
+        }
+    }
+
+    /// About how many keys are remembered at `now`; one that came in several slices counts in each. Reads the whole filter.
+    pub fn estimated_keys(&self, now: Timestamp) -> u64 {
+        let layers = self.live(now).flat_map(|generation| &generation.layers);
+        layers
+            .map(Bloom::estimated_keys)
+            .fold(0, u64::saturating_add)
+    }
+
+    /// How many keys were counted as they came that are remembered at `now`: known without looking. One that came in several
+    /// slices counts in each.
+    pub fn counted_keys(&self, now: Timestamp) -> u64 {
+        let keys = self.live(now).map(|generation| {
+            let older = generation.layers.iter().rev().skip(1);
+            older
+                .map(Bloom::capacity)
+                .fold(generation.in_newest, u64::saturating_add)
+        });
+        keys.fold(0, u64::saturating_add)
+    }
+
+    /// The false-positive rate at `now`, from the bits that are set. Reads the whole filter.
+    pub fn estimated_rate(&self, now: Timestamp) -> f64 {
+        let layers = self.live(now).flat_map(|generation| &generation.layers);
+        1.0 - layers
+            .map(|layer| 1.0 - layer.estimated_rate())
+            .product::<f64>()
+    }
+
+    /// The false-positive rate that the filter was made for.
+    pub fn false_positive_rate(&self) -> f64 {
+        self.plan.false_positive_rate()
+    }
+
+    /// Whether a live slice got more keys than planned, so that the rate may be worse than asked. (With
+    /// [`Burst::RotateEarly`] the rate is kept and the window shortened: see [`rotated_early`](Self::rotated_early).)
+    pub fn is_over_capacity(&self, now: Timestamp) -> bool {
+        self.live(now).any(|generation| {
+            generation.layers.len() > 1 || generation.layers.iter().any(Bloom::is_over_capacity)
+        })
+    }
+
+    /// How many more keys fit at `now` before [`is_over_capacity`](Self::is_over_capacity): what is left of the slice that `now`
+    /// is in. The next slice has room again.
+    pub fn keys_until_full(&self, now: Timestamp) -> u64 {
+        if self.is_over_capacity(now) {
+            return 0;
+        }
+        let slice = self.slice_at(self.newest.max(now));
+        let generation = &self.generations[(slice % self.generations.len() as u64) as usize];
+        let taken = if generation.slice == slice {
+            generation.in_newest
+        } else {
+            0
+        };
+        generation.layers[0].capacity().saturating_sub(taken)
+    }
+
+    /// How many slices were ended early by bursts, each shortening the memory of what came before by a slice.
+    pub fn rotated_early(&self) -> u64 {
+        self.skipped
+    }
+
+    /// Keys that a window is made for.
+    pub fn capacity(&self) -> u64 {
+        self.plan.keys_per_window()
+    }
+
+    /// Bytes of memory that the bits take.
+    pub fn size_bytes(&self) -> u64 {
+        self.generations
+            .iter()
+            .flat_map(|generation| &generation.layers)
+            .map(Bloom::size_bytes)
+            .sum()
+    }
+
+    /// The newest moment that an insert has named.
+    pub fn newest(&self) -> Timestamp {
+        self.newest
+    }
+
+    /// How keys, rate and time are divided.
+    pub fn plan(&self) -> &WindowPlan {
+        &self.plan
+    }
+
+    /// How keys are hashed.
+    pub fn scheme(&self) -> HashScheme {
+        self.scheme
+    }
+}
+
+impl Generation {
+    fn contains(&self, hash: KeyHash) -> bool {
+        self.layers.iter().any(|layer| layer.contains_hash(hash))
+    }
+
+    fn is_full(&self) -> bool {
+        self.layers
+            .last()
+            .is_some_and(|layer| self.in_newest >= layer.capacity())
+    }
+
+    fn open(&mut self, layer: Bloom) {
+        self.layers.push(layer);
+        self.in_newest = 0;
+    }
+
+    fn insert(&mut self, hash: KeyHash) {
+        if let Some((newest, older)) = self.layers.split_last_mut()
+            && !older.iter().any(|layer| layer.contains_hash(hash))
+        {
+            self.in_newest += u64::from(newest.insert_hash(hash));
+        }
+    }
+}
+
+impl fmt::Debug for WindowBloom {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "WindowBloom({} keys in {} ms at {}: {} slices, {} bytes, {:?})",
+            self.plan.keys_per_window(),
+            self.plan.window_ms(),
+            self.plan.false_positive_rate(),
+            self.plan.slices(),
+            self.size_bytes(),
+            self.scheme
+        )
+    }
+}

@@ -1,0 +1,65 @@
+//! The mathematics page points at functions of `plan`: each of them exists, and none is left out.
+
+use std::collections::BTreeSet;
+
+/// The names of paths, which the compiler has looked up.
+macro_rules! names {
+    ($($path:path),* $(,)?) => {{
+        $(let _ = $path;)*
+        [$(stringify!($path)),*]
+    }};
+}
+
+#[test]
+fn every_function_on_the_mathematics_page_exists() {
+    use mayhap_core::plan;
+    let mut known: BTreeSet<String> = names![
+        plan::classic::rate,
+        plan::classic::best_probes,
+        plan::classic::ideal_bits_per_key,
+        plan::classic::bits,
+        plan::classic::plan,
+        plan::classic::estimated_keys,
+        plan::classic::estimated_keys_error,
+        plan::classic::rate_now,
+        plan::blocked::free_rate,
+        plan::BloomPlan::rate_at,
+        plan::counting::poisson_tail,
+        plan::counting::tail_bound,
+        plan::CuckooPlan::rate_at,
+        plan::GrowingPlan::layer,
+        plan::GrowingPlan::with_maximum,
+        plan::WindowPlan::with_slices,
+        plan::FusePlan::new,
+        plan::RibbonPlan::new,
+        plan::ExceptingPlan::bits_per_positive,
+        plan::cost::Lookups::filter_cost,
+        plan::cost::Lookups::exact_cost,
+        plan::cost::Lookups::extra_cost,
+    ]
+    .into_iter()
+    .map(|path| path.replace(' ', ""))
+    .collect();
+    let page = include_str!("../../../../docs/guide/mathematics.md");
+    let is_path = |c: char| c.is_alphanumeric() || c == ':' || c == '_';
+    let named: BTreeSet<String> = page
+        .split(|c| !is_path(c))
+        .filter(|word| word.starts_with("plan::"))
+        .map(|word| word.trim_end_matches(':').to_owned())
+        .collect();
+    // These take a closure, and have no name without a call.
+    let one_line = |bits| plan::blocked::free_rate(bits, 512, 6);
+    assert!(plan::blocked::two_blocks(10.0, one_line) > 0.0);
+    assert!(plan::blocked::bits_per_key_for(0.01, one_line).is_ok());
+    known.extend(
+        [
+            "plan::blocked::two_blocks",
+            "plan::blocked::bits_per_key_for",
+        ]
+        .map(String::from),
+    );
+    // A type on the page stands for its constructor.
+    known.extend(["plan::FusePlan", "plan::RibbonPlan"].map(String::from));
+    known.retain(|path| !["plan::FusePlan::new", "plan::RibbonPlan::new"].contains(&path.as_str()));
+    assert_eq!(named, known);
+}

@@ -1,0 +1,245 @@
+//! Every kernel that this CPU has runs, is named, and agrees with Portable on every answer and every bit.
+
+use crate::hashes;
+use mayhap_core::plan::{BloomPlan, LinesPerKey};
+use mayhap_core::{Bloom, GrowingBloom, HashScheme, Kernel};
+
+/// What the operating system says of the CPU, independently of `Kernel`.
+fn kernels_of_this_cpu() -> Vec<&'static str> {
+    let info = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let flags: Vec<&str> = info
+        .lines()
+        .find(|line| line.starts_with("flags"))
+        .unwrap_or("")
+        .split_whitespace()
+        .collect();
+    let has = |flag| flags.contains(&flag);
+    let mut kernels = vec!["portable"];
+    if has("avx2") {
+        kernels.push("avx2");
+    }
+    if has("avx512f") && has("avx512bw") {
+        kernels.push("avx512");
+    }
+    kernels
+}
+
+#[test]
+fn every_kernel_of_this_cpu_runs_and_gives_equal_answers_and_equal_bytes() {
+    let mut ran = Vec::new();
+    for kernel in Kernel::available() {
+        for rate in [0.3, 0.1, 0.05, 0.02, 0.01, 0.0039, 0.001, 1e-4, 1e-6] {
+            for lines in [LinesPerKey::One, LinesPerKey::Two] {
+                // Small enough to stay in cache, and large enough for the prefetching loop.
+                for capacity in [700, 600_000] {
+                    agrees_with_portable(
+                        kernel,
+                        BloomPlan::with_lines_per_key(capacity, rate, lines).unwrap(),
+                    );
+                }
+            }
+        }
+        println!("kernel {kernel}: ran");
+        ran.push(kernel.to_string());
+    }
+    if cfg!(target_os = "linux") {
+        assert_eq!(
+            ran,
+            kernels_of_this_cpu(),
+            "a kernel that the CPU has and that did not run"
+        );
+    }
+}
+
+fn agrees_with_portable(kernel: Kernel, plan: BloomPlan) {
+    let few = plan.capacity().min(20_000);
+    let keys: Vec<_> = hashes(11, 0, few).collect();
+    let asked: Vec<_> = hashes(11, few / 2, 2 * few).collect();
+    let empty = Bloom::from_plan(plan, HashScheme::Caller).unwrap();
+    let mut portable = empty.clone().with_kernel(Kernel::Portable);
+    let mut other = empty.with_kernel(kernel);
+    assert_eq!(other.kernel(), kernel);
+    let (singly, batched) = keys.split_at(keys.len() / 2);
+    for &hash in singly {
+        assert_eq!(
+            portable.insert_hash(hash),
+            other.insert_hash(hash),
+            "{kernel}, {plan}"
+        );
+    }
+    portable.insert_hashes(batched);
+    other.insert_hashes(batched);
+    assert_eq!(portable, other, "{kernel}, {plan}: the stores differ");
+    let mut expected = vec![false; asked.len()];
+    let mut found = vec![false; asked.len()];
+    portable.contains_hashes(&asked, &mut expected);
+    other.contains_hashes(&asked, &mut found);
+    assert_eq!(expected, found, "{kernel}, {plan}: batch");
+    for (&hash, &expected) in asked.iter().zip(&expected) {
+        assert_eq!(
+            other.contains_hash(hash),
+            expected,
+            "{kernel}, {plan}: single"
+        );
+    }
+}
+
+#[test]
+fn chains_of_layers_give_equal_answers_with_every_kernel_single_and_batched() {
+    // In cache; partly out of cache; and more layers than a batch asks together.
+    for (first, keys, rate) in [
+        (10, 3_000, 0.01),
+        (150_000, 470_000, 0.01),
+        (500, 20_000, 1e-5),
+        (1, 30_000, 0.3),
+    ] {
+        let mut portable = GrowingBloom::for_hashes(first, rate)
+            .unwrap()
+            .with_kernel(Kernel::Portable);
+        portable.insert_hashes(&hashes(12, 0, keys).collect::<Vec<_>>());
+        portable = portable.with_kernel(Kernel::Portable);
+        let asked: Vec<_> = hashes(12, keys - 5_000.min(keys), keys + 20_000).collect();
+        let expected: Vec<_> = asked
+            .iter()
+            .map(|&hash| portable.contains_hash(hash))
+            .collect();
+        assert!(
+            expected[..5_000.min(keys as usize)]
+                .iter()
+                .all(|&found| found)
+        );
+        for kernel in Kernel::available() {
+            let other = portable.clone().with_kernel(kernel);
+            let mut found = vec![true; asked.len()];
+            other.contains_hashes(&asked, &mut found);
+            assert_eq!(expected, found, "{kernel}, {other:?}: batch");
+            for (&hash, &expected) in asked.iter().zip(&expected) {
+                assert_eq!(other.contains_hash(hash), expected, "{kernel}, {other:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_kernel_that_the_cpu_lacks_is_not_taken() {
+    for kernel in [Kernel::Portable, Kernel::Avx2, Kernel::Avx512] {
+        let filter = Bloom::new(10, 0.01).unwrap().with_kernel(kernel);
+        assert_eq!(filter.kernel() == kernel, kernel.is_available());
+    }
+}
+
+/// Functions of a caller that are compiled for AVX2 in a program that is not: single keys are inlined into them, and what they keep in
+/// vector registers must be there afterwards, upper halves included.
+#[cfg(target_arch = "x86_64")]
+#[allow(unsafe_code, reason = "a function of another instruction set")]
+mod in_a_caller_with_avx2 {
+    use mayhap_core::{Bloom, KeyHash, Ribbon, SharedBloom};
+    use std::arch::x86_64::{
+        __m256i, _mm256_add_epi64, _mm256_loadu_si256, _mm256_storeu_si256, _mm256_xor_si256,
+    };
+
+    type Vector = [u64; 4];
+    /// As many as the registers have room for beside those of a question.
+    const VECTORS: usize = 6;
+
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    fn load(vector: &Vector) -> __m256i {
+        // SAFETY: four words can be read there.
+        unsafe { _mm256_loadu_si256(std::ptr::from_ref(vector).cast()) }
+    }
+
+    /// The next of six vectors, each from itself and its neighbour.
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    fn step(vector: __m256i, next: __m256i) -> __m256i {
+        _mm256_add_epi64(_mm256_xor_si256(vector, next), vector)
+    }
+
+    /// Works on vectors while it asks or fills a filter, a key at a time. Each has a name: an array would lie in memory, not in
+    /// registers. (A macro, since a closure would not be inlined.)
+    macro_rules! with_vectors {
+        ($name:ident, $filter:ty, |$f:ident, $hash:ident| $ask:expr) => {
+            #[inline(never)]
+            #[target_feature(enable = "avx2")]
+            fn $name($f: &mut $filter, hashes: &[KeyHash], vectors: &mut [Vector; VECTORS]) -> u64 {
+                let [a, b, c, d, e, f] = &*vectors;
+                let (mut a, mut b, mut c) = (load(a), load(b), load(c));
+                let (mut d, mut e, mut f) = (load(d), load(e), load(f));
+                let mut found = 0;
+                for &$hash in hashes {
+                    a = step(a, b);
+                    b = step(b, c);
+                    c = step(c, d);
+                    d = step(d, e);
+                    e = step(e, f);
+                    f = step(f, a);
+                    found += u64::from($ask);
+                }
+                for (vector, held) in vectors.iter_mut().zip([a, b, c, d, e, f]) {
+                    // SAFETY: four words can be written there.
+                    unsafe { _mm256_storeu_si256(std::ptr::from_mut(vector).cast(), held) };
+                }
+                found
+            }
+        };
+    }
+
+    with_vectors!(contains, Bloom, |filter, hash| filter.contains_hash(hash));
+    with_vectors!(insert, Bloom, |filter, hash| filter.insert_hash(hash));
+    with_vectors!(contains_shared, SharedBloom, |filter, hash| filter
+        .contains_hash(hash));
+    with_vectors!(insert_shared, SharedBloom, |filter, hash| filter
+        .insert_hash(hash));
+    with_vectors!(contains_ribbon, Ribbon, |filter, hash| filter
+        .contains_hash(hash));
+
+    /// The same in plain words.
+    fn worked_on(mut vectors: [Vector; VECTORS], rounds: usize) -> [Vector; VECTORS] {
+        for _ in 0..rounds {
+            for at in 0..VECTORS {
+                let next = vectors[(at + 1) % VECTORS];
+                for (word, next) in vectors[at].iter_mut().zip(next) {
+                    *word = (*word ^ next).wrapping_add(*word);
+                }
+            }
+        }
+        vectors
+    }
+
+    #[test]
+    fn the_vectors_of_the_caller_are_kept() {
+        if !std::is_x86_feature_detected!("avx2") {
+            return;
+        }
+        let hashes: Vec<KeyHash> = crate::hashes(5, 0, 100).collect();
+        let vectors: [Vector; VECTORS] =
+            std::array::from_fn(|at| std::array::from_fn(|word| (4 * at + word) as u64 + 1));
+        let expected = worked_on(vectors, hashes.len());
+        for rate in [0.01, 1e-5] {
+            let check = |name: &str, run: &mut dyn FnMut(&mut [Vector; VECTORS]) -> u64| {
+                let mut held = vectors;
+                let found = run(&mut held);
+                assert!(found > 90, "{name}");
+                assert_eq!(held, expected, "{name} at {rate}");
+            };
+            let mut filter = Bloom::for_hashes(100, rate).unwrap();
+            let mut shared = SharedBloom::for_hashes(100, rate).unwrap();
+            let mut ribbon = Ribbon::build(&hashes, rate).unwrap();
+            // SAFETY: the CPU has AVX2.
+            unsafe {
+                check("insert", &mut |held| insert(&mut filter, &hashes, held));
+                check("contains", &mut |held| contains(&mut filter, &hashes, held));
+                check("insert_shared", &mut |held| {
+                    insert_shared(&mut shared, &hashes, held)
+                });
+                check("contains_shared", &mut |held| {
+                    contains_shared(&mut shared, &hashes, held)
+                });
+                check("contains_ribbon", &mut |held| {
+                    contains_ribbon(&mut ribbon, &hashes, held)
+                });
+            }
+        }
+    }
+}

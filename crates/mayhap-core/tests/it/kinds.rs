@@ -1,0 +1,408 @@
+//! What every kind of filter owes, run over all of them from one table. A new kind joins with one line.
+
+use crate::{mixed, soak};
+use mayhap_core::{
+    AnyFilter, Bloom, ClassicBloom, CountingBloom, Cuckoo, Excepting, Fuse, GrowingBloom,
+    HashScheme, Kind, Operation, Refused, Retouched, Ribbon, SipKey, Timestamp, WindowBloom,
+};
+use std::time::Duration;
+
+/// How filters of a kind come to be.
+pub(crate) enum Made {
+    /// Empty, for so many keys at a rate, and filled key by key.
+    Empty(fn(u64, f64) -> AnyFilter),
+    /// From all keys at once.
+    Whole(fn(&[Key], f64) -> AnyFilter),
+}
+use Made::{Empty, Whole};
+
+pub(crate) type Key = [u8; 8];
+
+/// Every kind, and two of them with exceptions.
+pub(crate) const KINDS: [(Kind, Made); 11] = [
+    (
+        Kind::Bloom,
+        Empty(|keys, rate| Bloom::new(keys, rate).unwrap().into()),
+    ),
+    (
+        Kind::Classic,
+        Empty(|keys, rate| ClassicBloom::new(keys, rate).unwrap().into()),
+    ),
+    (
+        Kind::Counting,
+        Empty(|keys, rate| CountingBloom::new(keys, rate).unwrap().into()),
+    ),
+    (
+        Kind::Growing,
+        Empty(|keys, rate| GrowingBloom::new(keys.div_ceil(20), rate).unwrap().into()),
+    ),
+    (
+        Kind::Window,
+        Empty(|keys, rate| {
+            WindowBloom::new(keys * 8, rate, Duration::from_secs(8), Timestamp(0))
+                .unwrap()
+                .into()
+        }),
+    ),
+    (
+        Kind::Cuckoo,
+        Empty(|keys, rate| Cuckoo::new(keys, rate).unwrap().into()),
+    ),
+    (
+        Kind::Fuse,
+        Whole(|keys, rate| Fuse::build(keys, rate).unwrap().into()),
+    ),
+    (
+        Kind::Ribbon,
+        Whole(|keys, rate| Ribbon::build(keys, rate).unwrap().into()),
+    ),
+    (
+        Kind::Retouched,
+        Empty(|keys, rate| Retouched::new(keys, rate).unwrap().into()),
+    ),
+    (
+        Kind::Bloom,
+        Whole(|keys, rate| {
+            let mut base = AnyFilter::from(Bloom::new((keys.len() as u64).max(1), rate).unwrap());
+            for key in keys {
+                base.try_insert(key).unwrap();
+            }
+            excepting(base, keys)
+        }),
+    ),
+    (
+        Kind::Fuse,
+        Whole(|keys, rate| excepting(Fuse::build(keys, rate).unwrap().into(), keys)),
+    ),
+];
+
+impl Made {
+    /// A filter with these keys.
+    pub(crate) fn with(&self, keys: &[Key], rate: f64) -> AnyFilter {
+        match self {
+            Whole(build) => build(keys, rate),
+            Empty(make) => {
+                let mut filter = make((keys.len() as u64).max(1), rate);
+                for key in keys {
+                    filter.try_insert(key).unwrap();
+                }
+                filter
+            }
+        }
+    }
+}
+
+/// With as many exceptions as keys, which none of the tests asks about.
+fn excepting(base: AnyFilter, positives: &[Key]) -> AnyFilter {
+    let exceptions = keys(u64::MAX, 0, positives.len() as u64);
+    Excepting::build(base, positives, &exceptions)
+        .unwrap()
+        .into()
+}
+
+/// Keys number `from..to` of a stream.
+fn keys(seed: u64, from: u64, to: u64) -> Vec<Key> {
+    (from..to)
+        .map(|at| (mixed(seed) ^ at).to_le_bytes())
+        .collect()
+}
+
+fn unsupported(filter: &AnyFilter, operation: Operation) -> Refused {
+    Refused::Unsupported {
+        kind: filter.kind(),
+        has_exceptions: filter.excepting().is_some(),
+        operation,
+    }
+}
+
+fn all_found(filter: &AnyFilter, keys: &[Key]) -> bool {
+    let mut found = vec![false; keys.len()];
+    filter.contains_each(keys, &mut found);
+    found.iter().all(|&found| found)
+}
+
+#[test]
+fn the_table_has_every_kind_under_its_own_name() {
+    assert_eq!(KINDS.map(|(kind, _)| kind)[..Kind::ALL.len()], Kind::ALL);
+    for (at, (kind, made)) in KINDS.iter().enumerate() {
+        let filter = made.with(&keys(1, 0, 10), 0.01);
+        assert_eq!(filter.kind(), *kind);
+        assert_eq!(Kind::from_name(kind.name()), Some(*kind));
+        assert_eq!(filter.excepting().is_some(), at >= Kind::ALL.len());
+        if filter.excepting().is_none() {
+            assert_eq!(matches!(made, Empty(_)), kind.can(Operation::Insert));
+        }
+    }
+    assert_eq!(Kind::from_name("blom"), None);
+}
+
+#[test]
+fn no_kind_loses_a_key_and_batches_answer_alike() {
+    for (kind, made) in KINDS {
+        for (count, rate) in [(1, 0.5), (50, 0.05), (20_000, 0.01), (20_000, 0.0001)] {
+            let inserted = keys(7, 0, count);
+            let filter = made.with(&inserted, rate);
+            let asked = keys(7, 0, 3 * count);
+            let mut found = vec![false; asked.len()];
+            filter.contains_each(&asked, &mut found);
+            assert!(found[..inserted.len()].iter().all(|&found| found), "{kind}");
+            let hashes: Vec<_> = asked.iter().map(|key| filter.hash(key)).collect();
+            let mut by_hash = vec![false; asked.len()];
+            filter.contains_hashes(&hashes, &mut by_hash);
+            assert_eq!(found, by_hash, "{kind}");
+            for ((key, &hash), &found) in asked.iter().zip(&hashes).zip(&found) {
+                assert_eq!(filter.contains(key), found, "{kind}");
+                assert_eq!(filter.contains_hash(hash), found, "{kind}");
+            }
+        }
+    }
+}
+
+#[test]
+fn known_keys_are_not_new_and_new_ones_were_not_there() {
+    for (kind, made) in KINDS {
+        let Empty(make) = made else { continue };
+        let mut filter = make(5000, 0.01);
+        for (at, key) in keys(3, 0, 4500).into_iter().enumerate() {
+            let there = filter.contains(key);
+            assert_eq!(filter.try_insert(key).unwrap(), !there, "{kind}");
+            // Now and then, because a cuckoo filter keeps a key as often as it is inserted.
+            if at % 30 == 0 {
+                assert!(!filter.try_insert(key).unwrap(), "{kind}");
+            }
+            assert!(filter.contains(key), "{kind}");
+        }
+    }
+}
+
+/// The mean over seeds of the rate measured at capacity, and of the one that the filter tells.
+fn rates(made: &Made, capacity: u64, rate: f64, seeds: u64, queries: u64) -> (f64, f64) {
+    let (mut wrong, mut told) = (0, 0.0);
+    let mut found = vec![false; 1 << 14];
+    for seed in 1..=seeds {
+        let filter = made.with(&keys(seed, 0, capacity), rate);
+        let stats = filter.stats();
+        assert!(
+            !stats.is_over_capacity && stats.capacity >= capacity,
+            "{stats}"
+        );
+        assert!(
+            (stats.false_positive_rate - rate).abs() < 1e-12 && stats.size_bytes > 0,
+            "{stats}"
+        );
+        assert!(
+            stats.estimated_keys.abs_diff(capacity) <= capacity / 20,
+            "{stats}"
+        );
+        told += stats.estimated_rate;
+        for from in (0..queries).step_by(1 << 14) {
+            let strangers = keys(
+                seed,
+                capacity + from,
+                capacity + queries.min(from + (1 << 14)),
+            );
+            filter.contains_each(&strangers, &mut found[..strangers.len()]);
+            wrong += found[..strangers.len()]
+                .iter()
+                .filter(|&&found| found)
+                .count();
+        }
+    }
+    (wrong as f64 / (seeds * queries) as f64, told / seeds as f64)
+}
+
+#[test]
+fn the_rate_asked_is_the_rate_kept_at_capacity_by_every_kind() {
+    for (kind, made) in KINDS {
+        for rate in [0.05, 0.01, 0.001, 0.0001] {
+            let sizes: &[u64] = if soak() {
+                &[1_000, 100_000, 10_000_000, 100_000_000]
+            } else {
+                &[1_000, 100_000]
+            };
+            for &capacity in sizes {
+                let seeds = 5;
+                let queries =
+                    ((1e4 / rate) as u64).min(if soak() { 100_000_000 } else { 1_000_000 });
+                let (measured, told) = rates(&made, capacity, rate, seeds, queries);
+                // Five standard deviations, of sampling and between filters; the latter was at most 10 / capacity.
+                let spread = 10.0 / capacity as f64 / seeds as f64;
+                let margin = 5.0 * (1.0 / (rate * (seeds * queries) as f64) + spread).sqrt();
+                println!(
+                    "{kind}, {capacity} keys at {rate}: measured {measured:.3e}, told {told:.3e}, margin {:.1} %",
+                    100.0 * margin
+                );
+                assert!(
+                    measured <= rate * (1.0 + margin),
+                    "{kind} {capacity} {rate}: {measured:e}, {margin}"
+                );
+                assert!(
+                    (told - measured).abs() <= rate * margin,
+                    "{kind} {capacity} {rate}: {measured:e}, told {told:e}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn past_capacity_every_kind_says_so_or_keeps_its_rate() {
+    for (kind, made) in KINDS {
+        let Empty(make) = made else { continue };
+        let mut filter = make(2000, 0.01);
+        assert!(filter.stats().keys_until_full >= 2000, "{kind}");
+        let more = keys(5, 0, 2000 * 10);
+        let refused = more.iter().any(|key| filter.try_insert(key).is_err());
+        let stats = filter.stats();
+        let left = stats.keys_until_full;
+        assert!(
+            left == 0 || left == u64::MAX || kind == Kind::Window,
+            "{stats}: {left}"
+        );
+        let kept = stats.estimated_rate <= 0.0115;
+        assert!(refused || stats.is_over_capacity || kept, "{stats}");
+        assert_eq!(
+            stats.to_string().contains("over capacity"),
+            stats.is_over_capacity,
+            "{stats}"
+        );
+        assert!(stats.to_string().starts_with(kind.name()));
+        assert!(refused || all_found(&filter, &more), "{kind}");
+    }
+}
+
+#[test]
+fn remove_undoes_insert_where_a_kind_can() {
+    for (kind, made) in KINDS {
+        let (staying, going) = (keys(9, 0, 3000), keys(9, 3000, 6000));
+        let mut filter = made.with(&[staying.clone(), going.clone()].concat(), 0.001);
+        if !filter.can(Operation::Remove) {
+            let before = filter.clone();
+            let refused = Err(unsupported(&filter, Operation::Remove));
+            assert_eq!(filter.remove(going[0]), refused);
+            assert!(filter == before, "{kind}");
+            continue;
+        }
+        for key in &going {
+            assert_eq!(filter.remove(key), Ok(true), "{kind}");
+        }
+        assert!(all_found(&filter, &staying), "{kind}");
+        // What is left of them are false positives of the others.
+        let left = going.iter().filter(|key| filter.contains(key)).count();
+        assert!(left <= 15, "{kind}: {left}");
+        let absent = keys(9, 6000, 9000)
+            .into_iter()
+            .find(|key| !filter.contains(key))
+            .unwrap();
+        let before = filter.clone();
+        assert_eq!(filter.remove(absent), Ok(false), "{kind}");
+        assert!(
+            filter == before,
+            "{kind}: nothing changes when an absent key is removed"
+        );
+    }
+}
+
+#[test]
+fn a_union_has_the_keys_of_both_where_a_kind_can() {
+    for (kind, made) in KINDS {
+        let Empty(make) = made else { continue };
+        let (ours, theirs) = (keys(2, 0, 1000), keys(2, 1000, 2000));
+        let filled = |keys: &[Key]| {
+            let mut filter = make(2000, 0.01);
+            for key in keys {
+                filter.try_insert(key).unwrap();
+            }
+            filter
+        };
+        let (mut union, other) = (filled(&ours), filled(&theirs));
+        let before = union.clone();
+        let done = union.union_with(&other);
+        if kind.can(Operation::Union) {
+            assert_eq!(done, Ok(()), "{kind}");
+            assert!(
+                all_found(&union, &ours) && all_found(&union, &theirs),
+                "{kind}"
+            );
+            // A chain's layers are joined one by one, and hold more keys each than if all had come one after the other.
+            if kind != Kind::Growing {
+                assert!(
+                    union == filled(&[ours, theirs].concat()),
+                    "{kind}: a union is what both inserted would be"
+                );
+            }
+        } else {
+            assert_eq!(done, Err(unsupported(&before, Operation::Union)));
+            assert!(union == before, "{kind}");
+        }
+        let stranger: AnyFilter = if kind == Kind::Bloom {
+            ClassicBloom::new(2000, 0.01).unwrap().into()
+        } else {
+            Bloom::new(2000, 0.01).unwrap().into()
+        };
+        let mut again = before.clone();
+        assert!(
+            matches!(again.union_with(&stranger), Err(Refused::Kinds { .. })),
+            "{kind}"
+        );
+        let mut keyed = AnyFilter::from(Bloom::keyed(2000, 0.01, SipKey::new([1; 16])).unwrap());
+        if kind == Kind::Bloom {
+            assert!(matches!(
+                keyed.union_with(&before),
+                Err(Refused::Mismatch(_))
+            ));
+        }
+        assert!(again == before);
+    }
+}
+
+#[test]
+fn cleared_filters_are_as_new_and_static_ones_refuse() {
+    for (kind, made) in KINDS {
+        let inserted = keys(4, 0, 800);
+        let mut filter = made.with(&inserted, 0.01);
+        assert!(filter.stats().estimated_keys > 700, "{kind}");
+        if filter.can(Operation::Clear) {
+            assert_eq!(filter.clear(), Ok(()));
+            assert_eq!(filter.stats().estimated_keys, 0, "{kind}");
+            assert!(inserted.iter().all(|key| !filter.contains(key)), "{kind}");
+            assert!(
+                inserted.iter().all(|key| filter.try_insert(key).is_ok()),
+                "{kind}"
+            );
+        } else {
+            let before = filter.clone();
+            let mut refusals = vec![(Operation::Clear, filter.clear())];
+            if !filter.can(Operation::Insert) {
+                let absent = keys(4, 800, 1000)
+                    .into_iter()
+                    .find(|key| !filter.contains(key));
+                let done = filter.try_insert(absent.unwrap()).map(|_| ());
+                refusals.push((Operation::Insert, done));
+            }
+            for (operation, done) in refusals {
+                // What the base refuses, it refuses in its own name.
+                let message = done.unwrap_err().to_string();
+                assert!(
+                    message.contains(kind.name()) && message.contains("build it anew"),
+                    "{message}"
+                );
+                assert!(message.contains(&operation.to_string()), "{message}");
+            }
+            assert!(filter == before, "{kind}");
+        }
+        assert!(all_found(&filter, &inserted), "{kind}");
+    }
+}
+
+#[test]
+fn any_filter_of_any_scheme_can_be_sent_shared_and_debugged() {
+    fn sendable<T: Send + Sync>(_: &T) {}
+    let keyed = AnyFilter::from(Bloom::keyed(10, 0.01, SipKey::new([1; 16])).unwrap());
+    sendable(&keyed);
+    assert!(matches!(keyed.scheme(), HashScheme::Sip13(_)));
+    for (_, made) in KINDS {
+        let filter = made.with(&keys(1, 0, 10), 0.01);
+        assert!(filter.scheme() == HashScheme::Xxh3 && !format!("{filter:?}").is_empty());
+    }
+}

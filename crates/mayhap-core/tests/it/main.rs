@@ -1,0 +1,47 @@
+//! What the core owes its users, by behaviour. `MAYHAP_SOAK=1` (that is `make soak`) runs the long versions.
+
+#![expect(clippy::print_stdout, reason = "tests print what they measured")]
+
+mod adversary;
+mod bad_input;
+mod built;
+mod classic;
+mod classic_cuckoo;
+mod counting;
+mod cuckoo;
+mod docs;
+mod excepting;
+mod growing;
+mod growing_cuckoo;
+mod kernels;
+mod kinds;
+mod laws;
+mod model;
+mod rates;
+mod retouched;
+mod shared;
+mod together;
+mod window;
+mod within;
+
+use mayhap_core::KeyHash;
+
+/// Whether to run the long versions of the tests.
+fn soak() -> bool {
+    std::env::var_os("MAYHAP_SOAK").is_some()
+}
+
+/// A well-mixed number for each counter: keys that nobody chose.
+fn mixed(counter: u64) -> u64 {
+    let mut x = counter.wrapping_add(0x9E37_79B9_7F4A_7C15);
+    x = (x ^ (x >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    x = (x ^ (x >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+    x ^ (x >> 31)
+}
+
+/// Hashes number `from..to` of a stream; streams of different seeds share none.
+fn hashes(seed: u64, from: u64, to: u64) -> impl Iterator<Item = KeyHash> {
+    (from..to).map(move |at| {
+        KeyHash::from_u64(mixed(mixed(seed) ^ at.wrapping_mul(0xA24B_AED4_963E_E407)))
+    })
+}

@@ -1,0 +1,227 @@
+//! The rate asked for is the rate measured at capacity, and the plan's formulas are what really happens.
+
+use crate::{hashes, soak};
+use mayhap_core::plan::{BloomPlan, LinesPerKey};
+use mayhap_core::{Bloom, HashScheme, KeyHash};
+
+/// The measured rate of a full filter over `queries` strangers.
+fn measured_rate(plan: BloomPlan, seed: u64, queries: u64) -> f64 {
+    let mut filter = Bloom::from_plan(plan, HashScheme::Caller).unwrap();
+    let mut buffer: Vec<KeyHash> = Vec::new();
+    let mut found = vec![false; 1 << 14];
+    for from in (0..plan.capacity()).step_by(1 << 14) {
+        buffer.clear();
+        buffer.extend(hashes(seed, from, plan.capacity().min(from + (1 << 14))));
+        filter.insert_hashes(&buffer);
+    }
+    let mut false_positives = 0;
+    for from in (0..queries).step_by(1 << 14) {
+        buffer.clear();
+        // Another stream: the chance that it meets a key is the 2^-64 that the plan counts.
+        buffer.extend(hashes(
+            seed ^ 0xFFFF_0000,
+            from,
+            queries.min(from + (1 << 14)),
+        ));
+        filter.contains_hashes(&buffer, &mut found[..buffer.len()]);
+        false_positives += found[..buffer.len()].iter().filter(|&&found| found).count();
+    }
+    false_positives as f64 / queries as f64
+}
+
+/// Mean over seeds 1..=S against what was asked (from above) and what the plan computes (from both sides), each within five
+/// standard deviations of sampling and of the spread between filters.
+fn accept(plan: BloomPlan, seeds: u64, queries: u64) {
+    let asked = plan.false_positive_rate();
+    let mean = (1..=seeds)
+        .map(|seed| measured_rate(plan, seed, queries))
+        .sum::<f64>()
+        / seeds as f64;
+    let planned = plan.rate_at(plan.capacity());
+    let spread = plan.relative_variance_at(plan.capacity());
+    let margin_at = |rate: f64| {
+        5.0 * (1.0 / (seeds as f64 * queries as f64 * rate) + spread / seeds as f64).sqrt()
+    };
+    let margin = margin_at(asked);
+    println!(
+        "{plan}: measured {mean:.3e}, planned {planned:.3e}, {:.2} bits/key, margin {:.1} %",
+        plan.bits_per_key(),
+        100.0 * margin
+    );
+    assert!(
+        mean <= asked * (1.0 + margin),
+        "{plan}: measured {mean:e}, asked {asked:e}, margin {margin}"
+    );
+    // A filter of one line may be far better than asked: then there is nothing to measure.
+    let margin = margin_at(planned);
+    if margin < 0.5 {
+        assert!(
+            (mean / planned - 1.0).abs() <= margin,
+            "{plan}: measured {mean:e}, planned {planned:e}, {margin}"
+        );
+    }
+}
+
+/// Queries for 1e4 false positives, as far as that is affordable.
+fn many_queries(rate: f64) -> u64 {
+    ((1e4 / rate) as u64).min(if soak() { 100_000_000 } else { 10_000_000 })
+}
+
+#[test]
+fn the_rate_asked_is_the_rate_kept_at_capacity() {
+    for rate in [0.05, 0.01, 0.001, 0.0001] {
+        for capacity in [1_000, 100_000] {
+            accept(
+                BloomPlan::new(capacity, rate).unwrap(),
+                5,
+                many_queries(rate),
+            );
+        }
+    }
+    accept(
+        BloomPlan::new(10_000_000, 0.01).unwrap(),
+        2,
+        many_queries(0.01),
+    );
+    if soak() {
+        for rate in [0.05, 0.01, 0.001, 0.0001] {
+            for capacity in [10_000_000, 100_000_000] {
+                accept(
+                    BloomPlan::new(capacity, rate).unwrap(),
+                    5,
+                    many_queries(rate),
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn every_number_of_words_and_lines_keeps_its_computed_rate() {
+    // The positions of a key are independent enough: each schedule is within sampling error of the exact formula.
+    for lines in [LinesPerKey::One, LinesPerKey::Two] {
+        for rate in [0.3, 0.12, 0.09, 0.05, 0.025, 0.015, 0.0075, 0.003, 0.0005] {
+            accept(
+                BloomPlan::with_lines_per_key(20_000, rate, lines).unwrap(),
+                5,
+                many_queries(rate).min(2_000_000),
+            );
+        }
+    }
+}
+
+#[test]
+fn tiny_filters_keep_their_rate_too() {
+    for capacity in [1, 2, 7, 40, 200] {
+        for rate in [0.2, 0.01, 0.001, 0.0001] {
+            // Filters this small differ a lot: many of them, few queries each.
+            accept(
+                BloomPlan::new(capacity, rate).unwrap(),
+                500,
+                ((20.0 / rate) as u64).max(1000),
+            );
+        }
+    }
+}
+
+#[test]
+fn the_spread_between_filters_is_at_most_the_computed_one_and_at_least_two_fifths() {
+    for (capacity, rate) in [(1_000, 0.01), (1_000, 0.001), (5_000, 0.0001)] {
+        let plan = BloomPlan::new(capacity, rate).unwrap();
+        let (seeds, queries) = (300, (1e4 / rate) as u64);
+        let queries = queries.min(1_000_000);
+        let rates: Vec<f64> = (1..=seeds)
+            .map(|seed| measured_rate(plan, seed, queries))
+            .collect();
+        let mean = rates.iter().sum::<f64>() / seeds as f64;
+        let variance = rates
+            .iter()
+            .map(|rate| (rate / mean - 1.0).powi(2))
+            .sum::<f64>()
+            / (seeds - 1) as f64;
+        let sampling = 1.0 / (queries as f64 * mean);
+        let computed = plan.relative_variance_at(capacity);
+        println!(
+            "{plan}: variance between filters {:.3e}, computed {computed:.3e}",
+            variance - sampling
+        );
+        // The formula takes words and halves as independent and so errs on the large side; a variance from 300 samples has a
+        // standard error of 8 %.
+        let share = (variance - sampling) / computed;
+        assert!((0.4..1.25).contains(&share), "{plan}: {share}");
+    }
+}
+
+#[test]
+fn estimates_follow_the_keys_and_over_capacity_says_so() {
+    for rate in [0.05, 0.01, 0.001, 1e-5] {
+        for capacity in [1_000_u64, 50_000] {
+            let mut filter = Bloom::for_hashes(capacity, rate).unwrap();
+            assert!(!filter.is_over_capacity() && filter.keys_until_full() == capacity);
+            for percent in [10, 50, 90, 100, 110, 150, 200] {
+                let keys = capacity * percent / 100;
+                filter.clear();
+                filter.insert_hashes(&hashes(21, 0, keys).collect::<Vec<_>>());
+                let plan = *filter.plan();
+                let estimate = filter.estimated_keys() as f64;
+                // 0.554 sqrt(m)/k is the standard error when half of the bits are set (ALGORITHMS, Swamidass & Baldi).
+                let error = 1.0
+                    + 6.0 * (plan.size_bits() as f64).sqrt() / f64::from(plan.bits_per_key_set());
+                assert!(
+                    (estimate - keys as f64).abs() <= error,
+                    "{plan}: {keys} keys, estimated {estimate}"
+                );
+                let now = filter.estimated_rate();
+                let expected = plan.rate_at(keys);
+                let spread = 6.0 * plan.relative_variance_at(keys).sqrt() + 0.02;
+                assert!(
+                    (now / expected - 1.0).abs() < spread,
+                    "{plan}: {keys} keys, rate {now:e}, expected {expected:e}"
+                );
+                assert_eq!(
+                    filter.is_over_capacity(),
+                    percent > 100,
+                    "{plan}: {keys} keys"
+                );
+                if percent > 100 {
+                    assert_eq!(filter.keys_until_full(), 0);
+                    assert!(now > rate);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn space_is_within_the_promise() {
+    for (rate, most) in [(0.01, 10.1), (0.001, 15.0), (0.0001, 20.3)] {
+        for capacity in [100_000, 10_000_000, 1_000_000_000] {
+            let plan = BloomPlan::new(capacity, rate).unwrap();
+            assert!(
+                plan.bits_per_key() <= most,
+                "{plan}: {} bits/key",
+                plan.bits_per_key()
+            );
+        }
+    }
+}
+
+#[test]
+fn space_is_close_to_the_best_that_lines_of_512_bits_can_do() {
+    for rate in [
+        0.1, 0.05, 0.03, 0.02, 0.01, 0.0075, 0.0039, 0.003, 0.001, 3e-4, 1e-4, 1e-5, 1e-6,
+    ] {
+        let plan = BloomPlan::new(10_000_000, rate).unwrap();
+        let (_, best) =
+            mayhap_core::plan::blocked::best_free(rate, 512, plan.lines_per_key().count()).unwrap();
+        let over = plan.bits_per_key() / best - 1.0;
+        println!(
+            "{rate}: {:.3} bits/key, {:.2} % over free placement",
+            plan.bits_per_key(),
+            100.0 * over
+        );
+        // What the README says.
+        let most = if rate >= 1e-5 { 0.0075 } else { 0.016 };
+        assert!((0.0..most).contains(&over), "{rate}: {over}");
+    }
+}

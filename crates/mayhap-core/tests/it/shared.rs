@@ -1,0 +1,141 @@
+//! `SharedBloom`: many threads, the same bytes as `Bloom`, nothing lost, `insert_unique` exact.
+
+use crate::{hashes, soak};
+use mayhap_core::{Bloom, KeyHash, SharedBloom};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread;
+
+const THREADS: u64 = 4;
+
+#[test]
+fn four_threads_give_the_bytes_of_one() {
+    for (capacity, rate) in [
+        (1_000, 0.01),
+        (300_000, 0.01),
+        (300_000, 0.0039),
+        (300_000, 0.0001),
+    ] {
+        let keys: Vec<_> = hashes(31, 0, capacity).collect();
+        let mut alone = Bloom::for_hashes(capacity, rate).unwrap();
+        alone.insert_hashes(&keys);
+        let shared = SharedBloom::for_hashes(capacity, rate).unwrap();
+        thread::scope(|threads| {
+            for part in 0..THREADS {
+                let (shared, keys) = (&shared, &keys);
+                threads.spawn(move || {
+                    // Overlapping parts, half in batches and half one by one, asked for at once.
+                    let from = keys.len() * part as usize / (THREADS as usize + 1);
+                    let part = &keys[from..from + keys.len() * 2 / (THREADS as usize + 1)];
+                    let (batched, singly) = part.split_at(part.len() / 2);
+                    shared.insert_hashes(batched);
+                    let mut found = vec![false; batched.len()];
+                    shared.contains_hashes(batched, &mut found);
+                    assert!(found.iter().all(|&found| found));
+                    for &hash in singly {
+                        shared.insert_hash(hash);
+                        assert!(shared.contains_hash(hash));
+                    }
+                });
+            }
+        });
+        assert_eq!(shared.freeze(), alone);
+    }
+}
+
+#[test]
+fn insert_unique_is_true_exactly_once_a_key() {
+    let capacity = if soak() { 20_000_000 } else { 400_000 };
+    // So strict a rate that no key is mistaken for a known one.
+    let shared = SharedBloom::for_hashes(capacity, 1e-9).unwrap();
+    let news = AtomicU64::new(0);
+    thread::scope(|threads| {
+        for _ in 0..THREADS {
+            threads.spawn(|| {
+                let new = hashes(32, 0, capacity)
+                    .filter(|&hash| shared.insert_unique_hash(hash))
+                    .count();
+                news.fetch_add(new as u64, Ordering::Relaxed);
+            });
+        }
+    });
+    assert_eq!(news.into_inner(), capacity);
+}
+
+#[test]
+fn racing_inserts_tell_at_least_one_thread_that_a_key_is_new() {
+    let capacity = 200_000;
+    let shared = SharedBloom::for_hashes(capacity, 1e-9).unwrap();
+    let told: Vec<AtomicU64> = (0..capacity).map(|_| AtomicU64::new(0)).collect();
+    thread::scope(|threads| {
+        for _ in 0..THREADS {
+            threads.spawn(|| {
+                for (hash, told) in hashes(33, 0, capacity).zip(&told) {
+                    told.fetch_add(u64::from(shared.insert_hash(hash)), Ordering::Relaxed);
+                }
+            });
+        }
+    });
+    assert!(told.iter().all(|told| told.load(Ordering::Relaxed) >= 1));
+}
+
+#[test]
+fn a_shared_filter_answers_as_the_frozen_one_and_goes_on_when_thawed() {
+    for rate in [0.01, 0.0001] {
+        let shared = SharedBloom::new(2_000, rate).unwrap();
+        let news = (0..1000_u32)
+            .filter(|i| shared.insert(i.to_le_bytes()))
+            .count();
+        assert!(news > 980, "almost all are new");
+        assert!(
+            (0..1000_u32).all(|i| !shared.insert_unique(i.to_le_bytes())),
+            "none is new a second time"
+        );
+        let asked: Vec<KeyHash> = (0..4000_u32)
+            .map(|i| shared.hash(i.to_le_bytes()))
+            .collect();
+        let mut found = vec![false; asked.len()];
+        shared.contains_hashes(&asked, &mut found);
+        let frozen = shared.freeze();
+        for (&hash, &found) in asked.iter().zip(&found) {
+            assert_eq!(frozen.contains_hash(hash), found);
+        }
+        let thawed = SharedBloom::from(frozen.clone());
+        assert!(thawed.contains(5_u32.to_le_bytes()));
+        thawed.insert("one more");
+        let mut grown = Bloom::from(thawed);
+        assert!(grown.contains("one more"));
+        assert!(grown != frozen);
+        grown.union_with(&frozen).unwrap();
+    }
+}
+
+#[test]
+fn a_shared_filter_takes_in_a_plain_one_of_its_shape_and_refuses_others() {
+    let shared = SharedBloom::new(10_000, 0.01).unwrap();
+    shared.insert("here");
+    let mut other = Bloom::new(10_000, 0.01).unwrap();
+    other.extend((0..10_000_u32).map(u32::to_le_bytes));
+    shared.union_with(&other).unwrap();
+    other.insert("here");
+    let refused = shared
+        .union_with(&Bloom::new(20_000, 0.01).unwrap())
+        .unwrap_err()
+        .to_string();
+    assert!(refused.contains("lines"), "{refused}");
+    assert_eq!(shared.freeze(), other);
+}
+
+#[test]
+fn keys_until_full_falls_as_keys_come() {
+    let filter = SharedBloom::new(10_000, 0.01).unwrap();
+    assert_eq!(
+        (filter.estimated_keys(), filter.keys_until_full()),
+        (0, 10_000)
+    );
+    for key in 0..4_000_u32 {
+        filter.insert(key.to_le_bytes());
+    }
+    assert!(filter.keys_until_full().abs_diff(6_000) < 150);
+    let frozen_keys = filter.estimated_keys();
+    assert_eq!(filter.freeze().estimated_keys(), frozen_keys);
+}
