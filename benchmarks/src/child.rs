@@ -34,7 +34,7 @@ pub fn run(args: &Args, number: u64) {
         }
     }
     let count = args.keys.iter().copied().max().unwrap_or(1);
-    let count = count.min(url::MOST_KEYS);
+    let count = count.min(url::MAX_KEYS);
     for rate in RATES {
         progress(number, &format!("{count} URLs at {:.2} %", 100.0 * rate));
         tell(&url::measure(seed, count, query_count(count), rate, rounds));

@@ -26,7 +26,7 @@ type Ask = Box<dyn Fn(&[KeyHash], &mut [bool])>;
 /// One that takes part, and how it is built. The time of that is shown beside the inserts.
 pub struct Candidate {
     pub name: &'static str,
-    most_keys: u64,
+    max_keys: u64,
     /// Bytes a key while it is built, roughly.
     bytes: u64,
     pub build: fn(&[KeyHash]) -> Built,
@@ -45,7 +45,7 @@ impl Candidate {
     /// Why not to build this one for so many keys, if there is a reason.
     pub fn too_much(&self, keys: u64) -> Option<String> {
         let gigabytes = self.bytes * keys / 1_000_000_000;
-        if keys > self.most_keys {
+        if keys > self.max_keys {
             Some("it would take too long".into())
         } else {
             (gigabytes > 6).then(|| format!("building takes about {gigabytes} GB"))
@@ -55,13 +55,13 @@ impl Candidate {
 
 const fn candidate(
     name: &'static str,
-    most_keys: u64,
+    max_keys: u64,
     bytes: u64,
     build: fn(&[KeyHash]) -> Built,
 ) -> Candidate {
     Candidate {
         name,
-        most_keys,
+        max_keys,
         bytes,
         build,
     }

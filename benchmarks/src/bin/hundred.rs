@@ -76,11 +76,11 @@ fn main() {
                 black_box(&is_new);
             }),
             each(&present, |keys| {
-                theirs.insert_each_telling(keys, &mut is_new);
+                theirs.insert_each_reporting_new(keys, &mut is_new);
                 black_box(&is_new);
             }),
             each(&absent, |keys| {
-                fresh.insert_each_telling(keys, &mut is_new);
+                fresh.insert_each_reporting_new(keys, &mut is_new);
                 black_box(&is_new);
             }),
             each(&present, |keys| {
@@ -89,7 +89,7 @@ fn main() {
             }),
             each(&present, |keys| {
                 let hashes: Vec<KeyHash> = keys.iter().map(|key| ours.hash(key)).collect();
-                ours.insert_hashes_telling(&hashes, &mut is_new);
+                ours.insert_hashes_reporting_new(&hashes, &mut is_new);
                 black_box(&is_new);
             }),
         ];

@@ -10,7 +10,7 @@ use mayhap::Bloom;
 use twox_hash::XxHash3_64;
 
 /// The number of keys of the target; smaller runs take what they have.
-pub const MOST_KEYS: u64 = 10_000_000;
+pub const MAX_KEYS: u64 = 10_000_000;
 
 pub fn measure(seed: Seed, keys: u64, count: usize, rate: f64, rounds: usize) -> Vec<Figure> {
     let mut mayhap = Bloom::new(keys, rate).expect("a filter of this size can be had");

@@ -5,8 +5,8 @@
 
 use crate::{build, change, check, info, join, manual, merge, serve, uniq, verify};
 use clap::{Args, Parser, Subcommand};
-use mayhap_core::Kind;
 use mayhap_codec::{Format, KeyType};
+use mayhap_core::Kind;
 use std::path::PathBuf;
 use std::time::Duration;
 

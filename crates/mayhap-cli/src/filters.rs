@@ -4,12 +4,12 @@ use crate::args;
 use crate::failure::Failure;
 use crate::input::{Block, is_standard, open_file};
 use clap::Args;
-use mayhap_core::SipKey;
 use mayhap_codec::native::HashKey;
 use mayhap_codec::{
     Filter, Format, Found, KeyError, KeyReader, KeyType, Limits, OpenError, Opening, Parameters,
     Problem,
 };
+use mayhap_core::SipKey;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
@@ -51,7 +51,7 @@ impl OpenArgs {
             columns: self.columns,
             key: self.key()?,
             limits: Limits {
-                most_bytes: u64::MAX,
+                max_bytes: u64::MAX,
             },
         };
         let found =

@@ -146,7 +146,7 @@ fn options(args: &ServeArgs) -> Result<Options, Failure> {
         is_open_to_all: args.open_to_all,
         fsync,
         workers: args.threads,
-        most_clients: args.max_clients,
+        max_clients: args.max_clients,
         settings,
         accepts_loss: args.accept_loss,
         ..Options::new(&args.dir)

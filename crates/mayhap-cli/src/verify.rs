@@ -65,7 +65,7 @@ pub(crate) fn run(args: &VerifyArgs, out: &mut impl Write) -> Result<ExitCode, F
 
 fn repair(args: &VerifyArgs, bytes: &[u8], out: &mut impl Write) -> Result<ExitCode, Failure> {
     let limits = Limits {
-        most_bytes: u64::MAX,
+        max_bytes: u64::MAX,
     };
     let repaired = native::repair_with_ones(bytes, limits, args.open.key()?)
         .map_err(|error| Failure::message(format!("{}: {error}", args.file.display())))?;

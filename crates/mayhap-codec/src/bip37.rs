@@ -6,8 +6,8 @@ use crate::{DecodeError, EncodeError, Format};
 use mayhap_core::plan::classic::ClassicPlan;
 use mayhap_core::{ClassicBloom, HashScheme, PlanError, Scheme};
 
-const MOST_BYTES: u64 = 36_000;
-const MOST_PROBES: u32 = 50;
+const MAX_BYTES: u64 = 36_000;
+const MAX_PROBES: u32 = 50;
 
 /// A filter and the byte that tells a node how to update it.
 #[derive(Clone, Debug, PartialEq)]
@@ -26,7 +26,7 @@ pub struct Bip37 {
 pub fn create(elements: u64, fpp: f64, tweak: u32, flags: u8) -> Result<Bip37, PlanError> {
     let ln2 = std::f64::consts::LN_2;
     let wanted = -1.0 / (ln2 * ln2) * elements as f64 * fpp.ln();
-    let bytes = (wanted.min(8.0 * MOST_BYTES as f64) / 8.0) as u64;
+    let bytes = (wanted.min(8.0 * MAX_BYTES as f64) / 8.0) as u64;
     if bytes == 0 || !(fpp > 0.0 && fpp < 1.0) {
         return Err(PlanError::Number {
             field: "false_positive_rate",
@@ -38,7 +38,7 @@ pub fn create(elements: u64, fpp: f64, tweak: u32, flags: u8) -> Result<Bip37, P
     let plan = ClassicPlan {
         capacity: elements,
         asked: fpp,
-        ..ClassicPlan::with_bits_and_probes(8 * bytes, probes.clamp(1, MOST_PROBES))?
+        ..ClassicPlan::with_bits_and_probes(8 * bytes, probes.clamp(1, MAX_PROBES))?
     };
     let filter = ClassicBloom::from_plan(plan, Scheme::Bip37 { tweak }, HashScheme::Caller)?;
     Ok(Bip37 { filter, flags })
@@ -57,12 +57,12 @@ pub fn decode(bytes: &[u8]) -> Result<Bip37, DecodeError> {
         0xff => at.u64_le("length")?,
         short => u64::from(short),
     };
-    if length == 0 || length > MOST_BYTES {
+    if length == 0 || length > MAX_BYTES {
         return Err(at.value("length", i128::from(length), "1 to 36,000"));
     }
     let data = at.take("data", length)?;
     let probes = at.u32_le("number of hash functions")?;
-    if probes == 0 || probes > MOST_PROBES {
+    if probes == 0 || probes > MAX_PROBES {
         return Err(at.value("number of hash functions", i128::from(probes), "1 to 50"));
     }
     let tweak = at.u32_le("tweak")?;
@@ -88,7 +88,7 @@ pub fn encode(bip37: &Bip37) -> Result<Vec<u8>, EncodeError> {
         return Err(refuse(crate::OTHER_HASH));
     };
     let length = plan.bits.div_ceil(8);
-    if length > MOST_BYTES || plan.probes > MOST_PROBES {
+    if length > MAX_BYTES || plan.probes > MAX_PROBES {
         return Err(refuse(
             "nodes take at most 36,000 bytes and 50 probes: give fewer keys",
         ));

@@ -5,14 +5,12 @@
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Limits {
     /// Bytes of memory for what is decoded.
-    pub most_bytes: u64,
+    pub max_bytes: u64,
 }
 
 impl Default for Limits {
     /// 4 GiB.
     fn default() -> Self {
-        Self {
-            most_bytes: 4 << 30,
-        }
+        Self { max_bytes: 4 << 30 }
     }
 }

@@ -243,7 +243,7 @@ fn check_count(
     limits: Limits,
 ) -> Result<(), OpenError> {
     let needed = FILTER_BYTES * filters as u64 + bytes.len() as u64;
-    if needed <= limits.most_bytes {
+    if needed <= limits.max_bytes {
         return Ok(());
     }
     Err(OpenError::Decode(DecodeError {
@@ -251,7 +251,7 @@ fn check_count(
         offset: 0,
         problem: Problem::TooLarge {
             bytes: needed,
-            limit: limits.most_bytes,
+            limit: limits.max_bytes,
         },
     }))
 }

@@ -5,12 +5,12 @@
 
 mod memory;
 
-use mayhap_core::{AnyFilter, Bloom, ClassicBloom, Cuckoo, GrowingBloom, PlanError};
 use mayhap_codec::hadoop::{self, HashType};
 use mayhap_codec::{
     Format, Limits, Problem, bip37, clickhouse, guava, leveldb, native, parquet, redis, rocksdb,
     spark,
 };
+use mayhap_core::{AnyFilter, Bloom, ClassicBloom, Cuckoo, GrowingBloom, PlanError};
 use memory::peak_of;
 use std::panic::catch_unwind;
 
@@ -437,13 +437,7 @@ fn redis_cuckoo_samples() -> Vec<Vec<u8>> {
 }
 
 fn read_redis_dump(bytes: &[u8]) -> bool {
-    redis::dump::decode(
-        bytes,
-        Limits {
-            most_bytes: 1 << 20,
-        },
-    )
-    .is_ok()
+    redis::dump::decode(bytes, Limits { max_bytes: 1 << 20 }).is_ok()
 }
 
 fn redis_dump_samples() -> Vec<Vec<u8>> {
@@ -506,9 +500,7 @@ fn parquet_file_samples() -> Vec<Vec<u8>> {
 }
 
 fn read_rdb(bytes: &[u8]) -> bool {
-    let limits = Limits {
-        most_bytes: 1 << 20,
-    };
+    let limits = Limits { max_bytes: 1 << 20 };
     match redis::rdb::filters(bytes, limits) {
         Ok(_) => true,
         // Many together are.

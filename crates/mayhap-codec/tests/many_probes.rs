@@ -1,9 +1,9 @@
 //! Systems that know no limit on probes: theirs are read and written up to ours, and refused by number beyond it.
 
-use mayhap_core::ClassicBloom;
-use mayhap_core::plan::classic::MAX_PROBES;
 use mayhap_codec::hadoop::{self, HashType};
 use mayhap_codec::{DecodeError, EncodeError, Problem, clickhouse, redis, spark};
+use mayhap_core::ClassicBloom;
+use mayhap_core::plan::classic::MAX_PROBES;
 
 /// Around the number that batches keep room for, and the most.
 const COUNTS: [u32; 6] = [257, 1023, 1024, 1025, 1026, MAX_PROBES];

@@ -1,12 +1,12 @@
 //! Mapped files: they answer as the filters that were saved, and damage is found when it was promised to be.
 
+use mayhap_codec::native::{self, HashKey, Mapped, OpenError, Verify};
+use mayhap_codec::{Limits, Problem};
 use mayhap_core::plan::classic::ClassicPlan;
 use mayhap_core::{
     AnyFilter, Bloom, ClassicBloom, CountingBloom, Cuckoo, Excepting, Fuse, GrowingBloom,
     HashScheme, KeyHash, Ribbon, Scheme, SipKey, Timestamp, WindowBloom,
 };
-use mayhap_codec::native::{self, HashKey, Mapped, OpenError, Verify};
-use mayhap_codec::{Limits, Problem};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;

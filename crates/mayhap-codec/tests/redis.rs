@@ -1,12 +1,12 @@
 //! RedisBloom beyond the golden files: RDB files, old encodings, odd layouts, chunks that do not fit, and damage.
 
 use crc::{CRC_64_REDIS, Crc};
-use mayhap_core::Full;
 use mayhap_codec::redis::fields::{Sink, Source};
 use mayhap_codec::redis::{
     Bloom, ChunkError, Cuckoo, Filter, UnionError, bloom, cuckoo, dump, rdb,
 };
 use mayhap_codec::{Limits, Problem};
+use mayhap_core::Full;
 
 const TYPES: &[u8] = include_bytes!("data/redis-types.rdb");
 const BLOOM: &[u8] = include_bytes!("data/redisbloom-bloom.dump");
@@ -444,7 +444,7 @@ fn a_header_of_very_many_tables_counts_each_of_them() {
     let mut header = Cuckoo::reserve(4, 2, 20, 1).unwrap().header();
     header[24..32].copy_from_slice(&62_979_u64.to_le_bytes());
     let slots = Limits {
-        most_bytes: 62_979 * 4,
+        max_bytes: 62_979 * 4,
     };
     let error = Cuckoo::from_header(&header, slots).unwrap_err();
     assert!(matches!(error.problem, Problem::TooLarge { .. }), "{error}");
@@ -469,9 +469,7 @@ fn headers_with_any_bit_flipped_are_refused_or_still_answer() {
         grown.try_insert(&number.to_le_bytes()).unwrap();
         nest.try_insert(&number.to_le_bytes()).unwrap();
     }
-    let small = Limits {
-        most_bytes: 1 << 20,
-    };
+    let small = Limits { max_bytes: 1 << 20 };
     let ask = |filter: Filter| {
         filter.contains(b"a");
         _ = filter.dump(10);
@@ -528,7 +526,7 @@ fn many_keys_are_asked_and_put_in_as_one_by_one() {
                 .collect();
             let mut is_new = vec![true; keys.len()];
             if many.keys_until_growth() >= keys.len() as u64 {
-                many.insert_each_telling(keys, &mut is_new);
+                many.insert_each_reporting_new(keys, &mut is_new);
             } else {
                 for (key, is_new) in keys.iter().zip(&mut is_new) {
                     *is_new = many.try_insert(key).unwrap();
@@ -645,9 +643,7 @@ fn layers_of_one_filter_agree_on_the_width_of_hashes() {
         bytes
     };
     // Memory that is not touched costs nothing.
-    let limits = Limits {
-        most_bytes: 2 << 30,
-    };
+    let limits = Limits { max_bytes: 2 << 30 };
     let read = |exponents: &[u8]| Bloom::from_header(&header(exponents), limits);
     for same in [&[12][..], &[12, 13], &[32], &[31, 20]] {
         assert!(read(same).is_ok(), "{same:?}");

@@ -171,7 +171,7 @@ fn make(
     context: &Context<'_>,
 ) -> Result<Words, Reply> {
     let scheme = HashScheme::Sip13(context.secret);
-    let filter = NativeCounting::reserve(error, capacity, scheme, context.most_bytes())
+    let filter = NativeCounting::reserve(error, capacity, scheme, context.max_bytes())
         .map_err(not_made("ERR could not create filter"))?;
     let header = image::counting_header(&filter);
     *slot = Slot::Counting(Box::new(filter));

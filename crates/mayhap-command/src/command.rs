@@ -61,13 +61,13 @@ pub struct Context<'a> {
     /// The host's, for the hashes of new filters.
     pub secret: SipKey,
     /// What one filter may take, as memory is now; the setting may be lower.
-    pub most_bytes: u64,
+    pub max_bytes: u64,
 }
 
 impl Context<'_> {
     /// What one filter may take.
-    pub(crate) fn most_bytes(&self) -> u64 {
-        self.most_bytes.min(self.config.most_filter_bytes)
+    pub(crate) fn max_bytes(&self) -> u64 {
+        self.max_bytes.min(self.config.max_filter_bytes)
     }
 }
 

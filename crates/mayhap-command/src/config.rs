@@ -5,9 +5,9 @@ use mayhap_codec::redis::{Bloom, Cuckoo};
 use std::ops::RangeInclusive;
 
 /// Most keys that a filter is made for, and most that a setting takes.
-pub(crate) const MOST_CAPACITY: i64 = 1 << 30;
+pub(crate) const MAX_CAPACITY: i64 = 1 << 30;
 /// The largest growth.
-pub(crate) const MOST_EXPANSION: i64 = 32_768;
+pub(crate) const MAX_EXPANSION: i64 = 32_768;
 /// Rates above this are taken for it.
 pub(crate) const LAXEST_RATE: f64 = 0.25;
 
@@ -52,7 +52,7 @@ pub struct Config {
     /// `cf-max-expansions`.
     pub cf_max_expansions: u64,
     /// `mayhap-max-filter-bytes`: what one filter may take.
-    pub most_filter_bytes: u64,
+    pub max_filter_bytes: u64,
     /// Whether commands come from a log: what was done once is not refused because a setting has changed since.
     pub replays: bool,
 }
@@ -72,7 +72,7 @@ impl Default for Config {
             cf_expansion,
             cf_max_expansions: 32,
             // A filter and what goes with it is one record of a log, whose length has 32 bits.
-            most_filter_bytes: (4 << 30) - (16 << 20),
+            max_filter_bytes: (4 << 30) - (16 << 20),
             replays: false,
         }
     }
@@ -113,7 +113,7 @@ impl Config {
     pub fn replaying(&self) -> Self {
         Self {
             cf_max_expansions: 65_536,
-            most_filter_bytes: u64::MAX,
+            max_filter_bytes: u64::MAX,
             replays: true,
             ..self.clone()
         }
@@ -129,7 +129,7 @@ impl Config {
     }
 
     /// How many tables a cuckoo filter may have for a command to add to it.
-    pub(crate) fn most_cuckoo_tables(&self) -> u64 {
+    pub(crate) fn max_cuckoo_tables(&self) -> u64 {
         if self.replays {
             u64::MAX
         } else {
@@ -141,7 +141,7 @@ impl Config {
     pub fn get(&self, name: &str) -> Option<String> {
         Some(match plain(name).as_str() {
             "layout" => self.layout.name().to_owned(),
-            "max-filter-bytes" => self.most_filter_bytes.to_string(),
+            "max-filter-bytes" => self.max_filter_bytes.to_string(),
             "bf-error-rate" => self.bf_error_rate.to_string(),
             "bf-initial-size" => self.bf_initial_size.to_string(),
             "bf-expansion-factor" => self.bf_expansion.to_string(),
@@ -190,19 +190,19 @@ impl Config {
             }
         };
         match setting.as_str() {
-            "max-filter-bytes" => self.most_filter_bytes = within(1..=i64::MAX)? as u64,
-            "bf-initial-size" => self.bf_initial_size = within(1..=MOST_CAPACITY)? as u64,
-            "bf-expansion-factor" => self.bf_expansion = within(0..=MOST_EXPANSION)? as u32,
+            "max-filter-bytes" => self.max_filter_bytes = within(1..=i64::MAX)? as u64,
+            "bf-initial-size" => self.bf_initial_size = within(1..=MAX_CAPACITY)? as u64,
+            "bf-expansion-factor" => self.bf_expansion = within(0..=MAX_EXPANSION)? as u32,
             "cf-bucket-size" => {
                 let most = 255.min(self.cf_initial_size / 2).cast_signed();
                 self.cf_bucket_size = within(1..=most)? as u8;
             }
             "cf-initial-size" => {
                 let least = 2 * i64::from(self.cf_bucket_size);
-                self.cf_initial_size = within(least..=MOST_CAPACITY)? as u64;
+                self.cf_initial_size = within(least..=MAX_CAPACITY)? as u64;
             }
             "cf-max-iterations" => self.cf_max_iterations = within(1..=65_535)? as u16,
-            "cf-expansion-factor" => self.cf_expansion = within(0..=MOST_EXPANSION)? as u16,
+            "cf-expansion-factor" => self.cf_expansion = within(0..=MAX_EXPANSION)? as u16,
             "cf-max-expansions" => self.cf_max_expansions = within(1..=65_536)? as u64,
             _ => return Err(format!("Unknown setting `{name}`")),
         }

@@ -5,12 +5,12 @@ use crate::{
     Bloom, Config, Context, Cuckoo, Limits, NativeBloom, NativeCounting, NativeCuckoo, Reply, Slot,
 };
 use crate::{NOT_FOUND, WRONG_TYPE};
-use mayhap_core::AnyFilter;
 use mayhap_codec::native::{self, FilterRef, HashKey};
+use mayhap_core::AnyFilter;
 use std::io::{self, Write};
 
 /// Bytes of a reply at most: the longest bulk string of the protocol.
-const MOST_REPLY: u64 = 512 << 20;
+const MAX_REPLY: u64 = 512 << 20;
 
 /// The answer of `MAYHAP.FILE`.
 pub(crate) fn tell(slot: &Slot) -> Reply {
@@ -18,7 +18,7 @@ pub(crate) fn tell(slot: &Slot) -> Reply {
         return WRONG_TYPE;
     }
     let size_bytes = slot.size_bytes();
-    if size_bytes > MOST_REPLY {
+    if size_bytes > MAX_REPLY {
         return Reply::error(
             "ERR the filter is larger than a reply may be: write a file with MAYHAP.EXPORT, or carry it over with SCANDUMP and LOADCHUNK",
         );
@@ -52,7 +52,7 @@ const NO_KEYS: Reply = Reply::error(
 /// The filter of a file, whose hash has its own secret or the host's; and its image.
 pub(crate) fn read(bytes: &[u8], context: &Context<'_>) -> Result<(Slot, Vec<u8>), Reply> {
     let limits = Limits {
-        most_bytes: context.most_bytes(),
+        max_bytes: context.max_bytes(),
     };
     let filter = native::decode_with_key(bytes, limits, context.secret)
         .map_err(|error| Reply::Error(format!("ERR {error}").into()))?;
@@ -157,8 +157,8 @@ impl Slot {
 #[cfg(test)]
 mod tests {
     use crate::{Command, Config, Context, Slot};
-    use mayhap_core::{SipKey, Timestamp};
     use mayhap_codec::{Opening, open};
+    use mayhap_core::{SipKey, Timestamp};
 
     #[test]
     fn a_file_answers_as_the_key_does() {
@@ -171,7 +171,7 @@ mod tests {
                 config: &config,
                 now: Timestamp(5),
                 secret: SipKey::new([3; 16]),
-                most_bytes: 1 << 20,
+                max_bytes: 1 << 20,
             };
             for name in ["BF.ADD", "CF.ADD", "CBF.ADD"] {
                 let mut slot = Slot::Missing;

@@ -5,7 +5,7 @@
 //! use mayhap_core::{SipKey, Timestamp};
 //! use mayhap_command::{Command, Config, Context, PassedOn, Protocol, Slot};
 //! let config = Config::default();
-//! let context = Context { config: &config, now: Timestamp(0), secret: SipKey::new([7; 16]), most_bytes: 1 << 30 };
+//! let context = Context { config: &config, now: Timestamp(0), secret: SipKey::new([7; 16]), max_bytes: 1 << 30 };
 //! let mut slot = Slot::Missing;
 //! let Ok(Command::Change(add)) = Command::parse(&[b"BF.ADD", b"seen", b"apple"], &config) else { panic!() };
 //! let outcome = add.apply(&mut slot, &[], &context);

@@ -46,7 +46,7 @@ impl<'a> Load<'a> {
             };
         }
         let limits = Limits {
-            most_bytes: context.most_bytes(),
+            max_bytes: context.max_bytes(),
         };
         match Slot::decode(self.image, limits) {
             Ok(loaded @ (Slot::Bloom(_) | Slot::Cuckoo(_) | Slot::Counting(_))) => {

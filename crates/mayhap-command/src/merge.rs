@@ -4,8 +4,8 @@
 
 use crate::native::Merged;
 use crate::{Bloom, Context, NOT_FOUND, Outcome, Reply, Slot, WRONG_TYPE};
-use mayhap_core::Mismatch;
 use mayhap_codec::redis::UnionError;
+use mayhap_core::Mismatch;
 use std::borrow::Cow;
 
 pub(crate) fn merge(slot: &mut Slot, sources: &[&Slot], context: &Context<'_>) -> Outcome {
@@ -40,10 +40,7 @@ fn unite_all(slot: &mut Slot, sources: &[&Slot], context: &Context<'_>) -> Resul
         .iter()
         .chain([&first])
         .map(|filter| size_bytes(filter));
-    if largest
-        .max()
-        .is_some_and(|size| size > context.most_bytes())
-    {
+    if largest.max().is_some_and(|size| size > context.max_bytes()) {
         return Err(crate::NO_MEMORY);
     }
     // The longest chain takes over no layers from the others: who fits it and the first fits everybody.

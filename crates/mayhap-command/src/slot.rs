@@ -2,10 +2,10 @@
 
 use crate::image;
 use crate::native::{NativeBloom, NativeCounting, NativeCuckoo};
-use mayhap_core::PlanError;
 use mayhap_codec::redis::dump::{self, TypeId};
 use mayhap_codec::redis::fields::{Sink, Source};
 use mayhap_codec::{DecodeError, Limits, redis};
+use mayhap_core::PlanError;
 
 /// What a key holds.
 #[derive(Clone, PartialEq, Debug, Default)]
@@ -259,7 +259,7 @@ impl Slot {
 
     /// The chunks of a native filter that is larger than one of them: the command that loads them, the first one and those after it.
     fn native_chunks(&self) -> Option<NativeChunks<'_>> {
-        if self.size_bytes() <= redis::MOST_CHUNK {
+        if self.size_bytes() <= redis::MAX_CHUNK {
             return None;
         }
         match self {

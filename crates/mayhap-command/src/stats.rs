@@ -2,8 +2,8 @@
 
 use crate::native::{BloomKind, NativeBloom};
 use crate::slot::{Bloom, Cuckoo, Slot};
-use mayhap_core::Timestamp;
 use mayhap_codec::redis;
+use mayhap_core::Timestamp;
 
 /// How a filter is doing.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -109,10 +109,15 @@ fn of_native_bloom(filter: &NativeBloom, now: Timestamp) -> Stats {
 fn of_redis_bloom(filter: &redis::Bloom) -> Stats {
     let info = filter.info();
     let passes = filter.layers().map(|layer| 1.0 - layer.estimated_rate());
-    let keys = filter.layers().map(mayhap_core::ClassicBloom::estimated_keys);
+    let keys = filter
+        .layers()
+        .map(mayhap_core::ClassicBloom::estimated_keys);
     let keys = keys.fold(0, u64::saturating_add);
     let bits: u64 = filter.layers().map(|layer| layer.plan().bits).sum();
-    let set: u64 = filter.layers().map(mayhap_core::ClassicBloom::set_bits).sum();
+    let set: u64 = filter
+        .layers()
+        .map(mayhap_core::ClassicBloom::set_bits)
+        .sum();
     Stats {
         rate_asked: filter.error(),
         rate_now: 1.0 - passes.product::<f64>(),

@@ -23,7 +23,7 @@ fn each_step(layout: Layout, mut look: impl FnMut(&str, Step<'_>) -> bool) -> us
             layout,
             ..Config::default()
         });
-        host.most_bytes = 4 << 30;
+        host.max_bytes = 4 << 30;
         for (number, step) in sequence.steps.iter().enumerate() {
             let words: Vec<&[u8]> = step.words.iter().map(Vec::as_slice).collect();
             let mut ours = Vec::new();

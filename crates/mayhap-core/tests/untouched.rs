@@ -14,7 +14,7 @@ use std::time::Duration;
 const MIB: u64 = 1 << 20;
 
 /// What a filter that is looked at a little may take: a few pages, which may be huge ones.
-const MOST_TOUCHED: u64 = 16 * MIB;
+const MAX_TOUCHED: u64 = 16 * MIB;
 
 /// Bytes of memory that the process has touched.
 fn resident() -> u64 {
@@ -31,7 +31,7 @@ fn untouched<F>(what: &str, make: impl FnOnce() -> F, size_bytes: impl Fn(&F) ->
     let size = size_bytes(&filter);
     println!("{what}: {} MiB, {} KiB touched", size / MIB, touched >> 10);
     assert!(size > 900 * MIB, "{what}: only {size} bytes");
-    assert!(touched < MOST_TOUCHED, "{what}: {touched} bytes touched");
+    assert!(touched < MAX_TOUCHED, "{what}: {touched} bytes touched");
     filter
 }
 
@@ -122,7 +122,7 @@ fn growth_and_rotation_do_not_touch_what_they_open() {
     windows.clear();
     let touched = resident().saturating_sub(before);
     println!("40 rotations: {} KiB touched", touched >> 10);
-    assert!(touched < MOST_TOUCHED, "{touched} bytes touched");
+    assert!(touched < MAX_TOUCHED, "{touched} bytes touched");
     let copy = || windows.try_clone().unwrap();
     drop(untouched("window, copied", copy, WindowBloom::size_bytes));
 }

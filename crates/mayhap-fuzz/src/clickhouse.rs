@@ -45,7 +45,7 @@ pub(crate) fn terms(bytes: &[u8]) {
 pub(crate) fn frames(bytes: &[u8]) {
     for bytes in [bytes, &seal::frames(bytes)] {
         if let Ok(unpacked) = framed::decompress(bytes, LIMITS) {
-            assert!(unpacked.len() as u64 <= LIMITS.most_bytes);
+            assert!(unpacked.len() as u64 <= LIMITS.max_bytes);
             granules(&unpacked);
         }
     }

@@ -3,12 +3,12 @@
 use crate::LIMITS;
 use crate::law::comes_back;
 use crate::seal;
-use mayhap_core::{SipKey, Timestamp};
 use mayhap_codec::Limits;
 use mayhap_command::{Command, Config, Context, Slot};
+use mayhap_core::{SipKey, Timestamp};
 
 /// A filter that grows asks for as much memory as its plan says, and no more than this.
-const MOST_BYTES: u64 = 1 << 21;
+const MAX_BYTES: u64 = 1 << 21;
 
 /// The version of Redis's files.
 const RDB: u16 = 12;
@@ -41,7 +41,7 @@ fn say(slot: &mut Slot, words: &[&[u8]]) {
         config: &config,
         now: Timestamp(1_000_000),
         secret: SipKey::new([7; 16]),
-        most_bytes: MOST_BYTES,
+        max_bytes: MAX_BYTES,
     };
     let (before, command) = (slot.size_bytes(), Command::parse(words, &config));
     match command {
@@ -50,15 +50,13 @@ fn say(slot: &mut Slot, words: &[&[u8]]) {
         Err(_) => {}
     }
     // Its own fields come on top of bits.
-    let most = before.max(MOST_BYTES) + (1 << 16);
+    let most = before.max(MAX_BYTES) + (1 << 16);
     assert!(slot.size_bytes() <= most, "{words:?}");
 }
 
 fn law(slot: &Slot) {
     // What came in packed is larger when it is not.
-    let most = Limits {
-        most_bytes: 1 << 24,
-    };
+    let most = Limits { max_bytes: 1 << 24 };
     comes_back(slot, Slot::encode, |bytes| Slot::decode(bytes, most));
     if !matches!(slot, Slot::Missing | Slot::Other) {
         let dump = |slot: &Slot| slot.dump(RDB);

@@ -22,9 +22,7 @@ pub use seeds::golden;
 use mayhap_codec::Limits;
 
 /// What a compressed format may take here: much less than libFuzzer is allowed.
-const LIMITS: Limits = Limits {
-    most_bytes: 1 << 20,
-};
+const LIMITS: Limits = Limits { max_bytes: 1 << 20 };
 
 /// A decoder to be fuzzed.
 #[derive(Clone, Copy, Debug)]

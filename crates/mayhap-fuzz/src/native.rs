@@ -2,8 +2,8 @@
 
 use crate::law::{KEYS, comes_back};
 use crate::{LIMITS, seal};
-use mayhap_core::AnyFilter;
 use mayhap_codec::native;
+use mayhap_core::AnyFilter;
 
 pub(crate) fn file(bytes: &[u8]) {
     for bytes in [bytes, &seal::native(bytes)] {

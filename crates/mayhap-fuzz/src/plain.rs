@@ -1,9 +1,9 @@
 //! Formats that are one filter of bits.
 
 use crate::law::{KEYS, of_bits};
-use mayhap_core::ClassicBloom;
 use mayhap_codec::bip37::Bip37;
 use mayhap_codec::{DecodeError, leveldb as level, rocksdb as rocks};
+use mayhap_core::ClassicBloom;
 
 pub(crate) fn guava(bytes: &[u8]) {
     use mayhap_codec::guava::{decode, encode};

@@ -6,13 +6,11 @@ use mayhap_codec::Limits;
 use mayhap_codec::redis::{self, Bloom, Cuckoo, Filter};
 
 /// A filter that grows asks for as much memory as its header says, forged or not.
-const MOST_KEYS: u64 = 1 << 10;
-const MOST_SLOTS: u64 = 1 << 16;
+const MAX_KEYS: u64 = 1 << 10;
+const MAX_SLOTS: u64 = 1 << 16;
 
 /// Filters that are compared as a whole, again and again.
-const SMALL: Limits = Limits {
-    most_bytes: 1 << 14,
-};
+const SMALL: Limits = Limits { max_bytes: 1 << 14 };
 
 /// The version of Redis's files.
 const RDB: u16 = 12;
@@ -46,7 +44,7 @@ fn bloom_filter(mut filter: Bloom, comes_back: impl Fn(&Bloom)) {
     assert_eq!(filter.debug_lines().len() as u64, 1 + info.layers);
     for key in KEYS {
         let was_in = filter.contains(key);
-        if next <= MOST_KEYS {
+        if next <= MAX_KEYS {
             match filter.try_insert(key) {
                 Ok(new) => assert!(filter.contains(key) && !(new && was_in)),
                 Err(_) => assert!(!was_in),
@@ -69,7 +67,7 @@ fn cuckoo_filter(mut filter: Cuckoo, comes_back: impl Fn(&Cuckoo)) {
     comes_back(&filter);
     let tables = filter.filter().tables().len() as u32;
     let next = filter.filter().plan().size_bytes_of(tables);
-    let grows = next.is_ok_and(|next| next <= MOST_SLOTS);
+    let grows = next.is_ok_and(|next| next <= MAX_SLOTS);
     assert!(filter.debug_line().starts_with("bktsize:"));
     for key in KEYS {
         assert_eq!(filter.contains(key), filter.count(key) > 0);

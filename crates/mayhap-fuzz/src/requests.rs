@@ -6,10 +6,10 @@ type Words = Vec<Vec<u8>>;
 
 /// Limits that small inputs reach as well.
 const TIGHT: RequestLimits = RequestLimits {
-    most_words: 4,
-    most_bulk: 20,
-    most_inline: 32,
-    most_request: 64,
+    max_words: 4,
+    max_bulk: 20,
+    max_inline: 32,
+    max_request: 64,
     is_before_auth: true,
 };
 

@@ -34,7 +34,7 @@ pub(crate) fn run(call: &Call<'_>, host: &Host) {
         config,
         now: Call::now(),
         secret: host.secret,
-        most_bytes: u64::MAX,
+        max_bytes: u64::MAX,
     };
     match Command::parse(call.words(), config) {
         Err(reply) => call.reply(&reply),
@@ -118,9 +118,9 @@ fn alter(
     };
     // A union is made beside, and its image twice: ours, and the engine's for its replicas.
     let left = if sources.is_empty() { left } else { left / 3 };
-    let most_bytes = left.saturating_add(held.map_or(0, |(_, bytes)| bytes));
+    let max_bytes = left.saturating_add(held.map_or(0, |(_, bytes)| bytes));
     let context = Context {
-        most_bytes,
+        max_bytes,
         ..*context
     };
     let largest = sources.iter().map(|source| source.size_bytes()).max();

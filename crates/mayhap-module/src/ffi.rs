@@ -20,8 +20,8 @@ use api::{
     Api, Ctx, DENIED_COMMAND, FLAG_LOADING, FLAG_READ_ONLY, FLAG_REPLICATED, FLAG_RESP3,
     KEY_TYPE_MODULE, NOT_SUPPORTED, NOTIFY_MODULE, OK, READ, RawKey, RawString, RawType, WRITE,
 };
-use mayhap_core::Timestamp;
 use mayhap_command::{Reply, Slot, TYPES};
+use mayhap_core::Timestamp;
 use std::ffi::{CString, c_char, c_int, c_long, c_void};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr::null_mut;
@@ -36,7 +36,7 @@ static HOST: OnceLock<Host> = OnceLock::new();
 static KINDS: [AtomicPtr<RawType>; TYPES.len()] =
     [const { AtomicPtr::new(null_mut()) }; TYPES.len()];
 /// What all keys may take; 0 is no limit.
-static MOST_MEMORY: AtomicU64 = AtomicU64::new(0);
+static MAX_MEMORY: AtomicU64 = AtomicU64::new(0);
 /// Whether the engine forgets keys to make room.
 static EVICTS: AtomicBool = AtomicBool::new(false);
 /// Filters that there are now.
@@ -354,7 +354,7 @@ fn into_value(slot: Slot) -> *mut c_void {
 /// What new memory may be taken, as far as the engine has a limit. One that forgets keys makes room, but for no more than there is
 /// in all: a filter beyond that would be forgotten itself, after everything else.
 pub(crate) fn memory_left() -> u64 {
-    let most = MOST_MEMORY.load(Ordering::Relaxed);
+    let most = MAX_MEMORY.load(Ordering::Relaxed);
     if most == 0 {
         return u64::MAX;
     }

@@ -1,7 +1,7 @@
 //! What the module keeps for itself: settings, and the secret of new filters.
 
-use mayhap_core::SipKey;
 use mayhap_command::{Config, NAMES};
+use mayhap_core::SipKey;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};

@@ -48,7 +48,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let workers = arguments.next().unwrap_or("2".to_owned());
     let mut listening = Listening {
         workers: workers.parse()?,
-        most_clients: 50_000,
+        max_clients: 50_000,
         ..Listening::default()
     };
     let addresses = vec![address.parse()?];

@@ -116,7 +116,7 @@ impl<'c> Call<'c> {
 
     /// Refuses what takes memory when all keys have as much as they may.
     pub(crate) fn may_grow(&self) -> Done {
-        let most = self.engine.settings.load().most_memory;
+        let most = self.engine.settings.load().max_memory;
         if most > 0 && self.engine.used_bytes() > most {
             return Err(NO_ROOM.into());
         }
@@ -125,7 +125,7 @@ impl<'c> Call<'c> {
 
     /// The same for a value whose size is known: it counts from now on.
     pub(crate) fn reserve(&self, bytes: u64) -> Result<Reservation<'c>, Failure> {
-        let most = match self.engine.settings.load().most_memory {
+        let most = match self.engine.settings.load().max_memory {
             0 => u64::MAX,
             most => most.saturating_sub(self.engine.files.used_bytes()),
         };

@@ -248,7 +248,7 @@ impl Engine {
 
     /// What they may still take.
     pub(crate) fn room(&self) -> u64 {
-        match self.settings.load().most_memory {
+        match self.settings.load().max_memory {
             0 => u64::MAX,
             most => most.saturating_sub(self.used_bytes()),
         }
@@ -273,8 +273,7 @@ impl Engine {
         change(&mut settings)?;
         self.slow.follow(&settings);
         settings.tell(&self.timeouts);
-        self.files
-            .set_most_bytes(settings.filters.most_filter_bytes);
+        self.files.set_most_bytes(settings.filters.max_filter_bytes);
         self.settings.store(Arc::new(settings));
         Ok(())
     }
@@ -302,7 +301,7 @@ impl Service for Engine {
             names: Mutex::new(Names::default()),
         });
         let is_known = settings.password.is_empty();
-        let Some(closed) = self.clients.admit(&client, is_known, settings.most_clients) else {
+        let Some(closed) = self.clients.admit(&client, is_known, settings.max_clients) else {
             self.counters
                 .refused_clients
                 .fetch_add(1, Ordering::Relaxed);

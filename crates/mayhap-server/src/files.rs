@@ -3,9 +3,9 @@
 //! A file is read as a whole, so that whoever changes it cannot pull the ground from under a question. One that cannot be read, or is no
 //! filter, is told once, and what was served under its name before is served on.
 
-use mayhap_core::SipKey;
 use mayhap_codec::{Description, Filter, Limits, Opening, open};
 use mayhap_command::Reply;
+use mayhap_core::SipKey;
 use parking_lot::{Mutex, RwLock};
 use std::collections::{HashMap, HashSet};
 use std::fs::{self, Metadata};
@@ -64,7 +64,7 @@ pub(crate) struct Files {
     /// Exported files of ours are opened with the server's own key.
     secret: SipKey,
     /// Bytes that one file may have.
-    most_bytes: AtomicU64,
+    max_bytes: AtomicU64,
     has_any: AtomicBool,
     served: RwLock<HashMap<Box<[u8]>, Arc<Served>>>,
     /// Bytes of all that is served.
@@ -77,7 +77,7 @@ impl Files {
         Self {
             folder: folder.to_owned(),
             secret,
-            most_bytes: AtomicU64::new(limits.most_bytes),
+            max_bytes: AtomicU64::new(limits.max_bytes),
             has_any: AtomicBool::new(false),
             served: RwLock::default(),
             used: AtomicU64::new(0),
@@ -87,7 +87,7 @@ impl Files {
 
     /// Does as the setting says from now on. Files that were refused for their size are looked at again.
     pub(crate) fn set_most_bytes(&self, most: u64) {
-        if self.most_bytes.swap(most, Ordering::Relaxed) < most {
+        if self.max_bytes.swap(most, Ordering::Relaxed) < most {
             let served: HashSet<String> = {
                 let served = self.served.read();
                 served.values().map(|served| served.file.clone()).collect()
@@ -217,12 +217,12 @@ impl Files {
             .map_err(|error| error.to_string())?
             .len();
         let limits = Limits {
-            most_bytes: self.most_bytes.load(Ordering::Relaxed),
+            max_bytes: self.max_bytes.load(Ordering::Relaxed),
         };
-        if length > limits.most_bytes {
+        if length > limits.max_bytes {
             return Err(format!(
                 "it has {length} bytes, and one filter may take {}: set mayhap-max-filter-bytes",
-                limits.most_bytes
+                limits.max_bytes
             ));
         }
         let bytes = fs::read(&path).map_err(|error| error.to_string())?;

@@ -111,7 +111,7 @@ fn clients(engine: &Engine, now: u64) -> Fields {
     fields([
         ("connected_clients", engine.clients.len().to_string()),
         ("cluster_connections", "0".to_owned()),
-        ("maxclients", settings.most_clients.to_string()),
+        ("maxclients", settings.max_clients.to_string()),
         // No command blocks.
         ("blocked_clients", "0".to_owned()),
         ("tracking_clients", "0".to_owned()),
@@ -154,8 +154,8 @@ fn memory(engine: &Engine) -> Fields {
         ("used_memory_rss_human", human(resident)),
         ("total_system_memory", all.to_string()),
         ("total_system_memory_human", human(all)),
-        ("maxmemory", settings.most_memory.to_string()),
-        ("maxmemory_human", human(settings.most_memory)),
+        ("maxmemory", settings.max_memory.to_string()),
+        ("maxmemory_human", human(settings.max_memory)),
         ("maxmemory_policy", "noeviction".to_owned()),
         ("mem_allocator", "libc".to_owned()),
     ])

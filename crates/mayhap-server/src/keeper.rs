@@ -10,7 +10,7 @@ const TICK: Duration = Duration::from_millis(100);
 /// Ticks between two looks into the folder of files.
 const FILES: u64 = 5;
 /// Keys that go in one go, so that nobody waits long.
-const MOST_AT_ONCE: usize = 256;
+const MAX_AT_ONCE: usize = 256;
 
 /// Starts the two threads; they end when the engine is ending.
 pub(crate) fn start(engine: &Arc<Engine>) -> std::io::Result<Vec<JoinHandle<()>>> {
@@ -47,7 +47,7 @@ fn keep(engine: &Engine) {
         }
         thread::sleep(TICK);
         engine.clock.follow();
-        while expire(engine) == MOST_AT_ONCE {}
+        while expire(engine) == MAX_AT_ONCE {}
         close_strangers(engine);
         engine.counters.sample();
         if tick.is_multiple_of(FILES) {
@@ -69,7 +69,7 @@ fn close_strangers(engine: &Engine) {
 /// Removes keys whose time has come, and has the log say so. How many there were.
 fn expire(engine: &Engine) -> usize {
     let now = engine.clock.now();
-    let due = engine.keys.due(now, MOST_AT_ONCE);
+    let due = engine.keys.due(now, MAX_AT_ONCE);
     if due.is_empty() || engine.journal.broken().is_some() {
         return 0;
     }

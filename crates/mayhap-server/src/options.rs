@@ -26,9 +26,9 @@ pub struct Options {
     /// Threads; 0 is one for each core, up to 8.
     pub workers: usize,
     /// Connections at a time.
-    pub most_clients: usize,
+    pub max_clients: usize,
     /// What all keys may take; `None` is three quarters of the machine's memory.
-    pub most_memory: Option<u64>,
+    pub max_memory: Option<u64>,
     /// Names and values, as for CONFIG SET.
     pub settings: Vec<(String, String)>,
     /// Goes on without what is damaged in the log.
@@ -61,8 +61,8 @@ impl Options {
             is_open_to_all: false,
             fsync: Fsync::EverySecond,
             workers: 0,
-            most_clients: 10_000,
-            most_memory: None,
+            max_clients: 10_000,
+            max_memory: None,
             settings: Vec::new(),
             accepts_loss: false,
         }

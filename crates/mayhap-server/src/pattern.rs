@@ -1,7 +1,7 @@
 //! Redis's patterns: `*`, `?`, `[a-z]`, `[^a-z]` and `\` before what is meant literally.
 
 /// The longest pattern that is taken: a class is walked for every letter of every key.
-pub(crate) const MOST_BYTES: usize = 4096;
+pub(crate) const MAX_BYTES: usize = 4096;
 
 /// Whether the whole text fits the pattern. Takes at most pattern times text steps, whatever the pattern.
 pub(crate) fn fits(pattern: &[u8], text: &[u8]) -> bool {

@@ -12,7 +12,7 @@ use mayhap_command::Slot;
 use std::io;
 
 /// Bytes of a record at most: what the last command adds beyond is a fraction of what the format allows.
-const MOST_BYTES: u64 = mayhap_log::MAX_BODY_BYTES / 2;
+const MAX_BYTES: u64 = mayhap_log::MAX_BODY_BYTES / 2;
 
 /// Commands on their way into the log.
 #[derive(Debug, Default)]
@@ -29,7 +29,7 @@ impl Changes {
 
     /// Whether so many bytes more are still less than a record may have.
     pub(crate) fn have_room_for(&self, bytes: u64) -> bool {
-        bytes.saturating_add(self.0.len() as u64) <= MOST_BYTES
+        bytes.saturating_add(self.0.len() as u64) <= MAX_BYTES
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -149,7 +149,7 @@ pub(crate) fn read_entry(bytes: &[u8]) -> Result<(&[u8], Result<Body, NoMemory>)
 
 const SHORT: &str = "an entry of a snapshot is too short";
 const LIMITS: Limits = Limits {
-    most_bytes: u64::MAX,
+    max_bytes: u64::MAX,
 };
 
 /// What stands before the name of a key.

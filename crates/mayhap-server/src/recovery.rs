@@ -9,9 +9,9 @@ use crate::call::lossy;
 use crate::keyspace::{Body, Keyspace, Value};
 use crate::record::{self, NoMemory};
 use crate::shared_slot::SharedSlot;
-use mayhap_core::{PlanError, SipKey, Timestamp};
 use mayhap_codec::{DecodeError, Limits, Problem, redis};
 use mayhap_command::{Change, Command, Config, Context, Outcome, PassedOn, Reply, Slot};
+use mayhap_core::{PlanError, SipKey, Timestamp};
 use mayhap_log::{Lsn, Recovered};
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -261,7 +261,7 @@ impl<'k> Replay<'k> {
             config: &config,
             now: Timestamp(time),
             secret: self.secret,
-            most_bytes: u64::MAX,
+            max_bytes: u64::MAX,
         };
         // As the sources were then, or as nobody can know: then the key was removed since.
         let is_bad =
@@ -398,7 +398,7 @@ fn loaded<'a>(words: &[&'a [u8]]) -> Option<&'a [u8]> {
 /// What the filter takes, if it is sound and there is no memory for it. A reply to a command does not tell.
 fn needed_by(image: &[u8]) -> Option<u64> {
     let limits = Limits {
-        most_bytes: u64::MAX,
+        max_bytes: u64::MAX,
     };
     let attempts = [
         Slot::decode(image, limits).err(),

@@ -168,7 +168,7 @@ impl Parser {
         input: &[u8],
         limits: &RequestLimits,
     ) -> Result<Option<usize>, ProtocolError> {
-        let most = limits.most_inline.min(limits.most_request);
+        let most = limits.max_inline.min(limits.max_request);
         let Some(end) = self.line_end(input, b'\n', most, ProtocolError::LongLine)? else {
             return Ok(Some(1));
         };
@@ -203,7 +203,7 @@ impl Parser {
             self.at += length;
             return Ok(Some((letter, Some(number))));
         }
-        let most = limits.most_inline;
+        let most = limits.max_inline;
         let Some(end) = self.line_end(input, b'\r', most, error)? else {
             return Ok(None);
         };
@@ -230,7 +230,7 @@ impl Parser {
         let count = count.ok_or(ProtocolError::WordCount)?;
         // None and less than none ask for nothing.
         let count = usize::try_from(count).unwrap_or_default();
-        if count > limits.most_words {
+        if count > limits.max_words {
             return Err(if limits.is_before_auth {
                 ProtocolError::WordCountBeforeAuth
             } else {
@@ -264,14 +264,14 @@ impl Parser {
         }
         let length = length.and_then(|length| usize::try_from(length).ok());
         let length = length.ok_or(ProtocolError::WordLength)?;
-        if length > limits.most_bulk {
+        if length > limits.max_bulk {
             return Err(if limits.is_before_auth {
                 ProtocolError::WordLengthBeforeAuth
             } else {
                 ProtocolError::WordLength
             });
         }
-        let most = limits.most_request.min(u32::MAX as usize);
+        let most = limits.max_request.min(u32::MAX as usize);
         let end = self
             .at
             .checked_add(length)

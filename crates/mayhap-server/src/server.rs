@@ -32,7 +32,7 @@ use std::thread::JoinHandle;
 /// The server's own files, apart from the filter files that people put into the folder.
 const STORE: &str = "store";
 /// A client that does not read so much of its replies is sent away: more than the largest bulk string.
-const MOST_OUTPUT: usize = 768 << 20;
+const MAX_OUTPUT: usize = 768 << 20;
 /// Connections beyond `maxclients`: those who are told that there is no room, and those who are closed to make some.
 const SPARE_CLIENTS: usize = 128;
 /// Logs, listeners and the like.
@@ -88,7 +88,7 @@ impl Server {
             }
             None => None,
         };
-        raise_open_files(options.most_clients);
+        raise_open_files(options.max_clients);
         let (engine, recovered) = open(options)?;
         let engine = Arc::new(engine);
         let defaults = Listening::default();
@@ -101,9 +101,9 @@ impl Server {
             } else {
                 options.workers
             },
-            most_clients: options.most_clients.saturating_add(SPARE_CLIENTS),
+            max_clients: options.max_clients.saturating_add(SPARE_CLIENTS),
             timeouts: Arc::clone(&engine.timeouts),
-            hard_output_bytes: MOST_OUTPUT,
+            hard_output_bytes: MAX_OUTPUT,
             ..defaults
         };
         let running = net::start(listening, Arc::clone(&engine)).map_err(|error| {
@@ -268,10 +268,10 @@ fn open(options: &Options) -> Result<(Engine, String), String> {
         snapshots.ask();
     }
     let limits = Limits {
-        most_bytes: settings.filters.most_filter_bytes,
+        max_bytes: settings.filters.max_filter_bytes,
     };
     let files = Files::new(folder, secret, limits);
-    let room = || match settings.most_memory {
+    let room = || match settings.max_memory {
         0 => u64::MAX,
         most => most.saturating_sub(keys.used_bytes() + files.used_bytes()),
     };
@@ -321,12 +321,12 @@ fn settings(options: &Options, folder: &Path) -> Result<Settings, String> {
     let mut settings = Settings {
         filters: Config::default(),
         password: options.password.clone(),
-        most_memory: options
-            .most_memory
+        max_memory: options
+            .max_memory
             // No limit where the system does not tell.
             .unwrap_or_else(|| system::memory_bytes() / 4 * 3),
-        most_clients: options.most_clients,
-        clients_at_start: options.most_clients,
+        max_clients: options.max_clients,
+        clients_at_start: options.max_clients,
         fsync: options.fsync,
         slow_from: 10_000,
         slow_kept: 128,

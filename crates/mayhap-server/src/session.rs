@@ -52,7 +52,7 @@ pub(crate) struct Transaction {
 }
 
 /// All that clients may have us keep between MULTI and EXEC.
-const MOST_QUEUED_BYTES: usize = 512 << 20;
+const MAX_QUEUED_BYTES: usize = 512 << 20;
 /// What a word takes besides its bytes.
 const WORD_BYTES: usize = 32;
 
@@ -71,7 +71,7 @@ impl Transaction {
         let bytes = words.iter().map(|word| word.len() + WORD_BYTES).sum();
         let all = self.all_bytes.fetch_add(bytes, Ordering::Relaxed) + bytes;
         self.bytes += bytes;
-        if all > MOST_QUEUED_BYTES {
+        if all > MAX_QUEUED_BYTES {
             return false;
         }
         let words = words.iter().map(|word| (*word).into()).collect();

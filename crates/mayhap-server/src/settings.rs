@@ -14,8 +14,8 @@ pub(crate) struct Settings {
     /// Empty: nobody is asked for one.
     pub(crate) password: Vec<u8>,
     /// Bytes that all keys may take; 0 is no limit.
-    pub(crate) most_memory: u64,
-    pub(crate) most_clients: usize,
+    pub(crate) max_memory: u64,
+    pub(crate) max_clients: usize,
     /// The sockets are ready for so many.
     pub(crate) clients_at_start: usize,
     pub(crate) fsync: Fsync,
@@ -37,9 +37,9 @@ pub(crate) struct Settings {
 }
 
 /// The most that Linux takes for keepalive.
-const MOST_KEEPALIVE: u64 = 32_767;
+const MAX_KEEPALIVE: u64 = 32_767;
 /// As in Redis.
-const MOST_TIMEOUT: u64 = 2_147_483_647;
+const MAX_TIMEOUT: u64 = 2_147_483_647;
 
 const NOT_A_NUMBER: &str = "argument couldn't be parsed into an integer";
 
@@ -96,8 +96,8 @@ impl Settings {
             "latency-monitor-threshold" => "0".to_owned(),
             "mayhap-auth-timeout" => self.auth_timeout_seconds.to_string(),
             "mayhap-snapshot-after" => self.snapshot_after.to_string(),
-            "maxclients" => self.most_clients.to_string(),
-            "maxmemory" => self.most_memory.to_string(),
+            "maxclients" => self.max_clients.to_string(),
+            "maxmemory" => self.max_memory.to_string(),
             "maxmemory-policy" => "noeviction".to_owned(),
             "port" => self.port.to_string(),
             "proto-max-bulk-len" => (512_u64 << 20).to_string(),
@@ -127,7 +127,7 @@ impl Settings {
                 })?;
             }
             "maxmemory" => {
-                self.most_memory = size()?;
+                self.max_memory = size()?;
             }
             "mayhap-snapshot-after" => {
                 self.snapshot_after = size()?;
@@ -140,16 +140,16 @@ impl Settings {
                         "argument must be between 1 and {start}, which --max-clients said"
                     ));
                 }
-                self.most_clients = most;
+                self.max_clients = most;
             }
             "requirepass" => self.password = value.to_vec(),
             "slowlog-log-slower-than" => {
                 self.slow_from = text.parse().map_err(|_| NOT_A_NUMBER.to_owned())?;
             }
             "slowlog-max-len" => self.slow_kept = number()?,
-            "timeout" => self.idle_timeout_seconds = seconds(&text, MOST_TIMEOUT)?,
-            "tcp-keepalive" => self.keepalive_seconds = seconds(&text, MOST_KEEPALIVE)?,
-            "mayhap-auth-timeout" => self.auth_timeout_seconds = seconds(&text, MOST_TIMEOUT)?,
+            "timeout" => self.idle_timeout_seconds = seconds(&text, MAX_TIMEOUT)?,
+            "tcp-keepalive" => self.keepalive_seconds = seconds(&text, MAX_KEEPALIVE)?,
+            "mayhap-auth-timeout" => self.auth_timeout_seconds = seconds(&text, MAX_TIMEOUT)?,
             "mayhap-max-filter-bytes" => {
                 return self.filters.set(name, size()?.to_string().as_bytes());
             }

@@ -10,8 +10,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 /// As much of a command as is kept.
-const MOST_WORDS: usize = 32;
-const MOST_LETTERS: usize = 128;
+const MAX_WORDS: usize = 32;
+const MAX_LETTERS: usize = 128;
 
 struct Entry {
     id: u64,
@@ -70,11 +70,11 @@ impl Slow {
         }
         let mut kept: Vec<Vec<u8>> = words
             .iter()
-            .take(MOST_WORDS)
-            .map(|word| word[..word.len().min(MOST_LETTERS)].to_vec())
+            .take(MAX_WORDS)
+            .map(|word| word[..word.len().min(MAX_LETTERS)].to_vec())
             .collect();
-        if words.len() > MOST_WORDS {
-            let more = format!("... ({} more arguments)", words.len() - MOST_WORDS);
+        if words.len() > MAX_WORDS {
+            let more = format!("... ({} more arguments)", words.len() - MAX_WORDS);
             kept.push(more.into_bytes());
         }
         let (next, entries) = &mut *self.kept.lock();

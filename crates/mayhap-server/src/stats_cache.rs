@@ -3,13 +3,13 @@
 
 use crate::engine::Engine;
 use crate::keyspace::{Body, SharedValue, Version};
-use mayhap_core::Timestamp;
 use mayhap_command::Stats;
+use mayhap_core::Timestamp;
 use parking_lot::Mutex;
 use std::collections::HashMap;
 
 /// Filters that are told one by one; the rest is in the sums.
-pub(crate) const MOST_TOLD: usize = 1000;
+pub(crate) const MAX_TOLD: usize = 1000;
 /// Milliseconds for which an answer is good enough, whatever happens to the filter.
 const FRESH_MS: u64 = 5000;
 
@@ -44,7 +44,7 @@ impl StatsCache {
             });
         }
         names.sort_unstable();
-        names.truncate(MOST_TOLD);
+        names.truncate(MAX_TOLD);
         let mut known = self.0.lock();
         known.retain(|name, _| names.binary_search(name).is_ok());
         let told = names.into_iter().filter_map(|name| {

@@ -8,9 +8,9 @@ use std::io::Read;
 use tiny_http::{Header, Method, Request, Response};
 
 /// The longest body that is read: a user.
-const MOST_BYTES: u64 = 4096;
+const MAX_BYTES: u64 = 4096;
 /// The longest name.
-const MOST_NAME_BYTES: usize = 64;
+const MAX_NAME_BYTES: usize = 64;
 
 /// What goes back.
 pub(crate) struct Answer {
@@ -75,7 +75,7 @@ fn find(name: &str, guard: &mut Guard) -> Result<Answer, Failure> {
 }
 
 fn create(request: &mut Request, guard: &mut Guard) -> Result<Answer, Failure> {
-    let body = serde_json::from_reader(request.as_reader().take(MOST_BYTES));
+    let body = serde_json::from_reader(request.as_reader().take(MAX_BYTES));
     let Ok(user) = body as serde_json::Result<User> else {
         return Ok(Answer::new(
             400,
@@ -107,7 +107,7 @@ fn delete(name: &str, guard: &mut Guard) -> Result<Answer, Failure> {
 /// Names need no escapes in a URL, so one name has one spelling: what the filter hashes is what the database compares.
 fn is_name(name: &str) -> bool {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte);
-    (1..=MOST_NAME_BYTES).contains(&name.len()) && name.bytes().all(is_plain)
+    (1..=MAX_NAME_BYTES).contains(&name.len()) && name.bytes().all(is_plain)
 }
 
 fn no_name() -> Answer {

@@ -29,8 +29,8 @@ const SINGLE_STRETCHES: u64 = 4;
 const LEAST_KEYS: u64 = 1_000_000;
 
 /// Most questions that are kept; with their answers, `OVERHEAD_BYTES`.
-const MOST_QUESTIONS: u64 = 1 << 22;
-pub(super) const OVERHEAD_BYTES: u64 = 16 * MOST_QUESTIONS;
+const MAX_QUESTIONS: u64 = 1 << 22;
+pub(super) const OVERHEAD_BYTES: u64 = 16 * MAX_QUESTIONS;
 
 const CHASED_LINES: usize = 250_000;
 
@@ -276,7 +276,7 @@ fn insert<S: Inserting>(
 
 /// Two or three a line, so that all of the filter takes part: fewer would find their lines in cache the second time.
 fn question_count(keys: u64) -> u64 {
-    (keys / 16).clamp(1 << 16, MOST_QUESTIONS)
+    (keys / 16).clamp(1 << 16, MAX_QUESTIONS)
 }
 
 fn passes(keys: u64) -> u64 {
@@ -346,7 +346,7 @@ fn timed(passes: u64, mut work: impl FnMut()) -> Duration {
 /// The share of absent keys that are found, over enough of them for about 1 % of error where that takes at most 1e7.
 fn stranger_rate(filter: &impl Subject, case: Case) -> f64 {
     let strangers = (10_000.0 / case.rate).clamp(1e6, 1e7) as u64;
-    let first = case.keys + MOST_QUESTIONS;
+    let first = case.keys + MAX_QUESTIONS;
     let mut hashes = Vec::with_capacity(CHUNK);
     let mut found = vec![false; CHUNK];
     let mut wrong = 0;

@@ -6,8 +6,8 @@ use crate::failure::Failure;
 use crate::filters::{Keys, keys};
 use crate::input::{Block, Blocks, InputArgs};
 use crate::progress::Progress;
-use mayhap_core::HashScheme;
 use mayhap_codec::{Builder, Filter, KeyReader, Needs, Parameters, Recipe};
+use mayhap_core::HashScheme;
 use std::io::{self, BufReader, BufWriter, Read, Seek, Write};
 
 pub(super) fn build(args: &BuildArgs, parameters: Parameters) -> Result<Filter, Failure> {

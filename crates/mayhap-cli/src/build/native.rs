@@ -5,6 +5,7 @@ use super::{BuildArgs, RATE};
 use crate::failure::Failure;
 use crate::input::{InputArgs, in_order};
 use crate::progress::Progress;
+use mayhap_codec::{Filter, KeyReader, Parameters, hadoop};
 use mayhap_core::plan::classic::ClassicPlan;
 use mayhap_core::plan::{BloomPlan, CuckooPlan, GrowingPlan, WindowPlan};
 use mayhap_core::{
@@ -12,7 +13,6 @@ use mayhap_core::{
     GrowingBloom, HashScheme, KeyHash, Kind, OnConflict, Refused, Retouched, Ribbon, Scheme,
     SharedBloom, Timestamp, WindowBloom,
 };
-use mayhap_codec::{Filter, KeyReader, Parameters, hadoop};
 use std::io::{self, Write};
 use std::ops::ControlFlow;
 use std::time::SystemTime;

@@ -23,7 +23,7 @@ pub(super) const MAGIC: &[u8; 4] = b"PAR1";
 /// Rows at a time: enough for a batch of questions, few enough for the cache.
 const BATCH_ROWS: usize = 4096;
 /// No filter of a column chunk is larger, by the format's own limit.
-const MOST_FILTER_BYTES: u64 = 128 << 20;
+const MAX_FILTER_BYTES: u64 = 128 << 20;
 /// How much is read of a filter whose length the file does not tell, at first.
 const FIRST_FILTER_BYTES: u64 = 64 << 10;
 
@@ -190,13 +190,13 @@ impl ParquetRows {
             let in_file = ChunkReader::get_read(&self.file, offset);
             let mut bytes = Vec::new();
             let read = in_file.map(|part| {
-                let most = size.min(MOST_FILTER_BYTES);
+                let most = size.min(MAX_FILTER_BYTES);
                 part.take(most).read_to_end(&mut bytes)
             });
             if let Ok(filter) = file::filter(&bytes, &place) {
                 return values.iter().any(|value| filter.contains(value));
             }
-            let is_all = (bytes.len() as u64) < size || size >= MOST_FILTER_BYTES;
+            let is_all = (bytes.len() as u64) < size || size >= MAX_FILTER_BYTES;
             if length.is_some() || is_all || !matches!(read, Ok(Ok(_))) {
                 return true;
             }

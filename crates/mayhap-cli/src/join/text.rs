@@ -18,7 +18,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 const CHUNK_BYTES: usize = 256 << 10;
 /// A row that is longer is more likely a quote that is never closed.
-const MOST_ROW_BYTES: usize = 1 << 30;
+const MAX_ROW_BYTES: usize = 1 << 30;
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
 /// The first row as it came, with its end, and its fields.
@@ -338,7 +338,7 @@ impl TextRows {
         self.buffer.drain(..self.at);
         (self.at, self.quote, self.looked_to) = (0, None, 0);
         let old = self.buffer.len();
-        if old > MOST_ROW_BYTES {
+        if old > MAX_ROW_BYTES {
             return Err(self.ragged(
                 self.count + 1,
                 "is longer than 1 GiB",

@@ -1,9 +1,9 @@
 //! Bits per key over the false-positive rate, a line a kind, and the line that none can go below.
 
 use crate::format;
+use mayhap_chart::{Axis, Chart, Line, Scale};
 use mayhap_core::Kind;
 use mayhap_core::plan::size_bytes;
-use mayhap_chart::{Axis, Chart, Line, Scale};
 
 /// From the loosest rate to the strictest.
 const RATES: (f64, f64) = (0.1, 1e-6);

@@ -3,10 +3,10 @@
 use crate::args::PlanArgs;
 use crate::failure::Failure;
 use crate::format;
+use mayhap_chart::{Axis, Chart, Line, Scale};
 use mayhap_core::Kind;
 use mayhap_core::plan::cost::{BestRate, Lookups};
 use mayhap_core::plan::size_bytes;
-use mayhap_chart::{Axis, Chart, Line, Scale};
 use serde_json::{Value, json};
 use std::io::Write;
 

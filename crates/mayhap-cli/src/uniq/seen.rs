@@ -4,9 +4,9 @@ use super::{BYTES_A_KEY, FIRST_GUESS, RATE, UniqArgs};
 use crate::build::{now, random_key};
 use crate::failure::Failure;
 use crate::filters::{OpenArgs, read};
+use mayhap_codec::{Filter, Found, native};
 use mayhap_core::plan::{GrowingPlan, WindowPlan};
 use mayhap_core::{AnyFilter, GrowingBloom, HashScheme, KeyHash, WindowBloom};
-use mayhap_codec::{Filter, Found, native};
 use std::path::Path;
 
 pub(super) enum Seen {
@@ -110,7 +110,7 @@ impl Seen {
     pub(super) fn insert(&mut self, hashes: &[KeyHash], is_new: &mut Vec<bool>) {
         is_new.resize(hashes.len(), false);
         match self {
-            Self::Growing(filter) => filter.insert_hashes_telling(hashes, is_new),
+            Self::Growing(filter) => filter.insert_hashes_reporting_new(hashes, is_new),
             Self::Window(filter) => {
                 let now = now();
                 filter.contains_hashes(hashes, now, is_new);

@@ -389,11 +389,15 @@ fn filters_of_hashes_that_only_their_maker_knows() {
         // Large enough to be asked in place.
         (
             "large.mayhap",
-            mayhap_core::Bloom::for_hashes(40_000_000, 0.01).unwrap().into(),
+            mayhap_core::Bloom::for_hashes(40_000_000, 0.01)
+                .unwrap()
+                .into(),
         ),
         (
             "state.mayhap",
-            mayhap_core::GrowingBloom::for_hashes(10, 0.01).unwrap().into(),
+            mayhap_core::GrowingBloom::for_hashes(10, 0.01)
+                .unwrap()
+                .into(),
         ),
     ];
     for (name, filter) in filters {

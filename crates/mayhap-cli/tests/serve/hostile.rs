@@ -9,8 +9,8 @@ use std::net::TcpStream;
 
 const LIMIT: &str = "--fsync no --max-memory 64mb";
 /// What the process may take: the keys, a snapshot or a copy of one, and itself.
-const MOST_BYTES: u64 = 400 << 20;
-const MOST_WORDS: usize = 5;
+const MAX_BYTES: u64 = 400 << 20;
+const MAX_WORDS: usize = 5;
 
 /// Keys of every type, made again whenever something may have taken them away.
 const KEYS: [&str; 8] = [
@@ -109,7 +109,7 @@ fn ask_all(client: &mut Client, requests: &[Words]) {
 
 fn assert_bounded(server: &Server<'_>, after: &str) {
     let (now, most) = server.resident();
-    assert!(most < MOST_BYTES, "{most} bytes after {after}, {now} now");
+    assert!(most < MAX_BYTES, "{most} bytes after {after}, {now} now");
 }
 
 #[test]
@@ -131,7 +131,7 @@ fn every_command_answers_whatever_it_is_given() {
         let subcommands = subcommands(name);
         for protocol in ["HELLO 2", "HELLO 3"] {
             client.ask(protocol);
-            for count in 0..=MOST_WORDS {
+            for count in 0..=MAX_WORDS {
                 // Each argument once where there is one, by chance where there are more.
                 let tries = if count == 0 {
                     1

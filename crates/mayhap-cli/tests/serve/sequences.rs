@@ -12,7 +12,7 @@ const CLIENTS: u64 = 4;
 const A_RUN: u64 = 5000;
 const A_LOOK: u64 = 1000;
 /// Questions until it is given up.
-const MOST_LOOKS: u64 = 100_000;
+const MAX_LOOKS: u64 = 100_000;
 
 struct Player {
     model: Model,
@@ -100,7 +100,7 @@ fn look_at_sums(server: &Server<'_>, players: &[Player]) {
         let told = client.ask("INFO keyspace").text();
         told.contains(&line) || (keys == 0 && !told.contains("db0"))
     };
-    let is_told = (0..MOST_LOOKS).any(|_| is_told(&mut client));
+    let is_told = (0..MAX_LOOKS).any(|_| is_told(&mut client));
     assert!(
         is_told,
         "{}, not {line}",

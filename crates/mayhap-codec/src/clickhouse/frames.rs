@@ -30,10 +30,10 @@ pub fn decompress(bytes: &[u8], limits: Limits) -> Result<Vec<u8>, DecodeError> 
             return Err(at.error(Problem::Checksum));
         }
         let total = size + out.len() as u64;
-        if total > limits.most_bytes {
+        if total > limits.max_bytes {
             return Err(at.error(Problem::TooLarge {
                 bytes: total,
-                limit: limits.most_bytes,
+                limit: limits.max_bytes,
             }));
         }
         match method {

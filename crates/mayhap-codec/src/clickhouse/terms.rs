@@ -7,7 +7,7 @@ use mayhap_core::plan::classic::ClassicPlan;
 use mayhap_core::{ClassicBloom, HashScheme, PlanError, Scheme};
 
 /// ClickHouse's own limit.
-const MOST_BYTES: u64 = 1 << 30;
+const MAX_BYTES: u64 = 1 << 30;
 
 /// An empty granule as `tokenbf_v1(bytes, hashes, seed)` defines it.
 ///
@@ -20,7 +20,7 @@ pub fn create(bytes: u64, hashes: u32, seed: u64) -> Result<ClassicBloom, PlanEr
 }
 
 fn check_bytes(bytes: u64) -> Result<(), PlanError> {
-    if (1..=MOST_BYTES).contains(&bytes) {
+    if (1..=MAX_BYTES).contains(&bytes) {
         return Ok(());
     }
     Err(PlanError::Count {

@@ -125,9 +125,10 @@ impl Filter {
                     AnyFilter::Bloom(filter) => filter.words().collect(),
                     AnyFilter::Classic(filter) => filter.words().collect(),
                     AnyFilter::Retouched(filter) => filter.as_classic().words().collect(),
-                    AnyFilter::Growing(filter) => {
-                        filter.each_layer().flat_map(mayhap_core::Bloom::words).collect()
-                    }
+                    AnyFilter::Growing(filter) => filter
+                        .each_layer()
+                        .flat_map(mayhap_core::Bloom::words)
+                        .collect(),
                     AnyFilter::Window(filter) => {
                         let layers = filter.generations().flat_map(|(_, _, layers)| layers);
                         layers.flat_map(mayhap_core::Bloom::words).collect()

@@ -237,7 +237,7 @@ pub fn encode(filter: &Dynamic) -> Result<Vec<u8>, EncodeError> {
         format: Format::HadoopDynamic,
         reason: "it has more than 2^31 - 1 rows",
     })?;
-    let row_bytes = Header::MOST_BYTES + 8 * filter.words_a_row();
+    let row_bytes = Header::MAX_BYTES + 8 * filter.words_a_row();
     let mut out = Vec::with_capacity(32 + rows as usize * row_bytes);
     header.write(&mut out);
     put_int(filter.keys_a_row, &mut out);

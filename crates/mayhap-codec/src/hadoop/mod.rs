@@ -131,11 +131,11 @@ fn check_key(key: &[u8]) -> Result<(), Refused> {
 }
 
 /// The largest `int` of Java.
-const MOST_INT: u32 = i32::MAX.cast_unsigned();
+const MAX_INT: u32 = i32::MAX.cast_unsigned();
 
 /// The shape that a vector size and a number of hash functions stand for.
 fn plan(vector_size: u32, hash_functions: u32) -> Result<ClassicPlan, PlanError> {
-    if vector_size > MOST_INT {
+    if vector_size > MAX_INT {
         return Err(PlanError::Count {
             field: "vector size",
             value: u64::from(vector_size),
@@ -156,7 +156,7 @@ struct Header {
 impl Header {
     /// Bytes of the older header, and of the newer.
     const LEAST_BYTES: u64 = 8;
-    const MOST_BYTES: usize = 13;
+    const MAX_BYTES: usize = 13;
 
     fn read(at: &mut Cursor<'_>) -> Result<Self, DecodeError> {
         let first = at.i32_be("version")?;
@@ -211,7 +211,7 @@ impl Header {
         };
         let vector_size = u32::try_from(plan.bits)
             .ok()
-            .filter(|&size| size <= MOST_INT)
+            .filter(|&size| size <= MAX_INT)
             .ok_or_else(|| refuse("its vector size is above 2^31 - 1"))?;
         Ok(Self {
             hash_functions: plan.probes,

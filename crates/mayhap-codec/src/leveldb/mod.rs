@@ -11,7 +11,7 @@ use mayhap_core::plan::classic::ClassicPlan;
 use mayhap_core::{ClassicBloom, HashScheme, PlanError, Scheme};
 
 /// LevelDB's own most.
-const MOST_PROBES: u32 = 30;
+const MAX_PROBES: u32 = 30;
 
 /// An empty filter as `NewBloomFilterPolicy(bits_per_key)` makes it for so many keys; repeated keys count.
 ///
@@ -35,7 +35,7 @@ pub fn create(keys: u64, bits_per_key: u32) -> Result<ClassicBloom, PlanError> {
 
 /// LevelDB's number of probes, which older RocksDB has too.
 pub(crate) fn probes(bits_per_key: u32) -> u32 {
-    ((f64::from(bits_per_key) * 0.69) as u32).clamp(1, MOST_PROBES)
+    ((f64::from(bits_per_key) * 0.69) as u32).clamp(1, MAX_PROBES)
 }
 
 /// What a filter's bytes say. LevelDB has answers where there is nothing to look at.
@@ -70,7 +70,7 @@ pub fn decode(bytes: &[u8]) -> Result<Filter, DecodeError> {
         return Ok(Filter::Nothing);
     };
     let probes = u32::from(probes);
-    if !(1..=MOST_PROBES).contains(&probes) {
+    if !(1..=MAX_PROBES).contains(&probes) {
         return Ok(Filter::Everything);
     }
     let words = bits::from_bytes(data);
@@ -90,7 +90,7 @@ pub fn encode(filter: &ClassicBloom) -> Result<Vec<u8>, EncodeError> {
     if filter.scheme() != Scheme::LevelDb {
         return Err(refuse(crate::OTHER_HASH));
     }
-    if plan.probes > MOST_PROBES {
+    if plan.probes > MAX_PROBES {
         return Err(refuse("it has more than 30 probes"));
     }
     let mut out = Vec::with_capacity(1 + filter.size_bytes() as usize);

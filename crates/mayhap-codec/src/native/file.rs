@@ -60,7 +60,7 @@ pub fn open(
 /// Reads at most what a file of a filter within the limits can have, with header and checksums; a longer one is cut, and
 /// refused as such.
 fn read_all(path: &Path, limits: Limits) -> io::Result<Vec<u8>> {
-    let most = limits.most_bytes.saturating_add(limits.most_bytes / 1024);
+    let most = limits.max_bytes.saturating_add(limits.max_bytes / 1024);
     let most = most.saturating_add(2 << 20);
     let file = File::open(path)?;
     let mut bytes = Vec::new();

@@ -14,7 +14,7 @@ const CHECKSUM_BYTES: u64 = 8;
 /// Up to the plan.
 const FIXED_BYTES: u64 = 88;
 /// A window's generations have a few dozen bytes for each of their layers; nothing is planned that needs more.
-const MOST_BYTES: u64 = 1 << 20;
+const MAX_BYTES: u64 = 1 << 20;
 
 /// Features that a reader must know, a bit each.
 const KNOWN_FEATURES: u64 = EXCEPTIONS;
@@ -132,7 +132,7 @@ impl<'a> Header<'a> {
         expect(&at, "version", at.clone().u16_le("version")?, MAJOR)?;
         at.take("versions", 4)?;
         let header_bytes = u64::from(at.clone().u32_le("header length")?);
-        if !header_bytes.is_multiple_of(ALIGNMENT) || !(128..=MOST_BYTES).contains(&header_bytes) {
+        if !header_bytes.is_multiple_of(ALIGNMENT) || !(128..=MAX_BYTES).contains(&header_bytes) {
             let accepted = "a multiple of 64 from 128 to 2^20";
             return Err(at.value("header length", i128::from(header_bytes), accepted));
         }

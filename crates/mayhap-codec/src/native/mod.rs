@@ -68,7 +68,7 @@ pub fn encode_with(filter: &AnyFilter, hash_key: HashKey) -> Result<Vec<u8>, Enc
         reason: "there is no memory for the bytes",
     };
     let mut out = Vec::new();
-    out.try_reserve(parts.most_bytes()).map_err(|_| no_memory)?;
+    out.try_reserve(parts.max_bytes()).map_err(|_| no_memory)?;
     // A vector takes all bytes.
     parts.write(hash_key, &mut out).map_err(|_| no_memory)?;
     Ok(out)
@@ -138,10 +138,10 @@ pub fn decode_with_key(
 fn read(bytes: &[u8], limits: Limits, key: Option<SipKey>) -> Result<AnyFilter, DecodeError> {
     let header = Header::read(bytes)?;
     let scheme = header.scheme(key)?;
-    if header.body_bytes > limits.most_bytes {
+    if header.body_bytes > limits.max_bytes {
         return Err(header.at.error(Problem::TooLarge {
             bytes: header.body_bytes,
-            limit: limits.most_bytes,
+            limit: limits.max_bytes,
         }));
     }
     let pages = Pages::of(bytes, &header)?;

@@ -41,7 +41,7 @@ impl Parts<'_> {
     }
 
     /// About how long the file becomes, and not less.
-    pub(super) fn most_bytes(&self) -> usize {
+    pub(super) fn max_bytes(&self) -> usize {
         let sections = self
             .sections
             .iter()

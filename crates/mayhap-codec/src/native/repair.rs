@@ -37,10 +37,10 @@ pub fn repair_with_ones(
     let header = Header::read(bytes)?;
     let scheme = header.scheme(key)?;
     let ones = kinds::sections_of_ones(&header, scheme)?;
-    if header.body_bytes > limits.most_bytes {
+    if header.body_bytes > limits.max_bytes {
         return Err(header.at.error(Problem::TooLarge {
             bytes: header.body_bytes,
-            limit: limits.most_bytes,
+            limit: limits.max_bytes,
         }));
     }
     let pages = Pages::of(bytes, &header)?;

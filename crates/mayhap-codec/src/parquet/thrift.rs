@@ -5,7 +5,7 @@ use crate::DecodeError;
 use crate::cursor::Cursor;
 
 /// How deep structs and lists may lie in each other; Parquet's lie seven deep.
-const MOST_LEVELS: u32 = 32;
+const MAX_LEVELS: u32 = 32;
 
 /// The type of a field or an element, as the protocol numbers it.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -80,7 +80,7 @@ pub(super) fn binary<'a>(at: &mut Cursor<'a>) -> Result<&'a [u8], DecodeError> {
 }
 
 fn skip(at: &mut Cursor<'_>, kind: Kind, level: u32) -> Result<(), DecodeError> {
-    if level > MOST_LEVELS {
+    if level > MAX_LEVELS {
         return Err(at.value("depth", i128::from(level), "at most 32"));
     }
     match kind.0 {

@@ -12,7 +12,7 @@
 
 use super::fields::Place;
 use super::layer::{Layer, Shape};
-use super::{ChunkError, MOST_CHUNK, text};
+use super::{ChunkError, MAX_CHUNK, text};
 use crate::cursor::Cursor;
 use crate::{DecodeError, Format, Limits, Problem};
 use mayhap_core::{ClassicBloom, Full, HashPair, PlanError};
@@ -30,7 +30,7 @@ const HEADER: u64 = 20;
 const LAYER_HEADER: u64 = 53;
 
 /// Each layer has half the rate of the one before, so that no double is left for more.
-pub(super) const MOST_LAYERS: u64 = 1100;
+pub(super) const MAX_LAYERS: u64 = 1100;
 
 /// A laxer rate is taken for this one.
 const LAXEST_RATE: f64 = 0.25;
@@ -84,16 +84,16 @@ impl Bloom {
     /// The same for callers with a limit.
     ///
     /// # Errors
-    /// As there, and [`PlanError::OutOfMemory`] when it would take more than `most_bytes`.
+    /// As there, and [`PlanError::OutOfMemory`] when it would take more than `max_bytes`.
     pub fn reserve_within(
         error: f64,
         capacity: u64,
         expansion: Option<u32>,
-        most_bytes: u64,
+        max_bytes: u64,
     ) -> Result<Self, PlanError> {
         let growth = expansion.unwrap_or(Self::DEFAULTS.2);
         let is_fixed = matches!(expansion, None | Some(0));
-        Self::new(error, capacity, growth, is_fixed, most_bytes)
+        Self::new(error, capacity, growth, is_fixed, max_bytes)
     }
 
     /// A filter that does not grow, and stores an expansion all the same: what `BF.INSERT` makes of `EXPANSION 4 NONSCALING`.
@@ -104,9 +104,9 @@ impl Bloom {
         error: f64,
         capacity: u64,
         expansion: u32,
-        most_bytes: u64,
+        max_bytes: u64,
     ) -> Result<Self, PlanError> {
-        Self::new(error, capacity, expansion, true, most_bytes)
+        Self::new(error, capacity, expansion, true, max_bytes)
     }
 
     fn new(
@@ -114,7 +114,7 @@ impl Bloom {
         capacity: u64,
         growth: u32,
         is_fixed: bool,
-        most_bytes: u64,
+        max_bytes: u64,
     ) -> Result<Self, PlanError> {
         let capped = if error > LAXEST_RATE && error < 1.0 {
             LAXEST_RATE
@@ -129,7 +129,7 @@ impl Bloom {
             false => (capped, options),
         };
         let shape = Shape::planned(capacity, error, options)?;
-        if shape.bytes > most_bytes {
+        if shape.bytes > max_bytes {
             let size_bytes = shape.bytes;
             return Err(PlanError::OutOfMemory { size_bytes });
         }
@@ -152,14 +152,14 @@ impl Bloom {
     /// The same for callers with a limit.
     ///
     /// # Errors
-    /// As there, and [`Full::Memory`] when it must grow and would take more than `most_bytes` then.
-    pub fn try_insert_within(&mut self, key: &[u8], most_bytes: u64) -> Result<bool, Full> {
+    /// As there, and [`Full::Memory`] when it must grow and would take more than `max_bytes` then.
+    pub fn try_insert_within(&mut self, key: &[u8], max_bytes: u64) -> Result<bool, Full> {
         let pair = self.pair(key);
         if self.contains_pair(pair) {
             return Ok(false);
         }
         if self.newest().is_full() {
-            self.grow(most_bytes)?;
+            self.grow(max_bytes)?;
         }
         let new = self.newest_mut().insert(pair);
         self.items = self.items.saturating_add(u64::from(new));
@@ -245,7 +245,7 @@ impl Bloom {
         Header::read(&mut at).is_ok()
     }
 
-    fn grow(&mut self, most_bytes: u64) -> Result<(), Full> {
+    fn grow(&mut self, max_bytes: u64) -> Result<(), Full> {
         if self.options & OPTION_NON_SCALING != 0 {
             return Err(Full::Table {
                 keys: self.items,
@@ -257,7 +257,7 @@ impl Bloom {
         let held: u64 = self.layers.iter().map(|layer| layer.shape.bytes).sum();
         let layer = Shape::planned(capacity, newest.error / 2.0, self.options).and_then(|shape| {
             let size_bytes = held.saturating_add(shape.bytes);
-            if size_bytes > most_bytes {
+            if size_bytes > max_bytes {
                 return Err(PlanError::OutOfMemory { size_bytes });
             }
             if shape.scheme(self.options) != newest.scheme(self.options) {
@@ -367,7 +367,7 @@ impl Bloom {
             }
             inside
         })?;
-        let end = layer.shape.bytes.min(start + MOST_CHUNK);
+        let end = layer.shape.bytes.min(start + MAX_CHUNK);
         let mut chunk = Vec::new();
         layer.write(start, end, &mut chunk);
         Some((iterator.checked_add((end - start).cast_signed())?, chunk))
@@ -444,10 +444,10 @@ impl Bloom {
         let header = Header::read(&mut at)?;
         at.finish()?;
         let announced = header.bytes(&at)?;
-        if announced > limits.most_bytes {
+        if announced > limits.max_bytes {
             return Err(at.error(Problem::TooLarge {
                 bytes: announced,
-                limit: limits.most_bytes,
+                limit: limits.max_bytes,
             }));
         }
         header.build(&at, |shape, items, options| {
@@ -539,7 +539,7 @@ impl Header {
         }
         let (items, count) = (at.u64_le("items")?, u64::from(at.u32_le("layers")?));
         let (options, growth) = (at.u32_le("options")?, at.u32_le("growth")?);
-        if !(1..=MOST_LAYERS).contains(&count) {
+        if !(1..=MAX_LAYERS).contains(&count) {
             return Err(at.value("layers", i128::from(count), "1 to 1100"));
         }
         if options & !ALL_OPTIONS != 0 {

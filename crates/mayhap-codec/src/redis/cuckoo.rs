@@ -8,7 +8,7 @@
 //! | 2, 2, 2 | bucket size, most moves, expansion |
 
 use super::fields::Place;
-use super::{ChunkError, MOST_CHUNK};
+use super::{ChunkError, MAX_CHUNK};
 use crate::cursor::Cursor;
 use crate::{DecodeError, Format, Limits, Problem};
 use mayhap_core::foreign::murmur2;
@@ -18,7 +18,7 @@ use mayhap_core::{ClassicCuckoo, Full, PlanError};
 const HEADER: u64 = 38;
 /// Bytes of the header of a SCANDUMP.
 pub const CUCKOO_HEADER: usize = HEADER as usize;
-const MOST_TABLES: u64 = u16::MAX as u64;
+const MAX_TABLES: u64 = u16::MAX as u64;
 
 /// A cuckoo filter of RedisBloom's, the same to the byte: `CF.*` on one key.
 ///
@@ -102,9 +102,9 @@ impl Cuckoo {
     /// The same for callers with a limit.
     ///
     /// # Errors
-    /// As there, and [`Full::Memory`] when it must grow and would take more than `most_bytes` then.
-    pub fn try_insert_within(&mut self, key: &[u8], most_bytes: u64) -> Result<(), Full> {
-        self.filter.try_insert_hash_within(hash(key), most_bytes)
+    /// As there, and [`Full::Memory`] when it must grow and would take more than `max_bytes` then.
+    pub fn try_insert_within(&mut self, key: &[u8], max_bytes: u64) -> Result<(), Full> {
+        self.filter.try_insert_hash_within(hash(key), max_bytes)
     }
 
     /// `Ok(true)`: the key is in now, and was surely new. `Ok(false)`: it, or one that looks like it, was in before: `CF.ADDNX`.
@@ -192,9 +192,9 @@ impl Cuckoo {
         let start = u64::try_from(position).ok()?.checked_sub(1)?;
         let (number, start) = self.filter.locate(start)?;
         let table = self.filter.table(number)?;
-        let chunk = if table.len() as u64 > MOST_CHUNK {
+        let chunk = if table.len() as u64 > MAX_CHUNK {
             let rest = &table[start..];
-            &rest[..rest.len().min(MOST_CHUNK as usize)]
+            &rest[..rest.len().min(MAX_CHUNK as usize)]
         } else {
             table
         };
@@ -258,13 +258,13 @@ impl Cuckoo {
         let mut at = Cursor::new(bytes, Format::RedisBloomCuckoo);
         let header = Header::read(&mut at)?;
         at.finish()?;
-        let announced = header.bytes(&at, limits.most_bytes)?;
+        let announced = header.bytes(&at, limits.max_bytes)?;
         let further = u64::from(header.tables) - 1;
         let announced = announced.saturating_add(ClassicCuckoo::TABLE_BYTES * further);
-        if announced > limits.most_bytes {
+        if announced > limits.max_bytes {
             return Err(at.error(Problem::TooLarge {
                 bytes: announced,
-                limit: limits.most_bytes,
+                limit: limits.max_bytes,
             }));
         }
         let Header {
@@ -389,7 +389,7 @@ pub(super) fn check_tables(
     tables: u64,
     expansion: u16,
 ) -> Result<u32, DecodeError> {
-    let most = if expansion == 0 { 1 } else { MOST_TABLES };
+    let most = if expansion == 0 { 1 } else { MAX_TABLES };
     if (1..=most).contains(&tables) {
         return Ok(tables as u32);
     }

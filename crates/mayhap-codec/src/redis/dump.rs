@@ -11,7 +11,7 @@
 //! Written are the current encodings, version 4. An engine refuses versions of RDB that are newer than its own: Redis 7.0 has 10,
 //! Redis 8.0 has 12, Valkey 9.1 has 80.
 
-use super::bloom::MOST_LAYERS;
+use super::bloom::MAX_LAYERS;
 use super::fields::{Payload, Place, Sink, Source};
 use super::layer::{Layer, Shape};
 use super::value::{self, Budget};
@@ -146,7 +146,7 @@ pub(super) fn filter(
 fn read_bloom(at: &mut impl Source, version: u64) -> Result<Bloom, DecodeError> {
     let items = at.unsigned("items")?;
     let count = at.unsigned("layers")?;
-    if !(1..=MOST_LAYERS).contains(&count) {
+    if !(1..=MAX_LAYERS).contains(&count) {
         return Err(at.value("layers", i128::from(count), "1 to 1100"));
     }
     let options = match version {

@@ -239,8 +239,8 @@ impl Layer {
         new
     }
 
-    pub(super) fn insert_pairs_telling(&mut self, pairs: &[HashPair], is_new: &mut [bool]) {
-        self.filter.insert_pairs_telling(pairs, is_new);
+    pub(super) fn insert_pairs_reporting_new(&mut self, pairs: &[HashPair], is_new: &mut [bool]) {
+        self.filter.insert_pairs_reporting_new(pairs, is_new);
         let new = is_new.iter().filter(|&&new| new).count() as u64;
         self.items = self.items.saturating_add(new);
     }

@@ -9,12 +9,12 @@
 //! Any packer that keeps to this is understood everywhere. Ours takes the references that Redis's takes, so that a DUMP is the same
 //! to the byte: a table of 65536 places by three bytes, the newest place wins, and no second look.
 
-const MOST_LITERALS: usize = 32;
-const MOST_BACK: usize = 1 << 13;
-const MOST_REFERENCE: usize = 264;
+const MAX_LITERALS: usize = 32;
+const MAX_BACK: usize = 1 << 13;
+const MAX_REFERENCE: usize = 264;
 
 /// What is unpacked is at most this many times as long: three bytes stand for 264.
-pub(super) const MOST_RATIO: u64 = 88;
+pub(super) const MAX_RATIO: u64 = 88;
 
 /// Packs bytes into at most `room` of them; `None` when that is not to be had.
 pub(super) fn pack(bytes: &[u8], room: usize) -> Option<Vec<u8>> {
@@ -92,13 +92,13 @@ fn hash(bytes: &[u8], at: usize) -> usize {
 }
 
 fn is_reference(bytes: &[u8], before: usize, at: usize) -> bool {
-    at - before <= MOST_BACK && bytes[before..before + 3] == bytes[at..at + 3]
+    at - before <= MAX_BACK && bytes[before..before + 3] == bytes[at..at + 3]
 }
 
 /// How long a reference is. Redis's packer leaves the last two bytes alone, unless they are among the first 19, which it compares
 /// without minding the end.
 fn common(bytes: &[u8], before: usize, at: usize) -> usize {
-    let most = (bytes.len() - at - 2).min(MOST_REFERENCE);
+    let most = (bytes.len() - at - 2).min(MAX_REFERENCE);
     let most = if most > 16 { most.max(19) } else { most.max(3) };
     let (old, new) = (&bytes[before..], &bytes[at..at + most]);
     let same = old.iter().zip(new).take_while(|(old, new)| old == new);
@@ -129,7 +129,7 @@ impl Packed {
     fn push(&mut self, byte: u8) {
         self.bytes.push(byte);
         self.run += 1;
-        if self.run == MOST_LITERALS {
+        if self.run == MAX_LITERALS {
             self.close();
             self.bytes.push(0);
         }
@@ -177,7 +177,7 @@ impl Packed {
 
 /// Unpacks to exactly `length` bytes; `None` when the packed ones are something else.
 pub(super) fn unpack(packed: &[u8], length: usize) -> Option<Vec<u8>> {
-    if length as u64 > MOST_RATIO * packed.len() as u64 {
+    if length as u64 > MAX_RATIO * packed.len() as u64 {
         return None;
     }
     let mut out = Vec::new();
@@ -185,7 +185,7 @@ pub(super) fn unpack(packed: &[u8], length: usize) -> Option<Vec<u8>> {
     let mut rest = packed;
     while let Some((&control, after)) = rest.split_first() {
         let high = usize::from(control);
-        if high < MOST_LITERALS {
+        if high < MAX_LITERALS {
             let (run, after) = after.split_at_checked(high + 1)?;
             if run.len() > length - out.len() {
                 return None;

@@ -30,7 +30,7 @@ impl Bloom {
     ///
     /// # Panics
     /// When `keys` and `is_new` differ in length.
-    pub fn insert_each_telling(&mut self, keys: &[&[u8]], is_new: &mut [bool]) {
+    pub fn insert_each_reporting_new(&mut self, keys: &[&[u8]], is_new: &mut [bool]) {
         assert_eq!(
             keys.len(),
             is_new.len(),
@@ -51,13 +51,13 @@ impl Bloom {
             return is_new.fill(false);
         };
         if older.is_empty() {
-            return newest.insert_pairs_telling(pairs, is_new);
+            return newest.insert_pairs_reporting_new(pairs, is_new);
         }
         ask(older.iter().rev(), pairs, is_new);
         let absent = Doubtful::of(pairs, is_new);
         let mut told = [false; AT_ONCE];
         let told = &mut told[..absent.count];
-        newest.insert_pairs_telling(absent.pairs(), told);
+        newest.insert_pairs_reporting_new(absent.pairs(), told);
         is_new.fill(false);
         for (&place, told) in absent.places.iter().zip(told) {
             is_new[place] = *told;

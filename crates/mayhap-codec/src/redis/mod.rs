@@ -23,7 +23,7 @@ pub use text::six_digits;
 use std::fmt;
 
 /// The most bytes of a chunk of a SCANDUMP.
-pub const MOST_CHUNK: u64 = 16 << 20;
+pub const MAX_CHUNK: u64 = 16 << 20;
 
 /// A filter of either family.
 #[derive(Clone, PartialEq, Debug)]

@@ -96,10 +96,10 @@ pub fn filters(bytes: &[u8], limits: Limits) -> Result<Vec<Entry>, DecodeError> 
     let (mut entries, mut taken) = (Vec::new(), 0_u64);
     try_each(bytes, limits, |entry| {
         taken = taken.saturating_add(entry.size_bytes());
-        if taken > limits.most_bytes {
+        if taken > limits.max_bytes {
             return Err(Problem::TooLarge {
                 bytes: taken,
-                limit: limits.most_bytes,
+                limit: limits.max_bytes,
             });
         }
         entries.push(entry);

@@ -55,8 +55,8 @@ pub(super) struct Budget {
 impl Budget {
     pub(super) fn new(limits: Limits) -> Self {
         Self {
-            left: limits.most_bytes,
-            limit: limits.most_bytes,
+            left: limits.max_bytes,
+            limit: limits.max_bytes,
         }
     }
 }
@@ -312,15 +312,13 @@ mod tests {
         let bytes = [0xc3, 3, 0x81, 0, 0, 0, 1, 0, 0, 0, 0, 0xe0, 0xff, 0];
         let mut at = Cursor::new(&bytes, Format::RedisBloomDump);
         let stored = Stored::read(&mut at, "string").unwrap();
-        let mut budget = Budget::new(Limits {
-            most_bytes: 1 << 20,
-        });
+        let mut budget = Budget::new(Limits { max_bytes: 1 << 20 });
         let error = stored.bytes(&at, &mut budget).unwrap_err();
         assert!(matches!(error.problem, Problem::TooLarge { .. }));
         let error = stored.bytes(
             &at,
             &mut Budget::new(Limits {
-                most_bytes: u64::MAX,
+                max_bytes: u64::MAX,
             }),
         );
         assert!(matches!(error.unwrap_err().problem, Problem::Value { .. }));

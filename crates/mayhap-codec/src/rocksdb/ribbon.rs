@@ -9,7 +9,7 @@ use std::fmt;
 
 const SLOTS: u64 = 128;
 const SEGMENT_BYTES: usize = 16;
-const MOST_COLUMNS: u64 = 32;
+const MAX_COLUMNS: u64 = 32;
 
 /// A ribbon filter that RocksDB built.
 #[derive(Clone, PartialEq)]
@@ -41,7 +41,7 @@ pub(super) fn decode(
         .map(|segment| u128::from_le_bytes(segment.try_into().expect("sixteen bytes")))
         .collect();
     let columns = (segments.len() as u64).div_ceil(blocks);
-    if columns == 0 || columns > MOST_COLUMNS {
+    if columns == 0 || columns > MAX_COLUMNS {
         return Err(at.value("columns", i128::from(columns), "1 to 32"));
     }
     Ok(Filter::Ribbon(Ribbon {

@@ -74,7 +74,7 @@ impl<'a> Block<'a> {
                             "what its data can hold",
                         ));
                     };
-                    if size as u64 > limits.most_bytes {
+                    if size as u64 > limits.max_bytes {
                         return Err(too_large(&at, size as u64, limits));
                     }
                     let unpacked = snap::raw::Decoder::new().decompress_vec(data);

@@ -17,8 +17,8 @@ const LEVELDB_FOOTER: usize = 48;
 const ROCKSDB_FOOTER: usize = 53;
 /// The version and the magic number at the end of RocksDB's footer.
 const VERSION_BYTES: usize = 12;
-const MOST_VERSION: u32 = 5;
-const MOST_INDEX_VERSION: u32 = 3;
+const MAX_VERSION: u32 = 5;
+const MAX_INDEX_VERSION: u32 = 3;
 const LEVELDB_FILTER: &[u8] = b"filter.leveldb.BuiltinBloomFilter2";
 const ROCKSDB_FILTER: &[u8] = b"fullfilter.";
 
@@ -169,7 +169,7 @@ impl<'a> Table<'a> {
     }
 
     fn index(&self) -> Result<Block<'a>, DecodeError> {
-        if self.version > MOST_INDEX_VERSION {
+        if self.version > MAX_INDEX_VERSION {
             let at = Cursor::new(&self.bytes[self.bytes.len() - VERSION_BYTES..], self.format);
             let accepted = "0 to 3: from 4 on indexes are packed, and only filters are read";
             return Err(at.value("format version", i128::from(self.version), accepted));
@@ -187,7 +187,7 @@ fn read_version(at: &Cursor<'_>) -> Result<u32, DecodeError> {
     let mut at = at.clone();
     at.take("footer", (ROCKSDB_FOOTER - VERSION_BYTES) as u64)?;
     let version = at.clone().u32_le("format version")?;
-    if version > MOST_VERSION {
+    if version > MAX_VERSION {
         let accepted = "0 to 5: write the table with format_version = 5";
         return Err(at.value("format version", i128::from(version), accepted));
     }
@@ -203,6 +203,6 @@ fn magic(bytes: &[u8]) -> Option<u64> {
 fn too_large(at: &Cursor<'_>, bytes: u64, limits: Limits) -> DecodeError {
     at.error(Problem::TooLarge {
         bytes,
-        limit: limits.most_bytes,
+        limit: limits.max_bytes,
     })
 }

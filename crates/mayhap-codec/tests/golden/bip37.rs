@@ -1,8 +1,8 @@
 //! Bitcoin: `filterload`, and its hash.
 
 use crate::case::{Case, Failure, Fields, Key, same};
-use mayhap_core::foreign;
 use mayhap_codec::bip37;
+use mayhap_core::foreign;
 
 pub(crate) fn check(case: &mut Case) -> Result<(), Failure> {
     let mut params = case.fields("params")?;

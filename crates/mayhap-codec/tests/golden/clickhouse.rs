@@ -1,9 +1,9 @@
 //! ClickHouse: granules of its three Bloom indexes, the files they lie in, its sizes and hashes.
 
 use crate::case::{Case, Failure, Fields, Key, from_hex, rule_keys, same};
-use mayhap_core::foreign::{city, mix64};
 use mayhap_codec::Limits;
 use mayhap_codec::clickhouse::{self, Granule, Type, Value, frames, terms};
+use mayhap_core::foreign::{city, mix64};
 use serde_json::Value as Json;
 use std::collections::BTreeSet;
 

@@ -1,8 +1,8 @@
 //! Guava: streams, sizes, and its hash.
 
 use crate::case::{Case, Failure, Fields, Key, from_hex, indices, rule_keys, same};
-use mayhap_core::{ClassicBloom, foreign};
 use mayhap_codec::guava::{self, ProbeRule, Strategy};
+use mayhap_core::{ClassicBloom, foreign};
 
 pub(crate) fn check(case: &mut Case) -> Result<(), Failure> {
     // The rule changed between the versions.

@@ -10,8 +10,8 @@ pub(crate) use dynamic::check as check_dynamic;
 pub(crate) use retouched::check as check_retouched;
 
 use crate::case::{Case, Failure, Fields, Key, from_hex, indices, rule_keys, same};
-use mayhap_core::{ClassicBloom, foreign};
 use mayhap_codec::hadoop::{HashType, Refused, bloom};
+use mayhap_core::{ClassicBloom, foreign};
 use serde_json::Value;
 
 /// The parameters that every filter has.

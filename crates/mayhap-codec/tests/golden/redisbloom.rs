@@ -244,7 +244,7 @@ impl<'w> InsertOptions<'w> {
             Some(_) => return Err(Failure::new("BF.INSERT into a cuckoo filter")),
             None if !self.creates => return Err(Failure::new("NOCREATE, and no filter")),
             None if self.is_fixed => {
-                let most = Limits::default().most_bytes;
+                let most = Limits::default().max_bytes;
                 let filter = Bloom::reserve_fixed_within(error, capacity, expansion, most)?;
                 Filter::Bloom(filter)
             }

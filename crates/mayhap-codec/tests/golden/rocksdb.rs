@@ -1,10 +1,10 @@
 //! RocksDB: filter blocks of all three kinds, and its hashes.
 
 use crate::case::{Case, Failure, Fields, Key, same};
-use mayhap_core::foreign;
 use mayhap_codec::Limits;
 use mayhap_codec::rocksdb::{self, Filter};
 use mayhap_codec::table::{Filters, Table};
+use mayhap_core::foreign;
 
 pub(crate) fn check(case: &mut Case) -> Result<(), Failure> {
     let mut params = case.fields("params")?;

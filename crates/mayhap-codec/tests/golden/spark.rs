@@ -1,9 +1,9 @@
 //! Spark: streams of both versions, merges, sizes, and its hash.
 
 use crate::case::{Case, Failure, Fields, Key, indices, rule_keys, same};
-use mayhap_core::{ClassicBloom, foreign};
 use mayhap_codec::guava::{self, ProbeRule};
 use mayhap_codec::spark::{self, Version};
+use mayhap_core::{ClassicBloom, foreign};
 use serde_json::Value;
 
 pub(crate) fn check(case: &mut Case) -> Result<(), Failure> {

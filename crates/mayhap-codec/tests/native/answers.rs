@@ -3,11 +3,11 @@
 use crate::filters::{excepting, retouched, window};
 use crate::golden::golden;
 use crate::{SECRET, decode, filled, key};
+use mayhap_codec::native;
 use mayhap_core::{
     AnyFilter, Bloom, ClassicBloom, CountingBloom, Cuckoo, Fuse, GrowingBloom, HashScheme, Ribbon,
     Scheme,
 };
-use mayhap_codec::native;
 use std::fmt::Write;
 use std::fs;
 use std::path::Path;

@@ -1,8 +1,8 @@
 //! Files on disk.
 
 use crate::filled;
-use mayhap_core::{Bloom, GrowingBloom};
 use mayhap_codec::{Limits, native};
+use mayhap_core::{Bloom, GrowingBloom};
 
 fn folder(name: &str) -> std::path::PathBuf {
     let folder = std::env::temp_dir().join(format!("mayhap-{name}-{}", std::process::id()));

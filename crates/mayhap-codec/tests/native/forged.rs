@@ -4,8 +4,8 @@
 use crate::filters::filters;
 use crate::memory::peak_of;
 use crate::{decode, header_bytes, key};
-use mayhap_core::{AnyFilter, Clearing, HashScheme, PlanError};
 use mayhap_codec::{Problem, native};
+use mayhap_core::{AnyFilter, Clearing, HashScheme, PlanError};
 
 /// Forgers fix the checksums: whatever they write into a header, it is refused, or a filter that answers and takes keys.
 #[test]

@@ -2,11 +2,11 @@
 
 use crate::filters::{excepting, window};
 use crate::{SECRET, decode, filled, key};
+use mayhap_codec::native;
 use mayhap_core::{
     AnyFilter, Bloom, ClassicBloom, Clearing, CountingBloom, Cuckoo, Fuse, GrowingBloom, Retouched,
     Ribbon,
 };
-use mayhap_codec::native;
 
 /// What `golden/native` holds, one a kind: these files were written by the first release of version 1 and never change.
 pub(crate) fn golden() -> [(&'static str, AnyFilter); 13] {

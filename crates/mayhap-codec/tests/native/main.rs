@@ -11,8 +11,8 @@ mod memory;
 mod repair;
 mod round_trip;
 
-use mayhap_core::{AnyFilter, SipKey};
 use mayhap_codec::{DecodeError, Limits, native};
+use mayhap_core::{AnyFilter, SipKey};
 
 const SECRET: SipKey = SipKey::new(*b"sixteen secrets.");
 

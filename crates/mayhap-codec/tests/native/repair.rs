@@ -2,11 +2,11 @@
 
 use crate::filters::{excepting, filters};
 use crate::{decode, filled, header_bytes, key};
+use mayhap_codec::{Limits, Problem, native};
 use mayhap_core::{
     AnyFilter, Bloom, ClassicBloom, CountingBloom, Cuckoo, Fuse, GrowingBloom, HashScheme, Kind,
     Retouched, Ribbon, Scheme, Timestamp, WindowBloom,
 };
-use mayhap_codec::{Limits, Problem, native};
 
 #[test]
 fn damaged_pages_become_ones_and_no_key_is_lost() {

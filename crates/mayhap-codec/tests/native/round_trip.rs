@@ -2,8 +2,8 @@
 
 use crate::filters::filters;
 use crate::{SECRET, decode, filled, key};
-use mayhap_core::{AnyFilter, Bloom, HashScheme, SipKey};
 use mayhap_codec::{Limits, Problem, native};
+use mayhap_core::{AnyFilter, Bloom, HashScheme, SipKey};
 
 #[test]
 fn a_filter_comes_back_as_it_was_and_is_written_again_to_the_same_bytes() {
@@ -43,7 +43,7 @@ fn a_key_that_is_kept_outside_must_be_given() {
 fn a_file_that_is_larger_than_allowed_is_refused() {
     let filter = AnyFilter::from(Bloom::new(10_000, 0.01).unwrap());
     let bytes = native::encode(&filter).unwrap();
-    let limits = Limits { most_bytes: 1000 };
+    let limits = Limits { max_bytes: 1000 };
     let problem = native::decode(&bytes, limits).unwrap_err().problem;
     assert!(matches!(problem, Problem::TooLarge { limit: 1000, .. }));
 }

@@ -4,8 +4,8 @@ use super::{Added, Deed, Making};
 use crate::command::{Words, words};
 use crate::words::integer;
 use crate::{Bloom, Context, EXISTS, Limits, NOT_FOUND, Outcome, Reply, Slot, WRONG_TYPE};
-use mayhap_core::Full;
 use mayhap_codec::redis::ChunkError;
+use mayhap_core::Full;
 
 const FULL: Reply = Reply::error("ERR non scaling filter is full");
 const CANNOT_GROW: Reply = Reply::error("ERR problem inserting into filter");
@@ -126,7 +126,7 @@ fn load(slot: &mut Slot, iterator: &[u8], chunk: &[u8], context: &Context<'_>) -
         return Outcome::told(Reply::error("ERR Second argument must be numeric"));
     };
     let limits = Limits {
-        most_bytes: context.most_bytes(),
+        max_bytes: context.max_bytes(),
     };
     match slot {
         Slot::Missing if iterator != 1 => Outcome::told(NOT_FOUND),

@@ -4,8 +4,8 @@ use super::Making;
 use crate::command::{Words, words};
 use crate::native::{BloomKind, NativeBloom};
 use crate::{Bloom, Context, DecodeError, Layout, Limits, Reply, image, not_made};
-use mayhap_core::{Full, HashScheme, Timestamp};
 use mayhap_codec::redis::{self, BloomInfo, ChunkError};
+use mayhap_core::{Full, HashScheme, Timestamp};
 
 /// How many items go in together.
 const CHUNK: usize = 128;
@@ -64,7 +64,7 @@ impl Bloom {
             grows,
             seconds,
         } = making;
-        let (scheme, most) = (HashScheme::Sip13(context.secret), context.most_bytes());
+        let (scheme, most) = (HashScheme::Sip13(context.secret), context.max_bytes());
         let made = match (seconds, context.config.layout) {
             (Some(seconds), _) => {
                 NativeBloom::window(error, capacity, seconds, (scheme, context.now), most)
@@ -120,16 +120,16 @@ impl Bloom {
 
     pub(super) fn add(&mut self, item: &[u8], context: &Context<'_>) -> Result<bool, Full> {
         match self {
-            Self::RedisBloom(filter) => filter.try_insert_within(item, context.most_bytes()),
-            Self::Native(filter) => filter.add(item, context.now, context.most_bytes()),
+            Self::RedisBloom(filter) => filter.try_insert_within(item, context.max_bytes()),
+            Self::Native(filter) => filter.add(item, context.now, context.max_bytes()),
         }
     }
 
     pub(super) fn add_each(&mut self, items: &[&[u8]], context: &Context<'_>) -> Added {
-        let most_bytes = context.most_bytes();
+        let max_bytes = context.max_bytes();
         match self {
-            Self::RedisBloom(filter) => add_each(filter, items, most_bytes),
-            Self::Native(filter) => filter.add_each(items, context.now, most_bytes),
+            Self::RedisBloom(filter) => add_each(filter, items, max_bytes),
+            Self::Native(filter) => filter.add_each(items, context.now, max_bytes),
         }
     }
 
@@ -173,18 +173,18 @@ impl Bloom {
 }
 
 /// As long as there is room for certain, many at a time; near growth and fullness one by one.
-fn add_each(filter: &mut redis::Bloom, items: &[&[u8]], mut most_bytes: u64) -> Added {
+fn add_each(filter: &mut redis::Bloom, items: &[&[u8]], mut max_bytes: u64) -> Added {
     let mut added = Added::for_items(items.len());
     for items in items.chunks(CHUNK) {
         if items.len() as u64 <= filter.keys_until_growth() {
-            filter.insert_each_telling(items, added.more(items.len()));
+            filter.insert_each_reporting_new(items, added.more(items.len()));
             continue;
         }
         for item in items {
-            let answer = filter.try_insert_within(item, most_bytes);
+            let answer = filter.try_insert_within(item, max_bytes);
             if matches!(answer, Err(Full::Memory { .. })) {
                 // The same layer is not asked for again for each of the items that follow.
-                most_bytes = 0;
+                max_bytes = 0;
             }
             if !added.next(answer) {
                 return added;

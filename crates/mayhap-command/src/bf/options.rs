@@ -1,7 +1,7 @@
 //! How a Bloom filter is to be made, from words and settings.
 
 use super::Deed;
-use crate::config::{Config, LAXEST_RATE, MOST_CAPACITY, MOST_EXPANSION};
+use crate::config::{Config, LAXEST_RATE, MAX_CAPACITY, MAX_EXPANSION};
 use crate::words::{find, integer, number};
 use crate::{Reply, wrong_arity};
 
@@ -43,7 +43,7 @@ pub(crate) fn error_and_capacity(words: &[&[u8]]) -> Result<(f64, u64), Reply> {
     let Some(capacity) = integer(words[1]) else {
         return Err(Reply::error("ERR bad capacity"));
     };
-    if !(1..=MOST_CAPACITY).contains(&capacity) {
+    if !(1..=MAX_CAPACITY).contains(&capacity) {
         return Err(Reply::error(
             "ERR capacity must be in the range [1, 1073741824]",
         ));
@@ -64,7 +64,7 @@ pub(super) fn reserve(words: &[&[u8]], config: &Config) -> Result<Making, Reply>
         if is_fixed && expansion != 0 {
             return Err(Reply::error("Nonscaling filters cannot expand"));
         }
-        if !(0..=MOST_EXPANSION).contains(&expansion) {
+        if !(0..=MAX_EXPANSION).contains(&expansion) {
             return Err(Reply::error(
                 "ERR expansion must be in the range [0, 32768]",
             ));
@@ -80,7 +80,7 @@ pub(super) fn reserve(words: &[&[u8]], config: &Config) -> Result<Making, Reply>
 }
 
 /// A window in milliseconds is a number of 48 bits at most.
-const MOST_SECONDS: i64 = (1 << 48) / 1000;
+const MAX_SECONDS: i64 = (1 << 48) / 1000;
 
 /// `error capacity seconds`.
 pub(super) fn window(words: &[&[u8]]) -> Result<Making, Reply> {
@@ -88,7 +88,7 @@ pub(super) fn window(words: &[&[u8]]) -> Result<Making, Reply> {
     let Some(seconds) = integer(words[2]) else {
         return Err(Reply::error("ERR bad seconds"));
     };
-    if !(1..=MOST_SECONDS).contains(&seconds) {
+    if !(1..=MAX_SECONDS).contains(&seconds) {
         return Err(Reply::error(
             "ERR seconds must be in the range [1, 281474976710]",
         ));
@@ -122,12 +122,12 @@ pub(super) fn insert<'a>(words: &[&'a [u8]], config: &Config) -> Result<Deed<'a>
                 at += 1;
             }
             (Some(b'e'), _, _) => {
-                let given = integer(value()?).filter(|n| (0..=MOST_EXPANSION).contains(n));
+                let given = integer(value()?).filter(|n| (0..=MAX_EXPANSION).contains(n));
                 making.expansion = given.ok_or(Reply::error("Bad expansion"))? as u32;
                 at += 1;
             }
             (Some(b'c'), _, _) => {
-                let given = integer(value()?).filter(|n| (1..=MOST_CAPACITY).contains(n));
+                let given = integer(value()?).filter(|n| (1..=MAX_CAPACITY).contains(n));
                 making.capacity = given.ok_or(Reply::error("Bad capacity"))? as u64;
                 at += 1;
             }

@@ -70,10 +70,10 @@ fn ready<'s>(
         let making = making.ok_or(NOT_FOUND)?;
         made = Some(make(key, slot, making, context)?);
     }
-    let most_tables = context.config.most_cuckoo_tables();
+    let max_tables = context.config.max_cuckoo_tables();
     match slot {
         // One that was just made is the first of those that are allowed, even where that is one: it was made, and stays.
-        Slot::Cuckoo(filter) if made.is_none() && filter.tables() >= most_tables => {
+        Slot::Cuckoo(filter) if made.is_none() && filter.tables() >= max_tables => {
             Err(Reply::error("Maximum expansions reached"))
         }
         Slot::Cuckoo(filter) => Ok((filter, made)),
@@ -169,7 +169,7 @@ fn load(slot: &mut Slot, position: &[u8], chunk: &[u8], context: &Context<'_>) -
         return Outcome::told(POSITION);
     };
     let limits = Limits {
-        most_bytes: context.most_bytes(),
+        max_bytes: context.max_bytes(),
     };
     match slot {
         Slot::Missing if position != 1 => Outcome::told(NOT_FOUND),

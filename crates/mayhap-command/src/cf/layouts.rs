@@ -4,9 +4,9 @@ use super::Making;
 use crate::command::{Words, words};
 use crate::native::{Asked, NativeCuckoo};
 use crate::{Context, Cuckoo, DecodeError, Layout, Limits, Reply, image, not_made};
+use mayhap_codec::redis::{self, ChunkError, CuckooInfo};
 use mayhap_core::plan::ClassicCuckooPlan;
 use mayhap_core::{Full, HashScheme, PlanError};
-use mayhap_codec::redis::{self, ChunkError, CuckooInfo};
 
 /// Bytes of the header of RedisBloom's SCANDUMP.
 const HEADER: usize = 38;
@@ -14,7 +14,7 @@ const HEADER: usize = 38;
 impl Cuckoo {
     /// An empty filter.
     pub(super) fn make(making: Making, context: &Context<'_>) -> Result<Self, Reply> {
-        let most_bytes = context.most_bytes();
+        let max_bytes = context.max_bytes();
         let made = match context.config.layout {
             Layout::Native => {
                 let asked = Asked {
@@ -23,10 +23,10 @@ impl Cuckoo {
                     expansion: making.expansion,
                 };
                 let scheme = HashScheme::Sip13(context.secret);
-                NativeCuckoo::reserve(making.capacity, making.error, asked, scheme, most_bytes)
+                NativeCuckoo::reserve(making.capacity, making.error, asked, scheme, max_bytes)
                     .map(Self::Native)
             }
-            Layout::RedisBloom => classic(making, most_bytes).map(Self::RedisBloom),
+            Layout::RedisBloom => classic(making, max_bytes).map(Self::RedisBloom),
         };
         made.map_err(not_made("ERR Could not create filter"))
     }
@@ -91,10 +91,10 @@ impl Cuckoo {
         if_absent: bool,
         context: &Context<'_>,
     ) -> Result<bool, Full> {
-        let most_bytes = context.most_bytes();
+        let max_bytes = context.max_bytes();
         match self {
-            Self::RedisBloom(filter) => add_classic(filter, item, if_absent, most_bytes),
-            Self::Native(filter) => filter.add(item, if_absent, most_bytes),
+            Self::RedisBloom(filter) => add_classic(filter, item, if_absent, max_bytes),
+            Self::Native(filter) => filter.add(item, if_absent, max_bytes),
         }
     }
 
@@ -104,15 +104,15 @@ impl Cuckoo {
         if_absent: bool,
         context: &Context<'_>,
     ) -> Vec<Result<bool, Full>> {
-        let mut most_bytes = context.most_bytes();
+        let mut max_bytes = context.max_bytes();
         match self {
-            Self::Native(filter) => filter.add_each(items, if_absent, most_bytes),
+            Self::Native(filter) => filter.add_each(items, if_absent, max_bytes),
             Self::RedisBloom(filter) => {
                 let added = items.iter().map(|item| {
-                    let added = add_classic(filter, item, if_absent, most_bytes);
+                    let added = add_classic(filter, item, if_absent, max_bytes);
                     if matches!(added, Err(Full::Memory { .. })) {
                         // The same table is not asked for again for each of the items that follow.
-                        most_bytes = 0;
+                        max_bytes = 0;
                     }
                     added
                 });
@@ -174,15 +174,15 @@ fn add_classic(
     filter: &mut redis::Cuckoo,
     item: &[u8],
     if_absent: bool,
-    most_bytes: u64,
+    max_bytes: u64,
 ) -> Result<bool, Full> {
     if if_absent && filter.contains(item) {
         return Ok(false);
     }
-    filter.try_insert_within(item, most_bytes).map(|()| true)
+    filter.try_insert_within(item, max_bytes).map(|()| true)
 }
 
-fn classic(making: Making, most_bytes: u64) -> Result<redis::Cuckoo, PlanError> {
+fn classic(making: Making, max_bytes: u64) -> Result<redis::Cuckoo, PlanError> {
     let Making {
         capacity,
         bucket_size,
@@ -192,7 +192,7 @@ fn classic(making: Making, most_bytes: u64) -> Result<redis::Cuckoo, PlanError> 
     } = making;
     let plan = ClassicCuckooPlan::new(capacity, bucket_size, max_iterations, expansion)?;
     let size_bytes = plan.size_bytes_of(0)?;
-    if size_bytes > most_bytes {
+    if size_bytes > max_bytes {
         return Err(PlanError::OutOfMemory { size_bytes });
     }
     redis::Cuckoo::reserve(capacity, bucket_size, max_iterations, expansion)

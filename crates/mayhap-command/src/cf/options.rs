@@ -1,7 +1,7 @@
 //! How a cuckoo filter is to be made, from words and settings.
 
 use super::Deed;
-use crate::config::{Config, MOST_CAPACITY, MOST_EXPANSION};
+use crate::config::{Config, MAX_CAPACITY, MAX_EXPANSION};
 use crate::words::{find, integer, number};
 use crate::{Layout, Reply, wrong_arity};
 
@@ -68,7 +68,7 @@ pub(super) fn reserve(words: &[&[u8]], config: &Config) -> Result<Making, Reply>
     )?;
     let expansion = option(
         "expansion",
-        0..=MOST_EXPANSION,
+        0..=MAX_EXPANSION,
         "Couldn't parse EXPANSION",
         "EXPANSION: value must be in the range [0, 32768]",
         config.cf_expansion.into(),
@@ -85,7 +85,7 @@ pub(super) fn reserve(words: &[&[u8]], config: &Config) -> Result<Making, Reply>
         }
         _ => DEFAULT_ERROR,
     };
-    if !(2 * bucket_size..=MOST_CAPACITY).contains(&capacity) {
+    if !(2 * bucket_size..=MAX_CAPACITY).contains(&capacity) {
         return Err(Reply::error(
             "Capacity must be in the range [2 * BUCKETSIZE, 1073741824]",
         ));
@@ -116,7 +116,7 @@ pub(super) fn insert<'a>(
             Some(b'c') => {
                 let given = integer(words.get(at + 1).ok_or_else(arity)?);
                 let given = given.ok_or(Reply::error("Bad capacity"))?;
-                if !(config.least_cuckoo_capacity()..=MOST_CAPACITY).contains(&given) {
+                if !(config.least_cuckoo_capacity()..=MAX_CAPACITY).contains(&given) {
                     return Err(Reply::error(
                         "Capacity must be in the range [cf-bucket-size * 2, 1073741824]",
                     ));

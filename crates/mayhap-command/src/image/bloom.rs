@@ -4,9 +4,9 @@ use super::fields::{Reader, Writer};
 use super::{Kind, Parts};
 use crate::native::{BloomKind, NativeBloom};
 use crate::slot::Bloom;
+use mayhap_codec::{DecodeError, Limits};
 use mayhap_core::plan::{BloomPlan, WindowPlan};
 use mayhap_core::{GrowingBloom, Timestamp, WindowBloom};
-use mayhap_codec::{DecodeError, Limits};
 use std::borrow::Cow;
 
 /// The fields, and with bits those of every layer.

@@ -3,10 +3,10 @@
 use super::fields::{Reader, Writer};
 use super::{Kind, Parts};
 use crate::native::NativeCounting;
+use mayhap_codec::{DecodeError, Limits};
 use mayhap_core::plan::classic::ClassicPlan;
 use mayhap_core::plan::counting::CountingPlan;
 use mayhap_core::{CountingBloom, Scheme};
-use mayhap_codec::{DecodeError, Limits};
 use std::borrow::Cow;
 
 /// The fields, and with bits the counters.

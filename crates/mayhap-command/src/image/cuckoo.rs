@@ -4,9 +4,9 @@ use super::fields::{Reader, Writer};
 use super::{Kind, Parts};
 use crate::native::{Asked, NativeCuckoo, Staged};
 use crate::slot::Cuckoo;
+use mayhap_codec::{DecodeError, Limits};
 use mayhap_core::plan::CuckooPlan;
 use mayhap_core::{HashScheme, PlanError};
-use mayhap_codec::{DecodeError, Limits};
 use std::borrow::Cow;
 
 /// The fields, and with bits the cells of every table.
@@ -116,7 +116,7 @@ impl Head {
             None
         } else {
             let count = at.number("bytes that are loaded")?;
-            if count >= total || total > most_staged(limits) {
+            if count >= total || total > max_staged(limits) {
                 let accepted = "fewer than are to come, and these within the limit";
                 return Err(at.wrong("bytes that are loaded", count, accepted));
             }
@@ -169,8 +169,8 @@ pub(super) fn read_fixed(
 }
 
 /// The bytes of an image whose filter is within the limit: cells, twins and fields.
-pub(crate) fn most_staged(limits: Limits) -> u64 {
-    limits.most_bytes.saturating_mul(2).saturating_add(1 << 16)
+pub(crate) fn max_staged(limits: Limits) -> u64 {
+    limits.max_bytes.saturating_mul(2).saturating_add(1 << 16)
 }
 
 /// A table of a chain: shape, number, twins.

@@ -1,9 +1,9 @@
 //! Fields of eight bytes, written and read.
 
 use super::{MAGIC, VERSION};
+use mayhap_codec::{DecodeError, Format, Limits, Problem};
 use mayhap_core::plan::{BloomPlan, GrowingPlan, LinesPerKey};
 use mayhap_core::{Bloom, HashScheme, PlanError, SipKey, zeroed_bytes};
-use mayhap_codec::{DecodeError, Format, Limits, Problem};
 use std::borrow::Cow;
 
 pub(super) struct Writer {
@@ -220,10 +220,10 @@ impl<'a> Reader<'a> {
     }
 
     fn check(&self, size_bytes: u64, limits: Limits) -> Result<(), DecodeError> {
-        if size_bytes > limits.most_bytes {
+        if size_bytes > limits.max_bytes {
             return Err(self.error(Problem::TooLarge {
                 bytes: size_bytes,
-                limit: limits.most_bytes,
+                limit: limits.max_bytes,
             }));
         }
         Ok(())

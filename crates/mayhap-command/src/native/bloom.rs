@@ -1,9 +1,11 @@
 //! A Bloom filter in our own layout: of one size, growing, or forgetting.
 
 use crate::bf::Added;
+use mayhap_codec::redis::{BloomInfo, ChunkError, MAX_CHUNK, six_digits};
 use mayhap_core::plan::{BloomPlan, GrowingPlan, WindowPlan};
-use mayhap_core::{Bloom, Full, GrowingBloom, HashScheme, KeyHash, PlanError, Timestamp, WindowBloom};
-use mayhap_codec::redis::{BloomInfo, ChunkError, MOST_CHUNK, six_digits};
+use mayhap_core::{
+    Bloom, Full, GrowingBloom, HashScheme, KeyHash, PlanError, Timestamp, WindowBloom,
+};
 use std::time::Duration;
 
 /// How many items are hashed before any goes in.
@@ -42,15 +44,15 @@ impl NativeBloom {
         capacity: u64,
         expansion: u32,
         scheme: HashScheme,
-        most_bytes: u64,
+        max_bytes: u64,
     ) -> Result<Self, PlanError> {
         let kind = if expansion == 0 {
             let plan = BloomPlan::new(capacity, error)?;
-            check(plan.size_bytes(), most_bytes)?;
+            check(plan.size_bytes(), max_bytes)?;
             BloomKind::Fixed(Bloom::from_plan(plan, scheme)?)
         } else {
             let plan = GrowingPlan::new(capacity, error)?;
-            check(plan.layer(0)?.size_bytes(), most_bytes)?;
+            check(plan.layer(0)?.size_bytes(), max_bytes)?;
             BloomKind::Growing(GrowingBloom::from_plan(plan, scheme)?)
         };
         Ok(Self {
@@ -66,12 +68,12 @@ impl NativeBloom {
         capacity: u64,
         seconds: u64,
         (scheme, now): (HashScheme, Timestamp),
-        most_bytes: u64,
+        max_bytes: u64,
     ) -> Result<Self, PlanError> {
         let plan = WindowPlan::new(capacity, error, Duration::from_secs(seconds))?;
         let generations = u64::from(plan.slices()) + 1;
         let size_bytes = plan.layer(0)?.size_bytes().saturating_mul(generations);
-        check(size_bytes, most_bytes)?;
+        check(size_bytes, max_bytes)?;
         Ok(Self {
             kind: BloomKind::Window(WindowBloom::from_plan(plan, scheme, now)?),
             items: 0,
@@ -117,7 +119,7 @@ impl NativeBloom {
         &mut self,
         item: &[u8],
         now: Timestamp,
-        most_bytes: u64,
+        max_bytes: u64,
     ) -> Result<bool, Full> {
         let hash = self.scheme().hash(item);
         let new = match &mut self.kind {
@@ -132,17 +134,17 @@ impl NativeBloom {
                     return Err(Full::Table { keys, capacity });
                 }
             }
-            BloomKind::Growing(filter) => filter.try_insert_hash_within(hash, most_bytes)?,
+            BloomKind::Growing(filter) => filter.try_insert_hash_within(hash, max_bytes)?,
             BloomKind::Window(filter) => {
-                return filter.try_insert_hash_within(hash, now, most_bytes);
+                return filter.try_insert_hash_within(hash, now, max_bytes);
             }
         };
         self.items = self.items.saturating_add(u64::from(new));
         Ok(new)
     }
 
-    pub(crate) fn add_each(&mut self, items: &[&[u8]], now: Timestamp, most_bytes: u64) -> Added {
-        let mut most_bytes = most_bytes;
+    pub(crate) fn add_each(&mut self, items: &[&[u8]], now: Timestamp, max_bytes: u64) -> Added {
+        let mut max_bytes = max_bytes;
         let mut added = Added::for_items(items.len());
         for items in items.chunks(CHUNK) {
             if self.has_room_for(items.len() as u64) {
@@ -150,10 +152,10 @@ impl NativeBloom {
                 continue;
             }
             for item in items {
-                let answer = self.add(item, now, most_bytes);
+                let answer = self.add(item, now, max_bytes);
                 if matches!(answer, Err(Full::Memory { .. })) {
                     // The same layer is not asked for again for each of the items that follow.
-                    most_bytes = 0;
+                    max_bytes = 0;
                 }
                 if !added.next(answer) {
                     return added;
@@ -181,8 +183,8 @@ impl NativeBloom {
         let hashes = &hashes[..items.len()];
         let is_new = added.more(items.len());
         match &mut self.kind {
-            BloomKind::Fixed(filter) => filter.insert_hashes_telling(hashes, is_new),
-            BloomKind::Growing(filter) => filter.insert_hashes_telling(hashes, is_new),
+            BloomKind::Fixed(filter) => filter.insert_hashes_reporting_new(hashes, is_new),
+            BloomKind::Growing(filter) => filter.insert_hashes_reporting_new(hashes, is_new),
             BloomKind::Window(_) => {}
         }
         let new = is_new.iter().filter(|&&new| new).count() as u64;
@@ -274,7 +276,7 @@ impl NativeBloom {
         for layer in self.layers() {
             let size_bytes = layer.size_bytes();
             if start < size_bytes {
-                let end = size_bytes.min(start + MOST_CHUNK);
+                let end = size_bytes.min(start + MAX_CHUNK);
                 let chunk = layer.bytes()[start as usize..end as usize].to_vec();
                 return Some((iterator.checked_add((end - start).cast_signed())?, chunk));
             }
@@ -360,8 +362,8 @@ fn counts<'f>(layers: impl ExactSizeIterator<Item = &'f Bloom>, in_newest: u64) 
 }
 
 /// Refuses what would take more than allowed, as if the memory were not there.
-pub(super) fn check(size_bytes: u64, most_bytes: u64) -> Result<(), PlanError> {
-    if size_bytes > most_bytes {
+pub(super) fn check(size_bytes: u64, max_bytes: u64) -> Result<(), PlanError> {
+    if size_bytes > max_bytes {
         return Err(PlanError::OutOfMemory { size_bytes });
     }
     Ok(())

@@ -19,10 +19,10 @@ impl NativeCounting {
         error: f64,
         capacity: u64,
         hash_scheme: HashScheme,
-        most_bytes: u64,
+        max_bytes: u64,
     ) -> Result<Self, PlanError> {
         let plan = CountingPlan::new(capacity, error, DEFAULT_COUNTER_BITS)?;
-        check(plan.size_bytes(), most_bytes)?;
+        check(plan.size_bytes(), max_bytes)?;
         let scheme = Scheme::EnhancedDoubleHashing;
         Ok(Self {
             filter: CountingBloom::from_plan(plan, scheme, hash_scheme)?,

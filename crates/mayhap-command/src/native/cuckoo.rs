@@ -3,9 +3,9 @@
 use super::bloom::check;
 use crate::image;
 use crate::{Limits, Slot};
+use mayhap_codec::redis::{ChunkError, CuckooInfo, MAX_CHUNK};
 use mayhap_core::plan::{CuckooPlan, GrowingPlan};
 use mayhap_core::{Cuckoo, Full, HashScheme, KeyHash, PlanError, zeroed_bytes};
-use mayhap_codec::redis::{ChunkError, CuckooInfo, MOST_CHUNK};
 
 /// How many items are hashed before any goes in.
 const CHUNK: usize = 128;
@@ -44,15 +44,15 @@ impl NativeCuckoo {
         error: f64,
         asked: Asked,
         scheme: HashScheme,
-        most_bytes: u64,
+        max_bytes: u64,
     ) -> Result<Self, PlanError> {
         let filter = if asked.expansion == 0 {
             let plan = CuckooPlan::new(capacity, error)?;
-            check(plan.size_bytes(), most_bytes)?;
+            check(plan.size_bytes(), max_bytes)?;
             Cuckoo::from_plan(plan, scheme)?
         } else {
             let plan = GrowingPlan::new(capacity, error)?;
-            check(plan.cuckoo_table(0)?.size_bytes(), most_bytes)?;
+            check(plan.cuckoo_table(0)?.size_bytes(), max_bytes)?;
             Cuckoo::growing_from_plan(plan, scheme)?
         };
         // As RedisBloom tells it back.
@@ -104,16 +104,16 @@ impl NativeCuckoo {
         &mut self,
         item: &[u8],
         if_absent: bool,
-        most_bytes: u64,
+        max_bytes: u64,
     ) -> Result<bool, Full> {
-        self.add_hash(self.filter.hash(item), if_absent, most_bytes)
+        self.add_hash(self.filter.hash(item), if_absent, max_bytes)
     }
 
-    fn add_hash(&mut self, hash: KeyHash, if_absent: bool, most_bytes: u64) -> Result<bool, Full> {
+    fn add_hash(&mut self, hash: KeyHash, if_absent: bool, max_bytes: u64) -> Result<bool, Full> {
         if if_absent && self.filter.contains_hash(hash) {
             return Ok(false);
         }
-        self.filter.try_insert_hash_within(hash, most_bytes)?;
+        self.filter.try_insert_hash_within(hash, max_bytes)?;
         // What is to come would take it away again.
         self.staged = None;
         Ok(true)
@@ -123,7 +123,7 @@ impl NativeCuckoo {
         &mut self,
         items: &[&[u8]],
         if_absent: bool,
-        most_bytes: u64,
+        max_bytes: u64,
     ) -> Vec<Result<bool, Full>> {
         let mut answers = Vec::with_capacity(items.len());
         let mut hashes = [KeyHash::from_u64(0); CHUNK];
@@ -139,7 +139,7 @@ impl NativeCuckoo {
             }
             let added = hashes
                 .iter()
-                .map(|&hash| self.add_hash(hash, if_absent, most_bytes));
+                .map(|&hash| self.add_hash(hash, if_absent, max_bytes));
             answers.extend(added);
         }
         answers
@@ -204,7 +204,7 @@ impl NativeCuckoo {
             // What lies before the chunk is stepped over.
             let rest = piece.get(start..).unwrap_or_default();
             start = start.saturating_sub(piece.len());
-            let room = MOST_CHUNK as usize - chunk.len();
+            let room = MAX_CHUNK as usize - chunk.len();
             chunk.extend_from_slice(&rest[..rest.len().min(room)]);
         }
         let next = position.checked_add(i64::try_from(chunk.len()).ok()?)?;

@@ -2,8 +2,8 @@
 
 #![allow(dead_code, reason = "each test binary uses a part of it")]
 
-use mayhap_core::{SipKey, Timestamp};
 use mayhap_command::{Command, Config, Context, PassedOn, Reply, Slot, find};
+use mayhap_core::{SipKey, Timestamp};
 use std::collections::BTreeMap;
 
 pub(crate) type Words = Vec<Vec<u8>>;
@@ -13,7 +13,7 @@ pub(crate) struct Host {
     pub(crate) config: Config,
     pub(crate) secret: SipKey,
     pub(crate) now: Timestamp,
-    pub(crate) most_bytes: u64,
+    pub(crate) max_bytes: u64,
     /// Whether commands are passed on with their times, where these matter.
     pub(crate) tells_times: bool,
     /// What was passed on, with its time.
@@ -27,7 +27,7 @@ impl Host {
             config,
             secret: SipKey::new([7; 16]),
             now: Timestamp(1_000_000),
-            most_bytes: 1 << 30,
+            max_bytes: 1 << 30,
             tells_times: false,
             log: Vec::new(),
         }
@@ -45,7 +45,7 @@ impl Host {
             config: &self.config,
             now: self.now,
             secret: self.secret,
-            most_bytes: self.most_bytes,
+            max_bytes: self.max_bytes,
         };
         let key = command.key().to_vec();
         let mut slot = self.keys.remove(&key).unwrap_or_default();

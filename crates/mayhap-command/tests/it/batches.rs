@@ -9,7 +9,7 @@ struct Case {
     reserve: &'static str,
     range: u64,
     adds: u64,
-    most_bytes: u64,
+    max_bytes: u64,
 }
 
 const CASES: [Case; 5] = [
@@ -18,35 +18,35 @@ const CASES: [Case; 5] = [
         reserve: "BF.RESERVE k 0.01 50 EXPANSION 2",
         range: 9_000,
         adds: 12_000,
-        most_bytes: 1 << 30,
+        max_bytes: 1 << 30,
     },
     // Layers of more than a core's cache, which grow in the middle of a batch.
     Case {
         reserve: "BF.RESERVE k 0.00001 175000 EXPANSION 1",
         range: 700_000,
         adds: 600_000,
-        most_bytes: 1 << 30,
+        max_bytes: 1 << 30,
     },
     // Full in the middle of a batch.
     Case {
         reserve: "BF.RESERVE k 0.01 2000 NONSCALING",
         range: 5_000,
         adds: 6_000,
-        most_bytes: 1 << 30,
+        max_bytes: 1 << 30,
     },
     // Cannot grow in the middle of a batch, but what is in already is found.
     Case {
         reserve: "BF.RESERVE k 0.01 500 EXPANSION 2",
         range: 2_000,
         adds: 4_000,
-        most_bytes: 1500,
+        max_bytes: 1500,
     },
     // A large one that never fills up.
     Case {
         reserve: "BF.RESERVE k 0.01 4000000",
         range: 3_000,
         adds: 9_000,
-        most_bytes: 1 << 30,
+        max_bytes: 1 << 30,
     },
 ];
 
@@ -82,7 +82,7 @@ fn compare(layout: Layout, case: &Case, seed: u64) {
     let (mut many, mut single) = (Host::new(config.clone()), Host::new(config));
     for host in [&mut many, &mut single] {
         host.say(case.reserve);
-        host.most_bytes = case.most_bytes;
+        host.max_bytes = case.max_bytes;
     }
     let mut added = 0;
     while added < case.adds {

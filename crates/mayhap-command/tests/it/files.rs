@@ -1,17 +1,15 @@
 //! Filters go from files into keys and back, and answer the same: those of the library and the command line in a host, and the other way.
 
 use crate::host::Host;
+use mayhap_codec::native::{self, HashKey};
+use mayhap_command::{Config, Limits, Reply, Slot};
 use mayhap_core::{
     AnyFilter, Bloom, Burst, CountingBloom, Cuckoo, Fuse, GrowingBloom, SipKey, Timestamp,
     WindowBloom,
 };
-use mayhap_codec::native::{self, HashKey};
-use mayhap_command::{Config, Limits, Reply, Slot};
 use std::time::Duration;
 
-const LIMITS: Limits = Limits {
-    most_bytes: 1 << 30,
-};
+const LIMITS: Limits = Limits { max_bytes: 1 << 30 };
 const A_MINUTE: Duration = Duration::from_secs(60);
 
 fn key(number: u32) -> Vec<u8> {

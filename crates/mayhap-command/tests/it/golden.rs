@@ -1,8 +1,8 @@
 //! Images, dumps and headers as they were first written: `golden/slots/` is read for ever, and written the same by the same commands.
 
 use crate::host::Host;
-use mayhap_core::{SipKey, Timestamp};
 use mayhap_command::{Config, Layout, Limits, Reply, Slot};
+use mayhap_core::{SipKey, Timestamp};
 use std::path::{Path, PathBuf};
 
 fn folder() -> PathBuf {

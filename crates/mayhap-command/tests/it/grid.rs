@@ -6,7 +6,7 @@ use mayhap_command::{COMMANDS, Config, Layout, PassedOn, Reply, Slot};
 use mayhap_command::{Command, Context};
 
 /// What one filter may take here.
-const MOST_BYTES: u64 = 1 << 20;
+const MAX_BYTES: u64 = 1 << 20;
 
 /// A host with a key of every kind, in states that matter: empty, filled, grown, full, half loaded.
 fn kinds() -> Vec<Slot> {
@@ -62,7 +62,7 @@ fn every_command_survives_every_argument_on_every_kind_of_key() {
             config: &config,
             now: mayhap_core::Timestamp(1_000_500),
             secret: mayhap_core::SipKey::new([7; 16]),
-            most_bytes: MOST_BYTES,
+            max_bytes: MAX_BYTES,
         };
         each_line(|words| {
             let command = match Command::parse(words, &config) {
@@ -85,7 +85,7 @@ fn every_command_survives_every_argument_on_every_kind_of_key() {
                 let mut changed = slot.clone();
                 let sources = vec![slot; change.sources().len()];
                 let outcome = change.apply(&mut changed, &sources, &context);
-                assert!(changed.size_bytes() <= 2 * MOST_BYTES, "{words:?}");
+                assert!(changed.size_bytes() <= 2 * MAX_BYTES, "{words:?}");
                 if matches!(outcome.passed_on, PassedOn::Nothing | PassedOn::Unchanged) {
                     let same = changed == *slot;
                     assert!(same, "{words:?} changed what it did not pass on");

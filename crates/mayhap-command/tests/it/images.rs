@@ -2,15 +2,13 @@
 
 use crate::host::Host;
 use crate::said::{Random, soak};
-use mayhap_core::Timestamp;
 use mayhap_codec::redis::dump::TypeId;
 use mayhap_codec::redis::fields::{Place, Sink, Source};
 use mayhap_codec::{Format, Problem};
 use mayhap_command::{Config, DecodeError, Layout, Limits, Reply, Slot};
+use mayhap_core::Timestamp;
 
-const LIMITS: Limits = Limits {
-    most_bytes: 1 << 20,
-};
+const LIMITS: Limits = Limits { max_bytes: 1 << 20 };
 
 /// Filters of all kinds, small and grown.
 fn slots() -> Vec<Slot> {
@@ -100,9 +98,7 @@ fn large_slots() -> Vec<Slot> {
 }
 
 const PIECE: usize = 16 << 20;
-const LARGE: Limits = Limits {
-    most_bytes: 1 << 30,
-};
+const LARGE: Limits = Limits { max_bytes: 1 << 30 };
 
 /// The strings of a value, saved and to be loaded.
 #[derive(Clone, Default)]
@@ -184,7 +180,7 @@ fn a_large_filter_is_saved_in_pieces_and_loaded_from_them() {
         let restored = Slot::restore(&slot.dump(10), LARGE).expect("a dump");
         assert!(restored == slot, "{name}");
         // A limit holds before the bits are read.
-        let small = Limits { most_bytes: 1000 };
+        let small = Limits { max_bytes: 1000 };
         assert!(load(&saved, small).is_err(), "{name}");
         let damages: [(&str, Damage); 9] = [
             ("no pieces", |strings| strings.truncate(1)),
@@ -370,16 +366,10 @@ fn an_item_that_comes_while_a_cuckoo_filter_is_loaded_is_kept() {
 /// Asks and changes a slot that came from anybody, and holds it to the law.
 fn use_it(slot: Slot) {
     let bytes = slot.encode();
-    let again = Slot::decode(
-        &bytes,
-        Limits {
-            most_bytes: 1 << 22,
-        },
-    )
-    .expect("what we wrote");
+    let again = Slot::decode(&bytes, Limits { max_bytes: 1 << 22 }).expect("what we wrote");
     assert_eq!(again.encode(), bytes);
     let mut host = Host::new(Config::default());
-    host.most_bytes = 1 << 22;
+    host.max_bytes = 1 << 22;
     host.keys.insert(b"k".to_vec(), slot);
     for line in [
         "BF.ADD k a",
@@ -459,17 +449,17 @@ fn a_header_that_asks_for_more_than_allowed_is_refused() {
         "CF.RESERVE k 100000 EXPANSION 0",
         "CBF.RESERVE k 0.01 100000",
     ] {
-        host.most_bytes = 1 << 30;
+        host.max_bytes = 1 << 30;
         assert_eq!(host.say(line), Reply::OK);
         let (_, load) = host.log.pop().expect("what was passed on");
         assert!(load[2].len() < 2000, "{line}: no bits");
         let words: Vec<&[u8]> = load.iter().map(Vec::as_slice).collect();
         let made = host.images();
         host.say("DEL k");
-        host.most_bytes = 50_000;
+        host.max_bytes = 50_000;
         assert_eq!(host.run(&words), Reply::error("ERR received bad data"));
         assert!(host.keys.is_empty());
-        host.most_bytes = 1 << 30;
+        host.max_bytes = 1 << 30;
         assert_eq!(host.run(&words), Reply::OK);
         assert_eq!(host.images(), made);
         assert_eq!(host.run(&words), Reply::error("ERR item exists"));

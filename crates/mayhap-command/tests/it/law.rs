@@ -2,8 +2,8 @@
 
 use crate::host::Host;
 use crate::said::{KEYS, Random, line, soak};
-use mayhap_core::{SipKey, Timestamp};
 use mayhap_command::{Config, Layout, Reply, find};
+use mayhap_core::{SipKey, Timestamp};
 
 fn configure(random: &mut Random, config: &mut Config) {
     config.layout = random.choose(&[Layout::Native, Layout::RedisBloom]);
@@ -50,7 +50,7 @@ fn what_is_passed_on_makes_the_same_filters_elsewhere() {
         let mut random = Random::new(seed);
         let mut host = Host::new(Config::default());
         configure(&mut random, &mut host.config);
-        host.most_bytes = random.choose(&[300, 2000, 10_000, 1 << 30]);
+        host.max_bytes = random.choose(&[300, 2000, 10_000, 1 << 30]);
         host.tells_times = random.one_in(2);
         for _ in 0..150 {
             if random.one_in(20) {
@@ -76,7 +76,7 @@ fn what_is_passed_on_makes_the_same_filters_elsewhere() {
         let mut replica = Host::new(Config::for_replay());
         configure(&mut random, &mut replica.config);
         replica.secret = SipKey::new([99; 16]);
-        replica.most_bytes = u64::MAX;
+        replica.max_bytes = u64::MAX;
         replica.replay(&host.log, host.tells_times);
         assert!(host.images() == replica.images(), "seed {seed}");
         for slot in host.keys.values() {

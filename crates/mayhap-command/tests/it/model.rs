@@ -2,8 +2,8 @@
 
 use crate::host::Host;
 use crate::said::{Random, soak};
-use mayhap_core::Timestamp;
 use mayhap_command::{Config, Layout, Reply};
+use mayhap_core::Timestamp;
 use std::collections::HashMap;
 
 /// What a key should hold.
@@ -223,7 +223,7 @@ fn nothing_that_is_in_is_denied_and_counts_are_never_too_low() {
         let mut random = Random::new(1000 + seed);
         let mut host = Host::new(Config::default());
         // Copies make RedisBloom's tables double without end.
-        host.most_bytes = 1 << 22;
+        host.max_bytes = 1 << 22;
         let mut model = make(&mut host, &mut random);
         let range = random.choose(&[50, 1000, 30_000]);
         for _ in 0..2000 {

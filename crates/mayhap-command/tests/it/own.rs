@@ -1,8 +1,8 @@
 //! Commands of our own, settings, and what differs between the layouts on purpose.
 
 use crate::host::Host;
-use mayhap_core::Timestamp;
 use mayhap_command::{Config, Layout, NAMES, Protocol, Reply};
+use mayhap_core::Timestamp;
 
 fn host() -> Host {
     Host::new(Config::default())
@@ -294,7 +294,7 @@ fn a_limit_refuses_filters_and_growth_and_changes_nothing() {
     for layout in [Layout::Native, Layout::RedisBloom] {
         let mut host = host();
         host.config.layout = layout;
-        host.most_bytes = 10_000;
+        host.max_bytes = 10_000;
         let no_memory = "-ERR Insufficient memory to create filter\\r\\n";
         for line in [
             "BF.RESERVE k 0.01 1000000",

@@ -28,10 +28,10 @@ pub(crate) fn solve(part: u64, hashes: &mut [u64], plan: &RibbonPlan) -> Result<
     let mut rest = &hashes[..keys];
     let columns = u64::from(plan.columns());
     let (boundary, share) = plan.boundary();
-    let most_blocks = (keys + keys / 128) as u64 / 64 + 3;
+    let max_blocks = (keys + keys / 128) as u64 / 64 + 3;
     let mut solved = Solved {
         shards: reserved(plan.shards_per_part())?,
-        words: reserved(most_blocks * (columns + 1))?,
+        words: reserved(max_blocks * (columns + 1))?,
         wide_blocks: u64::MAX,
         keys: keys as u64,
     };

@@ -4,7 +4,7 @@
 use core::array;
 
 /// Places of a round at most, as a power of two: more streams than these no longer fit the cache.
-const MOST_BITS: u32 = 10;
+const MAX_BITS: u32 = 10;
 
 /// Numbers in a place of the first round: 32 kB.
 const PLACE_BITS: u32 = 12;
@@ -16,7 +16,7 @@ pub(crate) fn group(from: &[u64], to: &mut [u64]) {
     if size_bits < PLACE_BITS {
         to.copy_from_slice(from);
     } else {
-        distribute(from, to, 0, (size_bits - PLACE_BITS + 2).min(MOST_BITS));
+        distribute(from, to, 0, (size_bits - PLACE_BITS + 2).min(MAX_BITS));
     }
 }
 
@@ -28,7 +28,7 @@ pub(crate) fn sort(values: &mut [u64], scratch: &mut [u64]) {
         values.sort_unstable();
         return;
     }
-    let bits = size_bits.saturating_sub(PLACE_BITS).clamp(1, MOST_BITS);
+    let bits = size_bits.saturating_sub(PLACE_BITS).clamp(1, MAX_BITS);
     let ends = distribute(values, scratch, 0, bits);
     let mut start = 0;
     for &end in &ends[..1 << bits] {
@@ -45,7 +45,7 @@ fn sort_place(from: &mut [u64], to: &mut [u64], known: u32) {
         to.sort_unstable();
         return;
     }
-    let bits = (size_bits - 2).min(MOST_BITS);
+    let bits = (size_bits - 2).min(MAX_BITS);
     let ends = distribute(from, to, known, bits);
     let mut start = 0;
     for &end in &ends[..1 << bits] {
@@ -55,14 +55,14 @@ fn sort_place(from: &mut [u64], to: &mut [u64], known: u32) {
 }
 
 /// Puts every number where its `bits` bits after the first `skip` say; returns where each place ends.
-fn distribute(from: &[u64], to: &mut [u64], skip: u32, bits: u32) -> [usize; 1 << MOST_BITS] {
-    let place = |value: u64| (value << skip >> (64 - bits)) as usize % (1 << MOST_BITS);
-    let mut ends = [0; 1 << MOST_BITS];
+fn distribute(from: &[u64], to: &mut [u64], skip: u32, bits: u32) -> [usize; 1 << MAX_BITS] {
+    let place = |value: u64| (value << skip >> (64 - bits)) as usize % (1 << MAX_BITS);
+    let mut ends = [0; 1 << MAX_BITS];
     for &value in from {
         ends[place(value)] += 1;
     }
     let mut sum = 0;
-    let mut next: [usize; 1 << MOST_BITS] = array::from_fn(|at| {
+    let mut next: [usize; 1 << MAX_BITS] = array::from_fn(|at| {
         let start = sum;
         sum += ends[at];
         ends[at] = sum;

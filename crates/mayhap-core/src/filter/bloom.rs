@@ -166,7 +166,7 @@ impl Bloom {
     ///
     /// # Panics
     /// When `hashes` and `is_new` differ in length.
-    pub fn insert_hashes_telling(&mut self, hashes: &[KeyHash], is_new: &mut [bool]) {
+    pub fn insert_hashes_reporting_new(&mut self, hashes: &[KeyHash], is_new: &mut [bool]) {
         assert_eq!(
             hashes.len(),
             is_new.len(),

@@ -19,7 +19,7 @@ use crate::{Full, PlanError};
 use alloc::vec::Vec;
 
 /// More tables than any plan reaches are not taken from outside.
-const MOST_TABLES: u32 = 1000;
+const MAX_TABLES: u32 = 1000;
 
 /// All of a growing `Cuckoo` but its newest table.
 #[derive(Clone, PartialEq)]
@@ -74,7 +74,7 @@ impl Chain {
                 return refuse("keys in an older table", 0, "at least one");
             }
             let mut before = tables.iter().take(at);
-            if *number > MOST_TABLES || before.any(|(_, other, _)| other == number) {
+            if *number > MAX_TABLES || before.any(|(_, other, _)| other == number) {
                 let accepted = "one of its own for every table, at most 1000";
                 return refuse("number of a table", u64::from(*number), accepted);
             }
@@ -161,9 +161,9 @@ impl Chain {
         &mut self,
         newest: &mut Nest,
         hash: u64,
-        most_bytes: Option<u64>,
+        max_bytes: Option<u64>,
     ) -> Result<bool, Full> {
-        let left = most_bytes.map(|most| most.saturating_sub(self.size_bytes(newest)));
+        let left = max_bytes.map(|most| most.saturating_sub(self.size_bytes(newest)));
         for Link { nest, label } in &mut self.older {
             if nest.table.find(hash) {
                 label.add_twin(nest, hash, left)?;
@@ -260,14 +260,14 @@ impl Chain {
 /// The number of the next table: those of tables that have been emptied and dropped are used again, and so are their shares of
 /// the rate.
 fn first_free(taken: impl Iterator<Item = u32>) -> u32 {
-    let mut is_taken = [false; MOST_TABLES as usize];
+    let mut is_taken = [false; MAX_TABLES as usize];
     for number in taken {
         if let Some(is_taken) = is_taken.get_mut(number as usize) {
             *is_taken = true;
         }
     }
     let free = is_taken.iter().position(|is_taken| !is_taken);
-    free.map_or(MOST_TABLES, |free| free as u32)
+    free.map_or(MAX_TABLES, |free| free as u32)
 }
 
 impl Label {

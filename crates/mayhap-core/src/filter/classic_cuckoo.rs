@@ -23,7 +23,7 @@ use core::fmt;
 const PARTNER: u64 = 0x5bd1_e995;
 
 /// Tables in a chain: what the layout's counters hold.
-const MOST_TABLES: usize = u16::MAX as usize;
+const MAX_TABLES: usize = u16::MAX as usize;
 
 /// A cuckoo filter of buckets of bytes. It knows keys by hashes that the caller computes: which function that is belongs to the
 /// format.
@@ -238,11 +238,11 @@ impl ClassicCuckoo {
     /// The same for callers with a limit.
     ///
     /// # Errors
-    /// As there, and [`Full::Memory`] when it must grow and would take more than `most_bytes` then. Nothing is changed then.
-    pub fn try_insert_hash_within(&mut self, hash: u64, most_bytes: u64) -> Result<(), Full> {
+    /// As there, and [`Full::Memory`] when it must grow and would take more than `max_bytes` then. Nothing is changed then.
+    pub fn try_insert_hash_within(&mut self, hash: u64, max_bytes: u64) -> Result<(), Full> {
         let seeker = Seeker::new(hash);
         if !self.take_free_slot(seeker) && !self.move_in(seeker) {
-            self.grow(most_bytes)?;
+            self.grow(max_bytes)?;
             self.take_free_slot(seeker);
         }
         self.keys = self.keys.saturating_add(1);
@@ -426,12 +426,12 @@ impl ClassicCuckoo {
         false
     }
 
-    fn grow(&mut self, most_bytes: u64) -> Result<(), Full> {
+    fn grow(&mut self, max_bytes: u64) -> Result<(), Full> {
         let full = Full::Table {
             keys: self.keys,
             capacity: self.capacity(),
         };
-        if self.tables.len() >= MOST_TABLES {
+        if self.tables.len() >= MAX_TABLES {
             return Err(full);
         }
         let size_bytes = self.plan.size_bytes_of(self.tables.len() as u32);
@@ -439,7 +439,7 @@ impl ClassicCuckoo {
         let no_memory = Full::Memory { size_bytes };
         let together = self.size_bytes.saturating_add(size_bytes);
         let beside = Self::TABLE_BYTES * self.tables.len() as u64;
-        if together.saturating_add(beside) > most_bytes {
+        if together.saturating_add(beside) > max_bytes {
             return Err(no_memory);
         }
         let table = Table::empty(size_bytes).map_err(|_| no_memory)?;
@@ -622,7 +622,7 @@ impl Rooms {
 }
 
 fn check_count(tables: u64) -> Result<(), PlanError> {
-    if (1..=MOST_TABLES as u64).contains(&tables) {
+    if (1..=MAX_TABLES as u64).contains(&tables) {
         return Ok(());
     }
     Err(PlanError::Count {

@@ -14,7 +14,7 @@ use alloc::vec::Vec;
 use core::fmt;
 
 /// As often may a key without a cell be in that comes from outside: sums stay far from overflow.
-const MOST_TWINS: u64 = 1 << 40;
+const MAX_TWINS: u64 = 1 << 40;
 
 /// A cuckoo filter: keys go in and come out again.
 ///
@@ -258,14 +258,14 @@ impl Cuckoo {
     }
 
     /// As [`try_insert_hash`](Cuckoo::try_insert_hash), for callers with a limit: one that grows refuses, instead of crowding its
-    /// newest table, when it must grow and would take more than `most_bytes` then, or there is no memory for it. What is not refused
+    /// newest table, when it must grow and would take more than `max_bytes` then, or there is no memory for it. What is not refused
     /// goes in as without a limit.
     ///
     /// # Errors
     /// As there, and [`Full::Memory`] when it cannot grow. Nothing is changed then.
-    pub fn try_insert_hash_within(&mut self, hash: KeyHash, most_bytes: u64) -> Result<bool, Full> {
+    pub fn try_insert_hash_within(&mut self, hash: KeyHash, max_bytes: u64) -> Result<bool, Full> {
         hash.assert_origin(self.origin);
-        self.put_within(hash.to_u64(), Some(most_bytes))
+        self.put_within(hash.to_u64(), Some(max_bytes))
     }
 
     /// How many copies of a key are in, those of keys that look like it counted with them; never fewer than there are.
@@ -382,12 +382,12 @@ impl Cuckoo {
         self.put_within(hash, None)
     }
 
-    fn put_within(&mut self, hash: u64, most_bytes: Option<u64>) -> Result<bool, Full> {
+    fn put_within(&mut self, hash: u64, max_bytes: Option<u64>) -> Result<bool, Full> {
         let Some(chain) = &mut self.chain else {
             return self.newest.put(hash);
         };
         chain
-            .put(&mut self.newest, hash, most_bytes)
+            .put(&mut self.newest, hash, max_bytes)
             .map_err(|full| match full {
                 Full::Table { .. } => Full::Table {
                     keys: self.estimated_keys(),
@@ -556,10 +556,7 @@ fn check_twins(twins: &[(u64, u64)]) -> Result<(), PlanError> {
         let accepted = "rising, none twice and none 0";
         return refuse("twins", twins.len() as u64, accepted);
     }
-    match twins
-        .iter()
-        .find(|twin| !(1..=MOST_TWINS).contains(&twin.1))
-    {
+    match twins.iter().find(|twin| !(1..=MAX_TWINS).contains(&twin.1)) {
         Some(twin) => refuse("times of a twin", twin.1, "1 to 2^40"),
         None => Ok(()),
     }

@@ -20,8 +20,8 @@ const AT_A_TIME: usize = 1024;
 
 /// What is taken from outside: more layers than any plan reaches, since the 100th would hold 1e24 times the first, and more keys
 /// than any layer.
-const MOST_LAYERS: usize = 128;
-const MOST_KEYS: u64 = 1 << 60;
+const MAX_LAYERS: usize = 128;
+const MAX_KEYS: u64 = 1 << 60;
 
 /// A filter that grows with its keys.
 ///
@@ -132,11 +132,11 @@ impl GrowingBloom {
     }
 
     /// As [`GrowingBloom::insert_hash`], for callers with a limit: refused, instead of crowding the newest layer, when it must
-    /// grow and would take more than `most_bytes` then, or there is no memory for it. What is not refused goes in as without a limit.
+    /// grow and would take more than `max_bytes` then, or there is no memory for it. What is not refused goes in as without a limit.
     ///
     /// # Errors
     /// When it cannot grow. Nothing is changed then.
-    pub fn try_insert_hash_within(&mut self, hash: KeyHash, most_bytes: u64) -> Result<bool, Full> {
+    pub fn try_insert_hash_within(&mut self, hash: KeyHash, max_bytes: u64) -> Result<bool, Full> {
         if self.contains_hash(hash) {
             return Ok(false);
         }
@@ -144,7 +144,7 @@ impl GrowingBloom {
             let next = self.next_layer();
             let next = next.map_or(u64::MAX, |layer| layer.size_bytes());
             let size_bytes = self.size_bytes().saturating_add(next);
-            if size_bytes > most_bytes || !self.grow() {
+            if size_bytes > max_bytes || !self.grow() {
                 return Err(Full::Memory { size_bytes });
             }
             self.in_newest = 0;
@@ -178,7 +178,7 @@ impl GrowingBloom {
     ///
     /// # Panics
     /// When `hashes` and `is_new` differ in length.
-    pub fn insert_hashes_telling(&mut self, hashes: &[KeyHash], is_new: &mut [bool]) {
+    pub fn insert_hashes_reporting_new(&mut self, hashes: &[KeyHash], is_new: &mut [bool]) {
         assert_eq!(
             hashes.len(),
             is_new.len(),
@@ -338,13 +338,13 @@ impl<S: Storage> GrowingBloom<S> {
         let Some(scheme) = layers.first().map(Bloom::scheme) else {
             return Err(refuse("at least one"));
         };
-        if layers.len() > MOST_LAYERS {
+        if layers.len() > MAX_LAYERS {
             return Err(refuse("at most 128"));
         }
         if layers.iter().any(|layer| layer.scheme() != scheme) {
             return Err(refuse("layers of one hash scheme"));
         }
-        if in_newest > MOST_KEYS {
+        if in_newest > MAX_KEYS {
             return Err(PlanError::Count {
                 field: "keys in the newest layer",
                 value: in_newest,

@@ -135,7 +135,7 @@ impl Nest {
         if copies == places {
             return Err(Full::Copies { copies });
         }
-        if self.keys >= self.plan.most_keys() {
+        if self.keys >= self.plan.max_keys() {
             return Err(self.full());
         }
         if let Some(at) = empty {

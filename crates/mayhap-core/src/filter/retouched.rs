@@ -73,7 +73,7 @@ pub struct RetouchedLists {
     pub unlisted_keys: u64,
 }
 
-const MOST_COUNTED: u64 = 1 << 60;
+const MAX_COUNTED: u64 = 1 << 60;
 
 /// A classic Bloom filter from which chosen false positives can be taken out, **at the price of keys**: each cleared bit loses
 /// every key that uses it, mostly one or two, and a lost key is a wrong "no". What a clearing cost is in its report.
@@ -183,7 +183,7 @@ impl Retouched {
         }
         // What no filter lives to count, and what can be added to without a thought.
         for count in [lists.keys_lost, lists.bits_cleared, lists.unlisted_keys] {
-            if count > MOST_COUNTED {
+            if count > MAX_COUNTED {
                 return Err(PlanError::Count {
                     field: "keys lost, bits cleared or keys not listed",
                     value: count,

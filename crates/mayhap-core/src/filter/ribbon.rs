@@ -42,7 +42,7 @@ impl Solve for RibbonColumns {
         let mut directory = Directory::new(shards, narrow_shard_slots())?;
         let (mut words, mut wide_blocks, mut keys) = (Vec::new(), 0, 0);
         if !items.is_empty() {
-            words = reserved(plan.most_words(items.len() as u64))?;
+            words = reserved(plan.max_words(items.len() as u64))?;
             let hash = |item: &K| spread(item.hash_with(&scheme).to_u64());
             let counts = shards::count(items, hash, plan.parts());
             let work = plan.work(shards::available_threads());

@@ -16,7 +16,7 @@ use core::time::Duration;
 const GROUP: usize = 16;
 
 /// Layers of a generation. Each has half the rate of the one before: few plans have so many.
-const MOST_LAYERS: usize = 64;
+const MAX_LAYERS: usize = 64;
 
 /// A moment, in milliseconds from any beginning that the caller keeps to, such as 1970.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -166,10 +166,10 @@ impl WindowBloom {
         check(all, "generations", count, "one more than slices")?;
         check(start <= newest, "newest", newest.0, "not before the start")?;
         check(skipped <= 1 << 48, "skipped", skipped, "at most 2^48")?;
-        let mut next = [None; MOST_LAYERS + 1];
+        let mut next = [None; MAX_LAYERS + 1];
         for (_, in_newest, layers) in &generations {
             let count = layers.len() as u64;
-            let holds = (1..=MOST_LAYERS as u64).contains(&count);
+            let holds = (1..=MAX_LAYERS as u64).contains(&count);
             check(holds, "layers", count, "1 to 64")?;
             let same = layers.iter().all(|layer| layer.scheme() == scheme);
             check(same, "layers", count, "layers of one hash scheme")?;
@@ -297,7 +297,7 @@ impl WindowBloom {
     }
 
     /// As [`WindowBloom::insert_hash`], for callers with a limit: refused when a burst needs another layer and the filter would
-    /// take more than `most_bytes` then, or there is no memory for it. What is not refused goes in as without a limit.
+    /// take more than `max_bytes` then, or there is no memory for it. What is not refused goes in as without a limit.
     ///
     /// # Errors
     /// When there is no memory for another layer. Nothing is changed then.
@@ -305,7 +305,7 @@ impl WindowBloom {
         &mut self,
         hash: KeyHash,
         now: Timestamp,
-        most_bytes: u64,
+        max_bytes: u64,
     ) -> Result<bool, Full> {
         let slice = self.slice_at(self.newest.max(now));
         let at = (slice % self.generations.len() as u64) as usize;
@@ -320,7 +320,7 @@ impl WindowBloom {
         if let Some(next) = next {
             let size_bytes = self.size_bytes().saturating_add(next.size_bytes());
             let refused = Full::Memory { size_bytes };
-            if size_bytes > most_bytes {
+            if size_bytes > max_bytes {
                 return Err(refused);
             }
             let layer = Bloom::from_plan(next, self.scheme).map_err(|_| refused)?;
@@ -334,7 +334,7 @@ impl WindowBloom {
 
     /// The plan of the layer that a burst opens in a generation of so many; none where it would be too strict, or one too many.
     fn next_layer(&mut self, layers: usize) -> Option<BloomPlan> {
-        if layers >= MOST_LAYERS {
+        if layers >= MAX_LAYERS {
             return None;
         }
         let plan = self.plan;

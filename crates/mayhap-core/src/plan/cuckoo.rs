@@ -30,7 +30,7 @@ const MIN_FINGERPRINT_BITS: u32 = 4;
 /// How many times a fifth key with the first window and the fingerprint of four others is expected in a filter that is filled
 /// to its capacity. There is no place for it: tables of 64M cells stop at a load of 0.68 with fingerprints of 4 bits, at 0.73
 /// with 5, and at 0.945 with 6. So large filters at loose rates get a stricter one.
-const MOST_CROWDS: f64 = 0.005;
+const MAX_CROWDS: f64 = 0.005;
 
 /// Cells more than the load asks for, for few keys, whose luck varies: with as many, one or two of a million filters refuse a
 /// key before it holds its capacity (1 of 10 000 with 16 cells less at 10 keys, 1 of 1000 with 20 less at 100 keys). From
@@ -102,7 +102,7 @@ impl CuckooPlan {
             })
             .find(|plan| {
                 let rate = plan.rate_at(capacity);
-                rate <= false_positive_rate && plan.crowds(rate) <= MOST_CROWDS
+                rate <= false_positive_rate && plan.crowds(rate) <= MAX_CROWDS
             })
             .ok_or(PlanError::Number {
                 field: "false_positive_rate",
@@ -153,7 +153,7 @@ impl CuckooPlan {
     }
 
     /// The most keys that a filter of this shape takes, copies counted: 93 % of the cells, and never less than the capacity.
-    pub fn most_keys(&self) -> u64 {
+    pub fn max_keys(&self) -> u64 {
         self.capacity.max((self.cells as f64 * FULL_LOAD) as u64)
     }
 
@@ -245,7 +245,7 @@ mod tests {
                 assert!(
                     plan.fingerprint_bits == MIN_FINGERPRINT_BITS
                         || looser > rate
-                        || less.crowds(looser) > MOST_CROWDS,
+                        || less.crowds(looser) > MAX_CROWDS,
                     "{plan}"
                 );
             }
@@ -279,7 +279,7 @@ mod tests {
         for capacity in 1..5000 {
             let plan = CuckooPlan::new(capacity, 0.01).unwrap();
             assert!(plan.cells() >= cells.max(3), "{plan}");
-            assert!((capacity..plan.cells()).contains(&plan.most_keys()));
+            assert!((capacity..plan.cells()).contains(&plan.max_keys()));
             cells = plan.cells();
         }
     }

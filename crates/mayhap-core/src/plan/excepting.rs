@@ -10,10 +10,10 @@ use crate::PlanError;
 use core::fmt;
 
 /// Bits of the first level at most.
-const MOST_BITS: u8 = 32;
+const MAX_BITS: u8 = 32;
 
 /// More keys are past any machine, and are reckoned as so many.
-const MOST_KEYS: u64 = 1 << 50;
+const MAX_KEYS: u64 = 1 << 50;
 
 /// The shape of the exception layer of an [`Excepting`](crate::Excepting).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -43,7 +43,7 @@ impl ExceptingPlan {
         let (fewer, more) = (corrected.min(positives), corrected.max(positives));
         // Where one side has no keys there is nothing to tell apart.
         let ratio = more.checked_div(fewer).unwrap_or(1);
-        let first_level_bits = (ratio.ilog2() as u8).min(MOST_BITS);
+        let first_level_bits = (ratio.ilog2() as u8).min(MAX_BITS);
         let passing = libm::ldexp(more as f64, -i32::from(first_level_bits));
         let second = fewer.saturating_add(libm::round(passing) as u64);
         let two_levels = retrieval_bytes(fewer, first_level_bits) + retrieval_bytes(second, 1);
@@ -118,7 +118,7 @@ fn retrieval_bytes(keys: u64, bits: u8) -> u64 {
     if bits == 0 {
         return 0;
     }
-    let keys = keys.min(MOST_KEYS);
+    let keys = keys.min(MAX_KEYS);
     let shards = wide_shards(keys);
     let slots = shard_slots(keys, 0);
     (slots * u64::from(bits)).div_ceil(8) + 4 * (shards + 1)
@@ -192,7 +192,7 @@ mod tests {
         for n in [0, 1, u64::MAX] {
             for a in [0, 1, u64::MAX] {
                 let plan = ExceptingPlan::for_corrected(n, a);
-                assert!(plan.first_level_bits() <= MOST_BITS && plan.rate_factor() <= 1.0);
+                assert!(plan.first_level_bits() <= MAX_BITS && plan.rate_factor() <= 1.0);
                 assert!(plan.is_list() || plan.size_bytes() < a.saturating_mul(8));
             }
         }

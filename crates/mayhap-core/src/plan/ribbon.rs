@@ -168,7 +168,7 @@ impl RibbonPlan {
     }
 
     /// Words of all columns at most, when there are so many items.
-    pub(crate) fn most_words(&self, items: u64) -> u64 {
+    pub(crate) fn max_words(&self, items: u64) -> u64 {
         let slots = items + items / 128 + 128 * self.parts;
         slots.div_ceil(64) * u64::from(self.columns + 1)
     }

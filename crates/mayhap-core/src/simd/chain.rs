@@ -15,7 +15,7 @@ use core::borrow::Borrow;
 const LINES_AHEAD: usize = 64;
 
 /// How many tables a batch asks together: one bit each in a mask.
-const MOST_TABLES: usize = 16;
+const MAX_TABLES: usize = 16;
 
 /// How many keys a batch looks at before it settles those whose first line, in one of the tables, has all bits.
 const BLOCK: usize = 64;
@@ -87,7 +87,7 @@ pub(super) unsafe fn contains<V: Vector, S: Storage>(
     hashes: &[KeyHash],
     found: &mut [bool],
 ) {
-    for tables in tables.chunks(MOST_TABLES) {
+    for tables in tables.chunks(MAX_TABLES) {
         let (small, large) = split_large(tables);
         if large.is_empty() {
             for (found, hash) in found.iter_mut().zip(hashes) {

@@ -24,7 +24,7 @@ pub(crate) struct RibbonTable {
     wide_blocks: u64,
     /// Slots at which a row can start that lies in such blocks.
     wide_slots: u64,
-    most_columns: usize,
+    max_columns: usize,
     kernel: Usable,
 }
 
@@ -104,7 +104,7 @@ impl RibbonTable {
             columns,
             wide_blocks,
             wide_slots: (64 * wide_blocks).saturating_sub(63),
-            most_columns: (columns + u64::from(wide_blocks > 0)) as usize,
+            max_columns: (columns + u64::from(wide_blocks > 0)) as usize,
             kernel: Usable::best(),
         }
     }
@@ -213,13 +213,13 @@ impl Questions for RibbonTable {
         let all = (1 << GROUP) - 1;
         // Whether a key has a column more is not to be guessed, nor whether it is a stranger: up to two groups, all branches are
         // on the filter.
-        if self.most_columns <= GROUP {
+        if self.max_columns <= GROUP {
             return !is_wrong(0, (1 << question.columns) - 1);
         }
         // The last group begins so that it ends with the columns.
         let last = question.columns - GROUP;
         let is_wrong_at_the_ends = is_wrong(0, all) | is_wrong(last, all);
-        if self.most_columns <= 2 * GROUP || is_wrong_at_the_ends {
+        if self.max_columns <= 2 * GROUP || is_wrong_at_the_ends {
             return !is_wrong_at_the_ends;
         }
         (GROUP..last)

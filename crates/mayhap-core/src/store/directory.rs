@@ -28,14 +28,14 @@ impl Directory {
         })
     }
 
-    /// A directory that is there already, such as one in a file; every shard must have `fewest_slots` slots or more.
+    /// A directory that is there already, such as one in a file; every shard must have `min_slots` slots or more.
     ///
     /// # Errors
     /// When a shard does not begin where the one before ends, or is too small, or an entry holds what it has no use for.
     pub(crate) fn from_entries(
         entries: Vec<u32>,
         mean_slots: u64,
-        fewest_slots: u64,
+        min_slots: u64,
     ) -> Result<Self, PlanError> {
         let begins = (0..).zip(&entries).map(|(number, &entry)| {
             let drift = u64::from(entry) % (1 << DRIFT_BITS);
@@ -45,7 +45,7 @@ impl Directory {
         for (number, begin) in (0_u64..).zip(begins) {
             let fits = match (end, begin) {
                 (None, Some(0)) => true,
-                (Some(before), Some(begin)) => before + fewest_slots <= begin,
+                (Some(before), Some(begin)) => before + min_slots <= begin,
                 _ => false,
             };
             if !fits {

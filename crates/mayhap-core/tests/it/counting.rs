@@ -21,7 +21,7 @@ fn crowded(counters: u64, probes: u32, counter_bits: u8) -> CountingBloom {
 
 /// Random operations on the filter and on an exact multiset of some keys. Strangers are another stream. Returns whether a
 /// counter ran full.
-fn model(mut filter: CountingBloom, keys: u64, most_each: u64, operations: u64, seed: u64) -> bool {
+fn model(mut filter: CountingBloom, keys: u64, max_each: u64, operations: u64, seed: u64) -> bool {
     let pool: Vec<KeyHash> = hashes(seed, 0, keys).collect();
     let mut exact: HashMap<KeyHash, u64> = HashMap::new();
     let (mut total, mut saturated, mut removed, mut refused) = (0_u64, false, 0, 0);
@@ -30,7 +30,7 @@ fn model(mut filter: CountingBloom, keys: u64, most_each: u64, operations: u64, 
         let key = pool[(random >> 32) as usize % pool.len()];
         let count = exact.get(&key).copied().unwrap_or(0);
         match random % 5 {
-            0 | 1 if count < most_each => {
+            0 | 1 if count < max_each => {
                 let known = filter.contains_hash(key);
                 assert_eq!(filter.insert_hash(key), !known);
                 assert!(known || count == 0, "a key that was in is not surely new");

@@ -272,7 +272,7 @@ fn a_refused_insert_leaves_every_bit_as_it_was() {
                         inside.push(hash);
                     } else {
                         refused += 1;
-                        walks += u64::from(filter.estimated_keys() < plan.most_keys());
+                        walks += u64::from(filter.estimated_keys() < plan.max_keys());
                         assert!(before.is_none_or(|before| before == filter), "{plan}");
                     }
                     if refused == 200 {
@@ -362,7 +362,7 @@ fn churn_at_93_percent_loses_no_key() {
     let mut filter = filter(184_000, 0.001);
     let mut keys = hashes(10, 0, u64::MAX);
     let mut inside: Vec<KeyHash> = Vec::new();
-    while filter.estimated_keys() < filter.plan().most_keys() {
+    while filter.estimated_keys() < filter.plan().max_keys() {
         let key = keys.next().unwrap();
         if filter.try_insert_hash(key).is_ok() {
             inside.push(key);
@@ -372,7 +372,7 @@ fn churn_at_93_percent_loses_no_key() {
     for operation in 0..operations / 2 {
         let at = (mixed(operation) % inside.len() as u64) as usize;
         assert!(filter.remove_hash(inside.swap_remove(at)));
-        while filter.estimated_keys() < filter.plan().most_keys() {
+        while filter.estimated_keys() < filter.plan().max_keys() {
             let key = keys.next().unwrap();
             if filter.try_insert_hash(key).is_ok() {
                 assert!(filter.contains_hash(key));

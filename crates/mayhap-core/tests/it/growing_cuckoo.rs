@@ -58,7 +58,7 @@ fn model(rate: f64, universe: u64, operations: u64, seed: u64) {
     let mut filter = growing(10, rate);
     let mut model = HashMap::<KeyHash, u32>::new();
     let keys: Vec<_> = hashes(seed, 0, universe).collect();
-    let mut most_tables = 0;
+    let mut max_tables = 0;
     for step in 0..operations {
         let random = mixed(seed ^ step << 8);
         let key = keys[(random % universe) as usize];
@@ -80,9 +80,9 @@ fn model(rate: f64, universe: u64, operations: u64, seed: u64) {
                 assert!(count == 0 || filter.contains_hash(key), "lost at {step}");
             }
         }
-        most_tables = most_tables.max(filter.tables().count());
+        max_tables = max_tables.max(filter.tables().count());
     }
-    assert!(most_tables > 3);
+    assert!(max_tables > 3);
     for (key, count) in model {
         for _ in 0..count {
             assert!(filter.remove_hash(key));

@@ -147,7 +147,7 @@ fn many_inserts_tell_the_same_as_one_by_one() {
         .map(|number| hash(number * number % 3001))
         .collect();
     let mut is_new = vec![false; hashes.len()];
-    many.insert_hashes_telling(&hashes, &mut is_new);
+    many.insert_hashes_reporting_new(&hashes, &mut is_new);
     let told: Vec<bool> = hashes
         .iter()
         .map(|&hash| single.insert_hash(hash))
@@ -190,7 +190,7 @@ fn many_keys_of_others_go_in_as_one_by_one() {
             .map(|n| (n * n % 2003).to_le_bytes())
             .collect();
         let mut is_new = vec![true; keys.len()];
-        many.insert_each_telling(&keys, &mut is_new);
+        many.insert_each_reporting_new(&keys, &mut is_new);
         let told: Vec<bool> = keys.iter().map(|key| single.insert(key)).collect();
         assert!(is_new == told && many == single, "{bits}");
     }

@@ -17,12 +17,12 @@ pub(super) struct Fields {
 }
 
 impl Fields {
-    /// `most_bytes` is what the strings of a value that is loaded may take together.
-    pub(super) fn new(io: *mut Io, most_bytes: u64) -> Self {
+    /// `max_bytes` is what the strings of a value that is loaded may take together.
+    pub(super) fn new(io: *mut Io, max_bytes: u64) -> Self {
         Self {
             io,
-            left: most_bytes,
-            most: most_bytes,
+            left: max_bytes,
+            most: max_bytes,
         }
     }
 }

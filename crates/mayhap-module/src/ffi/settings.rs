@@ -4,7 +4,7 @@
 
 use super::api::{Ctx, ERR, Event, InfoCtx, OK, RawString};
 use super::load::VERSION;
-use super::{EVICTS, FILTERS, HOST, MOST_MEMORY, api, bytes_of, c_string, caught, new_string};
+use super::{EVICTS, FILTERS, HOST, MAX_MEMORY, api, bytes_of, c_string, caught, new_string};
 use crate::host;
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::ptr::null_mut;
@@ -85,7 +85,7 @@ pub(super) fn read_limits(ctx: *mut Ctx) {
         };
         let most = field(c"maxmemory").and_then(|most| most.parse().ok());
         let evicts = field(c"maxmemory_policy").is_some_and(|policy| policy != "noeviction");
-        MOST_MEMORY.store(most.unwrap_or(0), Ordering::Relaxed);
+        MAX_MEMORY.store(most.unwrap_or(0), Ordering::Relaxed);
         EVICTS.store(evicts, Ordering::Relaxed);
         (api().free_server_info)(ctx, info);
     }

@@ -22,8 +22,8 @@ pub(super) unsafe extern "C" fn on_load_value<const NUMBER: usize>(
     caught(null_mut(), || {
         let (name, _) = TYPES[NUMBER];
         let id = TypeId::new(name, version.try_into().unwrap_or(u16::MAX));
-        let most_bytes = most_bytes_to_load(io);
-        match Slot::load(id, &mut Fields::new(io, most_bytes), Limits { most_bytes }) {
+        let max_bytes = max_bytes_to_load(io);
+        match Slot::load(id, &mut Fields::new(io, max_bytes), Limits { max_bytes }) {
             Ok(slot) => into_value(slot),
             Err(error) => {
                 let text = c_string(error.to_string().as_bytes());
@@ -36,7 +36,7 @@ pub(super) unsafe extern "C" fn on_load_value<const NUMBER: usize>(
 }
 
 /// What a file or a primary has is loaded; what a client restores is held to the limits.
-pub(super) fn most_bytes_to_load(io: *mut Io) -> u64 {
+pub(super) fn max_bytes_to_load(io: *mut Io) -> u64 {
     // SAFETY: the engine is loading with this, and the context it gives is good for that long.
     let flags = unsafe { (api().context_flags)((api().context_of_io)(io)) };
     if flags & (FLAG_LOADING | FLAG_REPLICA | FLAG_REPLICATED) != 0 {
@@ -44,7 +44,7 @@ pub(super) fn most_bytes_to_load(io: *mut Io) -> u64 {
     }
     let most = HOST
         .get()
-        .map_or(0, |host| host.settings().config.most_filter_bytes);
+        .map_or(0, |host| host.settings().config.max_filter_bytes);
     most.min(memory_left())
 }
 

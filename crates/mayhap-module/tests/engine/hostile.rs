@@ -5,7 +5,7 @@ use crate::client::{Client, request};
 use crate::said::{Random, each_line, soak};
 
 /// What one filter may take here.
-const MOST_BYTES: &str = "1048576";
+const MAX_BYTES: &str = "1048576";
 
 /// Keys of every kind, in states that matter.
 fn make_kinds(client: &mut Client) -> Vec<String> {
@@ -56,7 +56,7 @@ fn errors(client: &mut Client, requests: &[Vec<u8>]) -> usize {
 
 #[test]
 fn every_command_survives_every_argument_on_every_kind_of_key() {
-    let engine = Engine::start(&["max-filter-bytes", MOST_BYTES], &[]);
+    let engine = Engine::start(&["max-filter-bytes", MAX_BYTES], &[]);
     let mut client = engine.client();
     let kinds = make_kinds(&mut client);
     let mut requests = Vec::new();
@@ -134,7 +134,7 @@ pub(crate) fn bulk(reply: &[u8]) -> Vec<u8> {
 
 #[test]
 fn damaged_payloads_are_refused_or_work() {
-    let engine = Engine::start(&["max-filter-bytes", MOST_BYTES], &[]);
+    let engine = Engine::start(&["max-filter-bytes", MAX_BYTES], &[]);
     let mut client = engine.client();
     let kinds = make_kinds(&mut client);
     let rounds = if soak() { 100_000 } else { 2000 };
@@ -181,7 +181,7 @@ fn damaged_payloads_are_refused_or_work() {
 
 #[test]
 fn damaged_chunks_and_images_are_refused_or_work() {
-    let engine = Engine::start(&["max-filter-bytes", MOST_BYTES], &[]);
+    let engine = Engine::start(&["max-filter-bytes", MAX_BYTES], &[]);
     let mut client = engine.client();
     let kinds = make_kinds(&mut client);
     let rounds = if soak() { 50_000 } else { 500 };

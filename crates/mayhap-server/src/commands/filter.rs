@@ -5,10 +5,10 @@ use crate::counters::note_lookup;
 use crate::keyspace::{Body, SharedValue, Value};
 use crate::settings::Settings;
 use crate::shared_slot::SharedSlot;
-use mayhap_core::Timestamp;
 use mayhap_command::{
     Ask, Change, Command, Context, Outcome, PassedOn, Reply, Slot, Specification,
 };
+use mayhap_core::Timestamp;
 use std::sync::Arc;
 
 static MISSING: Slot = Slot::Missing;
@@ -92,7 +92,7 @@ fn context<'s>(call: &Call<'_>, settings: &'s Settings, left: u64) -> Context<'s
         config: &settings.filters,
         now: Timestamp(call.now),
         secret: call.engine.secret,
-        most_bytes: settings.filters.most_filter_bytes.min(left),
+        max_bytes: settings.filters.max_filter_bytes.min(left),
     }
 }
 
@@ -134,7 +134,7 @@ fn alter(
     settings: &Settings,
 ) -> Result<Outcome, Failure> {
     let (engine, key) = (call.engine, change.key());
-    let is_limited = settings.most_memory > 0;
+    let is_limited = settings.max_memory > 0;
     match alter_present(call, change, settings, !is_limited) {
         Some(Present::Done(outcome)) => return outcome,
         None if engine.files.has_any() && engine.files.holds(key) => {
@@ -174,7 +174,7 @@ fn alter_present(
             return Present::MayGrow;
         }
         let left = engine.room().saturating_add(body.value.size_bytes());
-        context.most_bytes = settings.filters.most_filter_bytes.min(left);
+        context.max_bytes = settings.filters.max_filter_bytes.min(left);
         Present::Done(change_body(call, change, body, &[], &context))
     })
 }
@@ -275,7 +275,7 @@ fn alter_long(
         })?
     };
     let held = taken.as_ref().map_or(0, Value::size_bytes);
-    let others = if is_batch && settings.most_memory > 0 {
+    let others = if is_batch && settings.max_memory > 0 {
         0
     } else {
         engine.room()

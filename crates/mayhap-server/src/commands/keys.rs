@@ -73,7 +73,7 @@ pub(super) fn dbsize(call: &mut Call<'_>) -> Done {
 const LONG_PATTERN: &str = "ERR the pattern is too long";
 
 pub(super) fn keys(call: &mut Call<'_>) -> Done {
-    if call.words[1].len() > pattern::MOST_BYTES {
+    if call.words[1].len() > pattern::MAX_BYTES {
         return Err(LONG_PATTERN.into());
     }
     let mut found = Vec::new();
@@ -129,7 +129,7 @@ pub(super) fn scan(call: &mut Call<'_>) -> Done {
             return Err(SYNTAX.into());
         };
         match option.to_ascii_lowercase().as_slice() {
-            b"match" if value.len() > pattern::MOST_BYTES => return Err(LONG_PATTERN.into()),
+            b"match" if value.len() > pattern::MAX_BYTES => return Err(LONG_PATTERN.into()),
             b"match" => fitting = Some(*value),
             b"count" => {
                 let count = integer(value).ok_or(crate::call::NOT_AN_INTEGER)?;

@@ -7,11 +7,11 @@ use crate::out::Out;
 use crate::session::Transaction;
 
 /// Keys that a connection may watch.
-const MOST_WATCHED: usize = 10_000;
+const MAX_WATCHED: usize = 10_000;
 /// Bytes of their names.
-const MOST_NAMES: usize = 1 << 20;
+const MAX_NAMES: usize = 1 << 20;
 /// Bytes of the reply of a transaction: a client that does not read cannot have us keep more.
-const MOST_REPLY: usize = 256 << 20;
+const MAX_REPLY: usize = 256 << 20;
 
 pub(super) fn multi(call: &mut Call<'_>) -> Done {
     if call.session.transaction.is_some() {
@@ -64,7 +64,7 @@ pub(super) fn watch(call: &mut Call<'_>) -> Done {
         .map(|key| key.len())
         .sum::<usize>();
     let keys = call.session.watched.len() + call.words.len();
-    if keys > MOST_WATCHED || new + known > MOST_NAMES {
+    if keys > MAX_WATCHED || new + known > MAX_NAMES {
         return Err("ERR too many keys are watched".into());
     }
     for &key in &call.words[1..] {
@@ -143,7 +143,7 @@ fn one(call: &mut Call<'_>, words: &[&[u8]]) {
         };
         call.out.bytes.truncate(start);
         call.out.error(&text);
-    } else if call.out.bytes.len() > MOST_REPLY {
+    } else if call.out.bytes.len() > MAX_REPLY {
         call.out.bytes.truncate(start);
         call.out
             .error("ERR the reply of the transaction is too large: ask for less at once");

@@ -11,7 +11,7 @@ use mayhap_command::Slot;
 const RDB_VERSION: u16 = 10;
 
 /// The longest bulk string of the protocol.
-const MOST_BULK: u64 = 512 << 20;
+const MAX_BULK: u64 = 512 << 20;
 
 pub(super) fn dump(call: &mut Call<'_>) -> Done {
     let _sharing = call.engine.leases.share();
@@ -22,7 +22,7 @@ pub(super) fn dump(call: &mut Call<'_>) -> Done {
         call.out.null();
         return Ok(());
     };
-    if value.size_bytes() > MOST_BULK {
+    if value.size_bytes() > MAX_BULK {
         return Err("ERR the filter is larger than a reply may be: carry it over with SCANDUMP and LOADCHUNK".into());
     }
     match value {
@@ -94,10 +94,10 @@ pub(super) fn restore(call: &mut Call<'_>) -> Done {
     }
     let settings = call.engine.settings.load();
     let limits = Limits {
-        most_bytes: settings.filters.most_filter_bytes,
+        max_bytes: settings.filters.max_filter_bytes,
     };
     let text_limits = Limits {
-        most_bytes: MOST_BULK,
+        max_bytes: MAX_BULK,
     };
     let value = if let Some(text) = plain::decode(payload, text_limits) {
         Value::Text(text.map_err(|_| "ERR Bad data format")?.into())

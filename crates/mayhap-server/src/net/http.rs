@@ -16,12 +16,12 @@ use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 /// Connections at a time; others are told to come again.
-const MOST_CLIENTS: usize = 64;
+const MAX_CLIENTS: usize = 64;
 /// Requests for one page that are answered at a time: a page may look at every filter. Other pages go on, so that who asks whether the
 /// server is well hears it.
-const MOST_OF_A_PAGE: usize = 2;
+const MAX_OF_A_PAGE: usize = 2;
 /// Bytes before the empty line.
-const MOST_HEAD: usize = 8 << 10;
+const MAX_HEAD: usize = 8 << 10;
 /// From the first byte to the last.
 const PATIENCE: Duration = Duration::from_secs(10);
 
@@ -74,7 +74,7 @@ pub fn serve_pages(address: SocketAddr, pages: Arc<Pages>) -> io::Result<PageSer
         let end = doors.run(
             || is_told.load(Ordering::Acquire),
             |_, mut stream, _| {
-                if clients.load(Ordering::Relaxed) >= MOST_CLIENTS {
+                if clients.load(Ordering::Relaxed) >= MAX_CLIENTS {
                     let _ = stream.write(COME_AGAIN);
                     return;
                 }
@@ -129,7 +129,7 @@ impl Paths {
 
     fn page(&self, path: &str, pages: &Pages) -> Option<Page> {
         let mut paths = self.lock();
-        if paths.iter().filter(|making| *making == path).count() >= MOST_OF_A_PAGE {
+        if paths.iter().filter(|making| *making == path).count() >= MAX_OF_A_PAGE {
             return Some(answer::plain(
                 503,
                 "this page is being made for others: ask again in a second\n",
@@ -203,7 +203,7 @@ impl Client {
     fn head(&mut self) -> io::Result<Vec<u8>> {
         let mut head = Vec::new();
         let mut buffer = [0; 1024];
-        while head.len() < MOST_HEAD {
+        while head.len() < MAX_HEAD {
             let count = self.read(&mut buffer)?;
             head.extend_from_slice(buffer.get(..count).unwrap_or_default());
             let new = head.len().saturating_sub(count + 3);

@@ -100,7 +100,7 @@ pub struct Listening {
     /// Threads that serve.
     pub workers: usize,
     /// Connections at a time.
-    pub most_clients: usize,
+    pub max_clients: usize,
     /// When clients that say nothing are closed.
     pub timeouts: Arc<Timeouts>,
     /// A client that has not read so many bytes of replies is not served further until it does.
@@ -108,7 +108,7 @@ pub struct Listening {
     /// A client that has not read so many is closed.
     pub hard_output_bytes: usize,
     /// All that is buffered for all clients; above it the client with the most is closed.
-    pub most_buffered_bytes: usize,
+    pub max_buffered_bytes: usize,
 }
 
 impl Default for Listening {
@@ -118,11 +118,11 @@ impl Default for Listening {
             addresses: Vec::new(),
             tls: None,
             workers: cores.min(8),
-            most_clients: 10_000,
+            max_clients: 10_000,
             timeouts: Arc::default(),
             soft_output_bytes: 1 << 20,
             hard_output_bytes: 256 << 20,
-            most_buffered_bytes: 1 << 30,
+            max_buffered_bytes: 1 << 30,
         }
     }
 }

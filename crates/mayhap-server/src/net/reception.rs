@@ -23,7 +23,7 @@ pub(super) fn welcome(
     peer: SocketAddr,
     tls: Option<Arc<ServerConfig>>,
 ) {
-    let most = shared.listening.most_clients;
+    let most = shared.listening.max_clients;
     let seats = shared.seats.iter();
     let seat = seats.min_by_key(|seat| seat.taken.load(Ordering::Relaxed));
     // Only this thread lets clients in, so that there are never more.

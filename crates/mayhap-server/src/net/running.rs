@@ -150,7 +150,7 @@ pub fn start<S: Service>(listening: Listening, service: Arc<S>) -> io::Result<Ru
         seats: seats.collect::<io::Result<Vec<_>>>()?,
         clients: AtomicUsize::new(0),
         last_id: AtomicU64::new(0),
-        ledger: Arc::new(Ledger::new(listening.most_buffered_bytes)),
+        ledger: Arc::new(Ledger::new(listening.max_buffered_bytes)),
         acceptor: doors.waker()?,
         is_stopping: AtomicBool::new(false),
         has_stopped: Default::default(),

@@ -4,7 +4,7 @@ use super::{Next, Service};
 use crate::resp::{Parsed, Parser};
 
 /// Requests of one connection in one round; the others have to wait for them.
-const MOST_REQUESTS: usize = 1024;
+const MAX_REQUESTS: usize = 1024;
 
 /// Requests have few words as a rule, which need no memory of their own.
 const FEW_WORDS: usize = 16;
@@ -53,15 +53,15 @@ pub(super) fn serve_each<S: Service>(
     input: &[u8],
     parser: &mut Parser,
     out: &mut Vec<u8>,
-    most_output: usize,
+    max_output: usize,
 ) -> Stop {
     let (mut consumed, mut served) = (0, 0);
-    let most_requests = match thread {
-        Thread::Worker => MOST_REQUESTS,
+    let max_requests = match thread {
+        Thread::Worker => MAX_REQUESTS,
         Thread::Offload => 1,
     };
     let why = loop {
-        if served == most_requests || out.len() > most_output {
+        if served == max_requests || out.len() > max_output {
             break Why::Enough;
         }
         let request = input.get(consumed..).unwrap_or_default();

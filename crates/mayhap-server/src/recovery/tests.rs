@@ -3,8 +3,8 @@
 use super::Replay;
 use crate::keyspace::Keyspace;
 use crate::record::{self, Changes};
-use mayhap_core::{SipKey, Timestamp};
 use mayhap_command::{Command, Config, Context, PassedOn};
+use mayhap_core::{SipKey, Timestamp};
 use mayhap_log::{Lsn, Recovered};
 
 const NOW: u64 = 1_700_000_000_000;
@@ -27,7 +27,7 @@ fn context(config: &Config) -> Context<'_> {
         config,
         now: Timestamp(NOW),
         secret: SipKey::new([7; 16]),
-        most_bytes: u64::MAX,
+        max_bytes: u64::MAX,
     }
 }
 

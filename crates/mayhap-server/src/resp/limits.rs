@@ -4,13 +4,13 @@
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct RequestLimits {
     /// Words of an array.
-    pub most_words: usize,
+    pub max_words: usize,
     /// Bytes of a word of an array.
-    pub most_bulk: usize,
+    pub max_bulk: usize,
     /// Bytes of a line: of words, or of a number.
-    pub most_inline: usize,
+    pub max_inline: usize,
     /// Bytes of all. More than 4 GiB are 4 GiB.
-    pub most_request: usize,
+    pub max_request: usize,
     /// Whether these are for somebody who has yet to say a password; the errors tell.
     pub is_before_auth: bool,
 }
@@ -24,19 +24,19 @@ impl Default for RequestLimits {
 impl RequestLimits {
     /// As Redis has them.
     pub const AFTER_AUTH: Self = Self {
-        most_words: 1 << 20,
-        most_bulk: 512 << 20,
-        most_inline: 64 << 10,
-        most_request: 1 << 30,
+        max_words: 1 << 20,
+        max_bulk: 512 << 20,
+        max_inline: 64 << 10,
+        max_request: 1 << 30,
         is_before_auth: false,
     };
 
     /// Enough for `HELLO 3 AUTH name password SETNAME name`, and little for strangers.
     pub const BEFORE_AUTH: Self = Self {
-        most_words: 10,
-        most_bulk: 16 << 10,
-        most_inline: 16 << 10,
-        most_request: 64 << 10,
+        max_words: 10,
+        max_bulk: 16 << 10,
+        max_inline: 16 << 10,
+        max_request: 64 << 10,
         is_before_auth: true,
     };
 }

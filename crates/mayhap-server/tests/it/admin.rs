@@ -16,7 +16,7 @@ pub(crate) fn info(client: &mut Client, sections: &str) -> HashMap<String, Strin
 #[test]
 fn info_has_what_tools_read() {
     let (_folder, mut options) = folder();
-    options.most_clients = 77;
+    options.max_clients = 77;
     let server = Running::with(&options);
     let mut client = server.client();
     client.expect("BF.ADD b x", ":1\r\n");
@@ -161,7 +161,8 @@ fn the_size_of_a_filter_that_is_set_is_the_one_for_files_too() {
     let (folder, mut options) = folder();
     let small = ("mayhap-max-filter-bytes".to_owned(), "1kb".to_owned());
     options.settings.push(small);
-    let filter = mayhap_core::AnyFilter::from(mayhap_core::Bloom::new(10_000, 0.01).expect("a filter"));
+    let filter =
+        mayhap_core::AnyFilter::from(mayhap_core::Bloom::new(10_000, 0.01).expect("a filter"));
     let path = folder.path().join("fruit.mayhap");
     let inside = mayhap_codec::native::HashKey::Inside;
     mayhap_codec::native::save(&filter, inside, &path).expect("saved");
@@ -301,7 +302,8 @@ fn latencies_are_not_tracked_and_that_is_told() {
 #[test]
 fn a_served_file_is_there_for_all_commands() {
     let (folder, options) = folder();
-    let filter = mayhap_core::AnyFilter::from(mayhap_core::Bloom::new(100, 0.01).expect("a filter"));
+    let filter =
+        mayhap_core::AnyFilter::from(mayhap_core::Bloom::new(100, 0.01).expect("a filter"));
     let path = folder.path().join("fruit.mayhap");
     let inside = mayhap_codec::native::HashKey::Inside;
     mayhap_codec::native::save(&filter, inside, &path).expect("saved");

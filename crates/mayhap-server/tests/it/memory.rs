@@ -19,7 +19,7 @@ fn used(server: &Running) -> u64 {
 fn clients_that_come_together_do_not_take_more_than_the_limit() {
     let (_folder, mut options) = folder();
     options.workers = 8;
-    options.most_memory = Some(LIMIT);
+    options.max_memory = Some(LIMIT);
     let server = Running::with(&options);
     // A new filter, one that grows, one that is loaded, a copy, and a string.
     let large = "x".repeat(20 << 20);
@@ -76,7 +76,7 @@ fn clients_that_come_together_do_not_take_more_than_the_limit() {
 fn long_batches_that_come_together_do_not_take_more_than_the_limit() {
     let (_folder, mut options) = folder();
     let limit = 400_000;
-    options.most_memory = Some(limit);
+    options.max_memory = Some(limit);
     let server = Running::with(&options);
     let items: Vec<String> = (0..60_000).map(|item| format!("i{item}")).collect();
     let items = items.join(" ");
@@ -101,7 +101,7 @@ fn long_batches_that_come_together_do_not_take_more_than_the_limit() {
 fn exported_files_count_and_are_refused_beyond_the_limit() {
     let (folder, mut options) = folder();
     let limit = 60 << 20;
-    options.most_memory = Some(limit);
+    options.max_memory = Some(limit);
     let server = Running::with(&options);
     let mut client = server.client();
     client.expect("BF.RESERVE key 0.01 17000000 NONSCALING", "+OK\r\n");

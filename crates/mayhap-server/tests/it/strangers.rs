@@ -61,7 +61,7 @@ fn a_line_of_words_has_an_end() {
 fn with_password(settings: &[(&str, &str)]) -> (tempfile::TempDir, Running) {
     let (folder, mut options) = folder();
     options.password = b"secret".to_vec();
-    options.most_clients = 20;
+    options.max_clients = 20;
     for (name, value) in settings {
         let setting = ((*name).to_owned(), (*value).to_owned());
         options.settings.push(setting);
@@ -136,7 +136,7 @@ fn who_gives_no_password_is_closed_in_time() {
 #[test]
 fn without_a_password_nobody_is_a_stranger() {
     let (_folder, mut options) = folder();
-    options.most_clients = 2;
+    options.max_clients = 2;
     let server = Running::with(&options);
     let (mut first, mut second) = (server.client(), server.client());
     first.expect("CONFIG SET mayhap-auth-timeout 1", "+OK\r\n");

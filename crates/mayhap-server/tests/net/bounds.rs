@@ -76,7 +76,7 @@ fn when_all_together_have_too_much_the_largest_is_closed() {
     let server = serve(Listening {
         workers: 1,
         // Less than the two have, and more than one of them, whose buffer may be half as large again.
-        most_buffered_bytes: 21 << 19,
+        max_buffered_bytes: 21 << 19,
         ..local()
     });
     let header = b"*2\r\n$4\r\nECHO\r\n$16777216\r\n";
@@ -133,7 +133,7 @@ fn declared_lengths_take_nothing() {
 #[test]
 fn one_client_too_many_is_told_so() {
     let server = serve(Listening {
-        most_clients: 2,
+        max_clients: 2,
         ..local()
     });
     let mut first = server.client();

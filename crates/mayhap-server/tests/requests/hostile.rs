@@ -103,7 +103,7 @@ fn the_largest_that_is_allowed_is_allowed() {
     }
     // Two words of half a GiB are one byte too long with what is around them.
     let limits = RequestLimits {
-        most_request: 40,
+        max_request: 40,
         ..RequestLimits::default()
     };
     assert_eq!(error(b"*2\r\n$4\r\nECHO\r\n$19\r\n", &limits), None);
@@ -118,11 +118,11 @@ fn lines_that_do_not_end_are_refused() {
     let limits = RequestLimits::default();
     for (start, expected) in [("", LongLine), ("*", LongCount), ("*1\r\n$", LongLength)] {
         for end in ["", "\r\n"] {
-            let most = limits.most_inline - usize::from(!start.is_empty());
+            let most = limits.max_inline - usize::from(!start.is_empty());
             let long = format!("{start}{}{end}", "1".repeat(most + 1));
             assert_eq!(error(long.as_bytes(), &limits), Some(expected), "{start:?}");
         }
-        let shorter = format!("{start}{}", "1".repeat(limits.most_inline - 1));
+        let shorter = format!("{start}{}", "1".repeat(limits.max_inline - 1));
         assert_eq!(error(shorter.as_bytes(), &limits), None, "{start:?}");
     }
 }

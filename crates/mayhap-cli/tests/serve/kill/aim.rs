@@ -32,7 +32,7 @@ pub(super) const PHASES: [Phase; 6] = [
 ];
 
 /// Looks at the server or its folder before it is given up.
-const MOST_LOOKS: u64 = 100_000;
+const MAX_LOOKS: u64 = 100_000;
 
 /// So much that a snapshot takes a moment; the log has next to nothing of it.
 pub(super) const BALLAST: [&str; 4] = [
@@ -102,7 +102,7 @@ pub(super) fn hit(phase: Phase, server: &mut Server<'_>, home: &Home, aimed: &st
 }
 
 pub(super) fn wait(mut is_so: impl FnMut() -> bool) -> bool {
-    (0..MOST_LOOKS).any(|_| is_so())
+    (0..MAX_LOOKS).any(|_| is_so())
 }
 
 /// Items in the newest generation of a window: fewer than before when another one has begun.

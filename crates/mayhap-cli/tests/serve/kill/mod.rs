@@ -20,7 +20,7 @@ const WRITERS: u64 = 3;
 /// A folder is used for so many rounds, so that recoveries recover what others have recovered.
 const ROUNDS_A_FOLDER: u64 = 5;
 /// A round that misses its phase is repeated.
-const MOST_TRIES: u64 = 30;
+const MAX_TRIES: u64 = 30;
 
 /// What has to be told between threads.
 #[derive(Default)]
@@ -113,7 +113,7 @@ fn keeps_its_word(fsync: &str, company: Company, rounds: u64, seed: u64) {
             let phase = phases[round as usize % phases.len()];
             for attempt in 0.. {
                 assert!(
-                    attempt < MOST_TRIES,
+                    attempt < MAX_TRIES,
                     "{phase:?} was never hit in round {round}"
                 );
                 let mut filler = Filler::new(phase, &format!("{round}-{attempt}"));

@@ -14,7 +14,7 @@ pub(crate) struct Draw {
 }
 
 /// Copies of an item that a counting filter is given: far below what its counters hold.
-const MOST_COPIES: u32 = 4;
+const MAX_COPIES: u32 = 4;
 
 impl Draw {
     pub(crate) fn op(self, model: &Model, random: &mut Random) -> Op {
@@ -111,7 +111,7 @@ impl Draw {
                         items.sort_unstable();
                         items.dedup();
                         items.retain(|item| {
-                            counts.get(item).is_none_or(|count| *count < MOST_COPIES)
+                            counts.get(item).is_none_or(|count| *count < MAX_COPIES)
                         });
                         if items.is_empty() {
                             return Op::Persist(key);

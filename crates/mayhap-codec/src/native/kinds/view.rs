@@ -5,7 +5,9 @@ use crate::DecodeError;
 use crate::cursor::Cursor;
 use crate::native::header::{self, Header};
 use crate::native::parts::Sections;
-use mayhap_core::{BloomView, ClassicView, FuseView, GrowingView, HashScheme, KeyHash, Kind, Stats};
+use mayhap_core::{
+    BloomView, ClassicView, FuseView, GrowingView, HashScheme, KeyHash, Kind, Stats,
+};
 
 /// A filter in somebody else's bytes. It answers as the filter that was saved, and as fast.
 #[derive(Debug)]

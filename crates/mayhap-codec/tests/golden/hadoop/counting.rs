@@ -2,8 +2,8 @@
 
 use super::Params;
 use crate::case::{Case, Failure, Fields, Key, indices, rule_keys, same};
-use mayhap_core::CountingBloom;
 use mayhap_codec::hadoop::{Refused, counting};
+use mayhap_core::CountingBloom;
 use serde_json::Value;
 
 pub(crate) fn check(case: &mut Case) -> Result<(), Failure> {

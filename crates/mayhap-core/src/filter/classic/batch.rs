@@ -32,7 +32,7 @@ impl ClassicBloom {
     ///
     /// # Panics
     /// When `keys` and `is_new` differ in length; on a filter made by [`ClassicBloom::for_hashes`].
-    pub fn insert_each_telling(&mut self, keys: &[impl AsRef<[u8]>], is_new: &mut [bool]) {
+    pub fn insert_each_reporting_new(&mut self, keys: &[impl AsRef<[u8]>], is_new: &mut [bool]) {
         assert_eq!(
             keys.len(),
             is_new.len(),

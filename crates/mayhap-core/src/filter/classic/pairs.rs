@@ -39,7 +39,7 @@ impl ClassicBloom {
     ///
     /// # Panics
     /// When `pairs` and `is_new` differ in length, or the scheme is not RedisBloom's.
-    pub fn insert_pairs_telling(&mut self, pairs: &[HashPair], is_new: &mut [bool]) {
+    pub fn insert_pairs_reporting_new(&mut self, pairs: &[HashPair], is_new: &mut [bool]) {
         assert_eq!(
             pairs.len(),
             is_new.len(),
