@@ -66,23 +66,23 @@ lint: ## formatting, clippy, documentation, no_std; warnings are errors
 	cargo fmt --manifest-path $(FUZZ) --check
 	cargo clippy --manifest-path $(BENCH) --all-targets -- -D warnings
 
-bench: bench-lines bench-serve bench-module ## mayhap against its peers, about 45 minutes; updates docs/performance.md and the pages beside it
-	cargo run --release --manifest-path $(BENCH) -- --markdown docs/performance.md --chart docs/performance.svg
-	cargo run --release --manifest-path $(BENCH) --bin formats -- --markdown docs/performance-formats.md
+bench: bench-lines bench-serve bench-module ## mayhap against its peers, about 45 minutes; updates docs/performance/
+	cargo run --release --manifest-path $(BENCH) -- --markdown docs/performance/library.md --chart docs/performance/library.svg
+	cargo run --release --manifest-path $(BENCH) --bin formats -- --markdown docs/performance/formats.md
 
 bench-lines: ## the command line against huniq and runiq over ten million URLs
 	cargo build --release
 	cargo install --quiet --root target/peers huniq runiq
-	cargo run --release --manifest-path $(BENCH) --bin lines -- --markdown docs/performance-lines.md
+	cargo run --release --manifest-path $(BENCH) --bin lines -- --markdown docs/performance/command-line.md
 
 bench-serve: ## the server beside Debian's redis-server, CPU per command; how long others wait for work on a large filter
 	cargo build --release
-	cargo run --release --manifest-path $(BENCH) --bin serve -- --markdown docs/performance-serve.md
-	cargo run --release --manifest-path $(BENCH) --bin waits -- --markdown docs/performance-waits.md
+	cargo run --release --manifest-path $(BENCH) --bin serve -- --markdown docs/performance/server.md
+	cargo run --release --manifest-path $(BENCH) --bin waits -- --markdown docs/performance/large-filters.md
 
 bench-module: ## the module inside of redis-server, CPU per command
 	cargo build --release -p mayhap-module
-	cargo run --release --manifest-path $(BENCH) --bin module -- --markdown docs/performance-module.md
+	cargo run --release --manifest-path $(BENCH) --bin module -- --markdown docs/performance/module.md
 
 fuzz-smoke: ## every fuzz target for a minute, or FUZZ_SECONDS; installs cargo-fuzz where it is missing
 	tools/fuzz-smoke.sh

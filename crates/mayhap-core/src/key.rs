@@ -2,7 +2,7 @@
 //!
 //! A key is bytes. Rust's `Hash` is never used: it promises nothing across types, machines or releases, and filters outlive
 //! programs. 64 bits are enough for every filter here, and 128 would cost a quarter to two fifths more to compute;
-//! docs/hashing.md has the arithmetic and the figures.
+//! docs/guide/hashing.md has the arithmetic and the figures.
 
 use core::fmt;
 

@@ -33,7 +33,11 @@ pub use mayhap_codec::native;
 #[doc(inline)]
 pub use mayhap_codec as formats;
 
-/// The program in the README is a test.
+/// The programs in both READMEs are tests.
 #[cfg(doctest)]
-#[doc = include_str!("../../../README.md")]
-struct Readme;
+mod readme {
+    #[doc = include_str!("../../../README.md")]
+    struct English;
+    #[doc = include_str!("../../../README.zh-CN.md")]
+    struct Chinese;
+}

@@ -4,6 +4,7 @@ mod background;
 mod bench;
 mod dictionary;
 mod disk;
+mod docs;
 mod folder;
 mod golden;
 mod guide;
