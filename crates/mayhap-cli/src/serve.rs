@@ -2,7 +2,7 @@
 
 use crate::failure::Failure;
 use clap::Args;
-use mayhap_server::{Fsync, Options, Server, Tls};
+use mayhap_server::{Fsync, Server, ServerOptions, TlsOptions};
 use std::fs;
 use std::io::Write;
 use std::net::{IpAddr, SocketAddr};
@@ -110,7 +110,7 @@ fn tell(args: &ServeArgs, server: &Server, out: &mut impl Write) -> Result<(), F
     Ok(())
 }
 
-fn options(args: &ServeArgs) -> Result<Options, Failure> {
+fn options(args: &ServeArgs) -> Result<ServerOptions, Failure> {
     let fsync = match args.fsync.as_str() {
         "always" => Fsync::Always,
         "no" => Fsync::No,
@@ -129,7 +129,7 @@ fn options(args: &ServeArgs) -> Result<Options, Failure> {
         settings.push(("maxmemory".to_owned(), size.clone()));
     }
     let tls = match (args.tls_port, &args.tls_cert, &args.tls_key) {
-        (Some(port), Some(certificate), Some(key)) => Some(Tls {
+        (Some(port), Some(certificate), Some(key)) => Some(TlsOptions {
             port,
             certificate: certificate.clone(),
             key: key.clone(),
@@ -137,7 +137,7 @@ fn options(args: &ServeArgs) -> Result<Options, Failure> {
         }),
         _ => None,
     };
-    Ok(Options {
+    Ok(ServerOptions {
         bind: args.bind.clone(),
         port: args.port,
         tls,
@@ -149,7 +149,7 @@ fn options(args: &ServeArgs) -> Result<Options, Failure> {
         max_clients: args.max_clients,
         settings,
         accepts_loss: args.accept_loss,
-        ..Options::new(&args.dir)
+        ..ServerOptions::new(&args.dir)
     })
 }
 
