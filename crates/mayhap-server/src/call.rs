@@ -98,7 +98,7 @@ impl<'c> Call<'c> {
             }
             Err(error) => {
                 // The change is made and no record says so, such as a transaction that is longer than a record may be.
-                self.engine.journal.give_up(&error);
+                self.engine.journal.break_log(&error);
                 Err(log_is_broken(&error).into())
             }
         }

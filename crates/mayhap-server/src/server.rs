@@ -21,7 +21,7 @@ use arc_swap::ArcSwap;
 use crossbeam_utils::sync::ShardedLock;
 use mayhap_codec::Limits;
 use mayhap_command::Config;
-use mayhap_log::{Folder, Journal, OpenError};
+use mayhap_log::{Folder, Journal, JournalError};
 use parking_lot::Mutex;
 use std::net::SocketAddr;
 use std::path::Path;
@@ -235,11 +235,13 @@ fn open(options: &ServerOptions) -> Result<(Engine, String), String> {
     let settings = settings(options, folder)?;
     let keys = Keyspace::new();
     let mut replay = Replay::new(&keys, secret);
-    let log_options = mayhap_log::Options::default()
+    let log_options = mayhap_log::JournalOptions::default()
         .fsync(settings.fsync)
         .accept_loss(options.accepts_loss);
     let (journal, summary) = Journal::open(disk, log_options, |recovered| {
-        replay.take(&recovered).map_err(mayhap_log::Refusal::from)
+        replay
+            .take(&recovered)
+            .map_err(mayhap_log::ReplayError::from)
     })
     .map_err(|error| format!("{}: {}", store.display(), startup_hint(&error)))?;
     let (entries, records) = (replay.entries, replay.records);
@@ -306,9 +308,9 @@ fn open(options: &ServerOptions) -> Result<(Engine, String), String> {
 }
 
 /// The log knows no options of ours.
-fn startup_hint(error: &OpenError) -> String {
+fn startup_hint(error: &JournalError) -> String {
     match error {
-        OpenError::Damaged {
+        JournalError::Damaged {
             can_be_accepted: true,
             ..
         } => format!("{error}, by --accept-loss"),
