@@ -145,7 +145,7 @@ impl Cuckoo {
         })
     }
 
-    /// A filter that grows and whose tables are there already, as [`Cuckoo::tables`] and [`Cuckoo::twins`] have them.
+    /// A filter that grows and whose tables are there already, as [`Cuckoo::tables`] and [`Cuckoo::extra_copies`] have them.
     ///
     /// # Errors
     /// As [`Cuckoo::from_bytes`], when there are no tables, two with one number, an empty one before the newest, or twins that

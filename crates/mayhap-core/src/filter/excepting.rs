@@ -81,7 +81,7 @@ impl<F: ExceptingBase> Excepting<F> {
     ///
     /// # Errors
     /// When a key is on both lists, or two different keys with the same hash are; when the base lacks a positive; when it is
-    /// an [`AnyFilter`](crate::AnyFilter) of a kind that is no [`Base`]; when the memory is not there.
+    /// an [`AnyFilter`](crate::AnyFilter) of a kind that is no [`ExceptingBase`]; when the memory is not there.
     ///
     /// # Panics
     /// For key bytes when the base is for the caller's own hashes.

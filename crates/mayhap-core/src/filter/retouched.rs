@@ -101,7 +101,7 @@ pub struct Retouched {
     keys: Vec<u64>,
     /// Hashes of listed false positives that are not gone, as often as they were listed.
     false_positives: Vec<u64>,
-    /// See [`Clearing::Ratio`]: a bit and its quotient, where it is not 0.
+    /// See [`ClearingStrategy::Ratio`]: a bit and its quotient, where it is not 0.
     ratios: Vec<(u64, f64)>,
     keys_lost: u64,
     bits_cleared: u64,
@@ -211,7 +211,7 @@ impl Retouched {
         &self.false_positives
     }
 
-    /// What [`Clearing::Ratio`] remembers: bits, and their quotients where they are not 0.
+    /// What [`ClearingStrategy::Ratio`] remembers: bits, and their quotients where they are not 0.
     pub fn ratios(&self) -> &[(u64, f64)] {
         &self.ratios
     }

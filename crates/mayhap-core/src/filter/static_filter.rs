@@ -43,7 +43,7 @@ pub trait BuildStatic: StaticTable {
     /// The bits for the items, and how many distinct keys there are.
     ///
     /// # Errors
-    /// As [`Static::build`].
+    /// As [`StaticFilter::build`].
     fn solve<K: Hashed>(
         items: &[K],
         plan: &Self::Plan,
@@ -65,7 +65,7 @@ impl<T: BuildStatic> StaticFilter<T> {
     /// The same under a scheme of the caller's choice, such as a keyed one. `KeyHash`es must come from that scheme.
     ///
     /// # Errors
-    /// As [`Static::build`].
+    /// As [`StaticFilter::build`].
     ///
     /// # Panics
     /// For key bytes under [`HashScheme::Caller`], which has no function.
@@ -123,7 +123,7 @@ impl<T: StaticTable> StaticFilter<T> {
         self.table.contains(self.hash(key).to_u64())
     }
 
-    /// `false` is certain, `true` is mayhap. As [`Static::contains`], for a hash of this filter's scheme.
+    /// `false` is certain, `true` is mayhap. As [`StaticFilter::contains`], for a hash of this filter's scheme.
     #[inline]
     pub fn contains_hash(&self, hash: KeyHash) -> bool {
         if cfg!(debug_assertions) {
@@ -175,12 +175,12 @@ impl<T: StaticTable> StaticFilter<T> {
         self.len() == 0
     }
 
-    /// As [`Static::len`]: a static filter knows.
+    /// As [`StaticFilter::len`]: a static filter knows.
     pub fn estimated_keys(&self) -> u64 {
         self.len()
     }
 
-    /// As [`Static::len`]: there is room for its keys and no others.
+    /// As [`StaticFilter::len`]: there is room for its keys and no others.
     pub fn capacity(&self) -> u64 {
         self.len()
     }

@@ -239,7 +239,7 @@ impl WindowBloom {
         self.start
     }
 
-    /// The same filter with another answer to bursts; [`Burst::Overflow`] unless this was called.
+    /// The same filter with another answer to bursts; [`BurstPolicy::Overflow`] unless this was called.
     #[must_use]
     pub fn with_burst_policy(mut self, burst: BurstPolicy) -> Self {
         self.burst_policy = burst;
@@ -491,7 +491,7 @@ impl WindowBloom {
     }
 
     /// Whether a live slice got more keys than planned, so that the rate may be worse than asked. (With
-    /// [`Burst::RotateEarly`] the rate is kept and the window shortened: see [`rotated_early`](Self::rotated_early).)
+    /// [`BurstPolicy::RotateEarly`] the rate is kept and the window shortened: see [`rotated_early`](Self::rotated_early).)
     pub fn is_over_capacity(&self, now: Timestamp) -> bool {
         self.live(now).any(|generation| {
             generation.layers.len() > 1 || generation.layers.iter().any(Bloom::is_over_capacity)

@@ -11,7 +11,7 @@ pub trait StaticPlan: Copy + PartialEq + fmt::Display {
     /// For items that may repeat: nothing is refused that might work.
     ///
     /// # Errors
-    /// As [`Shape::of_keys`], but for collisions.
+    /// As [`StaticPlan::for_keys`], but for collisions.
     fn for_items(items: u64, false_positive_rate: f64) -> Result<Self, PlanError>;
 
     /// The rate that strangers meet.

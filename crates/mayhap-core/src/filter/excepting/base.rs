@@ -13,10 +13,10 @@ use crate::{
 /// [`AnyFilter`] that holds one of these is refused when the exceptions are put on.
 pub trait ExceptingBase: sealed::BaseLookup {}
 
-/// A [`Base`] that takes keys in after it was made.
+/// A [`ExceptingBase`] that takes keys in after it was made.
 pub trait InsertableBase: ExceptingBase + sealed::BaseInsert {}
 
-/// An [`InsertingBase`] that always has room.
+/// An [`InsertableBase`] that always has room.
 pub trait NeverFullBase: InsertableBase {}
 
 pub(super) mod sealed {

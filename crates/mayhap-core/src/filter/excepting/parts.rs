@@ -17,7 +17,7 @@ pub struct ExceptionParts {
     pub corrected: u64,
     /// As [`Excepting::exceptions`].
     pub exceptions: u64,
-    /// As [`Excepting::settled`].
+    /// As [`Excepting::resolved_conflicts`].
     pub resolved_conflicts: u64,
     /// As [`Excepting::keys_inserted`].
     pub inserted: u64,

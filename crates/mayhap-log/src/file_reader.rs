@@ -8,7 +8,7 @@ use std::io;
 const CHUNK: usize = 256 << 10;
 
 /// A place in a file.
-pub(crate) struct Source<'a, D: Disk> {
+pub(crate) struct FileReader<'a, D: Disk> {
     disk: &'a D,
     file: &'a D::File,
     length: u64,
@@ -19,7 +19,7 @@ pub(crate) struct Source<'a, D: Disk> {
     start: usize,
 }
 
-impl<'a, D: Disk> Source<'a, D> {
+impl<'a, D: Disk> FileReader<'a, D> {
     pub(crate) fn new(disk: &'a D, file: &'a D::File, at: u64) -> io::Result<Self> {
         Ok(Self {
             disk,

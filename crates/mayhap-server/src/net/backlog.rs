@@ -1,10 +1,10 @@
 //! What a connection keeps of its input from one round to the next.
 
-use super::serve::{Stop, Why};
+use super::serve::{ServeResult, StopReason};
 use crate::resp::Parser;
 
 /// Bytes that were read and are no complete request, or were too many for one round.
-pub(super) struct Rest {
+pub(super) struct Backlog {
     pub(super) input: Vec<u8>,
     pub(super) start: usize,
     pub(super) parser: Parser,
@@ -14,9 +14,9 @@ pub(super) struct Rest {
     pub(super) is_unread: bool,
 }
 
-impl Rest {
-    /// What is left of the desk's bytes, with the state of its parser if that is in the middle of them.
-    pub(super) fn new(bytes: &[u8], parser: &mut Parser, stop: &Stop) -> Self {
+impl Backlog {
+    /// What is left of the worker's bytes, with the state of its parser if that is in the middle of them.
+    pub(super) fn new(bytes: &[u8], parser: &mut Parser, stop: &ServeResult) -> Self {
         let mut rest = Self {
             input: bytes.get(stop.consumed..).unwrap_or_default().to_vec(),
             start: 0,
@@ -24,7 +24,7 @@ impl Rest {
             missing: 0,
             is_unread: false,
         };
-        if parser.is_amid() {
+        if parser.is_mid_request() {
             std::mem::swap(&mut rest.parser, parser);
         }
         rest.note(&stop.why);
@@ -49,7 +49,7 @@ impl Rest {
         true
     }
 
-    pub(super) fn consume(&mut self, stop: &Stop) {
+    pub(super) fn consume(&mut self, stop: &ServeResult) {
         self.start += stop.consumed;
         self.note(&stop.why);
         // What was too much for this round is not moved; nothing is added to it either.
@@ -63,10 +63,10 @@ impl Rest {
         }
     }
 
-    fn note(&mut self, why: &Why) {
-        self.is_unread =
-            matches!(why, Why::Enough | Why::Postponed(_)) && self.start < self.input.len();
-        if let Why::Incomplete { at_least } = why {
+    fn note(&mut self, why: &StopReason) {
+        self.is_unread = matches!(why, StopReason::OutputFull | StopReason::Postponed(_))
+            && self.start < self.input.len();
+        if let StopReason::Incomplete { at_least } = why {
             self.missing = *at_least;
         }
     }

@@ -4,7 +4,7 @@
 const LEADING: f64 = 19.0;
 
 /// Moves sorted places apart to at least `LEADING`, each crowd around its own middle.
-pub(crate) fn apart(wanted: &[f64]) -> Vec<f64> {
+pub(crate) fn spread_labels(wanted: &[f64]) -> Vec<f64> {
     // Crowds of (sum of wanted places, members); neighbours that meet become one.
     let mut crowds: Vec<(f64, usize)> = Vec::new();
     let top = |&(sum, members): &(f64, usize)| {
@@ -33,7 +33,7 @@ mod tests {
 
     #[test]
     fn names_stay_apart_and_in_order() {
-        let places = apart(&[10.0, 12.0, 13.0, 200.0]);
+        let places = spread_labels(&[10.0, 12.0, 13.0, 200.0]);
         assert!(
             places
                 .windows(2)

@@ -7,12 +7,12 @@ const DIGITS: usize = 10;
 const TEMPORARY: &str = ".tmp";
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum FileKind {
     Log,
     Snapshot,
 }
 
-impl Kind {
+impl FileKind {
     fn prefix(self) -> &'static str {
         match self {
             Self::Log => "log-",
@@ -22,37 +22,37 @@ impl Kind {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Name {
-    pub(crate) kind: Kind,
+pub(crate) struct FileName {
+    pub(crate) kind: FileKind,
     pub(crate) generation: u64,
     pub(crate) is_temporary: bool,
 }
 
-pub(crate) fn whole(kind: Kind, generation: u64) -> String {
+pub(crate) fn complete(kind: FileKind, generation: u64) -> String {
     format!("{}{generation:0DIGITS$}", kind.prefix())
 }
 
-pub(crate) fn temporary(kind: Kind, generation: u64) -> String {
-    whole(kind, generation) + TEMPORARY
+pub(crate) fn temporary(kind: FileKind, generation: u64) -> String {
+    complete(kind, generation) + TEMPORARY
 }
 
 /// Where the part of a file goes that was given up from this byte on.
-pub(crate) fn lost(kind: Kind, generation: u64, offset: u64) -> String {
-    format!("{}-from-{offset}.lost", whole(kind, generation))
+pub(crate) fn lost(kind: FileKind, generation: u64, offset: u64) -> String {
+    format!("{}-from-{offset}.lost", complete(kind, generation))
 }
 
-pub(crate) fn parse(name: &str) -> Option<Name> {
+pub(crate) fn parse(name: &str) -> Option<FileName> {
     let (stem, is_temporary) = match name.strip_suffix(TEMPORARY) {
         Some(stem) => (stem, true),
         None => (name, false),
     };
-    let (kind, digits) = [Kind::Log, Kind::Snapshot]
+    let (kind, digits) = [FileKind::Log, FileKind::Snapshot]
         .into_iter()
         .find_map(|kind| Some((kind, stem.strip_prefix(kind.prefix())?)))?;
     if digits.len() != DIGITS || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
         return None;
     }
-    Some(Name {
+    Some(FileName {
         kind,
         generation: digits.parse().ok()?,
         is_temporary,
@@ -65,14 +65,14 @@ mod tests {
 
     #[test]
     fn names_come_back_and_others_are_not_ours() {
-        for kind in [Kind::Log, Kind::Snapshot] {
+        for kind in [FileKind::Log, FileKind::Snapshot] {
             for generation in [0, 1, MAX_GENERATION] {
-                let name = |is_temporary| Name {
+                let name = |is_temporary| FileName {
                     kind,
                     generation,
                     is_temporary,
                 };
-                assert_eq!(parse(&whole(kind, generation)), Some(name(false)));
+                assert_eq!(parse(&complete(kind, generation)), Some(name(false)));
                 assert_eq!(parse(&temporary(kind, generation)), Some(name(true)));
                 assert_eq!(parse(&lost(kind, generation, 5)), None);
             }

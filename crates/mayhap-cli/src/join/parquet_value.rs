@@ -11,7 +11,7 @@ const JULIAN_EPOCH: i64 = 2_440_588;
 
 /// What the stored values of a column stand for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Meaning {
+pub(super) enum ValueType {
     /// Numbers, truths and bytes as they are stored.
     Plain,
     Unsigned,
@@ -32,8 +32,8 @@ pub(super) enum Meaning {
     HalfFloat,
 }
 
-impl Meaning {
-    pub(super) fn of(column: &ColumnDescriptor) -> Self {
+impl ValueType {
+    pub(super) fn from_column(column: &ColumnDescriptor) -> Self {
         let decimal = || match u32::try_from(column.type_scale()) {
             Ok(scale @ 0..=1000) => Self::Decimal { scale },
             _ => Self::Plain,
@@ -243,18 +243,18 @@ mod tests {
     #[test]
     fn whole_numbers_are_decimals() {
         for (meaning, value, shown) in [
-            (Meaning::Plain, -7, "-7"),
-            (Meaning::Unsigned, -1, "18446744073709551615"),
-            (Meaning::Decimal { scale: 2 }, -12345, "-123.45"),
-            (Meaning::Decimal { scale: 3 }, 5, "0.005"),
-            (Meaning::Decimal { scale: 0 }, 5, "5"),
-            (Meaning::Date, 0, "1970-01-01"),
-            (Meaning::Date, 19_782, "2024-02-29"),
-            (Meaning::Date, -1, "1969-12-31"),
-            (Meaning::Date, -719_528, "0000-01-01"),
-            (Meaning::Time { ticks: 1000 }, 45_296_789, "12:34:56.789"),
+            (ValueType::Plain, -7, "-7"),
+            (ValueType::Unsigned, -1, "18446744073709551615"),
+            (ValueType::Decimal { scale: 2 }, -12345, "-123.45"),
+            (ValueType::Decimal { scale: 3 }, 5, "0.005"),
+            (ValueType::Decimal { scale: 0 }, 5, "5"),
+            (ValueType::Date, 0, "1970-01-01"),
+            (ValueType::Date, 19_782, "2024-02-29"),
+            (ValueType::Date, -1, "1969-12-31"),
+            (ValueType::Date, -719_528, "0000-01-01"),
+            (ValueType::Time { ticks: 1000 }, 45_296_789, "12:34:56.789"),
             (
-                Meaning::Timestamp {
+                ValueType::Timestamp {
                     ticks: 1000,
                     is_utc: true,
                 },
@@ -262,7 +262,7 @@ mod tests {
                 "2023-11-14T22:13:20Z",
             ),
             (
-                Meaning::Timestamp {
+                ValueType::Timestamp {
                     ticks: 1_000_000,
                     is_utc: false,
                 },
@@ -277,7 +277,7 @@ mod tests {
             );
         }
         assert_eq!(
-            text(|out| Meaning::Unsigned.write_i32(-1, out)),
+            text(|out| ValueType::Unsigned.write_i32(-1, out)),
             "4294967295"
         );
     }
@@ -286,13 +286,13 @@ mod tests {
     fn the_far_ends_of_time_are_no_panic() {
         for value in [i64::MIN, i64::MAX, 0] {
             for ticks in [1000, 1_000_000, 1_000_000_000] {
-                text(|out| Meaning::Time { ticks }.write_i64(value, out));
+                text(|out| ValueType::Time { ticks }.write_i64(value, out));
                 let is_utc = value == 0;
-                text(|out| Meaning::Timestamp { ticks, is_utc }.write_i64(value, out));
+                text(|out| ValueType::Timestamp { ticks, is_utc }.write_i64(value, out));
             }
         }
         for value in [i32::MIN, i32::MAX] {
-            text(|out| Meaning::Date.write_i32(value, out));
+            text(|out| ValueType::Date.write_i32(value, out));
         }
         let far = Int96::from(vec![u32::MAX, u32::MAX, u32::MAX]);
         text(|out| write_int96(&far, out));
@@ -300,12 +300,12 @@ mod tests {
 
     #[test]
     fn bytes_may_be_numbers_too() {
-        let decimal = Meaning::Decimal { scale: 1 };
+        let decimal = ValueType::Decimal { scale: 1 };
         assert_eq!(text(|out| decimal.write_bytes(&[255, 246], out)), "-1.0");
         assert_eq!(text(|out| decimal.write_bytes(&[], out)), "0.0");
         let uuid: Vec<u8> = (0..16).collect();
         assert_eq!(
-            text(|out| Meaning::Uuid.write_bytes(&uuid, out)),
+            text(|out| ValueType::Uuid.write_bytes(&uuid, out)),
             "00010203-0405-0607-0809-0a0b0c0d0e0f"
         );
         for (bits, shown) in [
@@ -315,7 +315,7 @@ mod tests {
         ] {
             let bytes = u16::to_le_bytes(bits);
             assert_eq!(
-                text(|out| Meaning::HalfFloat.write_bytes(&bytes, out)),
+                text(|out| ValueType::HalfFloat.write_bytes(&bytes, out)),
                 shown
             );
         }

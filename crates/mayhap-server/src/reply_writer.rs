@@ -5,12 +5,12 @@ use std::fmt::Display;
 use std::io::Write;
 
 /// Where a reply goes, and how it is spelt.
-pub(crate) struct Out<'o> {
+pub(crate) struct ReplyWriter<'o> {
     pub(crate) bytes: &'o mut Vec<u8>,
     pub(crate) protocol: Protocol,
 }
 
-impl Out<'_> {
+impl ReplyWriter<'_> {
     fn line(&mut self, kind: u8, text: impl Display) {
         self.bytes.push(kind);
         // A vector takes all bytes.

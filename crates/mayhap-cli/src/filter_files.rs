@@ -1,7 +1,7 @@
 //! Filters in files: opened whoever wrote them, chosen by place, and read keys for.
 
 use crate::args;
-use crate::failure::Failure;
+use crate::error::CliError;
 use crate::input::{Block, is_standard, open_file};
 use clap::Args;
 use mayhap_codec::native::HashKey;
@@ -38,11 +38,11 @@ pub(crate) struct OpenArgs {
 
 impl OpenArgs {
     /// Opens all filters of a file.
-    pub(crate) fn open(&self, path: &Path) -> Result<Vec<Found>, Failure> {
+    pub(crate) fn open(&self, path: &Path) -> Result<Vec<Found>, CliError> {
         self.open_bytes(path, &read(path)?)
     }
 
-    pub(crate) fn open_bytes(&self, path: &Path, bytes: &[u8]) -> Result<Vec<Found>, Failure> {
+    pub(crate) fn open_bytes(&self, path: &Path, bytes: &[u8]) -> Result<Vec<Found>, CliError> {
         let opening = Opening {
             format: self.from,
             parameters: self.parameters.clone(),
@@ -54,10 +54,10 @@ impl OpenArgs {
                 max_bytes: u64::MAX,
             },
         };
-        let found =
-            mayhap_codec::open(bytes, &opening).map_err(|error| self.explain(path, &error))?;
+        let found = mayhap_codec::open(bytes, &opening)
+            .map_err(|error| self.explain_open_error(path, &error))?;
         if found.is_empty() {
-            return Err(Failure::message(format!(
+            return Err(CliError::message(format!(
                 "{} has no filter in it: give a file that was written with one",
                 path.display()
             )));
@@ -66,12 +66,12 @@ impl OpenArgs {
     }
 
     /// Opens a file that has one filter, which can be changed.
-    pub(crate) fn open_one(&self, path: &Path) -> Result<Filter, Failure> {
+    pub(crate) fn open_one(&self, path: &Path) -> Result<Filter, CliError> {
         let mut found = self.open(path)?;
         match (found.pop(), found.len()) {
             (Some(found), 0) => Ok(found.filter),
-            (_, more) => Err(Failure::message(format!(
-                "{} has {} filters: this verb takes a file with one",
+            (_, more) => Err(CliError::message(format!(
+                "{} has {} filters: this subcommand takes a file with one",
                 path.display(),
                 more + 1
             ))),
@@ -79,9 +79,9 @@ impl OpenArgs {
     }
 
     /// An error that says what to do with the flags that there are.
-    pub(crate) fn explain(&self, path: &Path, error: &OpenError) -> Failure {
+    pub(crate) fn explain_open_error(&self, path: &Path, error: &OpenError) -> CliError {
         let name = path.display();
-        Failure::message(match (error, &self.key_file) {
+        CliError::message(match (error, &self.key_file) {
             (OpenError::Unknown, _) => {
                 format!("{name}: {error}: give a filter, or say what it is with --from")
             }
@@ -110,7 +110,7 @@ impl OpenArgs {
         }
     }
 
-    pub(crate) fn key(&self) -> Result<Option<SipKey>, Failure> {
+    pub(crate) fn key(&self) -> Result<Option<SipKey>, CliError> {
         self.key_file.as_deref().map(read_key).transpose()
     }
 
@@ -119,12 +119,12 @@ impl OpenArgs {
         &self,
         found: &Found,
         key_type: KeyType,
-    ) -> Result<KeyReader, Failure> {
+    ) -> Result<KeyReader, CliError> {
         let parameters = Parameters::new(found.filter.format(), &self.parameters)
-            .map_err(|error| Failure::message(error.to_string()))?;
+            .map_err(|error| CliError::message(error.to_string()))?;
         let reader = parameters
             .key_reader(key_type)
-            .map_err(|error| Failure::message(error.to_string()))?;
+            .map_err(|error| CliError::message(error.to_string()))?;
         Ok(match found.place.physical_type {
             Some(number) => reader.physical_type(number),
             None => reader,
@@ -133,7 +133,7 @@ impl OpenArgs {
 }
 
 /// The bytes of a file.
-pub(crate) fn read(path: &Path) -> Result<Vec<u8>, Failure> {
+pub(crate) fn read(path: &Path) -> Result<Vec<u8>, CliError> {
     let mut bytes = Vec::new();
     let read = if is_standard(path) {
         std::io::stdin().lock().read_to_end(&mut bytes)
@@ -150,9 +150,9 @@ pub(crate) fn read(path: &Path) -> Result<Vec<u8>, Failure> {
 }
 
 /// A file that is changed is read and replaced, which a pipe cannot be.
-pub(crate) fn refuse_standard_input(path: &Path) -> Result<(), Failure> {
+pub(crate) fn check_not_stdin(path: &Path) -> Result<(), CliError> {
     if is_standard(path) {
-        return Err(Failure::message(
+        return Err(CliError::message(
             "standard input cannot be changed: give the path of a file",
         ));
     }
@@ -160,9 +160,9 @@ pub(crate) fn refuse_standard_input(path: &Path) -> Result<(), Failure> {
 }
 
 /// Sixteen bytes, as they are or as 32 hexadecimal digits.
-pub(crate) fn read_key(path: &Path) -> Result<SipKey, Failure> {
+pub(crate) fn read_key(path: &Path) -> Result<SipKey, CliError> {
     mayhap_codec::parse_key(&read(path)?).ok_or_else(|| {
-        Failure::message(format!(
+        CliError::message(format!(
             "{} is no key: give a file of 32 hexadecimal digits, or of 16 bytes",
             path.display()
         ))
@@ -171,7 +171,7 @@ pub(crate) fn read_key(path: &Path) -> Result<SipKey, Failure> {
 
 /// Which filters of a container are asked.
 #[derive(Args, Debug, Clone, Default)]
-pub(crate) struct ChooseArgs {
+pub(crate) struct SelectArgs {
     /// The column of a Parquet file, by name, or of a ClickHouse index, by number from 1
     #[arg(long, value_name = "NAME")]
     pub(crate) column: Option<String>,
@@ -186,8 +186,8 @@ pub(crate) struct ChooseArgs {
     pub(crate) granule: Option<u64>,
 }
 
-impl ChooseArgs {
-    pub(crate) fn choose(&self, path: &Path, all: Vec<Found>) -> Result<Vec<Found>, Failure> {
+impl SelectArgs {
+    pub(crate) fn select(&self, path: &Path, all: Vec<Found>) -> Result<Vec<Found>, CliError> {
         let names: Vec<String> = all.iter().map(|found| found.place.to_string()).collect();
         let is_chosen = |found: &Found| {
             let place = &found.place;
@@ -213,7 +213,7 @@ impl ChooseArgs {
             } else {
                 ""
             };
-            return Err(Failure::message(format!(
+            return Err(CliError::message(format!(
                 "{} has no such filter: it has {}{more}",
                 path.display(),
                 shown.join("; ")
@@ -227,36 +227,36 @@ impl ChooseArgs {
 pub(crate) fn keys<'b>(
     block: &'b Block,
     reader: &KeyReader,
-    keys: &mut Keys<'b>,
-) -> Result<(), Failure> {
+    keys: &mut KeyBatch<'b>,
+) -> Result<(), CliError> {
     if reader.is_verbatim() {
         let lines = block.lines().map(|line| block.key(line));
-        *keys = Keys::Verbatim(lines.collect());
+        *keys = KeyBatch::Verbatim(lines.collect());
         return Ok(());
     }
     let mut read = Vec::new();
     for (number, line) in (block.first_line..).zip(block.lines()) {
         let key = reader.read(block.key(line));
-        read.push(key.map_err(|error| not_a_key(number, &error))?);
+        read.push(key.map_err(|error| invalid_key(number, &error))?);
     }
-    *keys = Keys::Read(read);
+    *keys = KeyBatch::Read(read);
     Ok(())
 }
 
-pub(crate) fn not_a_key(line: u64, error: &KeyError) -> Failure {
-    Failure::message(format!(
+pub(crate) fn invalid_key(line: u64, error: &KeyError) -> CliError {
+    CliError::message(format!(
         "line {line}: {error}; give --key-type {} if keys are something else",
         KeyType::NAMES
     ))
 }
 
 /// Keys that are the lines themselves, or were made of them.
-pub(crate) enum Keys<'b> {
+pub(crate) enum KeyBatch<'b> {
     Verbatim(Vec<&'b [u8]>),
     Read(Vec<Vec<u8>>),
 }
 
-impl Keys<'_> {
+impl KeyBatch<'_> {
     pub(crate) fn len(&self) -> usize {
         match self {
             Self::Verbatim(keys) => keys.len(),
@@ -273,8 +273,8 @@ impl Keys<'_> {
 
     pub(crate) fn each(
         &self,
-        mut each: impl FnMut(&[u8]) -> Result<(), Failure>,
-    ) -> Result<(), Failure> {
+        mut each: impl FnMut(&[u8]) -> Result<(), CliError>,
+    ) -> Result<(), CliError> {
         match self {
             Self::Verbatim(keys) => keys.iter().try_for_each(|key| each(key)),
             Self::Read(keys) => keys.iter().try_for_each(|key| each(key)),

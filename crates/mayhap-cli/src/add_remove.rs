@@ -1,9 +1,9 @@
 //! `mayhap add` and `mayhap remove`: a filter that is there, with more keys or with fewer.
 
 use crate::args;
-use crate::failure::Failure;
-use crate::filters::{Keys, OpenArgs, keys, refuse_standard_input};
-use crate::format;
+use crate::error::CliError;
+use crate::filter_files::{KeyBatch, OpenArgs, check_not_stdin, keys};
+use crate::human_format;
 use crate::input::{Block, InputArgs};
 use crate::lock::lock;
 use crate::output::Output;
@@ -32,7 +32,7 @@ another one that looks the same takes out the one that was in. Lines that are su
 Exit status: 0 if a key was taken out, 1 if none was in.";
 
 #[derive(Args, Debug)]
-pub(crate) struct ChangeArgs {
+pub(crate) struct AddRemoveArgs {
     /// The filter that is changed
     #[arg(value_name = "FILTER")]
     filter: PathBuf,
@@ -45,23 +45,27 @@ pub(crate) struct ChangeArgs {
     input: InputArgs,
 }
 
-pub(crate) fn add(args: &ChangeArgs, out: &mut impl Write) -> Result<ExitCode, Failure> {
+pub(crate) fn add(args: &AddRemoveArgs, out: &mut impl Write) -> Result<ExitCode, CliError> {
     change(args, out, |filter, keys, _| match filter {
         Filter::Native(filter) => add_hashes(args, filter, keys),
         filter => keys.each(|key| {
             let added = filter.insert(key).map(drop);
-            added.map_err(|error| refused(args, &error))
+            added.map_err(|error| full_error(args, &error))
         }),
     })?;
     Ok(ExitCode::SUCCESS)
 }
 
 /// In batches, where the kind hashes by itself.
-fn add_hashes(args: &ChangeArgs, filter: &mut AnyFilter, keys: &Keys<'_>) -> Result<(), Failure> {
+fn add_hashes(
+    args: &AddRemoveArgs,
+    filter: &mut AnyFilter,
+    keys: &KeyBatch<'_>,
+) -> Result<(), CliError> {
     if matches!(filter, AnyFilter::Classic(_) | AnyFilter::Counting(_)) {
         return keys.each(|key| {
             let added = filter.try_insert(key).map(drop);
-            added.map_err(|error| refused(args, &error))
+            added.map_err(|error| full_error(args, &error))
         });
     }
     let mut hashes = Vec::with_capacity(keys.len());
@@ -69,13 +73,15 @@ fn add_hashes(args: &ChangeArgs, filter: &mut AnyFilter, keys: &Keys<'_>) -> Res
         hashes.push(filter.hash(key));
         Ok(())
     })?;
-    crate::build::insert(filter, &hashes).map_err(|error| refused(args, &error))
+    crate::build::insert(filter, &hashes).map_err(|error| full_error(args, &error))
 }
 
-pub(crate) fn remove(args: &ChangeArgs, out: &mut impl Write) -> Result<ExitCode, Failure> {
+pub(crate) fn remove(args: &AddRemoveArgs, out: &mut impl Write) -> Result<ExitCode, CliError> {
     let removed = change(args, out, |filter, keys, removed| {
         keys.each(|key| {
-            let was_in = filter.remove(key).map_err(|error| refused(args, &error))?;
+            let was_in = filter
+                .remove(key)
+                .map_err(|error| full_error(args, &error))?;
             *removed += u64::from(was_in);
             Ok(())
         })
@@ -83,34 +89,36 @@ pub(crate) fn remove(args: &ChangeArgs, out: &mut impl Write) -> Result<ExitCode
     Ok(ExitCode::from(u8::from(removed == 0)))
 }
 
-fn refused(args: &ChangeArgs, error: &dyn std::fmt::Display) -> Failure {
-    Failure::message(format!("{}: {error}", args.filter.display()))
+fn full_error(args: &AddRemoveArgs, error: &dyn std::fmt::Display) -> CliError {
+    CliError::message(format!("{}: {error}", args.filter.display()))
 }
 
 fn change(
-    args: &ChangeArgs,
+    args: &AddRemoveArgs,
     out: &mut impl Write,
-    apply: impl Fn(&mut Filter, &Keys<'_>, &mut u64) -> Result<(), Failure>,
-) -> Result<u64, Failure> {
-    refuse_standard_input(&args.filter)?;
-    args.input.refuse_as_output(&args.filter)?;
+    apply: impl Fn(&mut Filter, &KeyBatch<'_>, &mut u64) -> Result<(), CliError>,
+) -> Result<u64, CliError> {
+    check_not_stdin(&args.filter)?;
+    args.input.check_not_output(&args.filter)?;
     let _lock = lock(&args.filter)?;
     let mut found = args.open.open(&args.filter)?;
     let (Some(found), true) = (found.pop(), found.is_empty()) else {
-        return Err(Failure::message(format!(
+        return Err(CliError::message(format!(
             "{} has several filters: one is changed at a time, in a file of its own",
             args.filter.display()
         )));
     };
     if found.place != Place::default() {
-        return Err(Failure::message(format!(
+        return Err(CliError::message(format!(
             "{} holds a filter among other things, and is not written here: change it where it was made",
             args.filter.display()
         )));
     }
     let reader = args.open.key_reader(&found, args.key_type)?;
     let mut filter = found.filter;
-    filter.check_keys().map_err(|error| refused(args, &error))?;
+    filter
+        .check_keys()
+        .map_err(|error| full_error(args, &error))?;
     let output = Output::new(
         Some(&args.filter),
         filter.format(),
@@ -118,11 +126,11 @@ fn change(
         true,
     )?;
     let mut blocks = args.input.blocks().counted();
-    let progress = Progress::of(blocks.bytes_read(), args.input.size());
+    let progress = Progress::for_input(blocks.bytes_read(), args.input.size());
     let mut block = Block::default();
     let mut changed = 0;
     while blocks.fill(&mut block)? {
-        let mut lines = Keys::Verbatim(Vec::new());
+        let mut lines = KeyBatch::Verbatim(Vec::new());
         keys(&block, &reader, &mut lines)?;
         apply(&mut filter, &lines, &mut changed)?;
     }
@@ -132,12 +140,12 @@ fn change(
     Ok(changed)
 }
 
-fn warn_if_full(args: &ChangeArgs, filter: &Filter) {
+fn warn_if_full(args: &AddRemoveArgs, filter: &Filter) {
     let Filter::Native(filter) = filter else {
         return;
     };
     let name = args.filter.display().to_string();
-    if let Some(told) = format::over_capacity(&name, &filter.stats(), "build a larger one") {
+    if let Some(told) = human_format::over_capacity(&name, &filter.stats(), "build a larger one") {
         // With stderr gone there is nobody to tell.
         let _ = writeln!(io::stderr(), "{told}");
     }

@@ -1,6 +1,6 @@
 //! What a worker has once for all its connections: buffers, and the time of the round.
 
-use super::Listening;
+use super::ListenOptions;
 use crate::resp::Parser;
 use std::time::Instant;
 
@@ -10,7 +10,7 @@ const READ_BYTES: usize = 64 << 10;
 const BUFFERS: usize = 256;
 const BUFFER_BYTES: usize = 32 << 10;
 
-pub(super) struct Desk {
+pub(super) struct WorkerBuffers {
     pub(super) input: Box<[u8]>,
     pub(super) parser: Parser,
     pub(super) now: Instant,
@@ -24,8 +24,8 @@ pub(super) struct OutputLimits {
     pub(super) hard_output: usize,
 }
 
-impl Desk {
-    pub(super) fn new(listening: &Listening) -> Self {
+impl WorkerBuffers {
+    pub(super) fn new(listening: &ListenOptions) -> Self {
         Self {
             input: vec![0; READ_BYTES].into_boxed_slice(),
             parser: Parser::default(),
@@ -38,11 +38,11 @@ impl Desk {
         }
     }
 
-    pub(super) fn take_buffer(&mut self) -> Vec<u8> {
+    pub(super) fn take_output(&mut self) -> Vec<u8> {
         self.buffers.pop().unwrap_or_default()
     }
 
-    pub(super) fn give_back(&mut self, mut buffer: Vec<u8>) {
+    pub(super) fn recycle(&mut self, mut buffer: Vec<u8>) {
         if self.buffers.len() < BUFFERS && (1..=BUFFER_BYTES).contains(&buffer.capacity()) {
             buffer.clear();
             self.buffers.push(buffer);

@@ -1,14 +1,14 @@
-//! What ends a verb early, and how it is put into one line.
+//! What ends a subcommand early, and how it is put into one line.
 
-use crate::format;
+use crate::human_format;
 use clap::error::ContextKind;
 use mayhap_core::PlanError;
 use std::error::Error;
 use std::io;
 
-/// Why a verb stopped.
+/// Why a subcommand stopped.
 #[derive(Debug)]
-pub(crate) enum Failure {
+pub(crate) enum CliError {
     /// Nobody reads stdout any more, as in `mayhap bench | head -1`: success.
     ReaderGone,
     /// A filter that cannot be made.
@@ -17,14 +17,14 @@ pub(crate) enum Failure {
     Message(String),
 }
 
-impl Failure {
+impl CliError {
     pub(crate) fn message(text: impl Into<String>) -> Self {
         Self::Message(text.into())
     }
 }
 
 /// Only stdout is written through `?`, so an I/O error is about stdout.
-impl From<io::Error> for Failure {
+impl From<io::Error> for CliError {
     fn from(error: io::Error) -> Self {
         if error.kind() == io::ErrorKind::BrokenPipe {
             Self::ReaderGone
@@ -37,14 +37,14 @@ impl From<io::Error> for Failure {
 }
 
 /// Worded at the end, when it is known which flags were typed.
-impl From<PlanError> for Failure {
+impl From<PlanError> for CliError {
     fn from(error: PlanError) -> Self {
         Self::Plan(error)
     }
 }
 
-/// The library names its arguments; here they are named as the flags of the verb.
-pub(crate) fn about_plan(error: &PlanError, capacity_flag: &str) -> String {
+/// The library names its arguments; here they are named as the flags of the subcommand.
+pub(crate) fn from_plan_error(error: &PlanError, capacity_flag: &str) -> String {
     match error {
         PlanError::InvalidInteger {
             field,
@@ -64,7 +64,7 @@ pub(crate) fn about_plan(error: &PlanError, capacity_flag: &str) -> String {
         ),
         PlanError::OutOfMemory { size_bytes } => format!(
             "no memory for a filter of {}: give a smaller {capacity_flag} or a looser --fpr",
-            format::size(*size_bytes)
+            human_format::size(*size_bytes)
         ),
         other => other.to_string(),
     }
@@ -109,7 +109,7 @@ fn command(error: &clap::Error) -> String {
     let usage = usage.unwrap_or_default();
     let is_verb = |word: &&str| word.starts_with(|c: char| c.is_ascii_lowercase());
     match usage.split_whitespace().nth(2).filter(is_verb) {
-        Some(verb) => format!("mayhap {verb}"),
+        Some(subcommand) => format!("mayhap {subcommand}"),
         None => "mayhap".to_owned(),
     }
 }

@@ -1,6 +1,6 @@
 //! The kinds of filter, as something that can be filled and asked under a clock.
 
-use super::questions::key;
+use super::query_keys::key;
 use mayhap_core::{
     Bloom, ClassicBloom, CountingBloom, Cuckoo, Fuse, GrowingBloom, KeyHash, Kind, PlanError,
     Ribbon, Timestamp, WindowBloom,
@@ -8,14 +8,14 @@ use mayhap_core::{
 use std::time::Duration;
 
 /// A filter that is asked.
-pub(super) trait Subject: Sized {
+pub(super) trait BenchFilter: Sized {
     fn contains(&self, hash: KeyHash) -> bool;
     fn contains_batch(&self, hashes: &[KeyHash], found: &mut [bool]);
     fn size_bytes(&self) -> u64;
 }
 
 /// A filter that is filled key by key. `first` is the number of the first key.
-pub(super) trait Inserting: Subject {
+pub(super) trait InsertBench: BenchFilter {
     fn empty(keys: u64, rate: f64) -> Result<Self, PlanError>;
     fn clear(&mut self);
     /// How many were surely new.
@@ -24,13 +24,13 @@ pub(super) trait Inserting: Subject {
 }
 
 /// A filter that is built from all keys at once.
-pub(super) trait Building: Subject {
+pub(super) trait BuildBench: BenchFilter {
     fn build(hashes: &[KeyHash], rate: f64) -> Result<Self, PlanError>;
 }
 
-macro_rules! subject {
+macro_rules! bench_filter {
     ($($filter:ty),*) => {
-        $(impl Subject for $filter {
+        $(impl BenchFilter for $filter {
             #[inline]
             fn contains(&self, hash: KeyHash) -> bool {
                 self.contains_hash(hash)
@@ -47,7 +47,7 @@ macro_rules! subject {
     };
 }
 
-subject!(
+bench_filter!(
     Bloom,
     ClassicBloom,
     CountingBloom,
@@ -57,9 +57,9 @@ subject!(
     Ribbon
 );
 
-macro_rules! inserting {
+macro_rules! insert_bench {
     ($($filter:ty: $keys:ident => $capacity:expr),*) => {
-        $(impl Inserting for $filter {
+        $(impl InsertBench for $filter {
             fn empty($keys: u64, rate: f64) -> Result<Self, PlanError> {
                 Self::for_hashes($capacity, rate)
             }
@@ -79,7 +79,7 @@ macro_rules! inserting {
     };
 }
 
-inserting! {
+insert_bench! {
     Bloom: keys => keys,
     ClassicBloom: keys => keys,
     CountingBloom: keys => keys,
@@ -87,7 +87,7 @@ inserting! {
     GrowingBloom: keys => keys.div_ceil(16)
 }
 
-impl Inserting for Cuckoo {
+impl InsertBench for Cuckoo {
     fn empty(keys: u64, rate: f64) -> Result<Self, PlanError> {
         Self::for_hashes(keys, rate)
     }
@@ -109,9 +109,9 @@ impl Inserting for Cuckoo {
     }
 }
 
-macro_rules! building {
+macro_rules! build_bench {
     ($($filter:ty),*) => {
-        $(impl Building for $filter {
+        $(impl BuildBench for $filter {
             fn build(hashes: &[KeyHash], rate: f64) -> Result<Self, PlanError> {
                 Self::build(hashes, rate)
             }
@@ -119,15 +119,15 @@ macro_rules! building {
     };
 }
 
-building!(Fuse, Ribbon);
+build_bench!(Fuse, Ribbon);
 
 /// A window whose keys come evenly over its time, so that all its generations have their share.
-pub(super) struct Window {
+pub(super) struct TimedWindow {
     filter: WindowBloom,
     keys: u64,
 }
 
-impl Window {
+impl TimedWindow {
     const LENGTH_MS: u64 = 1 << 20;
 
     fn time_of(&self, number: u64) -> Timestamp {
@@ -136,7 +136,7 @@ impl Window {
     }
 }
 
-impl Subject for Window {
+impl BenchFilter for TimedWindow {
     #[inline]
     fn contains(&self, hash: KeyHash) -> bool {
         self.filter.contains_hash(hash, self.filter.newest())
@@ -152,7 +152,7 @@ impl Subject for Window {
     }
 }
 
-impl Inserting for Window {
+impl InsertBench for TimedWindow {
     fn empty(keys: u64, rate: f64) -> Result<Self, PlanError> {
         let length = Duration::from_millis(Self::LENGTH_MS);
         let plan = mayhap_core::plan::WindowPlan::new(keys, rate, length)?;

@@ -17,8 +17,8 @@ pub(crate) fn start(engine: &Arc<Engine>) -> std::io::Result<Vec<JoinHandle<()>>
     let (one, other) = (Arc::clone(engine), Arc::clone(engine));
     Ok(vec![
         thread::Builder::new()
-            .name("keeper".to_owned())
-            .spawn(move || keep(&one))?,
+            .name("maintenance".to_owned())
+            .spawn(move || run(&one))?,
         thread::Builder::new()
             .name("snapshots".to_owned())
             .spawn(move || snapshots(&other))?,
@@ -39,7 +39,7 @@ impl Drop for EndOnPanic {
     }
 }
 
-fn keep(engine: &Engine) {
+fn run(engine: &Engine) {
     let _end = EndOnPanic;
     for tick in 1_u64.. {
         if engine.is_ending.load(Ordering::Relaxed) {
@@ -48,20 +48,20 @@ fn keep(engine: &Engine) {
         thread::sleep(TICK);
         engine.clock.follow();
         while expire(engine) == MAX_AT_ONCE {}
-        close_strangers(engine);
+        close_unauthenticated(engine);
         engine.counters.sample();
         if tick.is_multiple_of(FILES) {
-            engine.files.look(|| engine.room());
+            engine.files.scan(|| engine.available_bytes());
         }
     }
 }
 
 /// Closes who has not given the password in time.
-fn close_strangers(engine: &Engine) {
+fn close_unauthenticated(engine: &Engine) {
     let most = engine.settings.load().auth_timeout_seconds;
     if most > 0 {
-        let closed = engine.clients.close_late(Duration::from_secs(most));
-        let counter = &engine.counters.closed_strangers;
+        let closed = engine.clients.close_timed_out(Duration::from_secs(most));
+        let counter = &engine.counters.closed_unauthenticated;
         counter.fetch_add(closed, Ordering::Relaxed);
     }
 }
@@ -69,7 +69,7 @@ fn close_strangers(engine: &Engine) {
 /// Removes keys whose time has come, and has the log say so. How many there were.
 fn expire(engine: &Engine) -> usize {
     let now = engine.clock.now();
-    let due = engine.keys.due(now, MAX_AT_ONCE);
+    let due = engine.keys.expired(now, MAX_AT_ONCE);
     if due.is_empty() || engine.journal.broken().is_some() {
         return 0;
     }
@@ -78,7 +78,7 @@ fn expire(engine: &Engine) -> usize {
     for key in &due {
         let _shared = engine.shared();
         // A long command has it, and puts it back first.
-        if engine.leases.cover([&**key]) {
+        if engine.leases.is_leased([&**key]) {
             continue;
         }
         let gone = engine.keys.replace(key, |body| {
@@ -107,7 +107,7 @@ fn expire(engine: &Engine) -> usize {
 fn snapshots(engine: &Engine) {
     let _end = EndOnPanic;
     // After a failure it is not tried again at once: each try may leave a log behind.
-    let mut patience = Patience::default();
+    let mut patience = SnapshotBackoff::default();
     while !engine.is_ending.load(Ordering::Relaxed) {
         let is_wanted = engine.snapshots.wait(Duration::from_secs(1));
         let state = engine.journal.state();
@@ -123,12 +123,12 @@ fn snapshots(engine: &Engine) {
 
 /// How long to wait after failures: longer each time, up to a minute.
 #[derive(Default)]
-struct Patience {
+struct SnapshotBackoff {
     seconds: u64,
     since: Option<Instant>,
 }
 
-impl Patience {
+impl SnapshotBackoff {
     fn is_over(&self) -> bool {
         self.since
             .is_none_or(|since| since.elapsed().as_secs() >= self.seconds)

@@ -1,28 +1,28 @@
 //! What is in the folder, and which snapshot is begun with.
 
 use crate::disk::Disk;
-use crate::error::{OpenError, Problem};
-use crate::format::{HEADER_BYTES, Header};
-use crate::name::{self, Kind};
-use crate::recovery::entries::{EntryReader, Step};
+use crate::error::{DamageKind, JournalError};
+use crate::file_name::{self, FileKind};
+use crate::format::{FileHeader, HEADER_BYTES};
+use crate::recovery::snapshot_reader::{SnapshotReader, SnapshotStep};
 use std::io;
 
 /// A file that is there, whatever is in it. It is opened when it is read: there may be more logs than files can be open.
-pub(crate) struct Found {
-    pub(crate) kind: Kind,
+pub(crate) struct FoundFile {
+    pub(crate) kind: FileKind,
     pub(crate) generation: u64,
     pub(crate) name: String,
     pub(crate) length: u64,
-    pub(crate) header: Result<Header, Problem>,
+    pub(crate) header: Result<FileHeader, DamageKind>,
 }
 
-impl Found {
-    pub(crate) fn open<D: Disk>(&self, disk: &D) -> Result<D::File, OpenError> {
+impl FoundFile {
+    pub(crate) fn open<D: Disk>(&self, disk: &D) -> Result<D::File, JournalError> {
         disk.open(&self.name)
-            .map_err(OpenError::io(self.name.as_str()))
+            .map_err(JournalError::io(self.name.as_str()))
     }
 
-    pub(crate) fn damage(&self, offset: u64, problem: Problem) -> Damage {
+    pub(crate) fn damage(&self, offset: u64, problem: DamageKind) -> Damage {
         Damage {
             file: self.name.clone(),
             offset,
@@ -30,7 +30,7 @@ impl Found {
         }
     }
 
-    pub(crate) fn header(&self) -> Result<&Header, Damage> {
+    pub(crate) fn header(&self) -> Result<&FileHeader, Damage> {
         (self.header.as_ref()).map_err(|problem| self.damage(0, problem.clone()))
     }
 
@@ -46,12 +46,12 @@ impl Found {
 pub(crate) struct Damage {
     pub(crate) file: String,
     pub(crate) offset: u64,
-    pub(crate) problem: Problem,
+    pub(crate) problem: DamageKind,
 }
 
 impl Damage {
-    pub(crate) fn into_error(self, can_be_accepted: bool) -> OpenError {
-        OpenError::Damaged {
+    pub(crate) fn into_error(self, can_be_accepted: bool) -> JournalError {
+        JournalError::Damaged {
             file: self.file,
             offset: self.offset,
             problem: self.problem,
@@ -61,23 +61,25 @@ impl Damage {
 }
 
 /// What is in the folder.
-pub(crate) struct Contents {
+pub(crate) struct DirectoryContents {
     /// By generation.
-    pub(crate) logs: Vec<Found>,
-    pub(crate) snapshots: Vec<Found>,
+    pub(crate) logs: Vec<FoundFile>,
+    pub(crate) snapshots: Vec<FoundFile>,
     /// A number that no file has had.
     pub(crate) next_generation: u64,
 }
 
-pub(crate) fn look<D: Disk>(disk: &D) -> Result<Contents, OpenError> {
-    let names = disk.list().map_err(OpenError::io("listing the folder"))?;
-    let mut contents = Contents {
+pub(crate) fn list_files<D: Disk>(disk: &D) -> Result<DirectoryContents, JournalError> {
+    let names = disk
+        .list()
+        .map_err(JournalError::io("listing the folder"))?;
+    let mut contents = DirectoryContents {
         logs: Vec::new(),
         snapshots: Vec::new(),
         next_generation: 1,
     };
     for name in names {
-        let Some(parsed) = name::parse(&name) else {
+        let Some(parsed) = file_name::parse(&name) else {
             continue;
         };
         contents.next_generation = contents.next_generation.max(parsed.generation + 1);
@@ -87,10 +89,10 @@ pub(crate) fn look<D: Disk>(disk: &D) -> Result<Contents, OpenError> {
             continue;
         }
         let found = read_header(disk, parsed.kind, parsed.generation, &name)
-            .map_err(OpenError::io(name))?;
+            .map_err(JournalError::io(name))?;
         match parsed.kind {
-            Kind::Log => contents.logs.push(found),
-            Kind::Snapshot => contents.snapshots.push(found),
+            FileKind::Log => contents.logs.push(found),
+            FileKind::Snapshot => contents.snapshots.push(found),
         }
     }
     contents.logs.sort_by_key(|found| found.generation);
@@ -98,7 +100,12 @@ pub(crate) fn look<D: Disk>(disk: &D) -> Result<Contents, OpenError> {
     Ok(contents)
 }
 
-fn read_header<D: Disk>(disk: &D, kind: Kind, generation: u64, name: &str) -> io::Result<Found> {
+fn read_header<D: Disk>(
+    disk: &D,
+    kind: FileKind,
+    generation: u64,
+    name: &str,
+) -> io::Result<FoundFile> {
     let file = disk.open(name)?;
     let length = disk.length(&file)?;
     let mut bytes = [0; HEADER_BYTES];
@@ -110,22 +117,22 @@ fn read_header<D: Disk>(disk: &D, kind: Kind, generation: u64, name: &str) -> io
         }
     }
     let header = if filled < HEADER_BYTES {
-        Err(Problem::Cut {
+        Err(DamageKind::Truncated {
             needed: HEADER_BYTES as u64,
             left: filled as u64,
         })
     } else {
-        Header::decode(kind, &bytes)
+        FileHeader::decode(kind, &bytes)
     };
     let header = header.and_then(|header| {
         if header.generation == generation {
             Ok(header)
         } else {
             let found = header.generation;
-            Err(Problem::Generation { found })
+            Err(DamageKind::Generation { found })
         }
     });
-    Ok(Found {
+    Ok(FoundFile {
         kind,
         generation,
         name: name.into(),
@@ -135,23 +142,23 @@ fn read_header<D: Disk>(disk: &D, kind: Kind, generation: u64, name: &str) -> io
 }
 
 /// Where replay begins: a snapshot, or nothing and the first log.
-pub(crate) struct Base {
-    pub(crate) snapshot: Option<Found>,
+pub(crate) struct BaseSnapshot {
+    pub(crate) snapshot: Option<FoundFile>,
     /// Logs from there on.
-    pub(crate) logs: Vec<Found>,
+    pub(crate) logs: Vec<FoundFile>,
     /// Snapshots that are not whole and could be done without.
     pub(crate) ignored: Vec<String>,
 }
 
-impl Contents {
+impl DirectoryContents {
     /// The newest snapshot that is whole, if there is something older to go back to; otherwise the newest, as it is.
-    pub(crate) fn choose<D: Disk>(mut self, disk: &D) -> Result<Base, OpenError> {
+    pub(crate) fn choose<D: Disk>(mut self, disk: &D) -> Result<BaseSnapshot, JournalError> {
         let mut ignored = Vec::new();
         let snapshot = loop {
             let Some(newest) = self.snapshots.pop() else {
                 break None;
             };
-            if !self.has_older_than(newest.generation) || is_whole(disk, &newest)? {
+            if !self.has_older_than(newest.generation) || is_complete(disk, &newest)? {
                 break Some(newest);
             }
             ignored.push(newest.name);
@@ -161,7 +168,7 @@ impl Contents {
         // The first one is asked for in any case: without it, and without a snapshot, a folder would look as if it were new.
         let first = self.logs.first().map(|log| log.generation);
         (self.logs).retain(|log| Some(log.generation) == first || !log.is_idle());
-        Ok(Base {
+        Ok(BaseSnapshot {
             logs: self.logs,
             snapshot,
             ignored,
@@ -170,7 +177,7 @@ impl Contents {
 
     /// Whether replay can begin before this generation: at an older snapshot whose log is there, or at the very first log.
     fn has_older_than(&self, generation: u64) -> bool {
-        let is_base = |log: &Found| {
+        let is_base = |log: &FoundFile| {
             let is_first = (log.header.as_ref()).is_ok_and(|header| header.first == 1);
             let has_snapshot = self
                 .snapshots
@@ -182,20 +189,20 @@ impl Contents {
     }
 }
 
-fn is_whole<D: Disk>(disk: &D, snapshot: &Found) -> Result<bool, OpenError> {
+fn is_complete<D: Disk>(disk: &D, snapshot: &FoundFile) -> Result<bool, JournalError> {
     let Ok(header) = &snapshot.header else {
         return Ok(false);
     };
     let file = snapshot.open(disk)?;
     let read = || -> io::Result<bool> {
-        let mut entries = EntryReader::new(disk, &file, header)?;
+        let mut entries = SnapshotReader::new(disk, &file, header)?;
         loop {
             match entries.step()? {
-                Step::Entry { .. } | Step::LargeEntry { .. } => {}
-                Step::End(_) => return Ok(true),
-                Step::Damage(_) => return Ok(false),
+                SnapshotStep::Entry { .. } | SnapshotStep::LargeEntry { .. } => {}
+                SnapshotStep::End(_) => return Ok(true),
+                SnapshotStep::Damage(_) => return Ok(false),
             }
         }
     };
-    read().map_err(OpenError::io(snapshot.name.as_str()))
+    read().map_err(JournalError::io(snapshot.name.as_str()))
 }

@@ -1,7 +1,7 @@
 //! `mayhap completions` and `mayhap man`: from the same description as `--help`.
 
 use crate::args::Cli;
-use crate::failure::Failure;
+use crate::error::CliError;
 use crate::output::cannot_write;
 use clap::{Args, CommandFactory};
 use clap_complete::Shell;
@@ -18,7 +18,7 @@ Examples:
 pub(crate) const MAN_EXAMPLES: &str = "\
 Examples:
   mayhap man > mayhap.1
-  mayhap man --dir man1                     a page for every verb";
+  mayhap man --dir man1                     a page for every subcommand";
 
 #[derive(Args, Debug)]
 pub(crate) struct CompletionsArgs {
@@ -29,7 +29,7 @@ pub(crate) struct CompletionsArgs {
 
 #[derive(Args, Debug)]
 pub(crate) struct ManArgs {
-    /// Write a page for every verb into this folder
+    /// Write a page for every subcommand into this folder
     #[arg(long, value_name = "FOLDER")]
     dir: Option<PathBuf>,
 }
@@ -37,7 +37,7 @@ pub(crate) struct ManArgs {
 pub(crate) fn completions(
     args: &CompletionsArgs,
     out: &mut impl Write,
-) -> Result<ExitCode, Failure> {
+) -> Result<ExitCode, CliError> {
     // Into memory first: the generator takes a closed pipe for a bug.
     let mut script = Vec::new();
     clap_complete::generate(args.shell, &mut Cli::command(), "mayhap", &mut script);
@@ -45,7 +45,7 @@ pub(crate) fn completions(
     Ok(ExitCode::SUCCESS)
 }
 
-pub(crate) fn man(args: &ManArgs, out: &mut impl Write) -> Result<ExitCode, Failure> {
+pub(crate) fn man(args: &ManArgs, out: &mut impl Write) -> Result<ExitCode, CliError> {
     match &args.dir {
         None => clap_mangen::Man::new(Cli::command()).render(out)?,
         Some(folder) => {

@@ -1,6 +1,6 @@
 //! Packed inputs, known by their first bytes.
 
-use super::lz4::Frames;
+use super::lz4::Lz4Reader;
 use std::io::{self, BufReader, Cursor, Read};
 
 const LONGEST_MAGIC: usize = 6;
@@ -16,7 +16,7 @@ pub(super) fn by_magic(mut input: impl Read + Send + 'static) -> io::Result<Box<
             read => read?,
         };
         first.extend_from_slice(&bytes[..read]);
-        if read == 0 || !could_be_packed(&first) {
+        if read == 0 || !may_be_compressed(&first) {
             break;
         }
     }
@@ -31,13 +31,13 @@ pub(super) fn by_magic(mut input: impl Read + Send + 'static) -> io::Result<Box<
     } else if magic.starts_with(b"\xfd7zXZ\0") {
         Box::new(lzma_rust2::XzReader::new(whole, true))
     } else if magic.starts_with(b"\x04\x22\x4d\x18") {
-        Box::new(Frames::new(whole))
+        Box::new(Lz4Reader::new(whole))
     } else {
         Box::new(whole)
     })
 }
 
-fn could_be_packed(first: &[u8]) -> bool {
+fn may_be_compressed(first: &[u8]) -> bool {
     [
         &b"\x1f\x8b"[..],
         b"\x28\xb5\x2f\xfd",

@@ -1,8 +1,8 @@
 //! Threads that append, commit, tick and take snapshots while the disk fails.
 
-use crate::world::Random;
-use mayhap_log::simulated::{Failure, Fault, SimulatedDisk};
-use mayhap_log::{Fsync, Journal, Options, Recovered};
+use crate::simulation::Random;
+use mayhap_log::simulated::{Fault, FaultKind, SimulatedDisk};
+use mayhap_log::{Fsync, Journal, JournalOptions, Recovered};
 use std::collections::HashMap;
 use std::sync::Mutex;
 use std::thread;
@@ -34,14 +34,16 @@ fn storm(seed: u64) -> (u64, u64) {
     let mut random = Random(seed);
     let disk = SimulatedDisk::new();
     disk.set_seed(seed);
-    let options = Options::default().fsync(Fsync::Always).background(false);
+    let options = JournalOptions::default()
+        .fsync(Fsync::Always)
+        .background(false);
     let (journal, _) = Journal::open(disk.clone(), options, |_| Ok(())).unwrap();
     disk.fail(Fault {
         at: disk.calls() + random.below(120),
         error: if seed.is_multiple_of(2) {
-            Failure::Eio
+            FaultKind::Eio
         } else {
-            Failure::Enospc
+            FaultKind::Enospc
         },
         stays: seed % 3 == 1,
     });

@@ -11,13 +11,13 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 /// From here on a connection is remembered by name.
 const LARGE_BYTES: usize = 16 << 10;
 
-pub(super) struct Ledger {
+pub(super) struct BufferQuota {
     total: AtomicUsize,
     most: usize,
     large: Mutex<HashMap<u64, (usize, ClientHandle)>>,
 }
 
-impl Ledger {
+impl BufferQuota {
     pub(super) fn new(most: usize) -> Self {
         Self {
             total: AtomicUsize::new(0),
@@ -36,17 +36,17 @@ impl Ledger {
 }
 
 /// One connection's part of the sum.
-pub(super) struct Account {
-    ledger: Arc<Ledger>,
+pub(super) struct BufferUse {
+    quota: Arc<BufferQuota>,
     client: ClientHandle,
     bytes: usize,
 }
 
-impl Account {
-    pub(super) fn new(ledger: Arc<Ledger>, client: ClientHandle) -> Self {
+impl BufferUse {
+    pub(super) fn new(quota: Arc<BufferQuota>, client: ClientHandle) -> Self {
         let bytes = 0;
         Self {
-            ledger,
+            quota,
             client,
             bytes,
         }
@@ -63,10 +63,10 @@ impl Account {
             return true;
         }
         let before = std::mem::replace(&mut self.bytes, bytes);
-        let ledger = &self.ledger;
+        let quota = &self.quota;
         if before.max(bytes) >= LARGE_BYTES {
             let id = self.client.id;
-            let mut large = ledger.large();
+            let mut large = quota.large();
             if bytes >= LARGE_BYTES {
                 large.insert(id, (bytes, self.client.clone()));
             } else {
@@ -74,17 +74,17 @@ impl Account {
             }
         }
         if bytes < before {
-            ledger.total.fetch_sub(before - bytes, Ordering::Relaxed);
+            quota.total.fetch_sub(before - bytes, Ordering::Relaxed);
             return true;
         }
         let grown = bytes - before;
-        let total = ledger.total.fetch_add(grown, Ordering::Relaxed) + grown;
-        total <= ledger.most || self.close_largest()
+        let total = quota.total.fetch_add(grown, Ordering::Relaxed) + grown;
+        total <= quota.most || self.close_largest()
     }
 
     /// False when that is this one.
     fn close_largest(&self) -> bool {
-        let large = self.ledger.large();
+        let large = self.quota.large();
         let largest = large.values().max_by_key(|(bytes, _)| *bytes);
         match largest {
             // Its worker gives the bytes back when it closes it; until then whoever grows further asks again, which does no harm.
@@ -99,7 +99,7 @@ impl Account {
     }
 }
 
-impl Drop for Account {
+impl Drop for BufferUse {
     fn drop(&mut self) {
         // Less is never too much.
         let _ = self.set(0);

@@ -1,32 +1,32 @@
 //! The lines that were seen: a filter that grows, or one that forgets.
 
-use super::{BYTES_A_KEY, FIRST_GUESS, RATE, UniqArgs};
+use super::{BYTES_PER_KEY, INITIAL_CAPACITY, RATE, UniqArgs};
 use crate::build::{now, random_key};
-use crate::failure::Failure;
-use crate::filters::{OpenArgs, read};
+use crate::error::CliError;
+use crate::filter_files::{OpenArgs, read};
 use mayhap_codec::{Filter, Found, native};
 use mayhap_core::plan::{GrowingPlan, WindowPlan};
 use mayhap_core::{AnyFilter, GrowingBloom, HashScheme, KeyHash, WindowBloom};
 use std::path::Path;
 
-pub(super) enum Seen {
+pub(super) enum SeenKeys {
     Growing(GrowingBloom),
     Window(WindowBloom),
 }
 
-impl Seen {
+impl SeenKeys {
     /// The state, or a new filter.
-    pub(super) fn open(args: &UniqArgs) -> Result<Self, Failure> {
+    pub(super) fn open(args: &UniqArgs) -> Result<Self, CliError> {
         match &args.state {
             Some(path) if path.exists() => Self::from_state(args, path),
             _ => Self::new(args),
         }
     }
 
-    fn new(args: &UniqArgs) -> Result<Self, Failure> {
+    fn new(args: &UniqArgs) -> Result<Self, CliError> {
         // A quarter of the lines, if they are as long as URLs: two layers more, and it has room for all of them.
-        let guess = args.input.size().map_or(0, |bytes| bytes / BYTES_A_KEY);
-        let capacity = args.capacity.unwrap_or(guess.max(FIRST_GUESS));
+        let guess = args.input.size().map_or(0, |bytes| bytes / BYTES_PER_KEY);
+        let capacity = args.capacity.unwrap_or(guess.max(INITIAL_CAPACITY));
         let rate = args.fpr.unwrap_or(RATE);
         let scheme = if args.keyed {
             HashScheme::Sip13(random_key()?)
@@ -46,9 +46,9 @@ impl Seen {
         })
     }
 
-    fn from_state(args: &UniqArgs, path: &Path) -> Result<Self, Failure> {
+    fn from_state(args: &UniqArgs, path: &Path) -> Result<Self, CliError> {
         let refuse = |said: &str| {
-            Err(Failure::message(format!(
+            Err(CliError::message(format!(
                 "{} {said}, or give --state another file",
                 path.display()
             )))

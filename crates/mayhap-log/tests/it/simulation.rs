@@ -2,7 +2,9 @@
 //! invented, out of order or applied twice shows.
 
 use mayhap_log::simulated::SimulatedDisk;
-use mayhap_log::{Fsync, Journal, Lsn, OpenError, Options, Recovered, Snapshot, SnapshotError};
+use mayhap_log::{
+    Fsync, Journal, JournalError, JournalOptions, Lsn, Recovered, Snapshot, SnapshotError,
+};
 use std::collections::BTreeMap;
 
 pub(crate) const KEYS: u8 = 5;
@@ -48,12 +50,12 @@ impl Change {
 
 /// What replay makes of a folder.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(crate) struct Contents {
+pub(crate) struct RecoveredContents {
     keys: BTreeMap<u8, (Lsn, Vec<u64>)>,
     last: Lsn,
 }
 
-impl Contents {
+impl RecoveredContents {
     pub(crate) fn take(&mut self, what: Recovered<'_>) {
         match what {
             Recovered::Entry { lsn, body } => {
@@ -94,7 +96,7 @@ impl Contents {
     }
 }
 
-pub(crate) struct World {
+pub(crate) struct Simulation {
     pub(crate) disk: SimulatedDisk,
     pub(crate) journal: Option<Journal<SimulatedDisk>>,
     snapshot: Option<(Snapshot<SimulatedDisk>, u8)>,
@@ -127,7 +129,7 @@ pub(crate) enum Op {
     Close,
 }
 
-impl World {
+impl Simulation {
     pub(crate) fn new(seed: u64) -> Self {
         Self {
             disk: SimulatedDisk::new(),
@@ -146,9 +148,11 @@ impl World {
     }
 
     /// Opens the journal and checks what it says.
-    pub(crate) fn open(&mut self) -> Result<(), OpenError> {
-        let mut contents = Contents::default();
-        let options = Options::default().fsync(Fsync::Always).background(false);
+    pub(crate) fn open(&mut self) -> Result<(), JournalError> {
+        let mut contents = RecoveredContents::default();
+        let options = JournalOptions::default()
+            .fsync(Fsync::Always)
+            .background(false);
         let (journal, summary) = Journal::open(self.disk.clone(), options, |what| {
             contents.take(what);
             Ok(())
@@ -173,7 +177,7 @@ impl World {
             .map(|(key, (_, numbers))| (key, numbers))
             .filter(|(_, numbers)| !numbers.is_empty())
             .collect();
-        assert_eq!(keys, Contents::of(&self.history));
+        assert_eq!(keys, RecoveredContents::of(&self.history));
         // Readers see it from now on.
         self.safe = last;
         self.committed = last;
@@ -183,11 +187,11 @@ impl World {
     }
 
     /// Opens the journal, if need be after the disk was repaired.
-    pub(crate) fn open_surely(&mut self) {
+    pub(crate) fn open_or_panic(&mut self) {
         let mut error = self.open().err();
-        if matches!(error, Some(OpenError::Io { .. })) {
+        if matches!(error, Some(JournalError::Io { .. })) {
             self.errors += 1;
-            self.disk.mend();
+            self.disk.clear_faults();
             error = self.open().err();
         }
         if let Some(error) = error {
@@ -197,7 +201,7 @@ impl World {
 
     pub(crate) fn apply(&mut self, op: Op) {
         let Some(journal) = &self.journal else {
-            return self.open_surely();
+            return self.open_or_panic();
         };
         match op {
             Op::Append => self.append(),
@@ -215,11 +219,11 @@ impl World {
                 }
             }
             Op::Sync => match journal.sync() {
-                Ok(()) => self.all_safe(),
+                Ok(()) => self.mark_all_durable(),
                 Err(_) => self.errors += 1,
             },
             Op::Tick => match journal.tick() {
-                Ok(()) if journal.fsync() == Fsync::EverySecond => self.all_safe(),
+                Ok(()) if journal.fsync() == Fsync::EverySecond => self.mark_all_durable(),
                 Ok(()) => {}
                 Err(_) => self.errors += 1,
             },
@@ -272,7 +276,7 @@ impl World {
         }
     }
 
-    fn all_safe(&mut self) {
+    fn mark_all_durable(&mut self) {
         let last = self.journal.as_ref().map_or(0, Journal::last_lsn);
         self.safe = last;
         self.committed = last;
@@ -308,7 +312,7 @@ impl World {
                 self.snapshots += 1;
                 self.heals += u64::from(was_broken);
                 assert!(journal.state().broken.is_none());
-                self.all_safe();
+                self.mark_all_durable();
             }
             Err(_) => self.errors += 1,
         }

@@ -1,6 +1,6 @@
 //! Commands that took long.
 
-use crate::out::Out;
+use crate::reply_writer::ReplyWriter;
 use crate::session::Session;
 use crate::settings::Settings;
 use arc_swap::ArcSwap;
@@ -11,9 +11,9 @@ use std::time::Duration;
 
 /// As much of a command as is kept.
 const MAX_WORDS: usize = 32;
-const MAX_LETTERS: usize = 128;
+const MAX_WORD_BYTES: usize = 128;
 
-struct Entry {
+struct SlowlogEntry {
     id: u64,
     /// Seconds since 1970.
     time: u64,
@@ -24,15 +24,15 @@ struct Entry {
 }
 
 #[derive(Default)]
-pub(crate) struct Slow {
+pub(crate) struct Slowlog {
     /// From so many nanoseconds on: here, so that nobody looks at the settings for every command.
     from: AtomicU64,
-    kept: Mutex<(u64, VecDeque<Entry>)>,
+    kept: Mutex<(u64, VecDeque<SlowlogEntry>)>,
 }
 
-impl Slow {
+impl Slowlog {
     /// Does as the settings say from now on.
-    pub(crate) fn follow(&self, settings: &Settings) {
+    pub(crate) fn apply_settings(&self, settings: &Settings) {
         let from =
             u64::try_from(settings.slow_from).map_or(u64::MAX, |from| from.saturating_mul(1000));
         self.from.store(from, Ordering::Relaxed);
@@ -40,7 +40,7 @@ impl Slow {
 
     /// Keeps the command if it took long enough.
     #[inline]
-    pub(crate) fn note(
+    pub(crate) fn record(
         &self,
         settings: &ArcSwap<Settings>,
         session: &Session,
@@ -49,12 +49,12 @@ impl Slow {
         took: Duration,
     ) {
         if took.as_nanos() >= self.from.load(Ordering::Relaxed).into() {
-            self.keep(&settings.load(), session, words, now, took);
+            self.push(&settings.load(), session, words, now, took);
         }
     }
 
     #[cold]
-    fn keep(
+    fn push(
         &self,
         settings: &Settings,
         session: &Session,
@@ -71,14 +71,14 @@ impl Slow {
         let mut kept: Vec<Vec<u8>> = words
             .iter()
             .take(MAX_WORDS)
-            .map(|word| word[..word.len().min(MAX_LETTERS)].to_vec())
+            .map(|word| word[..word.len().min(MAX_WORD_BYTES)].to_vec())
             .collect();
         if words.len() > MAX_WORDS {
             let more = format!("... ({} more arguments)", words.len() - MAX_WORDS);
             kept.push(more.into_bytes());
         }
         let (next, entries) = &mut *self.kept.lock();
-        entries.push_front(Entry {
+        entries.push_front(SlowlogEntry {
             id: *next,
             time: now / 1000,
             took,
@@ -98,7 +98,7 @@ impl Slow {
         self.kept.lock().1.clear();
     }
 
-    pub(crate) fn write(&self, out: &mut Out<'_>, most: usize) {
+    pub(crate) fn write(&self, out: &mut ReplyWriter<'_>, most: usize) {
         let (_, entries) = &*self.kept.lock();
         let told = entries.len().min(most);
         out.array(told);

@@ -16,12 +16,12 @@ fn split_mix(number: u64) -> u64 {
 }
 
 /// What a filter of the keys `0..keys` is asked: half of it present, in no order that a CPU could guess.
-pub(super) struct Questions {
+pub(super) struct QueryKeys {
     pub(super) hashes: Vec<KeyHash>,
     present: Vec<bool>,
 }
 
-impl Questions {
+impl QueryKeys {
     pub(super) fn new(keys: u64, count: u64) -> Self {
         let (hashes, present) = (0..count)
             .map(|at| {
@@ -66,7 +66,7 @@ mod tests {
     #[test]
     fn half_of_the_questions_are_present_and_the_others_surely_are_not() {
         let keys = 1000;
-        let questions = Questions::new(keys, 10_000);
+        let questions = QueryKeys::new(keys, 10_000);
         let inserted = (0..keys).map(key).collect::<std::collections::HashSet<_>>();
         assert_eq!(inserted.len(), 1000);
         for (hash, &present) in questions.hashes.iter().zip(&questions.present) {
@@ -78,7 +78,7 @@ mod tests {
 
     #[test]
     fn wrong_answers_are_noticed() {
-        let questions = Questions::new(100, 100);
+        let questions = QueryKeys::new(100, 100);
         let right = questions.present.clone();
         assert_eq!(questions.check(&right, &right), Ok(()));
         let present = right.iter().position(|&present| present).unwrap();

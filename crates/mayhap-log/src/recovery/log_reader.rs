@@ -2,9 +2,11 @@
 
 use crate::Lsn;
 use crate::disk::Disk;
-use crate::error::Problem;
-use crate::format::{HEAD_BYTES, HEADER_BYTES, Header, Item, MARK_BYTES, Mark, check_record};
-use crate::source::Source;
+use crate::error::DamageKind;
+use crate::file_reader::FileReader;
+use crate::format::{
+    FileHeader, HEAD_BYTES, HEADER_BYTES, LogItem, MARK_BYTES, SyncMark, check_record,
+};
 use std::collections::VecDeque;
 use std::io;
 
@@ -12,7 +14,7 @@ use std::io;
 const CHUNK: u64 = 256 << 10;
 
 pub(crate) struct LogReader<'a, D: Disk> {
-    source: Source<'a, D>,
+    source: FileReader<'a, D>,
     seed: u32,
     next: Lsn,
     /// The newest log that a mark says takes over.
@@ -22,21 +24,21 @@ pub(crate) struct LogReader<'a, D: Disk> {
 }
 
 /// What comes next in a log.
-pub(crate) enum Step<'b> {
+pub(crate) enum LogStep<'b> {
     Record {
         lsn: Lsn,
         time: u64,
         body: &'b [u8],
     },
     /// No more records: all was read, or there is something else.
-    End(Option<Problem>),
+    End(Option<DamageKind>),
 }
 
 impl<'a, D: Disk> LogReader<'a, D> {
-    pub(crate) fn new(disk: &'a D, file: &'a D::File, header: &Header) -> io::Result<Self> {
+    pub(crate) fn new(disk: &'a D, file: &'a D::File, header: &FileHeader) -> io::Result<Self> {
         let start = HEADER_BYTES as u64;
         Ok(Self {
-            source: Source::new(disk, file, start)?,
+            source: FileReader::new(disk, file, start)?,
             seed: header.seed(),
             next: header.first,
             continues_in: 0,
@@ -58,58 +60,58 @@ impl<'a, D: Disk> LogReader<'a, D> {
         self.unsynced.front().map_or(0, |(offset, _)| *offset)
     }
 
-    pub(crate) fn step(&mut self) -> io::Result<Step<'_>> {
+    pub(crate) fn step(&mut self) -> io::Result<LogStep<'_>> {
         let taken = loop {
             let left = self.source.left();
             if left == 0 {
-                return Ok(Step::End(None));
+                return Ok(LogStep::End(None));
             }
             let Some(head) = self.source.peek(HEAD_BYTES as u64)? else {
-                return Ok(cut(HEAD_BYTES as u64, left));
+                return Ok(truncated(HEAD_BYTES as u64, left));
             };
-            match Item::of(head) {
-                Err(problem) => return Ok(Step::End(Some(problem))),
-                Ok(Item::Mark) => {
-                    if let Some(problem) = self.pass_mark()? {
-                        return Ok(Step::End(Some(problem)));
+            match LogItem::of(head) {
+                Err(problem) => return Ok(LogStep::End(Some(problem))),
+                Ok(LogItem::Mark) => {
+                    if let Some(problem) = self.read_mark()? {
+                        return Ok(LogStep::End(Some(problem)));
                     }
                 }
-                Ok(Item::Record(length)) => break HEAD_BYTES as u64 + length,
+                Ok(LogItem::Record(length)) => break HEAD_BYTES as u64 + length,
             }
         };
         let (seed, expected, left) = (self.seed, self.next, self.source.left());
         let Some(bytes) = self.source.peek(taken)? else {
-            return Ok(cut(taken, left));
+            return Ok(truncated(taken, left));
         };
         let time = match check_record(seed, bytes) {
-            Err(problem) => return Ok(Step::End(Some(problem))),
+            Err(problem) => return Ok(LogStep::End(Some(problem))),
             Ok((found, _)) if found != expected => {
-                return Ok(Step::End(Some(Problem::Sequence { expected, found })));
+                return Ok(LogStep::End(Some(DamageKind::Sequence { expected, found })));
             }
             Ok((_, time)) => time,
         };
         self.next += 1;
         let bytes = self.source.take(taken)?.unwrap_or_default();
-        Ok(Step::Record {
+        Ok(LogStep::Record {
             lsn: expected,
             time,
             body: bytes.get(HEAD_BYTES..).unwrap_or_default(),
         })
     }
 
-    fn pass_mark(&mut self) -> io::Result<Option<Problem>> {
+    fn read_mark(&mut self) -> io::Result<Option<DamageKind>> {
         let (left, at) = (self.source.left(), self.source.at());
         let Some(bytes) = self.source.peek(MARK_BYTES as u64)? else {
             let needed = MARK_BYTES as u64;
-            return Ok(Some(Problem::Cut { needed, left }));
+            return Ok(Some(DamageKind::Truncated { needed, left }));
         };
-        let mark = match Mark::decode(self.seed, bytes) {
+        let mark = match SyncMark::decode(self.seed, bytes) {
             Ok(mark) => mark,
             Err(problem) => return Ok(Some(problem)),
         };
         if mark.next != self.next || mark.synced >= mark.next {
             let (expected, found) = (self.next, mark.next);
-            return Ok(Some(Problem::Sequence { expected, found }));
+            return Ok(Some(DamageKind::Sequence { expected, found }));
         }
         self.source.skip(MARK_BYTES);
         self.continues_in = self.continues_in.max(mark.continues_in);
@@ -124,18 +126,18 @@ impl<'a, D: Disk> LogReader<'a, D> {
     }
 }
 
-fn cut(needed: u64, left: u64) -> Step<'static> {
-    Step::End(Some(Problem::Cut { needed, left }))
+fn truncated(needed: u64, left: u64) -> LogStep<'static> {
+    LogStep::End(Some(DamageKind::Truncated { needed, left }))
 }
 
 /// The last record that was known to be synced, by any mark behind this place.
-pub(crate) fn synced_behind<D: Disk>(
+pub(crate) fn synced_past<D: Disk>(
     disk: &D,
     file: &D::File,
     seed: u32,
     offset: u64,
 ) -> io::Result<Lsn> {
-    let mut source = Source::new(disk, file, offset)?;
+    let mut source = FileReader::new(disk, file, offset)?;
     let mut synced = 0;
     while source.left() >= MARK_BYTES as u64 {
         let size = source.left().min(CHUNK);
@@ -143,7 +145,7 @@ pub(crate) fn synced_behind<D: Disk>(
         // The last bytes of a chunk are the first of the next, so that a mark across is found.
         let places = bytes.len() + 1 - MARK_BYTES;
         for place in 0..places {
-            if let Some(mark) = Mark::find(seed, &bytes[place..]) {
+            if let Some(mark) = SyncMark::find(seed, &bytes[place..]) {
                 synced = synced.max(mark.synced);
             }
         }

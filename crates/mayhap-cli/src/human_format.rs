@@ -3,7 +3,7 @@
 use mayhap_core::{Kind, Stats};
 
 /// `12,345,678`.
-pub(crate) fn grouped(number: u64) -> String {
+pub(crate) fn with_thousands_separators(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::with_capacity(digits.len() + digits.len() / 3);
     for (at, digit) in digits.chars().enumerate() {
@@ -19,7 +19,7 @@ pub(crate) fn grouped(number: u64) -> String {
 pub(crate) fn about_keys(estimate: u64) -> String {
     match estimate {
         u64::MAX => "more keys than it can tell".to_owned(),
-        keys => format!("about {} keys", grouped(keys)),
+        keys => format!("about {} keys", with_thousands_separators(keys)),
     }
 }
 
@@ -31,7 +31,7 @@ pub(crate) fn over_capacity(name: &str, stats: &Stats, advice: &str) -> Option<S
         format!(
             "mayhap: {name} has {} and room for {}: its rate is {} now; {advice}",
             about_keys(stats.estimated_keys),
-            grouped(stats.capacity),
+            with_thousands_separators(stats.capacity),
             rate(stats.estimated_rate, 3)
         )
     })
@@ -55,7 +55,7 @@ pub(crate) fn short_count(count: u64) -> String {
             };
         }
     }
-    grouped(count)
+    with_thousands_separators(count)
 }
 
 /// `1.20 MiB`, `640 bytes`.
@@ -88,7 +88,7 @@ pub(crate) fn rate(rate: f64, digits: usize) -> String {
 }
 
 /// A rate that somebody asked for, with all its digits.
-pub(crate) fn asked_rate(asked: f64) -> String {
+pub(crate) fn requested_rate(asked: f64) -> String {
     let shortest = format!("{asked:e}");
     let percent = shortest.split_once('e').and_then(|(digits, exponent)| {
         // Moved by decimals: 0.07 * 100.0 is not quite 7.
@@ -102,10 +102,10 @@ pub(crate) fn asked_rate(asked: f64) -> String {
 }
 
 /// `1 bit`, `6 bits`.
-pub(crate) fn counted(count: u64, what: &str) -> String {
+pub(crate) fn with_unit(count: u64, what: &str) -> String {
     format!(
         "{} {what}{}",
-        grouped(count),
+        with_thousands_separators(count),
         if count == 1 { "" } else { "s" }
     )
 }
@@ -128,10 +128,10 @@ mod tests {
 
     #[test]
     fn digits_come_in_threes() {
-        assert_eq!(grouped(0), "0");
-        assert_eq!(grouped(999), "999");
-        assert_eq!(grouped(1000), "1,000");
-        assert_eq!(grouped(12_345_678), "12,345,678");
+        assert_eq!(with_thousands_separators(0), "0");
+        assert_eq!(with_thousands_separators(999), "999");
+        assert_eq!(with_thousands_separators(1000), "1,000");
+        assert_eq!(with_thousands_separators(12_345_678), "12,345,678");
     }
 
     #[test]
@@ -165,11 +165,11 @@ mod tests {
         assert_eq!(rate(0.0, 3), "0 %");
         assert_eq!(rate(1.0, 3), "100 %");
         assert_eq!(rate(1.234e-9, 3), "1.23e-9");
-        assert_eq!(asked_rate(0.01), "1 %");
-        assert_eq!(asked_rate(0.1), "10 %");
-        assert_eq!(asked_rate(0.001), "0.1 %");
-        assert_eq!(asked_rate(0.07), "7 %");
-        assert_eq!(asked_rate(0.003_906_25), "0.390625 %");
-        assert_eq!(asked_rate(1e-9), "1e-9");
+        assert_eq!(requested_rate(0.01), "1 %");
+        assert_eq!(requested_rate(0.1), "10 %");
+        assert_eq!(requested_rate(0.001), "0.1 %");
+        assert_eq!(requested_rate(0.07), "7 %");
+        assert_eq!(requested_rate(0.003_906_25), "0.390625 %");
+        assert_eq!(requested_rate(1e-9), "1e-9");
     }
 }
