@@ -125,10 +125,16 @@ impl BlockedWalk {
         ((if_two & self.line_range) + line) as usize
     }
 
-    /// The row that the key has.
+    /// The number of the key's row, below 8.
+    #[inline(always)]
+    pub(crate) fn row_number(hash: u64) -> usize {
+        (hash.wrapping_mul(FIRST) >> 32 & 7) as usize
+    }
+
+    /// The key's row.
     #[inline(always)]
     pub(crate) fn row(&self, hash: u64) -> &'static Line {
-        &self.pattern.rows[(hash.wrapping_mul(FIRST) >> 32 & 7) as usize]
+        &self.pattern.rows[Self::row_number(hash)]
     }
 
     /// The key's bit in a word, if its row uses that word.
@@ -193,7 +199,7 @@ mod tests {
                 for (word, part) in parts.iter_mut().take(8).enumerate() {
                     *part = (hash >> (8 * word) & 63) as usize;
                 }
-                parts[8] = (hash.wrapping_mul(FIRST) >> 32 & 7) as usize * 8;
+                parts[8] = BlockedWalk::row_number(hash) * 8;
                 parts[9] = walk.first(hash) % 64;
                 parts[10] = (walk.second(hash) - reach as usize) % 64;
                 for (a, &left) in parts.iter().enumerate() {
