@@ -65,7 +65,10 @@ pub use filter::excepting::{
     NeverFullBase, OnConflict, RetrievalParts,
 };
 pub use filter::fuse::{Fuse, FuseCells, FuseLayout, FuseView};
+// Hidden: it measures memory, for `mayhap bench` and the benchmarks, and is of no use to programs.
 pub use filter::growing::{GrowingBloom, GrowingView};
+#[doc(hidden)]
+pub use filter::memory_probe;
 pub use filter::retouched::{
     ClearedBit, ClearingReport, ClearingStrategy, Retouched, RetouchedLists,
 };

@@ -404,11 +404,6 @@ impl Retouched {
         self.unlisted_keys
     }
 
-    /// Listed false positives, copies counted, that no clearing has taken out.
-    pub fn listed_false_positives(&self) -> u64 {
-        self.false_positives.len() as u64
-    }
-
     /// Forgets all keys, lists and clearings.
     pub fn clear(&mut self) {
         self.filter.clear();

@@ -212,43 +212,6 @@ pub fn plan(keys: u64, false_positive_rate: f64) -> Result<ClassicPlan, PlanErro
     })
 }
 
-/// The fewest bits whose [`rate`] at `keys` keys and so many probes is at most the one asked for.
-///
-/// # Errors
-///
-/// No keys, no probes, a rate outside (0, 1), or more bits than a `u64` counts.
-pub fn bits_with_probes(
-    keys: u64,
-    probes: u32,
-    false_positive_rate: f64,
-) -> Result<u64, PlanError> {
-    check_capacity(keys)?;
-    check_rate(false_positive_rate)?;
-    if probes == 0 {
-        return Err(PlanError::InvalidInteger {
-            field: "probes",
-            value: 0,
-            accepted: "at least 1 probe",
-        });
-    }
-    smallest_passing(|bits| rate(bits, keys, probes) <= false_positive_rate).ok_or(too_large(keys))
-}
-
-/// The most keys that `bits` bits hold at this rate, with the best whole number of probes for that
-/// many; rounded down.
-///
-/// 0 where not even one key keeps the rate (also for a rate of 0 and for NaN), `u64::MAX` for a
-/// rate of 1 and above.
-pub fn capacity(bits: u64, false_positive_rate: f64) -> u64 {
-    largest_passing(|keys| best_rate(bits, keys) <= false_positive_rate)
-}
-
-/// The most keys that `bits` bits hold at this rate and so many probes; rounded down, with the
-/// edges of [`capacity`].
-pub fn capacity_with_probes(bits: u64, probes: u32, false_positive_rate: f64) -> u64 {
-    largest_passing(|keys| rate(bits, keys, probes) <= false_positive_rate)
-}
-
 /// How many different keys went into a filter of which `set_bits` bits are set: `-(m/k) ln(1 -
 /// X/m)`, to the nearest (Swamidass and Baldi 2007, doi 10.1021/ci600526a).
 ///
@@ -339,11 +302,6 @@ fn smallest_passing(passes: impl Fn(u64) -> bool) -> Option<u64> {
         }
     }
     Some(high)
-}
-
-/// The greatest number that passes, where all below it pass as well; 0 is not asked about.
-fn largest_passing(passes: impl Fn(u64) -> bool) -> u64 {
-    smallest_passing(|number| !passes(number)).map_or(u64::MAX, |first_failure| first_failure - 1)
 }
 
 fn too_large(keys: u64) -> PlanError {

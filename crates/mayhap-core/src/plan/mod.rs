@@ -4,7 +4,6 @@
 //! says which way it rounds; where a whole number is needed, it is the one that keeps the rate that was asked for.
 
 mod advice;
-pub mod blocked;
 mod bloom;
 pub mod classic;
 mod classic_cuckoo;
