@@ -19,18 +19,18 @@ use crate::PlanError;
 /// others, some of which know no limit: RedisBloom's strictest rate takes 1075. A forged number must not make every question endless.
 pub const MAX_PROBES: u32 = 4096;
 
-/// A classic filter that keeps the rate that was asked for: the shape of a [`ClassicBloom`](crate::ClassicBloom).
+/// A classic filter that keeps the requested rate: the shape of a [`ClassicBloom`](crate::ClassicBloom).
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ClassicPlan {
-    /// Keys the plan was made for.
+    /// Keys the plan was planned for.
     pub capacity: u64,
-    /// The rate that was asked for.
+    /// The requested rate.
     pub false_positive_rate: f64,
     /// How many bits, the fewest that will do.
     pub bits: u64,
     /// How many probes, the best number for so many bits. At least 1.
     pub probes: u32,
-    /// The rate at full capacity, at or a little below the one asked for.
+    /// The rate at full capacity, at or a little below the requested one.
     pub rate_at_capacity: f64,
 }
 
@@ -93,7 +93,7 @@ impl ClassicPlan {
         k * k * (zero * (1.0 - (1.0 + a) * zero)).max(0.0) / (m * set * set)
     }
 
-    /// Bits of memory a key, when full.
+    /// Bits of memory per key, when full.
     pub fn bits_per_key(&self) -> f64 {
         self.bits as f64 / self.capacity as f64
     }
@@ -171,11 +171,10 @@ pub fn ideal_bits_per_key(false_positive_rate: f64) -> f64 {
     -libm::log(false_positive_rate) / (LN_2 * LN_2)
 }
 
-/// Bits for so many keys at a rate, if the number of probes need not be whole; rounded up. At least
-/// 1.
+/// Bits for a number of keys at a rate, if the number of probes need not be whole; rounded up. At least 1.
 ///
-/// This is the size that most calculators and libraries give. With whole probes it misses the rate
-/// by a little (1.0039 % for 1 %); [`plan`] does not.
+/// This is the size that most calculators and libraries give. With whole probes it misses the rate by a little (1.0039 % for 1 %);
+/// [`plan`] does not.
 ///
 /// # Errors
 ///
@@ -191,8 +190,7 @@ pub fn bits(keys: u64, false_positive_rate: f64) -> Result<u64, PlanError> {
     }
 }
 
-/// The fewest bits, with the best whole number of probes for them, whose [`rate`] at `keys` keys is
-/// at most the one asked for.
+/// The fewest bits, with the best whole number of probes for them, whose [`rate`] at `keys` keys is at most the requested one.
 ///
 /// # Errors
 ///

@@ -94,7 +94,7 @@ impl CountingPlan {
         self.counters() * u64::from(self.counter_bits)
     }
 
-    /// Bits of memory a key, when full.
+    /// Bits of memory per key, when full.
     pub fn bits_per_key(&self) -> f64 {
         self.size_bits() as f64 / self.classic.capacity as f64
     }

@@ -12,7 +12,7 @@ use core::fmt;
 /// Bits of the first level at most.
 const MAX_BITS: u8 = 32;
 
-/// More keys are past any machine, and are reckoned as so many.
+/// More keys are past any machine, and are computed as so many.
 const MAX_KEYS: u64 = 1 << 50;
 
 /// The shape of the exception layer of an [`Excepting`](crate::Excepting).
@@ -87,8 +87,8 @@ impl ExceptingPlan {
         self.size_bytes
     }
 
-    /// The share of strangers accepted by the base that the layer accepts, too: half of those that pass its first level, and
-    /// of the others all or none.
+    /// The share of absent keys accepted by the base that the layer accepts, too: half of those that pass its first level, and of
+    /// the others all or none.
     pub fn rate_factor(&self) -> f64 {
         let half_of_passing = libm::exp2(-1.0 - f64::from(self.first_level_bits));
         if self.is_list {
