@@ -46,7 +46,7 @@ impl From<PlanError> for CliError {
 /// The library names its arguments; here they are named as the flags of the subcommand.
 pub(crate) fn from_plan_error(error: &PlanError, capacity_flag: &str) -> String {
     match error {
-        PlanError::Count {
+        PlanError::InvalidInteger {
             field,
             value,
             accepted,
@@ -54,7 +54,7 @@ pub(crate) fn from_plan_error(error: &PlanError, capacity_flag: &str) -> String 
             "{} {value} is out of reach: give {accepted}",
             flag(field, capacity_flag)
         ),
-        PlanError::Number {
+        PlanError::InvalidNumber {
             field,
             value,
             accepted,

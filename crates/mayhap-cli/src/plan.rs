@@ -11,7 +11,7 @@ use crate::human_format;
 use crate::output::draw;
 use cost::CostModel;
 use mayhap_core::Kind;
-use mayhap_core::plan::{BloomPlan, Choice, GrowingPlan, Wishes};
+use mayhap_core::plan::{BloomPlan, GrowingPlan, KindChoice, Requirements};
 use serde_json::json;
 use std::io::Write;
 use std::process::ExitCode;
@@ -41,16 +41,16 @@ struct PlanFigures {
     memory: Option<u64>,
     exceptions: u64,
     costs: Option<CostModel>,
-    best: Choice,
-    others: Vec<Choice>,
+    best: KindChoice,
+    others: Vec<KindChoice>,
 }
 
 impl PlanFigures {
     fn from_args(args: &PlanArgs) -> Result<Self, CliError> {
-        let wishes = Wishes {
+        let wishes = Requirements {
             delete: args.delete,
             grow: args.grow,
-            forget: args.window,
+            expire: args.window,
             fixed: args.fixed,
             exceptions: args.except.unwrap_or(0),
         };
@@ -97,7 +97,7 @@ impl PlanFigures {
         })
     }
 
-    fn bits_per_key(&self, choice: &Choice) -> f64 {
+    fn bits_per_key(&self, choice: &KindChoice) -> f64 {
         choice.size_bytes as f64 * 8.0 / self.keys as f64
     }
 
@@ -136,7 +136,7 @@ impl PlanFigures {
             let [full, half_more, twice] = rates(&plan);
             figures["lines"] = plan.lines().into();
             figures["lines_per_key"] = plan.lines_per_key().count().into();
-            figures["bits_set_per_key"] = plan.bits_per_key_set().into();
+            figures["bits_set_per_key"] = plan.probes().into();
             figures["rate_at_capacity"] = full.into();
             figures["rate_at_1_5x_capacity"] = half_more.into();
             figures["rate_at_2x_capacity"] = twice.into();
@@ -203,7 +203,7 @@ impl PlanFigures {
         writeln!(out, "\n  grown to")?;
         for times in [2, 10, 100] {
             let keys = self.keys.saturating_mul(times);
-            let Ok((size, layers)) = plan.grown(keys) else {
+            let Ok((size, layers)) = plan.size_and_layers_at(keys) else {
                 break;
             };
             let bits = size as f64 * 8.0 / keys as f64;
@@ -258,7 +258,7 @@ fn bloom_details(plan: &BloomPlan, out: &mut impl Write) -> Result<(), CliError>
     writeln!(
         out,
         "  a key sets       {} in {}",
-        human_format::with_unit(u64::from(plan.bits_per_key_set()), "bit"),
+        human_format::with_unit(u64::from(plan.probes()), "bit"),
         if plan.lines_per_key().count() == 1 {
             "one cache line"
         } else {
@@ -272,7 +272,7 @@ fn bloom_details(plan: &BloomPlan, out: &mut impl Write) -> Result<(), CliError>
     Ok(())
 }
 
-fn too_large(choices: &[Choice], memory: u64, strictest: Option<f64>) -> CliError {
+fn too_large(choices: &[KindChoice], memory: u64, strictest: Option<f64>) -> CliError {
     let smallest = choices.iter().min_by_key(|choice| choice.size_bytes);
     let (kind, size) = smallest.map_or(("filter", 0), |choice| {
         (choice.kind.name(), choice.size_bytes)

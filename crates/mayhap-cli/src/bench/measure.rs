@@ -112,7 +112,6 @@ pub(super) fn measure(case: Case, progress: &ProgressBar) -> Result<Measured, Me
         Kind::Cuckoo => inserted::<Cuckoo>(case, progress),
         Kind::Fuse => built::<Fuse>(case, progress),
         Kind::Ribbon => built::<Ribbon>(case, progress),
-        _ => Err(MeasureError::Wrong("there is no measurement for this kind")),
     }
 }
 

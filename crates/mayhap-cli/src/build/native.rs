@@ -9,8 +9,8 @@ use mayhap_codec::{Filter, KeyReader, Parameters, hadoop};
 use mayhap_core::plan::classic::ClassicPlan;
 use mayhap_core::plan::{BloomPlan, CuckooPlan, GrowingPlan, WindowPlan};
 use mayhap_core::{
-    AnyFilter, Bloom, ClassicBloom, Clearing, CountingBloom, Cuckoo, Excepting, Full, Fuse,
-    GrowingBloom, HashScheme, KeyHash, Kind, OnConflict, Refused, Retouched, Ribbon, Scheme,
+    AnyFilter, Bloom, ClassicBloom, ClearingStrategy, CountingBloom, Cuckoo, Excepting, Full, Fuse,
+    GrowingBloom, HashScheme, KeyHash, Kind, OnConflict, OperationError, Retouched, Ribbon, Scheme,
     SharedBloom, Timestamp, WindowBloom,
 };
 use std::io::{self, Write};
@@ -141,7 +141,7 @@ pub(crate) fn now() -> Timestamp {
 }
 
 /// Puts hashes into a filter of any kind that takes them.
-pub(crate) fn insert(filter: &mut AnyFilter, hashes: &[KeyHash]) -> Result<(), Refused> {
+pub(crate) fn insert(filter: &mut AnyFilter, hashes: &[KeyHash]) -> Result<(), OperationError> {
     match filter {
         AnyFilter::Bloom(filter) => filter.insert_hashes(hashes),
         AnyFilter::Growing(filter) => filter.insert_hashes(hashes),
@@ -156,12 +156,12 @@ pub(crate) fn insert(filter: &mut AnyFilter, hashes: &[KeyHash]) -> Result<(), R
 }
 
 /// Why a filter that is being built takes no more.
-fn full_error(error: Refused) -> CliError {
+fn full_error(error: OperationError) -> CliError {
     CliError::message(match error {
-        Refused::Full(Full::Table { capacity, .. }) => {
+        OperationError::Full(Full::Table { capacity, .. }) => {
             format!("there is room for {capacity} keys, and more came: give a larger --capacity")
         }
-        Refused::Full(Full::Copies { copies }) => format!(
+        OperationError::Full(Full::Copies { copies }) => format!(
             "a line comes more than {copies} times, and no more copies fit: take the repeated ones out with `mayhap uniq`"
         ),
         other => other.to_string(),
@@ -242,8 +242,8 @@ fn with_exceptions(source: &KeySource<'_>, kind: Kind, rate: f64) -> Result<Filt
             Some(String::from_utf8_lossy(both).into_owned())
         };
         match error {
-            mayhap_core::ExceptError::Conflict { count, .. }
-            | mayhap_core::ExceptError::Collision { count, .. } => CliError::message(format!(
+            mayhap_core::ExceptingError::Conflict { count, .. }
+            | mayhap_core::ExceptingError::Collision { count, .. } => CliError::message(format!(
                 "{:?}{} both to be found and to be excepted: take it from a list, or say --on-conflict block or allow",
                 in_both().unwrap_or_default(),
                 match count {
@@ -279,10 +279,10 @@ fn retouch(
         .clearing()
         .map_err(|error| CliError::message(error.to_string()))?;
     let cleared = filter.clear_all(match clearing {
-        Some(hadoop::Clearing::Random { number }) => Clearing::Random { seed: number },
-        Some(hadoop::Clearing::MinimumFalseNegatives) => Clearing::MinimumFalseNegatives,
-        Some(hadoop::Clearing::MaximumFalsePositives) => Clearing::MaximumFalsePositives,
-        Some(hadoop::Clearing::Ratio) | None => Clearing::Ratio,
+        Some(hadoop::Clearing::Random { number }) => ClearingStrategy::Random { seed: number },
+        Some(hadoop::Clearing::MinimumFalseNegatives) => ClearingStrategy::MinimumFalseNegatives,
+        Some(hadoop::Clearing::MaximumFalsePositives) => ClearingStrategy::MaximumFalsePositives,
+        Some(hadoop::Clearing::Ratio) | None => ClearingStrategy::Ratio,
     })?;
     if cleared.keys_lost > 0 {
         let _ = writeln!(

@@ -61,7 +61,7 @@ pub(super) struct Lookup {
 impl Lookup {
     pub(super) fn open(args: &CheckArgs) -> Result<Self, CliError> {
         if let Some(mapped) = map(args)? {
-            if !mapped.takes_keys() {
+            if !mapped.accepts_key_bytes() {
                 // Read, it says why.
                 let found = args.open.open(&args.filter)?;
                 return Self::new(args.choose.select(&args.filter, found)?, args);

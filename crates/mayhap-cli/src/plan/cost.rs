@@ -5,7 +5,7 @@ use crate::error::CliError;
 use crate::human_format;
 use mayhap_chart::{Axis, Chart, Line, Scale};
 use mayhap_core::Kind;
-use mayhap_core::plan::cost::{BestRate, Lookups};
+use mayhap_core::plan::cost::{BestRate, LookupCosts};
 use mayhap_core::plan::size_bytes;
 use serde_json::{Value, json};
 use std::io::Write;
@@ -19,7 +19,7 @@ const STEPS: u32 = 120;
 
 /// The costs that the user gave.
 pub(super) struct CostModel {
-    lookups: Lookups,
+    lookups: LookupCosts,
     count: u64,
     gib_cost: Option<f64>,
 }
@@ -30,7 +30,7 @@ impl CostModel {
         match (args.cost_skip, args.cost_lookup, args.present) {
             (None, None, None) if args.cost_gib.is_none() && args.lookups.is_none() => Ok(None),
             (Some(skip), Some(lookup), Some(present)) => Ok(Some(Self {
-                lookups: Lookups::new(skip, lookup, present)?,
+                lookups: LookupCosts::new(skip, lookup, present)?,
                 count: args.lookups.unwrap_or(LOOKUPS),
                 gib_cost: args.cost_gib,
             })),

@@ -65,7 +65,7 @@ impl SeenKeys {
         else {
             return refuse("is no state: move it away, and uniq makes one");
         };
-        if !filter.takes_keys() {
+        if !filter.accepts_key_bytes() {
             return refuse("was made by `for_hashes` and knows no keys: move it away");
         }
         let asked = filter.stats().false_positive_rate;

@@ -4,7 +4,7 @@
 use super::filters::filters;
 use super::{decode, header_bytes, key};
 use mayhap_codec::{Problem, native};
-use mayhap_core::{AnyFilter, Clearing, HashScheme, PlanError};
+use mayhap_core::{AnyFilter, ClearingStrategy, HashScheme, PlanError};
 use mayhap_testkit::peak_memory::peak_of;
 
 /// Forgers fix the checksums: whatever they write into a header, it is refused, or a filter that answers and takes keys.
@@ -106,8 +106,8 @@ fn use_up(filter: &mut AnyFilter) {
         _ = filter.remove(key(number / 2));
     }
     if let AnyFilter::Retouched(filter) = filter {
-        _ = filter.clear_false_positive(key(5), Clearing::Ratio);
-        _ = filter.clear_all(Clearing::MinimumFalseNegatives);
+        _ = filter.clear_false_positive(key(5), ClearingStrategy::Ratio);
+        _ = filter.clear_all(ClearingStrategy::MinimumFalseNegatives);
     }
     _ = filter.stats();
     _ = filter.clear();

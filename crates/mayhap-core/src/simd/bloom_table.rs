@@ -1,10 +1,10 @@
 //! `Table`: lines, a walk and a kernel that are known to fit together, so that the code below need not check.
 
-use super::kernel::{Kernel, Usable};
+use super::kernel::{Kernel, UsableKernel};
 use super::portable::{self, Portable};
-use super::prefetch::Fetched;
-use super::{batch, chain};
-use crate::probe::blocked::Walk;
+use super::prefetch::Prefetch;
+use super::{batch, multi_table};
+use crate::probe::blocked::BlockedWalk;
 use crate::store::{Line, Owned, Slab, Storage};
 use crate::{KeyHash, PlanError};
 use core::borrow::Borrow;
@@ -14,15 +14,15 @@ use super::{avx2, avx512};
 
 /// The bits of a `Bloom`. Always: `lines.len() == walk.lines()`.
 #[derive(Clone)]
-pub(crate) struct Table<S: Storage = Owned> {
-    lines: S::Of<Line>,
-    walk: Walk,
-    kernel: Usable,
+pub(crate) struct BloomTable<S: Storage = Owned> {
+    lines: S::Buffer<Line>,
+    walk: BlockedWalk,
+    kernel: UsableKernel,
 }
 
-impl Table {
+impl BloomTable {
     /// Empty lines for a walk.
-    pub(crate) fn zeroed(walk: Walk) -> Result<Self, PlanError> {
+    pub(crate) fn zeroed(walk: BlockedWalk) -> Result<Self, PlanError> {
         Ok(Self::from_lines(Slab::zeroed(walk.lines())?, walk))
     }
 
@@ -57,7 +57,7 @@ impl Table {
         }
     }
 
-    pub(crate) fn insert_each(&mut self, hashes: &[KeyHash], fetched: Fetched) {
+    pub(crate) fn insert_each(&mut self, hashes: &[KeyHash], fetched: Prefetch) {
         let (lines, walk) = (&mut self.lines, self.walk);
         // SAFETY: the table's invariant.
         unsafe {
@@ -74,9 +74,9 @@ impl Table {
     }
 }
 
-impl<S: Storage> Table<S> {
+impl<S: Storage> BloomTable<S> {
     /// Lines that hold a filter already.
-    pub(crate) fn from_lines(lines: S::Of<Line>, walk: Walk) -> Self {
+    pub(crate) fn from_lines(lines: S::Buffer<Line>, walk: BlockedWalk) -> Self {
         assert_eq!(
             lines.len() as u64,
             walk.lines(),
@@ -85,7 +85,7 @@ impl<S: Storage> Table<S> {
         Self {
             lines,
             walk,
-            kernel: Usable::best(),
+            kernel: UsableKernel::best(),
         }
     }
 
@@ -99,7 +99,7 @@ impl<S: Storage> Table<S> {
 
     /// Switches to a kernel if this CPU has it; otherwise nothing changes.
     pub(crate) fn set_kernel(&mut self, kernel: Kernel) {
-        if let Some(kernel) = Usable::new(kernel) {
+        if let Some(kernel) = UsableKernel::new(kernel) {
             self.kernel = kernel;
         }
     }
@@ -130,7 +130,7 @@ impl<S: Storage> Table<S> {
     }
 
     /// Answers for many hashes; the slices must be of one length.
-    pub(crate) fn contains_each(&self, hashes: &[KeyHash], found: &mut [bool], fetched: Fetched) {
+    pub(crate) fn contains_each(&self, hashes: &[KeyHash], found: &mut [bool], fetched: Prefetch) {
         assert_eq!(
             hashes.len(),
             found.len(),
@@ -154,7 +154,7 @@ impl<S: Storage> Table<S> {
     }
 
     /// Adds to `found` whether one of several tables has all bits of a key, by the kernel of the first.
-    pub(crate) fn contains_any(
+    pub(crate) fn any_contains_each(
         tables: &[impl Borrow<Self>],
         hashes: &[KeyHash],
         found: &mut [bool],
@@ -168,31 +168,31 @@ impl<S: Storage> Table<S> {
         // SAFETY: the kernel is usable, and the lengths were just compared.
         unsafe {
             match first.borrow().kernel.get() {
-                Kernel::Portable => chain::contains::<Portable, _>(tables, hashes, found),
+                Kernel::Portable => multi_table::contains::<Portable, _>(tables, hashes, found),
                 #[cfg(target_arch = "x86_64")]
-                Kernel::Avx2 => avx2::contains_any(tables, hashes, found),
+                Kernel::Avx2 => avx2::any_contains_each(tables, hashes, found),
                 #[cfg(target_arch = "x86_64")]
-                Kernel::Avx512 => avx512::contains_any(tables, hashes, found),
+                Kernel::Avx512 => avx512::any_contains_each(tables, hashes, found),
                 #[cfg(not(target_arch = "x86_64"))]
-                _ => chain::contains::<Portable, _>(tables, hashes, found),
+                _ => multi_table::contains::<Portable, _>(tables, hashes, found),
             }
         }
     }
 
     /// Whether one of several tables has all bits of a key, by the kernel of the first.
     #[inline]
-    pub(crate) fn in_any(tables: &[impl Borrow<Self>], hash: u64) -> bool {
+    pub(crate) fn any_contains(tables: &[impl Borrow<Self>], hash: u64) -> bool {
         let Some(first) = tables.first() else {
             return false;
         };
         // SAFETY: the kernel is usable, AVX-512 implies AVX2 (`Kernel::is_available`), and there is a table.
         unsafe {
             match first.borrow().kernel.get() {
-                Kernel::Portable => chain::contains_one::<Portable, _>(tables, hash),
+                Kernel::Portable => multi_table::contains_one::<Portable, _>(tables, hash),
                 #[cfg(target_arch = "x86_64")]
-                Kernel::Avx2 | Kernel::Avx512 => avx2::in_any(tables, hash),
+                Kernel::Avx2 | Kernel::Avx512 => avx2::any_contains(tables, hash),
                 #[cfg(not(target_arch = "x86_64"))]
-                _ => chain::contains_one::<Portable, _>(tables, hash),
+                _ => multi_table::contains_one::<Portable, _>(tables, hash),
             }
         }
     }
@@ -204,12 +204,12 @@ impl<S: Storage> Table<S> {
         lines.map(|line| (line * size_of::<Line>()) as u64)
     }
 
-    pub(super) fn walk(&self) -> &Walk {
+    pub(super) fn walk(&self) -> &BlockedWalk {
         &self.walk
     }
 
     /// See `batch::load`.
     pub(crate) fn load_each(&self, hashes: &[KeyHash], ahead: usize) -> u64 {
-        batch::load(&self.lines, self.walk, hashes, ahead)
+        batch::load_lines(&self.lines, self.walk, hashes, ahead)
     }
 }

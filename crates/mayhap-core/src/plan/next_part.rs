@@ -40,7 +40,7 @@ impl<P: Copy> NextPart<P> {
 
 /// How many plans were computed on this thread.
 #[cfg(test)]
-pub(crate) mod count {
+pub(crate) mod plan_count {
     extern crate std;
     use core::cell::Cell;
 
@@ -61,7 +61,7 @@ pub(crate) mod count {
 
 #[cfg(test)]
 mod tests {
-    use super::count::plans;
+    use super::plan_count::plans;
     use crate::plan::{GrowingPlan, WindowPlan};
     use crate::{Cuckoo, GrowingBloom, HashScheme, KeyHash, Timestamp, WindowBloom};
     use core::time::Duration;

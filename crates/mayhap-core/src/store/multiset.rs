@@ -1,17 +1,17 @@
 //! A few numbers, counted: an open table with the next free slot for whoever finds its own taken.
 
-use super::open::lay_out;
+use super::open_addressing::fill_table;
 use super::{copied, zeroed};
 use crate::PlanError;
 use crate::probe::blocked::{FIRST, mul_high};
 use alloc::vec::Vec;
 
 /// Slots when there is the first number.
-const FEWEST: u64 = 16;
+const MIN_SLOTS: u64 = 16;
 
 /// A multiset of numbers that are not 0.
 #[derive(Clone, Default)]
-pub(crate) struct Bag {
+pub(crate) struct Multiset {
     /// A number and how often it is in; 0 is the empty slot, and at least half of them are.
     slots: Vec<(u64, u64)>,
     distinct: u64,
@@ -23,7 +23,7 @@ fn home(number: u64, slots: usize) -> usize {
     mul_high(number.wrapping_mul(FIRST), slots as u64) as usize
 }
 
-impl Bag {
+impl Multiset {
     pub(crate) fn try_clone(&self) -> Result<Self, PlanError> {
         let slots = copied(&self.slots)?;
         Ok(Self { slots, ..*self })
@@ -42,7 +42,7 @@ impl Bag {
     pub(crate) fn growth_bytes(&self) -> u64 {
         let slots = self.slots.len() as u64;
         if 2 * (self.distinct + 1) > slots {
-            (FEWEST.max(2 * slots) - slots) * size_of::<(u64, u64)>() as u64
+            (MIN_SLOTS.max(2 * slots) - slots) * size_of::<(u64, u64)>() as u64
         } else {
             0
         }
@@ -58,10 +58,10 @@ impl Bag {
         debug_assert!(number != 0);
         let slots = self.slots.len() as u64;
         if 2 * (self.distinct + 1) > slots {
-            let mut larger: Vec<(u64, u64)> = zeroed(FEWEST.max(2 * slots))?;
+            let mut larger: Vec<(u64, u64)> = zeroed(MIN_SLOTS.max(2 * slots))?;
             let count = larger.len();
             self.slots.retain(|slot| slot.0 != 0);
-            lay_out(&mut self.slots, &mut larger, |slot| home(slot.0, count));
+            fill_table(&mut self.slots, &mut larger, |slot| home(slot.0, count));
             self.slots = larger;
         }
         let at = self.find(number);
@@ -74,7 +74,7 @@ impl Bag {
 
     /// A bag of numbers that are all different, none of them 0, and how often each is in it. Numbers that were chosen to crowd take
     /// no longer than others.
-    pub(crate) fn of_distinct(mut counted: Vec<(u64, u64)>) -> Result<Self, PlanError> {
+    pub(crate) fn from_distinct(mut counted: Vec<(u64, u64)>) -> Result<Self, PlanError> {
         let distinct = counted.len() as u64;
         let mut bag = Self {
             slots: Vec::new(),
@@ -82,13 +82,13 @@ impl Bag {
             len: counted.iter().map(|&(_, times)| times).sum(),
         };
         if distinct > 0 {
-            let mut slots = FEWEST;
+            let mut slots = MIN_SLOTS;
             while 2 * distinct > slots {
                 slots *= 2;
             }
             bag.slots = zeroed(slots)?;
             let count = bag.slots.len();
-            lay_out(&mut counted, &mut bag.slots, |slot| home(slot.0, count));
+            fill_table(&mut counted, &mut bag.slots, |slot| home(slot.0, count));
         }
         Ok(bag)
     }
@@ -149,7 +149,7 @@ impl Bag {
 }
 
 /// The same numbers as often, wherever they stand.
-impl PartialEq for Bag {
+impl PartialEq for Multiset {
     fn eq(&self, other: &Self) -> bool {
         let same = |&(number, count): &(u64, u64)| number == 0 || other.count(number) == count;
         self.len == other.len && self.slots.iter().all(same)
@@ -164,7 +164,7 @@ mod tests {
 
     #[test]
     fn a_bag_counts_as_a_map_of_counts_does() {
-        let (mut bag, mut model) = (Bag::default(), BTreeMap::<u64, u64>::new());
+        let (mut bag, mut model) = (Multiset::default(), BTreeMap::<u64, u64>::new());
         let mut random = 1_u64;
         for step in 0..20_000_u64 {
             random = random.wrapping_mul(FIRST).wrapping_add(step);
@@ -188,7 +188,7 @@ mod tests {
                 assert_eq!(bag.len(), model.values().sum::<u64>());
                 let counted = model.iter().map(|(&number, &count)| (number, count));
                 let counted = counted.filter(|&(_, count)| count > 0).collect();
-                assert!(Bag::of_distinct(counted).unwrap() == bag);
+                assert!(Multiset::from_distinct(counted).unwrap() == bag);
             }
         }
     }

@@ -17,7 +17,7 @@ const DISTANCE: u64 = 0xBEA2_25F9_EB34_556D;
 
 /// Where hashes go in a table of a given shape.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Windows {
+pub(crate) struct CuckooWindows {
     count: u64,
     /// Distances are 1 to this.
     distances: u64,
@@ -25,7 +25,7 @@ pub(crate) struct Windows {
     fingerprints: u64,
 }
 
-impl Windows {
+impl CuckooWindows {
     /// The windows of `cells` cells with fingerprints of `fingerprint_bits` bits.
     pub(crate) fn new(cells: u64, fingerprint_bits: u32) -> Self {
         assert!(cells >= 3, "two windows take three cells");
@@ -38,7 +38,7 @@ impl Windows {
 
     /// The first window and the fingerprint of a hash.
     #[inline(always)]
-    pub(crate) fn place(&self, hash: u64) -> (u64, u64) {
+    pub(crate) fn locate(&self, hash: u64) -> (u64, u64) {
         let product = (hash ^ hash >> 32).wrapping_mul(PLACE);
         (
             mul_high(product, self.count),
@@ -82,10 +82,10 @@ mod tests {
     fn either_window_leads_to_the_other_in_tables_of_any_size() {
         for cells in [3, 4, 5, 100, 1001, (1 << 40) - 3] {
             for bits in [1, 2, 7, 10, 26] {
-                let windows = Windows::new(cells, bits);
+                let windows = CuckooWindows::new(cells, bits);
                 for key in 0..2000_u64 {
                     let hash = HashScheme::Xxh3.hash(&key.to_le_bytes()).to_u64();
-                    let (first, fingerprint) = windows.place(hash);
+                    let (first, fingerprint) = windows.locate(hash);
                     let second = windows.second(first, fingerprint);
                     assert!(first < cells - 1 && second < cells - 1 && first != second);
                     assert!((1..1 << bits).contains(&fingerprint));
@@ -100,16 +100,16 @@ mod tests {
         // Sequential integers through XXH3. 60 windows and 15 fingerprints, as a table of counts; then the distances of many
         // fingerprints, which must not cluster.
         const KEYS: u64 = 1 << 20;
-        let windows = Windows::new(61, 4);
+        let windows = CuckooWindows::new(61, 4);
         let mut counts = vec![0_u64; 60 * 15];
         for key in 0..KEYS {
             let hash = HashScheme::Xxh3.hash(&key.to_le_bytes()).to_u64();
-            let (first, fingerprint) = windows.place(hash);
+            let (first, fingerprint) = windows.locate(hash);
             counts[first as usize * 15 + fingerprint as usize - 1] += 1;
         }
         assert!(sigmas(&counts).abs() < 6.0, "{}", sigmas(&counts));
 
-        let windows = Windows::new(65, 20);
+        let windows = CuckooWindows::new(65, 20);
         let mut counts = vec![0_u64; 63];
         for fingerprint in 1..1 << 20 {
             counts[windows.distance(fingerprint) as usize - 1] += 1;

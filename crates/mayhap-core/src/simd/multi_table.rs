@@ -4,9 +4,9 @@
 //! looked at first, and the last line of a key only where its first has all the bits. Both lines of all tables took 26 ns
 //! instead of 15 for ten layers in cache, and 39 instead of 20 a key in batches for four layers of 10M keys.
 
-use super::batch::Vector;
+use super::batch::LineOps;
+use super::bloom_table::BloomTable;
 use super::prefetch::{CACHED_BYTES, prefetch};
-use super::table::Table;
 use crate::KeyHash;
 use crate::store::Storage;
 use core::borrow::Borrow;
@@ -25,8 +25,8 @@ const BLOCK: usize = 64;
 /// # Safety
 /// The CPU must have `V`'s instruction set.
 #[inline(always)]
-unsafe fn in_first_line<V: Vector>(
-    table: &Table<impl Storage>,
+unsafe fn first_line_covers<V: LineOps>(
+    table: &BloomTable<impl Storage>,
     hash: u64,
     positions: V::Positions,
 ) -> bool {
@@ -43,8 +43,8 @@ unsafe fn in_first_line<V: Vector>(
 /// # Safety
 /// The CPU must have `V`'s instruction set, and there must be a table.
 #[inline(always)]
-pub(super) unsafe fn contains_one<V: Vector, S: Storage>(
-    tables: &[impl Borrow<Table<S>>],
+pub(super) unsafe fn contains_one<V: LineOps, S: Storage>(
+    tables: &[impl Borrow<BloomTable<S>>],
     hash: u64,
 ) -> bool {
     let mut rest = tables;
@@ -53,13 +53,13 @@ pub(super) unsafe fn contains_one<V: Vector, S: Storage>(
         let positions = V::positions(hash, rest.get_unchecked(0).borrow().walk().pattern());
         // The newest, which holds most keys, first.
         while let [older @ .., table] = rest {
-            if in_first_line::<V>(table.borrow(), hash, positions) {
+            if first_line_covers::<V>(table.borrow(), hash, positions) {
                 // As if it were another table: otherwise its row would be kept in registers for the few who come here, at two
                 // instructions a table for all others.
-                let table: &Table<S> = core::hint::black_box(table.borrow());
+                let table: &BloomTable<S> = core::hint::black_box(table.borrow());
                 let (lines, walk) = (table.lines(), table.walk());
                 let last = lines.get_unchecked(walk.last(hash));
-                return V::covers(last, positions, walk.row(hash)) || in_others(older, hash);
+                return V::covers(last, positions, walk.row(hash)) || rest_contains(older, hash);
             }
             rest = older;
         }
@@ -70,7 +70,7 @@ pub(super) unsafe fn contains_one<V: Vector, S: Storage>(
 /// The same after a first line that has all bits and a last one that has not. Apart, so that the loop above keeps to few
 /// registers: if it went on after looking at a last line, a stranger to two tables took 6.4 ns instead of 5.4.
 #[inline(never)]
-fn in_others<S: Storage>(tables: &[impl Borrow<Table<S>>], hash: u64) -> bool {
+fn rest_contains<S: Storage>(tables: &[impl Borrow<BloomTable<S>>], hash: u64) -> bool {
     tables
         .iter()
         .rev()
@@ -82,8 +82,8 @@ fn in_others<S: Storage>(tables: &[impl Borrow<Table<S>>], hash: u64) -> bool {
 /// # Safety
 /// The CPU must have `V`'s instruction set, and both slices must be of one length.
 #[inline(always)]
-pub(super) unsafe fn contains<V: Vector, S: Storage>(
-    tables: &[impl Borrow<Table<S>>],
+pub(super) unsafe fn contains<V: LineOps, S: Storage>(
+    tables: &[impl Borrow<BloomTable<S>>],
     hashes: &[KeyHash],
     found: &mut [bool],
 ) {
@@ -99,7 +99,7 @@ pub(super) unsafe fn contains<V: Vector, S: Storage>(
         let ahead = LINES_AHEAD.checked_div(large.len()).unwrap_or(0);
         for hash in hashes.iter().take(ahead) {
             for table in large {
-                ask_first_line(table.borrow(), hash.to_u64());
+                prefetch_first_line(table.borrow(), hash.to_u64());
             }
         }
         for (number, found) in found.chunks_mut(BLOCK).enumerate() {
@@ -113,19 +113,19 @@ pub(super) unsafe fn contains<V: Vector, S: Storage>(
                     let positions = V::positions(hash, tables[0].borrow().walk().pattern());
                     let mut covered = 0;
                     for table in large.iter().rev() {
-                        ask_first_line(table.borrow(), next);
+                        prefetch_first_line(table.borrow(), next);
                         covered = covered << 1
-                            | u16::from(in_first_line::<V>(table.borrow(), hash, positions));
+                            | u16::from(first_line_covers::<V>(table.borrow(), hash, positions));
                     }
                     for table in small.iter().rev() {
                         covered = covered << 1
-                            | u16::from(in_first_line::<V>(table.borrow(), hash, positions));
+                            | u16::from(first_line_covers::<V>(table.borrow(), hash, positions));
                     }
                     *candidates = covered;
                 }
             }
             // SAFETY: the caller has checked the CPU.
-            unsafe { settle::<V, S>(tables, block, found, &candidates) };
+            unsafe { check_last_lines::<V, S>(tables, block, found, &candidates) };
         }
     }
 }
@@ -135,8 +135,8 @@ pub(super) unsafe fn contains<V: Vector, S: Storage>(
 /// # Safety
 /// The CPU must have `V`'s instruction set.
 #[inline(always)]
-unsafe fn contains_cached<V: Vector, S: Storage>(
-    tables: &[impl Borrow<Table<S>>],
+unsafe fn contains_cached<V: LineOps, S: Storage>(
+    tables: &[impl Borrow<BloomTable<S>>],
     hash: u64,
 ) -> bool {
     // SAFETY: the caller has checked the CPU; a table's walk stays inside its lines.
@@ -144,7 +144,7 @@ unsafe fn contains_cached<V: Vector, S: Storage>(
         let positions = V::positions(hash, tables[0].borrow().walk().pattern());
         for table in tables.iter().rev() {
             let (lines, walk) = (table.borrow().lines(), table.borrow().walk());
-            if in_first_line::<V>(table.borrow(), hash, positions)
+            if first_line_covers::<V>(table.borrow(), hash, positions)
                 && V::covers(
                     lines.get_unchecked(walk.last(hash)),
                     positions,
@@ -163,8 +163,8 @@ unsafe fn contains_cached<V: Vector, S: Storage>(
 /// # Safety
 /// The CPU must have `V`'s instruction set.
 #[inline(always)]
-unsafe fn settle<V: Vector, S: Storage>(
-    tables: &[impl Borrow<Table<S>>],
+unsafe fn check_last_lines<V: LineOps, S: Storage>(
+    tables: &[impl Borrow<BloomTable<S>>],
     hashes: &[KeyHash],
     found: &mut [bool],
     candidates: &[u16; BLOCK],
@@ -212,7 +212,7 @@ fn ones(mut bits: u16) -> impl Iterator<Item = usize> {
 
 /// Asks memory for a key's first line.
 #[inline(always)]
-fn ask_first_line(table: &Table<impl Storage>, hash: u64) {
+fn prefetch_first_line(table: &BloomTable<impl Storage>, hash: u64) {
     prefetch(
         table
             .lines()
@@ -222,7 +222,7 @@ fn ask_first_line(table: &Table<impl Storage>, hash: u64) {
 }
 
 /// Tables that are in cache anyway, and from the first that is not all others: in a chain, those are larger.
-fn split_large<T: Borrow<Table<S>>, S: Storage>(tables: &[T]) -> (&[T], &[T]) {
+fn split_large<T: Borrow<BloomTable<S>>, S: Storage>(tables: &[T]) -> (&[T], &[T]) {
     let small = tables
         .iter()
         .take_while(|table| size_of_val((*table).borrow().lines()) as u64 <= CACHED_BYTES)

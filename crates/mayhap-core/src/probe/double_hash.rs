@@ -14,7 +14,7 @@ pub struct HashPair {
 impl HashPair {
     /// Of a key under one of RedisBloom's two schemes; none for those of others.
     #[inline]
-    pub(crate) fn of(scheme: Scheme, key: &[u8]) -> Option<Self> {
+    pub(crate) fn for_key(scheme: Scheme, key: &[u8]) -> Option<Self> {
         let (start, step) = match scheme {
             // To mix the words of a key once for both hashes took 142 instructions instead of 102 for 16 bytes.
             Scheme::RedisBloom => {
@@ -32,7 +32,7 @@ impl HashPair {
 
     /// What the walk begins with and moves by.
     #[inline(always)]
-    pub(super) fn parts(self) -> (u64, u64) {
+    pub(super) fn start_and_step(self) -> (u64, u64) {
         (self.start, self.step)
     }
 
@@ -44,7 +44,7 @@ impl HashPair {
 
     /// From one sum to the next; hashes of 32 bits have sums of 64 all the same.
     #[inline(always)]
-    pub(crate) fn after(self, sum: u64) -> u64 {
+    pub(crate) fn next_sum(self, sum: u64) -> u64 {
         sum.wrapping_add(self.step)
     }
 }

@@ -12,7 +12,7 @@ impl HashScheme {
     ///
     /// # Panics
     /// For the caller's own hashes.
-    pub(crate) fn hash_all<K: AsRef<[u8]>>(
+    pub(crate) fn hash_in_chunks<K: AsRef<[u8]>>(
         &self,
         keys: impl IntoIterator<Item = K>,
         mut take: impl FnMut(&[KeyHash]),
@@ -36,7 +36,7 @@ impl HashScheme {
     ///
     /// # Panics
     /// When `keys` and `found` differ in length; for the caller's own hashes.
-    pub(crate) fn hash_each<K: AsRef<[u8]>>(
+    pub(crate) fn look_up_in_chunks<K: AsRef<[u8]>>(
         &self,
         keys: &[K],
         found: &mut [bool],

@@ -2,7 +2,7 @@
 //! the square of their number, and such items can come from a file.
 
 /// Puts items into an empty table, each at its home or at the next place that is free. There must be more places than items.
-pub(crate) fn lay_out<T: Copy>(items: &mut [T], places: &mut [T], home: impl Fn(&T) -> usize) {
+pub(crate) fn fill_table<T: Copy>(items: &mut [T], places: &mut [T], home: impl Fn(&T) -> usize) {
     debug_assert!(items.len() < places.len());
     items.sort_unstable_by_key(&home);
     let mut free = 0;
@@ -40,7 +40,7 @@ mod tests {
                     let item = |at: u64| ((from + at % spread) % places) << 32 | (at + 1);
                     let mut items: Vec<u64> = (0..count).map(item).collect();
                     let mut table = vec![0; places as usize];
-                    lay_out(&mut items, &mut table, home);
+                    fill_table(&mut items, &mut table, home);
                     assert_eq!(
                         table.iter().filter(|&&item| item != 0).count() as u64,
                         count

@@ -7,21 +7,21 @@ use crate::KeyHash;
 const AHEAD: usize = 32;
 
 /// A table that knows where to look for a hash before it looks.
-pub(crate) trait Questions {
+pub(crate) trait StaticLookup {
     /// What a key's answer depends on.
-    type Question: Copy;
+    type Probe: Copy;
 
     /// `None` only when there are no keys.
-    fn question(&self, hash: u64) -> Option<Self::Question>;
+    fn locate(&self, hash: u64) -> Option<Self::Probe>;
 
     /// Asks memory for it.
-    fn prefetch(&self, question: &Self::Question);
+    fn prefetch(&self, question: &Self::Probe);
 
     /// `false` is certain.
     ///
     /// # Safety
     /// The question must come from this table.
-    unsafe fn answer(&self, question: &Self::Question) -> bool;
+    unsafe fn check(&self, question: &Self::Probe) -> bool;
 
     fn size_bytes(&self) -> u64;
 
@@ -29,8 +29,8 @@ pub(crate) trait Questions {
     #[inline(always)]
     fn contains(&self, hash: u64) -> bool {
         // SAFETY: the question comes from this table.
-        self.question(hash)
-            .is_some_and(|question| unsafe { self.answer(&question) })
+        self.locate(hash)
+            .is_some_and(|question| unsafe { self.check(&question) })
     }
 
     /// `contains` for many hashes; `found` is as long.
@@ -40,7 +40,7 @@ pub(crate) trait Questions {
             found.len(),
             "one place in `found` for every hash"
         );
-        let first = hashes.first().and_then(|hash| self.question(hash.to_u64()));
+        let first = hashes.first().and_then(|hash| self.locate(hash.to_u64()));
         let (Some(first), true) = (first, self.size_bytes() > CACHED_BYTES) else {
             for (hash, found) in hashes.iter().zip(found) {
                 *found = self.contains(hash.to_u64());
@@ -49,7 +49,7 @@ pub(crate) trait Questions {
         };
         // A ring of questions whose answers are on their way.
         let question = |hash: &KeyHash| {
-            let question = self.question(hash.to_u64()).unwrap_or(first);
+            let question = self.locate(hash.to_u64()).unwrap_or(first);
             self.prefetch(&question);
             question
         };
@@ -62,12 +62,12 @@ pub(crate) trait Questions {
         for ((at, hash), found) in hashes[near..].iter().enumerate().zip(early) {
             let place = &mut ring[at % AHEAD];
             // SAFETY: all questions in the ring come from this table.
-            *found = unsafe { self.answer(place) };
+            *found = unsafe { self.check(place) };
             *place = question(hash);
         }
         for (at, found) in (hashes.len() - near..).zip(late) {
             // SAFETY: as above.
-            *found = unsafe { self.answer(&ring[at % AHEAD]) };
+            *found = unsafe { self.check(&ring[at % AHEAD]) };
         }
     }
 }

@@ -8,30 +8,30 @@
 
 use crate::plan::CuckooPlan;
 use crate::probe::blocked::{FIRST, mul_high};
-use crate::simd::CuckooTable;
+use crate::simd::WindowedCells;
 use crate::{Full, PlanError};
 
 /// How many fingerprints one insert may move. A million cells are filled to 0.954 before the first is refused, 16 million to
 /// 0.953; a walk that does not look ahead reaches 0.949.
-const KICKS: u64 = 2000;
+const MAX_MOVES: u64 = 2000;
 
 /// Cells, and how many are in use.
 #[derive(Clone)]
-pub(super) struct Nest {
-    pub(super) table: CuckooTable,
+pub(super) struct CuckooTable {
+    pub(super) cells: WindowedCells,
     pub(super) keys: u64,
     pub(super) plan: CuckooPlan,
 }
 
 /// A fingerprint on its way: both windows, and which of the four cells it has, or came from: `choice * 2 + offset`.
 #[derive(Clone, Copy)]
-struct Lodger {
+struct PlacedFingerprint {
     fingerprint: u64,
     windows: [u64; 2],
     at: u64,
 }
 
-impl Lodger {
+impl PlacedFingerprint {
     /// The window and the offset of the cell.
     #[inline(always)]
     fn place(&self) -> (u64, u64) {
@@ -45,10 +45,10 @@ impl Lodger {
     }
 }
 
-impl Nest {
+impl CuckooTable {
     pub(super) fn new(plan: CuckooPlan) -> Result<Self, PlanError> {
         Ok(Self {
-            table: CuckooTable::zeroed(plan.cells(), plan.fingerprint_bits())?,
+            cells: WindowedCells::zeroed(plan.cells(), plan.fingerprint_bits())?,
             keys: 0,
             plan,
         })
@@ -57,7 +57,7 @@ impl Nest {
     /// A table whose cells are there already. Each must lie in a window of its own, so that it can be moved.
     pub(super) fn from_bytes(plan: CuckooPlan, bytes: &[u8]) -> Result<Self, PlanError> {
         let refuse = |field, value, accepted| {
-            Err(PlanError::Count {
+            Err(PlanError::InvalidInteger {
                 field,
                 value,
                 accepted,
@@ -68,11 +68,11 @@ impl Nest {
             return refuse("bytes", length, "as many as the cells need");
         }
         let mut nest = Self::new(plan)?;
-        nest.table.copy_from(bytes);
+        nest.cells.copy_from(bytes);
         let last = plan.cells() - 1;
         for at in 0..=last {
             let (window, offset) = if at == 0 { (0, 0) } else { (at - 1, 1) };
-            let cell = nest.table.cell(window, offset);
+            let cell = nest.cells.cell(window, offset);
             let (fingerprint, is_second) = (cell >> 2, cell & 1 == 1);
             if cell == 0 {
                 continue;
@@ -92,39 +92,42 @@ impl Nest {
     }
 
     pub(super) fn try_clone(&self) -> Result<Self, PlanError> {
-        let table = self.table.try_clone()?;
-        Ok(Self { table, ..*self })
+        let table = self.cells.try_clone()?;
+        Ok(Self {
+            cells: table,
+            ..*self
+        })
     }
 
     pub(super) fn clear(&mut self) {
-        self.table.clear();
+        self.cells.clear();
         self.keys = 0;
     }
 
     #[inline(always)]
-    fn lodger(&self, hash: u64) -> Lodger {
-        let (first, fingerprint) = self.table.windows().place(hash);
-        Lodger {
+    fn placed(&self, hash: u64) -> PlacedFingerprint {
+        let (first, fingerprint) = self.cells.windows().locate(hash);
+        PlacedFingerprint {
             fingerprint,
-            windows: [first, self.table.windows().second(first, fingerprint)],
+            windows: [first, self.cells.windows().second(first, fingerprint)],
             at: 0,
         }
     }
 
     /// A number that is not 0, and equal for keys that look alike in this table: its first window and fingerprint. There are
     /// fewer than 2^64, because rates below capacity / 2^63 are not planned for.
-    pub(super) fn pair(&self, hash: u64) -> u64 {
-        let (window, fingerprint) = self.table.windows().place(hash);
+    pub(super) fn fingerprint_id(&self, hash: u64) -> u64 {
+        let (window, fingerprint) = self.cells.windows().locate(hash);
         window << self.plan.fingerprint_bits() | fingerprint
     }
 
-    pub(super) fn put(&mut self, hash: u64) -> Result<bool, Full> {
-        let mut key = self.lodger(hash);
+    pub(super) fn insert(&mut self, hash: u64) -> Result<bool, Full> {
+        let mut key = self.placed(hash);
         let (mut empty, mut copies) = (None, 0);
         for at in 0..4 {
             key.at = at;
             let (window, offset) = key.place();
-            let cell = self.table.cell(window, offset);
+            let cell = self.cells.cell(window, offset);
             copies += u32::from(cell == key.cell());
             if cell == 0 && empty.is_none() {
                 empty = Some(at);
@@ -139,9 +142,9 @@ impl Nest {
             return Err(self.full());
         }
         if let Some(at) = empty {
-            self.lodge(Lodger { at, ..key });
+            self.write(PlacedFingerprint { at, ..key });
         } else {
-            self.push_in(key, hash)?;
+            self.insert_by_moving(key, hash)?;
         }
         self.keys += 1;
         Ok(copies == 0)
@@ -149,11 +152,11 @@ impl Nest {
 
     /// How many cells hold the key, or one that looks like it.
     pub(super) fn copies(&self, hash: u64) -> u32 {
-        let key = self.lodger(hash);
+        let key = self.placed(hash);
         let holds = |at| {
-            let key = Lodger { at, ..key };
+            let key = PlacedFingerprint { at, ..key };
             let (window, offset) = key.place();
-            self.table.cell(window, offset) == key.cell()
+            self.cells.cell(window, offset) == key.cell()
         };
         (0..4).map(|at| u32::from(holds(at))).sum()
     }
@@ -167,14 +170,14 @@ impl Nest {
     }
 
     /// Takes out one copy.
-    pub(super) fn take(&mut self, hash: u64) -> bool {
-        let mut key = self.lodger(hash);
+    pub(super) fn remove(&mut self, hash: u64) -> bool {
+        let mut key = self.placed(hash);
         // The last of the places first: of two copies, mostly the one that came later.
         for at in (0..4).rev() {
             key.at = at;
             let (window, offset) = key.place();
-            if self.table.cell(window, offset) == key.cell() {
-                self.table.set(window, offset, 0);
+            if self.cells.cell(window, offset) == key.cell() {
+                self.cells.set(window, offset, 0);
                 self.keys -= 1;
                 return true;
             }
@@ -183,24 +186,24 @@ impl Nest {
     }
 
     #[inline(always)]
-    fn lodge(&mut self, lodger: Lodger) {
+    fn write(&mut self, lodger: PlacedFingerprint) {
         let (window, offset) = lodger.place();
-        self.table.set(window, offset, lodger.cell());
+        self.cells.set(window, offset, lodger.cell());
     }
 
     /// The one who has a cell that is not empty.
     #[inline(always)]
-    fn resident(&self, (window, offset): (u64, u64)) -> Lodger {
-        let cell = self.table.cell(window, offset);
+    fn occupant(&self, (window, offset): (u64, u64)) -> PlacedFingerprint {
+        let cell = self.cells.cell(window, offset);
         let (fingerprint, at) = (cell >> 2, cell & 3);
         // The same cell, seen from the window of the one who has it.
         let window = window + offset - (at & 1);
         let windows = if at & 2 == 0 {
-            [window, self.table.windows().second(window, fingerprint)]
+            [window, self.cells.windows().second(window, fingerprint)]
         } else {
-            [self.table.windows().first(window, fingerprint), window]
+            [self.cells.windows().first(window, fingerprint), window]
         };
-        Lodger {
+        PlacedFingerprint {
             fingerprint,
             windows,
             at,
@@ -209,24 +212,24 @@ impl Nest {
 
     /// Puts `lodger` into its cell and hands over the one who had it.
     #[inline(always)]
-    fn swap(&mut self, lodger: Lodger) -> Lodger {
-        let resident = self.resident(lodger.place());
-        self.lodge(lodger);
+    fn swap(&mut self, lodger: PlacedFingerprint) -> PlacedFingerprint {
+        let resident = self.occupant(lodger.place());
+        self.write(lodger);
         resident
     }
 
     /// Puts `lodger` into one of its cells, from the `first`th after its own on, if the one who has that can move to an empty
     /// one. All who might move are asked for together, so that memory is waited for once.
     #[inline(always)]
-    fn make_room(&mut self, lodger: Lodger, first: u64) -> bool {
-        let turned = |lodger: Lodger, turn| Lodger {
+    fn make_room(&mut self, lodger: PlacedFingerprint, first: u64) -> bool {
+        let turned = |lodger: PlacedFingerprint, turn| PlacedFingerprint {
             at: (lodger.at + turn) & 3,
             ..lodger
         };
         let mut residents = [lodger; 4];
         for turn in first..4 {
-            let resident = self.resident(turned(lodger, turn).place());
-            self.table
+            let resident = self.occupant(turned(lodger, turn).place());
+            self.cells
                 .prefetch_window(resident.windows[(resident.at >> 1 ^ 1) as usize]);
             residents[turn as usize] = resident;
         }
@@ -234,9 +237,9 @@ impl Nest {
             for step in 1..4 {
                 let moved = turned(residents[turn as usize], step);
                 let (window, offset) = moved.place();
-                if self.table.cell(window, offset) == 0 {
-                    self.lodge(moved);
-                    self.lodge(turned(lodger, turn));
+                if self.cells.cell(window, offset) == 0 {
+                    self.write(moved);
+                    self.write(turned(lodger, turn));
                     return true;
                 }
             }
@@ -246,13 +249,13 @@ impl Nest {
 
     /// The random walk: each lodger pushes out the next, until one can be given room. If none can, the walk is undone.
     #[cold]
-    fn push_in(&mut self, key: Lodger, hash: u64) -> Result<(), Full> {
-        let mut lodger = Lodger { at: 0, ..key };
+    fn insert_by_moving(&mut self, key: PlacedFingerprint, hash: u64) -> Result<(), Full> {
+        let mut lodger = PlacedFingerprint { at: 0, ..key };
         if self.make_room(lodger, 0) {
             return Ok(());
         }
         lodger.at = random(hash, 0, 4);
-        for step in 1..=KICKS {
+        for step in 1..=MAX_MOVES {
             // Who is pushed out finds no empty cell: `make_room` has looked.
             lodger = self.swap(lodger);
             if self.make_room(lodger, 1) {
@@ -262,7 +265,7 @@ impl Nest {
         }
         // Each lodger goes back to where it came from, which is where the random number of its step says, and meets there the
         // one who pushed it.
-        for step in (1..=KICKS).rev() {
+        for step in (1..=MAX_MOVES).rev() {
             lodger.at = (lodger.at + 3 - random(hash, step, 3)) & 3;
             lodger = self.swap(lodger);
         }
@@ -278,8 +281,8 @@ fn random(hash: u64, step: u64, range: u64) -> u64 {
 }
 
 /// The same cells by the same plan.
-impl PartialEq for Nest {
+impl PartialEq for CuckooTable {
     fn eq(&self, other: &Self) -> bool {
-        self.plan == other.plan && self.table == other.table
+        self.plan == other.plan && self.cells == other.cells
     }
 }

@@ -1,6 +1,6 @@
 //! A set of hashes, exactly: open addressing, one step at a time. For the few keys that a filter must know for certain.
 
-use super::open::lay_out;
+use super::open_addressing::fill_table;
 use super::zeroed;
 use crate::PlanError;
 use crate::probe::blocked::mul_high;
@@ -10,13 +10,13 @@ use alloc::vec::Vec;
 /// Hashes are placed by other bits than filters use, so that those that look alike to a filter do not crowd here.
 const SEED: u64 = 0x5851_F42D_4C95_7F2D;
 
-const FIRST_PLACES: u64 = 8;
+const MIN_SLOTS: u64 = 8;
 
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ExactSet {
     /// 0 is an empty place; at least a quarter of them are.
-    places: Vec<u64>,
-    in_places: u64,
+    slots: Vec<u64>,
+    in_slots: u64,
     has_zero: bool,
 }
 
@@ -28,12 +28,12 @@ fn home(hash: u64, places: usize) -> usize {
 
 impl ExactSet {
     pub(crate) fn len(&self) -> u64 {
-        self.in_places + u64::from(self.has_zero)
+        self.in_slots + u64::from(self.has_zero)
     }
 
     /// What it holds, in no order.
     pub(crate) fn iter(&self) -> impl Iterator<Item = u64> {
-        let filled = self.places.iter().copied().filter(|&hash| hash != 0);
+        let filled = self.slots.iter().copied().filter(|&hash| hash != 0);
         filled.chain(self.has_zero.then_some(0))
     }
 
@@ -42,14 +42,14 @@ impl ExactSet {
         if hash == 0 {
             return self.has_zero;
         }
-        !self.places.is_empty() && self.places[self.find(hash)] == hash
+        !self.slots.is_empty() && self.slots[self.find(hash)] == hash
     }
 
     /// The place of a hash that is not 0, or the one where it would go.
     fn find(&self, hash: u64) -> usize {
-        let places = self.places.len();
+        let places = self.slots.len();
         let mut at = home(hash, places);
-        while self.places[at] != 0 && self.places[at] != hash {
+        while self.slots[at] != 0 && self.slots[at] != hash {
             at += 1;
             if at == places {
                 at = 0;
@@ -60,35 +60,35 @@ impl ExactSet {
 
     /// Makes sure that the next insert finds room.
     pub(crate) fn make_room(&mut self) -> Result<(), PlanError> {
-        let places = self.places.len() as u64;
-        if (self.in_places + 1) * 4 <= places * 3 {
+        let places = self.slots.len() as u64;
+        if (self.in_slots + 1) * 4 <= places * 3 {
             return Ok(());
         }
-        let mut larger: Vec<u64> = zeroed((places * 2).max(FIRST_PLACES))?;
+        let mut larger: Vec<u64> = zeroed((places * 2).max(MIN_SLOTS))?;
         let count = larger.len();
-        self.places.retain(|&hash| hash != 0);
-        lay_out(&mut self.places, &mut larger, |&hash| home(hash, count));
-        self.places = larger;
+        self.slots.retain(|&hash| hash != 0);
+        fill_table(&mut self.slots, &mut larger, |&hash| home(hash, count));
+        self.slots = larger;
         Ok(())
     }
 
     /// A set of hashes that are all different. Those that were chosen to crowd take no longer than others.
-    pub(crate) fn of_distinct(mut hashes: Vec<u64>) -> Result<Self, PlanError> {
+    pub(crate) fn from_distinct(mut hashes: Vec<u64>) -> Result<Self, PlanError> {
         let all = hashes.len();
         hashes.retain(|&hash| hash != 0);
         let mut set = Self {
-            places: Vec::new(),
-            in_places: hashes.len() as u64,
+            slots: Vec::new(),
+            in_slots: hashes.len() as u64,
             has_zero: hashes.len() < all,
         };
         if !hashes.is_empty() {
-            let mut count = FIRST_PLACES;
-            while set.in_places * 4 > count * 3 {
+            let mut count = MIN_SLOTS;
+            while set.in_slots * 4 > count * 3 {
                 count *= 2;
             }
-            set.places = zeroed(count)?;
-            let places = set.places.len();
-            lay_out(&mut hashes, &mut set.places, |&hash| home(hash, places));
+            set.slots = zeroed(count)?;
+            let places = set.slots.len();
+            fill_table(&mut hashes, &mut set.slots, |&hash| home(hash, places));
         }
         Ok(set)
     }
@@ -100,19 +100,19 @@ impl ExactSet {
             return;
         }
         let at = self.find(hash);
-        self.in_places += u64::from(self.places[at] == 0);
-        self.places[at] = hash;
+        self.in_slots += u64::from(self.slots[at] == 0);
+        self.slots[at] = hash;
     }
 
     pub(crate) fn size_bytes(&self) -> u64 {
-        size_of_val(self.places.as_slice()) as u64
+        size_of_val(self.slots.as_slice()) as u64
     }
 }
 
 /// Sets are equal when they hold the same, in whatever order it came.
 impl PartialEq for ExactSet {
     fn eq(&self, other: &Self) -> bool {
-        let filled = self.places.iter().filter(|&&hash| hash != 0);
+        let filled = self.slots.iter().filter(|&&hash| hash != 0);
         self.len() == other.len()
             && self.has_zero == other.has_zero
             && filled.copied().all(|hash| other.contains(hash))
@@ -152,7 +152,7 @@ mod tests {
                 reversed.insert(hash);
             }
             assert!(reversed == set && set.size_bytes() <= 8 * 2 * 5000);
-            let at_once = ExactSet::of_distinct(model.iter().copied().collect()).unwrap();
+            let at_once = ExactSet::from_distinct(model.iter().copied().collect()).unwrap();
             assert!(at_once == set && at_once.size_bytes() == set.size_bytes());
         }
     }
@@ -168,9 +168,9 @@ mod tests {
         let crowding = |at: u64| halves(halves(at).wrapping_mul(undone)) ^ SEED;
         let hashes: Vec<u64> = (1..1_000_000).map(crowding).collect();
         assert!(hashes.iter().all(|&hash| home(hash, 1 << 21) == 0));
-        let mut set = ExactSet::of_distinct(hashes.clone()).unwrap();
+        let mut set = ExactSet::from_distinct(hashes.clone()).unwrap();
         assert!(set.len() == 999_999 && set.contains(hashes[500]) && !set.contains(crowding(0)));
-        set.in_places = set.places.len() as u64 * 3 / 4;
+        set.in_slots = set.slots.len() as u64 * 3 / 4;
         set.make_room().unwrap();
         assert!(set.contains(hashes[999]));
     }

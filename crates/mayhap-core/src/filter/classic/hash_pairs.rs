@@ -3,19 +3,19 @@
 
 use super::ClassicBloom;
 use crate::HashPair;
-use crate::probe::classic::Walk;
+use crate::probe::classic::ClassicWalk;
 use crate::simd::{CACHED_BYTES, prefetch};
 use crate::store::Storage;
 use crate::store::bits::Bits;
 
 /// Keys a round: a hundred, as clients send them, are one. With 64 a round they took 1.08 times as long.
-const KEYS: usize = 128;
+const KEYS_PER_ROUND: usize = 128;
 
 /// Positions that a round keeps. Keys with more go one by one.
-const PLACES: usize = 1024;
+const MAX_POSITIONS: usize = 1024;
 
 /// Probes of the first step of questions: 1 in 4 strangers is left then.
-const FIRST: usize = 2;
+const FIRST_PROBES: usize = 2;
 
 impl ClassicBloom {
     /// `true`: the key was surely new. As [`ClassicBloom::insert`], for a pair of this filter's scheme.
@@ -29,7 +29,7 @@ impl ClassicBloom {
         let mut new = false;
         for _ in 0..self.walk.len() {
             new |= self.bits.set(self.walk.position(sum));
-            sum = pair.after(sum);
+            sum = pair.next_sum(sum);
         }
         new
     }
@@ -45,7 +45,7 @@ impl ClassicBloom {
             is_new.len(),
             "one place in `is_new` for every key"
         );
-        if self.goes_one_by_one() {
+        if self.skips_batching() {
             for (&pair, is_new) in pairs.iter().zip(is_new) {
                 *is_new = self.insert_pair(pair);
             }
@@ -60,7 +60,7 @@ impl<S: Storage> ClassicBloom<S> {
     /// RedisBloom's hashes of a key, the same for all filters of this scheme; `None` when it is another system's.
     #[inline]
     pub fn hash_pair(&self, key: impl AsRef<[u8]>) -> Option<HashPair> {
-        HashPair::of(self.scheme, key.as_ref())
+        HashPair::for_key(self.scheme, key.as_ref())
     }
 
     /// `false` is certain, `true` is mayhap. As [`ClassicBloom::contains`], for a pair of this filter's scheme.
@@ -73,7 +73,7 @@ impl<S: Storage> ClassicBloom<S> {
         let mut sum = pair.sum(0);
         (0..self.walk.len()).all(|_| {
             let at = self.walk.position(sum);
-            sum = pair.after(sum);
+            sum = pair.next_sum(sum);
             self.bits.has(at)
         })
     }
@@ -88,7 +88,7 @@ impl<S: Storage> ClassicBloom<S> {
             found.len(),
             "one place in `found` for every key"
         );
-        if self.goes_one_by_one() {
+        if self.skips_batching() {
             for (&pair, found) in pairs.iter().zip(found) {
                 *found = self.contains_pair(pair);
             }
@@ -99,14 +99,15 @@ impl<S: Storage> ClassicBloom<S> {
     }
 
     /// In cache nothing is gained, and filters of one probe or of hundreds are of no use.
-    fn goes_one_by_one(&self) -> bool {
-        self.size_bytes() <= CACHED_BYTES || !(FIRST + 1..=PLACES).contains(&self.walk.len())
+    fn skips_batching(&self) -> bool {
+        self.size_bytes() <= CACHED_BYTES
+            || !(FIRST_PROBES + 1..=MAX_POSITIONS).contains(&self.walk.len())
     }
 
     #[inline(always)]
     fn assert_pairs(&self) {
         assert!(
-            self.scheme.goes_by_pairs(),
+            self.scheme.uses_hash_pairs(),
             "{:?} knows no pairs of hashes",
             self.scheme
         );
@@ -115,12 +116,18 @@ impl<S: Storage> ClassicBloom<S> {
 
 /// Asks memory for the positions from probe number `from` on, one for each of `places`, and keeps them there.
 #[inline(always)]
-fn fetch<S: Storage>(walk: &Walk, bits: &Bits<S>, pair: HashPair, from: usize, places: &mut [u64]) {
+fn prefetch_positions<S: Storage>(
+    walk: &ClassicWalk,
+    bits: &Bits<S>,
+    pair: HashPair,
+    from: usize,
+    places: &mut [u64],
+) {
     let mut sum = pair.sum(from as u32);
     for place in places {
         let at = walk.position(sum);
-        sum = pair.after(sum);
-        prefetch(bits.place(at));
+        sum = pair.next_sum(sum);
+        prefetch(bits.word_ptr(at));
         *place = at;
     }
 }
@@ -133,17 +140,22 @@ fn has_all<S: Storage>(bits: &Bits<S>, places: &[u64]) -> bool {
 
 /// In two steps, since a stranger is mostly known by its first probes: those of all keys first, the rest for the keys that are still
 /// in doubt.
-fn contains_each<S: Storage>(walk: &Walk, bits: &Bits<S>, pairs: &[HashPair], found: &mut [bool]) {
-    let rest = walk.len() - FIRST;
-    let at_once = (PLACES / rest).clamp(1, KEYS);
-    let mut first = [[0; FIRST]; KEYS];
-    let mut places = [0; PLACES];
+fn contains_each<S: Storage>(
+    walk: &ClassicWalk,
+    bits: &Bits<S>,
+    pairs: &[HashPair],
+    found: &mut [bool],
+) {
+    let rest = walk.len() - FIRST_PROBES;
+    let at_once = (MAX_POSITIONS / rest).clamp(1, KEYS_PER_ROUND);
+    let mut first = [[0; FIRST_PROBES]; KEYS_PER_ROUND];
+    let mut places = [0; MAX_POSITIONS];
     for (pairs, found) in pairs.chunks(at_once).zip(found.chunks_mut(at_once)) {
         // Looking at a key while the one 16 ahead is fetched took 1.08 times as long, here and below (10M keys).
         for (&pair, first) in pairs.iter().zip(&mut first) {
-            fetch(walk, bits, pair, 0, first);
+            prefetch_positions(walk, bits, pair, 0, first);
         }
-        let mut doubtful = [0; KEYS];
+        let mut doubtful = [0; KEYS_PER_ROUND];
         let mut count = 0;
         for (key, (found, first)) in found.iter_mut().zip(&first).enumerate() {
             *found = has_all(bits, first);
@@ -152,7 +164,7 @@ fn contains_each<S: Storage>(walk: &Walk, bits: &Bits<S>, pairs: &[HashPair], fo
         }
         let doubtful = &doubtful[..count];
         for (&key, places) in doubtful.iter().zip(places.chunks_exact_mut(rest)) {
-            fetch(walk, bits, pairs[key], FIRST, places);
+            prefetch_positions(walk, bits, pairs[key], FIRST_PROBES, places);
         }
         for (&key, places) in doubtful.iter().zip(places.chunks_exact(rest)) {
             found[key] = has_all(bits, places);
@@ -161,13 +173,13 @@ fn contains_each<S: Storage>(walk: &Walk, bits: &Bits<S>, pairs: &[HashPair], fo
 }
 
 /// Key by key as far as bits are concerned: whatever came before is in already.
-fn insert_each(walk: &Walk, bits: &mut Bits, pairs: &[HashPair], is_new: &mut [bool]) {
+fn insert_each(walk: &ClassicWalk, bits: &mut Bits, pairs: &[HashPair], is_new: &mut [bool]) {
     let probes = walk.len();
-    let at_once = (PLACES / probes).clamp(1, KEYS);
-    let mut places = [0; PLACES];
+    let at_once = (MAX_POSITIONS / probes).clamp(1, KEYS_PER_ROUND);
+    let mut places = [0; MAX_POSITIONS];
     for (pairs, is_new) in pairs.chunks(at_once).zip(is_new.chunks_mut(at_once)) {
         for (&pair, places) in pairs.iter().zip(places.chunks_exact_mut(probes)) {
-            fetch(walk, bits, pair, 0, places);
+            prefetch_positions(walk, bits, pair, 0, places);
         }
         for (is_new, places) in is_new.iter_mut().zip(places.chunks_exact(probes)) {
             // A line that has all bits already is not written to, and need not go back to memory.

@@ -19,12 +19,12 @@ pub(crate) const fn size_bytes(cells: u64, cell_bits: u32) -> u64 {
 
 /// Cells; 0 is the empty one.
 #[derive(Clone, PartialEq, Eq)]
-pub(crate) struct Cells {
+pub(crate) struct PackedCells {
     bytes: Vec<u8>,
     cell_bits: u32,
 }
 
-impl Cells {
+impl PackedCells {
     /// Empty cells. Huge pages are advised before the first touch, where that pays.
     pub(crate) fn zeroed(cells: u64, cell_bits: u32) -> Result<Self, PlanError> {
         assert!(cells >= 2 && cell_bits <= MAX_CELL_BITS);
@@ -110,7 +110,7 @@ mod tests {
     fn cells_of_every_width_keep_what_was_written_and_disturb_no_neighbour() {
         for cell_bits in 1..=MAX_CELL_BITS {
             for count in [2, 3, 4, 9, 40] {
-                let mut cells = Cells::zeroed(count, cell_bits).unwrap();
+                let mut cells = PackedCells::zeroed(count, cell_bits).unwrap();
                 let mut model = vec![0; count as usize];
                 for step in 0..400_u64 {
                     let random = step.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 20;

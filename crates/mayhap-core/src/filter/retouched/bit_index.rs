@@ -3,7 +3,7 @@
 //! Between clearings a `Retouched` keeps nothing but hashes, 8 bytes a key. Keys that share no bit with an unwanted one, most of
 //! them, never come into the index.
 
-use super::{Cleared, Clearing};
+use super::{ClearedBit, ClearingStrategy};
 use crate::PlanError;
 use crate::filter::classic::ClassicBloom;
 use crate::probe::blocked::mul_high;
@@ -13,16 +13,16 @@ use crate::store::{reserved, zeroed};
 use alloc::vec::Vec;
 
 /// The bits that are looked at, numbered in their order.
-struct Places {
+struct TrackedBits {
     marks: Bits,
     /// Marks before every word.
     before: Vec<u64>,
     count: u64,
 }
 
-impl Places {
+impl TrackedBits {
     /// The bits of some hashes.
-    fn of_hashes(filter: &ClassicBloom, lists: [&[u64]; 2]) -> Result<Self, PlanError> {
+    fn from_hashes(filter: &ClassicBloom, lists: [&[u64]; 2]) -> Result<Self, PlanError> {
         let mut marks = Bits::zeroed(filter.plan().bits)?;
         for &hash in lists.into_iter().flatten() {
             for at in filter.positions(hash) {
@@ -65,7 +65,7 @@ impl Places {
 }
 
 /// Which hashes of a list use which place, and which of them are gone since.
-struct Users<'l> {
+struct BitUsers<'l> {
     hashes: &'l [u64],
     /// Numbers of hashes in their list, those of one place after those of the other.
     numbers: Vec<u64>,
@@ -74,11 +74,11 @@ struct Users<'l> {
     gone: Bits,
 }
 
-impl<'l> Users<'l> {
-    fn of_places(
+impl<'l> BitUsers<'l> {
+    fn for_bits(
         hashes: &'l [u64],
         filter: &ClassicBloom,
-        places: &Places,
+        places: &TrackedBits,
     ) -> Result<Self, PlanError> {
         let mut ends: Vec<u64> = zeroed(places.count)?;
         for &hash in hashes {
@@ -134,10 +134,10 @@ impl<'l> Users<'l> {
 }
 
 /// The index. All memory is asked for when it is made, so that a clearing is done or not begun.
-pub(super) struct Uses<'l> {
-    places: Places,
-    keys: Users<'l>,
-    false_positives: Users<'l>,
+pub(super) struct BitIndex<'l> {
+    places: TrackedBits,
+    keys: BitUsers<'l>,
+    false_positives: BitUsers<'l>,
     /// Keys for each false positive, by place, as the last clearing by ratio that met both reckoned them.
     ratios: Vec<f64>,
     /// Ratios of bits that nobody looks at now.
@@ -149,13 +149,13 @@ pub(super) struct Uses<'l> {
 }
 
 /// What is left when the clearings are done.
-pub(super) struct Outcome {
+pub(super) struct ClearingOutcome {
     pub(super) keys_gone: Bits,
     pub(super) false_positives_gone: Bits,
     pub(super) ratios: Vec<(u64, f64)>,
 }
 
-impl<'l> Uses<'l> {
+impl<'l> BitIndex<'l> {
     /// An index of the bits that listed false positives or `targets` use.
     pub(super) fn new(
         filter: &ClassicBloom,
@@ -164,9 +164,9 @@ impl<'l> Uses<'l> {
         targets: &[u64],
         known_ratios: &[(u64, f64)],
     ) -> Result<Self, PlanError> {
-        let places = Places::of_hashes(filter, [false_positives, targets])?;
-        let keys = Users::of_places(keys, filter, &places)?;
-        let false_positives = Users::of_places(false_positives, filter, &places)?;
+        let places = TrackedBits::from_hashes(filter, [false_positives, targets])?;
+        let keys = BitUsers::for_bits(keys, filter, &places)?;
+        let false_positives = BitUsers::for_bits(false_positives, filter, &places)?;
         let count = places.count;
         let mut ratios = zeroed(count)?;
         let mut other_ratios = reserved(count + known_ratios.len() as u64)?;
@@ -198,8 +198,8 @@ impl<'l> Uses<'l> {
         &mut self,
         filter: &mut ClassicBloom,
         hash: u64,
-        clearing: Clearing,
-    ) -> Cleared {
+        clearing: ClearingStrategy,
+    ) -> ClearedBit {
         let bit = self.choose(filter, hash, clearing);
         let Some(place) = self.places.find(bit) else {
             unreachable!("all bits of targets and listed keys are looked at")
@@ -207,38 +207,40 @@ impl<'l> Uses<'l> {
         let mut taken = core::mem::take(&mut self.taken);
         self.keys.take(place, &mut taken);
         let keys_lost = taken.len() as u64;
-        self.reckon_again(filter, &taken);
+        self.mark_stale(filter, &taken);
         self.false_positives.take(place, &mut taken);
         // A listed key that the filter said no to before is no achievement.
         let false_positives_gone =
             taken.iter().filter(|&&hash| filter.has_all(hash)).count() as u64;
-        self.reckon_again(filter, &taken);
+        self.mark_stale(filter, &taken);
         self.taken = taken;
         self.ratios[place] = 0.0;
         filter.clear_bit(bit);
-        Cleared {
+        ClearedBit {
             bit,
             keys_lost,
-            false_positives_gone,
+            false_positives_removed: false_positives_gone,
         }
     }
 
     /// The bit to clear; of equally good ones the first on the key's walk.
-    fn choose(&mut self, filter: &ClassicBloom, hash: u64, clearing: Clearing) -> u64 {
-        if clearing == Clearing::Ratio {
-            self.reckon_ratios();
+    fn choose(&mut self, filter: &ClassicBloom, hash: u64, clearing: ClearingStrategy) -> u64 {
+        if clearing == ClearingStrategy::Ratio {
+            self.update_ratios();
         }
         let cost = |place| match clearing {
-            Clearing::Random { .. } => 0.0,
-            Clearing::MinimumFalseNegatives => self.keys.count(place) as f64,
-            Clearing::MaximumFalsePositives => -(self.false_positives.count(place) as f64),
-            Clearing::Ratio => self.ratios[place],
+            ClearingStrategy::Random { .. } => 0.0,
+            ClearingStrategy::MinimumFalseNegatives => self.keys.count(place) as f64,
+            ClearingStrategy::MaximumFalsePositives => -(self.false_positives.count(place) as f64),
+            ClearingStrategy::Ratio => self.ratios[place],
         };
         let first = match clearing {
-            Clearing::Random { seed } => {
+            ClearingStrategy::Random { seed } => {
                 mul_high(mix(hash, seed), u64::from(filter.plan().probes)) as usize
             }
-            _ => 0,
+            ClearingStrategy::MinimumFalseNegatives
+            | ClearingStrategy::MaximumFalsePositives
+            | ClearingStrategy::Ratio => 0,
         };
         let costs = filter
             .positions(hash)
@@ -248,9 +250,9 @@ impl<'l> Uses<'l> {
         best.map_or(0, |(at, _)| at)
     }
 
-    fn reckon_ratios(&mut self) {
+    fn update_ratios(&mut self) {
         for place in self.stale.drain(..) {
-            self.is_stale.unset(place as u64);
+            self.is_stale.clear_bit(place as u64);
             let (keys, false_positives) =
                 (self.keys.count(place), self.false_positives.count(place));
             // As Hadoop does: where one of them is missing, what was reckoned before stays.
@@ -261,7 +263,7 @@ impl<'l> Uses<'l> {
     }
 
     /// The users of these places have become fewer.
-    fn reckon_again(&mut self, filter: &ClassicBloom, taken: &[u64]) {
+    fn mark_stale(&mut self, filter: &ClassicBloom, taken: &[u64]) {
         for &hash in taken {
             for place in self.places.used_by(filter, hash) {
                 if self.is_stale.set(place as u64) {
@@ -271,11 +273,11 @@ impl<'l> Uses<'l> {
         }
     }
 
-    pub(super) fn finish(mut self) -> Outcome {
+    pub(super) fn finish(mut self) -> ClearingOutcome {
         let reckoned = self.places.positions().zip(self.ratios);
         self.other_ratios
             .extend(reckoned.filter(|&(_, ratio)| ratio > 0.0));
-        Outcome {
+        ClearingOutcome {
             keys_gone: self.keys.gone,
             false_positives_gone: self.false_positives.gone,
             ratios: self.other_ratios,

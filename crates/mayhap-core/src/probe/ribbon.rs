@@ -14,7 +14,7 @@ const START: u64 = 0xE703_7ED1_A0B4_28DB;
 
 /// The coefficients of a row, the first slot's in the lowest bit.
 pub(crate) trait Coefficients:
-    crate::simd::borrow::Plain
+    crate::simd::plain_bytes::Plain
     + Default
     + Eq
     + From<u32>
@@ -27,7 +27,7 @@ pub(crate) trait Coefficients:
 {
     const WIDTH: u64;
 
-    fn of(placed: u64) -> Self;
+    fn from_mixed(placed: u64) -> Self;
     fn trailing_zeros(self) -> u32;
     fn count_ones(self) -> u32;
     /// The first 64.
@@ -48,7 +48,7 @@ pub(crate) trait Coefficients:
 
     /// Whether an odd number of coefficients, the first left out, meets a 1 among the values of the slots after the first.
     #[inline(always)]
-    fn is_odd(self, after_first: Self) -> u32 {
+    fn parity(self, after_first: Self) -> u32 {
         (after_first << 1 & self).count_ones() & 1
     }
 }
@@ -63,7 +63,7 @@ impl Coefficients for u64 {
     const WIDTH: u64 = 64;
 
     #[inline(always)]
-    fn of(placed: u64) -> Self {
+    fn from_mixed(placed: u64) -> Self {
         product(placed, COEFFICIENTS) | 1
     }
 
@@ -87,9 +87,9 @@ impl Coefficients for u128 {
     const WIDTH: u64 = 128;
 
     #[inline(always)]
-    fn of(placed: u64) -> Self {
+    fn from_mixed(placed: u64) -> Self {
         let more = product(placed, MORE_COEFFICIENTS);
-        Self::from(more) << 64 | Self::from(u64::of(placed))
+        Self::from(more) << 64 | Self::from(u64::from_mixed(placed))
     }
 
     #[inline(always)]
@@ -123,38 +123,41 @@ pub(crate) fn fingerprint(spread: u64) -> u32 {
 
 /// Slots that are solved together.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Shard {
+pub(crate) struct RibbonShard {
     pub(crate) first_slot: u64,
     pub(crate) slots: u64,
     pub(crate) seed: u8,
 }
 
-impl Shard {
+impl RibbonShard {
     /// A spread hash's first slot, counted from the shard's, and its coefficients. Places near the ends share a start, so that
     /// the density of keys is the same everywhere.
     #[inline(always)]
     pub(crate) fn row<W: Coefficients>(&self, spread: u64) -> (u64, W) {
         let most = self.slots.saturating_sub(W::WIDTH);
-        let start = self.place(spread).saturating_sub(W::WIDTH / 2).min(most);
-        (start, W::of(self.placed(spread)).first(self.slots))
+        let start = self.position(spread).saturating_sub(W::WIDTH / 2).min(most);
+        (start, W::from_mixed(self.mixed(spread)).first(self.slots))
     }
 
     /// The same in a shard of 64 slots or more.
     #[inline(always)]
-    pub(crate) fn row_of_64(&self, spread: u64) -> (u64, u64) {
-        let start = self.place(spread).saturating_sub(32).min(self.slots - 64);
-        (start, u64::of(self.placed(spread)))
+    pub(crate) fn row_64(&self, spread: u64) -> (u64, u64) {
+        let start = self
+            .position(spread)
+            .saturating_sub(32)
+            .min(self.slots - 64);
+        (start, u64::from_mixed(self.mixed(spread)))
     }
 
     /// The slot in the middle of a row, but near the ends of the shard.
     #[inline(always)]
-    pub(crate) fn place(&self, spread: u64) -> u64 {
-        mul_high(self.placed(spread), self.slots)
+    pub(crate) fn position(&self, spread: u64) -> u64 {
+        mul_high(self.mixed(spread), self.slots)
     }
 
     /// The seed comes last: it has to be read from memory first.
     #[inline(always)]
-    fn placed(&self, spread: u64) -> u64 {
+    fn mixed(&self, spread: u64) -> u64 {
         spread
             .wrapping_mul(START)
             .wrapping_mul(2 * u64::from(self.seed) + 1)

@@ -4,13 +4,13 @@
 //! Only exceptions that the base accepts are gathered, and only positives that could be taken for one of them. A hash on both
 //! lists is among both, so that conflicts and collisions are found there and nowhere else.
 
-use super::base::sealed::Ask;
-use super::error::{NAMED, name};
-use super::layer::{Concerned, Layer};
-use super::{ExceptError, OnConflict};
+use super::base::sealed::BaseLookup;
+use super::error::{MAX_NAMED_KEYS, display_name};
+use super::layer::{DenyLayer, RelevantPositives};
+use super::{ExceptingError, OnConflict};
 use crate::plan::ExceptingPlan;
 use crate::store::bits::Bits;
-use crate::store::room_for;
+use crate::store::reserve_more;
 use crate::{Hashed, KeyHash, PlanError};
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -19,35 +19,37 @@ use alloc::vec::Vec;
 const CHUNK: usize = 512;
 
 /// A layer that was made.
-pub(super) struct Made {
-    pub(super) layer: Layer,
+pub(super) struct BuiltLayer {
+    pub(super) layer: DenyLayer,
     /// Exceptions that the layer denies.
     pub(super) corrected: u64,
     /// Hashes on both lists, for which a side was chosen.
-    pub(super) settled: u64,
+    pub(super) resolved_conflicts: u64,
 }
 
 /// The layer that makes a base right about both lists.
-pub(super) fn make<P: Hashed, E: Hashed>(
-    base: &impl Ask,
+pub(super) fn build_layer<P: Hashed, E: Hashed>(
+    base: &impl BaseLookup,
     positives: &[P],
     exceptions: &[E],
     on_conflict: OnConflict,
-) -> Result<Made, ExceptError> {
+) -> Result<BuiltLayer, ExceptingError> {
     base.check_base()?;
     let mut accepted = accepted(base, exceptions)?;
     let mut settled = 0;
     loop {
         let plan = ExceptingPlan::for_corrected(positives.len() as u64, accepted.len() as u64);
-        let concerned = Concerned::new(&plan, &accepted)?;
-        let is_concerned = |hash| concerned.has(hash, &accepted);
-        let mut told = told_about(base, positives, is_concerned)?;
+        let concerned = RelevantPositives::new(&plan, &accepted)?;
+        let is_concerned = |hash| concerned.contains(hash, &accepted);
+        let mut told = relevant_positives(base, positives, is_concerned)?;
         let both = in_both(&accepted, &told)?;
         let alone = |hash: &u64| both.binary_search(hash).is_err();
         if !both.is_empty() {
             settled = both.len() as u64;
             match on_conflict {
-                OnConflict::Refuse => return Err(refuse(base, positives, exceptions, &both)),
+                OnConflict::Refuse => {
+                    return Err(conflict_error(base, positives, exceptions, &both));
+                }
                 OnConflict::Block => {
                     accepted.retain(alone);
                     // Again for those that are left, as if the others had never been on the list.
@@ -57,17 +59,17 @@ pub(super) fn make<P: Hashed, E: Hashed>(
             }
         }
         let corrected = accepted.len() as u64;
-        return Ok(Made {
-            layer: Layer::new(&plan, concerned, accepted, &told)?,
+        return Ok(BuiltLayer {
+            layer: DenyLayer::new(&plan, concerned, accepted, &told)?,
             corrected,
-            settled,
+            resolved_conflicts: settled,
         });
     }
 }
 
 /// Hashes all items, asks the base about them, and hands over each with its hash and the answer.
-fn ask_each<K: Hashed>(
-    base: &impl Ask,
+fn look_up_each<K: Hashed>(
+    base: &impl BaseLookup,
     items: &[K],
     mut take: impl FnMut(&K, u64, bool) -> Result<(), PlanError>,
 ) -> Result<(), PlanError> {
@@ -88,15 +90,15 @@ fn ask_each<K: Hashed>(
 }
 
 fn push(list: &mut Vec<u64>, hash: u64) -> Result<(), PlanError> {
-    room_for(list, 1)?;
+    reserve_more(list, 1)?;
     list.push(hash);
     Ok(())
 }
 
 /// The exceptions that the base accepts, sorted, each once.
-fn accepted<E: Hashed>(base: &impl Ask, exceptions: &[E]) -> Result<Vec<u64>, PlanError> {
+fn accepted<E: Hashed>(base: &impl BaseLookup, exceptions: &[E]) -> Result<Vec<u64>, PlanError> {
     let mut accepted = Vec::new();
-    ask_each(base, exceptions, |_, hash, found| {
+    look_up_each(base, exceptions, |_, hash, found| {
         if found {
             push(&mut accepted, hash)?;
         }
@@ -107,19 +109,19 @@ fn accepted<E: Hashed>(base: &impl Ask, exceptions: &[E]) -> Result<Vec<u64>, Pl
 }
 
 /// The positives that the layer must be told about, sorted, each once.
-fn told_about<P: Hashed>(
-    base: &impl Ask,
+fn relevant_positives<P: Hashed>(
+    base: &impl BaseLookup,
     positives: &[P],
     is_concerned: impl Fn(u64) -> bool,
-) -> Result<Vec<u64>, ExceptError> {
+) -> Result<Vec<u64>, ExceptingError> {
     let mut told = Vec::new();
     let mut missing = 0;
     let mut first = Vec::new();
-    ask_each(base, positives, |item, hash, found| {
+    look_up_each(base, positives, |item, hash, found| {
         if !found {
             missing += 1;
-            if first.len() < NAMED {
-                first.push(name(item, hash));
+            if first.len() < MAX_NAMED_KEYS {
+                first.push(display_name(item, hash));
             }
         } else if is_concerned(hash) {
             push(&mut told, hash)?;
@@ -127,7 +129,7 @@ fn told_about<P: Hashed>(
         Ok(())
     })?;
     if missing > 0 {
-        return Err(ExceptError::NotInBase {
+        return Err(ExceptingError::NotInBase {
             first,
             count: missing,
         });
@@ -156,31 +158,31 @@ fn in_both(ours: &[u64], theirs: &[u64]) -> Result<Vec<u64>, PlanError> {
 
 /// The error that names what is on both lists; `both` is sorted. Keys are compared as bytes, so that equal hashes of different
 /// keys are told apart from keys on both lists.
-fn refuse<P: Hashed, E: Hashed>(
-    base: &impl Ask,
+fn conflict_error<P: Hashed, E: Hashed>(
+    base: &impl BaseLookup,
     positives: &[P],
     exceptions: &[E],
     both: &[u64],
-) -> ExceptError {
-    match name_both(base, positives, exceptions, both) {
+) -> ExceptingError {
+    match describe_conflicts(base, positives, exceptions, both) {
         Ok(error) => error,
-        Err(error) => ExceptError::Plan(error),
+        Err(error) => ExceptingError::Plan(error),
     }
 }
 
-fn name_both<P: Hashed, E: Hashed>(
-    base: &impl Ask,
+fn describe_conflicts<P: Hashed, E: Hashed>(
+    base: &impl BaseLookup,
     positives: &[P],
     exceptions: &[E],
     both: &[u64],
-) -> Result<ExceptError, PlanError> {
+) -> Result<ExceptingError, PlanError> {
     let scheme = base.scheme();
     // The positives concerned, in the order of their hashes.
     let mut sides: Vec<(u64, &P)> = Vec::new();
     for item in positives {
         let hash = item.hash_with(&scheme).to_u64();
         if both.binary_search(&hash).is_ok() {
-            room_for(&mut sides, 1)?;
+            reserve_more(&mut sides, 1)?;
             sides.push((hash, item));
         }
     }
@@ -211,26 +213,26 @@ fn name_both<P: Hashed, E: Hashed>(
         match other_key {
             None if is_conflict.set(number as u64) => {
                 conflicts += 1;
-                if keys.len() < NAMED {
-                    keys.push(name(exception, hash));
+                if keys.len() < MAX_NAMED_KEYS {
+                    keys.push(display_name(exception, hash));
                 }
             }
             Some(positive) if is_collision.set(number as u64) => {
                 collisions += 1;
-                if pairs.len() < NAMED {
-                    pairs.push([name(*positive, hash), name(exception, hash)]);
+                if pairs.len() < MAX_NAMED_KEYS {
+                    pairs.push([display_name(*positive, hash), display_name(exception, hash)]);
                 }
             }
             _ => {}
         }
     }
     Ok(if conflicts > 0 {
-        ExceptError::Conflict {
+        ExceptingError::Conflict {
             first: keys,
             count: conflicts,
         }
     } else {
-        ExceptError::Collision {
+        ExceptingError::Collision {
             first: pairs,
             count: collisions,
         }

@@ -1,6 +1,6 @@
 //! `Static`: what `Fuse` and `Ribbon` have in common: built once from all its keys, then asked.
 
-use crate::plan::Shape;
+use crate::plan::StaticPlan;
 use crate::{HashScheme, Hashed, KeyHash, PlanError};
 use core::fmt;
 
@@ -12,24 +12,24 @@ use core::fmt;
 /// Building takes at most 100 bits a key beyond the items from 750,000 keys on (below, at most 21 MB); with the feature
 /// `parallel` it uses all cores. Items are hashed two to five times, because that is cheaper than to remember all hashes.
 #[derive(Clone, PartialEq)]
-pub struct Static<T: Structure> {
+pub struct StaticFilter<T: StaticTable> {
     table: T,
     plan: T::Plan,
     scheme: HashScheme,
 }
 
 /// How the bits of a static filter are asked. Not to be implemented elsewhere.
-pub trait Structure: Clone + PartialEq {
+pub trait StaticTable: Clone + PartialEq {
     /// What callers call the filter.
     const NAME: &'static str;
     /// The shape.
-    type Plan: Shape;
+    type Plan: StaticPlan;
 
     /// `false` is certain.
-    fn ask(&self, hash: u64) -> bool;
+    fn contains(&self, hash: u64) -> bool;
 
     /// `ask` for many.
-    fn ask_each(&self, hashes: &[KeyHash], found: &mut [bool]);
+    fn contains_each(&self, hashes: &[KeyHash], found: &mut [bool]);
 
     /// The rate that strangers meet.
     fn rate(&self, plan: &Self::Plan) -> f64;
@@ -39,11 +39,11 @@ pub trait Structure: Clone + PartialEq {
 }
 
 /// How the bits of a static filter are solved. Not to be implemented elsewhere.
-pub trait Solve: Structure {
+pub trait BuildStatic: StaticTable {
     /// The bits for the items, and how many distinct keys there are.
     ///
     /// # Errors
-    /// As [`Static::build`].
+    /// As [`StaticFilter::build`].
     fn solve<K: Hashed>(
         items: &[K],
         plan: &Self::Plan,
@@ -51,7 +51,7 @@ pub trait Solve: Structure {
     ) -> Result<(Self, u64), PlanError>;
 }
 
-impl<T: Solve> Static<T> {
+impl<T: BuildStatic> StaticFilter<T> {
     /// A filter of `items`, which says `true` to a share of at most `false_positive_rate` of all other keys. Key bytes are
     /// hashed with XXH3; [`KeyHash`]es are the caller's own (scheme 0).
     ///
@@ -65,7 +65,7 @@ impl<T: Solve> Static<T> {
     /// The same under a scheme of the caller's choice, such as a keyed one. `KeyHash`es must come from that scheme.
     ///
     /// # Errors
-    /// As [`Static::build`].
+    /// As [`StaticFilter::build`].
     ///
     /// # Panics
     /// For key bytes under [`HashScheme::Caller`], which has no function.
@@ -74,11 +74,11 @@ impl<T: Solve> Static<T> {
         false_positive_rate: f64,
         scheme: HashScheme,
     ) -> Result<Self, PlanError> {
-        let mut plan = T::Plan::of_items(items.len() as u64, false_positive_rate)?;
+        let mut plan = T::Plan::for_items(items.len() as u64, false_positive_rate)?;
         loop {
             let (table, keys) = T::solve(items, &plan, scheme)?;
-            let found = T::Plan::of_keys(keys, false_positive_rate)?;
-            if found.is_alike(&plan) {
+            let found = T::Plan::for_keys(keys, false_positive_rate)?;
+            if found.has_same_layout(&plan) {
                 return Ok(Self {
                     table,
                     plan: found,
@@ -91,9 +91,9 @@ impl<T: Solve> Static<T> {
     }
 }
 
-impl<T: Structure> Static<T> {
+impl<T: StaticTable> StaticFilter<T> {
     /// What was built before.
-    pub(super) fn of(table: T, plan: T::Plan, scheme: HashScheme) -> Self {
+    pub(super) fn from_table(table: T, plan: T::Plan, scheme: HashScheme) -> Self {
         Self {
             table,
             plan,
@@ -120,16 +120,16 @@ impl<T: Structure> Static<T> {
     /// On a filter built from the caller's hashes.
     #[inline]
     pub fn contains(&self, key: impl AsRef<[u8]>) -> bool {
-        self.table.ask(self.hash(key).to_u64())
+        self.table.contains(self.hash(key).to_u64())
     }
 
-    /// `false` is certain, `true` is mayhap. As [`Static::contains`], for a hash of this filter's scheme.
+    /// `false` is certain, `true` is mayhap. As [`StaticFilter::contains`], for a hash of this filter's scheme.
     #[inline]
     pub fn contains_hash(&self, hash: KeyHash) -> bool {
         if cfg!(debug_assertions) {
             hash.assert_origin(self.scheme.origin());
         }
-        self.table.ask(hash.to_u64())
+        self.table.contains(hash.to_u64())
     }
 
     /// `contains` for many keys, faster: the memory's latency is paid once for dozens of them.
@@ -137,8 +137,8 @@ impl<T: Structure> Static<T> {
     /// # Panics
     /// When `keys` and `found` differ in length; on a filter built from the caller's hashes.
     pub fn contains_each(&self, keys: &[impl AsRef<[u8]>], found: &mut [bool]) {
-        let ask = |hashes: &[KeyHash], found: &mut [bool]| self.table.ask_each(hashes, found);
-        self.scheme.hash_each(keys, found, ask);
+        let ask = |hashes: &[KeyHash], found: &mut [bool]| self.table.contains_each(hashes, found);
+        self.scheme.look_up_in_chunks(keys, found, ask);
     }
 
     /// `contains_hash` for many hashes.
@@ -152,7 +152,7 @@ impl<T: Structure> Static<T> {
                 hash.assert_origin(origin);
             }
         }
-        self.table.ask_each(hashes, found);
+        self.table.contains_each(hashes, found);
     }
 
     /// The false-positive rate that was asked for.
@@ -175,12 +175,12 @@ impl<T: Structure> Static<T> {
         self.len() == 0
     }
 
-    /// As [`Static::len`]: a static filter knows.
+    /// As [`StaticFilter::len`]: a static filter knows.
     pub fn estimated_keys(&self) -> u64 {
         self.len()
     }
 
-    /// As [`Static::len`]: there is room for its keys and no others.
+    /// As [`StaticFilter::len`]: there is room for its keys and no others.
     pub fn capacity(&self) -> u64 {
         self.len()
     }
@@ -211,7 +211,7 @@ impl<T: Structure> Static<T> {
     }
 }
 
-impl<T: Structure> fmt::Debug for Static<T> {
+impl<T: StaticTable> fmt::Debug for StaticFilter<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,

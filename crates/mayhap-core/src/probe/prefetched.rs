@@ -8,13 +8,13 @@ use crate::simd::prefetch;
 use crate::store::bits::Bits;
 
 /// Keys a round.
-const KEYS: usize = 64;
+const KEYS_PER_ROUND: usize = 64;
 
 /// Positions that a round keeps. Keys with more go one by one: no filter of any use has so many.
-const PLACES: usize = 1024;
+const MAX_POSITIONS: usize = 1024;
 
 /// Probes of the first step: 1 in 4 strangers is left then.
-const FIRST: usize = 2;
+const FIRST_PROBES: usize = 2;
 
 /// Answers for many keys, which have `probes` positions each: `ask` starts to load a position, `has` looks at it. Neither step
 /// branches on what it finds, since half of such branches would be guessed wrong.
@@ -26,29 +26,32 @@ pub(crate) fn contains_each<'k, K, P: Iterator<Item = u64>>(
     ask: impl Fn(u64),
     has: impl Fn(u64) -> bool,
 ) {
-    if probes > PLACES {
+    if probes > MAX_POSITIONS {
         for (key, found) in keys.iter().zip(found) {
             *found = walk(key).all(&has);
         }
         return;
     }
-    let rest = probes.saturating_sub(FIRST);
-    let mut first = [[0; FIRST]; KEYS];
+    let rest = probes.saturating_sub(FIRST_PROBES);
+    let mut first = [[0; FIRST_PROBES]; KEYS_PER_ROUND];
     // Walks that go on where they stopped: to hash a key again costs more than to keep them.
-    let mut walks = [const { None }; KEYS];
-    let mut places = [0; PLACES];
-    for (keys, found) in keys.chunks(KEYS).zip(found.chunks_mut(KEYS)) {
+    let mut walks = [const { None }; KEYS_PER_ROUND];
+    let mut places = [0; MAX_POSITIONS];
+    for (keys, found) in keys
+        .chunks(KEYS_PER_ROUND)
+        .zip(found.chunks_mut(KEYS_PER_ROUND))
+    {
         for (key, (first, kept)) in keys.iter().zip(first.iter_mut().zip(&mut walks)) {
             let walk = kept.insert(walk(key));
             for (place, at) in first.iter_mut().zip(walk) {
                 ask(at);
                 *place = at;
             }
-            if probes < FIRST {
+            if probes < FIRST_PROBES {
                 first[1] = first[0];
             }
         }
-        let mut doubtful = [0; KEYS];
+        let mut doubtful = [0; KEYS_PER_ROUND];
         let mut count = 0;
         for (key, (found, first)) in found.iter_mut().zip(&first).enumerate() {
             *found = has(first[0]) & has(first[1]);
@@ -58,7 +61,7 @@ pub(crate) fn contains_each<'k, K, P: Iterator<Item = u64>>(
         if rest == 0 {
             continue;
         }
-        for doubtful in doubtful[..count].chunks(PLACES / rest) {
+        for doubtful in doubtful[..count].chunks(MAX_POSITIONS / rest) {
             for (&key, places) in doubtful.iter().zip(places.chunks_exact_mut(rest)) {
                 for (place, at) in places.iter_mut().zip(walks[key].iter_mut().flatten()) {
                     ask(at);
@@ -81,14 +84,14 @@ pub(crate) fn visit_each<'k, K, S, P: Iterator<Item = u64>>(
     ask: impl Fn(&S, u64),
     work: impl Fn(&mut S, u64),
 ) {
-    if probes > PLACES {
+    if probes > MAX_POSITIONS {
         for at in keys.iter().flat_map(walk) {
             work(store, at);
         }
         return;
     }
-    let mut places = [0; PLACES];
-    for keys in keys.chunks((PLACES / probes).min(KEYS)) {
+    let mut places = [0; MAX_POSITIONS];
+    for keys in keys.chunks((MAX_POSITIONS / probes).min(KEYS_PER_ROUND)) {
         let places = &mut places[..keys.len() * probes];
         for (key, places) in keys.iter().zip(places.chunks_exact_mut(probes)) {
             for (place, at) in places.iter_mut().zip(walk(key)) {
@@ -110,18 +113,18 @@ pub(crate) fn insert_each<'k, K, P: Iterator<Item = u64>>(
     bits: &mut Bits,
     walk: impl Fn(&'k K) -> P,
 ) {
-    if probes > PLACES {
+    if probes > MAX_POSITIONS {
         for (key, is_new) in keys.iter().zip(is_new) {
             *is_new = walk(key).fold(false, |new, at| new | bits.set(at));
         }
         return;
     }
-    let mut places = [0; PLACES];
-    let at_once = (PLACES / probes).min(KEYS);
+    let mut places = [0; MAX_POSITIONS];
+    let at_once = (MAX_POSITIONS / probes).min(KEYS_PER_ROUND);
     for (keys, is_new) in keys.chunks(at_once).zip(is_new.chunks_mut(at_once)) {
         for (key, places) in keys.iter().zip(places.chunks_exact_mut(probes)) {
             for (place, at) in places.iter_mut().zip(walk(key)) {
-                prefetch(bits.place(at));
+                prefetch(bits.word_ptr(at));
                 *place = at;
             }
         }

@@ -2,7 +2,7 @@
 
 use crate::simd::zeroed::Slab;
 use crate::store::Line;
-use crate::store::shared::AtomicLine;
+use crate::store::atomic_line::AtomicLine;
 
 const _: () = assert!(
     size_of::<Line>() == size_of::<AtomicLine>() && align_of::<Line>() == align_of::<AtomicLine>(),

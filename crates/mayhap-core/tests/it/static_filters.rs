@@ -4,7 +4,8 @@
 use crate::{hashes, soak};
 use mayhap_core::plan::{FusePlan, RibbonPlan};
 use mayhap_core::{
-    Fuse, FuseCells, HashScheme, KeyHash, PlanError, Ribbon, RibbonColumns, SipKey, Solve, Static,
+    BuildStatic, Fuse, FuseCells, HashScheme, KeyHash, PlanError, Ribbon, RibbonColumns, SipKey,
+    StaticFilter,
 };
 
 /// Cells of every width, and columns with and without a wide part, up to 32.
@@ -44,13 +45,13 @@ both! {
     debug_output_can_be_read_by_a_person
 }
 
-fn contains_all<T: Solve>(filter: &Static<T>, keys: &[KeyHash]) -> bool {
+fn contains_all<T: BuildStatic>(filter: &StaticFilter<T>, keys: &[KeyHash]) -> bool {
     let mut found = vec![false; keys.len()];
     filter.contains_hashes(keys, &mut found);
     found.iter().all(|&found| found) && keys.iter().all(|&key| filter.contains_hash(key))
 }
 
-fn no_key_is_lost_at_any_size_and_width<T: Solve>() {
+fn no_key_is_lost_at_any_size_and_width<T: BuildStatic>() {
     let mut sizes = vec![100, 1000, 2099, 2100, 2101, 100_000, 1_000_000];
     sizes.extend(1..=66);
     if soak() {
@@ -59,7 +60,7 @@ fn no_key_is_lost_at_any_size_and_width<T: Solve>() {
     for count in sizes {
         let keys: Vec<_> = hashes(1, 0, count).collect();
         for rate in RATES {
-            let filter = Static::<T>::build(&keys, rate).unwrap();
+            let filter = StaticFilter::<T>::build(&keys, rate).unwrap();
             assert!(contains_all(&filter, &keys), "{filter:?}");
             assert_eq!(filter.len(), count);
             assert_eq!(filter.estimated_keys(), count);
@@ -70,22 +71,22 @@ fn no_key_is_lost_at_any_size_and_width<T: Solve>() {
     }
 }
 
-fn many_small_sets_all_build<T: Solve>() {
+fn many_small_sets_all_build<T: BuildStatic>() {
     for seed in 0..2000 {
         let keys: Vec<_> = hashes(seed, 0, seed % 200 + 1).collect();
-        let filter = Static::<T>::build(&keys, 0.01).unwrap();
+        let filter = StaticFilter::<T>::build(&keys, 0.01).unwrap();
         assert!(contains_all(&filter, &keys), "{filter:?}");
     }
 }
 
-fn keys_of_all_kinds_are_found_under_every_scheme<T: Solve>() {
+fn keys_of_all_kinds_are_found_under_every_scheme<T: BuildStatic>() {
     let mut keys: Vec<Vec<u8>> = (0..20_000_u32).map(|i| i.to_le_bytes().to_vec()).collect();
     keys.extend((0..5000).map(|i| format!("https://www.example.com/shared/{i}").into_bytes()));
     keys.extend((0..=255_u8).map(|byte| vec![byte]));
     keys.push(Vec::new());
     keys.push(vec![7; 1 << 20]);
     for scheme in [HashScheme::Xxh3, HashScheme::Sip13(SipKey::new([7; 16]))] {
-        let filter = Static::<T>::build_with(&keys, 0.001, scheme).unwrap();
+        let filter = StaticFilter::<T>::build_with(&keys, 0.001, scheme).unwrap();
         assert_eq!(filter.scheme(), scheme);
         let mut found = vec![false; keys.len()];
         filter.contains_each(&keys, &mut found);
@@ -93,50 +94,56 @@ fn keys_of_all_kinds_are_found_under_every_scheme<T: Solve>() {
         assert!(keys.iter().all(|key| filter.contains(key)));
         // The same keys, hashed before.
         let hashed: Vec<_> = keys.iter().map(|key| filter.hash(key)).collect();
-        assert!(filter == Static::build_with(&hashed, 0.001, scheme).unwrap());
+        assert!(filter == StaticFilter::build_with(&hashed, 0.001, scheme).unwrap());
     }
-    let of_bytes = Static::<T>::build(&keys, 0.001).unwrap();
+    let of_bytes = StaticFilter::<T>::build(&keys, 0.001).unwrap();
     assert_eq!(of_bytes.scheme(), HashScheme::Xxh3);
-    let of_hashes = Static::<T>::build(&[KeyHash::from_u64(1)], 0.1).unwrap();
+    let of_hashes = StaticFilter::<T>::build(&[KeyHash::from_u64(1)], 0.1).unwrap();
     assert_eq!(of_hashes.scheme(), HashScheme::Caller);
 }
 
-fn counters_for_hashes_still_build<T: Solve>() {
+fn counters_for_hashes_still_build<T: BuildStatic>() {
     // Not what is asked for, and no reason to fail.
     let keys: Vec<_> = (0..1_000_000).map(KeyHash::from_u64).collect();
     assert!(contains_all(
-        &Static::<T>::build(&keys, 0.01).unwrap(),
+        &StaticFilter::<T>::build(&keys, 0.01).unwrap(),
         &keys
     ));
 }
 
-fn order_and_repetition_do_not_matter<T: Solve>() {
+fn order_and_repetition_do_not_matter<T: BuildStatic>() {
     for count in [1, 2, 50, 1000, 100_000, 800_000] {
         for rate in [0.01, 1e-9] {
             let mut keys: Vec<_> = hashes(2, 0, count).collect();
-            let once = Static::<T>::build(&keys, rate).unwrap();
+            let once = StaticFilter::<T>::build(&keys, rate).unwrap();
             keys.reverse();
-            assert!(Static::build(&keys, rate).unwrap() == once, "{once:?}");
+            assert!(
+                StaticFilter::build(&keys, rate).unwrap() == once,
+                "{once:?}"
+            );
             keys.push(keys[0]);
-            assert!(Static::build(&keys, rate).unwrap() == once, "{once:?}");
+            assert!(
+                StaticFilter::build(&keys, rate).unwrap() == once,
+                "{once:?}"
+            );
             // Twice the items would be sharded otherwise.
             keys.extend(hashes(2, 0, count));
-            let twice = Static::build(&keys, rate).unwrap();
+            let twice = StaticFilter::build(&keys, rate).unwrap();
             assert!(twice == once && twice.len() == count, "{once:?}");
         }
     }
 }
 
-fn a_million_equal_keys_are_one_key<T: Solve>() {
+fn a_million_equal_keys_are_one_key<T: BuildStatic>() {
     let keys = vec!["the same"; 1_000_000];
-    let filter = Static::<T>::build(&keys, 0.01).unwrap();
-    assert!(filter == Static::build(&["the same"], 0.01).unwrap());
+    let filter = StaticFilter::<T>::build(&keys, 0.01).unwrap();
+    assert!(filter == StaticFilter::build(&["the same"], 0.01).unwrap());
     assert!(filter.len() == 1 && filter.contains("the same") && filter.size_bytes() < 100);
 }
 
-fn no_keys_make_a_filter_that_always_says_no<T: Solve>() {
+fn no_keys_make_a_filter_that_always_says_no<T: BuildStatic>() {
     for rate in RATES {
-        let filter = Static::<T>::build(&[] as &[&str], rate).unwrap();
+        let filter = StaticFilter::<T>::build(&[] as &[&str], rate).unwrap();
         assert!(filter.is_empty() && filter.estimated_keys() == 0 && filter.size_bytes() == 0);
         assert!(filter.estimated_rate() < f64::MIN_POSITIVE);
         let mut found = [true; 3];
@@ -145,11 +152,11 @@ fn no_keys_make_a_filter_that_always_says_no<T: Solve>() {
     }
 }
 
-fn single_and_batch_agree_on_every_answer<T: Solve>() {
+fn single_and_batch_agree_on_every_answer<T: BuildStatic>() {
     for count in [1, 1000, 100_000, 1_000_000] {
         for rate in RATES {
             let keys: Vec<_> = hashes(3, 0, count).collect();
-            let filter = Static::<T>::build(&keys, rate).unwrap();
+            let filter = StaticFilter::<T>::build(&keys, rate).unwrap();
             let asked: Vec<_> = hashes(3, count / 2, count / 2 + 3000).collect();
             for len in [0, 1, 31, 32, 33, 64, asked.len()] {
                 let asked = &asked[..len];
@@ -163,12 +170,12 @@ fn single_and_batch_agree_on_every_answer<T: Solve>() {
 }
 
 /// The share of strangers that are found, and the share that was estimated, over filters of seeds 1..=S.
-fn measured_rate<T: Solve>(count: u64, rate: f64, seeds: u64, queries: u64) -> (f64, f64) {
+fn measured_rate<T: BuildStatic>(count: u64, rate: f64, seeds: u64, queries: u64) -> (f64, f64) {
     let mut found = vec![false; 1 << 14];
     let (mut wrong, mut estimated) = (0, 0.0);
     for seed in 1..=seeds {
         let keys: Vec<_> = hashes(seed, 0, count).collect();
-        let filter = Static::<T>::build(&keys, rate).unwrap();
+        let filter = StaticFilter::<T>::build(&keys, rate).unwrap();
         estimated += filter.estimated_rate() / seeds as f64;
         for from in (0..queries).step_by(1 << 14) {
             let to = queries.min(from + (1 << 14));
@@ -180,7 +187,7 @@ fn measured_rate<T: Solve>(count: u64, rate: f64, seeds: u64, queries: u64) -> (
     (wrong as f64 / (seeds * queries) as f64, estimated)
 }
 
-fn the_rate_asked_is_the_rate_kept<T: Solve>() {
+fn the_rate_asked_is_the_rate_kept<T: BuildStatic>() {
     // Five standard deviations of sampling. Of a small filter, many are needed: a few keys' cells differ a lot.
     let most = if soak() { 100_000_000 } else { 4_000_000 };
     for (count, seeds) in [
@@ -211,15 +218,15 @@ fn the_rate_asked_is_the_rate_kept<T: Solve>() {
     assert!(measured_rate::<T>(100_000, 1e-9, 1, most).0 < 1e-6);
 }
 
-fn rates_that_cannot_be_kept_are_refused_by_name<T: Solve>() {
+fn rates_that_cannot_be_kept_are_refused_by_name<T: BuildStatic>() {
     let refused = |rate| {
-        let from_keys = Static::<T>::build(&["a"], rate).unwrap_err();
-        let from_none = Static::<T>::build(&[] as &[KeyHash], rate).unwrap_err();
+        let from_keys = StaticFilter::<T>::build(&["a"], rate).unwrap_err();
+        let from_none = StaticFilter::<T>::build(&[] as &[KeyHash], rate).unwrap_err();
         assert_eq!(from_keys.to_string(), from_none.to_string());
         assert!(
             matches!(
                 from_keys,
-                PlanError::Number {
+                PlanError::InvalidNumber {
                     field: "false_positive_rate",
                     ..
                 }
@@ -236,7 +243,7 @@ fn rates_that_cannot_be_kept_are_refused_by_name<T: Solve>() {
     }
     // With a million keys, collisions of hashes come on top of 2^-32.
     let keys: Vec<_> = hashes(5, 0, 1_000_000).collect();
-    let error = Static::<T>::build(&keys, 1.0 / 4_294_967_296.0).unwrap_err();
+    let error = StaticFilter::<T>::build(&keys, 1.0 / 4_294_967_296.0).unwrap_err();
     assert!(error.to_string().contains("collisions"), "{error}");
 }
 
@@ -246,7 +253,10 @@ fn more_keys_than_any_memory_holds_are_refused_by_name() {
         FusePlan::new(u64::MAX, 0.01).unwrap_err(),
         RibbonPlan::new(u64::MAX, 0.01).unwrap_err(),
     ] {
-        assert!(matches!(error, PlanError::Count { field: "items", .. }));
+        assert!(matches!(
+            error,
+            PlanError::InvalidInteger { field: "items", .. }
+        ));
     }
 }
 
@@ -259,39 +269,39 @@ fn panic_message(mistake: impl FnOnce() + std::panic::UnwindSafe) -> String {
     }
 }
 
-fn answers_need_a_place_each<T: Solve>() {
+fn answers_need_a_place_each<T: BuildStatic>() {
     let of_keys = panic_message(|| {
-        let filter = Static::<T>::build(&["a"], 0.1).unwrap();
+        let filter = StaticFilter::<T>::build(&["a"], 0.1).unwrap();
         filter.contains_each(&["a", "b"], &mut [false]);
     });
     assert!(of_keys.contains("one place in `found` for every key"));
     let of_hashes = panic_message(|| {
-        let filter = Static::<T>::build(&[KeyHash::from_u64(1)], 0.1).unwrap();
+        let filter = StaticFilter::<T>::build(&[KeyHash::from_u64(1)], 0.1).unwrap();
         filter.contains_hashes(&[KeyHash::from_u64(1)], &mut []);
     });
     assert!(of_hashes.contains("one place in `found` for every hash"));
 }
 
-fn bytes_need_a_scheme_that_hashes<T: Solve>() {
+fn bytes_need_a_scheme_that_hashes<T: BuildStatic>() {
     let message = panic_message(|| {
-        _ = Static::<T>::build_with(&["a"], 0.1, HashScheme::Caller);
+        _ = StaticFilter::<T>::build_with(&["a"], 0.1, HashScheme::Caller);
     });
     assert!(message.contains("does not hash keys"), "{message}");
 }
 
-fn debug_builds_catch_a_hash_of_another_scheme<T: Solve>() {
+fn debug_builds_catch_a_hash_of_another_scheme<T: BuildStatic>() {
     if cfg!(debug_assertions) {
         let message = panic_message(|| {
-            let filter = Static::<T>::build(&["a"], 0.1).unwrap();
+            let filter = StaticFilter::<T>::build(&["a"], 0.1).unwrap();
             filter.contains_hash(KeyHash::from_u64(1));
         });
         assert!(message.contains("another hash scheme or key"), "{message}");
     }
 }
 
-fn debug_output_can_be_read_by_a_person<T: Solve>() {
+fn debug_output_can_be_read_by_a_person<T: BuildStatic>() {
     let keyed = HashScheme::Sip13(SipKey::new([9; 16]));
-    let filter = Static::<T>::build_with(&["a", "b"], 0.01, keyed).unwrap();
+    let filter = StaticFilter::<T>::build_with(&["a", "b"], 0.01, keyed).unwrap();
     let text = format!("{filter:?}");
     assert!(text.starts_with(T::NAME), "{text}");
     assert!(text.contains("2 keys at 0.01: "), "{text}");
@@ -311,9 +321,9 @@ fn static_filters_can_be_sent_and_shared() {
 }
 
 /// How many of a million strangers are found: the whole filter speaks in that, so it changes when one bit does.
-fn strangers_found<T: Solve>(count: u64, rate: f64) -> usize {
+fn strangers_found<T: BuildStatic>(count: u64, rate: f64) -> usize {
     let keys: Vec<_> = hashes(6, 0, count).collect();
-    let filter = Static::<T>::build(&keys, rate).unwrap();
+    let filter = StaticFilter::<T>::build(&keys, rate).unwrap();
     hashes(7, 0, 1_000_000)
         .filter(|&key| filter.contains_hash(key))
         .count()

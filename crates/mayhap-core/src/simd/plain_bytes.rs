@@ -29,9 +29,9 @@ unsafe impl Plain for Line {}
 const _: () = assert!(size_of::<(u64, u64)>() == 16);
 
 /// The same bytes as `count` items, which lie as on a little-endian machine.
-pub(crate) fn items<T: Plain>(bytes: &[u8], count: u64) -> Result<&[T], PlanError> {
+pub(crate) fn from_bytes<T: Plain>(bytes: &[u8], count: u64) -> Result<&[T], PlanError> {
     let refuse = |field, value, accepted| {
-        Err(PlanError::Count {
+        Err(PlanError::InvalidInteger {
             field,
             value,
             accepted,
@@ -55,7 +55,7 @@ pub(crate) fn items<T: Plain>(bytes: &[u8], count: u64) -> Result<&[T], PlanErro
 }
 
 /// The bytes of items as a little-endian machine has them; `None` on others.
-pub(crate) fn bytes<T: Plain>(items: &[T]) -> Option<&[u8]> {
+pub(crate) fn as_bytes<T: Plain>(items: &[T]) -> Option<&[u8]> {
     // SAFETY: any bytes are values of `u8`, and plain types have no others between their fields.
     let (_, bytes, _) = unsafe { items.align_to::<u8>() };
     (cfg!(target_endian = "little") || size_of::<T>() == 1).then_some(bytes)
@@ -69,16 +69,18 @@ mod tests {
     #[test]
     fn bytes_are_seen_where_they_are_aligned_and_as_many() {
         let lines = [Line([0x0807_0605_0403_0201; 8]); 3];
-        let Some(bytes) = bytes(&lines) else {
+        let Some(bytes) = as_bytes(&lines) else {
             return;
         };
-        assert_eq!(items::<Line>(bytes, 3).unwrap(), lines);
+        assert_eq!(from_bytes::<Line>(bytes, 3).unwrap(), lines);
         assert_eq!(
-            items::<u16>(&bytes[2..8], 3).unwrap(),
+            from_bytes::<u16>(&bytes[2..8], 3).unwrap(),
             [0x0403, 0x0605, 0x0807]
         );
-        assert!(items::<Line>(&bytes[8..72], 1).is_err());
-        assert!(items::<Line>(bytes, 2).is_err() && items::<Line>(bytes, u64::MAX).is_err());
-        assert!(items::<u8>(&[], 0).unwrap().is_empty());
+        assert!(from_bytes::<Line>(&bytes[8..72], 1).is_err());
+        assert!(
+            from_bytes::<Line>(bytes, 2).is_err() && from_bytes::<Line>(bytes, u64::MAX).is_err()
+        );
+        assert!(from_bytes::<u8>(&[], 0).unwrap().is_empty());
     }
 }

@@ -4,15 +4,15 @@ use crate::PlanError;
 use core::fmt;
 
 /// The plan of a static filter. Not to be implemented elsewhere.
-pub trait Shape: Copy + PartialEq + fmt::Display {
+pub trait StaticPlan: Copy + PartialEq + fmt::Display {
     /// Rates that can be kept in spite of collisions.
     const ACCEPTED: &'static str;
 
     /// For items that may repeat: nothing is refused that might work.
     ///
     /// # Errors
-    /// As [`Shape::of_keys`], but for collisions.
-    fn of_items(items: u64, false_positive_rate: f64) -> Result<Self, PlanError>;
+    /// As [`StaticPlan::for_keys`], but for collisions.
+    fn for_items(items: u64, false_positive_rate: f64) -> Result<Self, PlanError>;
 
     /// The rate that strangers meet.
     fn rate(&self) -> f64;
@@ -24,17 +24,17 @@ pub trait Shape: Copy + PartialEq + fmt::Display {
     fn false_positive_rate(&self) -> f64;
 
     /// Whether keys go to the same places in both.
-    fn is_alike(&self, other: &Self) -> bool;
+    fn has_same_layout(&self, other: &Self) -> bool;
 
     /// For distinct keys.
     ///
     /// # Errors
     /// When the rate cannot be kept, or there are too many keys.
-    fn of_keys(keys: u64, false_positive_rate: f64) -> Result<Self, PlanError> {
-        let plan = Self::of_items(keys, false_positive_rate)?;
+    fn for_keys(keys: u64, false_positive_rate: f64) -> Result<Self, PlanError> {
+        let plan = Self::for_items(keys, false_positive_rate)?;
         // A millionth is less than can be measured, and lets 1/256 be kept by 8 bits.
         if plan.rate() > false_positive_rate * 1.000_001 {
-            return Err(PlanError::Number {
+            return Err(PlanError::InvalidNumber {
                 field: "false_positive_rate",
                 value: false_positive_rate,
                 accepted: Self::ACCEPTED,
@@ -49,7 +49,7 @@ pub(super) fn check_items(items: u64) -> Result<(), PlanError> {
     if items <= 1 << 40 {
         Ok(())
     } else {
-        Err(PlanError::Count {
+        Err(PlanError::InvalidInteger {
             field: "items",
             value: items,
             accepted: "at most 2^40 keys",
