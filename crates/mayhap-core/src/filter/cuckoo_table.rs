@@ -1,21 +1,21 @@
-//! One table of a `Cuckoo`: where a key goes, and how others make room for it.
+//! One table of a `Cuckoo`: where a key is stored, and how other keys are moved to make room.
 //!
-//! A cell is a fingerprint, a bit for the choice (does it sit in its first window or its second?) and a bit for the offset (in
-//! which cell of that window?). A key that finds its four cells taken pushes one fingerprint out, which then looks for room
-//! among its own other three cells, and so on: a random walk of at most `KICKS` steps that looks one step ahead. Its randomness
-//! is computed from the key's hash and the number of the step, so that the same keys in the same order always give the same
-//! bytes, and a walk that ends nowhere can be walked back without having been written down.
+//! A cell holds a fingerprint, one bit for the choice (first or second window) and one bit for the offset (which cell of that
+//! window). A key whose four cells are taken evicts one fingerprint, which then tries its own three other cells, and so on: a
+//! random walk of at most `MAX_MOVES` steps that looks one step ahead. Its random numbers are computed from the key's hash and
+//! the step number, so that the same keys in the same order always give the same bytes, and a failed walk can be undone without a
+//! record of it.
 
 use crate::plan::CuckooPlan;
 use crate::probe::blocked::{FIRST, mul_high};
 use crate::simd::WindowedCells;
 use crate::{Full, PlanError};
 
-/// How many fingerprints one insert may move. A million cells are filled to 0.954 before the first is refused, 16 million to
-/// 0.953; a walk that does not look ahead reaches 0.949.
+/// How many fingerprints one insert may move. A million cells are filled to 0.954 before the first insert fails, 16 million to
+/// 0.953; a walk without look-ahead reaches 0.949.
 const MAX_MOVES: u64 = 2000;
 
-/// Cells, and how many are in use.
+/// The cells, and the number in use.
 #[derive(Clone)]
 pub(super) struct CuckooTable {
     pub(super) cells: WindowedCells,
@@ -23,7 +23,7 @@ pub(super) struct CuckooTable {
     pub(super) plan: CuckooPlan,
 }
 
-/// A fingerprint on its way: both windows, and which of the four cells it has, or came from: `choice * 2 + offset`.
+/// A fingerprint with its two windows and one of its four cells: `choice * 2 + offset`.
 #[derive(Clone, Copy)]
 struct PlacedFingerprint {
     fingerprint: u64,
@@ -38,7 +38,7 @@ impl PlacedFingerprint {
         (self.windows[(self.at >> 1) as usize], self.at & 1)
     }
 
-    /// What is written into the cell.
+    /// The value of the cell.
     #[inline(always)]
     fn cell(&self) -> u64 {
         self.fingerprint << 2 | self.at
@@ -54,7 +54,7 @@ impl CuckooTable {
         })
     }
 
-    /// A table from existing cells. Each must lie in a window of its own, so that it can be moved.
+    /// A table from existing cells. Each must lie in one of its windows, so that it can be moved.
     pub(super) fn from_bytes(plan: CuckooPlan, bytes: &[u8]) -> Result<Self, PlanError> {
         let refuse = |field, value, accepted| {
             Err(PlanError::InvalidInteger {
@@ -114,8 +114,8 @@ impl CuckooTable {
         }
     }
 
-    /// A number that is not 0, and equal for keys that look alike in this table: its first window and fingerprint. There are
-    /// fewer than 2^64, because rates below capacity / 2^63 are not planned for.
+    /// A number, not 0, that is equal for keys that this table cannot distinguish: the first window and the fingerprint. It fits
+    /// into 64 bits, because rates below capacity / 2^63 are not planned.
     pub(super) fn fingerprint_id(&self, hash: u64) -> u64 {
         let (window, fingerprint) = self.cells.windows().locate(hash);
         window << self.plan.fingerprint_bits() | fingerprint
@@ -150,7 +150,7 @@ impl CuckooTable {
         Ok(copies == 0)
     }
 
-    /// How many cells hold the key, or one that looks like it.
+    /// The number of cells that hold the key's fingerprint.
     pub(super) fn copies(&self, hash: u64) -> u32 {
         let key = self.placed(hash);
         let holds = |at| {
@@ -169,10 +169,10 @@ impl CuckooTable {
         }
     }
 
-    /// Takes out one copy.
+    /// Removes one copy.
     pub(super) fn remove(&mut self, hash: u64) -> bool {
         let mut key = self.placed(hash);
-        // The last of the places first: of two copies, mostly the one that came later.
+        // From the last cell to the first: of two copies, this is mostly the later one.
         for at in (0..4).rev() {
             key.at = at;
             let (window, offset) = key.place();
@@ -191,12 +191,12 @@ impl CuckooTable {
         self.cells.set(window, offset, lodger.cell());
     }
 
-    /// The one who has a cell that is not empty.
+    /// The fingerprint stored in a cell that is not empty.
     #[inline(always)]
     fn occupant(&self, (window, offset): (u64, u64)) -> PlacedFingerprint {
         let cell = self.cells.cell(window, offset);
         let (fingerprint, at) = (cell >> 2, cell & 3);
-        // The same cell, seen from the window of the one who has it.
+        // The same cell, relative to the window of its fingerprint.
         let window = window + offset - (at & 1);
         let windows = if at & 2 == 0 {
             [window, self.cells.windows().second(window, fingerprint)]
@@ -210,7 +210,7 @@ impl CuckooTable {
         }
     }
 
-    /// Puts `lodger` into its cell and hands over the one who had it.
+    /// Stores `key` in its cell and returns the fingerprint that was there.
     #[inline(always)]
     fn swap(&mut self, lodger: PlacedFingerprint) -> PlacedFingerprint {
         let resident = self.occupant(lodger.place());
@@ -218,8 +218,8 @@ impl CuckooTable {
         resident
     }
 
-    /// Puts `lodger` into one of its cells, from the `first`th after its own on, if the one who has that can move to an empty
-    /// one. All who might move are asked for together, so that memory is waited for once.
+    /// Stores `key` in one of its cells, from the `first`th after its own on, if the fingerprint there can move to an empty cell.
+    /// The windows of all candidates are prefetched together, so that their cache misses overlap.
     #[inline(always)]
     fn make_room(&mut self, lodger: PlacedFingerprint, first: u64) -> bool {
         let turned = |lodger: PlacedFingerprint, turn| PlacedFingerprint {
@@ -247,7 +247,7 @@ impl CuckooTable {
         false
     }
 
-    /// The random walk: each lodger pushes out the next, until one can be given room. If none can, the walk is undone.
+    /// The random walk: each fingerprint evicts the next, until one finds room. If none does, the walk is undone.
     #[cold]
     fn insert_by_moving(&mut self, key: PlacedFingerprint, hash: u64) -> Result<(), Full> {
         let mut lodger = PlacedFingerprint { at: 0, ..key };
@@ -256,15 +256,15 @@ impl CuckooTable {
         }
         lodger.at = random(hash, 0, 4);
         for step in 1..=MAX_MOVES {
-            // Who is pushed out finds no empty cell: `make_room` has looked.
+            // The evicted fingerprint has no empty cell: `make_room` has checked.
             lodger = self.swap(lodger);
             if self.make_room(lodger, 1) {
                 return Ok(());
             }
             lodger.at = (lodger.at + 1 + random(hash, step, 3)) & 3;
         }
-        // Each lodger goes back to where it came from, which is where the random number of its step says, and meets there the
-        // one who pushed it.
+        // Each fingerprint returns to where it came from, which the random number of its step determines, and evicts the one that
+        // had evicted it.
         for step in (1..=MAX_MOVES).rev() {
             lodger.at = (lodger.at + 3 - random(hash, step, 3)) & 3;
             lodger = self.swap(lodger);
@@ -273,14 +273,14 @@ impl CuckooTable {
     }
 }
 
-/// Number `step` of the random numbers that belong to a hash, below `range`.
+/// The random number `step` of a hash, below `range`.
 #[inline(always)]
 fn random(hash: u64, step: u64, range: u64) -> u64 {
     let mixed = (hash ^ step.wrapping_mul(FIRST)).wrapping_mul(0xD6E8_FEB8_6659_FD93);
     mul_high((mixed ^ mixed >> 32).wrapping_mul(FIRST), range)
 }
 
-/// The same cells by the same plan.
+/// Equal plans and equal cells.
 impl PartialEq for CuckooTable {
     fn eq(&self, other: &Self) -> bool {
         self.plan == other.plan && self.cells == other.cells

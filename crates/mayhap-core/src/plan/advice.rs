@@ -1,4 +1,4 @@
-//! Which kind of filter serves a list of wishes, how large it gets, and why this one.
+//! Which kind of filter fits some requirements, how large it will be, and why.
 
 use super::classic::ClassicPlan;
 use super::counting::{self, CountingPlan};
@@ -9,46 +9,46 @@ use crate::{Kind, PlanError};
 use alloc::vec::Vec;
 use core::time::Duration;
 
-/// A `Fuse` is asked faster than a `Ribbon`; it may be so much larger before that stops being worth it.
+/// A `Fuse` is faster than a `Ribbon`; it is preferred unless it is more than this many times as large.
 const WORTH_ITS_SPEED: f64 = 1.25;
 
-/// What a filter is to do, besides being small.
+/// What a filter must support, besides being small.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 #[expect(
     clippy::struct_excessive_bools,
     reason = "they are independent of each other"
 )]
 pub struct Requirements {
-    /// Keys are taken out again.
+    /// Keys will be removed.
     pub delete: bool,
-    /// Nobody knows how many keys will come.
+    /// The number of keys is unknown.
     pub grow: bool,
-    /// Keys are to be forgotten after a while.
+    /// Keys expire after some time.
     pub expire: bool,
-    /// All keys are there before the filter is built.
+    /// All keys are known before the filter is built.
     pub fixed: bool,
-    /// So many known keys must never be taken for members.
+    /// The number of known keys that must never be false positives.
     pub exceptions: u64,
 }
 
-/// A kind that serves, its size, and what speaks for it.
+/// A kind that fits, its size, and a reason.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct KindChoice {
     /// The kind.
     pub kind: Kind,
-    /// Bytes for the keys and the rate that were asked about, exceptions included.
+    /// Bytes for the given keys and rate, exceptions included.
     pub size_bytes: u64,
-    /// Bytes of these for the exceptions.
+    /// The part of these bytes for the exceptions.
     pub exception_bytes: u64,
-    /// In a sentence.
+    /// The reason, in a sentence.
     pub why: &'static str,
 }
 
 impl Requirements {
-    /// The kinds that serve for a number of keys at such a rate, the recommended one first. Never empty.
+    /// The kinds that fit this number of keys at this rate, the recommended one first. Never empty.
     ///
     /// # Errors
-    /// When two wishes exclude each other, or keys and rate cannot be planned for.
+    /// If two requirements conflict, or the keys and the rate cannot be planned.
     pub fn choices(
         &self,
         keys: u64,
@@ -57,7 +57,8 @@ impl Requirements {
         self.check()?;
         let mut choices = Vec::new();
         for &(kind, why) in self.candidates() {
-            // A kind that does not reach so strict a rate or so many keys does not serve; the first one says why.
+            // Kinds that do not support such a strict rate or so many keys are left out; if the first one does not, its error is
+            // returned.
             match size_bytes(kind, keys, false_positive_rate) {
                 Ok(size_bytes) => {
                     let exception_bytes = self.exception_bytes(keys, false_positive_rate)?;
@@ -81,7 +82,7 @@ impl Requirements {
         Ok(choices)
     }
 
-    /// What the exceptions take on top of a filter.
+    /// Bytes for the exceptions, in addition to the filter.
     fn exception_bytes(&self, keys: u64, false_positive_rate: f64) -> Result<u64, PlanError> {
         if self.exceptions == 0 {
             return Ok(0);
@@ -94,11 +95,11 @@ impl Requirements {
         Ok(size_bytes(kind, keys, rate)?.saturating_add(exceptions))
     }
 
-    /// The lowest rate, to four digits, at which `keys` keys fit into `memory` bytes, in the usual kind for these wishes or else
-    /// the next that fits.
+    /// The lowest rate, to four digits, at which `keys` keys fit into `memory` bytes, in the usual kind for these requirements,
+    /// or in the next one that fits.
     ///
     /// # Errors
-    /// When two wishes exclude each other, or nothing fits at any rate.
+    /// If two requirements conflict, or nothing fits at any rate.
     pub fn strictest_within(&self, memory: u64, keys: u64) -> Result<f64, PlanError> {
         super::check_capacity(keys)?;
         self.first_candidate(|kind| match kind {
@@ -109,10 +110,11 @@ impl Requirements {
         })
     }
 
-    /// The most keys that fit into `memory` bytes at a rate, in the usual kind for these wishes or else the next that fits.
+    /// The maximum number of keys that fit into `memory` bytes at a rate, in the usual kind for these requirements, or in the
+    /// next one that fits.
     ///
     /// # Errors
-    /// When two wishes exclude each other, the rate cannot be planned for, or not even one key fits.
+    /// If two requirements conflict, the rate cannot be planned, or not even one key fits.
     pub fn largest_within(&self, memory: u64, false_positive_rate: f64) -> Result<u64, PlanError> {
         self.first_candidate(|kind| {
             memory::largest(memory, |keys| {
@@ -121,7 +123,7 @@ impl Requirements {
         })
     }
 
-    /// What the first kind says that has an answer; if none has, the first's reason.
+    /// The result of the first kind that succeeds; if none does, the error of the first kind.
     fn first_candidate<T>(
         &self,
         ask: impl Fn(Kind) -> Result<T, PlanError>,
@@ -132,7 +134,7 @@ impl Requirements {
         first.or_else(|error| answers.find_map(Result::ok).ok_or(error))
     }
 
-    /// The kinds that can do it, the usual choice first.
+    /// The kinds that fit, the usual choice first.
     fn candidates(&self) -> &'static [(Kind, &'static str)] {
         if self.fixed {
             &[
@@ -224,11 +226,11 @@ impl Requirements {
     }
 }
 
-/// What a filter of a kind takes for a number of keys at a rate: a window's keys are those of one window, a growing filter's those
-/// that it begins with, and a retouched filter's lists of keys are left out.
+/// The size of a filter of a kind for a number of keys at a rate. For a window filter these are the keys of one window, for a
+/// growing filter its initial capacity; the lists of a retouched filter are not included.
 ///
 /// # Errors
-/// When it cannot be planned.
+/// If it cannot be planned.
 pub fn size_bytes(kind: Kind, keys: u64, false_positive_rate: f64) -> Result<u64, PlanError> {
     match kind {
         Kind::Bloom => Ok(BloomPlan::new(keys, false_positive_rate)?.size_bytes()),
@@ -245,7 +247,7 @@ pub fn size_bytes(kind: Kind, keys: u64, false_positive_rate: f64) -> Result<u64
             .layer(0)?
             .size_bytes()),
         Kind::Window => {
-            // How long a window is does not matter to its size.
+            // The length of a window does not affect its size.
             let plan = WindowPlan::new(keys, false_positive_rate, Duration::from_secs(1))?;
             Ok(plan
                 .layer(0)?
@@ -329,7 +331,7 @@ mod tests {
 
     #[test]
     fn a_fixed_set_gets_a_ribbon_where_a_fuse_would_waste_half_of_its_bits() {
-        // 8 bits hold 0.39 %; 0.1 % needs 16.
+        // 8 bits are enough for 0.39 %; 0.1 % needs 16.
         assert_eq!(kinds(FIXED, 1_000_000, 0.004)[0], Kind::Fuse);
         assert_eq!(kinds(FIXED, 1_000_000, 0.001)[0], Kind::Ribbon);
         assert_eq!(kinds(FIXED, 1_000_000, 0.05)[0], Kind::Ribbon);

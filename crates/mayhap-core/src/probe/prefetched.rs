@@ -1,23 +1,23 @@
-//! Many keys at once in a flat filter, where every probe is a cache line of its own: positions are computed once, memory is asked
-//! for all of them, and only then is anything looked at.
+//! Batches in a flat filter, where every probe is a cache line of its own: computes the positions once, prefetches all of them,
+//! and only then reads.
 //!
-//! Questions go in two steps, since an absent key is mostly known by its first probes: those of all keys first, the rest for the
-//! keys that are still in doubt.
+//! Lookups have two steps, because the first probes reveal most absent keys: the first probes of all keys, then the rest for the
+//! keys that remain.
 
 use crate::simd::prefetch;
 use crate::store::bits::Bits;
 
-/// Keys a round.
+/// Keys per round.
 const KEYS_PER_ROUND: usize = 64;
 
-/// Positions that a round keeps. Keys with more go one by one: no filter of any use has so many.
+/// Positions that a round stores. Keys with more are handled one by one: no useful filter has that many.
 const MAX_POSITIONS: usize = 1024;
 
-/// Probes of the first step: 1 in 4 absent keys is left then.
+/// Probes of the first step: it leaves 1 in 4 absent keys.
 const FIRST_PROBES: usize = 2;
 
-/// Answers for many keys, which have `probes` positions each: `ask` starts to load a position, `has` looks at it. Neither step
-/// branches on what it finds, since half of such branches would be guessed wrong.
+/// Looks up many keys with `probes` positions each: `prefetch` starts to load a position, `has` reads it. Neither step branches
+/// on what it reads, because half of such branches would be mispredicted.
 pub(crate) fn contains_each<'k, K, P: Iterator<Item = u64>>(
     probes: usize,
     keys: &'k [K],
@@ -34,7 +34,7 @@ pub(crate) fn contains_each<'k, K, P: Iterator<Item = u64>>(
     }
     let rest = probes.saturating_sub(FIRST_PROBES);
     let mut first = [[0; FIRST_PROBES]; KEYS_PER_ROUND];
-    // Walks that go on where they stopped: to hash a key again costs more than to keep them.
+    // Keeps the iterators of the walks: hashing a key again costs more.
     let mut walks = [const { None }; KEYS_PER_ROUND];
     let mut places = [0; MAX_POSITIONS];
     for (keys, found) in keys
@@ -75,7 +75,7 @@ pub(crate) fn contains_each<'k, K, P: Iterator<Item = u64>>(
     }
 }
 
-/// Works on all positions of many keys, in order.
+/// Calls `work` for all positions of many keys, in order.
 pub(crate) fn visit_each<'k, K, S, P: Iterator<Item = u64>>(
     probes: usize,
     keys: &'k [K],
@@ -105,7 +105,7 @@ pub(crate) fn visit_each<'k, K, S, P: Iterator<Item = u64>>(
     }
 }
 
-/// Sets all positions of many keys, and tells of each whether one was not set: whatever came before it is in already.
+/// Sets all positions of many keys in order, and reports for each whether one was not set.
 pub(crate) fn insert_each<'k, K, P: Iterator<Item = u64>>(
     probes: usize,
     keys: &'k [K],
@@ -129,7 +129,7 @@ pub(crate) fn insert_each<'k, K, P: Iterator<Item = u64>>(
             }
         }
         for (is_new, places) in is_new.iter_mut().zip(places.chunks_exact(probes)) {
-            // A line that has all bits already is not written to, and need not go back to memory.
+            // A line that already has all bits is not written, so it need not be written back to memory.
             *is_new = !places.iter().fold(true, |all, &at| all & bits.has(at));
             if *is_new {
                 for &at in places {

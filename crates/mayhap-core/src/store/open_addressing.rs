@@ -1,7 +1,7 @@
-//! Many items into an open table at once. One by one, items whose homes were chosen to be the same would take a time that grows with
-//! the square of their number, and such items can come from a file.
+//! Fills an open-addressing table at once. One by one, items that were chosen to have the same preferred slot would take
+//! quadratic time, and such items can come from a file.
 
-/// Puts items into an empty table, each at its home or at the next place that is free. There must be more places than items.
+/// Fills an empty table, each item in its preferred slot or the next free one. There must be more slots than items.
 pub(crate) fn fill_table<T: Copy>(items: &mut [T], places: &mut [T], home: impl Fn(&T) -> usize) {
     debug_assert!(items.len() < places.len());
     items.sort_unstable_by_key(&home);
@@ -11,7 +11,8 @@ pub(crate) fn fill_table<T: Copy>(items: &mut [T], places: &mut [T], home: impl 
         free <= places.len()
     };
     let fitting = items.iter().take_while(|item| fits(item)).count();
-    // Those that do not fit before the end go on at the beginning. That moves others, up to the first gap, and there is one.
+    // Items that do not fit before the end wrap around to the start. That displaces others, up to the first gap, and there is
+    // one.
     let (fitting, others) = items.split_at(fitting);
     places[..others.len()].copy_from_slice(others);
     let mut free = others.len();
@@ -35,7 +36,7 @@ mod tests {
         for count in [0, 1, 2, 30, 63] {
             for spread in [1, 2, 7, 64] {
                 for from in [0, 31, 60, 63] {
-                    // The home is in the upper bits; 0 is an empty place.
+                    // The preferred slot is in the upper bits; 0 is an empty slot.
                     let home = |item: &u64| (item >> 32) as usize;
                     let item = |at: u64| ((from + at % spread) % places) << 32 | (at + 1);
                     let mut items: Vec<u64> = (0..count).map(item).collect();

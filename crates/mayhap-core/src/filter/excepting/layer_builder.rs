@@ -1,8 +1,8 @@
-//! Positives and exceptions -> the layer: which exceptions the base accepts, which positives look like them, and what is on both
-//! lists.
+//! Positives and exceptions -> the layer: finds the exceptions that the base accepts, the positives that look like them, and
+//! conflicts between the lists.
 //!
-//! Only exceptions that the base accepts are gathered, and only positives that could be taken for one of them. A hash on both
-//! lists is among both, so that conflicts and collisions are found there and nowhere else.
+//! Only exceptions that the base accepts are collected, and only positives that could be mistaken for one of them. A hash on both
+//! lists is in both collections, so conflicts and collisions need not be searched elsewhere.
 
 use super::base::sealed::BaseLookup;
 use super::error::{MAX_NAMED_KEYS, display_name};
@@ -15,10 +15,10 @@ use crate::{Hashed, KeyHash, PlanError};
 use alloc::string::String;
 use alloc::vec::Vec;
 
-/// How many items are asked about together.
+/// How many items are looked up together.
 const CHUNK: usize = 512;
 
-/// A layer that was made.
+/// A layer and its counts.
 pub(super) struct BuiltLayer {
     pub(super) layer: DenyLayer,
     /// Exceptions that the layer denies.
@@ -27,7 +27,7 @@ pub(super) struct BuiltLayer {
     pub(super) resolved_conflicts: u64,
 }
 
-/// The layer that makes a base right about both lists.
+/// Builds the layer that makes a base exact on both lists.
 pub(super) fn build_layer<P: Hashed, E: Hashed>(
     base: &impl BaseLookup,
     positives: &[P],
@@ -52,7 +52,7 @@ pub(super) fn build_layer<P: Hashed, E: Hashed>(
                 }
                 OnConflict::Block => {
                     accepted.retain(alone);
-                    // Again for those that are left, as if the others had never been on the list.
+                    // Starts again with the remaining exceptions, as if the others had never been on the list.
                     continue;
                 }
                 OnConflict::Allow => told.retain(alone),
@@ -67,7 +67,7 @@ pub(super) fn build_layer<P: Hashed, E: Hashed>(
     }
 }
 
-/// Hashes all items, asks the base about them, and hands over each with its hash and the answer.
+/// Hashes all items, looks them up in the base, and passes each with its hash and the answer to `take`.
 fn look_up_each<K: Hashed>(
     base: &impl BaseLookup,
     items: &[K],
@@ -95,7 +95,7 @@ fn push(list: &mut Vec<u64>, hash: u64) -> Result<(), PlanError> {
     Ok(())
 }
 
-/// The exceptions that the base accepts, sorted, each once.
+/// The distinct exceptions that the base accepts, sorted.
 fn accepted<E: Hashed>(base: &impl BaseLookup, exceptions: &[E]) -> Result<Vec<u64>, PlanError> {
     let mut accepted = Vec::new();
     look_up_each(base, exceptions, |_, hash, found| {
@@ -108,7 +108,7 @@ fn accepted<E: Hashed>(base: &impl BaseLookup, exceptions: &[E]) -> Result<Vec<u
     Ok(accepted)
 }
 
-/// The positives that the layer must be told about, sorted, each once.
+/// The distinct positives that the layer needs to know, sorted.
 fn relevant_positives<P: Hashed>(
     base: &impl BaseLookup,
     positives: &[P],
@@ -156,8 +156,8 @@ fn in_both(ours: &[u64], theirs: &[u64]) -> Result<Vec<u64>, PlanError> {
     Ok(both)
 }
 
-/// The error that names what is on both lists; `both` is sorted. Keys are compared as bytes, so that equal hashes of different
-/// keys are told apart from keys on both lists.
+/// The error that lists what is on both lists; `both` is sorted. Keys are compared as bytes, to distinguish hash collisions from
+/// keys on both lists.
 fn conflict_error<P: Hashed, E: Hashed>(
     base: &impl BaseLookup,
     positives: &[P],
@@ -177,7 +177,7 @@ fn describe_conflicts<P: Hashed, E: Hashed>(
     both: &[u64],
 ) -> Result<ExceptingError, PlanError> {
     let scheme = base.scheme();
-    // The positives concerned, in the order of their hashes.
+    // The positives with these hashes, sorted by hash.
     let mut sides: Vec<(u64, &P)> = Vec::new();
     for item in positives {
         let hash = item.hash_with(&scheme).to_u64();

@@ -1,7 +1,7 @@
-//! Who uses which bit: an index of the bits that unwanted keys use, made for one clearing (or a row of them) and then dropped.
+//! Which keys use which bit: an index of the bits of unwanted keys, built for one or several clearings and then dropped.
 //!
-//! Between clearings a `Retouched` keeps nothing but hashes, 8 bytes per key. Keys that share no bit with an unwanted one, most of
-//! them, never come into the index.
+//! Between clearings a `Retouched` stores only hashes, 8 bytes per key. Keys that share no bit with an unwanted one, most of
+//! them, are not in the index.
 
 use super::{ClearedBit, ClearingStrategy};
 use crate::PlanError;
@@ -12,10 +12,10 @@ use crate::store::bits::Bits;
 use crate::store::{reserved, zeroed};
 use alloc::vec::Vec;
 
-/// The bits that are looked at, numbered in their order.
+/// The bits that are tracked, numbered in order.
 struct TrackedBits {
     marks: Bits,
-    /// Marks before every word.
+    /// The number of tracked bits before every word.
     before: Vec<u64>,
     count: u64,
 }
@@ -51,12 +51,12 @@ impl TrackedBits {
         Some((self.before[word] + u64::from(lower.count_ones())) as usize)
     }
 
-    /// The looked-at bits of a hash, as often as it uses each.
+    /// The tracked bits of a hash, repeated if it uses one several times.
     fn used_by(&self, filter: &ClassicBloom, hash: u64) -> impl Iterator<Item = usize> {
         filter.positions(hash).filter_map(|at| self.find(at))
     }
 
-    /// The positions of all places, in order.
+    /// The positions of all tracked bits, in order.
     fn positions(&self) -> impl Iterator<Item = u64> {
         (0..).zip(self.marks.words()).flat_map(|(word, &bits)| {
             (0..64).filter_map(move |bit| (bits >> bit & 1 == 1).then_some(word * 64 + bit))
@@ -64,12 +64,12 @@ impl TrackedBits {
     }
 }
 
-/// Which hashes of a list use which place, and which of them are gone since.
+/// Which hashes of a list use which tracked bit, and which of them have been removed.
 struct BitUsers<'l> {
     hashes: &'l [u64],
-    /// Numbers of hashes in their list, those of one place after those of the other.
+    /// Indices of hashes in their list, grouped by tracked bit.
     numbers: Vec<u64>,
-    /// Where those of a place end.
+    /// Where the group of each tracked bit ends.
     ends: Vec<u64>,
     gone: Bits,
 }
@@ -88,7 +88,7 @@ impl<'l> BitUsers<'l> {
         }
         let mut total = 0;
         for end in &mut ends {
-            // Where the place begins, for now: it becomes the end as the numbers come in.
+            // For now this is the start of the group; it becomes the end as the group is filled.
             let count = core::mem::replace(end, total);
             total += count;
         }
@@ -107,7 +107,7 @@ impl<'l> BitUsers<'l> {
         })
     }
 
-    /// The numbers of those who use a place and are not gone, as often as they use it.
+    /// The indices of the hashes that use a tracked bit and have not been removed, repeated if one uses it several times.
     fn at(&self, place: usize) -> impl Iterator<Item = u64> {
         let start = place.checked_sub(1).map_or(0, |before| self.ends[before]);
         self.numbers[start as usize..self.ends[place] as usize]
@@ -120,7 +120,8 @@ impl<'l> BitUsers<'l> {
         self.at(place).count() as u64
     }
 
-    /// Takes all who use a place out of the index, and leaves their hashes, each once, in `taken`, which has room for them.
+    /// Removes all hashes that use a tracked bit from the index, and writes the distinct ones into `taken`, which has the
+    /// capacity for them.
     fn take(&mut self, place: usize, taken: &mut Vec<u64>) {
         taken.clear();
         taken.extend(self.at(place));
@@ -133,22 +134,22 @@ impl<'l> BitUsers<'l> {
     }
 }
 
-/// The index. All memory is asked for when it is made, so that a clearing is done or not begun.
+/// The index. It allocates all its memory when it is created, so that a clearing either succeeds or is not started.
 pub(super) struct BitIndex<'l> {
     places: TrackedBits,
     keys: BitUsers<'l>,
     false_positives: BitUsers<'l>,
-    /// Keys for each false positive, by place, as the last clearing by ratio that met both computed them.
+    /// Keys per false positive for each tracked bit, from the last clearing by ratio that found both.
     ratios: Vec<f64>,
-    /// Ratios of bits that nobody looks at now.
+    /// Ratios of bits that are not tracked.
     other_ratios: Vec<(u64, f64)>,
-    /// Places whose ratio is to be computed again, each once.
+    /// Tracked bits whose ratio must be computed again, without duplicates.
     stale: Vec<usize>,
     is_stale: Bits,
     taken: Vec<u64>,
 }
 
-/// What is left when the clearings are done.
+/// The lists and ratios after the clearings.
 pub(super) struct ClearingOutcome {
     pub(super) keys_gone: Bits,
     pub(super) false_positives_gone: Bits,
@@ -193,7 +194,7 @@ impl<'l> BitIndex<'l> {
         Ok(uses)
     }
 
-    /// Clears one bit of a hash that is one of the targets or of the listed false positives.
+    /// Clears one bit of a hash that is a target or a listed false positive.
     pub(super) fn clear(
         &mut self,
         filter: &mut ClassicBloom,
@@ -209,7 +210,7 @@ impl<'l> BitIndex<'l> {
         let keys_lost = taken.len() as u64;
         self.mark_stale(filter, &taken);
         self.false_positives.take(place, &mut taken);
-        // A listed key that the filter said no to before is no achievement.
+        // Does not count listed keys that the filter did not find before.
         let false_positives_gone =
             taken.iter().filter(|&&hash| filter.has_all(hash)).count() as u64;
         self.mark_stale(filter, &taken);
@@ -223,7 +224,7 @@ impl<'l> BitIndex<'l> {
         }
     }
 
-    /// The bit to clear; of equally good ones the first on the key's walk.
+    /// The bit to clear; among equally good ones, the first on the key's walk.
     fn choose(&mut self, filter: &ClassicBloom, hash: u64, clearing: ClearingStrategy) -> u64 {
         if clearing == ClearingStrategy::Ratio {
             self.update_ratios();
@@ -255,14 +256,14 @@ impl<'l> BitIndex<'l> {
             self.is_stale.clear_bit(place as u64);
             let (keys, false_positives) =
                 (self.keys.count(place), self.false_positives.count(place));
-            // As Hadoop does: where one of them is missing, what was computed before stays.
+            // As Hadoop does: if one of them is 0, the previous value stays.
             if keys > 0 && false_positives > 0 {
                 self.ratios[place] = keys as f64 / false_positives as f64;
             }
         }
     }
 
-    /// The users of these places have become fewer.
+    /// Marks the tracked bits of removed hashes: they have fewer users now.
     fn mark_stale(&mut self, filter: &ClassicBloom, taken: &[u64]) {
         for &hash in taken {
             for place in self.places.used_by(filter, hash) {

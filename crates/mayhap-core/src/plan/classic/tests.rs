@@ -1,12 +1,10 @@
-//! Proofs for the classic filter: a published table, and every inverse undone at its rounding edge.
+//! Tests of the classic filter: a published table, and every inverse at its rounding edge.
 
 use super::*;
 
-/// Pei Cao, "Bloom Filters - the math",
-/// <http://pages.cs.wisc.edu/~cao/papers/summary-cache/node8.html>, tables 3 to 5: the row is m/n
-/// from 2 to 32, the column k from 1. Seen on the page itself: up to m/n = 15 and k = 8. The rest
-/// as programs quote it that name the page as their source; k above 8 stands there for m/n from 13
-/// to 20 only.
+/// Pei Cao, "Bloom Filters - the math", <http://pages.cs.wisc.edu/~cao/papers/summary-cache/node8.html>, tables 3 to 5: the row
+/// is m/n from 2 to 32, the column k from 1. Up to m/n = 15 and k = 8 the values are from the page itself. The rest is from
+/// programs that name the page as their source; they have k above 8 only for m/n from 13 to 20.
 pub(in crate::plan) const CAO: &str = "\
  2 0.393 0.400
  3 0.283 0.237 0.253
@@ -41,7 +39,7 @@ pub(in crate::plan) const CAO: &str = "\
 32 0.0308 0.00367 0.000717 0.000191 6.33e-05 2.5e-05 1.13e-05 5.73e-06
 ";
 
-/// Below 1, above 0, and where k changes; the last two beyond any sensible request.
+/// Near 1, near 0, and where k changes; the last two are stricter than any sensible request.
 const RATES: [f64; 9] = [0.999, 0.5, 0.1, 0.01, 3e-3, 1e-3, 1e-4, 1e-6, 1e-12];
 const KEYS: [u64; 7] = [1, 2, 10, 6_550, 1_000_000, 999_999_937, MILLION_MILLION];
 const MILLION_MILLION: u64 = 1_000_000_000_000;
@@ -65,9 +63,9 @@ fn rates_are_those_of_the_published_table() {
         for (published, probes) in numbers.zip(1..) {
             let published: f64 = published.parse().unwrap();
             let ours = rate(ratio * 1_000, 1_000, probes);
-            // Half a unit of the third digit: what rounding may take away.
+            // Half a unit of the third digit, for rounding.
             let half = 0.5 * libm::pow(10.0, libm::floor(libm::log10(published)) - 2.0);
-            // The one misprint of the table: 0.0918 is given with two digits, as 0.092.
+            // The one misprint of the table: 0.0918 is printed with two digits, as 0.092.
             let half = if row.starts_with(" 5") && probes == 3 {
                 5.0 * half
             } else {
@@ -86,14 +84,14 @@ fn rates_are_those_of_the_published_table() {
 
 #[test]
 fn rates_keep_their_digits_at_both_ends() {
-    // One key in 2^40 bits: 1 - e^-a is a (1 - a/2); without expm1 four digits would be left.
+    // One key in 2^40 bits: 1 - e^-a is a (1 - a/2); without expm1 only four digits would be right.
     let tiny = libm::exp2(-40.0);
     assert!(close(
         rate(1 << 40, 1, 1) / (tiny * (1.0 - tiny / 2.0)),
         1.0,
         1e-15
     ));
-    // Forty keys a bit: the rate misses 1 by e^-40, which only its logarithm can say.
+    // Forty keys per bit: the rate differs from 1 by e^-40, which only its logarithm can represent.
     assert!(close(ln_rate(1, 40, 1) / -libm::exp(-40.0), 1.0, 1e-15));
 }
 
@@ -146,7 +144,7 @@ fn ideal_bits_are_the_fewest_with_probes_that_need_not_be_whole() {
     for (keys, asked) in grid() {
         let bits = bits(keys, asked).unwrap();
         assert!(ideal(bits, keys) <= asked * (1.0 + 1e-13), "{keys} {asked}");
-        // One bit is 0.48/n of the rate, and the comparison is good to 1e-13.
+        // One bit changes the rate by 0.48/n, and the comparison is accurate to 1e-13.
         let one_less_shows = keys < MILLION_MILLION;
         assert!(!one_less_shows || ideal(bits - 1, keys) > asked * (1.0 - 1e-13));
     }
@@ -167,8 +165,8 @@ fn a_plan_keeps_the_rate_and_one_bit_less_breaks_it() {
                 "{keys} {asked} {probes}"
             );
         }
-        // Whole probes never save bits. They cost 5 % at most, except where even one probe is too
-        // many: 70 times the bits at a rate of 0.999.
+        // An integer number of probes never saves bits. It costs 5 % at most, except where even one probe is too many: 70 times
+        // the bits at a rate of 0.999.
         let ideal = bits(keys, asked).unwrap();
         let most = if asked > 0.5 { 70.0 } else { 1.05 };
         assert!(plan.bits >= ideal && plan.bits as f64 <= most * ideal as f64 + 1.0);
@@ -210,7 +208,7 @@ fn bad_requests_are_refused_by_name() {
 
 #[test]
 fn estimates_are_the_published_ones() {
-    // Half full at 7 probes: (m/7) ln 2 keys, give or take 0.554 sqrt(m) / 7.
+    // Half full at 7 probes: (m/7) ln 2 keys, plus or minus 0.554 sqrt(m) / 7.
     assert!(close(
         estimated_keys(10_000_000, 7, 5_000_000),
         990_210.26,
@@ -221,7 +219,7 @@ fn estimates_are_the_published_ones() {
         250.2,
         0.1
     ));
-    // The two forms of the error agree where one takes over from the other, at 1 % of the bits.
+    // The two forms of the error agree at the switch, 1 % of the bits.
     let below = estimated_keys_error(1 << 40, 5, 10_995_116_277);
     let above = estimated_keys_error(1 << 40, 5, 10_995_116_278);
     assert!(
@@ -252,7 +250,7 @@ fn estimates_hit_the_keys_of_thrown_filters_with_the_stated_spread() {
     let trials = f64::from(trials);
     let (mean, stated) = (sum / trials, stated / trials);
     let spread = libm::sqrt(squares / trials);
-    // Five sigma of the mean, half a key added for the estimator's bias; five of the spread.
+    // Five sigma of the mean, plus half a key for the bias of the estimator; five sigma of the spread.
     assert!(
         mean.abs() < 0.5 + 5.0 * stated / libm::sqrt(trials),
         "mean {mean}"
