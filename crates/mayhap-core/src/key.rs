@@ -47,7 +47,7 @@ impl KeyHash {
         #[cfg(debug_assertions)]
         assert!(
             self.origin == origin,
-            "this KeyHash comes from another hash scheme or key than the filter's: hash keys with the filter's own `hash`"
+            "this KeyHash belongs to another hash scheme or secret key than the filter: hash keys with the filter's own `hash`"
         );
         #[cfg(not(debug_assertions))]
         let _ = origin;

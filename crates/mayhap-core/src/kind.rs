@@ -94,10 +94,10 @@ impl fmt::Display for Kind {
 impl fmt::Display for Operation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::Insert => "take in another key",
-            Self::Remove => "take a key out",
-            Self::Union => "take in another filter",
-            Self::Clear => "be emptied",
+            Self::Insert => "insert keys",
+            Self::Remove => "remove keys",
+            Self::Union => "be merged",
+            Self::Clear => "be cleared",
         })
     }
 }

@@ -194,9 +194,9 @@ impl Bloom {
         let end = start.saturating_add(bytes.len() as u64);
         if end > self.size_bytes() {
             return Err(PlanError::InvalidInteger {
-                field: "end of the bytes",
+                field: "end offset",
                 value: end,
-                accepted: "at most the bytes of the filter",
+                accepted: "at most the size of the filter",
             });
         }
         let start = start as usize;

@@ -227,7 +227,7 @@ impl ClassicBloom {
         let end = start.saturating_add(bytes.len() as u64);
         let all = self.plan.bits.div_ceil(8);
         if end > all {
-            return refuse("end of the bytes", end, "at most the bytes of the filter");
+            return refuse("end offset", end, "at most the size of the filter");
         }
         let past = self.plan.bits % 8;
         match bytes.last() {
@@ -335,7 +335,7 @@ impl<S: Storage> ClassicBloom<S> {
     fn foreign_hash_probes(&self, hash: KeyHash) -> ForeignProbes<'static> {
         assert!(
             self.scheme.starts_from_one_hash(),
-            "{:?} knows keys by their bytes",
+            "{:?} accepts key bytes only",
             self.scheme
         );
         self.walk.foreign_hash_probes(hash.to_u64())

@@ -137,7 +137,7 @@ impl CountingBloom {
                 return Err(PlanError::InvalidInteger {
                     field: "count",
                     value: u64::from(count),
-                    accepted: "one for every counter, none larger than the largest count",
+                    accepted: "one for every counter, none above the maximum",
                 });
             }
             filter.counters.set(given, count);
@@ -166,7 +166,7 @@ impl CountingBloom {
         let refused = PlanError::InvalidInteger {
             field: "bytes",
             value: bytes.len() as u64,
-            accepted: "all counters and a byte more, with zeros past the last counter",
+            accepted: "all counters and one extra byte, with zeros past the last counter",
         };
         if bytes.len() as u64 != plan.size_bytes() {
             return Err(refused);
@@ -448,7 +448,7 @@ impl CountingBloom {
     fn assert_hashes(&self, hashes: &[KeyHash]) {
         assert!(
             self.scheme.is_native(),
-            "{:?} knows keys by their bytes",
+            "{:?} accepts key bytes only",
             self.scheme
         );
         if cfg!(debug_assertions) {

@@ -577,14 +577,14 @@ fn check_extra_copies(twins: &[(u64, u64)]) -> Result<(), PlanError> {
         })
     };
     if !twins.is_sorted_by(|a, b| a.0 < b.0) || twins.first().is_some_and(|twin| twin.0 == 0) {
-        let accepted = "rising, none twice and none 0";
-        return refuse("twins", twins.len() as u64, accepted);
+        let accepted = "ascending, distinct and not 0";
+        return refuse("extra copies", twins.len() as u64, accepted);
     }
     match twins
         .iter()
         .find(|twin| !(1..=MAX_EXTRA_COPIES).contains(&twin.1))
     {
-        Some(twin) => refuse("times of a twin", twin.1, "1 to 2^40"),
+        Some(twin) => refuse("count of an extra copy", twin.1, "1 to 2^40"),
         None => Ok(()),
     }
 }

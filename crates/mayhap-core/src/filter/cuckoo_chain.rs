@@ -76,7 +76,7 @@ impl CuckooChain {
             }
             let mut before = tables.iter().take(at);
             if *number > MAX_TABLES || before.any(|(_, other, _)| other == number) {
-                let accepted = "one of its own for every table, at most 1000";
+                let accepted = "a different one for every table, at most 1000";
                 return refuse("number of a table", u64::from(*number), accepted);
             }
         }

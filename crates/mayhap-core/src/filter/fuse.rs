@@ -224,7 +224,7 @@ fn checked_walk(plan: &FusePlan, layout: FuseLayout, bytes: &[u8]) -> Result<Fus
         return Err(PlanError::InvalidInteger {
             field: "bytes",
             value: bytes.len() as u64,
-            accepted: "as many as the cells of all shards need",
+            accepted: "as many as all cells of all shards need",
         });
     }
     Ok(FuseWalk::new(shape, shards, layout.seed))

@@ -166,7 +166,7 @@ impl GrowingBloom {
             None => Err(PlanError::InvalidInteger {
                 field: "layer",
                 value: layer as u64,
-                accepted: "a layer that is there",
+                accepted: "an existing layer",
             }),
         }
     }
@@ -347,7 +347,7 @@ impl<S: Storage> GrowingBloom<S> {
             return Err(refuse("at most 128"));
         }
         if layers.iter().any(|layer| layer.scheme() != scheme) {
-            return Err(refuse("layers of one hash scheme"));
+            return Err(refuse("layers with the same hash scheme"));
         }
         if in_newest > MAX_KEYS {
             return Err(PlanError::InvalidInteger {

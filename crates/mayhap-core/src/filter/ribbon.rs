@@ -127,7 +127,7 @@ impl Ribbon {
             return Err(PlanError::InvalidInteger {
                 field: "shards",
                 value: directory.shards(),
-                accepted: "as many as planned, and none without keys",
+                accepted: "as many as planned, and 0 without keys",
             });
         }
         let table = RibbonTable::checked(directory, words, plan.columns(), wide_blocks)?;

@@ -173,7 +173,7 @@ impl WindowBloom {
             let holds = (1..=MAX_LAYERS as u64).contains(&count);
             check(holds, "layers", count, "1 to 64")?;
             let same = layers.iter().all(|layer| layer.scheme() == scheme);
-            check(same, "layers", count, "layers of one hash scheme")?;
+            check(same, "layers", count, "layers with the same hash scheme")?;
             let holds = *in_newest <= 1 << 60;
             check(
                 holds,
@@ -357,7 +357,7 @@ impl WindowBloom {
             None => Err(PlanError::InvalidInteger {
                 field: "layer",
                 value: layer as u64,
-                accepted: "a layer that is there",
+                accepted: "an existing layer",
             }),
         }
     }

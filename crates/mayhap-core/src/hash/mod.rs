@@ -97,6 +97,6 @@ impl HashScheme {
 #[inline(never)]
 fn no_hash_function() -> u64 {
     panic!(
-        "a filter made by `for_hashes` does not hash keys: use its *_hash methods with KeyHash::from_u64"
+        "a filter created by `for_hashes` has no hash function: use its *_hash methods with KeyHash::from_u64"
     )
 }

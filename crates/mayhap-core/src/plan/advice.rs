@@ -140,23 +140,23 @@ impl Requirements {
             &[
                 (
                     Kind::Fuse,
-                    "the set is fixed: built once, asked fastest, smaller than a Bloom filter at the rates that fit its 8, 16 or 32 bits",
+                    "the set is fixed: built once, fastest lookups, smaller than a Bloom filter at the rates that fit its 8, 16 or 32 bits",
                 ),
                 (
                     Kind::Ribbon,
-                    "the set is fixed: built once, as small as a filter can be, slower to ask",
+                    "the set is fixed: built once, as small as a filter can be, slower lookups",
                 ),
-                (Kind::Bloom, "if the set may yet get more keys"),
+                (Kind::Bloom, "if keys may be added later"),
             ]
         } else if self.expire {
             &[(
                 Kind::Window,
-                "keys are forgotten after the window: nothing to delete, nothing to rebuild",
+                "keys expire after the window: nothing to delete, nothing to rebuild",
             )]
         } else if self.delete && self.grow {
             &[(
                 Kind::Cuckoo,
-                "keys can be removed, and it opens another table when one is full (Cuckoo::growing)",
+                "keys can be removed, and it adds another table when one is full (Cuckoo::growing)",
             )]
         } else if self.delete {
             &[
@@ -166,7 +166,7 @@ impl Requirements {
                 ),
                 (
                     Kind::Counting,
-                    "if filters are to be merged or keys counted as well",
+                    "if filters must also be merged or keys counted",
                 ),
             ]
         } else if self.exceptions > 0 && !self.grow {
@@ -175,10 +175,10 @@ impl Requirements {
                     Kind::Bloom,
                     "keys are only added, and the exceptions are never found (Excepting)",
                 ),
-                (Kind::Classic, "if another system is to read the bits"),
+                (Kind::Classic, "if another system must read the bits"),
             ]
         } else if self.grow {
-            &[(Kind::Growing, "the rate is kept however many keys come")]
+            &[(Kind::Growing, "keeps the rate for any number of keys")]
         } else {
             &[
                 (
@@ -187,9 +187,9 @@ impl Requirements {
                 ),
                 (
                     Kind::Cuckoo,
-                    "if keys are to be removed; two cache lines, and it can be full",
+                    "if keys must be removed; two cache lines, and it can be full",
                 ),
-                (Kind::Classic, "if another system is to read the bits"),
+                (Kind::Classic, "if another system must read the bits"),
             ]
         }
     }
@@ -209,19 +209,19 @@ impl Requirements {
             self.fixed,
             self.delete || self.grow || self.expire,
             "a fixed set, and one that changes",
-            "leave out the first, or the others",
+            "drop the first, or the others",
         )?;
         clash(
             self.expire,
             self.delete,
-            "to forget by time, and to delete",
-            "choose one: a window holds a key in one of several filters and cannot take it out",
+            "expiry by time, and deletion",
+            "choose one: a window stores a key in one of several filters and cannot remove it",
         )?;
         clash(
             self.exceptions > 0,
             self.expire || self.delete,
-            "exceptions, and keys that go away",
-            "keep the exceptions beside the filter, or build it anew when keys go",
+            "exceptions, and keys that are removed or expire",
+            "keep the exceptions outside of the filter, or rebuild it when keys are removed",
         )
     }
 }

@@ -140,7 +140,7 @@ impl BloomPlan {
         let bits = u64::from(words);
         check(
             (1..=8).contains(&words),
-            "bits a key in a line",
+            "bits per key in a line",
             bits,
             "1 to 8",
         )?;

@@ -122,7 +122,7 @@ impl ClassicCuckooPlan {
             .ok_or(PlanError::InvalidInteger {
                 field: "tables",
                 value: u64::from(number) + 1,
-                accepted: "one where the expansion is 0, otherwise as many as have 2^40 buckets at most",
+                accepted: "one if the expansion is 0, otherwise tables of at most 2^40 buckets",
             })
     }
 

@@ -90,7 +90,7 @@ impl CuckooPlan {
             return Err(PlanError::InvalidNumber {
                 field: "false_positive_rate",
                 value: false_positive_rate,
-                accepted: "a rate above capacity / 2^63: stricter ones drown in collisions of 64-bit hashes",
+                accepted: "a rate above capacity / 2^63: stricter ones are below the collision rate of 64-bit hashes",
             });
         }
         (MIN_FINGERPRINT_BITS..=MAX_FINGERPRINT_BITS)
@@ -107,7 +107,7 @@ impl CuckooPlan {
             .ok_or(PlanError::InvalidNumber {
                 field: "false_positive_rate",
                 value: false_positive_rate,
-                accepted: "a rate of 1.4e-8 or more: fingerprints have 26 bits at most; stricter rates are for a Bloom",
+                accepted: "a rate of 1.4e-8 or more: fingerprints have at most 26 bits; use a Bloom for stricter rates",
             })
     }
 
@@ -128,7 +128,7 @@ impl CuckooPlan {
             return Err(PlanError::InvalidInteger {
                 field: "fingerprint_bits",
                 value: u64::from(fingerprint_bits),
-                accepted: "4 to 26, and 63 together with the bits of the number of cells",
+                accepted: "4 to 26, and at most 63 together with the bits of the number of cells",
             });
         }
         Ok(Self {
@@ -221,7 +221,7 @@ fn check_cells(capacity: u64, false_positive_rate: f64, cells: u64) -> Result<()
         return Err(PlanError::InvalidInteger {
             field: "cells",
             value: cells,
-            accepted: "as many as keys or more, at least 3 and at most 2^46",
+            accepted: "at least the number of keys, at least 3 and at most 2^46",
         });
     }
     Ok(())

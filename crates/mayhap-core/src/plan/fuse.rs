@@ -132,8 +132,7 @@ impl FusePlan {
 }
 
 impl StaticPlan for FusePlan {
-    const ACCEPTED: &'static str =
-        "a rate above 2^-32 by a twentieth, 2.5e-10: stricter ones drown in collisions of hashes";
+    const ACCEPTED: &'static str = "a rate above 2.5e-10 (1.05 * 2^-32): stricter ones are below the collision rate of the hashes";
 
     fn for_items(items: u64, false_positive_rate: f64) -> Result<Self, PlanError> {
         check_rate(false_positive_rate)?;
@@ -201,7 +200,7 @@ impl FuseShardShape {
     pub(crate) fn checked(segment_bits: u32, starts: u64) -> Result<Self, PlanError> {
         if segment_bits > MAX_SEGMENT_BITS || starts == 0 || starts > 1 << 40 {
             return Err(PlanError::InvalidInteger {
-                field: "segments that a key can start in",
+                field: "segments in which a key can start",
                 value: starts,
                 accepted: "1 to 2^40, of at most 2^16 cells",
             });

@@ -50,7 +50,7 @@ pub(super) fn largest(
         return Err(PlanError::InvalidInteger {
             field: "size_bytes",
             value: memory,
-            accepted: "more bytes, or a looser rate: not even one key fits",
+            accepted: "more bytes, or a higher rate: not even one key fits",
         });
     }
     let (mut most, mut too_many) = (1, 2_u64);
@@ -73,7 +73,7 @@ fn too_little(memory: u64) -> PlanError {
     PlanError::InvalidInteger {
         field: "size_bytes",
         value: memory,
-        accepted: "more bytes, or fewer keys: at no rate do they fit",
+        accepted: "more bytes, or fewer keys: they do not fit at any rate",
     }
 }
 

@@ -75,7 +75,7 @@ pub(crate) fn check_growth(
             Err(PlanError::InvalidInteger {
                 field: "bytes of the next part",
                 value,
-                accepted: "at most 64 KiB and 16 times what is there",
+                accepted: "at most 64 KiB plus 16 times the present size",
             })
         }
         // A part that cannot be planned is never added.
@@ -91,7 +91,7 @@ pub(crate) fn check_collisions(capacity: u64, false_positive_rate: f64) -> Resul
         Err(PlanError::InvalidNumber {
             field: "false_positive_rate",
             value: false_positive_rate,
-            accepted: "a rate above capacity / 2^63: stricter ones drown in collisions of 64-bit hashes",
+            accepted: "a rate above capacity / 2^63: stricter ones are below the collision rate of 64-bit hashes",
         })
     }
 }

@@ -58,7 +58,7 @@ impl RibbonPlan {
         }
         if !(0.0..=1.0).contains(&wide_share) {
             return Err(PlanError::InvalidNumber {
-                field: "share of keys with a bit more",
+                field: "share of keys with an extra bit",
                 value: wide_share,
                 accepted: "0 to 1",
             });
@@ -190,8 +190,7 @@ impl RibbonPlan {
 }
 
 impl StaticPlan for RibbonPlan {
-    const ACCEPTED: &'static str =
-        "a rate above 2^-32 + keys / 2^64: stricter ones drown in collisions of 64-bit hashes";
+    const ACCEPTED: &'static str = "a rate above 2^-32 + keys / 2^64: stricter ones are below the collision rate of 64-bit hashes";
 
     fn for_items(items: u64, false_positive_rate: f64) -> Result<Self, PlanError> {
         check_rate(false_positive_rate)?;

@@ -42,13 +42,13 @@ pub(crate) fn from_bytes<T: Plain>(bytes: &[u8], count: u64) -> Result<&[T], Pla
         return refuse("bytes", bytes.len() as u64, accepted);
     }
     if cfg!(target_endian = "big") && size_of::<T>() > 1 {
-        let accepted = "none on a big-endian machine, which reads a copy";
+        let accepted = "none on a big-endian machine: decode a copy instead";
         return refuse("borrowed bytes", bytes.len() as u64, accepted);
     }
     // SAFETY: every bit pattern is a valid value of a plain type.
     let (before, items, _) = unsafe { bytes.align_to::<T>() };
     if items.len() as u64 != count {
-        let accepted = "0: an address that is a multiple of the alignment, at most 64";
+        let accepted = "0: an aligned address (at most 64 bytes)";
         return refuse("bytes before the first item", before.len() as u64, accepted);
     }
     Ok(items)

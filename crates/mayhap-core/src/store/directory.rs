@@ -51,9 +51,9 @@ impl ShardDirectory {
             };
             if !fits {
                 return Err(PlanError::InvalidInteger {
-                    field: "beginning of a shard",
+                    field: "start of a shard",
                     value: number,
-                    accepted: "for the first, 0, and for others, where the one before has enough slots",
+                    accepted: "0 for the first, and enough slots after the previous start for others",
                 });
             }
             end = begin;
@@ -64,9 +64,9 @@ impl ShardDirectory {
                 mean_slots,
             }),
             _ => Err(PlanError::InvalidInteger {
-                field: "entries of shards",
+                field: "directory entries",
                 value: entries.len() as u64,
-                accepted: "one for every shard, and the end of the last without a seed",
+                accepted: "one for every shard, and one without a seed for the end of the last",
             }),
         }
     }

@@ -300,7 +300,7 @@ fn filters_that_do_not_fit_are_refused_by_name_and_left_alone() {
         (
             ClassicBloom::keyed(9, 0.1, key(1)).unwrap(),
             ClassicBloom::keyed(9, 0.1, key(2)).unwrap(),
-            "different secrets",
+            "different secret keys",
         ),
     ];
     for (mut ours, theirs, field) in cases {

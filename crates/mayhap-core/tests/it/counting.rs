@@ -175,7 +175,7 @@ fn a_full_counter_sticks_is_reported_and_keeps_its_keys() {
         let before = filter.clone();
         let error = filter.remove("a").unwrap_err();
         assert_eq!(error.max_count, 7);
-        assert!(error.to_string().contains("stuck at 7"), "{error}");
+        assert!(error.to_string().contains("saturated at 7"), "{error}");
         assert_eq!(filter, before, "nothing was changed");
         assert!(filter.saturated_counters() >= 6);
     }
@@ -482,7 +482,7 @@ fn under_another_systems_scheme_keys_are_known_by_their_bytes() {
 }
 
 #[test]
-#[should_panic(expected = "knows keys by their bytes")]
+#[should_panic(expected = "accepts key bytes only")]
 fn hashes_of_ours_mean_nothing_to_another_systems_scheme() {
     foreign(100, 3, Scheme::HadoopMurmur).insert_hash(KeyHash::from_u64(1));
 }

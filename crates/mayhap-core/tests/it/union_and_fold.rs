@@ -142,7 +142,7 @@ fn filters_that_do_not_fit_are_refused_by_name_and_left_alone() {
         (
             Bloom::keyed(9, 0.1, key(1)).unwrap(),
             Bloom::keyed(9, 0.1, key(2)).unwrap(),
-            "different secrets",
+            "different secret keys",
         ),
     ];
     for (mut ours, theirs, field) in cases {

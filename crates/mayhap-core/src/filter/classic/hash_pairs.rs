@@ -109,7 +109,7 @@ impl<S: Storage> ClassicBloom<S> {
     fn assert_pairs(&self) {
         assert!(
             self.scheme.uses_hash_pairs(),
-            "{:?} knows no pairs of hashes",
+            "{:?} has no hash pairs",
             self.scheme
         );
     }

@@ -128,7 +128,7 @@ fn check_rising(field: &'static str, hashes: &[u64]) -> Result<(), PlanError> {
     Err(PlanError::InvalidInteger {
         field,
         value: hashes.len() as u64,
-        accepted: "hashes in rising order, none twice",
+        accepted: "ascending, distinct hashes",
     })
 }
 
