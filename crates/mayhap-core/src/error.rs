@@ -71,10 +71,10 @@ impl fmt::Display for PlanError {
                 )
             }
             Self::ConflictingRequirements {
-                requirements: wishes,
+                requirements,
                 instead,
             } => {
-                write!(f, "no filter does both, {wishes}: {instead}")
+                write!(f, "no filter does both, {requirements}: {instead}")
             }
             Self::Unsolvable { keys, attempts } => write!(
                 f,

@@ -76,21 +76,21 @@ impl SlotTable {
     }
 
     /// Stores a fingerprint in a free slot of its buckets, if there is one.
-    fn insert(&mut self, size: usize, seeker: KeyBuckets) -> bool {
-        let settled = !self.is_full()
-            && seeker.buckets.into_iter().any(|bucket| {
+    fn insert(&mut self, size: usize, key: KeyBuckets) -> bool {
+        let inserted = !self.is_full()
+            && key.buckets.into_iter().any(|bucket| {
                 slot_with(&mut self.slots, size, bucket, 0)
-                    .map(|slot| *slot = seeker.fingerprint)
+                    .map(|slot| *slot = key.fingerprint)
                     .is_some()
             });
-        self.used += usize::from(settled);
-        settled
+        self.used += usize::from(inserted);
+        inserted
     }
 
     /// Frees one slot that holds the fingerprint, if there is one.
-    fn free(&mut self, size: usize, seeker: KeyBuckets) -> bool {
-        let freed = seeker.buckets.into_iter().any(|bucket| {
-            slot_with(&mut self.slots, size, bucket, seeker.fingerprint)
+    fn free(&mut self, size: usize, key: KeyBuckets) -> bool {
+        let freed = key.buckets.into_iter().any(|bucket| {
+            slot_with(&mut self.slots, size, bucket, key.fingerprint)
                 .map(|slot| *slot = 0)
                 .is_some()
         });
@@ -240,10 +240,10 @@ impl ClassicCuckoo {
     /// # Errors
     /// The same, and [`Full::Memory`] if it must grow and would then exceed `max_bytes`. The filter is then unchanged.
     pub fn try_insert_hash_within(&mut self, hash: u64, max_bytes: u64) -> Result<(), Full> {
-        let seeker = KeyBuckets::new(hash);
-        if !self.take_free_slot(seeker) && !self.insert_by_moving(seeker) {
+        let key = KeyBuckets::new(hash);
+        if !self.take_free_slot(key) && !self.insert_by_moving(key) {
             self.grow(max_bytes)?;
-            self.take_free_slot(seeker);
+            self.take_free_slot(key);
         }
         self.keys = self.keys.saturating_add(1);
         Ok(())
@@ -263,24 +263,24 @@ impl ClassicCuckoo {
 
     /// `false` is certain: the key is absent. `true` is probable.
     pub fn contains_hash(&self, hash: u64) -> bool {
-        let seeker = KeyBuckets::new(hash);
+        let key = KeyBuckets::new(hash);
         let size = self.bucket_size();
         self.occupied().rev().any(|table| {
-            let has = |bucket| bucket_of(table, size, bucket).contains(&seeker.fingerprint);
-            has(seeker.buckets[0]) || has(seeker.buckets[1])
+            let has = |bucket| bucket_of(table, size, bucket).contains(&key.fingerprint);
+            has(key.buckets[0]) || has(key.buckets[1])
         })
     }
 
     /// The number of slots with the key's fingerprint in both buckets of every table. A bucket that is its own partner counts
     /// twice.
     pub fn count_hash(&self, hash: u64) -> u64 {
-        let seeker = KeyBuckets::new(hash);
+        let key = KeyBuckets::new(hash);
         let size = self.bucket_size();
         let buckets = self
             .occupied()
-            .flat_map(|table| seeker.buckets.map(|bucket| bucket_of(table, size, bucket)));
+            .flat_map(|table| key.buckets.map(|bucket| bucket_of(table, size, bucket)));
         let slots = buckets.flatten();
-        slots.filter(|&&slot| slot == seeker.fingerprint).count() as u64
+        slots.filter(|&&slot| slot == key.fingerprint).count() as u64
     }
 
     /// `true`: one copy of the key was removed. `false`: the key was definitely absent, and nothing changed.
@@ -323,11 +323,11 @@ impl ClassicCuckoo {
     }
 
     /// Frees one slot of a key; `false` if there is none.
-    fn free(&mut self, seeker: KeyBuckets) -> bool {
+    fn free(&mut self, key: KeyBuckets) -> bool {
         let size = self.bucket_size();
         let mut numbers = self.occupied.iter().rev().map(|&number| number.into());
         let tables = &mut self.tables;
-        match numbers.find(|&number: &usize| tables[number].free(size, seeker)) {
+        match numbers.find(|&number: &usize| tables[number].free(size, key)) {
             Some(number) => {
                 self.update_occupied(number);
                 true
@@ -344,9 +344,9 @@ impl ClassicCuckoo {
     /// Empties one table after the other as far as possible, the newest first. After each, calls `go_on` with whether the table
     /// became empty.
     fn compact_while(&mut self, go_on: impl Fn(bool) -> bool) {
-        let mut rooms = FreeSlotSearch::new(&self.tables, self.bucket_size());
+        let mut search = FreeSlotSearch::new(&self.tables, self.bucket_size());
         for number in (1..self.tables.len()).rev() {
-            let emptied = self.drain_table(number, &mut rooms);
+            let emptied = self.drain_table(number, &mut search);
             if emptied && number + 1 == self.tables.len() {
                 self.tables.pop();
                 self.size_bytes -= self.plan.size_bytes_of(number as u32).unwrap_or(0);
@@ -360,7 +360,7 @@ impl ClassicCuckoo {
     }
 
     /// Moves fingerprints of a table to older ones, the oldest first; `true` if the table is then empty.
-    fn drain_table(&mut self, number: usize, rooms: &mut FreeSlotSearch) -> bool {
+    fn drain_table(&mut self, number: usize, search: &mut FreeSlotSearch) -> bool {
         let size = self.bucket_size();
         let (older, newer) = self.tables.split_at_mut(number);
         let table = &mut newer[0];
@@ -373,11 +373,11 @@ impl ClassicCuckoo {
             }
             // A bucket of a larger table, modulo the buckets of a smaller one, is one of the key's two buckets there.
             let bucket = (at / size) as u64;
-            let seeker = KeyBuckets {
+            let key = KeyBuckets {
                 fingerprint: *slot,
                 buckets: [bucket, partner(bucket, *slot)],
             };
-            if rooms.settle(older, size, seeker) {
+            if search.insert(older, size, key) {
                 *slot = 0;
                 table.used -= 1;
             }
@@ -386,10 +386,10 @@ impl ClassicCuckoo {
     }
 
     /// Inserts a key into the newest table that has a free slot for it.
-    fn take_free_slot(&mut self, seeker: KeyBuckets) -> bool {
+    fn take_free_slot(&mut self, key: KeyBuckets) -> bool {
         let size = self.bucket_size();
         let mut tables = self.tables.iter_mut().enumerate().rev();
-        match tables.find_map(|(number, table)| table.insert(size, seeker).then_some(number)) {
+        match tables.find_map(|(number, table)| table.insert(size, key).then_some(number)) {
             Some(number) => {
                 self.update_occupied(number);
                 true
@@ -399,7 +399,7 @@ impl ClassicCuckoo {
     }
 
     /// Makes room in the newest table by moving fingerprints; if that fails, all moves are undone.
-    fn insert_by_moving(&mut self, seeker: KeyBuckets) -> bool {
+    fn insert_by_moving(&mut self, key: KeyBuckets) -> bool {
         let (size, moves) = (self.bucket_size(), usize::from(self.plan.max_moves()));
         let Some(SlotTable { slots, used }) = self.tables.last_mut() else {
             return false;
@@ -408,7 +408,7 @@ impl ClassicCuckoo {
         if *used == slots.len() {
             return false;
         }
-        let (mut fingerprint, mut bucket) = (seeker.fingerprint, seeker.buckets[0]);
+        let (mut fingerprint, mut bucket) = (key.fingerprint, key.buckets[0]);
         for step in 0..moves {
             let victim = &mut bucket_of_mut(slots, size, bucket)[step % size];
             core::mem::swap(victim, &mut fingerprint);
@@ -570,7 +570,7 @@ fn bucket_of_mut(table: &mut [u8], size: usize, bucket: u64) -> &mut [u8] {
 /// The number of buckets is a power of two.
 fn start_of(length: usize, size: usize, bucket: u64) -> usize {
     #[cfg(test)]
-    tests::BUCKET_READS.with(|looks| looks.set(looks.get() + 1));
+    tests::BUCKET_READS.with(|reads| reads.set(reads.get() + 1));
     (bucket & (length / size - 1) as u64) as usize * size
 }
 
@@ -604,9 +604,9 @@ impl FreeSlotSearch {
     }
 
     /// Inserts a key into the oldest table that has a free slot for it.
-    fn settle(&mut self, tables: &mut [SlotTable], size: usize, seeker: KeyBuckets) -> bool {
+    fn insert(&mut self, tables: &mut [SlotTable], size: usize, key: KeyBuckets) -> bool {
         let Self::Indexed(oldest) = self else {
-            return tables.iter_mut().any(|table| table.insert(size, seeker));
+            return tables.iter_mut().any(|table| table.insert(size, key));
         };
         let mask = oldest.len() as u64 - 1;
         let mut find = |bucket: u64| {
@@ -620,7 +620,7 @@ impl FreeSlotSearch {
             usize::from(*at)
         };
         // Within one table, the first bucket comes first.
-        let found = seeker.buckets.map(|bucket| (find(bucket), bucket));
+        let found = key.buckets.map(|bucket| (find(bucket), bucket));
         let [(first, bucket), second] = found;
         let (number, bucket) = if second.0 < first {
             second
@@ -630,7 +630,7 @@ impl FreeSlotSearch {
         match tables.get_mut(number) {
             Some(table) => {
                 let buckets = [bucket; 2];
-                table.insert(size, KeyBuckets { buckets, ..seeker })
+                table.insert(size, KeyBuckets { buckets, ..key })
             }
             None => false,
         }
@@ -709,10 +709,10 @@ mod tests {
                 assert!(filter.overwrite(number, 0, &[7, 7, 0, 0, 0, 0, 7, 7]));
             }
             let slots = filter.used_slots();
-            let looks = bucket_reads(|| filter.compact());
+            let reads = bucket_reads(|| filter.compact());
             assert!(
-                looks <= 8 * slots,
-                "{looks} for {slots} slots in {tables} tables"
+                reads <= 8 * slots,
+                "{reads} for {slots} slots in {tables} tables"
             );
         }
     }
@@ -733,16 +733,16 @@ mod tests {
                 .collect();
             let plan = ClassicCuckooPlan::from_buckets(4, 2, 20, 1).unwrap();
             let mut filter = ClassicCuckoo::from_parts(plan, tables.clone(), 0, 0).unwrap();
-            let mut by_turns = filter.clone();
+            let mut scanned = filter.clone();
             filter.compact();
-            let mut rooms = FreeSlotSearch::Scan;
+            let mut search = FreeSlotSearch::Scan;
             for number in (1..200).rev() {
-                if by_turns.drain_table(number, &mut rooms) && number + 1 == by_turns.tables.len() {
-                    by_turns.tables.pop();
+                if scanned.drain_table(number, &mut search) && number + 1 == scanned.tables.len() {
+                    scanned.tables.pop();
                 }
             }
             let compacted: Vec<&[u8]> = filter.tables().collect();
-            assert_eq!(compacted, by_turns.tables().collect::<Vec<_>>());
+            assert_eq!(compacted, scanned.tables().collect::<Vec<_>>());
             // The redundant fields agree with the slots.
             let again = ClassicCuckoo::from_parts(
                 plan,
@@ -758,8 +758,8 @@ mod tests {
     fn a_full_table_is_not_searched_for_a_free_slot() {
         let mut filter = with_tables(1);
         assert!(filter.overwrite(0, 0, &[9; 8]));
-        let looks = bucket_reads(|| assert!(filter.try_insert_hash_within(1, 8).is_err()));
-        assert!(looks <= 4, "{looks} for 65535 moves that were in vain");
+        let reads = bucket_reads(|| assert!(filter.try_insert_hash_within(1, 8).is_err()));
+        assert!(reads <= 4, "{reads} for 65535 moves that were in vain");
     }
 
     #[test]

@@ -309,8 +309,8 @@ impl CountingBloom {
             );
             return;
         }
-        let ask = |hashes: &[KeyHash], found: &mut [bool]| self.contains_hashes(hashes, found);
-        self.hash_scheme.look_up_in_chunks(keys, found, ask);
+        let look_up = |hashes: &[KeyHash], found: &mut [bool]| self.contains_hashes(hashes, found);
+        self.hash_scheme.look_up_in_chunks(keys, found, look_up);
     }
 
     /// `true`: the key was definitely new. As [`CountingBloom::insert`], for a hash of this filter's hash scheme.

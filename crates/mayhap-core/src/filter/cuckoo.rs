@@ -155,12 +155,14 @@ impl Cuckoo {
         scheme: HashScheme,
         tables: impl IntoIterator<Item = (CuckooPlan, u32, &'t [u8], T)>,
     ) -> Result<Self, PlanError> {
-        let tables = tables.into_iter().map(|(plan, number, bytes, twins)| {
-            let twins = twins.into_iter().collect::<Vec<_>>();
-            check_extra_copies(&twins)?;
-            let twins = Multiset::from_distinct(twins)?;
-            Ok((CuckooTable::from_bytes(plan, bytes)?, number, twins))
-        });
+        let tables = tables
+            .into_iter()
+            .map(|(plan, number, bytes, extra_copies)| {
+                let extra_copies = extra_copies.into_iter().collect::<Vec<_>>();
+                check_extra_copies(&extra_copies)?;
+                let extra_copies = Multiset::from_distinct(extra_copies)?;
+                Ok((CuckooTable::from_bytes(plan, bytes)?, number, extra_copies))
+            });
         let tables = tables.collect::<Result<_, PlanError>>()?;
         let (chain, newest) = CuckooChain::from_tables(plan, tables)?;
         Ok(Self {
@@ -430,7 +432,7 @@ impl Cuckoo {
 
     /// The number of keys, copies included: exact, and known without reading the cells.
     pub fn estimated_keys(&self) -> u64 {
-        let in_cells: u64 = self.all_tables().map(|nest| nest.keys).sum();
+        let in_cells: u64 = self.all_tables().map(|table| table.keys).sum();
         in_cells + self.chain.as_ref().map_or(0, |chain| chain.extra_copies())
     }
 
@@ -445,13 +447,13 @@ impl Cuckoo {
     /// The false-positive rate now, from the number of keys: the probability that a random absent key is found. A little less if
     /// some keys are copies.
     pub fn estimated_rate(&self) -> f64 {
-        let rate = |nest: &CuckooTable| nest.plan.rate_at(nest.keys);
+        let rate = |table: &CuckooTable| table.plan.rate_at(table.keys);
         match &self.chain {
             None => rate(&self.newest),
             Some(_) => {
                 1.0 - self
                     .all_tables()
-                    .map(|nest| 1.0 - rate(nest))
+                    .map(|table| 1.0 - rate(table))
                     .product::<f64>()
             }
         }
@@ -460,7 +462,7 @@ impl Cuckoo {
     /// The share of cells in use.
     pub fn load(&self) -> f64 {
         let sum = |count: fn(&CuckooTable) -> u64| self.all_tables().map(count).sum::<u64>() as f64;
-        sum(|nest| nest.keys) / sum(|nest| nest.plan.cells())
+        sum(|table| table.keys) / sum(|table| table.plan.cells())
     }
 
     /// Whether the filter holds more keys than it was planned for. It accepts a few more, up to 93 % of its cells, and then is
@@ -472,7 +474,7 @@ impl Cuckoo {
     /// How many more keys fit before the filter is over capacity; `u64::MAX` for a growing filter, or the rest of the maximum in
     /// its plan.
     pub fn keys_until_full(&self) -> u64 {
-        let most = match &self.chain {
+        let max = match &self.chain {
             None => self.newest.plan.capacity(),
             Some(_) if self.is_over_capacity() => 0,
             Some(chain) => match chain.plan().maximum() {
@@ -480,7 +482,7 @@ impl Cuckoo {
                 Some(maximum) => maximum,
             },
         };
-        most.saturating_sub(self.estimated_keys())
+        max.saturating_sub(self.estimated_keys())
     }
 
     /// What the filter is, how full it is and which rate it has now.
@@ -507,13 +509,13 @@ impl Cuckoo {
     /// The number of keys that the filter was planned for, or that its present tables were planned for if it grows.
     pub fn capacity(&self) -> u64 {
         self.all_tables()
-            .map(|nest| nest.plan.capacity())
+            .map(|table| table.plan.capacity())
             .fold(0, u64::saturating_add)
     }
 
     /// Bytes of memory for the cells, and for the extra copies of a growing filter.
     pub fn size_bytes(&self) -> u64 {
-        let cells: u64 = self.all_tables().map(|nest| nest.plan.size_bytes()).sum();
+        let cells: u64 = self.all_tables().map(|table| table.plan.size_bytes()).sum();
         cells
             + self
                 .chain
@@ -545,7 +547,7 @@ impl Cuckoo {
     /// The plan and the cells of every table, the oldest first; one table unless the filter grows.
     pub fn tables(&self) -> impl Iterator<Item = (&CuckooPlan, &[u8])> {
         self.all_tables()
-            .map(|nest| (&nest.plan, nest.cells.bytes()))
+            .map(|table| (&table.plan, table.cells.bytes()))
     }
 
     /// For every table of a growing filter, the oldest first, its number in the plan and its extra copies: keys without a cell,
@@ -553,11 +555,11 @@ impl Cuckoo {
     /// for a filter that does not grow.
     pub fn extra_copies(&self) -> impl Iterator<Item = (u32, Vec<(u64, u64)>)> {
         let chain = self.chain.iter();
-        let labels = chain.flat_map(|chain| chain.numbers_and_extra_copies());
-        labels.map(|(number, twins)| {
-            let mut twins: Vec<_> = twins.iter().collect();
-            twins.sort_unstable();
-            (number, twins)
+        let tables = chain.flat_map(|chain| chain.numbers_and_extra_copies());
+        tables.map(|(number, extra_copies)| {
+            let mut extra_copies: Vec<_> = extra_copies.iter().collect();
+            extra_copies.sort_unstable();
+            (number, extra_copies)
         })
     }
 
@@ -568,23 +570,25 @@ impl Cuckoo {
 }
 
 /// Checks extra copies from stored data.
-fn check_extra_copies(twins: &[(u64, u64)]) -> Result<(), PlanError> {
-    let refuse = |field, value, accepted| {
+fn check_extra_copies(extra_copies: &[(u64, u64)]) -> Result<(), PlanError> {
+    let invalid = |field, value, accepted| {
         Err(PlanError::InvalidInteger {
             field,
             value,
             accepted,
         })
     };
-    if !twins.is_sorted_by(|a, b| a.0 < b.0) || twins.first().is_some_and(|twin| twin.0 == 0) {
-        let accepted = "ascending, distinct and not 0";
-        return refuse("extra copies", twins.len() as u64, accepted);
-    }
-    match twins
-        .iter()
-        .find(|twin| !(1..=MAX_EXTRA_COPIES).contains(&twin.1))
+    if !extra_copies.is_sorted_by(|a, b| a.0 < b.0)
+        || extra_copies.first().is_some_and(|copy| copy.0 == 0)
     {
-        Some(twin) => refuse("count of an extra copy", twin.1, "1 to 2^40"),
+        let accepted = "ascending, distinct and not 0";
+        return invalid("extra copies", extra_copies.len() as u64, accepted);
+    }
+    match extra_copies
+        .iter()
+        .find(|copy| !(1..=MAX_EXTRA_COPIES).contains(&copy.1))
+    {
+        Some(copy) => invalid("count of an extra copy", copy.1, "1 to 2^40"),
         None => Ok(()),
     }
 }

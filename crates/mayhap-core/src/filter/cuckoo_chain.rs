@@ -62,37 +62,40 @@ impl CuckooChain {
         plan: GrowingPlan,
         mut tables: Vec<(CuckooTable, u32, Multiset)>,
     ) -> Result<(Self, CuckooTable), PlanError> {
-        let refuse = |field, value, accepted| {
+        let invalid = |field, value, accepted| {
             Err(PlanError::InvalidInteger {
                 field,
                 value,
                 accepted,
             })
         };
-        for (at, (nest, number, _)) in tables.iter().enumerate() {
+        for (at, (table, number, _)) in tables.iter().enumerate() {
             let is_older = at + 1 < tables.len();
-            if is_older && nest.keys == 0 {
-                return refuse("keys in an older table", 0, "at least one");
+            if is_older && table.keys == 0 {
+                return invalid("keys in an older table", 0, "at least one");
             }
             let mut before = tables.iter().take(at);
             if *number > MAX_TABLES || before.any(|(_, other, _)| other == number) {
                 let accepted = "a different one for every table, at most 1000";
-                return refuse("number of a table", u64::from(*number), accepted);
+                return invalid("number of a table", u64::from(*number), accepted);
             }
         }
-        let held = tables.iter().map(|(nest, ..)| nest.plan.size_bytes()).sum();
+        let held = tables
+            .iter()
+            .map(|(table, ..)| table.plan.size_bytes())
+            .sum();
         let next = plan.cuckoo_table(first_free_number(
             tables.iter().map(|(_, number, _)| *number),
         ));
         check_growth(next.map(|next| next.size_bytes()), held)?;
-        let Some((newest, number, twins)) = tables.pop() else {
-            return refuse("tables", 0, "at least one");
+        let Some((newest, number, extra_copies)) = tables.pop() else {
+            return invalid("tables", 0, "at least one");
         };
-        let link = |(nest, number, twins)| OlderTable {
-            table: nest,
+        let link = |(table, number, extra_copies)| OlderTable {
+            table,
             info: TableInfo {
                 number,
-                extra_copies: twins,
+                extra_copies,
             },
         };
         let chain = Self {
@@ -101,7 +104,7 @@ impl CuckooChain {
             older: tables.into_iter().map(link).collect(),
             newest: TableInfo {
                 number,
-                extra_copies: twins,
+                extra_copies,
             },
         };
         Ok((chain, newest))
@@ -109,14 +112,10 @@ impl CuckooChain {
 
     pub(super) fn try_clone(&self) -> Result<Self, PlanError> {
         let mut older = reserved(self.older.len() as u64)?;
-        for OlderTable {
-            table: nest,
-            info: label,
-        } in &self.older
-        {
+        for OlderTable { table, info } in &self.older {
             older.push(OlderTable {
-                table: nest.try_clone()?,
-                info: label.try_clone()?,
+                table: table.try_clone()?,
+                info: info.try_clone()?,
             });
         }
         Ok(Self {
@@ -129,7 +128,7 @@ impl CuckooChain {
     /// The number of every table and its extra copies, the oldest first.
     pub(super) fn numbers_and_extra_copies(&self) -> impl Iterator<Item = (u32, &Multiset)> {
         self.table_infos()
-            .map(|label| (label.number, &label.extra_copies))
+            .map(|info| (info.number, &info.extra_copies))
     }
 
     pub(super) fn plan(&self) -> &GrowingPlan {
@@ -143,15 +142,13 @@ impl CuckooChain {
 
     /// The number of keys without a cell of their own.
     pub(super) fn extra_copies(&self) -> u64 {
-        self.table_infos()
-            .map(|label| label.extra_copies.len())
-            .sum()
+        self.table_infos().map(|info| info.extra_copies.len()).sum()
     }
 
     /// Bytes of memory for the extra copies.
     pub(super) fn extra_copies_size_bytes(&self) -> u64 {
         self.table_infos()
-            .map(|label| label.extra_copies.size_bytes())
+            .map(|info| info.extra_copies.size_bytes())
             .sum()
     }
 
@@ -162,14 +159,14 @@ impl CuckooChain {
 
     /// Whether one of the older tables contains the key.
     pub(super) fn older_contains(&self, hash: u64) -> bool {
-        self.older().any(|nest| nest.cells.find(hash))
+        self.older().any(|table| table.cells.find(hash))
     }
 
     /// Prefetches what `older_contains` reads.
     #[inline(always)]
     pub(super) fn prefetch(&self, hash: u64) {
-        for nest in self.older() {
-            nest.cells.prefetch(hash);
+        for table in self.older() {
+            table.cells.prefetch(hash);
         }
     }
 
@@ -181,14 +178,10 @@ impl CuckooChain {
         hash: u64,
         max_bytes: Option<u64>,
     ) -> Result<bool, Full> {
-        let left = max_bytes.map(|most| most.saturating_sub(self.size_bytes(newest)));
-        for OlderTable {
-            table: nest,
-            info: label,
-        } in &mut self.older
-        {
-            if nest.cells.find(hash) {
-                label.add_extra_copy(nest, hash, left)?;
+        let left = max_bytes.map(|max| max.saturating_sub(self.size_bytes(newest)));
+        for OlderTable { table, info } in &mut self.older {
+            if table.cells.find(hash) {
+                info.add_extra_copy(table, hash, left)?;
                 return Ok(false);
             }
         }
@@ -215,29 +208,29 @@ impl CuckooChain {
     pub(super) fn count(&self, newest: &CuckooTable, hash: u64) -> u64 {
         let older = self.older.iter().map(|link| (&link.table, &link.info));
         let mut tables = older.chain([(newest, &self.newest)]);
-        let knows = tables.find(|(nest, _)| nest.cells.find(hash));
-        knows.map_or(0, |(nest, label)| {
-            u64::from(nest.copies(hash)) + label.extra_copies.count(nest.fingerprint_id(hash))
+        let contains = tables.find(|(table, _)| table.cells.find(hash));
+        contains.map_or(0, |(table, info)| {
+            u64::from(table.copies(hash)) + info.extra_copies.count(table.fingerprint_id(hash))
         })
     }
 
     fn size_bytes(&self, newest: &CuckooTable) -> u64 {
-        let older = self.older().map(|nest| nest.plan.size_bytes()).sum::<u64>();
+        let older = self
+            .older()
+            .map(|table| table.plan.size_bytes())
+            .sum::<u64>();
         older + newest.plan.size_bytes() + self.extra_copies_size_bytes()
     }
 
     /// Removes one copy.
     pub(super) fn remove(&mut self, newest: &mut CuckooTable, hash: u64) -> bool {
-        let knows = |link: &OlderTable| link.table.cells.find(hash);
-        let Some(at) = self.older.iter().position(knows) else {
+        let contains = |link: &OlderTable| link.table.cells.find(hash);
+        let Some(at) = self.older.iter().position(contains) else {
             return newest.cells.find(hash) && self.newest.remove(newest, hash);
         };
-        let OlderTable {
-            table: nest,
-            info: label,
-        } = &mut self.older[at];
-        label.remove(nest, hash);
-        if nest.keys == 0 {
+        let OlderTable { table, info } = &mut self.older[at];
+        info.remove(table, hash);
+        if table.keys == 0 {
             self.older.remove(at);
         }
         true
@@ -246,7 +239,7 @@ impl CuckooChain {
     /// Adds the next table; `false` if its rate would be too strict or there is not enough memory. If `left` bytes remain of a
     /// limit, a lack of memory is an error.
     fn grow(&mut self, newest: &mut CuckooTable, left: Option<u64>) -> Result<bool, Full> {
-        let number = first_free_number(self.table_infos().map(|label| label.number));
+        let number = first_free_number(self.table_infos().map(|info| info.number));
         let plan = self.plan;
         let Ok(plan) = self.next.get(number, |number| plan.cuckoo_table(number)) else {
             return Ok(false);
@@ -304,16 +297,16 @@ impl TableInfo {
     }
 
     fn try_clone(&self) -> Result<Self, PlanError> {
-        let twins = self.extra_copies.try_clone()?;
+        let extra_copies = self.extra_copies.try_clone()?;
         Ok(Self {
-            extra_copies: twins,
+            extra_copies,
             ..*self
         })
     }
 
     fn add_extra_copy(
         &mut self,
-        nest: &CuckooTable,
+        table: &CuckooTable,
         hash: u64,
         left: Option<u64>,
     ) -> Result<(), Full> {
@@ -323,17 +316,17 @@ impl TableInfo {
             Some(left) if size_bytes > left => Err(no_memory),
             Some(_) => self
                 .extra_copies
-                .insert(nest.fingerprint_id(hash))
+                .insert(table.fingerprint_id(hash))
                 .map_err(|_| no_memory),
             None => self
                 .extra_copies
-                .insert(nest.fingerprint_id(hash))
-                .map_err(|_| nest.full()),
+                .insert(table.fingerprint_id(hash))
+                .map_err(|_| table.full()),
         }
     }
 
     /// Removes one copy of a key that the table contains: an extra copy if there is one, because the cell must then stay.
-    fn remove(&mut self, nest: &mut CuckooTable, hash: u64) -> bool {
-        self.extra_copies.remove(nest.fingerprint_id(hash)) || nest.remove(hash)
+    fn remove(&mut self, table: &mut CuckooTable, hash: u64) -> bool {
+        self.extra_copies.remove(table.fingerprint_id(hash)) || table.remove(hash)
     }
 }

@@ -56,7 +56,7 @@ impl CuckooTable {
 
     /// A table from existing cells. Each must lie in one of its windows, so that it can be moved.
     pub(super) fn from_bytes(plan: CuckooPlan, bytes: &[u8]) -> Result<Self, PlanError> {
-        let refuse = |field, value, accepted| {
+        let invalid = |field, value, accepted| {
             Err(PlanError::InvalidInteger {
                 field,
                 value,
@@ -65,30 +65,30 @@ impl CuckooTable {
         };
         if bytes.len() as u64 != plan.size_bytes() {
             let length = bytes.len() as u64;
-            return refuse("bytes", length, "as many as the cells need");
+            return invalid("bytes", length, "as many as the cells need");
         }
-        let mut nest = Self::new(plan)?;
-        nest.cells.copy_from(bytes);
+        let mut table = Self::new(plan)?;
+        table.cells.copy_from(bytes);
         let last = plan.cells() - 1;
         for at in 0..=last {
             let (window, offset) = if at == 0 { (0, 0) } else { (at - 1, 1) };
-            let cell = nest.cells.cell(window, offset);
+            let cell = table.cells.cell(window, offset);
             let (fingerprint, is_second) = (cell >> 2, cell & 1 == 1);
             if cell == 0 {
                 continue;
             }
             if fingerprint == 0 || (is_second && at == 0) || (!is_second && at == last) {
-                return refuse("cell", cell, "a fingerprint in a window of the table");
+                return invalid("cell", cell, "a fingerprint in a window of the table");
             }
-            nest.keys += 1;
+            table.keys += 1;
         }
         let end = plan.cells() * u64::from(plan.cell_bits());
         let past = bytes.iter().skip((end / 8) as usize);
         let mut past = past.zip([end % 8].into_iter().chain(core::iter::repeat(0)));
         if past.any(|(byte, from)| byte >> from != 0) {
-            return refuse("bits past the last cell", 1, "zeros");
+            return invalid("bits past the last cell", 1, "zeros");
         }
-        Ok(nest)
+        Ok(table)
     }
 
     pub(super) fn try_clone(&self) -> Result<Self, PlanError> {
@@ -134,8 +134,8 @@ impl CuckooTable {
             }
         }
         // Neighbouring windows share a cell.
-        let places = 4 - u32::from(key.windows[0].abs_diff(key.windows[1]) == 1);
-        if copies == places {
+        let cells_per_key = 4 - u32::from(key.windows[0].abs_diff(key.windows[1]) == 1);
+        if copies == cells_per_key {
             return Err(Full::Copies { copies });
         }
         if self.keys >= self.plan.max_keys() {
@@ -186,9 +186,9 @@ impl CuckooTable {
     }
 
     #[inline(always)]
-    fn write(&mut self, lodger: PlacedFingerprint) {
-        let (window, offset) = lodger.place();
-        self.cells.set(window, offset, lodger.cell());
+    fn write(&mut self, entry: PlacedFingerprint) {
+        let (window, offset) = entry.place();
+        self.cells.set(window, offset, entry.cell());
     }
 
     /// The fingerprint stored in a cell that is not empty.
@@ -212,34 +212,34 @@ impl CuckooTable {
 
     /// Stores `key` in its cell and returns the fingerprint that was there.
     #[inline(always)]
-    fn swap(&mut self, lodger: PlacedFingerprint) -> PlacedFingerprint {
-        let resident = self.occupant(lodger.place());
-        self.write(lodger);
-        resident
+    fn swap(&mut self, entry: PlacedFingerprint) -> PlacedFingerprint {
+        let occupant = self.occupant(entry.place());
+        self.write(entry);
+        occupant
     }
 
     /// Stores `key` in one of its cells, from the `first`th after its own on, if the fingerprint there can move to an empty cell.
     /// The windows of all candidates are prefetched together, so that their cache misses overlap.
     #[inline(always)]
-    fn make_room(&mut self, lodger: PlacedFingerprint, first: u64) -> bool {
-        let turned = |lodger: PlacedFingerprint, turn| PlacedFingerprint {
-            at: (lodger.at + turn) & 3,
-            ..lodger
+    fn make_room(&mut self, entry: PlacedFingerprint, first: u64) -> bool {
+        let turned = |entry: PlacedFingerprint, turn| PlacedFingerprint {
+            at: (entry.at + turn) & 3,
+            ..entry
         };
-        let mut residents = [lodger; 4];
+        let mut occupants = [entry; 4];
         for turn in first..4 {
-            let resident = self.occupant(turned(lodger, turn).place());
+            let occupant = self.occupant(turned(entry, turn).place());
             self.cells
-                .prefetch_window(resident.windows[(resident.at >> 1 ^ 1) as usize]);
-            residents[turn as usize] = resident;
+                .prefetch_window(occupant.windows[(occupant.at >> 1 ^ 1) as usize]);
+            occupants[turn as usize] = occupant;
         }
         for turn in first..4 {
             for step in 1..4 {
-                let moved = turned(residents[turn as usize], step);
+                let moved = turned(occupants[turn as usize], step);
                 let (window, offset) = moved.place();
                 if self.cells.cell(window, offset) == 0 {
                     self.write(moved);
-                    self.write(turned(lodger, turn));
+                    self.write(turned(entry, turn));
                     return true;
                 }
             }
@@ -250,24 +250,24 @@ impl CuckooTable {
     /// The random walk: each fingerprint evicts the next, until one finds room. If none does, the walk is undone.
     #[cold]
     fn insert_by_moving(&mut self, key: PlacedFingerprint, hash: u64) -> Result<(), Full> {
-        let mut lodger = PlacedFingerprint { at: 0, ..key };
-        if self.make_room(lodger, 0) {
+        let mut entry = PlacedFingerprint { at: 0, ..key };
+        if self.make_room(entry, 0) {
             return Ok(());
         }
-        lodger.at = random(hash, 0, 4);
+        entry.at = random(hash, 0, 4);
         for step in 1..=MAX_MOVES {
             // The evicted fingerprint has no empty cell: `make_room` has checked.
-            lodger = self.swap(lodger);
-            if self.make_room(lodger, 1) {
+            entry = self.swap(entry);
+            if self.make_room(entry, 1) {
                 return Ok(());
             }
-            lodger.at = (lodger.at + 1 + random(hash, step, 3)) & 3;
+            entry.at = (entry.at + 1 + random(hash, step, 3)) & 3;
         }
         // Each fingerprint returns to where it came from, which the random number of its step determines, and evicts the one that
         // had evicted it.
         for step in (1..=MAX_MOVES).rev() {
-            lodger.at = (lodger.at + 3 - random(hash, step, 3)) & 3;
-            lodger = self.swap(lodger);
+            entry.at = (entry.at + 3 - random(hash, step, 3)) & 3;
+            entry = self.swap(entry);
         }
         Err(self.full())
     }

@@ -107,14 +107,14 @@ impl<F: ExceptingBase> Excepting<F> {
         exceptions: &[E],
         on_conflict: OnConflict,
     ) -> Result<Self, ExceptingError> {
-        let made = layer_builder::build_layer(&base, positives, exceptions, on_conflict)?;
+        let built = layer_builder::build_layer(&base, positives, exceptions, on_conflict)?;
         Ok(Self {
             base,
-            layer: made.layer,
+            layer: built.layer,
             overrides: ExactSet::default(),
-            plan: ExceptingPlan::for_corrected(positives.len() as u64, made.corrected),
+            plan: ExceptingPlan::for_corrected(positives.len() as u64, built.corrected),
             exceptions: exceptions.len() as u64,
-            resolved_conflicts: made.resolved_conflicts,
+            resolved_conflicts: built.resolved_conflicts,
             inserted: 0,
         })
     }
@@ -150,8 +150,8 @@ impl<F: ExceptingBase> Excepting<F> {
     /// # Panics
     /// If `keys` and `found` differ in length.
     pub fn contains_each(&self, keys: &[impl AsRef<[u8]>], found: &mut [bool]) {
-        let ask = |hashes: &[KeyHash], found: &mut [bool]| self.contains_hashes(hashes, found);
-        self.base.scheme().look_up_in_chunks(keys, found, ask);
+        let look_up = |hashes: &[KeyHash], found: &mut [bool]| self.contains_hashes(hashes, found);
+        self.base.scheme().look_up_in_chunks(keys, found, look_up);
     }
 
     /// `contains_hash` for many hashes.

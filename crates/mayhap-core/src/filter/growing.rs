@@ -195,11 +195,11 @@ impl GrowingBloom {
 
     /// Looks up all layers first, together. Absent keys go into the newest layer, whose lines are then in the cache.
     fn insert_chunk(&mut self, hashes: &[KeyHash], is_new: &mut [bool]) {
-        let asked = self.layers.len();
+        let layers_searched = self.layers.len();
         self.contains_hashes(hashes, is_new);
         for (&hash, is_new) in hashes.iter().zip(is_new) {
             // Layers that were the newest during the lookup, or were added since.
-            let mut since = self.layers[asked - 1..self.layers.len() - 1].iter();
+            let mut since = self.layers[layers_searched - 1..self.layers.len() - 1].iter();
             *is_new = !*is_new
                 && !since.any(|layer| layer.contains_hash(hash))
                 && self.insert_into_newest(hash);
@@ -335,19 +335,19 @@ impl<S: Storage> GrowingBloom<S> {
         in_newest: u64,
         crowded: bool,
     ) -> Result<Self, PlanError> {
-        let refuse = |accepted| PlanError::InvalidInteger {
+        let invalid = |accepted| PlanError::InvalidInteger {
             field: "layers",
             value: layers.len() as u64,
             accepted,
         };
         let Some(scheme) = layers.first().map(Bloom::scheme) else {
-            return Err(refuse("at least one"));
+            return Err(invalid("at least one"));
         };
         if layers.len() > MAX_LAYERS {
-            return Err(refuse("at most 128"));
+            return Err(invalid("at most 128"));
         }
         if layers.iter().any(|layer| layer.scheme() != scheme) {
-            return Err(refuse("layers with the same hash scheme"));
+            return Err(invalid("layers with the same hash scheme"));
         }
         if in_newest > MAX_KEYS {
             return Err(PlanError::InvalidInteger {
@@ -356,9 +356,9 @@ impl<S: Storage> GrowingBloom<S> {
                 accepted: "at most 2^60",
             });
         }
-        let held = layers.iter().map(Bloom::size_bytes).sum();
+        let present_bytes = layers.iter().map(Bloom::size_bytes).sum();
         let next = plan.layer(layers.len() as u32);
-        check_growth(next.map(|next| next.size_bytes()), held)?;
+        check_growth(next.map(|next| next.size_bytes()), present_bytes)?;
         Ok(Self {
             layers,
             keys_in_newest: in_newest,
@@ -432,8 +432,8 @@ impl<S: Storage> GrowingBloom<S> {
     /// # Panics
     /// When `keys` and `found` differ in length.
     pub fn contains_each(&self, keys: &[impl AsRef<[u8]>], found: &mut [bool]) {
-        let ask = |hashes: &[KeyHash], found: &mut [bool]| self.contains_hashes(hashes, found);
-        self.scheme.look_up_in_chunks(keys, found, ask);
+        let look_up = |hashes: &[KeyHash], found: &mut [bool]| self.contains_hashes(hashes, found);
+        self.scheme.look_up_in_chunks(keys, found, look_up);
     }
 
     /// Sets those places of `found` whose hash is in one of the first `layers` layers.

@@ -53,7 +53,7 @@ pub struct ClearingReport {
     /// The number of distinct keys that are no longer found.
     pub keys_lost: u64,
     /// The number of distinct listed false positives that are no longer found.
-    pub false_positives_gone: u64,
+    pub false_positives_removed: u64,
 }
 
 /// What a [`Retouched`] stores besides its bits.
@@ -357,7 +357,7 @@ impl Retouched {
         self.clear_each(&targets, clearing, |cleared| {
             all.bits += 1;
             all.keys_lost += cleared.keys_lost;
-            all.false_positives_gone += cleared.false_positives_removed;
+            all.false_positives_removed += cleared.false_positives_removed;
         })?;
         Ok(all)
     }
@@ -368,7 +368,7 @@ impl Retouched {
         clearing: ClearingStrategy,
         mut report: impl FnMut(ClearedBit),
     ) -> Result<(), PlanError> {
-        let mut uses = BitIndex::new(
+        let mut index = BitIndex::new(
             &self.filter,
             &self.keys,
             &self.false_positives,
@@ -377,16 +377,16 @@ impl Retouched {
         )?;
         for &hash in targets {
             if self.filter.has_all(hash) {
-                let cleared = uses.clear(&mut self.filter, hash, clearing);
+                let cleared = index.clear(&mut self.filter, hash, clearing);
                 self.bits_cleared += 1;
                 self.keys_lost += cleared.keys_lost;
                 report(cleared);
             }
         }
-        let outcome = uses.finish();
+        let outcome = index.finish();
         self.ratios = outcome.ratios;
-        remove_marked(&mut self.keys, &outcome.keys_gone);
-        remove_marked(&mut self.false_positives, &outcome.false_positives_gone);
+        remove_marked(&mut self.keys, &outcome.keys_removed);
+        remove_marked(&mut self.false_positives, &outcome.false_positives_removed);
         Ok(())
     }
 
@@ -494,9 +494,9 @@ impl Retouched {
     }
 }
 
-fn remove_marked(list: &mut Vec<u64>, gone: &Bits) {
+fn remove_marked(list: &mut Vec<u64>, removed: &Bits) {
     let mut number = 0..;
-    list.retain(|_| number.next().is_some_and(|number| !gone.has(number)));
+    list.retain(|_| number.next().is_some_and(|number| !removed.has(number)));
 }
 
 impl<K: AsRef<[u8]>> Extend<K> for Retouched {

@@ -64,13 +64,13 @@ impl Retrieval {
         let mut band = BandMatrix::<Row>::new();
         let mut rest = keys;
         for number in 0..shards {
-            let here = rest.partition_point(|&(hash, _)| mul_high(hash, shards) == number);
-            let (part, after) = rest.split_at(here);
+            let count = rest.partition_point(|&(hash, _)| mul_high(hash, shards) == number);
+            let (part, after) = rest.split_at(count);
             rest = after;
             let shard = band.eliminate(
                 part,
                 |&pair| pair,
-                |attempt| shard_slots(here as u64, attempt),
+                |attempt| shard_slots(count as u64, attempt),
             )?;
             let first_slot = directory.slots();
             directory.push(shard.slots, shard.seed)?;
@@ -97,7 +97,7 @@ impl Retrieval {
         directory: Vec<u32>,
         words: Vec<u64>,
     ) -> Result<Self, PlanError> {
-        let refuse = |field, value, accepted| {
+        let invalid = |field, value, accepted| {
             Err(PlanError::InvalidInteger {
                 field,
                 value,
@@ -105,18 +105,18 @@ impl Retrieval {
             })
         };
         if !(1..=32).contains(&bits) {
-            return refuse("bits of a value", bits.into(), "1 to 32");
+            return invalid("bits of a value", bits.into(), "1 to 32");
         }
         let directory = ShardDirectory::from_entries(directory, wide_shard_slots(), 0)?;
         if directory.shards() == 0 {
-            return refuse("shards", 0, "at least 1");
+            return invalid("shards", 0, "at least 1");
         }
         // No overflow: the number of shards is limited by the bytes of the directory.
         let (slots, columns) = (directory.slots(), u64::from(bits));
         let expected = slots / 64 * columns + (slots % 64 * columns).div_ceil(64);
         if words.len() as u64 != expected {
             let accepted = "as many as the slots of all shards need";
-            return refuse("words", words.len() as u64, accepted);
+            return invalid("words", words.len() as u64, accepted);
         }
         Ok(Self {
             directory,
@@ -174,9 +174,9 @@ impl Retrieval {
 
     /// The bit of a column for a row.
     #[inline(always)]
-    fn bit(&self, place: &RetrievalRow, column: u64) -> u32 {
-        let met = (place.block..)
-            .zip(place.masks)
+    fn bit(&self, row: &RetrievalRow, column: u64) -> u32 {
+        let met = (row.block..)
+            .zip(row.masks)
             .fold(0, |met, (block, mask)| match mask {
                 0 => met,
                 mask => met ^ self.word(block, column) & mask,
@@ -264,14 +264,14 @@ mod tests {
             let twice = keys.iter().chain(&keys).copied().collect::<Vec<_>>();
             let filter = Retrieval::from_fingerprints(twice.into_iter(), bits).unwrap();
             assert!(keys.iter().all(|&key| filter.matches(key)));
-            let strangers = 4_000_000;
-            let wrong = (0..strangers)
+            let absent = 4_000_000;
+            let wrong = (0..absent)
                 .filter(|&at| filter.matches(seed(at, 3)))
                 .count();
-            let rate = wrong as f64 / strangers as f64;
-            let asked = 0.5_f64.powi(i32::from(bits));
+            let rate = wrong as f64 / absent as f64;
+            let expected = 0.5_f64.powi(i32::from(bits));
             assert!(
-                (rate / asked - 1.0).abs() < 0.05,
+                (rate / expected - 1.0).abs() < 0.05,
                 "{count} keys, {bits} bits: {rate}"
             );
         }

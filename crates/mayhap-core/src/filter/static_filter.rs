@@ -139,8 +139,9 @@ impl<T: StaticTable> StaticFilter<T> {
     /// # Panics
     /// When `keys` and `found` differ in length; on a filter built from the caller's hashes.
     pub fn contains_each(&self, keys: &[impl AsRef<[u8]>], found: &mut [bool]) {
-        let ask = |hashes: &[KeyHash], found: &mut [bool]| self.table.contains_each(hashes, found);
-        self.scheme.look_up_in_chunks(keys, found, ask);
+        let look_up =
+            |hashes: &[KeyHash], found: &mut [bool]| self.table.contains_each(hashes, found);
+        self.scheme.look_up_in_chunks(keys, found, look_up);
     }
 
     /// `contains_hash` for many hashes.

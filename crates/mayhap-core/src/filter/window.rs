@@ -183,10 +183,10 @@ impl WindowBloom {
             )?;
             // When its slice has passed, a generation starts again with its first layer.
             for count in [1, layers.len()] {
-                let held = layers[..count].iter().map(Bloom::size_bytes).sum();
+                let present_bytes = layers[..count].iter().map(Bloom::size_bytes).sum();
                 // Many generations have the same number of layers, and computing a plan takes longer than everything else here.
                 let next = *next[count].get_or_insert_with(|| plan.layer(count as u32));
-                check_growth(next.map(|next| next.size_bytes()), held)?;
+                check_growth(next.map(|next| next.size_bytes()), present_bytes)?;
             }
         }
         let generation = |(slice, in_newest, layers)| Generation {
@@ -374,19 +374,19 @@ impl WindowBloom {
 
     /// Passes the live layers to `look_up` in groups.
     #[inline]
-    fn for_each_group(&self, now: Timestamp, mut ask: impl FnMut(&[&BloomTable])) {
+    fn for_each_group(&self, now: Timestamp, mut look_up: impl FnMut(&[&BloomTable])) {
         let mut group = [&self.generations[0].layers[0].table; GROUP];
         let mut count = 0;
         for layer in self.live(now).flat_map(|generation| &generation.layers) {
             group[count] = &layer.table;
             count += 1;
             if count == GROUP {
-                ask(&group);
+                look_up(&group);
                 count = 0;
             }
         }
         if count > 0 {
-            ask(&group[..count]);
+            look_up(&group[..count]);
         }
     }
 
@@ -419,8 +419,9 @@ impl WindowBloom {
     /// # Panics
     /// When `keys` and `found` differ in length.
     pub fn contains_each(&self, keys: &[impl AsRef<[u8]>], now: Timestamp, found: &mut [bool]) {
-        let ask = |hashes: &[KeyHash], found: &mut [bool]| self.contains_hashes(hashes, now, found);
-        self.scheme.look_up_in_chunks(keys, found, ask);
+        let look_up =
+            |hashes: &[KeyHash], found: &mut [bool]| self.contains_hashes(hashes, now, found);
+        self.scheme.look_up_in_chunks(keys, found, look_up);
     }
 
     /// The generations that may contain a key of the last window.

@@ -40,7 +40,7 @@ impl HashScheme {
         &self,
         keys: &[K],
         found: &mut [bool],
-        mut ask: impl FnMut(&[KeyHash], &mut [bool]),
+        mut look_up: impl FnMut(&[KeyHash], &mut [bool]),
     ) {
         assert_eq!(
             keys.len(),
@@ -52,7 +52,7 @@ impl HashScheme {
             for (hash, key) in hashes.iter_mut().zip(keys) {
                 *hash = self.hash(key.as_ref());
             }
-            ask(&hashes[..keys.len()], found);
+            look_up(&hashes[..keys.len()], found);
         }
     }
 }

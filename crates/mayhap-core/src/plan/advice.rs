@@ -126,10 +126,10 @@ impl Requirements {
     /// The result of the first kind that succeeds; if none does, the error of the first kind.
     fn first_candidate<T>(
         &self,
-        ask: impl Fn(Kind) -> Result<T, PlanError>,
+        compute: impl Fn(Kind) -> Result<T, PlanError>,
     ) -> Result<T, PlanError> {
         self.check()?;
-        let mut answers = self.candidates().iter().map(|&(kind, _)| ask(kind));
+        let mut answers = self.candidates().iter().map(|&(kind, _)| compute(kind));
         let first = answers.next().expect("there is always a candidate");
         first.or_else(|error| answers.find_map(Result::ok).ok_or(error))
     }
@@ -195,29 +195,29 @@ impl Requirements {
     }
 
     fn check(&self) -> Result<(), PlanError> {
-        let clash = |first: bool, second: bool, wishes, instead| {
+        let conflict = |first: bool, second: bool, requirements, instead| {
             if first && second {
                 Err(PlanError::ConflictingRequirements {
-                    requirements: wishes,
+                    requirements: requirements,
                     instead,
                 })
             } else {
                 Ok(())
             }
         };
-        clash(
+        conflict(
             self.fixed,
             self.delete || self.grow || self.expire,
             "a fixed set, and one that changes",
             "drop the first, or the others",
         )?;
-        clash(
+        conflict(
             self.expire,
             self.delete,
             "expiry by time, and deletion",
             "choose one: a window stores a key in one of several filters and cannot remove it",
         )?;
-        clash(
+        conflict(
             self.exceptions > 0,
             self.expire || self.delete,
             "exceptions, and keys that are removed or expire",
@@ -264,8 +264,8 @@ pub fn size_bytes(kind: Kind, keys: u64, false_positive_rate: f64) -> Result<u64
 mod tests {
     use super::*;
 
-    fn kinds(wishes: Requirements, keys: u64, rate: f64) -> Vec<Kind> {
-        let choices = wishes.choices(keys, rate).unwrap();
+    fn kinds(requirements: Requirements, keys: u64, rate: f64) -> Vec<Kind> {
+        let choices = requirements.choices(keys, rate).unwrap();
         choices.into_iter().map(|choice| choice.kind).collect()
     }
 
@@ -283,7 +283,7 @@ mod tests {
 
     #[test]
     fn every_wish_leads_to_the_kind_that_fulfils_it() {
-        for (wishes, best) in [
+        for (requirements, best) in [
             (NONE, Kind::Bloom),
             (
                 Requirements {
@@ -325,7 +325,11 @@ mod tests {
             ),
             (FIXED, Kind::Fuse),
         ] {
-            assert_eq!(kinds(wishes, 1_000_000, 0.003_91)[0], best, "{wishes:?}");
+            assert_eq!(
+                kinds(requirements, 1_000_000, 0.003_91)[0],
+                best,
+                "{requirements:?}"
+            );
         }
     }
 
@@ -340,7 +344,7 @@ mod tests {
 
     #[test]
     fn wishes_that_exclude_each_other_are_refused() {
-        for wishes in [
+        for requirements in [
             Requirements {
                 delete: true,
                 ..FIXED
@@ -370,15 +374,22 @@ mod tests {
             },
         ] {
             let refused = |error| matches!(error, Err(PlanError::ConflictingRequirements { .. }));
-            assert!(refused(wishes.choices(10, 0.01).map(|_| ())), "{wishes:?}");
-            assert!(refused(wishes.largest_within(1 << 20, 0.01).map(|_| ())));
-            assert!(refused(wishes.strictest_within(1 << 20, 10).map(|_| ())));
+            assert!(
+                refused(requirements.choices(10, 0.01).map(|_| ())),
+                "{requirements:?}"
+            );
+            assert!(refused(
+                requirements.largest_within(1 << 20, 0.01).map(|_| ())
+            ));
+            assert!(refused(
+                requirements.strictest_within(1 << 20, 10).map(|_| ())
+            ));
         }
     }
 
     #[test]
     fn a_budget_is_used_up_and_kept() {
-        for wishes in [
+        for requirements in [
             NONE,
             FIXED,
             Requirements {
@@ -391,14 +402,14 @@ mod tests {
                 ..NONE
             },
         ] {
-            let (memory, kind) = (1 << 20, wishes.candidates()[0].0);
-            let rate = wishes.strictest_within(memory, 500_000).unwrap();
+            let (memory, kind) = (1 << 20, requirements.candidates()[0].0);
+            let rate = requirements.strictest_within(memory, 500_000).unwrap();
             assert!(size_bytes(kind, 500_000, rate).unwrap() <= memory, "{kind}");
             assert!(
                 size_bytes(kind, 500_000, rate * 0.998).map_or(true, |size| size > memory),
                 "{kind}"
             );
-            let keys = wishes.largest_within(memory, 0.01).unwrap();
+            let keys = requirements.largest_within(memory, 0.01).unwrap();
             assert!(size_bytes(kind, keys, 0.01).unwrap() <= memory, "{kind}");
             assert!(size_bytes(kind, keys + 1, 0.01).unwrap() > memory, "{kind}");
         }

@@ -145,9 +145,9 @@ impl BloomPlan {
             "1 to 8",
         )?;
         let each = u64::from(lines_per_key.count());
-        let reach = lines / each;
+        let line_range = lines / each;
         check(
-            lines.is_multiple_of(each) && (1..=MAX_LINES).contains(&reach),
+            lines.is_multiple_of(each) && (1..=MAX_LINES).contains(&line_range),
             "lines",
             lines,
             "1 to 2^40 for each line of a key",
@@ -155,7 +155,7 @@ impl BloomPlan {
         Ok(Self {
             capacity,
             false_positive_rate,
-            line_range: reach,
+            line_range: line_range,
             bits_per_line: words,
             lines_per_key,
         })
@@ -163,9 +163,9 @@ impl BloomPlan {
 
     /// The smallest range of lines that keeps the rate at capacity, if there is one.
     fn min_line_range(&self) -> Option<u64> {
-        let keeps = |reach| {
+        let keeps = |line_range| {
             Self {
-                line_range: reach,
+                line_range: line_range,
                 ..*self
             }
             .rate_at(self.capacity)
@@ -202,11 +202,11 @@ impl BloomPlan {
 
     /// The probability that all bits of an absent key are set in one line: f above.
     fn line_rate(&self, keys: u64) -> f64 {
-        let reach = self.line_range as f64;
+        let line_range = self.line_range as f64;
         let keys = keys as f64;
         let mut rate = 0.0;
         RateTerms::for_bits_per_line(self.bits_per_line).for_each(|sign, missed| {
-            rate += sign * libm::exp(keys * libm::log1p(-missed / reach));
+            rate += sign * libm::exp(keys * libm::log1p(-missed / line_range));
         });
         rate.clamp(0.0, 1.0)
     }
@@ -216,14 +216,14 @@ impl BloomPlan {
     /// set with probability x^2 + (1-x)^2 (e^(s/64 · bits/8) - 1). Agrees with the full inclusion and exclusion over both lines
     /// within 0.4 % from 6 lines on (computed; always a little above).
     pub(crate) fn shared_keys_factor(&self, keys: f64) -> f64 {
-        let reach = self.line_range as f64;
+        let line_range = self.line_range as f64;
         let bit = f64::from(self.bits_per_line) / LINE_BITS as f64;
-        let zero = libm::exp(keys * libm::log1p(-bit / reach));
+        let zero = libm::exp(keys * libm::log1p(-bit / line_range));
         if zero >= 1.0 {
             return 1.0;
         }
         let odds = zero / (1.0 - zero);
-        let shared = libm::expm1(keys / (reach * reach) * bit);
+        let shared = libm::expm1(keys / (line_range * line_range) * bit);
         libm::pow(1.0 + odds * odds * shared, f64::from(self.bits_per_line))
     }
 
@@ -233,8 +233,8 @@ impl BloomPlan {
     ///
     /// [`rate_at`]: BloomPlan::rate_at
     pub fn relative_variance_at(&self, keys: u64) -> f64 {
-        let reach = self.line_range as f64;
-        let load = keys as f64 / reach;
+        let line_range = self.line_range as f64;
+        let load = keys as f64 / line_range;
         let one = self.line_rate(keys);
         if one <= 0.0 {
             return 0.0;
@@ -265,7 +265,7 @@ impl BloomPlan {
             - 1.0
             - load * relative_slope * relative_slope;
         // Rounding can give slightly negative values for few keys.
-        line.max(0.0) * f64::from(self.lines_per_key.count()) / reach
+        line.max(0.0) * f64::from(self.lines_per_key.count()) / line_range
     }
 
     /// The maximum number of keys for which a filter of this shape keeps `rate`; rounds down.

@@ -118,7 +118,7 @@ impl fmt::Display for ClassicPlan {
 
 /// Rejects useless shapes: no bits, no probes, or too many probes.
 pub(crate) fn check_shape(bits: u64, probes: u32) -> Result<(), PlanError> {
-    let refuse = |field, value, accepted| {
+    let invalid = |field, value, accepted| {
         Err(PlanError::InvalidInteger {
             field,
             value,
@@ -126,9 +126,9 @@ pub(crate) fn check_shape(bits: u64, probes: u32) -> Result<(), PlanError> {
         })
     };
     if bits == 0 {
-        refuse("bits", bits, "at least 1 bit")
+        invalid("bits", bits, "at least 1 bit")
     } else if probes == 0 || probes > MAX_PROBES {
-        refuse("probes", u64::from(probes), "1 to 4096 probes")
+        invalid("probes", u64::from(probes), "1 to 4096 probes")
     } else {
         Ok(())
     }

@@ -48,7 +48,7 @@ impl FusePlan {
     ) -> Result<Self, PlanError> {
         check_rate(false_positive_rate)?;
         check_items(keys)?;
-        let refuse = |field, value, accepted| {
+        let invalid = |field, value, accepted| {
             Err(PlanError::InvalidInteger {
                 field,
                 value,
@@ -56,10 +56,10 @@ impl FusePlan {
             })
         };
         if ![8, 16, 32].contains(&cell_bits) {
-            return refuse("bits of a cell", cell_bits.into(), "8, 16 or 32");
+            return invalid("bits of a cell", cell_bits.into(), "8, 16 or 32");
         }
         if shards == 0 || shards > 1 << 40 {
-            return refuse("shards", shards, "1 to 2^40");
+            return invalid("shards", shards, "1 to 2^40");
         }
         Ok(Self {
             keys,
@@ -147,7 +147,7 @@ impl StaticPlan for FusePlan {
                 accepted: "a rate of 2^-32 (2.4e-10) or more: cells have at most 32 bits",
             })?;
         // Enough shards that two can be solved at once; wide cells leave less memory for that.
-        let fewest = match cell_bits {
+        let min_shards = match cell_bits {
             _ if items < SPLIT_FROM => 1,
             32 => 8,
             _ => 6,
@@ -156,7 +156,7 @@ impl StaticPlan for FusePlan {
             keys: items,
             false_positive_rate,
             cell_bits,
-            shards: items.div_ceil(SHARD_KEYS).max(fewest),
+            shards: items.div_ceil(SHARD_KEYS).max(min_shards),
         })
     }
 

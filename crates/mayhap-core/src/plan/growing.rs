@@ -117,10 +117,10 @@ impl GrowingPlan {
     /// # Errors
     /// If it is too large to be planned.
     pub fn size_and_layers_at(&self, keys: u64) -> Result<(u64, u32), PlanError> {
-        let (mut held, mut size_bytes, mut layers) = (0_u64, 0_u64, 0);
-        while held < keys {
+        let (mut present, mut size_bytes, mut layers) = (0_u64, 0_u64, 0);
+        while present < keys {
             let layer = self.layer(layers)?;
-            held = held.saturating_add(layer.capacity());
+            present = present.saturating_add(layer.capacity());
             size_bytes = size_bytes.saturating_add(layer.size_bytes());
             layers += 1;
         }
@@ -217,15 +217,15 @@ mod tests {
 
     /// A chain ends with the first part that cannot be planned.
     fn check_parts(size_bytes: impl Fn(u32) -> Result<u64, PlanError>) {
-        let mut held = 0;
+        let mut present = 0;
         for number in 0..60 {
             let next = size_bytes(number);
             assert!(
-                number == 0 || crate::plan::check_growth(next, held).is_ok(),
-                "{next:?} after {held}"
+                number == 0 || crate::plan::check_growth(next, present).is_ok(),
+                "{next:?} after {present}"
             );
             let Ok(next) = next else { return };
-            held += next;
+            present += next;
         }
     }
 
@@ -255,11 +255,11 @@ mod tests {
         let mean = bits.iter().sum::<f64>() / bits.len() as f64;
         assert!(mean <= 26.0, "{mean}");
         // The worst point is the first key of a new layer.
-        let mut held = 0;
+        let mut present = 0;
         for number in 0..19 {
-            held += plan.layer(number).unwrap().capacity();
-            let worst = bits_per_key(&plan, held + 1);
-            assert!(worst <= 39.0, "{worst} bits/key at {held} keys");
+            present += plan.layer(number).unwrap().capacity();
+            let worst = bits_per_key(&plan, present + 1);
+            assert!(worst <= 39.0, "{worst} bits/key at {present} keys");
         }
     }
 
@@ -268,13 +268,13 @@ mod tests {
         assert!(bits_per_key(&GrowingPlan::new(10_000_000, 0.01).unwrap(), 10_000_000) <= 11.3);
         let known = GrowingPlan::with_maximum(100, 1_000_000, 0.01).unwrap();
         let last = known.layer_for(1_000_000);
-        let held: u64 = (0..=last)
+        let present: u64 = (0..=last)
             .map(|number| known.layer(number).unwrap().capacity())
             .sum();
         assert!(
-            bits_per_key(&known, held) <= 14.0,
+            bits_per_key(&known, present) <= 14.0,
             "{}",
-            bits_per_key(&known, held)
+            bits_per_key(&known, present)
         );
     }
 

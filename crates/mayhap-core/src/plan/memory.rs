@@ -53,20 +53,20 @@ pub(super) fn largest(
             accepted: "more bytes, or a higher rate: not even one key fits",
         });
     }
-    let (mut most, mut too_many) = (1, 2_u64);
+    let (mut max, mut too_many) = (1, 2_u64);
     while too_many < u64::MAX && fits(too_many) {
-        most = too_many;
+        max = too_many;
         too_many = too_many.saturating_mul(2);
     }
-    while most + 1 < too_many {
-        let middle = most.midpoint(too_many);
+    while max + 1 < too_many {
+        let middle = max.midpoint(too_many);
         if fits(middle) {
-            most = middle;
+            max = middle;
         } else {
             too_many = middle;
         }
     }
-    Ok(most)
+    Ok(max)
 }
 
 fn too_little(memory: u64) -> PlanError {

@@ -86,20 +86,20 @@ mod tests {
     fn refused_keys_are_not_planned_for_again() {
         let plan = GrowingPlan::new(100, 0.01).unwrap();
         let mut growing = GrowingBloom::from_plan(plan, HashScheme::Xxh3).unwrap();
-        let most = growing.size_bytes() * 4;
-        let refused = plans_for_refused(|hash| growing.try_insert_hash_within(hash, most).is_ok());
+        let max = growing.size_bytes() * 4;
+        let refused = plans_for_refused(|hash| growing.try_insert_hash_within(hash, max).is_ok());
         assert!(refused <= 1, "growing: {refused}");
 
         let mut cuckoo = Cuckoo::growing_from_plan(plan, HashScheme::Xxh3).unwrap();
-        let most = cuckoo.size_bytes() * 4;
-        let refused = plans_for_refused(|hash| cuckoo.try_insert_hash_within(hash, most).is_ok());
+        let max = cuckoo.size_bytes() * 4;
+        let refused = plans_for_refused(|hash| cuckoo.try_insert_hash_within(hash, max).is_ok());
         assert!(refused <= 1, "cuckoo: {refused}");
 
         let plan = WindowPlan::new(100, 0.01, Duration::from_secs(8)).unwrap();
         let mut window = WindowBloom::from_plan(plan, HashScheme::Xxh3, Timestamp(0)).unwrap();
-        let most = window.size_bytes() * 2;
+        let max = window.size_bytes() * 2;
         let refused = plans_for_refused(|hash| {
-            let inserted = window.try_insert_hash_within(hash, Timestamp(9), most);
+            let inserted = window.try_insert_hash_within(hash, Timestamp(9), max);
             inserted.is_ok()
         });
         assert!(refused <= 1, "window: {refused}");

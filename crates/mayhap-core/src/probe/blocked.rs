@@ -76,10 +76,10 @@ pub(crate) struct BlockedWalk {
 impl BlockedWalk {
     /// A walk over `line_range` lines (times two for two lines per key), with bits in `bits_per_line` of the eight words of a
     /// line.
-    pub(crate) fn new(reach: u64, two_lines: bool, words: u8) -> Self {
-        assert!(reach > 0, "a filter has at least one line");
+    pub(crate) fn new(line_range: u64, two_lines: bool, words: u8) -> Self {
+        assert!(line_range > 0, "a filter has at least one line");
         Self {
-            line_range: reach,
+            line_range: line_range,
             two_lines,
             pattern: &PATTERN_TABLES[usize::from(words) - 1],
         }
@@ -191,8 +191,8 @@ mod tests {
         // Sequential integers through XXH3, which are typical keys. Eight positions, the row, both lines: every pair of the
         // eleven as a table of counts. Lines are reduced modulo 64, of few lines and of many.
         const KEYS: u64 = 1 << 20;
-        for reach in [64 * 16, 64 * 65_536] {
-            let walk = BlockedWalk::new(reach, true, 6);
+        for line_range in [64 * 16, 64 * 65_536] {
+            let walk = BlockedWalk::new(line_range, true, 6);
             let mut tables = vec![0_u64; 11 * 11 * 64 * 64];
             for key in 0..KEYS {
                 let hash = HashScheme::Xxh3.hash(&key.to_le_bytes()).to_u64();
@@ -202,7 +202,7 @@ mod tests {
                 }
                 parts[8] = BlockedWalk::row_number(hash) * 8;
                 parts[9] = walk.first(hash) % 64;
-                parts[10] = (walk.second(hash) - reach as usize) % 64;
+                parts[10] = (walk.second(hash) - line_range as usize) % 64;
                 for (a, &left) in parts.iter().enumerate() {
                     for (b, &right) in parts.iter().enumerate().skip(a + 1) {
                         tables[((a * 11 + b) * 64 + left) * 64 + right] += 1;
@@ -224,7 +224,7 @@ mod tests {
                     let sigmas = deviation(&used, rows, columns);
                     assert!(
                         sigmas.abs() < 6.0,
-                        "parts {a} and {b} of {reach} lines: {sigmas} standard deviations"
+                        "parts {a} and {b} of {line_range} lines: {sigmas} standard deviations"
                     );
                 }
             }
@@ -246,11 +246,11 @@ mod tests {
 
     #[test]
     fn lines_stay_inside_their_half() {
-        for reach in [1, 2, 3, 1000, 1 << 40] {
-            let walk = BlockedWalk::new(reach, true, 8);
+        for line_range in [1, 2, 3, 1000, 1 << 40] {
+            let walk = BlockedWalk::new(line_range, true, 8);
             for hash in [0, 1, u64::MAX, u64::MAX / 3, FIRST, SECOND] {
-                assert!((walk.first(hash) as u64) < reach);
-                assert!((reach..2 * reach).contains(&(walk.second(hash) as u64)));
+                assert!((walk.first(hash) as u64) < line_range);
+                assert!((line_range..2 * line_range).contains(&(walk.second(hash) as u64)));
             }
         }
     }

@@ -23,7 +23,7 @@ pub(crate) fn contains_each<'k, K, P: Iterator<Item = u64>>(
     keys: &'k [K],
     found: &mut [bool],
     walk: impl Fn(&'k K) -> P,
-    ask: impl Fn(u64),
+    prefetch: impl Fn(u64),
     has: impl Fn(u64) -> bool,
 ) {
     if probes > MAX_POSITIONS {
@@ -36,40 +36,40 @@ pub(crate) fn contains_each<'k, K, P: Iterator<Item = u64>>(
     let mut first = [[0; FIRST_PROBES]; KEYS_PER_ROUND];
     // Keeps the iterators of the walks: hashing a key again costs more.
     let mut walks = [const { None }; KEYS_PER_ROUND];
-    let mut places = [0; MAX_POSITIONS];
+    let mut positions = [0; MAX_POSITIONS];
     for (keys, found) in keys
         .chunks(KEYS_PER_ROUND)
         .zip(found.chunks_mut(KEYS_PER_ROUND))
     {
         for (key, (first, kept)) in keys.iter().zip(first.iter_mut().zip(&mut walks)) {
             let walk = kept.insert(walk(key));
-            for (place, at) in first.iter_mut().zip(walk) {
-                ask(at);
-                *place = at;
+            for (position, at) in first.iter_mut().zip(walk) {
+                prefetch(at);
+                *position = at;
             }
             if probes < FIRST_PROBES {
                 first[1] = first[0];
             }
         }
-        let mut doubtful = [0; KEYS_PER_ROUND];
+        let mut remaining = [0; KEYS_PER_ROUND];
         let mut count = 0;
         for (key, (found, first)) in found.iter_mut().zip(&first).enumerate() {
             *found = has(first[0]) & has(first[1]);
-            doubtful[count] = key;
+            remaining[count] = key;
             count += usize::from(*found);
         }
         if rest == 0 {
             continue;
         }
-        for doubtful in doubtful[..count].chunks(MAX_POSITIONS / rest) {
-            for (&key, places) in doubtful.iter().zip(places.chunks_exact_mut(rest)) {
-                for (place, at) in places.iter_mut().zip(walks[key].iter_mut().flatten()) {
-                    ask(at);
-                    *place = at;
+        for remaining in remaining[..count].chunks(MAX_POSITIONS / rest) {
+            for (&key, positions) in remaining.iter().zip(positions.chunks_exact_mut(rest)) {
+                for (position, at) in positions.iter_mut().zip(walks[key].iter_mut().flatten()) {
+                    prefetch(at);
+                    *position = at;
                 }
             }
-            for (&key, places) in doubtful.iter().zip(places.chunks_exact(rest)) {
-                found[key] = places.iter().fold(true, |all, &at| all & has(at));
+            for (&key, positions) in remaining.iter().zip(positions.chunks_exact(rest)) {
+                found[key] = positions.iter().fold(true, |all, &at| all & has(at));
             }
         }
     }
@@ -81,7 +81,7 @@ pub(crate) fn visit_each<'k, K, S, P: Iterator<Item = u64>>(
     keys: &'k [K],
     store: &mut S,
     walk: impl Fn(&'k K) -> P,
-    ask: impl Fn(&S, u64),
+    prefetch: impl Fn(&S, u64),
     work: impl Fn(&mut S, u64),
 ) {
     if probes > MAX_POSITIONS {
@@ -90,16 +90,16 @@ pub(crate) fn visit_each<'k, K, S, P: Iterator<Item = u64>>(
         }
         return;
     }
-    let mut places = [0; MAX_POSITIONS];
+    let mut positions = [0; MAX_POSITIONS];
     for keys in keys.chunks((MAX_POSITIONS / probes).min(KEYS_PER_ROUND)) {
-        let places = &mut places[..keys.len() * probes];
-        for (key, places) in keys.iter().zip(places.chunks_exact_mut(probes)) {
-            for (place, at) in places.iter_mut().zip(walk(key)) {
-                ask(store, at);
-                *place = at;
+        let positions = &mut positions[..keys.len() * probes];
+        for (key, positions) in keys.iter().zip(positions.chunks_exact_mut(probes)) {
+            for (position, at) in positions.iter_mut().zip(walk(key)) {
+                prefetch(store, at);
+                *position = at;
             }
         }
-        for &mut at in places {
+        for &mut at in positions {
             work(store, at);
         }
     }
@@ -119,20 +119,23 @@ pub(crate) fn insert_each<'k, K, P: Iterator<Item = u64>>(
         }
         return;
     }
-    let mut places = [0; MAX_POSITIONS];
-    let at_once = (MAX_POSITIONS / probes).min(KEYS_PER_ROUND);
-    for (keys, is_new) in keys.chunks(at_once).zip(is_new.chunks_mut(at_once)) {
-        for (key, places) in keys.iter().zip(places.chunks_exact_mut(probes)) {
-            for (place, at) in places.iter_mut().zip(walk(key)) {
+    let mut positions = [0; MAX_POSITIONS];
+    let keys_per_round = (MAX_POSITIONS / probes).min(KEYS_PER_ROUND);
+    for (keys, is_new) in keys
+        .chunks(keys_per_round)
+        .zip(is_new.chunks_mut(keys_per_round))
+    {
+        for (key, positions) in keys.iter().zip(positions.chunks_exact_mut(probes)) {
+            for (position, at) in positions.iter_mut().zip(walk(key)) {
                 prefetch(bits.word_ptr(at));
-                *place = at;
+                *position = at;
             }
         }
-        for (is_new, places) in is_new.iter_mut().zip(places.chunks_exact(probes)) {
+        for (is_new, positions) in is_new.iter_mut().zip(positions.chunks_exact(probes)) {
             // A line that already has all bits is not written, so it need not be written back to memory.
-            *is_new = !places.iter().fold(true, |all, &at| all & bits.has(at));
+            *is_new = !positions.iter().fold(true, |all, &at| all & bits.has(at));
             if *is_new {
-                for &at in places {
+                for &at in positions {
                     bits.set(at);
                 }
             }

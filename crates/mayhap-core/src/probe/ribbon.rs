@@ -134,8 +134,8 @@ impl RibbonShard {
     /// that the density of keys is the same everywhere.
     #[inline(always)]
     pub(crate) fn row<W: Coefficients>(&self, spread: u64) -> (u64, W) {
-        let most = self.slots.saturating_sub(W::WIDTH);
-        let start = self.position(spread).saturating_sub(W::WIDTH / 2).min(most);
+        let max = self.slots.saturating_sub(W::WIDTH);
+        let start = self.position(spread).saturating_sub(W::WIDTH / 2).min(max);
         (start, W::from_mixed(self.mixed(spread)).first(self.slots))
     }
 

@@ -49,20 +49,20 @@ trait BatchStep {
 /// # Safety
 /// `step` must have been created for `hashes`.
 #[inline(always)]
-unsafe fn run_prefetched(mut hands: impl BatchStep, hashes: &[KeyHash], ahead: usize) {
-    let (lead, rest) = hashes.split_at(ahead.min(hashes.len()));
+unsafe fn run_prefetched(mut step: impl BatchStep, hashes: &[KeyHash], distance: usize) {
+    let (lead, rest) = hashes.split_at(distance.min(hashes.len()));
     for hash in lead {
-        hands.prefetch(hash.to_u64());
+        step.prefetch(hash.to_u64());
     }
-    let overlap = if ahead == 0 { 0 } else { rest.len() };
+    let overlap = if distance == 0 { 0 } else { rest.len() };
     for at in 0..overlap {
-        hands.prefetch(rest[at].to_u64());
+        step.prefetch(rest[at].to_u64());
         // SAFETY: overlap is at most the length of `hashes`.
-        unsafe { hands.process(at, hashes[at].to_u64()) };
+        unsafe { step.process(at, hashes[at].to_u64()) };
     }
     for (at, hash) in hashes.iter().enumerate().skip(overlap) {
         // SAFETY: an index of `hashes`.
-        unsafe { hands.process(at, hash.to_u64()) };
+        unsafe { step.process(at, hash.to_u64()) };
     }
 }
 
@@ -74,11 +74,11 @@ pub(super) unsafe fn contains<V: LineOps>(
     walk: BlockedWalk,
     hashes: &[KeyHash],
     found: &mut [bool],
-    fetched: Prefetch,
+    prefetch: Prefetch,
 ) {
     debug_assert_eq!(lines.len() as u64, walk.lines());
     debug_assert_eq!(hashes.len(), found.len());
-    let ahead = fetched.distance(size_of_val(lines));
+    let distance = prefetch.distance(size_of_val(lines));
     // SAFETY: the caller's promise; `found` has a place for each hash.
     unsafe {
         if walk.two_lines() {
@@ -90,7 +90,7 @@ pub(super) unsafe fn contains<V: LineOps>(
                     kernel: PhantomData,
                 },
                 hashes,
-                ahead,
+                distance,
             );
         } else {
             run_prefetched(
@@ -101,7 +101,7 @@ pub(super) unsafe fn contains<V: LineOps>(
                     kernel: PhantomData,
                 },
                 hashes,
-                ahead,
+                distance,
             );
         }
     }
@@ -114,10 +114,10 @@ pub(super) unsafe fn insert<V: LineOps>(
     lines: &mut [Line],
     walk: BlockedWalk,
     hashes: &[KeyHash],
-    fetched: Prefetch,
+    prefetch: Prefetch,
 ) {
     debug_assert_eq!(lines.len() as u64, walk.lines());
-    let ahead = fetched.distance(size_of_val(lines));
+    let distance = prefetch.distance(size_of_val(lines));
     // SAFETY: the caller's promise.
     unsafe {
         if walk.two_lines() {
@@ -128,7 +128,7 @@ pub(super) unsafe fn insert<V: LineOps>(
                     kernel: PhantomData,
                 },
                 hashes,
-                ahead,
+                distance,
             );
         } else {
             run_prefetched(
@@ -138,7 +138,7 @@ pub(super) unsafe fn insert<V: LineOps>(
                     kernel: PhantomData,
                 },
                 hashes,
-                ahead,
+                distance,
             );
         }
     }
@@ -226,7 +226,7 @@ pub(super) fn load_lines(
     lines: &[Line],
     walk: BlockedWalk,
     hashes: &[KeyHash],
-    ahead: usize,
+    distance: usize,
 ) -> u64 {
     assert_eq!(lines.len() as u64, walk.lines());
     let mut sum = 0;
@@ -240,7 +240,7 @@ pub(super) fn load_lines(
                     sum: &mut sum,
                 },
                 hashes,
-                ahead,
+                distance,
             );
         } else {
             run_prefetched(
@@ -250,7 +250,7 @@ pub(super) fn load_lines(
                     sum: &mut sum,
                 },
                 hashes,
-                ahead,
+                distance,
             );
         }
     }

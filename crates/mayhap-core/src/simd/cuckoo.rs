@@ -109,15 +109,15 @@ impl WindowedCells {
     pub(crate) fn find(&self, hash: u64) -> bool {
         let (first, fingerprint) = self.windows.locate(hash);
         let second = self.windows.second(first, fingerprint);
-        let sought = &self.constants;
+        let constants = &self.constants;
         // The values that the two cells of the first window would have, and those of the second.
-        let in_first = fingerprint.wrapping_mul(sought.fingerprints) + sought.offsets;
-        let in_second = in_first + sought.choices;
+        let in_first = fingerprint.wrapping_mul(constants.fingerprints) + constants.offsets;
+        let in_second = in_first + constants.choices;
         // SAFETY: both are below the number of windows.
         let (first, second) = unsafe { (self.load(first), self.load(second)) };
         // Subtracting 1 from a cell without differences sets its top bit, which was 0 before.
-        let same = |differences: u64| differences.wrapping_sub(sought.ones) & !differences;
-        (same(first ^ in_first) | same(second ^ in_second)) & sought.tops != 0
+        let same = |differences: u64| differences.wrapping_sub(constants.ones) & !differences;
+        (same(first ^ in_first) | same(second ^ in_second)) & constants.tops != 0
     }
 
     /// The two cells of a window, as `PackedCells::window`.

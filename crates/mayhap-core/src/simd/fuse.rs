@@ -39,8 +39,8 @@ impl<C: FuseCell, S: Storage> FuseTable<C, S> {
 
     /// The byte offsets of the cells of a hash; `None` without cells.
     pub(crate) fn offsets(&self, hash: u64) -> Option<[u64; 3]> {
-        let question = self.locate(hash)?;
-        Some(question.cells.map(|cell| (cell * size_of::<C>()) as u64))
+        let probe = self.locate(hash)?;
+        Some(probe.cells.map(|cell| (cell * size_of::<C>()) as u64))
     }
 }
 
@@ -67,18 +67,18 @@ impl<C: FuseCell, S: Storage> StaticLookup for FuseTable<C, S> {
     }
 
     #[inline(always)]
-    unsafe fn check(&self, question: &FuseProbe<C>) -> bool {
+    unsafe fn check(&self, probe: &FuseProbe<C>) -> bool {
         // SAFETY: `cells_of` returns cells of its shard (a test in probe/fuse.rs), and `new` has checked that all shards are
         // there.
-        let [a, b, c] = question
+        let [a, b, c] = probe
             .cells
             .map(|cell| unsafe { *self.cells.get_unchecked(cell) });
-        a ^ b ^ c == question.fingerprint
+        a ^ b ^ c == probe.fingerprint
     }
 
     #[inline(always)]
-    fn prefetch(&self, question: &FuseProbe<C>) {
-        for cell in question.cells {
+    fn prefetch(&self, probe: &FuseProbe<C>) {
+        for cell in probe.cells {
             prefetch(self.cells.as_ptr().wrapping_add(cell));
         }
     }

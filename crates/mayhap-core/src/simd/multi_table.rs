@@ -97,8 +97,8 @@ pub(super) unsafe fn contains<V: LineOps, S: Storage>(
             }
             continue;
         }
-        let ahead = LINES_AHEAD.checked_div(large.len()).unwrap_or(0);
-        for hash in hashes.iter().take(ahead) {
+        let distance = LINES_AHEAD.checked_div(large.len()).unwrap_or(0);
+        for hash in hashes.iter().take(distance) {
             for table in large {
                 prefetch_first_line(table.borrow(), hash.to_u64());
             }
@@ -108,7 +108,7 @@ pub(super) unsafe fn contains<V: LineOps, S: Storage>(
             let mut candidates = [0; BLOCK];
             for (at, candidates) in candidates[..found.len()].iter_mut().enumerate() {
                 let hash = block[at].to_u64();
-                let next = block.get(at + ahead).map_or(hash, |next| next.to_u64());
+                let next = block.get(at + distance).map_or(hash, |next| next.to_u64());
                 // SAFETY: the caller has checked the CPU.
                 unsafe {
                     let positions = V::positions(hash, tables[0].borrow().walk().pattern());

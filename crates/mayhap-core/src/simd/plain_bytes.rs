@@ -30,7 +30,7 @@ const _: () = assert!(size_of::<(u64, u64)>() == 16);
 
 /// Views bytes as `count` items in little-endian order.
 pub(crate) fn from_bytes<T: Plain>(bytes: &[u8], count: u64) -> Result<&[T], PlanError> {
-    let refuse = |field, value, accepted| {
+    let invalid = |field, value, accepted| {
         Err(PlanError::InvalidInteger {
             field,
             value,
@@ -39,17 +39,17 @@ pub(crate) fn from_bytes<T: Plain>(bytes: &[u8], count: u64) -> Result<&[T], Pla
     };
     if u128::from(count) * size_of::<T>() as u128 != bytes.len() as u128 {
         let accepted = "as many as the plan needs";
-        return refuse("bytes", bytes.len() as u64, accepted);
+        return invalid("bytes", bytes.len() as u64, accepted);
     }
     if cfg!(target_endian = "big") && size_of::<T>() > 1 {
         let accepted = "none on a big-endian machine: decode a copy instead";
-        return refuse("borrowed bytes", bytes.len() as u64, accepted);
+        return invalid("borrowed bytes", bytes.len() as u64, accepted);
     }
     // SAFETY: every bit pattern is a valid value of a plain type.
     let (before, items, _) = unsafe { bytes.align_to::<T>() };
     if items.len() as u64 != count {
         let accepted = "0: an aligned address (at most 64 bytes)";
-        return refuse("bytes before the first item", before.len() as u64, accepted);
+        return invalid("bytes before the first item", before.len() as u64, accepted);
     }
     Ok(items)
 }

@@ -15,13 +15,13 @@ pub(crate) trait StaticLookup {
     fn locate(&self, hash: u64) -> Option<Self::Probe>;
 
     /// Prefetches the memory of a probe.
-    fn prefetch(&self, question: &Self::Probe);
+    fn prefetch(&self, probe: &Self::Probe);
 
     /// The second step; `false` is certain.
     ///
     /// # Safety
     /// The probe must come from this table.
-    unsafe fn check(&self, question: &Self::Probe) -> bool;
+    unsafe fn check(&self, probe: &Self::Probe) -> bool;
 
     fn size_bytes(&self) -> u64;
 
@@ -30,7 +30,7 @@ pub(crate) trait StaticLookup {
     fn contains(&self, hash: u64) -> bool {
         // SAFETY: the probe comes from this table.
         self.locate(hash)
-            .is_some_and(|question| unsafe { self.check(&question) })
+            .is_some_and(|probe| unsafe { self.check(&probe) })
     }
 
     /// `contains` for many hashes; `found` must have the same length.
@@ -48,22 +48,22 @@ pub(crate) trait StaticLookup {
             return;
         };
         // A ring of probes whose memory is being loaded.
-        let question = |hash: &KeyHash| {
-            let question = self.locate(hash.to_u64()).unwrap_or(first);
-            self.prefetch(&question);
-            question
+        let probe = |hash: &KeyHash| {
+            let probe = self.locate(hash.to_u64()).unwrap_or(first);
+            self.prefetch(&probe);
+            probe
         };
         let near = hashes.len().min(AHEAD);
         let mut ring = [first; AHEAD];
-        for (place, hash) in ring.iter_mut().zip(hashes) {
-            *place = question(hash);
+        for (slot, hash) in ring.iter_mut().zip(hashes) {
+            *slot = probe(hash);
         }
         let (early, late) = found.split_at_mut(hashes.len() - near);
         for ((at, hash), found) in hashes[near..].iter().enumerate().zip(early) {
-            let place = &mut ring[at % AHEAD];
+            let slot = &mut ring[at % AHEAD];
             // SAFETY: all probes in the ring come from this table.
-            *found = unsafe { self.check(place) };
-            *place = question(hash);
+            *found = unsafe { self.check(slot) };
+            *slot = probe(hash);
         }
         for (at, found) in (hashes.len() - near..).zip(late) {
             // SAFETY: as above.

@@ -22,8 +22,8 @@ pub(crate) struct ExactSet {
 
 /// The preferred slot of a hash.
 #[inline]
-fn home(hash: u64, places: usize) -> usize {
-    mul_high(mix(hash, SEED), places as u64) as usize
+fn home(hash: u64, slots: usize) -> usize {
+    mul_high(mix(hash, SEED), slots as u64) as usize
 }
 
 impl ExactSet {
@@ -47,11 +47,11 @@ impl ExactSet {
 
     /// The slot of a hash that is not 0, or the one where it would be inserted.
     fn find(&self, hash: u64) -> usize {
-        let places = self.slots.len();
-        let mut at = home(hash, places);
+        let slots = self.slots.len();
+        let mut at = home(hash, slots);
         while self.slots[at] != 0 && self.slots[at] != hash {
             at += 1;
-            if at == places {
+            if at == slots {
                 at = 0;
             }
         }
@@ -60,11 +60,11 @@ impl ExactSet {
 
     /// Makes room for the next insert.
     pub(crate) fn make_room(&mut self) -> Result<(), PlanError> {
-        let places = self.slots.len() as u64;
-        if (self.in_slots + 1) * 4 <= places * 3 {
+        let slots = self.slots.len() as u64;
+        if (self.in_slots + 1) * 4 <= slots * 3 {
             return Ok(());
         }
-        let mut larger: Vec<u64> = zeroed((places * 2).max(MIN_SLOTS))?;
+        let mut larger: Vec<u64> = zeroed((slots * 2).max(MIN_SLOTS))?;
         let count = larger.len();
         self.slots.retain(|&hash| hash != 0);
         fill_table(&mut self.slots, &mut larger, |&hash| home(hash, count));
@@ -87,8 +87,8 @@ impl ExactSet {
                 count *= 2;
             }
             set.slots = zeroed(count)?;
-            let places = set.slots.len();
-            fill_table(&mut hashes, &mut set.slots, |&hash| home(hash, places));
+            let slots = set.slots.len();
+            fill_table(&mut hashes, &mut set.slots, |&hash| home(hash, slots));
         }
         Ok(set)
     }

@@ -164,12 +164,12 @@ mod tests {
     fn layer(exceptions: Vec<u64>, positives: &[u64]) -> DenyLayer {
         let plan = ExceptingPlan::for_corrected(positives.len() as u64, exceptions.len() as u64);
         let concerned = RelevantPositives::new(&plan, &exceptions).unwrap();
-        let told: Vec<u64> = positives
+        let relevant: Vec<u64> = positives
             .iter()
             .copied()
             .filter(|&hash| concerned.contains(hash, &exceptions))
             .collect();
-        DenyLayer::new(&plan, concerned, exceptions, &told).unwrap()
+        DenyLayer::new(&plan, concerned, exceptions, &relevant).unwrap()
     }
 
     #[test]

@@ -36,16 +36,16 @@ pub(super) fn build_layer<P: Hashed, E: Hashed>(
 ) -> Result<BuiltLayer, ExceptingError> {
     base.check_base()?;
     let mut accepted = accepted(base, exceptions)?;
-    let mut settled = 0;
+    let mut resolved_conflicts = 0;
     loop {
         let plan = ExceptingPlan::for_corrected(positives.len() as u64, accepted.len() as u64);
         let concerned = RelevantPositives::new(&plan, &accepted)?;
         let is_concerned = |hash| concerned.contains(hash, &accepted);
-        let mut told = relevant_positives(base, positives, is_concerned)?;
-        let both = in_both(&accepted, &told)?;
+        let mut relevant = relevant_positives(base, positives, is_concerned)?;
+        let both = in_both(&accepted, &relevant)?;
         let alone = |hash: &u64| both.binary_search(hash).is_err();
         if !both.is_empty() {
-            settled = both.len() as u64;
+            resolved_conflicts = both.len() as u64;
             match on_conflict {
                 OnConflict::Refuse => {
                     return Err(conflict_error(base, positives, exceptions, &both));
@@ -55,14 +55,14 @@ pub(super) fn build_layer<P: Hashed, E: Hashed>(
                     // Starts again with the remaining exceptions, as if the others had never been on the list.
                     continue;
                 }
-                OnConflict::Allow => told.retain(alone),
+                OnConflict::Allow => relevant.retain(alone),
             }
         }
         let corrected = accepted.len() as u64;
         return Ok(BuiltLayer {
-            layer: DenyLayer::new(&plan, concerned, accepted, &told)?,
+            layer: DenyLayer::new(&plan, concerned, accepted, &relevant)?,
             corrected,
-            resolved_conflicts: settled,
+            resolved_conflicts,
         });
     }
 }
@@ -114,7 +114,7 @@ fn relevant_positives<P: Hashed>(
     positives: &[P],
     is_concerned: impl Fn(u64) -> bool,
 ) -> Result<Vec<u64>, ExceptingError> {
-    let mut told = Vec::new();
+    let mut relevant = Vec::new();
     let mut missing = 0;
     let mut first = Vec::new();
     look_up_each(base, positives, |item, hash, found| {
@@ -124,7 +124,7 @@ fn relevant_positives<P: Hashed>(
                 first.push(display_name(item, hash));
             }
         } else if is_concerned(hash) {
-            push(&mut told, hash)?;
+            push(&mut relevant, hash)?;
         }
         Ok(())
     })?;
@@ -134,8 +134,8 @@ fn relevant_positives<P: Hashed>(
             count: missing,
         });
     }
-    sort(&mut told);
-    Ok(told)
+    sort(&mut relevant);
+    Ok(relevant)
 }
 
 fn sort(hashes: &mut Vec<u64>) {

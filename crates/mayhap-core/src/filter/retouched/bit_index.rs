@@ -71,19 +71,19 @@ struct BitUsers<'l> {
     numbers: Vec<u64>,
     /// Where the group of each tracked bit ends.
     ends: Vec<u64>,
-    gone: Bits,
+    removed: Bits,
 }
 
 impl<'l> BitUsers<'l> {
     fn for_bits(
         hashes: &'l [u64],
         filter: &ClassicBloom,
-        places: &TrackedBits,
+        tracked_bits: &TrackedBits,
     ) -> Result<Self, PlanError> {
-        let mut ends: Vec<u64> = zeroed(places.count)?;
+        let mut ends: Vec<u64> = zeroed(tracked_bits.count)?;
         for &hash in hashes {
-            for place in places.used_by(filter, hash) {
-                ends[place] += 1;
+            for tracked in tracked_bits.used_by(filter, hash) {
+                ends[tracked] += 1;
             }
         }
         let mut total = 0;
@@ -94,39 +94,39 @@ impl<'l> BitUsers<'l> {
         }
         let mut numbers = zeroed(total)?;
         for (number, &hash) in (0..).zip(hashes) {
-            for place in places.used_by(filter, hash) {
-                numbers[ends[place] as usize] = number;
-                ends[place] += 1;
+            for tracked in tracked_bits.used_by(filter, hash) {
+                numbers[ends[tracked] as usize] = number;
+                ends[tracked] += 1;
             }
         }
         Ok(Self {
             hashes,
             numbers,
             ends,
-            gone: Bits::zeroed(hashes.len() as u64)?,
+            removed: Bits::zeroed(hashes.len() as u64)?,
         })
     }
 
     /// The indices of the hashes that use a tracked bit and have not been removed, repeated if one uses it several times.
-    fn at(&self, place: usize) -> impl Iterator<Item = u64> {
-        let start = place.checked_sub(1).map_or(0, |before| self.ends[before]);
-        self.numbers[start as usize..self.ends[place] as usize]
+    fn at(&self, tracked: usize) -> impl Iterator<Item = u64> {
+        let start = tracked.checked_sub(1).map_or(0, |before| self.ends[before]);
+        self.numbers[start as usize..self.ends[tracked] as usize]
             .iter()
             .copied()
-            .filter(|&number| !self.gone.has(number))
+            .filter(|&number| !self.removed.has(number))
     }
 
-    fn count(&self, place: usize) -> u64 {
-        self.at(place).count() as u64
+    fn count(&self, tracked: usize) -> u64 {
+        self.at(tracked).count() as u64
     }
 
     /// Removes all hashes that use a tracked bit from the index, and writes the distinct ones into `taken`, which has the
     /// capacity for them.
-    fn take(&mut self, place: usize, taken: &mut Vec<u64>) {
+    fn take(&mut self, tracked: usize, taken: &mut Vec<u64>) {
         taken.clear();
-        taken.extend(self.at(place));
+        taken.extend(self.at(tracked));
         for number in &mut *taken {
-            self.gone.set(*number);
+            self.removed.set(*number);
             *number = self.hashes[*number as usize];
         }
         taken.sort_unstable();
@@ -136,7 +136,7 @@ impl<'l> BitUsers<'l> {
 
 /// The index. It allocates all its memory when it is created, so that a clearing either succeeds or is not started.
 pub(super) struct BitIndex<'l> {
-    places: TrackedBits,
+    tracked_bits: TrackedBits,
     keys: BitUsers<'l>,
     false_positives: BitUsers<'l>,
     /// Keys per false positive for each tracked bit, from the last clearing by ratio that found both.
@@ -151,8 +151,8 @@ pub(super) struct BitIndex<'l> {
 
 /// The lists and ratios after the clearings.
 pub(super) struct ClearingOutcome {
-    pub(super) keys_gone: Bits,
-    pub(super) false_positives_gone: Bits,
+    pub(super) keys_removed: Bits,
+    pub(super) false_positives_removed: Bits,
     pub(super) ratios: Vec<(u64, f64)>,
 }
 
@@ -165,15 +165,15 @@ impl<'l> BitIndex<'l> {
         targets: &[u64],
         known_ratios: &[(u64, f64)],
     ) -> Result<Self, PlanError> {
-        let places = TrackedBits::from_hashes(filter, [false_positives, targets])?;
-        let keys = BitUsers::for_bits(keys, filter, &places)?;
-        let false_positives = BitUsers::for_bits(false_positives, filter, &places)?;
-        let count = places.count;
+        let tracked_bits = TrackedBits::from_hashes(filter, [false_positives, targets])?;
+        let keys = BitUsers::for_bits(keys, filter, &tracked_bits)?;
+        let false_positives = BitUsers::for_bits(false_positives, filter, &tracked_bits)?;
+        let count = tracked_bits.count;
         let mut ratios = zeroed(count)?;
         let mut other_ratios = reserved(count + known_ratios.len() as u64)?;
         for &(position, ratio) in known_ratios {
-            match places.find(position) {
-                Some(place) => ratios[place] = ratio,
+            match tracked_bits.find(position) {
+                Some(tracked) => ratios[tracked] = ratio,
                 None => other_ratios.push((position, ratio)),
             }
         }
@@ -183,13 +183,13 @@ impl<'l> BitIndex<'l> {
             stale: reserved(count)?,
             is_stale: Bits::zeroed(count)?,
             taken: reserved(keys.numbers.len().max(false_positives.numbers.len()) as u64)?,
-            places,
+            tracked_bits,
             keys,
             false_positives,
         };
-        for place in 0..count {
-            uses.is_stale.set(place);
-            uses.stale.push(place as usize);
+        for tracked in 0..count {
+            uses.is_stale.set(tracked);
+            uses.stale.push(tracked as usize);
         }
         Ok(uses)
     }
@@ -202,25 +202,25 @@ impl<'l> BitIndex<'l> {
         clearing: ClearingStrategy,
     ) -> ClearedBit {
         let bit = self.choose(filter, hash, clearing);
-        let Some(place) = self.places.find(bit) else {
+        let Some(tracked) = self.tracked_bits.find(bit) else {
             unreachable!("all bits of targets and listed keys are looked at")
         };
         let mut taken = core::mem::take(&mut self.taken);
-        self.keys.take(place, &mut taken);
+        self.keys.take(tracked, &mut taken);
         let keys_lost = taken.len() as u64;
         self.mark_stale(filter, &taken);
-        self.false_positives.take(place, &mut taken);
+        self.false_positives.take(tracked, &mut taken);
         // Does not count listed keys that the filter did not find before.
-        let false_positives_gone =
+        let false_positives_removed =
             taken.iter().filter(|&&hash| filter.has_all(hash)).count() as u64;
         self.mark_stale(filter, &taken);
         self.taken = taken;
-        self.ratios[place] = 0.0;
+        self.ratios[tracked] = 0.0;
         filter.clear_bit(bit);
         ClearedBit {
             bit,
             keys_lost,
-            false_positives_removed: false_positives_gone,
+            false_positives_removed,
         }
     }
 
@@ -229,11 +229,13 @@ impl<'l> BitIndex<'l> {
         if clearing == ClearingStrategy::Ratio {
             self.update_ratios();
         }
-        let cost = |place| match clearing {
+        let cost = |tracked| match clearing {
             ClearingStrategy::Random { .. } => 0.0,
-            ClearingStrategy::MinimumFalseNegatives => self.keys.count(place) as f64,
-            ClearingStrategy::MaximumFalsePositives => -(self.false_positives.count(place) as f64),
-            ClearingStrategy::Ratio => self.ratios[place],
+            ClearingStrategy::MinimumFalseNegatives => self.keys.count(tracked) as f64,
+            ClearingStrategy::MaximumFalsePositives => {
+                -(self.false_positives.count(tracked) as f64)
+            }
+            ClearingStrategy::Ratio => self.ratios[tracked],
         };
         let first = match clearing {
             ClearingStrategy::Random { seed } => {
@@ -246,19 +248,21 @@ impl<'l> BitIndex<'l> {
         let costs = filter
             .positions(hash)
             .skip(first)
-            .map(|at| (at, self.places.find(at).map_or(f64::INFINITY, cost)));
+            .map(|at| (at, self.tracked_bits.find(at).map_or(f64::INFINITY, cost)));
         let best = costs.reduce(|best, next| if next.1 < best.1 { next } else { best });
         best.map_or(0, |(at, _)| at)
     }
 
     fn update_ratios(&mut self) {
-        for place in self.stale.drain(..) {
-            self.is_stale.clear_bit(place as u64);
-            let (keys, false_positives) =
-                (self.keys.count(place), self.false_positives.count(place));
+        for tracked in self.stale.drain(..) {
+            self.is_stale.clear_bit(tracked as u64);
+            let (keys, false_positives) = (
+                self.keys.count(tracked),
+                self.false_positives.count(tracked),
+            );
             // As Hadoop does: if one of them is 0, the previous value stays.
             if keys > 0 && false_positives > 0 {
-                self.ratios[place] = keys as f64 / false_positives as f64;
+                self.ratios[tracked] = keys as f64 / false_positives as f64;
             }
         }
     }
@@ -266,21 +270,21 @@ impl<'l> BitIndex<'l> {
     /// Marks the tracked bits of removed hashes: they have fewer users now.
     fn mark_stale(&mut self, filter: &ClassicBloom, taken: &[u64]) {
         for &hash in taken {
-            for place in self.places.used_by(filter, hash) {
-                if self.is_stale.set(place as u64) {
-                    self.stale.push(place);
+            for tracked in self.tracked_bits.used_by(filter, hash) {
+                if self.is_stale.set(tracked as u64) {
+                    self.stale.push(tracked);
                 }
             }
         }
     }
 
     pub(super) fn finish(mut self) -> ClearingOutcome {
-        let reckoned = self.places.positions().zip(self.ratios);
+        let computed = self.tracked_bits.positions().zip(self.ratios);
         self.other_ratios
-            .extend(reckoned.filter(|&(_, ratio)| ratio > 0.0));
+            .extend(computed.filter(|&(_, ratio)| ratio > 0.0));
         ClearingOutcome {
-            keys_gone: self.keys.gone,
-            false_positives_gone: self.false_positives.gone,
+            keys_removed: self.keys.removed,
+            false_positives_removed: self.false_positives.removed,
             ratios: self.other_ratios,
         }
     }

@@ -47,7 +47,7 @@ const FULL: f64 = f64::INFINITY;
 
 fn grid() -> impl Iterator<Item = (u64, f64)> {
     KEYS.into_iter()
-        .flat_map(|keys| RATES.map(|asked| (keys, asked)))
+        .flat_map(|keys| RATES.map(|requested| (keys, requested)))
 }
 
 fn close(value: f64, expected: f64, margin: f64) -> bool {
@@ -141,12 +141,15 @@ fn best_probes_are_never_beaten_and_never_zero() {
 #[test]
 fn ideal_bits_are_the_fewest_with_probes_that_need_not_be_whole() {
     let ideal = |bits: u64, keys: u64| libm::exp(-(bits as f64 / keys as f64) * LN_2 * LN_2);
-    for (keys, asked) in grid() {
-        let bits = bits(keys, asked).unwrap();
-        assert!(ideal(bits, keys) <= asked * (1.0 + 1e-13), "{keys} {asked}");
+    for (keys, requested) in grid() {
+        let bits = bits(keys, requested).unwrap();
+        assert!(
+            ideal(bits, keys) <= requested * (1.0 + 1e-13),
+            "{keys} {requested}"
+        );
         // One bit changes the rate by 0.48/n, and the comparison is accurate to 1e-13.
         let one_less_shows = keys < MILLION_MILLION;
-        assert!(!one_less_shows || ideal(bits - 1, keys) > asked * (1.0 - 1e-13));
+        assert!(!one_less_shows || ideal(bits - 1, keys) > requested * (1.0 - 1e-13));
     }
     assert_eq!(bits(1_000_000, 0.01), Ok(9_585_059));
     assert_eq!(bits(1, 0.999_999), Ok(1));
@@ -154,22 +157,22 @@ fn ideal_bits_are_the_fewest_with_probes_that_need_not_be_whole() {
 
 #[test]
 fn a_plan_keeps_the_rate_and_one_bit_less_breaks_it() {
-    for (keys, asked) in grid() {
-        let plan = plan(keys, asked).unwrap();
+    for (keys, requested) in grid() {
+        let plan = plan(keys, requested).unwrap();
         let ours = rate(plan.bits, keys, plan.probes);
         assert_eq!(plan.rate_at_capacity.to_bits(), ours.to_bits());
-        assert!(plan.probes >= 1 && ours <= asked, "{keys} {asked}");
+        assert!(plan.probes >= 1 && ours <= requested, "{keys} {requested}");
         for probes in 1..=60 {
             assert!(
-                rate(plan.bits - 1, keys, probes) > asked,
-                "{keys} {asked} {probes}"
+                rate(plan.bits - 1, keys, probes) > requested,
+                "{keys} {requested} {probes}"
             );
         }
         // An integer number of probes never saves bits. It costs 5 % at most, except where even one probe is too many: 70 times
         // the bits at a rate of 0.999.
-        let ideal = bits(keys, asked).unwrap();
-        let most = if asked > 0.5 { 70.0 } else { 1.05 };
-        assert!(plan.bits >= ideal && plan.bits as f64 <= most * ideal as f64 + 1.0);
+        let ideal = bits(keys, requested).unwrap();
+        let max = if requested > 0.5 { 70.0 } else { 1.05 };
+        assert!(plan.bits >= ideal && plan.bits as f64 <= max * ideal as f64 + 1.0);
     }
     // The usual answer for a million keys at 1 % is 9_585_059 bits and 7 probes.
     assert!(close(rate(9_585_059, 1_000_000, 7), 0.010_039, 5e-7));
@@ -179,9 +182,9 @@ fn a_plan_keeps_the_rate_and_one_bit_less_breaks_it() {
 
 #[test]
 fn bad_requests_are_refused_by_name() {
-    let refusals = |keys, rate| [bits(keys, rate).unwrap_err(), plan(keys, rate).unwrap_err()];
+    let errors = |keys, rate| [bits(keys, rate).unwrap_err(), plan(keys, rate).unwrap_err()];
     for wrong in [0.0, 1.0, -0.5, 2.0, f64::NAN, f64::INFINITY] {
-        for error in refusals(9, wrong) {
+        for error in errors(9, wrong) {
             assert!(matches!(
                 error,
                 PlanError::InvalidNumber {
@@ -192,10 +195,7 @@ fn bad_requests_are_refused_by_name() {
         }
     }
     // No key at all, and 9.6 bits for each of 2^64 - 1 keys.
-    for error in refusals(0, 0.01)
-        .into_iter()
-        .chain(refusals(u64::MAX, 0.01))
-    {
+    for error in errors(0, 0.01).into_iter().chain(errors(u64::MAX, 0.01)) {
         assert!(matches!(
             error,
             PlanError::InvalidInteger {
