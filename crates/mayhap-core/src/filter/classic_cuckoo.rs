@@ -685,7 +685,7 @@ mod tests {
     }
 
     #[test]
-    fn tables_that_hold_nothing_are_not_looked_at() {
+    fn empty_tables_are_not_read() {
         let mut filter = with_tables(62_979);
         assert_eq!(bucket_reads(|| assert!(!filter.contains_hash(7))), 0);
         assert_eq!(bucket_reads(|| assert_eq!(filter.count_hash(7), 0)), 0);
@@ -701,7 +701,7 @@ mod tests {
     }
 
     #[test]
-    fn compaction_looks_at_every_bucket_a_few_times_however_many_tables_there_are() {
+    fn compaction_reads_every_bucket_a_few_times_for_any_number_of_tables() {
         for tables in [65_u32, 1000, 20_000] {
             // The worst case: every older table has free slots, but none in the buckets of this fingerprint, which are 0 and 3.
             let mut filter = with_tables(tables);
@@ -718,7 +718,7 @@ mod tests {
     }
 
     #[test]
-    fn compaction_of_many_tables_moves_to_the_same_slots_as_of_few() {
+    fn indexed_compaction_moves_to_the_same_slots_as_scanning() {
         let mut random = 0_u64;
         let mut next = || {
             random = random

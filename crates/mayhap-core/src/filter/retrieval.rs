@@ -239,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn every_key_finds_its_value_and_hardly_more_is_stored() {
+    fn every_key_gets_its_value_and_the_size_is_close_to_minimal() {
         for count in [
             1, 2, 10, 63, 64, 65, 100, 127, 128, 129, 500, 1000, 10_000, 100_000, 1_000_000,
         ] {
@@ -258,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn fingerprints_make_a_filter_of_the_rate_that_their_bits_say() {
+    fn a_filter_of_fingerprints_has_the_rate_of_their_bits() {
         for (count, bits) in [(1, 3), (300, 4), (20_000, 8), (300_000, 11)] {
             let keys: Vec<_> = pairs(count).map(|(hash, _)| hash).collect();
             let twice = keys.iter().chain(&keys).copied().collect::<Vec<_>>();
@@ -278,7 +278,7 @@ mod tests {
     }
 
     #[test]
-    fn no_keys_and_keys_that_are_only_counted_are_fine() {
+    fn no_keys_and_sequential_keys_work() {
         Retrieval::build(&[], 5).unwrap().get(7);
         let pairs: Vec<_> = (0..100_000).map(|at| (at, at as u32)).collect();
         let retrieval = Retrieval::build(&pairs, 17).unwrap();
@@ -290,7 +290,7 @@ mod tests {
     }
 
     #[test]
-    fn one_hash_with_two_values_is_refused() {
+    fn one_hash_with_two_values_is_rejected() {
         let error = Retrieval::build(&[(1, 0), (1, 1)], 1).unwrap_err();
         assert!(matches!(error, PlanError::Unsolvable { .. }), "{error}");
     }

@@ -282,7 +282,7 @@ mod tests {
     };
 
     #[test]
-    fn every_wish_leads_to_the_kind_that_fulfils_it() {
+    fn every_requirement_gets_the_kind_that_fulfils_it() {
         for (requirements, best) in [
             (NONE, Kind::Bloom),
             (
@@ -334,7 +334,7 @@ mod tests {
     }
 
     #[test]
-    fn a_fixed_set_gets_a_ribbon_where_a_fuse_would_waste_half_of_its_bits() {
+    fn a_fixed_set_gets_a_ribbon_if_a_fuse_would_waste_half_of_its_bits() {
         // 8 bits are enough for 0.39 %; 0.1 % needs 16.
         assert_eq!(kinds(FIXED, 1_000_000, 0.004)[0], Kind::Fuse);
         assert_eq!(kinds(FIXED, 1_000_000, 0.001)[0], Kind::Ribbon);
@@ -343,7 +343,7 @@ mod tests {
     }
 
     #[test]
-    fn wishes_that_exclude_each_other_are_refused() {
+    fn conflicting_requirements_are_rejected() {
         for requirements in [
             Requirements {
                 delete: true,
@@ -388,7 +388,7 @@ mod tests {
     }
 
     #[test]
-    fn a_budget_is_used_up_and_kept() {
+    fn a_memory_budget_is_used_and_not_exceeded() {
         for requirements in [
             NONE,
             FIXED,

@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn bad_requests_are_refused_by_name() {
+    fn invalid_requests_name_the_field() {
         let refused = |plan: Result<_, PlanError>| match plan {
             Err(PlanError::InvalidInteger { field, .. }) => field,
             _ => "nothing",

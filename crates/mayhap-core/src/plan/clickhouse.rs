@@ -115,7 +115,7 @@ mod tests {
     ];
 
     #[test]
-    fn every_observed_pair_comes_out() {
+    fn every_observed_pair_is_reproduced() {
         for (rate, bits_per_row, probes) in OBSERVED {
             assert_eq!(
                 bits_per_row_and_probes(rate),
@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn computed_entries_are_the_printed_ones() {
+    fn computed_entries_match_the_printed_table() {
         let mut compared = 0;
         for row in classic::tests::CAO.lines() {
             let mut numbers = row.split_whitespace();
@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn rates_out_of_reach_get_the_tightest_pair() {
+    fn too_strict_rates_get_the_tightest_pair() {
         for rate in [0.000_109, 0.000_05, 1e-300, 0.0, -1.0, f64::NAN] {
             assert_eq!(bits_per_row_and_probes(rate), (19, 13), "{rate}");
         }
@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn rates_for_which_one_probe_would_do_fall_through() {
+    fn rates_that_need_only_one_probe_get_the_tightest_pair() {
         for rate in [0.221, 0.23, 0.237] {
             assert_eq!(bits_per_row_and_probes(rate), (19, 13), "{rate}");
         }
@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn a_rate_is_compared_as_it_is_and_not_as_it_was_written() {
+    fn rates_are_compared_as_f64_and_not_as_decimals() {
         // The nearest f64 to the entry is below it, above it, and below the misprint.
         for (rate, at, above) in [
             (0.0012, (15, 7), (14, 10)),

@@ -206,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn costs_are_those_reckoned_by_hand() {
+    fn costs_match_manual_calculation() {
         let disk = disk();
         // Of 100 lookups at a rate of 4 %: 72 skipped, 3 passed for absent keys, 25 for present keys.
         for (value, expected) in [
@@ -223,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn the_three_ways_of_looking_up_differ_by_what_is_said() {
+    fn the_three_costs_differ_by_the_documented_amounts() {
         for (c1, c2, p3) in [
             (0.0, 1.0, 0.0),
             (1.0, 1.0, 0.5),
@@ -303,7 +303,7 @@ mod tests {
     }
 
     #[test]
-    fn where_only_one_side_costs_the_answer_is_an_end() {
+    fn if_only_one_side_costs_the_best_rate_is_an_end_of_the_range() {
         let disk = disk();
         let rate = |lookups, gib_cost| {
             let best = disk.best_rate(1_000, lookups, gib_cost).unwrap();
@@ -318,7 +318,7 @@ mod tests {
     }
 
     #[test]
-    fn bad_requests_are_refused_by_name() {
+    fn invalid_requests_name_the_field() {
         let (nan, inf) = (f64::NAN, f64::INFINITY);
         for (c1, c2, p3, name) in [
             (-1.0, 5.0, 0.5, "skip_cost"),

@@ -204,13 +204,13 @@ mod tests {
     ];
 
     #[test]
-    fn nothing_in_nothing_full() {
+    fn an_empty_filter_has_no_saturated_counters() {
         let plan = CountingPlan::new(1000, 0.01, 4).unwrap();
         assert!(plan.overflow_probability(0).abs() < f64::MIN_POSITIVE);
     }
 
     #[test]
-    fn more_bits_are_more_memory_and_fewer_full_counters() {
+    fn more_bits_take_more_memory_and_saturate_less() {
         let plans: std::vec::Vec<_> = (3..=8)
             .map(|bits| CountingPlan::new(100_000, 0.01, bits).unwrap())
             .collect();
@@ -223,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn widths_that_are_not_offered_are_refused_by_name() {
+    fn unsupported_counter_widths_are_rejected() {
         for bits in [0, 1, 2, 9, 255] {
             let message = CountingPlan::new(1000, 0.01, bits).unwrap_err().to_string();
             assert_eq!(

@@ -232,7 +232,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_rate_asked_is_kept_and_one_bit_less_would_not_do() {
+    fn the_requested_rate_is_kept_and_one_bit_less_breaks_it() {
         for capacity in [1, 10, 1000, 123_456, 1_000_000_000] {
             for rate in [0.3, 0.05, 0.01, 1.0 / 256.0, 0.001, 1e-4, 1e-6, 2e-8] {
                 let plan = CuckooPlan::new(capacity, rate).unwrap();
@@ -274,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn more_keys_never_get_fewer_cells_and_full_is_never_before_capacity() {
+    fn cells_grow_with_keys_and_filters_are_not_full_below_capacity() {
         let mut cells = 0;
         for capacity in 1..5000 {
             let plan = CuckooPlan::new(capacity, 0.01).unwrap();

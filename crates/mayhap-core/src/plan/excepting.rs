@@ -134,7 +134,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn layers_take_what_the_literature_computes_and_hardly_more_than_the_limit() {
+    fn layers_match_the_published_sizes_and_are_close_to_the_limit() {
         // 1 % of lists of n/100 .. 100 n exceptions for n = 1e6: bits per positive, and log2 C(n + a, a) / n.
         for (corrected, bits, limit) in [
             (100, 0.0016, 0.0015),

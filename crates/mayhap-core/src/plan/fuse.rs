@@ -254,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn the_memory_promise_holds_from_the_first_split_on_with_two_threads_at_work() {
+    fn peak_memory_stays_below_100_bits_per_key_with_several_threads() {
         for keys in [SPLIT_FROM, 1_000_000, 10_000_000, 100_000_000, 1 << 40] {
             for rate in [0.01, 1e-4, 1e-9] {
                 let Ok(plan) = FusePlan::new(keys, rate) else {
@@ -271,7 +271,7 @@ mod tests {
     }
 
     #[test]
-    fn large_filters_take_nine_bits_a_key() {
+    fn large_filters_take_nine_bits_per_key() {
         for keys in [10_000_000, 100_000_000, 1_000_000_000] {
             let plan = FusePlan::new(keys, 0.01).unwrap();
             let bits = 8.0 * plan.size_bytes() as f64 / keys as f64;

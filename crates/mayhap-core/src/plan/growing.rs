@@ -196,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn what_comes_next_is_never_out_of_proportion() {
+    fn the_next_part_is_never_out_of_proportion() {
         let maxima = [None, Some(1), Some(1000), Some(1 << 40)];
         for (capacity, maximum) in [1, 10, 1000, 1_000_000]
             .into_iter()
@@ -230,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn the_rates_of_all_layers_add_up_to_what_was_asked() {
+    fn the_rates_of_all_layers_add_up_to_the_requested_one() {
         for plan in [
             GrowingPlan::new(100, 0.01).unwrap(),
             GrowingPlan::with_maximum(100, 1_000_000, 0.01).unwrap(),
@@ -264,7 +264,7 @@ mod tests {
     }
 
     #[test]
-    fn a_right_guess_costs_one_bit_and_a_maximum_pays_off() {
+    fn a_right_capacity_costs_one_bit_and_a_maximum_pays_off() {
         assert!(bits_per_key(&GrowingPlan::new(10_000_000, 0.01).unwrap(), 10_000_000) <= 11.3);
         let known = GrowingPlan::with_maximum(100, 1_000_000, 0.01).unwrap();
         let last = known.layer_for(1_000_000);
@@ -279,7 +279,7 @@ mod tests {
     }
 
     #[test]
-    fn bad_requests_are_refused_by_name() {
+    fn invalid_requests_name_the_field() {
         assert!(matches!(
             GrowingPlan::new(0, 0.01),
             Err(PlanError::InvalidInteger {

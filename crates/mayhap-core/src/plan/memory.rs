@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn memory_between_one_line_and_two_goes_to_the_two() {
+    fn memory_between_both_layouts_gets_two_lines_per_key() {
         // At 0.3 %, one line per key is larger than two are just below: between these sizes only two lines fit.
         let one = BloomPlan::new(1_000_000, 0.003).unwrap().size_bytes();
         let two = BloomPlan::new(1_000_000, 0.002_99).unwrap().size_bytes();
@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn one_key_more_than_the_most_does_not_fit() {
+    fn one_key_more_than_the_maximum_does_not_fit() {
         for (rate, memory) in [
             (0.01, 64 << 20),
             (0.001, 1_500_000_000),
@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn too_little_memory_is_an_error_that_says_so() {
+    fn too_little_memory_is_an_error() {
         assert!(matches!(
             BloomPlan::strictest_within(64, 1_000_000),
             Err(PlanError::InvalidInteger {

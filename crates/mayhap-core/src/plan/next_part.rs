@@ -83,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn refused_keys_are_not_planned_for_again() {
+    fn rejected_keys_do_not_compute_plans_again() {
         let plan = GrowingPlan::new(100, 0.01).unwrap();
         let mut growing = GrowingBloom::from_plan(plan, HashScheme::Xxh3).unwrap();
         let max = growing.size_bytes() * 4;
@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn keys_beyond_the_last_part_are_not_planned_for_again() {
+    fn keys_beyond_the_last_part_do_not_compute_plans_again() {
         // 64 layers, and no more: keys go into the last one from then on.
         let plan = WindowPlan::new(8, 0.5, Duration::from_secs(8)).unwrap();
         let mut window = WindowBloom::from_plan(plan, HashScheme::Xxh3, Timestamp(0)).unwrap();

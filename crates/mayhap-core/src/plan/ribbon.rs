@@ -267,7 +267,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn any_rate_is_kept_with_the_fewest_bits_of_a_mixture() {
+    fn any_rate_is_kept_with_the_fewest_bits() {
         for rate in [
             0.9,
             0.5,
@@ -293,7 +293,7 @@ mod tests {
     }
 
     #[test]
-    fn the_memory_promise_holds_from_the_first_split_on_with_two_threads_at_work() {
+    fn peak_memory_stays_below_100_bits_per_key_with_several_threads() {
         for keys in [SPLIT_FROM, 1_000_000, 10_000_000, 100_000_000, 1 << 40] {
             for rate in [0.01, 1e-4, 1e-9] {
                 let Ok(plan) = RibbonPlan::new(keys, rate) else {
@@ -310,7 +310,7 @@ mod tests {
     }
 
     #[test]
-    fn wide_blocks_hold_the_share_that_was_asked_for() {
+    fn wide_blocks_cover_the_requested_share() {
         for first_slot in [0, 1, 63, 64, 7000] {
             for slots in [64, 65, 200, 1403] {
                 for share in [0.0, 0.001, 0.3, 0.999] {

@@ -232,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn every_word_is_used_by_as_many_rows_as_every_other() {
+    fn all_words_are_used_by_equally_many_rows() {
         for (words, pattern) in (1..).zip(PATTERNS) {
             assert_eq!(pattern.count_ones(), words);
             for word in 0..8 {

@@ -327,7 +327,7 @@ mod tests {
     }
 
     #[test]
-    fn positions_are_those_of_the_formulas() {
+    fn positions_match_the_formulas() {
         for bits in [1, 2, 3, 7, 64, 9586, 95_850_584, 1 << 40, u64::MAX] {
             for hash in hashes() {
                 let product = u128::from(hash) * 0x9E37_79B9_7F4A_7C15;
@@ -379,7 +379,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_are_frozen_and_lead_back_to_their_scheme() {
+    fn scheme_numbers_are_frozen_and_round_trip() {
         let known = [
             (Scheme::DoubleHashing, 1),
             (Scheme::EnhancedDoubleHashing, 2),

@@ -79,7 +79,7 @@ mod tests {
     use std::vec;
 
     #[test]
-    fn either_window_leads_to_the_other_in_tables_of_any_size() {
+    fn each_window_determines_the_other_in_tables_of_any_size() {
         for cells in [3, 4, 5, 100, 1001, (1 << 40) - 3] {
             for bits in [1, 2, 7, 10, 26] {
                 let windows = CuckooWindows::new(cells, bits);

@@ -131,7 +131,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_mixed_hash_keeps_its_order_and_its_own_place_in_the_shard() {
+    fn mixed_hashes_stay_distinct_and_ordered_within_a_shard() {
         for shards in [1, 2, 3, 64, 1000] {
             let walk = FuseWalk::new(FuseShardShape::new(1000), shards, 0);
             let from = (u64::MAX / shards) * (shards - 1) + shards;

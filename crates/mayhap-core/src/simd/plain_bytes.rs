@@ -67,7 +67,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn bytes_are_seen_where_they_are_aligned_and_as_many() {
+    fn bytes_can_be_viewed_if_aligned_and_of_the_right_length() {
         let lines = [Line([0x0807_0605_0403_0201; 8]); 3];
         let Some(bytes) = as_bytes(&lines) else {
             return;

@@ -235,7 +235,7 @@ mod tests {
     use std::vec;
 
     #[test]
-    fn zeros_are_aligned_and_copied_whatever_their_number() {
+    fn zeros_of_any_number_are_aligned_and_copied() {
         for count in [0, 1, 2, 63, 64, 65, 1000, 100_000] {
             let mut lines = Slab::<Line>::zeroed(count).unwrap();
             assert_eq!(lines.len() as u64, count);
@@ -259,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_had_is_an_error() {
+    fn impossible_allocations_are_errors() {
         for count in [1 << 55, u64::MAX / 64, u64::MAX] {
             assert!(matches!(
                 Slab::<Line>::zeroed(count),

@@ -115,7 +115,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn counters_of_every_width_keep_to_themselves() {
+    fn counters_of_every_width_are_independent_of_their_neighbours() {
         for bits in 1..=8_u8 {
             let len = 1000;
             let size_bytes = (len * u64::from(bits)).div_ceil(8) + 1;
@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn a_full_counter_stays_full() {
+    fn a_saturated_counter_stays_saturated() {
         let mut counters = Counters::zeroed(3, 3, 3).unwrap();
         for before in [0, 1, 2, 3, 4, 5, 6, 7, 7, 7] {
             assert_eq!(counters.increment(1), before);

@@ -163,7 +163,7 @@ mod tests {
     use std::collections::BTreeMap;
 
     #[test]
-    fn a_bag_counts_as_a_map_of_counts_does() {
+    fn a_multiset_agrees_with_a_map_of_counts() {
         let (mut bag, mut model) = (Multiset::default(), BTreeMap::<u64, u64>::new());
         let mut random = 1_u64;
         for step in 0..20_000_u64 {

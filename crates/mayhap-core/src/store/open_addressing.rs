@@ -31,7 +31,7 @@ mod tests {
     use std::vec::Vec;
 
     #[test]
-    fn every_item_is_found_from_its_home_on() {
+    fn every_item_is_found_by_linear_probing() {
         let slots = 64;
         for count in [0, 1, 2, 30, 63] {
             for spread in [1, 2, 7, 64] {

@@ -107,7 +107,7 @@ mod tests {
     use std::vec;
 
     #[test]
-    fn cells_of_every_width_keep_what_was_written_and_disturb_no_neighbour() {
+    fn cells_of_every_width_are_independent_of_their_neighbours() {
         for cell_bits in 1..=MAX_CELL_BITS {
             for count in [2, 3, 4, 9, 40] {
                 let mut cells = PackedCells::zeroed(count, cell_bits).unwrap();

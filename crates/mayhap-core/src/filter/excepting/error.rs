@@ -124,7 +124,7 @@ mod tests {
     use crate::KeyHash;
 
     #[test]
-    fn keys_are_shown_as_text_escaped_and_cut() {
+    fn keys_are_shown_as_escaped_truncated_text() {
         assert_eq!(display_name(&"caf\u{e9}\n\"", 0), "\"caf\u{e9}\\n\\\"\"");
         assert_eq!(display_name(&[0xFF_u8, b'a', 0], 0), "\"\\xffa\\0\"");
         let long = "x".repeat(1000);

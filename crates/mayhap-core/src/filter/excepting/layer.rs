@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn counters_in_the_place_of_hashes_are_told_apart_too() {
+    fn counters_used_as_hashes_are_distinguished() {
         // Hashes whose spread is a counter: spreading is a multiplication, and Newton's method finds the inverse factor.
         let factor = spread(1);
         let inverse = (0..6).fold(factor, |x: u64, _| {
@@ -200,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_solved_is_listed() {
+    fn unsolvable_layers_become_lists() {
         // One hash on both sides stands in for hashes that were chosen to be unsolvable.
         let plan = ExceptingPlan::for_corrected(1000, 1000);
         let exceptions = Vec::from([7, 9]);

@@ -55,7 +55,7 @@ fn close(value: f64, expected: f64, margin: f64) -> bool {
 }
 
 #[test]
-fn rates_are_those_of_the_published_table() {
+fn rates_match_the_published_table() {
     let mut compared = 0;
     for row in CAO.lines() {
         let mut numbers = row.split_whitespace();
@@ -83,7 +83,7 @@ fn rates_are_those_of_the_published_table() {
 }
 
 #[test]
-fn rates_keep_their_digits_at_both_ends() {
+fn rates_are_accurate_at_both_ends() {
     // One key in 2^40 bits: 1 - e^-a is a (1 - a/2); without expm1 only four digits would be right.
     let tiny = libm::exp2(-40.0);
     assert!(close(
@@ -139,7 +139,7 @@ fn best_probes_are_never_beaten_and_never_zero() {
 }
 
 #[test]
-fn ideal_bits_are_the_fewest_with_probes_that_need_not_be_whole() {
+fn ideal_bits_are_minimal_for_fractional_probes() {
     let ideal = |bits: u64, keys: u64| libm::exp(-(bits as f64 / keys as f64) * LN_2 * LN_2);
     for (keys, requested) in grid() {
         let bits = bits(keys, requested).unwrap();
@@ -181,7 +181,7 @@ fn a_plan_keeps_the_rate_and_one_bit_less_breaks_it() {
 }
 
 #[test]
-fn bad_requests_are_refused_by_name() {
+fn invalid_requests_name_the_field() {
     let errors = |keys, rate| [bits(keys, rate).unwrap_err(), plan(keys, rate).unwrap_err()];
     for wrong in [0.0, 1.0, -0.5, 2.0, f64::NAN, f64::INFINITY] {
         for error in errors(9, wrong) {
@@ -207,7 +207,7 @@ fn bad_requests_are_refused_by_name() {
 }
 
 #[test]
-fn estimates_are_the_published_ones() {
+fn estimates_match_the_published_values() {
     // Half full at 7 probes: (m/7) ln 2 keys, plus or minus 0.554 sqrt(m) / 7.
     assert!(close(
         estimated_keys(10_000_000, 7, 5_000_000),
@@ -229,7 +229,7 @@ fn estimates_are_the_published_ones() {
 }
 
 #[test]
-fn estimates_hit_the_keys_of_thrown_filters_with_the_stated_spread() {
+fn estimates_of_simulated_filters_have_the_stated_standard_error() {
     let (bits, probes, keys, trials) = (4_096_u64, 4, 710, 2_000);
     let (mut seed, mut sum, mut squares, mut stated) = (1_u64, 0.0, 0.0, 0.0);
     for _ in 0..trials {
