@@ -183,7 +183,7 @@ impl fmt::Display for Full {
             ),
             Self::Copies { copies } => write!(
                 f,
-                "no room for another copy: the filter already holds {copies} copies of the key: insert it only if absent, or count it elsewhere"
+                "no room for another copy: the key is stored {copies} times: insert it only if absent, or count it elsewhere"
             ),
             Self::Memory { size_bytes } => write!(
                 f,

@@ -198,7 +198,7 @@ impl Requirements {
         let conflict = |first: bool, second: bool, requirements, instead| {
             if first && second {
                 Err(PlanError::ConflictingRequirements {
-                    requirements: requirements,
+                    requirements,
                     instead,
                 })
             } else {

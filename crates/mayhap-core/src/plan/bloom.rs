@@ -155,7 +155,7 @@ impl BloomPlan {
         Ok(Self {
             capacity,
             false_positive_rate,
-            line_range: line_range,
+            line_range,
             bits_per_line: words,
             lines_per_key,
         })
@@ -165,7 +165,7 @@ impl BloomPlan {
     fn min_line_range(&self) -> Option<u64> {
         let keeps = |line_range| {
             Self {
-                line_range: line_range,
+                line_range,
                 ..*self
             }
             .rate_at(self.capacity)

@@ -79,7 +79,7 @@ impl BlockedWalk {
     pub(crate) fn new(line_range: u64, two_lines: bool, words: u8) -> Self {
         assert!(line_range > 0, "a filter has at least one line");
         Self {
-            line_range: line_range,
+            line_range,
             two_lines,
             pattern: &PATTERN_TABLES[usize::from(words) - 1],
         }

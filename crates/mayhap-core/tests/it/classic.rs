@@ -456,14 +456,14 @@ fn answers_to_hashes_need_a_place_each() {
 }
 
 #[test]
-#[should_panic(expected = "does not hash keys")]
+#[should_panic(expected = "has no hash function")]
 fn byte_methods_on_a_filter_for_hashes_panic_as_documented() {
     ClassicBloom::for_hashes(10, 0.1).unwrap().insert("a");
 }
 
 #[test]
 #[cfg(debug_assertions)]
-#[should_panic(expected = "another hash scheme or key")]
+#[should_panic(expected = "another hash scheme or secret key")]
 fn debug_builds_detect_a_hash_of_another_scheme() {
     ClassicBloom::new(10, 0.1)
         .unwrap()

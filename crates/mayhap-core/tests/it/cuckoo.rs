@@ -566,14 +566,14 @@ fn results_must_match_the_number_of_keys() {
 }
 
 #[test]
-#[should_panic(expected = "does not hash keys")]
+#[should_panic(expected = "has no hash function")]
 fn byte_methods_on_a_filter_for_hashes_panic_as_documented() {
     _ = filter(10, 0.1).try_insert("a");
 }
 
 #[test]
 #[cfg(debug_assertions)]
-#[should_panic(expected = "another hash scheme or key")]
+#[should_panic(expected = "another hash scheme or secret key")]
 fn debug_builds_detect_a_hash_of_another_scheme() {
     Cuckoo::new(10, 0.1)
         .unwrap()

@@ -614,7 +614,7 @@ fn plan_errors_are_passed_on() {
 }
 
 #[test]
-#[should_panic(expected = "does not hash keys")]
+#[should_panic(expected = "has no hash function")]
 fn bytes_need_a_base_that_hashes() {
     let base = Bloom::for_hashes(10, 0.01).unwrap();
     _ = Excepting::build(base, &["a"], &["b"]);
