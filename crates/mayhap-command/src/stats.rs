@@ -1,7 +1,7 @@
 //! How a filter is doing.
 
 use crate::native::{BloomKind, NativeBloom};
-use crate::slot::{Bloom, Cuckoo, Slot};
+use crate::slot::{AnyBloom, AnyCuckoo, Slot};
 use mayhap_codec::redis;
 use mayhap_core::Timestamp;
 
@@ -32,12 +32,12 @@ impl Slot {
         Some(match self {
             Self::Missing | Self::Other => return None,
             Self::Bloom(filter) => match &**filter {
-                Bloom::RedisBloom(filter) => of_redis_bloom(filter),
-                Bloom::Native(filter) => of_native_bloom(filter, now),
+                AnyBloom::RedisBloom(filter) => of_redis_bloom(filter),
+                AnyBloom::Native(filter) => of_native_bloom(filter, now),
             },
             Self::Cuckoo(filter) => match &**filter {
-                Cuckoo::RedisBloom(filter) => of_redis_cuckoo(filter),
-                Cuckoo::Native(native) => {
+                AnyCuckoo::RedisBloom(filter) => of_redis_cuckoo(filter),
+                AnyCuckoo::Native(native) => {
                     let (filter, info) = (&native.filter, native.info());
                     Stats {
                         rate_asked: filter.false_positive_rate(),

@@ -45,8 +45,8 @@ fn say(slot: &mut Slot, words: &[&[u8]]) {
     };
     let (before, command) = (slot.size_bytes(), Command::parse(words, &config));
     match command {
-        Ok(Command::Ask(ask)) => _ = ask.ask(slot, &context),
-        Ok(Command::Change(change)) => _ = change.apply(slot, &[], &context),
+        Ok(Command::Query(query)) => _ = query.apply(slot, &context),
+        Ok(Command::Write(write)) => _ = write.apply(slot, &[], &context),
         Err(_) => {}
     }
     // Its own fields come on top of bits.

@@ -3,7 +3,7 @@
 use super::fields::{Reader, Writer};
 use super::{Kind, Parts};
 use crate::native::{BloomKind, NativeBloom};
-use crate::slot::Bloom;
+use crate::slot::AnyBloom;
 use mayhap_codec::{DecodeError, Limits};
 use mayhap_core::plan::{BloomPlan, WindowPlan};
 use mayhap_core::{GrowingBloom, Timestamp, WindowBloom};
@@ -79,13 +79,13 @@ pub(super) fn read_fixed(
     at: &mut Reader<'_>,
     has_bits: bool,
     limits: Limits,
-) -> Result<Bloom, DecodeError> {
+) -> Result<AnyBloom, DecodeError> {
     let scheme = at.scheme()?;
     let (items, expansion) = counts(at)?;
     let plan = at.bloom_plan()?;
     let mut bits = at.bits(has_bits, plan.size_bytes(), limits)?;
     let filter = bits.bloom(at, plan, scheme)?;
-    Ok(Bloom::Native(NativeBloom {
+    Ok(AnyBloom::Native(NativeBloom {
         kind: BloomKind::Fixed(filter),
         items,
         expansion,
@@ -96,7 +96,7 @@ pub(super) fn read_growing(
     at: &mut Reader<'_>,
     has_bits: bool,
     limits: Limits,
-) -> Result<Bloom, DecodeError> {
+) -> Result<AnyBloom, DecodeError> {
     let scheme = at.scheme()?;
     let (items, expansion) = counts(at)?;
     let plan = at.growing_plan()?;
@@ -111,7 +111,7 @@ pub(super) fn read_growing(
     let layers = layers.collect::<Result<Vec<_>, _>>()?;
     let filter = GrowingBloom::from_layers(plan, layers, in_newest, crowded)
         .map_err(|error| at.refused(error))?;
-    Ok(Bloom::Native(NativeBloom {
+    Ok(AnyBloom::Native(NativeBloom {
         kind: BloomKind::Growing(filter),
         items,
         expansion,
@@ -122,7 +122,7 @@ pub(super) fn read_window(
     at: &mut Reader<'_>,
     has_bits: bool,
     limits: Limits,
-) -> Result<Bloom, DecodeError> {
+) -> Result<AnyBloom, DecodeError> {
     let scheme = at.scheme()?;
     let (items, expansion) = counts(at)?;
     let (keys, rate) = (at.number("keys a window")?, at.rate("rate")?);
@@ -148,7 +148,7 @@ pub(super) fn read_window(
     let generations = generations.collect::<Result<Vec<_>, DecodeError>>()?;
     let filter = WindowBloom::from_generations(plan, scheme, (start, newest), 0, generations)
         .map_err(|error| at.refused(error))?;
-    Ok(Bloom::Native(NativeBloom {
+    Ok(AnyBloom::Native(NativeBloom {
         kind: BloomKind::Window(filter),
         items,
         expansion,

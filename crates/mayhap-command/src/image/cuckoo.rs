@@ -2,8 +2,8 @@
 
 use super::fields::{Reader, Writer};
 use super::{Kind, Parts};
-use crate::native::{Asked, NativeCuckoo, Staged};
-use crate::slot::Cuckoo;
+use crate::native::{CuckooParameters, NativeCuckoo, PartialImage};
+use crate::slot::AnyCuckoo;
 use mayhap_codec::{DecodeError, Limits};
 use mayhap_core::plan::CuckooPlan;
 use mayhap_core::{HashScheme, PlanError};
@@ -27,13 +27,13 @@ fn fields(filter: &NativeCuckoo, with_bits: bool) -> Vec<u8> {
         Some(_) => Kind::GrowingCuckoo,
     };
     let mut out = Writer::new(kind as u8, with_bits);
-    write_head(cells.scheme(), filter.removed, filter.asked, &mut out);
-    match &filter.staged {
+    write_head(cells.scheme(), filter.removed, filter.parameters, &mut out);
+    match &filter.loading {
         None => out.number(0),
-        Some(staged) => {
-            out.number(staged.total);
-            out.number(staged.bytes.len() as u64);
-            out.bytes(&staged.bytes);
+        Some(image) => {
+            out.number(image.total);
+            out.number(image.bytes.len() as u64);
+            out.bytes(&image.bytes);
         }
     }
     if let Some(growth) = cells.growth() {
@@ -64,7 +64,7 @@ pub(crate) fn loading_header(filter: &NativeCuckoo, total: u64) -> Vec<u8> {
         Some(_) => Kind::GrowingCuckoo,
     };
     let mut out = Writer::new(kind as u8, false);
-    write_head(cells.scheme(), 0, filter.asked, &mut out);
+    write_head(cells.scheme(), 0, filter.parameters, &mut out);
     out.number(total);
     out.number(0);
     let first = growth.and_then(|growth| {
@@ -80,12 +80,12 @@ pub(crate) fn loading_header(filter: &NativeCuckoo, total: u64) -> Vec<u8> {
     out.finish()
 }
 
-fn write_head(scheme: HashScheme, removed: u64, asked: Asked, out: &mut Writer) {
+fn write_head(scheme: HashScheme, removed: u64, parameters: CuckooParameters, out: &mut Writer) {
     out.scheme(scheme);
     out.number(removed);
-    out.number(asked.bucket_size.into());
-    out.number(asked.max_iterations.into());
-    out.number(asked.expansion.into());
+    out.number(parameters.bucket_size.into());
+    out.number(parameters.max_iterations.into());
+    out.number(parameters.expansion.into());
 }
 
 fn write_plan(plan: &CuckooPlan, out: &mut Writer) {
@@ -98,45 +98,45 @@ fn write_plan(plan: &CuckooPlan, out: &mut Writer) {
 struct Head {
     scheme: HashScheme,
     removed: u64,
-    asked: Asked,
-    staged: Option<Staged>,
+    parameters: CuckooParameters,
+    loading: Option<PartialImage>,
 }
 
 impl Head {
     fn read(at: &mut Reader<'_>, limits: Limits) -> Result<Self, DecodeError> {
         let scheme = at.scheme()?;
         let removed = at.number("removed items")?;
-        let asked = Asked {
+        let parameters = CuckooParameters {
             bucket_size: at.small("bucket size", "at most 255")?,
             max_iterations: at.small("most iterations", "at most 65535")?,
             expansion: at.small("expansion", "at most 65535")?,
         };
         let total = at.number("bytes to be loaded")?;
-        let staged = if total == 0 {
+        let loading = if total == 0 {
             None
         } else {
             let count = at.number("bytes that are loaded")?;
-            if count >= total || total > max_staged(limits) {
+            if count >= total || total > max_partial_image(limits) {
                 let accepted = "fewer than are to come, and these within the limit";
                 return Err(at.wrong("bytes that are loaded", count, accepted));
             }
             let bytes = at.take("bytes that are loaded", count)?.to_vec();
-            Some(Staged { total, bytes })
+            Some(PartialImage { total, bytes })
         };
         Ok(Self {
             scheme,
             removed,
-            asked,
-            staged,
+            parameters,
+            loading,
         })
     }
 
-    fn with(self, filter: mayhap_core::Cuckoo) -> Cuckoo {
-        Cuckoo::Native(NativeCuckoo {
+    fn with(self, filter: mayhap_core::Cuckoo) -> AnyCuckoo {
+        AnyCuckoo::Native(NativeCuckoo {
             filter,
             removed: self.removed,
-            asked: self.asked,
-            staged: self.staged,
+            parameters: self.parameters,
+            loading: self.loading,
         })
     }
 }
@@ -153,7 +153,7 @@ pub(super) fn read_fixed(
     at: &mut Reader<'_>,
     has_bits: bool,
     limits: Limits,
-) -> Result<Cuckoo, DecodeError> {
+) -> Result<AnyCuckoo, DecodeError> {
     let head = Head::read(at, limits)?;
     let plan = read_plan(at)?;
     let cells = at
@@ -169,7 +169,7 @@ pub(super) fn read_fixed(
 }
 
 /// The bytes of an image whose filter is within the limit: cells, twins and fields.
-pub(crate) fn max_staged(limits: Limits) -> u64 {
+pub(crate) fn max_partial_image(limits: Limits) -> u64 {
     limits.max_bytes.saturating_mul(2).saturating_add(1 << 16)
 }
 
@@ -194,7 +194,7 @@ pub(super) fn read_growing(
     at: &mut Reader<'_>,
     has_bits: bool,
     limits: Limits,
-) -> Result<Cuckoo, DecodeError> {
+) -> Result<AnyCuckoo, DecodeError> {
     let head = Head::read(at, limits)?;
     let growth = at.growing_plan()?;
     let count = at.number("tables")?;

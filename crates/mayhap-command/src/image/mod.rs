@@ -21,7 +21,7 @@ pub(crate) use cuckoo::{loading_header, parts as cuckoo_parts};
 pub(crate) use pieces::{load, save};
 
 use crate::native::{NativeBloom, NativeCounting, NativeCuckoo};
-use crate::slot::{Bloom, Cuckoo, Slot};
+use crate::slot::{AnyBloom, AnyCuckoo, Slot};
 use fields::{Reader, STEP, Writer};
 use mayhap_codec::{DecodeError, Limits, Problem, redis};
 use std::borrow::Cow;
@@ -112,12 +112,12 @@ fn parts(slot: &Slot) -> Parts<'_> {
     match slot {
         Slot::Missing | Slot::Other => Vec::new(),
         Slot::Bloom(filter) => match &**filter {
-            Bloom::RedisBloom(_) => Vec::new(),
-            Bloom::Native(filter) => bloom::parts(filter, true),
+            AnyBloom::RedisBloom(_) => Vec::new(),
+            AnyBloom::Native(filter) => bloom::parts(filter, true),
         },
         Slot::Cuckoo(filter) => match &**filter {
-            Cuckoo::RedisBloom(_) => Vec::new(),
-            Cuckoo::Native(filter) => cuckoo::parts(filter, true),
+            AnyCuckoo::RedisBloom(_) => Vec::new(),
+            AnyCuckoo::Native(filter) => cuckoo::parts(filter, true),
         },
         Slot::Counting(filter) => counting::parts(filter, true),
     }
@@ -131,7 +131,7 @@ pub(crate) fn write<E>(slot: &Slot, put: &mut impl FnMut(&[u8]) -> Result<(), E>
         Slot::Missing => put(&front(Kind::Missing)),
         Slot::Other => put(&front(Kind::Other)),
         Slot::Bloom(filter) => match &**filter {
-            Bloom::RedisBloom(filter) if filter.is_scannable() => {
+            AnyBloom::RedisBloom(filter) if filter.is_scannable() => {
                 put(&front(Kind::RedisBloom))?;
                 let mut next = filter.scan(0);
                 while let Some((iterator, chunk)) = next {
@@ -140,19 +140,19 @@ pub(crate) fn write<E>(slot: &Slot, put: &mut impl FnMut(&[u8]) -> Result<(), E>
                 }
                 Ok(())
             }
-            Bloom::RedisBloom(filter) => {
+            AnyBloom::RedisBloom(filter) => {
                 put(&front(Kind::RedisBloomDump))?;
                 put(&filter.dump(RDB))
             }
-            Bloom::Native(_) => put_all(&parts(slot), put),
+            AnyBloom::Native(_) => put_all(&parts(slot), put),
         },
         Slot::Cuckoo(filter) => match &**filter {
-            Cuckoo::RedisBloom(filter) => {
+            AnyCuckoo::RedisBloom(filter) => {
                 put(&front(Kind::RedisCuckoo))?;
                 put(&filter.header())?;
                 filter.filter().tables().try_for_each(put)
             }
-            Cuckoo::Native(_) => put_all(&parts(slot), put),
+            AnyCuckoo::Native(_) => put_all(&parts(slot), put),
         },
         Slot::Counting(_) => put_all(&parts(slot), put),
     }
@@ -228,7 +228,7 @@ fn redis_filter(
             let loaded = load_chunks(&body[header.len()..], &sizes, more, |position, chunk| {
                 filter.load_chunk(position, chunk).is_ok()
             });
-            Some(loaded.map(|()| Slot::Bloom(Box::new(Bloom::RedisBloom(filter)))))
+            Some(loaded.map(|()| Slot::Bloom(Box::new(AnyBloom::RedisBloom(filter)))))
         }
         Kind::RedisCuckoo => {
             let header = body.get(..redis::CUCKOO_HEADER)?;
@@ -240,7 +240,7 @@ fn redis_filter(
             let loaded = load_chunks(&body[header.len()..], &sizes, more, |position, chunk| {
                 filter.load_chunk(position, chunk).is_ok()
             });
-            Some(loaded.map(|()| Slot::Cuckoo(Box::new(Cuckoo::RedisBloom(filter)))))
+            Some(loaded.map(|()| Slot::Cuckoo(Box::new(AnyCuckoo::RedisBloom(filter)))))
         }
         _ => None,
     }
@@ -292,17 +292,17 @@ fn read(at: &mut Reader<'_>, limits: Limits) -> Result<Slot, DecodeError> {
         }
         Kind::RedisBloom => {
             let filter = redis::bloom::decode(at.rest_within(limits)?)?;
-            return Ok(bloom(Bloom::RedisBloom(filter)));
+            return Ok(bloom(AnyBloom::RedisBloom(filter)));
         }
         Kind::RedisBloomDump => match redis::dump::decode(at.rest_within(limits)?, limits)? {
-            redis::Filter::Bloom(filter) => return Ok(bloom(Bloom::RedisBloom(filter))),
+            redis::Filter::Bloom(filter) => return Ok(bloom(AnyBloom::RedisBloom(filter))),
             redis::Filter::Cuckoo(_) => {
                 return Err(at.wrong("kind", kind as u64, "a Bloom filter"));
             }
         },
         Kind::RedisCuckoo => {
             let filter = redis::cuckoo::decode(at.rest_within(limits)?)?;
-            return Ok(cuckoo(Cuckoo::RedisBloom(filter)));
+            return Ok(cuckoo(AnyCuckoo::RedisBloom(filter)));
         }
         Kind::FixedBloom => bloom(bloom::read_fixed(at, has_bits, limits)?),
         Kind::GrowingBloom => bloom(bloom::read_growing(at, has_bits, limits)?),
@@ -339,7 +339,7 @@ fn front(at: &mut Reader<'_>) -> Result<(Kind, bool), DecodeError> {
 }
 
 /// The header of a native Bloom filter, and nothing else.
-pub(crate) fn bloom_of_header(bytes: &[u8], limits: Limits) -> Result<Bloom, DecodeError> {
+pub(crate) fn bloom_from_header(bytes: &[u8], limits: Limits) -> Result<AnyBloom, DecodeError> {
     let mut at = Reader::new(bytes);
     match (front(&mut at)?, decode(bytes, limits)?) {
         ((_, false), Slot::Bloom(filter)) => Ok(*filter),
@@ -348,7 +348,7 @@ pub(crate) fn bloom_of_header(bytes: &[u8], limits: Limits) -> Result<Bloom, Dec
 }
 
 /// The header of a native cuckoo filter, and nothing else.
-pub(crate) fn cuckoo_of_header(bytes: &[u8], limits: Limits) -> Result<Cuckoo, DecodeError> {
+pub(crate) fn cuckoo_from_header(bytes: &[u8], limits: Limits) -> Result<AnyCuckoo, DecodeError> {
     let mut at = Reader::new(bytes);
     match (front(&mut at)?, decode(bytes, limits)?) {
         ((_, false), Slot::Cuckoo(filter)) => Ok(*filter),

@@ -136,7 +136,7 @@ const WORDS: [&str; 27] = [
 
 /// Calls `say` with the words of every command, in every combination of up to three arguments.
 pub(crate) fn each_line(mut say: impl FnMut(&[&[u8]])) {
-    for command in &COMMANDS {
+    for command in COMMANDS.iter().map(|command| &command.spec) {
         let mut lines: Vec<Vec<&str>> = vec![vec![command.name], vec![command.name, "k"]];
         for one in WORDS {
             lines.push(vec![command.name, "k", one]);
