@@ -106,7 +106,7 @@ def table(field, section, grows):
     _, _, cells, width = (field() for _ in range(4))
     bits, windows = section(), cells - 1
     if grows:
-        field(), section()  # Its number and its twins, which only removing needs.
+        field(), section()  # Its number and its extra copies, which only removing needs.
     def contains(h):
         product = (h ^ h >> 32) * PLACE & U64
         swapped = int.from_bytes(product.to_bytes(8, "little"), "big")

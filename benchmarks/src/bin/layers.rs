@@ -58,7 +58,7 @@ fn compare(keys: u64, layers: usize) {
         single.insert_hashes(&part);
         chain.insert_hashes(&part);
     }
-    assert_eq!(chain.layers(), layers);
+    assert_eq!(chain.layer_count(), layers);
     for (name, present) in [("absent", false), ("keys", true)] {
         let [one, many, one_batch, many_batch] =
             cost(&single, &chain, seed, present.then_some(keys));

@@ -69,7 +69,7 @@ pub fn one_thread(keys: &[KeyHash], rate: f64, rounds: usize) -> (Filled, Vec<Fi
 /// `filled` holds the same keys, filled by one thread: the two must be equal bit for bit.
 pub fn two_threads(keys: &[KeyHash], filled: &Bloom, rate: f64, rounds: usize) -> Vec<Figure> {
     let count = keys.len() as u64;
-    let shared = || SharedBloom::thaw(peers::mayhap(count, rate));
+    let shared = || SharedBloom::from_bloom(peers::mayhap(count, rate));
     let check = |filter: SharedBloom| {
         assert!(
             filter.freeze() == *filled,

@@ -119,7 +119,7 @@ pub(super) fn table(scale: &Scale) -> Table {
 pub(super) fn native_bloom(words: &[u64]) -> Bloom {
     let lines = words.len() as u64 / 8;
     let keys = 512 * lines / 10;
-    let plan = BloomPlan::of_shape(keys, 0.01, lines, 7, LinesPerKey::One).expect("a shape");
+    let plan = BloomPlan::from_shape(keys, 0.01, lines, 7, LinesPerKey::One).expect("a shape");
     Bloom::from_words(plan, HashScheme::Xxh3, words.iter().copied()).expect("eight words a line")
 }
 

@@ -3,8 +3,8 @@
 //! Plotting crates bring fonts and rasterizers along and leave the names of lines to a legend box; here are a few hundred lines of
 //! text without a dependency, and names that never overlap.
 
-mod apart;
 mod axis;
+mod label_layout;
 
 pub use axis::{Axis, Scale};
 
@@ -143,7 +143,8 @@ impl Chart {
             .filter_map(|line| Some((self.at(*line.points.last()?), line)))
             .collect();
         ends.sort_by(|a, b| a.0.1.total_cmp(&b.0.1));
-        let places = apart::apart(&ends.iter().map(|end| end.0.1).collect::<Vec<_>>());
+        let places =
+            label_layout::spread_labels(&ends.iter().map(|end| end.0.1).collect::<Vec<_>>());
         for (&((x, y), line), place) in ends.iter().zip(places) {
             let beside = RIGHT + 14.0;
             let colour = line.colour;

@@ -1,9 +1,9 @@
-//! What can be typed: the verbs, their flags, and how counts, sizes and rates are read.
+//! What can be typed: the subcommands, their flags, and how counts, sizes and rates are read.
 //!
 //! Parsers accept what people write (`100M`, `1.5GB`, `0.1%`) and refuse what could mean two things. Whether a filter of
 //! that size can be made is the library's to say.
 
-use crate::{build, change, check, info, join, manual, merge, serve, uniq, verify};
+use crate::{add_remove, build, check, info, join, man_pages, merge, serve, uniq, verify};
 use clap::{Args, Parser, Subcommand};
 use mayhap_codec::{Format, KeyType};
 use mayhap_core::Kind;
@@ -15,11 +15,11 @@ use std::time::Duration;
 #[command(name = "mayhap", version, arg_required_else_help = true, after_help = EXAMPLES)]
 pub(crate) struct Cli {
     #[command(subcommand)]
-    pub(crate) verb: Verb,
+    pub(crate) command: CliCommand,
 }
 
 #[derive(Subcommand, Debug)]
-pub(crate) enum Verb {
+pub(crate) enum CliCommand {
     /// Build a filter from keys, a line each
     #[command(after_help = build::EXAMPLES)]
     Build(build::BuildArgs),
@@ -27,11 +27,11 @@ pub(crate) enum Verb {
     #[command(after_help = check::EXAMPLES)]
     Check(check::CheckArgs),
     /// Put more keys into a filter
-    #[command(after_help = change::ADD_EXAMPLES)]
-    Add(change::ChangeArgs),
+    #[command(after_help = add_remove::ADD_EXAMPLES)]
+    Add(add_remove::AddRemoveArgs),
     /// Take keys out of a counting or cuckoo filter
-    #[command(after_help = change::REMOVE_EXAMPLES)]
-    Remove(change::ChangeArgs),
+    #[command(after_help = add_remove::REMOVE_EXAMPLES)]
+    Remove(add_remove::AddRemoveArgs),
     /// Print each line the first time it is seen
     #[command(after_help = uniq::EXAMPLES)]
     Uniq(uniq::UniqArgs),
@@ -63,11 +63,11 @@ pub(crate) enum Verb {
     #[command(after_help = BENCH_EXAMPLES)]
     Bench(BenchArgs),
     /// Print a completion script for a shell
-    #[command(after_help = manual::COMPLETIONS_EXAMPLES)]
-    Completions(manual::CompletionsArgs),
+    #[command(after_help = man_pages::COMPLETIONS_EXAMPLES)]
+    Completions(man_pages::CompletionsArgs),
     /// Print the manual page
-    #[command(after_help = manual::MAN_EXAMPLES)]
-    Man(manual::ManArgs),
+    #[command(after_help = man_pages::MAN_EXAMPLES)]
+    Man(man_pages::ManArgs),
 }
 
 const EXAMPLES: &str = "\
@@ -129,7 +129,7 @@ pub(crate) struct BenchArgs {
     pub(crate) json: bool,
 }
 
-/// At least two of the first three; the verb says so itself, in one line.
+/// At least two of the first three; the subcommand says so itself, in one line.
 #[derive(Args, Debug)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 pub(crate) struct PlanArgs {

@@ -3,17 +3,17 @@
 //! `measure` does the work for one filter; here the filters are planned, all of them before the first is made, and the
 //! results are printed one by one as they come.
 
+mod bench_filters;
 mod measure;
-mod questions;
-mod subjects;
+mod query_keys;
 
 use crate::args::BenchArgs;
-use crate::failure::Failure;
-use crate::{format, machine};
+use crate::error::CliError;
+use crate::{human_format, machine};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use mayhap_core::plan::{BloomPlan, size_bytes};
 use mayhap_core::{Kernel, Kind};
-use measure::{Case, Failed, Measured};
+use measure::{Case, MeasureError, Measured};
 use serde_json::json;
 use std::io::{self, IsTerminal, Write};
 use std::process::ExitCode;
@@ -25,7 +25,7 @@ const BLOOM_RATES: [f64; 2] = [0.01, 0.001];
 const OTHER_KEYS: [u64; 2] = [1_000_000, 10_000_000];
 const OTHER_RATES: [f64; 1] = [0.01];
 
-pub(crate) fn run(args: &BenchArgs, out: &mut impl Write) -> Result<ExitCode, Failure> {
+pub(crate) fn run(args: &BenchArgs, out: &mut impl Write) -> Result<ExitCode, CliError> {
     let cases = cases(args)?;
     let machine = Machine {
         cpu: machine::cpu_model(),
@@ -40,7 +40,7 @@ pub(crate) fn run(args: &BenchArgs, out: &mut impl Write) -> Result<ExitCode, Fa
     progress.finish_and_clear(); // Before an error is printed, too.
     done?;
     if !args.json {
-        writeln!(out, "\n{RULER}")?;
+        writeln!(out, "\n{MEMORY_PROBE}")?;
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -51,13 +51,13 @@ fn measure_each(
     json: bool,
     progress: &ProgressBar,
     out: &mut impl Write,
-) -> Result<(), Failure> {
+) -> Result<(), CliError> {
     for case in cases {
         progress.set_message(format!(
             "{} {} keys at {}",
             case.kind,
-            format::short_count(case.keys),
-            format::asked_rate(case.rate),
+            human_format::short_count(case.keys),
+            human_format::requested_rate(case.rate),
         ));
         let row = Row::measure(case, progress)?;
         progress.suspend(|| {
@@ -72,13 +72,13 @@ fn measure_each(
     Ok(())
 }
 
-const RULER: &str = "\
+const MEMORY_PROBE: &str = "\
 The ruler: \"fetched\" is what it costs to bring a key's lines from memory and do nothing with them, so batch/floor
 says how much of a batch query is not the memory's own time: 1.00 would be none. For kinds other than bloom it is one
 line a key from as much memory as the filter takes. Growing begins with a sixteenth of the keys.";
 
 /// All filters that are asked for, or an error before any work is done.
-fn cases(args: &BenchArgs) -> Result<Vec<Case>, Failure> {
+fn cases(args: &BenchArgs) -> Result<Vec<Case>, CliError> {
     // A retouched filter is a classic one until bits are cleared: it has no figures of its own.
     let all: Vec<Kind> = Kind::ALL
         .into_iter()
@@ -108,15 +108,15 @@ fn cases(args: &BenchArgs) -> Result<Vec<Case>, Failure> {
     for &Case { kind, keys, rate } in &cases {
         let size = size_bytes(kind, keys, rate)?;
         let needed =
-            subjects::bytes_needed(kind, keys, size).saturating_add(measure::OVERHEAD_BYTES);
+            bench_filters::bytes_needed(kind, keys, size).saturating_add(measure::OVERHEAD_BYTES);
         // Linux promises memory that it does not have and kills whoever uses it: better to ask before.
         if let Some(available) = machine::available_bytes()
             && needed > available
         {
-            return Err(Failure::message(format!(
+            return Err(CliError::message(format!(
                 "--keys {keys} at --fpr {rate:?} takes {} for a {kind} filter and {} are free: give fewer keys or a looser rate",
-                format::size(needed),
-                format::size(available),
+                human_format::size(needed),
+                human_format::size(available),
             )));
         }
     }
@@ -172,11 +172,11 @@ struct Row {
 }
 
 impl Row {
-    fn measure(case: Case, progress: &ProgressBar) -> Result<Self, Failure> {
+    fn measure(case: Case, progress: &ProgressBar) -> Result<Self, CliError> {
         let Case { kind, keys, rate } = case;
         let measured = measure::measure(case, progress).map_err(|failed| match failed {
-            Failed::Plan(error) => Failure::from(error),
-            Failed::Wrong(wrong) => Failure::message(format!(
+            MeasureError::Plan(error) => CliError::from(error),
+            MeasureError::Wrong(wrong) => CliError::message(format!(
                 "{wrong} ({kind}, {keys} keys at {rate:?}, kernel {}): this is a bug in mayhap, please report it",
                 Kernel::best(),
             )),
@@ -194,10 +194,10 @@ impl Row {
             out,
             "{:<8}  {:>7}  {:>8.2}  {:>10}  {:>9}   {:>6}  {:>6.1}  {:>6.1}  {:>6.1}  {:>6.1}  {:>7.1}  {:>5.2}",
             case.kind.name(),
-            format::short_count(case.keys),
+            human_format::short_count(case.keys),
             self.bits_per_key(),
-            format::asked_rate(case.rate),
-            format::rate(measured.rate, 3),
+            human_format::requested_rate(case.rate),
+            human_format::rate(measured.rate, 3),
             measured
                 .insert_single_ns
                 .map_or("-".into(), |ns| format!("{ns:.1}")),

@@ -7,9 +7,9 @@ mod source;
 pub(crate) use native::{insert, now};
 
 use crate::args;
-use crate::failure::Failure;
-use crate::filters::read_key;
-use crate::format;
+use crate::error::CliError;
+use crate::filter_files::read_key;
+use crate::human_format;
 use crate::input::InputArgs;
 use crate::output::Output;
 use clap::Args;
@@ -92,26 +92,26 @@ pub(crate) struct BuildArgs {
     input: InputArgs,
 }
 
-pub(crate) fn run(args: &BuildArgs, out: &mut impl Write) -> Result<ExitCode, Failure> {
+pub(crate) fn run(args: &BuildArgs, out: &mut impl Write) -> Result<ExitCode, CliError> {
     let parameters = Parameters::new(args.format, &args.parameters)
-        .map_err(|error| Failure::message(error.to_string()))?;
+        .map_err(|error| CliError::message(error.to_string()))?;
     if let Some(output) = &args.output {
-        args.input.refuse_as_output(output)?;
+        args.input.check_not_output(output)?;
     }
     let (scheme, hash_key) = scheme(args)?;
     let output = Output::new(args.output.as_deref(), args.format, hash_key, args.force)?;
     let filter = if args.format == Format::Mayhap {
         native::build(args, &parameters, scheme)?
     } else {
-        refuse_what_only_mayhap_has(args)?;
+        check_native_only_flags(args)?;
         foreign::build(args, parameters)?
     };
     output.write(&filter, out)?;
-    tell(&filter, args.output.as_deref());
+    report(&filter, args.output.as_deref());
     Ok(ExitCode::SUCCESS)
 }
 
-fn scheme(args: &BuildArgs) -> Result<(HashScheme, HashKey), Failure> {
+fn scheme(args: &BuildArgs) -> Result<(HashScheme, HashKey), CliError> {
     if args.keyed {
         return Ok((HashScheme::Sip13(random_key()?), HashKey::Inside));
     }
@@ -125,17 +125,17 @@ fn scheme(args: &BuildArgs) -> Result<(HashScheme, HashKey), Failure> {
     Ok((HashScheme::Sip13(read_key(path)?), HashKey::Outside))
 }
 
-pub(crate) fn random_key() -> Result<SipKey, Failure> {
+pub(crate) fn random_key() -> Result<SipKey, CliError> {
     let mut bytes = [0; 16];
     getrandom::fill(&mut bytes).map_err(|error| {
-        Failure::message(format!(
+        CliError::message(format!(
             "the system gives no random numbers ({error}): make a key by hand and give it by --key-file"
         ))
     })?;
     Ok(SipKey::new(bytes))
 }
 
-fn refuse_what_only_mayhap_has(args: &BuildArgs) -> Result<(), Failure> {
+fn check_native_only_flags(args: &BuildArgs) -> Result<(), CliError> {
     let flag = [
         (args.kind.is_some(), "--kind"),
         (args.except.is_some(), "--except"),
@@ -147,7 +147,7 @@ fn refuse_what_only_mayhap_has(args: &BuildArgs) -> Result<(), Failure> {
     .find(|(is_given, _)| *is_given);
     match flag {
         None => Ok(()),
-        Some((_, flag)) => Err(Failure::message(format!(
+        Some((_, flag)) => Err(CliError::message(format!(
             "{flag} is for mayhap's own format, and {} has no such thing: leave one of the two out",
             args.format
         ))),
@@ -163,12 +163,14 @@ fn on_conflict(text: &str) -> Result<OnConflict, &'static str> {
 }
 
 /// What was made: to somebody who looks, and to everybody when it is not what was asked for.
-fn tell(filter: &Filter, path: Option<&Path>) {
+fn report(filter: &Filter, path: Option<&Path>) {
     let found = filter.describe();
     let name = path.map_or("standard output".into(), |path| path.display().to_string());
     let mut stderr = io::stderr();
     let over = match filter {
-        Filter::Native(filter) => format::over_capacity(&name, &filter.stats(), "give --capacity"),
+        Filter::Native(filter) => {
+            human_format::over_capacity(&name, &filter.stats(), "give --capacity")
+        }
         _ => None,
     };
     // With stderr gone there is nobody to tell.
@@ -177,11 +179,11 @@ fn tell(filter: &Filter, path: Option<&Path>) {
     } else if stderr.is_terminal() {
         let keys = found
             .estimated_keys
-            .map_or(String::new(), |keys| format::about_keys(keys) + ", ");
+            .map_or(String::new(), |keys| human_format::about_keys(keys) + ", ");
         let _ = writeln!(
             stderr,
             "mayhap: {name}: {keys}{}",
-            format::size(found.size_bytes)
+            human_format::size(found.size_bytes)
         );
     }
 }

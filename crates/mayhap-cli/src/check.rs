@@ -1,14 +1,14 @@
 //! `mayhap check`: the lines that may be in a filter.
 
-mod asked;
+mod lookup;
 
 use crate::args::{self, threads};
-use crate::failure::Failure;
-use crate::filters::{ChooseArgs, OpenArgs};
+use crate::error::CliError;
+use crate::filter_files::{OpenArgs, SelectArgs};
 use crate::input::{Block, InputArgs, in_order, is_standard};
 use crate::progress::Progress;
-use asked::Asked;
 use clap::Args;
+use lookup::Lookup;
 use mayhap_codec::KeyType;
 use std::io::Write;
 use std::ops::{ControlFlow, Range};
@@ -54,7 +54,7 @@ pub(crate) struct CheckArgs {
     #[command(flatten)]
     open: OpenArgs,
     #[command(flatten)]
-    choose: ChooseArgs,
+    choose: SelectArgs,
     /// Threads [default: all cores]
     #[arg(short = 'j', value_name = "N", value_parser = args::thread_count)]
     threads: Option<usize>,
@@ -63,13 +63,13 @@ pub(crate) struct CheckArgs {
 }
 
 /// The lines of a block that are to be printed, in runs.
-struct Selected {
+struct SelectedLines {
     block: Block,
     runs: Vec<Range<usize>>,
     count: u64,
 }
 
-fn select(asked: &Asked, block: Block, invert: bool) -> Result<Selected, Failure> {
+fn select(asked: &Lookup, block: Block, invert: bool) -> Result<SelectedLines, CliError> {
     let mut answers = Vec::new();
     asked.answer(&block, &mut answers)?;
     let mut runs: Vec<Range<usize>> = Vec::new();
@@ -84,17 +84,17 @@ fn select(asked: &Asked, block: Block, invert: bool) -> Result<Selected, Failure
             _ => runs.push(line),
         }
     }
-    Ok(Selected { block, runs, count })
+    Ok(SelectedLines { block, runs, count })
 }
 
-pub(crate) fn run(args: &CheckArgs, out: &mut impl Write) -> Result<ExitCode, Failure> {
+pub(crate) fn run(args: &CheckArgs, out: &mut impl Write) -> Result<ExitCode, CliError> {
     if is_standard(&args.filter) && args.input.paths().iter().any(|input| is_standard(input)) {
-        return Err(Failure::message(
+        return Err(CliError::message(
             "standard input is the filter and has no lines then: give the files that have them",
         ));
     }
-    args.input.refuse_as_standard_output()?;
-    let asked = Asked::open(args)?;
+    args.input.check_not_standard_output()?;
+    let asked = Lookup::open(args)?;
     let mut blocks = args.input.blocks();
     if !asked.is_verbatim() {
         blocks = blocks.counted();
@@ -134,7 +134,7 @@ pub(crate) fn print_runs(
     block: &Block,
     runs: &[Range<usize>],
     out: &mut impl Write,
-) -> Result<(), Failure> {
+) -> Result<(), CliError> {
     for run in runs {
         let lines = block.raw(run.clone());
         out.write_all(lines)?;

@@ -2,9 +2,9 @@
 
 mod chart;
 
-use crate::failure::Failure;
-use crate::filters::OpenArgs;
-use crate::format;
+use crate::error::CliError;
+use crate::filter_files::OpenArgs;
+use crate::human_format;
 use crate::output::draw;
 use clap::Args;
 use mayhap_codec::{Description, Detail, Found};
@@ -36,14 +36,14 @@ pub(crate) struct InfoArgs {
     plot: Option<PathBuf>,
 }
 
-pub(crate) fn run(args: &InfoArgs, out: &mut impl Write) -> Result<ExitCode, Failure> {
+pub(crate) fn run(args: &InfoArgs, out: &mut impl Write) -> Result<ExitCode, CliError> {
     let mut drawn = false;
     for (number, path) in args.files.iter().enumerate() {
         for (part, found) in args.open.open(path)?.iter().enumerate() {
             let description = found.filter.describe();
             if let (Some(plot), false) = (&args.plot, drawn) {
                 let svg = chart::svg(path, found, &description).ok_or_else(|| {
-                    Failure::message(format!(
+                    CliError::message(format!(
                         "a {} filter has no bits to draw: leave --plot out",
                         description.kind
                     ))
@@ -111,7 +111,7 @@ fn table(
     found: &Found,
     description: &Description,
     out: &mut impl Write,
-) -> Result<(), Failure> {
+) -> Result<(), CliError> {
     let place = found.place.to_string();
     let name = if place.is_empty() {
         path.display().to_string()
@@ -122,37 +122,43 @@ fn table(
     let mut line = |name: &str, value: String| writeln!(out, "  {name:<22}{value}");
     line("format", description.format.name().to_owned())?;
     line("kind", description.kind.to_owned())?;
-    line("size", format::size(description.size_bytes))?;
+    line("size", human_format::size(description.size_bytes))?;
     if let Some(keys) = description.estimated_keys {
         let room = match description.capacity {
-            Some(capacity) => format!(" of {}", format::grouped(capacity)),
+            Some(capacity) => format!(" of {}", human_format::with_thousands_separators(capacity)),
             None => String::new(),
         };
         let keys = match keys {
             u64::MAX => "too many to tell".to_owned(),
-            keys => format::grouped(keys) + &room,
+            keys => human_format::with_thousands_separators(keys) + &room,
         };
         line("keys, about", keys)?;
     }
     if let Some(rate) = description.false_positive_rate {
-        line("rate asked for", format::asked_rate(rate))?;
+        line("rate asked for", human_format::requested_rate(rate))?;
     }
     if let Some(rate) = description.estimated_rate {
-        line("rate now", format::rate(rate, 3))?;
+        line("rate now", human_format::rate(rate, 3))?;
     }
     if let Some(bits) = description.bits {
         let probes = description.probes.map_or(String::new(), |probes| {
-            format!(", {} a key", format::grouped(u64::from(probes)))
+            format!(
+                ", {} a key",
+                human_format::with_thousands_separators(u64::from(probes))
+            )
         });
-        line("bits", format!("{}{probes}", format::grouped(bits)))?;
+        line(
+            "bits",
+            format!("{}{probes}", human_format::with_thousands_separators(bits)),
+        )?;
     }
     if let Some(fill) = description.fill {
-        line("fill", format::rate(fill, 3))?;
+        line("fill", human_format::rate(fill, 3))?;
     }
     for (name, detail) in &description.details {
         let value = match detail {
-            Detail::Number(number) => format::grouped(*number),
-            Detail::Share(share) => format::rate(*share, 3),
+            Detail::Number(number) => human_format::with_thousands_separators(*number),
+            Detail::Share(share) => human_format::rate(*share, 3),
             Detail::Text(text) => text.clone(),
             Detail::Flag(flag) => if *flag { "yes" } else { "no" }.to_owned(),
         };

@@ -6,46 +6,48 @@ use std::sync::{Mutex, Once};
 
 /// What goes when the program is interrupted.
 #[derive(PartialEq)]
-enum Leftover {
+enum TemporaryFiles {
     /// Temporary files beside a file that is being written.
     TemporariesOf(PathBuf),
     /// A file.
     File(PathBuf),
 }
 
-static LEFTOVERS: Mutex<Vec<Leftover>> = Mutex::new(Vec::new());
+static TEMPORARY_FILES: Mutex<Vec<TemporaryFiles>> = Mutex::new(Vec::new());
 
 /// From now on an interrupted program leaves no half file beside `path`.
 pub(crate) fn remove_temporaries_of(path: &Path) {
-    leave_nothing(Leftover::TemporariesOf(path.to_path_buf()));
+    install_handler(TemporaryFiles::TemporariesOf(path.to_path_buf()));
 }
 
 /// From now on an interrupted program removes the file at `path`.
 pub(crate) fn remove_file(path: &Path) {
-    leave_nothing(Leftover::File(path.to_path_buf()));
+    install_handler(TemporaryFiles::File(path.to_path_buf()));
 }
 
 /// It is somebody else's again.
 pub(crate) fn keep_file(path: &Path) {
-    if let Ok(mut leftovers) = LEFTOVERS.lock() {
-        let leftover = Leftover::File(path.to_path_buf());
+    if let Ok(mut leftovers) = TEMPORARY_FILES.lock() {
+        let leftover = TemporaryFiles::File(path.to_path_buf());
         leftovers.retain(|known| *known != leftover);
     }
 }
 
-fn leave_nothing(leftover: Leftover) {
+fn install_handler(leftover: TemporaryFiles) {
     static HANDLER: Once = Once::new();
-    if let Ok(mut leftovers) = LEFTOVERS.lock() {
+    if let Ok(mut leftovers) = TEMPORARY_FILES.lock() {
         leftovers.push(leftover);
     }
     HANDLER.call_once(|| {
         // Without a handler a leftover is the worst that happens.
         let _ = ctrlc::set_handler(|| {
-            if let Ok(leftovers) = LEFTOVERS.lock() {
+            if let Ok(leftovers) = TEMPORARY_FILES.lock() {
                 for leftover in leftovers.iter() {
                     match leftover {
-                        Leftover::TemporariesOf(path) => mayhap_codec::remove_temporaries(path),
-                        Leftover::File(path) => drop(fs::remove_file(path)),
+                        TemporaryFiles::TemporariesOf(path) => {
+                            mayhap_codec::remove_temporaries(path)
+                        }
+                        TemporaryFiles::File(path) => drop(fs::remove_file(path)),
                     }
                 }
             }

@@ -7,22 +7,22 @@ mod fields;
 mod keys;
 mod left;
 mod parquet_rows;
-mod quote;
+mod parquet_value;
 mod report;
+mod row_writer;
 mod side;
 mod text;
-mod value;
 
 use crate::args;
-use crate::failure::Failure;
+use crate::error::CliError;
 use crate::input::{is_standard, same_file};
 use crate::interrupt::remove_temporaries_of;
 use crate::output::cannot_write;
 use crate::progress::Progress;
 use clap::Args;
-use left::{Common, Keep, Left};
+use left::{CommonKeys, KeepRows, LeftSide};
 use report::Report;
-use side::{Layout, Side};
+use side::{JoinSide, TextLayout};
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -112,9 +112,9 @@ fn delimiter(text: &str) -> Result<u8, &'static str> {
     }
 }
 
-pub(crate) fn run(args: &JoinArgs, out: &mut impl Write) -> Result<ExitCode, Failure> {
+pub(crate) fn run(args: &JoinArgs, out: &mut impl Write) -> Result<ExitCode, CliError> {
     if is_standard(&args.left) && is_standard(&args.right) {
-        return Err(Failure::message(
+        return Err(CliError::message(
             "--left and --right cannot both be standard input: give one of them a file",
         ));
     }
@@ -126,28 +126,28 @@ pub(crate) fn run(args: &JoinArgs, out: &mut impl Write) -> Result<ExitCode, Fai
         report
     };
     if !args.quiet {
-        report.tell(args);
+        report.print(args);
     }
     Ok(ExitCode::from(u8::from(report.rows_out == 0)))
 }
 
 /// The file is there as a whole, or as it was.
-fn to_file(args: &JoinArgs, path: &Path) -> Result<Report, Failure> {
+fn to_file(args: &JoinArgs, path: &Path) -> Result<Report, CliError> {
     for input in [&args.left, &args.right] {
         if !is_standard(input) && same_file(input, path) {
-            return Err(Failure::message(format!(
+            return Err(CliError::message(format!(
                 "{} is an input and the output: write to another file",
                 path.display()
             )));
         }
     }
     if !args.force {
-        refuse_to_replace(path)?;
+        check_outputs(path)?;
     }
     remove_temporaries_of(path);
     let mut joined = None;
     let written = mayhap_codec::write_atomically(path, |file| {
-        let mut out = Watched { file, error: None };
+        let mut out = TrackedWriter { file, error: None };
         let mut buffer = BufWriter::with_capacity(OUTPUT_BYTES, &mut out);
         let report = join(args, &mut buffer).and_then(|report| {
             buffer.flush()?;
@@ -171,13 +171,13 @@ fn to_file(args: &JoinArgs, path: &Path) -> Result<Report, Failure> {
     Ok(report.unwrap_or_default())
 }
 
-fn refuse_to_replace(path: &Path) -> Result<(), Failure> {
+fn check_outputs(path: &Path) -> Result<(), CliError> {
     let name = path.display();
     match fs::metadata(path) {
-        Ok(found) if found.is_dir() => Err(Failure::message(format!(
+        Ok(found) if found.is_dir() => Err(CliError::message(format!(
             "{name} is a folder: give the name of a file in it"
         ))),
-        Ok(found) if found.len() > 0 => Err(Failure::message(format!(
+        Ok(found) if found.len() > 0 => Err(CliError::message(format!(
             "{name} is there: give another name, or --force to replace it"
         ))),
         _ => Ok(()),
@@ -185,12 +185,12 @@ fn refuse_to_replace(path: &Path) -> Result<(), Failure> {
 }
 
 /// Remembers why a file could not be written: errors that go up through `?` are taken for those of standard output.
-struct Watched<'f> {
+struct TrackedWriter<'f> {
     file: &'f File,
     error: Option<io::Error>,
 }
 
-impl Write for Watched<'_> {
+impl Write for TrackedWriter<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.file.write(bytes).inspect_err(|error| {
             if error.kind() != io::ErrorKind::Interrupted {
@@ -204,42 +204,42 @@ impl Write for Watched<'_> {
     }
 }
 
-fn join(args: &JoinArgs, out: &mut impl Write) -> Result<Report, Failure> {
+fn join(args: &JoinArgs, out: &mut impl Write) -> Result<Report, CliError> {
     // Both are opened before the first is read: what is wrong is told at once.
     let mut left_side = open_left(args)?;
     let mut right = open_right(args)?;
     let keep = match (args.semi, args.exact) {
-        (true, _) => Keep::Keys,
-        (false, true) => Keep::Rows,
-        (false, false) => Keep::FewKeys,
+        (true, _) => KeepRows::Keys,
+        (false, true) => KeepRows::Rows,
+        (false, false) => KeepRows::FewKeys,
     };
     let rate = args.fpr.unwrap_or(RATE);
-    let is_twice = keep != Keep::FewKeys && reads_twice(args)?;
+    let is_twice = keep != KeepRows::FewKeys && reads_twice(args)?;
     let wanted = is_twice.then(|| common_keys(args, rate)).transpose()?;
     let mut left = {
-        let _progress = Progress::of(left_side.bytes_read(), size_of(&args.left));
+        let _progress = Progress::for_input(left_side.bytes_read(), size_of(&args.left));
         let dialect = right.dialect();
-        Left::read(&mut left_side, rate, keep, dialect, wanted.as_ref())?
+        LeftSide::read(&mut left_side, rate, keep, dialect, wanted.as_ref())?
     };
-    let mut report = Report::new(left.rate(), keep != Keep::FewKeys);
+    let mut report = Report::new(left.rate(), keep != KeepRows::FewKeys);
     if let (Some(rows), Some(keys)) = (right.parquet(), left.few_keys()) {
         let (groups, skipped_rows) = rows.skip_groups(keys);
         report.skipped(groups, rows.group_count(), skipped_rows);
     }
     if !args.no_header {
-        write_header(&left_side, &right, keep == Keep::Rows, out)?;
+        write_header(&left_side, &right, keep == KeepRows::Rows, out)?;
     }
     drop(left_side);
-    let _progress = Progress::of(right.bytes_read(), size_of(&args.right));
+    let _progress = Progress::for_input(right.bytes_read(), size_of(&args.right));
     let mut found = Vec::new();
     while right.read_keys()? {
         left.ask(right.keys(), &mut found);
         let passed = count(&found);
-        report.asked(found.len() as u64, passed);
-        if keep != Keep::FewKeys {
+        report.queried(found.len() as u64, passed);
+        if keep != KeepRows::FewKeys {
             report.corrected(left.correct(right.keys(), &mut found));
         }
-        if keep == Keep::Rows {
+        if keep == KeepRows::Rows {
             report.rows_out += write_matches(&mut right, &left, &found, out)?;
         } else {
             report.rows_out += count(&found);
@@ -249,30 +249,30 @@ fn join(args: &JoinArgs, out: &mut impl Write) -> Result<Report, Failure> {
     Ok(report)
 }
 
-fn layout(args: &JoinArgs) -> Layout {
-    Layout {
+fn layout(args: &JoinArgs) -> TextLayout {
+    TextLayout {
         delimiter: args.delimiter,
         has_quotes: !args.no_quotes,
         has_header: !args.no_header,
     }
 }
 
-fn open_left(args: &JoinArgs) -> Result<Side, Failure> {
-    Side::open(&args.left, layout(args), &args.on, "--on")
+fn open_left(args: &JoinArgs) -> Result<JoinSide, CliError> {
+    JoinSide::open(&args.left, layout(args), &args.on, "--on")
 }
 
-fn open_right(args: &JoinArgs) -> Result<Side, Failure> {
+fn open_right(args: &JoinArgs) -> Result<JoinSide, CliError> {
     let (column, flag) = match &args.right_on {
         Some(column) => (column, "--right-on"),
         None => (&args.on, "--right-on (or --on, for both sides)"),
     };
-    Side::open(&args.right, layout(args), column, flag)
+    JoinSide::open(&args.right, layout(args), column, flag)
 }
 
-fn reads_twice(args: &JoinArgs) -> Result<bool, Failure> {
+fn reads_twice(args: &JoinArgs) -> Result<bool, CliError> {
     let (left, right) = (size_of(&args.left), size_of(&args.right));
     if args.twice && (left.is_none() || right.is_none()) {
-        return Err(Failure::message(
+        return Err(CliError::message(
             "--twice needs two files, and a pipe can be read once: write it to a file, or leave --twice out",
         ));
     }
@@ -281,13 +281,13 @@ fn reads_twice(args: &JoinArgs) -> Result<bool, Failure> {
 }
 
 /// The keys that both sides may have: only rows of the left side that have one need to be in memory.
-fn common_keys(args: &JoinArgs, rate: f64) -> Result<Common, Failure> {
+fn common_keys(args: &JoinArgs, rate: f64) -> Result<CommonKeys, CliError> {
     let (mut left, mut right) = (open_left(args)?, open_right(args)?);
     let mut all = {
-        let _progress = Progress::of(left.bytes_read(), size_of(&args.left));
-        Left::read(&mut left, rate, Keep::FewKeys, right.dialect(), None)?
+        let _progress = Progress::for_input(left.bytes_read(), size_of(&args.left));
+        LeftSide::read(&mut left, rate, KeepRows::FewKeys, right.dialect(), None)?
     };
-    let _progress = Progress::of(right.bytes_read(), size_of(&args.right));
+    let _progress = Progress::for_input(right.bytes_read(), size_of(&args.right));
     all.common(&mut right, rate)
 }
 
@@ -303,11 +303,11 @@ fn size_of(path: &Path) -> Option<u64> {
 
 /// The header of the right side as it came, and the left side's other names if its columns follow.
 fn write_header(
-    left: &Side,
-    right: &Side,
+    left: &JoinSide,
+    right: &JoinSide,
     with_columns: bool,
     out: &mut impl Write,
-) -> Result<(), Failure> {
+) -> Result<(), CliError> {
     let header = right.header();
     if header.is_empty() {
         return Ok(());
@@ -333,11 +333,11 @@ fn write_header(
 
 /// Every chosen row once for each match, with the match's columns behind.
 fn write_matches(
-    right: &mut Side,
-    left: &Left,
+    right: &mut JoinSide,
+    left: &LeftSide,
     found: &[bool],
     out: &mut impl Write,
-) -> Result<u64, Failure> {
+) -> Result<u64, CliError> {
     let mut rows = 0;
     right.each_row(found, |key, row, end| {
         for columns in left.columns_of(key) {

@@ -1,6 +1,6 @@
 //! The right to change a file, for one program at a time.
 
-use crate::failure::Failure;
+use crate::error::CliError;
 use crate::interrupt;
 use crate::output::cannot_write;
 use same_file::Handle;
@@ -10,13 +10,13 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 /// A lock, kept until it is dropped.
-pub(crate) struct Lock {
+pub(crate) struct FileLock {
     beside: PathBuf,
     // Closed after the name is gone, so that nobody holds the name without the lock.
     _file: File,
 }
 
-impl Drop for Lock {
+impl Drop for FileLock {
     fn drop(&mut self) {
         interrupt::keep_file(&self.beside);
         // A file that cannot be removed can be locked again.
@@ -25,8 +25,8 @@ impl Drop for Lock {
 }
 
 /// Waits until nobody else changes a file. The lock is a file beside it, because the file itself is replaced.
-pub(crate) fn lock(path: &Path) -> Result<Lock, Failure> {
-    let beside = name_of_lock(path);
+pub(crate) fn lock(path: &Path) -> Result<FileLock, CliError> {
+    let beside = lock_file_name(path);
     let mut is_told = false;
     loop {
         let file = OpenOptions::new()
@@ -50,7 +50,7 @@ pub(crate) fn lock(path: &Path) -> Result<Lock, Failure> {
         // Otherwise it is a lock that nobody else will find.
         if is_still_there(&file, &beside) {
             interrupt::remove_file(&beside);
-            return Ok(Lock {
+            return Ok(FileLock {
                 beside,
                 _file: file,
             });
@@ -59,7 +59,7 @@ pub(crate) fn lock(path: &Path) -> Result<Lock, Failure> {
 }
 
 /// One file has one lock, by whatever links it is reached.
-fn name_of_lock(path: &Path) -> PathBuf {
+fn lock_file_name(path: &Path) -> PathBuf {
     let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
     let mut name = OsString::from(".");
     name.push(path.file_name().unwrap_or_default());

@@ -1,23 +1,23 @@
 //! The `mayhap` program: glue between a terminal and the library.
 //!
 //! It keeps grep's manners: data on stdout, talk on stderr, exit 0 for yes, 1 for no, 2 for an error, and an error is one
-//! line that says what to do next. A reader of stdout that goes away early is no error. Each verb is a file.
+//! line that says what to do next. A reader of stdout that goes away early is no error. Each subcommand is a file.
 
+mod add_remove;
 mod args;
 mod bench;
 mod build;
-mod change;
 mod check;
-mod failure;
-mod filters;
-mod format;
+mod error;
+mod filter_files;
+mod human_format;
 mod info;
 mod input;
 mod interrupt;
 mod join;
 mod lock;
 mod machine;
-mod manual;
+mod man_pages;
 mod merge;
 mod output;
 mod plan;
@@ -26,15 +26,15 @@ mod serve;
 mod uniq;
 mod verify;
 
-use args::{Cli, Verb};
+use args::{Cli, CliCommand};
 use clap::Parser;
 use clap::error::ErrorKind;
-use failure::Failure;
+use error::CliError;
 use std::io::{self, BufWriter, Write};
 use std::process::ExitCode;
 
 const ERROR: u8 = 2;
-/// What most verbs call the number of keys.
+/// What most subcommands call the number of keys.
 const CAPACITY: &str = "--capacity";
 /// One write for many lines.
 const OUTPUT_BYTES: usize = 256 << 10;
@@ -44,44 +44,44 @@ fn main() -> ExitCode {
         Ok(cli) => cli,
         Err(error) => return explain(&error),
     };
-    let capacity_flag = match cli.verb {
-        Verb::Plan(_) | Verb::Bench(_) => "--keys",
+    let capacity_flag = match cli.command {
+        CliCommand::Plan(_) | CliCommand::Bench(_) => "--keys",
         _ => CAPACITY,
     };
     let mut out = BufWriter::with_capacity(OUTPUT_BYTES, io::stdout().lock());
-    let done = match cli.verb {
-        Verb::Build(args) => build::run(&args, &mut out),
-        Verb::Check(args) => check::run(&args, &mut out),
-        Verb::Add(args) => change::add(&args, &mut out),
-        Verb::Remove(args) => change::remove(&args, &mut out),
-        Verb::Uniq(args) => uniq::run(&args, &mut out),
-        Verb::Info(args) => info::run(&args, &mut out),
-        Verb::Plan(args) => plan::run(&args, &mut out),
-        Verb::Merge(args) => merge::merge(&args, &mut out),
-        Verb::Convert(args) => merge::convert(&args, &mut out),
-        Verb::Verify(args) => verify::run(&args, &mut out),
-        Verb::Fold(args) => merge::fold(&args, &mut out),
-        Verb::Join(args) => join::run(&args, &mut out),
-        Verb::Bench(args) => bench::run(&args, &mut out),
-        Verb::Serve(args) => serve::run(&args, &mut out),
-        Verb::Completions(args) => manual::completions(&args, &mut out),
-        Verb::Man(args) => manual::man(&args, &mut out),
+    let done = match cli.command {
+        CliCommand::Build(args) => build::run(&args, &mut out),
+        CliCommand::Check(args) => check::run(&args, &mut out),
+        CliCommand::Add(args) => add_remove::add(&args, &mut out),
+        CliCommand::Remove(args) => add_remove::remove(&args, &mut out),
+        CliCommand::Uniq(args) => uniq::run(&args, &mut out),
+        CliCommand::Info(args) => info::run(&args, &mut out),
+        CliCommand::Plan(args) => plan::run(&args, &mut out),
+        CliCommand::Merge(args) => merge::merge(&args, &mut out),
+        CliCommand::Convert(args) => merge::convert(&args, &mut out),
+        CliCommand::Verify(args) => verify::run(&args, &mut out),
+        CliCommand::Fold(args) => merge::fold(&args, &mut out),
+        CliCommand::Join(args) => join::run(&args, &mut out),
+        CliCommand::Bench(args) => bench::run(&args, &mut out),
+        CliCommand::Serve(args) => serve::run(&args, &mut out),
+        CliCommand::Completions(args) => man_pages::completions(&args, &mut out),
+        CliCommand::Man(args) => man_pages::man(&args, &mut out),
     };
-    match done.and_then(|code| out.flush().map(|()| code).map_err(Failure::from)) {
+    match done.and_then(|code| out.flush().map(|()| code).map_err(CliError::from)) {
         Ok(code) => code,
         Err(failure) => {
             // The part of the answer that was right comes before the error, as far as stdout takes it.
             let _ = out.flush();
-            end(failure, capacity_flag)
+            exit_code(failure, capacity_flag)
         }
     }
 }
 
-fn end(failure: Failure, capacity_flag: &str) -> ExitCode {
+fn exit_code(failure: CliError, capacity_flag: &str) -> ExitCode {
     match failure {
-        Failure::ReaderGone => ExitCode::SUCCESS,
-        Failure::Plan(error) => complain(&failure::about_plan(&error, capacity_flag)),
-        Failure::Message(message) => complain(&message),
+        CliError::ReaderGone => ExitCode::SUCCESS,
+        CliError::Plan(error) => print_error(&error::from_plan_error(&error, capacity_flag)),
+        CliError::Message(message) => print_error(&message),
     }
 }
 
@@ -89,20 +89,20 @@ fn end(failure: Failure, capacity_flag: &str) -> ExitCode {
 fn explain(error: &clap::Error) -> ExitCode {
     match error.kind() {
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => {
-            match error.print().map_err(Failure::from) {
+            match error.print().map_err(CliError::from) {
                 Ok(()) => ExitCode::SUCCESS,
-                Err(failure) => end(failure, CAPACITY),
+                Err(failure) => exit_code(failure, CAPACITY),
             }
         }
         ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
             let _ = error.print();
             ExitCode::from(ERROR)
         }
-        _ => complain(&failure::usage(error)),
+        _ => print_error(&error::usage(error)),
     }
 }
 
-fn complain(message: &str) -> ExitCode {
+fn print_error(message: &str) -> ExitCode {
     // Names of files and bad values are strangers' words: they must not break the line, or draw on a terminal.
     let line = message.replace(char::is_control, "?");
     // With stderr gone too there is nobody left to tell; the exit code still says it.

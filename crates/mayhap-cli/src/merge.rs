@@ -1,10 +1,10 @@
 //! `mayhap merge`, `convert` and `fold`: filters made of filters, without their keys.
 
 use crate::args;
-use crate::failure::Failure;
-use crate::filters::OpenArgs;
-use crate::format;
-use crate::input::refuse_to_read_and_replace;
+use crate::error::CliError;
+use crate::filter_files::OpenArgs;
+use crate::human_format;
+use crate::input::check_input_is_not_output;
 use crate::output::Output;
 use clap::Args;
 use mayhap_codec::{Filter, Format};
@@ -50,7 +50,7 @@ pub(crate) struct MergeArgs {
     force: bool,
 }
 
-pub(crate) fn merge(args: &MergeArgs, out: &mut impl Write) -> Result<ExitCode, Failure> {
+pub(crate) fn merge(args: &MergeArgs, out: &mut impl Write) -> Result<ExitCode, CliError> {
     refuse_as_output(&args.filters, args.output.as_deref())?;
     let mut merged: Option<(Filter, &Path)> = None;
     for path in &args.filters {
@@ -58,7 +58,7 @@ pub(crate) fn merge(args: &MergeArgs, out: &mut impl Write) -> Result<ExitCode, 
         match &mut merged {
             None => merged = Some((next, path)),
             Some((filter, first)) => filter.union_with(&next).map_err(|error| {
-                Failure::message(format!(
+                CliError::message(format!(
                     "{} and {} cannot be merged: {error}",
                     first.display(),
                     path.display()
@@ -67,7 +67,7 @@ pub(crate) fn merge(args: &MergeArgs, out: &mut impl Write) -> Result<ExitCode, 
         }
     }
     let Some((filter, _)) = merged else {
-        return Err(Failure::message("merge needs filters: give two or more"));
+        return Err(CliError::message("merge needs filters: give two or more"));
     };
     write(args.output.as_deref(), &filter, &args.open, args.force, out)
 }
@@ -103,7 +103,7 @@ pub(crate) struct ConvertArgs {
     force: bool,
 }
 
-pub(crate) fn convert(args: &ConvertArgs, out: &mut impl Write) -> Result<ExitCode, Failure> {
+pub(crate) fn convert(args: &ConvertArgs, out: &mut impl Write) -> Result<ExitCode, CliError> {
     refuse_as_output(std::slice::from_ref(&args.input), args.output.as_deref())?;
     let open = OpenArgs {
         from: args.from,
@@ -116,7 +116,7 @@ pub(crate) fn convert(args: &ConvertArgs, out: &mut impl Write) -> Result<ExitCo
     let filter = open.open_one(&args.input)?;
     let from = filter.format();
     let converted = filter.convert(args.format).map_err(|error| {
-        Failure::message(format!(
+        CliError::message(format!(
             "{} is a {from} filter and {error}",
             args.input.display()
         ))
@@ -144,24 +144,24 @@ pub(crate) struct FoldArgs {
 }
 
 /// Exit status 1: the filter could not be made smaller, and is written as it is.
-pub(crate) fn fold(args: &FoldArgs, out: &mut impl Write) -> Result<ExitCode, Failure> {
+pub(crate) fn fold(args: &FoldArgs, out: &mut impl Write) -> Result<ExitCode, CliError> {
     refuse_as_output(std::slice::from_ref(&args.input), args.output.as_deref())?;
     let open = OpenArgs {
         key_file: args.key_file.clone(),
         ..OpenArgs::default()
     };
     let Filter::Native(AnyFilter::Bloom(mut filter)) = open.open_one(&args.input)? else {
-        return Err(Failure::message(format!(
+        return Err(CliError::message(format!(
             "{} is no bloom filter of mayhap's, and others cannot be halved: build it anew",
             args.input.display()
         )));
     };
     let rate = filter.estimated_rate();
     if rate > args.fpr {
-        return Err(Failure::message(format!(
+        return Err(CliError::message(format!(
             "{} has a rate of {} already: give a looser --fpr, or build it anew",
             args.input.display(),
-            format::rate(rate, 3)
+            human_format::rate(rate, 3)
         )));
     }
     let mut halvings = 0;
@@ -178,8 +178,8 @@ pub(crate) fn fold(args: &FoldArgs, out: &mut impl Write) -> Result<ExitCode, Fa
     Ok(ExitCode::from(u8::from(halvings == 0)))
 }
 
-fn refuse_as_output(inputs: &[PathBuf], output: Option<&Path>) -> Result<(), Failure> {
-    output.map_or(Ok(()), |output| refuse_to_read_and_replace(inputs, output))
+fn refuse_as_output(inputs: &[PathBuf], output: Option<&Path>) -> Result<(), CliError> {
+    output.map_or(Ok(()), |output| check_input_is_not_output(inputs, output))
 }
 
 fn write(
@@ -188,7 +188,7 @@ fn write(
     open: &OpenArgs,
     force: bool,
     out: &mut impl Write,
-) -> Result<ExitCode, Failure> {
+) -> Result<ExitCode, CliError> {
     Output::new(path, filter.format(), open.hash_key(), force)?.write(filter, out)?;
     Ok(ExitCode::SUCCESS)
 }

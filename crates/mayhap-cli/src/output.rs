@@ -1,6 +1,6 @@
 //! What goes out: filters to files, as a whole or not at all, and nothing replaced that is no filter.
 
-use crate::failure::Failure;
+use crate::error::CliError;
 use crate::input::is_standard;
 use crate::interrupt;
 use mayhap_codec::native::{self, HashKey};
@@ -11,7 +11,7 @@ use std::io::{self, IsTerminal, Read, Write};
 use std::path::{Path, PathBuf};
 
 /// How much of a file is looked at to see what it is; filters that cannot be told by this are told by all of it.
-const LOOKED_AT: u64 = 64 << 20;
+const INSPECTED_BYTES: u64 = 64 << 20;
 
 /// Where a filter goes.
 pub(crate) struct Output {
@@ -27,20 +27,20 @@ impl Output {
         format: Format,
         hash_key: HashKey,
         force: bool,
-    ) -> Result<Self, Failure> {
+    ) -> Result<Self, CliError> {
         // A dash, as elsewhere.
         let path = path.filter(|path| !is_standard(path));
         match path {
             None if io::stdout().is_terminal() => {
-                return Err(Failure::message(
+                return Err(CliError::message(
                     "a filter is no text for a terminal: give -o FILE, or send it into a pipe",
                 ));
             }
-            Some(path) if !force => refuse_to_replace(path, format)?,
+            Some(path) if !force => check_replaceable(path, format)?,
             _ => {}
         }
         if let Some(path) = path {
-            refuse_what_cannot_be_written(path)?;
+            check_writable(path)?;
             interrupt::remove_temporaries_of(path);
         }
         Ok(Self {
@@ -50,9 +50,9 @@ impl Output {
     }
 
     /// Writes the filter; a file is there as a whole, or as it was.
-    pub(crate) fn write(&self, filter: &Filter, stdout: &mut impl Write) -> Result<(), Failure> {
+    pub(crate) fn write(&self, filter: &Filter, stdout: &mut impl Write) -> Result<(), CliError> {
         match (&self.path, filter) {
-            (Some(path), filter) if is_no_file(path) => {
+            (Some(path), filter) if is_not_regular_file(path) => {
                 let bytes = self.encode(filter)?;
                 OpenOptions::new()
                     .write(true)
@@ -71,27 +71,27 @@ impl Output {
         }
     }
 
-    fn encode(&self, filter: &Filter) -> Result<Vec<u8>, Failure> {
+    fn encode(&self, filter: &Filter) -> Result<Vec<u8>, CliError> {
         match filter {
             Filter::Native(filter) => native::encode_with(filter, self.hash_key),
             filter => filter.encode(),
         }
-        .map_err(|error| Failure::message(error.to_string()))
+        .map_err(|error| CliError::message(error.to_string()))
     }
 }
 
 /// Pipes and devices are written to. Put in the place of one, a file would be a nasty surprise.
-fn is_no_file(path: &Path) -> bool {
+fn is_not_regular_file(path: &Path) -> bool {
     fs::metadata(path).is_ok_and(|metadata| !metadata.is_file() && !metadata.is_dir())
 }
 
 /// A folder that takes no file is better known before hours of work than after them.
-pub(crate) fn refuse_what_cannot_be_written(path: &Path) -> Result<(), Failure> {
-    if is_no_file(path) {
+pub(crate) fn check_writable(path: &Path) -> Result<(), CliError> {
+    if is_not_regular_file(path) {
         return Ok(());
     }
     if path.is_dir() {
-        return Err(Failure::message(format!(
+        return Err(CliError::message(format!(
             "{} is a folder: give the name of a file in it",
             path.display()
         )));
@@ -102,7 +102,7 @@ pub(crate) fn refuse_what_cannot_be_written(path: &Path) -> Result<(), Failure> 
         _ => Path::new("."),
     };
     if !folder.is_dir() {
-        return Err(Failure::message(format!(
+        return Err(CliError::message(format!(
             "{} is no folder: make it first, or give another place",
             folder.display()
         )));
@@ -113,14 +113,14 @@ pub(crate) fn refuse_what_cannot_be_written(path: &Path) -> Result<(), Failure> 
 }
 
 /// Writes a drawing; what is there and is no drawing is somebody's, and stays.
-pub(crate) fn draw(path: &Path, svg: &str) -> Result<(), Failure> {
+pub(crate) fn draw(path: &Path, svg: &str) -> Result<(), CliError> {
     let told = |error: io::Error| {
-        Failure::message(format!(
+        CliError::message(format!(
             "{} cannot be written ({error}): give --plot another place",
             path.display()
         ))
     };
-    if is_no_file(path) {
+    if is_not_regular_file(path) {
         return fs::write(path, svg).map_err(told);
     }
     let is_drawing = |bytes: &[u8]| bytes.is_empty() || bytes.starts_with(b"<svg");
@@ -130,7 +130,7 @@ pub(crate) fn draw(path: &Path, svg: &str) -> Result<(), Failure> {
         read.map_err(told)?;
     }
     if !is_drawing(&first) {
-        return Err(Failure::message(format!(
+        return Err(CliError::message(format!(
             "{} is there and is no drawing: give --plot another name",
             path.display()
         )));
@@ -139,7 +139,7 @@ pub(crate) fn draw(path: &Path, svg: &str) -> Result<(), Failure> {
     mayhap_codec::write_atomically(path, |mut file| file.write_all(svg.as_bytes())).map_err(told)
 }
 
-pub(crate) fn cannot_write(path: &Path, error: &io::Error) -> Failure {
+pub(crate) fn cannot_write(path: &Path, error: &io::Error) -> CliError {
     let advice = match error.kind() {
         io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
             "write to a folder of your own"
@@ -148,21 +148,21 @@ pub(crate) fn cannot_write(path: &Path, error: &io::Error) -> Failure {
         io::ErrorKind::NotFound => "make its folder first",
         _ => "write to another place",
     };
-    Failure::message(format!(
+    CliError::message(format!(
         "{} cannot be written ({error}): {advice}",
         path.display()
     ))
 }
 
 /// A file that is no filter is somebody's, and stays.
-fn refuse_to_replace(path: &Path, format: Format) -> Result<(), Failure> {
+fn check_replaceable(path: &Path, format: Format) -> Result<(), CliError> {
     let Ok(metadata) = fs::metadata(path) else {
         return Ok(());
     };
     if metadata.len() == 0 || !metadata.is_file() {
         return Ok(());
     }
-    let is_filter = if metadata.len() > LOOKED_AT {
+    let is_filter = if metadata.len() > INSPECTED_BYTES {
         let mut first = [0; native::MAGIC.len()];
         let read =
             File::open(path).and_then(|mut file| io::Read::read_exact(&mut file, &mut first));
@@ -182,7 +182,7 @@ fn refuse_to_replace(path: &Path, format: Format) -> Result<(), Failure> {
     if is_filter {
         return Ok(());
     }
-    Err(Failure::message(format!(
+    Err(CliError::message(format!(
         "{} is there and is no filter: give another name, or --force to replace it",
         path.display()
     )))

@@ -6,18 +6,18 @@ mod chart;
 mod cost;
 
 use crate::args::PlanArgs;
-use crate::failure::Failure;
-use crate::format;
+use crate::error::CliError;
+use crate::human_format;
 use crate::output::draw;
-use cost::Costs;
+use cost::CostModel;
 use mayhap_core::Kind;
-use mayhap_core::plan::{BloomPlan, Choice, GrowingPlan, Wishes};
+use mayhap_core::plan::{BloomPlan, GrowingPlan, KindChoice, Requirements};
 use serde_json::json;
 use std::io::Write;
 use std::process::ExitCode;
 
-pub(crate) fn run(args: &PlanArgs, out: &mut impl Write) -> Result<ExitCode, Failure> {
-    let figures = Figures::of(args)?;
+pub(crate) fn run(args: &PlanArgs, out: &mut impl Write) -> Result<ExitCode, CliError> {
+    let figures = PlanFigures::from_args(args)?;
     if let Some(path) = &args.plot {
         let (keys, rate) = (figures.keys, figures.false_positive_rate);
         let svg = match &figures.costs {
@@ -35,26 +35,26 @@ pub(crate) fn run(args: &PlanArgs, out: &mut impl Write) -> Result<ExitCode, Fai
 }
 
 /// What is recommended, and what it is compared with.
-struct Figures {
+struct PlanFigures {
     keys: u64,
     false_positive_rate: f64,
     memory: Option<u64>,
     exceptions: u64,
-    costs: Option<Costs>,
-    best: Choice,
-    others: Vec<Choice>,
+    costs: Option<CostModel>,
+    best: KindChoice,
+    others: Vec<KindChoice>,
 }
 
-impl Figures {
-    fn of(args: &PlanArgs) -> Result<Self, Failure> {
-        let wishes = Wishes {
+impl PlanFigures {
+    fn from_args(args: &PlanArgs) -> Result<Self, CliError> {
+        let wishes = Requirements {
             delete: args.delete,
             grow: args.grow,
-            forget: args.window,
+            expire: args.window,
             fixed: args.fixed,
             exceptions: args.except.unwrap_or(0),
         };
-        let costs = Costs::of(args)?;
+        let costs = CostModel::from_args(args)?;
         let best = match (&costs, args.keys) {
             (Some(costs), Some(keys)) => costs.best(keys)?,
             _ => None,
@@ -69,7 +69,7 @@ impl Figures {
             (None, Some(rate), Some(memory)) => (wishes.largest_within(memory, rate)?, rate),
             (keys, fpr, memory) => {
                 let none = keys.is_none() && fpr.is_none() && memory.is_none();
-                return Err(Failure::message(format!(
+                return Err(CliError::message(format!(
                     "plan needs two of --keys, --fpr and --memory and got {}: give two, and it works out the third",
                     if none { "none" } else { "one" }
                 )));
@@ -97,7 +97,7 @@ impl Figures {
         })
     }
 
-    fn bits_per_key(&self, choice: &Choice) -> f64 {
+    fn bits_per_key(&self, choice: &KindChoice) -> f64 {
         choice.size_bytes as f64 * 8.0 / self.keys as f64
     }
 
@@ -111,7 +111,7 @@ impl Figures {
         plan.filter(|_| self.best.kind == Kind::Bloom)
     }
 
-    fn json(&self) -> Result<serde_json::Value, Failure> {
+    fn json(&self) -> Result<serde_json::Value, CliError> {
         let mut figures = json!({
             "kind": self.best.kind.name(),
             "why": self.best.why,
@@ -136,7 +136,7 @@ impl Figures {
             let [full, half_more, twice] = rates(&plan);
             figures["lines"] = plan.lines().into();
             figures["lines_per_key"] = plan.lines_per_key().count().into();
-            figures["bits_set_per_key"] = plan.bits_per_key_set().into();
+            figures["bits_set_per_key"] = plan.probes().into();
             figures["rate_at_capacity"] = full.into();
             figures["rate_at_1_5x_capacity"] = half_more.into();
             figures["rate_at_2x_capacity"] = twice.into();
@@ -147,33 +147,33 @@ impl Figures {
         Ok(figures)
     }
 
-    fn table(&self, out: &mut impl Write) -> Result<(), Failure> {
+    fn table(&self, out: &mut impl Write) -> Result<(), CliError> {
         let Self { best, .. } = self;
         writeln!(
             out,
             "{}: {}{} at a false-positive rate of {}\n  {}\n",
             best.kind,
-            format::counted(self.keys, "key"),
+            human_format::with_unit(self.keys, "key"),
             if best.kind == Kind::Window {
                 " a window"
             } else {
                 ""
             },
-            format::asked_rate(self.false_positive_rate),
+            human_format::requested_rate(self.false_positive_rate),
             best.why,
         )?;
         writeln!(
             out,
             "  memory           {} ({})",
-            format::size(best.size_bytes),
-            format::counted(best.size_bytes, "byte"),
+            human_format::size(best.size_bytes),
+            human_format::with_unit(best.size_bytes, "byte"),
         )?;
         if self.exceptions > 0 {
             writeln!(
                 out,
                 "  of these         {} for {} that are never found",
-                format::counted(best.exception_bytes, "byte"),
-                format::counted(self.exceptions, "exception"),
+                human_format::with_unit(best.exception_bytes, "byte"),
+                human_format::with_unit(self.exceptions, "exception"),
             )?;
         }
         if let Some(memory) = self.memory {
@@ -181,7 +181,7 @@ impl Figures {
             writeln!(
                 out,
                 "  used             {share:.1} % of {}",
-                format::size(memory)
+                human_format::size(memory)
             )?;
         }
         if let Some(plan) = self.bloom() {
@@ -198,12 +198,12 @@ impl Figures {
     }
 
     /// What becomes of a filter that was made for fewer keys than came.
-    fn growth(&self, out: &mut impl Write) -> Result<(), Failure> {
+    fn growth(&self, out: &mut impl Write) -> Result<(), CliError> {
         let plan = GrowingPlan::new(self.keys, self.false_positive_rate)?;
         writeln!(out, "\n  grown to")?;
         for times in [2, 10, 100] {
             let keys = self.keys.saturating_mul(times);
-            let Ok((size, layers)) = plan.grown(keys) else {
+            let Ok((size, layers)) = plan.size_and_layers_at(keys) else {
                 break;
             };
             let bits = size as f64 * 8.0 / keys as f64;
@@ -211,14 +211,14 @@ impl Figures {
             writeln!(
                 out,
                 "    {name:<15}{bits:>8.2} bits a key, {}, {}",
-                format::size(size),
-                format::counted(layers.into(), "layer"),
+                human_format::size(size),
+                human_format::with_unit(layers.into(), "layer"),
             )?;
         }
         Ok(())
     }
 
-    fn compared(&self, out: &mut impl Write) -> Result<(), Failure> {
+    fn compared(&self, out: &mut impl Write) -> Result<(), CliError> {
         writeln!(out, "\n  bits per key")?;
         let bits = self.bits_per_key(&self.best);
         writeln!(out, "    {:<15}{bits:>8.2}", self.best.kind.name())?;
@@ -254,11 +254,11 @@ fn rates(plan: &BloomPlan) -> [f64; 3] {
     [keys, keys.saturating_add(keys / 2), keys.saturating_mul(2)].map(|keys| plan.rate_at(keys))
 }
 
-fn bloom_details(plan: &BloomPlan, out: &mut impl Write) -> Result<(), Failure> {
+fn bloom_details(plan: &BloomPlan, out: &mut impl Write) -> Result<(), CliError> {
     writeln!(
         out,
         "  a key sets       {} in {}",
-        format::counted(u64::from(plan.bits_per_key_set()), "bit"),
+        human_format::with_unit(u64::from(plan.probes()), "bit"),
         if plan.lines_per_key().count() == 1 {
             "one cache line"
         } else {
@@ -267,12 +267,12 @@ fn bloom_details(plan: &BloomPlan, out: &mut impl Write) -> Result<(), Failure> 
     )?;
     writeln!(out, "\n  expected rate")?;
     for (name, rate) in ["at capacity", "at 1.5x", "at 2x"].iter().zip(rates(plan)) {
-        writeln!(out, "    {name:<15}{:>10}", format::rate(rate, 3))?;
+        writeln!(out, "    {name:<15}{:>10}", human_format::rate(rate, 3))?;
     }
     Ok(())
 }
 
-fn too_large(choices: &[Choice], memory: u64, strictest: Option<f64>) -> Failure {
+fn too_large(choices: &[KindChoice], memory: u64, strictest: Option<f64>) -> CliError {
     let smallest = choices.iter().min_by_key(|choice| choice.size_bytes);
     let (kind, size) = smallest.map_or(("filter", 0), |choice| {
         (choice.kind.name(), choice.size_bytes)
@@ -280,9 +280,9 @@ fn too_large(choices: &[Choice], memory: u64, strictest: Option<f64>) -> Failure
     let instead = strictest.map_or("give more memory or fewer keys".into(), |rate| {
         format!("give more memory, fewer keys, or --fpr {rate:?}, which fits")
     });
-    Failure::message(format!(
+    CliError::message(format!(
         "the smallest that serves, a {kind} filter, takes {} of {}: {instead}",
-        format::size(size),
-        format::size(memory)
+        human_format::size(size),
+        human_format::size(memory)
     ))
 }

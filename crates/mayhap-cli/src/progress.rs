@@ -9,7 +9,7 @@ use std::time::Duration;
 
 const TICK: Duration = Duration::from_millis(100);
 /// Short work needs no bar.
-const PATIENCE: u32 = 5;
+const SHOW_AFTER: u32 = 5;
 
 /// Shows how far a count of bytes has come, until it is dropped.
 pub(crate) struct Progress {
@@ -19,11 +19,11 @@ pub(crate) struct Progress {
 
 impl Progress {
     /// Of `total` bytes, if that is known (packed inputs grow when they are read, and show no end).
-    pub(crate) fn of(bytes: Arc<AtomicU64>, total: Option<u64>) -> Self {
+    pub(crate) fn for_input(bytes: Arc<AtomicU64>, total: Option<u64>) -> Self {
         Self::shown_if(io::stderr().is_terminal(), bytes, total)
     }
 
-    /// The same for a verb that prints lines: none where the two would get mixed up.
+    /// The same for a subcommand that prints lines: none where the two would get mixed up.
     pub(crate) fn beside_lines(bytes: Arc<AtomicU64>, total: Option<u64>) -> Self {
         let is_seen = io::stderr().is_terminal() && !io::stdout().is_terminal();
         Self::shown_if(is_seen, bytes, total)
@@ -56,7 +56,7 @@ fn show(bytes: &AtomicU64, total: Option<u64>, is_done: &AtomicBool) {
     while !is_done.load(Ordering::Relaxed) {
         thread::park_timeout(TICK);
         waited += 1;
-        if waited < PATIENCE {
+        if waited < SHOW_AFTER {
             continue;
         }
         let read = bytes.load(Ordering::Relaxed);

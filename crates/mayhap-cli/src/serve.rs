@@ -1,8 +1,8 @@
 //! `serve`: a Redis-compatible server of filters.
 
-use crate::failure::Failure;
+use crate::error::CliError;
 use clap::Args;
-use mayhap_server::{Fsync, Options, Server, Tls};
+use mayhap_server::{Fsync, Server, ServerOptions, TlsOptions};
 use std::fs;
 use std::io::Write;
 use std::net::{IpAddr, SocketAddr};
@@ -77,17 +77,17 @@ pub(crate) struct ServeArgs {
     accept_loss: bool,
 }
 
-pub(crate) fn run(args: &ServeArgs, out: &mut impl Write) -> Result<ExitCode, Failure> {
-    let server = Server::start(&options(args)?).map_err(Failure::message)?;
+pub(crate) fn run(args: &ServeArgs, out: &mut impl Write) -> Result<ExitCode, CliError> {
+    let server = Server::start(&options(args)?).map_err(CliError::message)?;
     let handle = server.stop_handle();
     ctrlc::set_handler(move || handle.stop())
-        .map_err(|error| Failure::message(format!("cannot wait for Ctrl-C: {error}")))?;
-    tell(args, &server, out)?;
-    server.run().map_err(Failure::message)?;
+        .map_err(|error| CliError::message(format!("cannot wait for Ctrl-C: {error}")))?;
+    print_banner(args, &server, out)?;
+    server.run().map_err(CliError::message)?;
     Ok(ExitCode::SUCCESS)
 }
 
-fn tell(args: &ServeArgs, server: &Server, out: &mut impl Write) -> Result<(), Failure> {
+fn print_banner(args: &ServeArgs, server: &Server, out: &mut impl Write) -> Result<(), CliError> {
     let addresses: Vec<String> = server.addresses().iter().map(ToString::to_string).collect();
     writeln!(
         out,
@@ -110,7 +110,7 @@ fn tell(args: &ServeArgs, server: &Server, out: &mut impl Write) -> Result<(), F
     Ok(())
 }
 
-fn options(args: &ServeArgs) -> Result<Options, Failure> {
+fn options(args: &ServeArgs) -> Result<ServerOptions, CliError> {
     let fsync = match args.fsync.as_str() {
         "always" => Fsync::Always,
         "no" => Fsync::No,
@@ -119,7 +119,7 @@ fn options(args: &ServeArgs) -> Result<Options, Failure> {
     let mut settings = vec![("mayhap-layout".to_owned(), args.layout.clone())];
     for setting in &args.set {
         let (name, value) = setting.split_once('=').ok_or_else(|| {
-            Failure::message(format!(
+            CliError::message(format!(
                 "--set {setting}: give NAME=VALUE, such as bf-error-rate=0.001"
             ))
         })?;
@@ -129,7 +129,7 @@ fn options(args: &ServeArgs) -> Result<Options, Failure> {
         settings.push(("maxmemory".to_owned(), size.clone()));
     }
     let tls = match (args.tls_port, &args.tls_cert, &args.tls_key) {
-        (Some(port), Some(certificate), Some(key)) => Some(Tls {
+        (Some(port), Some(certificate), Some(key)) => Some(TlsOptions {
             port,
             certificate: certificate.clone(),
             key: key.clone(),
@@ -137,7 +137,7 @@ fn options(args: &ServeArgs) -> Result<Options, Failure> {
         }),
         _ => None,
     };
-    Ok(Options {
+    Ok(ServerOptions {
         bind: args.bind.clone(),
         port: args.port,
         tls,
@@ -149,18 +149,18 @@ fn options(args: &ServeArgs) -> Result<Options, Failure> {
         max_clients: args.max_clients,
         settings,
         accepts_loss: args.accept_loss,
-        ..Options::new(&args.dir)
+        ..ServerOptions::new(&args.dir)
     })
 }
 
 /// The first line of the file, or the environment's. Not an argument: everybody on the machine sees those.
-fn password(file: Option<&Path>) -> Result<Vec<u8>, Failure> {
+fn password(file: Option<&Path>) -> Result<Vec<u8>, CliError> {
     let Some(path) = file else {
         let given = std::env::var_os("MAYHAP_PASSWORD").unwrap_or_default();
         return Ok(given.into_encoded_bytes());
     };
-    let bytes =
-        fs::read(path).map_err(|error| Failure::message(format!("{}: {error}", path.display())))?;
+    let bytes = fs::read(path)
+        .map_err(|error| CliError::message(format!("{}: {error}", path.display())))?;
     let line = bytes
         .split(|byte| *byte == b'\n')
         .next()
@@ -168,7 +168,7 @@ fn password(file: Option<&Path>) -> Result<Vec<u8>, Failure> {
     let line = line.strip_suffix(b"\r").unwrap_or(line);
     if line.is_empty() {
         let path = path.display();
-        return Err(Failure::message(format!(
+        return Err(CliError::message(format!(
             "{path}: its first line must be the password"
         )));
     }

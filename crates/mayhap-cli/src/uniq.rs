@@ -1,12 +1,12 @@
 //! `mayhap uniq`: each line the first time it is seen, in this run or in all runs with one state.
 
-mod seen;
+mod seen_keys;
 
 use crate::args::{self, threads};
 use crate::check::print_runs;
-use crate::failure::Failure;
-use crate::filters::refuse_standard_input;
-use crate::format;
+use crate::error::CliError;
+use crate::filter_files::check_not_stdin;
+use crate::human_format;
 use crate::input::{Block, InputArgs, in_order};
 use crate::interrupt;
 use crate::lock::lock;
@@ -15,7 +15,7 @@ use crate::progress::Progress;
 use clap::Args;
 use mayhap_codec::native::HashKey;
 use mayhap_core::{HashScheme, KeyHash};
-use seen::Seen;
+use seen_keys::SeenKeys;
 use std::io::{self, Write};
 use std::ops::{ControlFlow, Range};
 use std::path::PathBuf;
@@ -38,9 +38,9 @@ may be. The state is saved when all lines are out, as a whole; a second run on i
 /// The rate when none is asked for: one line in a million.
 const RATE: f64 = 1e-6;
 /// Where a filter begins when nobody says how many lines there are.
-const FIRST_GUESS: u64 = 1 << 17;
+const INITIAL_CAPACITY: u64 = 1 << 17;
 /// How many bytes of a file are reckoned for each key that there is room for at first.
-const BYTES_A_KEY: u64 = 256;
+const BYTES_PER_KEY: u64 = 256;
 /// Below this, threads cost more than they save.
 const SMALL: u64 = 4 << 20;
 
@@ -82,27 +82,27 @@ pub(crate) struct UniqArgs {
 }
 
 /// A block, and the hashes of its lines.
-struct Hashed {
+struct HashedBlock {
     block: Block,
     hashes: Vec<KeyHash>,
 }
 
-fn hash(block: Block, scheme: HashScheme) -> Hashed {
+fn hash(block: Block, scheme: HashScheme) -> HashedBlock {
     let hashes = block.lines().map(|line| scheme.hash(block.key(line)));
     let hashes = hashes.collect();
-    Hashed { block, hashes }
+    HashedBlock { block, hashes }
 }
 
-pub(crate) fn run(args: &UniqArgs, out: &mut impl Write) -> Result<ExitCode, Failure> {
+pub(crate) fn run(args: &UniqArgs, out: &mut impl Write) -> Result<ExitCode, CliError> {
     if let Some(state) = &args.state {
-        refuse_standard_input(state)?;
-        args.input.refuse_as_output(state)?;
-        output::refuse_what_cannot_be_written(state)?;
+        check_not_stdin(state)?;
+        args.input.check_not_output(state)?;
+        output::check_writable(state)?;
         interrupt::remove_temporaries_of(state);
     }
-    args.input.refuse_as_standard_output()?;
+    args.input.check_not_standard_output()?;
     let _lock = args.state.as_deref().map(lock).transpose()?;
-    let mut seen = Seen::open(args)?;
+    let mut seen = SeenKeys::open(args)?;
     let scheme = seen.scheme();
     let blocks = args.input.blocks();
     let progress = Progress::beside_lines(blocks.bytes_read(), args.input.size());
@@ -146,7 +146,7 @@ pub(crate) fn run(args: &UniqArgs, out: &mut impl Write) -> Result<ExitCode, Fai
     }
     drop(progress);
     if !args.quiet {
-        tell(lines, kept, rate);
+        report(lines, kept, rate);
     }
     Ok(ExitCode::from(u8::from(printed == 0)))
 }
@@ -168,7 +168,7 @@ fn select(
 }
 
 /// How many lines may have been dropped by mistake.
-fn tell(lines: u64, kept: u64, rate: f64) {
+fn report(lines: u64, kept: u64, rate: f64) {
     // Each new line was dropped with at most the rate that the filter has come to by now.
     let expected = (kept as f64 * rate / (1.0 - rate).max(f64::MIN_POSITIVE))
         .min(lines.saturating_sub(kept) as f64);
@@ -177,14 +177,14 @@ fn tell(lines: u64, kept: u64, rate: f64) {
     let _ = writeln!(
         io::stderr(),
         "mayhap: {} of {} lines were new; about {} of the others may have been, and at most {} (99.9 % sure)",
-        format::grouped(kept),
-        format::grouped(lines),
+        human_format::with_thousands_separators(kept),
+        human_format::with_thousands_separators(lines),
         if expected < 0.95 {
             format!("{expected:.1}")
         } else {
             format!("{expected:.0}")
         },
-        format::grouped(most)
+        human_format::with_thousands_separators(most)
     );
 }
 

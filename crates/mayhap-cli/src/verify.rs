@@ -1,9 +1,9 @@
 //! `mayhap verify`: every checksum of a file, and what can be saved of a damaged one.
 
-use crate::failure::Failure;
-use crate::filters::{OpenArgs, read};
-use crate::format;
-use crate::input::refuse_to_read_and_replace;
+use crate::error::CliError;
+use crate::filter_files::{OpenArgs, read};
+use crate::human_format;
+use crate::input::check_input_is_not_output;
 use crate::output::Output;
 use clap::Args;
 use mayhap_codec::native;
@@ -38,9 +38,9 @@ pub(crate) struct VerifyArgs {
     force: bool,
 }
 
-pub(crate) fn run(args: &VerifyArgs, out: &mut impl Write) -> Result<ExitCode, Failure> {
+pub(crate) fn run(args: &VerifyArgs, out: &mut impl Write) -> Result<ExitCode, CliError> {
     if let Some(output) = &args.output {
-        refuse_to_read_and_replace(std::slice::from_ref(&args.file), output)?;
+        check_input_is_not_output(std::slice::from_ref(&args.file), output)?;
     }
     let bytes = read(&args.file)?;
     if args.repair.is_some() {
@@ -48,7 +48,7 @@ pub(crate) fn run(args: &VerifyArgs, out: &mut impl Write) -> Result<ExitCode, F
     }
     let found = args.open.open_bytes(&args.file, &bytes)?;
     let name = args.file.display();
-    let size = format::size(bytes.len() as u64);
+    let size = human_format::size(bytes.len() as u64);
     match found.first().map(|found| found.filter.format()) {
         Some(Format::Mayhap) => writeln!(out, "{name}: whole, {size}, every checksum is right")?,
         Some(Format::RedisBloomDump) => {
@@ -63,12 +63,12 @@ pub(crate) fn run(args: &VerifyArgs, out: &mut impl Write) -> Result<ExitCode, F
     Ok(ExitCode::SUCCESS)
 }
 
-fn repair(args: &VerifyArgs, bytes: &[u8], out: &mut impl Write) -> Result<ExitCode, Failure> {
+fn repair(args: &VerifyArgs, bytes: &[u8], out: &mut impl Write) -> Result<ExitCode, CliError> {
     let limits = Limits {
         max_bytes: u64::MAX,
     };
     let repaired = native::repair_with_ones(bytes, limits, args.open.key()?)
-        .map_err(|error| Failure::message(format!("{}: {error}", args.file.display())))?;
+        .map_err(|error| CliError::message(format!("{}: {error}", args.file.display())))?;
     let output = Output::new(
         args.output.as_deref(),
         Format::Mayhap,
@@ -81,8 +81,8 @@ fn repair(args: &VerifyArgs, bytes: &[u8], out: &mut impl Write) -> Result<ExitC
         "{}: {} of {} damaged, now all ones; no key is lost, and the rate is {}",
         args.file.display(),
         repaired.damaged_pages.len(),
-        format::counted(repaired.pages, "page"),
-        format::rate(repaired.estimated_rate, 3)
+        human_format::with_unit(repaired.pages, "page"),
+        human_format::rate(repaired.estimated_rate, 3)
     )?;
     Ok(ExitCode::SUCCESS)
 }

@@ -28,7 +28,7 @@ pub fn create(elements: u64, fpp: f64, tweak: u32, flags: u8) -> Result<Bip37, P
     let wanted = -1.0 / (ln2 * ln2) * elements as f64 * fpp.ln();
     let bytes = (wanted.min(8.0 * MAX_BYTES as f64) / 8.0) as u64;
     if bytes == 0 || !(fpp > 0.0 && fpp < 1.0) {
-        return Err(PlanError::Number {
+        return Err(PlanError::InvalidNumber {
             field: "false_positive_rate",
             value: fpp,
             accepted: "a number above 0 and below 1, strict enough for a byte of filter",
@@ -37,7 +37,7 @@ pub fn create(elements: u64, fpp: f64, tweak: u32, flags: u8) -> Result<Bip37, P
     let probes = (bytes as f64 * 8.0 / elements as f64 * ln2) as u32;
     let plan = ClassicPlan {
         capacity: elements,
-        asked: fpp,
+        false_positive_rate: fpp,
         ..ClassicPlan::with_bits_and_probes(8 * bytes, probes.clamp(1, MAX_PROBES))?
     };
     let filter = ClassicBloom::from_plan(plan, Scheme::Bip37 { tweak }, HashScheme::Caller)?;

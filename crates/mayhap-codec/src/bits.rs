@@ -15,7 +15,7 @@ pub(crate) fn from_longs(bytes: &[u8]) -> Vec<u64> {
 
 /// Where there is no memory, there is none when it is filled, either.
 fn room_for(words: usize) -> Vec<u64> {
-    ClassicBloom::room_for_words(words as u64).unwrap_or_default()
+    ClassicBloom::reserve_words(words as u64).unwrap_or_default()
 }
 
 pub(crate) fn to_longs(words: impl Iterator<Item = u64>, out: &mut Vec<u8>) {

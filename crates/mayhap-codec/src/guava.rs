@@ -49,7 +49,7 @@ pub fn create(
     let longs = bits.div_ceil(64);
     let plan = ClassicPlan {
         capacity: expected_insertions.max(1),
-        asked: fpp,
+        false_positive_rate: fpp,
         ..ClassicPlan::with_bits_and_probes(64 * longs, probes)?
     };
     ClassicBloom::from_plan(plan, strategy.scheme(), HashScheme::Caller)
@@ -61,7 +61,7 @@ pub fn create(
 /// As [`create`].
 pub fn size(expected_insertions: u64, fpp: f64, rule: ProbeRule) -> Result<(u64, u32), PlanError> {
     if !(fpp > 0.0 && fpp < 1.0) {
-        return Err(PlanError::Number {
+        return Err(PlanError::InvalidNumber {
             field: "false_positive_rate",
             value: fpp,
             accepted: "a number above 0 and below 1, such as 0.01",
@@ -71,7 +71,7 @@ pub fn size(expected_insertions: u64, fpp: f64, rule: ProbeRule) -> Result<(u64,
     let ln2 = std::f64::consts::LN_2;
     let bits = (-keys * fpp.ln() / (ln2 * ln2)) as u64;
     if bits == 0 || bits.div_ceil(64) > i32::MAX as u64 {
-        return Err(PlanError::Count {
+        return Err(PlanError::InvalidInteger {
             field: "bits",
             value: bits,
             accepted: "1 to 64 * (2^31 - 1) bits: give more keys or a stricter rate, or fewer keys",
@@ -83,7 +83,7 @@ pub fn size(expected_insertions: u64, fpp: f64, rule: ProbeRule) -> Result<(u64,
     };
     let probes = ((probes + 0.5).floor() as u32).max(1);
     if probes > 255 {
-        return Err(PlanError::Count {
+        return Err(PlanError::InvalidInteger {
             field: "probes",
             value: u64::from(probes),
             accepted: "at most 255: give a looser rate",

@@ -194,7 +194,7 @@ impl Recipe {
             let plan = filter.plan();
             let plan = ClassicPlan {
                 capacity: plan.capacity,
-                asked: plan.asked,
+                false_positive_rate: plan.false_positive_rate,
                 ..ClassicPlan::with_bits_and_probes(
                     all.unwrap_or(plan.bits),
                     probes.unwrap_or(plan.probes),
@@ -214,7 +214,7 @@ impl Recipe {
         if let Some(probes) = self.probes {
             let plan = ClassicPlan {
                 capacity: filter.plan().capacity,
-                asked: filter.plan().asked,
+                false_positive_rate: filter.plan().false_positive_rate,
                 ..ClassicPlan::with_bits_and_probes(filter.plan().bits, probes)?
             };
             filter = ClassicBloom::from_plan(plan, filter.scheme(), HashScheme::Caller)?;
@@ -238,7 +238,7 @@ impl Recipe {
         let probes = self
             .probes
             .unwrap_or_else(|| classic::best_probes(all, keys));
-        let vector_size = u32::try_from(all).map_err(|_| PlanError::Count {
+        let vector_size = u32::try_from(all).map_err(|_| PlanError::InvalidInteger {
             field: "bits",
             value: all,
             accepted: "at most 2^31 - 1: fewer keys or a looser rate",
@@ -297,7 +297,7 @@ impl Recipe {
             let all = self.bits.map_or(plan.bits, |bits| bits.next_multiple_of(8));
             let plan = ClassicPlan {
                 capacity: plan.capacity,
-                asked: plan.asked,
+                false_positive_rate: plan.false_positive_rate,
                 ..ClassicPlan::with_bits_and_probes(all, self.probes.unwrap_or(plan.probes))?
             };
             let scheme = Scheme::Bip37 { tweak };

@@ -93,7 +93,7 @@ fn check_bits(bits_per_key: f64) -> Result<(), PlanError> {
     if (1.0..=100.0).contains(&bits_per_key) {
         return Ok(());
     }
-    Err(PlanError::Number {
+    Err(PlanError::InvalidNumber {
         field: "bits_per_key",
         value: bits_per_key,
         accepted: "1 to 100",
@@ -101,7 +101,7 @@ fn check_bits(bits_per_key: f64) -> Result<(), PlanError> {
 }
 
 fn too_many(keys: u64) -> PlanError {
-    PlanError::Count {
+    PlanError::InvalidInteger {
         field: "capacity",
         value: keys,
         accepted: "fewer keys: a filter has at most 2^32 - 1 lines",

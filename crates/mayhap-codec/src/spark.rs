@@ -35,7 +35,7 @@ pub fn create(expected_items: u64, fpp: f64, version: Version) -> Result<Classic
     let (bits, _) = crate::guava::size(expected_items, fpp, crate::guava::ProbeRule::FromBits)?;
     let plan = with_bits(expected_items, bits, version)?;
     let asked = ClassicPlan {
-        asked: fpp,
+        false_positive_rate: fpp,
         ..*plan.plan()
     };
     ClassicBloom::from_plan(asked, version.scheme(), HashScheme::Caller)
@@ -52,7 +52,7 @@ pub fn with_bits(
 ) -> Result<ClassicBloom, PlanError> {
     let longs = bits.div_ceil(64);
     if longs == 0 || longs > i32::MAX as u64 {
-        return Err(PlanError::Count {
+        return Err(PlanError::InvalidInteger {
             field: "bits",
             value: bits,
             accepted: "1 to 64 * (2^31 - 1) bits",

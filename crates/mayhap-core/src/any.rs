@@ -4,14 +4,13 @@
 
 use crate::{
     Bloom, ClassicBloom, CountingBloom, Cuckoo, Excepting, Fuse, GrowingBloom, HashScheme, KeyHash,
-    Kind, Operation, Refused, Retouched, Ribbon, WindowBloom,
+    Kind, Operation, OperationError, Retouched, Ribbon, WindowBloom,
 };
 use alloc::boxed::Box;
 use core::fmt;
 
 /// A filter of any kind. A [`WindowBloom`] is asked and filled at the newest moment it has seen.
 #[derive(Clone, PartialEq, Debug)]
-#[non_exhaustive]
 pub enum AnyFilter {
     /// Insert-only.
     Bloom(Bloom),
@@ -95,7 +94,15 @@ impl AnyFilter {
     pub fn excepting(&self) -> Option<&Excepting<Self>> {
         match self {
             Self::Excepting(filter) => Some(filter),
-            _ => None,
+            Self::Bloom(_)
+            | Self::Classic(_)
+            | Self::Counting(_)
+            | Self::Growing(_)
+            | Self::Window(_)
+            | Self::Cuckoo(_)
+            | Self::Fuse(_)
+            | Self::Ribbon(_)
+            | Self::Retouched(_) => None,
         }
     }
 
@@ -106,12 +113,19 @@ impl AnyFilter {
 
     /// Whether methods that take key bytes can be called. A filter for the caller's own hashes does not know how its keys are hashed,
     /// and such a filter may come from a file.
-    pub fn takes_keys(&self) -> bool {
+    pub fn accepts_key_bytes(&self) -> bool {
         let by_walk = match self {
             // Other systems' walks hash keys themselves.
             Self::Classic(filter) => !filter.scheme().is_native(),
             Self::Counting(filter) => !filter.scheme().is_native(),
-            _ => false,
+            Self::Bloom(_)
+            | Self::Growing(_)
+            | Self::Window(_)
+            | Self::Cuckoo(_)
+            | Self::Fuse(_)
+            | Self::Ribbon(_)
+            | Self::Retouched(_)
+            | Self::Excepting(_) => false,
         };
         by_walk || self.scheme() != HashScheme::Caller
     }
@@ -161,12 +175,19 @@ impl AnyFilter {
     ///
     /// # Panics
     /// On filters for the caller's own hashes.
-    pub fn try_insert(&mut self, key: impl AsRef<[u8]>) -> Result<bool, Refused> {
+    pub fn try_insert(&mut self, key: impl AsRef<[u8]>) -> Result<bool, OperationError> {
         match self {
             // By the key's bytes, because the scheme may be another system's.
             Self::Classic(filter) => Ok(filter.insert(key)),
             Self::Counting(filter) => Ok(filter.insert(key)),
-            _ => {
+            Self::Bloom(_)
+            | Self::Growing(_)
+            | Self::Window(_)
+            | Self::Cuckoo(_)
+            | Self::Fuse(_)
+            | Self::Ribbon(_)
+            | Self::Retouched(_)
+            | Self::Excepting(_) => {
                 let hash = self.hash(key);
                 self.try_insert_hash(hash)
             }
@@ -177,17 +198,17 @@ impl AnyFilter {
     ///
     /// # Errors
     /// As [`AnyFilter::try_insert`].
-    pub fn try_insert_hash(&mut self, hash: KeyHash) -> Result<bool, Refused> {
+    pub fn try_insert_hash(&mut self, hash: KeyHash) -> Result<bool, OperationError> {
         match self {
             Self::Bloom(filter) => Ok(filter.insert_hash(hash)),
             Self::Classic(filter) => Ok(filter.insert_hash(hash)),
             Self::Counting(filter) => Ok(filter.insert_hash(hash)),
             Self::Growing(filter) => Ok(filter.insert_hash(hash)),
             Self::Window(filter) => Ok(filter.insert_hash(hash, filter.newest())),
-            Self::Cuckoo(filter) => filter.try_insert_hash(hash).map_err(Refused::Full),
+            Self::Cuckoo(filter) => filter.try_insert_hash(hash).map_err(OperationError::Full),
             Self::Retouched(filter) => Ok(filter.insert_hash(hash)),
             Self::Excepting(filter) => filter.try_insert_hash(hash),
-            Self::Fuse(_) | Self::Ribbon(_) => Err(self.cannot(Operation::Insert)),
+            Self::Fuse(_) | Self::Ribbon(_) => Err(self.unsupported(Operation::Insert)),
         }
     }
 
@@ -199,11 +220,18 @@ impl AnyFilter {
     ///
     /// # Panics
     /// On filters for the caller's own hashes.
-    pub fn remove(&mut self, key: impl AsRef<[u8]>) -> Result<bool, Refused> {
+    pub fn remove(&mut self, key: impl AsRef<[u8]>) -> Result<bool, OperationError> {
         match self {
-            Self::Counting(filter) => filter.remove(key).map_err(Refused::Saturated),
+            Self::Counting(filter) => filter.remove(key).map_err(OperationError::Saturated),
             Self::Cuckoo(filter) => Ok(filter.remove(key)),
-            _ => Err(self.cannot(Operation::Remove)),
+            Self::Bloom(_)
+            | Self::Classic(_)
+            | Self::Growing(_)
+            | Self::Window(_)
+            | Self::Fuse(_)
+            | Self::Ribbon(_)
+            | Self::Retouched(_)
+            | Self::Excepting(_) => Err(self.unsupported(Operation::Remove)),
         }
     }
 
@@ -211,30 +239,30 @@ impl AnyFilter {
     ///
     /// # Errors
     /// When the kind does not know how, or the two do not fit together. Nothing is changed then.
-    pub fn union_with(&mut self, other: &Self) -> Result<(), Refused> {
+    pub fn union_with(&mut self, other: &Self) -> Result<(), OperationError> {
         match (&mut *self, other) {
             (Self::Bloom(ours), Self::Bloom(theirs)) => ours.union_with(theirs),
             (Self::Classic(ours), Self::Classic(theirs)) => ours.union_with(theirs),
             (Self::Counting(ours), Self::Counting(theirs)) => ours.union_with(theirs),
             (Self::Growing(ours), Self::Growing(theirs)) => ours.union_with(theirs),
             (ours, theirs) if ours.kind() == theirs.kind() => {
-                return Err(self.cannot(Operation::Union));
+                return Err(self.unsupported(Operation::Union));
             }
             (ours, theirs) => {
-                return Err(Refused::Kinds {
+                return Err(OperationError::Kinds {
                     ours: ours.kind(),
                     theirs: theirs.kind(),
                 });
             }
         }
-        .map_err(Refused::Mismatch)
+        .map_err(OperationError::Mismatch)
     }
 
     /// Forgets all keys.
     ///
     /// # Errors
     /// When the kind is a static one, which has no use for it.
-    pub fn clear(&mut self) -> Result<(), Refused> {
+    pub fn clear(&mut self) -> Result<(), OperationError> {
         match self {
             Self::Bloom(filter) => filter.clear(),
             Self::Classic(filter) => filter.clear(),
@@ -244,14 +272,14 @@ impl AnyFilter {
             Self::Cuckoo(filter) => filter.clear(),
             Self::Retouched(filter) => filter.clear(),
             Self::Fuse(_) | Self::Ribbon(_) | Self::Excepting(_) => {
-                return Err(self.cannot(Operation::Clear));
+                return Err(self.unsupported(Operation::Clear));
             }
         }
         Ok(())
     }
 
-    fn cannot(&self, operation: Operation) -> Refused {
-        Refused::Unsupported {
+    fn unsupported(&self, operation: Operation) -> OperationError {
+        OperationError::Unsupported {
             kind: self.kind(),
             has_exceptions: self.excepting().is_some(),
             operation,

@@ -9,7 +9,7 @@ use core::fmt;
 #[non_exhaustive]
 pub enum PlanError {
     /// A whole number outside what is accepted.
-    Count {
+    InvalidInteger {
         /// The name of the argument.
         field: &'static str,
         /// What was given.
@@ -18,7 +18,7 @@ pub enum PlanError {
         accepted: &'static str,
     },
     /// A rate, cost or share outside what is accepted.
-    Number {
+    InvalidNumber {
         /// The name of the argument.
         field: &'static str,
         /// What was given.
@@ -27,9 +27,9 @@ pub enum PlanError {
         accepted: &'static str,
     },
     /// Two wishes that no filter fulfils together.
-    Wishes {
+    ConflictingRequirements {
         /// Which.
-        wishes: &'static str,
+        requirements: &'static str,
         /// What can be done.
         instead: &'static str,
     },
@@ -50,7 +50,7 @@ pub enum PlanError {
 impl fmt::Display for PlanError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Count {
+            Self::InvalidInteger {
                 field,
                 value,
                 accepted,
@@ -60,7 +60,7 @@ impl fmt::Display for PlanError {
                     "{field} = {value} cannot be planned for: give {accepted}"
                 )
             }
-            Self::Number {
+            Self::InvalidNumber {
                 field,
                 value,
                 accepted,
@@ -70,7 +70,10 @@ impl fmt::Display for PlanError {
                     "{field} = {value:?} cannot be planned for: give {accepted}"
                 )
             }
-            Self::Wishes { wishes, instead } => {
+            Self::ConflictingRequirements {
+                requirements: wishes,
+                instead,
+            } => {
                 write!(f, "no filter does both, {wishes}: {instead}")
             }
             Self::Unsolvable { keys, attempts } => write!(
@@ -217,7 +220,7 @@ impl core::error::Error for Saturated {}
 /// What an [`AnyFilter`](crate::AnyFilter) would not do. Nothing was changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Refused {
+pub enum OperationError {
     /// Filters of this kind cannot do that.
     Unsupported {
         /// The kind.
@@ -242,7 +245,7 @@ pub enum Refused {
     Mismatch(Mismatch),
 }
 
-impl fmt::Display for Refused {
+impl fmt::Display for OperationError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Unsupported {
@@ -277,4 +280,4 @@ impl fmt::Display for Refused {
     }
 }
 
-impl core::error::Error for Refused {}
+impl core::error::Error for OperationError {}

@@ -4,7 +4,6 @@ use core::fmt;
 
 /// The kinds of filter, with the names that the command line and files use.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-#[non_exhaustive]
 pub enum Kind {
     /// [`Bloom`](crate::Bloom).
     Bloom,
@@ -28,7 +27,6 @@ pub enum Kind {
 
 /// What some kinds can do with a filter and others cannot.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-#[non_exhaustive]
 pub enum Operation {
     /// Take in another key.
     Insert,

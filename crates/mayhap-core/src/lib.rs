@@ -53,27 +53,29 @@ mod simd;
 mod store;
 
 pub use any::{AnyFilter, Stats};
-pub use error::{Full, Mismatch, PlanError, Refused, Saturated};
+pub use error::{Full, Mismatch, OperationError, PlanError, Saturated};
 pub use filter::bloom::{Bloom, BloomView};
-pub use filter::built::{Solve, Static, Structure};
 pub use filter::classic::{ClassicBloom, ClassicView};
 pub use filter::classic_cuckoo::ClassicCuckoo;
 pub use filter::counting::CountingBloom;
 pub use filter::cuckoo::Cuckoo;
 pub use filter::excepting::{
-    Base, Equations, ExceptError, Excepting, ExceptionLayer, Exceptions, InsertingBase, NeverFull,
-    OnConflict,
+    Excepting, ExceptingBase, ExceptingError, ExceptionLayer, ExceptionParts, InsertableBase,
+    NeverFullBase, OnConflict, RetrievalParts,
 };
 pub use filter::fuse::{Fuse, FuseCells, FuseLayout, FuseView};
 pub use filter::growing::{GrowingBloom, GrowingView};
-pub use filter::retouched::{Cleared, ClearedAll, Clearing, Retouched, RetouchedLists};
+pub use filter::retouched::{
+    ClearedBit, ClearingReport, ClearingStrategy, Retouched, RetouchedLists,
+};
 pub use filter::ribbon::{Ribbon, RibbonColumns, RibbonParts};
 pub use filter::shared::SharedBloom;
-pub use filter::window::{Burst, Timestamp, WindowBloom};
+pub use filter::static_filter::{BuildStatic, StaticFilter, StaticTable};
+pub use filter::window::{BurstPolicy, Timestamp, WindowBloom};
 pub use hash::{HashScheme, Hashed, SipKey, foreign};
 pub use key::KeyHash;
 pub use kind::{Kind, Operation};
 pub use probe::classic::Scheme;
-pub use probe::sums::HashPair;
+pub use probe::double_hash::HashPair;
 pub use simd::Kernel;
 pub use store::{Borrowed, Owned, Storage, zeroed_bytes};

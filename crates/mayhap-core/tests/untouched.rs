@@ -47,7 +47,7 @@ fn new_filters_do_not_touch_their_memory() {
     drop(untouched("bloom, copied", copy, Bloom::size_bytes));
     let shared = untouched(
         "thawed",
-        || SharedBloom::thaw(bloom),
+        || SharedBloom::from_bloom(bloom),
         SharedBloom::size_bytes,
     );
     drop(shared);

@@ -32,7 +32,7 @@ fn any(mut filter: AnyFilter) {
     let decode = |bytes: &[u8]| native::decode(bytes, LIMITS);
     comes_back(&filter, encode, decode);
     _ = filter.stats();
-    if !filter.takes_keys() {
+    if !filter.accepts_key_bytes() {
         return;
     }
     // One that grows asks for as much memory as its plan says, forged or not.

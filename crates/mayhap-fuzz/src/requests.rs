@@ -1,6 +1,6 @@
 //! Requests of a connection: however they are cut into pieces, they are the same requests.
 
-use mayhap_server::resp::{Parsed, Parser, ProtocolError, RequestLimits};
+use mayhap_server::resp::{ParseResult, Parser, ProtocolError, RequestLimits};
 
 type Words = Vec<Vec<u8>>;
 
@@ -38,13 +38,13 @@ fn read(bytes: &[u8], limits: &RequestLimits, piece: usize) -> (Vec<Words>, Opti
         let most = 256 + 4 * bytes.len();
         assert!(parser.size_bytes() <= most, "{} bytes", parser.size_bytes());
         match parsed {
-            Ok(Parsed::Complete { consumed }) => {
+            Ok(ParseResult::Complete { consumed }) => {
                 assert!((1..=input.len()).contains(&consumed));
                 let words = parser.words(input).map(<[u8]>::to_vec);
                 all.push(words.collect());
                 start += consumed;
             }
-            Ok(Parsed::Incomplete { at_least }) => {
+            Ok(ParseResult::Incomplete { at_least }) => {
                 assert!(at_least > 0);
                 if end == bytes.len() {
                     return (all, None);

@@ -8,11 +8,11 @@ use std::sync::Arc;
 
 /// The log takes nothing more, because the disk failed it. A snapshot that is finished heals it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Broken {
+pub struct LogBroken {
     reason: Arc<str>,
 }
 
-impl Broken {
+impl LogBroken {
     pub(crate) fn new(what: &str, error: &io::Error) -> Self {
         Self {
             reason: format!("{what}: {error}").into(),
@@ -25,7 +25,7 @@ impl Broken {
     }
 }
 
-impl fmt::Display for Broken {
+impl fmt::Display for LogBroken {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
@@ -35,14 +35,14 @@ impl fmt::Display for Broken {
     }
 }
 
-impl Error for Broken {}
+impl Error for LogBroken {}
 
 /// Why a record was not appended. Nothing was changed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum AppendError {
     /// The log takes nothing more.
-    Broken(Broken),
+    Broken(LogBroken),
     /// The body is longer than [`MAX_BODY_BYTES`].
     TooLong {
         /// Its bytes.
@@ -86,7 +86,7 @@ pub enum SnapshotError {
         error: io::Error,
     },
     /// The log broke, before or while the snapshot was taken. The next one heals it.
-    Broken(Broken),
+    Broken(LogBroken),
 }
 
 impl fmt::Display for SnapshotError {
@@ -102,12 +102,12 @@ impl fmt::Display for SnapshotError {
 impl Error for SnapshotError {}
 
 /// Why whoever is told of what was recovered does not take it.
-pub type Refusal = Box<dyn Error + Send + Sync>;
+pub type ReplayError = Box<dyn Error + Send + Sync>;
 
 /// What is wrong with a place in a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Problem {
+pub enum DamageKind {
     /// The file begins with other bytes.
     Magic,
     /// A version that this program does not know.
@@ -130,7 +130,7 @@ pub enum Problem {
     /// An unknown kind of piece.
     Kind(u32),
     /// The file ends before the piece does.
-    Cut {
+    Truncated {
         /// Bytes that the piece takes.
         needed: u64,
         /// Bytes that are there.
@@ -151,9 +151,9 @@ pub enum Problem {
         found: u64,
     },
     /// Bytes behind the end.
-    Surplus,
+    TrailingBytes,
     /// The log ends, but more records had been synced.
-    Ends {
+    MissingRecords {
         /// The last record that is there.
         last: Lsn,
         /// The last that had been synced.
@@ -166,7 +166,7 @@ pub enum Problem {
     },
 }
 
-impl fmt::Display for Problem {
+impl fmt::Display for DamageKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Magic => write!(f, "not a file of this kind"),
@@ -178,7 +178,7 @@ impl fmt::Display for Problem {
             Self::Length(length) => write!(f, "a length of {length} bytes"),
             Self::Number(number) => write!(f, "a record's number of {number}"),
             Self::Kind(kind) => write!(f, "a piece of kind {kind}"),
-            Self::Cut { needed, left } => {
+            Self::Truncated { needed, left } => {
                 write!(f, "cut off: {needed} bytes needed, {left} there")
             }
             Self::Sequence { expected, found } => {
@@ -187,8 +187,8 @@ impl fmt::Display for Problem {
             Self::Count { expected, found } => {
                 write!(f, "{found} entries instead of {expected}")
             }
-            Self::Surplus => write!(f, "bytes behind the end"),
-            Self::Ends { last, synced } => {
+            Self::TrailingBytes => write!(f, "bytes behind the end"),
+            Self::MissingRecords { last, synced } => {
                 write!(f, "the last record is {last}, but {synced} had been synced")
             }
             Self::Missing { file } => write!(f, "{file} is missing"),
@@ -199,7 +199,7 @@ impl fmt::Display for Problem {
 /// Why a journal was not opened.
 #[derive(Debug)]
 #[non_exhaustive]
-pub enum OpenError {
+pub enum JournalError {
     /// The disk failed.
     Io {
         /// The file, or what was done with the folder.
@@ -214,29 +214,29 @@ pub enum OpenError {
         /// Where in the file.
         offset: u64,
         /// What is wrong there.
-        problem: Problem,
+        problem: DamageKind,
         /// Whether there is something before the damage that can be gone on with.
         can_be_accepted: bool,
     },
     /// Whoever is told does not take it.
-    Refused {
+    Replay {
         /// The file.
         file: String,
         /// Behind what was refused.
         offset: u64,
         /// Why.
-        reason: Refusal,
+        reason: ReplayError,
     },
 }
 
-impl OpenError {
+impl JournalError {
     pub(crate) fn io(file: impl Into<String>) -> impl FnOnce(io::Error) -> Self {
         let file = file.into();
         move |error| Self::Io { file, error }
     }
 }
 
-impl fmt::Display for OpenError {
+impl fmt::Display for JournalError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Io { file, error } => write!(f, "{file}: {error}"),
@@ -247,7 +247,7 @@ impl fmt::Display for OpenError {
                 can_be_accepted,
             } => {
                 write!(f, "{file} is damaged at byte {offset} ({problem}): ")?;
-                if matches!(problem, Problem::Version(_)) {
+                if matches!(problem, DamageKind::Version(_)) {
                     write!(f, "open it with the program that wrote it")
                 } else if *can_be_accepted {
                     write!(
@@ -258,7 +258,7 @@ impl fmt::Display for OpenError {
                     write!(f, "restore the folder from a copy")
                 }
             }
-            Self::Refused {
+            Self::Replay {
                 file,
                 offset,
                 reason,
@@ -267,4 +267,4 @@ impl fmt::Display for OpenError {
     }
 }
 
-impl Error for OpenError {}
+impl Error for JournalError {}

@@ -5,8 +5,8 @@
 //! told from damage. A snapshot goes on with entries and closes with an end.
 
 use crate::Lsn;
-use crate::error::Problem;
-use crate::name::{Kind, MAX_GENERATION};
+use crate::error::DamageKind;
+use crate::file_name::{FileKind, MAX_GENERATION};
 use crc32c::{crc32c, crc32c_append, crc32c_combine};
 
 /// The longest body of a record: what its length can say, but for the number that is a mark.
@@ -31,7 +31,7 @@ const END: u32 = 2;
 
 /// The first bytes of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Header {
+pub(crate) struct FileHeader {
     /// The log goes with the snapshot of its generation and follows no other log; always so in the first one.
     pub(crate) is_beginning: bool,
     pub(crate) generation: u64,
@@ -47,12 +47,12 @@ pub(crate) struct Header {
     pub(crate) time: u64,
 }
 
-impl Header {
-    pub(crate) fn encode(&self, kind: Kind) -> [u8; HEADER_BYTES] {
+impl FileHeader {
+    pub(crate) fn encode(&self, kind: FileKind) -> [u8; HEADER_BYTES] {
         self.encode_as(VERSION, kind)
     }
 
-    fn encode_as(&self, version: u16, kind: Kind) -> [u8; HEADER_BYTES] {
+    fn encode_as(&self, version: u16, kind: FileKind) -> [u8; HEADER_BYTES] {
         let mut bytes = [0; HEADER_BYTES];
         put(&mut bytes, 0, &magic(kind));
         put(&mut bytes, 8, &version.to_le_bytes());
@@ -69,17 +69,17 @@ impl Header {
         bytes
     }
 
-    pub(crate) fn decode(kind: Kind, bytes: &[u8; HEADER_BYTES]) -> Result<Self, Problem> {
+    pub(crate) fn decode(kind: FileKind, bytes: &[u8; HEADER_BYTES]) -> Result<Self, DamageKind> {
         if bytes[..8] != magic(kind) {
-            return Err(Problem::Magic);
+            return Err(DamageKind::Magic);
         }
         // A newer version may have its checksum elsewhere.
         let version = u16_at(bytes, 8);
         if !(FIRST_VERSION..=VERSION).contains(&version) {
-            return Err(Problem::Version(version));
+            return Err(DamageKind::Version(version));
         }
         if crc32c(&bytes[..60]) != u32_at(bytes, 60) {
-            return Err(Problem::Checksum);
+            return Err(DamageKind::Checksum);
         }
         let header = Self {
             is_beginning: u16_at(bytes, 10) == 1,
@@ -96,7 +96,7 @@ impl Header {
         if is_sound {
             Ok(header)
         } else {
-            Err(Problem::Header)
+            Err(DamageKind::Header)
         }
     }
 
@@ -110,10 +110,10 @@ pub(crate) fn seed(journal: u64) -> u32 {
     crc32c(&journal.to_le_bytes())
 }
 
-fn magic(kind: Kind) -> [u8; 8] {
+fn magic(kind: FileKind) -> [u8; 8] {
     match kind {
-        Kind::Log => LOG_MAGIC,
-        Kind::Snapshot => SNAPSHOT_MAGIC,
+        FileKind::Log => LOG_MAGIC,
+        FileKind::Snapshot => SNAPSHOT_MAGIC,
     }
 }
 
@@ -134,31 +134,31 @@ pub(crate) fn push_record(buffer: &mut Vec<u8>, seed: u32, lsn: Lsn, time: u64, 
 }
 
 /// What stands at the beginning of an item of a log.
-pub(crate) enum Item {
+pub(crate) enum LogItem {
     Mark,
     /// A record with so many bytes in its body.
     Record(u64),
 }
 
-impl Item {
-    pub(crate) fn of(head: &[u8]) -> Result<Self, Problem> {
+impl LogItem {
+    pub(crate) fn of(head: &[u8]) -> Result<Self, DamageKind> {
         match u32_at(head, 4) {
             MARK => Ok(Self::Mark),
             length if u64::from(length) <= MAX_BODY_BYTES => Ok(Self::Record(length.into())),
-            length => Err(Problem::Length(length.into())),
+            length => Err(DamageKind::Length(length.into())),
         }
     }
 }
 
 /// A record's number and time, once its bytes are known to be right.
-pub(crate) fn check_record(seed: u32, bytes: &[u8]) -> Result<(Lsn, u64), Problem> {
+pub(crate) fn check_record(seed: u32, bytes: &[u8]) -> Result<(Lsn, u64), DamageKind> {
     check_sum(seed, bytes)?;
     Ok((u64_at(bytes, 8), u64_at(bytes, 16)))
 }
 
 /// What is known about the log at this place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Mark {
+pub(crate) struct SyncMark {
     /// The next record.
     pub(crate) next: Lsn,
     /// The last record that was known to be synced.
@@ -167,7 +167,7 @@ pub(crate) struct Mark {
     pub(crate) continues_in: u64,
 }
 
-impl Mark {
+impl SyncMark {
     pub(crate) fn encode(&self, seed: u32) -> [u8; MARK_BYTES] {
         let mut bytes = [0; MARK_BYTES];
         put(&mut bytes, 4, &MARK.to_le_bytes());
@@ -179,7 +179,7 @@ impl Mark {
         bytes
     }
 
-    pub(crate) fn decode(seed: u32, bytes: &[u8]) -> Result<Self, Problem> {
+    pub(crate) fn decode(seed: u32, bytes: &[u8]) -> Result<Self, DamageKind> {
         check_sum(seed, bytes)?;
         Ok(Self {
             next: lsn_at(bytes, 8)?,
@@ -200,12 +200,12 @@ impl Mark {
 
 /// The length and the checksum of an entry's body that comes in pieces.
 #[derive(Default)]
-pub(crate) struct PieceSum {
+pub(crate) struct RunningChecksum {
     length: u64,
     sum: u32,
 }
 
-impl PieceSum {
+impl RunningChecksum {
     pub(crate) fn add(&mut self, piece: &[u8]) {
         self.length += piece.len() as u64;
         self.sum = crc32c_append(self.sum, piece);
@@ -238,58 +238,62 @@ fn snapshot_head(kind: u32, length: u64, lsn: Lsn) -> [u8; HEAD_BYTES] {
 }
 
 /// What stands at the beginning of a piece of a snapshot.
-pub(crate) enum Piece {
+pub(crate) enum SnapshotItem {
     /// An entry with so many bytes in its body.
     Entry(u64),
     End,
 }
 
-impl Piece {
-    pub(crate) fn of(head: &[u8]) -> Result<Self, Problem> {
+impl SnapshotItem {
+    pub(crate) fn of(head: &[u8]) -> Result<Self, DamageKind> {
         match u32_at(head, 4) {
             ENTRY => Ok(Self::Entry(u64_at(head, 8))),
             END => Ok(Self::End),
-            kind => Err(Problem::Kind(kind)),
+            kind => Err(DamageKind::Kind(kind)),
         }
     }
 }
 
 /// An entry's number, once its bytes are known to be right.
-pub(crate) fn check_entry(seed: u32, bytes: &[u8]) -> Result<Lsn, Problem> {
+pub(crate) fn check_entry(seed: u32, bytes: &[u8]) -> Result<Lsn, DamageKind> {
     check_sum(seed, bytes)?;
     lsn_at(bytes, 16)
 }
 
 /// The same for an entry whose body was read piece by piece.
-pub(crate) fn check_large(seed: u32, head: &[u8], sum: &PieceSum) -> Result<Lsn, Problem> {
+pub(crate) fn check_large(
+    seed: u32,
+    head: &[u8],
+    sum: &RunningChecksum,
+) -> Result<Lsn, DamageKind> {
     let lsn = lsn_at(head, 16)?;
     if sum.head(seed, lsn) == *head {
         Ok(lsn)
     } else {
-        Err(Problem::Checksum)
+        Err(DamageKind::Checksum)
     }
 }
 
 /// The number of entries, and the last synced record.
-pub(crate) fn decode_end(seed: u32, bytes: &[u8]) -> Result<(u64, Lsn), Problem> {
+pub(crate) fn decode_end(seed: u32, bytes: &[u8]) -> Result<(u64, Lsn), DamageKind> {
     check_sum(seed, bytes)?;
     Ok((u64_at(bytes, 8), lsn_at(bytes, 16)?))
 }
 
-fn check_sum(seed: u32, bytes: &[u8]) -> Result<(), Problem> {
+fn check_sum(seed: u32, bytes: &[u8]) -> Result<(), DamageKind> {
     if crc32c_append(seed, &bytes[4..]) == u32_at(bytes, 0) {
         Ok(())
     } else {
-        Err(Problem::Checksum)
+        Err(DamageKind::Checksum)
     }
 }
 
-fn lsn_at(bytes: &[u8], at: usize) -> Result<Lsn, Problem> {
+fn lsn_at(bytes: &[u8], at: usize) -> Result<Lsn, DamageKind> {
     let lsn = u64_at(bytes, at);
     if lsn <= MAX_LSN {
         Ok(lsn)
     } else {
-        Err(Problem::Number(lsn))
+        Err(DamageKind::Number(lsn))
     }
 }
 

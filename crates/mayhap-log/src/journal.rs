@@ -2,13 +2,13 @@
 
 use crate::Lsn;
 use crate::disk::Disk;
-use crate::error::{AppendError, Broken, OpenError, Refusal, SnapshotError};
-use crate::options::{Fsync, Options};
-use crate::recovery::{self, Recovered, Summary};
+use crate::error::{AppendError, JournalError, LogBroken, ReplayError, SnapshotError};
+use crate::options::{Fsync, JournalOptions};
+use crate::recovery::{self, Recovered, RecoverySummary};
 use crate::snapshot::Snapshot;
-use crate::state::State;
+use crate::state::JournalState;
 use crate::ticker::Ticker;
-use crate::writer::Shared;
+use crate::writer::LogShared;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
@@ -18,7 +18,7 @@ use std::sync::atomic::Ordering;
 pub struct Journal<D: Disk> {
     // Ends before the rest does.
     ticker: Option<Ticker>,
-    shared: Arc<Shared<D>>,
+    shared: Arc<LogShared<D>>,
 }
 
 impl<D: Disk> Journal<D> {
@@ -31,18 +31,18 @@ impl<D: Disk> Journal<D> {
     /// to be forgotten then.
     pub fn open(
         disk: D,
-        options: Options,
-        take: impl FnMut(Recovered<'_>) -> Result<(), Refusal>,
-    ) -> Result<(Self, Summary), OpenError> {
-        let Options {
+        options: JournalOptions,
+        take: impl FnMut(Recovered<'_>) -> Result<(), ReplayError>,
+    ) -> Result<(Self, RecoverySummary), JournalError> {
+        let JournalOptions {
             fsync,
             accept_loss,
             background,
         } = options;
         let recovered = recovery::recover(&disk, accept_loss, take)?;
         // Each time: whoever made the folder may have been killed before.
-        (disk.sync_path()).map_err(OpenError::io("syncing the folders above"))?;
-        let shared = Arc::new(Shared::new(
+        (disk.sync_path()).map_err(JournalError::io("syncing the folders above"))?;
+        let shared = Arc::new(LogShared::new(
             disk,
             recovered.opening,
             fsync,
@@ -51,7 +51,7 @@ impl<D: Disk> Journal<D> {
         let ticker = if background {
             let of = Arc::clone(&shared);
             let ticker = Ticker::start(move || tick(&of));
-            Some(ticker.map_err(OpenError::io("starting a thread"))?)
+            Some(ticker.map_err(JournalError::io("starting a thread"))?)
         } else {
             None
         };
@@ -79,7 +79,7 @@ impl<D: Disk> Journal<D> {
     ///
     /// # Errors
     /// When the disk failed, now or before: it is not known then which records after the last commit a crash would leave.
-    pub fn commit(&self, lsn: Lsn) -> Result<(), Broken> {
+    pub fn commit(&self, lsn: Lsn) -> Result<(), LogBroken> {
         self.shared.commit(lsn)
     }
 
@@ -87,12 +87,12 @@ impl<D: Disk> Journal<D> {
     ///
     /// # Errors
     /// As [`Journal::commit`].
-    pub fn sync(&self) -> Result<(), Broken> {
+    pub fn sync(&self) -> Result<(), LogBroken> {
         self.shared.sync_now()
     }
 
     /// Why nothing more is taken, if it is so.
-    pub fn broken(&self) -> Option<Broken> {
+    pub fn broken(&self) -> Option<LogBroken> {
         // Asked before every change: mostly without the lock that appends take.
         if !self.shared.is_broken.load(Ordering::Acquire) {
             return None;
@@ -101,7 +101,7 @@ impl<D: Disk> Journal<D> {
     }
 
     /// Takes nothing more until a snapshot is finished: for a caller who holds something that the log did not take.
-    pub fn give_up(&self, why: &AppendError) {
+    pub fn break_log(&self, why: &AppendError) {
         let error = std::io::Error::other(why.to_string());
         self.shared.break_with("appending to the log", &error);
     }
@@ -133,8 +133,8 @@ impl<D: Disk> Journal<D> {
     }
 
     /// How things are. Waits for nobody's disk.
-    pub fn state(&self) -> State {
-        State::of(&self.shared)
+    pub fn state(&self) -> JournalState {
+        JournalState::from_shared(&self.shared)
     }
 
     /// What the thread does once a second, for those who open the journal without it: syncs under [`Fsync::EverySecond`], and notes
@@ -142,7 +142,7 @@ impl<D: Disk> Journal<D> {
     ///
     /// # Errors
     /// When the disk fails. Commits say so too from then on.
-    pub fn tick(&self) -> Result<(), Broken> {
+    pub fn tick(&self) -> Result<(), LogBroken> {
         tick(&self.shared)
     }
 
@@ -150,7 +150,7 @@ impl<D: Disk> Journal<D> {
     ///
     /// # Errors
     /// When the disk failed, now or before.
-    pub fn finish(&self) -> Result<(), Broken> {
+    pub fn finish(&self) -> Result<(), LogBroken> {
         self.shared.sync_now()?;
         let mut writer = self.shared.writer.lock();
         self.shared.write_mark(&mut writer)?;
@@ -162,13 +162,13 @@ impl<D: Disk> Journal<D> {
     ///
     /// # Errors
     /// As [`Journal::finish`].
-    pub fn close(mut self) -> Result<(), Broken> {
+    pub fn close(mut self) -> Result<(), LogBroken> {
         self.ticker = None;
         self.finish()
     }
 }
 
-fn tick<D: Disk>(shared: &Shared<D>) -> Result<(), Broken> {
+fn tick<D: Disk>(shared: &LogShared<D>) -> Result<(), LogBroken> {
     if shared.fsync() == Fsync::EverySecond {
         shared.sync_now()?;
     }

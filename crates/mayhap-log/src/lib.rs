@@ -34,14 +34,14 @@
 
 mod disk;
 mod error;
+mod file_name;
+mod file_reader;
 mod folder;
 mod format;
 mod journal;
-mod name;
 mod options;
 mod recovery;
 mod snapshot;
-mod source;
 mod state;
 mod switch;
 mod ticker;
@@ -50,14 +50,14 @@ mod writer;
 pub mod simulated;
 
 pub use disk::Disk;
-pub use error::{AppendError, Broken, OpenError, Problem, Refusal, SnapshotError};
+pub use error::{AppendError, DamageKind, JournalError, LogBroken, ReplayError, SnapshotError};
 pub use folder::Folder;
 pub use format::MAX_BODY_BYTES;
 pub use journal::Journal;
-pub use options::{Fsync, Options};
-pub use recovery::{Loss, Recovered, Summary, Torn};
-pub use snapshot::{Finished, Snapshot};
-pub use state::State;
+pub use options::{Fsync, JournalOptions};
+pub use recovery::{Loss, Recovered, RecoverySummary, TornEnd};
+pub use snapshot::{FinishedSnapshot, Snapshot};
+pub use state::JournalState;
 
 /// The number of a record: 1 for the first, and one more for each that follows, across files and restarts.
 pub type Lsn = u64;

@@ -15,7 +15,7 @@ pub enum Fsync {
 /// How a journal is opened.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
-pub struct Options {
+pub struct JournalOptions {
     /// When changes are on the disk.
     pub fsync: Fsync,
     /// Goes on with what is before the damage where known-good bytes are damaged, instead of refusing. What comes after is kept in
@@ -25,7 +25,7 @@ pub struct Options {
     pub background: bool,
 }
 
-impl Default for Options {
+impl Default for JournalOptions {
     fn default() -> Self {
         Self {
             fsync: Fsync::default(),
@@ -35,7 +35,7 @@ impl Default for Options {
     }
 }
 
-impl Options {
+impl JournalOptions {
     /// The same with another mode.
     #[must_use]
     pub fn fsync(mut self, fsync: Fsync) -> Self {

@@ -2,11 +2,11 @@
 
 use crate::Lsn;
 use crate::disk::Disk;
-use crate::error::{Broken, SnapshotError};
-use crate::format::{HEAD_BYTES, Header, PieceSum, snapshot_end};
-use crate::name::{self, Kind};
+use crate::error::{LogBroken, SnapshotError};
+use crate::file_name::{self, FileKind};
+use crate::format::{FileHeader, HEAD_BYTES, RunningChecksum, snapshot_end};
 use crate::switch::{SwitchError, create_log, take_generation};
-use crate::writer::Shared;
+use crate::writer::LogShared;
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -19,9 +19,9 @@ const SYNCED_BYTES: u64 = 32 << 20;
 
 /// A snapshot that is being taken. Dropping it gives it up; the logs stay, and nothing is lost.
 pub struct Snapshot<D: Disk> {
-    shared: Arc<Shared<D>>,
+    shared: Arc<LogShared<D>>,
     file: Option<D::File>,
-    header: Header,
+    header: FileHeader,
     buffer: Vec<u8>,
     offset: u64,
     synced: u64,
@@ -34,7 +34,7 @@ pub struct Snapshot<D: Disk> {
 /// A snapshot that was finished.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Finished {
+pub struct FinishedSnapshot {
     /// Its number.
     pub generation: u64,
     /// Entries in it.
@@ -44,13 +44,13 @@ pub struct Finished {
 }
 
 impl<D: Disk> Snapshot<D> {
-    pub(crate) fn begin(shared: Arc<Shared<D>>) -> Result<Self, SnapshotError> {
+    pub(crate) fn begin(shared: Arc<LogShared<D>>) -> Result<Self, SnapshotError> {
         if shared.is_snapshot_running.swap(true, Ordering::AcqRel) {
             return Err(SnapshotError::Running);
         }
         // From here on, dropping it lets others begin.
         let mut snapshot = Self {
-            header: Header {
+            header: FileHeader {
                 is_beginning: false,
                 generation: 0,
                 follows: 0,
@@ -76,7 +76,7 @@ impl<D: Disk> Snapshot<D> {
         if self.is_healing {
             let mut writer = self.shared.writer.lock();
             self.header.generation =
-                take_generation(&mut writer.next_generation).map_err(failed("naming it"))?;
+                take_generation(&mut writer.next_generation).map_err(io_error("naming it"))?;
             let pending = self.shared.pending.lock();
             self.header.follows = pending.next - 1;
             self.header.first = pending.next;
@@ -86,21 +86,21 @@ impl<D: Disk> Snapshot<D> {
             self.shared.sync_now().map_err(SnapshotError::Broken)?;
             let mut writer = self.shared.writer.lock();
             self.header = (self.shared.switch(&mut writer)).map_err(|error| match error {
-                SwitchError::Io(error) => failed("making a new log")(error),
+                SwitchError::Io(error) => io_error("making a new log")(error),
                 SwitchError::Broken(broken) => SnapshotError::Broken(broken),
             })?;
         }
         self.header.is_beginning = true;
         let file = (self.shared.disk)
             .create(&self.temporary())
-            .map_err(failed("making its file"))?;
+            .map_err(io_error("making its file"))?;
         self.file = Some(file);
-        self.buffer = self.header.encode(Kind::Snapshot).to_vec();
+        self.buffer = self.header.encode(FileKind::Snapshot).to_vec();
         Ok(())
     }
 
     fn temporary(&self) -> String {
-        name::temporary(Kind::Snapshot, self.header.generation)
+        file_name::temporary(FileKind::Snapshot, self.header.generation)
     }
 
     /// Puts something in, with the last record that it knows of.
@@ -136,11 +136,11 @@ impl<D: Disk> Snapshot<D> {
             self.flush()?;
         }
         let begin = self.offset + self.buffer.len() as u64;
-        self.put(&[0; HEAD_BYTES])?;
-        let mut sum = PieceSum::default();
+        self.write_bytes(&[0; HEAD_BYTES])?;
+        let mut sum = RunningChecksum::default();
         give(&mut |piece| {
             sum.add(piece);
-            self.put(piece)
+            self.write_bytes(piece)
         })?;
         let head = sum.head(self.header.seed(), lsn);
         if begin >= self.offset {
@@ -153,7 +153,7 @@ impl<D: Disk> Snapshot<D> {
         self.shared.disk.write_at(file, begin, &head)
     }
 
-    fn put(&mut self, bytes: &[u8]) -> io::Result<()> {
+    fn write_bytes(&mut self, bytes: &[u8]) -> io::Result<()> {
         if self.buffer.len() + bytes.len() > CHUNK {
             self.flush()?;
         }
@@ -190,7 +190,7 @@ impl<D: Disk> Snapshot<D> {
     ///
     /// # Errors
     /// When the disk fails, or the log broke since the snapshot was begun. What was there before stays.
-    pub fn finish(mut self) -> Result<Finished, SnapshotError> {
+    pub fn finish(mut self) -> Result<FinishedSnapshot, SnapshotError> {
         let written = self.write_end();
         self.has_failed |= written.is_err();
         written?;
@@ -199,7 +199,7 @@ impl<D: Disk> Snapshot<D> {
         } else {
             self.publish()?;
         }
-        let finished = Finished {
+        let finished = FinishedSnapshot {
             generation: self.header.generation,
             entries: self.count,
             bytes: self.offset,
@@ -215,7 +215,7 @@ impl<D: Disk> Snapshot<D> {
     fn write_end(&mut self) -> Result<(), SnapshotError> {
         if self.has_failed {
             let error = io::Error::other("an entry before could not be written");
-            return Err(failed("writing it")(error));
+            return Err(io_error("writing it")(error));
         }
         if !self.is_healing {
             // Entries know of records that must not be lost while the entries stay: their numbers would be given out again.
@@ -227,22 +227,22 @@ impl<D: Disk> Snapshot<D> {
             self.shared.synced.load(Ordering::Acquire)
         };
         let end = snapshot_end(self.header.seed(), self.count, synced);
-        self.put(&end)
+        self.write_bytes(&end)
             .and_then(|()| self.flush())
-            .map_err(failed("writing it"))?;
+            .map_err(io_error("writing it"))?;
         let Some(file) = &self.file else {
-            return Err(failed("writing it")(io::ErrorKind::NotFound.into()));
+            return Err(io_error("writing it")(io::ErrorKind::NotFound.into()));
         };
-        (self.shared.disk.sync(file)).map_err(failed("syncing it"))
+        (self.shared.disk.sync(file)).map_err(io_error("syncing it"))
     }
 
     fn publish(&mut self) -> Result<(), SnapshotError> {
         let disk = &self.shared.disk;
-        let whole = name::whole(Kind::Snapshot, self.header.generation);
+        let whole = file_name::complete(FileKind::Snapshot, self.header.generation);
         disk.rename(&self.temporary(), &whole)
-            .map_err(failed("naming it"))?;
+            .map_err(io_error("naming it"))?;
         self.file = None;
-        disk.sync_folder().map_err(failed("syncing the folder"))?;
+        disk.sync_folder().map_err(io_error("syncing the folder"))?;
         // Before a broken log is healed: on a disk that was full, the first records need the room.
         remove_older(disk, self.header.generation);
         Ok(())
@@ -253,7 +253,7 @@ impl<D: Disk> Snapshot<D> {
         let mut writer = shared.writer.lock();
         // First the log: a snapshot whose log is missing is damage, a log without records whose snapshot is missing is none.
         let log = create_log(&shared.disk, &self.header)
-            .map_err(|error| failed("making a new log")(error.into_io()))?;
+            .map_err(|error| io_error("making a new log")(error.into_io()))?;
         self.publish()?;
         shared.heal(&mut writer, log, &self.header);
         Ok(())
@@ -270,12 +270,12 @@ impl<D: Disk> Drop for Snapshot<D> {
     }
 }
 
-fn failed(what: &'static str) -> impl FnOnce(io::Error) -> SnapshotError {
+fn io_error(what: &'static str) -> impl FnOnce(io::Error) -> SnapshotError {
     move |error| SnapshotError::Io { what, error }
 }
 
-impl From<Broken> for SnapshotError {
-    fn from(broken: Broken) -> Self {
+impl From<LogBroken> for SnapshotError {
+    fn from(broken: LogBroken) -> Self {
         Self::Broken(broken)
     }
 }
@@ -284,7 +284,7 @@ impl From<Broken> for SnapshotError {
 pub(crate) fn remove_older<D: Disk>(disk: &D, generation: u64) {
     let names = disk.list().unwrap_or_default();
     for name in names {
-        let is_older = name::parse(&name)
+        let is_older = file_name::parse(&name)
             .is_some_and(|parsed| !parsed.is_temporary && parsed.generation < generation);
         if is_older {
             let _ = disk.remove(&name);

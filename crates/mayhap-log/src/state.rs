@@ -2,15 +2,15 @@
 
 use crate::Lsn;
 use crate::disk::Disk;
-use crate::error::Broken;
-use crate::writer::Shared;
+use crate::error::LogBroken;
+use crate::writer::LogShared;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 /// How a journal is at a moment.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
-pub struct State {
+pub struct JournalState {
     /// The last record that was appended.
     pub appended: Lsn,
     /// The last that was handed to the system.
@@ -26,13 +26,13 @@ pub struct State {
     /// How long ago a sync succeeded since the journal was opened.
     pub since_sync: Option<Duration>,
     /// Why nothing more is taken.
-    pub broken: Option<Broken>,
+    pub broken: Option<LogBroken>,
     /// Whether a snapshot is being taken.
     pub is_snapshot_running: bool,
 }
 
-impl State {
-    pub(crate) fn of<D: Disk>(shared: &Shared<D>) -> Self {
+impl JournalState {
+    pub(crate) fn from_shared<D: Disk>(shared: &LogShared<D>) -> Self {
         // In this order none is ahead of the one before.
         let synced = shared.synced.load(Ordering::Acquire);
         let written = shared.written.load(Ordering::Acquire);

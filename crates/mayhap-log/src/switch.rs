@@ -1,23 +1,23 @@
 //! Going over to a new log: for a snapshot, or after one that heals.
 
 use crate::disk::Disk;
-use crate::error::Broken;
-use crate::format::{HEADER_BYTES, Header};
-use crate::name::{self, Kind};
-use crate::writer::{Shared, Writer};
+use crate::error::LogBroken;
+use crate::file_name::{self, FileKind};
+use crate::format::{FileHeader, HEADER_BYTES};
+use crate::writer::{LogShared, Writer};
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-impl<D: Disk> Shared<D> {
+impl<D: Disk> LogShared<D> {
     /// Goes over to a new log that continues this one, all of which is synced then.
-    pub(crate) fn switch(&self, writer: &mut Writer<D>) -> Result<Header, SwitchError> {
+    pub(crate) fn switch(&self, writer: &mut Writer<D>) -> Result<FileHeader, SwitchError> {
         self.write(writer).map_err(SwitchError::Broken)?;
         let last = self.written.load(Ordering::Acquire);
         if self.synced.load(Ordering::Acquire) < last {
             (self.sync(&writer.file, last)).map_err(SwitchError::Broken)?;
         }
-        let header = Header {
+        let header = FileHeader {
             is_beginning: false,
             generation: take_generation(&mut writer.next_generation)?,
             follows: last,
@@ -27,9 +27,9 @@ impl<D: Disk> Shared<D> {
         };
         let file = match create_log(&self.disk, &header) {
             Ok(file) => file,
-            Err(CreateError::Nothing(error)) => return Err(SwitchError::Io(error)),
+            Err(CreateError::NotCreated(error)) => return Err(SwitchError::Io(error)),
             // The new log may be there after a crash, so that nothing may follow in this one.
-            Err(CreateError::Unknown(error)) => {
+            Err(CreateError::MaybeCreated(error)) => {
                 let broken = self.break_with("syncing the folder", &error);
                 return Err(SwitchError::Broken(broken));
             }
@@ -38,11 +38,11 @@ impl<D: Disk> Shared<D> {
         let mark = self.mark(header.generation).encode(self.seed);
         let _ = self.disk.write_at(&writer.file, writer.offset, &mark);
         self.gauges.lock().older_log_bytes += writer.offset;
-        self.go_on_with(writer, file);
+        self.continue_in(writer, file);
         Ok(header)
     }
 
-    pub(crate) fn go_on_with(&self, writer: &mut Writer<D>, file: D::File) {
+    pub(crate) fn continue_in(&self, writer: &mut Writer<D>, file: D::File) {
         writer.file = Arc::new(file);
         writer.offset = HEADER_BYTES as u64;
         // The header says it.
@@ -51,10 +51,10 @@ impl<D: Disk> Shared<D> {
     }
 
     /// Goes on after a snapshot that holds everything there is.
-    pub(crate) fn heal(&self, writer: &mut Writer<D>, file: D::File, header: &Header) {
+    pub(crate) fn heal(&self, writer: &mut Writer<D>, file: D::File, header: &FileHeader) {
         self.written.store(header.first - 1, Ordering::Release);
         self.synced.store(header.first - 1, Ordering::Release);
-        self.go_on_with(writer, file);
+        self.continue_in(writer, file);
         {
             let mut gauges = self.gauges.lock();
             gauges.unsynced_since = None;
@@ -69,7 +69,7 @@ impl<D: Disk> Shared<D> {
 /// Why there is no new log.
 pub(crate) enum SwitchError {
     Io(io::Error),
-    Broken(Broken),
+    Broken(LogBroken),
 }
 
 impl From<io::Error> for SwitchError {
@@ -81,7 +81,7 @@ impl From<io::Error> for SwitchError {
 /// A number that no file has had.
 pub(crate) fn take_generation(next: &mut u64) -> io::Result<u64> {
     let generation = *next;
-    if generation > name::MAX_GENERATION {
+    if generation > file_name::MAX_GENERATION {
         return Err(io::Error::other(
             "there have been as many logs as names hold",
         ));
@@ -93,37 +93,40 @@ pub(crate) fn take_generation(next: &mut u64) -> io::Result<u64> {
 /// Why a log was not created.
 pub(crate) enum CreateError {
     /// And there is none.
-    Nothing(io::Error),
+    NotCreated(io::Error),
     /// But after a crash there may be one.
-    Unknown(io::Error),
+    MaybeCreated(io::Error),
 }
 
 impl CreateError {
     pub(crate) fn into_io(self) -> io::Error {
         match self {
-            Self::Nothing(error) | Self::Unknown(error) => error,
+            Self::NotCreated(error) | Self::MaybeCreated(error) => error,
         }
     }
 }
 
 /// Makes a log without records, which is there as a whole or not at all.
-pub(crate) fn create_log<D: Disk>(disk: &D, header: &Header) -> Result<D::File, CreateError> {
-    let temporary = name::temporary(Kind::Log, header.generation);
+pub(crate) fn create_log<D: Disk>(disk: &D, header: &FileHeader) -> Result<D::File, CreateError> {
+    let temporary = file_name::temporary(FileKind::Log, header.generation);
     let made = disk.create(&temporary).and_then(|file| {
-        disk.write_at(&file, 0, &header.encode(Kind::Log))?;
+        disk.write_at(&file, 0, &header.encode(FileKind::Log))?;
         disk.sync(&file)?;
-        disk.rename(&temporary, &name::whole(Kind::Log, header.generation))?;
+        disk.rename(
+            &temporary,
+            &file_name::complete(FileKind::Log, header.generation),
+        )?;
         Ok(file)
     });
     match made {
         Err(error) => {
             // If it stays, the next opening removes it.
             let _ = disk.remove(&temporary);
-            Err(CreateError::Nothing(error))
+            Err(CreateError::NotCreated(error))
         }
         Ok(file) => match disk.sync_folder() {
             Ok(()) => Ok(file),
-            Err(error) => Err(CreateError::Unknown(error)),
+            Err(error) => Err(CreateError::MaybeCreated(error)),
         },
     }
 }

@@ -5,8 +5,8 @@
 
 use crate::Lsn;
 use crate::disk::Disk;
-use crate::error::{AppendError, Broken};
-use crate::format::{HEAD_BYTES, MARK_BYTES, MAX_BODY_BYTES, Mark, push_record, seed};
+use crate::error::{AppendError, LogBroken};
+use crate::format::{HEAD_BYTES, MARK_BYTES, MAX_BODY_BYTES, SyncMark, push_record, seed};
 use crate::options::Fsync;
 use parking_lot::Mutex;
 use std::io;
@@ -19,7 +19,7 @@ use std::time::Instant;
 const KEPT_BYTES: usize = 4 << 20;
 
 /// A journal, for all who share it.
-pub(crate) struct Shared<D: Disk> {
+pub(crate) struct LogShared<D: Disk> {
     pub(crate) disk: D,
     /// All files of the folder have it: [`crate::format::Header::journal`].
     pub(crate) journal: u64,
@@ -45,7 +45,7 @@ pub(crate) struct Pending {
     pub(crate) next: Lsn,
     /// The latest time of a record, since the beginning of the folder.
     pub(crate) time: u64,
-    pub(crate) broken: Option<Broken>,
+    pub(crate) broken: Option<LogBroken>,
 }
 
 /// The log that is written to.
@@ -73,7 +73,7 @@ pub(crate) struct Gauges {
 }
 
 /// A log as it is when the journal opens.
-pub(crate) struct Opening<D: Disk> {
+pub(crate) struct WriterStart<D: Disk> {
     pub(crate) file: D::File,
     pub(crate) offset: u64,
     pub(crate) next_generation: u64,
@@ -82,8 +82,8 @@ pub(crate) struct Opening<D: Disk> {
     pub(crate) journal: u64,
 }
 
-impl<D: Disk> Shared<D> {
-    pub(crate) fn new(disk: D, opening: Opening<D>, fsync: Fsync, gauges: Gauges) -> Self {
+impl<D: Disk> LogShared<D> {
+    pub(crate) fn new(disk: D, opening: WriterStart<D>, fsync: Fsync, gauges: Gauges) -> Self {
         let last = opening.next - 1;
         Self {
             disk,
@@ -121,7 +121,7 @@ impl<D: Disk> Shared<D> {
         self.fsync.store(fsync.to_byte(), Ordering::Release);
     }
 
-    pub(crate) fn broken(&self) -> Option<Broken> {
+    pub(crate) fn broken(&self) -> Option<LogBroken> {
         self.pending.lock().broken.clone()
     }
 
@@ -149,7 +149,7 @@ impl<D: Disk> Shared<D> {
     }
 
     /// Returns when all records up to this one are as safe as the mode promises.
-    pub(crate) fn commit(&self, lsn: Lsn) -> Result<(), Broken> {
+    pub(crate) fn commit(&self, lsn: Lsn) -> Result<(), LogBroken> {
         let is_safe = || match self.fsync() {
             Fsync::Always => self.synced.load(Ordering::Acquire) >= lsn,
             Fsync::EverySecond | Fsync::No => self.written.load(Ordering::Acquire) >= lsn,
@@ -176,7 +176,7 @@ impl<D: Disk> Shared<D> {
     }
 
     /// Writes what was appended so far, behind a mark.
-    pub(crate) fn write(&self, writer: &mut Writer<D>) -> Result<(), Broken> {
+    pub(crate) fn write(&self, writer: &mut Writer<D>) -> Result<(), LogBroken> {
         let (mut bytes, last) = {
             let mut pending = self.pending.lock();
             if let Some(broken) = &pending.broken {
@@ -203,15 +203,15 @@ impl<D: Disk> Shared<D> {
         Ok(())
     }
 
-    fn write_group(&self, writer: &mut Writer<D>, bytes: &[u8]) -> Result<(), Broken> {
+    fn write_group(&self, writer: &mut Writer<D>, bytes: &[u8]) -> Result<(), LogBroken> {
         (self.disk.write_at(&writer.file, writer.offset, bytes))
             .map_err(|error| self.break_with("writing the log", &error))?;
         writer.offset += bytes.len() as u64;
         Ok(())
     }
 
-    pub(crate) fn mark(&self, continues_in: u64) -> Mark {
-        Mark {
+    pub(crate) fn mark(&self, continues_in: u64) -> SyncMark {
+        SyncMark {
             next: self.written.load(Ordering::Acquire) + 1,
             synced: self.synced.load(Ordering::Acquire),
             continues_in,
@@ -220,7 +220,7 @@ impl<D: Disk> Shared<D> {
 
     /// Says in the log what is known to be synced, if it does not say so yet: afterwards, damage to the last records is told
     /// from an end that was never promised.
-    pub(crate) fn write_mark(&self, writer: &mut Writer<D>) -> Result<(), Broken> {
+    pub(crate) fn write_mark(&self, writer: &mut Writer<D>) -> Result<(), LogBroken> {
         let mark = self.mark(0);
         if writer.marked >= mark.synced || self.broken().is_some() {
             return Ok(());
@@ -232,7 +232,7 @@ impl<D: Disk> Shared<D> {
     }
 
     /// Syncs a log of which everything up to `through` was written.
-    pub(crate) fn sync(&self, file: &D::File, through: Lsn) -> Result<(), Broken> {
+    pub(crate) fn sync(&self, file: &D::File, through: Lsn) -> Result<(), LogBroken> {
         let _one = self.syncing.lock();
         if let Some(broken) = self.broken() {
             return Err(broken);
@@ -250,7 +250,7 @@ impl<D: Disk> Shared<D> {
     }
 
     /// Writes and syncs what was appended so far. Others can write while it is synced.
-    pub(crate) fn sync_now(&self) -> Result<(), Broken> {
+    pub(crate) fn sync_now(&self) -> Result<(), LogBroken> {
         let (file, written) = {
             let mut writer = self.writer.lock();
             self.write(&mut writer)?;
@@ -264,12 +264,12 @@ impl<D: Disk> Shared<D> {
     }
 
     /// From now on nothing is taken. What is in memory is dropped: a file that failed is not written to again.
-    pub(crate) fn break_with(&self, what: &str, error: &io::Error) -> Broken {
+    pub(crate) fn break_with(&self, what: &str, error: &io::Error) -> LogBroken {
         let mut pending = self.pending.lock();
         pending.buffer = Vec::new();
         self.is_broken.store(true, Ordering::Release);
         (pending.broken)
-            .get_or_insert_with(|| Broken::new(what, error))
+            .get_or_insert_with(|| LogBroken::new(what, error))
             .clone()
     }
 }

@@ -2,7 +2,7 @@
 //!
 //!     cargo run --release -p mayhap-server --example ping -- 127.0.0.1:6399 2 [certificate.pem key.pem]
 
-use mayhap_server::net::{ClientHandle, Listening, Next, Service, start, tls};
+use mayhap_server::net::{AfterReply, ClientHandle, ListenOptions, Service, start, tls};
 use mayhap_server::resp::RequestLimits;
 use std::sync::Arc;
 
@@ -19,7 +19,7 @@ impl Service for Ping {
         &self.0
     }
 
-    fn serve(&self, (): &mut (), words: &[&[u8]], out: &mut Vec<u8>) -> Next {
+    fn serve(&self, (): &mut (), words: &[&[u8]], out: &mut Vec<u8>) -> AfterReply {
         match words {
             [name] if name.eq_ignore_ascii_case(b"PING") => out.extend_from_slice(b"+PONG\r\n"),
             [name, word] if name.eq_ignore_ascii_case(b"ECHO") => {
@@ -27,10 +27,10 @@ impl Service for Ping {
                 out.extend_from_slice(word);
                 out.extend_from_slice(b"\r\n");
             }
-            [name] if name.eq_ignore_ascii_case(b"SHUTDOWN") => return Next::ShutDown,
+            [name] if name.eq_ignore_ascii_case(b"SHUTDOWN") => return AfterReply::ShutDown,
             _ => out.extend_from_slice(b"-ERR unknown command\r\n"),
         }
-        Next::GoOn
+        AfterReply::GoOn
     }
 
     fn settle<'s>(&self, _: &mut dyn Iterator<Item = (&'s mut (), &'s mut Vec<u8>)>)
@@ -46,10 +46,10 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut arguments = std::env::args().skip(1);
     let address = arguments.next().unwrap_or("127.0.0.1:6399".to_owned());
     let workers = arguments.next().unwrap_or("2".to_owned());
-    let mut listening = Listening {
+    let mut listening = ListenOptions {
         workers: workers.parse()?,
         max_clients: 50_000,
-        ..Listening::default()
+        ..ListenOptions::default()
     };
     let addresses = vec![address.parse()?];
     if let (Some(certificate), Some(key)) = (arguments.next(), arguments.next()) {

@@ -1,16 +1,16 @@
 //! One command on its way: who asks, what, when, and where the answer goes.
 
 use crate::engine::Engine;
-use crate::keyspace::{Body, Reservation, SharedValue, Value};
-use crate::out::Out;
+use crate::keyspace::{KeyEntry, Reservation, SharedValue, Value};
 use crate::record::Changes;
+use crate::reply_writer::ReplyWriter;
 use crate::session::Session;
 use crossbeam_utils::sync::ShardedLockReadGuard;
 use std::borrow::Cow;
 
 /// Why a command was not done.
 #[derive(Debug)]
-pub(crate) enum Failure {
+pub(crate) enum CommandError {
     /// It was refused, with an error line of Redis.
     Error(Cow<'static, str>),
     /// A long command has one of its keys, or reads the filter that it changes. Nothing was touched: it is tried again.
@@ -19,19 +19,19 @@ pub(crate) enum Failure {
     Long,
 }
 
-impl From<&'static str> for Failure {
+impl From<&'static str> for CommandError {
     fn from(text: &'static str) -> Self {
         Self::Error(Cow::Borrowed(text))
     }
 }
 
-impl From<String> for Failure {
+impl From<String> for CommandError {
     fn from(text: String) -> Self {
         Self::Error(Cow::Owned(text))
     }
 }
 
-pub(crate) type Done = Result<(), Failure>;
+pub(crate) type CommandResult = Result<(), CommandError>;
 
 pub(crate) const SYNTAX: &str = "ERR syntax error";
 pub(crate) const NOT_AN_INTEGER: &str = "ERR value is not an integer or out of range";
@@ -46,7 +46,7 @@ pub(crate) struct Call<'c> {
     /// The name of the command first.
     pub(crate) words: &'c [&'c [u8]],
     pub(crate) now: u64,
-    pub(crate) out: Out<'c>,
+    pub(crate) out: ReplyWriter<'c>,
     pub(crate) changes: &'c mut Changes,
     /// Within a transaction changes are logged together at its end.
     pub(crate) is_in_transaction: bool,
@@ -68,7 +68,7 @@ impl<'c> Call<'c> {
             .is_some_and(|given| given.eq_ignore_ascii_case(word.as_bytes()))
     }
 
-    pub(crate) fn integer(&self, at: usize) -> Result<i64, Failure> {
+    pub(crate) fn integer(&self, at: usize) -> Result<i64, CommandError> {
         self.words
             .get(at)
             .and_then(|word| integer(word))
@@ -76,19 +76,19 @@ impl<'c> Call<'c> {
     }
 
     /// Puts a change into the log. To be called while the key is locked, so that the log has the changes of a key in their order.
-    pub(crate) fn log<W: AsRef<[u8]>>(&mut self, words: &[W]) -> Done {
+    pub(crate) fn log<W: AsRef<[u8]>>(&mut self, words: &[W]) -> CommandResult {
         self.changes.push(words);
         self.log_whole()
     }
 
     /// The same for changes that are in [`Call::changes`] already.
-    pub(crate) fn log_whole(&mut self) -> Done {
+    pub(crate) fn log_whole(&mut self) -> CommandResult {
         if self.is_in_transaction || self.changes.is_empty() {
             return Ok(());
         }
         self.engine
             .snapshots
-            .revisit(std::mem::take(&mut self.moved));
+            .rewrite_key(std::mem::take(&mut self.moved));
         let logged = self.engine.journal.append(self.now, self.changes.bytes());
         self.changes.clear();
         match logged {
@@ -98,7 +98,7 @@ impl<'c> Call<'c> {
             }
             Err(error) => {
                 // The change is made and no record says so, such as a transaction that is longer than a record may be.
-                self.engine.journal.give_up(&error);
+                self.engine.journal.break_log(&error);
                 Err(log_is_broken(&error).into())
             }
         }
@@ -106,7 +106,7 @@ impl<'c> Call<'c> {
 
     /// Refuses a change while nothing can be logged: before anything is touched. From here on the reply acknowledges something, even that
     /// there was nothing to do: whoever is told that a key is gone, or there already, relies on a change of somebody else.
-    pub(crate) fn may_change(&mut self) -> Done {
+    pub(crate) fn may_change(&mut self) -> CommandResult {
         if let Some(broken) = self.engine.journal.broken() {
             return Err(log_is_broken(&broken).into());
         }
@@ -115,7 +115,7 @@ impl<'c> Call<'c> {
     }
 
     /// Refuses what takes memory when all keys have as much as they may.
-    pub(crate) fn may_grow(&self) -> Done {
+    pub(crate) fn may_grow(&self) -> CommandResult {
         let most = self.engine.settings.load().max_memory;
         if most > 0 && self.engine.used_bytes() > most {
             return Err(NO_ROOM.into());
@@ -124,7 +124,7 @@ impl<'c> Call<'c> {
     }
 
     /// The same for a value whose size is known: it counts from now on.
-    pub(crate) fn reserve(&self, bytes: u64) -> Result<Reservation<'c>, Failure> {
+    pub(crate) fn reserve(&self, bytes: u64) -> Result<Reservation<'c>, CommandError> {
         let most = match self.engine.settings.load().max_memory {
             0 => u64::MAX,
             most => most.saturating_sub(self.engine.files.used_bytes()),
@@ -136,22 +136,22 @@ impl<'c> Call<'c> {
     /// Memory for a filter that very many items are added to: for some times its size, or for all that is left.
     pub(crate) fn reserve_for_growth(&self, key: &[u8]) -> Reservation<'c> {
         let engine = self.engine;
-        let held = engine.keys.look(key, self.now, |body| {
+        let held = engine.keys.read(key, self.now, |body| {
             body.map_or(0, |body| body.value.size_bytes())
         });
         let items = 16 * self.words.len() as u64;
         let wanted = held.saturating_mul(4).saturating_add(items + (64 << 20));
         loop {
             // Somebody may take it in between; nothing can always be had.
-            if let Ok(reserved) = self.reserve(wanted.min(engine.room())) {
+            if let Ok(reserved) = self.reserve(wanted.min(engine.available_bytes())) {
                 return reserved;
             }
         }
     }
 
     /// Refuses a change whose record would be longer than a record may be, before anything is touched.
-    pub(crate) fn may_log(&self, bytes: u64) -> Done {
-        if !self.changes.have_room_for(bytes) {
+    pub(crate) fn may_log(&self, bytes: u64) -> CommandResult {
+        if !self.changes.has_room_for(bytes) {
             return Err("ERR this is more than one record of the log can have: do less in one command or transaction".into());
         }
         Ok(())
@@ -159,29 +159,32 @@ impl<'c> Call<'c> {
 
     /// Behind the gate, for a long command that comes to its end: to be held while it changes keys and logs that. Others are behind it
     /// already.
-    pub(crate) fn gate(&self) -> Option<ShardedLockReadGuard<'c, ()>> {
+    pub(crate) fn keyspace_guard(&self) -> Option<ShardedLockReadGuard<'c, ()>> {
         (self.is_long && !self.is_in_transaction).then(|| self.engine.shared())
     }
 
     /// What a key holds, to be read at length, and when it goes away. Not in the middle of a transaction, nor while a long command has it.
-    pub(crate) fn share(&self, key: &[u8]) -> Result<Option<(SharedValue, Option<u64>)>, Failure> {
+    pub(crate) fn share(
+        &self,
+        key: &[u8],
+    ) -> Result<Option<(SharedValue, Option<u64>)>, CommandError> {
         let engine = self.engine;
-        let _gate = self.gate();
-        let shared = engine.keys.look(key, self.now, |body| {
+        let _guard = self.keyspace_guard();
+        let shared = engine.keys.read(key, self.now, |body| {
             body.map(|body| (body.value.share(), body.expires()))
         });
-        if self.is_long && !self.is_in_transaction && engine.leases.cover([key]) {
-            return Err(Failure::Busy);
+        if self.is_long && !self.is_in_transaction && engine.leases.is_leased([key]) {
+            return Err(CommandError::Busy);
         }
         match shared {
             None => Ok(None),
             Some((Some(value), expires)) => Ok(Some((value, expires))),
-            Some((None, _)) => Err(Failure::Busy),
+            Some((None, _)) => Err(CommandError::Busy),
         }
     }
 
     /// Puts a whole value on its way into the log, for a key that held another or none.
-    pub(crate) fn push_value(&mut self, key: &[u8], body: &Body) {
+    pub(crate) fn push_value(&mut self, key: &[u8], body: &KeyEntry) {
         let expires = body.expires().unwrap_or(0).to_string();
         match &body.value {
             Value::Leased { .. } => {}
@@ -201,7 +204,7 @@ impl<'c> Call<'c> {
     }
 
     /// A key whose time has come is gone, and the log has it before what is made in its place.
-    pub(crate) fn forget_if_expired(&mut self, key: &[u8], body: &mut Option<Body>) {
+    pub(crate) fn forget_if_expired(&mut self, key: &[u8], body: &mut Option<KeyEntry>) {
         if body.as_ref().is_some_and(|body| body.is_expired(self.now)) {
             *body = None;
             self.changes.push(&[&b"DEL"[..], key]);

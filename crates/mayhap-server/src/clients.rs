@@ -61,12 +61,12 @@ impl Client {
     }
 
     /// It asked something.
-    pub(crate) fn saw(&self, command: &'static str, now: u64) {
+    pub(crate) fn record_command(&self, command: &'static str, now: u64) {
         self.seen.store(now, Ordering::Relaxed);
         self.names.lock().last_command = command;
     }
 
-    pub(crate) fn speaks(&self, protocol: Protocol) {
+    pub(crate) fn set_protocol(&self, protocol: Protocol) {
         self.is_new_protocol
             .store(protocol == Protocol::Resp3, Ordering::Relaxed);
     }
@@ -79,12 +79,12 @@ pub(crate) struct Clients(Mutex<Connected>);
 struct Connected {
     all: BTreeMap<u64, Arc<Client>>,
     /// Those who have yet to give the password, and since when. Numbers grow, so that the oldest is the first.
-    strangers: BTreeMap<u64, Instant>,
+    unauthenticated: BTreeMap<u64, Instant>,
 }
 
 impl Connected {
     fn remove(&mut self, id: u64) -> Option<Arc<Client>> {
-        self.strangers.remove(&id);
+        self.unauthenticated.remove(&id);
         self.all.remove(&id)
     }
 }
@@ -94,12 +94,12 @@ impl Clients {
     /// keep others out by being silent. How many did; `None` when there is no room.
     pub(crate) fn admit(&self, client: &Arc<Client>, is_known: bool, most: usize) -> Option<u64> {
         let mut connected = self.0.lock();
-        if connected.all.len() - connected.strangers.len() >= most {
+        if connected.all.len() - connected.unauthenticated.len() >= most {
             return None;
         }
         let mut closed = 0;
         while connected.all.len() >= most
-            && let Some((&oldest, _)) = connected.strangers.first_key_value()
+            && let Some((&oldest, _)) = connected.unauthenticated.first_key_value()
         {
             if let Some(oldest) = connected.remove(oldest) {
                 oldest.handle.kill();
@@ -109,30 +109,30 @@ impl Clients {
         let id = client.handle.id;
         connected.all.insert(id, Arc::clone(client));
         if !is_known {
-            connected.strangers.insert(id, Instant::now());
+            connected.unauthenticated.insert(id, Instant::now());
         }
         Some(closed)
     }
 
     /// A client has given the password, or is as new.
-    pub(crate) fn set_known(&self, id: u64, is_known: bool) {
+    pub(crate) fn set_authenticated(&self, id: u64, is_known: bool) {
         let mut connected = self.0.lock();
         if is_known {
-            connected.strangers.remove(&id);
+            connected.unauthenticated.remove(&id);
         } else if connected.all.contains_key(&id) {
-            connected.strangers.insert(id, Instant::now());
+            connected.unauthenticated.insert(id, Instant::now());
         }
     }
 
     /// Closes those who have not given the password for so long. How many there were.
-    pub(crate) fn close_late(&self, most: Duration) -> u64 {
+    pub(crate) fn close_timed_out(&self, most: Duration) -> u64 {
         let mut connected = self.0.lock();
-        if connected.strangers.is_empty() {
+        if connected.unauthenticated.is_empty() {
             return 0;
         }
         let is_late = |since: &Instant| since.elapsed() >= most;
-        let strangers = connected.strangers.iter();
-        let late: Vec<u64> = strangers
+        let unauthenticated = connected.unauthenticated.iter();
+        let late: Vec<u64> = unauthenticated
             .filter(|(_, since)| is_late(since))
             .map(|(id, _)| *id)
             .collect();
@@ -153,8 +153,8 @@ impl Clients {
     }
 
     /// Those who have yet to give the password.
-    pub(crate) fn strangers(&self) -> usize {
-        self.0.lock().strangers.len()
+    pub(crate) fn unauthenticated(&self) -> usize {
+        self.0.lock().unauthenticated.len()
     }
 
     pub(crate) fn all(&self) -> Vec<Arc<Client>> {

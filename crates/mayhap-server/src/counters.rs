@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 /// What strangers can cause at will is reported at most so often.
-const QUIET: Duration = Duration::from_secs(60);
+const REPORT_INTERVAL: Duration = Duration::from_secs(60);
 /// As many as Redis keeps.
 const SAMPLES: usize = 16;
 
@@ -25,7 +25,7 @@ pub(crate) struct Counters {
     /// What `commands` was some moments ago.
     samples: Mutex<VecDeque<(Instant, u64)>>,
     /// Connections that were closed before they gave the password: in time, or for others.
-    pub(crate) closed_strangers: AtomicU64,
+    pub(crate) closed_unauthenticated: AtomicU64,
     /// HTTP requests to the port for Redis clients.
     pub(crate) refused_http: AtomicU64,
     last_http_report: Mutex<Option<Instant>>,
@@ -38,7 +38,7 @@ thread_local! {
 
 /// A command that reads has looked for a key. Counted for all when the round is settled.
 #[inline]
-pub(crate) fn note_lookup(is_there: bool) {
+pub(crate) fn count_lookup(is_there: bool) {
     let (hits, misses) = LOOKUPS.get();
     LOOKUPS.set(if is_there {
         (hits + 1, misses)
@@ -87,7 +87,7 @@ impl Counters {
     pub(crate) fn refuse_http(&self, peer: &str) {
         self.refused_http.fetch_add(1, Ordering::Relaxed);
         let mut last = self.last_http_report.lock();
-        if last.is_none_or(|last| last.elapsed() > QUIET) {
+        if last.is_none_or(|last| last.elapsed() > REPORT_INTERVAL) {
             *last = Some(Instant::now());
             crate::report(&format!(
                 "Possible SECURITY ATTACK detected: {peer} sent an HTTP request to the port for Redis clients; the connection was closed. Others in the next minute are only counted, as mayhap_refused_http_requests of INFO stats"
@@ -105,7 +105,7 @@ impl Counters {
             &self.expired,
             &self.hits,
             &self.misses,
-            &self.closed_strangers,
+            &self.closed_unauthenticated,
             &self.refused_http,
         ] {
             counter.store(0, Ordering::Relaxed);

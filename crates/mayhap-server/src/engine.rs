@@ -1,21 +1,21 @@
 //! The server without its sockets: requests in, replies out, changes into the log.
 
-use crate::call::{Call, Done, Failure, log_is_broken};
+use crate::call::{Call, CommandError, CommandResult, log_is_broken};
 use crate::clients::{Client, Clients, Names};
 use crate::clock::Clock;
-use crate::commands::{self, Gate, long};
+use crate::commands::{self, KeyspaceAccess, long};
 use crate::counters::Counters;
-use crate::files::Files;
+use crate::files::ServedFiles;
 use crate::keyspace::Keyspace;
 use crate::leases::Leases;
-use crate::net::{ClientHandle, Next, Service, Timeouts};
-use crate::out::Out;
+use crate::net::{AfterReply, ClientHandle, Service, Timeouts};
 use crate::pause::Pause;
 use crate::record::Changes;
+use crate::reply_writer::ReplyWriter;
 use crate::resp::{ProtocolError, RequestLimits};
 use crate::session::Session;
 use crate::settings::Settings;
-use crate::slow::Slow;
+use crate::slowlog::Slowlog;
 use crate::snapshot::Snapshots;
 use crate::stats_cache::StatsCache;
 use arc_swap::ArcSwap;
@@ -36,24 +36,24 @@ pub(crate) struct Engine {
     pub(crate) leases: Leases,
     pub(crate) journal: Journal<Folder>,
     /// Commands on one key share it; transactions, commands on several keys and the switch to a new log have it for themselves.
-    pub(crate) gate: ShardedLock<()>,
+    pub(crate) keyspace_lock: ShardedLock<()>,
     pub(crate) settings: ArcSwap<Settings>,
     /// One command at a time looks at the memory that is left and takes of it. Taken behind the gate and before a shard.
-    pub(crate) growing: Mutex<()>,
+    pub(crate) memory_lock: Mutex<()>,
     /// One change of the settings at a time.
-    pub(crate) setting: Mutex<()>,
+    pub(crate) settings_lock: Mutex<()>,
     pub(crate) clock: Clock,
     /// New native filters hash under it.
     pub(crate) secret: SipKey,
     pub(crate) clients: Clients,
     pub(crate) counters: Counters,
-    pub(crate) slow: Slow,
+    pub(crate) slowlog: Slowlog,
     pub(crate) pause: Pause,
     /// What the sockets follow.
     pub(crate) timeouts: Arc<Timeouts>,
     pub(crate) snapshots: Snapshots,
     pub(crate) stats: StatsCache,
-    pub(crate) files: Files,
+    pub(crate) files: ServedFiles,
     /// What all connections have between MULTI and EXEC.
     pub(crate) queued_bytes: Arc<AtomicUsize>,
     /// Set when the server is to end.
@@ -62,7 +62,7 @@ pub(crate) struct Engine {
 }
 
 /// What everybody hears when the keys in memory are not to be trusted any more.
-const SUSPECT: &[u8] =
+const MEMORY_DAMAGED: &[u8] =
     b"-ERR internal error: the server ends; everything that was acknowledged is in its log\r\n";
 
 thread_local! {
@@ -71,9 +71,9 @@ thread_local! {
 }
 
 /// What came of a command besides its reply.
-enum Ran {
-    GoesOn(Next),
-    Refused(Failure),
+enum Executed {
+    Done(AfterReply),
+    Failed(CommandError),
 }
 
 impl Engine {
@@ -83,24 +83,24 @@ impl Engine {
         words: &[&[u8]],
         now: u64,
         out: &mut Vec<u8>,
-    ) -> Ran {
+    ) -> Executed {
         let command = match commands::find(words) {
             Ok(command) => command,
             Err(failure) => {
                 if let Some(transaction) = &mut session.transaction {
-                    transaction.is_spoilt = true;
+                    transaction.has_error = true;
                 }
-                return Ran::Refused(failure);
+                return Executed::Failed(failure);
             }
         };
-        if !session.is_known && !command.is_for_strangers() {
-            return Ran::Refused("NOAUTH Authentication required.".into());
+        if !session.is_authenticated && !command.allowed_before_auth() {
+            return Executed::Failed("NOAUTH Authentication required.".into());
         }
         // What is queued changes nothing before EXEC.
         let is_queued = session.transaction.is_some() && !command.ends_queueing();
         let is_change = || !is_queued && command.is_change();
-        if self.pause.holds(now, is_change) && !command.ends_pause(words) {
-            return Ran::Refused(Failure::Busy);
+        if self.pause.is_paused(now, is_change) && !command.ends_pause(words) {
+            return Executed::Failed(CommandError::Busy);
         }
         session.last_command = command.full_name(words);
         let protocol = session.protocol;
@@ -110,7 +110,7 @@ impl Engine {
                 session,
                 words,
                 now,
-                out: Out {
+                out: ReplyWriter {
                     bytes: out,
                     protocol,
                 },
@@ -122,38 +122,38 @@ impl Engine {
             let result = if call.session.transaction.is_some() && !command.ends_queueing() {
                 commands::transaction::queue(&mut call, command)
             } else {
-                self.run_behind_gate(&mut call, command)
+                self.run_locked(&mut call, command)
             };
             match result {
-                Ok(()) => Ran::GoesOn(command.next()),
-                Err(failure) => Ran::Refused(failure),
+                Ok(()) => Executed::Done(command.next()),
+                Err(failure) => Executed::Failed(failure),
             }
         })
     }
 
-    fn run_behind_gate(&self, call: &mut Call<'_>, command: commands::Found) -> Done {
+    fn run_locked(&self, call: &mut Call<'_>, command: commands::ResolvedCommand) -> CommandResult {
         if call.is_long {
             return self.run_long(call, command);
         }
-        match command.gate(call.words) {
-            Gate::Open => run_if_short(call, command),
-            Gate::Shared => {
+        match command.keyspace_access(call.words) {
+            KeyspaceAccess::Open => run_if_short(call, command),
+            KeyspaceAccess::Shared => {
                 let _shared = self.shared();
                 run_if_short(call, command)
             }
-            Gate::Exclusive => {
-                let _alone = self.alone();
+            KeyspaceAccess::Exclusive => {
+                let _alone = self.exclusive();
                 run_if_short(call, command)
             }
         }
     }
 
     /// Without the gate: only who wants the same keys waits.
-    fn run_long(&self, call: &mut Call<'_>, command: commands::Found) -> Done {
+    fn run_long(&self, call: &mut Call<'_>, command: commands::ResolvedCommand) -> CommandResult {
         let _lease = {
-            let _alone = self.alone();
+            let _alone = self.exclusive();
             long::check_free(call, command)?;
-            self.leases.take(long::changed_keys(call, command))
+            self.leases.lease(long::changed_keys(call, command))
         };
         command.run(call)
     }
@@ -164,7 +164,7 @@ impl Engine {
         session: &mut Session,
         words: &[&[u8]],
         out: &mut Vec<u8>,
-    ) -> Next {
+    ) -> AfterReply {
         let began = session.ended.unwrap_or_else(Instant::now);
         let now = self.clock.at(began);
         let start = out.len();
@@ -172,30 +172,30 @@ impl Engine {
             self.run((&mut *session, is_long), words, now, out)
         }));
         let next = match ran.unwrap_or_else(|panic| self.after_panic(session, &*panic)) {
-            Ran::GoesOn(_) if self.keys.is_suspect() => Next::ShutDown,
-            Ran::GoesOn(next) => next,
-            Ran::Refused(failure @ (Failure::Busy | Failure::Long)) => {
+            Executed::Done(_) if self.keys.is_memory_damaged() => AfterReply::ShutDown,
+            Executed::Done(next) => next,
+            Executed::Failed(failure @ (CommandError::Busy | CommandError::Long)) => {
                 // Nothing was done, and nothing is acknowledged.
                 session.is_unsettled = false;
                 out.truncate(start);
                 return match failure {
-                    Failure::Long => Next::Offload,
-                    _ => Next::Retry,
+                    CommandError::Long => AfterReply::Offload,
+                    _ => AfterReply::Retry,
                 };
             }
-            Ran::Refused(Failure::Error(text)) => {
+            Executed::Failed(CommandError::Error(text)) => {
                 out.truncate(start);
                 let protocol = session.protocol;
-                Out {
+                ReplyWriter {
                     bytes: out,
                     protocol,
                 }
                 .error(&text);
                 self.counters.errors.fetch_add(1, Ordering::Relaxed);
-                if self.keys.is_suspect() {
-                    Next::ShutDown
+                if self.keys.is_memory_damaged() {
+                    AfterReply::ShutDown
                 } else {
-                    Next::GoOn
+                    AfterReply::GoOn
                 }
             }
         };
@@ -208,20 +208,20 @@ impl Engine {
         session.served += 1;
         let ended = Instant::now();
         session.ended = Some(ended);
-        self.slow
-            .note(&self.settings, session, words, now, ended - began);
+        self.slowlog
+            .record(&self.settings, session, words, now, ended - began);
         next
     }
 
     /// A command panicked, by a bug of ours. One that only read has done no harm; after one that changed something the server ends, and
     /// the log, which has whole changes only, is read again.
-    fn after_panic(&self, session: &mut Session, panic: &(dyn Any + Send)) -> Ran {
+    fn after_panic(&self, session: &mut Session, panic: &(dyn Any + Send)) -> Executed {
         CHANGES.with_borrow_mut(crate::record::Changes::clear);
         let text = panic.downcast_ref::<&str>().copied().map(str::to_owned);
         let text = text.or_else(|| panic.downcast_ref::<String>().cloned());
         let text = text.unwrap_or_else(|| "no message".to_owned());
         let name = session.last_command;
-        let what = if self.keys.is_suspect() {
+        let what = if self.keys.is_memory_damaged() {
             "what it changed may be damaged in memory: the server ends, and everything that was acknowledged is in the log"
         } else {
             "nothing was changed"
@@ -229,7 +229,7 @@ impl Engine {
         crate::report(&format!(
             "{name} panicked: {text}; {what}. Please report it"
         ));
-        Ran::Refused(format!("ERR internal error in {name}: {text}; {what}").into())
+        Executed::Failed(format!("ERR internal error in {name}: {text}; {what}").into())
     }
 
     /// What keys and served files take.
@@ -242,12 +242,12 @@ impl Engine {
     /// Names of served files that no key of the same name hides.
     pub(crate) fn served_files(&self, now: u64) -> Vec<Box<[u8]>> {
         let mut names = self.files.names();
-        names.retain(|name| !self.keys.look(name, now, |body| body.is_some()));
+        names.retain(|name| !self.keys.read(name, now, |body| body.is_some()));
         names
     }
 
     /// What they may still take.
-    pub(crate) fn room(&self) -> u64 {
+    pub(crate) fn available_bytes(&self) -> u64 {
         match self.settings.load().max_memory {
             0 => u64::MAX,
             most => most.saturating_sub(self.used_bytes()),
@@ -256,11 +256,15 @@ impl Engine {
 
     /// Nobody panics while holding it but by a bug, and then the keys are still whole.
     pub(crate) fn shared(&self) -> crossbeam_utils::sync::ShardedLockReadGuard<'_, ()> {
-        self.gate.read().unwrap_or_else(PoisonError::into_inner)
+        self.keyspace_lock
+            .read()
+            .unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub(crate) fn alone(&self) -> crossbeam_utils::sync::ShardedLockWriteGuard<'_, ()> {
-        self.gate.write().unwrap_or_else(PoisonError::into_inner)
+    pub(crate) fn exclusive(&self) -> crossbeam_utils::sync::ShardedLockWriteGuard<'_, ()> {
+        self.keyspace_lock
+            .write()
+            .unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Changes the settings as a whole.
@@ -268,21 +272,21 @@ impl Engine {
         &self,
         change: impl FnOnce(&mut Settings) -> Result<(), E>,
     ) -> Result<(), E> {
-        let _one_at_a_time = self.setting.lock();
+        let _one_at_a_time = self.settings_lock.lock();
         let mut settings = Settings::clone(&self.settings.load());
         change(&mut settings)?;
-        self.slow.follow(&settings);
-        settings.tell(&self.timeouts);
-        self.files.set_most_bytes(settings.filters.max_filter_bytes);
+        self.slowlog.apply_settings(&settings);
+        settings.apply_timeouts(&self.timeouts);
+        self.files.set_max_bytes(settings.filters.max_filter_bytes);
         self.settings.store(Arc::new(settings));
         Ok(())
     }
 }
 
-fn run_if_short(call: &mut Call<'_>, command: commands::Found) -> Done {
+fn run_if_short(call: &mut Call<'_>, command: commands::ResolvedCommand) -> CommandResult {
     long::check_free(call, command)?;
     if long::is_long(call, command) {
-        return Err(Failure::Long);
+        return Err(CommandError::Long);
     }
     command.run(call)
 }
@@ -309,25 +313,30 @@ impl Service for Engine {
         };
         self.counters.clients.fetch_add(1, Ordering::Relaxed);
         self.counters
-            .closed_strangers
+            .closed_unauthenticated
             .fetch_add(closed, Ordering::Relaxed);
         Ok(Session::new(client, is_known))
     }
 
     fn limits(&self, session: &Session) -> &RequestLimits {
         // Before a client has given the password it cannot make us hold much.
-        if session.is_known {
+        if session.is_authenticated {
             &RequestLimits::AFTER_AUTH
         } else {
             &RequestLimits::BEFORE_AUTH
         }
     }
 
-    fn serve(&self, session: &mut Session, words: &[&[u8]], out: &mut Vec<u8>) -> Next {
+    fn serve(&self, session: &mut Session, words: &[&[u8]], out: &mut Vec<u8>) -> AfterReply {
         self.serve_on(false, session, words, out)
     }
 
-    fn serve_offloaded(&self, session: &mut Session, words: &[&[u8]], out: &mut Vec<u8>) -> Next {
+    fn serve_offloaded(
+        &self,
+        session: &mut Session,
+        words: &[&[u8]],
+        out: &mut Vec<u8>,
+    ) -> AfterReply {
         self.serve_on(true, session, words, out)
     }
 
@@ -342,10 +351,10 @@ impl Service for Engine {
     where
         Session: 's,
     {
-        if self.keys.is_suspect() {
+        if self.keys.is_memory_damaged() {
             for (_, out) in round {
                 out.clear();
-                out.extend_from_slice(SUSPECT);
+                out.extend_from_slice(MEMORY_DAMAGED);
             }
             return;
         }
@@ -356,7 +365,7 @@ impl Service for Engine {
             if let Some(ended) = session.ended.take() {
                 session
                     .client
-                    .saw(session.last_command, self.clock.at(ended));
+                    .record_command(session.last_command, self.clock.at(ended));
             }
             if !session.unsettled_replies.is_empty() {
                 waiting.push((std::mem::take(&mut session.unsettled_replies), out));

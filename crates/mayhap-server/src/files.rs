@@ -22,7 +22,7 @@ pub(crate) const READ_ONLY: &str =
 pub(crate) const NOT_A_SOURCE: &str = "ERR this is a filter file in the data folder: it can be asked, not copied, merged, renamed or dumped. `mayhap merge` merges files";
 
 /// A filter that is served.
-pub(crate) struct Served {
+pub(crate) struct ServedFile {
     pub(crate) file: String,
     pub(crate) filter: Filter,
     /// To tell it is to read all bits: done once, since they do not change.
@@ -39,13 +39,13 @@ fn is_temporary(name: &str) -> bool {
 
 /// Tells one state of a file from another.
 #[derive(Clone, PartialEq, Eq)]
-struct Mark {
+struct FileVersion {
     modified: Option<SystemTime>,
     length: u64,
     number: u64,
 }
 
-impl Mark {
+impl FileVersion {
     fn of(metadata: &Metadata) -> Self {
         #[cfg(unix)]
         let number = std::os::unix::fs::MetadataExt::ino(metadata);
@@ -59,20 +59,20 @@ impl Mark {
     }
 }
 
-pub(crate) struct Files {
+pub(crate) struct ServedFiles {
     folder: PathBuf,
     /// Exported files of ours are opened with the server's own key.
     secret: SipKey,
     /// Bytes that one file may have.
     max_bytes: AtomicU64,
     has_any: AtomicBool,
-    served: RwLock<HashMap<Box<[u8]>, Arc<Served>>>,
+    served: RwLock<HashMap<Box<[u8]>, Arc<ServedFile>>>,
     /// Bytes of all that is served.
     used: AtomicU64,
-    seen: Mutex<HashMap<String, Mark>>,
+    seen: Mutex<HashMap<String, FileVersion>>,
 }
 
-impl Files {
+impl ServedFiles {
     pub(crate) fn new(folder: &Path, secret: SipKey, limits: Limits) -> Self {
         Self {
             folder: folder.to_owned(),
@@ -86,7 +86,7 @@ impl Files {
     }
 
     /// Does as the setting says from now on. Files that were refused for their size are looked at again.
-    pub(crate) fn set_most_bytes(&self, most: u64) {
+    pub(crate) fn set_max_bytes(&self, most: u64) {
         if self.max_bytes.swap(most, Ordering::Relaxed) < most {
             let served: HashSet<String> = {
                 let served = self.served.read();
@@ -102,11 +102,11 @@ impl Files {
         self.has_any.load(Ordering::Relaxed)
     }
 
-    pub(crate) fn holds(&self, name: &[u8]) -> bool {
+    pub(crate) fn contains(&self, name: &[u8]) -> bool {
         self.has_any() && self.served.read().contains_key(name)
     }
 
-    pub(crate) fn get(&self, name: &[u8]) -> Option<Arc<Served>> {
+    pub(crate) fn get(&self, name: &[u8]) -> Option<Arc<ServedFile>> {
         self.served.read().get(name).cloned()
     }
 
@@ -118,7 +118,7 @@ impl Files {
     }
 
     /// All names, in order.
-    pub(crate) fn all(&self) -> Vec<(String, Arc<Served>)> {
+    pub(crate) fn all(&self) -> Vec<(String, Arc<ServedFile>)> {
         let served = self.served.read();
         let mut all: Vec<_> = served
             .iter()
@@ -161,9 +161,9 @@ impl Files {
     }
 
     /// Looks into the folder: new files, replaced ones, and those that are gone. `room` tells what files and keys may still take.
-    pub(crate) fn look(&self, room: impl Fn() -> u64) {
+    pub(crate) fn scan(&self, room: impl Fn() -> u64) {
         let mut seen = self.seen.lock();
-        let found = self.found();
+        let found = self.changed_files();
         let gone: Vec<String> = seen
             .keys()
             .filter(|name| !found.contains_key(*name))
@@ -190,7 +190,7 @@ impl Files {
         }
     }
 
-    fn found(&self) -> HashMap<String, Mark> {
+    fn changed_files(&self) -> HashMap<String, FileVersion> {
         let mut found = HashMap::new();
         let Ok(entries) = fs::read_dir(&self.folder) else {
             return found;
@@ -205,7 +205,7 @@ impl Files {
             if let Ok(metadata) = fs::metadata(entry.path())
                 && metadata.is_file()
             {
-                found.insert(name, Mark::of(&metadata));
+                found.insert(name, FileVersion::of(&metadata));
             }
         }
         found
@@ -257,7 +257,7 @@ impl Files {
         let mut served = self.served.write();
         served.retain(|_, served| served.file != file);
         for (name, filter) in filters {
-            let one = Arc::new(Served {
+            let one = Arc::new(ServedFile {
                 file: file.to_owned(),
                 description: filter.describe(),
                 filter,
@@ -280,7 +280,7 @@ impl Files {
     }
 
     /// Answers a question about a file; `None` when there is no such file.
-    pub(crate) fn ask(&self, words: &[&[u8]]) -> Option<Reply> {
+    pub(crate) fn query(&self, words: &[&[u8]]) -> Option<Reply> {
         let [command, name, items @ ..] = words else {
             return None;
         };

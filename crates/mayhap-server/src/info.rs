@@ -119,7 +119,7 @@ fn clients(engine: &Engine, now: u64) -> Fields {
         ("paused_actions", engine.pause.name(now).to_owned()),
         (
             "mayhap_unauthenticated_clients",
-            engine.clients.strangers().to_string(),
+            engine.clients.unauthenticated().to_string(),
         ),
     ])
 }
@@ -201,7 +201,7 @@ fn persistence(engine: &Engine) -> Fields {
         ("async_loading", "0".to_owned()),
         (
             "rdb_bgsave_in_progress",
-            u8::from(snapshots.is_under_way()).to_string(),
+            u8::from(snapshots.is_running()).to_string(),
         ),
         ("rdb_last_save_time", (snapshots.last() / 1000).to_string()),
         (
@@ -216,7 +216,7 @@ fn persistence(engine: &Engine) -> Fields {
         // A snapshot makes the log anew as well.
         (
             "aof_rewrite_in_progress",
-            u8::from(snapshots.is_under_way()).to_string(),
+            u8::from(snapshots.is_running()).to_string(),
         ),
         ("aof_rewrite_scheduled", "0".to_owned()),
         (
@@ -269,7 +269,7 @@ fn stats(engine: &Engine) -> Fields {
         ("total_error_replies", told(&counters.errors)),
         (
             "mayhap_closed_before_auth",
-            told(&counters.closed_strangers),
+            told(&counters.closed_unauthenticated),
         ),
         ("expired_keys", told(&counters.expired)),
         ("evicted_keys", "0".to_owned()),

@@ -3,10 +3,10 @@
 //! A key lives in one of many shards by its hash. Who asks or changes a key that is there shares the shard with others and locks the
 //! key alone; who makes or removes one has the shard for himself, so that nothing is ever put into a key that is gone.
 
-use crate::call::{Failure, NO_MEMORY};
+use crate::call::{CommandError, NO_MEMORY};
 use crate::shared_slot::SharedSlot;
 use hashbrown::HashTable;
-use hashbrown::hash_table::Entry;
+use hashbrown::hash_table::Entry as TableEntry;
 use mayhap_command::Slot;
 use parking_lot::{Mutex, RwLock};
 use std::collections::BTreeSet;
@@ -87,7 +87,7 @@ impl SharedValue {
     }
 
     /// The same for another key.
-    pub(crate) fn copy(&self) -> Result<Value, Failure> {
+    pub(crate) fn copy(&self) -> Result<Value, CommandError> {
         Ok(match self {
             Self::Filter(slot) => {
                 let copy = slot.try_clone().map_err(|_| NO_MEMORY)?;
@@ -106,7 +106,7 @@ pub(crate) struct Version {
 }
 
 #[derive(Debug)]
-pub(crate) struct Body {
+pub(crate) struct KeyEntry {
     pub(crate) value: Value,
     expires: Option<u64>,
     version: Version,
@@ -114,7 +114,7 @@ pub(crate) struct Body {
     counted: u64,
 }
 
-impl Body {
+impl KeyEntry {
     pub(crate) fn new(value: Value) -> Self {
         Self {
             value,
@@ -168,7 +168,7 @@ impl Body {
 
 struct Node {
     key: Box<[u8]>,
-    body: RwLock<Body>,
+    body: RwLock<KeyEntry>,
 }
 
 type Shard = HashTable<Box<Node>>;
@@ -176,7 +176,7 @@ type Shard = HashTable<Box<Node>>;
 pub(crate) struct Keyspace {
     shards: Box<[RwLock<Shard>]>,
     hasher: RandomState,
-    births: AtomicU64,
+    next_birth: AtomicU64,
     used: AtomicU64,
     is_suspect: AtomicBool,
     /// When keys go away, the next one first.
@@ -188,7 +188,7 @@ impl Keyspace {
         Self {
             shards: (0..SHARDS).map(|_| RwLock::default()).collect(),
             hasher: RandomState::new(),
-            births: AtomicU64::new(1),
+            next_birth: AtomicU64::new(1),
             used: AtomicU64::new(0),
             is_suspect: AtomicBool::new(false),
             due: Mutex::default(),
@@ -197,16 +197,16 @@ impl Keyspace {
 
     /// Whether a change of a value has panicked, by a bug of ours: what is in memory may be half of something, and what is on the disk
     /// is whole. Nobody is told anything from then on.
-    pub(crate) fn is_suspect(&self) -> bool {
+    pub(crate) fn is_memory_damaged(&self) -> bool {
         self.is_suspect.load(Ordering::SeqCst)
     }
 
     /// To be held while a value is changed.
-    pub(crate) fn watch_for_panic(&self) -> SuspectOnPanic<'_> {
-        SuspectOnPanic(&self.is_suspect)
+    pub(crate) fn watch_for_panic(&self) -> DamagedOnPanic<'_> {
+        DamagedOnPanic(&self.is_suspect)
     }
 
-    fn place(&self, key: &[u8]) -> (u64, &RwLock<Shard>) {
+    fn shard_for(&self, key: &[u8]) -> (u64, &RwLock<Shard>) {
         let hash = self.hasher.hash_one(key);
         // The tables use the low and the highest bits.
         (hash, &self.shards[(hash >> 32) as usize % SHARDS])
@@ -214,8 +214,13 @@ impl Keyspace {
 
     /// Looks at a key; one that has expired is not there.
     #[inline]
-    pub(crate) fn look<R>(&self, key: &[u8], now: u64, see: impl FnOnce(Option<&Body>) -> R) -> R {
-        let (hash, shard) = self.place(key);
+    pub(crate) fn read<R>(
+        &self,
+        key: &[u8],
+        now: u64,
+        see: impl FnOnce(Option<&KeyEntry>) -> R,
+    ) -> R {
+        let (hash, shard) = self.shard_for(key);
         let shard = shard.read();
         match shard.find(hash, |node| *node.key == *key) {
             Some(node) => {
@@ -228,13 +233,13 @@ impl Keyspace {
 
     /// Changes a key that is there and has not expired.
     #[inline]
-    pub(crate) fn alter<R>(
+    pub(crate) fn update<R>(
         &self,
         key: &[u8],
         now: u64,
-        change: impl FnOnce(&mut Body) -> R,
+        change: impl FnOnce(&mut KeyEntry) -> R,
     ) -> Option<R> {
-        let (hash, shard) = self.place(key);
+        let (hash, shard) = self.shard_for(key);
         let shard = shard.read();
         let node = shard.find(hash, |node| *node.key == *key)?;
         let mut body = node.body.write();
@@ -243,13 +248,17 @@ impl Keyspace {
         }
         let _watch = self.watch_for_panic();
         let result = change(&mut body);
-        self.recount(&mut body, key);
+        self.update_used_bytes(&mut body, key);
         Some(result)
     }
 
     /// Makes, changes or removes a key. Expired ones are shown: it is for the caller to log that they are gone.
-    pub(crate) fn replace<R>(&self, key: &[u8], change: impl FnOnce(&mut Option<Body>) -> R) -> R {
-        let (hash, shard) = self.place(key);
+    pub(crate) fn replace<R>(
+        &self,
+        key: &[u8],
+        change: impl FnOnce(&mut Option<KeyEntry>) -> R,
+    ) -> R {
+        let (hash, shard) = self.shard_for(key);
         let mut shard = shard.write();
         let _watch = self.watch_for_panic();
         match shard.entry(
@@ -257,7 +266,7 @@ impl Keyspace {
             |node| *node.key == *key,
             |node| self.hasher.hash_one(&*node.key),
         ) {
-            Entry::Occupied(place) => {
+            TableEntry::Occupied(place) => {
                 let (node, place) = place.remove();
                 let Node { key: name, body } = *node;
                 let mut body = Some(body.into_inner());
@@ -269,10 +278,10 @@ impl Keyspace {
                     body.counted = counted;
                     // Another value in the same place.
                     if version.is_none_or(|version| version.birth != body.version.birth) {
-                        body.version = self.born();
+                        body.version = self.next_version();
                     }
                     self.reschedule(key, expires, body.expires);
-                    self.recount(&mut body, key);
+                    self.update_used_bytes(&mut body, key);
                     let body = RwLock::new(body);
                     place.insert(Box::new(Node { key: name, body }));
                 } else {
@@ -281,14 +290,14 @@ impl Keyspace {
                 }
                 result
             }
-            Entry::Vacant(place) => {
+            TableEntry::Vacant(place) => {
                 let mut body = None;
                 let result = change(&mut body);
                 if let Some(mut body) = body {
                     body.counted = 0;
-                    body.version = self.born();
+                    body.version = self.next_version();
                     self.reschedule(key, None, body.expires);
-                    self.recount(&mut body, key);
+                    self.update_used_bytes(&mut body, key);
                     place.insert(Box::new(Node {
                         key: key.into(),
                         body: RwLock::new(body),
@@ -300,15 +309,15 @@ impl Keyspace {
     }
 
     /// Sets when a key that is there goes away, or that it stays.
-    pub(crate) fn set_expiry(&self, key: &[u8], body: &mut Body, expires: Option<u64>) {
+    pub(crate) fn set_expiry(&self, key: &[u8], body: &mut KeyEntry, expires: Option<u64>) {
         body.touch();
         self.reschedule(key, body.expires, expires);
         body.expires = expires;
     }
 
-    fn born(&self) -> Version {
+    fn next_version(&self) -> Version {
         Version {
-            birth: self.births.fetch_add(1, Ordering::Relaxed),
+            birth: self.next_birth.fetch_add(1, Ordering::Relaxed),
             changes: 0,
         }
     }
@@ -326,7 +335,7 @@ impl Keyspace {
         }
     }
 
-    fn recount(&self, body: &mut Body, key: &[u8]) {
+    fn update_used_bytes(&self, body: &mut KeyEntry, key: &[u8]) {
         let size = body.size_bytes(key);
         if size != body.counted {
             // Wraps around and back again; the sum is right.
@@ -337,7 +346,7 @@ impl Keyspace {
     }
 
     /// Some keys whose time has come.
-    pub(crate) fn due(&self, now: u64, most: usize) -> Vec<Box<[u8]>> {
+    pub(crate) fn expired(&self, now: u64, most: usize) -> Vec<Box<[u8]>> {
         let due = self.due.lock();
         due.iter()
             .take_while(|(at, _)| *at <= now)
@@ -379,7 +388,7 @@ impl Keyspace {
     }
 
     /// Shows the keys of a shard.
-    pub(crate) fn each_of_shard(&self, shard: usize, mut see: impl FnMut(&[u8], &Body)) {
+    pub(crate) fn for_each_in_shard(&self, shard: usize, mut see: impl FnMut(&[u8], &KeyEntry)) {
         let Some(shard) = self.shards.get(shard) else {
             return;
         };
@@ -389,7 +398,7 @@ impl Keyspace {
     }
 
     /// The names in a shard.
-    pub(crate) fn names_of_shard(&self, shard: usize) -> Vec<Box<[u8]>> {
+    pub(crate) fn keys_in_shard(&self, shard: usize) -> Vec<Box<[u8]>> {
         let Some(shard) = self.shards.get(shard) else {
             return Vec::new();
         };
@@ -397,7 +406,7 @@ impl Keyspace {
     }
 
     /// Removes all keys that `goes` says.
-    pub(crate) fn remove_all(&self, goes: impl Fn(&[u8]) -> bool) {
+    pub(crate) fn remove_if(&self, goes: impl Fn(&[u8]) -> bool) {
         for shard in &self.shards {
             let mut shard = shard.write();
             shard.retain(|node| {
@@ -432,9 +441,9 @@ impl Drop for Reservation<'_> {
 }
 
 /// Says so when a change of a value panics, before others can see what it left. See [`Keyspace::is_suspect`].
-pub(crate) struct SuspectOnPanic<'k>(&'k AtomicBool);
+pub(crate) struct DamagedOnPanic<'k>(&'k AtomicBool);
 
-impl Drop for SuspectOnPanic<'_> {
+impl Drop for DamagedOnPanic<'_> {
     fn drop(&mut self) {
         if std::thread::panicking() {
             self.0.store(true, Ordering::SeqCst);
@@ -444,10 +453,10 @@ impl Drop for SuspectOnPanic<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Body, Keyspace, Value};
+    use super::{KeyEntry, Keyspace, Value};
 
-    fn text(text: &str) -> Body {
-        Body::new(Value::Text(text.as_bytes().into()))
+    fn text(text: &str) -> KeyEntry {
+        KeyEntry::new(Value::Text(text.as_bytes().into()))
     }
 
     #[test]
@@ -462,23 +471,23 @@ mod tests {
             *body = Some(text("abcdef").until(Some(50)));
         });
         assert_eq!(keys.used_bytes(), before + 3);
-        assert_eq!(keys.due(50, 9).len(), 1);
-        assert!(keys.look(&7_u32.to_le_bytes(), 49, |body| body.is_some()));
-        assert!(keys.look(&7_u32.to_le_bytes(), 50, |body| body.is_none()));
-        keys.remove_all(|_| true);
+        assert_eq!(keys.expired(50, 9).len(), 1);
+        assert!(keys.read(&7_u32.to_le_bytes(), 49, |body| body.is_some()));
+        assert!(keys.read(&7_u32.to_le_bytes(), 50, |body| body.is_none()));
+        keys.remove_if(|_| true);
         assert_eq!((keys.len(), keys.used_bytes(), keys.expiring()), (0, 0, 0));
     }
 
     #[test]
     fn a_version_tells_changes_and_births() {
         let keys = Keyspace::new();
-        let version = || keys.look(b"k", 0, |body| body.map(Body::version));
+        let version = || keys.read(b"k", 0, |body| body.map(KeyEntry::version));
         assert_eq!(version(), None);
         keys.replace(b"k", |body| *body = Some(text("1")));
         let first = version();
-        keys.alter(b"k", 0, |_| ());
+        keys.update(b"k", 0, |_| ());
         assert_eq!(version(), first);
-        keys.alter(b"k", 0, Body::touch);
+        keys.update(b"k", 0, KeyEntry::touch);
         let second = version();
         keys.replace(b"k", |body| *body = None);
         keys.replace(b"k", |body| *body = Some(text("1")));

@@ -18,17 +18,17 @@ impl Leases {
     /// Whether no key is leased and no filter shared, as mostly.
     #[inline]
     pub(crate) fn is_idle(&self) -> bool {
-        !self.cover_any() && self.shared.load(Ordering::Acquire) == 0
+        !self.is_any_leased() && self.shared.load(Ordering::Acquire) == 0
     }
 
     /// Whether any key is leased.
-    pub(crate) fn cover_any(&self) -> bool {
+    pub(crate) fn is_any_leased(&self) -> bool {
         self.count.load(Ordering::Acquire) > 0
     }
 
     /// Whether somebody has one of these keys. Asked behind the gate, closed or shared: leases begin while it is closed.
-    pub(crate) fn cover<'k>(&self, keys: impl IntoIterator<Item = &'k [u8]>) -> bool {
-        if !self.cover_any() {
+    pub(crate) fn is_leased<'k>(&self, keys: impl IntoIterator<Item = &'k [u8]>) -> bool {
+        if !self.is_any_leased() {
             return false;
         }
         let leased = self.keys.lock();
@@ -36,13 +36,13 @@ impl Leases {
     }
 
     /// To be held from before a filter is shared until after it no longer is.
-    pub(crate) fn share(&self) -> Sharing<'_> {
+    pub(crate) fn share(&self) -> ShareGuard<'_> {
         self.shared.fetch_add(1, Ordering::AcqRel);
-        Sharing(self)
+        ShareGuard(self)
     }
 
     /// Takes keys that nobody has, behind the closed gate.
-    pub(crate) fn take(&self, keys: Vec<Box<[u8]>>) -> Lease<'_> {
+    pub(crate) fn lease(&self, keys: Vec<Box<[u8]>>) -> Lease<'_> {
         let mut leased = self.keys.lock();
         let keys: HashSet<Box<[u8]>> = keys.into_iter().collect();
         leased.extend(keys.iter().cloned());
@@ -52,9 +52,9 @@ impl Leases {
 }
 
 /// A filter is shared as long as this is held.
-pub(crate) struct Sharing<'l>(&'l Leases);
+pub(crate) struct ShareGuard<'l>(&'l Leases);
 
-impl Drop for Sharing<'_> {
+impl Drop for ShareGuard<'_> {
     fn drop(&mut self) {
         self.0.shared.fetch_sub(1, Ordering::AcqRel);
     }
@@ -82,16 +82,16 @@ mod tests {
     fn a_lease_covers_its_keys_until_it_ends() {
         let leases = Leases::default();
         let names = |names: &[&str]| names.iter().map(|name| name.as_bytes().into()).collect();
-        let lease = leases.take(names(&["a", "b", "a"]));
-        let other = leases.take(names(&["c"]));
-        assert!(leases.cover([&b"x"[..], b"b"]));
-        assert!(!leases.cover([&b"x"[..]]));
+        let lease = leases.lease(names(&["a", "b", "a"]));
+        let other = leases.lease(names(&["c"]));
+        assert!(leases.is_leased([&b"x"[..], b"b"]));
+        assert!(!leases.is_leased([&b"x"[..]]));
         drop(lease);
-        assert!(!leases.cover([&b"a"[..], b"b"]));
-        assert!(leases.cover([&b"c"[..]]));
+        assert!(!leases.is_leased([&b"a"[..], b"b"]));
+        assert!(leases.is_leased([&b"c"[..]]));
         let sharing = leases.share();
         drop(other);
-        assert!(!leases.cover([&b"c"[..]]));
+        assert!(!leases.is_leased([&b"c"[..]]));
         assert!(!leases.is_idle());
         drop(sharing);
         assert!(leases.is_idle());

@@ -12,32 +12,32 @@ mod counters;
 mod engine;
 mod files;
 mod info;
-mod keeper;
 mod keyspace;
 mod leases;
+mod maintenance;
 mod metrics;
 pub mod net;
 mod options;
-mod out;
 mod pattern;
 mod pause;
 mod printable;
 mod random;
 mod record;
 mod recovery;
+mod reply_writer;
 pub mod resp;
 mod secret;
 mod server;
 mod session;
 mod settings;
 mod shared_slot;
-mod slow;
+mod slowlog;
 mod snapshot;
 mod stats_cache;
 mod system;
 
 pub use mayhap_log::Fsync;
-pub use options::{Options, Tls};
+pub use options::{ServerOptions, TlsOptions};
 pub use server::{Server, StopHandle};
 
 /// What we say we are to clients that look: the protocol and the generic commands are as there.

@@ -6,9 +6,9 @@ use crate::system;
 use std::fmt::{Display, Write};
 use std::sync::atomic::Ordering;
 
-struct Page(String);
+struct MetricsPage(String);
 
-impl Page {
+impl MetricsPage {
     fn head(&mut self, name: &str, kind: &str, help: &str) {
         let _ = writeln!(
             self.0,
@@ -29,7 +29,7 @@ pub(crate) fn page(engine: &Engine) -> String {
     let counters = &engine.counters;
     let count = |counter: &std::sync::atomic::AtomicU64| counter.load(Ordering::Relaxed);
     let lag = state.unsynced_for.map_or(0.0, |time| time.as_secs_f64());
-    let mut page = Page(String::new());
+    let mut page = MetricsPage(String::new());
     page.one(
         "up_seconds",
         "counter",
@@ -109,7 +109,7 @@ pub(crate) fn page(engine: &Engine) -> String {
 }
 
 /// Who came, who is there, and who was sent away.
-fn clients(engine: &Engine, page: &mut Page) {
+fn clients(engine: &Engine, page: &mut MetricsPage) {
     let counters = &engine.counters;
     let count = |counter: &std::sync::atomic::AtomicU64| counter.load(Ordering::Relaxed);
     page.one(
@@ -128,7 +128,7 @@ fn clients(engine: &Engine, page: &mut Page) {
         "unauthenticated_clients",
         "gauge",
         "Those of them that have not given the password.",
-        engine.clients.strangers(),
+        engine.clients.unauthenticated(),
     );
     page.one(
         "refused_passwords_total",
@@ -140,7 +140,7 @@ fn clients(engine: &Engine, page: &mut Page) {
         "closed_before_auth_total",
         "counter",
         "Clients that were closed before they gave the password.",
-        count(&counters.closed_strangers),
+        count(&counters.closed_unauthenticated),
     );
     page.one(
         "refused_http_requests_total",
@@ -164,7 +164,7 @@ fn clients(engine: &Engine, page: &mut Page) {
 
 type Figure = fn(&mayhap_command::Stats) -> f64;
 
-fn filters(engine: &Engine, now: u64, page: &mut Page) {
+fn filters(engine: &Engine, now: u64, page: &mut MetricsPage) {
     let filters = engine.stats.each(engine, now);
     let figures: [(&str, &str, Figure); 7] = [
         ("filter_keys", "Keys in a filter, about.", |stats| {

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 /// How a server is started.
 #[derive(Clone, Debug)]
-pub struct Options {
+pub struct ServerOptions {
     /// Everything is kept here; made if it is missing.
     pub folder: PathBuf,
     /// Where to listen.
@@ -14,7 +14,7 @@ pub struct Options {
     /// 0 is any that is free.
     pub port: u16,
     /// With encryption, on a port of its own.
-    pub tls: Option<Tls>,
+    pub tls: Option<TlsOptions>,
     /// Metrics and health over HTTP.
     pub http: Option<SocketAddr>,
     /// Empty: nobody is asked for one.
@@ -37,7 +37,7 @@ pub struct Options {
 
 /// Where the certificate and its key are.
 #[derive(Clone, Debug)]
-pub struct Tls {
+pub struct TlsOptions {
     /// 0 is any that is free.
     pub port: u16,
     /// PEM, the server's first.
@@ -48,7 +48,7 @@ pub struct Tls {
     pub client_authorities: Option<PathBuf>,
 }
 
-impl Options {
+impl ServerOptions {
     /// The usual ones: this machine only.
     pub fn new(folder: impl Into<PathBuf>) -> Self {
         Self {

@@ -1,12 +1,12 @@
 //! Redis's patterns: `*`, `?`, `[a-z]`, `[^a-z]` and `\` before what is meant literally.
 
-/// The longest pattern that is taken: a class is walked for every letter of every key.
+/// The longest pattern that is taken: a class is walked for every byte of every key.
 pub(crate) const MAX_BYTES: usize = 4096;
 
 /// Whether the whole text fits the pattern. Takes at most pattern times text steps, whatever the pattern.
-pub(crate) fn fits(pattern: &[u8], text: &[u8]) -> bool {
+pub(crate) fn matches(pattern: &[u8], text: &[u8]) -> bool {
     let (mut p, mut t) = (0, 0);
-    // Where to go on when it does not fit: behind the last star, one letter later.
+    // Where to go on when it does not fit: behind the last star, one byte later.
     let mut retry: Option<(usize, usize)> = None;
     loop {
         if p < pattern.len() && pattern[p] == b'*' {
@@ -34,18 +34,18 @@ pub(crate) fn fits(pattern: &[u8], text: &[u8]) -> bool {
     }
 }
 
-/// How much of the pattern a letter uses, if it fits.
-fn one(pattern: &[u8], letter: u8) -> Option<usize> {
+/// How much of the pattern a byte uses, if it fits.
+fn one(pattern: &[u8], byte: u8) -> Option<usize> {
     match *pattern.first()? {
         b'?' => Some(1),
-        b'[' => class(pattern, letter),
-        b'\\' if pattern.len() > 1 => (pattern[1] == letter).then_some(2),
-        literal => (literal == letter).then_some(1),
+        b'[' => class(pattern, byte),
+        b'\\' if pattern.len() > 1 => (pattern[1] == byte).then_some(2),
+        literal => (literal == byte).then_some(1),
     }
 }
 
 /// `[...]`; one that is never closed ends with the pattern, as in Redis.
-fn class(pattern: &[u8], letter: u8) -> Option<usize> {
+fn class(pattern: &[u8], byte: u8) -> Option<usize> {
     let mut at = 1;
     let is_negated = pattern.get(at) == Some(&b'^');
     at += usize::from(is_negated);
@@ -58,16 +58,16 @@ fn class(pattern: &[u8], letter: u8) -> Option<usize> {
                 break;
             }
             Some(b'\\') if at + 1 < pattern.len() => {
-                found |= pattern[at + 1] == letter;
+                found |= pattern[at + 1] == byte;
                 at += 2;
             }
             Some(&low) if pattern.get(at + 1) == Some(&b'-') && at + 2 < pattern.len() => {
                 let high = pattern[at + 2];
-                found |= (low.min(high)..=low.max(high)).contains(&letter);
+                found |= (low.min(high)..=low.max(high)).contains(&byte);
                 at += 3;
             }
             Some(&literal) => {
-                found |= literal == letter;
+                found |= literal == byte;
                 at += 1;
             }
         }
@@ -77,7 +77,7 @@ fn class(pattern: &[u8], letter: u8) -> Option<usize> {
 
 #[cfg(test)]
 mod tests {
-    use super::fits;
+    use super::matches;
 
     #[test]
     fn patterns_fit_as_in_redis() {
@@ -98,13 +98,13 @@ mod tests {
         ] {
             for text in yes {
                 assert!(
-                    fits(pattern.as_bytes(), text.as_bytes()),
+                    matches(pattern.as_bytes(), text.as_bytes()),
                     "{pattern} {text}"
                 );
             }
             for text in no {
                 assert!(
-                    !fits(pattern.as_bytes(), text.as_bytes()),
+                    !matches(pattern.as_bytes(), text.as_bytes()),
                     "{pattern} {text}"
                 );
             }
@@ -114,6 +114,6 @@ mod tests {
     #[test]
     fn stars_do_not_multiply() {
         let pattern = b"*a*a*a*a*a*a*a*a*a*a*a*a*a*a*a*b";
-        assert!(!fits(pattern, &[b'a'; 4000]));
+        assert!(!matches(pattern, &[b'a'; 4000]));
     }
 }

@@ -26,7 +26,7 @@ impl Pause {
 
     /// Whether a command has to wait.
     #[inline]
-    pub(crate) fn holds(&self, now: u64, is_change: impl FnOnce() -> bool) -> bool {
+    pub(crate) fn is_paused(&self, now: u64, is_change: impl FnOnce() -> bool) -> bool {
         let pause = self.0.load(Ordering::Relaxed);
         pause != 0 && pause >> 1 > now && (pause & 1 == 1 || is_change())
     }
@@ -49,16 +49,16 @@ mod tests {
     #[test]
     fn the_longer_and_the_stricter_hold() {
         let pause = Pause::default();
-        assert!(!pause.holds(100, || true));
+        assert!(!pause.is_paused(100, || true));
         pause.begin(100, 200, false);
-        assert!(pause.holds(199, || true) && !pause.holds(199, || false));
-        assert!(!pause.holds(200, || true));
+        assert!(pause.is_paused(199, || true) && !pause.is_paused(199, || false));
+        assert!(!pause.is_paused(200, || true));
         pause.begin(150, 160, true);
-        assert!(pause.holds(199, || false) && !pause.holds(200, || false));
+        assert!(pause.is_paused(199, || false) && !pause.is_paused(200, || false));
         // One that is over makes the next one no stricter.
         pause.begin(300, 400, false);
-        assert!(pause.holds(399, || true) && !pause.holds(399, || false));
+        assert!(pause.is_paused(399, || true) && !pause.is_paused(399, || false));
         pause.end();
-        assert!(!pause.holds(399, || true));
+        assert!(!pause.is_paused(399, || true));
     }
 }

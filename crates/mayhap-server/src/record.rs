@@ -4,7 +4,7 @@
 //! word its length and its bytes; numbers have four bytes, the lowest first. An entry of a snapshot is a key with what it holds.
 
 use crate::call::lossy;
-use crate::keyspace::{Body, SharedValue, Value};
+use crate::keyspace::{KeyEntry, SharedValue, Value};
 use crate::recovery::memory_needed;
 use crate::shared_slot::SharedSlot;
 use mayhap_codec::{DecodeError, Format, Limits, Problem};
@@ -28,7 +28,7 @@ impl Changes {
     }
 
     /// Whether so many bytes more are still less than a record may have.
-    pub(crate) fn have_room_for(&self, bytes: u64) -> bool {
+    pub(crate) fn has_room_for(&self, bytes: u64) -> bool {
         bytes.saturating_add(self.0.len() as u64) <= MAX_BYTES
     }
 
@@ -104,7 +104,7 @@ pub(crate) fn write_entry<E>(
 
 /// The same as a whole.
 #[cfg(test)]
-pub(crate) fn entry(key: &[u8], body: &Body) -> Vec<u8> {
+pub(crate) fn entry(key: &[u8], body: &KeyEntry) -> Vec<u8> {
     let mut bytes = Vec::new();
     let value = body.value.share().expect("no command has it");
     let Ok(()) = write_entry(key, body.expires(), &value, |piece| {
@@ -135,16 +135,19 @@ pub(crate) fn text(bytes: &[u8]) -> Result<Value, NoMemory> {
 ///
 /// # Errors
 /// When these are no such bytes; the checksums of snapshots make that a matter of versions.
-pub(crate) fn read_entry(bytes: &[u8]) -> Result<(&[u8], Result<Body, NoMemory>), String> {
+pub(crate) fn read_entry(bytes: &[u8]) -> Result<(&[u8], Result<KeyEntry, NoMemory>), String> {
     let mut rest = bytes;
-    let head = Head::read(&mut rest).ok_or(SHORT)?;
+    let head = EntryHead::read(&mut rest).ok_or(SHORT)?;
     let key = take(&mut rest, head.key_bytes).ok_or(SHORT)?;
     let value = match head.kind {
         TEXT => text(rest),
         FILTER => filter(key, Slot::decode(rest, LIMITS))?,
         kind => return Err(unknown(kind)),
     };
-    Ok((key, value.map(|value| Body::new(value).until(head.expires))))
+    Ok((
+        key,
+        value.map(|value| KeyEntry::new(value).until(head.expires)),
+    ))
 }
 
 const SHORT: &str = "an entry of a snapshot is too short";
@@ -153,7 +156,7 @@ const LIMITS: Limits = Limits {
 };
 
 /// What stands before the name of a key.
-struct Head {
+struct EntryHead {
     kind: u8,
     expires: Option<u64>,
     key_bytes: usize,
@@ -161,7 +164,7 @@ struct Head {
 
 const HEAD_BYTES: usize = 13;
 
-impl Head {
+impl EntryHead {
     fn read(bytes: &mut &[u8]) -> Option<Self> {
         let kind = take(bytes, 1)?[0];
         let expires = u64::from_le_bytes(take(bytes, 8)?.try_into().ok()?);
@@ -194,11 +197,11 @@ fn filter(key: &[u8], slot: Result<Slot, DecodeError>) -> Result<Result<Value, N
 pub(crate) fn read_large_entry(
     length: u64,
     read: &dyn Fn(u64, &mut [u8]) -> io::Result<()>,
-) -> Result<(Vec<u8>, Result<Body, NoMemory>), String> {
+) -> Result<(Vec<u8>, Result<KeyEntry, NoMemory>), String> {
     let failed = |error: io::Error| format!("reading an entry of the snapshot: {error}");
     let mut head = [0; HEAD_BYTES];
     read(0, &mut head).map_err(failed)?;
-    let head = Head::read(&mut &head[..]).ok_or(SHORT)?;
+    let head = EntryHead::read(&mut &head[..]).ok_or(SHORT)?;
     let begin = (HEAD_BYTES + head.key_bytes) as u64;
     let left = length.checked_sub(begin).ok_or(SHORT)?;
     let mut key = vec![0; head.key_bytes];
@@ -238,13 +241,16 @@ pub(crate) fn read_large_entry(
         }
         kind => return Err(unknown(kind)),
     };
-    Ok((key, value.map(|value| Body::new(value).until(head.expires))))
+    Ok((
+        key,
+        value.map(|value| KeyEntry::new(value).until(head.expires)),
+    ))
 }
 
 #[cfg(test)]
 mod tests {
     use super::{Changes, entry, next_command, read_entry};
-    use crate::keyspace::{Body, Value};
+    use crate::keyspace::{KeyEntry, Value};
 
     #[test]
     fn commands_come_back_and_shortened_ones_do_not() {
@@ -267,18 +273,18 @@ mod tests {
     #[test]
     fn a_record_has_room_for_less_than_the_log_takes() {
         let mut changes = Changes::default();
-        assert!(changes.have_room_for(512 << 20));
-        assert!(!changes.have_room_for(mayhap_log::MAX_BODY_BYTES));
-        assert!(!changes.have_room_for(u64::MAX));
+        assert!(changes.has_room_for(512 << 20));
+        assert!(!changes.has_room_for(mayhap_log::MAX_BODY_BYTES));
+        assert!(!changes.has_room_for(u64::MAX));
         let most = mayhap_log::MAX_BODY_BYTES / 2;
-        assert!(changes.have_room_for(most));
+        assert!(changes.has_room_for(most));
         changes.push(&[b"DEL", &b"k"[..]]);
-        assert!(!changes.have_room_for(most));
+        assert!(!changes.has_room_for(most));
     }
 
     #[test]
     fn entries_come_back() {
-        let body = Body::new(Value::Text((*b"x\0").into())).until(Some(7));
+        let body = KeyEntry::new(Value::Text((*b"x\0").into())).until(Some(7));
         let bytes = entry(b"key", &body);
         let (key, back) = read_entry(&bytes).expect("an entry");
         let back = back.expect("memory");

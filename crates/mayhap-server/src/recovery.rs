@@ -6,7 +6,7 @@
 //! So a failure counts only when all records are read and nothing has removed or replaced the key since.
 
 use crate::call::lossy;
-use crate::keyspace::{Body, Keyspace, Value};
+use crate::keyspace::{KeyEntry, Keyspace, Value};
 use crate::record::{self, NoMemory};
 use crate::shared_slot::SharedSlot;
 use mayhap_codec::{DecodeError, Limits, Problem, redis};
@@ -117,7 +117,7 @@ impl<'k> Replay<'k> {
         Ok(lost)
     }
 
-    fn entry(&mut self, lsn: Lsn, key: &[u8], body: Result<Body, NoMemory>) {
+    fn entry(&mut self, lsn: Lsn, key: &[u8], body: Result<KeyEntry, NoMemory>) {
         self.known.insert(key.into(), lsn);
         match body {
             Ok(body) => self.put(key, body),
@@ -132,7 +132,7 @@ impl<'k> Replay<'k> {
     }
 
     /// Gives a key another value, whatever was there.
-    fn put(&mut self, key: &[u8], body: impl Into<Option<Body>>) {
+    fn put(&mut self, key: &[u8], body: impl Into<Option<KeyEntry>>) {
         self.failed.remove(key);
         let body = body.into();
         self.keys.replace(key, |place| *place = body);
@@ -164,7 +164,7 @@ impl<'k> Replay<'k> {
         match *words {
             [b"FLUSHALL"] => {
                 let known = &self.known;
-                keys.remove_all(|key| is_new(known, key, lsn));
+                keys.remove_if(|key| is_new(known, key, lsn));
                 self.failed.retain(|key, _| !is_new(known, key, lsn));
             }
             // What a key got from another while a snapshot was under way is in the snapshot, unless it was removed since.
@@ -185,7 +185,7 @@ impl<'k> Replay<'k> {
             [b"SET", key, text, expires] if self.is_new(key, lsn) => {
                 let expires = number(expires)?;
                 match record::text(text) {
-                    Ok(text) => self.put(key, Body::new(text).until(expires)),
+                    Ok(text) => self.put(key, KeyEntry::new(text).until(expires)),
                     Err(NoMemory { bytes }) => self.fail(key, Failed::NoMemory(bytes)),
                 }
             }
@@ -200,7 +200,7 @@ impl<'k> Replay<'k> {
     }
 
     /// Gives a key what another one held.
-    fn put_as(&mut self, lsn: Lsn, to: &[u8], body: Option<Body>, failure: Option<Failed>) {
+    fn put_as(&mut self, lsn: Lsn, to: &[u8], body: Option<KeyEntry>, failure: Option<Failed>) {
         let is_missing = body.is_none() && failure.is_none();
         self.put(to, body);
         if let Some(failure) = failure {
@@ -215,12 +215,12 @@ impl<'k> Replay<'k> {
             return self.put_as(lsn, to, None, None);
         }
         let failure = self.failed.get(from).cloned();
-        let copied = self.keys.look(from, 0, |body| {
+        let copied = self.keys.read(from, 0, |body| {
             let Some(body) = body else { return Ok(None) };
             let bytes = body.value.size_bytes();
             let value = body.value.share().and_then(|value| value.copy().ok());
             let value = value.ok_or(Failed::NoMemory(bytes))?;
-            Ok(Some(Body::new(value).until(body.expires())))
+            Ok(Some(KeyEntry::new(value).until(body.expires())))
         });
         match copied {
             Ok(body) => self.put_as(lsn, to, body, failure),
@@ -233,7 +233,7 @@ impl<'k> Replay<'k> {
             return;
         }
         let keys = self.keys;
-        let set = keys.alter(key, 0, |body| keys.set_expiry(key, body, at));
+        let set = keys.update(key, 0, |body| keys.set_expiry(key, body, at));
         if set.is_none() {
             self.fail_record(key, lsn, MISSING);
         }
@@ -304,7 +304,7 @@ impl Replay<'_> {
     /// What a key holds that another is merged with.
     fn source(&self, key: &[u8]) -> Arc<Slot> {
         self.keys
-            .look(key, 0, |body| match body.map(|body| &body.value) {
+            .read(key, 0, |body| match body.map(|body| &body.value) {
                 Some(Value::Filter(slot)) => slot.share(),
                 Some(_) => Arc::new(Slot::Other),
                 None => Arc::default(),
@@ -319,7 +319,7 @@ fn is_new(known: &HashMap<Box<[u8]>, Lsn>, key: &[u8], lsn: Lsn) -> bool {
 /// Applies a change to what a key holds. What that took before, 0 if there was none, and what came of it.
 fn apply(
     change: &Change<'_>,
-    place: &mut Option<Body>,
+    place: &mut Option<KeyEntry>,
     sources: &[&Slot],
     context: &Context<'_>,
 ) -> (u64, Outcome) {
@@ -327,7 +327,7 @@ fn apply(
         let mut slot = Slot::Missing;
         let outcome = change.apply(&mut slot, sources, context);
         if !matches!(slot, Slot::Missing) {
-            *place = Some(Body::new(Value::Filter(SharedSlot::new(slot))));
+            *place = Some(KeyEntry::new(Value::Filter(SharedSlot::new(slot))));
         }
         return (0, outcome);
     };

@@ -9,7 +9,7 @@ const FILE: &str = "secret.key";
 ///
 /// # Errors
 /// In words, with the path.
-pub(crate) fn of(folder: &Path) -> Result<SipKey, String> {
+pub(crate) fn load_or_create(folder: &Path) -> Result<SipKey, String> {
     let mut new = [0; 16];
     getrandom::fill(&mut new).map_err(|error| format!("no random bytes: {error}"))?;
     mayhap_codec::read_or_make_key(folder.join(FILE), new)

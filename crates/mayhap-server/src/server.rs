@@ -4,24 +4,24 @@ use crate::clients::Clients;
 use crate::clock::Clock;
 use crate::counters::Counters;
 use crate::engine::Engine;
-use crate::files::Files;
+use crate::files::ServedFiles;
 use crate::keyspace::Keyspace;
 use crate::leases::Leases;
-use crate::net::http::{self, Page};
-use crate::net::{self, Listening, Running, Timeouts};
-use crate::options::Options;
+use crate::net::http::{self, HttpPage};
+use crate::net::{self, ListenOptions, Running, Timeouts};
+use crate::options::ServerOptions;
 use crate::pause::Pause;
 use crate::recovery::Replay;
 use crate::settings::Settings;
-use crate::slow::Slow;
+use crate::slowlog::Slowlog;
 use crate::snapshot::Snapshots;
 use crate::stats_cache::StatsCache;
-use crate::{keeper, metrics, secret, system};
+use crate::{maintenance, metrics, secret, system};
 use arc_swap::ArcSwap;
 use crossbeam_utils::sync::ShardedLock;
 use mayhap_codec::Limits;
 use mayhap_command::Config;
-use mayhap_log::{Folder, Journal, OpenError};
+use mayhap_log::{Folder, Journal, JournalError};
 use parking_lot::Mutex;
 use std::net::SocketAddr;
 use std::path::Path;
@@ -36,7 +36,7 @@ const MAX_OUTPUT: usize = 768 << 20;
 /// Connections beyond `maxclients`: those who are told that there is no room, and those who are closed to make some.
 const SPARE_CLIENTS: usize = 128;
 /// Logs, listeners and the like.
-const OTHER_FILES: u64 = 1024;
+const RESERVED_FILES: u64 = 1024;
 /// Time to give the password. A client does that first, so that this is for slow networks.
 const AUTH_TIMEOUT_SECONDS: u64 = 10;
 /// A log of less is read again in a second or two: 13 million items.
@@ -46,7 +46,7 @@ const SNAPSHOT_AFTER: u64 = 256 << 20;
 pub struct Server {
     engine: Arc<Engine>,
     running: Running,
-    keepers: Vec<JoinHandle<()>>,
+    maintenance_threads: Vec<JoinHandle<()>>,
     http: Option<http::PageServer>,
     recovered: String,
 }
@@ -67,7 +67,7 @@ impl Server {
     ///
     /// # Errors
     /// In one line, with what to do.
-    pub fn start(options: &Options) -> Result<Self, String> {
+    pub fn start(options: &ServerOptions) -> Result<Self, String> {
         let is_local = options.bind.iter().all(std::net::IpAddr::is_loopback)
             && options
                 .http
@@ -91,9 +91,9 @@ impl Server {
         raise_open_files(options.max_clients);
         let (engine, recovered) = open(options)?;
         let engine = Arc::new(engine);
-        let defaults = Listening::default();
+        let defaults = ListenOptions::default();
         let to = |ip: &_| SocketAddr::new(*ip, options.port);
-        let listening = Listening {
+        let listening = ListenOptions {
             addresses: options.bind.iter().map(to).collect(),
             tls,
             workers: if options.workers == 0 {
@@ -122,12 +122,12 @@ impl Server {
             Some(address) => Some(serve_pages(&engine, address)?),
             None => None,
         };
-        let keepers =
-            keeper::start(&engine).map_err(|error| format!("cannot start a thread: {error}"))?;
+        let maintenance_threads = maintenance::start(&engine)
+            .map_err(|error| format!("cannot start a thread: {error}"))?;
         Ok(Self {
             engine,
             running,
-            keepers,
+            maintenance_threads,
             http,
             recovered,
         })
@@ -161,9 +161,9 @@ impl Server {
         self.running.wait();
         let stopped = self.running.stop();
         self.engine.is_ending.store(true, Ordering::Relaxed);
-        self.engine.snapshots.ring();
-        for keeper in self.keepers {
-            let _ = keeper.join();
+        self.engine.snapshots.notify();
+        for thread in self.maintenance_threads {
+            let _ = thread.join();
         }
         if let Some(http) = self.http {
             http.stop();
@@ -172,7 +172,7 @@ impl Server {
             .journal
             .finish()
             .map_err(|broken| format!("the last changes could not be written: {broken}"))?;
-        if self.engine.keys.is_suspect() {
+        if self.engine.keys.is_memory_damaged() {
             return Err("ended after an internal error, with everything that was acknowledged in the log: start it again".to_owned());
         }
         stopped.map_err(|error| error.to_string())
@@ -181,7 +181,7 @@ impl Server {
 
 /// Asks the system for as many open files as clients may come.
 fn raise_open_files(clients: usize) {
-    let wanted = clients as u64 + OTHER_FILES;
+    let wanted = clients as u64 + RESERVED_FILES;
     let given = rlimit::increase_nofile_limit(wanted).unwrap_or(wanted);
     if given < wanted {
         crate::report(&format!(
@@ -203,7 +203,7 @@ fn serve_pages(engine: &Arc<Engine>, address: SocketAddr) -> Result<http::PageSe
         };
         // A page shows changes as a reply does. If the log cannot be written, that is on the page.
         let _ = engine.journal.commit(engine.journal.last_lsn());
-        Some(Page {
+        Some(HttpPage {
             status,
             content_type: "text/plain; version=0.0.4",
             body: text.into_bytes(),
@@ -213,7 +213,7 @@ fn serve_pages(engine: &Arc<Engine>, address: SocketAddr) -> Result<http::PageSe
         .map_err(|error| format!("cannot listen on {address} for metrics: {error}"))
 }
 
-fn open(options: &Options) -> Result<(Engine, String), String> {
+fn open(options: &ServerOptions) -> Result<(Engine, String), String> {
     let folder = options.folder.as_path();
     let store = folder.join(STORE);
     let _ = std::fs::create_dir_all(folder);
@@ -231,17 +231,19 @@ fn open(options: &Options) -> Result<(Engine, String), String> {
     #[cfg(unix)]
     let _ = std::fs::set_permissions(&store, std::os::unix::fs::PermissionsExt::from_mode(0o700));
     let disk = Folder::open(&store).map_err(|error| format!("{}: {error}", store.display()))?;
-    let secret = secret::of(&store)?;
+    let secret = secret::load_or_create(&store)?;
     let settings = settings(options, folder)?;
     let keys = Keyspace::new();
     let mut replay = Replay::new(&keys, secret);
-    let log_options = mayhap_log::Options::default()
+    let log_options = mayhap_log::JournalOptions::default()
         .fsync(settings.fsync)
         .accept_loss(options.accepts_loss);
     let (journal, summary) = Journal::open(disk, log_options, |recovered| {
-        replay.take(&recovered).map_err(mayhap_log::Refusal::from)
+        replay
+            .take(&recovered)
+            .map_err(mayhap_log::ReplayError::from)
     })
-    .map_err(|error| format!("{}: {}", store.display(), what_to_do(&error)))?;
+    .map_err(|error| format!("{}: {}", store.display(), startup_hint(&error)))?;
     let (entries, records) = (replay.entries, replay.records);
     let lost = replay
         .finish(options.accepts_loss)
@@ -265,34 +267,34 @@ fn open(options: &Options) -> Result<(Engine, String), String> {
     snapshots.set_last(clock.now());
     if lost > 0 {
         // The records that do not apply would be refused at the next start, when nobody accepts a loss.
-        snapshots.ask();
+        snapshots.request();
     }
     let limits = Limits {
         max_bytes: settings.filters.max_filter_bytes,
     };
-    let files = Files::new(folder, secret, limits);
+    let files = ServedFiles::new(folder, secret, limits);
     let room = || match settings.max_memory {
         0 => u64::MAX,
         most => most.saturating_sub(keys.used_bytes() + files.used_bytes()),
     };
-    files.look(room);
-    let slow = Slow::default();
-    slow.follow(&settings);
+    files.scan(room);
+    let slow = Slowlog::default();
+    slow.apply_settings(&settings);
     let timeouts = Arc::default();
-    settings.tell(&timeouts);
+    settings.apply_timeouts(&timeouts);
     let engine = Engine {
         keys,
         leases: Leases::default(),
         journal,
-        gate: ShardedLock::new(()),
+        keyspace_lock: ShardedLock::new(()),
         settings: ArcSwap::from_pointee(settings),
-        growing: Mutex::new(()),
-        setting: Mutex::new(()),
+        memory_lock: Mutex::new(()),
+        settings_lock: Mutex::new(()),
         clock,
         secret,
         clients: Clients::default(),
         counters: Counters::default(),
-        slow,
+        slowlog: slow,
         pause: Pause::default(),
         timeouts,
         snapshots,
@@ -306,9 +308,9 @@ fn open(options: &Options) -> Result<(Engine, String), String> {
 }
 
 /// The log knows no options of ours.
-fn what_to_do(error: &OpenError) -> String {
+fn startup_hint(error: &JournalError) -> String {
     match error {
-        OpenError::Damaged {
+        JournalError::Damaged {
             can_be_accepted: true,
             ..
         } => format!("{error}, by --accept-loss"),
@@ -316,7 +318,7 @@ fn what_to_do(error: &OpenError) -> String {
     }
 }
 
-fn settings(options: &Options, folder: &Path) -> Result<Settings, String> {
+fn settings(options: &ServerOptions, folder: &Path) -> Result<Settings, String> {
     let bind: Vec<String> = options.bind.iter().map(ToString::to_string).collect();
     let mut settings = Settings {
         filters: Config::default(),
@@ -340,7 +342,7 @@ fn settings(options: &Options, folder: &Path) -> Result<Settings, String> {
         tls_port: options.tls.as_ref().map_or(0, |tls| tls.port),
     };
     for (name, value) in &options.settings {
-        let known = Settings::name_of(name.as_bytes())
+        let known = Settings::canonical_name(name.as_bytes())
             .ok_or_else(|| format!("there is no setting {name}"))?;
         settings
             .set(known, value.as_bytes())

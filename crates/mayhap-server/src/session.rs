@@ -13,7 +13,7 @@ pub(crate) struct Session {
     pub(crate) client: Arc<Client>,
     pub(crate) protocol: Protocol,
     /// Whether it has given the password, or there is none.
-    pub(crate) is_known: bool,
+    pub(crate) is_authenticated: bool,
     pub(crate) transaction: Option<Transaction>,
     /// Keys that a transaction depends on, as they were.
     pub(crate) watched: HashMap<Box<[u8]>, Option<Version>>,
@@ -45,7 +45,7 @@ pub(crate) enum Replies {
 pub(crate) struct Transaction {
     pub(crate) commands: Vec<Vec<Box<[u8]>>>,
     /// One of them was refused: all of them are.
-    pub(crate) is_spoilt: bool,
+    pub(crate) has_error: bool,
     bytes: usize,
     /// What all connections have between MULTI and EXEC.
     all_bytes: Arc<AtomicUsize>,
@@ -60,7 +60,7 @@ impl Transaction {
     pub(crate) fn new(all_bytes: &Arc<AtomicUsize>) -> Self {
         Self {
             commands: Vec::new(),
-            is_spoilt: false,
+            has_error: false,
             bytes: 0,
             all_bytes: Arc::clone(all_bytes),
         }
@@ -96,7 +96,7 @@ impl Session {
         Self {
             client,
             protocol: Protocol::Resp2,
-            is_known,
+            is_authenticated: is_known,
             transaction: None,
             watched: HashMap::new(),
             replies: Replies::All,
@@ -111,7 +111,7 @@ impl Session {
     /// As a new connection is.
     pub(crate) fn reset(&mut self, is_known: bool) {
         self.protocol = Protocol::Resp2;
-        self.is_known = is_known;
+        self.is_authenticated = is_known;
         self.transaction = None;
         self.watched.clear();
         self.replies = Replies::All;

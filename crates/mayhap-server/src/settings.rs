@@ -44,7 +44,7 @@ const MAX_TIMEOUT: u64 = 2_147_483_647;
 const NOT_A_NUMBER: &str = "argument couldn't be parsed into an integer";
 
 /// The server's own settings.
-const OWN: [&str; 20] = [
+const SERVER_SETTINGS: [&str; 20] = [
     "appendfsync",
     "appendonly",
     "bind",
@@ -70,14 +70,14 @@ const OWN: [&str; 20] = [
 impl Settings {
     /// Names and values of all settings that fit one of the patterns, each once.
     pub(crate) fn matching(&self, patterns: &[&[u8]]) -> Vec<(&'static str, String)> {
-        let names = NAMES.iter().chain(&OWN).copied();
+        let names = NAMES.iter().chain(&SERVER_SETTINGS).copied();
         names
             .filter(|name| {
                 patterns.iter().any(|pattern| {
                     let pattern = pattern.to_ascii_lowercase();
                     let plain = pattern.strip_prefix(b"mayhap.").unwrap_or(&pattern);
-                    Self::name_of(&pattern) == Some(name)
-                        || pattern::fits(plain, name.as_bytes())
+                    Self::canonical_name(&pattern) == Some(name)
+                        || pattern::matches(plain, name.as_bytes())
                         || plain.strip_prefix(b"mayhap-") == Some(name.as_bytes())
                 })
             })
@@ -122,7 +122,7 @@ impl Settings {
         let size = || bytes(&text).ok_or_else(|| "argument must be a memory value".to_owned());
         match name {
             "appendfsync" => {
-                self.fsync = fsync_of(&text).ok_or_else(|| {
+                self.fsync = parse_fsync(&text).ok_or_else(|| {
                     "argument(s) must be one of the following: everysec, always, no".to_owned()
                 })?;
             }
@@ -153,14 +153,14 @@ impl Settings {
             "mayhap-max-filter-bytes" => {
                 return self.filters.set(name, size()?.to_string().as_bytes());
             }
-            name if OWN.contains(&name) => return self.keep(name, &text),
+            name if SERVER_SETTINGS.contains(&name) => return self.set_own(name, &text),
             name => return self.filters.set(name, value),
         }
         Ok(())
     }
 
     /// What cannot be changed can be set to what it is: clients and scripts do that by habit. Anything else would be a promise.
-    fn keep(&self, name: &str, text: &str) -> Result<(), String> {
+    fn set_own(&self, name: &str, text: &str) -> Result<(), String> {
         let reason = match name {
             "save" => {
                 "snapshots are taken when the log is long: set mayhap-snapshot-after, and leave this empty"
@@ -181,19 +181,19 @@ impl Settings {
     }
 
     /// Has the sockets follow these settings.
-    pub(crate) fn tell(&self, timeouts: &Timeouts) {
+    pub(crate) fn apply_timeouts(&self, timeouts: &Timeouts) {
         timeouts.set_idle(Duration::from_secs(self.idle_timeout_seconds));
         timeouts.set_keepalive(Duration::from_secs(self.keepalive_seconds));
     }
 
     /// The name of a setting as we spell it, whoever's prefix it has.
-    pub(crate) fn name_of(given: &[u8]) -> Option<&'static str> {
+    pub(crate) fn canonical_name(given: &[u8]) -> Option<&'static str> {
         let given = String::from_utf8_lossy(given).to_ascii_lowercase();
         let plain = given
             .strip_prefix("mayhap.")
             .or_else(|| given.strip_prefix("bf."))
             .unwrap_or(&given);
-        let names = || NAMES.iter().chain(&OWN).copied();
+        let names = || NAMES.iter().chain(&SERVER_SETTINGS).copied();
         names().find(|name| *name == plain).or_else(|| {
             // `mayhap.layout` and `mayhap-layout`, `mayhap.bf-error-rate` and `mayhap-bf-error-rate`.
             names().find(|name| {
@@ -212,7 +212,7 @@ pub(crate) fn fsync_name(fsync: Fsync) -> &'static str {
     }
 }
 
-pub(crate) fn fsync_of(text: &str) -> Option<Fsync> {
+pub(crate) fn parse_fsync(text: &str) -> Option<Fsync> {
     [Fsync::Always, Fsync::EverySecond, Fsync::No]
         .into_iter()
         .find(|fsync| fsync_name(*fsync).eq_ignore_ascii_case(text))
@@ -270,15 +270,21 @@ mod tests {
             "MAYHAP.LAYOUT",
             "mayhap.mayhap-layout",
         ] {
-            assert_eq!(Settings::name_of(given.as_bytes()), Some("mayhap-layout"));
+            assert_eq!(
+                Settings::canonical_name(given.as_bytes()),
+                Some("mayhap-layout")
+            );
         }
         for given in [
             "bf-error-rate",
             "mayhap.bf-error-rate",
             "mayhap-bf-error-rate",
         ] {
-            assert_eq!(Settings::name_of(given.as_bytes()), Some("bf-error-rate"));
+            assert_eq!(
+                Settings::canonical_name(given.as_bytes()),
+                Some("bf-error-rate")
+            );
         }
-        assert_eq!(Settings::name_of(b"nonsense"), None);
+        assert_eq!(Settings::canonical_name(b"nonsense"), None);
     }
 }

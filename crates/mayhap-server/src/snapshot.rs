@@ -8,7 +8,7 @@
 //! what that was: so all keys that got something in this way are written once more, as they are then, before the snapshot is finished.
 
 use crate::engine::Engine;
-use crate::keyspace::{Body, LARGE_BYTES};
+use crate::keyspace::{KeyEntry, LARGE_BYTES};
 use crate::record::write_entry;
 use mayhap_log::{Folder, Snapshot, SnapshotError};
 use parking_lot::{Condvar, Mutex};
@@ -37,7 +37,7 @@ pub(crate) struct Snapshots {
 }
 
 impl Snapshots {
-    pub(crate) fn is_under_way(&self) -> bool {
+    pub(crate) fn is_running(&self) -> bool {
         self.is_under_way.load(Ordering::SeqCst)
     }
 
@@ -50,14 +50,14 @@ impl Snapshots {
     }
 
     /// Asks for one, soon. From now on one is under way.
-    pub(crate) fn ask(&self) {
+    pub(crate) fn request(&self) {
         self.is_under_way.store(true, Ordering::SeqCst);
         *self.wanted.lock() = true;
         self.bell.notify_all();
     }
 
     /// These keys hold what others held. To be called behind the gate, before that is in the log.
-    pub(crate) fn revisit(&self, keys: Vec<Box<[u8]>>) {
+    pub(crate) fn rewrite_key(&self, keys: Vec<Box<[u8]>>) {
         if !keys.is_empty()
             && let Some(again) = &mut *self.again.lock()
         {
@@ -66,7 +66,7 @@ impl Snapshots {
     }
 
     /// Wakes who waits, with nothing to do.
-    pub(crate) fn ring(&self) {
+    pub(crate) fn notify(&self) {
         self.bell.notify_all();
     }
 
@@ -107,13 +107,13 @@ fn write(engine: &Engine) -> Result<(), String> {
     let _ = engine.journal.sync();
     {
         // Whoever logs something after this sees it, and what is in the log before is in all values.
-        let _alone = engine.alone();
+        let _alone = engine.exclusive();
         *engine.snapshots.again.lock() = Some(HashSet::new());
     }
     let written = write_keys(engine);
     *engine.snapshots.again.lock() = None;
     let snapshot = written.map_err(|error| told(&error))?;
-    if engine.keys.is_suspect() {
+    if engine.keys.is_memory_damaged() {
         return Err("a command has panicked: the keys in memory are not to be trusted".to_owned());
     }
     snapshot.finish().map_err(|error| told(&error))?;
@@ -126,7 +126,7 @@ fn write_keys(engine: &Engine) -> Result<Snapshot<Folder>, SnapshotError> {
         let names = {
             // Not in the middle of a transaction: a key that it has removed would be in neither the snapshot nor, after a crash, the log.
             let _shared = engine.shared();
-            engine.keys.names_of_shard(shard)
+            engine.keys.keys_in_shard(shard)
         };
         for key in names {
             write_key(engine, &mut snapshot, &key)?;
@@ -134,7 +134,7 @@ fn write_keys(engine: &Engine) -> Result<Snapshot<Folder>, SnapshotError> {
     }
     loop {
         let again = {
-            let _alone = engine.alone();
+            let _alone = engine.exclusive();
             let mut again = engine.snapshots.again.lock();
             let keys = again.as_mut().map(std::mem::take).unwrap_or_default();
             if keys.is_empty() {
@@ -161,13 +161,13 @@ fn write_key(
             // Not in the middle of a transaction.
             let _shared = engine.shared();
             // Expired keys as well: that they are gone is in the log.
-            let look = |body: Option<&Body>| {
+            let look = |body: Option<&KeyEntry>| {
                 let (value, expires) = body.map(|body| (body.value.share(), body.expires()))?;
                 Some((engine.journal.last_lsn(), expires, value))
             };
-            match engine.keys.look(key, 0, look) {
+            match engine.keys.read(key, 0, look) {
                 None => return Ok(()),
-                Some((lsn, expires, Some(value))) if !engine.leases.cover([key]) => {
+                Some((lsn, expires, Some(value))) if !engine.leases.is_leased([key]) => {
                     break (lsn, expires, value);
                 }
                 Some(_) => {}

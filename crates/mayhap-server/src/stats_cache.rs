@@ -2,21 +2,21 @@
 //! changed, and for a few seconds in any case. Who asks meanwhile shares the answer.
 
 use crate::engine::Engine;
-use crate::keyspace::{Body, SharedValue, Version};
+use crate::keyspace::{KeyEntry, SharedValue, Version};
 use mayhap_command::Stats;
 use mayhap_core::Timestamp;
 use parking_lot::Mutex;
 use std::collections::HashMap;
 
 /// Filters that are told one by one; the rest is in the sums.
-pub(crate) const MAX_TOLD: usize = 1000;
+pub(crate) const MAX_FILTERS: usize = 1000;
 /// Milliseconds for which an answer is good enough, whatever happens to the filter.
 const FRESH_MS: u64 = 5000;
 
 #[derive(Default)]
-pub(crate) struct StatsCache(Mutex<HashMap<Box<[u8]>, Known>>);
+pub(crate) struct StatsCache(Mutex<HashMap<Box<[u8]>, CachedStats>>);
 
-struct Known {
+struct CachedStats {
     version: Version,
     /// Filters that forget change with the time.
     is_timed: bool,
@@ -25,8 +25,8 @@ struct Known {
     stats: Stats,
 }
 
-impl Known {
-    fn is_good(&self, version: Version, now: u64) -> bool {
+impl CachedStats {
+    fn is_current(&self, version: Version, now: u64) -> bool {
         let is_same = self.version == version && !self.is_timed;
         is_same || now.saturating_sub(self.at) < FRESH_MS
     }
@@ -37,14 +37,14 @@ impl StatsCache {
     pub(crate) fn each(&self, engine: &Engine, now: u64) -> Vec<(Box<[u8]>, &'static str, Stats)> {
         let mut names = Vec::new();
         for shard in 0..engine.keys.shards() {
-            engine.keys.each_of_shard(shard, |key, body| {
+            engine.keys.for_each_in_shard(shard, |key, body| {
                 if body.value.is_filter() && !body.is_expired(now) {
                     names.push(Box::<[u8]>::from(key));
                 }
             });
         }
         names.sort_unstable();
-        names.truncate(MAX_TOLD);
+        names.truncate(MAX_FILTERS);
         let mut known = self.0.lock();
         known.retain(|name, _| names.binary_search(name).is_ok());
         let told = names.into_iter().filter_map(|name| {
@@ -56,21 +56,24 @@ impl StatsCache {
     }
 }
 
-fn refresh(known: &mut HashMap<Box<[u8]>, Known>, engine: &Engine, name: &[u8], now: u64) {
-    let version = engine.keys.look(name, now, |body| body.map(Body::version));
-    let is_good = |known: &Known| version.is_some_and(|version| known.is_good(version, now));
+fn refresh(known: &mut HashMap<Box<[u8]>, CachedStats>, engine: &Engine, name: &[u8], now: u64) {
+    let version = engine
+        .keys
+        .read(name, now, |body| body.map(KeyEntry::version));
+    let is_good =
+        |known: &CachedStats| version.is_some_and(|version| known.is_current(version, now));
     if known.get(name).is_some_and(is_good) {
         return;
     }
     // Nobody waits while it is read, but those who want to change it.
     let _sharing = engine.leases.share();
-    let shared = engine.keys.look(name, now, |body| {
+    let shared = engine.keys.read(name, now, |body| {
         body.map(|body| (body.version(), body.value.share()))
     });
     match shared {
         Some((version, Some(SharedValue::Filter(slot)))) => {
             if let Some(stats) = slot.stats(Timestamp(now)) {
-                let fresh = Known {
+                let fresh = CachedStats {
                     version,
                     is_timed: slot.is_timed(),
                     at: now,

@@ -3,8 +3,8 @@
 //! Everything is timed several times and the least counts: what a machine does besides only ever adds. Queries and bare
 //! loads take turns within each round, so that a slow moment meets both.
 
-use super::questions::{Questions, key};
-use super::subjects::{Building, Inserting, Subject, Window, all_hashes};
+use super::bench_filters::{BenchFilter, BuildBench, InsertBench, TimedWindow, all_hashes};
+use super::query_keys::{QueryKeys, key};
 use indicatif::ProgressBar;
 use mayhap_core::plan::BloomPlan;
 use mayhap_core::{
@@ -23,14 +23,14 @@ const CHUNK: usize = 4096;
 /// Filters up to this many keys are filled again in every round. Larger ones are filled once, so many keys one by one and
 /// the rest in batches, in stretches that are timed apart.
 const REFILLED_KEYS: u64 = 4_000_000;
-const SINGLE_STRETCHES: u64 = 4;
+const SINGLE_RANGES: u64 = 4;
 
 /// A round has at least so many keys: enough for the clock.
-const LEAST_KEYS: u64 = 1_000_000;
+const MIN_KEYS: u64 = 1_000_000;
 
 /// Most questions that are kept; with their answers, `OVERHEAD_BYTES`.
-const MAX_QUESTIONS: u64 = 1 << 22;
-pub(super) const OVERHEAD_BYTES: u64 = 16 * MAX_QUESTIONS;
+const MAX_QUERIES: u64 = 1 << 22;
+pub(super) const OVERHEAD_BYTES: u64 = 16 * MAX_QUERIES;
 
 const CHASED_LINES: usize = 250_000;
 
@@ -61,14 +61,14 @@ pub(super) struct Measured {
 }
 
 /// Why there are no figures.
-pub(super) enum Failed {
+pub(super) enum MeasureError {
     /// The filter cannot be made.
     Plan(PlanError),
     /// It gave a wrong answer.
     Wrong(&'static str),
 }
 
-impl From<PlanError> for Failed {
+impl From<PlanError> for MeasureError {
     fn from(error: PlanError) -> Self {
         Self::Plan(error)
     }
@@ -87,63 +87,62 @@ pub(super) fn work(case: &Case) -> u64 {
 
 fn fill_work(keys: u64) -> u64 {
     if keys <= REFILLED_KEYS {
-        ROUNDS * 2 * keys.max(LEAST_KEYS)
+        ROUNDS * 2 * keys.max(MIN_KEYS)
     } else {
         keys
     }
 }
 
 fn round_work(keys: u64) -> u64 {
-    12 * question_count(keys) * passes(keys)
+    12 * query_count(keys) * passes(keys)
 }
 
 /// Makes a filter of the keys `0..keys` and measures it.
-pub(super) fn measure(case: Case, progress: &ProgressBar) -> Result<Measured, Failed> {
+pub(super) fn measure(case: Case, progress: &ProgressBar) -> Result<Measured, MeasureError> {
     match case.kind {
         Kind::Bloom => {
             let mut filter = Bloom::for_hashes(case.keys, case.rate)?;
             let times = fill(&mut filter, case.keys, progress);
-            asked(&filter, &filter, times, case, progress)
+            measure_queries(&filter, &filter, times, case, progress)
         }
         Kind::Classic | Kind::Retouched => inserted::<ClassicBloom>(case, progress),
         Kind::Counting => inserted::<CountingBloom>(case, progress),
         Kind::Growing => inserted::<GrowingBloom>(case, progress),
-        Kind::Window => inserted::<Window>(case, progress),
+        Kind::Window => inserted::<TimedWindow>(case, progress),
         Kind::Cuckoo => inserted::<Cuckoo>(case, progress),
         Kind::Fuse => built::<Fuse>(case, progress),
         Kind::Ribbon => built::<Ribbon>(case, progress),
-        _ => Err(Failed::Wrong("there is no measurement for this kind")),
     }
 }
 
-fn inserted<S: Inserting>(case: Case, progress: &ProgressBar) -> Result<Measured, Failed> {
+fn inserted<S: InsertBench>(case: Case, progress: &ProgressBar) -> Result<Measured, MeasureError> {
     let mut filter = S::empty(case.keys, case.rate)?;
     let times = fill(&mut filter, case.keys, progress);
-    asked(&filter, &ruler(filter.size_bytes())?, times, case, progress)
+    measure_queries(&filter, &ruler(filter.size_bytes())?, times, case, progress)
 }
 
-fn built<S: Building>(case: Case, progress: &ProgressBar) -> Result<Measured, Failed> {
+fn built<S: BuildBench>(case: Case, progress: &ProgressBar) -> Result<Measured, MeasureError> {
     let hashes = all_hashes(case.keys);
     let rounds = if case.keys <= REFILLED_KEYS {
         ROUNDS
     } else {
         2
     };
-    let mut best = Best::new();
+    let mut best = MinTimes::new();
     let mut filter = None;
     for _ in 0..rounds {
         let clock = Instant::now();
         filter = Some(S::build(&hashes, case.rate)?);
-        best.see(clock.elapsed(), case.keys, ());
+        best.record(clock.elapsed(), case.keys, ());
         progress.inc(fill_work(case.keys) / rounds);
     }
     drop(hashes);
-    let filter = filter.ok_or(Failed::Wrong("nothing was built"))?;
+    let filter = filter.ok_or(MeasureError::Wrong("nothing was built"))?;
     let times = Times {
         single: None,
         batch: best,
     };
-    asked(&filter, &ruler(filter.size_bytes())?, times, case, progress)
+    measure_queries(&filter, &ruler(filter.size_bytes())?, times, case, progress)
 }
 
 /// As much memory as the filter has, in lines that can be loaded: what one line a key would cost.
@@ -155,17 +154,17 @@ fn ruler(size_bytes: u64) -> Result<Bloom, PlanError> {
     Ok(filter)
 }
 
-fn asked<S: Subject>(
+fn measure_queries<S: BenchFilter>(
     filter: &S,
     ruler: &Bloom,
     times: Times,
     case: Case,
     progress: &ProgressBar,
-) -> Result<Measured, Failed> {
-    let asked = ask(filter, ruler, case.keys, progress).map_err(Failed::Wrong)?;
+) -> Result<Measured, MeasureError> {
+    let asked = query(filter, ruler, case.keys, progress).map_err(MeasureError::Wrong)?;
     Ok(Measured {
         size_bytes: filter.size_bytes(),
-        rate: stranger_rate(filter, case),
+        rate: absent_key_rate(filter, case),
         insert_single_ns: times.single.map(|best| best.ns),
         insert_batch_ns: times.batch.ns,
         query_single_ns: asked.single.ns,
@@ -178,17 +177,17 @@ fn asked<S: Subject>(
 
 /// What filling took.
 struct Times {
-    single: Option<Best>,
-    batch: Best,
+    single: Option<MinTimes>,
+    batch: MinTimes,
 }
 
 /// The least time a key, and what it was reached with.
-struct Best<T = ()> {
+struct MinTimes<T = ()> {
     ns: f64,
     with: T,
 }
 
-impl<T: Default> Best<T> {
+impl<T: Default> MinTimes<T> {
     fn new() -> Self {
         Self {
             ns: f64::INFINITY,
@@ -196,7 +195,7 @@ impl<T: Default> Best<T> {
         }
     }
 
-    fn see(&mut self, elapsed: Duration, count: u64, with: T) {
+    fn record(&mut self, elapsed: Duration, count: u64, with: T) {
         let ns = elapsed.as_secs_f64() * 1e9 / count as f64;
         if ns < self.ns {
             *self = Self { ns, with };
@@ -204,27 +203,27 @@ impl<T: Default> Best<T> {
     }
 }
 
-fn fill<S: Inserting>(filter: &mut S, keys: u64, progress: &ProgressBar) -> Times {
-    let (mut single, mut batch) = (Best::new(), Best::new());
+fn fill<S: InsertBench>(filter: &mut S, keys: u64, progress: &ProgressBar) -> Times {
+    let (mut single, mut batch) = (MinTimes::new(), MinTimes::new());
     let mut timed = |filter: &mut S, numbers: Range<u64>, passes: u64, one_by_one: bool| {
         let count = (numbers.end - numbers.start) * passes;
         let time = insert(filter, numbers, passes, one_by_one);
-        if one_by_one { &mut single } else { &mut batch }.see(time, count, ());
+        if one_by_one { &mut single } else { &mut batch }.record(time, count, ());
         progress.inc(count);
     };
     if keys <= REFILLED_KEYS {
         // Few keys are inserted again and again until the clock can tell.
-        let passes = LEAST_KEYS.div_ceil(keys);
+        let passes = MIN_KEYS.div_ceil(keys);
         for _ in 0..ROUNDS {
             timed(filter, 0..keys, passes, true);
             timed(filter, 0..keys, passes, false);
         }
     } else {
         let singles = REFILLED_KEYS.min(keys / 2);
-        for numbers in stretches(0..singles, SINGLE_STRETCHES) {
+        for numbers in split_range(0..singles, SINGLE_RANGES) {
             timed(filter, numbers, 1, true);
         }
-        for numbers in stretches(singles..keys, ROUNDS) {
+        for numbers in split_range(singles..keys, ROUNDS) {
             timed(filter, numbers, 1, false);
         }
     }
@@ -235,7 +234,7 @@ fn fill<S: Inserting>(filter: &mut S, keys: u64, progress: &ProgressBar) -> Time
 }
 
 /// Cuts a range into `count` ranges of about one length.
-fn stretches(numbers: Range<u64>, count: u64) -> impl Iterator<Item = Range<u64>> {
+fn split_range(numbers: Range<u64>, count: u64) -> impl Iterator<Item = Range<u64>> {
     let length = numbers.end - numbers.start;
     let step = length.div_ceil(count);
     (0..count).map(move |at| {
@@ -246,7 +245,7 @@ fn stretches(numbers: Range<u64>, count: u64) -> impl Iterator<Item = Range<u64>
 
 /// Inserts the keys of these numbers and returns the time it took, without making the hashes. What begins with key 0 begins with
 /// an empty filter.
-fn insert<S: Inserting>(
+fn insert<S: InsertBench>(
     filter: &mut S,
     numbers: Range<u64>,
     passes: u64,
@@ -275,58 +274,58 @@ fn insert<S: Inserting>(
 }
 
 /// Two or three a line, so that all of the filter takes part: fewer would find their lines in cache the second time.
-fn question_count(keys: u64) -> u64 {
-    (keys / 16).clamp(1 << 16, MAX_QUESTIONS)
+fn query_count(keys: u64) -> u64 {
+    (keys / 16).clamp(1 << 16, MAX_QUERIES)
 }
 
 fn passes(keys: u64) -> u64 {
-    (LEAST_KEYS / question_count(keys)).max(1)
+    (MIN_KEYS / query_count(keys)).max(1)
 }
 
 /// Queries, and the memory under them.
-struct Asked {
-    single: Best,
-    batch: Best,
-    chased: Best,
-    fetched: Best<usize>,
+struct QueryTimes {
+    single: MinTimes,
+    batch: MinTimes,
+    chased: MinTimes,
+    fetched: MinTimes<usize>,
 }
 
-fn ask<S: Subject>(
+fn query<S: BenchFilter>(
     filter: &S,
     ruler: &Bloom,
     keys: u64,
     progress: &ProgressBar,
-) -> Result<Asked, &'static str> {
-    let questions = Questions::new(keys, question_count(keys));
+) -> Result<QueryTimes, &'static str> {
+    let questions = QueryKeys::new(keys, query_count(keys));
     let hashes = questions.hashes.as_slice();
     let passes = passes(keys);
     let count = passes * hashes.len() as u64;
     let (mut by_one, mut by_batch) = (vec![false; hashes.len()], vec![false; hashes.len()]);
-    let mut best = Asked {
-        single: Best::new(),
-        batch: Best::new(),
-        chased: Best::new(),
-        fetched: Best::new(),
+    let mut best = QueryTimes {
+        single: MinTimes::new(),
+        batch: MinTimes::new(),
+        chased: MinTimes::new(),
+        fetched: MinTimes::new(),
     };
     for _ in 0..ROUNDS {
         for distance in DISTANCES {
             let time = timed(passes, || {
                 black_box(ruler.load_lines(black_box(hashes), distance));
             });
-            best.fetched.see(time, count, distance);
+            best.fetched.record(time, count, distance);
         }
         let time = timed(passes, || filter.contains_batch(hashes, &mut by_batch));
-        best.batch.see(time, count, ());
+        best.batch.record(time, count, ());
         let time = timed(passes, || {
             for (&hash, found) in hashes.iter().zip(&mut by_one) {
                 *found = filter.contains(hash);
             }
         });
-        best.single.see(time, count, ());
+        best.single.record(time, count, ());
         let time = timed(1, || {
             black_box(ruler.chase_lines(black_box(CHASED_LINES)));
         });
-        best.chased.see(time, CHASED_LINES as u64, ());
+        best.chased.record(time, CHASED_LINES as u64, ());
         questions.check(&by_one, &by_batch)?;
         by_one.fill(false);
         by_batch.fill(false);
@@ -344,9 +343,9 @@ fn timed(passes: u64, mut work: impl FnMut()) -> Duration {
 }
 
 /// The share of absent keys that are found, over enough of them for about 1 % of error where that takes at most 1e7.
-fn stranger_rate(filter: &impl Subject, case: Case) -> f64 {
+fn absent_key_rate(filter: &impl BenchFilter, case: Case) -> f64 {
     let strangers = (10_000.0 / case.rate).clamp(1e6, 1e7) as u64;
-    let first = case.keys + MAX_QUESTIONS;
+    let first = case.keys + MAX_QUERIES;
     let mut hashes = Vec::with_capacity(CHUNK);
     let mut found = vec![false; CHUNK];
     let mut wrong = 0;
@@ -368,7 +367,7 @@ mod tests {
     fn stretches_cover_a_range_once() {
         for numbers in [0..9, 0..10, 3..3, 5..1_000_000_007] {
             let mut next = numbers.start;
-            for stretch in stretches(numbers.clone(), 9) {
+            for stretch in split_range(numbers.clone(), 9) {
                 assert_eq!(stretch.start, next);
                 next = stretch.end;
             }

@@ -2,16 +2,16 @@
 
 use super::BuildArgs;
 use super::source::cannot_spool;
-use crate::failure::Failure;
-use crate::filters::{Keys, keys};
+use crate::error::CliError;
+use crate::filter_files::{KeyBatch, keys};
 use crate::input::{Block, Blocks, InputArgs};
 use crate::progress::Progress;
 use mayhap_codec::{Builder, Filter, KeyReader, Needs, Parameters, Recipe};
 use mayhap_core::HashScheme;
 use std::io::{self, BufReader, BufWriter, Read, Seek, Write};
 
-pub(super) fn build(args: &BuildArgs, parameters: Parameters) -> Result<Filter, Failure> {
-    let told = |error: &dyn std::fmt::Display| Failure::message(error.to_string());
+pub(super) fn build(args: &BuildArgs, parameters: Parameters) -> Result<Filter, CliError> {
+    let told = |error: &dyn std::fmt::Display| CliError::message(error.to_string());
     let reader = parameters
         .key_reader(args.key_type)
         .map_err(|error| told(&error))?;
@@ -24,7 +24,7 @@ pub(super) fn build(args: &BuildArgs, parameters: Parameters) -> Result<Filter, 
     };
     let needs = recipe.needs();
     let blocks = args.input.blocks().counted();
-    let _progress = Progress::of(blocks.bytes_read(), args.input.size());
+    let _progress = Progress::for_input(blocks.bytes_read(), args.input.size());
     let mut builder;
     if needs == Needs::Nothing {
         builder = recipe.start(0).map_err(|error| told(&error))?;
@@ -65,20 +65,20 @@ pub(super) fn build(args: &BuildArgs, parameters: Parameters) -> Result<Filter, 
     builder.finish().map_err(|error| told(&error))
 }
 
-fn insert(builder: &mut Builder, key: &[u8]) -> Result<(), Failure> {
+fn insert(builder: &mut Builder, key: &[u8]) -> Result<(), CliError> {
     builder.insert(key).map_err(|error| {
-        Failure::message(format!("{error}; give a larger --capacity if it is full"))
+        CliError::message(format!("{error}; give a larger --capacity if it is full"))
     })
 }
 
 fn each_key(
     mut blocks: Blocks,
     reader: &KeyReader,
-    mut each: impl FnMut(&[u8]) -> Result<(), Failure>,
-) -> Result<(), Failure> {
+    mut each: impl FnMut(&[u8]) -> Result<(), CliError>,
+) -> Result<(), CliError> {
     let mut block = Block::default();
     while blocks.fill(&mut block)? {
-        let mut lines = Keys::Verbatim(Vec::new());
+        let mut lines = KeyBatch::Verbatim(Vec::new());
         keys(&block, reader, &mut lines)?;
         lines.each(&mut each)?;
     }
@@ -92,7 +92,7 @@ struct Spool {
 }
 
 impl Spool {
-    fn new() -> Result<Self, Failure> {
+    fn new() -> Result<Self, CliError> {
         let file = tempfile::tempfile().map_err(|error| cannot_spool(&error))?;
         Ok(Self {
             file: BufWriter::new(file),
@@ -100,7 +100,7 @@ impl Spool {
         })
     }
 
-    fn push(&mut self, key: &[u8]) -> Result<(), Failure> {
+    fn push(&mut self, key: &[u8]) -> Result<(), CliError> {
         self.count += 1;
         let length = (key.len() as u64).to_le_bytes();
         self.file
@@ -109,7 +109,7 @@ impl Spool {
             .map_err(|error| cannot_spool(&error))
     }
 
-    fn each(self, mut each: impl FnMut(&[u8]) -> Result<(), Failure>) -> Result<(), Failure> {
+    fn each(self, mut each: impl FnMut(&[u8]) -> Result<(), CliError>) -> Result<(), CliError> {
         let cannot = |error: io::Error| cannot_spool(&error);
         let mut file = self
             .file

@@ -1,16 +1,16 @@
 //! mayhap's own filters, by kind.
 
-use super::source::Source;
+use super::source::KeySource;
 use super::{BuildArgs, RATE};
-use crate::failure::Failure;
+use crate::error::CliError;
 use crate::input::{InputArgs, in_order};
 use crate::progress::Progress;
 use mayhap_codec::{Filter, KeyReader, Parameters, hadoop};
 use mayhap_core::plan::classic::ClassicPlan;
 use mayhap_core::plan::{BloomPlan, CuckooPlan, GrowingPlan, WindowPlan};
 use mayhap_core::{
-    AnyFilter, Bloom, ClassicBloom, Clearing, CountingBloom, Cuckoo, Excepting, Full, Fuse,
-    GrowingBloom, HashScheme, KeyHash, Kind, OnConflict, Refused, Retouched, Ribbon, Scheme,
+    AnyFilter, Bloom, ClassicBloom, ClearingStrategy, CountingBloom, Cuckoo, Excepting, Full, Fuse,
+    GrowingBloom, HashScheme, KeyHash, Kind, OnConflict, OperationError, Retouched, Ribbon, Scheme,
     SharedBloom, Timestamp, WindowBloom,
 };
 use std::io::{self, Write};
@@ -21,13 +21,13 @@ pub(super) fn build(
     args: &BuildArgs,
     parameters: &Parameters,
     scheme: HashScheme,
-) -> Result<Filter, Failure> {
+) -> Result<Filter, CliError> {
     let kind = args.kind.unwrap_or_else(|| default_kind(args));
-    refuse_other_kinds(args, kind)?;
+    check_kind(args, kind)?;
     let reader = parameters
         .key_reader(args.key_type)
-        .map_err(|error| Failure::message(error.to_string()))?;
-    let source = Source {
+        .map_err(|error| CliError::message(error.to_string()))?;
+    let source = KeySource {
         args,
         reader,
         scheme,
@@ -42,15 +42,15 @@ pub(super) fn build(
         Kind::Bloom => bloom(&source, rate)?.into(),
         Kind::Growing if args.capacity.is_none() && !args.input.are_regular_files() => {
             // It needs no number.
-            let mut filter = empty(args, kind, FIRST_GUESS, rate, scheme)?;
-            source.each(|hashes| insert(&mut filter, hashes).map_err(no_room))?;
+            let mut filter = empty(args, kind, INITIAL_CAPACITY, rate, scheme)?;
+            source.each(|hashes| insert(&mut filter, hashes).map_err(full_error))?;
             filter
         }
         Kind::Retouched => {
             let (count, hashes) = source.counted()?;
             let mut filter = empty(args, kind, count, rate, scheme)?;
             hashes.each(&source, |hashes| {
-                insert(&mut filter, hashes).map_err(no_room)
+                insert(&mut filter, hashes).map_err(full_error)
             })?;
             retouch(filter, args, parameters, &source)?
         }
@@ -58,7 +58,7 @@ pub(super) fn build(
             let (count, hashes) = source.counted()?;
             let mut filter = empty(args, kind, count, rate, scheme)?;
             hashes.each(&source, |hashes| {
-                insert(&mut filter, hashes).map_err(no_room)
+                insert(&mut filter, hashes).map_err(full_error)
             })?;
             filter
         }
@@ -67,7 +67,7 @@ pub(super) fn build(
 }
 
 /// Where a growing filter begins when nobody knows.
-const FIRST_GUESS: u64 = 100_000;
+const INITIAL_CAPACITY: u64 = 100_000;
 
 /// What the other flags ask for.
 fn default_kind(args: &BuildArgs) -> Kind {
@@ -78,20 +78,20 @@ fn default_kind(args: &BuildArgs) -> Kind {
     }
 }
 
-fn refuse_other_kinds(args: &BuildArgs, kind: Kind) -> Result<(), Failure> {
+fn check_kind(args: &BuildArgs, kind: Kind) -> Result<(), CliError> {
     let has_measures = args.bits.is_some() || args.probes.is_some();
     if has_measures && !matches!(kind, Kind::Classic | Kind::Counting) {
-        return Err(Failure::message(format!(
+        return Err(CliError::message(format!(
             "--bits and --probes are for classic and counting filters: a {kind} filter is sized by --capacity and --fpr"
         )));
     }
     if args.bits.is_some() != args.probes.is_some() {
-        return Err(Failure::message(
+        return Err(CliError::message(
             "--bits and --probes belong together: give both, or --capacity and --fpr",
         ));
     }
     if (kind == Kind::Window) != args.window.is_some() {
-        return Err(Failure::message(
+        return Err(CliError::message(
             "--kind window and --window belong together: give both, such as --kind window --window 24h",
         ));
     }
@@ -105,7 +105,7 @@ fn empty(
     count: u64,
     rate: f64,
     scheme: HashScheme,
-) -> Result<AnyFilter, Failure> {
+) -> Result<AnyFilter, CliError> {
     let capacity = args.capacity.unwrap_or(count).max(1);
     let classic = match (args.bits, args.probes) {
         (Some(bits), Some(probes)) => ClassicPlan::with_bits_and_probes(bits, probes),
@@ -141,7 +141,7 @@ pub(crate) fn now() -> Timestamp {
 }
 
 /// Puts hashes into a filter of any kind that takes them.
-pub(crate) fn insert(filter: &mut AnyFilter, hashes: &[KeyHash]) -> Result<(), Refused> {
+pub(crate) fn insert(filter: &mut AnyFilter, hashes: &[KeyHash]) -> Result<(), OperationError> {
     match filter {
         AnyFilter::Bloom(filter) => filter.insert_hashes(hashes),
         AnyFilter::Growing(filter) => filter.insert_hashes(hashes),
@@ -156,12 +156,12 @@ pub(crate) fn insert(filter: &mut AnyFilter, hashes: &[KeyHash]) -> Result<(), R
 }
 
 /// Why a filter that is being built takes no more.
-fn no_room(error: Refused) -> Failure {
-    Failure::message(match error {
-        Refused::Full(Full::Table { capacity, .. }) => {
+fn full_error(error: OperationError) -> CliError {
+    CliError::message(match error {
+        OperationError::Full(Full::Table { capacity, .. }) => {
             format!("there is room for {capacity} keys, and more came: give a larger --capacity")
         }
-        Refused::Full(Full::Copies { copies }) => format!(
+        OperationError::Full(Full::Copies { copies }) => format!(
             "a line comes more than {copies} times, and no more copies fit: take the repeated ones out with `mayhap uniq`"
         ),
         other => other.to_string(),
@@ -169,7 +169,7 @@ fn no_room(error: Refused) -> Failure {
 }
 
 /// The default kind, on all cores.
-fn bloom(source: &Source<'_>, rate: f64) -> Result<Bloom, Failure> {
+fn bloom(source: &KeySource<'_>, rate: f64) -> Result<Bloom, CliError> {
     let args = source.args;
     let count = match args.capacity {
         Some(capacity) => capacity,
@@ -187,11 +187,11 @@ fn bloom(source: &Source<'_>, rate: f64) -> Result<Bloom, Failure> {
     let plan = BloomPlan::new(count.max(1), rate)?;
     let shared = SharedBloom::from_plan(plan, source.scheme)?;
     let blocks = source.blocks();
-    let _progress = Progress::of(blocks.bytes_read(), args.input.size());
+    let _progress = Progress::for_input(blocks.bytes_read(), args.input.size());
     in_order(
         blocks,
         source.threads(),
-        |block| -> Result<(), Failure> {
+        |block| -> Result<(), CliError> {
             shared.insert_hashes(&source.hashes(&block)?);
             Ok(())
         },
@@ -200,7 +200,7 @@ fn bloom(source: &Source<'_>, rate: f64) -> Result<Bloom, Failure> {
     Ok(shared.freeze())
 }
 
-fn with_exceptions(source: &Source<'_>, kind: Kind, rate: f64) -> Result<Filter, Failure> {
+fn with_exceptions(source: &KeySource<'_>, kind: Kind, rate: f64) -> Result<Filter, CliError> {
     let args = source.args;
     let list = InputArgs {
         inputs: args.except.iter().cloned().collect(),
@@ -226,7 +226,7 @@ fn with_exceptions(source: &Source<'_>, kind: Kind, rate: f64) -> Result<Filter,
         Kind::Ribbon => Ribbon::build_with(&hashes, rate, scheme)?.into(),
         kind => {
             let mut filter = empty(args, kind, hashes.len() as u64, rate, scheme)?;
-            insert(&mut filter, &hashes).map_err(no_room)?;
+            insert(&mut filter, &hashes).map_err(full_error)?;
             filter
         }
     };
@@ -242,8 +242,8 @@ fn with_exceptions(source: &Source<'_>, kind: Kind, rate: f64) -> Result<Filter,
             Some(String::from_utf8_lossy(both).into_owned())
         };
         match error {
-            mayhap_core::ExceptError::Conflict { count, .. }
-            | mayhap_core::ExceptError::Collision { count, .. } => Failure::message(format!(
+            mayhap_core::ExceptingError::Conflict { count, .. }
+            | mayhap_core::ExceptingError::Collision { count, .. } => CliError::message(format!(
                 "{:?}{} both to be found and to be excepted: take it from a list, or say --on-conflict block or allow",
                 in_both().unwrap_or_default(),
                 match count {
@@ -251,7 +251,7 @@ fn with_exceptions(source: &Source<'_>, kind: Kind, rate: f64) -> Result<Filter,
                     more => format!(" and {} more are", more - 1),
                 }
             )),
-            other => Failure::message(other.to_string()),
+            other => CliError::message(other.to_string()),
         }
     })?;
     Ok(Filter::Native(filter.into()))
@@ -262,11 +262,11 @@ fn retouch(
     filter: AnyFilter,
     args: &BuildArgs,
     parameters: &Parameters,
-    source: &Source<'_>,
-) -> Result<AnyFilter, Failure> {
+    source: &KeySource<'_>,
+) -> Result<AnyFilter, CliError> {
     let (AnyFilter::Retouched(mut filter), Some(path)) = (filter, parameters.false_positives())
     else {
-        return Err(Failure::message(
+        return Err(CliError::message(
             "a retouched filter has false positives taken out: list them, -P false_positives=FILE",
         ));
     };
@@ -277,12 +277,12 @@ fn retouch(
     filter.add_false_positives(&read_keys(&list, &source.reader)?)?;
     let clearing = parameters
         .clearing()
-        .map_err(|error| Failure::message(error.to_string()))?;
+        .map_err(|error| CliError::message(error.to_string()))?;
     let cleared = filter.clear_all(match clearing {
-        Some(hadoop::Clearing::Random { number }) => Clearing::Random { seed: number },
-        Some(hadoop::Clearing::MinimumFalseNegatives) => Clearing::MinimumFalseNegatives,
-        Some(hadoop::Clearing::MaximumFalsePositives) => Clearing::MaximumFalsePositives,
-        Some(hadoop::Clearing::Ratio) | None => Clearing::Ratio,
+        Some(hadoop::Clearing::Random { number }) => ClearingStrategy::Random { seed: number },
+        Some(hadoop::Clearing::MinimumFalseNegatives) => ClearingStrategy::MinimumFalseNegatives,
+        Some(hadoop::Clearing::MaximumFalsePositives) => ClearingStrategy::MaximumFalsePositives,
+        Some(hadoop::Clearing::Ratio) | None => ClearingStrategy::Ratio,
     })?;
     if cleared.keys_lost > 0 {
         let _ = writeln!(
@@ -295,14 +295,14 @@ fn retouch(
     Ok(filter.into())
 }
 
-fn read_keys(list: &InputArgs, reader: &KeyReader) -> Result<Vec<Vec<u8>>, Failure> {
+fn read_keys(list: &InputArgs, reader: &KeyReader) -> Result<Vec<Vec<u8>>, CliError> {
     let lines = list.all_lines()?;
     if reader.is_verbatim() {
         return Ok(lines);
     }
     let read = (1..).zip(&lines).map(|(number, line)| {
         let key = reader.read(line);
-        key.map_err(|error| crate::filters::not_a_key(number, &error))
+        key.map_err(|error| crate::filter_files::invalid_key(number, &error))
     });
     read.collect()
 }

@@ -2,8 +2,8 @@
 
 use super::BuildArgs;
 use crate::args::threads;
-use crate::failure::Failure;
-use crate::filters::{Keys, keys};
+use crate::error::CliError;
+use crate::filter_files::{KeyBatch, keys};
 use crate::input::{Block, Blocks, in_order};
 use crate::progress::Progress;
 use mayhap_codec::KeyReader;
@@ -16,13 +16,13 @@ use std::ops::ControlFlow;
 const BATCH: usize = 1 << 16;
 
 /// Where the hashes of keys come from.
-pub(super) struct Source<'a> {
+pub(super) struct KeySource<'a> {
     pub(super) args: &'a BuildArgs,
     pub(super) reader: KeyReader,
     pub(super) scheme: HashScheme,
 }
 
-impl Source<'_> {
+impl KeySource<'_> {
     pub(super) fn blocks(&self) -> Blocks {
         let blocks = self.args.input.blocks();
         if self.reader.is_verbatim() {
@@ -36,12 +36,12 @@ impl Source<'_> {
         threads(self.args.threads)
     }
 
-    pub(super) fn hashes(&self, block: &Block) -> Result<Vec<KeyHash>, Failure> {
+    pub(super) fn hashes(&self, block: &Block) -> Result<Vec<KeyHash>, CliError> {
         if self.reader.is_verbatim() {
             let lines = block.lines().map(|line| self.scheme.hash(block.key(line)));
             return Ok(lines.collect());
         }
-        let mut lines = Keys::Verbatim(Vec::new());
+        let mut lines = KeyBatch::Verbatim(Vec::new());
         keys(block, &self.reader, &mut lines)?;
         let mut hashes = Vec::with_capacity(lines.len());
         lines.each(|key| {
@@ -54,10 +54,10 @@ impl Source<'_> {
     /// Block by block.
     pub(super) fn each(
         &self,
-        mut take: impl FnMut(&[KeyHash]) -> Result<(), Failure>,
-    ) -> Result<(), Failure> {
+        mut take: impl FnMut(&[KeyHash]) -> Result<(), CliError>,
+    ) -> Result<(), CliError> {
         let blocks = self.blocks();
-        let _progress = Progress::of(blocks.bytes_read(), self.args.input.size());
+        let _progress = Progress::for_input(blocks.bytes_read(), self.args.input.size());
         let threads = if self.args.input.are_regular_files() {
             self.threads()
         } else {
@@ -71,7 +71,7 @@ impl Source<'_> {
         )
     }
 
-    pub(super) fn all(&self) -> Result<Vec<KeyHash>, Failure> {
+    pub(super) fn all(&self) -> Result<Vec<KeyHash>, CliError> {
         let mut all = Vec::new();
         self.each(|hashes| {
             all.extend_from_slice(hashes);
@@ -81,7 +81,7 @@ impl Source<'_> {
     }
 
     /// How many keys there are, unless that is said, and a way to their hashes.
-    pub(super) fn counted(&self) -> Result<(u64, Hashes), Failure> {
+    pub(super) fn counted(&self) -> Result<(u64, Hashes), CliError> {
         if let Some(capacity) = self.args.capacity {
             return Ok((capacity, Hashes::Again));
         }
@@ -118,9 +118,9 @@ pub(super) enum Hashes {
 impl Hashes {
     pub(super) fn each(
         self,
-        source: &Source<'_>,
-        mut take: impl FnMut(&[KeyHash]) -> Result<(), Failure>,
-    ) -> Result<(), Failure> {
+        source: &KeySource<'_>,
+        mut take: impl FnMut(&[KeyHash]) -> Result<(), CliError>,
+    ) -> Result<(), CliError> {
         let Self::Spooled { file, count } = self else {
             return source.each(take);
         };
@@ -143,8 +143,8 @@ impl Hashes {
     }
 }
 
-pub(super) fn cannot_spool(error: &io::Error) -> Failure {
-    Failure::message(format!(
+pub(super) fn cannot_spool(error: &io::Error) -> CliError {
+    CliError::message(format!(
         "keys cannot be kept in a temporary file ({error}): give --capacity, or set TMPDIR to a folder with room"
     ))
 }

@@ -1,6 +1,6 @@
 //! How full the parts of a filter are: a flat line where keys are spread as they should be.
 
-use crate::format;
+use crate::human_format;
 use mayhap_chart::{Axis, Chart, Line, Scale};
 use mayhap_codec::{Description, Found};
 use std::path::Path;
@@ -26,8 +26,8 @@ pub(super) fn svg(path: &Path, found: &Found, description: &Description) -> Opti
             "{}, {} filter, about {} keys, rate now {}; a filter in good health is flat",
             description.format,
             description.kind,
-            format::grouped(keys),
-            format::rate(description.estimated_rate.unwrap_or(0.0), 3)
+            human_format::with_thousands_separators(keys),
+            human_format::rate(description.estimated_rate.unwrap_or(0.0), 3)
         ),
         x: percents("place in the filter, in percent", 20),
         y: percents("", 25),
@@ -41,7 +41,7 @@ pub(super) fn svg(path: &Path, found: &Found, description: &Description) -> Opti
                 points: points(&|_| 0.5),
             },
             Line {
-                name: format!("fill {}", format::rate(mean, 3)),
+                name: format!("fill {}", human_format::rate(mean, 3)),
                 colour: "#0b5fa5",
                 width: 2.5,
                 is_dotted: false,

@@ -1,7 +1,7 @@
 //! Blocks of whole lines: small enough for a core's cache, large enough to pay for a system call.
 
 use super::{LineEnd, cannot_read, open};
-use crate::failure::Failure;
+use crate::error::CliError;
 use std::io::{self, Read};
 use std::ops::Range;
 use std::path::PathBuf;
@@ -148,7 +148,7 @@ impl Blocks {
 
     /// The next block, in the memory of an old one; `false` at the end. Lines are not kept waiting: what one read gave is
     /// handed on as soon as it ends a line.
-    pub(crate) fn fill(&mut self, block: &mut Block) -> Result<bool, Failure> {
+    pub(crate) fn fill(&mut self, block: &mut Block) -> Result<bool, CliError> {
         block.line_end = self.line_end;
         block.ends = OnceLock::new();
         block.first_line = self.next_line;
@@ -164,7 +164,7 @@ impl Blocks {
         Ok(filled)
     }
 
-    fn read_lines(&mut self, block: &mut Block) -> Result<bool, Failure> {
+    fn read_lines(&mut self, block: &mut Block) -> Result<bool, CliError> {
         let Block { memory, end, .. } = block;
         *end = self.begun.len();
         memory.resize(memory.len().max(*end), 0);

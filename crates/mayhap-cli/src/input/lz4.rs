@@ -6,26 +6,26 @@
 use lz4_flex::frame::FrameDecoder;
 use std::io::{self, Read};
 
-pub(super) struct Frames<R: Read> {
-    decoder: FrameDecoder<Watched<R>>,
+pub(super) struct Lz4Reader<R: Read> {
+    decoder: FrameDecoder<TrackedReader<R>>,
     is_between_frames: bool,
 }
 
-impl<R: Read> Frames<R> {
+impl<R: Read> Lz4Reader<R> {
     pub(super) fn new(input: R) -> Self {
-        let watched = Watched {
+        let tracked = TrackedReader {
             input,
             bytes: 0,
             is_at_end: false,
         };
         Self {
-            decoder: FrameDecoder::new(watched),
+            decoder: FrameDecoder::new(tracked),
             is_between_frames: false,
         }
     }
 }
 
-impl<R: Read> Read for Frames<R> {
+impl<R: Read> Read for Lz4Reader<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         loop {
             let before = self.decoder.get_ref().bytes;
@@ -34,10 +34,10 @@ impl<R: Read> Read for Frames<R> {
                 self.is_between_frames = false;
                 return Ok(read);
             }
-            let watched = self.decoder.get_ref();
-            if !watched.is_at_end {
+            let tracked = self.decoder.get_ref();
+            if !tracked.is_at_end {
                 self.is_between_frames = true;
-            } else if self.is_between_frames && watched.bytes == before {
+            } else if self.is_between_frames && tracked.bytes == before {
                 return Ok(0);
             } else {
                 return Err(io::ErrorKind::UnexpectedEof.into());
@@ -47,13 +47,13 @@ impl<R: Read> Read for Frames<R> {
 }
 
 /// An input, how much of it was read, and whether its end was met.
-struct Watched<R> {
+struct TrackedReader<R> {
     input: R,
     bytes: u64,
     is_at_end: bool,
 }
 
-impl<R: Read> Read for Watched<R> {
+impl<R: Read> Read for TrackedReader<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let read = self.input.read(buffer)?;
         self.bytes += read as u64;

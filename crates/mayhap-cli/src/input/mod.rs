@@ -1,14 +1,14 @@
 //! What comes in: files or standard input, unpacked if packed, in blocks of whole lines.
 
 mod block;
+mod decompress;
 mod lz4;
 mod pipeline;
-mod unpack;
 
 pub(crate) use block::{Block, Blocks};
 pub(crate) use pipeline::in_order;
 
-use crate::failure::Failure;
+use crate::error::CliError;
 use clap::Args;
 use same_file::{Handle, is_same_file};
 use std::fs::{self, File};
@@ -90,7 +90,7 @@ impl InputArgs {
     }
 
     /// How many lines there are.
-    pub(crate) fn count_lines(&self) -> Result<u64, Failure> {
+    pub(crate) fn count_lines(&self) -> Result<u64, CliError> {
         let mut blocks = self.blocks();
         let mut block = Block::default();
         let mut lines = 0;
@@ -101,7 +101,7 @@ impl InputArgs {
     }
 
     /// All lines, for lists that are kept in memory anyway.
-    pub(crate) fn all_lines(&self) -> Result<Vec<Vec<u8>>, Failure> {
+    pub(crate) fn all_lines(&self) -> Result<Vec<Vec<u8>>, CliError> {
         let mut blocks = self.blocks();
         let mut block = Block::default();
         let mut lines = Vec::new();
@@ -112,12 +112,12 @@ impl InputArgs {
     }
 
     /// Nothing is read and replaced at once.
-    pub(crate) fn refuse_as_output(&self, output: &Path) -> Result<(), Failure> {
-        refuse_to_read_and_replace(&self.paths(), output)
+    pub(crate) fn check_not_output(&self, output: &Path) -> Result<(), CliError> {
+        check_input_is_not_output(&self.paths(), output)
     }
 
     /// What is printed into an input would be read again, without end.
-    pub(crate) fn refuse_as_standard_output(&self) -> Result<(), Failure> {
+    pub(crate) fn check_not_standard_output(&self) -> Result<(), CliError> {
         let Ok(stdout) = Handle::stdout() else {
             return Ok(());
         };
@@ -134,7 +134,7 @@ impl InputArgs {
                 continue;
             };
             if handle.is_ok_and(|handle| handle == stdout) {
-                return Err(read_and_replaced(&input));
+                return Err(overwrites_input_error(&input));
             }
         }
         Ok(())
@@ -142,10 +142,10 @@ impl InputArgs {
 }
 
 /// Nothing is read and replaced at once.
-pub(crate) fn refuse_to_read_and_replace(inputs: &[PathBuf], output: &Path) -> Result<(), Failure> {
+pub(crate) fn check_input_is_not_output(inputs: &[PathBuf], output: &Path) -> Result<(), CliError> {
     let is_replaced = |input: &PathBuf| !is_standard(input) && same_file(input, output);
     if inputs.iter().any(is_replaced) {
-        return Err(read_and_replaced(output));
+        return Err(overwrites_input_error(output));
     }
     Ok(())
 }
@@ -156,8 +156,8 @@ pub(crate) fn same_file(one: &Path, other: &Path) -> bool {
     one.is_file() && other.is_file() && is_same_file(one, other).unwrap_or(false)
 }
 
-fn read_and_replaced(path: &Path) -> Failure {
-    Failure::message(format!(
+fn overwrites_input_error(path: &Path) -> CliError {
+    CliError::message(format!(
         "{} is an input and the output: write to another file",
         name(path)
     ))
@@ -177,20 +177,20 @@ pub(crate) fn is_standard(path: &Path) -> bool {
 }
 
 /// Opens an input and unpacks it by its first bytes.
-pub(crate) fn open(path: &Path) -> Result<Box<dyn Read + Send>, Failure> {
+pub(crate) fn open(path: &Path) -> Result<Box<dyn Read + Send>, CliError> {
     if is_standard(path) {
-        return unpack::by_magic(io::stdin()).map_err(|error| cannot_read(path, &error));
+        return decompress::by_magic(io::stdin()).map_err(|error| cannot_read(path, &error));
     }
     let file = open_file(path)?;
-    unpack::by_magic(file).map_err(|error| cannot_read(path, &error))
+    decompress::by_magic(file).map_err(|error| cannot_read(path, &error))
 }
 
 /// Opens a file; a folder is refused with words of ours.
-pub(crate) fn open_file(path: &Path) -> Result<File, Failure> {
+pub(crate) fn open_file(path: &Path) -> Result<File, CliError> {
     let file = File::open(path).map_err(|error| cannot_read(path, &error))?;
     let is_folder = file.metadata().is_ok_and(|metadata| metadata.is_dir());
     if is_folder {
-        return Err(Failure::message(format!(
+        return Err(CliError::message(format!(
             "{} is a folder: give the files in it",
             path.display()
         )));
@@ -198,7 +198,7 @@ pub(crate) fn open_file(path: &Path) -> Result<File, Failure> {
     Ok(file)
 }
 
-pub(crate) fn cannot_read(path: &Path, error: &io::Error) -> Failure {
+pub(crate) fn cannot_read(path: &Path, error: &io::Error) -> CliError {
     let name = name(path);
     // What does not come from the system comes from an unpacker.
     let is_unpacking = error.raw_os_error().is_none();
@@ -208,5 +208,5 @@ pub(crate) fn cannot_read(path: &Path, error: &io::Error) -> Failure {
         _ if is_unpacking => "it is damaged or cut off: unpack it by hand to see how far it goes",
         _ => "look at the disk or the pipe that it comes from",
     };
-    Failure::message(format!("{name} cannot be read ({error}): {advice}"))
+    CliError::message(format!("{name} cannot be read ({error}): {advice}"))
 }

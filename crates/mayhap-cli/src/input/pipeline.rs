@@ -1,21 +1,21 @@
 //! Blocks through several threads, and out again in their order.
 
 use super::{Block, Blocks};
-use crate::failure::Failure;
+use crate::error::CliError;
 use std::ops::ControlFlow;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread;
 
 /// Blocks that wait for a thread, and results that wait to be taken.
-const WAITING: usize = 1;
+const MAX_QUEUED_BLOCKS: usize = 1;
 
 /// Hands every block to `work`, on `threads` threads, and what comes of it to `take`, in order, until that has enough.
 pub(crate) fn in_order<T: Send>(
     mut blocks: Blocks,
     threads: usize,
     work: impl Fn(Block) -> T + Sync,
-    mut take: impl FnMut(T) -> Result<ControlFlow<()>, Failure>,
-) -> Result<(), Failure> {
+    mut take: impl FnMut(T) -> Result<ControlFlow<()>, CliError>,
+) -> Result<(), CliError> {
     if threads <= 1 {
         let mut block = Block::default();
         while blocks.fill(&mut block)? {
@@ -28,10 +28,10 @@ pub(crate) fn in_order<T: Send>(
     thread::scope(|scope| {
         let (mut to_workers, mut from_workers) = (Vec::new(), Vec::new());
         for _ in 0..threads {
-            let (block_in, block_out) = sync_channel::<Result<Block, Failure>>(WAITING);
-            let (result_in, result_out) = sync_channel(WAITING);
+            let (block_in, block_out) = sync_channel::<Result<Block, CliError>>(MAX_QUEUED_BLOCKS);
+            let (result_in, result_out) = sync_channel(MAX_QUEUED_BLOCKS);
             let work = &work;
-            scope.spawn(move || work_through(&block_out, &result_in, work));
+            scope.spawn(move || run_worker(&block_out, &result_in, work));
             to_workers.push(block_in);
             from_workers.push(result_out);
         }
@@ -47,7 +47,7 @@ pub(crate) fn in_order<T: Send>(
     })
 }
 
-fn read_all(blocks: &mut Blocks, workers: &[SyncSender<Result<Block, Failure>>]) {
+fn read_all(blocks: &mut Blocks, workers: &[SyncSender<Result<Block, CliError>>]) {
     for worker in workers.iter().cycle() {
         let mut block = Block::default();
         let read = match blocks.fill(&mut block) {
@@ -63,9 +63,9 @@ fn read_all(blocks: &mut Blocks, workers: &[SyncSender<Result<Block, Failure>>])
     }
 }
 
-fn work_through<T>(
-    blocks: &Receiver<Result<Block, Failure>>,
-    results: &SyncSender<Result<T, Failure>>,
+fn run_worker<T>(
+    blocks: &Receiver<Result<Block, CliError>>,
+    results: &SyncSender<Result<T, CliError>>,
     work: impl Fn(Block) -> T,
 ) {
     for block in blocks {

@@ -1,25 +1,25 @@
 //! A column of a row group, read some rows at a time and only where rows are wanted.
 
-use super::keys::Keys;
-use super::value::{Meaning, write_f32, write_f64, write_int96};
+use super::keys::RowKeys;
+use super::parquet_value::{ValueType, write_f32, write_f64, write_int96};
 use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
 use parquet::data_type::DataType;
 use parquet::errors::{ParquetError, Result};
 
-pub(super) struct Column {
+pub(super) struct RowGroupColumn {
     reader: ColumnReader,
-    meaning: Meaning,
+    value_type: ValueType,
     /// A value with a lower level is null.
     full_level: i16,
     /// Rows that nobody wanted, to be skipped before the next ones are read; pages of nothing else are not even unpacked.
     owed: usize,
 }
 
-impl Column {
-    pub(super) fn new(reader: ColumnReader, meaning: Meaning, full_level: i16) -> Self {
+impl RowGroupColumn {
+    pub(super) fn new(reader: ColumnReader, value_type: ValueType, full_level: i16) -> Self {
         Self {
             reader,
-            meaning,
+            value_type,
             full_level,
             owed: 0,
         }
@@ -34,12 +34,12 @@ impl Column {
         &mut self,
         rows: usize,
         chosen: impl Fn(usize) -> bool,
-        texts: &mut Keys,
+        texts: &mut RowKeys,
     ) -> Result<()> {
         texts.clear();
-        let (meaning, full, owed) = (self.meaning, self.full_level, self.owed);
+        let (value_type, full, owed) = (self.value_type, self.full_level, self.owed);
         self.owed = 0;
-        let span = Span { rows, owed, full };
+        let span = ValueRange { rows, owed, full };
         match &mut self.reader {
             ColumnReader::BoolColumnReader(reader) => {
                 span.read(reader, chosen, texts, |&v, out| {
@@ -47,10 +47,14 @@ impl Column {
                 })
             }
             ColumnReader::Int32ColumnReader(reader) => {
-                span.read(reader, chosen, texts, |&v, out| meaning.write_i32(v, out))
+                span.read(reader, chosen, texts, |&v, out| {
+                    value_type.write_i32(v, out)
+                })
             }
             ColumnReader::Int64ColumnReader(reader) => {
-                span.read(reader, chosen, texts, |&v, out| meaning.write_i64(v, out))
+                span.read(reader, chosen, texts, |&v, out| {
+                    value_type.write_i64(v, out)
+                })
             }
             ColumnReader::Int96ColumnReader(reader) => {
                 span.read(reader, chosen, texts, write_int96)
@@ -63,12 +67,12 @@ impl Column {
             }
             ColumnReader::ByteArrayColumnReader(reader) => {
                 span.read(reader, chosen, texts, |v, out| {
-                    meaning.write_bytes(v.data(), out);
+                    value_type.write_bytes(v.data(), out);
                 })
             }
             ColumnReader::FixedLenByteArrayColumnReader(reader) => {
                 span.read(reader, chosen, texts, |v, out| {
-                    meaning.write_bytes(v.data(), out);
+                    value_type.write_bytes(v.data(), out);
                 })
             }
         }
@@ -76,18 +80,18 @@ impl Column {
 }
 
 /// Which rows are meant: the next ones after those that are owed.
-struct Span {
+struct ValueRange {
     rows: usize,
     owed: usize,
     full: i16,
 }
 
-impl Span {
+impl ValueRange {
     fn read<T: DataType>(
         &self,
         reader: &mut ColumnReaderImpl<T>,
         chosen: impl Fn(usize) -> bool,
-        texts: &mut Keys,
+        texts: &mut RowKeys,
         write: impl Fn(&T::T, &mut Vec<u8>),
     ) -> Result<()> {
         let skipped = reader.skip_records(self.owed)?;

@@ -1,6 +1,6 @@
 //! The fields of one row of CSV: where they end, and what they are without their quotes.
 
-use super::quote::Dialect;
+use super::row_writer::Dialect;
 use csv_core::{ReadRecordResult, Reader, ReaderBuilder, Terminator};
 use memchr::{memchr, memchr_iter};
 
@@ -15,7 +15,7 @@ pub(super) fn nth_field(row: &[u8], delimiter: u8, number: usize) -> Option<&[u8
     rest.get(..end)
 }
 
-pub(super) enum Parsed {
+pub(super) enum FieldState {
     /// So many bytes are one row with its end.
     Whole(usize),
     /// The row goes on after the bytes that are there.
@@ -48,13 +48,13 @@ impl Fields {
         }
     }
 
-    pub(super) fn parse(&mut self, input: &[u8]) -> Parsed {
+    pub(super) fn parse(&mut self, input: &[u8]) -> FieldState {
         self.parser.reset();
         (self.used, self.count) = (0, 0);
         self.feed(input)
     }
 
-    fn feed(&mut self, input: &[u8]) -> Parsed {
+    fn feed(&mut self, input: &[u8]) -> FieldState {
         // Fields are never longer than what they are read from.
         if self.bytes.len() < self.used + input.len() {
             self.bytes.resize(self.used + input.len(), 0);
@@ -70,25 +70,25 @@ impl Fields {
             self.used += written;
             self.count += ended;
             if matches!(result, ReadRecordResult::Record | ReadRecordResult::End) {
-                return Parsed::Whole(taken);
+                return FieldState::Whole(taken);
             }
             if self.count == self.ends.len() {
                 self.ends.resize(2 * self.count, 0);
             }
             if taken == input.len() {
-                return Parsed::Cut;
+                return FieldState::Cut;
             }
         }
     }
 
     /// Whether the end of the file ends the row too, and not only cuts a quoted field.
     pub(super) fn is_closed_by_end(&mut self) -> bool {
-        matches!(self.feed(b"\n"), Parsed::Whole(_))
+        matches!(self.feed(b"\n"), FieldState::Whole(_))
     }
 
     /// The fields of a row that is here as a whole, without its end.
     pub(super) fn split(&mut self, body: &[u8]) -> Split<'_> {
-        if matches!(self.parse(body), Parsed::Cut) {
+        if matches!(self.parse(body), FieldState::Cut) {
             self.feed(b"\n");
         }
         self.parsed(false)

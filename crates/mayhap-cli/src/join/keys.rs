@@ -4,12 +4,12 @@ use mayhap_core::{HashScheme, KeyHash};
 use std::ops::Range;
 
 #[derive(Default)]
-pub(super) struct Keys {
+pub(super) struct RowKeys {
     bytes: Vec<u8>,
     places: Vec<Option<Range<usize>>>,
 }
 
-impl Keys {
+impl RowKeys {
     pub(super) fn clear(&mut self) {
         self.bytes.clear();
         self.places.clear();

@@ -1,9 +1,9 @@
 //! The left side: its keys as a filter, and what an exact join needs of its rows.
 
-use super::keys::Keys;
-use super::quote::Dialect;
-use super::side::Side;
-use crate::failure::Failure;
+use super::keys::RowKeys;
+use super::row_writer::Dialect;
+use super::side::JoinSide;
+use crate::error::CliError;
 use mayhap_core::{Bloom, HashScheme, KeyHash};
 use std::collections::HashMap;
 
@@ -14,7 +14,7 @@ const FIRST_DEDUP: usize = 1 << 20;
 
 /// What is kept of the left side beyond its filter.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Keep {
+pub(super) enum KeepRows {
     /// Keys while they are few.
     FewKeys,
     /// Every key.
@@ -24,36 +24,36 @@ pub(super) enum Keep {
 }
 
 /// The rows of one key, as a list through [`Kept::next`].
-struct Chain {
+struct RowChain {
     first: usize,
     last: usize,
 }
 
 /// The other columns of one row, as they are printed.
-struct Kept {
+struct KeptRows {
     end: usize,
     next: Option<usize>,
 }
 
-pub(super) struct Left {
+pub(super) struct LeftSide {
     filter: Bloom,
     /// None when there are too many to keep.
-    known: Option<HashMap<Box<[u8]>, Chain>>,
-    rows: Vec<Kept>,
+    known: Option<HashMap<Box<[u8]>, RowChain>>,
+    rows: Vec<KeptRows>,
     columns: Vec<u8>,
     hashes: Vec<KeyHash>,
 }
 
-impl Left {
+impl LeftSide {
     /// Reads the whole side, or only the rows whose keys are `wanted`. Columns are written in the dialect of the right side.
     pub(super) fn read(
-        side: &mut Side,
+        side: &mut JoinSide,
         rate: f64,
-        keep: Keep,
+        keep: KeepRows,
         dialect: Dialect,
-        wanted: Option<&Common>,
-    ) -> Result<Self, Failure> {
-        let mut reading = Reading::new(keep);
+        wanted: Option<&CommonKeys>,
+    ) -> Result<Self, CliError> {
+        let mut reading = LeftReader::new(keep);
         let (mut hashes, mut is_wanted) = (Vec::new(), Vec::new());
         while side.read_keys()? {
             let keys = side.keys();
@@ -68,7 +68,7 @@ impl Left {
             }
             reading.keep_hashes(&hashes, &is_wanted);
             reading.keep_keys(keys, &is_wanted);
-            if keep == Keep::Rows {
+            if keep == KeepRows::Rows {
                 reading.keep_columns(side, dialect, &is_wanted)?;
             }
         }
@@ -76,7 +76,7 @@ impl Left {
     }
 
     /// Which keys may be on this side.
-    pub(super) fn ask(&mut self, keys: &Keys, found: &mut Vec<bool>) {
+    pub(super) fn ask(&mut self, keys: &RowKeys, found: &mut Vec<bool>) {
         keys.hash(HashScheme::Xxh3, &mut self.hashes);
         found.clear();
         found.resize(keys.len(), false);
@@ -87,7 +87,7 @@ impl Left {
     }
 
     /// Takes back what only seemed to be here, and counts it; all keys must have been kept.
-    pub(super) fn correct(&self, keys: &Keys, found: &mut [bool]) -> u64 {
+    pub(super) fn correct(&self, keys: &RowKeys, found: &mut [bool]) -> u64 {
         let mut wrong = 0;
         let passed = found.iter_mut().zip(keys.iter());
         for (found, key) in passed.filter(|(found, _)| **found) {
@@ -113,21 +113,25 @@ impl Left {
     }
 
     /// Those of the side's keys that may be here too.
-    pub(super) fn common(&mut self, side: &mut Side, rate: f64) -> Result<Common, Failure> {
-        let mut reading = Reading::new(Keep::FewKeys);
+    pub(super) fn common(
+        &mut self,
+        side: &mut JoinSide,
+        rate: f64,
+    ) -> Result<CommonKeys, CliError> {
+        let mut reading = LeftReader::new(KeepRows::FewKeys);
         let mut found = Vec::new();
         while side.read_keys()? {
             self.ask(side.keys(), &mut found);
             reading.keep_hashes(&self.hashes, &found);
         }
         let filter = reading.filter(rate)?;
-        Ok(Common {
+        Ok(CommonKeys {
             filter,
             hashes: reading.hashes,
         })
     }
 
-    fn chain(&self, key: &[u8]) -> Option<&Chain> {
+    fn chain(&self, key: &[u8]) -> Option<&RowChain> {
         self.known.as_ref()?.get(key)
     }
 
@@ -144,14 +148,14 @@ impl Left {
 }
 
 /// The keys of the right side that passed a filter of the left side's, by their hashes.
-pub(super) struct Common {
+pub(super) struct CommonKeys {
     filter: Bloom,
     /// Sorted. The filter alone would let rows through that look like others in it: in a filter of such rows strangers and
     /// members are not independent any more, and more of them pass than are expected.
     hashes: Vec<KeyHash>,
 }
 
-impl Common {
+impl CommonKeys {
     fn contains_hashes(&self, hashes: &[KeyHash], found: &mut [bool]) {
         self.filter.contains_hashes(hashes, found);
         for (found, hash) in found.iter_mut().zip(hashes) {
@@ -160,17 +164,17 @@ impl Common {
     }
 }
 
-struct Reading {
-    keep: Keep,
+struct LeftReader {
+    keep: KeepRows,
     hashes: Vec<KeyHash>,
     dedup_at: usize,
-    known: Option<HashMap<Box<[u8]>, Chain>>,
-    rows: Vec<Kept>,
+    known: Option<HashMap<Box<[u8]>, RowChain>>,
+    rows: Vec<KeptRows>,
     columns: Vec<u8>,
 }
 
-impl Reading {
-    fn new(keep: Keep) -> Self {
+impl LeftReader {
+    fn new(keep: KeepRows) -> Self {
         Self {
             keep,
             hashes: Vec::new(),
@@ -193,12 +197,12 @@ impl Reading {
         }
     }
 
-    fn keep_keys(&mut self, keys: &Keys, is_wanted: &[bool]) {
+    fn keep_keys(&mut self, keys: &RowKeys, is_wanted: &[bool]) {
         let wanted = keys.iter().zip(is_wanted);
         for key in wanted.filter_map(|(key, &is_wanted)| key.filter(|_| is_wanted)) {
             let row = self.rows.len();
-            if self.keep == Keep::Rows {
-                self.rows.push(Kept { end: 0, next: None });
+            if self.keep == KeepRows::Rows {
+                self.rows.push(KeptRows { end: 0, next: None });
             }
             let Some(known) = &mut self.known else {
                 continue;
@@ -213,14 +217,14 @@ impl Reading {
                 None => {
                     known.insert(
                         key.into(),
-                        Chain {
+                        RowChain {
                             first: row,
                             last: row,
                         },
                     );
                 }
             }
-            if self.keep == Keep::FewKeys && known.len() > FEW_KEYS {
+            if self.keep == KeepRows::FewKeys && known.len() > FEW_KEYS {
                 self.known = None;
             }
         }
@@ -229,10 +233,10 @@ impl Reading {
     /// The columns of the rows that were kept last.
     fn keep_columns(
         &mut self,
-        side: &mut Side,
+        side: &mut JoinSide,
         dialect: Dialect,
         is_wanted: &[bool],
-    ) -> Result<(), Failure> {
+    ) -> Result<(), CliError> {
         let (rows, columns) = (&mut self.rows, &mut self.columns);
         let kept = is_wanted.iter().filter(|&&is_wanted| is_wanted).count();
         let mut at = rows.len() - kept;
@@ -249,7 +253,7 @@ impl Reading {
         })
     }
 
-    fn filter(&mut self, rate: f64) -> Result<Bloom, Failure> {
+    fn filter(&mut self, rate: f64) -> Result<Bloom, CliError> {
         self.hashes.sort_unstable();
         self.hashes.dedup();
         let mut filter = Bloom::new((self.hashes.len() as u64).max(1), rate)?;
@@ -257,9 +261,9 @@ impl Reading {
         Ok(filter)
     }
 
-    fn finish(mut self, rate: f64) -> Result<Left, Failure> {
+    fn finish(mut self, rate: f64) -> Result<LeftSide, CliError> {
         let filter = self.filter(rate)?;
-        Ok(Left {
+        Ok(LeftSide {
             filter,
             known: self.known,
             rows: self.rows,

@@ -1,10 +1,10 @@
 //! Rows of Parquet, as fields of text: the key's column first, the others only where a row passed the filter.
 
-use super::column::Column;
-use super::keys::Keys;
-use super::quote::Dialect;
-use super::value::Meaning;
-use crate::failure::Failure;
+use super::column::RowGroupColumn;
+use super::keys::RowKeys;
+use super::parquet_value::ValueType;
+use super::row_writer::Dialect;
+use crate::error::CliError;
 use crate::input::{cannot_read, is_standard, open_file};
 use mayhap_codec::parquet::file::{self, Column as FilterPlace};
 use mayhap_codec::{Format, KeyReader, KeyType};
@@ -28,7 +28,7 @@ const MAX_FILTER_BYTES: u64 = 128 << 20;
 const FIRST_FILTER_BYTES: u64 = 64 << 10;
 
 /// Whether a file says that it is one.
-pub(super) fn is_parquet(path: &Path) -> Result<bool, Failure> {
+pub(super) fn is_parquet(path: &Path) -> Result<bool, CliError> {
     // A pipe would lose what is read here, and even a reader; a Parquet file is none, for its end is read first.
     if is_standard(path) || !fs::metadata(path).is_ok_and(|found| found.is_file()) {
         return Ok(false);
@@ -46,7 +46,7 @@ struct Leaf {
     /// Its number in the file.
     number: usize,
     name: String,
-    meaning: Meaning,
+    value_type: ValueType,
     full_level: i16,
     physical: Type,
 }
@@ -61,15 +61,15 @@ pub(super) struct ParquetRows {
     /// The row groups that are still to be read, the last first.
     groups: Vec<usize>,
     /// The columns of the row group that is being read, and how many rows it has left.
-    columns: Vec<Column>,
+    columns: Vec<RowGroupColumn>,
     rows_left: usize,
-    keys: Keys,
-    texts: Vec<Keys>,
+    keys: RowKeys,
+    texts: Vec<RowKeys>,
     bytes_read: Arc<AtomicU64>,
 }
 
 impl ParquetRows {
-    pub(super) fn open(path: &Path, dialect: Dialect) -> Result<Self, Failure> {
+    pub(super) fn open(path: &Path, dialect: Dialect) -> Result<Self, CliError> {
         let file = open_file(path)?;
         let reader = file
             .try_clone()
@@ -85,7 +85,7 @@ impl ParquetRows {
             leaves.push(Leaf {
                 number,
                 name: column.path().string(),
-                meaning: Meaning::of(column),
+                value_type: ValueType::from_column(column),
                 full_level: column.max_def_level(),
                 physical: column.physical_type(),
             });
@@ -110,7 +110,7 @@ impl ParquetRows {
             groups,
             columns: Vec::new(),
             rows_left: 0,
-            keys: Keys::default(),
+            keys: RowKeys::default(),
             texts: Vec::new(),
             bytes_read: Arc::default(),
         })
@@ -133,7 +133,7 @@ impl ParquetRows {
         Arc::clone(&self.bytes_read)
     }
 
-    pub(super) fn keys(&self) -> &Keys {
+    pub(super) fn keys(&self) -> &RowKeys {
         &self.keys
     }
 
@@ -144,7 +144,7 @@ impl ParquetRows {
     /// Leaves out the row groups whose own filters have none of the keys. Gives their number and that of their rows.
     pub(super) fn skip_groups<'k>(&mut self, keys: impl Iterator<Item = &'k [u8]>) -> (usize, u64) {
         let leaf = self.leaves.get(self.key);
-        let Some(leaf) = leaf.filter(|leaf| leaf.meaning.can_be_hashed(leaf.physical)) else {
+        let Some(leaf) = leaf.filter(|leaf| leaf.value_type.can_be_hashed(leaf.physical)) else {
             return (0, 0);
         };
         let reader =
@@ -154,7 +154,7 @@ impl ParquetRows {
         let (mut skipped, mut rows, mut left) = (0, 0, Vec::new());
         for &group in &self.groups {
             let metadata = self.reader.metadata().row_group(group);
-            if self.may_have(group, leaf, &values) {
+            if self.may_contain(group, leaf, &values) {
                 left.push(group);
             } else {
                 skipped += 1;
@@ -167,7 +167,7 @@ impl ParquetRows {
     }
 
     /// Whether a row group may have one of the values. A filter that is missing or damaged says yes.
-    fn may_have(&self, group: usize, leaf: &Leaf, values: &[Vec<u8>]) -> bool {
+    fn may_contain(&self, group: usize, leaf: &Leaf, values: &[Vec<u8>]) -> bool {
         let chunk = self.reader.metadata().row_group(group).column(leaf.number);
         let Some(offset) = chunk
             .bloom_filter_offset()
@@ -211,7 +211,7 @@ impl ParquetRows {
     }
 
     /// The next rows' keys; `false` at the end.
-    pub(super) fn read_keys(&mut self) -> Result<bool, Failure> {
+    pub(super) fn read_keys(&mut self) -> Result<bool, CliError> {
         while self.rows_left == 0 {
             let Some(group) = self.groups.pop() else {
                 return Ok(false);
@@ -228,13 +228,17 @@ impl ParquetRows {
         Ok(true)
     }
 
-    fn begin_group(&mut self, group: usize) -> Result<(), Failure> {
+    fn begin_group(&mut self, group: usize) -> Result<(), CliError> {
         let (reader, leaves) = (&self.reader, &self.leaves);
         let (columns, rows) = guarded(&self.path, || {
             let group = reader.get_row_group(group)?;
             let columns = leaves.iter().map(|leaf| {
                 let column = group.get_column_reader(leaf.number)?;
-                Ok(Column::new(column, leaf.meaning, leaf.full_level))
+                Ok(RowGroupColumn::new(
+                    column,
+                    leaf.value_type,
+                    leaf.full_level,
+                ))
             });
             let columns = columns.collect::<Result<Vec<_>, ParquetError>>()?;
             Ok((columns, group.metadata().num_rows()))
@@ -249,8 +253,8 @@ impl ParquetRows {
     pub(super) fn each_row(
         &mut self,
         chosen: &[bool],
-        mut take: impl FnMut(&[u8], &[u8]) -> Result<(), Failure>,
-    ) -> Result<(), Failure> {
+        mut take: impl FnMut(&[u8], &[u8]) -> Result<(), CliError>,
+    ) -> Result<(), CliError> {
         let dialect = self.dialect;
         let mut row = Vec::new();
         let key = self.key;
@@ -265,11 +269,11 @@ impl ParquetRows {
     pub(super) fn each_chosen(
         &mut self,
         chosen: &[bool],
-        mut take: impl FnMut(&[&[u8]]) -> Result<(), Failure>,
-    ) -> Result<(), Failure> {
+        mut take: impl FnMut(&[&[u8]]) -> Result<(), CliError>,
+    ) -> Result<(), CliError> {
         let has_any = chosen.contains(&true);
         let key = self.key;
-        self.texts.resize_with(self.columns.len(), Keys::default);
+        self.texts.resize_with(self.columns.len(), RowKeys::default);
         let (columns, texts) = (&mut self.columns, &mut self.texts);
         guarded(&self.path, || {
             for (number, (column, texts)) in columns.iter_mut().zip(texts).enumerate() {
@@ -302,7 +306,7 @@ impl ParquetRows {
 
 /// Runs what reads a file. The library panics on some damaged files, and a stranger's bytes are no bug of ours: both are told
 /// as one error.
-fn guarded<T>(path: &Path, read: impl FnOnce() -> Result<T, ParquetError>) -> Result<T, Failure> {
+fn guarded<T>(path: &Path, read: impl FnOnce() -> Result<T, ParquetError>) -> Result<T, CliError> {
     let hook = panic::take_hook();
     panic::set_hook(Box::new(|_| {}));
     let read = panic::catch_unwind(AssertUnwindSafe(read));
@@ -312,7 +316,7 @@ fn guarded<T>(path: &Path, read: impl FnOnce() -> Result<T, ParquetError>) -> Re
         Ok(Err(error)) => error.to_string().replace(char::is_control, " "),
         Err(_) => "damaged metadata or pages".into(),
     };
-    Err(Failure::message(format!(
+    Err(CliError::message(format!(
         "{} cannot be read as Parquet ({why}): write it again, or read it by the program that wrote it",
         path.display()
     )))

@@ -1,7 +1,7 @@
 //! What a join tells at its end: rows in, rows out, and how many passed the filter without a match.
 
 use super::{JoinArgs, size_of};
-use crate::format;
+use crate::human_format;
 use std::io::{self, Write};
 
 /// Below this nobody minds which side is the larger one.
@@ -36,7 +36,7 @@ impl Report {
         self.rows_in += rows;
     }
 
-    pub(super) fn asked(&mut self, rows: u64, passed: u64) {
+    pub(super) fn queried(&mut self, rows: u64, passed: u64) {
         self.rows_in += rows;
         self.dropped += rows - passed;
     }
@@ -52,23 +52,23 @@ impl Report {
         self.dropped as f64 * self.rate / (1.0 - self.rate).max(f64::MIN_POSITIVE)
     }
 
-    pub(super) fn tell(&self, args: &JoinArgs) {
+    pub(super) fn print(&self, args: &JoinArgs) {
         let mut said = format!(
             "mayhap: {} in, {} out; false matches: {} expected",
-            format::counted(self.rows_in, "row"),
-            format::grouped(self.rows_out),
+            human_format::with_unit(self.rows_in, "row"),
+            human_format::with_thousands_separators(self.rows_out),
             rounded(self.expected())
         );
         if let Some(measured) = self.measured {
             said += ", ";
-            said += &format::grouped(measured);
+            said += &human_format::with_thousands_separators(measured);
             said += " measured";
         }
         if self.groups_skipped > 0 {
             said += "; ";
-            said += &format::grouped(self.groups_skipped as u64);
+            said += &human_format::with_thousands_separators(self.groups_skipped as u64);
             said += " of ";
-            said += &format::counted(self.groups as u64, "row group");
+            said += &human_format::with_unit(self.groups as u64, "row group");
             said += " skipped";
         }
         // With stderr gone there is nobody to tell.
@@ -88,6 +88,6 @@ fn rounded(count: f64) -> String {
     if count < 9.95 {
         format!("{count:.1}")
     } else {
-        format::grouped(count.round() as u64)
+        human_format::with_thousands_separators(count.round() as u64)
     }
 }

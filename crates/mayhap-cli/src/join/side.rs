@@ -1,24 +1,24 @@
 //! One side of a join: a table with a key column, whatever file it is in.
 
-use super::keys::Keys;
+use super::keys::RowKeys;
 use super::parquet_rows::{self, ParquetRows};
-use super::quote::Dialect;
+use super::row_writer::Dialect;
 use super::text::TextRows;
-use crate::failure::Failure;
+use crate::error::CliError;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
 /// How tables in text are laid out.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Layout {
+pub(super) struct TextLayout {
     /// By the name of the file when not given.
     pub(super) delimiter: Option<u8>,
     pub(super) has_quotes: bool,
     pub(super) has_header: bool,
 }
 
-impl Layout {
+impl TextLayout {
     fn dialect(self, path: &Path) -> Dialect {
         Dialect {
             delimiter: self.delimiter.unwrap_or_else(|| delimiter_of(path)),
@@ -52,7 +52,7 @@ enum Rows {
     Parquet(Box<ParquetRows>),
 }
 
-pub(super) struct Side {
+pub(super) struct JoinSide {
     rows: Rows,
     /// None where there are no names.
     names: Option<Vec<Vec<u8>>>,
@@ -62,29 +62,29 @@ pub(super) struct Side {
     key: usize,
 }
 
-impl Side {
+impl JoinSide {
     /// Opens a table and finds its key column; `flag` is what the user gave it by.
     pub(super) fn open(
         path: &Path,
-        layout: Layout,
+        layout: TextLayout,
         column: &str,
         flag: &str,
-    ) -> Result<Self, Failure> {
+    ) -> Result<Self, CliError> {
         let dialect = layout.dialect(path);
         let mut side = if parquet_rows::is_parquet(path)? {
             let dialect = Dialect {
                 delimiter: layout.delimiter.unwrap_or(b','),
                 ..dialect
             };
-            Self::of_parquet(ParquetRows::open(path, dialect)?)
+            Self::from_parquet(ParquetRows::open(path, dialect)?)
         } else {
-            Self::of_text(TextRows::open(path, dialect)?, layout.has_header)?
+            Self::from_text(TextRows::open(path, dialect)?, layout.has_header)?
         };
         // A file without a single row has no columns, and no row that could match.
         if side.width > 0 {
             let names = side.names.as_deref();
             side.key = find_column(names, side.width, column)
-                .map_err(|why| Failure::message(format!("{} {why} to {flag}", path.display())))?;
+                .map_err(|why| CliError::message(format!("{} {why} to {flag}", path.display())))?;
             match &mut side.rows {
                 Rows::Text(rows) => rows.set_key(side.key),
                 Rows::Parquet(rows) => rows.set_key(side.key),
@@ -93,7 +93,7 @@ impl Side {
         Ok(side)
     }
 
-    fn of_text(mut rows: TextRows, has_header: bool) -> Result<Self, Failure> {
+    fn from_text(mut rows: TextRows, has_header: bool) -> Result<Self, CliError> {
         let (names, header, width) = if has_header {
             match rows.header()? {
                 Some(header) => {
@@ -114,7 +114,7 @@ impl Side {
         })
     }
 
-    fn of_parquet(rows: ParquetRows) -> Self {
+    fn from_parquet(rows: ParquetRows) -> Self {
         let names = rows.names();
         let mut header = Vec::new();
         let dialect = rows.dialect();
@@ -167,7 +167,7 @@ impl Side {
     }
 
     /// Reads the keys of the next rows; `false` at the end.
-    pub(super) fn read_keys(&mut self) -> Result<bool, Failure> {
+    pub(super) fn read_keys(&mut self) -> Result<bool, CliError> {
         match &mut self.rows {
             Rows::Text(rows) => rows.read_keys(),
             Rows::Parquet(rows) => rows.read_keys(),
@@ -175,7 +175,7 @@ impl Side {
     }
 
     /// The keys that were read last.
-    pub(super) fn keys(&self) -> &Keys {
+    pub(super) fn keys(&self) -> &RowKeys {
         match &self.rows {
             Rows::Text(rows) => rows.keys(),
             Rows::Parquet(rows) => rows.keys(),
@@ -186,8 +186,8 @@ impl Side {
     pub(super) fn each_piece(
         &mut self,
         chosen: &[bool],
-        mut take: impl FnMut(&[u8]) -> Result<(), Failure>,
-    ) -> Result<(), Failure> {
+        mut take: impl FnMut(&[u8]) -> Result<(), CliError>,
+    ) -> Result<(), CliError> {
         match &mut self.rows {
             Rows::Text(rows) => rows.each_run(chosen, take),
             Rows::Parquet(rows) => rows.each_row(chosen, |_, row| {
@@ -201,8 +201,8 @@ impl Side {
     pub(super) fn each_row(
         &mut self,
         chosen: &[bool],
-        mut take: impl FnMut(&[u8], &[u8], &[u8]) -> Result<(), Failure>,
-    ) -> Result<(), Failure> {
+        mut take: impl FnMut(&[u8], &[u8], &[u8]) -> Result<(), CliError>,
+    ) -> Result<(), CliError> {
         match &mut self.rows {
             Rows::Text(rows) => rows.each_row(chosen, self.width, take),
             Rows::Parquet(rows) => rows.each_row(chosen, |key, row| take(key, row, b"\n")),
@@ -213,8 +213,8 @@ impl Side {
     pub(super) fn each_others(
         &mut self,
         chosen: &[bool],
-        mut take: impl FnMut(&[&[u8]]) -> Result<(), Failure>,
-    ) -> Result<(), Failure> {
+        mut take: impl FnMut(&[&[u8]]) -> Result<(), CliError>,
+    ) -> Result<(), CliError> {
         let key = self.key;
         let without_key = |fields: &[&[u8]]| {
             let mut others = fields.to_vec();
@@ -255,12 +255,12 @@ fn find_column(names: Option<&[Vec<u8>]>, width: usize, asked: &str) -> Result<u
 
 /// The first names, in one line.
 fn shown(names: &[Vec<u8>]) -> String {
-    const MOST: usize = 20;
-    let shown = names.iter().take(MOST).map(|name| {
+    const MAX_SHOWN: usize = 20;
+    let shown = names.iter().take(MAX_SHOWN).map(|name| {
         let name = String::from_utf8_lossy(name);
         name.replace(char::is_control, "?")
     });
-    let more = if names.len() > MOST { ", ..." } else { "" };
+    let more = if names.len() > MAX_SHOWN { ", ..." } else { "" };
     shown.collect::<Vec<_>>().join(", ") + more
 }
 

@@ -3,11 +3,11 @@
 //! A row without a quote is a line, and its key is found by looking for delimiters. A row with one is read by csv-core,
 //! which knows where a quoted field ends. Rows end in LF or CR LF; blank lines are none.
 
-use super::fields::{Fields, Parsed, nth_field};
-use super::keys::Keys;
+use super::fields::{FieldState, Fields, nth_field};
+use super::keys::RowKeys;
 use super::parquet_rows;
-use super::quote::Dialect;
-use crate::failure::Failure;
+use super::row_writer::Dialect;
+use crate::error::CliError;
 use crate::input::{cannot_read, open};
 use memchr::memchr;
 use std::io::{self, Read};
@@ -22,14 +22,14 @@ const MAX_ROW_BYTES: usize = 1 << 30;
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
 /// The first row as it came, with its end, and its fields.
-pub(super) struct Header {
+pub(super) struct TextHeader {
     pub(super) row: Vec<u8>,
     pub(super) names: Vec<Vec<u8>>,
 }
 
 /// A row in the buffer: all of it, and without its end.
 #[derive(Clone)]
-struct Row {
+struct TextRow {
     whole: Range<usize>,
     body: Range<usize>,
     is_quoted: bool,
@@ -50,15 +50,15 @@ pub(super) struct TextRows {
     /// What the rows so far ended in, for a last one that lacks its end.
     row_end: &'static [u8],
     fields: Fields,
-    rows: Vec<Row>,
-    keys: Keys,
+    rows: Vec<TextRow>,
+    keys: RowKeys,
     /// Rows so far, the header among them, as an editor would number them.
     count: u64,
     bytes_read: Arc<AtomicU64>,
 }
 
 impl TextRows {
-    pub(super) fn open(path: &Path, dialect: Dialect) -> Result<Self, Failure> {
+    pub(super) fn open(path: &Path, dialect: Dialect) -> Result<Self, CliError> {
         Ok(Self {
             path: path.to_path_buf(),
             input: open(path)?,
@@ -72,7 +72,7 @@ impl TextRows {
             row_end: b"\n",
             fields: Fields::new(dialect),
             rows: Vec::new(),
-            keys: Keys::default(),
+            keys: RowKeys::default(),
             count: 0,
             bytes_read: Arc::default(),
         })
@@ -90,26 +90,26 @@ impl TextRows {
         Arc::clone(&self.bytes_read)
     }
 
-    pub(super) fn keys(&self) -> &Keys {
+    pub(super) fn keys(&self) -> &RowKeys {
         &self.keys
     }
 
     /// The first row, which is not read again.
-    pub(super) fn header(&mut self) -> Result<Option<Header>, Failure> {
+    pub(super) fn header(&mut self) -> Result<Option<TextHeader>, CliError> {
         let Some(row) = self.first_row()? else {
             return Ok(None);
         };
         let fields = self.fields.split(&self.buffer[row.body.clone()]);
         let names = fields.iter().map(<[u8]>::to_vec).collect();
         self.count += 1;
-        Ok(Some(Header {
-            row: self.marked(&row),
+        Ok(Some(TextHeader {
+            row: self.strip_byte_order_mark(&row),
             names,
         }))
     }
 
     /// How many fields the first row has; it is read again.
-    pub(super) fn width(&mut self) -> Result<Option<usize>, Failure> {
+    pub(super) fn width(&mut self) -> Result<Option<usize>, CliError> {
         let Some(row) = self.first_row()? else {
             return Ok(None);
         };
@@ -118,11 +118,11 @@ impl TextRows {
         Ok(Some(fields.len()))
     }
 
-    fn first_row(&mut self) -> Result<Option<Row>, Failure> {
+    fn first_row(&mut self) -> Result<Option<TextRow>, CliError> {
         loop {
             let is_begun = self.buffer.len() >= BYTE_ORDER_MARK.len() || self.is_end;
             if self.buffer.starts_with(parquet_rows::MAGIC) {
-                return Err(Failure::message(format!(
+                return Err(CliError::message(format!(
                     "{} is Parquet, whose end is read first: give the file itself, unpacked and not through a pipe",
                     self.path.display()
                 )));
@@ -143,7 +143,7 @@ impl TextRows {
     }
 
     /// The next rows' keys; `false` at the end.
-    pub(super) fn read_keys(&mut self) -> Result<bool, Failure> {
+    pub(super) fn read_keys(&mut self) -> Result<bool, CliError> {
         self.rows.clear();
         self.keys.clear();
         loop {
@@ -162,7 +162,7 @@ impl TextRows {
         }
     }
 
-    fn push_key(&mut self, row: &Row) -> Result<(), Failure> {
+    fn push_key(&mut self, row: &TextRow) -> Result<(), CliError> {
         let found = if row.is_quoted {
             self.fields
                 .parsed(row.whole.end == row.body.end + 2)
@@ -176,7 +176,7 @@ impl TextRows {
                 self.keys.push(key);
                 Ok(())
             }
-            None => Err(self.ragged(
+            None => Err(self.ragged_row_error(
                 self.count,
                 &format!("has no field {}, which is the key", self.key + 1),
                 "mend it, or say --delimiter if fields are separated by something else",
@@ -190,8 +190,8 @@ impl TextRows {
         &mut self,
         chosen: &[bool],
         width: usize,
-        mut take: impl FnMut(&[u8], &[u8], &[u8]) -> Result<(), Failure>,
-    ) -> Result<(), Failure> {
+        mut take: impl FnMut(&[u8], &[u8], &[u8]) -> Result<(), CliError>,
+    ) -> Result<(), CliError> {
         self.each_fields(chosen, width, |_| Ok(()))?;
         for (number, row) in self.chosen_rows(chosen) {
             let key = self.keys.get(number).unwrap_or_default();
@@ -204,8 +204,8 @@ impl TextRows {
     pub(super) fn each_run(
         &self,
         chosen: &[bool],
-        mut take: impl FnMut(&[u8]) -> Result<(), Failure>,
-    ) -> Result<(), Failure> {
+        mut take: impl FnMut(&[u8]) -> Result<(), CliError>,
+    ) -> Result<(), CliError> {
         let mut run = 0..0;
         for (_, row) in self.chosen_rows(chosen) {
             if row.whole.start != run.end {
@@ -227,8 +227,8 @@ impl TextRows {
         &mut self,
         chosen: &[bool],
         width: usize,
-        mut take: impl FnMut(&[&[u8]]) -> Result<(), Failure>,
-    ) -> Result<(), Failure> {
+        mut take: impl FnMut(&[&[u8]]) -> Result<(), CliError>,
+    ) -> Result<(), CliError> {
         let before = self.count - self.rows.len() as u64;
         for (number, row) in self.rows.iter().enumerate() {
             if !chosen[number] {
@@ -237,7 +237,7 @@ impl TextRows {
             let fields = self.fields.split(&self.buffer[row.body.clone()]);
             let found = fields.len();
             if found != width {
-                return Err(self.ragged(
+                return Err(self.ragged_row_error(
                     before + number as u64 + 1,
                     &format!("has {found} fields and the first row {width}"),
                     "mend it, or leave the left side's columns out with --semi",
@@ -248,13 +248,13 @@ impl TextRows {
         Ok(())
     }
 
-    fn chosen_rows(&self, chosen: &[bool]) -> impl Iterator<Item = (usize, &Row)> {
+    fn chosen_rows(&self, chosen: &[bool]) -> impl Iterator<Item = (usize, &TextRow)> {
         let rows = self.rows.iter().enumerate().zip(chosen);
         rows.filter_map(|(row, &is_chosen)| is_chosen.then_some(row))
     }
 
     /// What ends a row; the last of a file may lack it.
-    fn end_of(&self, row: &Row) -> &[u8] {
+    fn end_of(&self, row: &TextRow) -> &[u8] {
         match &self.buffer[row.body.end..row.whole.end] {
             b"" => self.row_end,
             end => end,
@@ -262,7 +262,7 @@ impl TextRows {
     }
 
     /// The first row as it came, with the mark before it.
-    fn marked(&self, row: &Row) -> Vec<u8> {
+    fn strip_byte_order_mark(&self, row: &TextRow) -> Vec<u8> {
         let mark = if self.buffer.starts_with(BYTE_ORDER_MARK) {
             BYTE_ORDER_MARK
         } else {
@@ -272,7 +272,7 @@ impl TextRows {
     }
 
     /// The next row that is in the buffer as a whole.
-    fn next_row(&mut self) -> Result<Option<Row>, Failure> {
+    fn next_row(&mut self) -> Result<Option<TextRow>, CliError> {
         while self.at < self.buffer.len() {
             let line_end = match memchr(b'\n', &self.buffer[self.at..]) {
                 Some(length) => self.at + length + 1,
@@ -282,11 +282,11 @@ impl TextRows {
             let is_quoted = self.dialect.has_quotes && self.has_quote_before(line_end);
             let end = if is_quoted {
                 match self.fields.parse(&self.buffer[self.at..]) {
-                    Parsed::Whole(length) => self.at + length,
-                    Parsed::Cut if !self.is_end => return Ok(None),
-                    Parsed::Cut if self.fields.is_closed_by_end() => self.buffer.len(),
-                    Parsed::Cut => {
-                        return Err(self.ragged(
+                    FieldState::Whole(length) => self.at + length,
+                    FieldState::Cut if !self.is_end => return Ok(None),
+                    FieldState::Cut if self.fields.is_closed_by_end() => self.buffer.len(),
+                    FieldState::Cut => {
+                        return Err(self.ragged_row_error(
                             self.count + 1,
                             "has a quote that is never closed",
                             "close it, or say --no-quotes if quotes mean nothing there",
@@ -310,7 +310,7 @@ impl TextRows {
             };
             self.at = end;
             if !body.is_empty() {
-                return Ok(Some(Row {
+                return Ok(Some(TextRow {
                     whole,
                     body,
                     is_quoted,
@@ -334,12 +334,12 @@ impl TextRows {
         self.quote.is_some_and(|quote| quote < end)
     }
 
-    fn refill(&mut self) -> Result<(), Failure> {
+    fn refill(&mut self) -> Result<(), CliError> {
         self.buffer.drain(..self.at);
         (self.at, self.quote, self.looked_to) = (0, None, 0);
         let old = self.buffer.len();
         if old > MAX_ROW_BYTES {
-            return Err(self.ragged(
+            return Err(self.ragged_row_error(
                 self.count + 1,
                 "is longer than 1 GiB",
                 "say --no-quotes if quotes mean nothing there",
@@ -365,8 +365,8 @@ impl TextRows {
         Ok(())
     }
 
-    fn ragged(&self, row: u64, what: &str, advice: &str) -> Failure {
-        Failure::message(format!(
+    fn ragged_row_error(&self, row: u64, what: &str, advice: &str) -> CliError {
+        CliError::message(format!(
             "row {row} of {} {what}: {advice}",
             self.path.display()
         ))

@@ -1,6 +1,6 @@
 //! Bits per key over the false-positive rate, a line a kind, and the line that none can go below.
 
-use crate::format;
+use crate::human_format;
 use mayhap_chart::{Axis, Chart, Line, Scale};
 use mayhap_core::Kind;
 use mayhap_core::plan::size_bytes;
@@ -53,14 +53,14 @@ pub(super) fn svg(keys: u64, asked: f64) -> String {
     }));
     let ticks = (1..=6).map(|digits| {
         let rate = 10_f64.powi(-digits);
-        (rate, format::asked_rate(rate))
+        (rate, human_format::requested_rate(rate))
     });
     Chart {
         title: "Bits per key".into(),
         subtitle: format!(
             "for {}, by false-positive rate; beside the names at {}; lower is better",
-            format::counted(keys, "key"),
-            format::asked_rate(asked)
+            human_format::with_unit(keys, "key"),
+            human_format::requested_rate(asked)
         ),
         x: Axis::new(
             "false-positive rate",

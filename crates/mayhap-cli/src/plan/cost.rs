@@ -1,11 +1,11 @@
 //! A filter before something slow: what it costs, what it saves, and the rate that pays best.
 
 use crate::args::PlanArgs;
-use crate::failure::Failure;
-use crate::format;
+use crate::error::CliError;
+use crate::human_format;
 use mayhap_chart::{Axis, Chart, Line, Scale};
 use mayhap_core::Kind;
-use mayhap_core::plan::cost::{BestRate, Lookups};
+use mayhap_core::plan::cost::{BestRate, LookupCosts};
 use mayhap_core::plan::size_bytes;
 use serde_json::{Value, json};
 use std::io::Write;
@@ -18,30 +18,30 @@ const RATES: (f64, f64) = (0.5, 1e-6);
 const STEPS: u32 = 120;
 
 /// The costs that the user gave.
-pub(super) struct Costs {
-    lookups: Lookups,
+pub(super) struct CostModel {
+    lookups: LookupCosts,
     count: u64,
     gib_cost: Option<f64>,
 }
 
-impl Costs {
+impl CostModel {
     /// None when no cost is given; an error when some are missing.
-    pub(super) fn of(args: &PlanArgs) -> Result<Option<Self>, Failure> {
+    pub(super) fn from_args(args: &PlanArgs) -> Result<Option<Self>, CliError> {
         match (args.cost_skip, args.cost_lookup, args.present) {
             (None, None, None) if args.cost_gib.is_none() && args.lookups.is_none() => Ok(None),
             (Some(skip), Some(lookup), Some(present)) => Ok(Some(Self {
-                lookups: Lookups::new(skip, lookup, present)?,
+                lookups: LookupCosts::new(skip, lookup, present)?,
                 count: args.lookups.unwrap_or(LOOKUPS),
                 gib_cost: args.cost_gib,
             })),
-            _ => Err(Failure::message(
+            _ => Err(CliError::message(
                 "costs belong together: give --cost-skip, --cost-lookup and --present, and --cost-gib for the rate that pays best",
             )),
         }
     }
 
     /// The rate at which lookups and the memory of a bloom filter together cost least.
-    pub(super) fn best(&self, keys: u64) -> Result<Option<BestRate>, Failure> {
+    pub(super) fn best(&self, keys: u64) -> Result<Option<BestRate>, CliError> {
         let Some(gib_cost) = self.gib_cost else {
             return Ok(None);
         };
@@ -51,7 +51,7 @@ impl Costs {
         Ok(Some(best))
     }
 
-    pub(super) fn json(&self, keys: u64, rate: f64) -> Result<Value, Failure> {
+    pub(super) fn json(&self, keys: u64, rate: f64) -> Result<Value, CliError> {
         let lookups = &self.lookups;
         let best = self.best(keys)?.map(|best| {
             json!({
@@ -74,7 +74,7 @@ impl Costs {
         }))
     }
 
-    pub(super) fn table(&self, keys: u64, rate: f64, out: &mut impl Write) -> Result<(), Failure> {
+    pub(super) fn table(&self, keys: u64, rate: f64, out: &mut impl Write) -> Result<(), CliError> {
         let lookups = &self.lookups;
         writeln!(out, "\n  a lookup costs, on average")?;
         for (name, cost, how) in [
@@ -92,8 +92,8 @@ impl Costs {
         writeln!(
             out,
             "  of all lookups   P1 {} the filter answers, P2 {} go through in vain",
-            format::rate(lookups.skipped_share(rate), 3),
-            format::rate(lookups.wasted_share(rate), 3),
+            human_format::rate(lookups.skipped_share(rate), 3),
+            human_format::rate(lookups.wasted_share(rate), 3),
         )?;
         writeln!(
             out,
@@ -106,8 +106,8 @@ impl Costs {
         writeln!(
             out,
             "  best rate        {}: {} lookups cost {}, the memory {}",
-            format::rate(best.false_positive_rate, 3),
-            format::short_count(self.count),
+            human_format::rate(best.false_positive_rate, 3),
+            human_format::short_count(self.count),
             amount(best.lookup_cost),
             amount(best.memory_cost),
         )?;
@@ -124,7 +124,7 @@ impl Costs {
     }
 
     /// Costs of a lookup over the rate.
-    pub(super) fn svg(&self, keys: u64, rate: f64) -> Result<String, Failure> {
+    pub(super) fn svg(&self, keys: u64, rate: f64) -> Result<String, CliError> {
         let steps = (0..=STEPS)
             .map(|step| RATES.0 * (RATES.1 / RATES.0).powf(f64::from(step) / f64::from(STEPS)));
         let rates: Vec<f64> = steps.collect();
@@ -163,13 +163,13 @@ impl Costs {
         let best = match self.best(keys)? {
             Some(best) => format!(
                 "; the best rate is {}",
-                format::rate(best.false_positive_rate, 3)
+                human_format::rate(best.false_positive_rate, 3)
             ),
             None => String::new(),
         };
         let ticks = (1..=6).map(|digits| {
             let rate = 10_f64.powi(-digits);
-            (rate, format::asked_rate(rate))
+            (rate, human_format::requested_rate(rate))
         });
         let shares = (0..=4).map(|quarter| {
             let cost = most * f64::from(quarter) / 4.0;
@@ -179,8 +179,8 @@ impl Costs {
             title: "What a lookup costs behind a filter".into(),
             subtitle: format!(
                 "{}; beside the names at {}{best}",
-                format::counted(keys, "key"),
-                format::asked_rate(rate)
+                human_format::with_unit(keys, "key"),
+                human_format::requested_rate(rate)
             ),
             x: Axis::new(
                 "false-positive rate",
@@ -207,7 +207,7 @@ fn amount(cost: f64) -> String {
     match cost.abs() {
         0.0 => "0".into(),
         size if !(1e-4..1e9).contains(&size) => format!("{cost:.3e}"),
-        size if size >= 1000.0 => format::grouped(cost.round() as u64),
+        size if size >= 1000.0 => human_format::with_thousands_separators(cost.round() as u64),
         size => {
             let decimals = 3 - size.log10().floor() as i32;
             format!("{cost:.*}", usize::try_from(decimals).unwrap_or(0))

@@ -118,10 +118,7 @@ fn a_broken_link_is_found() {
 fn the_book_has_every_page() {
     let docs = root().join("docs");
     let summary = fs::read_to_string(docs.join("SUMMARY.md")).expect("the summary");
-    let listed: BTreeSet<PathBuf> = links(&summary)
-        .iter()
-        .map(|link| docs.join(link))
-        .collect();
+    let listed: BTreeSet<PathBuf> = links(&summary).iter().map(|link| docs.join(link)).collect();
     let mut there: BTreeSet<PathBuf> = pages(&docs).into_iter().collect();
     there.remove(&docs.join("SUMMARY.md"));
     assert_eq!(listed, there);

@@ -2,9 +2,12 @@
 
 mod background;
 mod bench;
+mod compressed_input;
+mod conventions;
 mod dictionary;
 mod disk;
 mod docs;
+mod errors;
 mod folder;
 mod golden;
 mod guide;
@@ -14,15 +17,12 @@ mod input;
 mod join;
 mod keyed;
 mod kinds;
-mod lines;
-mod manners;
-mod packed;
+mod line_endings;
 mod plan;
-mod refusals;
-mod replaced;
-mod states;
+mod replaced_files;
+mod reports;
 mod streams;
-mod told;
+mod uniq_state;
 
 use std::process::{Command, Output, Stdio};
 

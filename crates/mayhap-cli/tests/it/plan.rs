@@ -2,7 +2,7 @@
 
 use super::{run, stderr, stdout};
 use mayhap_core::Kind;
-use mayhap_core::plan::{BloomPlan, ExceptingPlan, Wishes, size_bytes};
+use mayhap_core::plan::{BloomPlan, ExceptingPlan, Requirements, size_bytes};
 use serde_json::Value;
 
 fn json(words: &str) -> Value {
@@ -26,7 +26,7 @@ fn assert_figures(figures: &Value, plan: &BloomPlan) {
     assert_eq!(figures["lines"], plan.lines());
     assert_eq!(figures["size_bytes"], plan.size_bytes());
     assert_eq!(figures["bits_per_key"], plan.bits_per_key());
-    assert_eq!(figures["bits_set_per_key"], plan.bits_per_key_set());
+    assert_eq!(figures["bits_set_per_key"], plan.probes());
     assert_eq!(figures["lines_per_key"], plan.lines_per_key().count());
     assert_eq!(figures["rate_at_capacity"], plan.rate_at(keys));
     assert_eq!(
@@ -135,7 +135,7 @@ fn a_kind_that_fits_the_memory_is_preferred_and_none_is_an_error() {
     let output = run("plan --keys 1M --fpr 1% --memory 1MB");
     assert_eq!(output.status.code(), Some(2));
     let error = stderr(&output);
-    let rate = Wishes::default()
+    let rate = Requirements::default()
         .strictest_within(1_000_000, 1_000_000)
         .unwrap();
     assert!(
@@ -212,7 +212,7 @@ fn the_table_has_the_same_figures() {
 #[test]
 fn costs_are_the_librarys() {
     let costs = "--cost-skip 0.5 --cost-lookup 20 --present 0.25";
-    let lookups = mayhap_core::plan::cost::Lookups::new(0.5, 20.0, 0.25).unwrap();
+    let lookups = mayhap_core::plan::cost::LookupCosts::new(0.5, 20.0, 0.25).unwrap();
     let figures = json(&format!("--keys 1M --fpr 1% {costs}"));
     let cost = &figures["cost"];
     assert_eq!(cost["filter"], lookups.filter_cost(0.01));

@@ -58,14 +58,14 @@ impl Granule {
 /// An empty filter for so many distinct hashes in an index `bloom_filter(rate)`.
 fn empty(distinct: u64, rate: f64) -> Result<ClassicBloom, PlanError> {
     let (bits_per_row, probes) = bits_per_row_and_probes(rate);
-    let bytes = filter_bytes(distinct, bits_per_row).ok_or(PlanError::Count {
+    let bytes = filter_bytes(distinct, bits_per_row).ok_or(PlanError::InvalidInteger {
         field: "distinct values",
         value: distinct,
         accepted: "1 or more, and fewer than fit into memory",
     })?;
     let plan = ClassicPlan {
         capacity: distinct,
-        asked: rate,
+        false_positive_rate: rate,
         ..ClassicPlan::with_bits_and_probes(8 * bytes, probes)?
     };
     ClassicBloom::from_plan(plan, Scheme::ClickHouse, HashScheme::Caller)
@@ -168,7 +168,7 @@ fn granule(at: &mut Cursor<'_>, rate: f64, columns: usize) -> Result<Granule, De
         let words = bits::from_bytes(at.take("filter", length)?);
         let plan = ClassicPlan::with_bits_and_probes(8 * length, probes).map(|plan| ClassicPlan {
             capacity: distinct,
-            asked: rate,
+            false_positive_rate: rate,
             ..plan
         });
         let filter = plan.and_then(|plan| {

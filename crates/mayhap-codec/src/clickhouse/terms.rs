@@ -23,7 +23,7 @@ fn check_bytes(bytes: u64) -> Result<(), PlanError> {
     if (1..=MAX_BYTES).contains(&bytes) {
         return Ok(());
     }
-    Err(PlanError::Count {
+    Err(PlanError::InvalidInteger {
         field: "size_bytes",
         value: bytes,
         accepted: "1 to 2^30: the size of a filter is neither zero nor more than ClickHouse takes",

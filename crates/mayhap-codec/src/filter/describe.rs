@@ -2,7 +2,7 @@
 
 use super::Filter;
 use crate::{Format, bip37, redis};
-use mayhap_core::plan::classic::rate_now;
+use mayhap_core::plan::classic::rate_from_set_bits;
 use mayhap_core::{AnyFilter, ClassicBloom, CountingBloom, HashScheme, Kind, Scheme};
 
 /// What is known of a filter. A format that does not say leaves a field empty.
@@ -68,7 +68,7 @@ impl Filter {
             }
             Self::Column { distinct, filter } => Description {
                 capacity: Some(*distinct),
-                false_positive_rate: Some(filter.plan().asked),
+                false_positive_rate: Some(filter.plan().false_positive_rate),
                 ..bits(format, filter)
             },
             Self::Bip37(filter) => {
@@ -126,7 +126,7 @@ impl Filter {
                     AnyFilter::Classic(filter) => filter.words().collect(),
                     AnyFilter::Retouched(filter) => filter.as_classic().words().collect(),
                     AnyFilter::Growing(filter) => filter
-                        .each_layer()
+                        .layers()
                         .flat_map(mayhap_core::Bloom::words)
                         .collect(),
                     AnyFilter::Window(filter) => {
@@ -180,7 +180,7 @@ fn native(filter: &AnyFilter) -> Description {
     };
     match filter.excepting().map_or(filter, |filter| filter.base()) {
         AnyFilter::Bloom(filter) => {
-            found.probes = Some(filter.plan().bits_per_key_set());
+            found.probes = Some(filter.plan().probes());
             found.fill = share(filter.set_bits(), filter.plan().size_bits());
         }
         AnyFilter::Classic(filter) => classic(&mut found, filter),
@@ -195,9 +195,9 @@ fn native(filter: &AnyFilter) -> Description {
             (found.fill, found.details) = (described.fill, described.details);
         }
         AnyFilter::Growing(filter) => {
-            let layers = Detail::Number(filter.layers() as u64);
+            let layers = Detail::Number(filter.layer_count() as u64);
             found.details.push(("layers", layers));
-            let set = filter.each_layer().map(mayhap_core::Bloom::set_bits).sum();
+            let set = filter.layers().map(mayhap_core::Bloom::set_bits).sum();
             found.fill = share(set, 8 * stats.size_bytes);
         }
         AnyFilter::Window(filter) => {
@@ -272,7 +272,7 @@ fn counting(format: Format, filter: &CountingBloom) -> Description {
         size_bytes: filter.size_bytes(),
         fill: share(set, classic.bits),
         estimated_keys: Some(filter.estimated_keys()),
-        estimated_rate: Some(rate_now(classic.bits, classic.probes, set)),
+        estimated_rate: Some(rate_from_set_bits(classic.bits, classic.probes, set)),
         details,
         ..empty(format, "counting")
     }

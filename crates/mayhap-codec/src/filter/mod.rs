@@ -75,7 +75,7 @@ pub enum Refused {
         reason: &'static str,
     },
     /// One of mayhap's own refuses.
-    Native(mayhap_core::Refused),
+    Native(mayhap_core::OperationError),
     /// Hadoop would throw an exception.
     Hadoop(hadoop::Refused),
     /// There is no room.
@@ -123,7 +123,7 @@ macro_rules! from {
 }
 
 from! {
-    mayhap_core::Refused => Native, hadoop::Refused => Hadoop, Full => Full, mayhap_core::Saturated => Saturated, Mismatch => Mismatch
+    mayhap_core::OperationError => Native, hadoop::Refused => Hadoop, Full => Full, mayhap_core::Saturated => Saturated, Mismatch => Mismatch
 }
 
 /// Why a filter for the caller's own hashes is not asked, after "a mayhap filter".
@@ -175,7 +175,7 @@ impl Filter {
     /// When it cannot.
     pub fn check_keys(&self) -> Result<(), Refused> {
         match self {
-            Self::Native(filter) if !filter.takes_keys() => Err(Refused::Unsupported {
+            Self::Native(filter) if !filter.accepts_key_bytes() => Err(Refused::Unsupported {
                 format: Format::Mayhap,
                 reason: NO_KEYS,
             }),
@@ -187,7 +187,7 @@ impl Filter {
     /// as Hadoop does empty ones, are not in. Any key may be in a filter that [cannot be asked about keys](Self::check_keys).
     pub fn contains(&self, key: &[u8]) -> bool {
         match self {
-            Self::Native(filter) => !filter.takes_keys() || filter.contains(key),
+            Self::Native(filter) => !filter.accepts_key_bytes() || filter.contains(key),
             Self::Bits { format, filter } => {
                 (*format != Format::Hadoop || !key.is_empty()) && filter.contains(key)
             }
@@ -215,7 +215,7 @@ impl Filter {
     /// When `keys` and `found` differ in length.
     pub fn contains_each(&self, keys: &[impl AsRef<[u8]>], found: &mut [bool]) {
         match self {
-            Self::Native(filter) if filter.takes_keys() => filter.contains_each(keys, found),
+            Self::Native(filter) if filter.accepts_key_bytes() => filter.contains_each(keys, found),
             Self::Bits { format, filter } if *format != Format::Hadoop => {
                 filter.contains_each(keys, found);
             }

@@ -49,7 +49,7 @@ pub fn contains(filter: &CountingBloom, key: impl AsRef<[u8]>) -> Result<bool, R
 /// When the key is empty or certainly not in; nothing is changed then.
 pub fn delete(filter: &mut CountingBloom, key: impl AsRef<[u8]>) -> Result<(), Refused> {
     check_key(key.as_ref())?;
-    if filter.remove_leaving_full(key) {
+    if filter.remove_leaving_saturated(key) {
         Ok(())
     } else {
         Err(Refused::NotAMember)

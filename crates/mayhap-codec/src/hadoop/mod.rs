@@ -43,7 +43,7 @@ impl HashType {
         match number {
             0 => Ok(Self::Jenkins),
             1 => Ok(Self::Murmur),
-            other => Err(PlanError::Count {
+            other => Err(PlanError::InvalidInteger {
                 field: "hash type",
                 value: u64::from(other),
                 accepted: HASH_TYPES,
@@ -136,7 +136,7 @@ const MAX_INT: u32 = i32::MAX.cast_unsigned();
 /// The shape that a vector size and a number of hash functions stand for.
 fn plan(vector_size: u32, hash_functions: u32) -> Result<ClassicPlan, PlanError> {
     if vector_size > MAX_INT {
-        return Err(PlanError::Count {
+        return Err(PlanError::InvalidInteger {
             field: "vector size",
             value: u64::from(vector_size),
             accepted: "1 to 2^31 - 1",

@@ -138,7 +138,7 @@ impl FilterBlockBuilder {
     pub fn start_block(&mut self, offset: u64) -> Result<(), PlanError> {
         let number = offset >> BASE_LG;
         if number < self.offsets.len() as u64 || number > u64::from(u32::MAX) {
-            return Err(PlanError::Count {
+            return Err(PlanError::InvalidInteger {
                 field: "offset",
                 value: offset,
                 accepted: "an offset past those before, below 2^43",
@@ -156,7 +156,7 @@ impl FilterBlockBuilder {
     }
 
     fn end_filter(&mut self) -> Result<(), PlanError> {
-        let offset = u32::try_from(self.filters.len()).map_err(|_| PlanError::Count {
+        let offset = u32::try_from(self.filters.len()).map_err(|_| PlanError::InvalidInteger {
             field: "size_bytes",
             value: self.filters.len() as u64,
             accepted: "filters of less than 4 GiB in all",

@@ -20,7 +20,7 @@ const MAX_PROBES: u32 = 30;
 pub fn create(keys: u64, bits_per_key: u32) -> Result<ClassicBloom, PlanError> {
     let bits = keys
         .checked_mul(u64::from(bits_per_key))
-        .ok_or(PlanError::Count {
+        .ok_or(PlanError::InvalidInteger {
             field: "capacity",
             value: keys,
             accepted: "fewer keys, or fewer bits a key",

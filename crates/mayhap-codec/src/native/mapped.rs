@@ -118,14 +118,14 @@ impl Mapped {
         }
     }
 
-    /// Whether methods that take key bytes can be called, as [`AnyFilter::takes_keys`].
-    pub fn takes_keys(&self) -> bool {
+    /// Whether methods that take key bytes can be called, as [`AnyFilter::accepts_key_bytes`].
+    pub fn accepts_key_bytes(&self) -> bool {
         match &self.held {
             Held::Seen(seen, _) => match seen.view() {
                 View::Classic(filter) if !filter.scheme().is_native() => true,
                 view => view.scheme() != HashScheme::Caller,
             },
-            Held::Read(filter) => filter.takes_keys(),
+            Held::Read(filter) => filter.accepts_key_bytes(),
         }
     }
 

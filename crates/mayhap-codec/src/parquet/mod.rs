@@ -27,7 +27,7 @@ pub fn bits(values: u64, fpp: f64) -> u64 {
 /// When there is no memory for it, or it is past 2^40 bytes.
 pub fn with_bytes(bytes: u64) -> Result<ClassicBloom, PlanError> {
     if bytes > 1 << 40 {
-        return Err(PlanError::Count {
+        return Err(PlanError::InvalidInteger {
             field: "size_bytes",
             value: bytes,
             accepted: "at most 2^40",

@@ -29,14 +29,14 @@ impl Shape {
     /// The shape of a new layer for so many keys at a rate, by the options of its chain.
     pub(super) fn planned(capacity: u64, error: f64, options: u32) -> Result<Self, PlanError> {
         if capacity == 0 {
-            return Err(PlanError::Count {
+            return Err(PlanError::InvalidInteger {
                 field: "capacity",
                 value: 0,
                 accepted: "1 or more",
             });
         }
         if !(error > 0.0 && error < 1.0) {
-            return Err(PlanError::Number {
+            return Err(PlanError::InvalidNumber {
                 field: "error",
                 value: error,
                 accepted: "a number above 0 and below 1, such as 0.01",
@@ -63,7 +63,7 @@ impl Shape {
         let bits = bits
             .checked_next_multiple_of(64)
             .filter(|&bits| bits <= 1 << 62);
-        let bits = bits.ok_or(PlanError::Count {
+        let bits = bits.ok_or(PlanError::InvalidInteger {
             field: "capacity",
             value: capacity,
             accepted: "at most 2^62 bits: give fewer keys or a looser rate",
@@ -152,7 +152,7 @@ impl Shape {
     fn plan(&self) -> Result<ClassicPlan, PlanError> {
         Ok(ClassicPlan {
             capacity: self.capacity,
-            asked: self.error,
+            false_positive_rate: self.error,
             ..ClassicPlan::with_bits_and_probes(self.modulus(), self.hashes)?
         })
     }
@@ -162,7 +162,7 @@ fn power_of_two(exponent: u64) -> Result<u64, PlanError> {
     let shift = u32::try_from(exponent).ok();
     shift
         .and_then(|shift| 1_u64.checked_shl(shift))
-        .ok_or(PlanError::Count {
+        .ok_or(PlanError::InvalidInteger {
             field: "n2",
             value: exponent,
             accepted: "at most 63",

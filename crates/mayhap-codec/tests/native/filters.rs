@@ -2,9 +2,9 @@
 
 use crate::{SECRET, filled, key};
 use mayhap_core::{
-    AnyFilter, Bloom, Burst, ClassicBloom, Clearing, CountingBloom, Cuckoo, Excepting,
-    ExceptionLayer, Fuse, GrowingBloom, HashScheme, KeyHash, Kind, Retouched, Ribbon, Scheme,
-    Timestamp, WindowBloom,
+    AnyFilter, Bloom, BurstPolicy, ClassicBloom, ClearingStrategy, CountingBloom, Cuckoo,
+    Excepting, ExceptionLayer, Fuse, GrowingBloom, HashScheme, KeyHash, Kind, Retouched, Ribbon,
+    Scheme, Timestamp, WindowBloom,
 };
 use std::time::Duration;
 
@@ -40,9 +40,9 @@ pub(crate) fn filters() -> Vec<AnyFilter> {
         let keys: Vec<_> = (0..keys).map(key).collect();
         all.push(Fuse::build(&keys, rate).unwrap().into());
     }
-    for burst in [Burst::Overflow, Burst::RotateEarly] {
-        all.push(window(0).on_burst(burst).into());
-        let mut filter = window(0).on_burst(burst);
+    for burst in [BurstPolicy::Overflow, BurstPolicy::RotateEarly] {
+        all.push(window(0).with_burst_policy(burst).into());
+        let mut filter = window(0).with_burst_policy(burst);
         for number in 0..900 {
             filter.insert(key(number), Timestamp(1000 + 17 * number));
         }
@@ -97,7 +97,7 @@ fn with_twins() -> Cuckoo {
     for number in 0..9 {
         cuckoo.try_insert(key(200 + number % 2)).unwrap();
     }
-    assert!(cuckoo.twins().any(|(_, twins)| !twins.is_empty()));
+    assert!(cuckoo.extra_copies().any(|(_, twins)| !twins.is_empty()));
     cuckoo
 }
 
@@ -116,8 +116,8 @@ fn walks_of_others() -> impl Iterator<Item = ClassicBloom> {
 pub(crate) fn retouched() -> impl Iterator<Item = Retouched> {
     let clearings = [
         None,
-        Some(Clearing::Ratio),
-        Some(Clearing::MinimumFalseNegatives),
+        Some(ClearingStrategy::Ratio),
+        Some(ClearingStrategy::MinimumFalseNegatives),
     ];
     let cleared = clearings.into_iter().map(|clearing| {
         let mut filter = Retouched::new(300, 0.2).unwrap();

@@ -5,7 +5,7 @@ use crate::filters::filters;
 use crate::memory::peak_of;
 use crate::{decode, header_bytes, key};
 use mayhap_codec::{Problem, native};
-use mayhap_core::{AnyFilter, Clearing, HashScheme, PlanError};
+use mayhap_core::{AnyFilter, ClearingStrategy, HashScheme, PlanError};
 
 /// Forgers fix the checksums: whatever they write into a header, it is refused, or a filter that answers and takes keys.
 #[test]
@@ -106,8 +106,8 @@ fn use_up(filter: &mut AnyFilter) {
         _ = filter.remove(key(number / 2));
     }
     if let AnyFilter::Retouched(filter) = filter {
-        _ = filter.clear_false_positive(key(5), Clearing::Ratio);
-        _ = filter.clear_all(Clearing::MinimumFalseNegatives);
+        _ = filter.clear_false_positive(key(5), ClearingStrategy::Ratio);
+        _ = filter.clear_all(ClearingStrategy::MinimumFalseNegatives);
     }
     _ = filter.stats();
     _ = filter.clear();

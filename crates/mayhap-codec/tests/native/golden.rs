@@ -4,8 +4,8 @@ use crate::filters::{excepting, window};
 use crate::{SECRET, decode, filled, key};
 use mayhap_codec::native;
 use mayhap_core::{
-    AnyFilter, Bloom, ClassicBloom, Clearing, CountingBloom, Cuckoo, Fuse, GrowingBloom, Retouched,
-    Ribbon,
+    AnyFilter, Bloom, ClassicBloom, ClearingStrategy, CountingBloom, Cuckoo, Fuse, GrowingBloom,
+    Retouched, Ribbon,
 };
 
 /// What `golden/native` holds, one a kind: these files were written by the first release of version 1 and never change.
@@ -52,7 +52,7 @@ fn retouched() -> Retouched {
     filter.extend((0..200).map(key));
     let strangers: Vec<_> = (1000..1500).map(key).collect();
     filter.add_false_positives(&strangers).unwrap();
-    filter.clear_all(Clearing::Ratio).unwrap();
+    filter.clear_all(ClearingStrategy::Ratio).unwrap();
     filter.extend((0..100).map(key));
     filter.add_false_positives(&strangers[..3]).unwrap();
     filter

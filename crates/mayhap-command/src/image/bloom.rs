@@ -34,9 +34,9 @@ fn fields(filter: &NativeBloom, with_bits: bool) -> Vec<u8> {
         BloomKind::Growing(filter) => {
             out.growing_plan(filter.plan());
             out.number(filter.keys_in_newest());
-            out.number(filter.is_crowded().into());
-            out.number(filter.layers() as u64);
-            for layer in filter.each_layer() {
+            out.number(filter.has_overfull_layer().into());
+            out.number(filter.layer_count() as u64);
+            for layer in filter.layers() {
                 out.bloom_plan(layer.plan());
             }
         }
@@ -128,7 +128,7 @@ pub(super) fn read_window(
     let (keys, rate) = (at.number("keys a window")?, at.rate("rate")?);
     let slice_ms = at.number("length of a slice")?;
     let slices = at.small("slices", "2 to 63")?;
-    let plan = WindowPlan::of_shape(keys, rate, slice_ms, slices);
+    let plan = WindowPlan::from_shape(keys, rate, slice_ms, slices);
     let plan = plan.map_err(|error| at.refused(error))?;
     let start = Timestamp(at.number("start")?);
     let newest = Timestamp(at.number("newest")?);

@@ -25,8 +25,8 @@ fn fields(filter: &NativeCounting, with_bits: bool) -> Vec<u8> {
     out.scheme(counters.hash_scheme());
     out.number(filter.items);
     out.number(plan.capacity);
-    out.rate(plan.asked);
     out.rate(plan.false_positive_rate);
+    out.rate(plan.rate_at_capacity);
     out.number(plan.bits);
     out.number(plan.probes.into());
     out.number(counters.scheme().id().into());
@@ -44,12 +44,12 @@ pub(super) fn read(
     let items = at.number("items")?;
     let plan = ClassicPlan {
         capacity: at.number("capacity")?,
-        asked: at.rate("rate asked")?,
-        false_positive_rate: at.rate("rate")?,
+        false_positive_rate: at.rate("rate asked")?,
+        rate_at_capacity: at.rate("rate")?,
         bits: at.number("counters")?,
         probes: at.small("probes", "1 to 4096")?,
     };
-    let rates = [plan.asked, plan.false_positive_rate];
+    let rates = [plan.false_positive_rate, plan.rate_at_capacity];
     if plan.capacity == 0 || !rates.iter().all(|rate| (0.0..=1.0).contains(rate)) {
         return Err(at.wrong("capacity", plan.capacity, "1 or more, at rates from 0 to 1"));
     }

@@ -40,7 +40,7 @@ fn fields(filter: &NativeCuckoo, with_bits: bool) -> Vec<u8> {
         out.growing_plan(growth);
         out.number(cells.tables().count() as u64);
     }
-    let mut twins = cells.twins();
+    let mut twins = cells.extra_copies();
     for (plan, _) in cells.tables() {
         write_plan(plan, &mut out);
         if let Some((number, twins)) = twins.next() {
@@ -146,7 +146,8 @@ fn read_plan(at: &mut Reader<'_>) -> Result<CuckooPlan, DecodeError> {
     let rate = at.rate("rate")?;
     let cells = at.number("cells")?;
     let fingerprint_bits = at.small("bits of a fingerprint", "4 to 26")?;
-    CuckooPlan::of_shape(capacity, rate, cells, fingerprint_bits).map_err(|error| at.refused(error))
+    CuckooPlan::from_shape(capacity, rate, cells, fingerprint_bits)
+        .map_err(|error| at.refused(error))
 }
 
 pub(super) fn read_fixed(

@@ -42,7 +42,7 @@ impl Writer {
         self.number(plan.capacity());
         self.rate(plan.false_positive_rate());
         self.number(plan.lines());
-        self.number(plan.words().into());
+        self.number(plan.bits_per_line().into());
         self.number(plan.lines_per_key().count().into());
     }
 
@@ -177,7 +177,7 @@ impl<'a> Reader<'a> {
         let Some(lines_per_key) = LinesPerKey::from_count(count) else {
             return Err(self.wrong("lines a key", count, "1 or 2"));
         };
-        BloomPlan::of_shape(capacity, rate, lines, words, lines_per_key)
+        BloomPlan::from_shape(capacity, rate, lines, words, lines_per_key)
             .map_err(|error| self.refused(error))
     }
 
@@ -185,7 +185,7 @@ impl<'a> Reader<'a> {
         let capacity = self.number("capacity")?;
         let maximum = Some(self.number("maximum")?).filter(|&maximum| maximum != 0);
         let rate = self.rate("rate")?;
-        GrowingPlan::of_shape(capacity, maximum, rate).map_err(|error| self.refused(error))
+        GrowingPlan::from_shape(capacity, maximum, rate).map_err(|error| self.refused(error))
     }
 
     /// The bits of a filter that takes so many bytes, or none: all that is left must be theirs.

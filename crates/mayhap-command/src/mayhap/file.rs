@@ -66,7 +66,7 @@ pub(super) fn read(bytes: &[u8], context: &Context<'_>) -> Result<(Slot, Vec<u8>
     };
     let filter = native::decode_with_key(bytes, limits, context.secret)
         .map_err(|error| Reply::Error(format!("ERR {error}").into()))?;
-    if !filter.takes_keys() {
+    if !filter.accepts_key_bytes() {
         return Err(NO_KEYS);
     }
     let slot = slot_from_filter(filter, context.config)?;

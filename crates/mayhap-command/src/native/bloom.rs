@@ -200,7 +200,7 @@ impl NativeBloom {
     pub(crate) fn layers(&self) -> Vec<&Bloom> {
         match &self.kind {
             BloomKind::Fixed(filter) => vec![filter],
-            BloomKind::Growing(filter) => filter.each_layer().collect(),
+            BloomKind::Growing(filter) => filter.layers().collect(),
             BloomKind::Window(filter) => {
                 let generations = filter.generations();
                 generations.flat_map(|(_, _, layers)| layers).collect()
@@ -216,7 +216,7 @@ impl NativeBloom {
     pub(crate) fn size_bytes(&self) -> u64 {
         let (bits, layers) = match &self.kind {
             BloomKind::Fixed(filter) => (filter.size_bytes(), 0),
-            BloomKind::Growing(filter) => (filter.size_bytes(), filter.layers()),
+            BloomKind::Growing(filter) => (filter.size_bytes(), filter.layer_count()),
             BloomKind::Window(filter) => {
                 let layers = filter.generations().map(|(_, _, layers)| layers.len());
                 (filter.size_bytes(), layers.sum())
@@ -228,7 +228,9 @@ impl NativeBloom {
     pub(crate) fn info(&self, now: Timestamp) -> BloomInfo {
         let (capacity, layers, items) = match &self.kind {
             BloomKind::Fixed(filter) => (filter.capacity(), 1, self.items),
-            BloomKind::Growing(filter) => (filter.capacity(), filter.layers() as u64, self.items),
+            BloomKind::Growing(filter) => {
+                (filter.capacity(), filter.layer_count() as u64, self.items)
+            }
             BloomKind::Window(filter) => {
                 let layers = filter
                     .generations()
@@ -249,7 +251,7 @@ impl NativeBloom {
     pub(crate) fn debug_lines(&self) -> Vec<String> {
         let counts: Vec<u64> = match &self.kind {
             BloomKind::Fixed(_) => vec![self.items],
-            BloomKind::Growing(filter) => counts(filter.each_layer(), filter.keys_in_newest()),
+            BloomKind::Growing(filter) => counts(filter.layers(), filter.keys_in_newest()),
             BloomKind::Window(filter) => filter
                 .generations()
                 .flat_map(|(_, in_newest, layers)| counts(layers.iter(), in_newest))
@@ -265,7 +267,7 @@ impl NativeBloom {
                 "bytes:{} bits:{} hashes:{} hashwidth:64 capacity:{} size:{count} ratio:{}",
                 plan.size_bytes(),
                 plan.size_bits(),
-                plan.bits_per_key_set(),
+                plan.probes(),
                 plan.capacity(),
                 six_digits(plan.false_positive_rate())
             )

@@ -4,7 +4,7 @@ use crate::host::Host;
 use mayhap_codec::native::{self, HashKey};
 use mayhap_command::{Config, Limits, Reply, Slot};
 use mayhap_core::{
-    AnyFilter, Bloom, Burst, CountingBloom, Cuckoo, Fuse, GrowingBloom, SipKey, Timestamp,
+    AnyFilter, Bloom, BurstPolicy, CountingBloom, Cuckoo, Fuse, GrowingBloom, SipKey, Timestamp,
     WindowBloom,
 };
 use std::time::Duration;
@@ -141,7 +141,7 @@ fn what_no_key_can_hold_is_refused_and_changes_nothing() {
     let early = WindowBloom::new(100, 0.01, A_MINUTE, Timestamp(0)).expect("a filter");
     let files = [
         native::encode(&Bloom::for_hashes(100, 0.01).expect("a filter").into()),
-        native::encode(&early.on_burst(Burst::RotateEarly).into()),
+        native::encode(&early.with_burst_policy(BurstPolicy::RotateEarly).into()),
         native::encode(&Fuse::build(&["x"], 0.01).expect("a filter").into()),
         native::encode_with(
             &Bloom::keyed(100, 0.01, other).expect("a filter").into(),

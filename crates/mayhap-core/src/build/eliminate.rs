@@ -2,7 +2,7 @@
 //! rows. Every third or fourth seed works, so seeds are tried until one does.
 
 use crate::PlanError;
-use crate::probe::band::{Coefficients, Shard};
+use crate::probe::ribbon::{Coefficients, RibbonShard};
 use crate::store::zeroed;
 use alloc::vec::Vec;
 
@@ -17,14 +17,14 @@ const MARGIN: u64 = 12;
 const MARGIN_ATTEMPTS: u8 = 16;
 
 /// Rows in echelon form: the row of a slot has its first coefficient there; 0 where there is none.
-pub(crate) struct Band<W> {
+pub(crate) struct BandMatrix<W> {
     coefficients: Vec<W>,
     values: Vec<u32>,
     slots: usize,
     counts: Vec<u64>,
 }
 
-impl<W: Coefficients> Band<W> {
+impl<W: Coefficients> BandMatrix<W> {
     pub(crate) fn new() -> Self {
         Self {
             coefficients: Vec::new(),
@@ -40,9 +40,9 @@ impl<W: Coefficients> Band<W> {
         keys: &[K],
         pair: impl Fn(&K) -> (u64, u32),
         slots: impl Fn(u16) -> u64,
-    ) -> Result<Shard, PlanError> {
+    ) -> Result<RibbonShard, PlanError> {
         for seed in 0..ATTEMPTS {
-            let shard = Shard {
+            let shard = RibbonShard {
                 first_slot: 0,
                 slots: slots(seed),
                 seed: seed as u8,
@@ -70,7 +70,7 @@ impl<W: Coefficients> Band<W> {
     /// finds out most seeds that are none.
     fn may_fit<K>(
         &mut self,
-        shard: &Shard,
+        shard: &RibbonShard,
         keys: &[K],
         pair: &impl Fn(&K) -> (u64, u32),
     ) -> Result<bool, PlanError> {
@@ -81,7 +81,7 @@ impl<W: Coefficients> Band<W> {
         let counts = &mut self.counts[..bins];
         counts.fill(0);
         for key in keys {
-            counts[(shard.place(pair(key).0) / BIN) as usize] += 1;
+            counts[(shard.position(pair(key).0) / BIN) as usize] += 1;
         }
         // Rows that end in the slots so far, and those that cannot begin later.
         let is_early = shard.seed < MARGIN_ATTEMPTS;
@@ -143,7 +143,7 @@ impl<W: Coefficients> Band<W> {
             let (coefficients, value) = (self.coefficients[at], self.values[at]);
             for (column, window) in windows.iter_mut().enumerate() {
                 // A slot without a row is zero: its coefficients are, and its value.
-                let bit = coefficients.is_odd(*window) ^ value >> column & 1;
+                let bit = coefficients.parity(*window) ^ value >> column & 1;
                 *window = window.preceded_by(bit);
             }
             let slot = first_slot + at as u64;

@@ -15,7 +15,7 @@ pub(crate) mod shards;
 mod sort;
 
 /// Moves the distinct ones of sorted values to the front and counts them.
-fn without_repetitions(sorted: &mut [u64]) -> usize {
+fn dedup_sorted(sorted: &mut [u64]) -> usize {
     let Some(mut last) = sorted.first().copied() else {
         return 0;
     };

@@ -10,20 +10,20 @@
 
 use super::sort::{group, sort};
 use crate::PlanError;
-use crate::probe::fuse::{FREE, Walk, fingerprint};
-use crate::store::{Cell, zeroed};
+use crate::probe::fuse::{FREE_BITS, FuseWalk, fingerprint};
+use crate::store::{FuseCell, zeroed};
 use alloc::vec;
 use alloc::vec::Vec;
 
 /// A cell's keys while peeling, in one number: how many, in the bits that a mixed hash has free, and the xor of them all. A
 /// number beside the place of the key in `hashes` takes half the memory and twice the time: 1M keys do not fit the cache.
-const COUNT: u64 = FREE;
+const COUNT: u64 = FREE_BITS;
 
 /// Cells that are looked at together for having one key.
 const BLOCK: usize = 1024;
 
 /// A shard whose every key finds its fingerprint.
-pub(crate) struct Solved<C> {
+pub(crate) struct SolvedFuseShard<C> {
     pub(crate) cells: Vec<C>,
     /// Distinct keys.
     pub(crate) keys: u64,
@@ -33,7 +33,10 @@ pub(crate) struct Solved<C> {
 ///
 /// # Errors
 /// When the walk's seed is not one for these hashes.
-pub(crate) fn solve<C: Cell>(mixed: &mut [u64], walk: &Walk) -> Result<Solved<C>, PlanError> {
+pub(crate) fn solve<C: FuseCell>(
+    mixed: &mut [u64],
+    walk: &FuseWalk,
+) -> Result<SolvedFuseShard<C>, PlanError> {
     let mut scratch = zeroed(mixed.len() as u64)?;
     for mixed in &mut *mixed {
         *mixed = walk.in_shard(*mixed);
@@ -43,13 +46,13 @@ pub(crate) fn solve<C: Cell>(mixed: &mut [u64], walk: &Walk) -> Result<Solved<C>
         let (order, grouped) = (&mut mixed[..keys], &mut scratch[..keys]);
         group(order, grouped);
         if peel(grouped, walk, order)? {
-            return Ok(Solved {
+            return Ok(SolvedFuseShard {
                 cells: fill(walk, order)?,
                 keys: keys as u64,
             });
         }
         sort(grouped, order);
-        let distinct = super::without_repetitions(grouped);
+        let distinct = super::dedup_sorted(grouped);
         if distinct == keys {
             return Err(PlanError::Unsolvable {
                 keys: keys as u64,
@@ -63,7 +66,7 @@ pub(crate) fn solve<C: Cell>(mixed: &mut [u64], walk: &Walk) -> Result<Solved<C>
 
 /// Writes into `order` the mixed hashes, first peeled first, each with the number of its own cell among its three in the
 /// free bits; `false` when stuck.
-fn peel(hashes: &[u64], walk: &Walk, order: &mut [u64]) -> Result<bool, PlanError> {
+fn peel(hashes: &[u64], walk: &FuseWalk, order: &mut [u64]) -> Result<bool, PlanError> {
     let mut looks: Vec<u64> = zeroed(walk.shard_cells())?;
     for &hash in hashes {
         for cell in walk.cells_of(0, hash) {
@@ -112,10 +115,10 @@ fn peel(hashes: &[u64], walk: &Walk, order: &mut [u64]) -> Result<bool, PlanErro
 }
 
 /// The cells, from the key that was peeled last to the first. A key's own cell is still zero when its turn comes.
-fn fill<C: Cell>(walk: &Walk, order: &[u64]) -> Result<Vec<C>, PlanError> {
+fn fill<C: FuseCell>(walk: &FuseWalk, order: &[u64]) -> Result<Vec<C>, PlanError> {
     let mut cells: Vec<C> = zeroed(walk.shard_cells())?;
     for &step in order.iter().rev() {
-        let (hash, which) = (step & !FREE, (step & FREE) as usize);
+        let (hash, which) = (step & !FREE_BITS, (step & FREE_BITS) as usize);
         let of_key = walk.cells_of(0, hash);
         let [a, b, c] = of_key.map(|cell| cells[cell]);
         cells[of_key[which]] = fingerprint::<C>(hash) ^ a ^ b ^ c;

@@ -1,16 +1,16 @@
 //! A part of a `Ribbon` is solved shard by shard; the shards stand close, and the columns' words end with the part.
 
-use super::eliminate::Band;
+use super::eliminate::BandMatrix;
 use super::sort::sort;
 use crate::PlanError;
 use crate::plan::{RibbonPlan, shard_slots};
-use crate::probe::band::fingerprint;
 use crate::probe::blocked::mul_high;
+use crate::probe::ribbon::fingerprint;
 use crate::store::{reserved, zeroed};
 use alloc::vec::Vec;
 
 /// A part whose every key finds its fingerprint.
-pub(crate) struct Solved {
+pub(crate) struct SolvedRibbonPart {
     /// Slots and seed of every shard; the last ends with a block.
     pub(crate) shards: Vec<(u64, u8)>,
     /// For every block of 64 slots, a word of each column.
@@ -22,20 +22,24 @@ pub(crate) struct Solved {
 }
 
 /// Solves part number `part` for its spread hashes, which may repeat and are lost.
-pub(crate) fn solve(part: u64, hashes: &mut [u64], plan: &RibbonPlan) -> Result<Solved, PlanError> {
+pub(crate) fn solve(
+    part: u64,
+    hashes: &mut [u64],
+    plan: &RibbonPlan,
+) -> Result<SolvedRibbonPart, PlanError> {
     sort(hashes, &mut zeroed(hashes.len() as u64)?);
-    let keys = super::without_repetitions(hashes);
+    let keys = super::dedup_sorted(hashes);
     let mut rest = &hashes[..keys];
     let columns = u64::from(plan.columns());
     let (boundary, share) = plan.boundary();
     let max_blocks = (keys + keys / 128) as u64 / 64 + 3;
-    let mut solved = Solved {
+    let mut solved = SolvedRibbonPart {
         shards: reserved(plan.shards_per_part())?,
         words: reserved(max_blocks * (columns + 1))?,
         wide_blocks: u64::MAX,
         keys: keys as u64,
     };
-    let mut band = Band::<u64>::new();
+    let mut band = BandMatrix::<u64>::new();
     let mut first_slot = 0;
     let numbers = part * plan.shards_per_part()..(part + 1) * plan.shards_per_part();
     for number in numbers.clone() {

@@ -18,7 +18,7 @@ pub(crate) fn available_threads() -> u64 {
 }
 
 /// How many items, repeated ones included, each shard has.
-pub(crate) fn count<K>(items: &[K], hash: impl Fn(&K) -> u64, shards: u64) -> Vec<u64> {
+pub(crate) fn count_per_shard<K>(items: &[K], hash: impl Fn(&K) -> u64, shards: u64) -> Vec<u64> {
     let mut counts = vec![0; shards as usize];
     if let [only] = counts.as_mut_slice() {
         *only = items.len() as u64;
@@ -52,7 +52,7 @@ pub(crate) fn solve_each<K, S: Send>(
             parts.push((number, part));
             rest = after;
         }
-        solve_parts(&mut parts, threads, &solve, &mut take)?;
+        solve_shards(&mut parts, threads, &solve, &mut take)?;
     }
     Ok(())
 }
@@ -91,7 +91,7 @@ fn gather<K>(
 }
 
 #[cfg(feature = "parallel")]
-fn solve_parts<S: Send>(
+fn solve_shards<S: Send>(
     parts: &mut [(u64, &mut [u64])],
     threads: u64,
     solve: &(impl Fn(u64, &mut [u64]) -> Result<S, PlanError> + Sync),
@@ -122,7 +122,7 @@ fn solve_parts<S: Send>(
 }
 
 #[cfg(not(feature = "parallel"))]
-fn solve_parts<S>(
+fn solve_shards<S>(
     parts: &mut [(u64, &mut [u64])],
     _threads: u64,
     solve: &impl Fn(u64, &mut [u64]) -> Result<S, PlanError>,

@@ -7,16 +7,16 @@ use core::array;
 const MAX_BITS: u32 = 10;
 
 /// Numbers in a place of the first round: 32 kB.
-const PLACE_BITS: u32 = 12;
+const BUCKET_BITS: u32 = 12;
 
 /// Copies numbers so that those with equal leading bits stand together, in the order of these bits.
 pub(crate) fn group(from: &[u64], to: &mut [u64]) {
     assert_eq!(from.len(), to.len(), "a place for every number");
     let size_bits = from.len().max(1).ilog2();
-    if size_bits < PLACE_BITS {
+    if size_bits < BUCKET_BITS {
         to.copy_from_slice(from);
     } else {
-        distribute(from, to, 0, (size_bits - PLACE_BITS + 2).min(MAX_BITS));
+        distribute(from, to, 0, (size_bits - BUCKET_BITS + 2).min(MAX_BITS));
     }
 }
 
@@ -28,17 +28,17 @@ pub(crate) fn sort(values: &mut [u64], scratch: &mut [u64]) {
         values.sort_unstable();
         return;
     }
-    let bits = size_bits.saturating_sub(PLACE_BITS).clamp(1, MAX_BITS);
+    let bits = size_bits.saturating_sub(BUCKET_BITS).clamp(1, MAX_BITS);
     let ends = distribute(values, scratch, 0, bits);
     let mut start = 0;
     for &end in &ends[..1 << bits] {
-        sort_place(&mut scratch[start..end], &mut values[start..end], bits);
+        sort_bucket(&mut scratch[start..end], &mut values[start..end], bits);
         start = end;
     }
 }
 
 /// Sorts numbers that agree in their first `known` bits from one slice into another.
-fn sort_place(from: &mut [u64], to: &mut [u64], known: u32) {
+fn sort_bucket(from: &mut [u64], to: &mut [u64], known: u32) {
     let size_bits = from.len().max(1).ilog2();
     if size_bits < 5 {
         to.copy_from_slice(from);

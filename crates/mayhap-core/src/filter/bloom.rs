@@ -1,8 +1,8 @@
 //! `Bloom`: the default filter. Insert-only, one or two cache lines a key, exactly the rate that was asked for.
 
 use crate::plan::{BloomPlan, LinesPerKey};
-use crate::probe::blocked::{PATTERNS, Walk, mul_high};
-use crate::simd::{CACHED_BYTES, Fetched, Kernel, Table, borrow};
+use crate::probe::blocked::{BlockedWalk, PATTERNS, mul_high};
+use crate::simd::{BloomTable, CACHED_BYTES, Kernel, Prefetch, plain_bytes};
 use crate::store::{Borrowed, Line, Owned, Slab, Storage};
 use crate::{HashScheme, KeyHash, Mismatch, PlanError, SipKey};
 use alloc::borrow::Cow;
@@ -23,7 +23,7 @@ pub(crate) const CHUNK: usize = 128;
 /// ```
 #[derive(Clone)]
 pub struct Bloom<S: Storage = Owned> {
-    pub(super) table: Table<S>,
+    pub(super) table: BloomTable<S>,
     plan: BloomPlan,
     scheme: HashScheme,
     /// `scheme.origin()`, kept because debug builds compare it for every hash.
@@ -72,7 +72,11 @@ impl Bloom {
     /// # Errors
     /// When the memory is not there.
     pub fn from_plan(plan: BloomPlan, scheme: HashScheme) -> Result<Self, PlanError> {
-        Ok(Self::from_table(Table::zeroed(walk(&plan))?, plan, scheme))
+        Ok(Self::from_table(
+            BloomTable::zeroed(walk(&plan))?,
+            plan,
+            scheme,
+        ))
     }
 
     /// A filter whose bits are there already, in the order of [`Bloom::words`].
@@ -85,13 +89,13 @@ impl Bloom {
         words: impl ExactSizeIterator<Item = u64>,
     ) -> Result<Self, PlanError> {
         if words.len() as u64 != 8 * plan.lines() {
-            return Err(PlanError::Count {
+            return Err(PlanError::InvalidInteger {
                 field: "words",
                 value: words.len() as u64,
                 accepted: "eight for every line",
             });
         }
-        let mut table = Table::zeroed(walk(&plan))?;
+        let mut table = BloomTable::zeroed(walk(&plan))?;
         let places = table.lines_mut().iter_mut().flat_map(|line| &mut line.0);
         for (place, word) in places.zip(words) {
             *place = word;
@@ -109,13 +113,13 @@ impl Bloom {
         bytes: &[u8],
     ) -> Result<Self, PlanError> {
         if bytes.len() as u64 != plan.size_bytes() {
-            return Err(PlanError::Count {
+            return Err(PlanError::InvalidInteger {
                 field: "bytes",
                 value: bytes.len() as u64,
                 accepted: "64 for every line",
             });
         }
-        let mut table = Table::zeroed(walk(&plan))?;
+        let mut table = BloomTable::zeroed(walk(&plan))?;
         for (line, bytes) in table.lines_mut().iter_mut().zip(bytes.as_chunks().0) {
             *line = Line::from_le_bytes(bytes);
         }
@@ -135,7 +139,7 @@ impl Bloom {
         Ok(filter)
     }
 
-    pub(crate) fn into_parts(self) -> (Table, BloomPlan, HashScheme) {
+    pub(crate) fn into_parts(self) -> (BloomTable, BloomPlan, HashScheme) {
         (self.table, self.plan, self.scheme)
     }
 
@@ -159,7 +163,7 @@ impl Bloom {
     /// Inserts many hashes, faster than one by one when the filter is larger than a core's cache.
     pub fn insert_hashes(&mut self, hashes: &[KeyHash]) {
         self.assert_origins(hashes);
-        self.table.insert_each(hashes, Fetched::NotYet);
+        self.table.insert_each(hashes, Prefetch::InBatch);
     }
 
     /// Inserts many hashes and tells of each whether it was surely new; one that comes twice is new once.
@@ -189,7 +193,7 @@ impl Bloom {
     pub fn overwrite(&mut self, start: u64, bytes: &[u8]) -> Result<(), PlanError> {
         let end = start.saturating_add(bytes.len() as u64);
         if end > self.size_bytes() {
-            return Err(PlanError::Count {
+            return Err(PlanError::InvalidInteger {
                 field: "end of the bytes",
                 value: end,
                 accepted: "at most the bytes of the filter",
@@ -226,7 +230,7 @@ impl Bloom {
     /// When the two differ in shape or hash scheme; nothing is changed then.
     pub fn union_with(&mut self, other: &Self) -> Result<(), Mismatch> {
         self.check_same_shape(other)?;
-        self.zip_words(other, |ours, theirs| ours | theirs);
+        self.combine_words(other, |ours, theirs| ours | theirs);
         Ok(())
     }
 
@@ -237,11 +241,11 @@ impl Bloom {
     /// When the two differ in shape or hash scheme; nothing is changed then.
     pub fn intersect_with(&mut self, other: &Self) -> Result<(), Mismatch> {
         self.check_same_shape(other)?;
-        self.zip_words(other, |ours, theirs| ours & theirs);
+        self.combine_words(other, |ours, theirs| ours & theirs);
         Ok(())
     }
 
-    fn zip_words(&mut self, other: &Self, join: impl Fn(u64, u64) -> u64) {
+    fn combine_words(&mut self, other: &Self, join: impl Fn(u64, u64) -> u64) {
         for (ours, theirs) in self.table.lines_mut().iter_mut().zip(other.table.lines()) {
             for (ours, theirs) in ours.0.iter_mut().zip(theirs.0) {
                 *ours = join(*ours, theirs);
@@ -260,12 +264,12 @@ impl Bloom {
             return Ok(None);
         };
         let mut folded = Slab::zeroed(plan.lines())?;
-        let halves = self.table.lines().chunks(self.plan.reach() as usize);
-        for (from, to) in halves.zip(folded.chunks_mut(plan.reach() as usize)) {
+        let halves = self.table.lines().chunks(self.plan.line_range() as usize);
+        for (from, to) in halves.zip(folded.chunks_mut(plan.line_range() as usize)) {
             fold_lines(from, to);
         }
         let kernel = self.table.kernel();
-        self.table = Table::from_lines(folded, walk(&plan));
+        self.table = BloomTable::from_lines(folded, walk(&plan));
         self.table.set_kernel(kernel);
         self.plan = plan;
         Ok(Some(self.estimated_rate()))
@@ -300,14 +304,14 @@ impl<'a> BloomView<'a> {
         scheme: HashScheme,
         bytes: &'a [u8],
     ) -> Result<Self, PlanError> {
-        let lines = borrow::items(bytes, plan.lines())?;
-        let table = Table::from_lines(lines, walk(&plan));
+        let lines = plain_bytes::from_bytes(bytes, plan.lines())?;
+        let table = BloomTable::from_lines(lines, walk(&plan));
         Ok(Self::from_table(table, plan, scheme))
     }
 }
 
 impl<S: Storage> Bloom<S> {
-    pub(crate) fn from_table(table: Table<S>, plan: BloomPlan, scheme: HashScheme) -> Self {
+    pub(crate) fn from_table(table: BloomTable<S>, plan: BloomPlan, scheme: HashScheme) -> Self {
         Self {
             table,
             plan,
@@ -347,7 +351,7 @@ impl<S: Storage> Bloom<S> {
         for (keys, found) in keys.chunks(CHUNK).zip(found.chunks_mut(CHUNK)) {
             let mut hashes = [KeyHash::from_u64(0); CHUNK];
             let hashes = self.hash_chunk(keys.iter().map(AsRef::as_ref), &mut hashes);
-            self.table.contains_each(hashes, found, Fetched::Already);
+            self.table.contains_each(hashes, found, Prefetch::ByCaller);
         }
     }
 
@@ -382,7 +386,7 @@ impl<S: Storage> Bloom<S> {
     /// When `hashes` and `found` differ in length.
     pub fn contains_hashes(&self, hashes: &[KeyHash], found: &mut [bool]) {
         self.assert_origins(hashes);
-        self.table.contains_each(hashes, found, Fetched::NotYet);
+        self.table.contains_each(hashes, found, Prefetch::InBatch);
     }
 
     pub(super) fn assert_origins(&self, hashes: &[KeyHash]) {
@@ -400,7 +404,7 @@ impl<S: Storage> Bloom<S> {
     /// About how many distinct keys are in, from the bits that are set; `u64::MAX` when all are. Reads the whole filter.
     pub fn estimated_keys(&self) -> u64 {
         // Saturates, as float to integer casts do.
-        libm::round(self.plan.keys_for(self.set_bits())) as u64
+        libm::round(self.plan.keys_for_set_bits(self.set_bits())) as u64
     }
 
     /// About how many distinct keys the two filters hold together. Reads both.
@@ -414,7 +418,7 @@ impl<S: Storage> Bloom<S> {
             .zip(other.words())
             .map(|(ours, theirs)| u64::from((ours | theirs).count_ones()))
             .sum();
-        Ok(libm::round(self.plan.keys_for(both)) as u64)
+        Ok(libm::round(self.plan.keys_for_set_bits(both)) as u64)
     }
 
     /// About how many keys the two filters have in common: the sum of both less the union, which errs less than counting
@@ -437,13 +441,13 @@ impl<S: Storage> Bloom<S> {
 
     /// The false-positive rate now, from the bits that are set: what a random stranger meets. Reads the whole filter.
     pub fn estimated_rate(&self) -> f64 {
-        let words = usize::from(self.plan.words());
+        let words = usize::from(self.plan.bits_per_line());
         let row_words = |row: usize| PATTERNS[words - 1].rotate_left(row as u32);
         let mut by_row = [[0.0; 8]; 2];
         for (lines, by_row) in self
             .table
             .lines()
-            .chunks(self.plan.reach() as usize)
+            .chunks(self.plan.line_range() as usize)
             .zip(&mut by_row)
         {
             for line in lines {
@@ -454,7 +458,7 @@ impl<S: Storage> Bloom<S> {
                 }
             }
         }
-        let reach = self.plan.reach() as f64;
+        let reach = self.plan.line_range() as f64;
         let pairs = by_row[0].iter().zip(by_row[1]);
         match self.plan.lines_per_key() {
             LinesPerKey::One => pairs.map(|(first, _)| first / reach).sum::<f64>() / 8.0,
@@ -463,7 +467,7 @@ impl<S: Storage> Bloom<S> {
                     .map(|(first, second)| first / reach * (second / reach))
                     .sum::<f64>()
                     / 8.0;
-                let keys = self.plan.keys_for(self.set_bits());
+                let keys = self.plan.keys_for_set_bits(self.set_bits());
                 if keys.is_finite() {
                     (independent * self.plan.shared_keys_factor(keys)).min(1.0)
                 } else {
@@ -477,7 +481,8 @@ impl<S: Storage> Bloom<S> {
     /// capacity by more than it can err (three standard errors). Reads the whole filter.
     pub fn is_over_capacity(&self) -> bool {
         let capacity = self.plan.capacity() as f64;
-        self.plan.keys_for(self.set_bits()) > capacity + 3.0 * self.plan.keys_error(capacity)
+        self.plan.keys_for_set_bits(self.set_bits())
+            > capacity + 3.0 * self.plan.estimate_error(capacity)
     }
 
     /// About how many more keys fit before the rate is worse than asked. Reads the whole filter.
@@ -517,7 +522,7 @@ impl<S: Storage> Bloom<S> {
 
     /// The bits as bytes: [`Bloom::words`], each with its lowest byte first. No copy where the machine has them so.
     pub fn bytes(&self) -> Cow<'_, [u8]> {
-        borrow::bytes(self.table.lines()).map_or_else(
+        plain_bytes::as_bytes(self.table.lines()).map_or_else(
             || self.words().flat_map(u64::to_le_bytes).collect(),
             Cow::Borrowed,
         )
@@ -566,15 +571,17 @@ pub(super) fn check_same_shape(
     check("lines per key", |plan| {
         u64::from(plan.lines_per_key().count())
     })?;
-    check("bits per key in a line", |plan| u64::from(plan.words()))?;
+    check("bits per key in a line", |plan| {
+        u64::from(plan.bits_per_line())
+    })?;
     check("lines", BloomPlan::lines)
 }
 
-pub(crate) fn walk(plan: &BloomPlan) -> Walk {
-    Walk::new(
-        plan.reach(),
+pub(crate) fn walk(plan: &BloomPlan) -> BlockedWalk {
+    BlockedWalk::new(
+        plan.line_range(),
         plan.lines_per_key() == LinesPerKey::Two,
-        plan.words(),
+        plan.bits_per_line(),
     )
 }
 
@@ -608,13 +615,13 @@ impl<K: AsRef<[u8]>> Extend<K> for Bloom {
             if hashes.is_empty() {
                 return;
             }
-            self.table.insert_each(hashes, Fetched::Already);
+            self.table.insert_each(hashes, Prefetch::ByCaller);
         }
     }
 }
 
-impl<S: Storage> core::borrow::Borrow<Table<S>> for Bloom<S> {
-    fn borrow(&self) -> &Table<S> {
+impl<S: Storage> core::borrow::Borrow<BloomTable<S>> for Bloom<S> {
+    fn borrow(&self) -> &BloomTable<S> {
         &self.table
     }
 }

@@ -5,12 +5,12 @@
 
 mod batch;
 mod estimates;
-mod pairs;
+mod hash_pairs;
 
 use crate::plan::classic::{self, ClassicPlan};
-use crate::probe::classic::{Probes, Scheme, Walk};
+use crate::probe::classic::{ClassicProbes, ClassicWalk, Scheme};
 use crate::probe::foreign::ForeignProbes;
-use crate::simd::borrow;
+use crate::simd::plain_bytes;
 use crate::store::bits::Bits;
 use crate::store::{Borrowed, Owned, Storage, reserved};
 use crate::{HashScheme, KeyHash, Mismatch, PlanError, SipKey};
@@ -30,7 +30,7 @@ use core::fmt;
 #[derive(Clone)]
 pub struct ClassicBloom<S: Storage = Owned> {
     bits: Bits<S>,
-    walk: Walk,
+    walk: ClassicWalk,
     plan: ClassicPlan,
     scheme: Scheme,
     hash_scheme: HashScheme,
@@ -46,7 +46,7 @@ impl ClassicBloom {
     /// # Errors
     /// When the capacity is 0, the rate not between 0 and 1, or the memory is not there.
     pub fn new(capacity: u64, false_positive_rate: f64) -> Result<Self, PlanError> {
-        Self::planned(capacity, false_positive_rate, HashScheme::Xxh3)
+        Self::with_hash_scheme(capacity, false_positive_rate, HashScheme::Xxh3)
     }
 
     /// The same for keys that others choose: hashed with SipHash-1-3 under a secret key, so that nobody without the key can
@@ -55,7 +55,7 @@ impl ClassicBloom {
     /// # Errors
     /// As [`ClassicBloom::new`].
     pub fn keyed(capacity: u64, false_positive_rate: f64, key: SipKey) -> Result<Self, PlanError> {
-        Self::planned(capacity, false_positive_rate, HashScheme::Sip13(key))
+        Self::with_hash_scheme(capacity, false_positive_rate, HashScheme::Sip13(key))
     }
 
     /// The same for callers that have good 64-bit hashes already: give them as [`KeyHash::from_u64`]. Methods that take key
@@ -64,10 +64,10 @@ impl ClassicBloom {
     /// # Errors
     /// As [`ClassicBloom::new`].
     pub fn for_hashes(capacity: u64, false_positive_rate: f64) -> Result<Self, PlanError> {
-        Self::planned(capacity, false_positive_rate, HashScheme::Caller)
+        Self::with_hash_scheme(capacity, false_positive_rate, HashScheme::Caller)
     }
 
-    fn planned(
+    fn with_hash_scheme(
         capacity: u64,
         false_positive_rate: f64,
         hash_scheme: HashScheme,
@@ -110,7 +110,7 @@ impl ClassicBloom {
     ///
     /// # Errors
     /// When the memory is not there.
-    pub fn room_for_words(count: u64) -> Result<Vec<u64>, PlanError> {
+    pub fn reserve_words(count: u64) -> Result<Vec<u64>, PlanError> {
         reserved(count)
     }
 
@@ -183,7 +183,7 @@ impl ClassicBloom {
     /// When there is no such bit.
     pub fn clear_bit(&mut self, at: u64) {
         assert!(at < self.plan.bits, "bit {at} of {}", self.plan.bits);
-        self.bits.unset(at);
+        self.bits.clear_bit(at);
     }
 
     /// Makes this filter hold the keys of both, as if all had been inserted here.
@@ -218,7 +218,7 @@ impl ClassicBloom {
     /// When the bytes go past the last one, or set a bit past the last; nothing is changed then.
     pub fn overwrite(&mut self, start: u64, bytes: &[u8]) -> Result<(), PlanError> {
         let refuse = |field, value, accepted| {
-            Err(PlanError::Count {
+            Err(PlanError::InvalidInteger {
                 field,
                 value,
                 accepted,
@@ -273,7 +273,7 @@ impl<'a> ClassicView<'a> {
     ) -> Result<Self, PlanError> {
         classic::check_shape(plan.bits, plan.probes)?;
         check_blocks(plan.bits, scheme)?;
-        let words = borrow::items(bytes, plan.bits.div_ceil(64))?;
+        let words = plain_bytes::from_bytes(bytes, plan.bits.div_ceil(64))?;
         let bits = Bits::from_words(words, plan.bits)?;
         Ok(Self::from_bits(bits, plan, scheme, hash_scheme))
     }
@@ -289,7 +289,7 @@ impl<S: Storage> ClassicBloom<S> {
     ) -> Self {
         Self {
             bits,
-            walk: Walk::new(plan.bits, plan.probes, scheme),
+            walk: ClassicWalk::new(plan.bits, plan.probes, scheme),
             plan,
             scheme,
             hash_scheme,
@@ -335,7 +335,7 @@ impl<S: Storage> ClassicBloom<S> {
     /// When the system's walk does not begin with one hash of 64 bits.
     fn foreign_hash_probes(&self, hash: KeyHash) -> ForeignProbes<'static> {
         assert!(
-            self.scheme.begins_with_one_hash(),
+            self.scheme.starts_from_one_hash(),
             "{:?} knows keys by their bytes",
             self.scheme
         );
@@ -344,7 +344,7 @@ impl<S: Storage> ClassicBloom<S> {
 
     /// The positions of a hash, in the order of the walk.
     #[inline(always)]
-    pub(super) fn positions(&self, hash: u64) -> Probes {
+    pub(super) fn positions(&self, hash: u64) -> ClassicProbes {
         self.walk.probes(hash)
     }
 
@@ -430,7 +430,7 @@ impl<S: Storage> ClassicBloom<S> {
 
     /// The bits as bytes: [`ClassicBloom::words`], each with its lowest byte first. No copy where the machine has them so.
     pub fn bytes(&self) -> Cow<'_, [u8]> {
-        borrow::bytes(self.bits.words()).map_or_else(
+        plain_bytes::as_bytes(self.bits.words()).map_or_else(
             || self.words().flat_map(u64::to_le_bytes).collect(),
             Cow::Borrowed,
         )
@@ -447,7 +447,7 @@ pub(super) fn check_blocks(bits: u64, scheme: Scheme) -> Result<(), PlanError> {
     if bits.is_multiple_of(scheme.block_bits()) {
         Ok(())
     } else {
-        Err(PlanError::Count {
+        Err(PlanError::InvalidInteger {
             field: "bits",
             value: bits,
             accepted: "whole blocks of the scheme: 512 bits for RocksDB, 256 for Parquet",
@@ -490,7 +490,7 @@ impl<K: AsRef<[u8]>> Extend<K> for ClassicBloom {
     fn extend<I: IntoIterator<Item = K>>(&mut self, keys: I) {
         if self.scheme.is_native() {
             let scheme = self.hash_scheme;
-            scheme.hash_all(keys, |hashes| self.insert_hashes(hashes));
+            scheme.hash_in_chunks(keys, |hashes| self.insert_hashes(hashes));
             return;
         }
         for key in keys {

@@ -20,7 +20,7 @@ use alloc::vec::Vec;
 use core::fmt;
 
 /// Parts the two buckets of a fingerprint.
-const PARTNER: u64 = 0x5bd1_e995;
+const PARTNER_MULTIPLIER: u64 = 0x5bd1_e995;
 
 /// Tables in a chain: what the layout's counters hold.
 const MAX_TABLES: usize = u16::MAX as usize;
@@ -40,7 +40,7 @@ const MAX_TABLES: usize = u16::MAX as usize;
 #[derive(Clone, PartialEq, Eq)]
 pub struct ClassicCuckoo {
     /// Never empty; the newest last. Number n has the length that the plan says.
-    tables: Vec<Table>,
+    tables: Vec<SlotTable>,
     /// The numbers of the tables that have a slot in use, in ascending order. A header of 38 bytes can announce 65535 tables: only
     /// those that hold something cost a lookup anything.
     occupied: Vec<u16>,
@@ -52,13 +52,13 @@ pub struct ClassicCuckoo {
 }
 
 #[derive(Clone, PartialEq, Eq)]
-struct Table {
+struct SlotTable {
     slots: Vec<u8>,
     /// Slots that hold a fingerprint.
     used: usize,
 }
 
-impl Table {
+impl SlotTable {
     fn empty(size_bytes: u64) -> Result<Self, PlanError> {
         Ok(Self {
             slots: zeroed(size_bytes)?,
@@ -76,7 +76,7 @@ impl Table {
     }
 
     /// Puts a key into a free slot of its buckets, if there is one.
-    fn settle(&mut self, size: usize, seeker: Seeker) -> bool {
+    fn insert(&mut self, size: usize, seeker: KeyBuckets) -> bool {
         let settled = !self.is_full()
             && seeker.buckets.into_iter().any(|bucket| {
                 slot_with(&mut self.slots, size, bucket, 0)
@@ -88,7 +88,7 @@ impl Table {
     }
 
     /// Frees one slot that holds a key, if there is one.
-    fn free(&mut self, size: usize, seeker: Seeker) -> bool {
+    fn free(&mut self, size: usize, seeker: KeyBuckets) -> bool {
         let freed = seeker.buckets.into_iter().any(|bucket| {
             slot_with(&mut self.slots, size, bucket, seeker.fingerprint)
                 .map(|slot| *slot = 0)
@@ -105,13 +105,13 @@ fn used_slots(slots: &[u8]) -> usize {
 
 /// What a table needs to know of a key.
 #[derive(Clone, Copy)]
-struct Seeker {
+struct KeyBuckets {
     fingerprint: u8,
     /// Not yet reduced to the table's number of buckets.
     buckets: [u64; 2],
 }
 
-impl Seeker {
+impl KeyBuckets {
     fn new(hash: u64) -> Self {
         let fingerprint = (hash % FINGERPRINTS + 1) as u8;
         Self {
@@ -122,7 +122,7 @@ impl Seeker {
 }
 
 fn partner(bucket: u64, fingerprint: u8) -> u64 {
-    bucket ^ (u64::from(fingerprint) * PARTNER)
+    bucket ^ (u64::from(fingerprint) * PARTNER_MULTIPLIER)
 }
 
 impl ClassicCuckoo {
@@ -155,7 +155,7 @@ impl ClassicCuckoo {
         for number in 0..count {
             let bytes = plan.size_bytes_of(number)?;
             size_bytes = size_bytes.saturating_add(bytes);
-            tables.push(Table::empty(bytes)?);
+            tables.push(SlotTable::empty(bytes)?);
         }
         Ok(Self {
             tables,
@@ -183,7 +183,7 @@ impl ClassicCuckoo {
         let mut size_bytes = 0_u64;
         for (number, table) in (0..).zip(&tables) {
             if table.len() as u64 != plan.size_bytes_of(number)? {
-                return Err(PlanError::Count {
+                return Err(PlanError::InvalidInteger {
                     field: "table bytes",
                     value: table.len() as u64,
                     accepted: "buckets * expansion^number * bucket size",
@@ -201,7 +201,7 @@ impl ClassicCuckoo {
         };
         filter
             .tables
-            .extend(tables.into_iter().map(Table::from_slots));
+            .extend(tables.into_iter().map(SlotTable::from_slots));
         filter.list_occupied();
         Ok(filter)
     }
@@ -212,8 +212,8 @@ impl ClassicCuckoo {
     /// [`PlanError::OutOfMemory`].
     pub fn try_clone(&self) -> Result<Self, PlanError> {
         let mut tables = reserved(self.tables.len() as u64)?;
-        for Table { slots, used } in &self.tables {
-            tables.push(Table {
+        for SlotTable { slots, used } in &self.tables {
+            tables.push(SlotTable {
                 slots: copied(slots)?,
                 used: *used,
             });
@@ -240,8 +240,8 @@ impl ClassicCuckoo {
     /// # Errors
     /// As there, and [`Full::Memory`] when it must grow and would take more than `max_bytes` then. Nothing is changed then.
     pub fn try_insert_hash_within(&mut self, hash: u64, max_bytes: u64) -> Result<(), Full> {
-        let seeker = Seeker::new(hash);
-        if !self.take_free_slot(seeker) && !self.move_in(seeker) {
+        let seeker = KeyBuckets::new(hash);
+        if !self.take_free_slot(seeker) && !self.insert_by_moving(seeker) {
             self.grow(max_bytes)?;
             self.take_free_slot(seeker);
         }
@@ -263,7 +263,7 @@ impl ClassicCuckoo {
 
     /// `false` is certain: the key is not in. `true` is mayhap.
     pub fn contains_hash(&self, hash: u64) -> bool {
-        let seeker = Seeker::new(hash);
+        let seeker = KeyBuckets::new(hash);
         let size = self.bucket_size();
         self.occupied().rev().any(|table| {
             let has = |bucket| bucket_of(table, size, bucket).contains(&seeker.fingerprint);
@@ -274,7 +274,7 @@ impl ClassicCuckoo {
     /// How many slots hold the key, or one that looks like it, in both buckets of every table: twice those of a bucket that is its
     /// own partner.
     pub fn count_hash(&self, hash: u64) -> u64 {
-        let seeker = Seeker::new(hash);
+        let seeker = KeyBuckets::new(hash);
         let size = self.bucket_size();
         let buckets = self
             .occupied()
@@ -288,7 +288,7 @@ impl ClassicCuckoo {
     /// Remove only what was inserted: a key that was not is taken for another one at the filter's false-positive rate. Where
     /// there are several tables even one that was may be, for the layout does not say in which it went.
     pub fn remove_hash(&mut self, hash: u64) -> bool {
-        if !self.free(Seeker::new(hash)) {
+        if !self.free(KeyBuckets::new(hash)) {
             return false;
         }
         self.keys = self.keys.saturating_sub(1);
@@ -313,7 +313,7 @@ impl ClassicCuckoo {
     }
 
     /// Brings the list of occupied tables up to date after a change to table `number`.
-    fn note_use(&mut self, number: usize) {
+    fn update_occupied(&mut self, number: usize) {
         let is_occupied = self.tables[number].used > 0;
         match self.occupied.binary_search(&(number as u16)) {
             Ok(at) if !is_occupied => _ = self.occupied.remove(at),
@@ -323,13 +323,13 @@ impl ClassicCuckoo {
     }
 
     /// Frees one slot that holds a key; `false` when there is none.
-    fn free(&mut self, seeker: Seeker) -> bool {
+    fn free(&mut self, seeker: KeyBuckets) -> bool {
         let size = self.bucket_size();
         let mut numbers = self.occupied.iter().rev().map(|&number| number.into());
         let tables = &mut self.tables;
         match numbers.find(|&number: &usize| tables[number].free(size, seeker)) {
             Some(number) => {
-                self.note_use(number);
+                self.update_occupied(number);
                 true
             }
             None => false,
@@ -343,9 +343,9 @@ impl ClassicCuckoo {
 
     /// Empties one table after the other as far as possible, the newest first, while `go_on`, told whether that was all of it.
     fn compact_while(&mut self, go_on: impl Fn(bool) -> bool) {
-        let mut rooms = Rooms::new(&self.tables, self.bucket_size());
+        let mut rooms = FreeSlotSearch::new(&self.tables, self.bucket_size());
         for number in (1..self.tables.len()).rev() {
-            let emptied = self.empty_out(number, &mut rooms);
+            let emptied = self.drain_table(number, &mut rooms);
             if emptied && number + 1 == self.tables.len() {
                 self.tables.pop();
                 self.size_bytes -= self.plan.size_bytes_of(number as u32).unwrap_or(0);
@@ -359,7 +359,7 @@ impl ClassicCuckoo {
     }
 
     /// Moves what it can of a table to older ones, the oldest first; `true` when nothing is left.
-    fn empty_out(&mut self, number: usize, rooms: &mut Rooms) -> bool {
+    fn drain_table(&mut self, number: usize, rooms: &mut FreeSlotSearch) -> bool {
         let size = self.bucket_size();
         let (older, newer) = self.tables.split_at_mut(number);
         let table = &mut newer[0];
@@ -372,7 +372,7 @@ impl ClassicCuckoo {
             }
             // A bucket of a larger table, modulo the buckets of a smaller one, is one of the two that the key has there.
             let bucket = (at / size) as u64;
-            let seeker = Seeker {
+            let seeker = KeyBuckets {
                 fingerprint: *slot,
                 buckets: [bucket, partner(bucket, *slot)],
             };
@@ -385,12 +385,12 @@ impl ClassicCuckoo {
     }
 
     /// Puts a key into the newest table that has a free slot for it.
-    fn take_free_slot(&mut self, seeker: Seeker) -> bool {
+    fn take_free_slot(&mut self, seeker: KeyBuckets) -> bool {
         let size = self.bucket_size();
         let mut tables = self.tables.iter_mut().enumerate().rev();
-        match tables.find_map(|(number, table)| table.settle(size, seeker).then_some(number)) {
+        match tables.find_map(|(number, table)| table.insert(size, seeker).then_some(number)) {
             Some(number) => {
-                self.note_use(number);
+                self.update_occupied(number);
                 true
             }
             None => false,
@@ -398,9 +398,9 @@ impl ClassicCuckoo {
     }
 
     /// Makes room in the newest table; if that is not to be had, all moves are undone.
-    fn move_in(&mut self, seeker: Seeker) -> bool {
+    fn insert_by_moving(&mut self, seeker: KeyBuckets) -> bool {
         let (size, moves) = (self.bucket_size(), usize::from(self.plan.max_moves()));
-        let Some(Table { slots, used }) = self.tables.last_mut() else {
+        let Some(SlotTable { slots, used }) = self.tables.last_mut() else {
             return false;
         };
         // Moves end at a free slot: without one they would be made, up to 65535 of them, and undone.
@@ -442,7 +442,7 @@ impl ClassicCuckoo {
         if together.saturating_add(beside) > max_bytes {
             return Err(no_memory);
         }
-        let table = Table::empty(size_bytes).map_err(|_| no_memory)?;
+        let table = SlotTable::empty(size_bytes).map_err(|_| no_memory)?;
         self.tables.try_reserve(1).map_err(|_| no_memory)?;
         let unlisted = self.tables.len() + 1 - self.occupied.len();
         self.occupied.try_reserve(unlisted).map_err(|_| no_memory)?;
@@ -454,7 +454,7 @@ impl ClassicCuckoo {
     /// The false-positive rate now, from the slots in use: what a random stranger meets.
     pub fn estimated_rate(&self) -> f64 {
         let passes = |number: &u16| {
-            let Table { slots, used } = &self.tables[usize::from(*number)];
+            let SlotTable { slots, used } = &self.tables[usize::from(*number)];
             self.plan.passes(*used as f64 / slots.len() as f64)
         };
         1.0 - self.occupied.iter().map(passes).product::<f64>()
@@ -532,7 +532,7 @@ impl ClassicCuckoo {
         let (before, now) = (used_slots(slots), used_slots(bytes));
         slots.copy_from_slice(bytes);
         table.used = table.used - before + now;
-        self.note_use(number);
+        self.update_occupied(number);
         true
     }
 
@@ -554,7 +554,7 @@ fn bucket_of_mut(table: &mut [u8], size: usize, bucket: u64) -> &mut [u8] {
 /// Tables have a power of two of buckets.
 fn start_of(length: usize, size: usize, bucket: u64) -> usize {
     #[cfg(test)]
-    tests::LOOKS.with(|looks| looks.set(looks.get() + 1));
+    tests::BUCKET_READS.with(|looks| looks.set(looks.get() + 1));
     (bucket & (length / size - 1) as u64) as usize * size
 }
 
@@ -566,36 +566,36 @@ fn slot_with(table: &mut [u8], size: usize, bucket: u64, fingerprint: u8) -> Opt
 }
 
 /// Where older tables have room, while a chain is compacted. Meanwhile they only fill up: what was full stays so.
-enum Rooms {
+enum FreeSlotSearch {
     /// Each table is asked in turn.
-    Few,
+    Scan,
     /// For every bucket the oldest table in which it may have a free slot, where all tables are of one size. It only moves on, so that
     /// all of a compaction together looks at every bucket of every table once, and not once for every fingerprint.
-    Many(Vec<u16>),
+    Indexed(Vec<u16>),
 }
 
 /// Up to so many tables are asked in turn: more than a chain has whose tables grow.
 const FEW_TABLES: usize = 64;
 
-impl Rooms {
-    fn new(tables: &[Table], size: usize) -> Self {
+impl FreeSlotSearch {
+    fn new(tables: &[SlotTable], size: usize) -> Self {
         if tables.len() <= FEW_TABLES {
-            return Self::Few;
+            return Self::Scan;
         }
         // A bucket has two bytes here and at least 65 in the tables; without memory for these it takes longer.
         let buckets = tables[0].slots.len() / size;
-        zeroed(buckets as u64).map_or(Self::Few, Self::Many)
+        zeroed(buckets as u64).map_or(Self::Scan, Self::Indexed)
     }
 
     /// Puts a key into the oldest table that has a free slot for it.
-    fn settle(&mut self, tables: &mut [Table], size: usize, seeker: Seeker) -> bool {
-        let Self::Many(oldest) = self else {
-            return tables.iter_mut().any(|table| table.settle(size, seeker));
+    fn settle(&mut self, tables: &mut [SlotTable], size: usize, seeker: KeyBuckets) -> bool {
+        let Self::Indexed(oldest) = self else {
+            return tables.iter_mut().any(|table| table.insert(size, seeker));
         };
         let mask = oldest.len() as u64 - 1;
         let mut find = |bucket: u64| {
             let at = &mut oldest[(bucket & mask) as usize];
-            let is_taken = |table: &Table| {
+            let is_taken = |table: &SlotTable| {
                 table.is_full() || !bucket_of(&table.slots, size, bucket).contains(&0)
             };
             while tables.get(usize::from(*at)).is_some_and(is_taken) {
@@ -614,7 +614,7 @@ impl Rooms {
         match tables.get_mut(number) {
             Some(table) => {
                 let buckets = [bucket; 2];
-                table.settle(size, Seeker { buckets, ..seeker })
+                table.insert(size, KeyBuckets { buckets, ..seeker })
             }
             None => false,
         }
@@ -625,7 +625,7 @@ fn check_count(tables: u64) -> Result<(), PlanError> {
     if (1..=MAX_TABLES as u64).contains(&tables) {
         return Ok(());
     }
-    Err(PlanError::Count {
+    Err(PlanError::InvalidInteger {
         field: "tables",
         value: tables,
         accepted: "1 to 65535",
@@ -653,31 +653,31 @@ mod tests {
 
     std::thread_local! {
         /// Buckets that were looked at.
-        pub(super) static LOOKS: Cell<u64> = const { Cell::new(0) };
+        pub(super) static BUCKET_READS: Cell<u64> = const { Cell::new(0) };
     }
 
-    fn looks(run: impl FnOnce()) -> u64 {
-        let before = LOOKS.get();
+    fn bucket_reads(run: impl FnOnce()) -> u64 {
+        let before = BUCKET_READS.get();
         run();
-        LOOKS.get() - before
+        BUCKET_READS.get() - before
     }
 
     /// As a header of 38 bytes announces it.
-    fn announced(tables: u32) -> ClassicCuckoo {
+    fn with_tables(tables: u32) -> ClassicCuckoo {
         let plan = ClassicCuckooPlan::from_buckets(4, 2, 65_535, 1).unwrap();
         ClassicCuckoo::with_empty_tables(plan, tables, 0, 0).unwrap()
     }
 
     #[test]
     fn tables_that_hold_nothing_are_not_looked_at() {
-        let mut filter = announced(62_979);
-        assert_eq!(looks(|| assert!(!filter.contains_hash(7))), 0);
-        assert_eq!(looks(|| assert_eq!(filter.count_hash(7), 0)), 0);
-        assert_eq!(looks(|| assert!(!filter.remove_hash(7))), 0);
+        let mut filter = with_tables(62_979);
+        assert_eq!(bucket_reads(|| assert!(!filter.contains_hash(7))), 0);
+        assert_eq!(bucket_reads(|| assert_eq!(filter.count_hash(7), 0)), 0);
+        assert_eq!(bucket_reads(|| assert!(!filter.remove_hash(7))), 0);
         filter.try_insert_hash(7).unwrap();
-        assert!(looks(|| assert!(filter.contains_hash(7))) <= 2);
+        assert!(bucket_reads(|| assert!(filter.contains_hash(7))) <= 2);
         assert!(
-            looks(|| filter.compact()) <= 4,
+            bucket_reads(|| filter.compact()) <= 4,
             "one key and its two buckets"
         );
         assert_eq!((filter.tables().len(), filter.size_bytes()), (1, 8));
@@ -688,12 +688,12 @@ mod tests {
     fn compaction_looks_at_every_bucket_a_few_times_however_many_tables_there_are() {
         for tables in [65_u32, 1000, 20_000] {
             // Every older table has room, and none in the buckets of this fingerprint, which are 0 and 3: the worst that there can be.
-            let mut filter = announced(tables);
+            let mut filter = with_tables(tables);
             for number in 0..tables as usize {
                 assert!(filter.overwrite(number, 0, &[7, 7, 0, 0, 0, 0, 7, 7]));
             }
             let slots = filter.used_slots();
-            let looks = looks(|| filter.compact());
+            let looks = bucket_reads(|| filter.compact());
             assert!(
                 looks <= 8 * slots,
                 "{looks} for {slots} slots in {tables} tables"
@@ -719,9 +719,9 @@ mod tests {
             let mut filter = ClassicCuckoo::from_parts(plan, tables.clone(), 0, 0).unwrap();
             let mut by_turns = filter.clone();
             filter.compact();
-            let mut rooms = Rooms::Few;
+            let mut rooms = FreeSlotSearch::Scan;
             for number in (1..200).rev() {
-                if by_turns.empty_out(number, &mut rooms) && number + 1 == by_turns.tables.len() {
+                if by_turns.drain_table(number, &mut rooms) && number + 1 == by_turns.tables.len() {
                     by_turns.tables.pop();
                 }
             }
@@ -740,9 +740,9 @@ mod tests {
 
     #[test]
     fn a_full_table_is_not_searched_for_a_free_slot() {
-        let mut filter = announced(1);
+        let mut filter = with_tables(1);
         assert!(filter.overwrite(0, 0, &[9; 8]));
-        let looks = looks(|| assert!(filter.try_insert_hash_within(1, 8).is_err()));
+        let looks = bucket_reads(|| assert!(filter.try_insert_hash_within(1, 8).is_err()));
         assert!(looks <= 4, "{looks} for 65535 moves that were in vain");
     }
 
@@ -761,7 +761,7 @@ mod tests {
             assert_eq!(filter.locate(at), None);
             assert_eq!(filter.locate(u64::MAX), None);
         }
-        let mut filter = announced(2);
+        let mut filter = with_tables(2);
         assert!(!filter.overwrite(2, 0, &[1]) && !filter.overwrite(1, 8, &[1]));
         assert!(!filter.overwrite(1, usize::MAX, &[1]) && filter.overwrite(1, 8, &[]));
         assert_eq!(filter.used_slots(), 0);

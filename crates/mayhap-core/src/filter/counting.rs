@@ -10,8 +10,8 @@
 use super::classic::{ClassicBloom, check_blocks, check_same_shape, keys_for};
 use crate::plan::classic;
 use crate::plan::counting::{CountingPlan, DEFAULT_COUNTER_BITS};
-use crate::probe::ahead;
-use crate::probe::classic::{Scheme, Walk};
+use crate::probe::classic::{ClassicWalk, Scheme};
+use crate::probe::prefetched;
 use crate::simd::{CACHED_BYTES, prefetch};
 use crate::store::bits::Bits;
 use crate::store::counters::Counters;
@@ -38,7 +38,7 @@ use core::fmt;
 #[derive(Clone)]
 pub struct CountingBloom {
     counters: Counters,
-    walk: Walk,
+    walk: ClassicWalk,
     plan: CountingPlan,
     scheme: Scheme,
     hash_scheme: HashScheme,
@@ -112,7 +112,7 @@ impl CountingBloom {
         let counters = Counters::zeroed(plan.counters(), plan.counter_bits(), plan.size_bytes())?;
         Ok(Self {
             counters,
-            walk: Walk::new(plan.counters(), plan.classic().probes, scheme),
+            walk: ClassicWalk::new(plan.counters(), plan.classic().probes, scheme),
             plan,
             scheme,
             hash_scheme,
@@ -134,17 +134,17 @@ impl CountingBloom {
         let mut given = 0;
         for count in counts {
             if given == plan.counters() || u32::from(count) > plan.max_count() {
-                return Err(PlanError::Count {
+                return Err(PlanError::InvalidInteger {
                     field: "count",
                     value: u64::from(count),
                     accepted: "one for every counter, none larger than the largest count",
                 });
             }
-            filter.counters.put(given, count);
+            filter.counters.set(given, count);
             given += 1;
         }
         if given < plan.counters() {
-            return Err(PlanError::Count {
+            return Err(PlanError::InvalidInteger {
                 field: "counts",
                 value: given,
                 accepted: "one for every counter",
@@ -164,7 +164,7 @@ impl CountingBloom {
         hash_scheme: HashScheme,
         bytes: &[u8],
     ) -> Result<Self, PlanError> {
-        let refused = PlanError::Count {
+        let refused = PlanError::InvalidInteger {
             field: "bytes",
             value: bytes.len() as u64,
             accepted: "all counters and a byte more, with zeros past the last counter",
@@ -212,7 +212,7 @@ impl CountingBloom {
         if self.scheme.is_native() {
             return self.insert_hash(self.hash(key));
         }
-        self.count_up(self.walk.foreign_probes(key.as_ref()))
+        self.increment_all(self.walk.foreign_probes(key.as_ref()))
     }
 
     /// `false` is certain: the key is not in. `true` is mayhap.
@@ -242,7 +242,7 @@ impl CountingBloom {
         if self.scheme.is_native() {
             return self.remove_hash(self.hash(key));
         }
-        self.count_down(self.walk.foreign_probes(key.as_ref()))
+        self.decrement_all(self.walk.foreign_probes(key.as_ref()))
     }
 
     /// Takes a key out once, and leaves its full counters as they are. `true`: done. `false`: it was certainly not in, and
@@ -253,7 +253,7 @@ impl CountingBloom {
     ///
     /// # Panics
     /// On a filter made by [`CountingBloom::for_hashes`].
-    pub fn remove_leaving_full(&mut self, key: impl AsRef<[u8]>) -> bool {
+    pub fn remove_leaving_saturated(&mut self, key: impl AsRef<[u8]>) -> bool {
         let key = key.as_ref();
         if !self.contains(key) {
             return false;
@@ -263,7 +263,7 @@ impl CountingBloom {
             let count = self.counters.get(at);
             // Zero where two probes fall together on a count of one.
             if (1..max).contains(&count) {
-                self.counters.put(at, count - 1);
+                self.counters.set(at, count - 1);
             }
         };
         if self.scheme.is_native() {
@@ -285,7 +285,7 @@ impl CountingBloom {
         if self.scheme.is_native() {
             return self.estimated_count_hash(self.hash(key));
         }
-        self.smallest(self.walk.foreign_probes(key.as_ref()))
+        self.min_count(self.walk.foreign_probes(key.as_ref()))
     }
 
     /// `contains` for many keys, faster: the memory's latency is paid once for dozens of them.
@@ -299,33 +299,33 @@ impl CountingBloom {
             "one place in `found` for every key"
         );
         if !self.scheme.is_native() {
-            ahead::contains_each(
+            prefetched::contains_each(
                 self.walk.len(),
                 keys,
                 found,
                 |key| self.walk.foreign_probes(key.as_ref()),
-                |at| prefetch(self.counters.place(at)),
+                |at| prefetch(self.counters.byte_ptr(at)),
                 |at| self.counters.get(at) != 0,
             );
             return;
         }
         let ask = |hashes: &[KeyHash], found: &mut [bool]| self.contains_hashes(hashes, found);
-        self.hash_scheme.hash_each(keys, found, ask);
+        self.hash_scheme.look_up_in_chunks(keys, found, ask);
     }
 
     /// `true`: the key was surely new. As [`CountingBloom::insert`], for a hash of this filter's hash scheme.
     #[inline]
     pub fn insert_hash(&mut self, hash: KeyHash) -> bool {
-        self.assert_ours(&[hash]);
-        self.count_up(self.walk.probes(hash.to_u64()))
+        self.assert_hashes(&[hash]);
+        self.increment_all(self.walk.probes(hash.to_u64()))
     }
 
     /// Counts all probes up; whether one of them was the first on its counter.
     #[inline(always)]
-    fn count_up(&mut self, probes: impl Iterator<Item = u64>) -> bool {
+    fn increment_all(&mut self, probes: impl Iterator<Item = u64>) -> bool {
         let mut new = false;
         for at in probes {
-            new |= self.counters.up(at) == 0;
+            new |= self.counters.increment(at) == 0;
         }
         new
     }
@@ -333,7 +333,7 @@ impl CountingBloom {
     /// `false` is certain, `true` is mayhap. As [`CountingBloom::contains`], for a hash of this filter's hash scheme.
     #[inline]
     pub fn contains_hash(&self, hash: KeyHash) -> bool {
-        self.assert_ours(&[hash]);
+        self.assert_hashes(&[hash]);
         self.walk
             .probes(hash.to_u64())
             .all(|at| self.counters.get(at) != 0)
@@ -344,12 +344,15 @@ impl CountingBloom {
     /// # Errors
     /// As [`CountingBloom::remove`].
     pub fn remove_hash(&mut self, hash: KeyHash) -> Result<bool, Saturated> {
-        self.assert_ours(&[hash]);
-        self.count_down(self.walk.probes(hash.to_u64()))
+        self.assert_hashes(&[hash]);
+        self.decrement_all(self.walk.probes(hash.to_u64()))
     }
 
     /// Counts all probes down, or none.
-    fn count_down(&mut self, probes: impl Iterator<Item = u64> + Clone) -> Result<bool, Saturated> {
+    fn decrement_all(
+        &mut self,
+        probes: impl Iterator<Item = u64> + Clone,
+    ) -> Result<bool, Saturated> {
         let max = self.counters.max();
         let mut full = false;
         for (done, at) in probes.clone().enumerate() {
@@ -360,7 +363,7 @@ impl CountingBloom {
                     return Ok(false);
                 }
                 count if count == max => full = true,
-                count => self.counters.put(at, count - 1),
+                count => self.counters.set(at, count - 1),
             }
         }
         if full {
@@ -376,19 +379,19 @@ impl CountingBloom {
     #[cold]
     fn undo_remove(&mut self, probes: impl Iterator<Item = u64>, done: usize) {
         for at in probes.take(done) {
-            self.counters.up(at);
+            self.counters.increment(at);
         }
     }
 
     /// As [`CountingBloom::estimated_count`], for a hash of this filter's hash scheme.
     #[inline]
     pub fn estimated_count_hash(&self, hash: KeyHash) -> u64 {
-        self.assert_ours(&[hash]);
-        self.smallest(self.walk.probes(hash.to_u64()))
+        self.assert_hashes(&[hash]);
+        self.min_count(self.walk.probes(hash.to_u64()))
     }
 
     #[inline(always)]
-    fn smallest(&self, probes: impl Iterator<Item = u64>) -> u64 {
+    fn min_count(&self, probes: impl Iterator<Item = u64>) -> u64 {
         let counts = probes.map(|at| self.counters.get(at));
         u64::from(counts.fold(self.counters.max(), u8::min))
     }
@@ -401,15 +404,15 @@ impl CountingBloom {
             }
             return;
         }
-        self.assert_ours(hashes);
+        self.assert_hashes(hashes);
         let walk = self.walk;
-        ahead::visit_each(
+        prefetched::visit_each(
             walk.len(),
             hashes,
             &mut self.counters,
             |hash| walk.probes(hash.to_u64()),
-            |counters, at| prefetch(counters.place(at)),
-            |counters, at| _ = counters.up(at),
+            |counters, at| prefetch(counters.byte_ptr(at)),
+            |counters, at| _ = counters.increment(at),
         );
     }
 
@@ -429,20 +432,20 @@ impl CountingBloom {
             }
             return;
         }
-        self.assert_ours(hashes);
-        ahead::contains_each(
+        self.assert_hashes(hashes);
+        prefetched::contains_each(
             self.walk.len(),
             hashes,
             found,
             |hash| self.walk.probes(hash.to_u64()),
-            |at| prefetch(self.counters.place(at)),
+            |at| prefetch(self.counters.byte_ptr(at)),
             |at| self.counters.get(at) != 0,
         );
     }
 
     /// Hashes of this filter's hash scheme, under a walk that goes by hashes.
     #[inline(always)]
-    fn assert_ours(&self, hashes: &[KeyHash]) {
+    fn assert_hashes(&self, hashes: &[KeyHash]) {
         assert!(
             self.scheme.is_native(),
             "{:?} knows keys by their bytes",
@@ -475,7 +478,7 @@ impl CountingBloom {
             let theirs = other.counters.get(at);
             if theirs > 0 {
                 let sum = self.counters.get(at).saturating_add(theirs);
-                self.counters.put(at, sum.min(max));
+                self.counters.set(at, sum.min(max));
             }
         }
         Ok(())
@@ -539,14 +542,14 @@ impl CountingBloom {
         reason = "a plan is a hair better than what was asked"
     )]
     pub fn false_positive_rate(&self) -> f64 {
-        self.plan.classic().asked
+        self.plan.classic().false_positive_rate
     }
 
     /// The false-positive rate now, from the counters that are not zero: what a random stranger meets. Reads the whole
     /// filter.
     pub fn estimated_rate(&self) -> f64 {
         let probes = self.plan.classic().probes;
-        classic::rate_now(self.plan.counters(), probes, self.set_counters())
+        classic::rate_from_set_bits(self.plan.counters(), probes, self.set_counters())
     }
 
     /// Whether more keys are in than the filter was made for, so that its rate is worse than asked: the estimate exceeds the
@@ -614,7 +617,7 @@ impl<K: AsRef<[u8]>> Extend<K> for CountingBloom {
     fn extend<I: IntoIterator<Item = K>>(&mut self, keys: I) {
         if self.scheme.is_native() {
             let scheme = self.hash_scheme;
-            scheme.hash_all(keys, |hashes| self.insert_hashes(hashes));
+            scheme.hash_in_chunks(keys, |hashes| self.insert_hashes(hashes));
             return;
         }
         for key in keys {

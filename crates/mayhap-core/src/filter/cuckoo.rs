@@ -3,18 +3,18 @@
 //! One table (`nest.rs`), or a chain of them (`chain.rs`) when it was made to grow.
 
 use super::bloom::CHUNK;
-use super::chain::Chain;
-use super::nest::Nest;
+use super::cuckoo_chain::CuckooChain;
+use super::cuckoo_table::CuckooTable;
 use crate::plan::{CuckooPlan, GrowingPlan};
-use crate::simd::{CACHED_BYTES, Fetched};
-use crate::store::Bag;
+use crate::simd::{CACHED_BYTES, Prefetch};
+use crate::store::Multiset;
 use crate::{Full, HashScheme, KeyHash, PlanError, SipKey};
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 use core::fmt;
 
 /// As often may a key without a cell be in that comes from outside: sums stay far from overflow.
-const MAX_TWINS: u64 = 1 << 40;
+const MAX_EXTRA_COPIES: u64 = 1 << 40;
 
 /// A cuckoo filter: keys go in and come out again.
 ///
@@ -32,9 +32,9 @@ const MAX_TWINS: u64 = 1 << 40;
 /// ```
 #[derive(Clone)]
 pub struct Cuckoo {
-    newest: Nest,
+    newest: CuckooTable,
     /// The other tables, if it grows.
-    chain: Option<Box<Chain>>,
+    chain: Option<Box<CuckooChain>>,
     scheme: HashScheme,
     /// `scheme.origin()`, kept because debug builds compare it for every hash.
     origin: u64,
@@ -83,7 +83,7 @@ impl Cuckoo {
     /// When the memory is not there.
     pub fn from_plan(plan: CuckooPlan, scheme: HashScheme) -> Result<Self, PlanError> {
         Ok(Self {
-            newest: Nest::new(plan)?,
+            newest: CuckooTable::new(plan)?,
             chain: None,
             scheme,
             origin: scheme.origin(),
@@ -119,7 +119,7 @@ impl Cuckoo {
     /// # Errors
     /// As [`Cuckoo::growing`].
     pub fn growing_from_plan(plan: GrowingPlan, scheme: HashScheme) -> Result<Self, PlanError> {
-        let (chain, newest) = Chain::new(plan)?;
+        let (chain, newest) = CuckooChain::new(plan)?;
         Ok(Self {
             newest,
             chain: Some(Box::new(chain)),
@@ -138,14 +138,14 @@ impl Cuckoo {
         bytes: &[u8],
     ) -> Result<Self, PlanError> {
         Ok(Self {
-            newest: Nest::from_bytes(plan, bytes)?,
+            newest: CuckooTable::from_bytes(plan, bytes)?,
             chain: None,
             scheme,
             origin: scheme.origin(),
         })
     }
 
-    /// A filter that grows and whose tables are there already, as [`Cuckoo::tables`] and [`Cuckoo::twins`] have them.
+    /// A filter that grows and whose tables are there already, as [`Cuckoo::tables`] and [`Cuckoo::extra_copies`] have them.
     ///
     /// # Errors
     /// As [`Cuckoo::from_bytes`], when there are no tables, two with one number, an empty one before the newest, or twins that
@@ -157,12 +157,12 @@ impl Cuckoo {
     ) -> Result<Self, PlanError> {
         let tables = tables.into_iter().map(|(plan, number, bytes, twins)| {
             let twins = twins.into_iter().collect::<Vec<_>>();
-            check_twins(&twins)?;
-            let twins = Bag::of_distinct(twins)?;
-            Ok((Nest::from_bytes(plan, bytes)?, number, twins))
+            check_extra_copies(&twins)?;
+            let twins = Multiset::from_distinct(twins)?;
+            Ok((CuckooTable::from_bytes(plan, bytes)?, number, twins))
         });
         let tables = tables.collect::<Result<_, PlanError>>()?;
-        let (chain, newest) = Chain::from_tables(plan, tables)?;
+        let (chain, newest) = CuckooChain::from_tables(plan, tables)?;
         Ok(Self {
             newest,
             chain: Some(Box::new(chain)),
@@ -189,7 +189,7 @@ impl Cuckoo {
     #[inline]
     pub fn try_insert(&mut self, key: impl AsRef<[u8]>) -> Result<bool, Full> {
         let hash = self.hash(key);
-        self.put(hash.to_u64())
+        self.insert_u64(hash.to_u64())
     }
 
     /// `Ok(true)`: the key is in now, and was surely new. `Ok(false)`: it, or one that looks like it, was in before, and
@@ -213,7 +213,7 @@ impl Cuckoo {
     #[inline]
     pub fn remove(&mut self, key: impl AsRef<[u8]>) -> bool {
         let hash = self.hash(key);
-        self.take(hash.to_u64())
+        self.remove_u64(hash.to_u64())
     }
 
     /// `false` is certain: the key is not in. `true` is mayhap.
@@ -254,7 +254,7 @@ impl Cuckoo {
     #[inline]
     pub fn try_insert_hash(&mut self, hash: KeyHash) -> Result<bool, Full> {
         hash.assert_origin(self.origin);
-        self.put(hash.to_u64())
+        self.insert_u64(hash.to_u64())
     }
 
     /// As [`try_insert_hash`](Cuckoo::try_insert_hash), for callers with a limit: one that grows refuses, instead of crowding its
@@ -265,7 +265,7 @@ impl Cuckoo {
     /// As there, and [`Full::Memory`] when it cannot grow. Nothing is changed then.
     pub fn try_insert_hash_within(&mut self, hash: KeyHash, max_bytes: u64) -> Result<bool, Full> {
         hash.assert_origin(self.origin);
-        self.put_within(hash.to_u64(), Some(max_bytes))
+        self.insert_u64_within(hash.to_u64(), Some(max_bytes))
     }
 
     /// How many copies of a key are in, those of keys that look like it counted with them; never fewer than there are.
@@ -283,7 +283,7 @@ impl Cuckoo {
     /// When one is refused. Those before it are in, as [`estimated_keys`](Cuckoo::estimated_keys) tells; it and those after
     /// are not.
     pub fn try_insert_hashes(&mut self, hashes: &[KeyHash]) -> Result<(), Full> {
-        let ahead = Fetched::NotYet.ahead(self.size_bytes() as usize);
+        let ahead = Prefetch::InBatch.distance(self.size_bytes() as usize);
         for (at, &hash) in hashes.iter().enumerate() {
             if ahead != 0
                 && let Some(next) = hashes.get(at + ahead)
@@ -305,7 +305,7 @@ impl Cuckoo {
         if self.find(hash.to_u64()) {
             Ok(false)
         } else {
-            self.put(hash.to_u64())
+            self.insert_u64(hash.to_u64())
         }
     }
 
@@ -313,7 +313,7 @@ impl Cuckoo {
     #[inline]
     pub fn remove_hash(&mut self, hash: KeyHash) -> bool {
         hash.assert_origin(self.origin);
-        self.take(hash.to_u64())
+        self.remove_u64(hash.to_u64())
     }
 
     /// As [`contains`](Cuckoo::contains), for a hash of this filter's scheme.
@@ -338,7 +338,7 @@ impl Cuckoo {
                 hash.assert_origin(self.origin);
             }
         }
-        let ahead = Fetched::NotYet.ahead(self.size_bytes() as usize);
+        let ahead = Prefetch::InBatch.distance(self.size_bytes() as usize);
         let (lead, rest) = hashes.split_at(ahead.min(hashes.len()));
         for hash in lead {
             self.prefetch(hash.to_u64());
@@ -357,7 +357,7 @@ impl Cuckoo {
     /// Asks memory for all that `find` looks at.
     #[inline(always)]
     fn prefetch(&self, hash: u64) {
-        self.newest.table.prefetch(hash);
+        self.newest.cells.prefetch(hash);
         if let Some(chain) = &self.chain {
             chain.prefetch(hash);
         }
@@ -365,7 +365,7 @@ impl Cuckoo {
 
     #[inline(always)]
     fn find(&self, hash: u64) -> bool {
-        let found = self.newest.table.find(hash);
+        let found = self.newest.cells.find(hash);
         match &self.chain {
             None => found,
             Some(chain) => Self::find_in_chain(chain, found, hash),
@@ -374,20 +374,20 @@ impl Cuckoo {
 
     /// Apart, so that a filter that does not grow pays for one comparison.
     #[cold]
-    fn find_in_chain(chain: &Chain, found: bool, hash: u64) -> bool {
-        found || chain.in_older(hash)
+    fn find_in_chain(chain: &CuckooChain, found: bool, hash: u64) -> bool {
+        found || chain.older_contains(hash)
     }
 
-    fn put(&mut self, hash: u64) -> Result<bool, Full> {
-        self.put_within(hash, None)
+    fn insert_u64(&mut self, hash: u64) -> Result<bool, Full> {
+        self.insert_u64_within(hash, None)
     }
 
-    fn put_within(&mut self, hash: u64, max_bytes: Option<u64>) -> Result<bool, Full> {
+    fn insert_u64_within(&mut self, hash: u64, max_bytes: Option<u64>) -> Result<bool, Full> {
         let Some(chain) = &mut self.chain else {
-            return self.newest.put(hash);
+            return self.newest.insert(hash);
         };
         chain
-            .put(&mut self.newest, hash, max_bytes)
+            .insert(&mut self.newest, hash, max_bytes)
             .map_err(|full| match full {
                 Full::Table { .. } => Full::Table {
                     keys: self.estimated_keys(),
@@ -397,10 +397,10 @@ impl Cuckoo {
             })
     }
 
-    fn take(&mut self, hash: u64) -> bool {
+    fn remove_u64(&mut self, hash: u64) -> bool {
         match &mut self.chain {
-            None => self.newest.take(hash),
-            Some(chain) => chain.take(&mut self.newest, hash),
+            None => self.newest.remove(hash),
+            Some(chain) => chain.remove(&mut self.newest, hash),
         }
     }
 
@@ -430,8 +430,8 @@ impl Cuckoo {
 
     /// How many keys are in, copies counted: exact, and known without looking.
     pub fn estimated_keys(&self) -> u64 {
-        let in_cells: u64 = self.nests().map(|nest| nest.keys).sum();
-        in_cells + self.chain.as_ref().map_or(0, |chain| chain.twins())
+        let in_cells: u64 = self.all_tables().map(|nest| nest.keys).sum();
+        in_cells + self.chain.as_ref().map_or(0, |chain| chain.extra_copies())
     }
 
     /// The false-positive rate that the filter was made for.
@@ -444,16 +444,21 @@ impl Cuckoo {
 
     /// The false-positive rate now, from the number of keys: what a random stranger meets. A little less when some are copies.
     pub fn estimated_rate(&self) -> f64 {
-        let rate = |nest: &Nest| nest.plan.rate_at(nest.keys);
+        let rate = |nest: &CuckooTable| nest.plan.rate_at(nest.keys);
         match &self.chain {
             None => rate(&self.newest),
-            Some(_) => 1.0 - self.nests().map(|nest| 1.0 - rate(nest)).product::<f64>(),
+            Some(_) => {
+                1.0 - self
+                    .all_tables()
+                    .map(|nest| 1.0 - rate(nest))
+                    .product::<f64>()
+            }
         }
     }
 
     /// The share of cells in use.
     pub fn load(&self) -> f64 {
-        let sum = |count: fn(&Nest) -> u64| self.nests().map(count).sum::<u64>() as f64;
+        let sum = |count: fn(&CuckooTable) -> u64| self.all_tables().map(count).sum::<u64>() as f64;
         sum(|nest| nest.keys) / sum(|nest| nest.plan.cells())
     }
 
@@ -484,19 +489,19 @@ impl Cuckoo {
 
     /// Keys that the filter was made for; that fit into the tables there are, if it grows.
     pub fn capacity(&self) -> u64 {
-        self.nests()
+        self.all_tables()
             .map(|nest| nest.plan.capacity())
             .fold(0, u64::saturating_add)
     }
 
     /// Bytes of memory that the cells take, and the keys without cells of one that grows.
     pub fn size_bytes(&self) -> u64 {
-        let cells: u64 = self.nests().map(|nest| nest.plan.size_bytes()).sum();
+        let cells: u64 = self.all_tables().map(|nest| nest.plan.size_bytes()).sum();
         cells
             + self
                 .chain
                 .as_ref()
-                .map_or(0, |chain| chain.twins_size_bytes())
+                .map_or(0, |chain| chain.extra_copies_size_bytes())
     }
 
     /// The shape; of the newest table, if it grows.
@@ -517,19 +522,20 @@ impl Cuckoo {
     /// The cells: cell `i` is the bits `i * cell_bits ..`, lowest first; in it offset, choice, fingerprint, lowest first. Those of
     /// the newest table, if it grows.
     pub fn bytes(&self) -> &[u8] {
-        self.newest.table.bytes()
+        self.newest.cells.bytes()
     }
 
     /// The shape and the cells of every table, the oldest first; one, unless it grows.
     pub fn tables(&self) -> impl Iterator<Item = (&CuckooPlan, &[u8])> {
-        self.nests().map(|nest| (&nest.plan, nest.table.bytes()))
+        self.all_tables()
+            .map(|nest| (&nest.plan, nest.cells.bytes()))
     }
 
     /// Of every table of one that grows, the oldest first, its number in the plan and its twins: keys without a cell, each the
     /// number that look-alikes share and how often it is in, in the order of these numbers. None unless it grows.
-    pub fn twins(&self) -> impl Iterator<Item = (u32, Vec<(u64, u64)>)> {
+    pub fn extra_copies(&self) -> impl Iterator<Item = (u32, Vec<(u64, u64)>)> {
         let chain = self.chain.iter();
-        let labels = chain.flat_map(|chain| chain.numbers_and_twins());
+        let labels = chain.flat_map(|chain| chain.numbers_and_extra_copies());
         labels.map(|(number, twins)| {
             let mut twins: Vec<_> = twins.iter().collect();
             twins.sort_unstable();
@@ -537,16 +543,16 @@ impl Cuckoo {
         })
     }
 
-    fn nests(&self) -> impl Iterator<Item = &Nest> {
+    fn all_tables(&self) -> impl Iterator<Item = &CuckooTable> {
         let older = self.chain.iter().flat_map(|chain| chain.older());
         older.chain([&self.newest])
     }
 }
 
 /// Twins that come from outside.
-fn check_twins(twins: &[(u64, u64)]) -> Result<(), PlanError> {
+fn check_extra_copies(twins: &[(u64, u64)]) -> Result<(), PlanError> {
     let refuse = |field, value, accepted| {
-        Err(PlanError::Count {
+        Err(PlanError::InvalidInteger {
             field,
             value,
             accepted,
@@ -556,7 +562,10 @@ fn check_twins(twins: &[(u64, u64)]) -> Result<(), PlanError> {
         let accepted = "rising, none twice and none 0";
         return refuse("twins", twins.len() as u64, accepted);
     }
-    match twins.iter().find(|twin| !(1..=MAX_TWINS).contains(&twin.1)) {
+    match twins
+        .iter()
+        .find(|twin| !(1..=MAX_EXTRA_COPIES).contains(&twin.1))
+    {
         Some(twin) => refuse("times of a twin", twin.1, "1 to 2^40"),
         None => Ok(()),
     }

@@ -7,18 +7,18 @@
 mod base;
 mod error;
 mod layer;
-mod lists;
+mod layer_builder;
 mod parts;
 
-pub use base::{Base, InsertingBase, NeverFull};
-pub use error::ExceptError;
-pub use parts::{Equations, ExceptionLayer, Exceptions};
+pub use base::{ExceptingBase, InsertableBase, NeverFullBase};
+pub use error::ExceptingError;
+pub use parts::{ExceptionLayer, ExceptionParts, RetrievalParts};
 
 use crate::plan::ExceptingPlan;
 use crate::store::ExactSet;
-use crate::{Full, HashScheme, Hashed, KeyHash, PlanError, Refused};
+use crate::{Full, HashScheme, Hashed, KeyHash, OperationError, PlanError};
 use core::fmt;
-use layer::Layer;
+use layer::DenyLayer;
 
 /// What becomes of a key that is a positive and an exception at once, or of two keys with the same hash that are.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -64,16 +64,16 @@ pub enum OnConflict {
 #[derive(Clone, PartialEq)]
 pub struct Excepting<F> {
     base: F,
-    layer: Layer,
+    layer: DenyLayer,
     /// Keys that came later and that the layer would deny.
     overrides: ExactSet,
     plan: ExceptingPlan,
     exceptions: u64,
-    settled: u64,
+    resolved_conflicts: u64,
     inserted: u64,
 }
 
-impl<F: Base> Excepting<F> {
+impl<F: ExceptingBase> Excepting<F> {
     /// A filter that says `true` to all `positives`, which the base must contain already, and `false` to all `exceptions`.
     /// Both are key bytes, or hashes of the base's scheme; either may repeat.
     ///
@@ -81,7 +81,7 @@ impl<F: Base> Excepting<F> {
     ///
     /// # Errors
     /// When a key is on both lists, or two different keys with the same hash are; when the base lacks a positive; when it is
-    /// an [`AnyFilter`](crate::AnyFilter) of a kind that is no [`Base`]; when the memory is not there.
+    /// an [`AnyFilter`](crate::AnyFilter) of a kind that is no [`ExceptingBase`]; when the memory is not there.
     ///
     /// # Panics
     /// For key bytes when the base is for the caller's own hashes.
@@ -89,7 +89,7 @@ impl<F: Base> Excepting<F> {
         base: F,
         positives: &[P],
         exceptions: &[E],
-    ) -> Result<Self, ExceptError> {
+    ) -> Result<Self, ExceptingError> {
         Self::build_with(base, positives, exceptions, OnConflict::Refuse)
     }
 
@@ -106,15 +106,15 @@ impl<F: Base> Excepting<F> {
         positives: &[P],
         exceptions: &[E],
         on_conflict: OnConflict,
-    ) -> Result<Self, ExceptError> {
-        let made = lists::make(&base, positives, exceptions, on_conflict)?;
+    ) -> Result<Self, ExceptingError> {
+        let made = layer_builder::build_layer(&base, positives, exceptions, on_conflict)?;
         Ok(Self {
             base,
             layer: made.layer,
             overrides: ExactSet::default(),
             plan: ExceptingPlan::for_corrected(positives.len() as u64, made.corrected),
             exceptions: exceptions.len() as u64,
-            settled: made.settled,
+            resolved_conflicts: made.resolved_conflicts,
             inserted: 0,
         })
     }
@@ -151,7 +151,7 @@ impl<F: Base> Excepting<F> {
     /// When `keys` and `found` differ in length.
     pub fn contains_each(&self, keys: &[impl AsRef<[u8]>], found: &mut [bool]) {
         let ask = |hashes: &[KeyHash], found: &mut [bool]| self.contains_hashes(hashes, found);
-        self.base.scheme().hash_each(keys, found, ask);
+        self.base.scheme().look_up_in_chunks(keys, found, ask);
     }
 
     /// `contains_hash` for many hashes.
@@ -176,8 +176,8 @@ impl<F: Base> Excepting<F> {
     }
 
     /// Hashes that were on both lists and for which a side was chosen.
-    pub fn settled(&self) -> u64 {
-        self.settled
+    pub fn resolved_conflicts(&self) -> u64 {
+        self.resolved_conflicts
     }
 
     /// Keys inserted since the filter was made, repeated ones counted. From the first on, exceptions that the base did not
@@ -255,14 +255,14 @@ impl<F: Base> Excepting<F> {
     }
 }
 
-impl<F: InsertingBase> Excepting<F> {
+impl<F: InsertableBase> Excepting<F> {
     /// `Ok(true)`: the key is in now, and was surely new. `Ok(false)`: it, or one that looks like it, was found before. An
     /// exception that is inserted is one no longer.
     ///
     /// # Errors
     /// When the base has no room or is a static one, or there is no memory to remember that the key is no exception. Nothing
     /// is changed then.
-    pub fn try_insert(&mut self, key: impl AsRef<[u8]>) -> Result<bool, Refused> {
+    pub fn try_insert(&mut self, key: impl AsRef<[u8]>) -> Result<bool, OperationError> {
         self.try_insert_hash(self.hash(key))
     }
 
@@ -270,7 +270,7 @@ impl<F: InsertingBase> Excepting<F> {
     ///
     /// # Errors
     /// As there.
-    pub fn try_insert_hash(&mut self, hash: KeyHash) -> Result<bool, Refused> {
+    pub fn try_insert_hash(&mut self, hash: KeyHash) -> Result<bool, OperationError> {
         let denied = self.denies(hash);
         let in_base = self.base.contains_hash(hash);
         if denied {
@@ -279,7 +279,7 @@ impl<F: InsertingBase> Excepting<F> {
                     PlanError::OutOfMemory { size_bytes } => size_bytes,
                     _ => 0,
                 };
-                Refused::Full(Full::Memory { size_bytes })
+                OperationError::Full(Full::Memory { size_bytes })
             })?;
         }
         if !in_base {
@@ -293,7 +293,7 @@ impl<F: InsertingBase> Excepting<F> {
     }
 }
 
-impl<F: NeverFull> Excepting<F> {
+impl<F: NeverFullBase> Excepting<F> {
     /// `true`: the key was surely new. `false`: it, or one that looks like it, was found before. An exception that is inserted
     /// is one no longer. If there is no memory to remember that, all exceptions are given up rather than a key lost, and
     /// [`corrected`](Self::corrected) is 0.
@@ -304,7 +304,7 @@ impl<F: NeverFull> Excepting<F> {
     /// As [`Excepting::insert`], for a hash of this filter's scheme.
     pub fn insert_hash(&mut self, hash: KeyHash) -> bool {
         self.try_insert_hash(hash).unwrap_or_else(|_| {
-            self.layer = Layer::nothing();
+            self.layer = DenyLayer::empty();
             self.overrides = ExactSet::default();
             self.plan = ExceptingPlan::for_corrected(self.plan.positives(), 0);
             self.try_insert_hash(hash).unwrap_or(true)
@@ -312,7 +312,7 @@ impl<F: NeverFull> Excepting<F> {
     }
 }
 
-impl<F: Base + fmt::Debug> fmt::Debug for Excepting<F> {
+impl<F: ExceptingBase + fmt::Debug> fmt::Debug for Excepting<F> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,

@@ -1,12 +1,12 @@
 //! `Fuse`: the fastest filter for a set that does not change. Three cells a question.
 
-use super::built::{Solve, Static, Structure};
+use super::static_filter::{BuildStatic, StaticFilter, StaticTable};
 use crate::build::{peel, shards};
-use crate::plan::{FusePlan, FuseShape};
-use crate::probe::fuse::{Walk, mix, seed};
-use crate::simd::borrow::{self, Plain};
-use crate::simd::{FuseTable, Questions};
-use crate::store::{Borrowed, Cell, Owned, Storage, copied, reserved};
+use crate::plan::{FusePlan, FuseShardShape};
+use crate::probe::fuse::{FuseWalk, mix, seed};
+use crate::simd::plain_bytes::{self, Plain};
+use crate::simd::{FuseTable, StaticLookup};
+use crate::store::{Borrowed, FuseCell, Owned, Storage, copied, reserved};
 use crate::{HashScheme, Hashed, KeyHash, PlanError};
 use alloc::borrow::Cow;
 use alloc::vec::Vec;
@@ -22,20 +22,20 @@ use alloc::vec::Vec;
 /// assert_eq!(words.len(), 2);
 /// # Ok::<(), mayhap::PlanError>(())
 /// ```
-pub type Fuse = Static<FuseCells>;
+pub type Fuse = StaticFilter<FuseCells>;
 
 /// The cells of a [`Fuse`].
 #[derive(Clone, PartialEq)]
-pub struct FuseCells<S: Storage = Owned>(Table<S>);
+pub struct FuseCells<S: Storage = Owned>(CellTable<S>);
 
 #[derive(Clone, PartialEq)]
-enum Table<S: Storage> {
+enum CellTable<S: Storage> {
     Bits8(FuseTable<u8, S>),
     Bits16(FuseTable<u16, S>),
     Bits32(FuseTable<u32, S>),
 }
 
-impl Solve for FuseCells {
+impl BuildStatic for FuseCells {
     fn solve<K: Hashed>(
         items: &[K],
         plan: &FusePlan,
@@ -44,38 +44,38 @@ impl Solve for FuseCells {
         Ok(match plan.cell_bits() {
             8 => {
                 let (table, keys) = solve(items, plan, scheme)?;
-                (Self(Table::Bits8(table)), keys)
+                (Self(CellTable::Bits8(table)), keys)
             }
             16 => {
                 let (table, keys) = solve(items, plan, scheme)?;
-                (Self(Table::Bits16(table)), keys)
+                (Self(CellTable::Bits16(table)), keys)
             }
             _ => {
                 let (table, keys) = solve(items, plan, scheme)?;
-                (Self(Table::Bits32(table)), keys)
+                (Self(CellTable::Bits32(table)), keys)
             }
         })
     }
 }
 
-impl<S: Storage> Structure for FuseCells<S> {
+impl<S: Storage> StaticTable for FuseCells<S> {
     const NAME: &'static str = "Fuse";
     type Plan = FusePlan;
 
     #[inline(always)]
-    fn ask(&self, hash: u64) -> bool {
+    fn contains(&self, hash: u64) -> bool {
         match &self.0 {
-            Table::Bits8(table) => table.contains(hash),
-            Table::Bits16(table) => table.contains(hash),
-            Table::Bits32(table) => table.contains(hash),
+            CellTable::Bits8(table) => table.contains(hash),
+            CellTable::Bits16(table) => table.contains(hash),
+            CellTable::Bits32(table) => table.contains(hash),
         }
     }
 
-    fn ask_each(&self, hashes: &[KeyHash], found: &mut [bool]) {
+    fn contains_each(&self, hashes: &[KeyHash], found: &mut [bool]) {
         match &self.0 {
-            Table::Bits8(table) => table.contains_each(hashes, found),
-            Table::Bits16(table) => table.contains_each(hashes, found),
-            Table::Bits32(table) => table.contains_each(hashes, found),
+            CellTable::Bits8(table) => table.contains_each(hashes, found),
+            CellTable::Bits16(table) => table.contains_each(hashes, found),
+            CellTable::Bits32(table) => table.contains_each(hashes, found),
         }
     }
 
@@ -85,9 +85,9 @@ impl<S: Storage> Structure for FuseCells<S> {
 
     fn size_bytes(&self) -> u64 {
         match &self.0 {
-            Table::Bits8(table) => table.size_bytes(),
-            Table::Bits16(table) => table.size_bytes(),
-            Table::Bits32(table) => table.size_bytes(),
+            CellTable::Bits8(table) => table.size_bytes(),
+            CellTable::Bits16(table) => table.size_bytes(),
+            CellTable::Bits32(table) => table.size_bytes(),
         }
     }
 }
@@ -116,26 +116,26 @@ impl Fuse {
     ) -> Result<Self, PlanError> {
         let walk = checked_walk(&plan, layout, bytes)?;
         let table = match plan.cell_bits() {
-            8 => Table::Bits8(FuseTable::new(walk, copied(bytes)?.into())),
+            8 => CellTable::Bits8(FuseTable::new(walk, copied(bytes)?.into())),
             16 => {
                 let stored = bytes.as_chunks().0;
                 let mut cells = reserved(stored.len() as u64)?;
                 cells.extend(stored.iter().map(|cell| u16::from_le_bytes(*cell)));
-                Table::Bits16(FuseTable::new(walk, cells.into()))
+                CellTable::Bits16(FuseTable::new(walk, cells.into()))
             }
             _ => {
                 let stored = bytes.as_chunks().0;
                 let mut cells = reserved(stored.len() as u64)?;
                 cells.extend(stored.iter().map(|cell| u32::from_le_bytes(*cell)));
-                Table::Bits32(FuseTable::new(walk, cells.into()))
+                CellTable::Bits32(FuseTable::new(walk, cells.into()))
             }
         };
-        Ok(Self::of(FuseCells(table), plan, scheme))
+        Ok(Self::from_table(FuseCells(table), plan, scheme))
     }
 }
 
 /// A [`Fuse`] whose cells are somebody else's, such as a mapped file: asked as fast.
-pub type FuseView<'a> = Static<FuseCells<Borrowed<'a>>>;
+pub type FuseView<'a> = StaticFilter<FuseCells<Borrowed<'a>>>;
 
 impl<'a> FuseView<'a> {
     /// A filter whose cells are there already, as [`Fuse::bytes`] has them.
@@ -151,21 +151,27 @@ impl<'a> FuseView<'a> {
     ) -> Result<Self, PlanError> {
         let walk = checked_walk(&plan, layout, bytes)?;
         let table = match plan.cell_bits() {
-            8 => Table::Bits8(FuseTable::new(walk, bytes)),
-            16 => Table::Bits16(FuseTable::new(walk, borrow::items(bytes, walk.cells())?)),
-            _ => Table::Bits32(FuseTable::new(walk, borrow::items(bytes, walk.cells())?)),
+            8 => CellTable::Bits8(FuseTable::new(walk, bytes)),
+            16 => CellTable::Bits16(FuseTable::new(
+                walk,
+                plain_bytes::from_bytes(bytes, walk.cells())?,
+            )),
+            _ => CellTable::Bits32(FuseTable::new(
+                walk,
+                plain_bytes::from_bytes(bytes, walk.cells())?,
+            )),
         };
-        Ok(Self::of(FuseCells(table), plan, scheme))
+        Ok(Self::from_table(FuseCells(table), plan, scheme))
     }
 }
 
-impl<S: Storage> Static<FuseCells<S>> {
+impl<S: Storage> StaticFilter<FuseCells<S>> {
     /// Where the cells lie.
     pub fn layout(&self) -> FuseLayout {
         let walk = match &self.table().0 {
-            Table::Bits8(table) => table.walk(),
-            Table::Bits16(table) => table.walk(),
-            Table::Bits32(table) => table.walk(),
+            CellTable::Bits8(table) => table.walk(),
+            CellTable::Bits16(table) => table.walk(),
+            CellTable::Bits32(table) => table.walk(),
         };
         let (shape, seed) = walk.shape_and_seed();
         FuseLayout {
@@ -178,9 +184,9 @@ impl<S: Storage> Static<FuseCells<S>> {
     /// The cells, each with its lowest byte first. No copy where the machine has them so.
     pub fn bytes(&self) -> Cow<'_, [u8]> {
         match &self.table().0 {
-            Table::Bits8(table) => Cow::Borrowed(table.cells()),
-            Table::Bits16(table) => cell_bytes(table.cells(), u16::to_le_bytes),
-            Table::Bits32(table) => cell_bytes(table.cells(), u32::to_le_bytes),
+            CellTable::Bits8(table) => Cow::Borrowed(table.cells()),
+            CellTable::Bits16(table) => cell_bytes(table.cells(), u16::to_le_bytes),
+            CellTable::Bits32(table) => cell_bytes(table.cells(), u32::to_le_bytes),
         }
     }
 
@@ -188,9 +194,9 @@ impl<S: Storage> Static<FuseCells<S>> {
     pub fn offsets(&self, hash: KeyHash) -> impl Iterator<Item = u64> + use<S> {
         let hash = hash.to_u64();
         let cells = match &self.table().0 {
-            Table::Bits8(table) => table.offsets(hash),
-            Table::Bits16(table) => table.offsets(hash),
-            Table::Bits32(table) => table.offsets(hash),
+            CellTable::Bits8(table) => table.offsets(hash),
+            CellTable::Bits16(table) => table.offsets(hash),
+            CellTable::Bits32(table) => table.offsets(hash),
         };
         cells.into_iter().flatten()
     }
@@ -201,53 +207,53 @@ fn cell_bytes<T: Plain + Copy, const N: usize>(
     cells: &[T],
     spell: fn(T) -> [u8; N],
 ) -> Cow<'_, [u8]> {
-    borrow::bytes(cells).map_or_else(
+    plain_bytes::as_bytes(cells).map_or_else(
         || cells.iter().flat_map(|&cell| spell(cell)).collect(),
         Cow::Borrowed,
     )
 }
 
 /// The walk over all cells, when a key could be placed in such a layout and the bytes are as many as plan and layout say.
-fn checked_walk(plan: &FusePlan, layout: FuseLayout, bytes: &[u8]) -> Result<Walk, PlanError> {
-    let shape = FuseShape::checked(layout.segment_bits, layout.starts)?;
+fn checked_walk(plan: &FusePlan, layout: FuseLayout, bytes: &[u8]) -> Result<FuseWalk, PlanError> {
+    let shape = FuseShardShape::checked(layout.segment_bits, layout.starts)?;
     let shards = if plan.keys() == 0 { 0 } else { plan.shards() };
     let cell_bytes = u128::from(plan.cell_bits()) / 8;
     let expected = u128::from(shards) * u128::from(shape.cells()) * cell_bytes;
     if expected != bytes.len() as u128 {
-        return Err(PlanError::Count {
+        return Err(PlanError::InvalidInteger {
             field: "bytes",
             value: bytes.len() as u64,
             accepted: "as many as the cells of all shards need",
         });
     }
-    Ok(Walk::new(shape, shards, layout.seed))
+    Ok(FuseWalk::new(shape, shards, layout.seed))
 }
 
 /// Seeds that are tried. One fails with a chance of a few percent, less for large shards.
 const ATTEMPTS: u64 = 100;
 
 /// The table for the items, in the plan's shards, and the number of distinct keys.
-fn solve<K: Hashed, C: Cell>(
+fn solve<K: Hashed, C: FuseCell>(
     items: &[K],
     plan: &FusePlan,
     scheme: HashScheme,
 ) -> Result<(FuseTable<C>, u64), PlanError> {
     if items.is_empty() {
         return Ok((
-            FuseTable::new(Walk::new(plan.shape(), 0, 0), Vec::new().into()),
+            FuseTable::new(FuseWalk::new(plan.shape(), 0, 0), Vec::new().into()),
             0,
         ));
     }
     let work = plan.work(shards::available_threads());
     for attempt in 0..ATTEMPTS {
         let seed = seed(0, attempt);
-        let walk = Walk::new(plan.shape(), plan.shards(), seed);
+        let walk = FuseWalk::new(plan.shape(), plan.shards(), seed);
         let hash = |item: &K| mix(item.hash_with(&scheme).to_u64(), seed);
-        let counts = shards::count(items, hash, plan.shards());
+        let counts = shards::count_per_shard(items, hash, plan.shards());
         let mut cells = reserved(walk.cells())?;
         let mut keys = 0;
         let solve = |_, hashes: &mut [u64]| peel::solve::<C>(hashes, &walk);
-        let take = |solved: peel::Solved<C>| {
+        let take = |solved: peel::SolvedFuseShard<C>| {
             cells.extend_from_slice(&solved.cells);
             keys += solved.keys;
             Ok(())

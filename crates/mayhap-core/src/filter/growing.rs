@@ -5,7 +5,7 @@
 
 use super::bloom::{Bloom, CHUNK, check_same_shape};
 use crate::plan::{BloomPlan, GrowingPlan, NextPart, check_growth};
-use crate::simd::Table;
+use crate::simd::BloomTable;
 use crate::store::{Borrowed, Owned, Storage, reserved};
 use crate::{Full, HashScheme, Kernel, KeyHash, Mismatch, PlanError, SipKey};
 use alloc::vec::Vec;
@@ -13,10 +13,10 @@ use core::fmt;
 
 /// Up to so many layers a batch asks one after the other: for two of 10M keys 13 ns a key, in or not, and when asked together 13 ns
 /// a stranger and 31 a key. More are asked together: 20 ns a stranger for four layers.
-const ONE_BY_ONE: usize = 2;
+const MAX_SEQUENTIAL_LAYERS: usize = 2;
 
 /// How many keys it asks a layer for before it goes to the next.
-const AT_A_TIME: usize = 1024;
+const KEYS_PER_ROUND: usize = 1024;
 
 /// What is taken from outside: more layers than any plan reaches, since the 100th would hold 1e24 times the first, and more keys
 /// than any layer.
@@ -39,9 +39,9 @@ pub struct GrowingBloom<S: Storage = Owned> {
     /// Never empty; the newest last.
     layers: Vec<Bloom<S>>,
     /// Keys that went into the newest layer.
-    in_newest: u64,
+    keys_in_newest: u64,
     /// Whether a union has put more keys into an older layer than it was made for.
-    crowded: bool,
+    has_overfull_layer: bool,
     plan: GrowingPlan,
     next: NextPart<BloomPlan>,
     scheme: HashScheme,
@@ -106,8 +106,8 @@ impl GrowingBloom {
         let layers = alloc::vec![Bloom::from_plan(plan.layer(0)?, scheme)?];
         Ok(Self {
             layers,
-            in_newest: 0,
-            crowded: false,
+            keys_in_newest: 0,
+            has_overfull_layer: false,
             plan,
             next: NextPart::default(),
             scheme,
@@ -125,7 +125,7 @@ impl GrowingBloom {
     /// As [`GrowingBloom::insert`], for a hash of this filter's scheme.
     pub fn insert_hash(&mut self, hash: KeyHash) -> bool {
         hash.assert_origin(self.origin);
-        if Table::in_any(self.older(), hash.to_u64()) {
+        if BloomTable::any_contains(self.older(), hash.to_u64()) {
             return false;
         }
         self.insert_into_newest(hash)
@@ -147,7 +147,7 @@ impl GrowingBloom {
             if size_bytes > max_bytes || !self.grow() {
                 return Err(Full::Memory { size_bytes });
             }
-            self.in_newest = 0;
+            self.keys_in_newest = 0;
         }
         Ok(self.insert_into_newest(hash))
     }
@@ -159,7 +159,7 @@ impl GrowingBloom {
     pub fn overwrite(&mut self, layer: usize, start: u64, bytes: &[u8]) -> Result<(), PlanError> {
         match self.layers.get_mut(layer) {
             Some(layer) => layer.overwrite(start, bytes),
-            None => Err(PlanError::Count {
+            None => Err(PlanError::InvalidInteger {
                 field: "layer",
                 value: layer as u64,
                 accepted: "a layer that is there",
@@ -204,15 +204,15 @@ impl GrowingBloom {
 
     fn insert_into_newest(&mut self, hash: KeyHash) -> bool {
         let newest = self.layers.len() - 1;
-        if self.in_newest >= self.layers[newest].capacity()
+        if self.keys_in_newest >= self.layers[newest].capacity()
             && !self.layers[newest].contains_hash(hash)
             && self.grow()
         {
-            self.in_newest = 1;
+            self.keys_in_newest = 1;
             return self.layers[newest + 1].insert_hash(hash);
         }
         let new = self.layers[newest].insert_hash(hash);
-        self.in_newest += u64::from(new);
+        self.keys_in_newest += u64::from(new);
         new
     }
 
@@ -238,8 +238,8 @@ impl GrowingBloom {
     pub fn clear(&mut self) {
         self.layers.truncate(1);
         self.layers[0].clear();
-        self.in_newest = 0;
-        self.crowded = false;
+        self.keys_in_newest = 0;
+        self.has_overfull_layer = false;
     }
 
     /// Whether [`union_with`](Self::union_with) takes the other, without changing anything.
@@ -293,15 +293,16 @@ impl GrowingBloom {
         self.layers.extend(theirs);
         if both {
             let newest = &self.layers[common - 1];
-            self.in_newest = newest
+            self.keys_in_newest = newest
                 .estimated_keys()
-                .max(self.in_newest)
-                .max(other.in_newest)
-                .min(self.in_newest + other.in_newest);
+                .max(self.keys_in_newest)
+                .max(other.keys_in_newest)
+                .min(self.keys_in_newest + other.keys_in_newest);
         } else if self.layers.len() == other.layers.len() {
-            self.in_newest = other.in_newest;
+            self.keys_in_newest = other.keys_in_newest;
         }
-        self.crowded |= other.crowded || self.older().iter().any(Bloom::is_over_capacity);
+        self.has_overfull_layer |=
+            other.has_overfull_layer || self.older().iter().any(Bloom::is_over_capacity);
         Ok(())
     }
 }
@@ -330,7 +331,7 @@ impl<S: Storage> GrowingBloom<S> {
         in_newest: u64,
         crowded: bool,
     ) -> Result<Self, PlanError> {
-        let refuse = |accepted| PlanError::Count {
+        let refuse = |accepted| PlanError::InvalidInteger {
             field: "layers",
             value: layers.len() as u64,
             accepted,
@@ -345,7 +346,7 @@ impl<S: Storage> GrowingBloom<S> {
             return Err(refuse("layers of one hash scheme"));
         }
         if in_newest > MAX_KEYS {
-            return Err(PlanError::Count {
+            return Err(PlanError::InvalidInteger {
                 field: "keys in the newest layer",
                 value: in_newest,
                 accepted: "at most 2^60",
@@ -356,8 +357,8 @@ impl<S: Storage> GrowingBloom<S> {
         check_growth(next.map(|next| next.size_bytes()), held)?;
         Ok(Self {
             layers,
-            in_newest,
-            crowded,
+            keys_in_newest: in_newest,
+            has_overfull_layer: crowded,
             plan,
             next: NextPart::default(),
             scheme,
@@ -387,7 +388,7 @@ impl<S: Storage> GrowingBloom<S> {
             [only] => only.contains_hash(hash),
             layers => {
                 hash.assert_origin(self.origin);
-                Table::in_any(layers, hash.to_u64())
+                BloomTable::any_contains(layers, hash.to_u64())
             }
         }
     }
@@ -402,12 +403,15 @@ impl<S: Storage> GrowingBloom<S> {
             found.len(),
             "one place in `found` for every hash"
         );
-        if self.layers.len() > ONE_BY_ONE {
+        if self.layers.len() > MAX_SEQUENTIAL_LAYERS {
             found.fill(false);
-            return self.ask(hashes, found, self.layers.len());
+            return self.first_layers_contain(hashes, found, self.layers.len());
         }
-        let mut more = [false; AT_A_TIME];
-        for (hashes, found) in hashes.chunks(AT_A_TIME).zip(found.chunks_mut(AT_A_TIME)) {
+        let mut more = [false; KEYS_PER_ROUND];
+        for (hashes, found) in hashes
+            .chunks(KEYS_PER_ROUND)
+            .zip(found.chunks_mut(KEYS_PER_ROUND))
+        {
             let more = &mut more[..found.len()];
             self.layers[0].contains_hashes(hashes, found);
             for layer in &self.layers[1..] {
@@ -425,13 +429,13 @@ impl<S: Storage> GrowingBloom<S> {
     /// When `keys` and `found` differ in length.
     pub fn contains_each(&self, keys: &[impl AsRef<[u8]>], found: &mut [bool]) {
         let ask = |hashes: &[KeyHash], found: &mut [bool]| self.contains_hashes(hashes, found);
-        self.scheme.hash_each(keys, found, ask);
+        self.scheme.look_up_in_chunks(keys, found, ask);
     }
 
     /// Adds to `found` what the first `layers` layers say of some hashes.
-    fn ask(&self, hashes: &[KeyHash], found: &mut [bool], layers: usize) {
+    fn first_layers_contain(&self, hashes: &[KeyHash], found: &mut [bool], layers: usize) {
         self.layers[0].assert_origins(hashes);
-        Table::contains_any(&self.layers[..layers], hashes, found);
+        BloomTable::any_contains_each(&self.layers[..layers], hashes, found);
     }
 
     fn older(&self) -> &[Bloom<S>] {
@@ -467,11 +471,11 @@ impl<S: Storage> GrowingBloom<S> {
 
     /// Whether the rate is no longer kept, because there was no memory for another layer, or a union filled layers twice.
     pub fn is_over_capacity(&self) -> bool {
-        self.crowded
+        self.has_overfull_layer
             || self
                 .layers
                 .last()
-                .is_some_and(|newest| self.in_newest > newest.capacity())
+                .is_some_and(|newest| self.keys_in_newest > newest.capacity())
     }
 
     /// About how many more keys fit before the rate is worse than asked: any number, which is `u64::MAX`, unless a maximum was
@@ -490,7 +494,7 @@ impl<S: Storage> GrowingBloom<S> {
         self.layers
             .last()
             .map_or(0, Bloom::capacity)
-            .saturating_sub(self.in_newest)
+            .saturating_sub(self.keys_in_newest)
     }
 
     /// Keys that fit into the layers there are.
@@ -502,23 +506,23 @@ impl<S: Storage> GrowingBloom<S> {
     }
 
     /// How many layers there are.
-    pub fn layers(&self) -> usize {
+    pub fn layer_count(&self) -> usize {
         self.layers.len()
     }
 
     /// The layers, the oldest first.
-    pub fn each_layer(&self) -> impl ExactSizeIterator<Item = &Bloom<S>> {
+    pub fn layers(&self) -> impl ExactSizeIterator<Item = &Bloom<S>> {
         self.layers.iter()
     }
 
     /// How many keys went into the newest layer.
     pub fn keys_in_newest(&self) -> u64 {
-        self.in_newest
+        self.keys_in_newest
     }
 
     /// Whether a union has put more keys into an older layer than it was made for.
-    pub fn is_crowded(&self) -> bool {
-        self.crowded
+    pub fn has_overfull_layer(&self) -> bool {
+        self.has_overfull_layer
     }
 
     /// Bytes of memory that the bits take.

@@ -1,19 +1,19 @@
 //! What callers hold, one kind a file.
 
 pub(crate) mod bloom;
-pub(crate) mod built;
-mod chain;
 pub(crate) mod classic;
 pub(crate) mod classic_cuckoo;
 pub(crate) mod counting;
 pub(crate) mod cuckoo;
+mod cuckoo_chain;
+mod cuckoo_table;
 pub(crate) mod excepting;
 pub(crate) mod fuse;
 pub(crate) mod growing;
-mod nest;
+mod memory_probe;
 pub(crate) mod retouched;
 pub(crate) mod retrieval;
 pub(crate) mod ribbon;
-mod ruler;
 pub(crate) mod shared;
+pub(crate) mod static_filter;
 pub(crate) mod window;

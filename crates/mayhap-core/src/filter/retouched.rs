@@ -4,22 +4,21 @@
 //! To know what a clearing costs, the hashes of all keys and of all listed false positives are kept, 8 bytes each. Which of them
 //! use which bit is worked out when bits are cleared: `retouched/uses.rs`.
 
-mod uses;
+mod bit_index;
 
 use super::classic::ClassicBloom;
 use crate::plan::classic::ClassicPlan;
 use crate::probe::classic::Scheme;
 use crate::store::bits::Bits;
-use crate::store::{reserved, room_for};
+use crate::store::{reserve_more, reserved};
 use crate::{HashScheme, KeyHash, PlanError, SipKey};
 use alloc::vec::Vec;
+use bit_index::BitIndex;
 use core::fmt;
-use uses::Uses;
 
 /// Which bit of an unwanted key is cleared. Of equally good ones it is the first on the key's walk, as in Hadoop.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-#[non_exhaustive]
-pub enum Clearing {
+pub enum ClearingStrategy {
     /// Any: chosen by the key's hash and the seed. (Hadoop's own takes one of the filter's first k bits, whatever the key.)
     Random {
         /// Other seeds choose other bits.
@@ -36,18 +35,18 @@ pub enum Clearing {
 
 /// What one clearing did.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Cleared {
+pub struct ClearedBit {
     /// The bit that was cleared.
     pub bit: u64,
     /// How many distinct keys had it, and are no longer found.
     pub keys_lost: u64,
     /// How many distinct listed false positives had it and are no longer found.
-    pub false_positives_gone: u64,
+    pub false_positives_removed: u64,
 }
 
 /// What the clearing of all listed false positives did.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct ClearedAll {
+pub struct ClearingReport {
     /// How many bits were cleared.
     pub bits: u64,
     /// How many distinct keys are no longer found.
@@ -82,14 +81,14 @@ const MAX_COUNTED: u64 = 1 << 60;
 ///
 /// ```
 /// # use mayhap_core as mayhap;
-/// use mayhap::{Clearing, Retouched};
+/// use mayhap::{ClearingStrategy, Retouched};
 ///
 /// let mut blocked = Retouched::new(1000, 0.05)?;
 /// blocked.extend((0..1000_u32).map(u32::to_le_bytes));
 /// let wanted = (1000..2000_u32).map(u32::to_le_bytes).filter(|key| blocked.contains(key));
 /// let wanted: Vec<_> = wanted.collect();
 /// blocked.add_false_positives(&wanted)?;
-/// let report = blocked.clear_all(Clearing::Ratio)?;
+/// let report = blocked.clear_all(ClearingStrategy::Ratio)?;
 /// assert!(wanted.iter().all(|key| !blocked.contains(key)));
 /// let found = (0..1000_u32).filter(|key| blocked.contains(key.to_le_bytes())).count();
 /// assert_eq!(found as u64, 1000 - report.keys_lost);
@@ -102,7 +101,7 @@ pub struct Retouched {
     keys: Vec<u64>,
     /// Hashes of listed false positives that are not gone, as often as they were listed.
     false_positives: Vec<u64>,
-    /// See [`Clearing::Ratio`]: a bit and its quotient, where it is not 0.
+    /// See [`ClearingStrategy::Ratio`]: a bit and its quotient, where it is not 0.
     ratios: Vec<(u64, f64)>,
     keys_lost: u64,
     bits_cleared: u64,
@@ -167,14 +166,14 @@ impl Retouched {
     pub fn from_parts(filter: ClassicBloom, lists: RetouchedLists) -> Result<Self, PlanError> {
         for &(bit, ratio) in &lists.ratios {
             if bit >= filter.plan().bits {
-                return Err(PlanError::Count {
+                return Err(PlanError::InvalidInteger {
                     field: "bit of a ratio",
                     value: bit,
                     accepted: "a bit of the filter",
                 });
             }
             if !(ratio > 0.0 && ratio.is_finite()) {
-                return Err(PlanError::Number {
+                return Err(PlanError::InvalidNumber {
                     field: "ratio of a bit",
                     value: ratio,
                     accepted: "a finite number above 0",
@@ -184,7 +183,7 @@ impl Retouched {
         // What no filter lives to count, and what can be added to without a thought.
         for count in [lists.keys_lost, lists.bits_cleared, lists.unlisted_keys] {
             if count > MAX_COUNTED {
-                return Err(PlanError::Count {
+                return Err(PlanError::InvalidInteger {
                     field: "keys lost, bits cleared or keys not listed",
                     value: count,
                     accepted: "at most 2^60",
@@ -212,7 +211,7 @@ impl Retouched {
         &self.false_positives
     }
 
-    /// What [`Clearing::Ratio`] remembers: bits, and their quotients where they are not 0.
+    /// What [`ClearingStrategy::Ratio`] remembers: bits, and their quotients where they are not 0.
     pub fn ratios(&self) -> &[(u64, f64)] {
         &self.ratios
     }
@@ -248,7 +247,7 @@ impl Retouched {
 
     /// As [`Retouched::insert`], for a hash of this filter's hash scheme.
     pub fn insert_hash(&mut self, hash: KeyHash) -> bool {
-        self.list_keys(&[hash]);
+        self.record_keys(&[hash]);
         self.filter.insert_hash(hash)
     }
 
@@ -260,7 +259,7 @@ impl Retouched {
 
     /// Inserts many hashes.
     pub fn insert_hashes(&mut self, hashes: &[KeyHash]) {
-        self.list_keys(hashes);
+        self.record_keys(hashes);
         self.filter.insert_hashes(hashes);
     }
 
@@ -273,8 +272,8 @@ impl Retouched {
     }
 
     /// Keys go in even when they cannot be listed; their loss is then not counted.
-    fn list_keys(&mut self, hashes: &[KeyHash]) {
-        if room_for(&mut self.keys, hashes.len()).is_ok() {
+    fn record_keys(&mut self, hashes: &[KeyHash]) {
+        if reserve_more(&mut self.keys, hashes.len()).is_ok() {
             self.keys.extend(hashes.iter().map(|hash| hash.to_u64()));
         } else {
             self.unlisted_keys += hashes.len() as u64;
@@ -295,7 +294,7 @@ impl Retouched {
     /// # Errors
     /// When there is no memory to list all; none is listed then.
     pub fn add_false_positives(&mut self, keys: &[impl AsRef<[u8]>]) -> Result<u64, PlanError> {
-        room_for(&mut self.false_positives, keys.len())?;
+        reserve_more(&mut self.false_positives, keys.len())?;
         let mut found = 0;
         for key in keys {
             found += u64::from(self.add_false_positive(key)?);
@@ -309,7 +308,7 @@ impl Retouched {
     /// When there is no memory to list it.
     pub fn add_false_positive_hash(&mut self, hash: KeyHash) -> Result<bool, PlanError> {
         let found = self.filter.contains_hash(hash);
-        room_for(&mut self.false_positives, 1)?;
+        reserve_more(&mut self.false_positives, 1)?;
         self.false_positives.push(hash.to_u64());
         Ok(found)
     }
@@ -323,8 +322,8 @@ impl Retouched {
     pub fn clear_false_positive(
         &mut self,
         key: impl AsRef<[u8]>,
-        clearing: Clearing,
-    ) -> Result<Option<Cleared>, PlanError> {
+        clearing: ClearingStrategy,
+    ) -> Result<Option<ClearedBit>, PlanError> {
         self.clear_false_positive_hash(self.hash(key), clearing)
     }
 
@@ -335,8 +334,8 @@ impl Retouched {
     pub fn clear_false_positive_hash(
         &mut self,
         hash: KeyHash,
-        clearing: Clearing,
-    ) -> Result<Option<Cleared>, PlanError> {
+        clearing: ClearingStrategy,
+    ) -> Result<Option<ClearedBit>, PlanError> {
         if !self.filter.contains_hash(hash) {
             return Ok(None);
         }
@@ -350,14 +349,14 @@ impl Retouched {
     ///
     /// # Errors
     /// When the memory for the work is not there; nothing is changed then.
-    pub fn clear_all(&mut self, clearing: Clearing) -> Result<ClearedAll, PlanError> {
+    pub fn clear_all(&mut self, clearing: ClearingStrategy) -> Result<ClearingReport, PlanError> {
         let mut targets = reserved(self.false_positives.len() as u64)?;
         targets.extend_from_slice(&self.false_positives);
-        let mut all = ClearedAll::default();
+        let mut all = ClearingReport::default();
         self.clear_each(&targets, clearing, |cleared| {
             all.bits += 1;
             all.keys_lost += cleared.keys_lost;
-            all.false_positives_gone += cleared.false_positives_gone;
+            all.false_positives_gone += cleared.false_positives_removed;
         })?;
         Ok(all)
     }
@@ -365,10 +364,10 @@ impl Retouched {
     fn clear_each(
         &mut self,
         targets: &[u64],
-        clearing: Clearing,
-        mut report: impl FnMut(Cleared),
+        clearing: ClearingStrategy,
+        mut report: impl FnMut(ClearedBit),
     ) -> Result<(), PlanError> {
-        let mut uses = Uses::new(
+        let mut uses = BitIndex::new(
             &self.filter,
             &self.keys,
             &self.false_positives,
@@ -385,8 +384,8 @@ impl Retouched {
         }
         let outcome = uses.finish();
         self.ratios = outcome.ratios;
-        keep_the_rest(&mut self.keys, &outcome.keys_gone);
-        keep_the_rest(&mut self.false_positives, &outcome.false_positives_gone);
+        remove_marked(&mut self.keys, &outcome.keys_gone);
+        remove_marked(&mut self.false_positives, &outcome.false_positives_gone);
         Ok(())
     }
 
@@ -489,7 +488,7 @@ impl Retouched {
     }
 }
 
-fn keep_the_rest(list: &mut Vec<u64>, gone: &Bits) {
+fn remove_marked(list: &mut Vec<u64>, gone: &Bits) {
     let mut number = 0..;
     list.retain(|_| number.next().is_some_and(|number| !gone.has(number)));
 }

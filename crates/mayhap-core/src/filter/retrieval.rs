@@ -4,25 +4,25 @@
 //! With fingerprints for values it is an approximate filter, as small for a hundred keys as for a million.
 
 use crate::PlanError;
-use crate::build::eliminate::Band;
+use crate::build::eliminate::BandMatrix;
 use crate::plan::{shard_slots, wide_shard_slots, wide_shards};
-use crate::probe::band::{fingerprint, spread};
 use crate::probe::blocked::mul_high;
-use crate::store::{Directory, reserved};
+use crate::probe::ribbon::{fingerprint, spread};
+use crate::store::{ShardDirectory, reserved};
 use alloc::vec::Vec;
 
 /// Rows of 128 slots: shards are then so large that the directory takes less than a hundredth of a bit a key.
 type Row = u128;
 
 /// The coefficients of a row, in three blocks of slots from `block` on.
-struct Place {
+struct RetrievalRow {
     block: u64,
     masks: [u64; 3],
 }
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Retrieval {
-    directory: Directory,
+    directory: ShardDirectory,
     /// For every block of 64 slots a word of each column; the last block has fewer slots, and its columns stand close.
     words: Vec<u64>,
     bits: u8,
@@ -37,14 +37,14 @@ impl Retrieval {
         let mut keys = reserved(pairs.len() as u64)?;
         keys.extend(pairs.iter().map(|&(hash, value)| (spread(hash), value)));
         keys.sort_unstable();
-        Self::of_sorted(&keys, bits)
+        Self::from_sorted(&keys, bits)
     }
 
     /// An approximate filter of hashes, which may repeat: see [`Retrieval::matches`].
     ///
     /// # Errors
     /// As [`Retrieval::build`].
-    pub(crate) fn of_fingerprints(
+    pub(crate) fn from_fingerprints(
         hashes: impl ExactSizeIterator<Item = u64>,
         bits: u8,
     ) -> Result<Self, PlanError> {
@@ -52,16 +52,16 @@ impl Retrieval {
         keys.extend(hashes.map(|hash| (spread(hash), fingerprint(spread(hash)))));
         keys.sort_unstable();
         keys.dedup();
-        Self::of_sorted(&keys, bits)
+        Self::from_sorted(&keys, bits)
     }
 
-    fn of_sorted(keys: &[(u64, u32)], bits: u8) -> Result<Self, PlanError> {
+    fn from_sorted(keys: &[(u64, u32)], bits: u8) -> Result<Self, PlanError> {
         debug_assert!((1..=32).contains(&bits), "a value has 1 to 32 bits");
         let (count, columns) = (keys.len() as u64, usize::from(bits));
         let shards = wide_shards(count);
-        let mut directory = Directory::new(shards, wide_shard_slots())?;
+        let mut directory = ShardDirectory::new(shards, wide_shard_slots())?;
         let mut words = reserved((count + count / 64 + 64).div_ceil(64) * u64::from(bits))?;
-        let mut band = Band::<Row>::new();
+        let mut band = BandMatrix::<Row>::new();
         let mut rest = keys;
         for number in 0..shards {
             let here = rest.partition_point(|&(hash, _)| mul_high(hash, shards) == number);
@@ -79,7 +79,7 @@ impl Retrieval {
                 words[block as usize * columns + column] |= bits;
             });
         }
-        close_up(&mut words, columns, directory.slots() % 64);
+        pack_last_block(&mut words, columns, directory.slots() % 64);
         words.shrink_to_fit();
         Ok(Self {
             directory,
@@ -98,7 +98,7 @@ impl Retrieval {
         words: Vec<u64>,
     ) -> Result<Self, PlanError> {
         let refuse = |field, value, accepted| {
-            Err(PlanError::Count {
+            Err(PlanError::InvalidInteger {
                 field,
                 value,
                 accepted,
@@ -107,7 +107,7 @@ impl Retrieval {
         if !(1..=32).contains(&bits) {
             return refuse("bits of a value", bits.into(), "1 to 32");
         }
-        let directory = Directory::from_entries(directory, wide_shard_slots(), 0)?;
+        let directory = ShardDirectory::from_entries(directory, wide_shard_slots(), 0)?;
         if directory.shards() == 0 {
             return refuse("shards", 0, "at least 1");
         }
@@ -133,7 +133,7 @@ impl Retrieval {
     /// The value of a hash that is in the set, and anything for others.
     #[inline]
     pub(crate) fn get(&self, hash: u64) -> u32 {
-        let row = self.place(spread(hash));
+        let row = self.locate(spread(hash));
         let columns = (0..u64::from(self.bits)).rev();
         columns.fold(0, |value, column| value << 1 | self.bit(&row, column))
     }
@@ -144,17 +144,17 @@ impl Retrieval {
     pub(crate) fn matches(&self, hash: u64) -> bool {
         let spread = spread(hash);
         let fingerprint = fingerprint(spread);
-        let row = self.place(spread);
+        let row = self.locate(spread);
         (0..u64::from(self.bits)).all(|column| self.bit(&row, column) == fingerprint >> column & 1)
     }
 
     #[inline(always)]
-    fn place(&self, spread: u64) -> Place {
+    fn locate(&self, spread: u64) -> RetrievalRow {
         let number = mul_high(spread, self.directory.shards());
         let shard = self.directory.shard(number);
         if shard.slots == 0 {
             // Nothing is there, and all bits are 0.
-            return Place {
+            return RetrievalRow {
                 block: 0,
                 masks: [0; 3],
             };
@@ -162,7 +162,7 @@ impl Retrieval {
         let (start, coefficients) = shard.row::<Row>(spread);
         let slot = shard.first_slot + start;
         let shift = slot % 64;
-        Place {
+        RetrievalRow {
             block: slot / 64,
             masks: [
                 (coefficients << shift) as u64,
@@ -174,7 +174,7 @@ impl Retrieval {
 
     /// The bit of a column at a place.
     #[inline(always)]
-    fn bit(&self, place: &Place, column: u64) -> u32 {
+    fn bit(&self, place: &RetrievalRow, column: u64) -> u32 {
         let met = (place.block..)
             .zip(place.masks)
             .fold(0, |met, (block, mask)| match mask {
@@ -206,7 +206,7 @@ impl Retrieval {
 }
 
 /// Puts the columns of the last block, which has only `slots` slots, next to each other.
-fn close_up(words: &mut Vec<u64>, columns: usize, slots: u64) {
+fn pack_last_block(words: &mut Vec<u64>, columns: usize, slots: u64) {
     if slots == 0 {
         return;
     }
@@ -262,7 +262,7 @@ mod tests {
         for (count, bits) in [(1, 3), (300, 4), (20_000, 8), (300_000, 11)] {
             let keys: Vec<_> = pairs(count).map(|(hash, _)| hash).collect();
             let twice = keys.iter().chain(&keys).copied().collect::<Vec<_>>();
-            let filter = Retrieval::of_fingerprints(twice.into_iter(), bits).unwrap();
+            let filter = Retrieval::from_fingerprints(twice.into_iter(), bits).unwrap();
             assert!(keys.iter().all(|&key| filter.matches(key)));
             let strangers = 4_000_000;
             let wrong = (0..strangers)

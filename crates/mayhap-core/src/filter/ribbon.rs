@@ -1,11 +1,11 @@
 //! `Ribbon`: the smallest filter for a set that does not change, within two percent of what any filter needs.
 
-use super::built::{Solve, Static, Structure};
+use super::static_filter::{BuildStatic, StaticFilter, StaticTable};
 use crate::build::{ribbon, shards};
 use crate::plan::{RibbonPlan, narrow_shard_slots};
-use crate::probe::band::spread;
-use crate::simd::{Questions, RibbonTable};
-use crate::store::{Directory, reserved};
+use crate::probe::ribbon::spread;
+use crate::simd::{RibbonTable, StaticLookup};
+use crate::store::{ShardDirectory, reserved};
 use crate::{HashScheme, Hashed, KeyHash, PlanError};
 use alloc::vec::Vec;
 
@@ -22,7 +22,7 @@ use alloc::vec::Vec;
 /// assert_eq!(words.len(), 2);
 /// # Ok::<(), mayhap::PlanError>(())
 /// ```
-pub type Ribbon = Static<RibbonColumns>;
+pub type Ribbon = StaticFilter<RibbonColumns>;
 
 /// The columns of a [`Ribbon`].
 #[derive(Clone, PartialEq)]
@@ -32,22 +32,22 @@ pub struct RibbonColumns {
     wide_share: f64,
 }
 
-impl Solve for RibbonColumns {
+impl BuildStatic for RibbonColumns {
     fn solve<K: Hashed>(
         items: &[K],
         plan: &RibbonPlan,
         scheme: HashScheme,
     ) -> Result<(Self, u64), PlanError> {
         let shards = if items.is_empty() { 0 } else { plan.shards() };
-        let mut directory = Directory::new(shards, narrow_shard_slots())?;
+        let mut directory = ShardDirectory::new(shards, narrow_shard_slots())?;
         let (mut words, mut wide_blocks, mut keys) = (Vec::new(), 0, 0);
         if !items.is_empty() {
             words = reserved(plan.max_words(items.len() as u64))?;
             let hash = |item: &K| spread(item.hash_with(&scheme).to_u64());
-            let counts = shards::count(items, hash, plan.parts());
+            let counts = shards::count_per_shard(items, hash, plan.parts());
             let work = plan.work(shards::available_threads());
             let solve = |part, hashes: &mut [u64]| ribbon::solve(part, hashes, plan);
-            let take = |solved: ribbon::Solved| {
+            let take = |solved: ribbon::SolvedRibbonPart| {
                 for (slots, seed) in solved.shards {
                     directory.push(slots, seed)?;
                 }
@@ -64,16 +64,16 @@ impl Solve for RibbonColumns {
     }
 }
 
-impl Structure for RibbonColumns {
+impl StaticTable for RibbonColumns {
     const NAME: &'static str = "Ribbon";
     type Plan = RibbonPlan;
 
     #[inline(always)]
-    fn ask(&self, hash: u64) -> bool {
+    fn contains(&self, hash: u64) -> bool {
         self.table.contains(hash)
     }
 
-    fn ask_each(&self, hashes: &[KeyHash], found: &mut [bool]) {
+    fn contains_each(&self, hashes: &[KeyHash], found: &mut [bool]) {
         self.table.contains_each(hashes, found);
     }
 
@@ -120,10 +120,10 @@ impl Ribbon {
         words: Vec<u64>,
         wide_blocks: u64,
     ) -> Result<Self, PlanError> {
-        let directory = Directory::from_entries(directory, narrow_shard_slots(), 64)?;
+        let directory = ShardDirectory::from_entries(directory, narrow_shard_slots(), 64)?;
         let shards = if plan.keys() == 0 { 0 } else { plan.shards() };
         if directory.shards() != shards {
-            return Err(PlanError::Count {
+            return Err(PlanError::InvalidInteger {
                 field: "shards",
                 value: directory.shards(),
                 accepted: "as many as planned, and none without keys",
@@ -131,6 +131,10 @@ impl Ribbon {
         }
         let table = RibbonTable::checked(directory, words, plan.columns(), wide_blocks)?;
         let wide_share = table.wide_share();
-        Ok(Self::of(RibbonColumns { table, wide_share }, plan, scheme))
+        Ok(Self::from_table(
+            RibbonColumns { table, wide_share },
+            plan,
+            scheme,
+        ))
     }
 }

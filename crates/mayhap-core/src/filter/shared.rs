@@ -2,9 +2,9 @@
 
 use super::bloom::{self, Bloom};
 use crate::plan::BloomPlan;
-use crate::probe::blocked::Walk;
-use crate::simd::{Table, Usable, missing_words, prefetch_to_write};
-use crate::store::shared::{Acquire, AtomicBool, AtomicLine, Relaxed, Release};
+use crate::probe::blocked::BlockedWalk;
+use crate::simd::{BloomTable, UsableKernel, missing_words, prefetch_to_write};
+use crate::store::atomic_line::{Acquire, AtomicBool, AtomicLine, Relaxed, Release};
 use crate::store::{Line, Slab};
 use crate::{HashScheme, KeyHash, Mismatch, PlanError, SipKey};
 use core::fmt;
@@ -43,10 +43,10 @@ const MAX_COPY_BYTES: u64 = 64 << 20;
 /// ```
 pub struct SharedBloom {
     lines: AtomicLines,
-    walk: Walk,
+    walk: BlockedWalk,
     plan: BloomPlan,
     scheme: HashScheme,
-    kernel: Usable,
+    kernel: UsableKernel,
     stripes: [Stripe; STRIPES],
 }
 
@@ -97,7 +97,7 @@ impl SharedBloom {
     }
 
     /// A shared filter that goes on where a `Bloom` stopped, in the same memory.
-    pub fn thaw(filter: Bloom) -> Self {
+    pub fn from_bloom(filter: Bloom) -> Self {
         let (table, plan, scheme) = filter.into_parts();
         Self::from_lines(table.into_lines(), plan, scheme)
     }
@@ -105,7 +105,7 @@ impl SharedBloom {
     /// The filter, when all threads are done with it, in the same memory.
     pub fn freeze(self) -> Bloom {
         Bloom::from_table(
-            Table::from_lines(to_plain(self.lines), self.walk),
+            BloomTable::from_lines(to_plain(self.lines), self.walk),
             self.plan,
             self.scheme,
         )
@@ -118,7 +118,7 @@ impl SharedBloom {
             walk: bloom::walk(&plan),
             plan,
             scheme,
-            kernel: Usable::best(),
+            kernel: UsableKernel::best(),
             stripes,
         }
     }
@@ -172,7 +172,7 @@ impl SharedBloom {
             copy.insert_hashes(hashes);
             self.merge(&copy);
         } else {
-            self.in_batch(hashes, |_, hash| _ = self.set(hash));
+            self.for_each_prefetched(hashes, |_, hash| _ = self.set(hash));
         }
     }
 
@@ -203,10 +203,10 @@ impl SharedBloom {
             found.len(),
             "one place in `found` for every hash"
         );
-        self.in_batch(hashes, |at, hash| found[at] = self.covers(hash));
+        self.for_each_prefetched(hashes, |at, hash| found[at] = self.covers(hash));
     }
 
-    fn in_batch(&self, hashes: &[KeyHash], mut act: impl FnMut(usize, u64)) {
+    fn for_each_prefetched(&self, hashes: &[KeyHash], mut act: impl FnMut(usize, u64)) {
         if cfg!(debug_assertions) {
             for hash in hashes {
                 hash.assert_origin(self.scheme.origin());
@@ -215,11 +215,11 @@ impl SharedBloom {
         // However small the filter is, its lines are in the other cores' caches: always prefetch.
         let (lead, rest) = hashes.split_at(AHEAD.min(hashes.len()));
         for hash in lead {
-            self.ask(hash.to_u64());
+            self.prefetch(hash.to_u64());
         }
         for (at, hash) in hashes.iter().enumerate() {
             if let Some(next) = rest.get(at) {
-                self.ask(next.to_u64());
+                self.prefetch(next.to_u64());
             }
             act(at, hash.to_u64());
         }
@@ -227,7 +227,7 @@ impl SharedBloom {
 
     /// Asks memory for the lines of a hash.
     #[inline(always)]
-    fn ask(&self, hash: u64) {
+    fn prefetch(&self, hash: u64) {
         prefetch_to_write(
             self.kernel,
             self.lines.as_ptr().wrapping_add(self.walk.first(hash)),
@@ -286,7 +286,7 @@ impl SharedBloom {
         // set, so such branches would be mispredicted about every second time.
         while missing != 0 {
             let word = missing.trailing_zeros() as usize;
-            new |= line.set(word, Walk::bit(hash, word));
+            new |= line.set(word, BlockedWalk::bit(hash, word));
             missing &= missing - 1;
         }
         new
@@ -304,7 +304,7 @@ impl SharedBloom {
     pub fn estimated_keys(&self) -> u64 {
         let set_bits = self.lines.iter().map(AtomicLine::set_bits).sum();
         // Saturates, as float to integer casts do.
-        libm::round(self.plan.keys_for(set_bits)) as u64
+        libm::round(self.plan.keys_for_set_bits(set_bits)) as u64
     }
 
     /// About how many more keys fit before the rate is worse than asked. Reads the whole filter.
@@ -340,7 +340,7 @@ impl SharedBloom {
 
 impl From<Bloom> for SharedBloom {
     fn from(filter: Bloom) -> Self {
-        Self::thaw(filter)
+        Self::from_bloom(filter)
     }
 }
 
@@ -357,7 +357,7 @@ impl fmt::Debug for SharedBloom {
 }
 
 #[cfg(not(loom))]
-use crate::simd::cast::{to_atomic, to_plain};
+use crate::simd::atomic_cast::{to_atomic, to_plain};
 #[cfg(not(loom))]
 type AtomicLines = Slab<AtomicLine>;
 #[cfg(loom)]

@@ -5,7 +5,7 @@
 use super::bloom::Bloom;
 use super::growing::try_clone_layers;
 use crate::plan::{BloomPlan, NextPart, WindowPlan, check_growth};
-use crate::simd::Table;
+use crate::simd::BloomTable;
 use crate::store::reserved;
 use crate::{Full, HashScheme, KeyHash, PlanError, SipKey};
 use alloc::vec::Vec;
@@ -24,7 +24,7 @@ pub struct Timestamp(pub u64);
 
 /// What to do when more keys come in a slice of the window than were planned for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Burst {
+pub enum BurstPolicy {
     /// Open another layer in the same generation: takes memory, forgets nothing, at most doubles the generation's rate.
     Overflow,
     /// Begin the next slice at once: takes no memory, and the oldest keys are forgotten before the window has passed.
@@ -54,11 +54,11 @@ pub struct WindowBloom {
     /// Of the generation that a burst came to last.
     next: NextPart<BloomPlan>,
     scheme: HashScheme,
-    burst: Burst,
+    burst_policy: BurstPolicy,
     start: Timestamp,
     newest: Timestamp,
     /// Slices that were ended early.
-    skipped: u64,
+    rotated_early: u64,
 }
 
 #[derive(Clone, PartialEq)]
@@ -66,7 +66,7 @@ struct Generation {
     slice: u64,
     /// Never empty; more than one only after a burst.
     layers: Vec<Bloom>,
-    in_newest: u64,
+    keys_in_newest: u64,
 }
 
 impl WindowBloom {
@@ -120,7 +120,7 @@ impl WindowBloom {
             Ok(Generation {
                 slice,
                 layers,
-                in_newest: 0,
+                keys_in_newest: 0,
             })
         };
         // Slice 0 is the first; the others hold nothing, so it does not matter that they bear its number or a later one.
@@ -132,10 +132,10 @@ impl WindowBloom {
             plan,
             next: NextPart::default(),
             scheme,
-            burst: Burst::Overflow,
+            burst_policy: BurstPolicy::Overflow,
             start: now,
             newest: now,
-            skipped: 0,
+            rotated_early: 0,
         })
     }
 
@@ -154,7 +154,7 @@ impl WindowBloom {
         generations: Vec<(u64, u64, Vec<Bloom>)>,
     ) -> Result<Self, PlanError> {
         let check = |holds, field, value, accepted| {
-            let refused = PlanError::Count {
+            let refused = PlanError::InvalidInteger {
                 field,
                 value,
                 accepted,
@@ -191,17 +191,17 @@ impl WindowBloom {
         let generation = |(slice, in_newest, layers)| Generation {
             slice,
             layers,
-            in_newest,
+            keys_in_newest: in_newest,
         };
         Ok(Self {
             generations: generations.into_iter().map(generation).collect(),
             plan,
             next: NextPart::default(),
             scheme,
-            burst: Burst::Overflow,
+            burst_policy: BurstPolicy::Overflow,
             start,
             newest,
-            skipped,
+            rotated_early: skipped,
         })
     }
 
@@ -226,12 +226,12 @@ impl WindowBloom {
     /// Every generation: the number of its slice, keys in its newest layer, and its layers.
     pub fn generations(&self) -> impl ExactSizeIterator<Item = (u64, u64, &[Bloom])> {
         let generations = self.generations.iter();
-        generations.map(|one| (one.slice, one.in_newest, one.layers.as_slice()))
+        generations.map(|one| (one.slice, one.keys_in_newest, one.layers.as_slice()))
     }
 
     /// What it does when more keys come than planned.
-    pub fn burst(&self) -> Burst {
-        self.burst
+    pub fn burst_policy(&self) -> BurstPolicy {
+        self.burst_policy
     }
 
     /// The moment at which slice 0 began.
@@ -239,10 +239,10 @@ impl WindowBloom {
         self.start
     }
 
-    /// The same filter with another answer to bursts; [`Burst::Overflow`] unless this was called.
+    /// The same filter with another answer to bursts; [`BurstPolicy::Overflow`] unless this was called.
     #[must_use]
-    pub fn on_burst(mut self, burst: Burst) -> Self {
-        self.burst = burst;
+    pub fn with_burst_policy(mut self, burst: BurstPolicy) -> Self {
+        self.burst_policy = burst;
         self
     }
 
@@ -275,18 +275,18 @@ impl WindowBloom {
         let generation = &self.generations[(slice % count) as usize];
         let layers = generation.layers.len();
         if generation.is_full() && !generation.contains(hash) {
-            match self.burst {
-                Burst::RotateEarly => {
-                    self.skipped += 1;
+            match self.burst_policy {
+                BurstPolicy::RotateEarly => {
+                    self.rotated_early += 1;
                     self.rotate();
                 }
-                Burst::Overflow => {
+                BurstPolicy::Overflow => {
                     let layer = self
                         .next_layer(layers)
                         .map(|plan| Bloom::from_plan(plan, self.scheme));
                     // Without memory for it the key goes into the full one, and the estimates tell.
                     if let Some(Ok(layer)) = layer {
-                        self.generations[(slice % count) as usize].open(layer);
+                        self.generations[(slice % count) as usize].push_layer(layer);
                     }
                 }
             }
@@ -312,9 +312,9 @@ impl WindowBloom {
         let generation = &self.generations[at];
         let is_crowded =
             generation.slice == slice && generation.is_full() && !generation.contains(hash);
-        let next = match self.burst {
-            Burst::Overflow if is_crowded => self.next_layer(generation.layers.len()),
-            _ => None,
+        let next = match self.burst_policy {
+            BurstPolicy::Overflow if is_crowded => self.next_layer(generation.layers.len()),
+            BurstPolicy::Overflow | BurstPolicy::RotateEarly => None,
         };
         let known = self.contains_hash(hash, now);
         if let Some(next) = next {
@@ -326,7 +326,7 @@ impl WindowBloom {
             let layer = Bloom::from_plan(next, self.scheme).map_err(|_| refused)?;
             let generation = &mut self.generations[at];
             generation.layers.try_reserve(1).map_err(|_| refused)?;
-            generation.open(layer);
+            generation.push_layer(layer);
         }
         self.insert_hash(hash, now);
         Ok(!known)
@@ -351,7 +351,7 @@ impl WindowBloom {
         let mut layers = generations.flat_map(|generation| &mut generation.layers);
         match layers.nth(layer) {
             Some(layer) => layer.overwrite(start, bytes),
-            None => Err(PlanError::Count {
+            None => Err(PlanError::InvalidInteger {
                 field: "layer",
                 value: layer as u64,
                 accepted: "a layer that is there",
@@ -363,15 +363,15 @@ impl WindowBloom {
     pub fn contains_hash(&self, hash: KeyHash, now: Timestamp) -> bool {
         hash.assert_origin(self.scheme.origin());
         let mut found = false;
-        self.each_group(now, |tables| {
-            found = found || Table::in_any(tables, hash.to_u64());
+        self.for_each_group(now, |tables| {
+            found = found || BloomTable::any_contains(tables, hash.to_u64());
         });
         found
     }
 
     /// Hands over the live layers in groups that are asked together.
     #[inline]
-    fn each_group(&self, now: Timestamp, mut ask: impl FnMut(&[&Table])) {
+    fn for_each_group(&self, now: Timestamp, mut ask: impl FnMut(&[&BloomTable])) {
         let mut group = [&self.generations[0].layers[0].table; GROUP];
         let mut count = 0;
         for layer in self.live(now).flat_map(|generation| &generation.layers) {
@@ -406,7 +406,9 @@ impl WindowBloom {
         );
         self.generations[0].layers[0].assert_origins(hashes);
         found.fill(false);
-        self.each_group(now, |tables| Table::contains_any(tables, hashes, found));
+        self.for_each_group(now, |tables| {
+            BloomTable::any_contains_each(tables, hashes, found)
+        });
     }
 
     /// `contains` for many keys.
@@ -415,7 +417,7 @@ impl WindowBloom {
     /// When `keys` and `found` differ in length.
     pub fn contains_each(&self, keys: &[impl AsRef<[u8]>], now: Timestamp, found: &mut [bool]) {
         let ask = |hashes: &[KeyHash], found: &mut [bool]| self.contains_hashes(hashes, now, found);
-        self.scheme.hash_each(keys, found, ask);
+        self.scheme.look_up_in_chunks(keys, found, ask);
     }
 
     /// The generations that may hold a key of the last window.
@@ -429,7 +431,8 @@ impl WindowBloom {
 
     /// The number of the slice that a moment is in.
     fn slice_at(&self, now: Timestamp) -> u64 {
-        (now.0.saturating_sub(self.start.0) / self.plan.slice_ms()).saturating_add(self.skipped)
+        (now.0.saturating_sub(self.start.0) / self.plan.slice_ms())
+            .saturating_add(self.rotated_early)
     }
 
     /// Makes the generation of the newest slice the one that is filled: emptied, if it was an older slice's.
@@ -440,7 +443,7 @@ impl WindowBloom {
         if generation.slice != slice {
             generation.layers.truncate(1);
             generation.layers[0].clear();
-            generation.in_newest = 0;
+            generation.keys_in_newest = 0;
             generation.slice = slice;
         }
     }
@@ -450,7 +453,7 @@ impl WindowBloom {
         for generation in &mut self.generations {
             generation.layers.truncate(1);
             generation.layers[0].clear();
-            generation.in_newest = 0;
+            generation.keys_in_newest = 0;
         }
     }
 
@@ -469,7 +472,7 @@ impl WindowBloom {
             let older = generation.layers.iter().rev().skip(1);
             older
                 .map(Bloom::capacity)
-                .fold(generation.in_newest, u64::saturating_add)
+                .fold(generation.keys_in_newest, u64::saturating_add)
         });
         keys.fold(0, u64::saturating_add)
     }
@@ -488,7 +491,7 @@ impl WindowBloom {
     }
 
     /// Whether a live slice got more keys than planned, so that the rate may be worse than asked. (With
-    /// [`Burst::RotateEarly`] the rate is kept and the window shortened: see [`rotated_early`](Self::rotated_early).)
+    /// [`BurstPolicy::RotateEarly`] the rate is kept and the window shortened: see [`rotated_early`](Self::rotated_early).)
     pub fn is_over_capacity(&self, now: Timestamp) -> bool {
         self.live(now).any(|generation| {
             generation.layers.len() > 1 || generation.layers.iter().any(Bloom::is_over_capacity)
@@ -504,7 +507,7 @@ impl WindowBloom {
         let slice = self.slice_at(self.newest.max(now));
         let generation = &self.generations[(slice % self.generations.len() as u64) as usize];
         let taken = if generation.slice == slice {
-            generation.in_newest
+            generation.keys_in_newest
         } else {
             0
         };
@@ -513,7 +516,7 @@ impl WindowBloom {
 
     /// How many slices were ended early by bursts, each shortening the memory of what came before by a slice.
     pub fn rotated_early(&self) -> u64 {
-        self.skipped
+        self.rotated_early
     }
 
     /// Keys that a window is made for.
@@ -554,19 +557,19 @@ impl Generation {
     fn is_full(&self) -> bool {
         self.layers
             .last()
-            .is_some_and(|layer| self.in_newest >= layer.capacity())
+            .is_some_and(|layer| self.keys_in_newest >= layer.capacity())
     }
 
-    fn open(&mut self, layer: Bloom) {
+    fn push_layer(&mut self, layer: Bloom) {
         self.layers.push(layer);
-        self.in_newest = 0;
+        self.keys_in_newest = 0;
     }
 
     fn insert(&mut self, hash: KeyHash) {
         if let Some((newest, older)) = self.layers.split_last_mut()
             && !older.iter().any(|layer| layer.contains_hash(hash))
         {
-            self.in_newest += u64::from(newest.insert_hash(hash));
+            self.keys_in_newest += u64::from(newest.insert_hash(hash));
         }
     }
 }

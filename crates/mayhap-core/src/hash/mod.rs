@@ -3,7 +3,7 @@
 //! A scheme's number and outputs never change once released: files carry the number, and the published test vectors in
 //! `sip13.rs` and `xxh3.rs` pin the outputs. Schemes only gain company.
 
-mod each;
+mod batch;
 pub mod foreign;
 mod hashed;
 mod sip13;
@@ -40,7 +40,6 @@ impl fmt::Debug for SipKey {
 
 /// How keys become hashes: a numbered, frozen function together with its key. Filters of one scheme may share `KeyHash`es.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-#[non_exhaustive]
 pub enum HashScheme {
     /// 0: the caller hashes, see [`KeyHash::from_u64`]. Byte methods on such a filter panic.
     Caller,
@@ -67,7 +66,7 @@ impl HashScheme {
     #[inline]
     pub fn hash(&self, key: &[u8]) -> KeyHash {
         let bits = match self {
-            Self::Caller => no_function(),
+            Self::Caller => no_hash_function(),
             Self::Xxh3 => xxh3::hash(key),
             Self::Sip13(secret) => sip13::hash(secret, key),
         };
@@ -95,7 +94,7 @@ impl HashScheme {
 
 #[cold]
 #[inline(never)]
-fn no_function() -> u64 {
+fn no_hash_function() -> u64 {
     panic!(
         "a filter made by `for_hashes` does not hash keys: use its *_hash methods with KeyHash::from_u64"
     )

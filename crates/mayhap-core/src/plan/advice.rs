@@ -18,13 +18,13 @@ const WORTH_ITS_SPEED: f64 = 1.25;
     clippy::struct_excessive_bools,
     reason = "they are independent of each other"
 )]
-pub struct Wishes {
+pub struct Requirements {
     /// Keys are taken out again.
     pub delete: bool,
     /// Nobody knows how many keys will come.
     pub grow: bool,
     /// Keys are to be forgotten after a while.
-    pub forget: bool,
+    pub expire: bool,
     /// All keys are there before the filter is built.
     pub fixed: bool,
     /// So many known keys must never be taken for members.
@@ -33,7 +33,7 @@ pub struct Wishes {
 
 /// A kind that serves, its size, and what speaks for it.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Choice {
+pub struct KindChoice {
     /// The kind.
     pub kind: Kind,
     /// Bytes for the keys and the rate that were asked about, exceptions included.
@@ -44,12 +44,16 @@ pub struct Choice {
     pub why: &'static str,
 }
 
-impl Wishes {
+impl Requirements {
     /// The kinds that serve for so many keys at such a rate, the recommended one first. Never empty.
     ///
     /// # Errors
     /// When two wishes exclude each other, or keys and rate cannot be planned for.
-    pub fn choices(&self, keys: u64, false_positive_rate: f64) -> Result<Vec<Choice>, PlanError> {
+    pub fn choices(
+        &self,
+        keys: u64,
+        false_positive_rate: f64,
+    ) -> Result<Vec<KindChoice>, PlanError> {
         self.check()?;
         let mut choices = Vec::new();
         for &(kind, why) in self.candidates() {
@@ -57,7 +61,7 @@ impl Wishes {
             match size_bytes(kind, keys, false_positive_rate) {
                 Ok(size_bytes) => {
                     let exception_bytes = self.exception_bytes(keys, false_positive_rate)?;
-                    choices.push(Choice {
+                    choices.push(KindChoice {
                         kind,
                         size_bytes: size_bytes.saturating_add(exception_bytes),
                         exception_bytes,
@@ -97,7 +101,7 @@ impl Wishes {
     /// When two wishes exclude each other, or nothing fits at any rate.
     pub fn strictest_within(&self, memory: u64, keys: u64) -> Result<f64, PlanError> {
         super::check_capacity(keys)?;
-        self.first(|kind| match kind {
+        self.first_candidate(|kind| match kind {
             Kind::Bloom if self.exceptions == 0 => {
                 Ok(BloomPlan::strictest_within(memory, keys)?.false_positive_rate())
             }
@@ -110,7 +114,7 @@ impl Wishes {
     /// # Errors
     /// When two wishes exclude each other, the rate cannot be planned for, or not even one key fits.
     pub fn largest_within(&self, memory: u64, false_positive_rate: f64) -> Result<u64, PlanError> {
-        self.first(|kind| {
+        self.first_candidate(|kind| {
             memory::largest(memory, |keys| {
                 self.total_bytes(kind, keys, false_positive_rate)
             })
@@ -118,7 +122,10 @@ impl Wishes {
     }
 
     /// What the first kind says that has an answer; if none has, the first's reason.
-    fn first<T>(&self, ask: impl Fn(Kind) -> Result<T, PlanError>) -> Result<T, PlanError> {
+    fn first_candidate<T>(
+        &self,
+        ask: impl Fn(Kind) -> Result<T, PlanError>,
+    ) -> Result<T, PlanError> {
         self.check()?;
         let mut answers = self.candidates().iter().map(|&(kind, _)| ask(kind));
         let first = answers.next().expect("there is always a candidate");
@@ -139,7 +146,7 @@ impl Wishes {
                 ),
                 (Kind::Bloom, "if the set may yet get more keys"),
             ]
-        } else if self.forget {
+        } else if self.expire {
             &[(
                 Kind::Window,
                 "keys are forgotten after the window: nothing to delete, nothing to rebuild",
@@ -188,26 +195,29 @@ impl Wishes {
     fn check(&self) -> Result<(), PlanError> {
         let clash = |first: bool, second: bool, wishes, instead| {
             if first && second {
-                Err(PlanError::Wishes { wishes, instead })
+                Err(PlanError::ConflictingRequirements {
+                    requirements: wishes,
+                    instead,
+                })
             } else {
                 Ok(())
             }
         };
         clash(
             self.fixed,
-            self.delete || self.grow || self.forget,
+            self.delete || self.grow || self.expire,
             "a fixed set, and one that changes",
             "leave out the first, or the others",
         )?;
         clash(
-            self.forget,
+            self.expire,
             self.delete,
             "to forget by time, and to delete",
             "choose one: a window holds a key in one of several filters and cannot take it out",
         )?;
         clash(
             self.exceptions > 0,
-            self.forget || self.delete,
+            self.expire || self.delete,
             "exceptions, and keys that go away",
             "keep the exceptions beside the filter, or build it anew when keys go",
         )
@@ -252,19 +262,19 @@ pub fn size_bytes(kind: Kind, keys: u64, false_positive_rate: f64) -> Result<u64
 mod tests {
     use super::*;
 
-    fn kinds(wishes: Wishes, keys: u64, rate: f64) -> Vec<Kind> {
+    fn kinds(wishes: Requirements, keys: u64, rate: f64) -> Vec<Kind> {
         let choices = wishes.choices(keys, rate).unwrap();
         choices.into_iter().map(|choice| choice.kind).collect()
     }
 
-    const NONE: Wishes = Wishes {
+    const NONE: Requirements = Requirements {
         delete: false,
         grow: false,
-        forget: false,
+        expire: false,
         fixed: false,
         exceptions: 0,
     };
-    const FIXED: Wishes = Wishes {
+    const FIXED: Requirements = Requirements {
         fixed: true,
         ..NONE
     };
@@ -274,38 +284,38 @@ mod tests {
         for (wishes, best) in [
             (NONE, Kind::Bloom),
             (
-                Wishes {
+                Requirements {
                     exceptions: 9,
                     ..NONE
                 },
                 Kind::Bloom,
             ),
             (
-                Wishes {
+                Requirements {
                     delete: true,
                     ..NONE
                 },
                 Kind::Cuckoo,
             ),
             (
-                Wishes {
+                Requirements {
                     delete: true,
                     grow: true,
                     ..NONE
                 },
                 Kind::Cuckoo,
             ),
-            (Wishes { grow: true, ..NONE }, Kind::Growing),
+            (Requirements { grow: true, ..NONE }, Kind::Growing),
             (
-                Wishes {
-                    forget: true,
+                Requirements {
+                    expire: true,
                     ..NONE
                 },
                 Kind::Window,
             ),
             (
-                Wishes {
-                    forget: true,
+                Requirements {
+                    expire: true,
                     grow: true,
                     ..NONE
                 },
@@ -329,35 +339,35 @@ mod tests {
     #[test]
     fn wishes_that_exclude_each_other_are_refused() {
         for wishes in [
-            Wishes {
+            Requirements {
                 delete: true,
                 ..FIXED
             },
-            Wishes {
+            Requirements {
                 grow: true,
                 ..FIXED
             },
-            Wishes {
-                forget: true,
+            Requirements {
+                expire: true,
                 ..FIXED
             },
-            Wishes {
-                forget: true,
+            Requirements {
+                expire: true,
                 delete: true,
                 ..NONE
             },
-            Wishes {
+            Requirements {
                 exceptions: 1,
                 delete: true,
                 ..NONE
             },
-            Wishes {
+            Requirements {
                 exceptions: 1,
-                forget: true,
+                expire: true,
                 ..NONE
             },
         ] {
-            let refused = |error| matches!(error, Err(PlanError::Wishes { .. }));
+            let refused = |error| matches!(error, Err(PlanError::ConflictingRequirements { .. }));
             assert!(refused(wishes.choices(10, 0.01).map(|_| ())), "{wishes:?}");
             assert!(refused(wishes.largest_within(1 << 20, 0.01).map(|_| ())));
             assert!(refused(wishes.strictest_within(1 << 20, 10).map(|_| ())));
@@ -369,13 +379,13 @@ mod tests {
         for wishes in [
             NONE,
             FIXED,
-            Wishes {
+            Requirements {
                 delete: true,
                 ..NONE
             },
-            Wishes { grow: true, ..NONE },
-            Wishes {
-                forget: true,
+            Requirements { grow: true, ..NONE },
+            Requirements {
+                expire: true,
                 ..NONE
             },
         ] {

@@ -106,7 +106,7 @@ pub fn bits_per_key_for(
         high *= 2.0;
         high_excess = excess(high);
         if high > libm::exp2(60.0) {
-            return Err(PlanError::Number {
+            return Err(PlanError::InvalidNumber {
                 field: "false_positive_rate",
                 value: false_positive_rate,
                 accepted: "a rate that the layout can reach",
@@ -153,14 +153,14 @@ pub fn best_free(
     blocks_per_key: u32,
 ) -> Result<(u32, f64), PlanError> {
     if block_bits == 0 {
-        return Err(PlanError::Count {
+        return Err(PlanError::InvalidInteger {
             field: "block_bits",
             value: 0,
             accepted: "at least 1 bit",
         });
     }
     if !(1..=MAX_BEST_PROBES).contains(&blocks_per_key) {
-        return Err(PlanError::Count {
+        return Err(PlanError::InvalidInteger {
             field: "blocks_per_key",
             value: blocks_per_key.into(),
             accepted: "1 or 2, at most 24",

@@ -43,8 +43,8 @@ pub struct BloomPlan {
     capacity: u64,
     false_positive_rate: f64,
     /// Lines in the filter, or in each half when a key has two lines.
-    reach: u64,
-    words: u8,
+    line_range: u64,
+    bits_per_line: u8,
     lines_per_key: LinesPerKey,
 }
 
@@ -76,11 +76,11 @@ impl BloomPlan {
         lines_per_key: LinesPerKey,
     ) -> Result<Self, PlanError> {
         #[cfg(test)]
-        super::next::count::add();
+        super::next_part::plan_count::add();
         check_capacity(capacity)?;
         check_rate(false_positive_rate)?;
         if capacity > MAX_CAPACITY {
-            return Err(PlanError::Count {
+            return Err(PlanError::InvalidInteger {
                 field: "capacity",
                 value: capacity,
                 accepted: "at most 2^48 keys",
@@ -91,11 +91,11 @@ impl BloomPlan {
             let mut plan = Self {
                 capacity,
                 false_positive_rate,
-                reach: 1,
-                words,
+                line_range: 1,
+                bits_per_line: words,
                 lines_per_key,
             };
-            plan.reach = plan.smallest_reach()?;
+            plan.line_range = plan.min_line_range()?;
             Some(plan)
         };
         // Of equally large ones, the one with the lowest rate.
@@ -107,7 +107,7 @@ impl BloomPlan {
         (1..=8)
             .filter_map(sized)
             .min_by(better)
-            .ok_or(PlanError::Count {
+            .ok_or(PlanError::InvalidInteger {
                 field: "capacity",
                 value: capacity,
                 accepted: "a capacity whose filter stays below 64 TiB at this rate",
@@ -120,7 +120,7 @@ impl BloomPlan {
     /// # Errors
     /// When the capacity is 0 or above 2^60, the rate not between 0 and 1, a key has not 1 to 8 bits in a line, or there are no
     /// lines, more than 2^40 a line of a key, or an odd number for two lines a key.
-    pub fn of_shape(
+    pub fn from_shape(
         capacity: u64,
         false_positive_rate: f64,
         lines: u64,
@@ -130,7 +130,7 @@ impl BloomPlan {
         check_capacity(capacity)?;
         check_rate(false_positive_rate)?;
         let check = |holds, field, value, accepted| {
-            let refused = PlanError::Count {
+            let refused = PlanError::InvalidInteger {
                 field,
                 value,
                 accepted,
@@ -156,16 +156,22 @@ impl BloomPlan {
         Ok(Self {
             capacity,
             false_positive_rate,
-            reach,
-            words,
+            line_range: reach,
+            bits_per_line: words,
             lines_per_key,
         })
     }
 
     /// The smallest reach that keeps the rate at capacity, if there is one.
-    fn smallest_reach(&self) -> Option<u64> {
-        let keeps =
-            |reach| Self { reach, ..*self }.rate_at(self.capacity) <= self.false_positive_rate;
+    fn min_line_range(&self) -> Option<u64> {
+        let keeps = |reach| {
+            Self {
+                line_range: reach,
+                ..*self
+            }
+            .rate_at(self.capacity)
+                <= self.false_positive_rate
+        };
         // Start near the textbook's size and widen: a bisection over all 2^40 sizes would take three times as long.
         let bits = super::classic::bits(self.capacity, self.false_positive_rate).ok()?;
         let guess = (bits / LINE_BITS / u64::from(self.lines_per_key.count())).max(1);
@@ -197,10 +203,10 @@ impl BloomPlan {
 
     /// The chance that a stranger's bits are all set in the line it looks into: f above.
     fn line_rate(&self, keys: u64) -> f64 {
-        let reach = self.reach as f64;
+        let reach = self.line_range as f64;
         let keys = keys as f64;
         let mut rate = 0.0;
-        Terms::of(self.words).for_each(|sign, missed| {
+        RateTerms::for_bits_per_line(self.bits_per_line).for_each(|sign, missed| {
             rate += sign * libm::exp(keys * libm::log1p(-missed / reach));
         });
         rate.clamp(0.0, 1.0)
@@ -211,15 +217,15 @@ impl BloomPlan {
     /// are set with probability x^2 + (1-x)^2 (e^(s/64 · words/8) - 1). Agrees with the full inclusion and exclusion over
     /// both lines within 0.4 % from 6 lines on (computed; always a little above).
     pub(crate) fn shared_keys_factor(&self, keys: f64) -> f64 {
-        let reach = self.reach as f64;
-        let bit = f64::from(self.words) / LINE_BITS as f64;
+        let reach = self.line_range as f64;
+        let bit = f64::from(self.bits_per_line) / LINE_BITS as f64;
         let zero = libm::exp(keys * libm::log1p(-bit / reach));
         if zero >= 1.0 {
             return 1.0;
         }
         let odds = zero / (1.0 - zero);
         let shared = libm::expm1(keys / (reach * reach) * bit);
-        libm::pow(1.0 + odds * odds * shared, f64::from(self.words))
+        libm::pow(1.0 + odds * odds * shared, f64::from(self.bits_per_line))
     }
 
     /// The relative variance of the rate between filters of this plan that hold different keys, `keys` of them: some have a
@@ -228,7 +234,7 @@ impl BloomPlan {
     ///
     /// [`rate_at`]: BloomPlan::rate_at
     pub fn relative_variance_at(&self, keys: u64) -> f64 {
-        let reach = self.reach as f64;
+        let reach = self.line_range as f64;
         let load = keys as f64 / reach;
         let one = self.line_rate(keys);
         if one <= 0.0 {
@@ -237,23 +243,25 @@ impl BloomPlan {
         // Between lines: the mean of f(j)^2 over the Poisson number j of keys in a line, and the slope of f. The lines
         // share `keys` keys exactly, so what one line has more another has less, and only the curvature of f is felt.
         let (mut square, mut slope) = (0.0, 0.0);
-        Terms::of(self.words).for_each(|sign, missed| {
+        RateTerms::for_bits_per_line(self.bits_per_line).for_each(|sign, missed| {
             slope -= sign * missed * libm::exp(-load * missed);
-            Terms::of(self.words).for_each(|other_sign, other_missed| {
-                let both = missed + other_missed - missed * other_missed;
-                square += sign * other_sign * libm::exp(-load * both);
-            });
+            RateTerms::for_bits_per_line(self.bits_per_line).for_each(
+                |other_sign, other_missed| {
+                    let both = missed + other_missed - missed * other_missed;
+                    square += sign * other_sign * libm::exp(-load * both);
+                },
+            );
         });
         // Within a line: how many different bits the keys of one word hit (the variance of occupancy). A stranger's row uses
         // a word with probability words/8, so that of the eight words only words^2/8 are felt.
-        let a = load * f64::from(self.words) / LINE_BITS as f64;
+        let a = load * f64::from(self.bits_per_line) / LINE_BITS as f64;
         let zero = libm::exp(-a);
         let occupancy = zero * (1.0 - (1.0 + a) * zero) / (64.0 * (1.0 - zero) * (1.0 - zero));
         let relative_slope = slope / one;
         let line = square / (one * one)
             * libm::pow(
                 1.0 + occupancy,
-                f64::from(self.words) * f64::from(self.words) / 8.0,
+                f64::from(self.bits_per_line) * f64::from(self.bits_per_line) / 8.0,
             )
             - 1.0
             - load * relative_slope * relative_slope;
@@ -282,11 +290,11 @@ impl BloomPlan {
     /// The plan of the filter that `fold` makes of this one: half the lines (rounded up), the same rate, and the capacity
     /// for which it is still kept. `None` when there is nothing left to halve, or not one key would be left.
     pub fn halved(&self) -> Option<Self> {
-        if self.reach < 2 {
+        if self.line_range < 2 {
             return None;
         }
         let mut half = Self {
-            reach: self.reach.div_ceil(2),
+            line_range: self.line_range.div_ceil(2),
             ..*self
         };
         half.capacity = half.capacity_at(self.false_positive_rate);
@@ -294,16 +302,16 @@ impl BloomPlan {
     }
 
     /// Standard error of the estimate of the number of keys when about `keys` are in.
-    pub(crate) fn keys_error(&self, keys: f64) -> f64 {
-        let (bits, probes) = (self.size_bits() as f64, f64::from(self.bits_per_key_set()));
+    pub(crate) fn estimate_error(&self, keys: f64) -> f64 {
+        let (bits, probes) = (self.size_bits() as f64, f64::from(self.probes()));
         let a = probes * keys / bits;
         libm::sqrt((bits * (libm::expm1(a) - a)).max(0.0)) / probes
     }
 
     /// How many keys most likely set `set_bits` of the filter's bits; infinite when all are set.
-    pub(crate) fn keys_for(&self, set_bits: u64) -> f64 {
+    pub(crate) fn keys_for_set_bits(&self, set_bits: u64) -> f64 {
         let fill = set_bits as f64 / self.size_bits() as f64;
-        let touched = f64::from(self.words) / (LINE_BITS as f64 * self.reach as f64);
+        let touched = f64::from(self.bits_per_line) / (LINE_BITS as f64 * self.line_range as f64);
         libm::log1p(-fill) / libm::log1p(-touched)
     }
 
@@ -319,17 +327,17 @@ impl BloomPlan {
 
     /// Lines of 64 bytes in the filter.
     pub fn lines(&self) -> u64 {
-        self.reach * u64::from(self.lines_per_key.count())
+        self.line_range * u64::from(self.lines_per_key.count())
     }
 
     /// Lines among which a key's first line, and its second, is chosen.
-    pub(crate) fn reach(&self) -> u64 {
-        self.reach
+    pub(crate) fn line_range(&self) -> u64 {
+        self.line_range
     }
 
     /// Bits that a key sets in each of its lines.
-    pub fn words(&self) -> u8 {
-        self.words
+    pub fn bits_per_line(&self) -> u8 {
+        self.bits_per_line
     }
 
     /// One line a key, or two.
@@ -338,8 +346,8 @@ impl BloomPlan {
     }
 
     /// Bits that a key sets, in all its lines.
-    pub fn bits_per_key_set(&self) -> u32 {
-        u32::from(self.words) * self.lines_per_key.count()
+    pub fn probes(&self) -> u32 {
+        u32::from(self.bits_per_line) * self.lines_per_key.count()
     }
 
     /// Bits of memory.
@@ -385,7 +393,7 @@ impl fmt::Display for BloomPlan {
             self.capacity,
             self.false_positive_rate,
             self.lines(),
-            self.bits_per_key_set(),
+            self.probes(),
             match self.lines_per_key {
                 LinesPerKey::One => "one",
                 LinesPerKey::Two => "two",
@@ -395,7 +403,7 @@ impl fmt::Display for BloomPlan {
 }
 
 /// The terms of the inclusion and exclusion for one pattern, equal ones put together.
-struct Terms {
+struct RateTerms {
     len: usize,
     /// How many sets S have this term, with the sign of (-1)^|S|.
     sign: [i32; MAX_TERMS],
@@ -405,9 +413,9 @@ struct Terms {
 
 const MAX_TERMS: usize = 48;
 
-static TERMS: [Terms; 8] = {
+static TERMS: [RateTerms; 8] = {
     let mut all = [const {
-        Terms {
+        RateTerms {
             len: 0,
             sign: [0; MAX_TERMS],
             meets: [[0; 9]; MAX_TERMS],
@@ -415,14 +423,14 @@ static TERMS: [Terms; 8] = {
     }; 8];
     let mut k = 0;
     while k < 8 {
-        all[k] = Terms::collect(PATTERNS[k]);
+        all[k] = RateTerms::collect(PATTERNS[k]);
         k += 1;
     }
     all
 };
 
-impl Terms {
-    fn of(words: u8) -> &'static Self {
+impl RateTerms {
+    fn for_bits_per_line(words: u8) -> &'static Self {
         &TERMS[usize::from(words) - 1]
     }
 

@@ -25,13 +25,13 @@ pub struct ClassicPlan {
     /// Keys the plan was made for.
     pub capacity: u64,
     /// The rate that was asked for.
-    pub asked: f64,
+    pub false_positive_rate: f64,
     /// How many bits, the fewest that will do.
     pub bits: u64,
     /// How many probes, the best number for so many bits. At least 1.
     pub probes: u32,
     /// The rate at full capacity, at or a little below the one asked for.
-    pub false_positive_rate: f64,
+    pub rate_at_capacity: f64,
 }
 
 impl ClassicPlan {
@@ -48,8 +48,8 @@ impl ClassicPlan {
         let collisions = collision_rate(capacity);
         let plan = plan(capacity, false_positive_rate - collisions)?;
         Ok(Self {
-            asked: false_positive_rate,
-            false_positive_rate: plan.false_positive_rate + collisions,
+            false_positive_rate,
+            rate_at_capacity: plan.rate_at_capacity + collisions,
             ..plan
         })
     }
@@ -66,10 +66,10 @@ impl ClassicPlan {
         let false_positive_rate = rate(bits, capacity, probes);
         Ok(Self {
             capacity,
-            asked: false_positive_rate,
+            false_positive_rate,
             bits,
             probes,
-            false_positive_rate,
+            rate_at_capacity: false_positive_rate,
         })
     }
 
@@ -113,7 +113,7 @@ impl fmt::Display for ClassicPlan {
         write!(
             f,
             "{} keys at {}: {} bits, {} probes",
-            self.capacity, self.asked, self.bits, self.probes
+            self.capacity, self.false_positive_rate, self.bits, self.probes
         )
     }
 }
@@ -121,7 +121,7 @@ impl fmt::Display for ClassicPlan {
 /// Refuses shapes that answer nothing: no bits, no probes, or probes without end.
 pub(crate) fn check_shape(bits: u64, probes: u32) -> Result<(), PlanError> {
     let refuse = |field, value, accepted| {
-        Err(PlanError::Count {
+        Err(PlanError::InvalidInteger {
             field,
             value,
             accepted,
@@ -200,15 +200,15 @@ pub fn bits(keys: u64, false_positive_rate: f64) -> Result<u64, PlanError> {
 pub fn plan(keys: u64, false_positive_rate: f64) -> Result<ClassicPlan, PlanError> {
     check_capacity(keys)?;
     check_rate(false_positive_rate)?;
-    let bits =
-        least(|bits| least_rate(bits, keys) <= false_positive_rate).ok_or(too_large(keys))?;
+    let bits = smallest_passing(|bits| best_rate(bits, keys) <= false_positive_rate)
+        .ok_or(too_large(keys))?;
     let probes = best_probes(bits, keys);
     Ok(ClassicPlan {
         capacity: keys,
-        asked: false_positive_rate,
+        false_positive_rate,
         bits,
         probes,
-        false_positive_rate: rate(bits, keys, probes),
+        rate_at_capacity: rate(bits, keys, probes),
     })
 }
 
@@ -225,13 +225,13 @@ pub fn bits_with_probes(
     check_capacity(keys)?;
     check_rate(false_positive_rate)?;
     if probes == 0 {
-        return Err(PlanError::Count {
+        return Err(PlanError::InvalidInteger {
             field: "probes",
             value: 0,
             accepted: "at least 1 probe",
         });
     }
-    least(|bits| rate(bits, keys, probes) <= false_positive_rate).ok_or(too_large(keys))
+    smallest_passing(|bits| rate(bits, keys, probes) <= false_positive_rate).ok_or(too_large(keys))
 }
 
 /// The most keys that `bits` bits hold at this rate, with the best whole number of probes for that
@@ -240,13 +240,13 @@ pub fn bits_with_probes(
 /// 0 where not even one key keeps the rate (also for a rate of 0 and for NaN), `u64::MAX` for a
 /// rate of 1 and above.
 pub fn capacity(bits: u64, false_positive_rate: f64) -> u64 {
-    most(|keys| least_rate(bits, keys) <= false_positive_rate)
+    largest_passing(|keys| best_rate(bits, keys) <= false_positive_rate)
 }
 
 /// The most keys that `bits` bits hold at this rate and so many probes; rounded down, with the
 /// edges of [`capacity`].
 pub fn capacity_with_probes(bits: u64, probes: u32, false_positive_rate: f64) -> u64 {
-    most(|keys| rate(bits, keys, probes) <= false_positive_rate)
+    largest_passing(|keys| rate(bits, keys, probes) <= false_positive_rate)
 }
 
 /// How many different keys went into a filter of which `set_bits` bits are set: `-(m/k) ln(1 -
@@ -295,7 +295,7 @@ pub fn estimated_keys_error(bits: u64, probes: u32, set_bits: u64) -> f64 {
 /// random absent key.
 ///
 /// No bits or no probes: 1. More set bits than bits count as all.
-pub fn rate_now(bits: u64, probes: u32, set_bits: u64) -> f64 {
+pub fn rate_from_set_bits(bits: u64, probes: u32, set_bits: u64) -> f64 {
     if bits == 0 || set_bits >= bits {
         1.0
     } else {
@@ -320,12 +320,12 @@ fn ln_rate(bits: u64, keys: u64, probes: u32) -> f64 {
 }
 
 /// The rate with the best number of probes.
-fn least_rate(bits: u64, keys: u64) -> f64 {
+fn best_rate(bits: u64, keys: u64) -> f64 {
     rate(bits, keys, best_probes(bits, keys))
 }
 
 /// The least number from 1 that passes, where all above it pass as well. `None` when none does.
-fn least(passes: impl Fn(u64) -> bool) -> Option<u64> {
+fn smallest_passing(passes: impl Fn(u64) -> bool) -> Option<u64> {
     let (mut fails, mut high) = (0, u64::MAX);
     if !passes(high) {
         return None;
@@ -342,12 +342,12 @@ fn least(passes: impl Fn(u64) -> bool) -> Option<u64> {
 }
 
 /// The greatest number that passes, where all below it pass as well; 0 is not asked about.
-fn most(passes: impl Fn(u64) -> bool) -> u64 {
-    least(|number| !passes(number)).map_or(u64::MAX, |first_failure| first_failure - 1)
+fn largest_passing(passes: impl Fn(u64) -> bool) -> u64 {
+    smallest_passing(|number| !passes(number)).map_or(u64::MAX, |first_failure| first_failure - 1)
 }
 
 fn too_large(keys: u64) -> PlanError {
-    PlanError::Count {
+    PlanError::InvalidInteger {
         field: "capacity",
         value: keys,
         accepted: "fewer keys or a higher false_positive_rate: the bits would not fit a u64",

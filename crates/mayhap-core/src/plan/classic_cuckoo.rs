@@ -40,7 +40,7 @@ impl ClassicCuckooPlan {
         expansion: u16,
     ) -> Result<Self, PlanError> {
         if capacity > MAX_BUCKETS || capacity < 2 * u64::from(bucket_size) {
-            return Err(PlanError::Count {
+            return Err(PlanError::InvalidInteger {
                 field: "capacity",
                 value: capacity,
                 accepted: "twice the bucket size or more, at most 2^40",
@@ -71,7 +71,7 @@ impl ClassicCuckooPlan {
             if sound {
                 Ok(())
             } else {
-                Err(PlanError::Count {
+                Err(PlanError::InvalidInteger {
                     field,
                     value,
                     accepted,
@@ -119,7 +119,7 @@ impl ClassicCuckooPlan {
             .checked_pow(number)
             .and_then(|factor| self.buckets.checked_mul(factor))
             .filter(|buckets| (1..=MAX_BUCKETS).contains(buckets))
-            .ok_or(PlanError::Count {
+            .ok_or(PlanError::InvalidInteger {
                 field: "tables",
                 value: u64::from(number) + 1,
                 accepted: "one where the expansion is 0, otherwise as many as have 2^40 buckets at most",
@@ -179,7 +179,7 @@ mod tests {
     #[test]
     fn bad_requests_are_refused_by_name() {
         let refused = |plan: Result<_, PlanError>| match plan {
-            Err(PlanError::Count { field, .. }) => field,
+            Err(PlanError::InvalidInteger { field, .. }) => field,
             _ => "nothing",
         };
         assert_eq!(refused(ClassicCuckooPlan::new(3, 2, 20, 1)), "capacity");

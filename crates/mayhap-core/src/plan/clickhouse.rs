@@ -38,7 +38,9 @@ pub fn bits_per_row_and_probes(max_rate: f64) -> (u32, u32) {
         return LOOSEST;
     }
     for bits_per_row in BITS_PER_ROW {
-        let keeps = |&probes: &u32| Entry::of(bits_per_row, probes).is_at_most(max_rate);
+        let keeps = |&probes: &u32| {
+            TableEntry::for_bits_and_probes(bits_per_row, probes).is_at_most(max_rate)
+        };
         match PROBES.into_iter().find(keeps) {
             None | Some(1) => {}
             Some(probes) => return (bits_per_row, probes),
@@ -48,14 +50,14 @@ pub fn bits_per_row_and_probes(max_rate: f64) -> (u32, u32) {
 }
 
 /// An entry of the printed table, exactly: `digits / scale`, three digits and a power of ten.
-struct Entry {
+struct TableEntry {
     digits: f64,
     scale: f64,
 }
 
-impl Entry {
+impl TableEntry {
     /// The classic rate at so many bits a key and so many probes, to the nearest third digit.
-    fn of(bits_per_row: u32, probes: u32) -> Self {
+    fn for_bits_and_probes(bits_per_row: u32, probes: u32) -> Self {
         if (bits_per_row, probes) == (5, 3) {
             // 0.0918; printed as 0.092.
             return Self {
@@ -133,7 +135,7 @@ mod tests {
             let mut numbers = row.split_whitespace();
             let bits_per_row: u32 = numbers.next().unwrap().parse().unwrap();
             for (printed, probes) in numbers.zip(1..) {
-                let entry = Entry::of(bits_per_row, probes);
+                let entry = TableEntry::for_bits_and_probes(bits_per_row, probes);
                 let printed: f64 = printed.parse().unwrap();
                 // Both are the nearest f64 to the same decimal, so they are the same f64.
                 assert_eq!((entry.digits / entry.scale).to_bits(), printed.to_bits());

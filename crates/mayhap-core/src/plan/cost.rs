@@ -19,7 +19,7 @@ const BITS_PER_GIB: f64 = 8.0 * 1024.0 * 1024.0 * 1024.0;
 /// Of all lookups, `P1` ask in vain and are answered by the filter, `P2` ask in vain and go through
 /// nevertheless, `P3` ask for keys that are there. Nothing here is rounded but by `f64` itself.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Lookups {
+pub struct LookupCosts {
     skip_cost: f64,
     lookup_cost: f64,
     present_share: f64,
@@ -38,7 +38,7 @@ pub struct BestRate {
     pub saved: f64,
 }
 
-impl Lookups {
+impl LookupCosts {
     /// Lookups that cost `skip_cost` (`C1`) when the filter answers and `lookup_cost` (`C2`) when
     /// they go through, `present_share` (`P3`) of them for keys that are there.
     ///
@@ -50,14 +50,14 @@ impl Lookups {
         check_amount("skip_cost", skip_cost)?;
         check_amount("lookup_cost", lookup_cost)?;
         if lookup_cost < skip_cost {
-            return Err(PlanError::Number {
+            return Err(PlanError::InvalidNumber {
                 field: "lookup_cost",
                 value: lookup_cost,
                 accepted: "at least skip_cost, or there is nothing to save",
             });
         }
         if !(0.0..=1.0).contains(&present_share) {
-            return Err(PlanError::Number {
+            return Err(PlanError::InvalidNumber {
                 field: "present_share",
                 value: present_share,
                 accepted: "a share from 0 to 1",
@@ -187,7 +187,7 @@ fn check_amount(field: &'static str, value: f64) -> Result<(), PlanError> {
     if value >= 0.0 && value.is_finite() {
         Ok(())
     } else {
-        Err(PlanError::Number {
+        Err(PlanError::InvalidNumber {
             field,
             value,
             accepted: "a finite number, 0 or above",
@@ -202,8 +202,8 @@ mod tests {
     use super::*;
 
     /// A skipped lookup costs 1, a real one 101, three quarters of the lookups are in vain.
-    fn disk() -> Lookups {
-        Lookups::new(1.0, 101.0, 0.25).unwrap()
+    fn disk() -> LookupCosts {
+        LookupCosts::new(1.0, 101.0, 0.25).unwrap()
     }
 
     fn close(value: f64, expected: f64, share: f64) -> bool {
@@ -235,7 +235,7 @@ mod tests {
             (0.2, 7.0, 0.9),
             (3.0, 5e6, 1.0),
         ] {
-            let lookups = Lookups::new(c1, c2, p3).unwrap();
+            let lookups = LookupCosts::new(c1, c2, p3).unwrap();
             for rate in [0.0, 1e-6, 0.01, 0.5, 1.0] {
                 let filter = lookups.filter_cost(rate);
                 let over_exact = lookups.exact_cost() + lookups.extra_cost(rate);
@@ -317,7 +317,7 @@ mod tests {
         assert_eq!(rate(1e6, 0.0), f64::to_bits(1e-9));
         assert_eq!(rate(0.0, 1e6), f64::to_bits(0.5));
         // All keys are there: a filter helps nobody, and has to pay for its memory.
-        let present = Lookups::new(1.0, 101.0, 1.0).unwrap();
+        let present = LookupCosts::new(1.0, 101.0, 1.0).unwrap();
         let best = present.best_rate(1_000, 1e6, 1e6).unwrap();
         assert!(close(best.false_positive_rate, 0.5, 1e-15) && best.saved < 0.0);
     }
@@ -335,18 +335,22 @@ mod tests {
             (1.0, 5.0, 1.1, "present_share"),
             (1.0, 5.0, nan, "present_share"),
         ] {
-            let refused = Lookups::new(c1, c2, p3);
-            assert!(matches!(refused, Err(PlanError::Number { field, .. }) if field == name));
+            let refused = LookupCosts::new(c1, c2, p3);
+            assert!(
+                matches!(refused, Err(PlanError::InvalidNumber { field, .. }) if field == name)
+            );
         }
         let disk = disk();
         for (lookups, gib_cost, name) in [(-1.0, 1.0, "lookups"), (1.0, nan, "gib_cost")] {
             let refused = disk.best_rate(9, lookups, gib_cost);
-            assert!(matches!(refused, Err(PlanError::Number { field, .. }) if field == name));
+            assert!(
+                matches!(refused, Err(PlanError::InvalidNumber { field, .. }) if field == name)
+            );
         }
         let no_keys = disk.best_rate(0, 1.0, 1.0);
         assert!(matches!(
             no_keys,
-            Err(PlanError::Count {
+            Err(PlanError::InvalidInteger {
                 field: "capacity",
                 value: 0,
                 ..

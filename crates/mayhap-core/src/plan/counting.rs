@@ -45,14 +45,14 @@ impl CountingPlan {
     pub fn from_classic(classic: ClassicPlan, counter_bits: u8) -> Result<Self, PlanError> {
         super::classic::check_shape(classic.bits, classic.probes)?;
         if !(3..=8).contains(&counter_bits) {
-            return Err(PlanError::Count {
+            return Err(PlanError::InvalidInteger {
                 field: "counter_bits",
                 value: u64::from(counter_bits),
                 accepted: "3 to 8 bits a counter",
             });
         }
         if classic.bits.checked_mul(u64::from(counter_bits)).is_none() {
-            return Err(PlanError::Count {
+            return Err(PlanError::InvalidInteger {
                 field: "capacity",
                 value: classic.capacity,
                 accepted: "fewer keys or a higher false_positive_rate: the bits of all counters would not fit a u64",
@@ -124,7 +124,7 @@ impl fmt::Display for CountingPlan {
             f,
             "{} keys at {}: {} counters of {} bits, {} probes",
             self.classic.capacity,
-            self.classic.asked,
+            self.classic.false_positive_rate,
             self.counters(),
             self.counter_bits,
             self.classic.probes

@@ -22,7 +22,7 @@ const LOAD: f64 = 0.92;
 const FULL_LOAD: f64 = 0.93;
 
 /// Choice and offset.
-const PLACE_BITS: u32 = 2;
+const POSITION_BITS: u32 = 2;
 
 /// 15 fingerprints, and so 15 distances between the windows of a key, still fill a table of a million cells to 0.949.
 const MIN_FINGERPRINT_BITS: u32 = 4;
@@ -30,7 +30,7 @@ const MIN_FINGERPRINT_BITS: u32 = 4;
 /// How many times a fifth key with the first window and the fingerprint of four others is expected in a filter that is filled
 /// to its capacity. There is no place for it: tables of 64M cells stop at a load of 0.68 with fingerprints of 4 bits, at 0.73
 /// with 5, and at 0.945 with 6. So large filters at loose rates get a stricter one.
-const MAX_CROWDS: f64 = 0.005;
+const MAX_OVERFULL_BUCKETS: f64 = 0.005;
 
 /// Cells more than the load asks for, for few keys, whose luck varies: with as many, one or two of a million filters refuse a
 /// key before it holds its capacity (1 of 10 000 with 16 cells less at 10 keys, 1 of 1000 with 20 less at 100 keys). From
@@ -40,7 +40,7 @@ const SLACK: u64 = 24;
 /// The cells for 1000 keys: the slack ends here, and so few more than 1000 / 0.92 that 0.1 % takes less than 1.30 log2(1/rate).
 const CELLS_FOR_1000: u64 = 1089;
 
-const MAX_FINGERPRINT_BITS: u32 = MAX_CELL_BITS - PLACE_BITS;
+const MAX_FINGERPRINT_BITS: u32 = MAX_CELL_BITS - POSITION_BITS;
 
 /// 2^46 cells are past any machine's memory, and far from every overflow.
 const MAX_CELLS: u64 = 1 << 46;
@@ -65,7 +65,7 @@ impl CuckooPlan {
     pub fn new(capacity: u64, false_positive_rate: f64) -> Result<Self, PlanError> {
         check_capacity(capacity)?;
         if capacity > MAX_CELLS / 2 {
-            return Err(PlanError::Count {
+            return Err(PlanError::InvalidInteger {
                 field: "capacity",
                 value: capacity,
                 accepted: "at most 2^45 keys",
@@ -84,10 +84,10 @@ impl CuckooPlan {
         cells: u64,
     ) -> Result<Self, PlanError> {
         #[cfg(test)]
-        super::next::count::add();
+        super::next_part::plan_count::add();
         check_cells(capacity, false_positive_rate, cells)?;
         if capacity as f64 / 9_223_372_036_854_775_808.0 >= false_positive_rate {
-            return Err(PlanError::Number {
+            return Err(PlanError::InvalidNumber {
                 field: "false_positive_rate",
                 value: false_positive_rate,
                 accepted: "a rate above capacity / 2^63: stricter ones drown in collisions of 64-bit hashes",
@@ -102,9 +102,9 @@ impl CuckooPlan {
             })
             .find(|plan| {
                 let rate = plan.rate_at(capacity);
-                rate <= false_positive_rate && plan.crowds(rate) <= MAX_CROWDS
+                rate <= false_positive_rate && plan.expected_overfull_buckets(rate) <= MAX_OVERFULL_BUCKETS
             })
-            .ok_or(PlanError::Number {
+            .ok_or(PlanError::InvalidNumber {
                 field: "false_positive_rate",
                 value: false_positive_rate,
                 accepted: "a rate of 1.4e-8 or more: fingerprints have 26 bits at most; stricter rates are for a Bloom",
@@ -117,7 +117,7 @@ impl CuckooPlan {
     /// # Errors
     /// When capacity and cells are not as [`CuckooPlan::with_cells`] takes them, the rate is not between 0 and 1, fingerprints
     /// have not 4 to 26 bits, or windows and fingerprints together more than 63.
-    pub fn of_shape(
+    pub fn from_shape(
         capacity: u64,
         false_positive_rate: f64,
         cells: u64,
@@ -126,7 +126,7 @@ impl CuckooPlan {
         check_cells(capacity, false_positive_rate, cells)?;
         let accepted = MIN_FINGERPRINT_BITS..=MAX_FINGERPRINT_BITS;
         if !accepted.contains(&fingerprint_bits) || cells.ilog2() + 1 + fingerprint_bits > 63 {
-            return Err(PlanError::Count {
+            return Err(PlanError::InvalidInteger {
                 field: "fingerprint_bits",
                 value: u64::from(fingerprint_bits),
                 accepted: "4 to 26, and 63 together with the bits of the number of cells",
@@ -148,7 +148,7 @@ impl CuckooPlan {
     }
 
     /// How many fifth keys of one window and fingerprint to expect at capacity, with `rate` for the share of pairs taken.
-    fn crowds(&self, rate: f64) -> f64 {
+    fn expected_overfull_buckets(&self, rate: f64) -> f64 {
         self.capacity as f64 * rate * rate * rate * rate / 120.0
     }
 
@@ -179,7 +179,7 @@ impl CuckooPlan {
 
     /// Bits of a cell: the fingerprint, and two that say how it came to its place.
     pub fn cell_bits(&self) -> u32 {
-        self.fingerprint_bits + PLACE_BITS
+        self.fingerprint_bits + POSITION_BITS
     }
 
     /// Bytes of memory.
@@ -218,7 +218,7 @@ fn check_cells(capacity: u64, false_positive_rate: f64, cells: u64) -> Result<()
     check_capacity(capacity)?;
     check_rate(false_positive_rate)?;
     if cells < capacity.max(3) || cells > MAX_CELLS {
-        return Err(PlanError::Count {
+        return Err(PlanError::InvalidInteger {
             field: "cells",
             value: cells,
             accepted: "as many as keys or more, at least 3 and at most 2^46",
@@ -245,7 +245,7 @@ mod tests {
                 assert!(
                     plan.fingerprint_bits == MIN_FINGERPRINT_BITS
                         || looser > rate
-                        || less.crowds(looser) > MAX_CROWDS,
+                        || less.expected_overfull_buckets(looser) > MAX_OVERFULL_BUCKETS,
                     "{plan}"
                 );
             }

@@ -2,8 +2,8 @@
 //!
 //! Segment length and cells a key are those of Graf and Lemire, "Binary Fuse Filters" (2022), for three cells a key.
 
-use super::built::{Shape, check_items, work};
 use super::check_rate;
+use super::static_plan::{StaticPlan, check_items, work};
 use crate::PlanError;
 use core::fmt;
 
@@ -32,7 +32,7 @@ impl FusePlan {
     /// When the rate is not between 0 and 1, or stricter than cells of 32 bits and the collisions of 64-bit hashes allow;
     /// when there are more than 2^40 keys.
     pub fn new(keys: u64, false_positive_rate: f64) -> Result<Self, PlanError> {
-        Self::of_keys(keys, false_positive_rate)
+        Self::for_keys(keys, false_positive_rate)
     }
 
     /// The plan of a filter that is there already, such as one in a file: nothing is reckoned, and nothing that could not be is
@@ -41,7 +41,7 @@ impl FusePlan {
     /// # Errors
     /// When the rate is not between 0 and 1, there are more than 2^40 keys, no shards or more than 2^40, or cells have not 8, 16
     /// or 32 bits.
-    pub fn of_shape(
+    pub fn from_shape(
         keys: u64,
         false_positive_rate: f64,
         cell_bits: u8,
@@ -50,7 +50,7 @@ impl FusePlan {
         check_rate(false_positive_rate)?;
         check_items(keys)?;
         let refuse = |field, value, accepted| {
-            Err(PlanError::Count {
+            Err(PlanError::InvalidInteger {
                 field,
                 value,
                 accepted,
@@ -109,8 +109,8 @@ impl FusePlan {
     }
 
     /// The shape of every shard. Some have a few more keys than the mean, for which the spare cells are enough.
-    pub(crate) fn shape(&self) -> FuseShape {
-        FuseShape::new(self.keys.div_ceil(self.shards))
+    pub(crate) fn shape(&self) -> FuseShardShape {
+        FuseShardShape::new(self.keys.div_ceil(self.shards))
     }
 
     /// How many shards may be solved at once, at most `threads`, and in how many passes over the items their hashes are
@@ -133,18 +133,18 @@ impl FusePlan {
     }
 }
 
-impl Shape for FusePlan {
+impl StaticPlan for FusePlan {
     const ACCEPTED: &'static str =
         "a rate above 2^-32 by a twentieth, 2.5e-10: stricter ones drown in collisions of hashes";
 
-    fn of_items(items: u64, false_positive_rate: f64) -> Result<Self, PlanError> {
+    fn for_items(items: u64, false_positive_rate: f64) -> Result<Self, PlanError> {
         check_rate(false_positive_rate)?;
         check_items(items)?;
         let keeps = |bits: &u8| libm::exp2(-f64::from(*bits)) <= false_positive_rate;
         let cell_bits = [8, 16, 32]
             .into_iter()
             .find(keeps)
-            .ok_or(PlanError::Number {
+            .ok_or(PlanError::InvalidNumber {
                 field: "false_positive_rate",
                 value: false_positive_rate,
                 accepted: "a rate of 2^-32 (2.4e-10) or more: cells have at most 32 bits",
@@ -175,7 +175,7 @@ impl Shape for FusePlan {
         self.false_positive_rate
     }
 
-    fn is_alike(&self, other: &Self) -> bool {
+    fn has_same_layout(&self, other: &Self) -> bool {
         self.shards == other.shards && self.shape() == other.shape()
     }
 }
@@ -192,17 +192,17 @@ impl fmt::Display for FusePlan {
 
 /// The shape of one shard: segments of 2^bits cells, of which a key has one cell in each of three neighbours.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct FuseShape {
+pub(crate) struct FuseShardShape {
     pub(crate) segment_bits: u32,
     /// Segments that a key can start in; there are two more.
     pub(crate) starts: u64,
 }
 
-impl FuseShape {
+impl FuseShardShape {
     /// A shape that is there already, if keys can be placed in it.
     pub(crate) fn checked(segment_bits: u32, starts: u64) -> Result<Self, PlanError> {
         if segment_bits > MAX_SEGMENT_BITS || starts == 0 || starts > 1 << 40 {
-            return Err(PlanError::Count {
+            return Err(PlanError::InvalidInteger {
                 field: "segments that a key can start in",
                 value: starts,
                 accepted: "1 to 2^40, of at most 2^16 cells",

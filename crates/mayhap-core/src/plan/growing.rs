@@ -47,7 +47,7 @@ impl GrowingPlan {
         false_positive_rate: f64,
     ) -> Result<Self, PlanError> {
         if maximum < capacity {
-            return Err(PlanError::Count {
+            return Err(PlanError::InvalidInteger {
                 field: "maximum",
                 value: maximum,
                 accepted: "at least the capacity",
@@ -65,7 +65,7 @@ impl GrowingPlan {
     ///
     /// # Errors
     /// As there.
-    pub fn of_shape(
+    pub fn from_shape(
         capacity: u64,
         maximum: Option<u64>,
         false_positive_rate: f64,
@@ -105,10 +105,10 @@ impl GrowingPlan {
         let before = if number == 0 {
             0.0
         } else {
-            self.room(number - 1)
+            self.total_capacity(number - 1)
         };
         // Saturates, and is refused as too large.
-        let capacity = libm::ceil(self.room(number) - before) as u64;
+        let capacity = libm::ceil(self.total_capacity(number) - before) as u64;
         (capacity, self.false_positive_rate * self.share(number))
     }
 
@@ -116,7 +116,7 @@ impl GrowingPlan {
     ///
     /// # Errors
     /// When it is too large to be planned for.
-    pub fn grown(&self, keys: u64) -> Result<(u64, u32), PlanError> {
+    pub fn size_and_layers_at(&self, keys: u64) -> Result<(u64, u32), PlanError> {
         let (mut held, mut size_bytes, mut layers) = (0_u64, 0_u64, 0);
         while held < keys {
             let layer = self.layer(layers)?;
@@ -136,27 +136,27 @@ impl GrowingPlan {
                 (1.0 - FIRST_SHARE) * decayed(number - 1)
             };
         };
-        let last = self.last_within(maximum);
+        let last = self.layer_for(maximum);
         if number > last {
             return (1.0 - WITHIN_MAXIMUM) * decayed(number - last - 1);
         }
         let before = if number == 0 {
             0.0
         } else {
-            self.room(number - 1)
+            self.total_capacity(number - 1)
         };
-        WITHIN_MAXIMUM * (self.room(number) - before) / self.room(last)
+        WITHIN_MAXIMUM * (self.total_capacity(number) - before) / self.total_capacity(last)
     }
 
     /// For how many keys the layers up to `number` make room.
-    fn room(&self, number: u32) -> f64 {
+    fn total_capacity(&self, number: u32) -> f64 {
         self.capacity as f64 * libm::pow(GROWTH, f64::from(number))
     }
 
     /// The number of the layer with which the chain holds `keys` keys.
-    fn last_within(&self, keys: u64) -> u32 {
+    fn layer_for(&self, keys: u64) -> u32 {
         let mut last = 0;
-        while self.room(last) < keys as f64 {
+        while self.total_capacity(last) < keys as f64 {
             last += 1;
         }
         last
@@ -191,7 +191,7 @@ mod tests {
 
     /// Bits a key of a chain that has just taken in its `keys`th key.
     fn bits_per_key(plan: &GrowingPlan, keys: u64) -> f64 {
-        let (size_bytes, _) = plan.grown(keys).unwrap();
+        let (size_bytes, _) = plan.size_and_layers_at(keys).unwrap();
         size_bytes as f64 * 8.0 / keys as f64
     }
 
@@ -204,7 +204,7 @@ mod tests {
         {
             for rate in [0.99, 0.5, 0.01, 1e-6, 1e-9] {
                 let maximum = maximum.map(|maximum| capacity.max(maximum));
-                let Ok(plan) = GrowingPlan::of_shape(capacity, maximum, rate) else {
+                let Ok(plan) = GrowingPlan::from_shape(capacity, maximum, rate) else {
                     continue;
                 };
                 let layers = |number| plan.layer(number).map(|layer| layer.size_bytes());
@@ -267,7 +267,7 @@ mod tests {
     fn a_right_guess_costs_one_bit_and_a_maximum_pays_off() {
         assert!(bits_per_key(&GrowingPlan::new(10_000_000, 0.01).unwrap(), 10_000_000) <= 11.3);
         let known = GrowingPlan::with_maximum(100, 1_000_000, 0.01).unwrap();
-        let last = known.last_within(1_000_000);
+        let last = known.layer_for(1_000_000);
         let held: u64 = (0..=last)
             .map(|number| known.layer(number).unwrap().capacity())
             .sum();
@@ -282,21 +282,21 @@ mod tests {
     fn bad_requests_are_refused_by_name() {
         assert!(matches!(
             GrowingPlan::new(0, 0.01),
-            Err(PlanError::Count {
+            Err(PlanError::InvalidInteger {
                 field: "capacity",
                 ..
             })
         ));
         assert!(matches!(
             GrowingPlan::new(10, 1.0),
-            Err(PlanError::Number {
+            Err(PlanError::InvalidNumber {
                 field: "false_positive_rate",
                 ..
             })
         ));
         assert!(matches!(
             GrowingPlan::with_maximum(10, 9, 0.01),
-            Err(PlanError::Count {
+            Err(PlanError::InvalidInteger {
                 field: "maximum",
                 ..
             })

@@ -47,7 +47,7 @@ pub(super) fn largest(
 ) -> Result<u64, PlanError> {
     let fits = |keys| size(keys).is_ok_and(|size| size <= memory);
     if size(1)? > memory {
-        return Err(PlanError::Count {
+        return Err(PlanError::InvalidInteger {
             field: "size_bytes",
             value: memory,
             accepted: "more bytes, or a looser rate: not even one key fits",
@@ -70,7 +70,7 @@ pub(super) fn largest(
 }
 
 fn too_little(memory: u64) -> PlanError {
-    PlanError::Count {
+    PlanError::InvalidInteger {
         field: "size_bytes",
         value: memory,
         accepted: "more bytes, or fewer keys: at no rate do they fit",
@@ -187,21 +187,21 @@ mod tests {
     fn too_little_memory_is_an_error_that_says_so() {
         assert!(matches!(
             BloomPlan::strictest_within(64, 1_000_000),
-            Err(PlanError::Count {
+            Err(PlanError::InvalidInteger {
                 field: "size_bytes",
                 ..
             })
         ));
         assert!(matches!(
             BloomPlan::largest_within(63, 0.01),
-            Err(PlanError::Count {
+            Err(PlanError::InvalidInteger {
                 field: "size_bytes",
                 ..
             })
         ));
         assert!(matches!(
             BloomPlan::strictest_within(64, 0),
-            Err(PlanError::Count {
+            Err(PlanError::InvalidInteger {
                 field: "capacity",
                 ..
             })

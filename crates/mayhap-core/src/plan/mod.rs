@@ -4,10 +4,8 @@
 //! says which way it rounds; where a whole number is needed, it is the one that keeps the rate that was asked for.
 
 mod advice;
-mod band;
 pub mod blocked;
 mod bloom;
-mod built;
 pub mod classic;
 mod classic_cuckoo;
 pub mod clickhouse;
@@ -18,23 +16,25 @@ mod excepting;
 mod fuse;
 mod growing;
 mod memory;
-mod next;
+mod next_part;
 mod ribbon;
+mod ribbon_shards;
+mod static_plan;
 mod window;
 
-pub use advice::{Choice, Wishes, size_bytes};
-pub(crate) use band::{narrow_shard_slots, shard_slots, wide_shard_slots, wide_shards};
+pub use advice::{KindChoice, Requirements, size_bytes};
 pub use bloom::{BloomPlan, LinesPerKey};
-pub use built::Shape;
 pub use classic_cuckoo::ClassicCuckooPlan;
 pub(crate) use classic_cuckoo::FINGERPRINTS;
 pub use cuckoo::CuckooPlan;
 pub use excepting::ExceptingPlan;
 pub use fuse::FusePlan;
-pub(crate) use fuse::FuseShape;
+pub(crate) use fuse::FuseShardShape;
 pub use growing::GrowingPlan;
-pub(crate) use next::NextPart;
+pub(crate) use next_part::NextPart;
 pub use ribbon::RibbonPlan;
+pub(crate) use ribbon_shards::{narrow_shard_slots, shard_slots, wide_shard_slots, wide_shards};
+pub use static_plan::StaticPlan;
 pub use window::WindowPlan;
 
 use crate::PlanError;
@@ -44,7 +44,7 @@ pub(crate) fn check_rate(false_positive_rate: f64) -> Result<(), PlanError> {
     if false_positive_rate > 0.0 && false_positive_rate < 1.0 {
         Ok(())
     } else {
-        Err(PlanError::Number {
+        Err(PlanError::InvalidNumber {
             field: "false_positive_rate",
             value: false_positive_rate,
             accepted: "a number above 0 and below 1, such as 0.01",
@@ -57,7 +57,7 @@ pub(crate) fn check_capacity(capacity: u64) -> Result<(), PlanError> {
     if capacity > 0 {
         Ok(())
     } else {
-        Err(PlanError::Count {
+        Err(PlanError::InvalidInteger {
             field: "capacity",
             value: capacity,
             accepted: "at least 1 key",
@@ -73,7 +73,7 @@ pub(crate) fn check_growth(
 ) -> Result<(), PlanError> {
     match next_bytes {
         Ok(value) if value > held_bytes.saturating_mul(16).saturating_add(1 << 16) => {
-            Err(PlanError::Count {
+            Err(PlanError::InvalidInteger {
                 field: "bytes of the next part",
                 value,
                 accepted: "at most 64 KiB and 16 times what is there",
@@ -89,7 +89,7 @@ pub(crate) fn check_collisions(capacity: u64, false_positive_rate: f64) -> Resul
     if collision_rate(capacity) < false_positive_rate / 2.0 {
         Ok(())
     } else {
-        Err(PlanError::Number {
+        Err(PlanError::InvalidNumber {
             field: "false_positive_rate",
             value: false_positive_rate,
             accepted: "a rate above capacity / 2^63: stricter ones drown in collisions of 64-bit hashes",

@@ -1,9 +1,9 @@
 //! The size of a `Ribbon`: as many columns of bits as the rate needs, one of them for a part of the slots only, and hardly more
 //! than one slot a key.
 
-use super::band::{narrow_shards, shard_slots};
-use super::built::{Shape, check_items, work};
 use super::check_rate;
+use super::ribbon_shards::{narrow_shards, shard_slots};
+use super::static_plan::{StaticPlan, check_items, work};
 use crate::PlanError;
 use core::fmt;
 
@@ -31,7 +31,7 @@ impl RibbonPlan {
     /// # Errors
     /// When the rate is not between 2^-32 and 1, or there are more than 2^40 keys.
     pub fn new(keys: u64, false_positive_rate: f64) -> Result<Self, PlanError> {
-        Self::of_keys(keys, false_positive_rate)
+        Self::for_keys(keys, false_positive_rate)
     }
 
     /// The plan of a filter that is there already, such as one in a file: nothing is reckoned, and nothing that could not be is
@@ -40,7 +40,7 @@ impl RibbonPlan {
     /// # Errors
     /// When the rate is not between 0 and 1, there are more than 2^40 keys, more than 32 columns, a share that is none, or no
     /// shards or more than 2^40.
-    pub fn of_shape(
+    pub fn from_shape(
         keys: u64,
         false_positive_rate: f64,
         columns: u8,
@@ -51,14 +51,14 @@ impl RibbonPlan {
         check_rate(false_positive_rate)?;
         check_items(keys)?;
         if columns > 32 {
-            return Err(PlanError::Count {
+            return Err(PlanError::InvalidInteger {
                 field: "columns",
                 value: columns.into(),
                 accepted: "at most 32",
             });
         }
         if !(0.0..=1.0).contains(&wide_share) {
-            return Err(PlanError::Number {
+            return Err(PlanError::InvalidNumber {
                 field: "share of keys with a bit more",
                 value: wide_share,
                 accepted: "0 to 1",
@@ -66,7 +66,7 @@ impl RibbonPlan {
         }
         let shards = parts.saturating_mul(shards_per_part);
         if shards == 0 || shards > 1 << 40 {
-            return Err(PlanError::Count {
+            return Err(PlanError::InvalidInteger {
                 field: "shards",
                 value: shards,
                 accepted: "1 to 2^40",
@@ -191,16 +191,16 @@ impl RibbonPlan {
     }
 }
 
-impl Shape for RibbonPlan {
+impl StaticPlan for RibbonPlan {
     const ACCEPTED: &'static str =
         "a rate above 2^-32 + keys / 2^64: stricter ones drown in collisions of 64-bit hashes";
 
-    fn of_items(items: u64, false_positive_rate: f64) -> Result<Self, PlanError> {
+    fn for_items(items: u64, false_positive_rate: f64) -> Result<Self, PlanError> {
         check_rate(false_positive_rate)?;
         check_items(items)?;
         let rate_of = |columns: u8| libm::exp2(-f64::from(columns));
         if false_positive_rate < rate_of(32) {
-            return Err(PlanError::Number {
+            return Err(PlanError::InvalidNumber {
                 field: "false_positive_rate",
                 value: false_positive_rate,
                 accepted: "a rate of 2^-32 (2.4e-10) or more: keys have at most 32 bits",
@@ -246,7 +246,7 @@ impl Shape for RibbonPlan {
         self.false_positive_rate
     }
 
-    fn is_alike(&self, other: &Self) -> bool {
+    fn has_same_layout(&self, other: &Self) -> bool {
         let keys = other.keys;
         Self { keys, ..*self } == *other
     }

@@ -46,7 +46,7 @@ impl WindowPlan {
         check_capacity(keys_per_window)?;
         check_rate(false_positive_rate)?;
         if !(2..=63).contains(&slices) {
-            return Err(PlanError::Count {
+            return Err(PlanError::InvalidInteger {
                 field: "slices",
                 value: u64::from(slices),
                 accepted: "2 to 63",
@@ -55,7 +55,7 @@ impl WindowPlan {
         // Rounded up: a window is never shorter than asked for.
         let window_ms = window.as_nanos().div_ceil(1_000_000);
         if window_ms == 0 || window_ms > 1 << 48 {
-            return Err(PlanError::Number {
+            return Err(PlanError::InvalidNumber {
                 field: "window",
                 value: window.as_secs_f64(),
                 accepted: "a length from 1 ms to 2^48 ms, in seconds",
@@ -75,7 +75,7 @@ impl WindowPlan {
     ///
     /// # Errors
     /// As [`WindowPlan::with_slices`], for the window that so many slices make.
-    pub fn of_shape(
+    pub fn from_shape(
         keys_per_window: u64,
         false_positive_rate: f64,
         slice_ms: u64,
@@ -88,7 +88,7 @@ impl WindowPlan {
         if plan.slice_ms == slice_ms {
             Ok(plan)
         } else {
-            Err(PlanError::Count {
+            Err(PlanError::InvalidInteger {
                 field: "length of a slice",
                 value: slice_ms,
                 accepted: "at most 2^48 ms for all slices of a window",

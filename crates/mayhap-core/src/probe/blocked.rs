@@ -38,7 +38,7 @@ pub(crate) struct Pattern {
     pub(crate) six_bits: [u8; 32],
 }
 
-static LAID_OUT: [Pattern; 8] = {
+static PATTERN_TABLES: [Pattern; 8] = {
     let mut all = [const {
         Pattern {
             rows: [Line([0; 8]); 8],
@@ -66,21 +66,21 @@ static LAID_OUT: [Pattern; 8] = {
 
 /// Where a hash goes in a filter of a given shape.
 #[derive(Clone, Copy)]
-pub(crate) struct Walk {
+pub(crate) struct BlockedWalk {
     /// Lines in the filter, or in each of its halves when a key has two lines.
-    reach: u64,
+    line_range: u64,
     two_lines: bool,
     pattern: &'static Pattern,
 }
 
-impl Walk {
+impl BlockedWalk {
     /// A walk over `reach` lines (times two for two lines a key), with bits in `words` of the eight words of a line.
     pub(crate) fn new(reach: u64, two_lines: bool, words: u8) -> Self {
         assert!(reach > 0, "a filter has at least one line");
         Self {
-            reach,
+            line_range: reach,
             two_lines,
-            pattern: &LAID_OUT[usize::from(words) - 1],
+            pattern: &PATTERN_TABLES[usize::from(words) - 1],
         }
     }
 
@@ -98,22 +98,22 @@ impl Walk {
     #[inline]
     pub(crate) fn lines(&self) -> u64 {
         if self.two_lines {
-            2 * self.reach
+            2 * self.line_range
         } else {
-            self.reach
+            self.line_range
         }
     }
 
     /// The key's line; below `reach`.
     #[inline(always)]
     pub(crate) fn first(&self, hash: u64) -> usize {
-        mul_high(hash.wrapping_mul(FIRST), self.reach) as usize
+        mul_high(hash.wrapping_mul(FIRST), self.line_range) as usize
     }
 
     /// The key's line in the second half, counted from the filter's start; only for walks of two lines.
     #[inline(always)]
     pub(crate) fn second(&self, hash: u64) -> usize {
-        (self.reach + mul_high(hash.wrapping_mul(SECOND), self.reach)) as usize
+        (self.line_range + mul_high(hash.wrapping_mul(SECOND), self.line_range)) as usize
     }
 
     /// The key's second line, or its only one; without a branch, which among tables of both sorts would be mispredicted.
@@ -121,8 +121,8 @@ impl Walk {
     pub(crate) fn last(&self, hash: u64) -> usize {
         let if_two = u64::from(self.two_lines).wrapping_neg();
         let multiplier = FIRST ^ (if_two & (FIRST ^ SECOND));
-        let line = mul_high(hash.wrapping_mul(multiplier), self.reach);
-        ((if_two & self.reach) + line) as usize
+        let line = mul_high(hash.wrapping_mul(multiplier), self.line_range);
+        ((if_two & self.line_range) + line) as usize
     }
 
     /// The row that the key has.
@@ -185,7 +185,7 @@ mod tests {
         // the eleven as a table of counts. Lines are seen through their number modulo 64, of few lines and of many.
         const KEYS: u64 = 1 << 20;
         for reach in [64 * 16, 64 * 65_536] {
-            let walk = Walk::new(reach, true, 6);
+            let walk = BlockedWalk::new(reach, true, 6);
             let mut tables = vec![0_u64; 11 * 11 * 64 * 64];
             for key in 0..KEYS {
                 let hash = HashScheme::Xxh3.hash(&key.to_le_bytes()).to_u64();
@@ -240,7 +240,7 @@ mod tests {
     #[test]
     fn lines_stay_inside_their_half() {
         for reach in [1, 2, 3, 1000, 1 << 40] {
-            let walk = Walk::new(reach, true, 8);
+            let walk = BlockedWalk::new(reach, true, 8);
             for hash in [0, 1, u64::MAX, u64::MAX / 3, FIRST, SECOND] {
                 assert!((walk.first(hash) as u64) < reach);
                 assert!((reach..2 * reach).contains(&(walk.second(hash) as u64)));

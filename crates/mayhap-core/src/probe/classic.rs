@@ -8,13 +8,12 @@
 //! Files and other programs rely on this: a published scheme never changes, it only gains company.
 
 use super::blocked::FIRST;
-use super::foreign::{ForeignProbes, PARQUET_BLOCK, ROCKSDB_LINE};
+use super::foreign::{ForeignProbes, PARQUET_BLOCK_BITS, ROCKSDB_LINE_BITS};
 use super::modulo::Modulo;
 
 /// How a key becomes the positions of a flat filter. The numbers are frozen; those from 16 on are the layouts of other systems,
 /// which hash the key's bytes their own way.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-#[non_exhaustive]
 pub enum Scheme {
     /// 1: plain double hashing, `hash + i * step` for i from 0. The step is moved on by 2, at most three times, while two
     /// neighbouring probes would be one bit. In small filters the rate is higher than planned: by 2 % for 1000 keys at
@@ -64,6 +63,27 @@ pub enum Scheme {
     },
 }
 
+/// The schemes of other systems, as a pattern. A new scheme fails to compile until it is listed here or handled as a native one.
+macro_rules! foreign_scheme {
+    () => {
+        Scheme::GuavaMitz32
+            | Scheme::GuavaMitz64
+            | Scheme::HadoopMurmur
+            | Scheme::HadoopJenkins
+            | Scheme::SparkV1
+            | Scheme::SparkV2 { .. }
+            | Scheme::ClickHouse
+            | Scheme::ClickHouseTerms { .. }
+            | Scheme::LevelDb
+            | Scheme::RocksDb
+            | Scheme::RocksDbLegacy
+            | Scheme::Parquet
+            | Scheme::RedisBloom
+            | Scheme::RedisBloom32
+            | Scheme::Bip37 { .. }
+    };
+}
+
 impl Scheme {
     /// The number under which files know this scheme.
     pub const fn id(self) -> u16 {
@@ -94,7 +114,20 @@ impl Scheme {
             Self::SparkV2 { seed } => seed.cast_unsigned() as u64,
             Self::ClickHouseTerms { seed } => seed,
             Self::Bip37 { tweak } => tweak as u64,
-            _ => 0,
+            Self::DoubleHashing
+            | Self::EnhancedDoubleHashing
+            | Self::GuavaMitz32
+            | Self::GuavaMitz64
+            | Self::HadoopMurmur
+            | Self::HadoopJenkins
+            | Self::SparkV1
+            | Self::ClickHouse
+            | Self::LevelDb
+            | Self::RocksDb
+            | Self::RocksDbLegacy
+            | Self::Parquet
+            | Self::RedisBloom
+            | Self::RedisBloom32 => 0,
         }
     }
 
@@ -128,32 +161,48 @@ impl Scheme {
 
     /// Whether it is a walk of ours, which goes by a [`KeyHash`](crate::KeyHash) of any hash scheme.
     pub const fn is_native(self) -> bool {
-        matches!(self, Self::DoubleHashing | Self::EnhancedDoubleHashing)
+        match self {
+            Self::DoubleHashing | Self::EnhancedDoubleHashing => true,
+            foreign_scheme!() => false,
+        }
     }
 
     /// Whether a 64-bit hash of the system's own begins the walk, so that values that are no bytes can be asked about.
-    pub(crate) const fn begins_with_one_hash(self) -> bool {
+    pub(crate) const fn starts_from_one_hash(self) -> bool {
         matches!(self, Self::ClickHouse | Self::RocksDb | Self::Parquet)
     }
 
     /// Whether two hashes of the key are all that the walk needs, and sums of them its positions.
-    pub(crate) const fn goes_by_pairs(self) -> bool {
+    pub(crate) const fn uses_hash_pairs(self) -> bool {
         matches!(self, Self::RedisBloom | Self::RedisBloom32)
     }
 
     /// The number of bits must be a multiple of this: 1, or the block that a key stays in.
     pub const fn block_bits(self) -> u64 {
         match self {
-            Self::RocksDb | Self::RocksDbLegacy => ROCKSDB_LINE,
-            Self::Parquet => PARQUET_BLOCK,
-            _ => 1,
+            Self::RocksDb | Self::RocksDbLegacy => ROCKSDB_LINE_BITS,
+            Self::Parquet => PARQUET_BLOCK_BITS,
+            Self::DoubleHashing
+            | Self::EnhancedDoubleHashing
+            | Self::GuavaMitz32
+            | Self::GuavaMitz64
+            | Self::HadoopMurmur
+            | Self::HadoopJenkins
+            | Self::SparkV1
+            | Self::SparkV2 { .. }
+            | Self::ClickHouse
+            | Self::ClickHouseTerms { .. }
+            | Self::LevelDb
+            | Self::RedisBloom
+            | Self::RedisBloom32
+            | Self::Bip37 { .. } => 1,
         }
     }
 }
 
 /// Where a hash goes in a filter of a given shape.
 #[derive(Clone, Copy)]
-pub(crate) struct Walk {
+pub(crate) struct ClassicWalk {
     bits: u64,
     modulo: Modulo,
     probes: u32,
@@ -162,19 +211,21 @@ pub(crate) struct Walk {
     wrap: u64,
 }
 
-impl Walk {
+impl ClassicWalk {
     /// A walk of `probes` probes over `bits` bits; neither is 0, and the bits are whole blocks of the scheme.
     pub(crate) fn new(bits: u64, probes: u32, scheme: Scheme) -> Self {
-        let modulo = match scheme {
-            Scheme::RocksDbLegacy => Modulo::by(bits / ROCKSDB_LINE),
-            _ => Modulo::by(bits),
-        };
+        // RocksDB's legacy layout chooses a line by remainder, the others a bit.
+        let modulo = Modulo::new(if scheme == Scheme::RocksDbLegacy {
+            bits / ROCKSDB_LINE_BITS
+        } else {
+            bits
+        });
         Self {
             bits,
             modulo,
             probes,
             scheme,
-            wrap: modulo.of(modulo.of(u64::MAX).wrapping_add(1)),
+            wrap: modulo.remainder(modulo.remainder(u64::MAX).wrapping_add(1)),
         }
     }
 
@@ -185,14 +236,14 @@ impl Walk {
 
     /// The positions of a hash, in the order of the walk, equal ones as often as they come.
     #[inline(always)]
-    pub(crate) fn probes(&self, hash: u64) -> Probes {
+    pub(crate) fn probes(&self, hash: u64) -> ClassicProbes {
         let product = u128::from(hash) * u128::from(FIRST);
         let step = (product as u64 ^ (product >> 64) as u64) | 1;
         let (step, growth) = match self.scheme {
-            Scheme::DoubleHashing => (self.apart(step), 0),
-            _ => (step, 1),
+            Scheme::DoubleHashing => (self.moving_step(step), 0),
+            Scheme::EnhancedDoubleHashing | foreign_scheme!() => (step, 1),
         };
-        Probes {
+        ClassicProbes {
             value: hash,
             step,
             bend: 0,
@@ -205,27 +256,27 @@ impl Walk {
     /// The positions of a key under a scheme of another system.
     #[inline]
     pub(crate) fn foreign_probes<'k>(&self, key: &'k [u8]) -> ForeignProbes<'k> {
-        ForeignProbes::of_key(self.scheme, key, self.bits, self.modulo, self.probes)
+        ForeignProbes::for_key(self.scheme, key, self.bits, self.modulo, self.probes)
     }
 
     /// The same for a value that the other system has hashed.
     #[inline]
     pub(crate) fn foreign_hash_probes(&self, hash: u64) -> ForeignProbes<'static> {
-        ForeignProbes::of_hash(self.scheme, hash, self.bits, self.modulo, self.probes)
+        ForeignProbes::for_hash(self.scheme, hash, self.bits, self.modulo, self.probes)
     }
 
     /// Where a sum of a pair of hashes lies, under a scheme that goes by them.
     #[inline(always)]
     pub(crate) fn position(&self, sum: u64) -> u64 {
-        self.modulo.of(sum)
+        self.modulo.remainder(sum)
     }
 
     /// A step that moves: neither it nor it less 2^64 is a multiple of the number of bits. With 1 bit there is none, with an
     /// even number an odd step is one already.
     #[inline(always)]
-    fn apart(&self, mut step: u64) -> u64 {
+    fn moving_step(&self, mut step: u64) -> u64 {
         for _ in 0..3 {
-            let moves = self.modulo.of(step);
+            let moves = self.modulo.remainder(step);
             if moves != 0 && moves != self.wrap {
                 break;
             }
@@ -237,7 +288,7 @@ impl Walk {
 
 /// The positions of one hash.
 #[derive(Clone)]
-pub(crate) struct Probes {
+pub(crate) struct ClassicProbes {
     value: u64,
     step: u64,
     /// What the step grows by next, and by how much that grows: 0 for plain double hashing, 1 for enhanced.
@@ -247,13 +298,13 @@ pub(crate) struct Probes {
     left: u32,
 }
 
-impl Iterator for Probes {
+impl Iterator for ClassicProbes {
     type Item = u64;
 
     #[inline(always)]
     fn next(&mut self) -> Option<u64> {
         self.left = self.left.checked_sub(1)?;
-        let at = self.modulo.of(self.value);
+        let at = self.modulo.remainder(self.value);
         self.value = self.value.wrapping_add(self.step);
         self.bend = self.bend.wrapping_add(self.growth);
         self.step = self.step.wrapping_add(self.bend);
@@ -285,7 +336,7 @@ mod tests {
                         hash.wrapping_add(i.wrapping_mul(step)).wrapping_add(bend) % bits
                     })
                     .collect();
-                let walk = Walk::new(bits, 20, Scheme::EnhancedDoubleHashing);
+                let walk = ClassicWalk::new(bits, 20, Scheme::EnhancedDoubleHashing);
                 assert_eq!(walk.probes(hash).collect::<Vec<_>>(), enhanced);
 
                 let wrap = ((1_u128 << 64) % u128::from(bits)) as u64;
@@ -296,7 +347,7 @@ mod tests {
                 let plain: Vec<u64> = (0..20_u64)
                     .map(|i| hash.wrapping_add(i.wrapping_mul(step)) % bits)
                     .collect();
-                let walk = Walk::new(bits, 20, Scheme::DoubleHashing);
+                let walk = ClassicWalk::new(bits, 20, Scheme::DoubleHashing);
                 assert_eq!(walk.probes(hash).collect::<Vec<_>>(), plain);
             }
         }
@@ -309,13 +360,13 @@ mod tests {
         for bits in bits {
             // Hashes whose step is, or would be, a multiple of the number of bits are among so many for small numbers.
             for hash in hashes() {
-                let plain = Walk::new(bits, 4, Scheme::DoubleHashing);
+                let plain = ClassicWalk::new(bits, 4, Scheme::DoubleHashing);
                 let positions: Vec<u64> = plain.probes(hash).collect();
                 assert!(
                     positions.windows(2).all(|pair| pair[0] != pair[1]),
                     "{hash:#x} in {bits} bits: {positions:?}"
                 );
-                let enhanced = Walk::new(bits, 4, Scheme::EnhancedDoubleHashing);
+                let enhanced = ClassicWalk::new(bits, 4, Scheme::EnhancedDoubleHashing);
                 let positions: BTreeSet<u64> = enhanced.probes(hash).collect();
                 assert!(
                     positions.len() > 1,

@@ -5,8 +5,8 @@
 
 use super::blocked::mul_high;
 use super::classic::Scheme;
+use super::double_hash::HashPair;
 use super::modulo::Modulo;
-use super::sums::HashPair;
 use crate::hash::foreign::{city, leveldb, lookup3, murmur2, murmur3, xxh64, xxph3};
 
 /// ClickHouse's seeds, one a probe.
@@ -56,14 +56,14 @@ pub(crate) struct ForeignProbes<'k> {
 }
 
 /// Bits of the blocks of RocksDB and Parquet.
-pub(crate) const ROCKSDB_LINE: u64 = 512;
-pub(crate) const PARQUET_BLOCK: u64 = 256;
+pub(crate) const ROCKSDB_LINE_BITS: u64 = 512;
+pub(crate) const PARQUET_BLOCK_BITS: u64 = 256;
 
 impl<'k> ForeignProbes<'k> {
     /// `bits` is a multiple of the block of a blocked scheme, and `modulo` divides by `bits`, or by the number of blocks for
     /// RocksDB's older layout.
     #[inline]
-    pub(crate) fn of_key(
+    pub(crate) fn for_key(
         scheme: Scheme,
         key: &'k [u8],
         bits: u64,
@@ -101,21 +101,22 @@ impl<'k> ForeignProbes<'k> {
             Scheme::RocksDb => Self::rocksdb(xxph3::hash(key), bits),
             Scheme::RocksDbLegacy => {
                 let hash = leveldb::signed(key);
-                let line = modulo.of(u64::from(hash));
+                let line = modulo.remainder(u64::from(hash));
                 (
                     u64::from(hash),
                     u64::from(hash.rotate_right(17)),
-                    line * ROCKSDB_LINE,
+                    line * ROCKSDB_LINE_BITS,
                 )
             }
             Scheme::Parquet => Self::parquet(xxh64(key), bits),
             Scheme::RedisBloom | Scheme::RedisBloom32 => {
-                let pair = HashPair::of(scheme, key).unwrap_or_default();
-                let (start, step) = pair.parts();
+                let pair = HashPair::for_key(scheme, key).unwrap_or_default();
+                let (start, step) = pair.start_and_step();
                 (start, step, 0)
             }
-            // They hash the key again for every probe. (Our own walks are not here.)
-            _ => (0, 0, 0),
+            // These hash the key again for every probe.
+            Scheme::HadoopMurmur | Scheme::HadoopJenkins | Scheme::Bip37 { .. } => (0, 0, 0),
+            Scheme::DoubleHashing | Scheme::EnhancedDoubleHashing => native_walk(),
         };
         Self {
             key,
@@ -132,7 +133,7 @@ impl<'k> ForeignProbes<'k> {
     /// For a value that the system hashes without bytes, such as ClickHouse's integers. Only for schemes whose walk begins with
     /// one hash of 64 bits.
     #[inline]
-    pub(crate) fn of_hash(
+    pub(crate) fn for_hash(
         scheme: Scheme,
         hash: u64,
         bits: u64,
@@ -142,7 +143,8 @@ impl<'k> ForeignProbes<'k> {
         let (state, step, block) = match scheme {
             Scheme::RocksDb => Self::rocksdb(hash, bits),
             Scheme::Parquet => Self::parquet(hash, bits),
-            _ => (hash, 0, 0),
+            Scheme::ClickHouse => (hash, 0, 0),
+            other => unreachable!("{other:?} does not start from one 64-bit hash"),
         };
         Self {
             key: &[],
@@ -158,15 +160,21 @@ impl<'k> ForeignProbes<'k> {
 
     #[inline]
     fn rocksdb(hash: u64, bits: u64) -> (u64, u64, u64) {
-        let line = ((hash & 0xffff_ffff) * (bits / ROCKSDB_LINE)) >> 32;
-        (hash >> 32, 0, line * ROCKSDB_LINE)
+        let line = ((hash & 0xffff_ffff) * (bits / ROCKSDB_LINE_BITS)) >> 32;
+        (hash >> 32, 0, line * ROCKSDB_LINE_BITS)
     }
 
     #[inline]
     fn parquet(hash: u64, bits: u64) -> (u64, u64, u64) {
-        let block = mul_high(hash >> 32 << 32, bits / PARQUET_BLOCK);
-        (hash & 0xffff_ffff, 0, block * PARQUET_BLOCK)
+        let block = mul_high(hash >> 32 << 32, bits / PARQUET_BLOCK_BITS);
+        (hash & 0xffff_ffff, 0, block * PARQUET_BLOCK_BITS)
     }
+}
+
+/// `ClassicWalk::probes` computes the positions of native schemes.
+#[cold]
+fn native_walk() -> ! {
+    unreachable!("native schemes start from a KeyHash, not from key bytes")
 }
 
 /// A signed 32-bit number as one of 64 bits.
@@ -195,29 +203,29 @@ impl Iterator for ForeignProbes<'_> {
         Some(match self.scheme {
             Scheme::GuavaMitz32 | Scheme::SparkV1 => {
                 self.state = self.state.wrapping_add(self.step);
-                self.modulo.of(folded32(self.state as u32))
+                self.modulo.remainder(folded32(self.state as u32))
             }
             Scheme::GuavaMitz64 => {
-                let at = self.modulo.of(self.state & (u64::MAX >> 1));
+                let at = self.modulo.remainder(self.state & (u64::MAX >> 1));
                 self.state = self.state.wrapping_add(self.step);
                 at
             }
             Scheme::SparkV2 { .. } => {
                 self.state = self.state.wrapping_add(self.step);
                 let sign = (self.state.cast_signed() >> 63).cast_unsigned();
-                self.modulo.of(self.state ^ sign)
+                self.modulo.remainder(self.state ^ sign)
             }
             Scheme::ClickHouse => {
                 let seed = CLICKHOUSE_SEEDS[i as usize % CLICKHOUSE_SEEDS.len()];
-                self.modulo.of(city::pair(self.state, seed))
+                self.modulo.remainder(city::pair(self.state, seed))
             }
             Scheme::ClickHouseTerms { .. } => {
                 let i = u64::from(i);
                 let sum = self.state.wrapping_add(self.step.wrapping_mul(i));
-                self.modulo.of(sum.wrapping_add(i * i))
+                self.modulo.remainder(sum.wrapping_add(i * i))
             }
             Scheme::LevelDb => {
-                let at = self.modulo.of(self.state);
+                let at = self.modulo.remainder(self.state);
                 self.state = (self.state + self.step) & 0xffff_ffff;
                 at
             }
@@ -227,7 +235,7 @@ impl Iterator for ForeignProbes<'_> {
                 at
             }
             Scheme::RocksDbLegacy => {
-                let at = self.block + self.state % ROCKSDB_LINE;
+                let at = self.block + self.state % ROCKSDB_LINE_BITS;
                 self.state = (self.state + self.step) & 0xffff_ffff;
                 at
             }
@@ -238,19 +246,18 @@ impl Iterator for ForeignProbes<'_> {
             }
             // The older one's hashes have 32 bits, and its sums 64 all the same.
             Scheme::RedisBloom | Scheme::RedisBloom32 => {
-                let at = self.modulo.of(self.state);
+                let at = self.modulo.remainder(self.state);
                 self.state = self.state.wrapping_add(self.step);
                 at
             }
             Scheme::Bip37 { tweak } => {
                 let seed = i.wrapping_mul(0xfba4_c795).wrapping_add(tweak);
-                self.modulo.of(u64::from(murmur3::hash32(self.key, seed)))
+                self.modulo
+                    .remainder(u64::from(murmur3::hash32(self.key, seed)))
             }
             Scheme::HadoopMurmur => self.chained(murmur2::hadoop),
             Scheme::HadoopJenkins => self.chained(lookup3::hash),
-            Scheme::DoubleHashing | Scheme::EnhancedDoubleHashing => {
-                unreachable!("our own walks go by a hash of ours")
-            }
+            Scheme::DoubleHashing | Scheme::EnhancedDoubleHashing => native_walk(),
         })
     }
 }
@@ -261,6 +268,7 @@ impl ForeignProbes<'_> {
     fn chained(&mut self, hash: impl Fn(&[u8], u32) -> u32) -> u64 {
         let hash = hash(self.key, self.state as u32);
         self.state = u64::from(hash);
-        self.modulo.of(u64::from(hash.cast_signed().unsigned_abs()))
+        self.modulo
+            .remainder(u64::from(hash.cast_signed().unsigned_abs()))
     }
 }

@@ -12,15 +12,15 @@
 //! that differ in nothing else are alike once in 2^58. Hashes in the order of `mixed` are in the order of their first cells: that is what makes building fast.
 
 use super::blocked::mul_high;
-use crate::plan::FuseShape;
-use crate::store::Cell;
+use crate::plan::FuseShardShape;
+use crate::store::FuseCell;
 
 const GOLDEN: u64 = 0x9E37_79B9_7F4A_7C15;
 /// An odd constant with even bits (a multiplier of the xxHash family).
 const MIX: u64 = 0xC2B2_AE3D_27D4_EB4F;
 
 /// The bits of a mixed hash that mean nothing.
-pub(crate) const FREE: u64 = 63;
+pub(crate) const FREE_BITS: u64 = 63;
 
 /// The shard of a hash.
 #[inline(always)]
@@ -47,39 +47,39 @@ pub(crate) fn mix(hash: u64, seed: u64) -> u64 {
 /// What the xor of a mixed hash's cells is compared with. The product's bits follow from no place: with plain bits of the
 /// hash, some of which say where in the filter the key is, 16 bits of fingerprint let 2.3e-5 through instead of 1.5e-5.
 #[inline(always)]
-pub(crate) fn fingerprint<C: Cell>(mixed: u64) -> C {
+pub(crate) fn fingerprint<C: FuseCell>(mixed: u64) -> C {
     C::truncated(mixed.wrapping_mul(GOLDEN) >> 32)
 }
 
 /// Where keys go: all shards are alike. There are none when there are no keys.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Walk {
+pub(crate) struct FuseWalk {
     seed: u64,
     shards: u64,
     /// Cells of a shard, a multiple of the segment.
     shard_cells: u64,
     /// Cells of a shard that can be a key's first.
-    reach: u64,
+    first_cells: u64,
     segment: u64,
 }
 
-impl Walk {
-    pub(crate) fn new(shape: FuseShape, shards: u64, seed: u64) -> Self {
+impl FuseWalk {
+    pub(crate) fn new(shape: FuseShardShape, shards: u64, seed: u64) -> Self {
         Self {
             seed,
             shards,
             shard_cells: shape.cells(),
-            reach: shape.starts << shape.segment_bits,
+            first_cells: shape.starts << shape.segment_bits,
             segment: 1 << shape.segment_bits,
         }
     }
 
     /// The shape of a shard, and the seed.
-    pub(crate) fn shape_and_seed(&self) -> (FuseShape, u64) {
+    pub(crate) fn shape_and_seed(&self) -> (FuseShardShape, u64) {
         let segment_bits = self.segment.trailing_zeros();
-        let shape = FuseShape {
+        let shape = FuseShardShape {
             segment_bits,
-            starts: self.reach >> segment_bits,
+            starts: self.first_cells >> segment_bits,
         };
         (shape, self.seed)
     }
@@ -96,11 +96,11 @@ impl Walk {
 
     /// The first cell of a hash's shard, and the hash mixed for it; `None` without shards.
     #[inline(always)]
-    pub(crate) fn place(&self, hash: u64) -> Option<(u64, u64)> {
+    pub(crate) fn locate(&self, hash: u64) -> Option<(u64, u64)> {
         let mixed = mix(hash, self.seed);
         // Most filters have one shard, and a branch that is always the same costs less than a multiplication.
         if self.shards == 1 {
-            return Some((0, mixed & !FREE));
+            return Some((0, mixed & !FREE_BITS));
         }
         if self.shards == 0 {
             return None;
@@ -112,14 +112,14 @@ impl Walk {
     /// What is left of a mixed hash when its shard is known: these are in the same order, and differ.
     #[inline(always)]
     pub(crate) fn in_shard(&self, mixed: u64) -> u64 {
-        mixed.wrapping_mul(self.shards) & !FREE
+        mixed.wrapping_mul(self.shards) & !FREE_BITS
     }
 
     /// The three cells of a mixed hash in a shard that begins at `start`.
     #[inline(always)]
     pub(crate) fn cells_of(&self, start: u64, mixed: u64) -> [usize; 3] {
         let mask = self.segment - 1;
-        let first = start + mul_high(mixed, self.reach);
+        let first = start + mul_high(mixed, self.first_cells);
         let second = (first + self.segment) ^ (mixed >> 22 & mask);
         let third = (first + 2 * self.segment) ^ (mixed >> 6 & mask);
         [first, second, third].map(|cell| cell as usize)
@@ -133,7 +133,7 @@ mod tests {
     #[test]
     fn a_mixed_hash_keeps_its_order_and_its_own_place_in_the_shard() {
         for shards in [1, 2, 3, 64, 1000] {
-            let walk = Walk::new(FuseShape::new(1000), shards, 0);
+            let walk = FuseWalk::new(FuseShardShape::new(1000), shards, 0);
             let from = (u64::MAX / shards) * (shards - 1) + shards;
             let places = (0..1000).map(|at| walk.in_shard(from + at * 64));
             assert!(places.is_sorted_by(|a, b| a < b), "{shards} shards");
@@ -143,11 +143,11 @@ mod tests {
     #[test]
     fn the_three_cells_lie_in_three_neighbouring_segments() {
         for keys in [1, 2, 10, 1000, 100_000, 10_000_000] {
-            let shape = FuseShape::new(keys);
+            let shape = FuseShardShape::new(keys);
             for shards in [1, 2, 7, 100] {
-                let walk = Walk::new(shape, shards, seed(3, 1));
+                let walk = FuseWalk::new(shape, shards, seed(3, 1));
                 let extremes = [0, u64::MAX, 0xFFFF_FFFF, !0xFFFF_FFFF];
-                let places = (0..1000).map(|at: u64| walk.place(at.wrapping_mul(GOLDEN)).unwrap());
+                let places = (0..1000).map(|at: u64| walk.locate(at.wrapping_mul(GOLDEN)).unwrap());
                 let last = walk.cells() - shape.cells();
                 for (start, mixed) in places.chain(extremes.map(|mixed| (last, mixed))) {
                     let segment_of = |cell: usize| (cell as u64 - start) >> shape.segment_bits;

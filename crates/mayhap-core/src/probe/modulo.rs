@@ -18,7 +18,7 @@ pub(crate) struct Modulo {
 }
 
 impl Modulo {
-    pub(crate) fn by(divisor: u64) -> Self {
+    pub(crate) fn new(divisor: u64) -> Self {
         assert!(divisor > 0, "division by zero");
         Self {
             divisor,
@@ -28,7 +28,7 @@ impl Modulo {
 
     /// `number % divisor`.
     #[inline(always)]
-    pub(crate) fn of(self, number: u64) -> u64 {
+    pub(crate) fn remainder(self, number: u64) -> u64 {
         let quotient = mul_high(number, self.reciprocal);
         let rest = number.wrapping_sub(quotient.wrapping_mul(self.divisor));
         // One subtraction too many wraps around and is the larger.
@@ -65,7 +65,7 @@ mod tests {
     #[test]
     fn the_remainder_is_exact_for_every_edge_and_around_every_multiple() {
         for divisor in edges().into_iter().filter(|&divisor| divisor > 0) {
-            let modulo = Modulo::by(divisor);
+            let modulo = Modulo::new(divisor);
             for number in edges() {
                 // Quotients are decided at multiples: look at the nearest one from both sides.
                 let multiple = number - number % divisor;
@@ -76,7 +76,11 @@ mod tests {
                     multiple.wrapping_add(divisor),
                     multiple.wrapping_add(divisor).wrapping_sub(1),
                 ] {
-                    assert_eq!(modulo.of(number), number % divisor, "{number} % {divisor}");
+                    assert_eq!(
+                        modulo.remainder(number),
+                        number % divisor,
+                        "{number} % {divisor}"
+                    );
                 }
             }
         }
@@ -88,7 +92,7 @@ mod tests {
             let divisor = (mixed(2 * i) >> (i % 64)).max(1);
             let number = mixed(2 * i + 1) >> (i / 64 % 64);
             assert_eq!(
-                Modulo::by(divisor).of(number),
+                Modulo::new(divisor).remainder(number),
                 number % divisor,
                 "{number} % {divisor}"
             );

@@ -5,13 +5,13 @@
 //! took 3.0 against 2.3 ns in cache and 25 against 20 ns at 10M keys; assembly inlines anywhere. That it names all vector registers
 //! as written to costs a plain loop nothing (2.5 ns with and without) and a caller that has a float in one of them 1 ns.
 
-use super::batch::{self, Vector};
-use super::chain;
-use super::prefetch::Fetched;
-use super::table::Table;
+use super::batch::{self, LineOps};
+use super::bloom_table::BloomTable;
+use super::multi_table;
+use super::prefetch::Prefetch;
 use crate::KeyHash;
-use crate::probe::blocked::{FIRST, Pattern, Walk};
-use crate::store::shared::AtomicLine;
+use crate::probe::blocked::{BlockedWalk, FIRST, Pattern};
+use crate::store::atomic_line::AtomicLine;
 use crate::store::{Line, Storage};
 use core::arch::x86_64::{
     __m256i, _mm256_and_si256, _mm256_andnot_si256, _mm256_load_si256, _mm256_or_si256,
@@ -28,10 +28,10 @@ const SIX_BITS: usize = core::mem::offset_of!(Pattern, six_bits);
 #[target_feature(enable = "avx2")]
 pub(super) unsafe fn contains(
     lines: &[Line],
-    walk: Walk,
+    walk: BlockedWalk,
     hashes: &[KeyHash],
     found: &mut [bool],
-    fetched: Fetched,
+    fetched: Prefetch,
 ) {
     // SAFETY: the caller's promise.
     unsafe { batch::contains::<Avx2>(lines, walk, hashes, found, fetched) }
@@ -40,7 +40,12 @@ pub(super) unsafe fn contains(
 /// # Safety
 /// The CPU must have AVX2; the rest as `batch::insert` says.
 #[target_feature(enable = "avx2")]
-pub(super) unsafe fn insert(lines: &mut [Line], walk: Walk, hashes: &[KeyHash], fetched: Fetched) {
+pub(super) unsafe fn insert(
+    lines: &mut [Line],
+    walk: BlockedWalk,
+    hashes: &[KeyHash],
+    fetched: Prefetch,
+) {
     // SAFETY: the caller's promise.
     unsafe { batch::insert::<Avx2>(lines, walk, hashes, fetched) }
 }
@@ -48,26 +53,29 @@ pub(super) unsafe fn insert(lines: &mut [Line], walk: Walk, hashes: &[KeyHash], 
 /// # Safety
 /// The CPU must have AVX2; the rest as `chain::contains` says.
 #[target_feature(enable = "avx2")]
-pub(super) unsafe fn contains_any<S: Storage>(
-    tables: &[impl Borrow<Table<S>>],
+pub(super) unsafe fn any_contains_each<S: Storage>(
+    tables: &[impl Borrow<BloomTable<S>>],
     hashes: &[KeyHash],
     found: &mut [bool],
 ) {
     // SAFETY: the caller's promise.
-    unsafe { chain::contains::<Avx2, _>(tables, hashes, found) }
+    unsafe { multi_table::contains::<Avx2, _>(tables, hashes, found) }
 }
 
 /// # Safety
 /// The CPU must have AVX2, and there must be a table.
 #[target_feature(enable = "avx2")]
-pub(super) unsafe fn in_any<S: Storage>(tables: &[impl Borrow<Table<S>>], hash: u64) -> bool {
+pub(super) unsafe fn any_contains<S: Storage>(
+    tables: &[impl Borrow<BloomTable<S>>],
+    hash: u64,
+) -> bool {
     // SAFETY: the caller's promise.
-    unsafe { chain::contains_one::<Avx2, _>(tables, hash) }
+    unsafe { multi_table::contains_one::<Avx2, _>(tables, hash) }
 }
 
 struct Avx2;
 
-impl Vector for Avx2 {
+impl LineOps for Avx2 {
     type Positions = (__m256i, __m256i);
 
     #[inline(always)]
@@ -213,7 +221,7 @@ macro_rules! with_positions {
 /// # Safety
 /// The CPU must have AVX2 and `lines` must point to `walk.lines()` lines.
 #[inline(always)]
-pub(super) unsafe fn contains_one(lines: *const Line, walk: &Walk, hash: u64) -> bool {
+pub(super) unsafe fn contains_one(lines: *const Line, walk: &BlockedWalk, hash: u64) -> bool {
     let found: u8;
     let first = walk.first(hash) << 6;
     // SAFETY: the lines lie inside the table and the row inside the pattern; nothing is written.
@@ -271,7 +279,7 @@ pub(super) unsafe fn contains_one(lines: *const Line, walk: &Walk, hash: u64) ->
 /// # Safety
 /// The CPU must have AVX2 and `lines` must point to `walk.lines()` lines that nobody else uses.
 #[inline(always)]
-pub(super) unsafe fn insert_one(lines: *mut Line, walk: &Walk, hash: u64) -> bool {
+pub(super) unsafe fn insert_one(lines: *mut Line, walk: &BlockedWalk, hash: u64) -> bool {
     // SAFETY: both lines lie inside the table.
     unsafe {
         let new = set_one(lines.add(walk.first(hash)), walk, hash);
@@ -286,7 +294,7 @@ pub(super) unsafe fn insert_one(lines: *mut Line, walk: &Walk, hash: u64) -> boo
 /// # Safety
 /// The CPU must have AVX2 and `at` must be ours to write.
 #[inline(always)]
-unsafe fn set_one(at: *mut Line, walk: &Walk, hash: u64) -> bool {
+unsafe fn set_one(at: *mut Line, walk: &BlockedWalk, hash: u64) -> bool {
     let new: u8;
     // SAFETY: only the line is written, and the row lies inside the pattern.
     unsafe {
@@ -326,7 +334,7 @@ unsafe fn set_one(at: *mut Line, walk: &Walk, hash: u64) -> bool {
 /// # Safety
 /// The CPU must have AVX2.
 #[inline(always)]
-pub(super) unsafe fn missing_words(line: &AtomicLine, walk: &Walk, hash: u64) -> u32 {
+pub(super) unsafe fn missing_words(line: &AtomicLine, walk: &BlockedWalk, hash: u64) -> u32 {
     let (low, high): (u32, u32);
     // SAFETY: a line is 64 bytes, aligned to 64, and the row lies inside the pattern; nothing is written. Aligned vector
     // loads do not tear 8-byte words on any CPU with AVX2.

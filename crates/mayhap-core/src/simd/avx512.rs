@@ -1,11 +1,11 @@
 //! The walk in AVX-512 (F and BW): a line, and a key's bits in it, are one register each.
 
-use super::batch::{self, Vector};
-use super::chain;
-use super::prefetch::Fetched;
-use super::table::Table;
+use super::batch::{self, LineOps};
+use super::bloom_table::BloomTable;
+use super::multi_table;
+use super::prefetch::Prefetch;
 use crate::KeyHash;
-use crate::probe::blocked::{Pattern, Walk};
+use crate::probe::blocked::{BlockedWalk, Pattern};
 use crate::store::{Line, Storage};
 use core::arch::x86_64::{
     __m512i, _mm512_and_si512, _mm512_andnot_si512, _mm512_load_si512, _mm512_or_si512,
@@ -19,10 +19,10 @@ use core::borrow::Borrow;
 #[target_feature(enable = "avx512f,avx512bw")]
 pub(super) unsafe fn contains(
     lines: &[Line],
-    walk: Walk,
+    walk: BlockedWalk,
     hashes: &[KeyHash],
     found: &mut [bool],
-    fetched: Fetched,
+    fetched: Prefetch,
 ) {
     // SAFETY: the caller's promise.
     unsafe { batch::contains::<Avx512>(lines, walk, hashes, found, fetched) }
@@ -31,7 +31,12 @@ pub(super) unsafe fn contains(
 /// # Safety
 /// The CPU must have AVX-512 F and BW; the rest as `batch::insert` says.
 #[target_feature(enable = "avx512f,avx512bw")]
-pub(super) unsafe fn insert(lines: &mut [Line], walk: Walk, hashes: &[KeyHash], fetched: Fetched) {
+pub(super) unsafe fn insert(
+    lines: &mut [Line],
+    walk: BlockedWalk,
+    hashes: &[KeyHash],
+    fetched: Prefetch,
+) {
     // SAFETY: the caller's promise.
     unsafe { batch::insert::<Avx512>(lines, walk, hashes, fetched) }
 }
@@ -39,18 +44,18 @@ pub(super) unsafe fn insert(lines: &mut [Line], walk: Walk, hashes: &[KeyHash], 
 /// # Safety
 /// The CPU must have AVX-512 F and BW; the rest as `chain::contains` says.
 #[target_feature(enable = "avx512f,avx512bw")]
-pub(super) unsafe fn contains_any<S: Storage>(
-    tables: &[impl Borrow<Table<S>>],
+pub(super) unsafe fn any_contains_each<S: Storage>(
+    tables: &[impl Borrow<BloomTable<S>>],
     hashes: &[KeyHash],
     found: &mut [bool],
 ) {
     // SAFETY: the caller's promise.
-    unsafe { chain::contains::<Avx512, _>(tables, hashes, found) }
+    unsafe { multi_table::contains::<Avx512, _>(tables, hashes, found) }
 }
 
 struct Avx512;
 
-impl Vector for Avx512 {
+impl LineOps for Avx512 {
     type Positions = __m512i;
 
     #[inline(always)]

@@ -4,14 +4,14 @@
 //! hands are traits with `#[inline(always)]` methods, not closures: a closure does not take over the instruction set of the
 //! function around it, and then every intrinsic is a call (45 ns a key instead of 2).
 
-use super::prefetch::{Fetched, prefetch};
+use super::prefetch::{Prefetch, prefetch};
 use crate::KeyHash;
-use crate::probe::blocked::{Pattern, Walk};
+use crate::probe::blocked::{BlockedWalk, Pattern};
 use crate::store::Line;
 use core::marker::PhantomData;
 
 /// How a kernel holds and uses the positions of one key. `row` is the key's row: 1 in every word that it uses.
-pub(super) trait Vector {
+pub(super) trait LineOps {
     /// A key's position in each of the eight words, in registers.
     type Positions: Copy;
 
@@ -34,14 +34,14 @@ pub(super) trait Vector {
 }
 
 /// The two hands of a batch.
-trait Hands {
+trait BatchStep {
     /// Asks memory for the lines of a hash.
-    fn ask(&self, hash: u64);
+    fn prefetch(&self, hash: u64);
     /// Works on a hash, the `at`th of the batch.
     ///
     /// # Safety
     /// `at` must be an index of the batch that these hands were made for.
-    unsafe fn work(&mut self, at: usize, hash: u64);
+    unsafe fn process(&mut self, at: usize, hash: u64);
 }
 
 /// Lets the asking hand run `ahead` hashes before the working one; not at all when that is 0.
@@ -49,41 +49,41 @@ trait Hands {
 /// # Safety
 /// `hands` must have been made for `hashes`.
 #[inline(always)]
-unsafe fn run(mut hands: impl Hands, hashes: &[KeyHash], ahead: usize) {
+unsafe fn run_prefetched(mut hands: impl BatchStep, hashes: &[KeyHash], ahead: usize) {
     let (lead, rest) = hashes.split_at(ahead.min(hashes.len()));
     for hash in lead {
-        hands.ask(hash.to_u64());
+        hands.prefetch(hash.to_u64());
     }
     let overlap = if ahead == 0 { 0 } else { rest.len() };
     for at in 0..overlap {
-        hands.ask(rest[at].to_u64());
+        hands.prefetch(rest[at].to_u64());
         // SAFETY: overlap is at most the length of `hashes`.
-        unsafe { hands.work(at, hashes[at].to_u64()) };
+        unsafe { hands.process(at, hashes[at].to_u64()) };
     }
     for (at, hash) in hashes.iter().enumerate().skip(overlap) {
         // SAFETY: an index of `hashes`.
-        unsafe { hands.work(at, hash.to_u64()) };
+        unsafe { hands.process(at, hash.to_u64()) };
     }
 }
 
 /// # Safety
 /// The CPU must have `V`'s instruction set, `lines.len()` must be `walk.lines()`, and both slices must be of one length.
 #[inline(always)]
-pub(super) unsafe fn contains<V: Vector>(
+pub(super) unsafe fn contains<V: LineOps>(
     lines: &[Line],
-    walk: Walk,
+    walk: BlockedWalk,
     hashes: &[KeyHash],
     found: &mut [bool],
-    fetched: Fetched,
+    fetched: Prefetch,
 ) {
     debug_assert_eq!(lines.len() as u64, walk.lines());
     debug_assert_eq!(hashes.len(), found.len());
-    let ahead = fetched.ahead(size_of_val(lines));
+    let ahead = fetched.distance(size_of_val(lines));
     // SAFETY: the caller's promise; `found` has a place for each hash.
     unsafe {
         if walk.two_lines() {
-            run(
-                Ask::<V, true> {
+            run_prefetched(
+                ContainsStep::<V, true> {
                     lines,
                     walk,
                     found,
@@ -93,8 +93,8 @@ pub(super) unsafe fn contains<V: Vector>(
                 ahead,
             );
         } else {
-            run(
-                Ask::<V, false> {
+            run_prefetched(
+                ContainsStep::<V, false> {
                     lines,
                     walk,
                     found,
@@ -110,19 +110,19 @@ pub(super) unsafe fn contains<V: Vector>(
 /// # Safety
 /// The CPU must have `V`'s instruction set and `lines.len()` must be `walk.lines()`.
 #[inline(always)]
-pub(super) unsafe fn insert<V: Vector>(
+pub(super) unsafe fn insert<V: LineOps>(
     lines: &mut [Line],
-    walk: Walk,
+    walk: BlockedWalk,
     hashes: &[KeyHash],
-    fetched: Fetched,
+    fetched: Prefetch,
 ) {
     debug_assert_eq!(lines.len() as u64, walk.lines());
-    let ahead = fetched.ahead(size_of_val(lines));
+    let ahead = fetched.distance(size_of_val(lines));
     // SAFETY: the caller's promise.
     unsafe {
         if walk.two_lines() {
-            run(
-                Put::<V, true> {
+            run_prefetched(
+                InsertStep::<V, true> {
                     lines,
                     walk,
                     kernel: PhantomData,
@@ -131,8 +131,8 @@ pub(super) unsafe fn insert<V: Vector>(
                 ahead,
             );
         } else {
-            run(
-                Put::<V, false> {
+            run_prefetched(
+                InsertStep::<V, false> {
                     lines,
                     walk,
                     kernel: PhantomData,
@@ -144,21 +144,21 @@ pub(super) unsafe fn insert<V: Vector>(
     }
 }
 
-struct Ask<'a, V, const TWO: bool> {
+struct ContainsStep<'a, V, const TWO: bool> {
     lines: &'a [Line],
-    walk: Walk,
+    walk: BlockedWalk,
     found: &'a mut [bool],
     kernel: PhantomData<V>,
 }
 
-impl<V: Vector, const TWO: bool> Hands for Ask<'_, V, TWO> {
+impl<V: LineOps, const TWO: bool> BatchStep for ContainsStep<'_, V, TWO> {
     #[inline(always)]
-    fn ask(&self, hash: u64) {
-        ask_lines::<TWO>(self.lines, &self.walk, hash);
+    fn prefetch(&self, hash: u64) {
+        prefetch_lines::<TWO>(self.lines, &self.walk, hash);
     }
 
     #[inline(always)]
-    unsafe fn work(&mut self, at: usize, hash: u64) {
+    unsafe fn process(&mut self, at: usize, hash: u64) {
         // SAFETY: `contains` has checked CPU and lengths; `first` and `second` are below walk.lines().
         unsafe {
             let positions = V::positions(hash, self.walk.pattern());
@@ -178,20 +178,20 @@ impl<V: Vector, const TWO: bool> Hands for Ask<'_, V, TWO> {
     }
 }
 
-struct Put<'a, V, const TWO: bool> {
+struct InsertStep<'a, V, const TWO: bool> {
     lines: &'a mut [Line],
-    walk: Walk,
+    walk: BlockedWalk,
     kernel: PhantomData<V>,
 }
 
-impl<V: Vector, const TWO: bool> Hands for Put<'_, V, TWO> {
+impl<V: LineOps, const TWO: bool> BatchStep for InsertStep<'_, V, TWO> {
     #[inline(always)]
-    fn ask(&self, hash: u64) {
-        ask_lines::<TWO>(self.lines, &self.walk, hash);
+    fn prefetch(&self, hash: u64) {
+        prefetch_lines::<TWO>(self.lines, &self.walk, hash);
     }
 
     #[inline(always)]
-    unsafe fn work(&mut self, _at: usize, hash: u64) {
+    unsafe fn process(&mut self, _at: usize, hash: u64) {
         // SAFETY: `insert` has checked CPU and length; `first` and `second` are below walk.lines().
         unsafe {
             let positions = V::positions(hash, self.walk.pattern());
@@ -213,7 +213,7 @@ impl<V: Vector, const TWO: bool> Hands for Put<'_, V, TWO> {
 }
 
 #[inline(always)]
-fn ask_lines<const TWO: bool>(lines: &[Line], walk: &Walk, hash: u64) {
+fn prefetch_lines<const TWO: bool>(lines: &[Line], walk: &BlockedWalk, hash: u64) {
     prefetch(lines.as_ptr().wrapping_add(walk.first(hash)));
     if TWO {
         prefetch(lines.as_ptr().wrapping_add(walk.second(hash)));
@@ -222,14 +222,19 @@ fn ask_lines<const TWO: bool>(lines: &[Line], walk: &Walk, hash: u64) {
 
 /// Reads a word of every line that `contains` would read, `ahead` hashes after asking for it, and adds them up: what the
 /// memory itself can do. The fastest `contains` is a little slower than this.
-pub(super) fn load(lines: &[Line], walk: Walk, hashes: &[KeyHash], ahead: usize) -> u64 {
+pub(super) fn load_lines(
+    lines: &[Line],
+    walk: BlockedWalk,
+    hashes: &[KeyHash],
+    ahead: usize,
+) -> u64 {
     assert_eq!(lines.len() as u64, walk.lines());
     let mut sum = 0;
     // SAFETY: the lines were just counted.
     unsafe {
         if walk.two_lines() {
-            run(
-                Load::<true> {
+            run_prefetched(
+                LoadStep::<true> {
                     lines,
                     walk,
                     sum: &mut sum,
@@ -238,8 +243,8 @@ pub(super) fn load(lines: &[Line], walk: Walk, hashes: &[KeyHash], ahead: usize)
                 ahead,
             );
         } else {
-            run(
-                Load::<false> {
+            run_prefetched(
+                LoadStep::<false> {
                     lines,
                     walk,
                     sum: &mut sum,
@@ -252,20 +257,20 @@ pub(super) fn load(lines: &[Line], walk: Walk, hashes: &[KeyHash], ahead: usize)
     sum
 }
 
-struct Load<'a, const TWO: bool> {
+struct LoadStep<'a, const TWO: bool> {
     lines: &'a [Line],
-    walk: Walk,
+    walk: BlockedWalk,
     sum: &'a mut u64,
 }
 
-impl<const TWO: bool> Hands for Load<'_, TWO> {
+impl<const TWO: bool> BatchStep for LoadStep<'_, TWO> {
     #[inline(always)]
-    fn ask(&self, hash: u64) {
-        ask_lines::<TWO>(self.lines, &self.walk, hash);
+    fn prefetch(&self, hash: u64) {
+        prefetch_lines::<TWO>(self.lines, &self.walk, hash);
     }
 
     #[inline(always)]
-    unsafe fn work(&mut self, _at: usize, hash: u64) {
+    unsafe fn process(&mut self, _at: usize, hash: u64) {
         // SAFETY: `load` has checked the length; `first` and `second` are below walk.lines().
         unsafe {
             *self.sum = self

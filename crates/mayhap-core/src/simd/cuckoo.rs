@@ -4,21 +4,21 @@
 //! both windows are loaded without a branch, and the two cells of a window are compared in one word.
 
 use crate::PlanError;
-use crate::probe::window::Windows;
-use crate::store::Cells;
+use crate::probe::cuckoo::CuckooWindows;
+use crate::store::PackedCells;
 
 /// The cells of a `Cuckoo`. Always: as many windows as the cells have.
 #[derive(Clone)]
-pub(crate) struct CuckooTable {
-    cells: Cells,
-    windows: Windows,
-    sought: Sought,
+pub(crate) struct WindowedCells {
+    cells: PackedCells,
+    windows: CuckooWindows,
+    constants: LookupConstants,
 }
 
 /// Constants of a lookup, each an operand in memory: derived from the width of a cell one by one, they take five instructions
 /// more.
 #[derive(Clone, Copy)]
-struct Sought {
+struct LookupConstants {
     /// 1 in each of the two cells of a window.
     ones: u64,
     /// Brings a fingerprint into both cells, above choice and offset.
@@ -31,7 +31,7 @@ struct Sought {
     tops: u64,
 }
 
-impl Sought {
+impl LookupConstants {
     fn new(cell_bits: u32) -> Self {
         let ones = 1 << cell_bits | 1;
         Self {
@@ -44,7 +44,7 @@ impl Sought {
     }
 }
 
-impl CuckooTable {
+impl WindowedCells {
     /// Empty cells for fingerprints of `fingerprint_bits` bits, and two more a cell.
     pub(crate) fn try_clone(&self) -> Result<Self, PlanError> {
         let cells = self.cells.try_clone()?;
@@ -54,9 +54,9 @@ impl CuckooTable {
     pub(crate) fn zeroed(cells: u64, fingerprint_bits: u32) -> Result<Self, PlanError> {
         let cell_bits = fingerprint_bits + 2;
         Ok(Self {
-            cells: Cells::zeroed(cells, cell_bits)?,
-            windows: Windows::new(cells, fingerprint_bits),
-            sought: Sought::new(cell_bits),
+            cells: PackedCells::zeroed(cells, cell_bits)?,
+            windows: CuckooWindows::new(cells, fingerprint_bits),
+            constants: LookupConstants::new(cell_bits),
         })
     }
 
@@ -74,7 +74,7 @@ impl CuckooTable {
     }
 
     #[inline(always)]
-    pub(crate) fn windows(&self) -> &Windows {
+    pub(crate) fn windows(&self) -> &CuckooWindows {
         &self.windows
     }
 
@@ -99,7 +99,7 @@ impl CuckooTable {
     /// Asks memory for both windows of a hash.
     #[inline(always)]
     pub(crate) fn prefetch(&self, hash: u64) {
-        let (first, fingerprint) = self.windows.place(hash);
+        let (first, fingerprint) = self.windows.locate(hash);
         self.cells.prefetch(first);
         self.cells.prefetch(self.windows.second(first, fingerprint));
     }
@@ -108,9 +108,9 @@ impl CuckooTable {
     /// and keep the next one's windows from being asked for (68 ns a key instead of 45 at 10M keys, on a busy machine).
     #[inline(always)]
     pub(crate) fn find(&self, hash: u64) -> bool {
-        let (first, fingerprint) = self.windows.place(hash);
+        let (first, fingerprint) = self.windows.locate(hash);
         let second = self.windows.second(first, fingerprint);
-        let sought = &self.sought;
+        let sought = &self.constants;
         // What the two cells of the first window would hold, and those of the second.
         let in_first = fingerprint.wrapping_mul(sought.fingerprints) + sought.offsets;
         let in_second = in_first + sought.choices;
@@ -142,7 +142,7 @@ impl CuckooTable {
     }
 }
 
-impl PartialEq for CuckooTable {
+impl PartialEq for WindowedCells {
     fn eq(&self, other: &Self) -> bool {
         self.cells == other.cells
     }

@@ -1,26 +1,26 @@
 //! `FuseTable`: cells and walks that are known to fit together, so that questions need not check where they look.
 
-use super::ask::Questions;
 use super::prefetch::prefetch;
-use crate::probe::fuse::{Walk, fingerprint};
-use crate::store::{Cell, Owned, Storage};
+use super::static_lookup::StaticLookup;
+use crate::probe::fuse::{FuseWalk, fingerprint};
+use crate::store::{FuseCell, Owned, Storage};
 
 /// The cells of a `Fuse`. Always: the walk ends with the cells.
 #[derive(Clone)]
-pub(crate) struct FuseTable<C: Cell, S: Storage = Owned> {
-    walk: Walk,
-    cells: S::Of<C>,
+pub(crate) struct FuseTable<C: FuseCell, S: Storage = Owned> {
+    walk: FuseWalk,
+    cells: S::Buffer<C>,
 }
 
 /// What a key's answer depends on.
 #[derive(Clone, Copy)]
-pub(crate) struct Question<C> {
+pub(crate) struct FuseProbe<C> {
     cells: [usize; 3],
     fingerprint: C,
 }
 
-impl<C: Cell, S: Storage> FuseTable<C, S> {
-    pub(crate) fn new(walk: Walk, cells: S::Of<C>) -> Self {
+impl<C: FuseCell, S: Storage> FuseTable<C, S> {
+    pub(crate) fn new(walk: FuseWalk, cells: S::Buffer<C>) -> Self {
         assert_eq!(
             walk.cells(),
             cells.len() as u64,
@@ -29,7 +29,7 @@ impl<C: Cell, S: Storage> FuseTable<C, S> {
         Self { walk, cells }
     }
 
-    pub(crate) fn walk(&self) -> &Walk {
+    pub(crate) fn walk(&self) -> &FuseWalk {
         &self.walk
     }
 
@@ -39,35 +39,35 @@ impl<C: Cell, S: Storage> FuseTable<C, S> {
 
     /// Where the cells of a hash begin, in bytes; `None` when there are none.
     pub(crate) fn offsets(&self, hash: u64) -> Option<[u64; 3]> {
-        let question = self.question(hash)?;
+        let question = self.locate(hash)?;
         Some(question.cells.map(|cell| (cell * size_of::<C>()) as u64))
     }
 }
 
-impl<C: Cell, S: Storage> PartialEq for FuseTable<C, S> {
+impl<C: FuseCell, S: Storage> PartialEq for FuseTable<C, S> {
     fn eq(&self, other: &Self) -> bool {
         self.walk == other.walk && self.cells() == other.cells()
     }
 }
 
-impl<C: Cell, S: Storage> Questions for FuseTable<C, S> {
-    type Question = Question<C>;
+impl<C: FuseCell, S: Storage> StaticLookup for FuseTable<C, S> {
+    type Probe = FuseProbe<C>;
 
     fn size_bytes(&self) -> u64 {
         size_of_val(self.cells()) as u64
     }
 
     #[inline(always)]
-    fn question(&self, hash: u64) -> Option<Question<C>> {
-        let (start, mixed) = self.walk.place(hash)?;
-        Some(Question {
+    fn locate(&self, hash: u64) -> Option<FuseProbe<C>> {
+        let (start, mixed) = self.walk.locate(hash)?;
+        Some(FuseProbe {
             cells: self.walk.cells_of(start, mixed),
             fingerprint: fingerprint(mixed),
         })
     }
 
     #[inline(always)]
-    unsafe fn answer(&self, question: &Question<C>) -> bool {
+    unsafe fn check(&self, question: &FuseProbe<C>) -> bool {
         // SAFETY: `cells_of` gives cells of its shard (a test in probe/fuse.rs), and `new` has checked that all shards are there.
         let [a, b, c] = question
             .cells
@@ -76,7 +76,7 @@ impl<C: Cell, S: Storage> Questions for FuseTable<C, S> {
     }
 
     #[inline(always)]
-    fn prefetch(&self, question: &Question<C>) {
+    fn prefetch(&self, question: &FuseProbe<C>) {
         for cell in question.cells {
             prefetch(self.cells.as_ptr().wrapping_add(cell));
         }

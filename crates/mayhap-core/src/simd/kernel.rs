@@ -4,7 +4,6 @@ use core::fmt;
 
 /// The instruction set that a filter works with. All give the same answers and the same bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-#[non_exhaustive]
 pub enum Kernel {
     /// Plain Rust; runs everywhere and defines what the others must do.
     Portable,
@@ -39,9 +38,9 @@ impl Kernel {
 
 /// A kernel that this CPU has: who holds one may call into it.
 #[derive(Clone, Copy)]
-pub(crate) struct Usable(Kernel);
+pub(crate) struct UsableKernel(Kernel);
 
-impl Usable {
+impl UsableKernel {
     pub(crate) fn best() -> Self {
         Self(Kernel::best())
     }

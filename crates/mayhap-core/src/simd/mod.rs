@@ -55,42 +55,42 @@ macro_rules! vector_asm {
     };
 }
 
-mod ask;
 mod batch;
-pub(crate) mod borrow;
-mod chain;
+mod bloom_table;
 mod cuckoo;
 mod fuse;
 mod kernel;
+mod multi_table;
+pub(crate) mod plain_bytes;
 mod portable;
 mod prefetch;
 mod ribbon;
-mod table;
+mod static_lookup;
 pub(crate) mod zeroed;
 
+#[cfg(not(loom))]
+pub(crate) mod atomic_cast;
 #[cfg(target_arch = "x86_64")]
 mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
-#[cfg(not(loom))]
-pub(crate) mod cast;
 pub(crate) mod huge_pages;
 
-pub(crate) use ask::Questions;
-pub(crate) use cuckoo::CuckooTable;
+pub(crate) use bloom_table::BloomTable;
+pub(crate) use cuckoo::WindowedCells;
 pub(crate) use fuse::FuseTable;
 pub use kernel::Kernel;
-pub(crate) use kernel::Usable;
-pub(crate) use prefetch::{CACHED_BYTES, Fetched, prefetch, prefetch_to_write};
+pub(crate) use kernel::UsableKernel;
+pub(crate) use prefetch::{CACHED_BYTES, Prefetch, prefetch, prefetch_to_write};
 pub(crate) use ribbon::RibbonTable;
-pub(crate) use table::Table;
+pub(crate) use static_lookup::StaticLookup;
 
 /// One bit for each word of the line that lacks a bit of the key.
 #[inline(always)]
 pub(crate) fn missing_words(
-    kernel: Usable,
-    line: &crate::store::shared::AtomicLine,
-    walk: &crate::probe::blocked::Walk,
+    kernel: UsableKernel,
+    line: &crate::store::atomic_line::AtomicLine,
+    walk: &crate::probe::blocked::BlockedWalk,
     hash: u64,
 ) -> u32 {
     match kernel.get() {

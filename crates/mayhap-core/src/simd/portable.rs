@@ -1,13 +1,13 @@
 //! The walk in plain Rust: what every other kernel must agree with.
 
-use super::batch::Vector;
-use crate::probe::blocked::{self, Pattern, Walk};
+use super::batch::LineOps;
+use crate::probe::blocked::{self, BlockedWalk, Pattern};
 use crate::store::Line;
 
 /// Eight words, one after the other.
 pub(super) struct Portable;
 
-impl Vector for Portable {
+impl LineOps for Portable {
     /// The hash itself: a word's position is cut out of it when it is needed.
     type Positions = u64;
 
@@ -37,7 +37,7 @@ impl Vector for Portable {
 }
 
 /// Whether one key's bits are all set.
-pub(super) fn contains_one(lines: &[Line], walk: &Walk, hash: u64) -> bool {
+pub(super) fn contains_one(lines: &[Line], walk: &BlockedWalk, hash: u64) -> bool {
     let mask = walk.mask(hash);
     let covers = |line: &Line| {
         line.0
@@ -49,7 +49,7 @@ pub(super) fn contains_one(lines: &[Line], walk: &Walk, hash: u64) -> bool {
 }
 
 /// Sets one key's bits; `true` when one of them was not set before.
-pub(super) fn insert_one(lines: &mut [Line], walk: &Walk, hash: u64) -> bool {
+pub(super) fn insert_one(lines: &mut [Line], walk: &BlockedWalk, hash: u64) -> bool {
     let mask = walk.mask(hash);
     let new = set(&mut lines[walk.first(hash)], &mask);
     walk.two_lines() && set(&mut lines[walk.second(hash)], &mask) || new

@@ -1,7 +1,7 @@
 //! Asking memory for a line before it is needed.
 
-use super::kernel::{Kernel, Usable};
-use crate::store::shared::AtomicLine;
+use super::kernel::{Kernel, UsableKernel};
+use crate::store::atomic_line::AtomicLine;
 
 /// Filters up to this size are taken to be in a core's own cache, where prefetching only costs: at 100k keys (150 kB) a
 /// batch takes 2.0 ns a key without and 2.4 ns with, at 1M keys (1.5 MB) 3.3 ns without and 2.6 ns with.
@@ -13,18 +13,18 @@ const AHEAD: usize = 64;
 
 /// Whether the lines of a batch have been asked for.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Fetched {
+pub(crate) enum Prefetch {
     /// By the caller, while it hashed the keys.
-    Already,
+    ByCaller,
     /// The batch prefetches, unless the filter is in cache anyway.
-    NotYet,
+    InBatch,
 }
 
-impl Fetched {
+impl Prefetch {
     /// How many keys ahead to prefetch in a filter of `size_bytes`; 0 for not at all.
     #[inline]
-    pub(crate) fn ahead(self, size_bytes: usize) -> usize {
-        if self == Self::Already || size_bytes as u64 <= CACHED_BYTES {
+    pub(crate) fn distance(self, size_bytes: usize) -> usize {
+        if self == Self::ByCaller || size_bytes as u64 <= CACHED_BYTES {
             0
         } else {
             AHEAD
@@ -48,7 +48,7 @@ pub(crate) fn prefetch<T>(line: *const T) {
 /// The same for a line that will be written: it comes to this core alone, so that the write need not wait for the others to
 /// give it up. CPUs before AVX2 may not know the instruction.
 #[inline(always)]
-pub(crate) fn prefetch_to_write(kernel: Usable, line: *const AtomicLine) {
+pub(crate) fn prefetch_to_write(kernel: UsableKernel, line: *const AtomicLine) {
     match kernel.get() {
         #[cfg(target_arch = "x86_64")]
         // SAFETY: a prefetch faults on no address, and every CPU with AVX2 takes this one, if only as a no-op.

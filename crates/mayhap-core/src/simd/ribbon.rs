@@ -1,13 +1,13 @@
 //! `RibbonTable`: columns and shards that are known to fit together, so that questions need not check where they look.
 
-use super::ask::Questions;
-use super::kernel::{Kernel, Usable};
+use super::kernel::{Kernel, UsableKernel};
 use super::prefetch::prefetch;
+use super::static_lookup::StaticLookup;
 use crate::PlanError;
 use crate::plan::RibbonPlan;
-use crate::probe::band::{fingerprint, spread};
 use crate::probe::blocked::mul_high;
-use crate::store::Directory;
+use crate::probe::ribbon::{fingerprint, spread};
+use crate::store::ShardDirectory;
 use alloc::vec::Vec;
 
 /// Columns that are compared at once.
@@ -17,7 +17,7 @@ const GROUP: usize = 8;
 /// column, and at the end there are as many words more as make a group whole.
 #[derive(Clone)]
 pub(crate) struct RibbonTable {
-    directory: Directory,
+    directory: ShardDirectory,
     words: Vec<u64>,
     columns: u64,
     /// Blocks that have a column more, before all others.
@@ -25,12 +25,12 @@ pub(crate) struct RibbonTable {
     /// Slots at which a row can start that lies in such blocks.
     wide_slots: u64,
     max_columns: usize,
-    kernel: Usable,
+    kernel: UsableKernel,
 }
 
 /// What a key's answer depends on.
 #[derive(Clone, Copy)]
-pub(crate) struct Question {
+pub(crate) struct RibbonProbe {
     /// The words of the row's first slot and of its last.
     low: usize,
     high: usize,
@@ -47,13 +47,13 @@ impl RibbonTable {
     /// # Errors
     /// When they do not fit together.
     pub(crate) fn checked(
-        directory: Directory,
+        directory: ShardDirectory,
         words: Vec<u64>,
         columns: u8,
         wide_blocks: u64,
     ) -> Result<Self, PlanError> {
         let refuse = |field, value, accepted| {
-            Err(PlanError::Count {
+            Err(PlanError::InvalidInteger {
                 field,
                 value,
                 accepted,
@@ -77,7 +77,7 @@ impl RibbonTable {
     }
 
     pub(crate) fn new(
-        directory: Directory,
+        directory: ShardDirectory,
         mut words: Vec<u64>,
         columns: u8,
         wide_blocks: u64,
@@ -105,11 +105,11 @@ impl RibbonTable {
             wide_blocks,
             wide_slots: (64 * wide_blocks).saturating_sub(63),
             max_columns: (columns + u64::from(wide_blocks > 0)) as usize,
-            kernel: Usable::best(),
+            kernel: UsableKernel::best(),
         }
     }
 
-    pub(crate) fn directory(&self) -> &Directory {
+    pub(crate) fn directory(&self) -> &ShardDirectory {
         &self.directory
     }
 
@@ -144,11 +144,11 @@ impl PartialEq for RibbonTable {
     }
 }
 
-impl Questions for RibbonTable {
-    type Question = Question;
+impl StaticLookup for RibbonTable {
+    type Probe = RibbonProbe;
 
     #[inline(always)]
-    fn question(&self, hash: u64) -> Option<Question> {
+    fn locate(&self, hash: u64) -> Option<RibbonProbe> {
         let shards = self.directory.shards();
         if shards == 0 {
             return None;
@@ -161,13 +161,13 @@ impl Questions for RibbonTable {
             let entries = self.directory.entries();
             (*entries.get_unchecked(at), *entries.get_unchecked(at + 1))
         };
-        let shard = self.directory.shard_of(number, entry, next);
-        let (start, coefficients) = shard.row_of_64(spread);
+        let shard = self.directory.decode_shard(number, entry, next);
+        let (start, coefficients) = shard.row_64(spread);
         let slot = shard.first_slot + start;
         let (block, shift) = (slot / 64, slot % 64);
         let low = (block * self.columns + block.min(self.wide_blocks)) as usize;
         let next = self.columns as usize + usize::from(block < self.wide_blocks);
-        Some(Question {
+        Some(RibbonProbe {
             low,
             high: if shift == 0 { low } else { low + next },
             here: coefficients << shift,
@@ -179,7 +179,7 @@ impl Questions for RibbonTable {
     }
 
     #[inline(always)]
-    fn prefetch(&self, question: &Question) {
+    fn prefetch(&self, question: &RibbonProbe) {
         // Blocks do not begin where lines do.
         let words = self.words.as_ptr();
         let end = question.high + question.columns;
@@ -192,7 +192,7 @@ impl Questions for RibbonTable {
     }
 
     #[inline(always)]
-    unsafe fn answer(&self, question: &Question) -> bool {
+    unsafe fn check(&self, question: &RibbonProbe) -> bool {
         let is_wrong = |column: usize, mask: u32| {
             // SAFETY: all slots of a row lie in its shard, all shards in the blocks, and where columns are fewer than a group,
             // enough words come after the last block (`new`).

@@ -4,8 +4,8 @@
 //! keys come. For lines that holds only if nothing more than a word's alignment is asked of it: Rust's own allocator writes zeros
 //! over memory that is to be aligned to more. So a [`Slab`] takes a line too much and begins inside of it.
 
-use super::borrow::Plain;
 use super::huge_pages;
+use super::plain_bytes::Plain;
 use crate::PlanError;
 use alloc::alloc::{Layout, alloc_zeroed, dealloc, handle_alloc_error};
 use alloc::boxed::Box;
@@ -40,7 +40,7 @@ pub(crate) fn zeroed<T: Plain>(count: u64) -> Result<Vec<T>, PlanError> {
 /// The same items elsewhere.
 pub(crate) fn copied<T: Plain>(items: &[T]) -> Result<Vec<T>, PlanError> {
     let mut copy = zeroed(items.len() as u64)?;
-    copy_pages(items, &mut copy);
+    copy_nonzero_pages(items, &mut copy);
     Ok(copy)
 }
 
@@ -57,7 +57,7 @@ pub(crate) fn clear<T: Plain>(items: &mut Vec<T>) {
 }
 
 /// Copies items over as many zeros.
-fn copy_pages<T: Plain>(from: &[T], to: &mut [T]) {
+fn copy_nonzero_pages<T: Plain>(from: &[T], to: &mut [T]) {
     let items = (PAGE_BYTES / size_of::<T>()).max(1);
     for (from, to) in from.chunks(items).zip(to.chunks_mut(items)) {
         // SAFETY: any bytes are values of `u8`, and plain types have no others between their fields.
@@ -112,7 +112,7 @@ unsafe impl<T: Sync> Sync for Slab<T> {}
 impl<T: Plain> Slab<T> {
     /// `count` zeros.
     pub(crate) fn zeroed(count: u64) -> Result<Self, PlanError> {
-        Self::of_zeros(count)
+        Self::zeroed_items(count)
     }
 
     /// As [`clear`].
@@ -130,14 +130,14 @@ impl<T: Plain> Slab<T> {
     /// The same items elsewhere.
     pub(crate) fn try_clone(&self) -> Result<Self, PlanError> {
         let mut copy = Self::zeroed(self.count as u64)?;
-        copy_pages(self, &mut copy);
+        copy_nonzero_pages(self, &mut copy);
         Ok(copy)
     }
 }
 
 impl<T: Copy> Slab<T> {
     /// Items of zeros, which the caller knows to be values or writes over.
-    fn of_zeros(count: u64) -> Result<Self, PlanError> {
+    fn zeroed_items(count: u64) -> Result<Self, PlanError> {
         const { assert!(!needs_drop::<T>()) };
         let (block, layout) = block::<T>(count)?;
         if layout.size() == 0 {
@@ -209,7 +209,7 @@ impl<T> DerefMut for Slab<T> {
 impl<T: Copy> Clone for Slab<T> {
     /// Ends the program when there is no memory, as a vector's does; see [`Slab::try_clone`].
     fn clone(&self) -> Self {
-        let Ok(clone) = Self::of_zeros(self.count as u64) else {
+        let Ok(clone) = Self::zeroed_items(self.count as u64) else {
             handle_alloc_error(self.layout);
         };
         // SAFETY: the clone has room for as many items, and is new, so that it does not overlap.

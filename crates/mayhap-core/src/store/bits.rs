@@ -6,7 +6,7 @@ use crate::PlanError;
 
 #[derive(Clone)]
 pub(crate) struct Bits<S: Storage = Owned> {
-    words: S::Of<u64>,
+    words: S::Buffer<u64>,
 }
 
 impl Bits {
@@ -28,7 +28,7 @@ impl Bits {
     }
 
     /// Takes a bit back.
-    pub(crate) fn unset(&mut self, at: u64) {
+    pub(crate) fn clear_bit(&mut self, at: u64) {
         self.words[(at / 64) as usize] &= !(1 << (at % 64));
     }
 
@@ -65,9 +65,9 @@ impl Bits {
 
 impl<S: Storage> Bits<S> {
     /// Bits that are there already.
-    pub(crate) fn from_words(words: S::Of<u64>, bits: u64) -> Result<Self, PlanError> {
+    pub(crate) fn from_words(words: S::Buffer<u64>, bits: u64) -> Result<Self, PlanError> {
         if words.len() as u64 != bits.div_ceil(64) {
-            return Err(PlanError::Count {
+            return Err(PlanError::InvalidInteger {
                 field: "words",
                 value: words.len() as u64,
                 accepted: "a word for every 64 bits",
@@ -75,7 +75,7 @@ impl<S: Storage> Bits<S> {
         }
         let past = bits % 64;
         match words.last() {
-            Some(&last) if past != 0 && last >> past != 0 => Err(PlanError::Count {
+            Some(&last) if past != 0 && last >> past != 0 => Err(PlanError::InvalidInteger {
                 field: "last word",
                 value: last,
                 accepted: "no bits past the last",
@@ -91,7 +91,7 @@ impl<S: Storage> Bits<S> {
 
     /// Where a bit lies, for asking memory.
     #[inline(always)]
-    pub(crate) fn place(&self, at: u64) -> *const u64 {
+    pub(crate) fn word_ptr(&self, at: u64) -> *const u64 {
         self.words.as_ptr().wrapping_add((at / 64) as usize)
     }
 

@@ -36,22 +36,22 @@ impl Counters {
 
     /// The pair of bytes that a counter lies in, and how far up.
     #[inline(always)]
-    fn pair(&self, at: u64) -> (usize, u64) {
+    fn locate(&self, at: u64) -> (usize, u64) {
         let bit = at * self.bits;
         ((bit / 8) as usize, bit % 8)
     }
 
     #[inline(always)]
     pub(crate) fn get(&self, at: u64) -> u8 {
-        let (byte, shift) = self.pair(at);
+        let (byte, shift) = self.locate(at);
         let pair = u16::from_le_bytes([self.bytes[byte], self.bytes[byte + 1]]);
         (pair >> shift) as u8 & self.max()
     }
 
     #[inline(always)]
-    pub(crate) fn put(&mut self, at: u64, count: u8) {
+    pub(crate) fn set(&mut self, at: u64, count: u8) {
         debug_assert!(count <= self.max());
-        let (byte, shift) = self.pair(at);
+        let (byte, shift) = self.locate(at);
         let pair = u16::from_le_bytes([self.bytes[byte], self.bytes[byte + 1]]);
         let others = pair & !(u16::from(self.max()) << shift);
         let [low, high] = (others | u16::from(count) << shift).to_le_bytes();
@@ -61,18 +61,18 @@ impl Counters {
 
     /// Counts one up, unless the counter is full; what it was before.
     #[inline(always)]
-    pub(crate) fn up(&mut self, at: u64) -> u8 {
+    pub(crate) fn increment(&mut self, at: u64) -> u8 {
         let count = self.get(at);
         if count < self.max() {
-            self.put(at, count + 1);
+            self.set(at, count + 1);
         }
         count
     }
 
     /// Where a counter begins, for asking memory.
     #[inline(always)]
-    pub(crate) fn place(&self, at: u64) -> *const u8 {
-        self.bytes.as_ptr().wrapping_add(self.pair(at).0)
+    pub(crate) fn byte_ptr(&self, at: u64) -> *const u8 {
+        self.bytes.as_ptr().wrapping_add(self.locate(at).0)
     }
 
     /// All counts in order.
@@ -125,7 +125,7 @@ mod tests {
             for step in 0..20_000_u64 {
                 let at = step * 7_919 % len;
                 let count = (step * step % 251) as u8 & counters.max();
-                counters.put(at, count);
+                counters.set(at, count);
                 expected[at as usize] = count;
                 if step % 977 == 0 {
                     assert!(counters.iter().eq(expected), "{bits} bits, step {step}");
@@ -139,7 +139,7 @@ mod tests {
     fn a_full_counter_stays_full() {
         let mut counters = Counters::zeroed(3, 3, 3).unwrap();
         for before in [0, 1, 2, 3, 4, 5, 6, 7, 7, 7] {
-            assert_eq!(counters.up(1), before);
+            assert_eq!(counters.increment(1), before);
         }
         assert!(counters.iter().eq([0, 7, 0]));
     }

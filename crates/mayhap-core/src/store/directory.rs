@@ -1,7 +1,7 @@
 //! Where the shards of a static set of equations begin: four bytes each.
 
 use crate::PlanError;
-use crate::probe::band::Shard;
+use crate::probe::ribbon::RibbonShard;
 use crate::store::reserved;
 use alloc::vec::Vec;
 
@@ -11,13 +11,13 @@ const NO_DRIFT: u64 = 1 << (DRIFT_BITS - 1);
 
 /// The shards of a filter, and the end of the last.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) struct Directory {
+pub(crate) struct ShardDirectory {
     entries: Vec<u32>,
     /// Slots of a shard, on average.
     mean_slots: u64,
 }
 
-impl Directory {
+impl ShardDirectory {
     /// For `shards` shards of `mean_slots` slots, which are still to come.
     pub(crate) fn new(shards: u64, mean_slots: u64) -> Result<Self, PlanError> {
         let mut entries = reserved(shards + 1)?;
@@ -49,7 +49,7 @@ impl Directory {
                 _ => false,
             };
             if !fits {
-                return Err(PlanError::Count {
+                return Err(PlanError::InvalidInteger {
                     field: "beginning of a shard",
                     value: number,
                     accepted: "for the first, 0, and for others, where the one before has enough slots",
@@ -62,7 +62,7 @@ impl Directory {
                 entries,
                 mean_slots,
             }),
-            _ => Err(PlanError::Count {
+            _ => Err(PlanError::InvalidInteger {
                 field: "entries of shards",
                 value: entries.len() as u64,
                 accepted: "one for every shard, and the end of the last without a seed",
@@ -104,9 +104,9 @@ impl Directory {
         self.begin(self.shards())
     }
 
-    pub(crate) fn shard(&self, number: u64) -> Shard {
+    pub(crate) fn shard(&self, number: u64) -> RibbonShard {
         let at = number as usize;
-        self.shard_of(number, self.entries[at], self.entries[at + 1])
+        self.decode_shard(number, self.entries[at], self.entries[at + 1])
     }
 
     pub(crate) fn entries(&self) -> &[u32] {
@@ -115,10 +115,10 @@ impl Directory {
 
     /// The shard of this number, whose entry and the next one are given.
     #[inline(always)]
-    pub(crate) fn shard_of(&self, number: u64, entry: u32, next: u32) -> Shard {
+    pub(crate) fn decode_shard(&self, number: u64, entry: u32, next: u32) -> RibbonShard {
         let drift = u64::from(entry) % (1 << DRIFT_BITS);
         let next_drift = u64::from(next) % (1 << DRIFT_BITS);
-        Shard {
+        RibbonShard {
             first_slot: number * self.mean_slots + drift - NO_DRIFT,
             slots: self.mean_slots + next_drift - drift,
             seed: (entry >> DRIFT_BITS) as u8,

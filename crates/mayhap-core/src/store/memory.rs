@@ -26,7 +26,7 @@ pub(crate) fn reserved<T>(count: u64) -> Result<Vec<T>, PlanError> {
 }
 
 /// Makes room for `more` items at the end, a growing share at a time.
-pub(crate) fn room_for<T>(items: &mut Vec<T>, more: usize) -> Result<(), PlanError> {
+pub(crate) fn reserve_more<T>(items: &mut Vec<T>, more: usize) -> Result<(), PlanError> {
     items.try_reserve(more).map_err(|_| PlanError::OutOfMemory {
         size_bytes: ((items.len() + more) as u64).saturating_mul(size_of::<T>() as u64),
     })

@@ -1,26 +1,26 @@
 //! Positions -> memory: the line, the plain lines of `Bloom`, the atomic ones of `SharedBloom`, flat bits and counters, the
 //! packed cells of `Cuckoo` and the whole ones of static filters.
 
-mod bag;
+pub(crate) mod atomic_line;
 pub(crate) mod bits;
-mod cell;
-mod cells;
 pub(crate) mod counters;
 mod directory;
-mod exact;
+mod exact_set;
+mod fuse_cell;
 mod line;
 mod memory;
-mod open;
-pub(crate) mod shared;
+mod multiset;
+mod open_addressing;
+mod packed_cells;
 mod storage;
 
 pub(crate) use crate::simd::zeroed::{Slab, clear, copied, zeroed};
-pub(crate) use bag::Bag;
-pub(crate) use cell::Cell;
-pub(crate) use cells::{Cells, MAX_CELL_BITS, size_bytes as cells_size_bytes};
-pub(crate) use directory::Directory;
-pub(crate) use exact::ExactSet;
+pub(crate) use directory::ShardDirectory;
+pub(crate) use exact_set::ExactSet;
+pub(crate) use fuse_cell::FuseCell;
 pub(crate) use line::Line;
 pub use memory::zeroed_bytes;
-pub(crate) use memory::{reserved, room_for};
+pub(crate) use memory::{reserve_more, reserved};
+pub(crate) use multiset::Multiset;
+pub(crate) use packed_cells::{MAX_CELL_BITS, PackedCells, size_bytes as cells_size_bytes};
 pub use storage::{Borrowed, Owned, Storage};

@@ -8,7 +8,7 @@ use core::ops::Deref;
 /// Whose memory a filter's bits lie in: [`Owned`] or [`Borrowed`]. Not to be implemented elsewhere.
 pub trait Storage: sealed::Sealed + Copy + Debug + PartialEq {
     /// Some items of a filter's store.
-    type Of<T: Copy + PartialEq + 'static>: Deref<Target = [T]> + Clone;
+    type Buffer<T: Copy + PartialEq + 'static>: Deref<Target = [T]> + Clone;
 }
 
 mod sealed {
@@ -22,7 +22,7 @@ mod sealed {
 pub struct Owned;
 
 impl Storage for Owned {
-    type Of<T: Copy + PartialEq + 'static> = Slab<T>;
+    type Buffer<T: Copy + PartialEq + 'static> = Slab<T>;
 }
 
 /// Memory of somebody else: the filter can be asked, and is nothing but a view.
@@ -30,5 +30,5 @@ impl Storage for Owned {
 pub struct Borrowed<'a>(PhantomData<&'a ()>);
 
 impl<'a> Storage for Borrowed<'a> {
-    type Of<T: Copy + PartialEq + 'static> = &'a [T];
+    type Buffer<T: Copy + PartialEq + 'static> = &'a [T];
 }

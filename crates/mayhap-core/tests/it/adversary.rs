@@ -20,7 +20,7 @@ fn chosen_keys() -> Vec<String> {
     let mut copy = Bloom::new(CAPACITY, RATE).unwrap();
     let spared = (copy.words().count() * 6 / 10).next_multiple_of(8);
     let mut chosen = Vec::new();
-    let (mut least_gain, mut in_vain) = (u64::from(copy.plan().bits_per_key_set()), 0);
+    let (mut least_gain, mut in_vain) = (u64::from(copy.plan().probes()), 0);
     for candidate in 0_u64.. {
         let key = format!("chosen {candidate}");
         let mut trial = copy.clone();

@@ -17,7 +17,7 @@ fn a_capacity_of_zero_is_refused_by_name() {
     for error in refusals(0, 0.01) {
         assert!(matches!(
             error,
-            PlanError::Count {
+            PlanError::InvalidInteger {
                 field: "capacity",
                 value: 0,
                 ..
@@ -46,7 +46,7 @@ fn rates_that_are_no_rates_are_refused_by_name() {
             assert!(
                 matches!(
                     error,
-                    PlanError::Number {
+                    PlanError::InvalidNumber {
                         field: "false_positive_rate",
                         ..
                     }
@@ -69,10 +69,10 @@ fn rates_that_64_bits_cannot_tell_apart_are_refused_by_name() {
         for error in refusals(capacity, rate) {
             assert!(matches!(
                 error,
-                PlanError::Number {
+                PlanError::InvalidNumber {
                     field: "false_positive_rate",
                     ..
-                } | PlanError::Count { .. }
+                } | PlanError::InvalidInteger { .. }
             ));
         }
     }

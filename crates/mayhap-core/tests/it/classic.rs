@@ -136,14 +136,14 @@ fn accept(plan: ClassicPlan, scheme: Scheme, seeds: u64, queries: u64) {
     let spread = plan.relative_variance_at(plan.capacity) / seeds as f64;
     let margin_at =
         |rate: f64| 5.0 * (1.0 / (seeds as f64 * queries as f64 * rate) + spread).sqrt();
-    let margin = margin_at(plan.asked);
+    let margin = margin_at(plan.false_positive_rate);
     println!(
         "{plan}, {scheme:?}: measured {mean:.3e}, planned {planned:.3e}, {:.2} bits/key, margin {:.1} %",
         plan.bits_per_key(),
         100.0 * margin
     );
     assert!(
-        mean <= plan.asked * (1.0 + margin),
+        mean <= plan.false_positive_rate * (1.0 + margin),
         "{plan}, {scheme:?}: measured {mean:e}, margin {margin}"
     );
     let margin = margin_at(planned);
@@ -186,12 +186,15 @@ fn the_plan_of_a_filter_is_the_textbooks() {
                 "{plan}"
             );
             assert_eq!(plan.probes, textbook.probes);
-            assert_eq!(plan.asked.to_bits(), rate.to_bits());
+            assert_eq!(plan.false_positive_rate.to_bits(), rate.to_bits());
         }
     }
     let plan = ClassicPlan::with_bits_and_probes(9586, 7).unwrap();
     assert_eq!(plan.capacity, 949);
-    assert!((plan.asked - 0.5_f64.powi(7)).abs() < 1e-5, "{plan}");
+    assert!(
+        (plan.false_positive_rate - 0.5_f64.powi(7)).abs() < 1e-5,
+        "{plan}"
+    );
 }
 
 #[test]
@@ -379,7 +382,7 @@ fn bad_requests_are_refused_by_name() {
             assert!(
                 matches!(
                     error,
-                    PlanError::Number {
+                    PlanError::InvalidNumber {
                         field: "false_positive_rate",
                         ..
                     }

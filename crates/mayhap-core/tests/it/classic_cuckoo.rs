@@ -254,7 +254,7 @@ fn a_filter_is_rebuilt_from_its_parts_and_bad_parts_are_refused_by_name() {
     assert!(rebuild(tables.clone()).unwrap() == filter);
 
     let refused = |tables| match rebuild(tables) {
-        Err(PlanError::Count { field, .. }) => field,
+        Err(PlanError::InvalidInteger { field, .. }) => field,
         _ => "nothing",
     };
     assert_eq!(refused(Vec::new()), "tables");

@@ -380,7 +380,7 @@ fn bad_requests_are_refused_by_name() {
     for error in refusals(0, 0.01) {
         assert!(matches!(
             error,
-            PlanError::Count {
+            PlanError::InvalidInteger {
                 field: "capacity",
                 value: 0,
                 ..
@@ -391,7 +391,7 @@ fn bad_requests_are_refused_by_name() {
         for error in refusals(1000, rate) {
             assert!(matches!(
                 error,
-                PlanError::Number {
+                PlanError::InvalidNumber {
                     field: "false_positive_rate",
                     ..
                 }
@@ -511,20 +511,20 @@ fn what_can_be_removed_is_and_full_counters_stay() {
     for scheme in [Scheme::HadoopJenkins, Scheme::EnhancedDoubleHashing] {
         let plan = *foreign(1000, 4, scheme).plan();
         let mut filter = CountingBloom::from_plan(plan, scheme, HashScheme::Xxh3).unwrap();
-        assert!(!filter.remove_leaving_full("a"));
+        assert!(!filter.remove_leaving_saturated("a"));
         assert!(filter.is_empty());
         for _ in 0..20 {
             filter.insert("often");
         }
         let full = filter.clone();
         assert!(filter.remove("often").is_err());
-        assert!(filter.remove_leaving_full("often"));
+        assert!(filter.remove_leaving_saturated("often"));
         assert_eq!(filter, full);
         for _ in 0..3 {
             filter.insert("seldom");
         }
         for _ in 0..3 {
-            assert!(filter.remove_leaving_full("seldom"));
+            assert!(filter.remove_leaving_saturated("seldom"));
         }
         assert_eq!(filter, full);
         assert_eq!(filter.estimated_count("often"), 15);

@@ -516,7 +516,7 @@ fn bad_input_is_refused_by_name() {
             assert!(
                 matches!(
                     error,
-                    PlanError::Number {
+                    PlanError::InvalidNumber {
                         field: "false_positive_rate",
                         ..
                     }
@@ -535,7 +535,7 @@ fn bad_input_is_refused_by_name() {
             assert!(
                 matches!(
                     error,
-                    PlanError::Count {
+                    PlanError::InvalidInteger {
                         field: "capacity",
                         ..
                     }
@@ -553,7 +553,7 @@ fn bad_input_is_refused_by_name() {
     for cells in [0, 2, 99, u64::MAX] {
         assert!(matches!(
             CuckooPlan::with_cells(100, 0.01, cells),
-            Err(PlanError::Count { field: "cells", value, .. }) if value == cells
+            Err(PlanError::InvalidInteger { field: "cells", value, .. }) if value == cells
         ));
     }
 }

@@ -21,7 +21,7 @@ fn every_function_on_the_mathematics_page_exists() {
         plan::classic::plan,
         plan::classic::estimated_keys,
         plan::classic::estimated_keys_error,
-        plan::classic::rate_now,
+        plan::classic::rate_from_set_bits,
         plan::blocked::free_rate,
         plan::BloomPlan::rate_at,
         plan::counting::poisson_tail,
@@ -33,9 +33,9 @@ fn every_function_on_the_mathematics_page_exists() {
         plan::FusePlan::new,
         plan::RibbonPlan::new,
         plan::ExceptingPlan::bits_per_positive,
-        plan::cost::Lookups::filter_cost,
-        plan::cost::Lookups::exact_cost,
-        plan::cost::Lookups::extra_cost,
+        plan::cost::LookupCosts::filter_cost,
+        plan::cost::LookupCosts::exact_cost,
+        plan::cost::LookupCosts::extra_cost,
     ]
     .into_iter()
     .map(|path| path.replace(' ', ""))

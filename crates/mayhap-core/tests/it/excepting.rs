@@ -2,9 +2,9 @@
 
 use crate::{hashes, mixed, soak};
 use mayhap_core::{
-    AnyFilter, Base, Bloom, ClassicBloom, CountingBloom, Cuckoo, ExceptError, Excepting, Fuse,
-    GrowingBloom, HashScheme, Hashed, KeyHash, OnConflict, Operation, PlanError, Refused, Ribbon,
-    SipKey, Timestamp, WindowBloom,
+    AnyFilter, Bloom, ClassicBloom, CountingBloom, Cuckoo, Excepting, ExceptingBase,
+    ExceptingError, Fuse, GrowingBloom, HashScheme, Hashed, KeyHash, OnConflict, Operation,
+    OperationError, PlanError, Ribbon, SipKey, Timestamp, WindowBloom,
 };
 use proptest::prelude::*;
 use std::collections::HashSet;
@@ -28,7 +28,11 @@ fn urls(host: &str, count: u64) -> Vec<String> {
 }
 
 /// Asks for all of both lists, in batches and, for some, one by one.
-fn assert_exact<F: Base>(filter: &Excepting<F>, positives: &[KeyHash], exceptions: &[KeyHash]) {
+fn assert_exact<F: ExceptingBase>(
+    filter: &Excepting<F>,
+    positives: &[KeyHash],
+    exceptions: &[KeyHash],
+) {
     for (list, expected) in [(positives, true), (exceptions, false)] {
         let mut found = vec![!expected; list.len()];
         filter.contains_hashes(list, &mut found);
@@ -91,7 +95,10 @@ fn both_lists_are_exact_and_the_layer_is_as_small_as_computed() {
     }
 }
 
-fn exact_on_every_type<F: Base + Clone + Debug + PartialEq>(base: F, positives: &[String]) {
+fn exact_on_every_type<F: ExceptingBase + Clone + Debug + PartialEq>(
+    base: F,
+    positives: &[String],
+) {
     let strings = urls("good", 5000);
     let strs: Vec<&str> = strings.iter().map(String::as_str).collect();
     let bytes: Vec<Vec<u8>> = strings.iter().map(|key| key.clone().into_bytes()).collect();
@@ -182,7 +189,7 @@ fn a_fuse_is_a_base_too() {
     let refused = any.try_insert_hash(others[0]).unwrap_err();
     assert!(matches!(
         refused,
-        Refused::Unsupported {
+        OperationError::Unsupported {
             operation: Operation::Insert,
             ..
         }
@@ -299,7 +306,7 @@ fn a_key_on_both_lists_is_named_and_refused() {
     others.push("x".repeat(5000));
     let base = Bloom::from_keys(&keys, 0.01).unwrap();
     let error = Excepting::build(base.clone(), &keys, &others).unwrap_err();
-    let ExceptError::Conflict { first, count } = &error else {
+    let ExceptingError::Conflict { first, count } = &error else {
         panic!("{error}")
     };
     let expected: Vec<String> = (0..10)
@@ -313,7 +320,7 @@ fn a_key_on_both_lists_is_named_and_refused() {
 
     for (on_conflict, found) in [(OnConflict::Block, true), (OnConflict::Allow, false)] {
         let filter = Excepting::build_with(base.clone(), &keys, &others, on_conflict).unwrap();
-        assert_eq!(filter.settled(), 13);
+        assert_eq!(filter.resolved_conflicts(), 13);
         for key in &keys {
             let both = !key.starts_with("https");
             assert_eq!(
@@ -340,7 +347,7 @@ fn a_key_on_both_lists_is_named_and_refused() {
     let filter = Excepting::build_with(base, &keys, &others, OnConflict::Block).unwrap();
     assert_eq!(never.exception_bytes(), filter.exception_bytes());
     assert_eq!(
-        (never.corrected(), never.settled()),
+        (never.corrected(), never.resolved_conflicts()),
         (filter.corrected(), 0)
     );
 }
@@ -351,7 +358,7 @@ fn equal_lists_are_settled_by_either_side() {
     let base = bloom(&keys, 0.01);
     let error = Excepting::build(base.clone(), &keys, &keys).unwrap_err();
     assert!(
-        matches!(error, ExceptError::Conflict { count: 30_000, .. }),
+        matches!(error, ExceptingError::Conflict { count: 30_000, .. }),
         "{error}"
     );
     let message = error.to_string();
@@ -404,7 +411,7 @@ fn different_keys_with_one_hash_are_found_and_settled() {
         .collect();
     let base = bloom(&keys, 0.01);
     let error = Excepting::build(base.clone(), &positives, &clashing).unwrap_err();
-    let ExceptError::Collision { first, count: 2 } = &error else {
+    let ExceptingError::Collision { first, count: 2 } = &error else {
         panic!("{error}")
     };
     assert_eq!(first[0], ["\"bb\"".to_string(), "\"y\"".to_string()]);
@@ -418,7 +425,7 @@ fn different_keys_with_one_hash_are_found_and_settled() {
     for (on_conflict, found) in [(OnConflict::Block, true), (OnConflict::Allow, false)] {
         let filter =
             Excepting::build_with(base.clone(), &positives, &clashing, on_conflict).unwrap();
-        assert_eq!(filter.settled(), 2);
+        assert_eq!(filter.resolved_conflicts(), 2);
         assert!(filter.contains_hash(keys[0]));
         assert_eq!(filter.contains_hash(keys[1]), found);
         assert_eq!(filter.contains_hash(keys[3]), found);
@@ -427,7 +434,7 @@ fn different_keys_with_one_hash_are_found_and_settled() {
     let conflict = [Chosen(hash(2), "y"), Chosen(hash(3), "c")];
     let error = Excepting::build(base, &positives, &conflict).unwrap_err();
     assert!(
-        matches!(error, ExceptError::Conflict { count: 1, .. }),
+        matches!(error, ExceptingError::Conflict { count: 1, .. }),
         "{error}"
     );
 }
@@ -437,7 +444,7 @@ fn positives_that_the_base_lacks_are_named_and_refused() {
     let keys = urls("bad", 1000);
     let base = Bloom::from_keys(&keys[..900], 1e-9).unwrap();
     let error = Excepting::build(base, &keys, &["x"]).unwrap_err();
-    let ExceptError::NotInBase { first, count: 100 } = &error else {
+    let ExceptingError::NotInBase { first, count: 100 } = &error else {
         panic!("{error}")
     };
     assert_eq!(first.len(), 10);
@@ -585,7 +592,7 @@ fn a_full_base_refuses_and_nothing_changes() {
         let before = filter.clone();
         match filter.try_insert_hash(key) {
             Ok(_) => assert!(filter.contains_hash(key)),
-            Err(Refused::Full(_)) => {
+            Err(OperationError::Full(_)) => {
                 refused += 1;
                 assert!(filter == before, "a refused key left a trace");
             }
@@ -598,7 +605,7 @@ fn a_full_base_refuses_and_nothing_changes() {
 
 #[test]
 fn errors_of_the_plan_come_through_and_say_what_they_say() {
-    let error = ExceptError::from(PlanError::OutOfMemory { size_bytes: 7 });
+    let error = ExceptingError::from(PlanError::OutOfMemory { size_bytes: 7 });
     assert!(error.to_string().contains("7 bytes"));
     assert!(std::error::Error::source(&error).is_none());
 }
@@ -623,7 +630,7 @@ fn filters_with_exceptions_can_be_sent_and_shared() {
     fn sendable<T: Send + Sync>() {}
     sendable::<Excepting<Bloom>>();
     sendable::<Excepting<AnyFilter>>();
-    sendable::<ExceptError>();
+    sendable::<ExceptingError>();
 }
 
 proptest! {
@@ -649,7 +656,7 @@ proptest! {
         }
         let both = keys.iter().collect::<HashSet<_>>();
         let both = others.iter().filter(|key| both.contains(key)).collect::<HashSet<_>>();
-        prop_assert_eq!(filter.settled(), both.len() as u64);
+        prop_assert_eq!(filter.resolved_conflicts(), both.len() as u64);
         prop_assert_eq!(Excepting::build(base, &keys, &others).is_ok(), both.is_empty());
     }
 }

@@ -84,12 +84,12 @@ fn repeated_keys_do_not_make_it_grow() {
     for _ in 0..20 {
         filter.extend((0..900_u32).map(u32::to_le_bytes));
     }
-    assert_eq!(filter.layers(), 1);
+    assert_eq!(filter.layer_count(), 1);
     assert!(filter.keys_until_growth() >= 100 && filter.capacity() == 1000);
     assert!(filter.estimated_keys().abs_diff(900) < 30);
     let grown_at = (1000..3000_u32).find(|i| {
         filter.insert(i.to_le_bytes());
-        filter.layers() == 2
+        filter.layer_count() == 2
     });
     assert!(
         grown_at.is_some_and(|at| (1090..1130).contains(&at)),
@@ -97,7 +97,7 @@ fn repeated_keys_do_not_make_it_grow() {
     );
     filter.clear();
     assert!(
-        filter.layers() == 1
+        filter.layer_count() == 1
             && filter.estimated_keys() == 0
             && !filter.contains(5_u32.to_le_bytes())
     );
@@ -123,9 +123,9 @@ fn a_union_holds_the_keys_of_both_whichever_chain_is_longer() {
             filter
         };
         let (mut union, other) = (fill(43, ours), fill(44, theirs));
-        let layers = union.layers().max(other.layers());
+        let layers = union.layer_count().max(other.layer_count());
         union.union_with(&other).unwrap();
-        assert_eq!(union.layers(), layers);
+        assert_eq!(union.layer_count(), layers);
         assert!(
             hashes(43, 0, ours)
                 .chain(hashes(44, 0, theirs))
@@ -150,7 +150,7 @@ fn a_union_with_itself_changes_no_answer_and_chains_of_other_shapes_are_refused(
     filter.insert_hashes(&hashes(46, 0, 1_000).collect::<Vec<_>>());
     let before = filter.clone();
     filter.union_with(&before).unwrap();
-    assert!(!filter.is_over_capacity() && filter.layers() == before.layers());
+    assert!(!filter.is_over_capacity() && filter.layer_count() == before.layer_count());
     assert!(
         hashes(47, 0, 10_000).all(|hash| filter.contains_hash(hash) == before.contains_hash(hash))
     );

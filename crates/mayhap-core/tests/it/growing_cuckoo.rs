@@ -238,14 +238,14 @@ fn single_and_batch_agree_and_clear_leaves_one_empty_table() {
 fn what_cannot_be_planned_is_refused_and_a_maximum_counts_down() {
     assert!(matches!(
         Cuckoo::growing(0, 0.01),
-        Err(PlanError::Count {
+        Err(PlanError::InvalidInteger {
             field: "capacity",
             ..
         })
     ));
     assert!(matches!(
         Cuckoo::growing(1_000, 1e-8),
-        Err(PlanError::Number {
+        Err(PlanError::InvalidNumber {
             field: "false_positive_rate",
             ..
         })

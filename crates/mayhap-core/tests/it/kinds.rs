@@ -3,23 +3,23 @@
 use crate::{mixed, soak};
 use mayhap_core::{
     AnyFilter, Bloom, ClassicBloom, CountingBloom, Cuckoo, Excepting, Fuse, GrowingBloom,
-    HashScheme, Kind, Operation, Refused, Retouched, Ribbon, SipKey, Timestamp, WindowBloom,
+    HashScheme, Kind, Operation, OperationError, Retouched, Ribbon, SipKey, Timestamp, WindowBloom,
 };
 use std::time::Duration;
 
 /// How filters of a kind come to be.
-pub(crate) enum Made {
+pub(crate) enum Constructor {
     /// Empty, for so many keys at a rate, and filled key by key.
     Empty(fn(u64, f64) -> AnyFilter),
     /// From all keys at once.
-    Whole(fn(&[Key], f64) -> AnyFilter),
+    FromKeys(fn(&[Key], f64) -> AnyFilter),
 }
-use Made::{Empty, Whole};
+use Constructor::{Empty, FromKeys};
 
 pub(crate) type Key = [u8; 8];
 
 /// Every kind, and two of them with exceptions.
-pub(crate) const KINDS: [(Kind, Made); 11] = [
+pub(crate) const KINDS: [(Kind, Constructor); 11] = [
     (
         Kind::Bloom,
         Empty(|keys, rate| Bloom::new(keys, rate).unwrap().into()),
@@ -50,11 +50,11 @@ pub(crate) const KINDS: [(Kind, Made); 11] = [
     ),
     (
         Kind::Fuse,
-        Whole(|keys, rate| Fuse::build(keys, rate).unwrap().into()),
+        FromKeys(|keys, rate| Fuse::build(keys, rate).unwrap().into()),
     ),
     (
         Kind::Ribbon,
-        Whole(|keys, rate| Ribbon::build(keys, rate).unwrap().into()),
+        FromKeys(|keys, rate| Ribbon::build(keys, rate).unwrap().into()),
     ),
     (
         Kind::Retouched,
@@ -62,7 +62,7 @@ pub(crate) const KINDS: [(Kind, Made); 11] = [
     ),
     (
         Kind::Bloom,
-        Whole(|keys, rate| {
+        FromKeys(|keys, rate| {
             let mut base = AnyFilter::from(Bloom::new((keys.len() as u64).max(1), rate).unwrap());
             for key in keys {
                 base.try_insert(key).unwrap();
@@ -72,15 +72,15 @@ pub(crate) const KINDS: [(Kind, Made); 11] = [
     ),
     (
         Kind::Fuse,
-        Whole(|keys, rate| excepting(Fuse::build(keys, rate).unwrap().into(), keys)),
+        FromKeys(|keys, rate| excepting(Fuse::build(keys, rate).unwrap().into(), keys)),
     ),
 ];
 
-impl Made {
+impl Constructor {
     /// A filter with these keys.
     pub(crate) fn with(&self, keys: &[Key], rate: f64) -> AnyFilter {
         match self {
-            Whole(build) => build(keys, rate),
+            FromKeys(build) => build(keys, rate),
             Empty(make) => {
                 let mut filter = make((keys.len() as u64).max(1), rate);
                 for key in keys {
@@ -107,8 +107,8 @@ fn keys(seed: u64, from: u64, to: u64) -> Vec<Key> {
         .collect()
 }
 
-fn unsupported(filter: &AnyFilter, operation: Operation) -> Refused {
-    Refused::Unsupported {
+fn unsupported(filter: &AnyFilter, operation: Operation) -> OperationError {
+    OperationError::Unsupported {
         kind: filter.kind(),
         has_exceptions: filter.excepting().is_some(),
         operation,
@@ -176,7 +176,7 @@ fn known_keys_are_not_new_and_new_ones_were_not_there() {
 }
 
 /// The mean over seeds of the rate measured at capacity, and of the one that the filter tells.
-fn rates(made: &Made, capacity: u64, rate: f64, seeds: u64, queries: u64) -> (f64, f64) {
+fn rates(made: &Constructor, capacity: u64, rate: f64, seeds: u64, queries: u64) -> (f64, f64) {
     let (mut wrong, mut told) = (0, 0.0);
     let mut found = vec![false; 1 << 14];
     for seed in 1..=seeds {
@@ -342,14 +342,17 @@ fn a_union_has_the_keys_of_both_where_a_kind_can() {
         };
         let mut again = before.clone();
         assert!(
-            matches!(again.union_with(&stranger), Err(Refused::Kinds { .. })),
+            matches!(
+                again.union_with(&stranger),
+                Err(OperationError::Kinds { .. })
+            ),
             "{kind}"
         );
         let mut keyed = AnyFilter::from(Bloom::keyed(2000, 0.01, SipKey::new([1; 16])).unwrap());
         if kind == Kind::Bloom {
             assert!(matches!(
                 keyed.union_with(&before),
-                Err(Refused::Mismatch(_))
+                Err(OperationError::Mismatch(_))
             ));
         }
         assert!(again == before);

@@ -163,11 +163,7 @@ fn an_insert_sets_as_many_bits_as_the_plan_says() {
         for hash in hashes(4, 0, 50) {
             let mut filter = Bloom::from_plan(plan, HashScheme::Caller).unwrap();
             filter.insert_hash(hash);
-            assert_eq!(
-                filter.set_bits(),
-                u64::from(plan.bits_per_key_set()),
-                "{plan}"
-            );
+            assert_eq!(filter.set_bits(), u64::from(plan.probes()), "{plan}");
         }
     }
 }
@@ -204,7 +200,7 @@ fn the_bits_of_a_known_key_are_where_the_format_says() {
     let mixed = hash.wrapping_mul(0x9E37_79B9_7F4A_7C15);
     let line = ((u128::from(mixed) * u128::from(plan.lines())) >> 64) as usize;
     let row = (mixed >> 32 & 7) as usize;
-    let left_out = match plan.words() {
+    let left_out = match plan.bits_per_line() {
         7 => Some((7 + row) % 8),
         8 => None,
         other => panic!("0.39 % has 7 or 8 words, not {other}"),

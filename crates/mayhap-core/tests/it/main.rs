@@ -4,7 +4,6 @@
 
 mod adversary;
 mod bad_input;
-mod built;
 mod classic;
 mod classic_cuckoo;
 mod counting;
@@ -16,13 +15,14 @@ mod growing_cuckoo;
 mod kernels;
 mod kinds;
 mod laws;
+mod memory_limits;
 mod model;
 mod rates;
 mod retouched;
 mod shared;
-mod together;
+mod static_filters;
+mod union_and_fold;
 mod window;
-mod within;
 
 use mayhap_core::KeyHash;
 

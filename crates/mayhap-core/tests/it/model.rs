@@ -1,9 +1,9 @@
 //! Every kind against an exact multiset, through random operations: nothing that is in is ever missed, what is answered about
 //! an insert or a removal is true, and refusals change nothing.
 
-use crate::kinds::{KINDS, Key, Made};
+use crate::kinds::{Constructor, KINDS, Key};
 use crate::{mixed, soak};
-use mayhap_core::{AnyFilter, Operation, Refused};
+use mayhap_core::{AnyFilter, Operation, OperationError};
 use std::collections::BTreeMap;
 
 /// Keys that the operations choose from. Few, so that each is met many times.
@@ -34,7 +34,7 @@ impl Model {
                 assert_eq!(new, !was_in);
                 *self.inside.entry(key).or_default() += 1;
             }
-            Err(Refused::Full(_)) => {}
+            Err(OperationError::Full(_)) => {}
             Err(other) => panic!("{other}"),
         }
     }
@@ -55,7 +55,7 @@ impl Model {
                 self.inside.insert(key, copies - 1);
             }
             // It stays in, for ever.
-            Err(Refused::Saturated(_)) => {}
+            Err(OperationError::Saturated(_)) => {}
             Err(other) => panic!("{other}"),
         }
     }
@@ -79,7 +79,9 @@ fn random_operations_on_every_kind_agree_with_an_exact_multiset() {
     let operations: u64 = if soak() { 100_000_000 } else { 100_000 };
     for (kind, made) in KINDS {
         // Static kinds change nothing after they are built; what they owe is in `kinds`.
-        let Made::Empty(make) = made else { continue };
+        let Constructor::Empty(make) = made else {
+            continue;
+        };
         let mut model = Model {
             // Room for half of the universe: every kind is also driven past what it was made for.
             filter: make(UNIVERSE / 2, 0.01),

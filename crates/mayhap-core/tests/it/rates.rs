@@ -165,8 +165,7 @@ fn estimates_follow_the_keys_and_over_capacity_says_so() {
                 let plan = *filter.plan();
                 let estimate = filter.estimated_keys() as f64;
                 // 0.554 sqrt(m)/k is the standard error when half of the bits are set (ALGORITHMS, Swamidass & Baldi).
-                let error = 1.0
-                    + 6.0 * (plan.size_bits() as f64).sqrt() / f64::from(plan.bits_per_key_set());
+                let error = 1.0 + 6.0 * (plan.size_bits() as f64).sqrt() / f64::from(plan.probes());
                 assert!(
                     (estimate - keys as f64).abs() <= error,
                     "{plan}: {keys} keys, estimated {estimate}"

@@ -3,15 +3,16 @@
 use crate::{hashes, mixed, soak};
 use mayhap_core::plan::classic::ClassicPlan;
 use mayhap_core::{
-    Cleared, ClearedAll, Clearing, HashScheme, KeyHash, PlanError, Retouched, Scheme, SipKey,
+    ClearedBit, ClearingReport, ClearingStrategy, HashScheme, KeyHash, PlanError, Retouched,
+    Scheme, SipKey,
 };
 use std::collections::{BTreeSet, HashSet};
 
-const SCHEMES: [Clearing; 4] = [
-    Clearing::Random { seed: 1 },
-    Clearing::MinimumFalseNegatives,
-    Clearing::MaximumFalsePositives,
-    Clearing::Ratio,
+const SCHEMES: [ClearingStrategy; 4] = [
+    ClearingStrategy::Random { seed: 1 },
+    ClearingStrategy::MinimumFalseNegatives,
+    ClearingStrategy::MaximumFalsePositives,
+    ClearingStrategy::Ratio,
 ];
 
 fn small(bits: u64, probes: u32) -> Retouched {
@@ -70,8 +71,8 @@ impl Model {
     }
 
     /// The first position whose cost is the smallest.
-    fn choose(&mut self, hash: u64, clearing: Clearing) -> usize {
-        if clearing == Clearing::Ratio {
+    fn choose(&mut self, hash: u64, clearing: ClearingStrategy) -> usize {
+        if clearing == ClearingStrategy::Ratio {
             for at in 0..self.bits.len() {
                 let (keys, others) = (self.keys[at].len(), self.false_positives[at].len());
                 if keys > 0 && others > 0 {
@@ -80,8 +81,8 @@ impl Model {
             }
         }
         let cost = |at: usize| match clearing {
-            Clearing::MinimumFalseNegatives => self.keys[at].len() as f64,
-            Clearing::MaximumFalsePositives => -(self.false_positives[at].len() as f64),
+            ClearingStrategy::MinimumFalseNegatives => self.keys[at].len() as f64,
+            ClearingStrategy::MaximumFalsePositives => -(self.false_positives[at].len() as f64),
             _ => self.ratios[at],
         };
         let positions = self.positions(hash);
@@ -94,7 +95,7 @@ impl Model {
         best
     }
 
-    fn clear(&mut self, at: usize) -> Cleared {
+    fn clear(&mut self, at: usize) -> ClearedBit {
         let lost: BTreeSet<u64> = self.keys[at].iter().copied().collect();
         let gone: BTreeSet<u64> = self.false_positives[at].iter().copied().collect();
         let answered = gone.iter().filter(|&&hash| self.contains(hash)).count();
@@ -106,10 +107,10 @@ impl Model {
         }
         self.ratios[at] = 0.0;
         self.bits[at] = false;
-        Cleared {
+        ClearedBit {
             bit: at as u64,
             keys_lost: lost.len() as u64,
-            false_positives_gone: answered as u64,
+            false_positives_removed: answered as u64,
         }
     }
 }
@@ -152,7 +153,7 @@ fn every_scheme_clears_the_bit_that_its_definition_says() {
                     let report = filter.clear_false_positive_hash(key, clearing).unwrap();
                     assert_eq!(report.is_some(), known);
                     if let Some(report) = report {
-                        if matches!(clearing, Clearing::Random { .. }) {
+                        if matches!(clearing, ClearingStrategy::Random { .. }) {
                             let positions = model.positions(hash);
                             assert!(positions.contains(&(report.bit as usize)));
                         } else {
@@ -186,12 +187,12 @@ fn clearing_all_is_clearing_one_after_the_other() {
                 all.add_false_positive_hash(hash).unwrap();
             }
             let mut one = all.clone();
-            let mut sum = ClearedAll::default();
+            let mut sum = ClearingReport::default();
             for &hash in &listed {
                 if let Some(cleared) = one.clear_false_positive_hash(hash, clearing).unwrap() {
                     sum.bits += 1;
                     sum.keys_lost += cleared.keys_lost;
-                    sum.false_positives_gone += cleared.false_positives_gone;
+                    sum.false_positives_gone += cleared.false_positives_removed;
                 }
             }
             assert_eq!(all.clear_all(clearing).unwrap(), sum, "{clearing:?}");
@@ -205,13 +206,13 @@ fn clearing_all_is_clearing_one_after_the_other() {
                 (sum.keys_lost, sum.bits)
             );
             assert!(listed.iter().all(|&hash| !all.contains_hash(hash)));
-            assert_eq!(all.clear_all(clearing).unwrap(), ClearedAll::default());
+            assert_eq!(all.clear_all(clearing).unwrap(), ClearingReport::default());
         }
     }
 }
 
 /// Keys lost, bits cleared and false positives gone by a scheme, with every loss found by asking for all keys.
-fn measured(seed: u64, keys: u64, list: u64, clearing: Clearing) -> ClearedAll {
+fn measured(seed: u64, keys: u64, list: u64, clearing: ClearingStrategy) -> ClearingReport {
     let mut filter = Retouched::for_hashes(keys, 0.01).unwrap();
     let inserted: Vec<_> = hashes(seed, 0, keys).collect();
     filter.insert_hashes(&inserted);
@@ -249,9 +250,9 @@ fn what_is_reported_lost_is_what_is_lost() {
 fn each_scheme_is_the_best_at_what_it_is_for() {
     let seeds = 8;
     let [random, min_keys, max_others, ratio] = SCHEMES.map(|clearing| {
-        (1..=seeds).fold(ClearedAll::default(), |sum, seed| {
+        (1..=seeds).fold(ClearingReport::default(), |sum, seed| {
             let report = measured(seed, 5000, 50_000, clearing);
-            ClearedAll {
+            ClearingReport {
                 bits: sum.bits + report.bits,
                 keys_lost: sum.keys_lost + report.keys_lost,
                 false_positives_gone: sum.false_positives_gone + report.false_positives_gone,
@@ -270,7 +271,7 @@ fn other_seeds_choose_other_bits_and_the_same_seed_the_same() {
     filter.insert_hashes(&hashes(1, 0, 500).collect::<Vec<_>>());
     let key = hashes(1, 0, 1).next().unwrap();
     let bit = |seed| {
-        let clearing = Clearing::Random { seed };
+        let clearing = ClearingStrategy::Random { seed };
         let report = filter.clone().clear_false_positive_hash(key, clearing);
         report.unwrap().unwrap().bit
     };
@@ -284,7 +285,7 @@ fn lost_keys_can_come_back() {
     let mut filter = Retouched::keyed(100, 0.01, SipKey::new([3; 16])).unwrap();
     let keys: Vec<_> = (0..100_u32).map(u32::to_le_bytes).collect();
     filter.extend(&keys);
-    let clearing = Clearing::MinimumFalseNegatives;
+    let clearing = ClearingStrategy::MinimumFalseNegatives;
     let report = filter.clear_false_positive(keys[7], clearing).unwrap();
     assert!(report.unwrap().keys_lost >= 1);
     assert!(!filter.contains(keys[7]) && filter.insert(keys[7]) && filter.contains(keys[7]));
@@ -322,7 +323,7 @@ fn bad_shapes_are_refused_by_name() {
     let error = Retouched::new(0, 0.01).unwrap_err();
     assert!(matches!(
         error,
-        PlanError::Count {
+        PlanError::InvalidInteger {
             field: "capacity",
             ..
         }

@@ -2,7 +2,7 @@
 
 use crate::hashes;
 use mayhap_core::plan::WindowPlan;
-use mayhap_core::{Burst, HashScheme, PlanError, Timestamp, WindowBloom};
+use mayhap_core::{BurstPolicy, HashScheme, PlanError, Timestamp, WindowBloom};
 use std::collections::HashMap;
 use std::time::Duration;
 
@@ -37,9 +37,9 @@ fn keys_are_remembered_for_the_window_and_forgotten_a_slice_later() {
 
 #[test]
 fn a_model_of_exact_times_finds_no_key_missing_and_none_kept_too_long() {
-    for burst in [Burst::Overflow, Burst::RotateEarly] {
+    for burst in [BurstPolicy::Overflow, BurstPolicy::RotateEarly] {
         // Small enough for bursts: about 500 keys a window are planned for, up to 2000 come.
-        let mut filter = window(500, 1e-7, 8_000, 8).on_burst(burst);
+        let mut filter = window(500, 1e-7, 8_000, 8).with_burst_policy(burst);
         let mut last_seen: HashMap<u64, u64> = HashMap::new();
         let mut now = 1_000_000_u64;
         let (mut missing, mut kept) = (0, 0);
@@ -62,8 +62,8 @@ fn a_model_of_exact_times_finds_no_key_missing_and_none_kept_too_long() {
             "{burst:?}: a key older than window and slice is gone"
         );
         match burst {
-            Burst::Overflow => assert_eq!(missing, 0),
-            Burst::RotateEarly => {
+            BurstPolicy::Overflow => assert_eq!(missing, 0),
+            BurstPolicy::RotateEarly => {
                 assert!(filter.rotated_early() > 0, "it was asked to forget early");
             }
         }
@@ -103,7 +103,7 @@ fn bursts_are_reported_and_handled_as_asked() {
     let keys: Vec<_> = hashes(56, 0, 5_000).collect();
     let mut overflowing = window(1_000, 0.01, 8_000, 8);
     let planned = overflowing.size_bytes();
-    let mut rotating = window(1_000, 0.01, 8_000, 8).on_burst(Burst::RotateEarly);
+    let mut rotating = window(1_000, 0.01, 8_000, 8).with_burst_policy(BurstPolicy::RotateEarly);
     for &hash in &keys {
         overflowing.insert_hash(hash, Timestamp(1_000_000));
         rotating.insert_hash(hash, Timestamp(1_000_000));
@@ -159,28 +159,28 @@ fn bad_windows_are_refused_by_name() {
     let second = Duration::from_secs(1);
     assert!(matches!(
         new(10, 0.01, Duration::ZERO),
-        Err(PlanError::Number {
+        Err(PlanError::InvalidNumber {
             field: "window",
             ..
         })
     ));
     assert!(matches!(
         new(10, 0.01, Duration::MAX),
-        Err(PlanError::Number {
+        Err(PlanError::InvalidNumber {
             field: "window",
             ..
         })
     ));
     assert!(matches!(
         new(0, 0.01, second),
-        Err(PlanError::Count {
+        Err(PlanError::InvalidInteger {
             field: "capacity",
             ..
         })
     ));
     assert!(matches!(
         new(10, f64::NAN, second),
-        Err(PlanError::Number {
+        Err(PlanError::InvalidNumber {
             field: "false_positive_rate",
             ..
         })
@@ -189,7 +189,7 @@ fn bad_windows_are_refused_by_name() {
         let refused = WindowPlan::with_slices(10, 0.01, second, slices);
         assert!(matches!(
             refused,
-            Err(PlanError::Count {
+            Err(PlanError::InvalidInteger {
                 field: "slices",
                 ..
             })

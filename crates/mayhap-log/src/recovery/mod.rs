@@ -4,22 +4,22 @@
 //! `read.rs` tells of what is in them, `end.rs` says what the end of the last log means, and `mend.rs` leaves the files so that writing
 //! can go on. Bytes that nobody was promised are cut off; if more had been synced than is there, it is damage.
 
-mod end;
-mod entries;
-mod found;
-mod log;
-mod mend;
+mod directory;
+mod log_end;
+mod log_reader;
 mod read;
+mod repair;
 mod replay;
+mod snapshot_reader;
 
 use crate::Lsn;
 use crate::disk::Disk;
-use crate::error::{OpenError, Problem, Refusal};
-use crate::format::{HEADER_BYTES, Header};
-use crate::name::{self, Kind};
+use crate::error::{DamageKind, JournalError, ReplayError};
+use crate::file_name::{self, FileKind};
+use crate::format::{FileHeader, HEADER_BYTES};
 use crate::switch::{create_log, take_generation};
-use crate::writer::{Gauges, Opening};
-use replay::Replay;
+use crate::writer::{Gauges, WriterStart};
+use replay::FolderReplay;
 use std::hash::{BuildHasher, RandomState};
 use std::io;
 
@@ -56,7 +56,7 @@ pub enum Recovered<'a> {
 /// What was found when a journal was opened.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Summary {
+pub struct RecoverySummary {
     /// The generation of the snapshot that was read.
     pub snapshot: Option<u64>,
     /// Entries in it.
@@ -68,7 +68,7 @@ pub struct Summary {
     /// The latest time of all records that there ever were, also of those that a snapshot has made superfluous.
     pub last_time: u64,
     /// The end of the log was cut off: it had been written by somebody who was not told yet that it is safe.
-    pub torn: Option<Torn>,
+    pub torn: Option<TornEnd>,
     /// Damage that was accepted.
     pub loss: Vec<Loss>,
     /// Snapshots that are not whole and could be done without.
@@ -77,7 +77,7 @@ pub struct Summary {
 
 /// An end of a log that was cut off.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Torn {
+pub struct TornEnd {
     /// The file.
     pub file: String,
     /// Where it ends now.
@@ -94,32 +94,32 @@ pub struct Loss {
     /// Where the damage begins.
     pub offset: u64,
     /// What is wrong there.
-    pub problem: Problem,
+    pub problem: DamageKind,
 }
 
 /// A journal that can be gone on with.
 pub(crate) struct Recovery<D: Disk> {
-    pub(crate) opening: Opening<D>,
+    pub(crate) opening: WriterStart<D>,
     pub(crate) gauges: Gauges,
-    pub(crate) summary: Summary,
+    pub(crate) summary: RecoverySummary,
 }
 
 pub(crate) fn recover<D: Disk>(
     disk: &D,
     accept_loss: bool,
-    take: impl FnMut(Recovered<'_>) -> Result<(), Refusal>,
-) -> Result<Recovery<D>, OpenError> {
-    let contents = found::look(disk)?;
+    take: impl FnMut(Recovered<'_>) -> Result<(), ReplayError>,
+) -> Result<Recovery<D>, JournalError> {
+    let contents = directory::list_files(disk)?;
     let next_generation = contents.next_generation;
     if contents.logs.is_empty() && contents.snapshots.is_empty() {
         return begin(disk, next_generation);
     }
     let base = contents.choose(disk)?;
-    let mut replay = Replay {
+    let mut replay = FolderReplay {
         disk,
         accept_loss,
         take,
-        summary: Summary::default(),
+        summary: RecoverySummary::default(),
         journal: None,
         last: 0,
         highest: 0,
@@ -130,10 +130,10 @@ pub(crate) fn recover<D: Disk>(
 }
 
 /// A folder that has nothing of ours yet.
-fn begin<D: Disk>(disk: &D, mut next_generation: u64) -> Result<Recovery<D>, OpenError> {
+fn begin<D: Disk>(disk: &D, mut next_generation: u64) -> Result<Recovery<D>, JournalError> {
     let generation =
-        take_generation(&mut next_generation).map_err(OpenError::io("naming a new log"))?;
-    let header = Header {
+        take_generation(&mut next_generation).map_err(JournalError::io("naming a new log"))?;
+    let header = FileHeader {
         is_beginning: true,
         generation,
         follows: 0,
@@ -142,10 +142,11 @@ fn begin<D: Disk>(disk: &D, mut next_generation: u64) -> Result<Recovery<D>, Ope
         journal: RandomState::new().hash_one(generation),
         time: 0,
     };
-    let file = create_log(disk, &header)
-        .map_err(|error| OpenError::io(name::whole(Kind::Log, generation))(error.into_io()))?;
+    let file = create_log(disk, &header).map_err(|error| {
+        JournalError::io(file_name::complete(FileKind::Log, generation))(error.into_io())
+    })?;
     Ok(Recovery {
-        opening: Opening {
+        opening: WriterStart {
             file,
             offset: HEADER_BYTES as u64,
             next_generation,
@@ -157,6 +158,6 @@ fn begin<D: Disk>(disk: &D, mut next_generation: u64) -> Result<Recovery<D>, Ope
             log_bytes: HEADER_BYTES as u64,
             ..Gauges::default()
         },
-        summary: Summary::default(),
+        summary: RecoverySummary::default(),
     })
 }

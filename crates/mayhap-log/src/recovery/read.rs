@@ -1,39 +1,39 @@
 //! Reading what there is, in order, and telling of it.
 
-use super::entries::{self, EntryReader};
-use super::found::{Damage, Found};
-use super::log::{self, LogReader};
-use super::replay::{Extent, Replay};
-use super::{Recovered, Refusal};
+use super::directory::{Damage, FoundFile};
+use super::log_reader::{self, LogReader};
+use super::replay::{Extent, FolderReplay};
+use super::snapshot_reader::{self, SnapshotReader};
+use super::{Recovered, ReplayError};
 use crate::disk::Disk;
-use crate::error::{OpenError, Problem};
-use crate::format::Header;
-use crate::source::read_exact_at;
+use crate::error::{DamageKind, JournalError};
+use crate::file_reader::read_exact_at;
+use crate::format::FileHeader;
 
-impl<D: Disk, T> Replay<'_, D, T>
+impl<D: Disk, T> FolderReplay<'_, D, T>
 where
-    T: FnMut(Recovered<'_>) -> Result<(), Refusal>,
+    T: FnMut(Recovered<'_>) -> Result<(), ReplayError>,
 {
-    pub(super) fn read_snapshot(&mut self, snapshot: &Found) -> Result<(), OpenError> {
-        let io = || OpenError::io(snapshot.name.as_str());
+    pub(super) fn read_snapshot(&mut self, snapshot: &FoundFile) -> Result<(), JournalError> {
+        let io = || JournalError::io(snapshot.name.as_str());
         let header = (snapshot.header()).map_err(|damage| damage.into_error(false))?;
         self.summary.last_time = self.summary.last_time.max(header.time);
         let file = snapshot.open(self.disk)?;
-        let mut reader = EntryReader::new(self.disk, &file, header).map_err(io())?;
+        let mut reader = SnapshotReader::new(self.disk, &file, header).map_err(io())?;
         self.summary.snapshot = Some(snapshot.generation);
         self.snapshot_bytes = reader.length();
         loop {
             match reader.step().map_err(io())? {
-                entries::Step::Entry { lsn, body } => {
+                snapshot_reader::SnapshotStep::Entry { lsn, body } => {
                     self.highest = self.highest.max(lsn);
                     let told = (self.take)(Recovered::Entry { lsn, body });
-                    told.map_err(|reason| OpenError::Refused {
+                    told.map_err(|reason| JournalError::Replay {
                         file: snapshot.name.clone(),
                         offset: reader.offset(),
                         reason,
                     })?;
                 }
-                entries::Step::LargeEntry {
+                snapshot_reader::SnapshotStep::LargeEntry {
                     lsn,
                     offset,
                     length,
@@ -47,18 +47,18 @@ where
                         length,
                         read: &read,
                     });
-                    told.map_err(|reason| OpenError::Refused {
+                    told.map_err(|reason| JournalError::Replay {
                         file: snapshot.name.clone(),
                         offset,
                         reason,
                     })?;
                 }
-                entries::Step::End(synced) => {
+                snapshot_reader::SnapshotStep::End(synced) => {
                     self.synced = self.synced.max(synced);
                     break;
                 }
-                entries::Step::Damage(problem) => {
-                    self.accept(Some(snapshot.damage(reader.offset(), problem)))?;
+                snapshot_reader::SnapshotStep::Damage(problem) => {
+                    self.accept_loss(Some(snapshot.damage(reader.offset(), problem)))?;
                     break;
                 }
             }
@@ -68,8 +68,11 @@ where
     }
 
     /// Replays a log as far as it is good.
-    pub(super) fn read_log(&mut self, log: &Found) -> Result<Result<Extent, Damage>, OpenError> {
-        let io = || OpenError::io(log.name.as_str());
+    pub(super) fn read_log(
+        &mut self,
+        log: &FoundFile,
+    ) -> Result<Result<Extent, Damage>, JournalError> {
+        let io = || JournalError::io(log.name.as_str());
         let header = match self.check_header(log) {
             Ok(header) => header,
             Err(damage) => return Ok(Err(damage)),
@@ -81,18 +84,18 @@ where
         let mut reader = LogReader::new(self.disk, &file, &header).map_err(io())?;
         loop {
             match reader.step().map_err(io())? {
-                log::Step::Record { lsn, time, body } => {
+                log_reader::LogStep::Record { lsn, time, body } => {
                     self.last = lsn;
                     self.summary.records += 1;
                     self.summary.last_time = self.summary.last_time.max(time);
                     let told = (self.take)(Recovered::Record { lsn, time, body });
-                    told.map_err(|reason| OpenError::Refused {
+                    told.map_err(|reason| JournalError::Replay {
                         file: log.name.clone(),
                         offset: reader.offset(),
                         reason,
                     })?;
                 }
-                log::Step::End(problem) => {
+                log_reader::LogStep::End(problem) => {
                     self.highest = self.highest.max(self.last);
                     return Ok(Ok(Extent {
                         offset: reader.offset(),
@@ -106,10 +109,10 @@ where
         }
     }
 
-    fn check_header(&self, log: &Found) -> Result<Header, Damage> {
+    fn check_header(&self, log: &FoundFile) -> Result<FileHeader, Damage> {
         let header = *log.header()?;
         if self.journal != Some(header.journal) {
-            return Err(log.damage(0, Problem::Journal));
+            return Err(log.damage(0, DamageKind::Journal));
         }
         let is_base = self.summary.snapshot == Some(log.generation);
         // After an accepted loss, numbers that somebody may have seen are left out.
@@ -122,7 +125,7 @@ where
             Ok(header)
         } else {
             let (expected, found) = (self.last + 1, header.follows + 1);
-            Err(log.damage(0, Problem::Sequence { expected, found }))
+            Err(log.damage(0, DamageKind::Sequence { expected, found }))
         }
     }
 }

@@ -1,19 +1,19 @@
 //! One opening, from the files that were found to a log that can be written to.
 
-use super::found::{Base, Damage, Found};
-use super::{Recovered, Recovery, Refusal, Summary};
+use super::directory::{BaseSnapshot, Damage, FoundFile};
+use super::{Recovered, Recovery, RecoverySummary, ReplayError};
 use crate::Lsn;
 use crate::disk::Disk;
-use crate::error::{OpenError, Problem};
-use crate::name::{self, Kind};
+use crate::error::{DamageKind, JournalError};
+use crate::file_name::{self, FileKind};
 use crate::snapshot::remove_older;
-use crate::writer::{Gauges, Opening};
+use crate::writer::{Gauges, WriterStart};
 
-pub(super) struct Replay<'a, D: Disk, T> {
+pub(super) struct FolderReplay<'a, D: Disk, T> {
     pub(super) disk: &'a D,
     pub(super) accept_loss: bool,
     pub(super) take: T,
-    pub(super) summary: Summary,
+    pub(super) summary: RecoverySummary,
     pub(super) journal: Option<u64>,
     /// The last record that was replayed, or that the snapshot makes superfluous.
     pub(super) last: Lsn,
@@ -30,21 +30,21 @@ pub(super) struct Extent {
     pub(super) length: u64,
     pub(super) synced_bytes: u64,
     pub(super) continues_in: u64,
-    pub(super) problem: Option<Problem>,
+    pub(super) problem: Option<DamageKind>,
 }
 
-impl<D: Disk, T> Replay<'_, D, T>
+impl<D: Disk, T> FolderReplay<'_, D, T>
 where
-    T: FnMut(Recovered<'_>) -> Result<(), Refusal>,
+    T: FnMut(Recovered<'_>) -> Result<(), ReplayError>,
 {
     pub(super) fn run(
         &mut self,
-        base: Base,
+        base: BaseSnapshot,
         next_generation: u64,
-    ) -> Result<Recovery<D>, OpenError> {
+    ) -> Result<Recovery<D>, JournalError> {
         self.summary.ignored = base.ignored;
         let mut logs = base.logs;
-        self.check_beginning(base.snapshot.as_ref(), &logs)?;
+        self.check_start(base.snapshot.as_ref(), &logs)?;
         if let Some(snapshot) = &base.snapshot {
             self.read_snapshot(snapshot)?;
         }
@@ -56,7 +56,7 @@ where
             match self.read_log(log)? {
                 Err(found) => damage = Some(found),
                 Ok(read) => {
-                    damage = self.judge_end(log, &read, logs.get(at + 1))?;
+                    damage = self.classify_end(log, &read, logs.get(at + 1))?;
                     extent = Some(read);
                 }
             }
@@ -74,16 +74,16 @@ where
         let last_log = logs.pop();
         let (file, offset, next_generation) = match (damage, last_log, extent) {
             (None, Some(log), Some(extent)) => {
-                let file = self.mend_end(&log, &extent)?;
+                let file = self.repair_end(&log, &extent)?;
                 (file, extent.offset, next_generation)
             }
             (damage, log, extent) => {
-                self.accept(damage)?;
+                self.accept_loss(damage)?;
                 let keep = extent.map(|extent| extent.offset);
-                self.go_on_elsewhere(log, keep, &rest, next_generation)?
+                self.continue_in_new_log(log, keep, &rest, next_generation)?
             }
         };
-        (self.disk.sync_folder()).map_err(OpenError::io("syncing the folder"))?;
+        (self.disk.sync_folder()).map_err(JournalError::io("syncing the folder"))?;
         if let Some(snapshot) = &base.snapshot {
             remove_older(self.disk, snapshot.generation);
         }
@@ -95,7 +95,7 @@ where
             ..Gauges::default()
         };
         Ok(Recovery {
-            opening: Opening {
+            opening: WriterStart {
                 file,
                 offset,
                 next_generation,
@@ -109,11 +109,11 @@ where
     }
 
     /// Replay begins at the beginning, or with a snapshot. Without either there is nothing to accept.
-    fn check_beginning(
+    fn check_start(
         &mut self,
-        snapshot: Option<&Found>,
-        logs: &[Found],
-    ) -> Result<(), OpenError> {
+        snapshot: Option<&FoundFile>,
+        logs: &[FoundFile],
+    ) -> Result<(), JournalError> {
         let refuse = |damage: Damage| damage.into_error(false);
         if let Some(snapshot) = snapshot {
             let header = snapshot.header().map_err(refuse)?;
@@ -123,7 +123,7 @@ where
             let header = log.header().map_err(refuse)?;
             self.journal = Some(header.journal);
             if header.first != 1 {
-                let problem = Problem::Sequence {
+                let problem = DamageKind::Sequence {
                     expected: 1,
                     found: header.first,
                 };
@@ -136,7 +136,7 @@ where
 }
 
 /// A snapshot without the log that goes with it.
-fn log_is_missing(snapshot: &Found) -> Damage {
-    let file = name::whole(Kind::Log, snapshot.generation);
-    snapshot.damage(snapshot.length, Problem::Missing { file })
+fn log_is_missing(snapshot: &FoundFile) -> Damage {
+    let file = file_name::complete(FileKind::Log, snapshot.generation);
+    snapshot.damage(snapshot.length, DamageKind::Missing { file })
 }

@@ -63,11 +63,11 @@ impl Inode {
         // Sectors that a sync before gave up are not written by this one.
         self.durable.resize(self.live.len(), 0);
         for sector in dirty {
-            self.keep(sector);
+            self.persist_sector(sector);
         }
     }
 
-    fn keep(&mut self, sector: usize) {
+    fn persist_sector(&mut self, sector: usize) {
         let start = sector * SECTOR;
         let end = (start + SECTOR).min(self.live.len());
         if self.durable.len() < end {
@@ -79,10 +79,10 @@ impl Inode {
     }
 
     /// Some sectors are written; all count as clean.
-    pub(crate) fn fail_to_sync(&mut self, random: &mut Random) {
+    pub(crate) fn fail_sync(&mut self, random: &mut Random) {
         for sector in std::mem::take(&mut self.dirty) {
             if random.coin() {
-                self.keep(sector);
+                self.persist_sector(sector);
             }
         }
     }
@@ -132,13 +132,13 @@ impl Inode {
 
 /// Something that happened to names.
 #[derive(Clone, Debug)]
-pub(crate) enum Change {
+pub(crate) enum PendingWrite {
     Link(String, usize),
     Rename(String, String, usize),
     Unlink(String, usize),
 }
 
-impl Change {
+impl PendingWrite {
     pub(crate) fn apply(&self, names: &mut BTreeMap<String, usize>) {
         match self {
             Self::Link(name, inode) => {

@@ -1,6 +1,6 @@
 //! Calls that fail.
 
-use super::State;
+use super::DiskState;
 use parking_lot::MutexGuard;
 use std::io;
 
@@ -10,14 +10,14 @@ pub struct Fault {
     /// The call that fails, counted as [`SimulatedDisk::calls`](super::SimulatedDisk::calls) does; the next one is that number.
     pub at: u64,
     /// With which error.
-    pub error: Failure,
+    pub error: FaultKind,
     /// Whether all later calls that change something fail too, until [`SimulatedDisk::mend`](super::SimulatedDisk::mend).
     pub stays: bool,
 }
 
 /// How a disk fails.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Failure {
+pub enum FaultKind {
     /// The device does not answer: any call fails.
     Eio,
     /// There is no room: making and writing files fails, and syncing them.
@@ -25,7 +25,7 @@ pub enum Failure {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Asked {
+pub(super) enum CallKind {
     Reading,
     /// Takes room.
     Filling,
@@ -33,25 +33,25 @@ pub(super) enum Asked {
     Changing,
 }
 
-pub(super) enum Stop<'a> {
+pub(super) enum DiskError<'a> {
     Dead,
-    Fails(MutexGuard<'a, State>, Failure),
+    Fails(MutexGuard<'a, DiskState>, FaultKind),
 }
 
-impl From<Stop<'_>> for io::Error {
-    fn from(stop: Stop<'_>) -> Self {
+impl From<DiskError<'_>> for io::Error {
+    fn from(stop: DiskError<'_>) -> Self {
         match stop {
-            Stop::Dead => io::Error::other("this machine has crashed"),
-            Stop::Fails(_, failure) => failure.into(),
+            DiskError::Dead => io::Error::other("this machine has crashed"),
+            DiskError::Fails(_, failure) => failure.into(),
         }
     }
 }
 
-impl From<Failure> for io::Error {
-    fn from(failure: Failure) -> Self {
+impl From<FaultKind> for io::Error {
+    fn from(failure: FaultKind) -> Self {
         match failure {
-            Failure::Eio => io::Error::other("input/output error (simulated)"),
-            Failure::Enospc => io::Error::new(
+            FaultKind::Eio => io::Error::other("input/output error (simulated)"),
+            FaultKind::Enospc => io::Error::new(
                 io::ErrorKind::StorageFull,
                 "no space left on device (simulated)",
             ),
@@ -60,13 +60,13 @@ impl From<Failure> for io::Error {
 }
 
 impl Fault {
-    pub(super) fn hits(&self, number: u64, call: Asked) -> bool {
+    pub(super) fn hits(&self, number: u64, call: CallKind) -> bool {
         if number == self.at {
-            return self.error == Failure::Eio || call == Asked::Filling;
+            return self.error == FaultKind::Eio || call == CallKind::Filling;
         }
         let concerned = match self.error {
-            Failure::Eio => call != Asked::Reading,
-            Failure::Enospc => call == Asked::Filling,
+            FaultKind::Eio => call != CallKind::Reading,
+            FaultKind::Enospc => call == CallKind::Filling,
         };
         self.stays && number > self.at && concerned
     }

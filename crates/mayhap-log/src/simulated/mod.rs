@@ -5,15 +5,15 @@
 //!
 //! All of it follows from the seeds that are given: the same calls end in the same bytes.
 
-mod calls;
 mod crash;
+mod disk_calls;
 mod fault;
 mod random;
 
-pub use fault::{Failure, Fault};
+pub use fault::{Fault, FaultKind};
 
-use crash::{Change, Inode};
-use fault::{Asked, Stop};
+use crash::{Inode, PendingWrite};
+use fault::{CallKind, DiskError};
 use parking_lot::{Mutex, MutexGuard};
 use random::Random;
 use std::collections::BTreeMap;
@@ -23,7 +23,7 @@ use std::sync::Arc;
 /// A disk in memory. Clones are the same disk, as long as it does not crash.
 #[derive(Clone)]
 pub struct SimulatedDisk {
-    state: Arc<Mutex<State>>,
+    state: Arc<Mutex<DiskState>>,
     epoch: u64,
 }
 
@@ -36,16 +36,16 @@ pub struct SimulatedFile {
 
 /// A call, with its number: those of [`SimulatedDisk::note`] are in the same order.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Event {
+pub struct DiskEvent {
     /// When it was done.
     pub number: u64,
     /// What was done.
-    pub call: Call,
+    pub call: DiskCall,
 }
 
 /// What was asked of the disk, and done.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Call {
+pub enum DiskCall {
     /// Bytes were written.
     Write {
         /// The file's name when it was opened.
@@ -69,20 +69,20 @@ pub enum Call {
 }
 
 #[derive(Default)]
-struct State {
+struct DiskState {
     epoch: u64,
     inodes: Vec<Inode>,
     names: BTreeMap<String, usize>,
     durable_names: BTreeMap<String, usize>,
     /// Since the folder was synced.
-    changes: Vec<Change>,
+    changes: Vec<PendingWrite>,
     /// Whether the folder itself is surely there after a crash.
     is_durable: bool,
     calls: u64,
     syncs: u64,
     fault: Option<Fault>,
     random: Random,
-    trace: Option<Vec<Event>>,
+    trace: Option<Vec<DiskEvent>>,
 }
 
 impl SimulatedDisk {
@@ -110,7 +110,7 @@ impl SimulatedDisk {
     }
 
     /// No call fails from now on.
-    pub fn mend(&self) {
+    pub fn clear_faults(&self) {
         self.state.lock().fault = None;
     }
 
@@ -163,7 +163,7 @@ impl SimulatedDisk {
     pub fn copy(&self) -> Self {
         let copy = Self::new();
         for name in self.names() {
-            copy.put(&name, &self.bytes(&name).unwrap_or_default());
+            copy.write_file(&name, &self.bytes(&name).unwrap_or_default());
         }
         copy
     }
@@ -181,7 +181,7 @@ impl SimulatedDisk {
     }
 
     /// Makes or replaces a file, synced.
-    pub fn put(&self, name: &str, bytes: &[u8]) {
+    pub fn write_file(&self, name: &str, bytes: &[u8]) {
         let mut state = self.state.lock();
         let inode = state.inodes.len();
         state.inodes.push(Inode::synced(name, bytes));
@@ -191,7 +191,7 @@ impl SimulatedDisk {
     }
 
     /// Removes a file, synced.
-    pub fn take_away(&self, name: &str) {
+    pub fn delete_file(&self, name: &str) {
         let mut state = self.state.lock();
         state.names.remove(name);
         state.durable_names.remove(name);
@@ -203,25 +203,29 @@ impl SimulatedDisk {
     }
 
     /// What was asked of the disk since [`SimulatedDisk::trace`].
-    pub fn events(&self) -> Vec<Event> {
+    pub fn events(&self) -> Vec<DiskEvent> {
         self.state.lock().trace.clone().unwrap_or_default()
     }
 
     /// Puts something of the test's own between the calls.
-    pub fn note(&self, note: u64) {
-        self.state.lock().tell(|| Call::Note(note));
+    pub fn record(&self, note: u64) {
+        self.state.lock().record_event(|| DiskCall::Note(note));
     }
 
     /// Counts a call, and fails it when it is its turn.
-    fn enter(&self, epoch: u64, call: Asked) -> Result<MutexGuard<'_, State>, Stop<'_>> {
+    fn begin_call(
+        &self,
+        epoch: u64,
+        call: CallKind,
+    ) -> Result<MutexGuard<'_, DiskState>, DiskError<'_>> {
         let mut state = self.state.lock();
         if epoch != state.epoch || self.epoch != state.epoch {
-            return Err(Stop::Dead);
+            return Err(DiskError::Dead);
         }
         let number = state.calls;
         state.calls += 1;
         match state.fault {
-            Some(fault) if fault.hits(number, call) => Err(Stop::Fails(state, fault.error)),
+            Some(fault) if fault.hits(number, call) => Err(DiskError::Fails(state, fault.error)),
             _ => Ok(state),
         }
     }
@@ -233,11 +237,11 @@ impl Default for SimulatedDisk {
     }
 }
 
-impl State {
-    fn tell(&mut self, call: impl FnOnce() -> Call) {
+impl DiskState {
+    fn record_event(&mut self, call: impl FnOnce() -> DiskCall) {
         if let Some(trace) = &mut self.trace {
             let number = trace.len() as u64;
-            trace.push(Event {
+            trace.push(DiskEvent {
                 number,
                 call: call(),
             });
@@ -251,7 +255,7 @@ impl State {
             .ok_or(io::ErrorKind::NotFound)?)
     }
 
-    fn change(&mut self, change: Change) {
+    fn change(&mut self, change: PendingWrite) {
         change.apply(&mut self.names);
         self.changes.push(change);
     }

@@ -1,18 +1,25 @@
 //! Files that are not what was written.
 
-use mayhap_log::simulated::{Failure, Fault, SimulatedDisk};
-use mayhap_log::{Fsync, Journal, Lsn, OpenError, Options, Problem, Recovered, Summary};
+use mayhap_log::simulated::{Fault, FaultKind, SimulatedDisk};
+use mayhap_log::{
+    DamageKind, Fsync, Journal, JournalError, JournalOptions, Lsn, Recovered, RecoverySummary,
+};
 
 const LOG: &str = "log-0000000002";
 const SNAPSHOT: &str = "snapshot-0000000002";
 
 type Seen = Vec<(bool, Lsn, u64, Vec<u8>)>;
 
-fn options() -> Options {
-    Options::default().fsync(Fsync::Always).background(false)
+fn options() -> JournalOptions {
+    JournalOptions::default()
+        .fsync(Fsync::Always)
+        .background(false)
 }
 
-fn open(disk: &SimulatedDisk, options: Options) -> Result<(Seen, Summary), OpenError> {
+fn open(
+    disk: &SimulatedDisk,
+    options: JournalOptions,
+) -> Result<(Seen, RecoverySummary), JournalError> {
     let mut seen = Vec::new();
     let (_, summary) = Journal::open(disk.clone(), options, |what| {
         seen.push(match what {
@@ -64,7 +71,7 @@ fn changed(disk: &SimulatedDisk, name: &str, change: impl FnOnce(&mut Vec<u8>)) 
     let copy = disk.copy();
     let mut bytes = copy.bytes(name).unwrap();
     change(&mut bytes);
-    copy.put(name, &bytes);
+    copy.write_file(name, &bytes);
     copy
 }
 
@@ -75,7 +82,7 @@ fn a_log_cut_at_any_byte_that_a_snapshot_knows_of_is_refused() {
     for end in 0..disk.bytes(LOG).unwrap().len() {
         let disk = changed(&disk, LOG, |bytes| bytes.truncate(end));
         match open(&disk, options()) {
-            Err(OpenError::Damaged { file, offset, .. }) => {
+            Err(JournalError::Damaged { file, offset, .. }) => {
                 assert_eq!(file, LOG);
                 assert!(offset <= end as u64);
             }
@@ -130,7 +137,7 @@ fn a_flipped_bit_in_a_log_is_found() {
         let disk = changed(&disk, LOG, |bytes| bytes[bit / 8] ^= 1 << (bit % 8));
         // The snapshot's end knows that all of these records were synced.
         assert!(
-            matches!(open(&disk, options()), Err(OpenError::Damaged { .. })),
+            matches!(open(&disk, options()), Err(JournalError::Damaged { .. })),
             "bit {bit}"
         );
         // Accepting it keeps what is before.
@@ -144,8 +151,8 @@ fn a_flipped_bit_in_a_log_is_found() {
                 assert_eq!(again, found, "bit {bit}");
             }
             // A version of the future is not for us to cut.
-            Err(OpenError::Damaged {
-                problem: Problem::Version(_),
+            Err(JournalError::Damaged {
+                problem: DamageKind::Version(_),
                 ..
             }) => {}
             Err(error) => panic!("bit {bit}: {error}"),
@@ -174,7 +181,7 @@ fn marks_tell_damage_from_an_end_that_nobody_was_promised() {
     for bit in 0..bytes.len() * 8 {
         let disk = changed(&disk, log, |bytes| bytes[bit / 8] ^= 1 << (bit % 8));
         match open(&disk, options()) {
-            Err(OpenError::Damaged { .. }) => assert!(bit / 8 < start_of_last + 32, "bit {bit}"),
+            Err(JournalError::Damaged { .. }) => assert!(bit / 8 < start_of_last + 32, "bit {bit}"),
             Ok((found, summary)) => {
                 assert!(
                     bit / 8 >= start_of_last,
@@ -216,7 +223,7 @@ fn a_damaged_snapshot_is_refused() {
     for (case, disk) in flips.chain(cuts).chain(longer).enumerate() {
         let error = open(&disk, options()).err().unwrap();
         assert!(
-            matches!(&error, OpenError::Damaged { file, .. } if file == SNAPSHOT),
+            matches!(&error, JournalError::Damaged { file, .. } if file == SNAPSHOT),
             "{case}: {error}"
         );
         // Entries before the damage, and all of the log.
@@ -245,7 +252,7 @@ fn an_older_snapshot_takes_over() {
     journal.sync().unwrap();
     let disk = disk.copy();
     for name in before.names() {
-        disk.put(&name, &before.bytes(&name).unwrap());
+        disk.write_file(&name, &before.bytes(&name).unwrap());
     }
     let whole = open(&disk.copy(), options()).unwrap();
     assert_eq!(
@@ -290,15 +297,15 @@ fn a_file_that_is_missing_or_does_not_belong_is_found_out() {
     assert_eq!(open(&disk.copy(), options()).unwrap().0.len(), 5);
     for name in &logs {
         let copy = disk.copy();
-        copy.take_away(name);
+        copy.delete_file(name);
         assert!(
-            matches!(open(&copy, options()), Err(OpenError::Damaged { .. })),
+            matches!(open(&copy, options()), Err(JournalError::Damaged { .. })),
             "{name} is missing"
         );
     }
     for (name, other) in logs.iter().zip(logs.iter().skip(1)) {
         let copy = disk.copy();
-        copy.put(name, &disk.bytes(other).unwrap());
+        copy.write_file(name, &disk.bytes(other).unwrap());
         assert!(open(&copy, options()).is_err(), "{other} as {name}");
     }
     let elsewhere = SimulatedDisk::new();
@@ -306,7 +313,7 @@ fn a_file_that_is_missing_or_does_not_belong_is_found_out() {
     drop(journal.begin_snapshot().unwrap());
     drop(journal);
     let copy = disk.copy();
-    copy.put(&logs[1], &elsewhere.bytes(&logs[1]).unwrap());
+    copy.write_file(&logs[1], &elsewhere.bytes(&logs[1]).unwrap());
     assert!(open(&copy, options()).is_err(), "a log of another folder");
 }
 
@@ -316,9 +323,9 @@ fn snapshot_and_log_belong_together() {
     let (disk, _) = small();
     for name in [LOG, SNAPSHOT] {
         let copy = disk.copy();
-        copy.take_away(name);
+        copy.delete_file(name);
         assert!(
-            matches!(open(&copy, options()), Err(OpenError::Damaged { .. })),
+            matches!(open(&copy, options()), Err(JournalError::Damaged { .. })),
             "{name} is missing"
         );
     }
@@ -350,7 +357,7 @@ fn accepting_a_loss_can_be_interrupted() {
             let disk = damaged.copy();
             disk.fail(Fault {
                 at,
-                error: Failure::Eio,
+                error: FaultKind::Eio,
                 stays: true,
             });
             let first = open(&disk, options().accept_loss(true));
@@ -362,7 +369,7 @@ fn accepting_a_loss_can_be_interrupted() {
             let again = open(&disk, options().accept_loss(true)).unwrap();
             assert_eq!(again.0, kept, "call {at}");
             assert!(
-                first.is_ok() || first.is_err_and(|error| matches!(error, OpenError::Io { .. }))
+                first.is_ok() || first.is_err_and(|error| matches!(error, JournalError::Io { .. }))
             );
             assert_eq!(
                 open(&disk.crash(at), options()).unwrap().0,
@@ -384,10 +391,10 @@ fn unknown_files_are_left_alone() {
         "snapshot-0000000001.old",
         "x.tmp",
     ] {
-        disk.put(name, b"somebody else's");
+        disk.write_file(name, b"somebody else's");
     }
-    disk.put("log-0000000007.tmp", b"never finished");
-    disk.put("snapshot-0000000007.tmp", b"never finished");
+    disk.write_file("log-0000000007.tmp", b"never finished");
+    disk.write_file("snapshot-0000000007.tmp", b"never finished");
     assert_eq!(open(&disk, options()).unwrap().0, seen);
     assert_eq!(disk.names().len(), 2 + 5);
     assert!(

@@ -1,8 +1,8 @@
 //! A disk that fails at every call in turn.
 
-use crate::world::{Op, World};
+use crate::simulation::{Op, Simulation};
 use mayhap_log::Fsync;
-use mayhap_log::simulated::{Failure, Fault};
+use mayhap_log::simulated::{Fault, FaultKind};
 
 /// What is done while the disk fails, by name.
 fn workloads() -> Vec<(&'static str, Vec<Op>)> {
@@ -56,13 +56,13 @@ fn workloads() -> Vec<(&'static str, Vec<Op>)> {
     ]
 }
 
-fn run(ops: &[Op], fault: Option<Fault>, seed: u64) -> World {
-    let mut world = World::new(7);
+fn run(ops: &[Op], fault: Option<Fault>, seed: u64) -> Simulation {
+    let mut world = Simulation::new(7);
     world.disk.set_seed(seed);
     if let Some(fault) = fault {
         world.disk.fail(fault);
     }
-    world.open_surely();
+    world.open_or_panic();
     for op in ops {
         world.apply(*op);
     }
@@ -78,7 +78,7 @@ fn a_failure_of_any_call_is_told_and_loses_nothing() {
         assert_eq!(sound.errors, 0);
         for at in 0..sound.disk.calls() {
             for way in 0..32 {
-                let error = [Failure::Eio, Failure::Enospc][way % 2];
+                let error = [FaultKind::Eio, FaultKind::Enospc][way % 2];
                 let stays = way / 2 % 2 == 1;
                 let after = [Op::Crash, Op::Restart][way / 4 % 2];
                 let case = format!("{name}, call {at}, {error:?}, stays: {stays}, {after:?}");
@@ -88,12 +88,12 @@ fn a_failure_of_any_call_is_told_and_loses_nothing() {
                     assert_eq!(world.safe, sound.safe, "{case}");
                 }
                 world.apply(after);
-                world.open_surely();
+                world.open_or_panic();
                 // And it goes on.
                 for op in [Op::Append, Op::Commit, Op::Crash] {
                     world.apply(op);
                 }
-                world.open_surely();
+                world.open_or_panic();
                 cases += 1;
             }
         }
@@ -108,10 +108,10 @@ fn a_snapshot_heals_after_any_failure() {
     for (name, ops) in workloads() {
         let sound = run(&ops, None, 0);
         for at in 0..sound.disk.calls() {
-            for error in [Failure::Eio, Failure::Enospc] {
+            for error in [FaultKind::Eio, FaultKind::Enospc] {
                 let stays = true;
                 let mut world = run(&ops, Some(Fault { at, error, stays }), at);
-                world.disk.mend();
+                world.disk.clear_faults();
                 let errors = world.errors;
                 for op in [Op::GiveUp, Op::Begin, Op::Finish, Op::Append, Op::Commit] {
                     world.apply(op);
@@ -121,7 +121,7 @@ fn a_snapshot_heals_after_any_failure() {
                 assert_eq!(world.safe, last, "{name}, call {at}, {error:?}");
                 heals += world.heals;
                 world.apply(Op::Crash);
-                world.open_surely();
+                world.open_or_panic();
             }
         }
     }

@@ -1,6 +1,6 @@
 //! A real folder.
 
-use mayhap_log::{Folder, Fsync, Journal, Options, Recovered};
+use mayhap_log::{Folder, Fsync, Journal, JournalOptions, Recovered};
 use std::fs;
 use std::io;
 
@@ -12,7 +12,7 @@ fn a_folder_keeps_what_was_committed() {
     let mut expected = Vec::new();
     for round in 0..6_u64 {
         let mut seen = Vec::new();
-        let options = Options::default()
+        let options = JournalOptions::default()
             .fsync([Fsync::Always, Fsync::EverySecond, Fsync::No][round as usize % 3]);
         let folder = Folder::open(&path).unwrap();
         assert_eq!(folder.path(), path);
@@ -76,7 +76,7 @@ fn a_folder_is_opened_once() {
     drop(first);
     let (journal, _) = Journal::open(
         Folder::open(place.path()).unwrap(),
-        Options::default(),
+        JournalOptions::default(),
         |_| Ok(()),
     )
     .unwrap();
@@ -92,7 +92,7 @@ fn a_folder_is_opened_once() {
 #[test]
 fn the_thread_syncs() {
     let place = tempfile::tempdir().unwrap();
-    let options = Options::default().fsync(Fsync::EverySecond);
+    let options = JournalOptions::default().fsync(Fsync::EverySecond);
     let (journal, _) =
         Journal::open(Folder::open(place.path()).unwrap(), options, |_| Ok(())).unwrap();
     let lsn = journal.append(1, b"a change").unwrap();
@@ -112,7 +112,7 @@ fn large_bodies_come_back() {
     let large: Vec<u8> = (0..20_000_000_u32).map(|at| (at * 7 / 5) as u8).collect();
     let (journal, _) = Journal::open(
         Folder::open(place.path()).unwrap(),
-        Options::default(),
+        JournalOptions::default(),
         |_| Ok(()),
     )
     .unwrap();
@@ -141,7 +141,7 @@ fn large_bodies_come_back() {
     let mut seen = Vec::new();
     Journal::open(
         Folder::open(place.path()).unwrap(),
-        Options::default(),
+        JournalOptions::default(),
         |what| {
             seen.push(match what {
                 Recovered::Entry { body, .. } | Recovered::Record { body, .. } => body.to_vec(),

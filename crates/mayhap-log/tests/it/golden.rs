@@ -1,7 +1,7 @@
 //! Folders that each version of the format wrote. They are read from memory, so that nothing can change them.
 
 use mayhap_log::simulated::SimulatedDisk;
-use mayhap_log::{Fsync, Journal, Lsn, OpenError, Options, Recovered};
+use mayhap_log::{Fsync, Journal, JournalError, JournalOptions, Lsn, Recovered};
 use std::fs;
 use std::path::Path;
 
@@ -11,7 +11,7 @@ fn load(version: &str) -> SimulatedDisk {
     for entry in fs::read_dir(folder.join(version)).unwrap() {
         let entry = entry.unwrap();
         let name = entry.file_name().into_string().unwrap();
-        disk.put(&name, &fs::read(entry.path()).unwrap());
+        disk.write_file(&name, &fs::read(entry.path()).unwrap());
     }
     disk
 }
@@ -19,9 +19,11 @@ fn load(version: &str) -> SimulatedDisk {
 /// Entries as (number, body), records as (number, time, body).
 type Seen = (Vec<(Lsn, Vec<u8>)>, Vec<(Lsn, u64, Vec<u8>)>);
 
-fn read(disk: &SimulatedDisk) -> (Seen, Journal<SimulatedDisk>, mayhap_log::Summary) {
+fn read(disk: &SimulatedDisk) -> (Seen, Journal<SimulatedDisk>, mayhap_log::RecoverySummary) {
     let mut seen = Seen::default();
-    let options = Options::default().fsync(Fsync::Always).background(false);
+    let options = JournalOptions::default()
+        .fsync(Fsync::Always)
+        .background(false);
     let (journal, summary) = Journal::open(disk.clone(), options, |what| {
         match what {
             Recovered::Entry { lsn, body } => seen.0.push((lsn, body.to_vec())),
@@ -92,11 +94,11 @@ fn version_2_stays_readable() {
     let damaged = disk.copy();
     let mut flipped = bytes.clone();
     flipped[bytes.len() - 33] ^= 1;
-    damaged.put(last, &flipped);
-    let options = Options::default().background(false);
+    damaged.write_file(last, &flipped);
+    let options = JournalOptions::default().background(false);
     assert!(matches!(
         Journal::open(damaged, options, |_| Ok(())),
-        Err(OpenError::Damaged { .. })
+        Err(JournalError::Damaged { .. })
     ));
 
     // And it goes on from there.

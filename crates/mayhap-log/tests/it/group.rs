@@ -1,7 +1,7 @@
 //! Many threads at once.
 
-use mayhap_log::simulated::{Call, SimulatedDisk};
-use mayhap_log::{Disk, Fsync, Journal, Lsn, Options, Recovered};
+use mayhap_log::simulated::{DiskCall, SimulatedDisk};
+use mayhap_log::{Disk, Fsync, Journal, JournalOptions, Lsn, Recovered};
 use std::io;
 use std::sync::{Barrier, Condvar, Mutex};
 use std::thread;
@@ -9,8 +9,10 @@ use std::thread;
 const THREADS: u64 = 4;
 const COMMITS: u64 = 500;
 
-fn options() -> Options {
-    Options::default().fsync(Fsync::Always).background(false)
+fn options() -> JournalOptions {
+    JournalOptions::default()
+        .fsync(Fsync::Always)
+        .background(false)
 }
 
 fn body(lsn: Lsn) -> Vec<u8> {
@@ -31,7 +33,7 @@ fn a_sync_lies_between_each_write_and_its_acknowledgement() {
                     let tag = number * COMMITS + turn;
                     let lsn = journal.append(tag, &body(tag)).unwrap();
                     journal.commit(lsn).unwrap();
-                    disk.note(tag);
+                    disk.record(tag);
                 }
             });
         }
@@ -47,21 +49,23 @@ fn a_sync_lies_between_each_write_and_its_acknowledgement() {
     let events = disk.events();
     let mut acknowledged = 0;
     for (at, event) in events.iter().enumerate() {
-        let Call::Note(tag) = event.call else {
+        let DiskCall::Note(tag) = event.call else {
             continue;
         };
         let needle = body(tag);
         let written = events[..at].iter().position(|event| match &event.call {
-            Call::Write { bytes, .. } => bytes.windows(needle.len()).any(|window| window == needle),
+            DiskCall::Write { bytes, .. } => {
+                bytes.windows(needle.len()).any(|window| window == needle)
+            }
             _ => false,
         });
         let written = written.expect("a record was acknowledged that nobody wrote");
-        let Call::Write { file, .. } = &events[written].call else {
+        let DiskCall::Write { file, .. } = &events[written].call else {
             unreachable!()
         };
         let synced = events[written..at]
             .iter()
-            .any(|event| matches!(&event.call, Call::Sync { file: synced } if synced == file));
+            .any(|event| matches!(&event.call, DiskCall::Sync { file: synced } if synced == file));
         assert!(synced, "record {tag} was acknowledged before it was synced");
         acknowledged += 1;
     }

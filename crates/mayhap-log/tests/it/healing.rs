@@ -1,16 +1,20 @@
 //! A log that the disk failed, and how it gets well.
 
-use crate::world::{Op, World};
-use mayhap_log::simulated::{Failure, Fault, SimulatedDisk};
-use mayhap_log::{AppendError, Fsync, Journal, MAX_BODY_BYTES, Options, Recovered, SnapshotError};
+use crate::simulation::{Op, Simulation};
+use mayhap_log::simulated::{Fault, FaultKind, SimulatedDisk};
+use mayhap_log::{
+    AppendError, Fsync, Journal, JournalOptions, MAX_BODY_BYTES, Recovered, SnapshotError,
+};
 
 fn open(disk: &SimulatedDisk) -> Journal<SimulatedDisk> {
-    let options = Options::default().fsync(Fsync::Always).background(false);
+    let options = JournalOptions::default()
+        .fsync(Fsync::Always)
+        .background(false);
     let opened = Journal::open(disk.clone(), options, |_| Ok(()));
     opened.unwrap().0
 }
 
-fn fail_next_but(disk: &SimulatedDisk, calls: u64, error: Failure, stays: bool) {
+fn fail_next_but(disk: &SimulatedDisk, calls: u64, error: FaultKind, stays: bool) {
     let at = disk.calls() + calls;
     disk.fail(Fault { at, error, stays });
 }
@@ -23,7 +27,7 @@ fn a_failed_sync_is_not_tried_again() {
     let first = journal.append(1, b"first").unwrap();
     journal.commit(first).unwrap();
     let second = journal.append(2, b"second").unwrap();
-    fail_next_but(&disk, 1, Failure::Eio, false);
+    fail_next_but(&disk, 1, FaultKind::Eio, false);
     let broken = journal.commit(second).unwrap_err();
     assert!(broken.reason().contains("syncing the log"), "{broken}");
     let calls = disk.calls();
@@ -47,7 +51,7 @@ fn a_caller_can_give_up_a_log() {
     let disk = SimulatedDisk::new();
     let journal = open(&disk);
     let length = MAX_BODY_BYTES + 1;
-    journal.give_up(&AppendError::TooLong { length });
+    journal.break_log(&AppendError::TooLong { length });
     let refused = journal.append(1, b"not yet").unwrap_err();
     assert!(refused.to_string().contains("too long"), "{refused}");
     let mut snapshot = journal.begin_snapshot().unwrap();
@@ -63,7 +67,7 @@ fn only_a_finished_snapshot_heals() {
     let disk = SimulatedDisk::new();
     let journal = open(&disk);
     let lsn = journal.append(1, b"lost to the log").unwrap();
-    fail_next_but(&disk, 0, Failure::Enospc, false);
+    fail_next_but(&disk, 0, FaultKind::Enospc, false);
     assert!(journal.commit(lsn).is_err());
 
     let mut snapshot = journal.begin_snapshot().unwrap();
@@ -86,7 +90,7 @@ fn only_a_finished_snapshot_heals() {
     journal.commit(next).unwrap();
 
     let mut seen = Vec::new();
-    let options = Options::default().background(false);
+    let options = JournalOptions::default().background(false);
     Journal::open(disk.crash(1), options, |what| {
         seen.push(match what {
             Recovered::Entry { lsn, body } | Recovered::Record { lsn, body, .. } => {
@@ -111,7 +115,7 @@ fn a_snapshot_that_was_begun_before_does_not_heal() {
     let mut snapshot = journal.begin_snapshot().unwrap();
     snapshot.entry(0, b"before").unwrap();
     let lsn = journal.append(1, b"after").unwrap();
-    fail_next_but(&disk, 0, Failure::Eio, false);
+    fail_next_but(&disk, 0, FaultKind::Eio, false);
     assert!(journal.commit(lsn).is_err());
     assert!(matches!(snapshot.finish(), Err(SnapshotError::Broken(_))));
     assert!(journal.append(2, b"x").is_err());
@@ -121,8 +125,8 @@ fn a_snapshot_that_was_begun_before_does_not_heal() {
 #[test]
 fn the_piece_that_a_full_disk_took_is_no_record() {
     for seed in 0..500 {
-        let mut world = World::new(seed);
-        world.open_surely();
+        let mut world = Simulation::new(seed);
+        world.open_or_panic();
         for op in [
             Op::Append,
             Op::Append,
@@ -134,15 +138,15 @@ fn the_piece_that_a_full_disk_took_is_no_record() {
             world.apply(op);
         }
         world.disk.set_seed(seed);
-        fail_next_but(&world.disk, 0, Failure::Enospc, seed.is_multiple_of(2));
+        fail_next_but(&world.disk, 0, FaultKind::Enospc, seed.is_multiple_of(2));
         world.apply(Op::Commit);
         assert_eq!(world.errors, 1);
         world.apply(Op::Restart);
-        world.open_surely();
+        world.open_or_panic();
         for op in [Op::Append, Op::Commit, Op::Crash] {
             world.apply(op);
         }
-        world.open_surely();
+        world.open_or_panic();
     }
 }
 
@@ -150,18 +154,18 @@ fn the_piece_that_a_full_disk_took_is_no_record() {
 #[test]
 fn what_a_failed_sync_left_in_memory_is_written_again_after_a_restart() {
     for seed in 0..500 {
-        let mut world = World::new(seed);
-        world.open_surely();
+        let mut world = Simulation::new(seed);
+        world.open_or_panic();
         for _ in 0..20 {
             world.apply(Op::Append);
         }
         world.disk.set_seed(seed);
-        fail_next_but(&world.disk, 1, Failure::Eio, false);
+        fail_next_but(&world.disk, 1, FaultKind::Eio, false);
         world.apply(Op::Commit);
         for op in [Op::Restart, Op::Append, Op::Append, Op::Commit, Op::Crash] {
             world.apply(op);
         }
-        world.open_surely();
+        world.open_or_panic();
         assert_eq!(world.history.len(), 21, "seed {seed}");
     }
 }
@@ -183,7 +187,7 @@ fn a_body_that_is_too_long_is_refused() {
     assert_eq!(journal.append_parts(1, &[b"a", b"", b"bc"]), Ok(1));
     journal.commit(1).unwrap();
     let mut bodies = Vec::new();
-    let options = Options::default().background(false);
+    let options = JournalOptions::default().background(false);
     Journal::open(disk.crash(3), options, |what| {
         if let Recovered::Record { body, .. } = what {
             bodies.push(body.to_vec());
@@ -203,7 +207,7 @@ fn a_refusal_is_handed_on() {
         journal.append(number, b"a body").unwrap();
     }
     journal.close().unwrap();
-    let error = Journal::open(disk, Options::default(), |what| match what {
+    let error = Journal::open(disk, JournalOptions::default(), |what| match what {
         Recovered::Record { lsn: 2, .. } => Err("no such command".into()),
         _ => Ok(()),
     });

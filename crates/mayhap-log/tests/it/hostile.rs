@@ -2,7 +2,7 @@
 //! error or with a journal that works; it never panics.
 
 use mayhap_log::simulated::SimulatedDisk;
-use mayhap_log::{Fsync, Journal, Options};
+use mayhap_log::{Fsync, Journal, JournalOptions};
 
 const HEADER: usize = 64;
 const VALUES: [u64; 12] = [
@@ -20,8 +20,10 @@ const VALUES: [u64; 12] = [
     u64::MAX,
 ];
 
-fn options() -> Options {
-    Options::default().fsync(Fsync::Always).background(false)
+fn options() -> JournalOptions {
+    JournalOptions::default()
+        .fsync(Fsync::Always)
+        .background(false)
 }
 
 /// A snapshot, its log, and a log that continues it.
@@ -103,7 +105,7 @@ fn fields_at_their_limits_do_no_harm() {
                     bytes[at..at + size].copy_from_slice(&value.to_le_bytes()[..size]);
                     seal(&mut bytes, start, end);
                     let copy = disk.copy();
-                    copy.put(&name, &bytes);
+                    copy.write_file(&name, &bytes);
                     for accept in [false, true] {
                         match Journal::open(copy.clone(), options().accept_loss(accept), |_| Ok(()))
                         {

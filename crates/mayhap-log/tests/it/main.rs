@@ -1,5 +1,6 @@
 //! What the log owes to those who rely on it, by behaviour.
 
+mod concurrent;
 mod damage;
 mod faults;
 mod folder;
@@ -9,5 +10,4 @@ mod healing;
 mod hostile;
 mod model;
 mod open_files;
-mod storm;
-mod world;
+mod simulation;

@@ -1,10 +1,10 @@
 //! Any sequence of calls, crashes and failures, by seed.
 
-use crate::world::{Op, World};
+use crate::simulation::{Op, Simulation};
 use mayhap_log::Fsync;
-use mayhap_log::simulated::{Failure, Fault};
+use mayhap_log::simulated::{Fault, FaultKind};
 
-fn any_op(world: &mut World) -> Op {
+fn any_op(world: &mut Simulation) -> Op {
     match world.random.below(100) {
         0..45 => Op::Append,
         65..67 => Op::Sync,
@@ -38,13 +38,13 @@ fn soak(short: u64, long: u64) -> u64 {
 fn nothing_promised_is_lost_whatever_happens() {
     let mut sums = [0; 4];
     for seed in 0..soak(4000, 200_000) {
-        let mut world = World::new(seed);
+        let mut world = Simulation::new(seed);
         for _ in 0..200 {
             let op = any_op(&mut world);
             world.apply(op);
         }
         world.apply(Op::Crash);
-        world.open_surely();
+        world.open_or_panic();
         assert_eq!(world.errors, 0, "seed {seed}");
         sums[0] += world.history.len() as u64;
         sums[1] += world.snapshots;
@@ -61,7 +61,7 @@ fn nothing_promised_is_lost_whatever_happens() {
 fn nothing_promised_is_lost_on_a_failing_disk() {
     let mut sums = [0; 4];
     for seed in 0..soak(4000, 200_000) {
-        let mut world = World::new(seed);
+        let mut world = Simulation::new(seed);
         for _ in 0..200 {
             if world.random.below(25) == 0 {
                 let kind = world.random.below(4);
@@ -69,21 +69,21 @@ fn nothing_promised_is_lost_on_a_failing_disk() {
                 world.disk.fail(Fault {
                     at: world.disk.calls() + world.random.below(12),
                     error: if kind < 2 {
-                        Failure::Eio
+                        FaultKind::Eio
                     } else {
-                        Failure::Enospc
+                        FaultKind::Enospc
                     },
                     stays: kind.is_multiple_of(2),
                 });
             }
             if world.random.below(25) == 0 {
-                world.disk.mend();
+                world.disk.clear_faults();
             }
             let op = any_op(&mut world);
             world.apply(op);
         }
         world.apply(Op::Crash);
-        world.open_surely();
+        world.open_or_panic();
         sums[0] += world.history.len() as u64;
         sums[1] += world.snapshots;
         sums[2] += world.errors;

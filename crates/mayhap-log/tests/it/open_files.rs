@@ -1,7 +1,7 @@
 //! A snapshot that fails leaves a log behind. However many there are, few files are open at a time.
 
 use mayhap_log::simulated::{SimulatedDisk, SimulatedFile};
-use mayhap_log::{Disk, Fsync, Journal, Options};
+use mayhap_log::{Disk, Fsync, Journal, JournalOptions};
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -95,7 +95,9 @@ impl Disk for Counting {
 fn many_logs_are_read_one_after_the_other() {
     const LOGS: u64 = 200;
     let disk = SimulatedDisk::new();
-    let options = Options::default().fsync(Fsync::Always).background(false);
+    let options = JournalOptions::default()
+        .fsync(Fsync::Always)
+        .background(false);
     let (journal, _) = Journal::open(disk.clone(), options, |_| Ok(())).unwrap();
     for number in 0..LOGS {
         journal.append(number, b"a record").unwrap();

@@ -4,7 +4,7 @@ use crate::Engine;
 use crate::client::Client;
 use crate::said::{KEYS, Random, line, question, soak};
 use mayhap_command::find;
-use mayhap_server::{Options, Server};
+use mayhap_server::{Server, ServerOptions};
 
 /// Commands of a connection before all keys are compared and dropped.
 const A_RUN: u64 = 500;
@@ -70,10 +70,10 @@ fn compared(reply: &[u8]) -> Vec<u8> {
 #[test]
 fn server_and_module_answer_alike() {
     let folder = tempfile::tempdir().expect("a folder");
-    let options = Options {
+    let options = ServerOptions {
         port: 0,
         workers: 1,
-        ..Options::new(folder.path())
+        ..ServerOptions::new(folder.path())
     };
     let server = Server::start(&options).expect("it starts");
     let (address, stop) = (server.addresses()[0], server.stop_handle());

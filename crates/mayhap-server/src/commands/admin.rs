@@ -1,10 +1,10 @@
 //! What an administrator does: settings, snapshots, the end.
 
 use super::client::unknown_subcommand;
-use crate::call::{Call, Done, SYNTAX, lossy};
+use crate::call::{Call, CommandResult, SYNTAX, lossy};
 use crate::settings::Settings;
 
-pub(super) fn config(call: &mut Call<'_>) -> Done {
+pub(super) fn config(call: &mut Call<'_>) -> CommandResult {
     let word = call.words[1].to_ascii_lowercase();
     match (word.as_slice(), call.words.len()) {
         (b"get", 3..) => {
@@ -30,14 +30,14 @@ pub(super) fn config(call: &mut Call<'_>) -> Done {
 }
 
 /// All of them or none.
-fn set(call: &mut Call<'_>) -> Done {
+fn set(call: &mut Call<'_>) -> CommandResult {
     if !call.words.len().is_multiple_of(2) {
         return Err(SYNTAX.into());
     }
     call.engine.set(|settings| {
         let mut named = Vec::new();
         for pair in call.words[2..].chunks(2) {
-            let Some(name) = Settings::name_of(pair[0]) else {
+            let Some(name) = Settings::canonical_name(pair[0]) else {
                 let name = lossy(pair[0]);
                 return Err(format!(
                     "ERR Unknown option or number of arguments for CONFIG SET - '{name}'"
@@ -61,45 +61,45 @@ fn set(call: &mut Call<'_>) -> Done {
     Ok(())
 }
 
-pub(super) fn save(call: &mut Call<'_>) -> Done {
+pub(super) fn save(call: &mut Call<'_>) -> CommandResult {
     crate::snapshot::take(call.engine).map_err(|error| format!("ERR {error}"))?;
     call.out.ok();
     Ok(())
 }
 
-pub(super) fn bgsave(call: &mut Call<'_>) -> Done {
+pub(super) fn bgsave(call: &mut Call<'_>) -> CommandResult {
     let is_schedule = call.words.len() == 2 && call.is(1, "schedule");
     if call.words.len() > 1 && !is_schedule {
         return Err(SYNTAX.into());
     }
-    if call.engine.snapshots.is_under_way() && !is_schedule {
+    if call.engine.snapshots.is_running() && !is_schedule {
         return Err("ERR Background save already in progress".into());
     }
-    call.engine.snapshots.ask();
+    call.engine.snapshots.request();
     call.out.simple("Background saving started");
     Ok(())
 }
 
 /// The log is made anew by a snapshot, after which it is empty.
-pub(super) fn bgrewriteaof(call: &mut Call<'_>) -> Done {
-    let started = if call.engine.snapshots.is_under_way() {
+pub(super) fn bgrewriteaof(call: &mut Call<'_>) -> CommandResult {
+    let started = if call.engine.snapshots.is_running() {
         "scheduled"
     } else {
         "started"
     };
-    call.engine.snapshots.ask();
+    call.engine.snapshots.request();
     let text = format!("Background append only file rewriting {started}");
     call.out.simple(&text);
     Ok(())
 }
 
-pub(super) fn lastsave(call: &mut Call<'_>) -> Done {
+pub(super) fn lastsave(call: &mut Call<'_>) -> CommandResult {
     call.out.count(call.engine.snapshots.last() / 1000);
     Ok(())
 }
 
 /// The log has everything; with SAVE a snapshot is taken as well, so that the next start is quick.
-pub(super) fn shutdown(call: &mut Call<'_>) -> Done {
+pub(super) fn shutdown(call: &mut Call<'_>) -> CommandResult {
     for word in &call.words[1..] {
         match word.to_ascii_lowercase().as_slice() {
             b"save" => {

@@ -1,11 +1,11 @@
 //! CLIENT: who is there.
 
-use crate::call::{Call, Done, Failure, SYNTAX, integer, lossy};
+use crate::call::{Call, CommandError, CommandResult, SYNTAX, integer, lossy};
 use crate::clients::Client;
 use crate::session::Replies;
 use std::sync::Arc;
 
-pub(super) fn client(call: &mut Call<'_>) -> Done {
+pub(super) fn client(call: &mut Call<'_>) -> CommandResult {
     let word = call.words[1].to_ascii_lowercase();
     match (word.as_slice(), call.words.len()) {
         (b"id", 2) => call.out.count(call.session.client.handle.id),
@@ -45,7 +45,7 @@ pub(super) fn client(call: &mut Call<'_>) -> Done {
     Ok(())
 }
 
-pub(super) fn unknown_subcommand(command: &str, word: &[u8]) -> Failure {
+pub(super) fn unknown_subcommand(command: &str, word: &[u8]) -> CommandError {
     let word = lossy(word);
     format!("ERR unknown subcommand or wrong number of arguments for '{word}'. Try {command} HELP.")
         .into()
@@ -56,7 +56,7 @@ fn is_plain(text: &[u8]) -> bool {
     text.iter().all(|byte| (b'!'..=b'~').contains(byte))
 }
 
-pub(super) fn set_name(call: &mut Call<'_>, name: &[u8]) -> Done {
+pub(super) fn set_name(call: &mut Call<'_>, name: &[u8]) -> CommandResult {
     if !is_plain(name) || name.len() > 1024 {
         return Err(
             "ERR Client names cannot contain spaces, newlines or special characters.".into(),
@@ -66,7 +66,7 @@ pub(super) fn set_name(call: &mut Call<'_>, name: &[u8]) -> Done {
     Ok(())
 }
 
-fn set_info(call: &mut Call<'_>) -> Done {
+fn set_info(call: &mut Call<'_>) -> CommandResult {
     let value = call.words[3];
     let option = lossy(call.words[2]).to_ascii_lowercase();
     if !is_plain(value) || value.len() > 1024 {
@@ -86,7 +86,7 @@ fn set_info(call: &mut Call<'_>) -> Done {
     Ok(())
 }
 
-fn pause(call: &mut Call<'_>) -> Done {
+fn pause(call: &mut Call<'_>) -> CommandResult {
     let time = integer(call.words[2]).ok_or("ERR timeout is not an integer or out of range")?;
     let time = u64::try_from(time).map_err(|_| "ERR timeout is negative")?;
     let is_for_all = match call.words.get(3) {
@@ -101,7 +101,7 @@ fn pause(call: &mut Call<'_>) -> Done {
     Ok(())
 }
 
-fn reply(call: &mut Call<'_>) -> Done {
+fn reply(call: &mut Call<'_>) -> CommandResult {
     if call.is(2, "on") {
         call.session.replies = Replies::All;
         call.out.ok();
@@ -116,7 +116,7 @@ fn reply(call: &mut Call<'_>) -> Done {
 }
 
 /// All clients are; other types are known and have none.
-fn is_normal(word: &[u8]) -> Result<bool, Failure> {
+fn is_normal(word: &[u8]) -> Result<bool, CommandError> {
     match word.to_ascii_lowercase().as_slice() {
         b"normal" => Ok(true),
         b"master" | b"replica" | b"slave" | b"pubsub" => Ok(false),
@@ -127,10 +127,12 @@ fn is_normal(word: &[u8]) -> Result<bool, Failure> {
 /// Others are shown with what they did last; who asks, with this.
 fn show_itself(call: &Call<'_>) {
     let session = &call.session;
-    session.client.saw(session.last_command, call.now);
+    session
+        .client
+        .record_command(session.last_command, call.now);
 }
 
-fn list(call: &mut Call<'_>) -> Done {
+fn list(call: &mut Call<'_>) -> CommandResult {
     show_itself(call);
     let mut clients = call.engine.clients.all();
     if call.words.len() > 2 {
@@ -163,7 +165,7 @@ fn close(call: &Call<'_>, client: &Client) {
     call.engine.clients.remove(client.handle.id);
 }
 
-fn kill(call: &mut Call<'_>) -> Done {
+fn kill(call: &mut Call<'_>) -> CommandResult {
     let own = call.session.client.handle.id;
     if call.words.len() == 3 {
         let peer = String::from_utf8_lossy(call.words[2]).into_owned();

@@ -1,10 +1,10 @@
 //! Greetings, passwords and farewells.
 
-use crate::call::{Call, Done, Failure, integer, lossy};
+use crate::call::{Call, CommandError, CommandResult, integer, lossy};
 use mayhap_command::Protocol;
 use subtle::ConstantTimeEq;
 
-pub(super) fn ping(call: &mut Call<'_>) -> Done {
+pub(super) fn ping(call: &mut Call<'_>) -> CommandResult {
     match call.words {
         [_] => call.out.simple("PONG"),
         [_, text] => call.out.bulk(text),
@@ -13,17 +13,17 @@ pub(super) fn ping(call: &mut Call<'_>) -> Done {
     Ok(())
 }
 
-pub(super) fn echo(call: &mut Call<'_>) -> Done {
+pub(super) fn echo(call: &mut Call<'_>) -> CommandResult {
     call.out.bulk(call.words[1]);
     Ok(())
 }
 
-pub(super) fn quit(call: &mut Call<'_>) -> Done {
+pub(super) fn quit(call: &mut Call<'_>) -> CommandResult {
     call.out.ok();
     Ok(())
 }
 
-pub(super) fn select(call: &mut Call<'_>) -> Done {
+pub(super) fn select(call: &mut Call<'_>) -> CommandResult {
     match integer(call.words[1]) {
         Some(0) => call.out.ok(),
         Some(_) => return Err("ERR DB index is out of range".into()),
@@ -32,33 +32,33 @@ pub(super) fn select(call: &mut Call<'_>) -> Done {
     Ok(())
 }
 
-pub(super) fn reset(call: &mut Call<'_>) -> Done {
+pub(super) fn reset(call: &mut Call<'_>) -> CommandResult {
     let is_known = call.engine.settings.load().password.is_empty();
     call.session.reset(is_known);
     let id = call.session.client.handle.id;
-    call.engine.clients.set_known(id, is_known);
+    call.engine.clients.set_authenticated(id, is_known);
     call.session.client.names.lock().name.clear();
-    call.session.client.speaks(Protocol::Resp2);
+    call.session.client.set_protocol(Protocol::Resp2);
     call.out.protocol = Protocol::Resp2;
     call.out.simple("RESET");
     Ok(())
 }
 
 /// Takes the same time however much of the password is right.
-fn admit(call: &mut Call<'_>, user: &[u8], password: &[u8]) -> Done {
+fn admit(call: &mut Call<'_>, user: &[u8], password: &[u8]) -> CommandResult {
     let settings = call.engine.settings.load();
     let is_right = settings.password.is_empty() || is_same(&settings.password, password);
     if user != b"default" || !is_right {
         call.engine.counters.refuse_password();
         return Err("WRONGPASS invalid username-password pair or user is disabled.".into());
     }
-    call.session.is_known = true;
+    call.session.is_authenticated = true;
     let id = call.session.client.handle.id;
-    call.engine.clients.set_known(id, true);
+    call.engine.clients.set_authenticated(id, true);
     Ok(())
 }
 
-pub(super) fn auth(call: &mut Call<'_>) -> Done {
+pub(super) fn auth(call: &mut Call<'_>) -> CommandResult {
     match *call.words {
         [_, password] => {
             if call.engine.settings.load().password.is_empty() {
@@ -73,7 +73,7 @@ pub(super) fn auth(call: &mut Call<'_>) -> Done {
     Ok(())
 }
 
-pub(super) fn hello(call: &mut Call<'_>) -> Done {
+pub(super) fn hello(call: &mut Call<'_>) -> CommandResult {
     let mut protocol = call.session.protocol;
     let mut at = 1;
     if let Some(word) = call.words.get(1) {
@@ -103,15 +103,15 @@ pub(super) fn hello(call: &mut Call<'_>) -> Done {
     if let Some((user, password)) = credentials {
         admit(call, user, password)?;
     }
-    if !call.session.is_known {
+    if !call.session.is_authenticated {
         let text = "NOAUTH HELLO must be called with the client already authenticated, otherwise the HELLO <proto> AUTH <user> <pass> option can be used to authenticate the client and select the RESP protocol version at the same time";
-        return Err(Failure::from(text));
+        return Err(CommandError::from(text));
     }
     if let Some(name) = name {
         super::client::set_name(call, name)?;
     }
     call.session.protocol = protocol;
-    call.session.client.speaks(protocol);
+    call.session.client.set_protocol(protocol);
     let out = &mut call.out;
     out.protocol = protocol;
     out.map(7);

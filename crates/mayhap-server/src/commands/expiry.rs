@@ -1,11 +1,11 @@
 //! Keys that go away by themselves. The log has absolute times only.
 
-use crate::call::{Call, Done, Failure, SYNTAX, lossy};
-use crate::counters::note_lookup;
-use crate::keyspace::Body;
+use crate::call::{Call, CommandError, CommandResult, SYNTAX, lossy};
+use crate::counters::count_lookup;
+use crate::keyspace::KeyEntry;
 
 /// A time in milliseconds since 1970, of a number in some unit that counts from `base`.
-pub(super) fn moment(number: i64, is_seconds: bool, base: u64) -> Option<u64> {
+pub(super) fn parse_expiry(number: i64, is_seconds: bool, base: u64) -> Option<u64> {
     let milliseconds = if is_seconds {
         number.checked_mul(1000)?
     } else {
@@ -30,7 +30,7 @@ enum Condition {
 }
 
 impl Condition {
-    fn read(word: &[u8]) -> Result<Self, Failure> {
+    fn read(word: &[u8]) -> Result<Self, CommandError> {
         Ok(match word.to_ascii_lowercase().as_slice() {
             b"nx" => Self::None,
             b"xx" => Self::Some,
@@ -58,20 +58,20 @@ fn all_allow(conditions: &[Condition], before: Option<u64>, at: u64) -> bool {
 }
 
 /// A served file stays as long as the file.
-fn check_no_file(call: &Call<'_>) -> Done {
-    let is_key = |key| call.engine.keys.look(key, call.now, |body| body.is_some());
-    if call.engine.files.holds(call.key()) && !is_key(call.key()) {
+fn check_no_file(call: &Call<'_>) -> CommandResult {
+    let is_key = |key| call.engine.keys.read(key, call.now, |body| body.is_some());
+    if call.engine.files.contains(call.key()) && !is_key(call.key()) {
         return Err(crate::files::READ_ONLY.into());
     }
     Ok(())
 }
 
 /// EXPIRE, PEXPIRE, EXPIREAT, PEXPIREAT.
-pub(super) fn expire(call: &mut Call<'_>) -> Done {
+pub(super) fn expire(call: &mut Call<'_>) -> CommandResult {
     let name = call.words[0].to_ascii_lowercase();
     let number = call.integer(2)?;
     let base = if name.ends_with(b"at") { 0 } else { call.now };
-    let Some(at) = moment(number, !name.starts_with(b"p"), base) else {
+    let Some(at) = parse_expiry(number, !name.starts_with(b"p"), base) else {
         let name = String::from_utf8_lossy(&name);
         return Err(format!("ERR invalid expire time in '{name}' command").into());
     };
@@ -92,7 +92,7 @@ pub(super) fn expire(call: &mut Call<'_>) -> Done {
     if at <= call.now {
         return expire_at_once(call, &conditions, at);
     }
-    let is_set = engine.keys.alter(key, call.now, |body| {
+    let is_set = engine.keys.update(key, call.now, |body| {
         if !all_allow(&conditions, body.expires(), at) {
             return Ok(false);
         }
@@ -100,12 +100,12 @@ pub(super) fn expire(call: &mut Call<'_>) -> Done {
         call.log(&[&b"PEXPIREAT"[..], key, at.to_string().as_bytes()])?;
         Ok(true)
     });
-    let is_set = is_set.unwrap_or(Ok::<_, Failure>(false))?;
+    let is_set = is_set.unwrap_or(Ok::<_, CommandError>(false))?;
     call.out.integer(i64::from(is_set));
     Ok(())
 }
 
-fn expire_at_once(call: &mut Call<'_>, conditions: &[Condition], at: u64) -> Done {
+fn expire_at_once(call: &mut Call<'_>, conditions: &[Condition], at: u64) -> CommandResult {
     let key = call.key();
     let is_gone = call.engine.keys.replace(key, |body| {
         call.forget_if_expired(key, body);
@@ -123,11 +123,11 @@ fn expire_at_once(call: &mut Call<'_>, conditions: &[Condition], at: u64) -> Don
     Ok(())
 }
 
-pub(super) fn persist(call: &mut Call<'_>) -> Done {
+pub(super) fn persist(call: &mut Call<'_>) -> CommandResult {
     call.may_change()?;
     check_no_file(call)?;
     let (engine, key) = (call.engine, call.key());
-    let stays = engine.keys.alter(key, call.now, |body| {
+    let stays = engine.keys.update(key, call.now, |body| {
         if body.expires().is_none() {
             return Ok(false);
         }
@@ -135,22 +135,22 @@ pub(super) fn persist(call: &mut Call<'_>) -> Done {
         call.log(&[&b"PERSIST"[..], key])?;
         Ok(true)
     });
-    let stays = stays.unwrap_or(Ok::<_, Failure>(false))?;
+    let stays = stays.unwrap_or(Ok::<_, CommandError>(false))?;
     call.out.integer(i64::from(stays));
     Ok(())
 }
 
 /// TTL, PTTL, EXPIRETIME, PEXPIRETIME: -2 there is no such key, -1 it stays.
-pub(super) fn ttl(call: &mut Call<'_>) -> Done {
+pub(super) fn ttl(call: &mut Call<'_>) -> CommandResult {
     let name = call.words[0].to_ascii_lowercase();
     let now = call.now;
     let expires = call
         .engine
         .keys
-        .look(call.key(), now, |body| body.map(Body::expires));
+        .read(call.key(), now, |body| body.map(KeyEntry::expires));
     // A served file is there, and goes away only with the file.
-    let is_file = expires.is_none() && call.engine.files.holds(call.key());
-    note_lookup(expires.is_some() || is_file);
+    let is_file = expires.is_none() && call.engine.files.contains(call.key());
+    count_lookup(expires.is_some() || is_file);
     let answer = match expires {
         None if is_file => -1,
         None => -2,

@@ -1,6 +1,6 @@
 //! `MAYHAP.EXPORT key file [REPLACE]`: a filter becomes a file in the data folder, without the secret of its hash.
 
-use crate::call::{Call, Done, Failure, SYNTAX};
+use crate::call::{Call, CommandError, CommandResult, SYNTAX};
 use crate::keyspace::SharedValue;
 use mayhap_codec::write_atomically;
 use std::ffi::OsStr;
@@ -8,7 +8,7 @@ use std::io::{BufWriter, Write};
 use std::path::Path;
 
 /// A name that stays in the folder, and is no file of others there.
-fn name<'n>(call: &Call<'n>) -> Result<&'n str, Failure> {
+fn name<'n>(call: &Call<'n>) -> Result<&'n str, CommandError> {
     let name = std::str::from_utf8(call.words[2]).unwrap_or_default();
     let is_plain = !name.is_empty()
         && name.len() <= 200
@@ -24,7 +24,7 @@ fn name<'n>(call: &Call<'n>) -> Result<&'n str, Failure> {
     Ok(name)
 }
 
-pub(super) fn export(call: &mut Call<'_>) -> Done {
+pub(super) fn export(call: &mut Call<'_>) -> CommandResult {
     let replaces = match call.words.len() {
         3 => false,
         4 if call.is(3, "replace") => true,
@@ -40,7 +40,7 @@ pub(super) fn export(call: &mut Call<'_>) -> Done {
     let engine = call.engine;
     let path = engine.settings.load().folder.join(name);
     // What is not served under this name is not ours to replace.
-    let may_be_written = !path.exists() || replaces && engine.files.holds(name.as_bytes());
+    let may_be_written = !path.exists() || replaces && engine.files.contains(name.as_bytes());
     if !may_be_written {
         return Err(
             format!("ERR there is a file {name} already: say REPLACE if it is a filter").into(),
@@ -55,7 +55,7 @@ pub(super) fn export(call: &mut Call<'_>) -> Done {
     // The file is served from the folder, and takes as much memory as the filter does.
     engine
         .files
-        .check_room(name, slot.size_bytes(), engine.room())
+        .check_room(name, slot.size_bytes(), engine.available_bytes())
         .map_err(|error| format!("OOM {error}"))?;
     write_atomically(&path, |file| {
         let mut file = BufWriter::with_capacity(1 << 20, file);
@@ -65,7 +65,7 @@ pub(super) fn export(call: &mut Call<'_>) -> Done {
     .map_err(|error| format!("ERR {name} could not be written: {error}"))?;
     drop(slot);
     let length = std::fs::metadata(&path).map_or(0, |metadata| metadata.len());
-    engine.files.look(|| engine.room());
+    engine.files.scan(|| engine.available_bytes());
     call.out.count(length);
     Ok(())
 }

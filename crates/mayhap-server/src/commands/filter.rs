@@ -1,8 +1,8 @@
 //! BF.*, CF.* and CBF.* on the keys of the server.
 
-use crate::call::{Call, Done, Failure};
-use crate::counters::note_lookup;
-use crate::keyspace::{Body, SharedValue, Value};
+use crate::call::{Call, CommandError, CommandResult};
+use crate::counters::count_lookup;
+use crate::keyspace::{KeyEntry, SharedValue, Value};
 use crate::settings::Settings;
 use crate::shared_slot::SharedSlot;
 use mayhap_command::{
@@ -19,7 +19,7 @@ pub(super) fn run(
     specification: &'static Specification,
     command: &Command<'_>,
     settings: &Settings,
-) -> Done {
+) -> CommandResult {
     match command {
         Command::Ask(ask) => {
             let reply = answer(call, ask, settings)?;
@@ -53,7 +53,7 @@ fn slot_of(value: &Value) -> &Slot {
     }
 }
 
-fn answer(call: &Call<'_>, ask: &Ask<'_>, settings: &Settings) -> Result<Reply, Failure> {
+fn answer(call: &Call<'_>, ask: &Ask<'_>, settings: &Settings) -> Result<Reply, CommandError> {
     let (engine, key) = (call.engine, ask.key());
     let context = context(call, settings, u64::MAX);
     let reply = if call.is_long {
@@ -61,20 +61,20 @@ fn answer(call: &Call<'_>, ask: &Ask<'_>, settings: &Settings) -> Result<Reply, 
         let shared = call.share(key)?.map(|(value, _)| slot(value));
         shared.map(|slot| ask.ask(&slot, &context))
     } else {
-        engine.keys.look(key, call.now, |body| {
+        engine.keys.read(key, call.now, |body| {
             body.map(|body| ask.ask(slot_of(&body.value), &context))
         })
     };
     if let Some(reply) = reply {
-        note_lookup(true);
+        count_lookup(true);
         return Ok(reply);
     }
     let of_file = if engine.files.has_any() {
-        engine.files.ask(call.words)
+        engine.files.query(call.words)
     } else {
         None
     };
-    note_lookup(of_file.is_some());
+    count_lookup(of_file.is_some());
     Ok(of_file.unwrap_or_else(|| ask.ask(&MISSING, &context)))
 }
 
@@ -102,14 +102,14 @@ fn apply(
     value: &mut Value,
     sources: &[&Slot],
     context: &Context<'_>,
-) -> Result<Outcome, Failure> {
+) -> Result<Outcome, CommandError> {
     match value {
         Value::Filter(slot) => match slot.get_mut() {
             Some(slot) => Ok(change.apply(slot, sources, context)),
-            None => Err(Failure::Busy),
+            None => Err(CommandError::Busy),
         },
         Value::Text(_) => Ok(change.apply(&mut Slot::Other, sources, context)),
-        Value::Leased { .. } => Err(Failure::Busy),
+        Value::Leased { .. } => Err(CommandError::Busy),
     }
 }
 
@@ -132,23 +132,23 @@ fn alter(
     call: &mut Call<'_>,
     change: &Change<'_>,
     settings: &Settings,
-) -> Result<Outcome, Failure> {
+) -> Result<Outcome, CommandError> {
     let (engine, key) = (call.engine, change.key());
     let is_limited = settings.max_memory > 0;
     match alter_present(call, change, settings, !is_limited) {
         Some(Present::Done(outcome)) => return outcome,
-        None if engine.files.has_any() && engine.files.holds(key) => {
+        None if engine.files.has_any() && engine.files.contains(key) => {
             return Err(crate::files::READ_ONLY.into());
         }
         Some(Present::MayGrow) | None => {}
     }
     // Who may take memory looks at what is left one after the other, so that all together never take more.
-    let _growing = is_limited.then(|| engine.growing.lock());
+    let _growing = is_limited.then(|| engine.memory_lock.lock());
     if let Some(Present::Done(outcome)) = alter_present(call, change, settings, true) {
         return outcome;
     }
     // Somebody may make it in between; it is small then.
-    let context = context(call, settings, engine.room());
+    let context = context(call, settings, engine.available_bytes());
     engine.keys.replace(key, |body| {
         make_or_change(call, change, body, &[], &context)
     })
@@ -156,7 +156,7 @@ fn alter(
 
 /// What came of a change of a key that is there.
 enum Present {
-    Done(Result<Outcome, Failure>),
+    Done(Result<Outcome, CommandError>),
     /// Nothing was done, since it may take memory.
     MayGrow,
 }
@@ -169,11 +169,13 @@ fn alter_present(
 ) -> Option<Present> {
     let (engine, now, key) = (call.engine, call.now, change.key());
     let mut context = context(call, settings, u64::MAX);
-    engine.keys.alter(key, now, |body| {
+    engine.keys.update(key, now, |body| {
         if !may_grow && change.may_grow(slot_of(&body.value)) {
             return Present::MayGrow;
         }
-        let left = engine.room().saturating_add(body.value.size_bytes());
+        let left = engine
+            .available_bytes()
+            .saturating_add(body.value.size_bytes());
         context.max_bytes = settings.filters.max_filter_bytes.min(left);
         Present::Done(change_body(call, change, body, &[], &context))
     })
@@ -182,10 +184,10 @@ fn alter_present(
 fn change_body(
     call: &mut Call<'_>,
     change: &Change<'_>,
-    body: &mut Body,
+    body: &mut KeyEntry,
     sources: &[&Slot],
     context: &Context<'_>,
-) -> Result<Outcome, Failure> {
+) -> Result<Outcome, CommandError> {
     let outcome = apply(change, &mut body.value, sources, context)?;
     if is_change(&outcome) {
         body.touch();
@@ -195,12 +197,12 @@ fn change_body(
 }
 
 /// The values of other keys that a change reads.
-fn sources(call: &Call<'_>, change: &Change<'_>) -> Result<Vec<Arc<Slot>>, Failure> {
+fn sources(call: &Call<'_>, change: &Change<'_>) -> Result<Vec<Arc<Slot>>, CommandError> {
     let sources = change.sources().iter();
     let shared = sources.map(|source| {
         let shared = call.share(source)?;
         // By a name in the log a replay would find another file, or none.
-        if shared.is_none() && call.engine.files.holds(source) {
+        if shared.is_none() && call.engine.files.contains(source) {
             return Err(crate::files::NOT_A_SOURCE.into());
         }
         Ok(shared.map_or_else(Arc::default, |(value, _)| slot(value)))
@@ -212,15 +214,15 @@ fn merge(
     call: &mut Call<'_>,
     change: &Change<'_>,
     settings: &Settings,
-) -> Result<Outcome, Failure> {
+) -> Result<Outcome, CommandError> {
     let (engine, key) = (call.engine, change.key());
-    if engine.files.holds(key) {
+    if engine.files.contains(key) {
         return Err(crate::files::READ_ONLY.into());
     }
     let sources = sources(call, change)?;
     let sources: Vec<&Slot> = sources.iter().map(|source| &**source).collect();
-    let _growing = engine.growing.lock();
-    let context = context(call, settings, engine.room());
+    let _growing = engine.memory_lock.lock();
+    let context = context(call, settings, engine.available_bytes());
     engine.keys.replace(key, |body| {
         make_or_change(call, change, body, &sources, &context)
     })
@@ -229,16 +231,16 @@ fn merge(
 fn make_or_change(
     call: &mut Call<'_>,
     change: &Change<'_>,
-    body: &mut Option<Body>,
+    body: &mut Option<KeyEntry>,
     sources: &[&Slot],
     context: &Context<'_>,
-) -> Result<Outcome, Failure> {
+) -> Result<Outcome, CommandError> {
     call.forget_if_expired(change.key(), body);
     if let Some(body) = body {
         return change_body(call, change, body, sources, context);
     }
     let (value, outcome) = make(change, sources, context);
-    *body = value.map(Body::new);
+    *body = value.map(KeyEntry::new);
     pass_on(call, change, &outcome)?;
     Ok(outcome)
 }
@@ -248,9 +250,9 @@ fn alter_long(
     call: &mut Call<'_>,
     change: &Change<'_>,
     settings: &Settings,
-) -> Result<Outcome, Failure> {
+) -> Result<Outcome, CommandError> {
     let (engine, key) = (call.engine, change.key());
-    if engine.files.holds(key) {
+    if engine.files.contains(key) {
         return Err(crate::files::READ_ONLY.into());
     }
     let _sharing = engine.leases.share();
@@ -267,18 +269,18 @@ fn alter_long(
         call.reserve(words.chain(largest).max().unwrap_or(0))?
     };
     let taken = {
-        let _gate = call.gate();
+        let _guard = call.keyspace_guard();
         engine.keys.replace(key, |body| {
             call.forget_if_expired(key, body);
             call.log_whole()
-                .map(|()| body.as_mut().map(Body::lease_value))
+                .map(|()| body.as_mut().map(KeyEntry::lease_value))
         })?
     };
     let held = taken.as_ref().map_or(0, Value::size_bytes);
     let others = if is_batch && settings.max_memory > 0 {
         0
     } else {
-        engine.room()
+        engine.available_bytes()
     };
     let left = others.saturating_add(held + reserved.bytes());
     let context = context(call, settings, left);
@@ -290,7 +292,7 @@ fn alter_long(
         let (value, outcome) = make(change, &sources, &context);
         (value, Ok(outcome))
     };
-    let _gate = call.gate();
+    let _guard = call.keyspace_guard();
     engine.keys.replace(key, |body| {
         match (body, value) {
             (Some(body), Some(value)) => {
@@ -299,7 +301,7 @@ fn alter_long(
                     body.touch();
                 }
             }
-            (body, value) => *body = value.map(Body::new),
+            (body, value) => *body = value.map(KeyEntry::new),
         }
         let outcome = result?;
         pass_on(call, change, &outcome)?;
@@ -308,7 +310,7 @@ fn alter_long(
 }
 
 /// Logs what has to be logged, while the key is still locked.
-fn pass_on(call: &mut Call<'_>, change: &Change<'_>, outcome: &Outcome) -> Done {
+fn pass_on(call: &mut Call<'_>, change: &Change<'_>, outcome: &Outcome) -> CommandResult {
     match &outcome.passed_on {
         PassedOn::Unchanged | PassedOn::Nothing => {}
         PassedOn::AsItCame => {

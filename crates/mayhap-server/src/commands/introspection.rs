@@ -1,14 +1,14 @@
 //! What the server tells of itself.
 
 use super::client::unknown_subcommand;
-use super::{COMMANDS, Own, own};
-use crate::call::{Call, Done, Failure, NOT_AN_INTEGER, SYNTAX, integer};
+use super::{COMMANDS, ServerCommand, own};
+use crate::call::{Call, CommandError, CommandResult, NOT_AN_INTEGER, SYNTAX, integer};
 use crate::info;
 use crate::keyspace::Value;
-use crate::out::Out;
+use crate::reply_writer::ReplyWriter;
 use mayhap_command::Specification;
 
-pub(super) fn modules(out: &mut Out<'_>) {
+pub(super) fn modules(out: &mut ReplyWriter<'_>) {
     out.array(crate::MODULES.len());
     for (name, version) in crate::MODULES {
         out.map(2);
@@ -19,7 +19,7 @@ pub(super) fn modules(out: &mut Out<'_>) {
     }
 }
 
-pub(super) fn module(call: &mut Call<'_>) -> Done {
+pub(super) fn module(call: &mut Call<'_>) -> CommandResult {
     if !call.is(1, "list") || call.words.len() != 2 {
         return Err(unknown_subcommand("MODULE", call.words[1]));
     }
@@ -27,13 +27,13 @@ pub(super) fn module(call: &mut Call<'_>) -> Done {
     Ok(())
 }
 
-pub(super) fn info(call: &mut Call<'_>) -> Done {
+pub(super) fn info(call: &mut Call<'_>) -> CommandResult {
     let text = info::text(call.engine, call.now, &call.words[1..]);
     call.out.text(&text);
     Ok(())
 }
 
-pub(super) fn role(call: &mut Call<'_>) -> Done {
+pub(super) fn role(call: &mut Call<'_>) -> CommandResult {
     call.out.array(3);
     call.out.bulk("master");
     call.out.integer(0);
@@ -41,21 +41,21 @@ pub(super) fn role(call: &mut Call<'_>) -> Done {
     Ok(())
 }
 
-pub(super) fn wait(call: &mut Call<'_>) -> Done {
+pub(super) fn wait(call: &mut Call<'_>) -> CommandResult {
     call.integer(1)?;
     call.integer(2)?;
     call.out.integer(0);
     Ok(())
 }
 
-pub(super) fn time(call: &mut Call<'_>) -> Done {
+pub(super) fn time(call: &mut Call<'_>) -> CommandResult {
     call.out.array(2);
     call.out.bulk((call.now / 1000).to_string());
     call.out.bulk((call.now % 1000 * 1000).to_string());
     Ok(())
 }
 
-pub(super) fn memory(call: &mut Call<'_>) -> Done {
+pub(super) fn memory(call: &mut Call<'_>) -> CommandResult {
     // How many parts of a value to look at: we know its size.
     for pair in call.words[3..].chunks(2) {
         let is_option = pair.len() == 2 && pair[0].eq_ignore_ascii_case(b"samples");
@@ -70,7 +70,7 @@ pub(super) fn memory(call: &mut Call<'_>) -> Done {
     let size = call
         .engine
         .keys
-        .look(key, call.now, |body| body.map(|body| body.size_bytes(key)));
+        .read(key, call.now, |body| body.map(|body| body.size_bytes(key)));
     let of_file = || {
         let served = call.engine.files.get(key)?;
         Some(served.description.size_bytes)
@@ -84,19 +84,19 @@ pub(super) fn memory(call: &mut Call<'_>) -> Done {
 
 const NO_FREQUENCY: &str = "ERR An LFU maxmemory policy is not selected, access frequency not tracked. Please note that when switching between policies at runtime LRU and LFU data will take some time to adjust.";
 
-pub(super) fn object(call: &mut Call<'_>) -> Done {
+pub(super) fn object(call: &mut Call<'_>) -> CommandResult {
     let word = call.words[1].to_ascii_lowercase();
     let &[_, _, key] = call.words else {
         return Err(unknown_subcommand("OBJECT", &word));
     };
-    let encoding = call.engine.keys.look(key, call.now, |body| {
+    let encoding = call.engine.keys.read(key, call.now, |body| {
         body.map(|body| match &body.value {
             Value::Text(text) if integer(text).is_some() => "int",
             Value::Text(text) if text.len() <= 44 => "embstr",
             _ => "raw",
         })
     });
-    let is_file = encoding.is_none() && call.engine.files.holds(key);
+    let is_file = encoding.is_none() && call.engine.files.contains(key);
     let encoding = encoding.or(is_file.then_some("raw"));
     match (word.as_slice(), encoding) {
         (b"encoding" | b"refcount" | b"idletime" | b"freq", None) => call.out.null(),
@@ -109,8 +109,8 @@ pub(super) fn object(call: &mut Call<'_>) -> Done {
     Ok(())
 }
 
-pub(super) fn slowlog(call: &mut Call<'_>) -> Done {
-    let slow = &call.engine.slow;
+pub(super) fn slowlog(call: &mut Call<'_>) -> CommandResult {
+    let slow = &call.engine.slowlog;
     let word = call.words[1].to_ascii_lowercase();
     match (word.as_slice(), call.words.len()) {
         (b"get", 2 | 3) => {
@@ -135,7 +135,7 @@ pub(super) fn slowlog(call: &mut Call<'_>) -> Done {
 }
 
 /// As Redis answers while nothing is monitored.
-pub(super) fn latency(call: &mut Call<'_>) -> Done {
+pub(super) fn latency(call: &mut Call<'_>) -> CommandResult {
     let word = call.words[1].to_ascii_lowercase();
     match word.as_slice() {
         b"latest" | b"history" => call.out.array(0),
@@ -150,7 +150,7 @@ pub(super) fn latency(call: &mut Call<'_>) -> Done {
 }
 
 /// Whichever it is, as COMMAND tells it.
-struct Told {
+struct HostCommand {
     name: &'static str,
     arity: i64,
     flags: Vec<&'static str>,
@@ -160,8 +160,8 @@ struct Told {
     summary: &'static str,
 }
 
-impl From<&'static Own> for Told {
-    fn from(own: &'static Own) -> Self {
+impl From<&'static ServerCommand> for HostCommand {
+    fn from(own: &'static ServerCommand) -> Self {
         let flags: Vec<&str> = own.flags.split(' ').collect();
         let kind = |name: &str| {
             if name == "readonly" {
@@ -195,7 +195,7 @@ impl From<&'static Own> for Told {
     }
 }
 
-impl From<&'static Specification> for Told {
+impl From<&'static Specification> for HostCommand {
     fn from(specification: &'static Specification) -> Self {
         Self {
             name: specification.name,
@@ -217,27 +217,27 @@ impl From<&'static Specification> for Told {
     }
 }
 
-fn told(name: &[u8]) -> Option<Told> {
+fn command_info(name: &[u8]) -> Option<HostCommand> {
     match mayhap_command::find(name) {
         Some(specification) => Some(specification.into()),
-        None => own(name).map(Told::from),
+        None => own(name).map(HostCommand::from),
     }
 }
 
-fn all() -> Vec<Told> {
-    let own = COMMANDS.iter().map(Told::from);
-    own.chain(mayhap_command::COMMANDS.iter().map(Told::from))
+fn all() -> Vec<HostCommand> {
+    let own = COMMANDS.iter().map(HostCommand::from);
+    own.chain(mayhap_command::COMMANDS.iter().map(HostCommand::from))
         .collect()
 }
 
-fn simples<S: AsRef<str>>(out: &mut Out<'_>, words: &[S]) {
+fn simples<S: AsRef<str>>(out: &mut ReplyWriter<'_>, words: &[S]) {
     out.set(words.len());
     for word in words {
         out.simple(word.as_ref());
     }
 }
 
-fn write_info(out: &mut Out<'_>, told: &Told) {
+fn write_info(out: &mut ReplyWriter<'_>, told: &HostCommand) {
     out.array(10);
     out.bulk(told.name);
     out.integer(told.arity);
@@ -253,7 +253,7 @@ fn write_info(out: &mut Out<'_>, told: &Told) {
     out.array(0);
 }
 
-fn write_docs(out: &mut Out<'_>, told: &[Told]) {
+fn write_docs(out: &mut ReplyWriter<'_>, told: &[HostCommand]) {
     out.map(told.len());
     for told in told {
         out.bulk(told.name);
@@ -267,7 +267,7 @@ fn write_docs(out: &mut Out<'_>, told: &[Told]) {
     }
 }
 
-pub(super) fn command(call: &mut Call<'_>) -> Done {
+pub(super) fn command(call: &mut Call<'_>) -> CommandResult {
     let Some(word) = call.words.get(1).map(|word| word.to_ascii_lowercase()) else {
         let all = all();
         call.out.array(all.len());
@@ -285,10 +285,10 @@ pub(super) fn command(call: &mut Call<'_>) -> Done {
         }
         b"info" => {
             let all = all();
-            let asked: Vec<Option<Told>> = if names.is_empty() {
+            let asked: Vec<Option<HostCommand>> = if names.is_empty() {
                 all.into_iter().map(Some).collect()
             } else {
-                names.iter().map(|name| told(name)).collect()
+                names.iter().map(|name| command_info(name)).collect()
             };
             call.out.array(asked.len());
             for told in &asked {
@@ -299,10 +299,10 @@ pub(super) fn command(call: &mut Call<'_>) -> Done {
             }
         }
         b"docs" => {
-            let asked: Vec<Told> = if names.is_empty() {
+            let asked: Vec<HostCommand> = if names.is_empty() {
                 all()
             } else {
-                names.iter().filter_map(|name| told(name)).collect()
+                names.iter().filter_map(|name| command_info(name)).collect()
             };
             write_docs(&mut call.out, &asked);
         }
@@ -312,8 +312,8 @@ pub(super) fn command(call: &mut Call<'_>) -> Done {
     Ok(())
 }
 
-fn keys_of(call: &mut Call<'_>, words: &[&[u8]]) -> Done {
-    let told = told(words[0]).ok_or("ERR Invalid command specified")?;
+fn keys_of(call: &mut Call<'_>, words: &[&[u8]]) -> CommandResult {
+    let told = command_info(words[0]).ok_or("ERR Invalid command specified")?;
     let wrong_number = "ERR Invalid number of arguments specified for command";
     let (first, last, step) = told.keys;
     let from_end = last.unsigned_abs() as usize;
@@ -331,7 +331,7 @@ fn keys_of(call: &mut Call<'_>, words: &[&[u8]]) -> Done {
     let is_known = super::find(words).is_ok();
     let keys = keys
         .filter(|_| is_known)
-        .ok_or_else(|| Failure::from(wrong_number))?;
+        .ok_or_else(|| CommandError::from(wrong_number))?;
     call.out.bulks(&keys);
     Ok(())
 }

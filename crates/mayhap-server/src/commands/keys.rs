@@ -1,23 +1,23 @@
 //! Keys, whatever they hold.
 
-use crate::call::{Call, Done, Failure, SYNTAX, integer, lossy};
-use crate::counters::note_lookup;
-use crate::keyspace::Body;
+use crate::call::{Call, CommandError, CommandResult, SYNTAX, integer, lossy};
+use crate::counters::count_lookup;
+use crate::keyspace::KeyEntry;
 use crate::pattern;
 
 /// DEL and UNLINK.
-pub(super) fn del(call: &mut Call<'_>) -> Done {
+pub(super) fn del(call: &mut Call<'_>) -> CommandResult {
     call.may_change()?;
     let is_file = |key: &&&[u8]| {
         let keys = &call.engine.keys;
-        call.engine.files.holds(key) && !keys.look(key, call.now, |body| body.is_some())
+        call.engine.files.contains(key) && !keys.read(key, call.now, |body| body.is_some())
     };
     if call.engine.files.has_any() && call.words[1..].iter().any(|key| is_file(&key)) {
         return Err(crate::files::READ_ONLY.into());
     }
     let mut gone = 0;
     for &key in &call.words[1..] {
-        let is_there = call.engine.keys.look(key, 0, |body| body.is_some());
+        let is_there = call.engine.keys.read(key, 0, |body| body.is_some());
         if !is_there {
             continue;
         }
@@ -37,11 +37,11 @@ pub(super) fn del(call: &mut Call<'_>) -> Done {
 }
 
 /// EXISTS and TOUCH: a key that is named twice counts twice.
-pub(super) fn exists(call: &mut Call<'_>) -> Done {
+pub(super) fn exists(call: &mut Call<'_>) -> CommandResult {
     let is_there = |key: &&&[u8]| {
-        let is_key = call.engine.keys.look(key, call.now, |body| body.is_some());
-        let is_there = is_key || call.engine.files.holds(key);
-        note_lookup(is_there);
+        let is_key = call.engine.keys.read(key, call.now, |body| body.is_some());
+        let is_there = is_key || call.engine.files.contains(key);
+        count_lookup(is_there);
         is_there
     };
     let there = call.words[1..].iter().filter(is_there).count();
@@ -49,22 +49,22 @@ pub(super) fn exists(call: &mut Call<'_>) -> Done {
     Ok(())
 }
 
-pub(super) fn type_of(call: &mut Call<'_>) -> Done {
-    let name = call.engine.keys.look(call.key(), call.now, |body| {
+pub(super) fn type_of(call: &mut Call<'_>) -> CommandResult {
+    let name = call.engine.keys.read(call.key(), call.now, |body| {
         body.map_or("none", |body| body.value.type_name())
     });
-    let name = if name == "none" && call.engine.files.holds(call.key()) {
+    let name = if name == "none" && call.engine.files.contains(call.key()) {
         crate::files::TYPE_NAME
     } else {
         name
     };
-    note_lookup(name != "none");
+    count_lookup(name != "none");
     call.out.simple(name);
     Ok(())
 }
 
 /// Served files are keys that are only read: whoever lists or counts keys finds them.
-pub(super) fn dbsize(call: &mut Call<'_>) -> Done {
+pub(super) fn dbsize(call: &mut Call<'_>) -> CommandResult {
     let files = call.engine.served_files(call.now).len();
     call.out.count((call.engine.keys.len() + files) as u64);
     Ok(())
@@ -72,20 +72,20 @@ pub(super) fn dbsize(call: &mut Call<'_>) -> Done {
 
 const LONG_PATTERN: &str = "ERR the pattern is too long";
 
-pub(super) fn keys(call: &mut Call<'_>) -> Done {
+pub(super) fn keys(call: &mut Call<'_>) -> CommandResult {
     if call.words[1].len() > pattern::MAX_BYTES {
         return Err(LONG_PATTERN.into());
     }
     let mut found = Vec::new();
     for shard in 0..call.engine.keys.shards() {
-        call.engine.keys.each_of_shard(shard, |key, body| {
-            if !body.is_expired(call.now) && pattern::fits(call.words[1], key) {
+        call.engine.keys.for_each_in_shard(shard, |key, body| {
+            if !body.is_expired(call.now) && pattern::matches(call.words[1], key) {
                 found.push(key.to_vec());
             }
         });
     }
     for name in call.engine.served_files(call.now) {
-        if pattern::fits(call.words[1], &name) {
+        if pattern::matches(call.words[1], &name) {
             found.push(name.into());
         }
     }
@@ -93,12 +93,12 @@ pub(super) fn keys(call: &mut Call<'_>) -> Done {
     Ok(())
 }
 
-pub(super) fn randomkey(call: &mut Call<'_>) -> Done {
+pub(super) fn randomkey(call: &mut Call<'_>) -> CommandResult {
     let keys = &call.engine.keys;
     let first = crate::random::below(keys.shards());
     for step in 0..keys.shards() {
         let mut names = Vec::new();
-        keys.each_of_shard((first + step) % keys.shards(), |key, body| {
+        keys.for_each_in_shard((first + step) % keys.shards(), |key, body| {
             if !body.is_expired(call.now) {
                 names.push(key.to_vec());
             }
@@ -118,7 +118,7 @@ pub(super) fn randomkey(call: &mut Call<'_>) -> Done {
 }
 
 /// The cursor is the next shard. A key never leaves its shard, so that one that is there all the time is told at least once.
-pub(super) fn scan(call: &mut Call<'_>) -> Done {
+pub(super) fn scan(call: &mut Call<'_>) -> CommandResult {
     let cursor = std::str::from_utf8(call.words[1]).ok();
     let cursor: u64 = cursor
         .and_then(|text| text.parse().ok())
@@ -146,9 +146,9 @@ pub(super) fn scan(call: &mut Call<'_>) -> Done {
     let mut shard = usize::try_from(cursor).unwrap_or(usize::MAX);
     let (mut seen, mut found) = (0, Vec::new());
     while shard < keys.shards() && seen < wanted {
-        keys.each_of_shard(shard, |key, body| {
+        keys.for_each_in_shard(shard, |key, body| {
             seen += 1;
-            let fits = fitting.is_none_or(|pattern| pattern::fits(pattern, key));
+            let fits = fitting.is_none_or(|pattern| pattern::matches(pattern, key));
             let is_kind = kind
                 .as_ref()
                 .is_none_or(|kind| body.value.type_name().eq_ignore_ascii_case(kind));
@@ -165,7 +165,7 @@ pub(super) fn scan(call: &mut Call<'_>) -> Done {
         .is_none_or(|kind| crate::files::TYPE_NAME.eq_ignore_ascii_case(kind));
     if next == 0 && is_kind {
         let names = call.engine.served_files(call.now).into_iter();
-        let fits = |name: &[u8]| fitting.is_none_or(|pattern| pattern::fits(pattern, name));
+        let fits = |name: &[u8]| fitting.is_none_or(|pattern| pattern::matches(pattern, name));
         found.extend(names.filter(|name| fits(name)).map(Vec::from));
     }
     call.out.array(2);
@@ -174,7 +174,7 @@ pub(super) fn scan(call: &mut Call<'_>) -> Done {
     Ok(())
 }
 
-pub(super) fn flush(call: &mut Call<'_>) -> Done {
+pub(super) fn flush(call: &mut Call<'_>) -> CommandResult {
     let is_plain = call.words.len() == 1;
     if !is_plain && !(call.words.len() == 2 && (call.is(1, "sync") || call.is(1, "async"))) {
         return Err(SYNTAX.into());
@@ -182,28 +182,28 @@ pub(super) fn flush(call: &mut Call<'_>) -> Done {
     call.may_change()?;
     // First the record: if it cannot be taken, the keys stay.
     call.log(&[b"FLUSHALL"])?;
-    call.engine.keys.remove_all(|_| true);
+    call.engine.keys.remove_if(|_| true);
     call.out.ok();
     Ok(())
 }
 
 /// RENAME and RENAMENX. Nobody else is at work.
-pub(super) fn rename(call: &mut Call<'_>) -> Done {
+pub(super) fn rename(call: &mut Call<'_>) -> CommandResult {
     call.may_change()?;
     let (from, to) = (call.words[1], call.words[2]);
     let keys = &call.engine.keys;
-    if !keys.look(from, call.now, |body| body.is_some()) {
-        if call.engine.files.holds(from) {
+    if !keys.read(from, call.now, |body| body.is_some()) {
+        if call.engine.files.contains(from) {
             return Err(crate::files::NOT_A_SOURCE.into());
         }
         return Err("ERR no such key".into());
     }
     let only_if_free = call.is(0, "renamenx");
-    if only_if_free && keys.look(to, call.now, |body| body.is_some()) {
+    if only_if_free && keys.read(to, call.now, |body| body.is_some()) {
         call.out.integer(0);
         return Ok(());
     }
-    if call.engine.files.holds(to) {
+    if call.engine.files.contains(to) {
         return Err(crate::files::READ_ONLY.into());
     }
     if from != to {
@@ -220,7 +220,7 @@ pub(super) fn rename(call: &mut Call<'_>) -> Done {
     Ok(())
 }
 
-pub(super) fn copy(call: &mut Call<'_>) -> Done {
+pub(super) fn copy(call: &mut Call<'_>) -> CommandResult {
     let (from, to) = (call.words[1], call.words[2]);
     let mut replaces = false;
     let mut at = 3;
@@ -243,41 +243,41 @@ pub(super) fn copy(call: &mut Call<'_>) -> Done {
     call.may_change()?;
     call.may_grow()?;
     let keys = &call.engine.keys;
-    let is_taken = keys.look(to, call.now, |body| body.is_some());
-    let size = keys.look(from, call.now, |body| {
+    let is_taken = keys.read(to, call.now, |body| body.is_some());
+    let size = keys.read(from, call.now, |body| {
         body.map(|body| body.value.size_bytes())
     });
-    if size.is_none() && call.engine.files.holds(from) {
+    if size.is_none() && call.engine.files.contains(from) {
         return Err(crate::files::NOT_A_SOURCE.into());
     }
     let Some(size) = size.filter(|_| replaces || !is_taken) else {
         call.out.integer(0);
         return Ok(());
     };
-    if call.engine.files.holds(to) {
-        return Err(Failure::from(crate::files::READ_ONLY));
+    if call.engine.files.contains(to) {
+        return Err(CommandError::from(crate::files::READ_ONLY));
     }
     let _reserved = call.reserve(size)?;
     let Some(body) = copied(call, from)? else {
         call.out.integer(0);
         return Ok(());
     };
-    let _gate = call.gate();
+    let _guard = call.keyspace_guard();
     call.moved.push(to.into());
     keys.replace(to, |place| {
         call.log(&[b"COPY", from, to])?;
         *place = Some(body);
-        Ok::<_, Failure>(())
+        Ok::<_, CommandError>(())
     })?;
     call.out.integer(1);
     Ok(())
 }
 
 /// A key like another, which others may read meanwhile.
-fn copied(call: &Call<'_>, from: &[u8]) -> Result<Option<Body>, Failure> {
+fn copied(call: &Call<'_>, from: &[u8]) -> Result<Option<KeyEntry>, CommandError> {
     let _sharing = call.engine.leases.share();
     let Some((value, expires)) = call.share(from)? else {
         return Ok(None);
     };
-    Ok(Some(Body::new(value.copy()?).until(expires)))
+    Ok(Some(KeyEntry::new(value.copy()?).until(expires)))
 }

@@ -1,10 +1,10 @@
 //! Commands that take long: those that read or write all bits of a large filter, or have very many words. A worker hands them to
 //! another thread (`net/offload.rs`), where they have the keys that they change for themselves (`leases.rs`).
 
-use super::{Found, find};
-use crate::call::{Call, Done, Failure};
+use super::{ResolvedCommand, find};
+use crate::call::{Call, CommandError, CommandResult};
 use crate::engine::Engine;
-use crate::keyspace::{Body, LARGE_BYTES, Value};
+use crate::keyspace::{KeyEntry, LARGE_BYTES, Value};
 
 /// Words of a command that a worker takes: their items are asked or added in a few milliseconds.
 pub(super) const MANY_WORDS: usize = 16 << 10;
@@ -12,13 +12,13 @@ pub(super) const MANY_WORDS: usize = 16 << 10;
 const MANY_KEYS: usize = 100_000;
 
 /// The keys that a command names.
-fn keys<'w>(command: Found, words: &'w [&'w [u8]]) -> impl Iterator<Item = &'w [u8]> {
+fn keys<'w>(command: ResolvedCommand, words: &'w [&'w [u8]]) -> impl Iterator<Item = &'w [u8]> {
     let (first, last, step) = match command {
-        Found::Own(own) => match own.name {
+        ResolvedCommand::Own(own) => match own.name {
             "memory" | "object" => (2, 2, 1),
             _ => own.keys,
         },
-        Found::Filter(specification) => {
+        ResolvedCommand::Filter(specification) => {
             let place = |at: i64| i32::try_from(at).unwrap_or(0);
             (
                 place(specification.first_key),
@@ -43,15 +43,17 @@ fn keys<'w>(command: Found, words: &'w [&'w [u8]]) -> impl Iterator<Item = &'w [
 }
 
 /// The keys of one command whose values it changes, other than by putting a new one in their place.
-fn changed<'w>(command: Found, words: &'w [&'w [u8]]) -> Option<&'w [u8]> {
+fn changed<'w>(command: ResolvedCommand, words: &'w [&'w [u8]]) -> Option<&'w [u8]> {
     match command {
-        Found::Filter(specification) if specification.writes => keys(command, words).next(),
-        Found::Filter(_) | Found::Own(_) => None,
+        ResolvedCommand::Filter(specification) if specification.writes => {
+            keys(command, words).next()
+        }
+        ResolvedCommand::Filter(_) | ResolvedCommand::Own(_) => None,
     }
 }
 
 /// The words of every command between MULTI and EXEC; empty for other commands.
-fn queued<'s>(call: &'s Call<'_>, command: Found) -> impl Iterator<Item = Vec<&'s [u8]>> {
+fn queued<'s>(call: &'s Call<'_>, command: ResolvedCommand) -> impl Iterator<Item = Vec<&'s [u8]>> {
     let transaction = call.session.transaction.as_ref();
     let transaction = transaction.filter(|_| command.name() == "exec");
     let commands = transaction.into_iter().flat_map(|all| &all.commands);
@@ -60,54 +62,56 @@ fn queued<'s>(call: &'s Call<'_>, command: Found) -> impl Iterator<Item = Vec<&'
 
 /// Whether nobody else needs the command's keys for long. Asked behind the gate, before anything is touched.
 #[inline]
-pub(crate) fn check_free(call: &Call<'_>, command: Found) -> Done {
+pub(crate) fn check_free(call: &Call<'_>, command: ResolvedCommand) -> CommandResult {
     if !call.engine.leases.is_idle() && !is_free(call, command) {
-        return Err(Failure::Busy);
+        return Err(CommandError::Busy);
     }
     Ok(())
 }
 
-fn is_free(call: &Call<'_>, command: Found) -> bool {
+fn is_free(call: &Call<'_>, command: ResolvedCommand) -> bool {
     let engine = call.engine;
     let is_free = |command, words: &[&[u8]]| {
-        let is_shared = |body: Option<&Body>| {
+        let is_shared = |body: Option<&KeyEntry>| {
             body.is_some_and(|body| matches!(&body.value, Value::Filter(slot) if slot.is_shared()))
         };
-        !engine.leases.cover(keys(command, words))
-            && !changed(command, words).is_some_and(|key| engine.keys.look(key, 0, is_shared))
+        !engine.leases.is_leased(keys(command, words))
+            && !changed(command, words).is_some_and(|key| engine.keys.read(key, 0, is_shared))
     };
-    if needs_all_keys(command) {
-        return !engine.leases.cover_any();
+    if locks_all_keys(command) {
+        return !engine.leases.is_any_leased();
     }
     is_free(command, call.words)
         && queued(call, command).all(|words| match find(&words) {
-            Ok(command) if needs_all_keys(command) => !engine.leases.cover_any(),
+            Ok(command) if locks_all_keys(command) => !engine.leases.is_any_leased(),
             Ok(command) => is_free(command, &words),
             Err(_) => true,
         })
 }
 
-fn needs_all_keys(command: Found) -> bool {
+fn locks_all_keys(command: ResolvedCommand) -> bool {
     matches!(command.name(), "flushall" | "flushdb")
 }
 
 /// Whether others should not wait for a command.
 #[inline]
-pub(crate) fn is_long(call: &Call<'_>, command: Found) -> bool {
+pub(crate) fn is_long(call: &Call<'_>, command: ResolvedCommand) -> bool {
     match command {
-        Found::Own(own) if own.name == "exec" => is_long_transaction(call, command),
-        Found::Own(_) | Found::Filter(_) => is_long_alone(call.engine, command, call.words),
+        ResolvedCommand::Own(own) if own.name == "exec" => is_long_transaction(call, command),
+        ResolvedCommand::Own(_) | ResolvedCommand::Filter(_) => {
+            is_long_alone(call.engine, command, call.words)
+        }
     }
 }
 
 /// One that needs all keys at once has them behind the gate only.
-fn is_long_transaction(call: &Call<'_>, command: Found) -> bool {
+fn is_long_transaction(call: &Call<'_>, command: ResolvedCommand) -> bool {
     let mut is_long = false;
     for words in queued(call, command) {
         let Ok(command) = find(&words) else {
             continue;
         };
-        if needs_all_keys(command) {
+        if locks_all_keys(command) {
             return false;
         }
         is_long |= is_long_alone(call.engine, command, &words);
@@ -115,21 +119,21 @@ fn is_long_transaction(call: &Call<'_>, command: Found) -> bool {
     is_long
 }
 
-fn is_long_alone(engine: &Engine, command: Found, words: &[&[u8]]) -> bool {
+fn is_long_alone(engine: &Engine, command: ResolvedCommand, words: &[&[u8]]) -> bool {
     if words.len() > MANY_WORDS {
         return true;
     }
     let is_large = |key: &[u8]| {
-        let is_large = |body: Option<&Body>| body.is_some_and(|body| body.value.is_large());
-        engine.keys.look(key, 0, is_large)
+        let is_large = |body: Option<&KeyEntry>| body.is_some_and(|body| body.value.is_large());
+        engine.keys.read(key, 0, is_large)
     };
     let has_large_word = || words.iter().any(|word| word.len() as u64 >= LARGE_BYTES);
     match command {
-        Found::Filter(specification) => {
+        ResolvedCommand::Filter(specification) => {
             specification.takes_filters() && has_large_word()
                 || specification.works_on_all_bits() && keys(command, words).any(is_large)
         }
-        Found::Own(own) => match own.name {
+        ResolvedCommand::Own(own) => match own.name {
             "save" => true,
             "shutdown" => words.iter().any(|word| word.eq_ignore_ascii_case(b"save")),
             "copy" | "dump" | "mayhap.export" => words.get(1).is_some_and(|key| is_large(key)),
@@ -143,11 +147,11 @@ fn is_long_alone(engine: &Engine, command: Found, words: &[&[u8]]) -> bool {
 }
 
 /// The keys that a long command has for itself.
-pub(crate) fn changed_keys(call: &Call<'_>, command: Found) -> Vec<Box<[u8]>> {
+pub(crate) fn changed_keys(call: &Call<'_>, command: ResolvedCommand) -> Vec<Box<[u8]>> {
     let mut all: Vec<Box<[u8]>> = Vec::new();
     match command {
-        Found::Filter(_) => all.extend(changed(command, call.words).map(Box::from)),
-        Found::Own(own) => match own.name {
+        ResolvedCommand::Filter(_) => all.extend(changed(command, call.words).map(Box::from)),
+        ResolvedCommand::Own(own) => match own.name {
             "copy" => all.extend(call.words.get(2).map(|key| Box::from(*key))),
             "restore" | "set" => all.extend(call.words.get(1).map(|key| Box::from(*key))),
             "exec" => {

@@ -19,10 +19,10 @@ mod table;
 pub(crate) mod transaction;
 mod transfer;
 
-pub(crate) use table::{COMMANDS, Gate, Own};
+pub(crate) use table::{COMMANDS, KeyspaceAccess, ServerCommand};
 
-use crate::call::{Call, Done, Failure, lossy};
-use crate::net::Next;
+use crate::call::{Call, CommandError, CommandResult, lossy};
+use crate::net::AfterReply;
 use mayhap_command::{Command, Specification};
 use std::collections::HashMap;
 use std::fmt::Write;
@@ -30,18 +30,18 @@ use std::sync::LazyLock;
 
 /// A command that is known and has as many words as it may.
 #[derive(Clone, Copy)]
-pub(crate) enum Found {
-    Own(&'static Own),
+pub(crate) enum ResolvedCommand {
+    Own(&'static ServerCommand),
     Filter(&'static Specification),
 }
 
-static BY_NAME: LazyLock<HashMap<&'static [u8], &'static Own>> = LazyLock::new(|| {
+static BY_NAME: LazyLock<HashMap<&'static [u8], &'static ServerCommand>> = LazyLock::new(|| {
     let named = COMMANDS.iter().map(|own| (own.name.as_bytes(), own));
     named.collect()
 });
 
 /// One of the server's own, in whatever case.
-pub(crate) fn own(name: &[u8]) -> Option<&'static Own> {
+pub(crate) fn own(name: &[u8]) -> Option<&'static ServerCommand> {
     let mut lower = [0; 16];
     let lower = lower.get_mut(..name.len())?;
     lower.copy_from_slice(name);
@@ -57,13 +57,16 @@ pub(crate) fn own(name: &[u8]) -> Option<&'static Own> {
 ///
 /// # Errors
 /// There is no such command, or it has too many words or too few.
-pub(crate) fn find(words: &[&[u8]]) -> Result<Found, Failure> {
+pub(crate) fn find(words: &[&[u8]]) -> Result<ResolvedCommand, CommandError> {
     let name = words.first().copied().unwrap_or_default();
     let (found, fits) = if let Some(specification) = mayhap_command::find(name) {
         let fits = (specification.fewest..=specification.most).contains(&words.len());
-        (Found::Filter(specification), fits)
+        (ResolvedCommand::Filter(specification), fits)
     } else if let Some(own) = own(name) {
-        (Found::Own(own), table::takes(own.arity, words.len()))
+        (
+            ResolvedCommand::Own(own),
+            table::takes(own.arity, words.len()),
+        )
     } else {
         return Err(unknown(words));
     };
@@ -71,13 +74,13 @@ pub(crate) fn find(words: &[&[u8]]) -> Result<Found, Failure> {
         let name = found.name();
         return Err(format!("ERR wrong number of arguments for '{name}' command").into());
     }
-    if let Found::Own(own) = found {
+    if let ResolvedCommand::Own(own) = found {
         subcommands::check(own, words)?;
     }
     Ok(found)
 }
 
-fn unknown(words: &[&[u8]]) -> Failure {
+fn unknown(words: &[&[u8]]) -> CommandError {
     let mut text = "ERR unknown command '".to_owned();
     let _ = write!(
         text,
@@ -93,7 +96,7 @@ fn unknown(words: &[&[u8]]) -> Failure {
     text.into()
 }
 
-impl Found {
+impl ResolvedCommand {
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Own(own) => own.name,
@@ -110,7 +113,7 @@ impl Found {
     }
 
     /// Whether one who has not given the password may use it.
-    pub(crate) fn is_for_strangers(self) -> bool {
+    pub(crate) fn allowed_before_auth(self) -> bool {
         matches!(self.name(), "auth" | "hello" | "quit" | "reset")
     }
 
@@ -137,26 +140,26 @@ impl Found {
         )
     }
 
-    pub(crate) fn next(self) -> Next {
+    pub(crate) fn next(self) -> AfterReply {
         match self.name() {
-            "quit" => Next::CloseAfterReply,
-            "shutdown" => Next::ShutDown,
-            _ => Next::GoOn,
+            "quit" => AfterReply::CloseAfterReply,
+            "shutdown" => AfterReply::ShutDown,
+            _ => AfterReply::GoOn,
         }
     }
 
-    pub(crate) fn gate(self, words: &[&[u8]]) -> Gate {
+    pub(crate) fn keyspace_access(self, words: &[&[u8]]) -> KeyspaceAccess {
         match self {
-            Self::Own(own) => own.gate,
+            Self::Own(own) => own.keyspace_access,
             // The only one with several keys.
             Self::Filter(specification) if specification.name == "bf.merge" && words.len() > 2 => {
-                Gate::Exclusive
+                KeyspaceAccess::Exclusive
             }
-            Self::Filter(_) => Gate::Shared,
+            Self::Filter(_) => KeyspaceAccess::Shared,
         }
     }
 
-    pub(crate) fn run(self, call: &mut Call<'_>) -> Done {
+    pub(crate) fn run(self, call: &mut Call<'_>) -> CommandResult {
         match self {
             Self::Own(own) if subcommands::help(own, call.words, &mut call.out) => Ok(()),
             Self::Own(own) => (own.run)(call),

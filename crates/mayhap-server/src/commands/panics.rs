@@ -1,15 +1,15 @@
 //! Commands that panic, for the tests of what happens then. No server has them.
 
-use super::Own;
-use super::table::Gate;
-use crate::call::{Call, Done};
-use crate::keyspace::{Body, Value};
+use super::ServerCommand;
+use super::table::KeyspaceAccess;
+use crate::call::{Call, CommandResult};
+use crate::keyspace::{KeyEntry, Value};
 
 /// `TEST.PANIC READ|WRITE key`.
-pub(super) static PANIC: Own = Own {
+pub(super) static PANIC: ServerCommand = ServerCommand {
     name: "test.panic",
     arity: 3,
-    gate: Gate::Shared,
+    keyspace_access: KeyspaceAccess::Shared,
     run: panic,
     flags: "write",
     keys: (2, 2, 1),
@@ -17,15 +17,15 @@ pub(super) static PANIC: Own = Own {
     summary: "Panics.",
 };
 
-fn panic(call: &mut Call<'_>) -> Done {
+fn panic(call: &mut Call<'_>) -> CommandResult {
     let key = call.words[2];
     if call.is(1, "read") {
         call.engine
             .keys
-            .look(key, call.now, |_| panic!("while it was read"));
+            .read(key, call.now, |_| panic!("while it was read"));
     } else {
         call.engine.keys.replace(key, |body| {
-            *body = Some(Body::new(Value::Text((*b"half").into())));
+            *body = Some(KeyEntry::new(Value::Text((*b"half").into())));
             panic!("while it was changed");
         });
     }
@@ -33,7 +33,7 @@ fn panic(call: &mut Call<'_>) -> Done {
 }
 
 mod tests {
-    use crate::{Options, Server};
+    use crate::{Server, ServerOptions};
     use std::io::{BufRead, BufReader, Write};
     use std::net::TcpStream;
 
@@ -59,10 +59,10 @@ mod tests {
     #[test]
     fn a_panic_is_an_error_and_nothing_that_was_acknowledged_is_lost() {
         let folder = tempfile::tempdir().expect("a folder");
-        let options = Options {
+        let options = ServerOptions {
             port: 0,
             workers: 2,
-            ..Options::new(folder.path())
+            ..ServerOptions::new(folder.path())
         };
         let server = Server::start(&options).expect("it starts");
         let (mut client, mut other) = (Client::to(&server), Client::to(&server));

@@ -1,17 +1,17 @@
 //! Plain strings, as far as people keep some beside their filters.
 
-use crate::call::{Call, Done, Failure, SYNTAX, WRONG_TYPE, integer};
-use crate::counters::note_lookup;
-use crate::keyspace::{Body, Value};
+use crate::call::{Call, CommandError, CommandResult, SYNTAX, WRONG_TYPE, integer};
+use crate::counters::count_lookup;
+use crate::keyspace::{KeyEntry, Value};
 use std::sync::Arc;
 
 /// The text of a key, or none.
-fn text(call: &Call<'_>) -> Result<Option<Vec<u8>>, Failure> {
-    call.engine.keys.look(call.key(), call.now, |body| {
-        note_lookup(body.is_some());
+fn text(call: &Call<'_>) -> Result<Option<Vec<u8>>, CommandError> {
+    call.engine.keys.read(call.key(), call.now, |body| {
+        count_lookup(body.is_some());
         match body {
             None => Ok(None),
-            Some(Body {
+            Some(KeyEntry {
                 value: Value::Text(text),
                 ..
             }) => Ok(Some(text.to_vec())),
@@ -20,7 +20,7 @@ fn text(call: &Call<'_>) -> Result<Option<Vec<u8>>, Failure> {
     })
 }
 
-pub(super) fn get(call: &mut Call<'_>) -> Done {
+pub(super) fn get(call: &mut Call<'_>) -> CommandResult {
     match text(call)? {
         Some(text) => call.out.bulk(text),
         None => call.out.null(),
@@ -28,7 +28,7 @@ pub(super) fn get(call: &mut Call<'_>) -> Done {
     Ok(())
 }
 
-pub(super) fn strlen(call: &mut Call<'_>) -> Done {
+pub(super) fn strlen(call: &mut Call<'_>) -> CommandResult {
     let length = text(call)?.map_or(0, |text| text.len());
     call.out.count(length as u64);
     Ok(())
@@ -43,7 +43,7 @@ struct Options {
     tells_old: bool,
 }
 
-fn options(call: &Call<'_>) -> Result<Options, Failure> {
+fn options(call: &Call<'_>) -> Result<Options, CommandError> {
     let mut options = Options::default();
     let mut at = 3;
     while at < call.words.len() {
@@ -60,7 +60,7 @@ fn options(call: &Call<'_>) -> Result<Options, Failure> {
                 let number = integer(word_after).ok_or(crate::call::NOT_AN_INTEGER)?;
                 let is_seconds = word.starts_with(b"e");
                 let base = if word.ends_with(b"at") { 0 } else { call.now };
-                options.expires = super::expiry::moment(number, is_seconds, base)
+                options.expires = super::expiry::parse_expiry(number, is_seconds, base)
                     .filter(|_| number > 0)
                     .ok_or("ERR invalid expire time in 'set' command")?
                     .into();
@@ -72,25 +72,25 @@ fn options(call: &Call<'_>) -> Result<Options, Failure> {
     Ok(options)
 }
 
-pub(super) fn set(call: &mut Call<'_>) -> Done {
+pub(super) fn set(call: &mut Call<'_>) -> CommandResult {
     let options = options(call)?;
     call.may_change()?;
     call.may_grow()?;
     let (key, value) = (call.key(), call.words[2]);
-    if call.engine.files.holds(key) {
+    if call.engine.files.contains(key) {
         return Err(crate::files::READ_ONLY.into());
     }
     let _reserved = call.reserve(value.len() as u64)?;
     let new: Arc<[u8]> = value.into();
-    let _gate = call.gate();
+    let _guard = call.keyspace_guard();
     let (old, is_set) = call.engine.keys.replace(key, |body| {
         call.forget_if_expired(key, body);
         let old = match body {
-            Some(Body {
+            Some(KeyEntry {
                 value: Value::Text(text),
                 ..
             }) => Some(Arc::clone(text)),
-            Some(_) if options.tells_old => return Err(Failure::from(WRONG_TYPE)),
+            Some(_) if options.tells_old => return Err(CommandError::from(WRONG_TYPE)),
             _ => None,
         };
         if options
@@ -104,7 +104,7 @@ pub(super) fn set(call: &mut Call<'_>) -> Done {
             Some(body) if options.keeps_expiry => body.expires(),
             _ => options.expires,
         };
-        *body = Some(Body::new(Value::Text(Arc::clone(&new))).until(expires));
+        *body = Some(KeyEntry::new(Value::Text(Arc::clone(&new))).until(expires));
         let expires = expires.unwrap_or(0).to_string();
         call.log(&[&b"SET"[..], key, value, expires.as_bytes()])?;
         Ok((old, true))

@@ -3,11 +3,11 @@
 use super::{
     admin, client, connection, expiry, export, introspection, keys, strings, transaction, transfer,
 };
-use crate::call::{Call, Done};
+use crate::call::{Call, CommandResult};
 
 /// What a command needs to have for itself.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Gate {
+pub(crate) enum KeyspaceAccess {
     /// No keys are touched, or the command sees to it.
     Open,
     /// One key, or keys one after the other.
@@ -16,13 +16,13 @@ pub(crate) enum Gate {
     Exclusive,
 }
 
-pub(crate) struct Own {
+pub(crate) struct ServerCommand {
     /// In lower case.
     pub(crate) name: &'static str,
     /// As Redis counts: the words, the name included; negative is at least so many.
     pub(crate) arity: i32,
-    pub(crate) gate: Gate,
-    pub(crate) run: fn(&mut Call<'_>) -> Done,
+    pub(crate) keyspace_access: KeyspaceAccess,
+    pub(crate) run: fn(&mut Call<'_>) -> CommandResult,
     /// For `COMMAND`: flags, then the first key, the last and the step.
     pub(crate) flags: &'static str,
     pub(crate) keys: (i32, i32, i32),
@@ -42,11 +42,11 @@ const TWO: (i32, i32, i32) = (1, 2, 1);
 const ALL: (i32, i32, i32) = (1, -1, 1);
 
 macro_rules! commands {
-    ($($name:literal $arity:literal $gate:ident $run:path, $flags:literal $keys:ident $group:literal $summary:literal;)*) => {
-        &[$(Own {
+    ($($name:literal $arity:literal $keyspace_access:ident $run:path, $flags:literal $keys:ident $group:literal $summary:literal;)*) => {
+        &[$(ServerCommand {
             name: $name,
             arity: $arity,
-            gate: Gate::$gate,
+            keyspace_access: KeyspaceAccess::$keyspace_access,
             run: $run,
             flags: $flags,
             keys: $keys,
@@ -56,7 +56,7 @@ macro_rules! commands {
     };
 }
 
-pub(crate) const COMMANDS: &[Own] = commands! {
+pub(crate) const COMMANDS: &[ServerCommand] = commands! {
     "auth" -2 Open connection::auth, "noscript loading stale fast no-auth" NONE "connection" "Gives the password.";
     "bgrewriteaof" 1 Open admin::bgrewriteaof, "admin noscript no-multi" NONE "server" "Takes a snapshot in the background, after which older logs are removed.";
     "bgsave" -1 Open admin::bgsave, "admin noscript no-multi" NONE "server" "Takes a snapshot in the background.";

@@ -1,9 +1,9 @@
 //! MULTI, EXEC, DISCARD and WATCH: commands that are done as one, and are one record of the log.
 
-use super::{Found, find};
-use crate::call::{Call, Done, Failure};
-use crate::keyspace::Body;
-use crate::out::Out;
+use super::{ResolvedCommand, find};
+use crate::call::{Call, CommandError, CommandResult};
+use crate::keyspace::KeyEntry;
+use crate::reply_writer::ReplyWriter;
 use crate::session::Transaction;
 
 /// Keys that a connection may watch.
@@ -13,7 +13,7 @@ const MAX_NAMES: usize = 1 << 20;
 /// Bytes of the reply of a transaction: a client that does not read cannot have us keep more.
 const MAX_REPLY: usize = 256 << 20;
 
-pub(super) fn multi(call: &mut Call<'_>) -> Done {
+pub(super) fn multi(call: &mut Call<'_>) -> CommandResult {
     if call.session.transaction.is_some() {
         return Err("ERR MULTI calls can not be nested".into());
     }
@@ -22,7 +22,7 @@ pub(super) fn multi(call: &mut Call<'_>) -> Done {
     Ok(())
 }
 
-pub(super) fn discard(call: &mut Call<'_>) -> Done {
+pub(super) fn discard(call: &mut Call<'_>) -> CommandResult {
     if call.session.transaction.take().is_none() {
         return Err("ERR DISCARD without MULTI".into());
     }
@@ -32,27 +32,27 @@ pub(super) fn discard(call: &mut Call<'_>) -> Done {
 }
 
 /// Keeps a command for EXEC.
-pub(crate) fn queue(call: &mut Call<'_>, command: Found) -> Done {
+pub(crate) fn queue(call: &mut Call<'_>, command: ResolvedCommand) -> CommandResult {
     let is_allowed = match command {
-        Found::Own(own) => !own.flags.contains("no-multi"),
-        Found::Filter(_) => true,
+        ResolvedCommand::Own(own) => !own.flags.contains("no-multi"),
+        ResolvedCommand::Filter(_) => true,
     };
     let Some(transaction) = &mut call.session.transaction else {
         return Ok(());
     };
     if !is_allowed {
-        transaction.is_spoilt = true;
+        transaction.has_error = true;
         return Err("ERR Command not allowed inside a transaction".into());
     }
     if !transaction.keep(call.words) {
-        transaction.is_spoilt = true;
+        transaction.has_error = true;
         return Err("ERR the transaction is too large".into());
     }
     call.out.simple("QUEUED");
     Ok(())
 }
 
-pub(super) fn watch(call: &mut Call<'_>) -> Done {
+pub(super) fn watch(call: &mut Call<'_>) -> CommandResult {
     if call.session.transaction.is_some() {
         return Err("ERR WATCH inside MULTI is not allowed".into());
     }
@@ -69,8 +69,8 @@ pub(super) fn watch(call: &mut Call<'_>) -> Done {
     }
     for &key in &call.words[1..] {
         if !call.session.watched.contains_key(key) {
-            let look = |body: Option<&Body>| body.map(Body::version);
-            let version = call.engine.keys.look(key, call.now, look);
+            let look = |body: Option<&KeyEntry>| body.map(KeyEntry::version);
+            let version = call.engine.keys.read(key, call.now, look);
             call.session.watched.insert(key.into(), version);
         }
     }
@@ -78,26 +78,26 @@ pub(super) fn watch(call: &mut Call<'_>) -> Done {
     Ok(())
 }
 
-pub(super) fn unwatch(call: &mut Call<'_>) -> Done {
+pub(super) fn unwatch(call: &mut Call<'_>) -> CommandResult {
     call.session.watched.clear();
     call.out.ok();
     Ok(())
 }
 
 /// Nobody else is at work.
-pub(super) fn exec(call: &mut Call<'_>) -> Done {
+pub(super) fn exec(call: &mut Call<'_>) -> CommandResult {
     let transaction = call
         .session
         .transaction
         .take()
         .ok_or("ERR EXEC without MULTI")?;
     let watched = std::mem::take(&mut call.session.watched);
-    if transaction.is_spoilt {
+    if transaction.has_error {
         return Err("EXECABORT Transaction discarded because of previous errors.".into());
     }
     for (key, version) in watched {
-        let look = |body: Option<&Body>| body.map(Body::version);
-        if call.engine.keys.look(&key, call.now, look) != version {
+        let look = |body: Option<&KeyEntry>| body.map(KeyEntry::version);
+        if call.engine.keys.read(&key, call.now, look) != version {
             call.out.null_array();
             return Ok(());
         }
@@ -108,7 +108,7 @@ pub(super) fn exec(call: &mut Call<'_>) -> Done {
         one(call, &words);
     }
     // All changes as one record.
-    let _gate = call.gate();
+    let _guard = call.keyspace_guard();
     call.log_whole()
 }
 
@@ -119,7 +119,7 @@ fn one(call: &mut Call<'_>, words: &[&[u8]]) {
         session: call.session,
         words,
         now: call.now,
-        out: Out {
+        out: ReplyWriter {
             protocol: call.out.protocol,
             bytes: call.out.bytes,
         },
@@ -137,9 +137,9 @@ fn one(call: &mut Call<'_>, words: &[&[u8]]) {
     call.moved.append(&mut moved);
     if let Err(failure) = result {
         let text = match failure {
-            Failure::Error(text) => text,
+            CommandError::Error(text) => text,
             // All keys were free, and nobody else came to them since.
-            Failure::Busy | Failure::Long => "ERR the key is in use: try again".into(),
+            CommandError::Busy | CommandError::Long => "ERR the key is in use: try again".into(),
         };
         call.out.bytes.truncate(start);
         call.out.error(&text);

@@ -1,7 +1,7 @@
 //! DUMP and RESTORE.
 
-use crate::call::{Call, Done, Failure, SYNTAX};
-use crate::keyspace::{Body, SharedValue, Value};
+use crate::call::{Call, CommandError, CommandResult, SYNTAX};
+use crate::keyspace::{KeyEntry, SharedValue, Value};
 use crate::shared_slot::SharedSlot;
 use mayhap_codec::Limits;
 use mayhap_codec::redis::plain;
@@ -13,10 +13,10 @@ const RDB_VERSION: u16 = 10;
 /// The longest bulk string of the protocol.
 const MAX_BULK: u64 = 512 << 20;
 
-pub(super) fn dump(call: &mut Call<'_>) -> Done {
+pub(super) fn dump(call: &mut Call<'_>) -> CommandResult {
     let _sharing = call.engine.leases.share();
     let Some((value, _)) = call.share(call.key())? else {
-        if call.engine.files.holds(call.key()) {
+        if call.engine.files.contains(call.key()) {
             return Err(crate::files::NOT_A_SOURCE.into());
         }
         call.out.null();
@@ -37,7 +37,7 @@ struct Options {
     is_absolute: bool,
 }
 
-fn options(call: &Call<'_>) -> Result<Options, Failure> {
+fn options(call: &Call<'_>) -> Result<Options, CommandError> {
     let mut options = Options {
         replaces: false,
         is_absolute: false,
@@ -66,10 +66,10 @@ fn options(call: &Call<'_>) -> Result<Options, Failure> {
     Ok(options)
 }
 
-pub(super) fn restore(call: &mut Call<'_>) -> Done {
+pub(super) fn restore(call: &mut Call<'_>) -> CommandResult {
     let options = options(call)?;
     let (key, payload) = (call.key(), call.words[3]);
-    let is_taken = call.engine.keys.look(key, call.now, |body| body.is_some());
+    let is_taken = call.engine.keys.read(key, call.now, |body| body.is_some());
     if is_taken && !options.replaces {
         return Err("BUSYKEY Target key name already exists.".into());
     }
@@ -81,12 +81,13 @@ pub(super) fn restore(call: &mut Call<'_>) -> Done {
     let expires = match ttl {
         0 => None,
         ttl => Some(
-            super::expiry::moment(ttl, false, base).ok_or("ERR Invalid TTL value, must be >= 0")?,
+            super::expiry::parse_expiry(ttl, false, base)
+                .ok_or("ERR Invalid TTL value, must be >= 0")?,
         ),
     };
     call.may_change()?;
     call.may_grow()?;
-    if call.engine.files.holds(key) {
+    if call.engine.files.contains(key) {
         return Err(crate::files::READ_ONLY.into());
     }
     if !plain::is_whole(payload) {
@@ -107,8 +108,8 @@ pub(super) fn restore(call: &mut Call<'_>) -> Done {
     };
     call.may_log(value.size_bytes())?;
     let _reserved = call.reserve(value.size_bytes())?;
-    let body = Body::new(value).until(expires);
-    let _gate = call.gate();
+    let body = KeyEntry::new(value).until(expires);
+    let _guard = call.keyspace_guard();
     call.engine.keys.replace(key, |place| {
         call.forget_if_expired(key, place);
         if place.is_some() && !options.replaces {

@@ -1,133 +1,58 @@
-//! Takes connections in.
+//! Where a new connection goes: to the worker that has the fewest, or away.
 
-use super::mailbox::MAILBOX;
-use mio::event::Event;
-use mio::net::{TcpListener, TcpStream};
-use mio::{Events, Interest, Poll, Token};
-use socket2::{Domain, Protocol, Socket, Type};
-use std::io::{self, ErrorKind};
+use super::mailbox::WorkerMessage;
+use super::running::ServerState;
+use super::transport::AcceptedConnection;
+use mio::net::TcpStream;
+use rustls::ServerConfig;
+use socket2::{SockRef, TcpKeepalive};
+use std::io::Write;
 use std::net::SocketAddr;
-use std::time::{Duration, Instant};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
 
-/// After an error that does not go away by itself, such as too many open files, nothing is accepted for so long.
-const PAUSE: Duration = Duration::from_millis(100);
-/// And it is said at most so often.
-const QUIET: Duration = Duration::from_secs(10);
+/// Probes that are not answered come at least so far apart.
+const REPORT_INTERVAL: Duration = Duration::from_secs(1);
 
-/// Connections that the system keeps until they are accepted; it may allow fewer.
-const BACKLOG: i32 = 1024;
+const TOO_MANY: &[u8] = b"-ERR max number of clients reached\r\n";
 
-/// Some addresses that are listened at by one thread.
-pub(super) struct Doors {
-    poll: Poll,
-    listeners: Vec<TcpListener>,
-}
-
-impl Doors {
-    pub(super) fn new(addresses: impl Iterator<Item = SocketAddr>) -> io::Result<Self> {
-        let poll = Poll::new()?;
-        let mut listeners = Vec::new();
-        for address in addresses {
-            let mut listener = listen(address).map_err(|error| {
-                io::Error::new(
-                    error.kind(),
-                    format!("cannot listen at {address}: {error}; choose another address or port"),
-                )
-            })?;
-            let token = Token(listeners.len());
-            poll.registry()
-                .register(&mut listener, token, Interest::READABLE)?;
-            listeners.push(listener);
+pub(super) fn assign_to_worker(
+    shared: &ServerState,
+    mut stream: TcpStream,
+    peer: SocketAddr,
+    tls: Option<Arc<ServerConfig>>,
+) {
+    let most = shared.listening.max_clients;
+    let workers = shared.workers.iter();
+    let worker = workers.min_by_key(|worker| worker.connections.load(Ordering::Relaxed));
+    // Only this thread lets clients in, so that there are never more.
+    let is_full = shared.clients.load(Ordering::Relaxed) >= most;
+    let Some(worker) = worker.filter(|_| !is_full) else {
+        // Under TLS nothing can be said yet.
+        if tls.is_none() {
+            let _ = stream.write(TOO_MANY);
         }
-        Ok(Self { poll, listeners })
+        return;
+    };
+    // Neither is worth refusing a client for.
+    let _ = stream.set_nodelay(true);
+    let time = shared.listening.timeouts.keepalive();
+    if !time.is_zero() {
+        let keepalive = TcpKeepalive::new()
+            .with_time(time)
+            .with_interval((time / 3).max(REPORT_INTERVAL));
+        let _ = SockRef::from(&stream).set_tcp_keepalive(&keepalive);
     }
-
-    /// Where it is listened in fact, port 0 being any.
-    pub(super) fn addresses(&self) -> io::Result<Vec<SocketAddr>> {
-        self.listeners.iter().map(TcpListener::local_addr).collect()
-    }
-
-    /// Ends [`Self::run`], if there is a reason to.
-    pub(super) fn waker(&self) -> io::Result<mio::Waker> {
-        mio::Waker::new(self.poll.registry(), MAILBOX)
-    }
-
-    /// Hands every connection on, with the number of its address, until it is to stop.
-    ///
-    /// # Errors
-    /// When the system lets nobody wait for connections any more.
-    pub(super) fn run(
-        mut self,
-        is_stopping: impl Fn() -> bool,
-        welcome: impl Fn(usize, TcpStream, SocketAddr),
-    ) -> io::Result<()> {
-        let mut events = Events::with_capacity(16);
-        let mut last_said: Option<Instant> = None;
-        let mut waiting: Vec<usize> = Vec::new();
-        while !is_stopping() {
-            let timeout = (!waiting.is_empty()).then_some(PAUSE);
-            match self.poll.poll(&mut events, timeout) {
-                Err(error) if error.kind() == ErrorKind::Interrupted => continue,
-                other => other?,
-            }
-            let tokens = events.iter().map(Event::token);
-            let doors = tokens.filter(|token| *token != MAILBOX);
-            waiting.extend(doors.map(|Token(index)| index));
-            waiting.sort_unstable();
-            waiting.dedup();
-            waiting.retain(|&index| {
-                let Some(error) = self.open(index, &is_stopping, &welcome) else {
-                    return false;
-                };
-                if last_said.is_none_or(|said| said.elapsed() > QUIET) {
-                    last_said = Some(Instant::now());
-                    let advice = "raise `ulimit -n` or allow fewer clients; tried again soon";
-                    crate::report(&format!("accepting a connection: {error}; {advice}"));
-                }
-                true
-            });
-        }
-        Ok(())
-    }
-
-    /// Accepts until nobody is there, or until it fails.
-    fn open(
-        &self,
-        index: usize,
-        is_stopping: &impl Fn() -> bool,
-        welcome: &impl Fn(usize, TcpStream, SocketAddr),
-    ) -> Option<io::Error> {
-        let listener = self.listeners.get(index)?;
-        while !is_stopping() {
-            match listener.accept() {
-                Ok((stream, peer)) => welcome(index, stream, peer),
-                Err(error) => match error.kind() {
-                    ErrorKind::WouldBlock => return None,
-                    // The client has gone again, or it is just not the time.
-                    ErrorKind::Interrupted
-                    | ErrorKind::ConnectionAborted
-                    | ErrorKind::ConnectionReset => {}
-                    _ => return Some(error),
-                },
-            }
-        }
-        None
-    }
-}
-
-/// As Redis does it: an address of IPv6 is only that, so that `0.0.0.0` and `::` can be listened at side by side.
-fn listen(address: SocketAddr) -> io::Result<TcpListener> {
-    let socket = Socket::new(
-        Domain::for_address(address),
-        Type::STREAM,
-        Some(Protocol::TCP),
-    )?;
-    socket.set_reuse_address(true)?;
-    if address.is_ipv6() {
-        socket.set_only_v6(true)?;
-    }
-    socket.set_nonblocking(true)?;
-    socket.bind(&address.into())?;
-    socket.listen(BACKLOG)?;
-    Ok(TcpListener::from_std(socket.into()))
+    shared.clients.fetch_add(1, Ordering::Relaxed);
+    worker.connections.fetch_add(1, Ordering::Relaxed);
+    let id = shared.last_id.fetch_add(1, Ordering::Relaxed) + 1;
+    worker
+        .mailbox
+        .put(WorkerMessage::Connect(AcceptedConnection {
+            id,
+            stream,
+            peer,
+            tls,
+        }));
 }

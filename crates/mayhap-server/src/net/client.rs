@@ -1,6 +1,6 @@
 //! A client as the rest of the server sees it.
 
-use super::mailbox::{Letter, Mailbox};
+use super::mailbox::{Mailbox, WorkerMessage};
 use std::fmt;
 use std::sync::Arc;
 
@@ -24,7 +24,7 @@ impl ClientHandle {
     /// sent as far as the socket takes it at once. A client that has gone is no error.
     pub fn kill(&self) {
         let (slot, id) = (self.slot, self.id);
-        self.mailbox.put(Letter::Close { slot, id });
+        self.mailbox.put(WorkerMessage::Close { slot, id });
     }
 }
 

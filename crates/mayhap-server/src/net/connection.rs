@@ -1,13 +1,13 @@
 //! What is kept of a client between rounds. While it is idle that is the socket, the session and a few words: buffers belong to the
-//! worker's desk, and a connection has some of its own only for requests that are not complete and replies that are not read.
+//! worker's buffers, and a connection has some of its own only for requests that are not complete and replies that are not read.
 
 use super::Service;
+use super::backlog::Backlog;
+use super::buffer_quota::BufferUse;
 use super::client::ClientHandle;
-use super::desk::Desk;
-use super::ledger::Account;
-use super::rest::Rest;
-use super::serve::{Postponed, Thread, Why, serve_each};
-use super::transport::{Got, Transport};
+use super::serve::{Postponed, StopReason, Thread, serve_each};
+use super::transport::{ReadResult, Transport};
+use super::worker_buffers::WorkerBuffers;
 use mio::Registry;
 use mio::event::Event;
 use std::time::Instant;
@@ -19,15 +19,15 @@ use std::time::Instant;
 pub(super) struct Connection<T> {
     pub(super) session: T,
     /// Replies of this round, which are yet to be settled.
-    pub(super) fresh: Vec<u8>,
+    pub(super) pending_replies: Vec<u8>,
     /// Whether it is in the worker's queue.
     pub(super) is_queued: bool,
     pub(super) last_active: Instant,
     /// Closed at this time, whatever happens.
     pub(super) deadline: Option<Instant>,
     transport: Transport,
-    account: Account,
-    rest: Option<Box<Rest>>,
+    buffer_use: BufferUse,
+    backlog: Option<Box<Backlog>>,
     /// Settled replies, and how much of them was sent.
     output: Vec<u8>,
     sent: usize,
@@ -52,16 +52,16 @@ pub(super) struct Turn {
 }
 
 impl<T> Connection<T> {
-    pub(super) fn new(transport: Transport, session: T, account: Account, now: Instant) -> Self {
+    pub(super) fn new(transport: Transport, session: T, account: BufferUse, now: Instant) -> Self {
         Self {
             session,
-            fresh: Vec::new(),
+            pending_replies: Vec::new(),
             is_queued: false,
             last_active: now,
             deadline: None,
             transport,
-            account,
-            rest: None,
+            buffer_use: account,
+            backlog: None,
             output: Vec::new(),
             sent: 0,
             is_readable: true,
@@ -74,10 +74,10 @@ impl<T> Connection<T> {
     }
 
     pub(super) fn client(&self) -> &ClientHandle {
-        self.account.client()
+        self.buffer_use.client()
     }
 
-    pub(super) fn notice(&mut self, event: &Event) {
+    pub(super) fn record_event(&mut self, event: &Event) {
         self.has_hung_up |= event.is_read_closed() || event.is_error();
         self.is_readable |= event.is_readable() || self.has_hung_up;
         self.is_writable |= event.is_writable() || event.is_write_closed() || event.is_error();
@@ -87,27 +87,27 @@ impl<T> Connection<T> {
         self.output.len() - self.sent
     }
 
-    fn is_behind(&self) -> bool {
-        self.unsent() > 0 || self.transport.is_behind()
+    fn has_unsent_output(&self) -> bool {
+        self.unsent() > 0 || self.transport.has_unsent_output()
     }
 
     /// Whether there is something to do before the next event.
     pub(super) fn wants_turn(&self, soft_output: usize) -> bool {
-        let has_requests = self.rest.as_ref().is_some_and(|rest| rest.is_unread);
+        let has_requests = self.backlog.as_ref().is_some_and(|rest| rest.is_unread);
         let may_serve = !self.is_ending && !self.is_waiting && self.unsent() <= soft_output;
         may_serve && (self.is_readable || has_requests)
     }
 
-    pub(super) fn is_over(&self) -> bool {
-        self.is_broken || self.is_ending && !self.is_behind()
+    pub(super) fn is_finished(&self) -> bool {
+        self.is_broken || self.is_ending && !self.has_unsent_output()
     }
 
-    pub(super) fn is_ending(&self) -> bool {
+    pub(super) fn is_closing(&self) -> bool {
         self.is_ending
     }
 
-    pub(super) fn is_shaking_hands(&self) -> bool {
-        self.transport.is_shaking_hands()
+    pub(super) fn is_handshaking(&self) -> bool {
+        self.transport.is_handshaking()
     }
 
     /// Reads no more, so that only requests that were read already are served.
@@ -131,56 +131,60 @@ impl<T> Connection<T> {
     }
 
     /// Serves the one request that was left for a thread of its own.
-    pub(super) fn take_offloaded_turn<S>(&mut self, service: &S, desk: &mut Desk) -> Turn
+    pub(super) fn take_offloaded_turn<S>(
+        &mut self,
+        service: &S,
+        buffers: &mut WorkerBuffers,
+    ) -> Turn
     where
         S: Service<Session = T>,
     {
-        self.serve((service, Thread::Offload), desk, 0)
+        self.serve((service, Thread::Offload), buffers, 0)
     }
 
     /// While it was away nobody noticed its events.
-    pub(super) fn come_back(&mut self, now: Instant) {
+    pub(super) fn resume(&mut self, now: Instant) {
         self.is_readable = true;
         self.is_writable = true;
         self.last_active = now;
     }
 
     /// Sends what is left of earlier rounds, reads, and serves what was read.
-    pub(super) fn take_turn<S>(&mut self, service: &S, desk: &mut Desk) -> Turn
+    pub(super) fn take_turn<S>(&mut self, service: &S, buffers: &mut WorkerBuffers) -> Turn
     where
         S: Service<Session = T>,
     {
-        if self.is_behind() && self.is_writable {
-            self.send(desk.now);
+        if self.has_unsent_output() && self.is_writable {
+            self.send(buffers.now);
         }
-        if self.is_broken || !self.wants_turn(desk.limits.soft_output) {
+        if self.is_broken || !self.wants_turn(buffers.limits.soft_output) {
             return Turn::default();
         }
-        let is_unread = self.rest.as_ref().is_some_and(|rest| rest.is_unread);
-        let count = if is_unread { 0 } else { self.read(desk) };
+        let is_unread = self.backlog.as_ref().is_some_and(|rest| rest.is_unread);
+        let count = if is_unread { 0 } else { self.read(buffers) };
         if count == 0 && !is_unread {
             return Turn::default();
         }
-        if self.fresh.capacity() == 0 {
-            self.fresh = desk.take_buffer();
+        if self.pending_replies.capacity() == 0 {
+            self.pending_replies = buffers.take_output();
         }
-        self.last_active = desk.now;
-        let turn = self.serve((service, Thread::Worker), desk, count);
+        self.last_active = buffers.now;
+        let turn = self.serve((service, Thread::Worker), buffers, count);
         if turn.served == 0 {
-            desk.give_back(std::mem::take(&mut self.fresh));
+            buffers.recycle(std::mem::take(&mut self.pending_replies));
         }
-        self.keep_account();
+        self.update_quota();
         turn
     }
 
-    /// How many bytes are in the desk's buffer now.
-    fn read(&mut self, desk: &mut Desk) -> usize {
-        match self.transport.read(&mut desk.input) {
-            Ok(Got::Bytes { count, is_more }) => {
+    /// How many bytes are in the worker's buffer now.
+    fn read(&mut self, buffers: &mut WorkerBuffers) -> usize {
+        match self.transport.read(&mut buffers.input) {
+            Ok(ReadResult::Bytes { count, is_more }) => {
                 self.is_readable = is_more || count > 0 && self.has_hung_up;
                 count
             }
-            Ok(Got::End) => {
+            Ok(ReadResult::End) => {
                 self.is_readable = false;
                 self.is_ending = true;
                 0
@@ -193,14 +197,14 @@ impl<T> Connection<T> {
     }
 
     /// Serves what is left of earlier rounds, followed by what was just read.
-    fn serve<S>(&mut self, service: (&S, Thread), desk: &mut Desk, count: usize) -> Turn
+    fn serve<S>(&mut self, service: (&S, Thread), buffers: &mut WorkerBuffers, count: usize) -> Turn
     where
         S: Service<Session = T>,
     {
-        let most = desk.limits.soft_output.saturating_sub(self.unsent());
-        let bytes = desk.input.get(..count).unwrap_or_default();
-        let (session, fresh) = (&mut self.session, &mut self.fresh);
-        let stop = if let Some(rest) = &mut self.rest {
+        let most = buffers.limits.soft_output.saturating_sub(self.unsent());
+        let bytes = buffers.input.get(..count).unwrap_or_default();
+        let (session, fresh) = (&mut self.session, &mut self.pending_replies);
+        let stop = if let Some(rest) = &mut self.backlog {
             if !rest.add(bytes) {
                 self.is_broken = true;
                 return Turn::default();
@@ -209,29 +213,31 @@ impl<T> Connection<T> {
             let stop = serve_each(service, session, input, &mut rest.parser, fresh, most);
             rest.consume(&stop);
             if rest.input.is_empty() {
-                self.rest = None;
+                self.backlog = None;
             }
             stop
         } else {
-            let parser = &mut desk.parser;
+            let parser = &mut buffers.parser;
             let stop = serve_each(service, session, bytes, parser, fresh, most);
             if stop.consumed < count {
-                self.rest = Some(Box::new(Rest::new(bytes, parser, &stop)));
+                self.backlog = Some(Box::new(Backlog::new(bytes, parser, &stop)));
             }
             stop
         };
         let mut shuts_down = false;
-        if let Why::Ending {
+        if let StopReason::Ending {
             shuts_down: for_all,
         } = stop.why
         {
             self.is_ending = true;
-            self.rest = None;
+            self.backlog = None;
             shuts_down = for_all;
         }
         let postponed = match stop.why {
-            Why::Postponed(postponed) => Some(postponed),
-            Why::Incomplete { .. } | Why::Enough | Why::Ending { .. } => None,
+            StopReason::Postponed(postponed) => Some(postponed),
+            StopReason::Incomplete { .. } | StopReason::OutputFull | StopReason::Ending { .. } => {
+                None
+            }
         };
         self.is_waiting = postponed == Some(Postponed::Retry);
         Turn {
@@ -242,34 +248,34 @@ impl<T> Connection<T> {
     }
 
     /// Takes over the settled replies, and sends what the socket takes at once.
-    pub(super) fn send_fresh(&mut self, desk: &mut Desk) {
-        let mut fresh = std::mem::take(&mut self.fresh);
+    pub(super) fn send_pending(&mut self, buffers: &mut WorkerBuffers) {
+        let mut fresh = std::mem::take(&mut self.pending_replies);
         if self.unsent() == 0 {
             self.output = fresh;
             self.sent = 0;
-            self.send(desk.now);
+            self.send(buffers.now);
             if self.unsent() == 0 {
-                desk.give_back(std::mem::take(&mut self.output));
+                buffers.recycle(std::mem::take(&mut self.output));
                 self.sent = 0;
             }
         } else {
             self.output.drain(..self.sent);
             self.sent = 0;
             self.output.append(&mut fresh);
-            desk.give_back(fresh);
+            buffers.recycle(fresh);
             if self.is_writable {
-                self.send(desk.now);
+                self.send(buffers.now);
             }
         }
-        self.is_broken |= self.unsent() > desk.limits.hard_output;
-        self.keep_account();
+        self.is_broken |= self.unsent() > buffers.limits.hard_output;
+        self.update_quota();
     }
 
     /// Who reads slowly is not idle.
     fn send(&mut self, now: Instant) {
         let bytes = self.output.get(self.sent..).unwrap_or_default();
         let length = bytes.len();
-        if length == 0 && !self.transport.is_behind() {
+        if length == 0 && !self.transport.has_unsent_output() {
             return;
         }
         match self.transport.write(bytes) {
@@ -279,20 +285,20 @@ impl<T> Connection<T> {
                     self.last_active = now;
                 }
                 // Otherwise the socket is full, and there is an event when it is not.
-                self.is_writable = count == length && !self.transport.is_behind();
+                self.is_writable = count == length && !self.transport.has_unsent_output();
             }
             Err(_) => self.is_broken = true,
         }
     }
 
-    /// Gives back what is not needed, and tells the ledger what is.
-    pub(super) fn keep_account(&mut self) {
+    /// Gives back what is not needed, and tells the quota what is.
+    pub(super) fn update_quota(&mut self) {
         if self.unsent() == 0 && self.output.capacity() > 0 {
             self.output = Vec::new();
             self.sent = 0;
         }
-        let rest = self.rest.as_ref().map_or(0, |rest| rest.size_bytes());
-        if !self.account.set(rest + self.output.capacity()) {
+        let rest = self.backlog.as_ref().map_or(0, |rest| rest.size_bytes());
+        if !self.buffer_use.set(rest + self.output.capacity()) {
             self.is_broken = true;
         }
     }

@@ -5,7 +5,7 @@
 
 mod answer;
 
-use super::accept::Doors;
+use super::listeners::Listeners;
 use answer::{COME_AGAIN, answer};
 use mio::Waker;
 use std::io::{self, ErrorKind, Read, Write};
@@ -19,15 +19,15 @@ use std::time::{Duration, Instant};
 const MAX_CLIENTS: usize = 64;
 /// Requests for one page that are answered at a time: a page may look at every filter. Other pages go on, so that who asks whether the
 /// server is well hears it.
-const MAX_OF_A_PAGE: usize = 2;
+const MAX_CONCURRENT_RENDERS: usize = 2;
 /// Bytes before the empty line.
 const MAX_HEAD: usize = 8 << 10;
 /// From the first byte to the last.
-const PATIENCE: Duration = Duration::from_secs(10);
+const REQUEST_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// What is at a path.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Page {
+pub struct HttpPage {
     /// 200, or 503 when the server is not well.
     pub status: u16,
     /// Such as `text/plain; charset=utf-8`.
@@ -37,7 +37,7 @@ pub struct Page {
 }
 
 /// Finds the page of a path, which begins with `/` and has no query.
-pub type Pages = dyn Fn(&str) -> Option<Page> + Send + Sync;
+pub type Pages = dyn Fn(&str) -> Option<HttpPage> + Send + Sync;
 
 /// A server of pages. Dropped, it goes on.
 pub struct PageServer {
@@ -62,23 +62,23 @@ impl PageServer {
 /// # Errors
 /// When the address cannot be listened at, which the error names.
 pub fn serve_pages(address: SocketAddr, pages: Arc<Pages>) -> io::Result<PageServer> {
-    let doors = Doors::new(std::iter::once(address))?;
-    let address = doors.addresses()?.first().copied().unwrap_or(address);
-    let waker = doors.waker()?;
+    let listeners = Listeners::new(std::iter::once(address))?;
+    let address = listeners.addresses()?.first().copied().unwrap_or(address);
+    let waker = listeners.waker()?;
     let is_stopping = Arc::new(AtomicBool::new(false));
     let is_told = Arc::clone(&is_stopping);
     let clients = Arc::new(AtomicUsize::new(0));
     let paths = Arc::new(Paths::default());
     let thread = thread::Builder::new().name("pages".to_owned());
     let thread = thread.spawn(move || {
-        let end = doors.run(
+        let end = listeners.run(
             || is_told.load(Ordering::Acquire),
             |_, mut stream, _| {
                 if clients.load(Ordering::Relaxed) >= MAX_CLIENTS {
                     let _ = stream.write(COME_AGAIN);
                     return;
                 }
-                let client = Client::new(TcpStream::from(stream), &clients);
+                let client = HttpClient::new(TcpStream::from(stream), &clients);
                 let (pages, paths) = (Arc::clone(&pages), Arc::clone(&paths));
                 let name = "page".to_owned();
                 let thread = thread::Builder::new().name(name);
@@ -111,9 +111,9 @@ pub fn serve_pages(address: SocketAddr, pages: Arc<Pages>) -> io::Result<PageSer
 struct Paths(Mutex<Vec<String>>);
 
 /// Takes a path back, also when its page panics.
-struct Making<'p>(&'p Paths, &'p str);
+struct PageSlot<'p>(&'p Paths, &'p str);
 
-impl Drop for Making<'_> {
+impl Drop for PageSlot<'_> {
     fn drop(&mut self) {
         let mut paths = self.0.lock();
         if let Some(at) = paths.iter().position(|path| path == self.1) {
@@ -127,9 +127,9 @@ impl Paths {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn page(&self, path: &str, pages: &Pages) -> Option<Page> {
+    fn page(&self, path: &str, pages: &Pages) -> Option<HttpPage> {
         let mut paths = self.lock();
-        if paths.iter().filter(|making| *making == path).count() >= MAX_OF_A_PAGE {
+        if paths.iter().filter(|making| *making == path).count() >= MAX_CONCURRENT_RENDERS {
             return Some(answer::plain(
                 503,
                 "this page is being made for others: ask again in a second\n",
@@ -137,30 +137,30 @@ impl Paths {
         }
         paths.push(path.to_owned());
         drop(paths);
-        let _making = Making(self, path);
+        let _making = PageSlot(self, path);
         pages(path)
     }
 }
 
-struct Client {
+struct HttpClient {
     stream: TcpStream,
     clients: Arc<AtomicUsize>,
     deadline: Instant,
 }
 
-impl Drop for Client {
+impl Drop for HttpClient {
     fn drop(&mut self) {
         self.clients.fetch_sub(1, Ordering::Relaxed);
     }
 }
 
-impl Client {
+impl HttpClient {
     fn new(stream: TcpStream, clients: &Arc<AtomicUsize>) -> Self {
         clients.fetch_add(1, Ordering::Relaxed);
         Self {
             stream,
             clients: Arc::clone(clients),
-            deadline: Instant::now() + PATIENCE,
+            deadline: Instant::now() + REQUEST_TIMEOUT,
         }
     }
 

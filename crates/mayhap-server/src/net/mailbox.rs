@@ -1,6 +1,6 @@
 //! What other threads want of a worker: take this connection, close that one, stop.
 
-use super::transport::Arrival;
+use super::transport::AcceptedConnection;
 use mio::{Registry, Token, Waker};
 use std::io;
 use std::sync::{Mutex, PoisonError};
@@ -8,28 +8,28 @@ use std::sync::{Mutex, PoisonError};
 /// The token of a mailbox; connections have smaller ones.
 pub(super) const MAILBOX: Token = Token(usize::MAX);
 
-pub(super) enum Letter {
-    Adopt(Arrival),
+pub(super) enum WorkerMessage {
+    Connect(AcceptedConnection),
     Close { slot: usize, id: u64 },
 }
 
 pub(super) struct Mailbox {
-    letters: Mutex<Vec<Letter>>,
+    messages: Mutex<Vec<WorkerMessage>>,
     waker: Waker,
 }
 
 impl Mailbox {
     pub(super) fn new(registry: &Registry) -> io::Result<Self> {
         Ok(Self {
-            letters: Mutex::default(),
+            messages: Mutex::default(),
             waker: Waker::new(registry, MAILBOX)?,
         })
     }
 
-    pub(super) fn put(&self, letter: Letter) {
-        let mut letters = self.letters.lock().unwrap_or_else(PoisonError::into_inner);
-        letters.push(letter);
-        drop(letters);
+    pub(super) fn put(&self, message: WorkerMessage) {
+        let mut messages = self.messages.lock().unwrap_or_else(PoisonError::into_inner);
+        messages.push(message);
+        drop(messages);
         self.wake();
     }
 
@@ -38,8 +38,8 @@ impl Mailbox {
         let _ = self.waker.wake();
     }
 
-    pub(super) fn take(&self, letters: &mut Vec<Letter>) {
-        let mut waiting = self.letters.lock().unwrap_or_else(PoisonError::into_inner);
-        letters.append(&mut waiting);
+    pub(super) fn take(&self, messages: &mut Vec<WorkerMessage>) {
+        let mut waiting = self.messages.lock().unwrap_or_else(PoisonError::into_inner);
+        messages.append(&mut waiting);
     }
 }

@@ -2,28 +2,28 @@
 //!
 //! An acceptor (`accept.rs`) hands connections to the worker with the fewest (`reception.rs`). A worker (`worker.rs`) goes round: it waits for events,
 //! reads what is ready, serves the requests in it, lets the service settle the round (one commit of the log for all), and only then
-//! sends replies. A request that takes long goes to another thread with its connection (`offload.rs`). `serve.rs` goes from bytes to the service; `connection.rs` is what is kept of a client between rounds, which for an idle one is next to nothing; `ledger.rs` is
+//! sends replies. A request that takes long goes to another thread with its connection (`offload.rs`). `serve.rs` goes from bytes to the service; `connection.rs` is what is kept of a client between rounds, which for an idle one is next to nothing; `quota.rs` is
 //! the sum over all of them; `transport.rs` is plain or TLS (`tls.rs`). `http.rs` stands apart: pages for people and Prometheus.
 //!
 //! What a client can take is bounded: its requests by [`RequestLimits`], what it does not read by [`Listening`], and all clients
-//! together by the ledger, which closes the largest. Nothing here knows what a request means.
+//! together by the quota, which closes the largest. Nothing here knows what a request means.
 
 mod accept;
+mod backlog;
+mod buffer_quota;
 mod client;
 mod connection;
-mod desk;
 pub mod http;
-mod ledger;
+mod listeners;
 mod mailbox;
 mod offload;
-mod reception;
-mod rest;
 mod running;
 mod serve;
 mod timeouts;
 pub mod tls;
 mod transport;
 mod worker;
+mod worker_buffers;
 
 pub use client::ClientHandle;
 pub use running::{Running, StopHandle, start};
@@ -49,7 +49,7 @@ pub trait Service: Send + Sync + 'static {
 
     /// Executes a request of at least one word, and appends the reply to `out`, which has the replies to this client in this round
     /// and no others.
-    fn serve(&self, session: &mut Self::Session, words: &[&[u8]], out: &mut Vec<u8>) -> Next;
+    fn serve(&self, session: &mut Self::Session, words: &[&[u8]], out: &mut Vec<u8>) -> AfterReply;
 
     /// Executes a request for which [`serve`](Self::serve) returned [`Next::Offload`], on a thread on which nobody waits behind it.
     fn serve_offloaded(
@@ -57,7 +57,7 @@ pub trait Service: Send + Sync + 'static {
         session: &mut Self::Session,
         words: &[&[u8]],
         out: &mut Vec<u8>,
-    ) -> Next {
+    ) -> AfterReply {
         self.serve(session, words, out)
     }
 
@@ -76,7 +76,7 @@ pub trait Service: Send + Sync + 'static {
 
 /// How it goes on after a request.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Next {
+pub enum AfterReply {
     /// With the next request.
     GoOn,
     /// The connection is closed once the reply was sent.
@@ -92,7 +92,7 @@ pub enum Next {
 
 /// Where to listen, and what clients may take.
 #[derive(Clone, Debug)]
-pub struct Listening {
+pub struct ListenOptions {
     /// Plain addresses; port 0 is any that is free.
     pub addresses: Vec<SocketAddr>,
     /// Addresses with TLS.
@@ -111,7 +111,7 @@ pub struct Listening {
     pub max_buffered_bytes: usize,
 }
 
-impl Default for Listening {
+impl Default for ListenOptions {
     fn default() -> Self {
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
         Self {

@@ -4,9 +4,9 @@
 //! Nothing here decides what is long: the service does ([`Next::Offload`](super::Next::Offload)).
 
 use super::connection::Connection;
-use super::desk::Desk;
 use super::mailbox::Mailbox;
-use super::{Listening, Service};
+use super::worker_buffers::WorkerBuffers;
+use super::{ListenOptions, Service};
 use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::Instant;
@@ -17,18 +17,18 @@ pub(super) const THREADS: usize = 4;
 type Boxed<S> = Box<Connection<<S as Service>::Session>>;
 
 /// A connection whose request was served elsewhere.
-pub(super) struct Returned<S: Service> {
+pub(super) struct FinishedRequest<S: Service> {
     pub(super) connection: Boxed<S>,
     pub(super) shuts_down: bool,
 }
 
 /// Where a worker finds the connections that come back.
-pub(super) struct Returns<S: Service> {
-    connections: Mutex<Vec<Returned<S>>>,
+pub(super) struct FinishedRequests<S: Service> {
+    connections: Mutex<Vec<FinishedRequest<S>>>,
     mailbox: Arc<Mailbox>,
 }
 
-impl<S: Service> Returns<S> {
+impl<S: Service> FinishedRequests<S> {
     pub(super) fn new(mailbox: Arc<Mailbox>) -> Self {
         Self {
             connections: Mutex::default(),
@@ -36,7 +36,7 @@ impl<S: Service> Returns<S> {
         }
     }
 
-    fn put(&self, returned: Returned<S>) {
+    fn put(&self, returned: FinishedRequest<S>) {
         let mut connections = self
             .connections
             .lock()
@@ -46,7 +46,7 @@ impl<S: Service> Returns<S> {
         self.mailbox.wake();
     }
 
-    pub(super) fn take(&self) -> Vec<Returned<S>> {
+    pub(super) fn take(&self) -> Vec<FinishedRequest<S>> {
         let connections = self.connections.lock();
         std::mem::take(&mut *connections.unwrap_or_else(PoisonError::into_inner))
     }
@@ -54,16 +54,16 @@ impl<S: Service> Returns<S> {
 
 struct Job<S: Service> {
     connection: Boxed<S>,
-    returns: Arc<Returns<S>>,
+    returns: Arc<FinishedRequests<S>>,
 }
 
 /// What waits for a thread.
-pub(super) struct Offload<S: Service> {
-    queue: Mutex<Queue<S>>,
-    bell: Condvar,
+pub(super) struct OffloadPool<S: Service> {
+    queue: Mutex<JobQueue<S>>,
+    condvar: Condvar,
 }
 
-struct Queue<S: Service> {
+struct JobQueue<S: Service> {
     jobs: VecDeque<Job<S>>,
     /// Workers that may still hand something over.
     workers: usize,
@@ -72,17 +72,17 @@ struct Queue<S: Service> {
 }
 
 /// A worker that may hand something over, until this is dropped.
-pub(super) struct Source<S: Service>(pub(super) Arc<Offload<S>>);
+pub(super) struct OffloadProducer<S: Service>(pub(super) Arc<OffloadPool<S>>);
 
-impl<S: Service> Drop for Source<S> {
+impl<S: Service> Drop for OffloadProducer<S> {
     fn drop(&mut self) {
         self.0.worker_ended();
     }
 }
 
-struct NoteOnPanic<'o, S: Service>(&'o Offload<S>);
+struct RecordPanic<'o, S: Service>(&'o OffloadPool<S>);
 
-impl<S: Service> Drop for NoteOnPanic<'_, S> {
+impl<S: Service> Drop for RecordPanic<'_, S> {
     fn drop(&mut self) {
         if std::thread::panicking() {
             let mut queue = self.0.queue.lock().unwrap_or_else(PoisonError::into_inner);
@@ -91,19 +91,19 @@ impl<S: Service> Drop for NoteOnPanic<'_, S> {
     }
 }
 
-impl<S: Service> Offload<S> {
+impl<S: Service> OffloadPool<S> {
     pub(super) fn new(workers: usize) -> Self {
         Self {
-            queue: Mutex::new(Queue {
+            queue: Mutex::new(JobQueue {
                 jobs: VecDeque::new(),
                 workers,
                 has_panicked: false,
             }),
-            bell: Condvar::new(),
+            condvar: Condvar::new(),
         }
     }
 
-    pub(super) fn hand_over(&self, connection: Boxed<S>, returns: &Arc<Returns<S>>) {
+    pub(super) fn push(&self, connection: Boxed<S>, returns: &Arc<FinishedRequests<S>>) {
         let returns = Arc::clone(returns);
         let mut queue = self.queue.lock().unwrap_or_else(PoisonError::into_inner);
         queue.jobs.push_back(Job {
@@ -111,7 +111,7 @@ impl<S: Service> Offload<S> {
             returns,
         });
         drop(queue);
-        self.bell.notify_one();
+        self.condvar.notify_one();
     }
 
     /// Whether connections may be gone for good.
@@ -125,7 +125,7 @@ impl<S: Service> Offload<S> {
         let mut queue = self.queue.lock().unwrap_or_else(PoisonError::into_inner);
         queue.workers = queue.workers.saturating_sub(1);
         drop(queue);
-        self.bell.notify_all();
+        self.condvar.notify_all();
     }
 
     fn next(&self) -> Option<Job<S>> {
@@ -138,29 +138,29 @@ impl<S: Service> Offload<S> {
                 return None;
             }
             queue = self
-                .bell
+                .condvar
                 .wait(queue)
                 .unwrap_or_else(PoisonError::into_inner);
         }
     }
 
     /// One thread: serves, settles, and gives the connection back to be sent what it is owed.
-    pub(super) fn run(&self, listening: &Listening, service: &S) {
-        let _note = NoteOnPanic(self);
-        let mut desk = Desk::new(listening);
+    pub(super) fn run(&self, listening: &ListenOptions, service: &S) {
+        let _note = RecordPanic(self);
+        let mut buffers = WorkerBuffers::new(listening);
         while let Some(job) = self.next() {
             let Job {
                 mut connection,
                 returns,
             } = job;
-            desk.now = Instant::now();
-            let turn = connection.take_offloaded_turn(service, &mut desk);
+            buffers.now = Instant::now();
+            let turn = connection.take_offloaded_turn(service, &mut buffers);
             if turn.served > 0 {
-                let served = (&mut connection.session, &mut connection.fresh);
+                let served = (&mut connection.session, &mut connection.pending_replies);
                 service.settle(&mut std::iter::once(served));
             }
             let shuts_down = turn.shuts_down;
-            returns.put(Returned {
+            returns.put(FinishedRequest {
                 connection,
                 shuts_down,
             });

@@ -1,12 +1,12 @@
 //! A server that runs: how it is started, waited for and stopped.
 
-use super::accept::Doors;
-use super::ledger::Ledger;
+use super::accept::assign_to_worker;
+use super::buffer_quota::BufferQuota;
+use super::listeners::Listeners;
 use super::mailbox::Mailbox;
-use super::offload::{self, Offload, Source};
-use super::reception::welcome;
+use super::offload::{self, OffloadPool, OffloadProducer};
 use super::worker::Worker;
-use super::{Listening, Service};
+use super::{ListenOptions, Service};
 use mio::{Poll, Waker};
 use std::io;
 use std::net::SocketAddr;
@@ -15,24 +15,24 @@ use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 
 /// What all threads see.
-pub(super) struct Shared {
-    pub(super) listening: Listening,
-    pub(super) seats: Vec<Seat>,
+pub(super) struct ServerState {
+    pub(super) listening: ListenOptions,
+    pub(super) workers: Vec<WorkerHandle>,
     pub(super) clients: AtomicUsize,
     pub(super) last_id: AtomicU64,
-    pub(super) ledger: Arc<Ledger>,
+    pub(super) quota: Arc<BufferQuota>,
     acceptor: Waker,
     is_stopping: AtomicBool,
     has_stopped: (Mutex<()>, Condvar),
 }
 
 /// A worker as others see it.
-pub(super) struct Seat {
+pub(super) struct WorkerHandle {
     pub(super) mailbox: Arc<Mailbox>,
-    pub(super) taken: AtomicUsize,
+    pub(super) connections: AtomicUsize,
 }
 
-impl Shared {
+impl ServerState {
     pub(super) fn is_stopping(&self) -> bool {
         self.is_stopping.load(Ordering::Acquire)
     }
@@ -44,8 +44,8 @@ impl Shared {
         bell.notify_all();
         drop(guard);
         let _ = self.acceptor.wake();
-        for seat in &self.seats {
-            seat.mailbox.wake();
+        for worker in &self.workers {
+            worker.mailbox.wake();
         }
     }
 
@@ -59,7 +59,7 @@ impl Shared {
 }
 
 /// A thread that panics takes the server with it, rather than leaving its clients without an answer for ever.
-pub(super) struct StopOnPanic(pub(super) Arc<Shared>);
+pub(super) struct StopOnPanic(pub(super) Arc<ServerState>);
 
 impl Drop for StopOnPanic {
     fn drop(&mut self) {
@@ -73,13 +73,13 @@ impl Drop for StopOnPanic {
 pub struct Running {
     /// Where it listens, plain addresses first, with the ports that were found.
     pub addresses: Vec<SocketAddr>,
-    shared: Arc<Shared>,
+    shared: Arc<ServerState>,
     threads: Vec<JoinHandle<()>>,
 }
 
 /// Stops a server from any thread.
 #[derive(Clone)]
-pub struct StopHandle(Arc<Shared>);
+pub struct StopHandle(Arc<ServerState>);
 
 impl StopHandle {
     /// [`Running::wait`] returns, and the threads end; whoever holds the [`Running`] joins them.
@@ -106,7 +106,7 @@ impl Running {
 
     /// Bytes that are buffered for all connections at this moment.
     pub fn buffered_bytes(&self) -> usize {
-        self.shared.ledger.total()
+        self.shared.quota.total()
     }
 
     /// Accepts no more, serves what was read, sends what sockets take at once, and returns when all threads have ended.
@@ -128,30 +128,30 @@ impl Running {
 /// # Errors
 /// When an address cannot be listened at, which the error names, or the system has no room for threads.
 #[expect(clippy::needless_pass_by_value, reason = "the server keeps it")]
-pub fn start<S: Service>(listening: Listening, service: Arc<S>) -> io::Result<Running> {
+pub fn start<S: Service>(listening: ListenOptions, service: Arc<S>) -> io::Result<Running> {
     let plain = listening.addresses.iter().map(|address| (*address, None));
     let tls = listening.tls.iter().flat_map(|(addresses, config)| {
         let addresses = addresses.iter();
         addresses.map(move |address| (*address, Some(Arc::clone(config))))
     });
     let (addresses, tls): (Vec<_>, Vec<_>) = plain.chain(tls).unzip();
-    let doors = Doors::new(addresses.into_iter())?;
-    let addresses = doors.addresses()?;
+    let listeners = Listeners::new(addresses.into_iter())?;
+    let addresses = listeners.addresses()?;
 
     let polls = (0..listening.workers.max(1)).map(|_| Poll::new());
     let polls = polls.collect::<io::Result<Vec<_>>>()?;
-    let seats = polls.iter().map(|poll| {
-        Ok(Seat {
+    let workers = polls.iter().map(|poll| {
+        Ok(WorkerHandle {
             mailbox: Arc::new(Mailbox::new(poll.registry())?),
-            taken: AtomicUsize::new(0),
+            connections: AtomicUsize::new(0),
         })
     });
-    let shared = Arc::new(Shared {
-        seats: seats.collect::<io::Result<Vec<_>>>()?,
+    let shared = Arc::new(ServerState {
+        workers: workers.collect::<io::Result<Vec<_>>>()?,
         clients: AtomicUsize::new(0),
         last_id: AtomicU64::new(0),
-        ledger: Arc::new(Ledger::new(listening.max_buffered_bytes)),
-        acceptor: doors.waker()?,
+        quota: Arc::new(BufferQuota::new(listening.max_buffered_bytes)),
+        acceptor: listeners.waker()?,
         is_stopping: AtomicBool::new(false),
         has_stopped: Default::default(),
         listening,
@@ -162,9 +162,9 @@ pub fn start<S: Service>(listening: Listening, service: Arc<S>) -> io::Result<Ru
         shared: Arc::clone(&shared),
         threads: Vec::new(),
     };
-    let offload = Arc::new(Offload::new(polls.len()));
+    let offload = Arc::new(OffloadPool::new(polls.len()));
     for (index, poll) in polls.into_iter().enumerate() {
-        let mailbox = Arc::clone(&shared.seats[index].mailbox);
+        let mailbox = Arc::clone(&shared.workers[index].mailbox);
         let (shared, service) = (Arc::clone(&shared), Arc::clone(&service));
         let worker = Worker::new(
             index,
@@ -173,7 +173,7 @@ pub fn start<S: Service>(listening: Listening, service: Arc<S>) -> io::Result<Ru
             service,
             Arc::clone(&offload),
         );
-        let source = Source(Arc::clone(&offload));
+        let source = OffloadProducer(Arc::clone(&offload));
         running.spawn(format!("worker-{index}"), move || {
             let _source = source;
             worker.run();
@@ -187,11 +187,11 @@ pub fn start<S: Service>(listening: Listening, service: Arc<S>) -> io::Result<Ru
         })?;
     }
     running.spawn("acceptor".to_owned(), move || {
-        let end = doors.run(
+        let end = listeners.run(
             || shared.is_stopping(),
-            |door, stream, peer| {
-                let tls = tls.get(door).cloned().flatten();
-                welcome(&shared, stream, peer, tls);
+            |listener, stream, peer| {
+                let tls = tls.get(listener).cloned().flatten();
+                assign_to_worker(&shared, stream, peer, tls);
             },
         );
         if let Err(error) = end {

@@ -1,7 +1,7 @@
 //! From bytes to the service, request by request.
 
-use super::{Next, Service};
-use crate::resp::{Parsed, Parser};
+use super::{AfterReply, Service};
+use crate::resp::{ParseResult, Parser};
 
 /// Requests of one connection in one round; the others have to wait for them.
 const MAX_REQUESTS: usize = 1024;
@@ -10,19 +10,19 @@ const MAX_REQUESTS: usize = 1024;
 const FEW_WORDS: usize = 16;
 
 /// What was served of some bytes.
-pub(super) struct Stop {
+pub(super) struct ServeResult {
     /// Bytes of the requests that were served.
     pub(super) consumed: usize,
     pub(super) served: usize,
-    pub(super) why: Why,
+    pub(super) why: StopReason,
 }
 
 /// Why no more requests are served in this round.
-pub(super) enum Why {
+pub(super) enum StopReason {
     Incomplete {
         at_least: usize,
     },
-    Enough,
+    OutputFull,
     /// The next request was not served, and is still there.
     Postponed(Postponed),
     Ending {
@@ -54,7 +54,7 @@ pub(super) fn serve_each<S: Service>(
     parser: &mut Parser,
     out: &mut Vec<u8>,
     max_output: usize,
-) -> Stop {
+) -> ServeResult {
     let (mut consumed, mut served) = (0, 0);
     let max_requests = match thread {
         Thread::Worker => MAX_REQUESTS,
@@ -62,34 +62,34 @@ pub(super) fn serve_each<S: Service>(
     };
     let why = loop {
         if served == max_requests || out.len() > max_output {
-            break Why::Enough;
+            break StopReason::OutputFull;
         }
         let request = input.get(consumed..).unwrap_or_default();
         let length = match parser.parse(request, service.limits(session)) {
-            Ok(Parsed::Complete { consumed }) => consumed,
-            Ok(Parsed::Incomplete { at_least }) => break Why::Incomplete { at_least },
+            Ok(ParseResult::Complete { consumed }) => consumed,
+            Ok(ParseResult::Incomplete { at_least }) => break StopReason::Incomplete { at_least },
             Err(error) => {
                 service.refuse(session, error);
                 error.write(out);
                 served += 1;
-                break Why::Ending { shuts_down: false };
+                break StopReason::Ending { shuts_down: false };
             }
         };
         let next = serve_one((service, thread), session, parser.words(request), out);
         match next {
-            Next::Offload => break Why::Postponed(Postponed::Offload),
-            Next::Retry => break Why::Postponed(Postponed::Retry),
-            Next::GoOn | Next::CloseAfterReply | Next::ShutDown => {}
+            AfterReply::Offload => break StopReason::Postponed(Postponed::Offload),
+            AfterReply::Retry => break StopReason::Postponed(Postponed::Retry),
+            AfterReply::GoOn | AfterReply::CloseAfterReply | AfterReply::ShutDown => {}
         }
         consumed += length;
         served += 1;
         match next {
-            Next::CloseAfterReply => break Why::Ending { shuts_down: false },
-            Next::ShutDown => break Why::Ending { shuts_down: true },
-            Next::GoOn | Next::Offload | Next::Retry => {}
+            AfterReply::CloseAfterReply => break StopReason::Ending { shuts_down: false },
+            AfterReply::ShutDown => break StopReason::Ending { shuts_down: true },
+            AfterReply::GoOn | AfterReply::Offload | AfterReply::Retry => {}
         }
     };
-    Stop {
+    ServeResult {
         consumed,
         served,
         why,
@@ -101,14 +101,14 @@ fn serve_one<'a, S: Service>(
     session: &mut S::Session,
     words: impl ExactSizeIterator<Item = &'a [u8]>,
     out: &mut Vec<u8>,
-) -> Next {
+) -> AfterReply {
     let serve = |session: &mut S::Session, words: &[&[u8]], out: &mut Vec<u8>| match thread {
         Thread::Worker => service.serve(session, words, out),
         Thread::Offload => service.serve_offloaded(session, words, out),
     };
     let count = words.len();
     if count == 0 {
-        return Next::GoOn;
+        return AfterReply::GoOn;
     }
     let mut few: [&[u8]; FEW_WORDS] = [&[]; FEW_WORDS];
     if let Some(few) = few.get_mut(..count) {

@@ -46,28 +46,28 @@ pub fn load(
     let provider = Arc::new(default_provider());
     let chain = certificates(certificate, CERTIFICATE)?;
     let private_key = PrivateKeyDer::from_pem_file(key)
-        .map_err(|error| wrong(key, &told(&error, "a private key"), KEY))?;
+        .map_err(|error| invalid_file(key, &tls_error(&error, "a private key"), KEY))?;
     let builder = ServerConfig::builder_with_provider(Arc::clone(&provider));
     let builder = builder
         .with_safe_default_protocol_versions()
-        .map_err(|error| wrong(certificate, &error, CERTIFICATE))?;
+        .map_err(|error| invalid_file(certificate, &error, CERTIFICATE))?;
     let builder = match client_ca {
         None => builder.with_no_client_auth(),
         Some(path) => {
             let mut roots = RootCertStore::empty();
             for root in certificates(path, CLIENT_CA)? {
                 let added = roots.add(root);
-                added.map_err(|error| wrong(path, &error, CLIENT_CA))?;
+                added.map_err(|error| invalid_file(path, &error, CLIENT_CA))?;
             }
             let verifier =
                 WebPkiClientVerifier::builder_with_provider(Arc::new(roots), provider).build();
             builder.with_client_cert_verifier(
-                verifier.map_err(|error| wrong(path, &error, CLIENT_CA))?,
+                verifier.map_err(|error| invalid_file(path, &error, CLIENT_CA))?,
             )
         }
     };
     let config = builder.with_single_cert(chain, private_key);
-    let config = config.map_err(|error| wrong(key, &error, KEY))?;
+    let config = config.map_err(|error| invalid_file(key, &error, KEY))?;
     Ok(Arc::new(config))
 }
 
@@ -77,14 +77,15 @@ fn certificates(
 ) -> Result<Vec<CertificateDer<'static>>, TlsError> {
     let found =
         CertificateDer::pem_file_iter(path).and_then(Iterator::collect::<Result<Vec<_>, _>>);
-    let found = found.map_err(|error| wrong(path, &told(&error, "a certificate"), advice))?;
+    let found =
+        found.map_err(|error| invalid_file(path, &tls_error(&error, "a certificate"), advice))?;
     if found.is_empty() {
-        return Err(wrong(path, &"does not have a certificate", advice));
+        return Err(invalid_file(path, &"does not have a certificate", advice));
     }
     Ok(found)
 }
 
-fn told(error: &PemError, what: &str) -> String {
+fn tls_error(error: &PemError, what: &str) -> String {
     match error {
         PemError::Io(error) => format!("cannot be read: {error}"),
         PemError::NoItemsFound => format!("does not have {what}"),
@@ -92,7 +93,7 @@ fn told(error: &PemError, what: &str) -> String {
     }
 }
 
-fn wrong(path: &Path, problem: &dyn fmt::Display, advice: &'static str) -> TlsError {
+fn invalid_file(path: &Path, problem: &dyn fmt::Display, advice: &'static str) -> TlsError {
     // Libraries like to say more than a line.
     let problem = problem.to_string().replace(['\r', '\n'], " ");
     TlsError {

@@ -7,11 +7,11 @@ use std::io::{self, ErrorKind, Read, Write};
 use std::net::{Shutdown, SocketAddr};
 use std::sync::Arc;
 
-/// What TLS may hold of a client's replies, beside what the ledger knows of: a record.
+/// What TLS may hold of a client's replies, beside what the quota knows of: a record.
 const TLS_BYTES: usize = 16 << 10;
 
 /// A connection that was just accepted.
-pub(super) struct Arrival {
+pub(super) struct AcceptedConnection {
     pub(super) id: u64,
     pub(super) stream: TcpStream,
     pub(super) peer: SocketAddr,
@@ -20,17 +20,17 @@ pub(super) struct Arrival {
 
 pub(super) enum Transport {
     Plain(TcpStream),
-    Tls(Box<Tls>),
+    Tls(Box<TlsStream>),
 }
 
-pub(super) struct Tls {
+pub(super) struct TlsStream {
     stream: TcpStream,
     session: ServerConnection,
 }
 
 /// What was read.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Got {
+pub(super) enum ReadResult {
     /// So many bytes, perhaps none, and whether there may be more at once.
     Bytes { count: usize, is_more: bool },
     /// The client has closed its side.
@@ -52,20 +52,20 @@ impl Transport {
             Some(config) => {
                 let mut session = ServerConnection::new(config).map_err(io::Error::other)?;
                 session.set_buffer_limit(Some(TLS_BYTES));
-                Self::Tls(Box::new(Tls { stream, session }))
+                Self::Tls(Box::new(TlsStream { stream, session }))
             }
         })
     }
 
-    pub(super) fn read(&mut self, buffer: &mut [u8]) -> io::Result<Got> {
+    pub(super) fn read(&mut self, buffer: &mut [u8]) -> io::Result<ReadResult> {
         match self {
             Self::Plain(stream) => match again(|| stream.read(buffer)) {
-                Ok(0) => Ok(Got::End),
-                Ok(count) => Ok(Got::Bytes {
+                Ok(0) => Ok(ReadResult::End),
+                Ok(count) => Ok(ReadResult::Bytes {
                     count,
                     is_more: count == buffer.len(),
                 }),
-                Err(error) if error.kind() == ErrorKind::WouldBlock => Ok(Got::Bytes {
+                Err(error) if error.kind() == ErrorKind::WouldBlock => Ok(ReadResult::Bytes {
                     count: 0,
                     is_more: false,
                 }),
@@ -87,14 +87,14 @@ impl Transport {
     }
 
     /// Whether it has bytes of its own that are still to be sent.
-    pub(super) fn is_behind(&self) -> bool {
+    pub(super) fn has_unsent_output(&self) -> bool {
         match self {
             Self::Plain(_) => false,
             Self::Tls(tls) => tls.session.wants_write(),
         }
     }
 
-    pub(super) fn is_shaking_hands(&self) -> bool {
+    pub(super) fn is_handshaking(&self) -> bool {
         match self {
             Self::Plain(_) => false,
             Self::Tls(tls) => tls.session.is_handshaking(),
@@ -116,8 +116,8 @@ impl Transport {
     }
 }
 
-impl Tls {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<Got> {
+impl TlsStream {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<ReadResult> {
         let mut count = 0;
         loop {
             match self.session.reader().read(&mut buffer[count..]) {
@@ -140,7 +140,7 @@ impl Tls {
             }
         }
         let is_more = count == buffer.len();
-        Ok(Got::Bytes { count, is_more })
+        Ok(ReadResult::Bytes { count, is_more })
     }
 
     fn take_in(&mut self) -> io::Result<()> {
@@ -182,12 +182,12 @@ impl Tls {
 }
 
 /// What came before the end is served first; the end is found again.
-fn before_end(count: usize) -> Got {
+fn before_end(count: usize) -> ReadResult {
     if count == 0 {
-        return Got::End;
+        return ReadResult::End;
     }
     let is_more = true;
-    Got::Bytes { count, is_more }
+    ReadResult::Bytes { count, is_more }
 }
 
 fn again<T>(mut call: impl FnMut() -> io::Result<T>) -> io::Result<T> {

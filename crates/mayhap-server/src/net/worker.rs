@@ -1,15 +1,15 @@
 //! A worker: one thread, one epoll, its own connections. It shares nothing with other workers on the way of a request but the service.
 
 use super::Service;
+use super::buffer_quota::BufferUse;
 use super::client::ClientHandle;
 use super::connection::Connection;
-use super::desk::Desk;
-use super::ledger::Account;
-use super::mailbox::{Letter, MAILBOX, Mailbox};
-use super::offload::{Offload, Returned, Returns};
-use super::running::{Seat, Shared};
+use super::mailbox::{MAILBOX, Mailbox, WorkerMessage};
+use super::offload::{FinishedRequest, FinishedRequests, OffloadPool};
+use super::running::{ServerState, WorkerHandle};
 use super::serve::Postponed;
-use super::transport::{Arrival, Transport};
+use super::transport::{AcceptedConnection, Transport};
+use super::worker_buffers::WorkerBuffers;
 use mio::{Events, Poll, Token};
 use std::io::{ErrorKind, Write};
 use std::sync::Arc;
@@ -24,7 +24,7 @@ const ROUND_REQUESTS: usize = 16 << 10;
 /// How often it is looked for connections whose time is over.
 const SWEEP: Duration = Duration::from_secs(1);
 /// A client that has not finished its TLS handshake by then, or not read the last replies, is closed.
-const PATIENCE: Duration = Duration::from_secs(30);
+const CLOSE_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// How often a request is tried again that needs something that is in use.
 const RETRY: Duration = Duration::from_millis(5);
@@ -34,9 +34,9 @@ type Boxed<S> = Box<Connection<<S as Service>::Session>>;
 pub(super) struct Worker<S: Service> {
     poll: Poll,
     index: usize,
-    shared: Arc<Shared>,
+    shared: Arc<ServerState>,
     service: Arc<S>,
-    desk: Desk,
+    buffers: WorkerBuffers,
     /// Connections by their tokens. One that is in a round is out of its slot.
     slots: Vec<Option<Boxed<S>>>,
     free: Vec<usize>,
@@ -47,15 +47,15 @@ pub(super) struct Worker<S: Service> {
     /// Those whose request is tried again.
     waiting: Vec<usize>,
     /// Those whose request is served on another thread, and whether they are to be closed after it.
-    away: Vec<Away>,
-    offload: Arc<Offload<S>>,
-    returns: Arc<Returns<S>>,
+    offloaded: Vec<OffloadedConnection>,
+    offload: Arc<OffloadPool<S>>,
+    returns: Arc<FinishedRequests<S>>,
     /// Whether some have a deadline.
-    is_watching: bool,
+    has_deadlines: bool,
     last_sweep: Instant,
 }
 
-struct Away {
+struct OffloadedConnection {
     slot: usize,
     id: u64,
     is_killed: bool,
@@ -65,32 +65,32 @@ impl<S: Service> Worker<S> {
     pub(super) fn new(
         index: usize,
         (poll, mailbox): (Poll, Arc<Mailbox>),
-        shared: Arc<Shared>,
+        shared: Arc<ServerState>,
         service: Arc<S>,
-        offload: Arc<Offload<S>>,
+        offload: Arc<OffloadPool<S>>,
     ) -> Self {
         Self {
             poll,
             index,
             service,
-            desk: Desk::new(&shared.listening),
+            buffers: WorkerBuffers::new(&shared.listening),
             waiting: Vec::new(),
-            away: Vec::new(),
+            offloaded: Vec::new(),
             offload,
-            returns: Arc::new(Returns::new(mailbox)),
+            returns: Arc::new(FinishedRequests::new(mailbox)),
             shared,
             slots: Vec::new(),
             free: Vec::new(),
             queue: Vec::new(),
             round: Vec::new(),
-            is_watching: false,
+            has_deadlines: false,
             last_sweep: Instant::now(),
         }
     }
 
     pub(super) fn run(mut self) {
         let mut events = Events::with_capacity(EVENTS);
-        let mut letters = Vec::new();
+        let mut messages = Vec::new();
         while !self.shared.is_stopping() {
             if let Err(error) = self.poll.poll(&mut events, self.timeout()) {
                 if error.kind() != ErrorKind::Interrupted {
@@ -99,32 +99,32 @@ impl<S: Service> Worker<S> {
                 }
                 continue;
             }
-            self.desk.now = Instant::now();
+            self.buffers.now = Instant::now();
             self.retry_waiting();
             for event in &events {
                 let Token(slot) = event.token();
                 if event.token() == MAILBOX {
-                    self.seat(|seat| seat.mailbox.take(&mut letters));
-                    self.welcome_back();
+                    self.handle(|worker| worker.mailbox.take(&mut messages));
+                    self.resume_offloaded();
                 } else if let Some(Some(connection)) = self.slots.get_mut(slot) {
-                    connection.notice(event);
+                    connection.record_event(event);
                     queue(&mut self.queue, slot, connection);
                 }
             }
             self.round();
-            for letter in letters.drain(..) {
-                match letter {
-                    Letter::Adopt(arrival) => self.adopt(arrival),
-                    Letter::Close { slot, id } => self.kill(slot, id),
+            for message in messages.drain(..) {
+                match message {
+                    WorkerMessage::Connect(arrival) => self.add_connection(arrival),
+                    WorkerMessage::Close { slot, id } => self.kill(slot, id),
                 }
             }
             self.sweep();
         }
-        self.wind_down();
+        self.shut_down();
     }
 
-    fn seat<R>(&self, ask: impl FnOnce(&Seat) -> R) -> Option<R> {
-        self.shared.seats.get(self.index).map(ask)
+    fn handle<R>(&self, ask: impl FnOnce(&WorkerHandle) -> R) -> Option<R> {
+        self.shared.workers.get(self.index).map(ask)
     }
 
     /// How long to wait for events.
@@ -140,14 +140,14 @@ impl<S: Service> Worker<S> {
         has_clients.then_some(SWEEP)
     }
 
-    fn adopt(&mut self, arrival: Arrival) {
-        let Arrival {
+    fn add_connection(&mut self, arrival: AcceptedConnection) {
+        let AcceptedConnection {
             id,
             mut stream,
             peer,
             tls,
         } = arrival;
-        let Some(mailbox) = self.seat(|seat| Arc::clone(&seat.mailbox)) else {
+        let Some(mailbox) = self.handle(|worker| Arc::clone(&worker.mailbox)) else {
             return;
         };
         let slot = self.free.pop().unwrap_or(self.slots.len());
@@ -163,7 +163,7 @@ impl<S: Service> Worker<S> {
             slot,
             mailbox,
         };
-        let account = Account::new(Arc::clone(&self.shared.ledger), client.clone());
+        let account = BufferUse::new(Arc::clone(&self.shared.quota), client.clone());
         let is_tls = client.is_tls;
         let session = match self.service.connect(client) {
             Ok(session) => session,
@@ -172,16 +172,20 @@ impl<S: Service> Worker<S> {
                 if !is_tls {
                     let _ = stream.write(&goodbye);
                 }
-                return self.vacate(slot);
+                return self.free_slot(slot);
             }
         };
         match Transport::new(stream, tls, self.poll.registry(), Token(slot)) {
             Ok(transport) => {
-                let mut connection =
-                    Box::new(Connection::new(transport, session, account, self.desk.now));
+                let mut connection = Box::new(Connection::new(
+                    transport,
+                    session,
+                    account,
+                    self.buffers.now,
+                ));
                 if is_tls {
-                    connection.deadline = Some(self.desk.now + PATIENCE);
-                    self.is_watching = true;
+                    connection.deadline = Some(self.buffers.now + CLOSE_TIMEOUT);
+                    self.has_deadlines = true;
                 }
                 // It may have sent something before it was registered.
                 queue(&mut self.queue, slot, &mut connection);
@@ -194,7 +198,7 @@ impl<S: Service> Worker<S> {
             Err(error) => {
                 crate::report(&format!("taking over a connection: {error}; it was closed"));
                 self.service.disconnect(session);
-                self.vacate(slot);
+                self.free_slot(slot);
             }
         }
     }
@@ -211,16 +215,16 @@ impl<S: Service> Worker<S> {
                 continue;
             };
             connection.is_queued = false;
-            let turn = connection.take_turn(&*self.service, &mut self.desk);
+            let turn = connection.take_turn(&*self.service, &mut self.buffers);
             shuts_down |= turn.shuts_down;
             if turn.served == 0 && turn.postponed == Some(Postponed::Offload) {
-                self.hand_over(connection);
+                self.offload_request(connection);
             } else if turn.served > 0 {
-                round_bytes += connection.fresh.len();
+                round_bytes += connection.pending_replies.len();
                 round_requests += turn.served;
                 self.round.push(connection);
             } else {
-                connection.keep_account();
+                connection.update_quota();
                 self.put_back(connection);
             }
             if round_bytes > ROUND_BYTES || round_requests > ROUND_REQUESTS {
@@ -243,12 +247,12 @@ impl<S: Service> Worker<S> {
         }
         let mut served = self.round.iter_mut().map(|connection| {
             let connection = &mut **connection;
-            (&mut connection.session, &mut connection.fresh)
+            (&mut connection.session, &mut connection.pending_replies)
         });
         self.service.settle(&mut served);
         let mut round = std::mem::take(&mut self.round);
         for mut connection in round.drain(..) {
-            connection.send_fresh(&mut self.desk);
+            connection.send_pending(&mut self.buffers);
             self.put_back(connection);
         }
         self.round = round;
@@ -257,18 +261,18 @@ impl<S: Service> Worker<S> {
     /// After its turn a connection waits for events, or for its next turn, or is closed.
     fn put_back(&mut self, mut connection: Boxed<S>) {
         let slot = connection.client().slot;
-        if connection.is_over() {
+        if connection.is_finished() {
             return self.close(slot, *connection);
         }
-        if connection.wants_turn(self.desk.limits.soft_output) {
+        if connection.wants_turn(self.buffers.limits.soft_output) {
             queue(&mut self.queue, slot, &mut connection);
         }
         if connection.is_waiting() && !self.waiting.contains(&slot) {
             self.waiting.push(slot);
         }
-        if connection.is_ending() && connection.deadline.is_none() {
-            connection.deadline = Some(self.desk.now + PATIENCE);
-            self.is_watching = true;
+        if connection.is_closing() && connection.deadline.is_none() {
+            connection.deadline = Some(self.buffers.now + CLOSE_TIMEOUT);
+            self.has_deadlines = true;
         }
         if let Some(place) = self.slots.get_mut(slot) {
             *place = Some(connection);
@@ -276,31 +280,34 @@ impl<S: Service> Worker<S> {
     }
 
     /// Has a long request served by another thread. Replies to the requests before it were sent.
-    fn hand_over(&mut self, mut connection: Boxed<S>) {
-        connection.keep_account();
+    fn offload_request(&mut self, mut connection: Boxed<S>) {
+        connection.update_quota();
         let client = connection.client();
-        self.away.push(Away {
+        self.offloaded.push(OffloadedConnection {
             slot: client.slot,
             id: client.id,
             is_killed: false,
         });
-        self.offload.hand_over(connection, &self.returns);
+        self.offload.push(connection, &self.returns);
     }
 
-    fn welcome_back(&mut self) {
+    fn resume_offloaded(&mut self) {
         for returned in self.returns.take() {
-            let Returned {
+            let FinishedRequest {
                 mut connection,
                 shuts_down,
             } = returned;
             let (slot, id) = (connection.client().slot, connection.client().id);
-            let is_killed = self.away.iter().any(|away| away.id == id && away.is_killed);
-            self.away.retain(|away| away.id != id);
-            connection.come_back(self.desk.now);
+            let is_killed = self
+                .offloaded
+                .iter()
+                .any(|away| away.id == id && away.is_killed);
+            self.offloaded.retain(|away| away.id != id);
+            connection.resume(self.buffers.now);
             if self.shared.is_stopping() {
                 connection.stop_reading();
             }
-            connection.send_fresh(&mut self.desk);
+            connection.send_pending(&mut self.buffers);
             if is_killed {
                 self.close(slot, *connection);
             } else {
@@ -322,7 +329,7 @@ impl<S: Service> Worker<S> {
     }
 
     fn kill(&mut self, slot: usize, id: u64) {
-        let away = self.away.iter_mut().find(|away| away.id == id);
+        let away = self.offloaded.iter_mut().find(|away| away.id == id);
         match away.filter(|away| away.slot == slot) {
             Some(away) => away.is_killed = true,
             None => self.close_if(slot, |connection| connection.client().id == id),
@@ -332,7 +339,7 @@ impl<S: Service> Worker<S> {
     fn close(&mut self, slot: usize, connection: Connection<S::Session>) {
         let session = connection.close(self.poll.registry());
         self.service.disconnect(session);
-        self.vacate(slot);
+        self.free_slot(slot);
     }
 
     fn close_if(&mut self, slot: usize, is_meant: impl FnOnce(&Connection<S::Session>) -> bool) {
@@ -344,50 +351,50 @@ impl<S: Service> Worker<S> {
         }
     }
 
-    fn vacate(&mut self, slot: usize) {
+    fn free_slot(&mut self, slot: usize) {
         if slot < self.slots.len() {
             self.free.push(slot);
         }
-        self.seat(|seat| seat.taken.fetch_sub(1, Ordering::Relaxed));
+        self.handle(|worker| worker.connections.fetch_sub(1, Ordering::Relaxed));
         self.shared.clients.fetch_sub(1, Ordering::Relaxed);
     }
 
     /// Closes connections whose time is over.
     fn sweep(&mut self) {
-        let now = self.desk.now;
+        let now = self.buffers.now;
         let idle_timeout = self.shared.listening.timeouts.idle();
-        let has_reason = self.is_watching || !idle_timeout.is_zero();
+        let has_reason = self.has_deadlines || !idle_timeout.is_zero();
         if !has_reason || now.duration_since(self.last_sweep) < SWEEP {
             return;
         }
         self.last_sweep = now;
-        self.is_watching = false;
+        self.has_deadlines = false;
         for slot in 0..self.slots.len() {
             let Some(Some(connection)) = self.slots.get_mut(slot) else {
                 continue;
             };
-            if !connection.is_ending() && !connection.is_shaking_hands() {
+            if !connection.is_closing() && !connection.is_handshaking() {
                 connection.deadline = None;
             }
             let is_late = connection.deadline.is_some_and(|deadline| now >= deadline);
             let idle = now.duration_since(connection.last_active);
             let is_idle = !idle_timeout.is_zero() && idle >= idle_timeout;
-            self.is_watching |= connection.deadline.is_some();
+            self.has_deadlines |= connection.deadline.is_some();
             self.close_if(slot, |_| is_late || is_idle);
         }
     }
 
     /// Serves what was read already, and closes everybody.
-    fn wind_down(mut self) {
+    fn shut_down(mut self) {
         for connection in self.slots.iter_mut().flatten() {
             connection.stop_reading();
         }
         let mut events = Events::with_capacity(EVENTS);
-        while !self.queue.is_empty() || !self.away.is_empty() && !self.offload.has_panicked() {
+        while !self.queue.is_empty() || !self.offloaded.is_empty() && !self.offload.has_panicked() {
             self.round();
-            if self.queue.is_empty() && !self.away.is_empty() {
+            if self.queue.is_empty() && !self.offloaded.is_empty() {
                 let _ = self.poll.poll(&mut events, Some(RETRY));
-                self.welcome_back();
+                self.resume_offloaded();
             }
         }
         for slot in 0..self.slots.len() {

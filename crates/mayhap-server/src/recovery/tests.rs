@@ -86,7 +86,7 @@ impl Log {
     /// The snapshot gets to a key.
     fn entry(&mut self, key: &str) {
         let lsn = self.records.len() as Lsn;
-        let entry = self.keys.look(key.as_bytes(), 0, |body| {
+        let entry = self.keys.read(key.as_bytes(), 0, |body| {
             record::entry(key.as_bytes(), body.expect("a key"))
         });
         self.entries.push((lsn, entry));
@@ -130,7 +130,7 @@ impl Log {
 fn all(keys: &Keyspace) -> Vec<(Vec<u8>, Vec<u8>)> {
     let mut all = Vec::new();
     for shard in 0..keys.shards() {
-        keys.each_of_shard(shard, |key, body| {
+        keys.for_each_in_shard(shard, |key, body| {
             all.push((key.to_vec(), record::entry(key, body)));
         });
     }
@@ -191,7 +191,7 @@ fn all_keys_are_removed_up_to_the_record_that_says_so() {
     log.switch();
     log.entry("a");
     log.run("CF.DEL c x");
-    log.keys.remove_all(|_| true);
+    log.keys.remove_if(|_| true);
     log.log(&[vec![b"FLUSHALL"]]);
     log.run_all(&["CF.ADD b y", "CF.ADD b y"]);
     log.entry("b");
@@ -243,7 +243,7 @@ fn what_was_applied_once_and_is_not_again_stops_the_start() {
     log.log(&[vec![&b"RENAME"[..], b"copy", b"other"]]);
     log.is_refused("\"other\"");
     log.log(&[vec![b"FLUSHALL"]]);
-    log.keys.remove_all(|_| true);
+    log.keys.remove_if(|_| true);
     log.comes_back();
 }
 

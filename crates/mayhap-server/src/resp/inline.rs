@@ -52,7 +52,7 @@ fn double_quoted<'a>(mut rest: &'a [u8], word: &mut Vec<u8>) -> Result<&'a [u8],
             {
                 (hex(*high) << 4 | hex(*low), rest)
             }
-            [b'\\', byte, rest @ ..] => (meant(*byte), rest),
+            [b'\\', byte, rest @ ..] => (unescaped(*byte), rest),
             [byte, rest @ ..] => (*byte, rest),
         };
         word.push(byte);
@@ -80,7 +80,7 @@ fn closed(rest: &[u8]) -> Result<&[u8], ProtocolError> {
     }
 }
 
-fn meant(byte: u8) -> u8 {
+fn unescaped(byte: u8) -> u8 {
     match byte {
         b'n' => b'\n',
         b'r' => b'\r',

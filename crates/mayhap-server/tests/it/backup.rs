@@ -3,7 +3,7 @@
 use crate::admin::info;
 use crate::client::Client;
 use crate::{Running, folder};
-use mayhap_server::Options;
+use mayhap_server::ServerOptions;
 use std::fs;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -70,9 +70,9 @@ fn a_copy_has_all_that_was_acknowledged_before_it() {
                 }
             };
             owner.expect("CONFIG SET mayhap-snapshot-after 1", "+OK\r\n");
-            let restored = Running::with(&Options {
+            let restored = Running::with(&ServerOptions {
                 port: 0,
-                ..Options::new(backup.path())
+                ..ServerOptions::new(backup.path())
             });
             let mut client = restored.client();
             for number in 1..=before {

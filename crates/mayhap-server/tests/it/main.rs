@@ -18,7 +18,7 @@ mod transcripts;
 mod recorded;
 
 use client::Client;
-use mayhap_server::{Options, Server, StopHandle};
+use mayhap_server::{Server, ServerOptions, StopHandle};
 use std::net::SocketAddr;
 use std::thread::JoinHandle;
 use tempfile::TempDir;
@@ -32,7 +32,7 @@ struct Running {
 }
 
 impl Running {
-    fn with(options: &Options) -> Self {
+    fn with(options: &ServerOptions) -> Self {
         let server = Server::start(options).expect("it starts");
         Self {
             address: server.addresses()[0],
@@ -67,17 +67,17 @@ impl Drop for Running {
 }
 
 /// A folder, and the options for it.
-fn folder() -> (TempDir, Options) {
+fn folder() -> (TempDir, ServerOptions) {
     let folder = tempfile::tempdir().expect("a folder");
-    let options = Options {
+    let options = ServerOptions {
         port: 0,
         workers: 2,
-        ..Options::new(folder.path())
+        ..ServerOptions::new(folder.path())
     };
     (folder, options)
 }
 
-fn redisbloom(options: &mut Options) {
+fn redisbloom(options: &mut ServerOptions) {
     let layout = ("mayhap-layout".to_owned(), "redisbloom".to_owned());
     options.settings.push(layout);
 }

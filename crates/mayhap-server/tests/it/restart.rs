@@ -86,7 +86,7 @@ fn time_does_not_go_back_over_a_snapshot() {
     let later = 4_102_444_800_000;
     let store = Folder::open(folder.path().join("store")).expect("the folder");
     let (journal, _) =
-        Journal::open(store, mayhap_log::Options::default(), |_| Ok(())).expect("a log");
+        Journal::open(store, mayhap_log::JournalOptions::default(), |_| Ok(())).expect("a log");
     // A record without a command, of a time to come.
     journal.append(later, b"").expect("appended");
     journal.close().expect("written");
@@ -124,7 +124,7 @@ fn a_record_that_does_not_apply_stops_the_start_until_the_loss_is_accepted() {
     let store = folder.path().join("store");
     let disk = Folder::open(&store).expect("the folder");
     let (journal, _) =
-        Journal::open(disk, mayhap_log::Options::default(), |_| Ok(())).expect("a log");
+        Journal::open(disk, mayhap_log::JournalOptions::default(), |_| Ok(())).expect("a log");
     let set = record(&["SET", "s", "hello", "0"]);
     let add = record(&["BF.ADD", "lost", "x"]);
     for body in [&set, &add] {

@@ -1,7 +1,7 @@
 //! What a client can take of others: nothing.
 
 use crate::service::{local, request, serve};
-use mayhap_server::net::{Listening, Timeouts};
+use mayhap_server::net::{ListenOptions, Timeouts};
 use std::io::{ErrorKind, Read, Write};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -9,7 +9,7 @@ use std::time::Duration;
 
 #[test]
 fn a_client_that_never_reads_takes_little_and_holds_nobody_up() {
-    let server = serve(Listening {
+    let server = serve(ListenOptions {
         workers: 1,
         ..local()
     });
@@ -58,7 +58,7 @@ fn a_client_that_never_reads_takes_little_and_holds_nobody_up() {
 
 #[test]
 fn a_client_that_leaves_too_much_unread_is_closed() {
-    let server = serve(Listening {
+    let server = serve(ListenOptions {
         hard_output_bytes: 32 << 20,
         ..local()
     });
@@ -73,7 +73,7 @@ fn a_client_that_leaves_too_much_unread_is_closed() {
 
 #[test]
 fn when_all_together_have_too_much_the_largest_is_closed() {
-    let server = serve(Listening {
+    let server = serve(ListenOptions {
         workers: 1,
         // Less than the two have, and more than one of them, whose buffer may be half as large again.
         max_buffered_bytes: 21 << 19,
@@ -111,7 +111,7 @@ fn when_all_together_have_too_much_the_largest_is_closed() {
 
 #[test]
 fn declared_lengths_take_nothing() {
-    let server = serve(Listening {
+    let server = serve(ListenOptions {
         workers: 1,
         ..local()
     });
@@ -132,7 +132,7 @@ fn declared_lengths_take_nothing() {
 
 #[test]
 fn one_client_too_many_is_told_so() {
-    let server = serve(Listening {
+    let server = serve(ListenOptions {
         max_clients: 2,
         ..local()
     });
@@ -161,7 +161,7 @@ fn idle(milliseconds: u64) -> Arc<Timeouts> {
 #[test]
 fn idle_clients_are_closed_from_the_moment_when_that_is_set() {
     let timeouts = idle(0);
-    let server = serve(Listening {
+    let server = serve(ListenOptions {
         timeouts: Arc::clone(&timeouts),
         ..local()
     });
@@ -177,7 +177,7 @@ fn idle_clients_are_closed_from_the_moment_when_that_is_set() {
 
 #[test]
 fn idle_clients_are_closed_when_asked_for() {
-    let server = serve(Listening {
+    let server = serve(ListenOptions {
         timeouts: idle(500),
         ..local()
     });
@@ -189,7 +189,7 @@ fn idle_clients_are_closed_when_asked_for() {
 
 #[test]
 fn a_busy_client_does_not_keep_others_waiting() {
-    let server = serve(Listening {
+    let server = serve(ListenOptions {
         workers: 1,
         ..local()
     });

@@ -1,7 +1,7 @@
 //! TLS, with certificates that are made here.
 
 use crate::service::{Client, Server, local, request, serve};
-use mayhap_server::net::{Listening, tls};
+use mayhap_server::net::{ListenOptions, tls};
 use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
@@ -50,7 +50,7 @@ impl Files {
             &self.path("server.key"),
             client_ca,
         );
-        serve(Listening {
+        serve(ListenOptions {
             tls: Some((vec!["127.0.0.1:0".parse().unwrap()], config.unwrap())),
             ..local()
         })

@@ -105,7 +105,7 @@ fn another_thread_can_end_the_server() {
 fn an_address_in_use_is_named() {
     let server = serve(local());
     let address = server.running.addresses[0];
-    let again = mayhap_server::net::Listening {
+    let again = mayhap_server::net::ListenOptions {
         addresses: vec![address],
         ..local()
     };

@@ -1,12 +1,12 @@
 //! Requests that are served on threads of their own, and such that are tried again.
 
 use crate::service::{local, request, serve};
-use mayhap_server::net::Listening;
+use mayhap_server::net::ListenOptions;
 use std::sync::atomic::Ordering;
 
 /// One worker, so that everybody else would have to wait for it.
-fn one_worker() -> Listening {
-    Listening {
+fn one_worker() -> ListenOptions {
+    ListenOptions {
         workers: 1,
         ..local()
     }

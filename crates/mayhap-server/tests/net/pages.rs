@@ -1,13 +1,13 @@
 //! Pages over HTTP.
 
-use mayhap_server::net::http::{Page, PageServer, serve_pages};
+use mayhap_server::net::http::{HttpPage, PageServer, serve_pages};
 use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::sync::{Arc, Condvar, Mutex};
 
 fn pages() -> PageServer {
     let pages = |path: &str| {
-        (path == "/metrics").then(|| Page {
+        (path == "/metrics").then(|| HttpPage {
             status: 200,
             content_type: "text/plain; version=0.0.4",
             body: vec![b'x'; 300_000],
@@ -87,7 +87,7 @@ fn a_page_is_made_for_few_at_a_time() {
             bell.notify_all();
             drop(bell.wait_while(state, |(_, may_end)| !*may_end).unwrap());
         }
-        Some(Page {
+        Some(HttpPage {
             status: 200,
             content_type: "text/plain",
             body: b"made".to_vec(),

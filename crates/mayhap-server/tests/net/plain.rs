@@ -1,7 +1,7 @@
 //! Requests and replies without TLS.
 
 use crate::service::{Client, local, request, serve};
-use mayhap_server::net::{Listening, start};
+use mayhap_server::net::{ListenOptions, start};
 use std::io::{BufReader, Read, Write};
 use std::net::TcpStream;
 use std::sync::Arc;
@@ -215,7 +215,7 @@ fn both_families_of_addresses_are_listened_at_side_by_side() {
         eprintln!("skipped: there is no IPv6 here");
         return;
     }
-    let at = |address: &str, port: u16| Listening {
+    let at = |address: &str, port: u16| ListenOptions {
         addresses: vec![format!("{address}:{port}").parse().unwrap()],
         ..local()
     };

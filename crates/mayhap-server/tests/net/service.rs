@@ -1,6 +1,6 @@
 //! A service for tests, and a client for it.
 
-use mayhap_server::net::{ClientHandle, Listening, Next, Running, Service, start};
+use mayhap_server::net::{AfterReply, ClientHandle, ListenOptions, Running, Service, start};
 use mayhap_server::resp::RequestLimits;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
@@ -76,7 +76,12 @@ impl Service for Echo {
         }
     }
 
-    fn serve_offloaded(&self, session: &mut Session, words: &[&[u8]], out: &mut Vec<u8>) -> Next {
+    fn serve_offloaded(
+        &self,
+        session: &mut Session,
+        words: &[&[u8]],
+        out: &mut Vec<u8>,
+    ) -> AfterReply {
         session.served += 1;
         let (state, bell) = &self.long;
         let mut state = state.lock().unwrap();
@@ -86,17 +91,17 @@ impl Service for Echo {
         state.0 -= 1;
         out.extend_from_slice(b"+long\r\n");
         match words {
-            [_, b"SHUTDOWN"] => Next::ShutDown,
-            _ => Next::GoOn,
+            [_, b"SHUTDOWN"] => AfterReply::ShutDown,
+            _ => AfterReply::GoOn,
         }
     }
 
-    fn serve(&self, session: &mut Session, words: &[&[u8]], out: &mut Vec<u8>) -> Next {
+    fn serve(&self, session: &mut Session, words: &[&[u8]], out: &mut Vec<u8>) -> AfterReply {
         match words {
-            [b"LONG", ..] => return Next::Offload,
+            [b"LONG", ..] => return AfterReply::Offload,
             [b"NEEDS"] if self.is_busy.load(Ordering::SeqCst) => {
                 self.tries.fetch_add(1, Ordering::SeqCst);
-                return Next::Retry;
+                return AfterReply::Retry;
             }
             _ => {}
         }
@@ -127,17 +132,17 @@ impl Service for Echo {
             }
             [b"QUIT"] => {
                 out.extend_from_slice(b"+OK\r\n");
-                return Next::CloseAfterReply;
+                return AfterReply::CloseAfterReply;
             }
             [b"KILL"] => {
                 session.client.kill();
                 out.extend_from_slice(b"+OK\r\n");
             }
             [b"PANIC"] => panic!("as asked"),
-            [b"SHUTDOWN"] => return Next::ShutDown,
+            [b"SHUTDOWN"] => return AfterReply::ShutDown,
             _ => out.extend_from_slice(b"-ERR unknown\r\n"),
         }
-        Next::GoOn
+        AfterReply::GoOn
     }
 
     fn settle<'s>(&self, round: &mut dyn Iterator<Item = (&'s mut Session, &'s mut Vec<u8>)>)
@@ -171,15 +176,15 @@ pub(crate) struct Server {
     pub(crate) running: Running,
 }
 
-pub(crate) fn local() -> Listening {
-    Listening {
+pub(crate) fn local() -> ListenOptions {
+    ListenOptions {
         addresses: vec!["127.0.0.1:0".parse().unwrap()],
         workers: 2,
-        ..Listening::default()
+        ..ListenOptions::default()
     }
 }
 
-pub(crate) fn serve(listening: Listening) -> Server {
+pub(crate) fn serve(listening: ListenOptions) -> Server {
     let service = Arc::new(Echo::default());
     let running = start(listening, Arc::clone(&service)).unwrap();
     Server { service, running }

@@ -2,7 +2,7 @@
 
 use crate::{array, read};
 use mayhap_server::resp::ProtocolError::{self, *};
-use mayhap_server::resp::{Parsed, Parser, RequestLimits};
+use mayhap_server::resp::{ParseResult, Parser, RequestLimits};
 
 const BEFORE: RequestLimits = RequestLimits::BEFORE_AUTH;
 
@@ -146,12 +146,15 @@ fn declared_sizes_take_no_memory() {
     ] {
         let mut parser = Parser::default();
         let parsed = parser.parse(bytes.as_bytes(), &limits);
-        assert!(matches!(parsed, Ok(Parsed::Incomplete { .. })), "{bytes:?}");
+        assert!(
+            matches!(parsed, Ok(ParseResult::Incomplete { .. })),
+            "{bytes:?}"
+        );
         assert_eq!(parser.size_bytes(), 0, "{bytes:?}");
     }
     let parsed = Parser::default().parse(b"*1\r\n$536870912\r\nabc", &limits);
     let at_least = (512 << 20) + 2 - 3;
-    assert_eq!(parsed, Ok(Parsed::Incomplete { at_least }));
+    assert_eq!(parsed, Ok(ParseResult::Incomplete { at_least }));
 }
 
 /// A web page can send these to a port of the machine that shows it, with commands in the body.

@@ -6,7 +6,7 @@ mod random;
 mod redis;
 mod splits;
 
-use mayhap_server::resp::{Parsed, Parser, ProtocolError, RequestLimits};
+use mayhap_server::resp::{ParseResult, Parser, ProtocolError, RequestLimits};
 
 /// The words of all complete requests, and the error that they end with.
 fn read(bytes: &[u8], limits: &RequestLimits) -> (Vec<Vec<Vec<u8>>>, Option<ProtocolError>) {
@@ -15,11 +15,11 @@ fn read(bytes: &[u8], limits: &RequestLimits) -> (Vec<Vec<Vec<u8>>>, Option<Prot
     let mut rest = bytes;
     loop {
         match parser.parse(rest, limits) {
-            Ok(Parsed::Complete { consumed }) => {
+            Ok(ParseResult::Complete { consumed }) => {
                 all.push(parser.words(rest).map(<[u8]>::to_vec).collect());
                 rest = &rest[consumed..];
             }
-            Ok(Parsed::Incomplete { .. }) => return (all, None),
+            Ok(ParseResult::Incomplete { .. }) => return (all, None),
             Err(error) => return (all, Some(error)),
         }
     }

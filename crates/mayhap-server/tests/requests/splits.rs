@@ -2,7 +2,7 @@
 
 use crate::random::Random;
 use crate::{array, read};
-use mayhap_server::resp::{Parsed, Parser, RequestLimits};
+use mayhap_server::resp::{ParseResult, Parser, RequestLimits};
 
 fn pipeline() -> Vec<u8> {
     [
@@ -46,18 +46,18 @@ fn a_cut_at_any_byte_makes_no_difference() {
         loop {
             let input = &bytes[start..end];
             match parser.parse(input, &limits).unwrap() {
-                Parsed::Complete { consumed } => {
+                ParseResult::Complete { consumed } => {
                     all.push(parser.words(input).map(<[u8]>::to_vec).collect());
                     start += consumed;
                 }
-                Parsed::Incomplete { at_least } if end < bytes.len() => {
+                ParseResult::Incomplete { at_least } if end < bytes.len() => {
                     assert!(
                         end + at_least <= bytes.len(),
                         "more than there is, cut at {cut}"
                     );
                     end = bytes.len();
                 }
-                Parsed::Incomplete { .. } => break,
+                ParseResult::Incomplete { .. } => break,
             }
         }
         assert_eq!(all, at_once, "cut at {cut}");
@@ -97,14 +97,14 @@ fn many_words_byte_by_byte_are_read_once() {
     for end in 0..bytes.len() {
         let parsed = parser.parse(&bytes[..end], &limits);
         assert!(
-            matches!(parsed, Ok(Parsed::Incomplete { .. })),
+            matches!(parsed, Ok(ParseResult::Incomplete { .. })),
             "{end}: {parsed:?}"
         );
     }
     let consumed = bytes.len();
     assert_eq!(
         parser.parse(&bytes, &limits),
-        Ok(Parsed::Complete { consumed })
+        Ok(ParseResult::Complete { consumed })
     );
     assert!(parser.words(&bytes).eq(words));
 }

@@ -25,7 +25,7 @@ pub(super) fn write_plan(plan: &BloomPlan, parts: &mut Parts<'_>) {
     parts.number(plan.capacity());
     parts.rate(plan.false_positive_rate());
     parts.number(plan.lines());
-    parts.number(plan.words().into());
+    parts.number(plan.bits_per_line().into());
     parts.number(plan.lines_per_key().count().into());
 }
 
@@ -38,7 +38,7 @@ pub(super) fn read_plan(at: &mut Cursor<'_>) -> Result<BloomPlan, DecodeError> {
     let Some(lines_per_key) = LinesPerKey::from_count(count) else {
         return Err(at.value("lines a key", i128::from(count), "1 or 2"));
     };
-    BloomPlan::of_shape(capacity, rate, lines, words, lines_per_key).map_err(refused(at))
+    BloomPlan::from_shape(capacity, rate, lines, words, lines_per_key).map_err(refused(at))
 }
 
 pub(super) fn write_lines<'f>(filter: &'f Bloom, parts: &mut Parts<'f>) {

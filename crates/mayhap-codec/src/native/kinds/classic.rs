@@ -70,8 +70,8 @@ pub(super) fn counting_bits(
 
 fn write_plan(plan: &ClassicPlan, scheme: Scheme, parts: &mut Parts<'_>) {
     parts.number(plan.capacity);
-    parts.rate(plan.asked);
     parts.rate(plan.false_positive_rate);
+    parts.rate(plan.rate_at_capacity);
     parts.number(plan.bits);
     parts.number(plan.probes.into());
     parts.number(scheme.id().into());
@@ -110,10 +110,10 @@ pub(super) fn read_plan(
     }
     let plan = ClassicPlan {
         capacity,
-        asked,
+        false_positive_rate: asked,
         bits,
         probes,
-        false_positive_rate,
+        rate_at_capacity: false_positive_rate,
     };
     Ok((plan, scheme))
 }

@@ -16,7 +16,7 @@ pub(super) fn write<'f>(filter: &'f Cuckoo, parts: &mut Parts<'f>) {
         growing::write_plan(growth, parts);
         parts.number(filter.tables().count() as u64);
     }
-    let mut twins = filter.twins();
+    let mut twins = filter.extra_copies();
     for (plan, cells) in filter.tables() {
         parts.number(plan.capacity());
         parts.rate(plan.false_positive_rate());
@@ -61,7 +61,7 @@ fn read_plan(at: &mut Cursor<'_>) -> Result<CuckooPlan, DecodeError> {
     let rate = at.f64_le("rate")?;
     let cells = at.u64_le("cells")?;
     let fingerprint_bits = small(at, "bits of a fingerprint", "4 to 26")?;
-    CuckooPlan::of_shape(capacity, rate, cells, fingerprint_bits).map_err(refused(at))
+    CuckooPlan::from_shape(capacity, rate, cells, fingerprint_bits).map_err(refused(at))
 }
 
 /// Pairs of a twin and how often it is in, by rising twins.

@@ -6,18 +6,20 @@ use crate::DecodeError;
 use crate::cursor::Cursor;
 use crate::native::header::Header;
 use crate::native::parts::{Parts, Section, Sections, words};
-use mayhap_core::{AnyFilter, Equations, ExceptError, Excepting, ExceptionLayer, Exceptions};
+use mayhap_core::{
+    AnyFilter, Excepting, ExceptingError, ExceptionLayer, ExceptionParts, RetrievalParts,
+};
 
 const LIST: u64 = 0;
 const ONE_LEVEL: u64 = 1;
 const OF_EXCEPTIONS: u64 = 2;
 const OF_POSITIVES: u64 = 3;
 
-pub(super) fn write(exceptions: Exceptions, parts: &mut Parts<'_>) {
+pub(super) fn write(exceptions: ExceptionParts, parts: &mut Parts<'_>) {
     parts.number(exceptions.positives);
     parts.number(exceptions.corrected);
     parts.number(exceptions.exceptions);
-    parts.number(exceptions.settled);
+    parts.number(exceptions.resolved_conflicts);
     parts.number(exceptions.inserted);
     let (form, levels) = match exceptions.layer {
         ExceptionLayer::List(hashes) => {
@@ -72,18 +74,18 @@ pub(super) fn read(
         let accepted = "0 for a list";
         return Err(form_at.value("bits of the first level", i128::from(bits), accepted));
     }
-    let parts = Exceptions {
+    let parts = ExceptionParts {
         positives,
         corrected,
         exceptions,
-        settled,
+        resolved_conflicts: settled,
         inserted,
         layer,
         overrides: words(sections.whole(at, 8)?).collect(),
     };
     match Excepting::from_parts(base, parts) {
         Ok(filter) => Ok(filter.into()),
-        Err(ExceptError::Plan(error)) => Err(refused(at)(error)),
+        Err(ExceptingError::Plan(error)) => Err(refused(at)(error)),
         Err(_) => {
             let accepted = "one that can have exceptions: 1 to 4 and 6 to 8, with a walk of ours";
             Err(at.value("kind", i128::from(header.kind), accepted))
@@ -91,8 +93,12 @@ pub(super) fn read(
     }
 }
 
-fn level(bits: u8, at: &Cursor<'_>, sections: &mut Sections<'_>) -> Result<Equations, DecodeError> {
-    Ok(Equations {
+fn level(
+    bits: u8,
+    at: &Cursor<'_>,
+    sections: &mut Sections<'_>,
+) -> Result<RetrievalParts, DecodeError> {
+    Ok(RetrievalParts {
         bits,
         directory: sections.entries(at)?,
         words: words(sections.whole(at, 8)?).collect(),

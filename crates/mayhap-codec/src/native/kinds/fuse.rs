@@ -34,7 +34,7 @@ pub(super) fn read_plan(at: &mut Cursor<'_>) -> Result<(FusePlan, FuseLayout), D
     let (keys, rate) = (at.u64_le("keys")?, at.f64_le("rate")?);
     let cell_bits = small(at, "bits of a cell", "8, 16 or 32")?;
     let shards = at.u64_le("shards")?;
-    let plan = FusePlan::of_shape(keys, rate, cell_bits, shards).map_err(refused(at))?;
+    let plan = FusePlan::from_shape(keys, rate, cell_bits, shards).map_err(refused(at))?;
     let layout = FuseLayout {
         segment_bits: small(at, "bits of a segment", "at most 16")?,
         starts: at.u64_le("segments that a key can start in")?,

@@ -10,9 +10,9 @@ use mayhap_core::{GrowingBloom, HashScheme};
 pub(super) fn write<'f>(filter: &'f GrowingBloom, parts: &mut Parts<'f>) {
     write_plan(filter.plan(), parts);
     parts.number(filter.keys_in_newest());
-    parts.number(filter.is_crowded().into());
-    parts.number(filter.layers() as u64);
-    for layer in filter.each_layer() {
+    parts.number(filter.has_overfull_layer().into());
+    parts.number(filter.layer_count() as u64);
+    for layer in filter.layers() {
         bloom::write(layer, parts);
     }
 }
@@ -59,5 +59,5 @@ pub(super) fn read_plan(at: &mut Cursor<'_>) -> Result<GrowingPlan, DecodeError>
     let capacity = at.u64_le("capacity")?;
     let maximum = Some(at.u64_le("maximum")?).filter(|&maximum| maximum != 0);
     let rate = at.f64_le("rate")?;
-    GrowingPlan::of_shape(capacity, maximum, rate).map_err(refused(at))
+    GrowingPlan::from_shape(capacity, maximum, rate).map_err(refused(at))
 }

@@ -29,7 +29,7 @@ pub(super) fn read(
     let columns = small(at, "columns", "at most 32")?;
     let wide_share = at.f64_le("share of keys with a bit more")?;
     let (parts, shards) = (at.u64_le("parts")?, at.u64_le("shards of a part")?);
-    let plan = RibbonPlan::of_shape(keys, rate, columns, wide_share, parts, shards);
+    let plan = RibbonPlan::from_shape(keys, rate, columns, wide_share, parts, shards);
     let plan = plan.map_err(refused(at))?;
     let wide_blocks = at.u64_le("blocks with a column more")?;
     let directory = sections.entries(at)?;

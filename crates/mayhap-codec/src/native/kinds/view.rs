@@ -201,7 +201,7 @@ impl View<'_> {
             Self::Fuse(filter) => filter.offsets(hash()).for_each(|at| show(first + at)),
             Self::Growing(filter) => {
                 let hash = hash();
-                for (layer, begin) in filter.each_layer().zip(sections) {
+                for (layer, begin) in filter.layers().zip(sections) {
                     layer.offsets(hash).for_each(|at| show(begin + at));
                 }
             }

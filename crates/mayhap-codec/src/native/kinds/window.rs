@@ -5,7 +5,7 @@ use crate::DecodeError;
 use crate::cursor::Cursor;
 use crate::native::parts::{Parts, Sections};
 use mayhap_core::plan::WindowPlan;
-use mayhap_core::{Burst, HashScheme, Timestamp, WindowBloom};
+use mayhap_core::{BurstPolicy, HashScheme, Timestamp, WindowBloom};
 
 pub(super) fn write<'f>(filter: &'f WindowBloom, parts: &mut Parts<'f>) {
     let plan = filter.plan();
@@ -13,7 +13,7 @@ pub(super) fn write<'f>(filter: &'f WindowBloom, parts: &mut Parts<'f>) {
     parts.rate(plan.false_positive_rate());
     parts.number(plan.slice_ms());
     parts.number(plan.slices().into());
-    parts.number((filter.burst() == Burst::RotateEarly).into());
+    parts.number((filter.burst_policy() == BurstPolicy::RotateEarly).into());
     parts.number(filter.start().0);
     parts.number(filter.newest().0);
     parts.number(filter.rotated_early());
@@ -35,11 +35,11 @@ pub(super) fn read(
     let (keys, rate) = (at.u64_le("keys a window")?, at.f64_le("rate")?);
     let slice_ms = at.u64_le("length of a slice")?;
     let slices = small(at, "slices", "2 to 63")?;
-    let plan = WindowPlan::of_shape(keys, rate, slice_ms, slices).map_err(refused(at))?;
+    let plan = WindowPlan::from_shape(keys, rate, slice_ms, slices).map_err(refused(at))?;
     let burst = if flag(at, "rotates early")? {
-        Burst::RotateEarly
+        BurstPolicy::RotateEarly
     } else {
-        Burst::Overflow
+        BurstPolicy::Overflow
     };
     let start = Timestamp(at.u64_le("start")?);
     let newest = Timestamp(at.u64_le("newest")?);
@@ -56,6 +56,6 @@ pub(super) fn read(
         generations.push((slice, in_newest, layers));
     }
     WindowBloom::from_generations(plan, scheme, (start, newest), skipped, generations)
-        .map(|filter| filter.on_burst(burst))
+        .map(|filter| filter.with_burst_policy(burst))
         .map_err(refused(at))
 }

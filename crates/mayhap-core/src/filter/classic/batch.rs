@@ -2,7 +2,7 @@
 
 use super::ClassicBloom;
 use crate::KeyHash;
-use crate::probe::ahead;
+use crate::probe::prefetched;
 use crate::simd::{CACHED_BYTES, prefetch};
 use crate::store::Storage;
 
@@ -17,12 +17,12 @@ impl ClassicBloom {
         }
         self.assert_origins(hashes);
         let walk = self.walk;
-        ahead::visit_each(
+        prefetched::visit_each(
             walk.len(),
             hashes,
             &mut self.bits,
             |hash| walk.probes(hash.to_u64()),
-            |bits, at| prefetch(bits.place(at)),
+            |bits, at| prefetch(bits.word_ptr(at)),
             |bits, at| _ = bits.set(at),
         );
     }
@@ -46,7 +46,7 @@ impl ClassicBloom {
         }
         let walk = self.walk;
         let theirs = |key| walk.foreign_probes(AsRef::as_ref(key));
-        ahead::insert_each(walk.len(), keys, is_new, &mut self.bits, theirs);
+        prefetched::insert_each(walk.len(), keys, is_new, &mut self.bits, theirs);
     }
 }
 
@@ -68,18 +68,18 @@ impl<S: Storage> ClassicBloom<S> {
             return;
         }
         if !self.scheme.is_native() {
-            ahead::contains_each(
+            prefetched::contains_each(
                 self.walk.len(),
                 keys,
                 found,
                 |key| self.walk.foreign_probes(key.as_ref()),
-                |at| prefetch(self.bits.place(at)),
+                |at| prefetch(self.bits.word_ptr(at)),
                 |at| self.bits.has(at),
             );
             return;
         }
         let ask = |hashes: &[KeyHash], found: &mut [bool]| self.contains_hashes(hashes, found);
-        self.hash_scheme.hash_each(keys, found, ask);
+        self.hash_scheme.look_up_in_chunks(keys, found, ask);
     }
 
     /// `contains_hash` for many hashes.
@@ -100,12 +100,12 @@ impl<S: Storage> ClassicBloom<S> {
             return;
         }
         self.assert_origins(hashes);
-        ahead::contains_each(
+        prefetched::contains_each(
             self.walk.len(),
             hashes,
             found,
             |hash| self.walk.probes(hash.to_u64()),
-            |at| prefetch(self.bits.place(at)),
+            |at| prefetch(self.bits.word_ptr(at)),
             |at| self.bits.has(at),
         );
     }

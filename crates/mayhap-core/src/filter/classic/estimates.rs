@@ -59,19 +59,19 @@ impl<S: Storage> ClassicBloom<S> {
         reason = "a plan is a hair better than what was asked"
     )]
     pub fn false_positive_rate(&self) -> f64 {
-        self.plan.asked
+        self.plan.false_positive_rate
     }
 
     /// The false-positive rate now, from the bits that are set: what a random stranger meets. Reads the whole filter.
     pub fn estimated_rate(&self) -> f64 {
         let block_bits = self.scheme.block_bits();
         if block_bits == 1 {
-            return classic::rate_now(self.plan.bits, self.plan.probes, self.set_bits());
+            return classic::rate_from_set_bits(self.plan.bits, self.plan.probes, self.set_bits());
         }
         // A stranger meets one block. (Parquet's eight words of a block are filled alike, so their mean is good enough.)
         let rates = self
             .block_fills()
-            .map(|set| classic::rate_now(block_bits, self.plan.probes, set));
+            .map(|set| classic::rate_from_set_bits(block_bits, self.plan.probes, set));
         rates.sum::<f64>() / (self.plan.bits / block_bits) as f64
     }
 

@@ -1,9 +1,9 @@
 //! What exceptions can be put on: filters that keep their keys.
 
-use super::ExceptError;
+use super::ExceptingError;
 use crate::{
     AnyFilter, Bloom, ClassicBloom, CountingBloom, Cuckoo, Fuse, GrowingBloom, HashScheme, KeyHash,
-    Kind, Refused, Ribbon, Scheme,
+    Kind, OperationError, Ribbon, Scheme,
 };
 
 /// A filter that exceptions can be put on, with [`Excepting`](crate::Excepting).
@@ -11,20 +11,20 @@ use crate::{
 /// Not a [`WindowBloom`](crate::WindowBloom), whose keys expire, so that nobody knows which positives there are; nor a
 /// [`Retouched`](crate::Retouched), which loses keys; nor a filter with exceptions: give all of them at once. An
 /// [`AnyFilter`] that holds one of these is refused when the exceptions are put on.
-pub trait Base: sealed::Ask {}
+pub trait ExceptingBase: sealed::BaseLookup {}
 
-/// A [`Base`] that takes keys in after it was made.
-pub trait InsertingBase: Base + sealed::Put {}
+/// A [`ExceptingBase`] that takes keys in after it was made.
+pub trait InsertableBase: ExceptingBase + sealed::BaseInsert {}
 
-/// An [`InsertingBase`] that always has room.
-pub trait NeverFull: InsertingBase {}
+/// An [`InsertableBase`] that always has room.
+pub trait NeverFullBase: InsertableBase {}
 
 pub(super) mod sealed {
-    use super::{ExceptError, HashScheme, KeyHash, Refused};
+    use super::{ExceptingError, HashScheme, KeyHash, OperationError};
 
     /// What all kinds answer.
-    pub trait Ask {
-        fn check_base(&self) -> Result<(), ExceptError> {
+    pub trait BaseLookup {
+        fn check_base(&self) -> Result<(), ExceptingError> {
             Ok(())
         }
         fn scheme(&self) -> HashScheme;
@@ -40,22 +40,22 @@ pub(super) mod sealed {
     }
 
     /// What those that can be filled do.
-    pub trait Put {
-        fn try_insert_hash(&mut self, hash: KeyHash) -> Result<(), Refused>;
+    pub trait BaseInsert {
+        fn try_insert_hash(&mut self, hash: KeyHash) -> Result<(), OperationError>;
     }
 }
 
-use sealed::{Ask, Put};
+use sealed::{BaseInsert, BaseLookup};
 
 macro_rules! base {
     ($filter:ident, $scheme:ident, $until_full:expr) => {
         base!($filter, $scheme, $until_full, |_| Ok(()));
     };
     ($filter:ident, $scheme:ident, $until_full:expr, $check:expr) => {
-        impl Base for $filter {}
-        impl Ask for $filter {
-            fn check_base(&self) -> Result<(), ExceptError> {
-                let check: fn(&Self) -> Result<(), ExceptError> = $check;
+        impl ExceptingBase for $filter {}
+        impl BaseLookup for $filter {
+            fn check_base(&self) -> Result<(), ExceptingError> {
+                let check: fn(&Self) -> Result<(), ExceptingError> = $check;
                 check(self)
             }
             fn scheme(&self) -> HashScheme {
@@ -96,33 +96,33 @@ macro_rules! base {
 base!(Bloom, scheme, Self::keys_until_full);
 // The schemes of other systems have no hash that a layer could know a key by.
 base!(ClassicBloom, hash_scheme, Self::keys_until_full, |filter| {
-    native(filter.scheme(), Kind::Classic)
+    check_native(filter.scheme(), Kind::Classic)
 });
 base!(
     CountingBloom,
     hash_scheme,
     Self::keys_until_full,
-    |filter| { native(filter.scheme(), Kind::Counting) }
+    |filter| { check_native(filter.scheme(), Kind::Counting) }
 );
 base!(Cuckoo, scheme, Self::keys_until_full);
 base!(GrowingBloom, scheme, |_| u64::MAX);
 base!(Fuse, scheme, |_| 0);
 base!(Ribbon, scheme, |_| 0);
 
-fn native(scheme: Scheme, kind: Kind) -> Result<(), ExceptError> {
+fn check_native(scheme: Scheme, kind: Kind) -> Result<(), ExceptingError> {
     if scheme.is_native() {
         Ok(())
     } else {
-        Err(ExceptError::Base { kind })
+        Err(ExceptingError::UnsupportedBase { kind })
     }
 }
 
 macro_rules! never_full {
     ($($filter:ident)*) => {
-        $(impl InsertingBase for $filter {}
-        impl NeverFull for $filter {}
-        impl Put for $filter {
-            fn try_insert_hash(&mut self, hash: KeyHash) -> Result<(), Refused> {
+        $(impl InsertableBase for $filter {}
+        impl NeverFullBase for $filter {}
+        impl BaseInsert for $filter {
+            fn try_insert_hash(&mut self, hash: KeyHash) -> Result<(), OperationError> {
                 self.insert_hash(hash);
                 Ok(())
             }
@@ -132,15 +132,17 @@ macro_rules! never_full {
 
 never_full!(Bloom ClassicBloom CountingBloom GrowingBloom);
 
-impl InsertingBase for Cuckoo {}
-impl Put for Cuckoo {
-    fn try_insert_hash(&mut self, hash: KeyHash) -> Result<(), Refused> {
-        self.try_insert_hash(hash).map(drop).map_err(Refused::Full)
+impl InsertableBase for Cuckoo {}
+impl BaseInsert for Cuckoo {
+    fn try_insert_hash(&mut self, hash: KeyHash) -> Result<(), OperationError> {
+        self.try_insert_hash(hash)
+            .map(drop)
+            .map_err(OperationError::Full)
     }
 }
 
 /// The filter inside, if exceptions can be put on it.
-fn inside(filter: &AnyFilter) -> Option<&dyn Ask> {
+fn supported_base(filter: &AnyFilter) -> Option<&dyn BaseLookup> {
     match filter {
         AnyFilter::Bloom(filter) => Some(filter),
         AnyFilter::Classic(filter) => Some(filter),
@@ -153,12 +155,12 @@ fn inside(filter: &AnyFilter) -> Option<&dyn Ask> {
     }
 }
 
-impl Base for AnyFilter {}
-impl Ask for AnyFilter {
-    fn check_base(&self) -> Result<(), ExceptError> {
-        match inside(self) {
+impl ExceptingBase for AnyFilter {}
+impl BaseLookup for AnyFilter {
+    fn check_base(&self) -> Result<(), ExceptingError> {
+        match supported_base(self) {
             Some(filter) => filter.check_base(),
-            None => Err(ExceptError::Base { kind: self.kind() }),
+            None => Err(ExceptingError::UnsupportedBase { kind: self.kind() }),
         }
     }
 
@@ -177,37 +179,37 @@ impl Ask for AnyFilter {
     // What is refused as a base is never asked the rest.
 
     fn capacity(&self) -> u64 {
-        inside(self).map_or(0, Ask::capacity)
+        supported_base(self).map_or(0, BaseLookup::capacity)
     }
 
     fn estimated_keys(&self) -> u64 {
-        inside(self).map_or(0, Ask::estimated_keys)
+        supported_base(self).map_or(0, BaseLookup::estimated_keys)
     }
 
     fn false_positive_rate(&self) -> f64 {
-        inside(self).map_or(1.0, Ask::false_positive_rate)
+        supported_base(self).map_or(1.0, BaseLookup::false_positive_rate)
     }
 
     fn estimated_rate(&self) -> f64 {
-        inside(self).map_or(1.0, Ask::estimated_rate)
+        supported_base(self).map_or(1.0, BaseLookup::estimated_rate)
     }
 
     fn is_over_capacity(&self) -> bool {
-        inside(self).is_some_and(Ask::is_over_capacity)
+        supported_base(self).is_some_and(BaseLookup::is_over_capacity)
     }
 
     fn keys_until_full(&self) -> u64 {
-        inside(self).map_or(0, Ask::keys_until_full)
+        supported_base(self).map_or(0, BaseLookup::keys_until_full)
     }
 
     fn size_bytes(&self) -> u64 {
-        inside(self).map_or(0, Ask::size_bytes)
+        supported_base(self).map_or(0, BaseLookup::size_bytes)
     }
 }
 
-impl InsertingBase for AnyFilter {}
-impl Put for AnyFilter {
-    fn try_insert_hash(&mut self, hash: KeyHash) -> Result<(), Refused> {
+impl InsertableBase for AnyFilter {}
+impl BaseInsert for AnyFilter {
+    fn try_insert_hash(&mut self, hash: KeyHash) -> Result<(), OperationError> {
         self.try_insert_hash(hash).map(drop)
     }
 }

@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 use core::fmt;
 
 /// How many keys an error names.
-pub(super) const NAMED: usize = 10;
+pub(super) const MAX_NAMED_KEYS: usize = 10;
 
 /// Bytes of a key that are shown.
 const SHOWN_BYTES: usize = 60;
@@ -16,7 +16,7 @@ const SHOWN_BYTES: usize = 60;
 /// hashes as hexadecimal numbers.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
-pub enum ExceptError {
+pub enum ExceptingError {
     /// Keys are positives and exceptions at once. (For a list of hashes: equal hashes.)
     Conflict {
         /// The first ten, in the order of the exceptions.
@@ -39,7 +39,7 @@ pub enum ExceptError {
         count: u64,
     },
     /// Exceptions cannot be put on a filter of this kind.
-    Base {
+    UnsupportedBase {
         /// The kind.
         kind: Kind,
     },
@@ -47,18 +47,18 @@ pub enum ExceptError {
     Plan(PlanError),
 }
 
-impl From<PlanError> for ExceptError {
+impl From<PlanError> for ExceptingError {
     fn from(error: PlanError) -> Self {
         Self::Plan(error)
     }
 }
 
-impl fmt::Display for ExceptError {
+impl fmt::Display for ExceptingError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Conflict { first, count } => {
                 write!(f, "positives and exceptions have {count} keys in common, ")?;
-                list(f, first, *count)?;
+                write_names(f, first, *count)?;
                 f.write_str(": take them off one of the lists, or choose a side, OnConflict::Block or OnConflict::Allow")
             }
             Self::Collision { first, count } => {
@@ -69,15 +69,15 @@ impl fmt::Display for ExceptError {
                 let pairs = first.iter().map(|[positive, exception]| {
                     format!("positive {positive} and exception {exception}")
                 });
-                list(f, &pairs.collect::<Vec<_>>(), *count)?;
+                write_names(f, &pairs.collect::<Vec<_>>(), *count)?;
                 f.write_str(": build the base filter with another secret key, or choose a side, OnConflict::Block or OnConflict::Allow")
             }
             Self::NotInBase { first, count } => {
                 write!(f, "the base filter lacks {count} of the positives, ")?;
-                list(f, first, *count)?;
+                write_names(f, first, *count)?;
                 f.write_str(": insert all positives into it first")
             }
-            Self::Base { kind } => write!(
+            Self::UnsupportedBase { kind } => write!(
                 f,
                 "a {kind} filter cannot have exceptions: put them on one that keeps its keys and has none yet"
             ),
@@ -86,7 +86,7 @@ impl fmt::Display for ExceptError {
     }
 }
 
-fn list(f: &mut fmt::Formatter<'_>, first: &[String], count: u64) -> fmt::Result {
+fn write_names(f: &mut fmt::Formatter<'_>, first: &[String], count: u64) -> fmt::Result {
     f.write_str(&first.join(", "))?;
     match count.saturating_sub(first.len() as u64) {
         0 => Ok(()),
@@ -94,10 +94,10 @@ fn list(f: &mut fmt::Formatter<'_>, first: &[String], count: u64) -> fmt::Result
     }
 }
 
-impl core::error::Error for ExceptError {}
+impl core::error::Error for ExceptingError {}
 
 /// An item as a person can read it.
-pub(super) fn name(item: &impl Hashed, hash: u64) -> String {
+pub(super) fn display_name(item: &impl Hashed, hash: u64) -> String {
     let Some(bytes) = item.key_bytes() else {
         return format!("{hash:#018x}");
     };
@@ -125,15 +125,15 @@ mod tests {
 
     #[test]
     fn keys_are_shown_as_text_escaped_and_cut() {
-        assert_eq!(name(&"caf\u{e9}\n\"", 0), "\"caf\u{e9}\\n\\\"\"");
-        assert_eq!(name(&[0xFF_u8, b'a', 0], 0), "\"\\xffa\\0\"");
+        assert_eq!(display_name(&"caf\u{e9}\n\"", 0), "\"caf\u{e9}\\n\\\"\"");
+        assert_eq!(display_name(&[0xFF_u8, b'a', 0], 0), "\"\\xffa\\0\"");
         let long = "x".repeat(1000);
-        assert_eq!(name(&long, 0), format!("\"{}\"...", "x".repeat(60)));
+        assert_eq!(display_name(&long, 0), format!("\"{}\"...", "x".repeat(60)));
         let accents = format!("x{}", "\u{e9}".repeat(1000));
         assert_eq!(
-            name(&accents, 0),
+            display_name(&accents, 0),
             format!("\"x{}\"...", "\u{e9}".repeat(29))
         );
-        assert_eq!(name(&KeyHash::from_u64(1), 1), "0x0000000000000001");
+        assert_eq!(display_name(&KeyHash::from_u64(1), 1), "0x0000000000000001");
     }
 }

@@ -14,18 +14,18 @@ use alloc::vec::Vec;
 const POSITIVE: u32 = 1;
 
 #[derive(Clone, PartialEq)]
-pub(super) enum Layer {
+pub(super) enum DenyLayer {
     /// The hashes of the exceptions, sorted.
     List(Vec<u64>),
     TwoLevels {
-        first: First,
+        first: FirstLevel,
         second: Retrieval,
     },
 }
 
 /// A first level.
 #[derive(Clone, PartialEq)]
-pub(super) enum First {
+pub(super) enum FirstLevel {
     /// Who does not pass is no exception.
     OfExceptions(Retrieval),
     /// Who does not pass is no positive.
@@ -34,7 +34,7 @@ pub(super) enum First {
 }
 
 /// Which positives a layer must be told about.
-pub(super) enum Concerned {
+pub(super) enum RelevantPositives {
     /// Those that pass the first level.
     Passing(Retrieval),
     All,
@@ -42,7 +42,7 @@ pub(super) enum Concerned {
     Listed,
 }
 
-impl Concerned {
+impl RelevantPositives {
     /// For sorted exceptions. Hashes that were chosen not to fit into a filter make a list.
     pub(super) fn new(plan: &ExceptingPlan, exceptions: &[u64]) -> Result<Self, PlanError> {
         if plan.is_list() {
@@ -52,11 +52,11 @@ impl Concerned {
             return Ok(Self::All);
         }
         let hashes = exceptions.iter().copied();
-        let filter = Retrieval::of_fingerprints(hashes, plan.first_level_bits());
-        solved(filter).map(|filter| filter.map_or(Self::Listed, Self::Passing))
+        let filter = Retrieval::from_fingerprints(hashes, plan.first_level_bits());
+        unless_unsolvable(filter).map(|filter| filter.map_or(Self::Listed, Self::Passing))
     }
 
-    pub(super) fn has(&self, hash: u64, exceptions: &[u64]) -> bool {
+    pub(super) fn contains(&self, hash: u64, exceptions: &[u64]) -> bool {
         match self {
             Self::Passing(filter) => filter.matches(hash),
             Self::All => true,
@@ -66,7 +66,7 @@ impl Concerned {
 }
 
 /// `None` when the hashes do not fit together.
-fn solved(result: Result<Retrieval, PlanError>) -> Result<Option<Retrieval>, PlanError> {
+fn unless_unsolvable(result: Result<Retrieval, PlanError>) -> Result<Option<Retrieval>, PlanError> {
     match result {
         Ok(retrieval) => Ok(Some(retrieval)),
         Err(PlanError::Unsolvable { .. }) => Ok(None),
@@ -74,36 +74,36 @@ fn solved(result: Result<Retrieval, PlanError>) -> Result<Option<Retrieval>, Pla
     }
 }
 
-impl Layer {
-    pub(super) fn nothing() -> Self {
+impl DenyLayer {
+    pub(super) fn empty() -> Self {
         Self::List(Vec::new())
     }
 
     /// The layer for sorted exceptions and the positives concerned. No hash is both.
     pub(super) fn new(
         plan: &ExceptingPlan,
-        concerned: Concerned,
+        concerned: RelevantPositives,
         exceptions: Vec<u64>,
         positives: &[u64],
     ) -> Result<Self, PlanError> {
         let first = match concerned {
-            Concerned::Listed => return Ok(Self::List(exceptions)),
-            Concerned::Passing(filter) => First::OfExceptions(filter),
-            Concerned::All if plan.first_level_bits() == 0 => First::None,
-            Concerned::All => {
+            RelevantPositives::Listed => return Ok(Self::List(exceptions)),
+            RelevantPositives::Passing(filter) => FirstLevel::OfExceptions(filter),
+            RelevantPositives::All if plan.first_level_bits() == 0 => FirstLevel::None,
+            RelevantPositives::All => {
                 let hashes = positives.iter().copied();
-                let filter = Retrieval::of_fingerprints(hashes, plan.first_level_bits());
-                let Some(filter) = solved(filter)? else {
+                let filter = Retrieval::from_fingerprints(hashes, plan.first_level_bits());
+                let Some(filter) = unless_unsolvable(filter)? else {
                     return Ok(Self::List(exceptions));
                 };
-                First::OfPositives(filter)
+                FirstLevel::OfPositives(filter)
             }
         };
-        let passing = || exceptions.iter().filter(|&&hash| first.is_open(hash));
+        let passing = || exceptions.iter().filter(|&&hash| first.passes(hash));
         let mut values = reserved((passing().count() + positives.len()) as u64)?;
         values.extend(passing().map(|&hash| (hash, POSITIVE ^ 1)));
         values.extend(positives.iter().map(|&hash| (hash, POSITIVE)));
-        Ok(match solved(Retrieval::build(&values, 1))? {
+        Ok(match unless_unsolvable(Retrieval::build(&values, 1))? {
             Some(second) => Self::TwoLevels { first, second },
             None => Self::List(exceptions),
         })
@@ -115,10 +115,10 @@ impl Layer {
         match self {
             Self::List(exceptions) => exceptions.binary_search(&hash).is_ok(),
             Self::TwoLevels { first, second } => {
-                if first.is_open(hash) {
+                if first.passes(hash) {
                     second.get(hash) != POSITIVE
                 } else {
-                    matches!(first, First::OfPositives(_))
+                    matches!(first, FirstLevel::OfPositives(_))
                 }
             }
         }
@@ -136,10 +136,10 @@ impl Layer {
     }
 }
 
-impl First {
+impl FirstLevel {
     /// Whether it is up to the second level.
     #[inline]
-    fn is_open(&self, hash: u64) -> bool {
+    fn passes(&self, hash: u64) -> bool {
         match self {
             Self::OfExceptions(filter) | Self::OfPositives(filter) => filter.matches(hash),
             Self::None => true,
@@ -158,18 +158,18 @@ impl First {
 mod tests {
     extern crate std;
     use super::*;
-    use crate::probe::band::spread;
     use crate::probe::fuse::seed;
+    use crate::probe::ribbon::spread;
 
-    fn layer(exceptions: Vec<u64>, positives: &[u64]) -> Layer {
+    fn layer(exceptions: Vec<u64>, positives: &[u64]) -> DenyLayer {
         let plan = ExceptingPlan::for_corrected(positives.len() as u64, exceptions.len() as u64);
-        let concerned = Concerned::new(&plan, &exceptions).unwrap();
+        let concerned = RelevantPositives::new(&plan, &exceptions).unwrap();
         let told: Vec<u64> = positives
             .iter()
             .copied()
-            .filter(|&hash| concerned.has(hash, &exceptions))
+            .filter(|&hash| concerned.contains(hash, &exceptions))
             .collect();
-        Layer::new(&plan, concerned, exceptions, &told).unwrap()
+        DenyLayer::new(&plan, concerned, exceptions, &told).unwrap()
     }
 
     #[test]
@@ -204,7 +204,7 @@ mod tests {
         // One hash on both sides stands for hashes that were chosen not to fit.
         let plan = ExceptingPlan::for_corrected(1000, 1000);
         let exceptions = Vec::from([7, 9]);
-        let layer = Layer::new(&plan, Concerned::All, exceptions, &[9, 11]).unwrap();
+        let layer = DenyLayer::new(&plan, RelevantPositives::All, exceptions, &[9, 11]).unwrap();
         assert!(layer.is_list() && layer.denies(7) && !layer.denies(11));
     }
 }

@@ -1,7 +1,7 @@
 //! The exceptions of a filter in parts, as files keep them: what was counted, the layer, and the keys that override it.
 
-use super::layer::{First, Layer};
-use super::{Base, ExceptError, Excepting};
+use super::layer::{DenyLayer, FirstLevel};
+use super::{Excepting, ExceptingBase, ExceptingError};
 use crate::PlanError;
 use crate::filter::retrieval::Retrieval;
 use crate::plan::ExceptingPlan;
@@ -10,15 +10,15 @@ use alloc::vec::Vec;
 
 /// All that an [`Excepting`] has beside its base.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Exceptions {
+pub struct ExceptionParts {
     /// Positives that the filter was made with, repeated ones counted.
     pub positives: u64,
     /// As [`Excepting::corrected`].
     pub corrected: u64,
     /// As [`Excepting::exceptions`].
     pub exceptions: u64,
-    /// As [`Excepting::settled`].
-    pub settled: u64,
+    /// As [`Excepting::resolved_conflicts`].
+    pub resolved_conflicts: u64,
     /// As [`Excepting::keys_inserted`].
     pub inserted: u64,
     /// What denies the exceptions.
@@ -33,16 +33,16 @@ pub enum ExceptionLayer {
     /// The hashes of the exceptions, by rising hashes, none twice.
     List(Vec<u64>),
     /// One bit for every hash that it is asked about: 1 is no exception.
-    OneLevel(Equations),
+    OneLevel(RetrievalParts),
     /// A filter of the exceptions, whose bits are fingerprints, and the bits for those that it matches. Others are no exceptions.
-    OfExceptions(Equations, Equations),
+    OfExceptions(RetrievalParts, RetrievalParts),
     /// A filter of the positives, and the bits for those that it matches. Others are exceptions.
-    OfPositives(Equations, Equations),
+    OfPositives(RetrievalParts, RetrievalParts),
 }
 
 /// A set of equations that gives a few bits for a hash.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Equations {
+pub struct RetrievalParts {
     /// Bits of a value: 1 to 32.
     pub bits: u8,
     /// For every shard and the end of the last: where it begins, in the lower 24 bits, counted from 2^23 slots before where it
@@ -53,8 +53,8 @@ pub struct Equations {
     pub words: Vec<u64>,
 }
 
-impl Equations {
-    fn of(retrieval: &Retrieval) -> Self {
+impl RetrievalParts {
+    fn from_retrieval(retrieval: &Retrieval) -> Self {
         let (bits, directory, words) = retrieval.parts();
         Self {
             bits,
@@ -63,15 +63,15 @@ impl Equations {
         }
     }
 
-    fn checked(self) -> Result<Retrieval, PlanError> {
+    fn into_checked(self) -> Result<Retrieval, PlanError> {
         Retrieval::from_parts(self.bits, self.directory, self.words)
     }
 
     /// The same of the level that answers.
-    fn checked_second(self) -> Result<Retrieval, PlanError> {
+    fn into_checked_second(self) -> Result<Retrieval, PlanError> {
         match self.bits {
-            1 => self.checked(),
-            bits => Err(PlanError::Count {
+            1 => self.into_checked(),
+            bits => Err(PlanError::InvalidInteger {
                 field: "bits of the second level",
                 value: bits.into(),
                 accepted: "1",
@@ -81,33 +81,41 @@ impl Equations {
 }
 
 impl ExceptionLayer {
-    fn of(layer: &Layer) -> Self {
+    fn of(layer: &DenyLayer) -> Self {
         match layer {
-            Layer::List(exceptions) => Self::List(exceptions.clone()),
-            Layer::TwoLevels { first, second } => {
-                let second = Equations::of(second);
+            DenyLayer::List(exceptions) => Self::List(exceptions.clone()),
+            DenyLayer::TwoLevels { first, second } => {
+                let second = RetrievalParts::from_retrieval(second);
                 match first {
-                    First::None => Self::OneLevel(second),
-                    First::OfExceptions(first) => Self::OfExceptions(Equations::of(first), second),
-                    First::OfPositives(first) => Self::OfPositives(Equations::of(first), second),
+                    FirstLevel::None => Self::OneLevel(second),
+                    FirstLevel::OfExceptions(first) => {
+                        Self::OfExceptions(RetrievalParts::from_retrieval(first), second)
+                    }
+                    FirstLevel::OfPositives(first) => {
+                        Self::OfPositives(RetrievalParts::from_retrieval(first), second)
+                    }
                 }
             }
         }
     }
 
-    fn checked(self) -> Result<Layer, PlanError> {
+    fn checked(self) -> Result<DenyLayer, PlanError> {
         let (first, second) = match self {
             Self::List(exceptions) => {
                 check_rising("exceptions", &exceptions)?;
-                return Ok(Layer::List(exceptions));
+                return Ok(DenyLayer::List(exceptions));
             }
-            Self::OneLevel(second) => (First::None, second),
-            Self::OfExceptions(first, second) => (First::OfExceptions(first.checked()?), second),
-            Self::OfPositives(first, second) => (First::OfPositives(first.checked()?), second),
+            Self::OneLevel(second) => (FirstLevel::None, second),
+            Self::OfExceptions(first, second) => {
+                (FirstLevel::OfExceptions(first.into_checked()?), second)
+            }
+            Self::OfPositives(first, second) => {
+                (FirstLevel::OfPositives(first.into_checked()?), second)
+            }
         };
-        Ok(Layer::TwoLevels {
+        Ok(DenyLayer::TwoLevels {
             first,
-            second: second.checked_second()?,
+            second: second.into_checked_second()?,
         })
     }
 }
@@ -116,23 +124,23 @@ fn check_rising(field: &'static str, hashes: &[u64]) -> Result<(), PlanError> {
     if hashes.is_sorted_by(|a, b| a < b) {
         return Ok(());
     }
-    Err(PlanError::Count {
+    Err(PlanError::InvalidInteger {
         field,
         value: hashes.len() as u64,
         accepted: "hashes in rising order, none twice",
     })
 }
 
-impl<F: Base> Excepting<F> {
+impl<F: ExceptingBase> Excepting<F> {
     /// A copy of all but the base.
-    pub fn parts(&self) -> Exceptions {
+    pub fn parts(&self) -> ExceptionParts {
         let mut overrides: Vec<u64> = self.overrides.iter().collect();
         overrides.sort_unstable();
-        Exceptions {
+        ExceptionParts {
             positives: self.plan.positives(),
             corrected: self.plan.corrected(),
             exceptions: self.exceptions,
-            settled: self.settled,
+            resolved_conflicts: self.resolved_conflicts,
             inserted: self.inserted,
             layer: ExceptionLayer::of(&self.layer),
             overrides,
@@ -143,11 +151,11 @@ impl<F: Base> Excepting<F> {
     ///
     /// # Errors
     /// When exceptions cannot be put on the base, the parts do not fit together, or the memory is not there.
-    pub fn from_parts(base: F, parts: Exceptions) -> Result<Self, ExceptError> {
+    pub fn from_parts(base: F, parts: ExceptionParts) -> Result<Self, ExceptingError> {
         base.check_base()?;
         check_rising("overrides", &parts.overrides)?;
         if parts.inserted > 1 << 60 {
-            return Err(ExceptError::Plan(PlanError::Count {
+            return Err(ExceptingError::Plan(PlanError::InvalidInteger {
                 field: "keys inserted",
                 value: parts.inserted,
                 accepted: "at most 2^60",
@@ -156,10 +164,10 @@ impl<F: Base> Excepting<F> {
         Ok(Self {
             base,
             layer: parts.layer.checked()?,
-            overrides: ExactSet::of_distinct(parts.overrides)?,
+            overrides: ExactSet::from_distinct(parts.overrides)?,
             plan: ExceptingPlan::for_corrected(parts.positives, parts.corrected),
             exceptions: parts.exceptions,
-            settled: parts.settled,
+            resolved_conflicts: parts.resolved_conflicts,
             inserted: parts.inserted,
         })
     }

@@ -276,7 +276,7 @@ fn bad_requests_are_refused_by_name() {
         for error in refused {
             assert!(matches!(
                 error,
-                Some(PlanError::Number {
+                Some(PlanError::InvalidNumber {
                     field: "false_positive_rate",
                     ..
                 })
@@ -285,7 +285,7 @@ fn bad_requests_are_refused_by_name() {
     }
     assert!(matches!(
         best_free(0.1, 0, 1),
-        Err(PlanError::Count {
+        Err(PlanError::InvalidInteger {
             field: "block_bits",
             ..
         })
@@ -294,7 +294,7 @@ fn bad_requests_are_refused_by_name() {
         let refused = best_free(0.1, 512, blocks);
         assert!(matches!(
             refused,
-            Err(PlanError::Count {
+            Err(PlanError::InvalidInteger {
                 field: "blocks_per_key",
                 ..
             })
@@ -305,7 +305,7 @@ fn bad_requests_are_refused_by_name() {
         let refused = bits_per_key_for(0.01, layout);
         assert!(matches!(
             refused,
-            Err(PlanError::Number { value: 0.01, .. })
+            Err(PlanError::InvalidNumber { value: 0.01, .. })
         ));
     }
 }

@@ -106,10 +106,10 @@ fn formulas_have_their_documented_edges() {
         (rate(64, 5, 0), 1.0),
         (rate(64, 0, 3), 0.0),
         (rate(1, u64::MAX, 1), 1.0),
-        (rate_now(0, 3, 0), 1.0),
-        (rate_now(8, 3, 9), 1.0),
-        (rate_now(8, 0, 4), 1.0),
-        (rate_now(8, 3, 4), 0.125),
+        (rate_from_set_bits(0, 3, 0), 1.0),
+        (rate_from_set_bits(8, 3, 9), 1.0),
+        (rate_from_set_bits(8, 0, 4), 1.0),
+        (rate_from_set_bits(8, 3, 4), 0.125),
         (ideal_bits_per_key(1.0), 0.0),
         (ideal_bits_per_key(0.0), FULL),
         (estimated_keys(0, 3, 0), FULL),
@@ -164,7 +164,7 @@ fn a_plan_keeps_the_rate_and_one_bit_less_breaks_it() {
     for (keys, asked) in grid() {
         let plan = plan(keys, asked).unwrap();
         let ours = rate(plan.bits, keys, plan.probes);
-        assert_eq!(plan.false_positive_rate.to_bits(), ours.to_bits());
+        assert_eq!(plan.rate_at_capacity.to_bits(), ours.to_bits());
         assert!(plan.probes >= 1 && ours <= asked, "{keys} {asked}");
         for probes in 1..=60 {
             assert!(
@@ -215,7 +215,7 @@ fn capacity_is_the_inverse_of_the_plan_and_rounds_down() {
         // A size that was planned for nothing in particular.
         let bits = bits + bits / 3 + 1;
         let keys = capacity(bits, asked);
-        assert!(least_rate(bits, keys) <= asked && least_rate(bits, keys + 1) > asked);
+        assert!(best_rate(bits, keys) <= asked && best_rate(bits, keys + 1) > asked);
         assert!(plan(keys, asked).unwrap().bits <= bits);
         assert!(plan(keys + 1, asked).unwrap().bits > bits, "{bits} {asked}");
         for probes in [1, 4, 13] {
@@ -242,7 +242,7 @@ fn bad_requests_are_refused_by_name() {
         for error in refusals(9, wrong) {
             assert!(matches!(
                 error,
-                PlanError::Number {
+                PlanError::InvalidNumber {
                     field: "false_positive_rate",
                     ..
                 }
@@ -256,7 +256,7 @@ fn bad_requests_are_refused_by_name() {
     {
         assert!(matches!(
             error,
-            PlanError::Count {
+            PlanError::InvalidInteger {
                 field: "capacity",
                 ..
             }
@@ -265,7 +265,7 @@ fn bad_requests_are_refused_by_name() {
     let no_probes = bits_with_probes(9, 0, 0.1);
     assert!(matches!(
         no_probes,
-        Err(PlanError::Count {
+        Err(PlanError::InvalidInteger {
             field: "probes",
             value: 0,
             ..

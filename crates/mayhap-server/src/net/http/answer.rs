@@ -1,6 +1,6 @@
 //! From the head of a request to all bytes of the answer. No sockets.
 
-use super::{Page, Pages};
+use super::{HttpPage, Pages};
 
 /// For somebody who comes while too many are there.
 pub(super) const COME_AGAIN: &[u8] =
@@ -33,16 +33,16 @@ fn request(head: &[u8]) -> Option<(&str, &str)> {
     (is_token && is_known && path.starts_with('/')).then_some((method, path))
 }
 
-pub(super) fn plain(status: u16, text: &str) -> Page {
-    Page {
+pub(super) fn plain(status: u16, text: &str) -> HttpPage {
+    HttpPage {
         status,
         content_type: "text/plain; charset=utf-8",
         body: text.into(),
     }
 }
 
-fn spelled(page: &Page, has_body: bool) -> Vec<u8> {
-    let Page {
+fn spelled(page: &HttpPage, has_body: bool) -> Vec<u8> {
+    let HttpPage {
         status,
         content_type,
         body,

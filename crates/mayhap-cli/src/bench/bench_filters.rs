@@ -1,0 +1,197 @@
+//! The kinds of filter, as something that can be filled and asked under a clock.
+
+use super::query_keys::key;
+use mayhap_core::{
+    Bloom, ClassicBloom, CountingBloom, Cuckoo, Fuse, GrowingBloom, KeyHash, Kind, PlanError,
+    Ribbon, Timestamp, WindowBloom,
+};
+use std::time::Duration;
+
+/// A filter that is asked.
+pub(super) trait BenchFilter: Sized {
+    fn contains(&self, hash: KeyHash) -> bool;
+    fn contains_batch(&self, hashes: &[KeyHash], found: &mut [bool]);
+    fn size_bytes(&self) -> u64;
+}
+
+/// A filter that is filled key by key. `first` is the number of the first key.
+pub(super) trait InsertBench: BenchFilter {
+    fn empty(keys: u64, rate: f64) -> Result<Self, PlanError>;
+    fn clear(&mut self);
+    /// How many were surely new.
+    fn insert_single(&mut self, hashes: &[KeyHash], first: u64) -> usize;
+    fn insert_batch(&mut self, hashes: &[KeyHash], first: u64);
+}
+
+/// A filter that is built from all keys at once.
+pub(super) trait BuildBench: BenchFilter {
+    fn build(hashes: &[KeyHash], rate: f64) -> Result<Self, PlanError>;
+}
+
+macro_rules! bench_filter {
+    ($($filter:ty),*) => {
+        $(impl BenchFilter for $filter {
+            #[inline]
+            fn contains(&self, hash: KeyHash) -> bool {
+                self.contains_hash(hash)
+            }
+
+            fn contains_batch(&self, hashes: &[KeyHash], found: &mut [bool]) {
+                self.contains_hashes(hashes, found);
+            }
+
+            fn size_bytes(&self) -> u64 {
+                self.size_bytes()
+            }
+        })*
+    };
+}
+
+bench_filter!(
+    Bloom,
+    ClassicBloom,
+    CountingBloom,
+    GrowingBloom,
+    Cuckoo,
+    Fuse,
+    Ribbon
+);
+
+macro_rules! insert_bench {
+    ($($filter:ty: $keys:ident => $capacity:expr),*) => {
+        $(impl InsertBench for $filter {
+            fn empty($keys: u64, rate: f64) -> Result<Self, PlanError> {
+                Self::for_hashes($capacity, rate)
+            }
+
+            fn clear(&mut self) {
+                self.clear();
+            }
+
+            fn insert_single(&mut self, hashes: &[KeyHash], _first: u64) -> usize {
+                hashes.iter().map(|&hash| usize::from(self.insert_hash(hash))).sum()
+            }
+
+            fn insert_batch(&mut self, hashes: &[KeyHash], _first: u64) {
+                self.insert_hashes(hashes);
+            }
+        })*
+    };
+}
+
+insert_bench! {
+    Bloom: keys => keys,
+    ClassicBloom: keys => keys,
+    CountingBloom: keys => keys,
+    // Somebody guessed far too low: it has grown by the time it is asked.
+    GrowingBloom: keys => keys.div_ceil(16)
+}
+
+impl InsertBench for Cuckoo {
+    fn empty(keys: u64, rate: f64) -> Result<Self, PlanError> {
+        Self::for_hashes(keys, rate)
+    }
+
+    fn clear(&mut self) {
+        self.clear();
+    }
+
+    fn insert_single(&mut self, hashes: &[KeyHash], _first: u64) -> usize {
+        // One that is refused is missed by the check of the answers.
+        hashes
+            .iter()
+            .map(|&hash| usize::from(self.try_insert_hash(hash).unwrap_or(false)))
+            .sum()
+    }
+
+    fn insert_batch(&mut self, hashes: &[KeyHash], _first: u64) {
+        _ = self.try_insert_hashes(hashes);
+    }
+}
+
+macro_rules! build_bench {
+    ($($filter:ty),*) => {
+        $(impl BuildBench for $filter {
+            fn build(hashes: &[KeyHash], rate: f64) -> Result<Self, PlanError> {
+                Self::build(hashes, rate)
+            }
+        })*
+    };
+}
+
+build_bench!(Fuse, Ribbon);
+
+/// A window whose keys come evenly over its time, so that all its generations have their share.
+pub(super) struct TimedWindow {
+    filter: WindowBloom,
+    keys: u64,
+}
+
+impl TimedWindow {
+    const LENGTH_MS: u64 = 1 << 20;
+
+    fn time_of(&self, number: u64) -> Timestamp {
+        let share = u128::from(number) * u128::from(Self::LENGTH_MS) / u128::from(self.keys);
+        Timestamp(share as u64)
+    }
+}
+
+impl BenchFilter for TimedWindow {
+    #[inline]
+    fn contains(&self, hash: KeyHash) -> bool {
+        self.filter.contains_hash(hash, self.filter.newest())
+    }
+
+    fn contains_batch(&self, hashes: &[KeyHash], found: &mut [bool]) {
+        self.filter
+            .contains_hashes(hashes, self.filter.newest(), found);
+    }
+
+    fn size_bytes(&self) -> u64 {
+        self.filter.size_bytes()
+    }
+}
+
+impl InsertBench for TimedWindow {
+    fn empty(keys: u64, rate: f64) -> Result<Self, PlanError> {
+        let length = Duration::from_millis(Self::LENGTH_MS);
+        let plan = mayhap_core::plan::WindowPlan::new(keys, rate, length)?;
+        let filter = WindowBloom::from_plan(plan, mayhap_core::HashScheme::Caller, Timestamp(0))?;
+        Ok(Self { filter, keys })
+    }
+
+    fn clear(&mut self) {
+        // Time does not go back; a new one is as good.
+        if let Ok(new) =
+            WindowBloom::from_plan(*self.filter.plan(), self.filter.scheme(), Timestamp(0))
+        {
+            self.filter = new;
+        }
+    }
+
+    fn insert_single(&mut self, hashes: &[KeyHash], first: u64) -> usize {
+        (first..)
+            .zip(hashes)
+            .map(|(number, &hash)| usize::from(self.filter.insert_hash(hash, self.time_of(number))))
+            .sum()
+    }
+
+    fn insert_batch(&mut self, hashes: &[KeyHash], first: u64) {
+        self.insert_single(hashes, first);
+    }
+}
+
+/// The bytes that it takes to measure a kind, besides the questions.
+pub(super) fn bytes_needed(kind: Kind, keys: u64, size_bytes: u64) -> u64 {
+    if kind.can(mayhap_core::Operation::Insert) {
+        size_bytes
+    } else {
+        // The hashes, what building takes at the peak, and the filter: 64 and 100 bits a key.
+        size_bytes.saturating_add(keys.saturating_mul(21))
+    }
+}
+
+/// All hashes, for the kinds that are built from them.
+pub(super) fn all_hashes(keys: u64) -> Vec<KeyHash> {
+    (0..keys).map(key).collect()
+}

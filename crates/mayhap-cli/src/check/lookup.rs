@@ -1,0 +1,173 @@
+//! The filters that lines are asked of: read into memory, or where they lie.
+
+use super::CheckArgs;
+use crate::error::CliError;
+use crate::filter_files::{KeyBatch, invalid_key, keys};
+use crate::input::{Block, open_file};
+use mayhap_codec::native::{self, Mapped};
+use mayhap_codec::{Filter, Format, Found, KeyReader};
+use std::io::Read;
+
+/// A filter that was read, or one that is asked where it lies.
+enum LookupFilter {
+    Read(Filter),
+    Mapped(Mapped),
+}
+
+impl LookupFilter {
+    fn contains_each(&self, keys: &KeyBatch<'_>, found: &mut [bool]) {
+        match (self, keys) {
+            (Self::Read(filter), keys) => keys.ask(filter, found),
+            (Self::Mapped(filter), KeyBatch::Verbatim(keys)) => filter.contains_each(keys, found),
+            (Self::Mapped(filter), KeyBatch::Read(keys)) => filter.contains_each(keys, found),
+        }
+    }
+}
+
+/// Below this, a file is read as fast as it is mapped.
+const LARGE: u64 = 32 << 20;
+
+/// A large file of ours is asked in place when there is less to ask than to read.
+fn map(args: &CheckArgs) -> Result<Option<Mapped>, CliError> {
+    let size = std::fs::metadata(&args.filter).map_or(0, |metadata| metadata.len());
+    let is_native = args.open.from.is_none_or(|format| format == Format::Mayhap);
+    if size < LARGE || !is_native || args.input.size().is_some_and(|asked| asked > size) {
+        return Ok(None);
+    }
+    let mut first = [0; native::MAGIC.len()];
+    let read = open_file(&args.filter)?.read_exact(&mut first);
+    if read.is_err() || first != native::MAGIC {
+        return Ok(None);
+    }
+    let mapped = native::map(&args.filter, native::Verify::Lazy, args.open.key()?);
+    match mapped {
+        Ok(mapped) => Ok(Some(mapped)),
+        Err(native::OpenError::Decode(error)) => {
+            Err(args.open.explain_open_error(&args.filter, &error.into()))
+        }
+        Err(error) => Err(CliError::message(format!(
+            "{}: {error}",
+            args.filter.display()
+        ))),
+    }
+}
+
+/// Filters, and for each the reader of its keys.
+pub(super) struct Lookup {
+    readers: Vec<KeyReader>,
+    filters: Vec<(usize, LookupFilter)>,
+}
+
+impl Lookup {
+    pub(super) fn open(args: &CheckArgs) -> Result<Self, CliError> {
+        if let Some(mapped) = map(args)? {
+            if !mapped.accepts_key_bytes() {
+                // Read, it says why.
+                let found = args.open.open(&args.filter)?;
+                return Self::new(args.choose.select(&args.filter, found)?, args);
+            }
+            return Ok(Self {
+                readers: vec![KeyReader::new(Format::Mayhap, args.key_type)],
+                filters: vec![(0, LookupFilter::Mapped(mapped))],
+            });
+        }
+        let found = args.open.open(&args.filter)?;
+        Self::new(args.choose.select(&args.filter, found)?, args)
+    }
+
+    fn new(found: Vec<Found>, args: &CheckArgs) -> Result<Self, CliError> {
+        let mut asked = Self {
+            readers: Vec::new(),
+            filters: Vec::new(),
+        };
+        for found in found {
+            found.filter.check_keys().map_err(|error| {
+                CliError::message(format!("{}: {error}", args.filter.display()))
+            })?;
+            let reader = args.open.key_reader(&found, args.key_type)?;
+            let known = asked.readers.iter().position(|known| *known == reader);
+            let reader = known.unwrap_or_else(|| {
+                asked.readers.push(reader);
+                asked.readers.len() - 1
+            });
+            asked
+                .filters
+                .push((reader, LookupFilter::Read(found.filter)));
+        }
+        Ok(asked)
+    }
+
+    /// Damage of a file that is asked in place shows when a question touches it, and the answer is yes then.
+    pub(super) fn check_touched(&self, args: &CheckArgs) -> Result<(), CliError> {
+        for (_, filter) in &self.filters {
+            if let LookupFilter::Mapped(mapped) = filter {
+                mapped
+                    .check_touched()
+                    .map_err(|error| args.open.explain_open_error(&args.filter, &error.into()))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether keys are the lines themselves.
+    pub(super) fn is_verbatim(&self) -> bool {
+        self.readers.iter().all(KeyReader::is_verbatim)
+    }
+
+    /// Which lines may be in one of the filters.
+    pub(super) fn answer(&self, block: &Block, answers: &mut Vec<bool>) -> Result<(), CliError> {
+        let [reader] = &self.readers[..] else {
+            return self.answer_by_type(block, answers);
+        };
+        let mut lines = KeyBatch::Verbatim(Vec::new());
+        keys(block, reader, &mut lines)?;
+        answers.clear();
+        answers.resize(lines.len(), false);
+        if let [(_, filter)] = &self.filters[..] {
+            filter.contains_each(&lines, answers);
+            return Ok(());
+        }
+        let mut found = vec![false; lines.len()];
+        for (_, filter) in &self.filters {
+            filter.contains_each(&lines, &mut found);
+            for (answer, found) in answers.iter_mut().zip(&found) {
+                *answer |= found;
+            }
+        }
+        Ok(())
+    }
+
+    /// With columns of several types a line is a key of some of them, and its neighbours are of others. One that is a key of
+    /// none is an error.
+    fn answer_by_type(&self, block: &Block, answers: &mut Vec<bool>) -> Result<(), CliError> {
+        let lines: Vec<&[u8]> = block.lines().map(|line| block.key(line)).collect();
+        answers.clear();
+        answers.resize(lines.len(), false);
+        let mut is_key = vec![false; lines.len()];
+        for (number, reader) in self.readers.iter().enumerate() {
+            let (mut places, mut keys) = (Vec::new(), Vec::new());
+            for (place, line) in lines.iter().enumerate() {
+                if let Ok(key) = reader.read(line) {
+                    is_key[place] = true;
+                    places.push(place);
+                    keys.push(key);
+                }
+            }
+            let keys = KeyBatch::Read(keys);
+            let mut found = vec![false; places.len()];
+            for (_, filter) in self.filters.iter().filter(|(reader, _)| *reader == number) {
+                filter.contains_each(&keys, &mut found);
+                for (&place, found) in places.iter().zip(&found) {
+                    answers[place] |= found;
+                }
+            }
+        }
+        let nobodys = is_key.iter().position(|is_key| !is_key);
+        let (Some(place), Some(reader)) = (nobodys, self.readers.first()) else {
+            return Ok(());
+        };
+        let number = block.first_line + place as u64;
+        let read = reader.read(lines[place]);
+        read.map_or_else(|error| Err(invalid_key(number, &error)), |_| Ok(()))
+    }
+}

@@ -1,0 +1,283 @@
+//! Filters in files: opened whoever wrote them, chosen by place, and read keys for.
+
+use crate::args;
+use crate::error::CliError;
+use crate::input::{Block, is_standard, open_file};
+use clap::Args;
+use mayhap_codec::native::HashKey;
+use mayhap_codec::{
+    Filter, Format, Found, KeyError, KeyReader, KeyType, Limits, OpenError, Opening, Parameters,
+    Problem,
+};
+use mayhap_core::SipKey;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+/// What a file does not say by itself.
+#[derive(Args, Debug, Clone, Default)]
+pub(crate) struct OpenArgs {
+    /// The format of the filter, where its bytes do not tell: guava, hadoop, spark, clickhouse, leveldb, ...
+    #[arg(long, visible_alias = "format", value_name = "FORMAT", value_parser = args::format)]
+    pub(crate) from: Option<Format>,
+    /// The rate of a ClickHouse index, which its file does not have
+    #[arg(long, value_name = "P", value_parser = args::rate, allow_negative_numbers = true)]
+    pub(crate) fpr: Option<f64>,
+    /// The hashes of a ClickHouse index of tokens or n-grams
+    #[arg(long, value_name = "K")]
+    pub(crate) probes: Option<u32>,
+    /// What else the format knows, such as -P type=UInt64 or -P funnel=long
+    #[arg(short = 'P', value_name = "NAME=VALUE")]
+    pub(crate) parameters: Vec<String>,
+    /// How many columns a ClickHouse index is over
+    #[arg(long, value_name = "N")]
+    pub(crate) columns: Option<usize>,
+    /// The secret key of a filter that was made with one outside
+    #[arg(long, value_name = "FILE")]
+    pub(crate) key_file: Option<PathBuf>,
+}
+
+impl OpenArgs {
+    /// Opens all filters of a file.
+    pub(crate) fn open(&self, path: &Path) -> Result<Vec<Found>, CliError> {
+        self.open_bytes(path, &read(path)?)
+    }
+
+    pub(crate) fn open_bytes(&self, path: &Path, bytes: &[u8]) -> Result<Vec<Found>, CliError> {
+        let opening = Opening {
+            format: self.from,
+            parameters: self.parameters.clone(),
+            rate: self.fpr,
+            probes: self.probes,
+            columns: self.columns,
+            key: self.key()?,
+            limits: Limits {
+                max_bytes: u64::MAX,
+            },
+        };
+        let found = mayhap_codec::open(bytes, &opening)
+            .map_err(|error| self.explain_open_error(path, &error))?;
+        if found.is_empty() {
+            return Err(CliError::message(format!(
+                "{} has no filter in it: give a file that was written with one",
+                path.display()
+            )));
+        }
+        Ok(found)
+    }
+
+    /// Opens a file that has one filter, which can be changed.
+    pub(crate) fn open_one(&self, path: &Path) -> Result<Filter, CliError> {
+        let mut found = self.open(path)?;
+        match (found.pop(), found.len()) {
+            (Some(found), 0) => Ok(found.filter),
+            (_, more) => Err(CliError::message(format!(
+                "{} has {} filters: this subcommand takes a file with one",
+                path.display(),
+                more + 1
+            ))),
+        }
+    }
+
+    /// An error that says what to do with the flags that there are.
+    pub(crate) fn explain_open_error(&self, path: &Path, error: &OpenError) -> CliError {
+        let name = path.display();
+        CliError::message(match (error, &self.key_file) {
+            (OpenError::Unknown, _) => {
+                format!("{name}: {error}: give a filter, or say what it is with --from")
+            }
+            (OpenError::Decode(error), given) => match (&error.problem, given) {
+                (Problem::KeyOutside { .. }, None) => {
+                    format!("{name} has its secret key outside: give it by --key-file")
+                }
+                (Problem::KeyOutside { .. }, Some(given)) => format!(
+                    "{name} was made with another key than {} has: give the right one by --key-file",
+                    given.display()
+                ),
+                (Problem::Checksum, _) if error.format == Format::Mayhap => format!(
+                    "{name}: {error}; `mayhap verify {name} --repair ones -o OTHER` saves what can be"
+                ),
+                _ => format!("{name}: {error}"),
+            },
+            _ => format!("{name}: {error}"),
+        })
+    }
+
+    /// Where the secret key goes when the filter is written again: whoever keeps it outside keeps it outside.
+    pub(crate) fn hash_key(&self) -> HashKey {
+        match self.key_file {
+            Some(_) => HashKey::Outside,
+            None => HashKey::Inside,
+        }
+    }
+
+    pub(crate) fn key(&self) -> Result<Option<SipKey>, CliError> {
+        self.key_file.as_deref().map(read_key).transpose()
+    }
+
+    /// What turns lines into the keys of a filter.
+    pub(crate) fn key_reader(
+        &self,
+        found: &Found,
+        key_type: KeyType,
+    ) -> Result<KeyReader, CliError> {
+        let parameters = Parameters::new(found.filter.format(), &self.parameters)
+            .map_err(|error| CliError::message(error.to_string()))?;
+        let reader = parameters
+            .key_reader(key_type)
+            .map_err(|error| CliError::message(error.to_string()))?;
+        Ok(match found.place.physical_type {
+            Some(number) => reader.physical_type(number),
+            None => reader,
+        })
+    }
+}
+
+/// The bytes of a file.
+pub(crate) fn read(path: &Path) -> Result<Vec<u8>, CliError> {
+    let mut bytes = Vec::new();
+    let read = if is_standard(path) {
+        std::io::stdin().lock().read_to_end(&mut bytes)
+    } else {
+        let mut file = open_file(path)?;
+        if let Ok(metadata) = file.metadata() {
+            // A hint, and no more.
+            let _ = bytes.try_reserve_exact(usize::try_from(metadata.len()).unwrap_or(0));
+        }
+        file.read_to_end(&mut bytes)
+    };
+    read.map_err(|error| crate::input::cannot_read(path, &error))?;
+    Ok(bytes)
+}
+
+/// A file that is changed is read and replaced, which a pipe cannot be.
+pub(crate) fn check_not_stdin(path: &Path) -> Result<(), CliError> {
+    if is_standard(path) {
+        return Err(CliError::message(
+            "standard input cannot be changed: give the path of a file",
+        ));
+    }
+    Ok(())
+}
+
+/// Sixteen bytes, as they are or as 32 hexadecimal digits.
+pub(crate) fn read_key(path: &Path) -> Result<SipKey, CliError> {
+    mayhap_codec::parse_key(&read(path)?).ok_or_else(|| {
+        CliError::message(format!(
+            "{} is no key: give a file of 32 hexadecimal digits, or of 16 bytes",
+            path.display()
+        ))
+    })
+}
+
+/// Which filters of a container are asked.
+#[derive(Args, Debug, Clone, Default)]
+pub(crate) struct SelectArgs {
+    /// The column of a Parquet file, by name, or of a ClickHouse index, by number from 1
+    #[arg(long, value_name = "NAME")]
+    pub(crate) column: Option<String>,
+    /// The row group of a Parquet file, from 0
+    #[arg(long, value_name = "N")]
+    pub(crate) row_group: Option<u64>,
+    /// The key of a Redis dump
+    #[arg(long, value_name = "NAME")]
+    pub(crate) key: Option<String>,
+    /// The granule of a ClickHouse index, or the filter of a LevelDB table, from 0
+    #[arg(long, value_name = "N")]
+    pub(crate) granule: Option<u64>,
+}
+
+impl SelectArgs {
+    pub(crate) fn select(&self, path: &Path, all: Vec<Found>) -> Result<Vec<Found>, CliError> {
+        let names: Vec<String> = all.iter().map(|found| found.place.to_string()).collect();
+        let is_chosen = |found: &Found| {
+            let place = &found.place;
+            self.column
+                .as_ref()
+                .is_none_or(|name| place.column.as_ref() == Some(name))
+                && self
+                    .row_group
+                    .is_none_or(|number| place.row_group == Some(number))
+                && self
+                    .key
+                    .as_ref()
+                    .is_none_or(|key| place.key.as_deref() == Some(key.as_bytes()))
+                && self
+                    .granule
+                    .is_none_or(|number| place.granule.unwrap_or(0) == number)
+        };
+        let chosen: Vec<Found> = all.into_iter().filter(is_chosen).collect();
+        if chosen.is_empty() {
+            let shown = names.iter().take(5).map(String::as_str).collect::<Vec<_>>();
+            let more = if names.len() > shown.len() {
+                "; ..."
+            } else {
+                ""
+            };
+            return Err(CliError::message(format!(
+                "{} has no such filter: it has {}{more}",
+                path.display(),
+                shown.join("; ")
+            )));
+        }
+        Ok(chosen)
+    }
+}
+
+/// The keys of a block's lines, in order.
+pub(crate) fn keys<'b>(
+    block: &'b Block,
+    reader: &KeyReader,
+    keys: &mut KeyBatch<'b>,
+) -> Result<(), CliError> {
+    if reader.is_verbatim() {
+        let lines = block.lines().map(|line| block.key(line));
+        *keys = KeyBatch::Verbatim(lines.collect());
+        return Ok(());
+    }
+    let mut read = Vec::new();
+    for (number, line) in (block.first_line..).zip(block.lines()) {
+        let key = reader.read(block.key(line));
+        read.push(key.map_err(|error| invalid_key(number, &error))?);
+    }
+    *keys = KeyBatch::Read(read);
+    Ok(())
+}
+
+pub(crate) fn invalid_key(line: u64, error: &KeyError) -> CliError {
+    CliError::message(format!(
+        "line {line}: {error}; give --key-type {} if keys are something else",
+        KeyType::NAMES
+    ))
+}
+
+/// Keys that are the lines themselves, or were made of them.
+pub(crate) enum KeyBatch<'b> {
+    Verbatim(Vec<&'b [u8]>),
+    Read(Vec<Vec<u8>>),
+}
+
+impl KeyBatch<'_> {
+    pub(crate) fn len(&self) -> usize {
+        match self {
+            Self::Verbatim(keys) => keys.len(),
+            Self::Read(keys) => keys.len(),
+        }
+    }
+
+    pub(crate) fn ask(&self, filter: &Filter, found: &mut [bool]) {
+        match self {
+            Self::Verbatim(keys) => filter.contains_each(keys, found),
+            Self::Read(keys) => filter.contains_each(keys, found),
+        }
+    }
+
+    pub(crate) fn each(
+        &self,
+        mut each: impl FnMut(&[u8]) -> Result<(), CliError>,
+    ) -> Result<(), CliError> {
+        match self {
+            Self::Verbatim(keys) => keys.iter().try_for_each(|key| each(key)),
+            Self::Read(keys) => keys.iter().try_for_each(|key| each(key)),
+        }
+    }
+}

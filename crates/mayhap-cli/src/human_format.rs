@@ -1,0 +1,175 @@
+//! Numbers for people. JSON gets them as they are.
+
+use mayhap_core::{Kind, Stats};
+
+/// `12,345,678`.
+pub(crate) fn with_thousands_separators(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// `about 1,234 keys`. A filter that is full to the brim cannot tell.
+pub(crate) fn about_keys(estimate: u64) -> String {
+    match estimate {
+        u64::MAX => "more keys than it can tell".to_owned(),
+        keys => format!("about {} keys", with_thousands_separators(keys)),
+    }
+}
+
+/// A filter with more keys than it was made for, and what to do about it; none for others. Keys that come all at once are more
+/// than a slice of a window has room for, and matter once the rate is worse than asked.
+pub(crate) fn over_capacity(name: &str, stats: &Stats, advice: &str) -> Option<String> {
+    let is_burst = stats.kind == Kind::Window && stats.estimated_rate <= stats.false_positive_rate;
+    (stats.is_over_capacity && !is_burst).then(|| {
+        format!(
+            "mayhap: {name} has {} and room for {}: its rate is {} now; {advice}",
+            about_keys(stats.estimated_keys),
+            with_thousands_separators(stats.capacity),
+            rate(stats.estimated_rate, 3)
+        )
+    })
+}
+
+/// `100k`, `1.5M`, `12,345`: short where that loses nothing.
+pub(crate) fn short_count(count: u64) -> String {
+    for (unit, name) in [
+        (1_000_000_000_000, "T"),
+        (1_000_000_000, "G"),
+        (1_000_000, "M"),
+        (1000, "k"),
+    ] {
+        let tenth = unit / 10;
+        if count >= unit && count.is_multiple_of(tenth) {
+            let (whole, tenths) = (count / unit, count / tenth % 10);
+            return if tenths == 0 {
+                format!("{whole}{name}")
+            } else {
+                format!("{whole}.{tenths}{name}")
+            };
+        }
+    }
+    with_thousands_separators(count)
+}
+
+/// `1.20 MiB`, `640 bytes`.
+pub(crate) fn size(bytes: u64) -> String {
+    let mut value = bytes as f64;
+    let mut unit = "bytes";
+    for next in ["KiB", "MiB", "GiB", "TiB"] {
+        if value < 1024.0 {
+            break;
+        }
+        value /= 1024.0;
+        unit = next;
+    }
+    if unit == "bytes" {
+        format!("{bytes} bytes")
+    } else {
+        format!("{} {unit}", significant(value, 3))
+    }
+}
+
+/// A rate in percent, `0.0998 %`, to `digits` significant digits; `1.23e-9` where percents would be mostly zeros.
+pub(crate) fn rate(rate: f64, digits: usize) -> String {
+    if rate == 0.0 {
+        "0 %".into()
+    } else if rate < 1e-6 {
+        format!("{rate:.*e}", digits - 1)
+    } else {
+        format!("{} %", significant(rate * 100.0, digits))
+    }
+}
+
+/// A rate that somebody asked for, with all its digits.
+pub(crate) fn requested_rate(asked: f64) -> String {
+    let shortest = format!("{asked:e}");
+    let percent = shortest.split_once('e').and_then(|(digits, exponent)| {
+        // Moved by decimals: 0.07 * 100.0 is not quite 7.
+        let exponent = exponent.parse::<i32>().ok()? + 2;
+        format!("{digits}e{exponent}").parse::<f64>().ok()
+    });
+    match percent {
+        Some(percent) if asked >= 1e-6 => format!("{percent} %"),
+        _ => shortest,
+    }
+}
+
+/// `1 bit`, `6 bits`.
+pub(crate) fn with_unit(count: u64, what: &str) -> String {
+    format!(
+        "{} {what}{}",
+        with_thousands_separators(count),
+        if count == 1 { "" } else { "s" }
+    )
+}
+
+/// As many decimals as show `digits` significant digits; whole numbers are never cut.
+fn significant(value: f64, digits: usize) -> String {
+    // Rounded first: 9.999 has one digit before the point, and 10.0 has two.
+    let rounded = format!("{value:.*e}", digits - 1);
+    let exponent = rounded
+        .split_once('e')
+        .and_then(|(_, exponent)| exponent.parse::<isize>().ok())
+        .unwrap_or(0);
+    let decimals = (digits - 1).saturating_add_signed(-exponent);
+    format!("{value:.decimals$}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn digits_come_in_threes() {
+        assert_eq!(with_thousands_separators(0), "0");
+        assert_eq!(with_thousands_separators(999), "999");
+        assert_eq!(with_thousands_separators(1000), "1,000");
+        assert_eq!(with_thousands_separators(12_345_678), "12,345,678");
+    }
+
+    #[test]
+    fn counts_are_short_only_when_exact() {
+        for (count, text) in [
+            (1, "1"),
+            (100_000, "100k"),
+            (1_500_000, "1.5M"),
+            (1_234_567, "1,234,567"),
+            (100_000_000, "100M"),
+            (1_000_000_000, "1G"),
+            (12_345, "12,345"),
+        ] {
+            assert_eq!(short_count(count), text);
+        }
+    }
+
+    #[test]
+    fn sizes_have_three_digits() {
+        assert_eq!(size(64), "64 bytes");
+        assert_eq!(size(1536), "1.50 KiB");
+        assert_eq!(size(64 << 20), "64.0 MiB");
+        assert_eq!(size(1000 << 20), "1000 MiB");
+        assert_eq!(size(1 << 46), "64.0 TiB");
+    }
+
+    #[test]
+    fn rates_are_percents_until_they_are_too_small() {
+        assert_eq!(rate(0.00998, 3), "0.998 %");
+        assert_eq!(rate(0.009_999_99, 3), "1.00 %");
+        assert_eq!(rate(0.0, 3), "0 %");
+        assert_eq!(rate(1.0, 3), "100 %");
+        assert_eq!(rate(1.234e-9, 3), "1.23e-9");
+        assert_eq!(requested_rate(0.01), "1 %");
+        assert_eq!(requested_rate(0.1), "10 %");
+        assert_eq!(requested_rate(0.001), "0.1 %");
+        assert_eq!(requested_rate(0.07), "7 %");
+        assert_eq!(requested_rate(0.003_906_25), "0.390625 %");
+        assert_eq!(requested_rate(1e-9), "1e-9");
+    }
+}

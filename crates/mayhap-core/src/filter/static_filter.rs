@@ -1,0 +1,225 @@
+//! `Static`: what `Fuse` and `Ribbon` have in common: built once from all its keys, then asked.
+
+use crate::plan::StaticPlan;
+use crate::{HashScheme, Hashed, KeyHash, PlanError};
+use core::fmt;
+
+/// A filter that is made from all its keys at once and never changes: [`Fuse`](crate::Fuse) or [`Ribbon`](crate::Ribbon).
+///
+/// The same keys give the same filter, in whatever order they come and however often: no keys give one that always says `false`,
+/// a million equal keys the same one as a single key.
+///
+/// Building takes at most 100 bits a key beyond the items from 750,000 keys on (below, at most 21 MB); with the feature
+/// `parallel` it uses all cores. Items are hashed two to five times, because that is cheaper than to remember all hashes.
+#[derive(Clone, PartialEq)]
+pub struct StaticFilter<T: StaticTable> {
+    table: T,
+    plan: T::Plan,
+    scheme: HashScheme,
+}
+
+/// How the bits of a static filter are asked. Not to be implemented elsewhere.
+pub trait StaticTable: Clone + PartialEq {
+    /// What callers call the filter.
+    const NAME: &'static str;
+    /// The shape.
+    type Plan: StaticPlan;
+
+    /// `false` is certain.
+    fn contains(&self, hash: u64) -> bool;
+
+    /// `ask` for many.
+    fn contains_each(&self, hashes: &[KeyHash], found: &mut [bool]);
+
+    /// The rate that strangers meet.
+    fn rate(&self, plan: &Self::Plan) -> f64;
+
+    /// Bytes of memory.
+    fn size_bytes(&self) -> u64;
+}
+
+/// How the bits of a static filter are solved. Not to be implemented elsewhere.
+pub trait BuildStatic: StaticTable {
+    /// The bits for the items, and how many distinct keys there are.
+    ///
+    /// # Errors
+    /// As [`StaticFilter::build`].
+    fn solve<K: Hashed>(
+        items: &[K],
+        plan: &Self::Plan,
+        scheme: HashScheme,
+    ) -> Result<(Self, u64), PlanError>;
+}
+
+impl<T: BuildStatic> StaticFilter<T> {
+    /// A filter of `items`, which says `true` to a share of at most `false_positive_rate` of all other keys. Key bytes are
+    /// hashed with XXH3; [`KeyHash`]es are the caller's own (scheme 0).
+    ///
+    /// # Errors
+    /// When the rate is not between 2^-32 and 1, or the memory is not there. When hashes do not fit together after hundreds of
+    /// attempts, which takes hashes that were chosen to.
+    pub fn build<K: Hashed>(items: &[K], false_positive_rate: f64) -> Result<Self, PlanError> {
+        Self::build_with(items, false_positive_rate, K::SCHEME)
+    }
+
+    /// The same under a scheme of the caller's choice, such as a keyed one. `KeyHash`es must come from that scheme.
+    ///
+    /// # Errors
+    /// As [`StaticFilter::build`].
+    ///
+    /// # Panics
+    /// For key bytes under [`HashScheme::Caller`], which has no function.
+    pub fn build_with<K: Hashed>(
+        items: &[K],
+        false_positive_rate: f64,
+        scheme: HashScheme,
+    ) -> Result<Self, PlanError> {
+        let mut plan = T::Plan::for_items(items.len() as u64, false_positive_rate)?;
+        loop {
+            let (table, keys) = T::solve(items, &plan, scheme)?;
+            let found = T::Plan::for_keys(keys, false_positive_rate)?;
+            if found.has_same_layout(&plan) {
+                return Ok(Self {
+                    table,
+                    plan: found,
+                    scheme,
+                });
+            }
+            // So many items are repeated that another shape is right. Again, so that the bytes do not tell.
+            plan = found;
+        }
+    }
+}
+
+impl<T: StaticTable> StaticFilter<T> {
+    /// What was built before.
+    pub(super) fn from_table(table: T, plan: T::Plan, scheme: HashScheme) -> Self {
+        Self {
+            table,
+            plan,
+            scheme,
+        }
+    }
+
+    pub(super) fn table(&self) -> &T {
+        &self.table
+    }
+
+    /// The hash under which this filter, and every other of its scheme, knows a key.
+    ///
+    /// # Panics
+    /// On a filter built from the caller's hashes.
+    #[inline]
+    pub fn hash(&self, key: impl AsRef<[u8]>) -> KeyHash {
+        self.scheme.hash(key.as_ref())
+    }
+
+    /// `false` is certain: the key was not among the items. `true` is mayhap.
+    ///
+    /// # Panics
+    /// On a filter built from the caller's hashes.
+    #[inline]
+    pub fn contains(&self, key: impl AsRef<[u8]>) -> bool {
+        self.table.contains(self.hash(key).to_u64())
+    }
+
+    /// `false` is certain, `true` is mayhap. As [`StaticFilter::contains`], for a hash of this filter's scheme.
+    #[inline]
+    pub fn contains_hash(&self, hash: KeyHash) -> bool {
+        if cfg!(debug_assertions) {
+            hash.assert_origin(self.scheme.origin());
+        }
+        self.table.contains(hash.to_u64())
+    }
+
+    /// `contains` for many keys, faster: the memory's latency is paid once for dozens of them.
+    ///
+    /// # Panics
+    /// When `keys` and `found` differ in length; on a filter built from the caller's hashes.
+    pub fn contains_each(&self, keys: &[impl AsRef<[u8]>], found: &mut [bool]) {
+        let ask = |hashes: &[KeyHash], found: &mut [bool]| self.table.contains_each(hashes, found);
+        self.scheme.look_up_in_chunks(keys, found, ask);
+    }
+
+    /// `contains_hash` for many hashes.
+    ///
+    /// # Panics
+    /// When `hashes` and `found` differ in length.
+    pub fn contains_hashes(&self, hashes: &[KeyHash], found: &mut [bool]) {
+        if cfg!(debug_assertions) {
+            let origin = self.scheme.origin();
+            for hash in hashes {
+                hash.assert_origin(origin);
+            }
+        }
+        self.table.contains_each(hashes, found);
+    }
+
+    /// The false-positive rate that was asked for.
+    pub fn false_positive_rate(&self) -> f64 {
+        self.plan.false_positive_rate()
+    }
+
+    /// The false-positive rate that strangers meet: as asked or better, because blocks or cells are whole. 0 without keys.
+    pub fn estimated_rate(&self) -> f64 {
+        self.table.rate(&self.plan)
+    }
+
+    /// Distinct keys, exactly (but for keys whose 64-bit hashes are equal).
+    pub fn len(&self) -> u64 {
+        self.plan.keys()
+    }
+
+    /// Whether there are no keys, so that every answer is `false`.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// As [`StaticFilter::len`]: a static filter knows.
+    pub fn estimated_keys(&self) -> u64 {
+        self.len()
+    }
+
+    /// As [`StaticFilter::len`]: there is room for its keys and no others.
+    pub fn capacity(&self) -> u64 {
+        self.len()
+    }
+
+    /// Never: no key comes later.
+    pub fn is_over_capacity(&self) -> bool {
+        false
+    }
+
+    /// None: it is full from the beginning.
+    pub fn keys_until_full(&self) -> u64 {
+        0
+    }
+
+    /// Bytes of memory that the bits take, and the table of shards.
+    pub fn size_bytes(&self) -> u64 {
+        self.table.size_bytes()
+    }
+
+    /// The shape.
+    pub fn plan(&self) -> &T::Plan {
+        &self.plan
+    }
+
+    /// How keys are hashed.
+    pub fn scheme(&self) -> HashScheme {
+        self.scheme
+    }
+}
+
+impl<T: StaticTable> fmt::Debug for StaticFilter<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "{}({}, {} bytes, {:?})",
+            T::NAME,
+            self.plan,
+            self.size_bytes(),
+            self.scheme
+        )
+    }
+}

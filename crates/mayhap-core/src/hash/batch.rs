@@ -1,0 +1,58 @@
+//! Many keys, hashed a few hundred at a time: what `contains_each` and `extend` begin with.
+
+use super::HashScheme;
+use crate::KeyHash;
+
+/// How many keys are hashed before anything is looked at: enough to pay for what a batch begins with, and few enough for a
+/// core's first cache.
+const CHUNK: usize = 512;
+
+impl HashScheme {
+    /// Hands the hashes of all keys to `take`, some hundred at a time.
+    ///
+    /// # Panics
+    /// For the caller's own hashes.
+    pub(crate) fn hash_in_chunks<K: AsRef<[u8]>>(
+        &self,
+        keys: impl IntoIterator<Item = K>,
+        mut take: impl FnMut(&[KeyHash]),
+    ) {
+        let mut hashes = [KeyHash::from_u64(0); CHUNK];
+        let mut keys = keys.into_iter();
+        loop {
+            let mut count = 0;
+            for (hash, key) in hashes.iter_mut().zip(&mut keys) {
+                *hash = self.hash(key.as_ref());
+                count += 1;
+            }
+            if count == 0 {
+                return;
+            }
+            take(&hashes[..count]);
+        }
+    }
+
+    /// Hands the hashes of `keys` to `ask`, with their places in `found`.
+    ///
+    /// # Panics
+    /// When `keys` and `found` differ in length; for the caller's own hashes.
+    pub(crate) fn look_up_in_chunks<K: AsRef<[u8]>>(
+        &self,
+        keys: &[K],
+        found: &mut [bool],
+        mut ask: impl FnMut(&[KeyHash], &mut [bool]),
+    ) {
+        assert_eq!(
+            keys.len(),
+            found.len(),
+            "one place in `found` for every key"
+        );
+        let mut hashes = [KeyHash::from_u64(0); CHUNK];
+        for (keys, found) in keys.chunks(CHUNK).zip(found.chunks_mut(CHUNK)) {
+            for (hash, key) in hashes.iter_mut().zip(keys) {
+                *hash = self.hash(key.as_ref());
+            }
+            ask(&hashes[..keys.len()], found);
+        }
+    }
+}

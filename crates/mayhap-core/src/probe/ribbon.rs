@@ -1,0 +1,165 @@
+//! Where a hash goes in a static set of equations: its shard, and there a start, coefficients and a fingerprint. Frozen.
+//!
+//! A key's equation: the xor of those slots from `start` on whose coefficient is 1 is its value, in every column of bits.
+//! Rows are 64 or 128 slots wide; a shard has so few slots that the keys' places, which are random, stay within half a row of
+//! an even spread, so that as many slots as keys are enough.
+
+use super::blocked::mul_high;
+use core::ops::{BitAnd, BitOr, BitXorAssign, Shl, Shr, ShrAssign};
+
+const COEFFICIENTS: u64 = 0xD6E8_FEB8_6659_FD93;
+const MORE_COEFFICIENTS: u64 = 0x9FB2_1C65_1E98_DF25;
+const SPREAD: u64 = 0xA24B_AED4_963E_E407;
+const START: u64 = 0xE703_7ED1_A0B4_28DB;
+
+/// The coefficients of a row, the first slot's in the lowest bit.
+pub(crate) trait Coefficients:
+    crate::simd::plain_bytes::Plain
+    + Default
+    + Eq
+    + From<u32>
+    + BitAnd<Output = Self>
+    + BitOr<Output = Self>
+    + BitXorAssign
+    + Shl<u64, Output = Self>
+    + Shr<u64, Output = Self>
+    + ShrAssign<u32>
+{
+    const WIDTH: u64;
+
+    fn from_mixed(placed: u64) -> Self;
+    fn trailing_zeros(self) -> u32;
+    fn count_ones(self) -> u32;
+    /// The first 64.
+    fn low(self) -> u64;
+
+    /// Without those from slot `width` on, which is not 0.
+    #[inline(always)]
+    fn first(self, width: u64) -> Self {
+        let others = Self::WIDTH.saturating_sub(width);
+        self << others >> others
+    }
+
+    /// One slot further: what was the first is the second, and a new one comes before it.
+    #[inline(always)]
+    fn preceded_by(self, bit: u32) -> Self {
+        self << 1 | bit.into()
+    }
+
+    /// Whether an odd number of coefficients, the first left out, meets a 1 among the values of the slots after the first.
+    #[inline(always)]
+    fn parity(self, after_first: Self) -> u32 {
+        (after_first << 1 & self).count_ones() & 1
+    }
+}
+
+/// Both halves of a product: the lower one is not random by itself.
+#[inline(always)]
+fn product(placed: u64, constant: u64) -> u64 {
+    mul_high(placed, constant) ^ placed.wrapping_mul(constant)
+}
+
+impl Coefficients for u64 {
+    const WIDTH: u64 = 64;
+
+    #[inline(always)]
+    fn from_mixed(placed: u64) -> Self {
+        product(placed, COEFFICIENTS) | 1
+    }
+
+    #[inline(always)]
+    fn trailing_zeros(self) -> u32 {
+        Self::trailing_zeros(self)
+    }
+
+    #[inline(always)]
+    fn count_ones(self) -> u32 {
+        Self::count_ones(self)
+    }
+
+    #[inline(always)]
+    fn low(self) -> u64 {
+        self
+    }
+}
+
+impl Coefficients for u128 {
+    const WIDTH: u64 = 128;
+
+    #[inline(always)]
+    fn from_mixed(placed: u64) -> Self {
+        let more = product(placed, MORE_COEFFICIENTS);
+        Self::from(more) << 64 | Self::from(u64::from_mixed(placed))
+    }
+
+    #[inline(always)]
+    fn trailing_zeros(self) -> u32 {
+        Self::trailing_zeros(self)
+    }
+
+    #[inline(always)]
+    fn count_ones(self) -> u32 {
+        Self::count_ones(self)
+    }
+
+    #[inline(always)]
+    fn low(self) -> u64 {
+        self as u64
+    }
+}
+
+/// What shards, starts and coefficients are taken from: counters in the place of hashes are spread, too. Equal hashes stay equal
+/// and others different.
+#[inline(always)]
+pub(crate) fn spread(hash: u64) -> u64 {
+    hash.wrapping_mul(SPREAD)
+}
+
+/// What a filter compares the slots with: bits that neither the shard nor, within it, the start is taken from.
+#[inline(always)]
+pub(crate) fn fingerprint(spread: u64) -> u32 {
+    (spread >> 16) as u32
+}
+
+/// Slots that are solved together.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct RibbonShard {
+    pub(crate) first_slot: u64,
+    pub(crate) slots: u64,
+    pub(crate) seed: u8,
+}
+
+impl RibbonShard {
+    /// A spread hash's first slot, counted from the shard's, and its coefficients. Places near the ends share a start, so that
+    /// the density of keys is the same everywhere.
+    #[inline(always)]
+    pub(crate) fn row<W: Coefficients>(&self, spread: u64) -> (u64, W) {
+        let most = self.slots.saturating_sub(W::WIDTH);
+        let start = self.position(spread).saturating_sub(W::WIDTH / 2).min(most);
+        (start, W::from_mixed(self.mixed(spread)).first(self.slots))
+    }
+
+    /// The same in a shard of 64 slots or more.
+    #[inline(always)]
+    pub(crate) fn row_64(&self, spread: u64) -> (u64, u64) {
+        let start = self
+            .position(spread)
+            .saturating_sub(32)
+            .min(self.slots - 64);
+        (start, u64::from_mixed(self.mixed(spread)))
+    }
+
+    /// The slot in the middle of a row, but near the ends of the shard.
+    #[inline(always)]
+    pub(crate) fn position(&self, spread: u64) -> u64 {
+        mul_high(self.mixed(spread), self.slots)
+    }
+
+    /// The seed comes last: it has to be read from memory first.
+    #[inline(always)]
+    fn mixed(&self, spread: u64) -> u64 {
+        spread
+            .wrapping_mul(START)
+            .wrapping_mul(2 * u64::from(self.seed) + 1)
+    }
+}
