@@ -141,7 +141,10 @@ mod tests {
             assert!(arity.accepts(min) && !arity.accepts(min - 1), "{name}");
             assert_eq!(is_open, arity.accepts(min + 1), "{name}");
             let is_key = |one: &Argument| matches!(one.kind, ArgumentKind::Key { .. });
-            let first = arguments.iter().position(is_key).map(|at| at.cast_signed() as i32 + 1);
+            let first = arguments
+                .iter()
+                .position(is_key)
+                .map(|at| at.cast_signed() as i32 + 1);
             assert_eq!(first, Some(spec.keys.first), "{name}");
             let sources = arguments.iter().filter(|one| is_key(one)).count() - 1;
             assert_eq!(sources > 0, spec.keys.last < 0, "{name}");

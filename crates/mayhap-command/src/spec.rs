@@ -168,6 +168,11 @@ impl KeyPositions {
         }
     }
 
+    /// Whether there may be more than one key.
+    pub const fn are_several(self) -> bool {
+        self.first != self.last
+    }
+
     /// The keys among the arguments of a command, its name included. Positions beyond the last argument are left out.
     pub fn select<'w>(self, argv: &'w [&'w [u8]]) -> impl Iterator<Item = &'w [u8]> {
         let end = match usize::try_from(self.last) {
@@ -250,6 +255,12 @@ named_set! {
         NOT_QUEUED = 18 "",
         /// Changes keys, although RedisBloom declares the command READONLY. Not shown.
         UNDECLARED_WRITE = 19 "",
+        /// Runs other commands, which may change keys. Not shown.
+        RUNS_COMMANDS = 20 "",
+        /// Runs although `CLIENT PAUSE` holds commands back. Not shown.
+        IGNORES_PAUSE = 21 "",
+        /// Changes all keys. Not shown.
+        ALL_KEYS = 22 "",
     }
 }
 

@@ -3,9 +3,9 @@
 use crate::engine::Engine;
 use crate::keyspace::{KeyEntry, Reservation, SharedValue, Value};
 use crate::record::Changes;
-use crate::reply_writer::ReplyWriter;
 use crate::session::Session;
 use crossbeam_utils::sync::ShardedLockReadGuard;
+use mayhap_command::{RespWriter, integer};
 use std::borrow::Cow;
 
 /// Why a command was not done.
@@ -43,10 +43,10 @@ pub(crate) const WRONG_TYPE: &str =
 pub(crate) struct Call<'c> {
     pub(crate) engine: &'c Engine,
     pub(crate) session: &'c mut Session,
-    /// The name of the command first.
-    pub(crate) words: &'c [&'c [u8]],
+    /// The arguments, the name of the command first.
+    pub(crate) args: &'c [&'c [u8]],
     pub(crate) now: u64,
-    pub(crate) out: ReplyWriter<'c>,
+    pub(crate) out: RespWriter<'c>,
     pub(crate) changes: &'c mut Changes,
     /// Within a transaction changes are logged together at its end.
     pub(crate) is_in_transaction: bool,
@@ -58,18 +58,18 @@ pub(crate) struct Call<'c> {
 
 impl<'c> Call<'c> {
     pub(crate) fn key(&self) -> &'c [u8] {
-        self.words[1]
+        self.args[1]
     }
 
     /// A word that is compared without regard to case.
     pub(crate) fn is(&self, at: usize, word: &str) -> bool {
-        self.words
+        self.args
             .get(at)
             .is_some_and(|given| given.eq_ignore_ascii_case(word.as_bytes()))
     }
 
     pub(crate) fn integer(&self, at: usize) -> Result<i64, CommandError> {
-        self.words
+        self.args
             .get(at)
             .and_then(|word| integer(word))
             .ok_or_else(|| NOT_AN_INTEGER.into())
@@ -139,7 +139,7 @@ impl<'c> Call<'c> {
         let held = engine.keys.read(key, self.now, |body| {
             body.map_or(0, |body| body.value.size_bytes())
         });
-        let items = 16 * self.words.len() as u64;
+        let items = 16 * self.args.len() as u64;
         let wanted = held.saturating_mul(4).saturating_add(items + (64 << 20));
         loop {
             // Somebody may take it in between; nothing can always be had.
@@ -217,13 +217,6 @@ pub(crate) fn log_is_broken(reason: &impl std::fmt::Display) -> String {
     format!(
         "MISCONF the log cannot be written ({reason}): nothing is changed until a snapshot succeeds again. Make room on the disk, then wait a second or send SAVE"
     )
-}
-
-/// An integer as Redis reads one: no plus, no spaces, no leading zeros.
-pub(crate) fn integer(word: &[u8]) -> Option<i64> {
-    let text = std::str::from_utf8(word).ok()?;
-    let number: i64 = text.parse().ok()?;
-    (number.to_string() == text).then_some(number)
 }
 
 pub(crate) fn lossy(word: &[u8]) -> Cow<'_, str> {

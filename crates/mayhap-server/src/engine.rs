@@ -11,7 +11,6 @@ use crate::leases::Leases;
 use crate::net::{AfterReply, ClientHandle, Service, Timeouts};
 use crate::pause::Pause;
 use crate::record::Changes;
-use crate::reply_writer::ReplyWriter;
 use crate::resp::{ProtocolError, RequestLimits};
 use crate::session::Session;
 use crate::settings::Settings;
@@ -20,6 +19,7 @@ use crate::snapshot::Snapshots;
 use crate::stats_cache::StatsCache;
 use arc_swap::ArcSwap;
 use crossbeam_utils::sync::ShardedLock;
+use mayhap_command::{Protocol, RespWriter};
 use mayhap_core::SipKey;
 use mayhap_log::{Folder, Journal};
 use parking_lot::Mutex;
@@ -84,7 +84,7 @@ impl Engine {
         now: u64,
         out: &mut Vec<u8>,
     ) -> Executed {
-        let command = match commands::find(words) {
+        let command = match commands::resolve(words) {
             Ok(command) => command,
             Err(failure) => {
                 if let Some(transaction) = &mut session.transaction {
@@ -97,9 +97,9 @@ impl Engine {
             return Executed::Failed("NOAUTH Authentication required.".into());
         }
         // What is queued changes nothing before EXEC.
-        let is_queued = session.transaction.is_some() && !command.ends_queueing();
+        let is_queued = session.transaction.is_some() && !command.is_never_queued();
         let is_change = || !is_queued && command.is_change();
-        if self.pause.is_paused(now, is_change) && !command.ends_pause(words) {
+        if self.pause.is_paused(now, is_change) && !command.ignores_pause(words) {
             return Executed::Failed(CommandError::Busy);
         }
         session.last_command = command.full_name(words);
@@ -108,9 +108,9 @@ impl Engine {
             let mut call = Call {
                 engine: self,
                 session,
-                words,
+                args: words,
                 now,
-                out: ReplyWriter {
+                out: RespWriter {
                     bytes: out,
                     protocol,
                 },
@@ -119,13 +119,13 @@ impl Engine {
                 is_long,
                 moved: Vec::new(),
             };
-            let result = if call.session.transaction.is_some() && !command.ends_queueing() {
+            let result = if call.session.transaction.is_some() && !command.is_never_queued() {
                 commands::transaction::queue(&mut call, command)
             } else {
                 self.run_locked(&mut call, command)
             };
             match result {
-                Ok(()) => Executed::Done(command.next()),
+                Ok(()) => Executed::Done(command.after_reply()),
                 Err(failure) => Executed::Failed(failure),
             }
         })
@@ -135,7 +135,7 @@ impl Engine {
         if call.is_long {
             return self.run_long(call, command);
         }
-        match command.keyspace_access(call.words) {
+        match command.keyspace_access() {
             KeyspaceAccess::Open => run_if_short(call, command),
             KeyspaceAccess::Shared => {
                 let _shared = self.shared();
@@ -186,7 +186,7 @@ impl Engine {
             Executed::Failed(CommandError::Error(text)) => {
                 out.truncate(start);
                 let protocol = session.protocol;
-                ReplyWriter {
+                RespWriter {
                     bytes: out,
                     protocol,
                 }
@@ -395,7 +395,12 @@ fn refuse(out: &mut Vec<u8>, replies: &[std::ops::Range<usize>], text: &str) {
     for reply in replies {
         out.extend_from_slice(&old[kept..reply.start]);
         if !reply.is_empty() {
-            out.extend_from_slice(format!("-{text}\r\n").as_bytes());
+            let protocol = Protocol::Resp2;
+            RespWriter {
+                bytes: out,
+                protocol,
+            }
+            .error(text);
         }
         kept = reply.end;
     }

@@ -10,7 +10,7 @@ use crate::keyspace::{KeyEntry, Keyspace, Value};
 use crate::record::{self, NoMemory};
 use crate::shared_slot::SharedSlot;
 use mayhap_codec::{DecodeError, Limits, Problem, redis};
-use mayhap_command::{Change, Command, Config, Context, Outcome, PassedOn, Reply, Slot};
+use mayhap_command::{Command, Config, Context, Outcome, Replication, Reply, Slot, Write};
 use mayhap_core::{PlanError, SipKey, Timestamp};
 use mayhap_log::{Lsn, Recovered};
 use std::collections::HashMap;
@@ -242,14 +242,14 @@ impl<'k> Replay<'k> {
     /// A command of a filter. That it was refused in part is as it was the first time.
     fn filter(&mut self, lsn: Lsn, time: u64, words: &[&[u8]]) -> Result<(), String> {
         let config = self.config.clone();
-        let Ok(Command::Change(change)) = Command::parse(words, &config) else {
+        let Ok(Command::Write(write)) = Command::parse(words, &config) else {
             let name = lossy(words.first().copied().unwrap_or_default());
             return Err(format!(
                 "the log has the command {name}, which this version does not know"
             ));
         };
         // Where a command has its key is for the command to say: before it there may be a time.
-        let key = change.key();
+        let key = write.key();
         if !self.is_new(key, lsn) {
             return Ok(());
         }
@@ -266,12 +266,12 @@ impl<'k> Replay<'k> {
         // As the sources were then, or as nobody can know: then the key was removed since.
         let is_bad =
             |source: &&&[u8]| !self.is_new(source, lsn) || self.failed.contains_key(**source);
-        if let Some(source) = change.sources().iter().find(is_bad) {
+        if let Some(source) = write.sources().iter().find(is_bad) {
             let failure = self.failed.get(*source).cloned();
             self.put_as(lsn, key, None, failure);
             return Ok(());
         }
-        let sources: Vec<Arc<Slot>> = change
+        let sources: Vec<Arc<Slot>> = write
             .sources()
             .iter()
             .map(|source| self.source(source))
@@ -279,7 +279,7 @@ impl<'k> Replay<'k> {
         let sources: Vec<&Slot> = sources.iter().map(|source| &**source).collect();
         let (before, outcome) = self
             .keys
-            .replace(key, |place| apply(&change, place, &sources, &context));
+            .replace(key, |place| apply(&write, place, &sources, &context));
         if is_applied(&outcome, before) {
             return Ok(());
         }
@@ -318,14 +318,14 @@ fn is_new(known: &HashMap<Box<[u8]>, Lsn>, key: &[u8], lsn: Lsn) -> bool {
 
 /// Applies a change to what a key holds. What that took before, 0 if there was none, and what came of it.
 fn apply(
-    change: &Change<'_>,
+    write: &Write<'_>,
     place: &mut Option<KeyEntry>,
     sources: &[&Slot],
     context: &Context<'_>,
 ) -> (u64, Outcome) {
     let Some(body) = place else {
         let mut slot = Slot::Missing;
-        let outcome = change.apply(&mut slot, sources, context);
+        let outcome = write.apply(&mut slot, sources, context);
         if !matches!(slot, Slot::Missing) {
             *place = Some(KeyEntry::new(Value::Filter(SharedSlot::new(slot))));
         }
@@ -335,23 +335,23 @@ fn apply(
     let outcome = match &mut body.value {
         // Nobody else has it before the server listens.
         Value::Filter(slot) => match slot.get_mut() {
-            Some(slot) => change.apply(slot, sources, context),
-            None => change.apply(&mut Slot::Other, sources, context),
+            Some(slot) => write.apply(slot, sources, context),
+            None => write.apply(&mut Slot::Other, sources, context),
         },
-        Value::Text(_) | Value::Leased { .. } => change.apply(&mut Slot::Other, sources, context),
+        Value::Text(_) | Value::Leased { .. } => write.apply(&mut Slot::Other, sources, context),
     };
     (before, outcome)
 }
 
 /// Whether a command that was logged has done what it did the first time.
 fn is_applied(outcome: &Outcome, bytes_before: u64) -> bool {
-    match &outcome.passed_on {
+    match &outcome.replication {
         // Items that found the filter full are refused again: they are part of the record.
-        PassedOn::AsItCame | PassedOn::Unchanged => true,
-        PassedOn::Nothing => false,
+        Replication::Verbatim | Replication::Unchanged => true,
+        Replication::None => false,
         // A log has what is passed on, which is passed on as it is. Others come in its place when it makes a filter that was there the first
         // time, or when there is no memory for all items.
-        PassedOn::Instead(_) => bytes_before > 0 && !lacks_memory(outcome),
+        Replication::Rewritten(_) => bytes_before > 0 && !lacks_memory(outcome),
     }
 }
 
@@ -361,11 +361,11 @@ fn lacks_memory(outcome: &Outcome) -> bool {
         // The two ways to say that a filter could not be made, or not grow.
         Reply::Error(text) => text.contains("memory") || text.contains("problem inserting"),
         // Of CF.INSERT, which is passed on as it came unless memory was missing.
-        Reply::Refused | Reply::Integer(-1) => true,
+        Reply::NotAdded | Reply::Integer(-1) => true,
         _ => false,
     };
-    match (&outcome.passed_on, &outcome.reply) {
-        (PassedOn::AsItCame | PassedOn::Unchanged, _) => false,
+    match (&outcome.replication, &outcome.reply) {
+        (Replication::Verbatim | Replication::Unchanged, _) => false,
         (_, Reply::Array(replies)) => replies.iter().any(is_refused),
         (_, reply) => is_refused(reply),
     }

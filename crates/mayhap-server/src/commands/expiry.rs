@@ -68,14 +68,14 @@ fn check_no_file(call: &Call<'_>) -> CommandResult {
 
 /// EXPIRE, PEXPIRE, EXPIREAT, PEXPIREAT.
 pub(super) fn expire(call: &mut Call<'_>) -> CommandResult {
-    let name = call.words[0].to_ascii_lowercase();
+    let name = call.args[0].to_ascii_lowercase();
     let number = call.integer(2)?;
     let base = if name.ends_with(b"at") { 0 } else { call.now };
     let Some(at) = parse_expiry(number, !name.starts_with(b"p"), base) else {
         let name = String::from_utf8_lossy(&name);
         return Err(format!("ERR invalid expire time in '{name}' command").into());
     };
-    let conditions: Vec<Condition> = call.words[3..]
+    let conditions: Vec<Condition> = call.args[3..]
         .iter()
         .map(|word| Condition::read(word))
         .collect::<Result<_, _>>()?;
@@ -142,7 +142,7 @@ pub(super) fn persist(call: &mut Call<'_>) -> CommandResult {
 
 /// TTL, PTTL, EXPIRETIME, PEXPIRETIME: -2 there is no such key, -1 it stays.
 pub(super) fn ttl(call: &mut Call<'_>) -> CommandResult {
-    let name = call.words[0].to_ascii_lowercase();
+    let name = call.args[0].to_ascii_lowercase();
     let now = call.now;
     let expires = call
         .engine

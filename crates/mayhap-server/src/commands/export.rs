@@ -9,7 +9,7 @@ use std::path::Path;
 
 /// A name that stays in the folder, and is no file of others there.
 fn name<'n>(call: &Call<'n>) -> Result<&'n str, CommandError> {
-    let name = std::str::from_utf8(call.words[2]).unwrap_or_default();
+    let name = std::str::from_utf8(call.args[2]).unwrap_or_default();
     let is_plain = !name.is_empty()
         && name.len() <= 200
         && !name.starts_with('.')
@@ -25,7 +25,7 @@ fn name<'n>(call: &Call<'n>) -> Result<&'n str, CommandError> {
 }
 
 pub(super) fn export(call: &mut Call<'_>) -> CommandResult {
-    let replaces = match call.words.len() {
+    let replaces = match call.args.len() {
         3 => false,
         4 if call.is(3, "replace") => true,
         _ => return Err(SYNTAX.into()),

@@ -1,24 +1,38 @@
 //! Commands that panic, for the tests of what happens then. No server has them.
 
 use super::ServerCommand;
+use super::long::RunsLong;
 use super::table::KeyspaceAccess;
 use crate::call::{Call, CommandResult};
 use crate::keyspace::{KeyEntry, Value};
+use crate::net::AfterReply;
+use mayhap_command::{Arity, Categories, CommandSpec, Flags, KeyPositions};
 
 /// `TEST.PANIC READ|WRITE key`.
 pub(super) static PANIC: ServerCommand = ServerCommand {
-    name: "test.panic",
-    arity: 3,
+    spec: CommandSpec {
+        name: "test.panic",
+        arity: Arity::exactly(3),
+        flags: Flags::WRITE,
+        categories: Categories::NONE,
+        keys: KeyPositions::at(2),
+        group: "test",
+        summary: "Panics.",
+        complexity: "",
+        since: "0.1.0",
+        arguments: &[],
+    },
     keyspace_access: KeyspaceAccess::Shared,
     run: panic,
-    flags: "write",
-    keys: (2, 2, 1),
-    group: "test",
-    summary: "Panics.",
+    subcommands: &[],
+    locked_keys: KeyPositions::at(2),
+    replaced_key: None,
+    runs_long: RunsLong::Never,
+    after_reply: AfterReply::GoOn,
 };
 
 fn panic(call: &mut Call<'_>) -> CommandResult {
-    let key = call.words[2];
+    let key = call.args[2];
     if call.is(1, "read") {
         call.engine
             .keys

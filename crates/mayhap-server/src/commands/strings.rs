@@ -1,8 +1,9 @@
 //! Plain strings, as far as people keep some beside their filters.
 
-use crate::call::{Call, CommandError, CommandResult, SYNTAX, WRONG_TYPE, integer};
+use crate::call::{Call, CommandError, CommandResult, SYNTAX, WRONG_TYPE};
 use crate::counters::count_lookup;
 use crate::keyspace::{KeyEntry, Value};
+use mayhap_command::integer;
 use std::sync::Arc;
 
 /// The text of a key, or none.
@@ -46,8 +47,8 @@ struct Options {
 fn options(call: &Call<'_>) -> Result<Options, CommandError> {
     let mut options = Options::default();
     let mut at = 3;
-    while at < call.words.len() {
-        let word = call.words[at].to_ascii_lowercase();
+    while at < call.args.len() {
+        let word = call.args[at].to_ascii_lowercase();
         let has_expiry = options.expires.is_some() || options.keeps_expiry;
         match word.as_slice() {
             b"nx" if options.if_there != Some(true) => options.if_there = Some(false),
@@ -56,7 +57,7 @@ fn options(call: &Call<'_>) -> Result<Options, CommandError> {
             b"keepttl" if !has_expiry => options.keeps_expiry = true,
             b"ex" | b"px" | b"exat" | b"pxat" if !has_expiry => {
                 at += 1;
-                let word_after = call.words.get(at).ok_or(SYNTAX)?;
+                let word_after = call.args.get(at).ok_or(SYNTAX)?;
                 let number = integer(word_after).ok_or(crate::call::NOT_AN_INTEGER)?;
                 let is_seconds = word.starts_with(b"e");
                 let base = if word.ends_with(b"at") { 0 } else { call.now };
@@ -76,7 +77,7 @@ pub(super) fn set(call: &mut Call<'_>) -> CommandResult {
     let options = options(call)?;
     call.may_change()?;
     call.may_grow()?;
-    let (key, value) = (call.key(), call.words[2]);
+    let (key, value) = (call.key(), call.args[2]);
     if call.engine.files.contains(key) {
         return Err(crate::files::READ_ONLY.into());
     }

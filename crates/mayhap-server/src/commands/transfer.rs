@@ -43,17 +43,17 @@ fn options(call: &Call<'_>) -> Result<Options, CommandError> {
         is_absolute: false,
     };
     let mut at = 4;
-    while at < call.words.len() {
+    while at < call.args.len() {
         if call.is(at, "replace") {
             options.replaces = true;
         } else if call.is(at, "absttl") {
             options.is_absolute = true;
-        } else if call.is(at, "idletime") && at + 1 < call.words.len() {
+        } else if call.is(at, "idletime") && at + 1 < call.args.len() {
             at += 1;
             if call.integer(at)? < 0 {
                 return Err("ERR Invalid IDLETIME value, must be >= 0".into());
             }
-        } else if call.is(at, "freq") && at + 1 < call.words.len() {
+        } else if call.is(at, "freq") && at + 1 < call.args.len() {
             at += 1;
             if !(0..=255).contains(&call.integer(at)?) {
                 return Err("ERR Invalid FREQ value, must be >= 0 and <= 255".into());
@@ -68,7 +68,7 @@ fn options(call: &Call<'_>) -> Result<Options, CommandError> {
 
 pub(super) fn restore(call: &mut Call<'_>) -> CommandResult {
     let options = options(call)?;
-    let (key, payload) = (call.key(), call.words[3]);
+    let (key, payload) = (call.key(), call.args[3]);
     let is_taken = call.engine.keys.read(key, call.now, |body| body.is_some());
     if is_taken && !options.replaces {
         return Err("BUSYKEY Target key name already exists.".into());
