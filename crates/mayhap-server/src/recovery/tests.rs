@@ -56,8 +56,8 @@ impl Log {
         let Ok(Command::Write(write)) = Command::parse(&words, &config) else {
             panic!("{line}");
         };
-        let outcome = self.keys.replace(change.key(), |place| {
-            super::apply(&change, place, &[], &context(&config)).1
+        let outcome = self.keys.replace(write.key(), |place| {
+            super::apply(&write, place, &[], &context(&config)).1
         });
         match outcome.replication {
             Replication::None => panic!("{line}: {:?}", outcome.reply),
@@ -213,7 +213,7 @@ fn what_was_refused_in_part_is_refused_again() {
             panic!("{layout}");
         };
         let outcome = log.keys.replace(b"k", |place| {
-            super::apply(&change, place, &[], &context(&config)).1
+            super::apply(&write, place, &[], &context(&config)).1
         });
         let Replication::Rewritten(made) = outcome.replication else {
             panic!("{layout}: {outcome:?}");
