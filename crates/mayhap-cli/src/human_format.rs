@@ -30,9 +30,9 @@ pub(crate) fn over_capacity(name: &str, stats: &Stats, advice: &str) -> Option<S
     (stats.is_over_capacity && !is_burst).then(|| {
         format!(
             "mayhap: {name} has {} and room for {}: its rate is {} now; {advice}",
-            about_keys(stats.estimated_keys),
-            with_thousands_separators(stats.capacity),
-            rate(stats.estimated_rate, 3)
+            about_keys(stats.estimated_keys.unwrap_or(u64::MAX)),
+            with_thousands_separators(stats.capacity.unwrap_or(0)),
+            rate(stats.estimated_rate.unwrap_or(1.0), 3)
         )
     })
 }

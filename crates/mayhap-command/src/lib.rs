@@ -58,7 +58,6 @@ pub use reply::Reply;
 pub use resp::{Protocol, RespWriter};
 pub use slot::{AnyBloom, AnyCuckoo, Slot, TYPES};
 pub use spec::{Arity, Categories, CommandSpec, FilterCommand, Flags, KeyPositions};
-pub use stats::Stats;
 pub use table::{COMMANDS, find};
 
 use mayhap_core::PlanError;

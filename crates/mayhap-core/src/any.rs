@@ -4,10 +4,9 @@
 
 use crate::{
     Bloom, ClassicBloom, CountingBloom, Cuckoo, Excepting, Fuse, GrowingBloom, HashScheme, KeyHash,
-    Kind, Operation, OperationError, Retouched, Ribbon, WindowBloom,
+    Kind, Operation, OperationError, Retouched, Ribbon, Stats, WindowBloom,
 };
 use alloc::boxed::Box;
-use core::fmt;
 
 /// A filter of any kind. A [`WindowBloom`] is asked and filled at the newest moment it has seen.
 #[derive(Clone, PartialEq, Debug)]
@@ -32,27 +31,6 @@ pub enum AnyFilter {
     Retouched(Retouched),
     /// One of the others, exact on a list of exceptions.
     Excepting(Box<Excepting<AnyFilter>>),
-}
-
-/// What a filter is and how it is doing. `Display` tells a person.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Stats {
-    /// The kind.
-    pub kind: Kind,
-    /// Keys that there is room for.
-    pub capacity: u64,
-    /// About how many keys are in.
-    pub estimated_keys: u64,
-    /// The rate that was asked for.
-    pub false_positive_rate: f64,
-    /// The rate now, from what is stored.
-    pub estimated_rate: f64,
-    /// Whether there are more keys than the rate was promised for.
-    pub is_over_capacity: bool,
-    /// About how many more keys can come before that, or before there is no room; `u64::MAX` for a filter that grows.
-    pub keys_until_full: u64,
-    /// Bytes of memory.
-    pub size_bytes: u64,
 }
 
 /// The same expression for every kind; a window's takes the newest moment besides.
@@ -286,23 +264,9 @@ impl AnyFilter {
         }
     }
 
-    /// What the filter is and how it is doing. Reads the whole filter.
+    /// What the filter is, how full it is and which rate it has now. Reads the whole filter.
     pub fn stats(&self) -> Stats {
-        macro_rules! stats {
-            ($filter:ident $(, $now:expr)?) => {
-                Stats {
-                    kind: self.kind(),
-                    capacity: $filter.capacity(),
-                    estimated_keys: $filter.estimated_keys($($now)?),
-                    false_positive_rate: $filter.false_positive_rate(),
-                    estimated_rate: $filter.estimated_rate($($now)?),
-                    is_over_capacity: $filter.is_over_capacity($($now)?),
-                    keys_until_full: $filter.keys_until_full($($now)?),
-                    size_bytes: $filter.size_bytes(),
-                }
-            };
-        }
-        each!(self, filter => stats!(filter), window => stats!(filter, filter.newest()))
+        each!(self, filter => filter.stats(), window => filter.stats(filter.newest()))
     }
 
     /// How keys are hashed.
@@ -319,26 +283,6 @@ impl AnyFilter {
             Self::Retouched(filter) => filter.hash_scheme(),
             Self::Excepting(filter) => filter.scheme(),
         }
-    }
-}
-
-impl fmt::Display for Stats {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "{}: about {} keys of {}, false-positive rate {:.3e} now and {:.3e} asked, {} bytes{}",
-            self.kind,
-            self.estimated_keys,
-            self.capacity,
-            self.estimated_rate,
-            self.false_positive_rate,
-            self.size_bytes,
-            if self.is_over_capacity {
-                ", over capacity"
-            } else {
-                ""
-            }
-        )
     }
 }
 

@@ -50,9 +50,10 @@ mod kind;
 pub mod plan;
 mod probe;
 mod simd;
+mod stats;
 mod store;
 
-pub use any::{AnyFilter, Stats};
+pub use any::AnyFilter;
 pub use error::{Full, Mismatch, OperationError, PlanError, Saturated};
 pub use filter::bloom::{Bloom, BloomView};
 pub use filter::classic::{ClassicBloom, ClassicView};
@@ -78,4 +79,5 @@ pub use kind::{Kind, Operation};
 pub use probe::classic::Scheme;
 pub use probe::double_hash::HashPair;
 pub use simd::Kernel;
+pub use stats::Stats;
 pub use store::{Borrowed, Owned, Storage, zeroed_bytes};

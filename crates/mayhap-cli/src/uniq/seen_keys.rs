@@ -68,7 +68,7 @@ impl SeenKeys {
         if !filter.accepts_key_bytes() {
             return refuse("was made by `for_hashes` and knows no keys: move it away");
         }
-        let asked = filter.stats().false_positive_rate;
+        let asked = filter.stats().false_positive_rate.unwrap_or(0.0);
         if args
             .fpr
             .is_some_and(|rate| rate.to_bits() != asked.to_bits())

@@ -21,6 +21,7 @@ mod line_endings;
 mod plan;
 mod replaced_files;
 mod reports;
+mod serve;
 mod streams;
 mod uniq_state;
 

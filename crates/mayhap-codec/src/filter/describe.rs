@@ -170,12 +170,12 @@ fn share(part: u64, whole: u64) -> Option<f64> {
 fn native(filter: &AnyFilter) -> Description {
     let stats = filter.stats();
     let mut found = Description {
-        capacity: Some(stats.capacity),
+        capacity: stats.capacity,
         bits: Some(8 * stats.size_bytes),
         size_bytes: stats.size_bytes,
-        estimated_keys: Some(stats.estimated_keys),
-        false_positive_rate: Some(stats.false_positive_rate),
-        estimated_rate: Some(stats.estimated_rate),
+        estimated_keys: stats.estimated_keys,
+        false_positive_rate: stats.false_positive_rate,
+        estimated_rate: stats.estimated_rate,
         ..empty(Format::Mayhap, stats.kind.name())
     };
     match filter.excepting().map_or(filter, |filter| filter.base()) {
@@ -221,7 +221,7 @@ fn native(filter: &AnyFilter) -> Description {
     details.push(("hash", Detail::Text(hash.into())));
     details.push(("over_capacity", Detail::Flag(stats.is_over_capacity)));
     if filter.kind() != Kind::Growing {
-        let left = Detail::Number(stats.keys_until_full);
+        let left = Detail::Number(stats.keys_until_full.unwrap_or(u64::MAX));
         details.push(("keys_until_full", left));
     }
     if let Some(excepting) = filter.excepting() {

@@ -62,7 +62,7 @@ pub fn repair_with_ones(
     let mut sections = Sections::new(&body, &header);
     let filter = kinds::put_together(&header, scheme, &mut sections)?;
     Ok(Repaired {
-        estimated_rate: filter.stats().estimated_rate,
+        estimated_rate: filter.stats().estimated_rate.unwrap_or(1.0),
         filter,
         damaged_pages,
         pages: header.body_bytes.div_ceil(PAGE_BYTES),

@@ -15,16 +15,17 @@ impl ApplyQuery for Estimate {
         let Some(stats) = slot.stats(context.now) else {
             return NOT_FOUND;
         };
-        let until_full = match stats.keys_until_full {
-            u64::MAX => Reply::Null,
-            keys => count(keys),
-        };
+        // Every Bloom filter knows its rates and its fill.
+        let share = |share: Option<f64>| share.map_or(Reply::Null, Reply::Double);
         Reply::Fields(vec![
-            ("Items", count(stats.keys)),
-            ("Error rate", Reply::Double(stats.rate_now)),
-            ("Error rate asked", Reply::Double(stats.rate_asked)),
-            ("Fill", Reply::Double(stats.fill)),
-            ("Items until full", until_full),
+            ("Items", count(stats.estimated_keys.unwrap_or(u64::MAX))),
+            ("Error rate", share(stats.estimated_rate)),
+            ("Error rate asked", share(stats.false_positive_rate)),
+            ("Fill", share(stats.fill)),
+            (
+                "Items until full",
+                stats.keys_until_full.map_or(Reply::Null, count),
+            ),
         ])
     }
 

@@ -119,7 +119,11 @@ fn slot_from_filter(filter: AnyFilter, config: &Config) -> Result<Slot, Reply> {
             let items = filter.estimated_keys();
             Slot::Counting(Box::new(NativeCounting { filter, items }))
         }
-        _ => return Err(UNSUPPORTED_KIND),
+        AnyFilter::Classic(_)
+        | AnyFilter::Fuse(_)
+        | AnyFilter::Ribbon(_)
+        | AnyFilter::Retouched(_)
+        | AnyFilter::Excepting(_) => return Err(UNSUPPORTED_KIND),
     })
 }
 

@@ -1,8 +1,8 @@
 //! Many items at once are the same as one by one: every answer and every bit.
 
 use crate::host::Host;
-use crate::said::{Random, soak};
 use mayhap_command::{Config, Layout, Reply};
+use mayhap_testkit::{Random, is_soak};
 
 /// The filter of the test, how many different items there are, how many are added, and what a filter may take.
 struct Case {
@@ -114,7 +114,7 @@ fn compare(layout: Layout, case: &Case, seed: u64) {
 
 #[test]
 fn items_in_a_batch_are_answered_and_kept_as_one_by_one() {
-    let rounds = if soak() { 20 } else { 1 };
+    let rounds = if is_soak() { 20 } else { 1 };
     for seed in 1..=rounds {
         for case in &CASES {
             compare(Layout::RedisBloom, case, seed);

@@ -1,9 +1,9 @@
 //! Every command with every kind of argument on every kind of key: no panic, bounded memory, and errors leave everything as it was.
 
 use crate::host::Host;
-use crate::said::each_line;
 use mayhap_command::{COMMANDS, Config, Layout, Replication, Reply, Slot};
 use mayhap_command::{Command, Context};
+use mayhap_testkit::random_commands::for_each_argument;
 
 /// What one filter may take here.
 const MAX_BYTES: u64 = 1 << 20;
@@ -52,6 +52,9 @@ fn every_command_survives_every_argument_on_every_kind_of_key() {
     for slot in &slots {
         images.push(slot.encode());
     }
+    let names = mayhap_command::COMMANDS
+        .each_ref()
+        .map(|command| command.spec.name);
     let (mut said, mut refused) = (0, 0);
     for layout in [Layout::Native, Layout::RedisBloom] {
         let config = Config {
@@ -64,7 +67,7 @@ fn every_command_survives_every_argument_on_every_kind_of_key() {
             secret: mayhap_core::SipKey::new([7; 16]),
             max_bytes: MAX_BYTES,
         };
-        each_line(|words| {
+        for_each_argument(&names, |words| {
             let command = match Command::parse(words, &config) {
                 Ok(command) => command,
                 Err(reply) => {

@@ -1,12 +1,12 @@
 //! Slots as bytes: what is written is read as the same, and what was not written by us is refused or a filter that still answers.
 
 use crate::host::Host;
-use crate::said::{Random, soak};
 use mayhap_codec::redis::dump::TypeId;
 use mayhap_codec::redis::fields::{Place, Sink, Source};
 use mayhap_codec::{Format, Problem};
 use mayhap_command::{Config, DecodeError, Layout, Limits, Reply, Slot};
 use mayhap_core::Timestamp;
+use mayhap_testkit::{Random, is_soak};
 
 const LIMITS: Limits = Limits { max_bytes: 1 << 20 };
 
@@ -404,7 +404,7 @@ fn use_it(slot: Slot) {
 
 #[test]
 fn mutated_images_are_refused_or_filters_that_still_answer() {
-    let rounds = if soak() { 20_000 } else { 400 };
+    let rounds = if is_soak() { 20_000 } else { 400 };
     let mut random = Random::new(5);
     let (mut read, mut refused) = (0, 0);
     for slot in slots() {

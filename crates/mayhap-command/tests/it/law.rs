@@ -1,9 +1,10 @@
 //! What is passed on makes the same filters elsewhere, to the bit, whatever the settings and secrets there.
 
 use crate::host::Host;
-use crate::said::{KEYS, Random, line, soak};
 use mayhap_command::{Config, Layout, Reply, find};
 use mayhap_core::{SipKey, Timestamp};
+use mayhap_testkit::random_commands::{KEYS, random_write};
+use mayhap_testkit::{Random, is_soak};
 
 fn configure(random: &mut Random, config: &mut Config) {
     config.layout = random.choose(&[Layout::Native, Layout::RedisBloom]);
@@ -44,7 +45,7 @@ fn copy(host: &mut Host, random: &mut Random) {
 
 #[test]
 fn what_is_passed_on_makes_the_same_filters_elsewhere() {
-    let sequences = if soak() { 20_000 } else { 1200 };
+    let sequences = if is_soak() { 20_000 } else { 1200 };
     let (mut refused, mut grown, mut native) = (0, 0, 0);
     for seed in 0..sequences {
         let mut random = Random::new(seed);
@@ -61,7 +62,7 @@ fn what_is_passed_on_makes_the_same_filters_elsewhere() {
                 host.secret = SipKey::new([random.below(3) as u8; 16]);
             }
             host.now = Timestamp(host.now.0 + random.below(700));
-            let mut line = line(&mut random);
+            let mut line = random_write(&mut random);
             let is_ours = find(line.split(' ').next().unwrap_or_default().as_bytes()).is_some();
             if is_ours && random.one_in(8) {
                 // What a log of another host has.

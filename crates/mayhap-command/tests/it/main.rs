@@ -1,16 +1,13 @@
-//! What commands owe, by behaviour.
-
-#[path = "../host/mod.rs"]
-mod host;
-#[path = "../said/mod.rs"]
-mod said;
+//! The tests of the commands, by behaviour.
 
 mod batches;
 mod files;
 mod golden;
 mod grid;
+mod host;
 mod images;
 mod law;
 mod model;
 mod own;
 mod sizes;
+mod transcripts;

@@ -1,9 +1,9 @@
 //! Random commands against exact sets and multisets: nothing that is in is denied, and counts are never too low.
 
 use crate::host::Host;
-use crate::said::{Random, soak};
 use mayhap_command::{Config, Layout, Reply};
 use mayhap_core::Timestamp;
+use mayhap_testkit::{Random, is_soak};
 use std::collections::HashMap;
 
 /// What a key should hold.
@@ -218,7 +218,7 @@ fn counting_step(host: &mut Host, item: u64, random: &mut Random, copies: &mut H
 
 #[test]
 fn nothing_that_is_in_is_denied_and_counts_are_never_too_low() {
-    let rounds = if soak() { 500 } else { 50 };
+    let rounds = if is_soak() { 500 } else { 50 };
     for seed in 0..rounds {
         let mut random = Random::new(1000 + seed);
         let mut host = Host::new(Config::default());

@@ -3,8 +3,9 @@
 use crate::plan::{BloomPlan, LinesPerKey};
 use crate::probe::blocked::{BlockedWalk, PATTERNS, mul_high};
 use crate::simd::{BloomTable, CACHED_BYTES, Kernel, Prefetch, plain_bytes};
+use crate::stats::{known, share};
 use crate::store::{Borrowed, Line, Owned, Slab, Storage};
-use crate::{HashScheme, KeyHash, Mismatch, PlanError, SipKey};
+use crate::{HashScheme, KeyHash, Kind, Mismatch, PlanError, SipKey, Stats};
 use alloc::borrow::Cow;
 use core::fmt;
 
@@ -480,14 +481,31 @@ impl<S: Storage> Bloom<S> {
     /// Whether more keys are in than the filter was made for, so that its rate is worse than asked: the estimate exceeds the
     /// capacity by more than it can err (three standard errors). Reads the whole filter.
     pub fn is_over_capacity(&self) -> bool {
-        let capacity = self.plan.capacity() as f64;
-        self.plan.keys_for_set_bits(self.set_bits())
-            > capacity + 3.0 * self.plan.estimate_error(capacity)
+        self.plan.is_over_capacity(self.set_bits())
     }
 
     /// About how many more keys fit before the rate is worse than asked. Reads the whole filter.
     pub fn keys_until_full(&self) -> u64 {
         self.plan.capacity().saturating_sub(self.estimated_keys())
+    }
+
+    /// What the filter is, how full it is and which rate it has now. Reads the whole filter.
+    pub fn stats(&self) -> Stats {
+        let set_bits = self.set_bits();
+        // Saturates, as float to integer casts do.
+        let keys = libm::round(self.plan.keys_for_set_bits(set_bits)) as u64;
+        Stats {
+            capacity: Some(self.capacity()),
+            bits: Some(self.plan.size_bits()),
+            probes: Some(self.plan.probes()),
+            fill: share(set_bits, self.plan.size_bits()),
+            estimated_keys: known(keys),
+            false_positive_rate: Some(self.false_positive_rate()),
+            estimated_rate: Some(self.estimated_rate()),
+            is_over_capacity: self.plan.is_over_capacity(set_bits),
+            keys_until_full: Some(self.capacity().saturating_sub(keys)),
+            ..Stats::new(Kind::Bloom, self.size_bytes())
+        }
     }
 
     /// Whether no key was ever inserted.

@@ -14,8 +14,9 @@
 //! keeps its rate when it grows, and removes from a chain without loss.
 
 use crate::plan::{ClassicCuckooPlan, FINGERPRINTS};
+use crate::stats::share;
 use crate::store::{copied, reserved, zeroed};
-use crate::{Full, PlanError};
+use crate::{Full, Kind, PlanError, Stats};
 use alloc::vec::Vec;
 use core::fmt;
 
@@ -458,6 +459,21 @@ impl ClassicCuckoo {
             self.plan.passes(*used as f64 / slots.len() as f64)
         };
         1.0 - self.occupied.iter().map(passes).product::<f64>()
+    }
+
+    /// What the filter is, how full it is and which rate it has now. The layout stores no requested rate.
+    pub fn stats(&self) -> Stats {
+        let grows = self.plan.expansion() != 0;
+        Stats {
+            capacity: Some(self.capacity()),
+            bits: Some(8 * self.size_bytes()),
+            fill: share(self.used_slots(), self.capacity()),
+            estimated_keys: Some(self.keys),
+            estimated_rate: Some(self.estimated_rate()),
+            keys_until_full: (!grows).then(|| self.capacity().saturating_sub(self.keys)),
+            layers: self.tables.len() as u64,
+            ..Stats::new(Kind::Cuckoo, self.size_bytes())
+        }
     }
 
     /// Slots that hold a fingerprint, in all tables.

@@ -13,9 +13,10 @@ use crate::plan::counting::{CountingPlan, DEFAULT_COUNTER_BITS};
 use crate::probe::classic::{ClassicWalk, Scheme};
 use crate::probe::prefetched;
 use crate::simd::{CACHED_BYTES, prefetch};
+use crate::stats::{known, share};
 use crate::store::bits::Bits;
 use crate::store::counters::Counters;
-use crate::{HashScheme, KeyHash, Mismatch, PlanError, Saturated, SipKey};
+use crate::{HashScheme, KeyHash, Kind, Mismatch, PlanError, Saturated, SipKey, Stats};
 use core::fmt;
 
 /// A Bloom filter that can forget single keys and tell how often a key was inserted.
@@ -561,6 +562,24 @@ impl CountingBloom {
     /// About how many more keys fit before the rate is worse than asked. Reads the whole filter.
     pub fn keys_until_full(&self) -> u64 {
         self.capacity().saturating_sub(self.estimated_keys())
+    }
+
+    /// What the filter is, how full it is and which rate it has now. Reads the whole filter.
+    pub fn stats(&self) -> Stats {
+        let (plan, set) = (self.plan.classic(), self.set_counters());
+        let keys = keys_for(plan, set);
+        Stats {
+            capacity: Some(plan.capacity),
+            bits: Some(plan.bits),
+            probes: Some(plan.probes),
+            fill: share(set, plan.bits),
+            estimated_keys: known(keys),
+            false_positive_rate: Some(self.false_positive_rate()),
+            estimated_rate: Some(classic::rate_from_set_bits(plan.bits, plan.probes, set)),
+            is_over_capacity: plan.is_over_capacity(set),
+            keys_until_full: Some(plan.capacity.saturating_sub(keys)),
+            ..Stats::new(Kind::Counting, self.size_bytes())
+        }
     }
 
     /// Whether no key is in.

@@ -7,8 +7,9 @@ use super::cuckoo_chain::CuckooChain;
 use super::cuckoo_table::CuckooTable;
 use crate::plan::{CuckooPlan, GrowingPlan};
 use crate::simd::{CACHED_BYTES, Prefetch};
+use crate::stats::known;
 use crate::store::Multiset;
-use crate::{Full, HashScheme, KeyHash, PlanError, SipKey};
+use crate::{Full, HashScheme, KeyHash, Kind, PlanError, SipKey, Stats};
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 use core::fmt;
@@ -480,6 +481,22 @@ impl Cuckoo {
             },
         };
         most.saturating_sub(self.estimated_keys())
+    }
+
+    /// What the filter is, how full it is and which rate it has now.
+    pub fn stats(&self) -> Stats {
+        Stats {
+            capacity: Some(self.capacity()),
+            bits: Some(8 * self.size_bytes()),
+            fill: Some(self.load()),
+            estimated_keys: Some(self.estimated_keys()),
+            false_positive_rate: Some(self.false_positive_rate()),
+            estimated_rate: Some(self.estimated_rate()),
+            is_over_capacity: self.is_over_capacity(),
+            keys_until_full: known(self.keys_until_full()),
+            layers: self.all_tables().count() as u64,
+            ..Stats::new(Kind::Cuckoo, self.size_bytes())
+        }
     }
 
     /// Whether no key is in.

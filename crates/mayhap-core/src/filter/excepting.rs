@@ -16,7 +16,7 @@ pub use parts::{ExceptionLayer, ExceptionParts, RetrievalParts};
 
 use crate::plan::ExceptingPlan;
 use crate::store::ExactSet;
-use crate::{Full, HashScheme, Hashed, KeyHash, OperationError, PlanError};
+use crate::{Full, HashScheme, Hashed, KeyHash, Kind, OperationError, PlanError, Stats};
 use core::fmt;
 use layer::DenyLayer;
 
@@ -226,6 +226,27 @@ impl<F: ExceptingBase> Excepting<F> {
     /// into a growing one.
     pub fn keys_until_full(&self) -> u64 {
         self.base.keys_until_full()
+    }
+
+    /// What the base is and how full it is, with the memory and the rate of the whole filter. Reads the whole base.
+    pub fn stats(&self) -> Stats {
+        let base = self.base.stats();
+        let size_bytes = self.size_bytes();
+        Stats {
+            bits: match base.kind {
+                // Positions of the base.
+                Kind::Classic | Kind::Counting | Kind::Retouched => base.bits,
+                Kind::Bloom
+                | Kind::Growing
+                | Kind::Window
+                | Kind::Cuckoo
+                | Kind::Fuse
+                | Kind::Ribbon => Some(8 * size_bytes),
+            },
+            size_bytes,
+            estimated_rate: Some(self.estimated_rate()),
+            ..base
+        }
     }
 
     /// Bytes of memory: the base's, and [`exception_bytes`](Self::exception_bytes).

@@ -7,7 +7,7 @@ use crate::probe::fuse::{FuseWalk, mix, seed};
 use crate::simd::plain_bytes::{self, Plain};
 use crate::simd::{FuseTable, StaticLookup};
 use crate::store::{Borrowed, FuseCell, Owned, Storage, copied, reserved};
-use crate::{HashScheme, Hashed, KeyHash, PlanError};
+use crate::{HashScheme, Hashed, KeyHash, Kind, PlanError};
 use alloc::borrow::Cow;
 use alloc::vec::Vec;
 
@@ -60,6 +60,7 @@ impl BuildStatic for FuseCells {
 
 impl<S: Storage> StaticTable for FuseCells<S> {
     const NAME: &'static str = "Fuse";
+    const KIND: Kind = Kind::Fuse;
     type Plan = FusePlan;
 
     #[inline(always)]

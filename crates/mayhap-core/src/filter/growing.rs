@@ -6,8 +6,9 @@
 use super::bloom::{Bloom, CHUNK, check_same_shape};
 use crate::plan::{BloomPlan, GrowingPlan, NextPart, check_growth};
 use crate::simd::BloomTable;
+use crate::stats::{known, share};
 use crate::store::{Borrowed, Owned, Storage, reserved};
-use crate::{Full, HashScheme, Kernel, KeyHash, Mismatch, PlanError, SipKey};
+use crate::{Full, HashScheme, Kernel, KeyHash, Kind, Mismatch, PlanError, SipKey, Stats};
 use alloc::vec::Vec;
 use core::fmt;
 
@@ -487,6 +488,23 @@ impl<S: Storage> GrowingBloom<S> {
         self.plan.maximum().map_or(u64::MAX, |maximum| {
             maximum.saturating_sub(self.estimated_keys())
         })
+    }
+
+    /// What the filter is, how full it is and which rate it has now. Reads the whole filter.
+    pub fn stats(&self) -> Stats {
+        let set_bits = self.layers.iter().map(Bloom::set_bits).sum();
+        Stats {
+            capacity: Some(self.capacity()),
+            bits: Some(8 * self.size_bytes()),
+            fill: share(set_bits, 8 * self.size_bytes()),
+            estimated_keys: known(self.estimated_keys()),
+            false_positive_rate: Some(self.false_positive_rate()),
+            estimated_rate: Some(self.estimated_rate()),
+            is_over_capacity: self.is_over_capacity(),
+            keys_until_full: known(self.keys_until_full()),
+            layers: self.layers.len() as u64,
+            ..Stats::new(Kind::Growing, self.size_bytes())
+        }
     }
 
     /// How many more keys fit before the filter grows.

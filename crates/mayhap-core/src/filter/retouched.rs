@@ -11,7 +11,7 @@ use crate::plan::classic::ClassicPlan;
 use crate::probe::classic::Scheme;
 use crate::store::bits::Bits;
 use crate::store::{reserve_more, reserved};
-use crate::{HashScheme, KeyHash, PlanError, SipKey};
+use crate::{HashScheme, KeyHash, Kind, PlanError, SipKey, Stats};
 use alloc::vec::Vec;
 use bit_index::BitIndex;
 use core::fmt;
@@ -442,6 +442,15 @@ impl Retouched {
     /// About how many more keys fit before the rate is worse than asked. Reads the whole filter.
     pub fn keys_until_full(&self) -> u64 {
         self.filter.keys_until_full()
+    }
+
+    /// What the filter is, how full it is and which rate it has now. Reads the whole filter.
+    pub fn stats(&self) -> Stats {
+        Stats {
+            kind: Kind::Retouched,
+            size_bytes: self.size_bytes(),
+            ..self.filter.stats()
+        }
     }
 
     /// Whether no bit is set.

@@ -6,7 +6,7 @@ use crate::plan::{RibbonPlan, narrow_shard_slots};
 use crate::probe::ribbon::spread;
 use crate::simd::{RibbonTable, StaticLookup};
 use crate::store::{ShardDirectory, reserved};
-use crate::{HashScheme, Hashed, KeyHash, PlanError};
+use crate::{HashScheme, Hashed, KeyHash, Kind, PlanError};
 use alloc::vec::Vec;
 
 /// A ribbon filter in small shards: at most 1.02 times `log2(1 / rate)` bits a key at rates below 1 % and 10,000 keys or more,
@@ -66,6 +66,7 @@ impl BuildStatic for RibbonColumns {
 
 impl StaticTable for RibbonColumns {
     const NAME: &'static str = "Ribbon";
+    const KIND: Kind = Kind::Ribbon;
     type Plan = RibbonPlan;
 
     #[inline(always)]

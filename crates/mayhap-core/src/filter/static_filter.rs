@@ -1,7 +1,7 @@
 //! `Static`: what `Fuse` and `Ribbon` have in common: built once from all its keys, then asked.
 
 use crate::plan::StaticPlan;
-use crate::{HashScheme, Hashed, KeyHash, PlanError};
+use crate::{HashScheme, Hashed, KeyHash, Kind, PlanError, Stats};
 use core::fmt;
 
 /// A filter that is made from all its keys at once and never changes: [`Fuse`](crate::Fuse) or [`Ribbon`](crate::Ribbon).
@@ -22,6 +22,8 @@ pub struct StaticFilter<T: StaticTable> {
 pub trait StaticTable: Clone + PartialEq {
     /// What callers call the filter.
     const NAME: &'static str;
+    /// The kind of the filter.
+    const KIND: Kind;
     /// The shape.
     type Plan: StaticPlan;
 
@@ -193,6 +195,19 @@ impl<T: StaticTable> StaticFilter<T> {
     /// None: it is full from the beginning.
     pub fn keys_until_full(&self) -> u64 {
         0
+    }
+
+    /// What the filter is and which rate it has.
+    pub fn stats(&self) -> Stats {
+        Stats {
+            capacity: Some(self.capacity()),
+            bits: Some(8 * self.size_bytes()),
+            estimated_keys: Some(self.len()),
+            false_positive_rate: Some(self.false_positive_rate()),
+            estimated_rate: Some(self.estimated_rate()),
+            keys_until_full: Some(0),
+            ..Stats::new(T::KIND, self.size_bytes())
+        }
     }
 
     /// Bytes of memory that the bits take, and the table of shards.

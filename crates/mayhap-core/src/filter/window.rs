@@ -6,8 +6,9 @@ use super::bloom::Bloom;
 use super::growing::try_clone_layers;
 use crate::plan::{BloomPlan, NextPart, WindowPlan, check_growth};
 use crate::simd::BloomTable;
+use crate::stats::{known, share};
 use crate::store::reserved;
-use crate::{Full, HashScheme, KeyHash, PlanError, SipKey};
+use crate::{Full, HashScheme, KeyHash, Kind, PlanError, SipKey, Stats};
 use alloc::vec::Vec;
 use core::fmt;
 use core::time::Duration;
@@ -512,6 +513,27 @@ impl WindowBloom {
             0
         };
         generation.layers[0].capacity().saturating_sub(taken)
+    }
+
+    /// What the filter is, how full it is and which rate it has at `now`. Reads the whole filter.
+    pub fn stats(&self, now: Timestamp) -> Stats {
+        let layers = || {
+            let generations = self.generations.iter();
+            generations.flat_map(|generation| &generation.layers)
+        };
+        let set_bits = layers().map(Bloom::set_bits).sum();
+        Stats {
+            capacity: Some(self.capacity()),
+            bits: Some(8 * self.size_bytes()),
+            fill: share(set_bits, 8 * self.size_bytes()),
+            estimated_keys: known(self.estimated_keys(now)),
+            false_positive_rate: Some(self.false_positive_rate()),
+            estimated_rate: Some(self.estimated_rate(now)),
+            is_over_capacity: self.is_over_capacity(now),
+            keys_until_full: Some(self.keys_until_full(now)),
+            layers: layers().count() as u64,
+            ..Stats::new(Kind::Window, self.size_bytes())
+        }
     }
 
     /// How many slices were ended early by bursts, each shortening the memory of what came before by a slice.

@@ -308,6 +308,12 @@ impl BloomPlan {
         libm::sqrt((bits * (libm::expm1(a) - a)).max(0.0)) / probes
     }
 
+    /// Whether so many set bits mean more keys than the capacity, by more than the estimate can err (three standard errors).
+    pub(crate) fn is_over_capacity(&self, set_bits: u64) -> bool {
+        let capacity = self.capacity as f64;
+        self.keys_for_set_bits(set_bits) > capacity + 3.0 * self.estimate_error(capacity)
+    }
+
     /// How many keys most likely set `set_bits` of the filter's bits; infinite when all are set.
     pub(crate) fn keys_for_set_bits(&self, set_bits: u64) -> f64 {
         let fill = set_bits as f64 / self.size_bits() as f64;

@@ -1,8 +1,8 @@
 //! Threads that append, commit, tick and take snapshots while the disk fails.
 
-use crate::simulation::Random;
 use mayhap_log::simulated::{Fault, FaultKind, SimulatedDisk};
 use mayhap_log::{Fsync, Journal, JournalOptions, Recovered};
+use mayhap_testkit::Random;
 use std::collections::HashMap;
 use std::sync::Mutex;
 use std::thread;
@@ -31,7 +31,7 @@ fn what_was_acknowledged_among_threads_on_a_failing_disk_is_there() {
 }
 
 fn storm(seed: u64) -> (u64, u64) {
-    let mut random = Random(seed);
+    let mut random = Random::new(seed);
     let disk = SimulatedDisk::new();
     disk.set_seed(seed);
     let options = JournalOptions::default()

@@ -57,16 +57,16 @@ fn workloads() -> Vec<(&'static str, Vec<Op>)> {
 }
 
 fn run(ops: &[Op], fault: Option<Fault>, seed: u64) -> Simulation {
-    let mut world = Simulation::new(7);
-    world.disk.set_seed(seed);
+    let mut simulation = Simulation::new(7);
+    simulation.disk.set_seed(seed);
     if let Some(fault) = fault {
-        world.disk.fail(fault);
+        simulation.disk.fail(fault);
     }
-    world.open_or_panic();
+    simulation.open_or_panic();
     for op in ops {
-        world.apply(*op);
+        simulation.apply(*op);
     }
-    world
+    simulation
 }
 
 /// Whatever call fails, what was promised is there afterwards; an error is told, unless the promises are those of a sound disk.
@@ -83,17 +83,17 @@ fn a_failure_of_any_call_is_told_and_loses_nothing() {
                 let after = [Op::Crash, Op::Restart][way / 4 % 2];
                 let case = format!("{name}, call {at}, {error:?}, stays: {stays}, {after:?}");
                 let seed = at + 1000 * (way as u64 / 8);
-                let mut world = run(&ops, Some(Fault { at, error, stays }), seed);
-                if world.errors == 0 {
-                    assert_eq!(world.safe, sound.safe, "{case}");
+                let mut simulation = run(&ops, Some(Fault { at, error, stays }), seed);
+                if simulation.errors == 0 {
+                    assert_eq!(simulation.safe, sound.safe, "{case}");
                 }
-                world.apply(after);
-                world.open_or_panic();
+                simulation.apply(after);
+                simulation.open_or_panic();
                 // And it goes on.
                 for op in [Op::Append, Op::Commit, Op::Crash] {
-                    world.apply(op);
+                    simulation.apply(op);
                 }
-                world.open_or_panic();
+                simulation.open_or_panic();
                 cases += 1;
             }
         }
@@ -110,18 +110,18 @@ fn a_snapshot_heals_after_any_failure() {
         for at in 0..sound.disk.calls() {
             for error in [FaultKind::Eio, FaultKind::Enospc] {
                 let stays = true;
-                let mut world = run(&ops, Some(Fault { at, error, stays }), at);
-                world.disk.clear_faults();
-                let errors = world.errors;
+                let mut simulation = run(&ops, Some(Fault { at, error, stays }), at);
+                simulation.disk.clear_faults();
+                let errors = simulation.errors;
                 for op in [Op::GiveUp, Op::Begin, Op::Finish, Op::Append, Op::Commit] {
-                    world.apply(op);
+                    simulation.apply(op);
                 }
-                let last = world.history.last().map_or(0, |change| change.lsn);
-                assert_eq!(world.errors, errors, "{name}, call {at}, {error:?}");
-                assert_eq!(world.safe, last, "{name}, call {at}, {error:?}");
-                heals += world.heals;
-                world.apply(Op::Crash);
-                world.open_or_panic();
+                let last = simulation.history.last().map_or(0, |change| change.lsn);
+                assert_eq!(simulation.errors, errors, "{name}, call {at}, {error:?}");
+                assert_eq!(simulation.safe, last, "{name}, call {at}, {error:?}");
+                heals += simulation.heals;
+                simulation.apply(Op::Crash);
+                simulation.open_or_panic();
             }
         }
     }

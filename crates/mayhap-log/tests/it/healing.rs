@@ -125,8 +125,8 @@ fn a_snapshot_that_was_begun_before_does_not_heal() {
 #[test]
 fn the_piece_that_a_full_disk_took_is_no_record() {
     for seed in 0..500 {
-        let mut world = Simulation::new(seed);
-        world.open_or_panic();
+        let mut simulation = Simulation::new(seed);
+        simulation.open_or_panic();
         for op in [
             Op::Append,
             Op::Append,
@@ -135,18 +135,23 @@ fn the_piece_that_a_full_disk_took_is_no_record() {
             Op::Append,
             Op::Append,
         ] {
-            world.apply(op);
+            simulation.apply(op);
         }
-        world.disk.set_seed(seed);
-        fail_next_but(&world.disk, 0, FaultKind::Enospc, seed.is_multiple_of(2));
-        world.apply(Op::Commit);
-        assert_eq!(world.errors, 1);
-        world.apply(Op::Restart);
-        world.open_or_panic();
+        simulation.disk.set_seed(seed);
+        fail_next_but(
+            &simulation.disk,
+            0,
+            FaultKind::Enospc,
+            seed.is_multiple_of(2),
+        );
+        simulation.apply(Op::Commit);
+        assert_eq!(simulation.errors, 1);
+        simulation.apply(Op::Restart);
+        simulation.open_or_panic();
         for op in [Op::Append, Op::Commit, Op::Crash] {
-            world.apply(op);
+            simulation.apply(op);
         }
-        world.open_or_panic();
+        simulation.open_or_panic();
     }
 }
 
@@ -154,19 +159,19 @@ fn the_piece_that_a_full_disk_took_is_no_record() {
 #[test]
 fn what_a_failed_sync_left_in_memory_is_written_again_after_a_restart() {
     for seed in 0..500 {
-        let mut world = Simulation::new(seed);
-        world.open_or_panic();
+        let mut simulation = Simulation::new(seed);
+        simulation.open_or_panic();
         for _ in 0..20 {
-            world.apply(Op::Append);
+            simulation.apply(Op::Append);
         }
-        world.disk.set_seed(seed);
-        fail_next_but(&world.disk, 1, FaultKind::Eio, false);
-        world.apply(Op::Commit);
+        simulation.disk.set_seed(seed);
+        fail_next_but(&simulation.disk, 1, FaultKind::Eio, false);
+        simulation.apply(Op::Commit);
         for op in [Op::Restart, Op::Append, Op::Append, Op::Commit, Op::Crash] {
-            world.apply(op);
+            simulation.apply(op);
         }
-        world.open_or_panic();
-        assert_eq!(world.history.len(), 21, "seed {seed}");
+        simulation.open_or_panic();
+        assert_eq!(simulation.history.len(), 21, "seed {seed}");
     }
 }
 

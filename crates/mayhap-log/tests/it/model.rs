@@ -4,12 +4,12 @@ use crate::simulation::{Op, Simulation};
 use mayhap_log::Fsync;
 use mayhap_log::simulated::{Fault, FaultKind};
 
-fn any_op(world: &mut Simulation) -> Op {
-    match world.random.below(100) {
+fn any_op(simulation: &mut Simulation) -> Op {
+    match simulation.random.below(100) {
         0..45 => Op::Append,
         65..67 => Op::Sync,
         67..70 => Op::Tick,
-        70..74 => Op::SetFsync(match world.random.below(4) {
+        70..74 => Op::SetFsync(match simulation.random.below(4) {
             0 => Fsync::EverySecond,
             1 => Fsync::No,
             _ => Fsync::Always,
@@ -38,17 +38,17 @@ fn soak(short: u64, long: u64) -> u64 {
 fn nothing_promised_is_lost_whatever_happens() {
     let mut sums = [0; 4];
     for seed in 0..soak(4000, 200_000) {
-        let mut world = Simulation::new(seed);
+        let mut simulation = Simulation::new(seed);
         for _ in 0..200 {
-            let op = any_op(&mut world);
-            world.apply(op);
+            let op = any_op(&mut simulation);
+            simulation.apply(op);
         }
-        world.apply(Op::Crash);
-        world.open_or_panic();
-        assert_eq!(world.errors, 0, "seed {seed}");
-        sums[0] += world.history.len() as u64;
-        sums[1] += world.snapshots;
-        sums[2] += world.torn;
+        simulation.apply(Op::Crash);
+        simulation.open_or_panic();
+        assert_eq!(simulation.errors, 0, "seed {seed}");
+        sums[0] += simulation.history.len() as u64;
+        sums[1] += simulation.snapshots;
+        sums[2] += simulation.torn;
     }
     assert!(
         sums[0] > 100_000 && sums[1] > 4000 && sums[2] > 1000,
@@ -61,13 +61,13 @@ fn nothing_promised_is_lost_whatever_happens() {
 fn nothing_promised_is_lost_on_a_failing_disk() {
     let mut sums = [0; 4];
     for seed in 0..soak(4000, 200_000) {
-        let mut world = Simulation::new(seed);
+        let mut simulation = Simulation::new(seed);
         for _ in 0..200 {
-            if world.random.below(25) == 0 {
-                let kind = world.random.below(4);
-                world.disk.set_seed(world.random.next());
-                world.disk.fail(Fault {
-                    at: world.disk.calls() + world.random.below(12),
+            if simulation.random.below(25) == 0 {
+                let kind = simulation.random.below(4);
+                simulation.disk.set_seed(simulation.random.next_u64());
+                simulation.disk.fail(Fault {
+                    at: simulation.disk.calls() + simulation.random.below(12),
                     error: if kind < 2 {
                         FaultKind::Eio
                     } else {
@@ -76,18 +76,18 @@ fn nothing_promised_is_lost_on_a_failing_disk() {
                     stays: kind.is_multiple_of(2),
                 });
             }
-            if world.random.below(25) == 0 {
-                world.disk.clear_faults();
+            if simulation.random.below(25) == 0 {
+                simulation.disk.clear_faults();
             }
-            let op = any_op(&mut world);
-            world.apply(op);
+            let op = any_op(&mut simulation);
+            simulation.apply(op);
         }
-        world.apply(Op::Crash);
-        world.open_or_panic();
-        sums[0] += world.history.len() as u64;
-        sums[1] += world.snapshots;
-        sums[2] += world.errors;
-        sums[3] += world.heals;
+        simulation.apply(Op::Crash);
+        simulation.open_or_panic();
+        sums[0] += simulation.history.len() as u64;
+        sums[1] += simulation.snapshots;
+        sums[2] += simulation.errors;
+        sums[3] += simulation.heals;
     }
     assert!(
         sums[0] > 50_000 && sums[1] > 2000 && sums[2] > 10_000 && sums[3] > 200,

@@ -5,26 +5,10 @@ use mayhap_log::simulated::SimulatedDisk;
 use mayhap_log::{
     Fsync, Journal, JournalError, JournalOptions, Lsn, Recovered, Snapshot, SnapshotError,
 };
+use mayhap_testkit::Random;
 use std::collections::BTreeMap;
 
 pub(crate) const KEYS: u8 = 5;
-
-/// Numbers that follow from a seed.
-pub(crate) struct Random(pub(crate) u64);
-
-impl Random {
-    pub(crate) fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        mixed ^ (mixed >> 31)
-    }
-
-    pub(crate) fn below(&mut self, bound: u64) -> u64 {
-        self.next() % bound
-    }
-}
 
 /// A change, as it was appended.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -139,7 +123,7 @@ impl Simulation {
             safe: 0,
             committed: 0,
             changes: 0,
-            random: Random(seed),
+            random: Random::new(seed),
             errors: 0,
             snapshots: 0,
             heals: 0,
@@ -240,7 +224,7 @@ impl Simulation {
             Op::Finish => self.finish(),
             Op::GiveUp => self.snapshot = None,
             Op::Crash => {
-                let seed = self.random.next();
+                let seed = self.random.next_u64();
                 self.disk = self.disk.crash(seed);
                 self.forget();
             }

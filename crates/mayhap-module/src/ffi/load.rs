@@ -92,11 +92,7 @@ fn start(ctx: *mut Ctx, args: &[&[u8]]) -> Result<(), String> {
     let api = api();
     // The engine needs the name before anything else. Only then do messages reach its log, including those about the name.
     let name = host::module_name(args);
-    let name_text = c_string(
-        name.as_deref()
-            .unwrap_or(host::NAMES_OF_MODULE[0])
-            .as_bytes(),
-    );
+    let name_text = c_string(name.as_deref().unwrap_or(host::MODULE_NAMES[0]).as_bytes());
     // SAFETY: the context is the engine's, here and below; the name ends with a zero byte and is copied.
     unsafe {
         if (api.is_name_busy)(name_text.as_ptr()) != 0 {

@@ -1,10 +1,11 @@
 //! `mayhap serve` and the module answer alike: the same random commands to both, in both layouts and protocols, with the same secret.
 
 use crate::Engine;
-use crate::client::Client;
-use crate::said::{KEYS, Random, line, question, soak};
 use mayhap_command::find;
 use mayhap_server::{Server, ServerOptions};
+use mayhap_testkit::random_commands::{KEYS, random_query, random_write};
+use mayhap_testkit::raw_client::RawClient;
+use mayhap_testkit::{Random, is_soak};
 
 /// Commands of a connection before all keys are compared and dropped.
 const A_RUN: u64 = 500;
@@ -13,8 +14,8 @@ const A_RUN: u64 = 500;
 fn say(random: &mut Random) -> String {
     match random.below(10) {
         0 => question_of_keys(random),
-        1..5 => question(random),
-        _ => line(random),
+        1..5 => random_query(random),
+        _ => random_write(random),
     }
 }
 
@@ -44,7 +45,7 @@ fn question_of_keys(random: &mut Random) -> String {
     }
 }
 
-fn set_everywhere(clients: &mut [Client; 2], name: &str, value: &str) {
+fn set_everywhere(clients: &mut [RawClient; 2], name: &str, value: &str) {
     for (client, spelt) in clients.iter_mut().zip(["mayhap-", "mayhap."]) {
         client.expect(&format!("CONFIG SET {spelt}{name} {value}"), "+OK\r\n");
     }
@@ -82,13 +83,13 @@ fn server_and_module_answer_alike() {
     let secret = secret.to_str().expect("a path");
     let engine = Engine::start(&["secret-file", secret], &[]);
 
-    let runs = if soak() { 2050 } else { 205 };
+    let runs = if is_soak() { 2050 } else { 205 };
     let mut said = 0;
     for seed in 0..runs {
         let mut random = Random::new(seed);
-        let mut clients = [Client::to(address), engine.client()];
+        let mut clients = [RawClient::connect(address), engine.client()];
         for client in &mut clients {
-            client.ask(&format!("HELLO {}", 2 + seed % 2));
+            client.call(&format!("HELLO {}", 2 + seed % 2));
             client.expect("FLUSHALL", "+OK\r\n");
         }
         set_everywhere(

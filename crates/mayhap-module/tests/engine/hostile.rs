@@ -1,14 +1,15 @@
 //! What nobody should send: the engine answers with errors, lives, and takes no memory by a stranger's word.
 
 use crate::Engine;
-use crate::client::{Client, request};
-use crate::said::{Random, each_line, soak};
+use mayhap_testkit::random_commands::for_each_argument;
+use mayhap_testkit::raw_client::{RawClient, request};
+use mayhap_testkit::{Random, is_soak};
 
 /// What one filter may take here.
 const MAX_BYTES: &str = "1048576";
 
 /// Keys of every kind, in states that matter.
-fn make_kinds(client: &mut Client) -> Vec<String> {
+fn make_kinds(client: &mut RawClient) -> Vec<String> {
     let mut keys = Vec::new();
     for layout in ["native", "redisbloom"] {
         client.expect(&format!("CONFIG SET mayhap.layout {layout}"), "+OK\r\n");
@@ -27,22 +28,22 @@ fn make_kinds(client: &mut Client) -> Vec<String> {
                 ("CF", "cf"),
                 ("BF", "grown"),
             ] {
-                client.ask(&format!("{command}.ADD {layout}-{key} {number}"));
+                client.call(&format!("{command}.ADD {layout}-{key} {number}"));
             }
         }
         keys.extend(["empty", "full", "fixed", "cf", "grown"].map(|key| format!("{layout}-{key}")));
     }
     client.expect("BF.WINDOW window 0.01 10 1000", "+OK\r\n");
-    client.ask("BF.MADD window a b c d e f g");
+    client.call("BF.MADD window a b c d e f g");
     client.expect("CBF.RESERVE counting 0.01 10", "+OK\r\n");
-    client.ask("CBF.MADD counting a b b");
+    client.call("CBF.MADD counting a b b");
     client.expect("SET other x", "+OK\r\n");
     keys.extend(["window", "counting", "other"].map(str::to_owned));
     keys
 }
 
 /// Many requests at once, and how many of the replies are errors.
-fn errors(client: &mut Client, requests: &[Vec<u8>]) -> usize {
+fn errors(client: &mut RawClient, requests: &[Vec<u8>]) -> usize {
     let mut errors = 0;
     for some in requests.chunks(1000) {
         client.send(&some.concat());
@@ -59,9 +60,12 @@ fn every_command_survives_every_argument_on_every_kind_of_key() {
     let engine = Engine::start(&["max-filter-bytes", MAX_BYTES], &[]);
     let mut client = engine.client();
     let kinds = make_kinds(&mut client);
+    let names = mayhap_command::COMMANDS
+        .each_ref()
+        .map(|command| command.name);
     let mut requests = Vec::new();
     for kind in &kinds {
-        each_line(|words| {
+        for_each_argument(&names, |words| {
             // A copy is spoilt, once for every few words.
             if requests.len() % 64 == 0 {
                 requests.push(request(&["DEL", "k"]));
@@ -137,7 +141,7 @@ fn damaged_payloads_are_refused_or_work() {
     let engine = Engine::start(&["max-filter-bytes", MAX_BYTES], &[]);
     let mut client = engine.client();
     let kinds = make_kinds(&mut client);
-    let rounds = if soak() { 100_000 } else { 2000 };
+    let rounds = if is_soak() { 100_000 } else { 2000 };
     let (mut random, mut refused, mut restored) = (Random::new(7), 0, 0);
     for kind in &kinds {
         let payload = bulk(&client.raw(&["DUMP", kind.as_str()]));
@@ -169,7 +173,7 @@ fn damaged_payloads_are_refused_or_work() {
                 "COPY k l REPLACE",
                 "DUMP k",
             ] {
-                client.ask(line);
+                client.call(line);
             }
         }
         engine.expect_health();
@@ -184,7 +188,7 @@ fn damaged_chunks_and_images_are_refused_or_work() {
     let engine = Engine::start(&["max-filter-bytes", MAX_BYTES], &[]);
     let mut client = engine.client();
     let kinds = make_kinds(&mut client);
-    let rounds = if soak() { 50_000 } else { 500 };
+    let rounds = if is_soak() { 50_000 } else { 500 };
     let (mut random, mut refused, mut loaded) = (Random::new(8), 0, 0);
     for kind in &kinds {
         for family in ["BF", "CF"] {
@@ -195,7 +199,7 @@ fn damaged_chunks_and_images_are_refused_or_work() {
             let header = bulk(&reply[8..]);
             for _ in 0..rounds {
                 let load = format!("{family}.LOADCHUNK");
-                client.ask("DEL k");
+                client.call("DEL k");
                 let header = damage(&mut random, &header, 0);
                 let reply = client.raw(&[load.as_bytes(), b"k", b"1", &header]);
                 refused += usize::from(reply.starts_with(b"-"));
@@ -206,9 +210,9 @@ fn damaged_chunks_and_images_are_refused_or_work() {
                 }
                 let image = damage(&mut random, &header, 0);
                 client.raw(&[&b"MAYHAP.LOAD"[..], b"k", &image, b"REPLACE"]);
-                client.ask(&format!("{family}.ADD k x"));
-                client.ask(&format!("{family}.EXISTS k x"));
-                client.ask("DUMP k");
+                client.call(&format!("{family}.ADD k x"));
+                client.call(&format!("{family}.EXISTS k x"));
+                client.call("DUMP k");
             }
         }
         engine.expect_health();

@@ -1,11 +1,11 @@
 //! Limits hold for what clients do, whatever the engine is configured like, and for nothing that was accepted before.
 
 use crate::Engine;
-use crate::client::Client;
 use crate::hostile::bulk;
+use mayhap_testkit::raw_client::RawClient;
 
 /// A filter of 1.4 MB in a payload of a few kilobytes, since almost all of it is zeros.
-fn large_payloads(client: &mut Client) -> Vec<Vec<u8>> {
+fn large_payloads(client: &mut RawClient) -> Vec<Vec<u8>> {
     client.expect("CONFIG SET mayhap.layout redisbloom", "+OK\r\n");
     client.expect("BF.RESERVE bloom 0.01 1000000", "+OK\r\n");
     client.expect("CF.RESERVE cuckoo 1000000", "+OK\r\n");
@@ -44,7 +44,7 @@ fn memory_has_its_limit_where_config_is_renamed() {
     let options = ["--maxmemory", "50mb", "--rename-command", "CONFIG", ""];
     let engine = Engine::start(&[], &options);
     let mut client = engine.client();
-    let reply = client.ask("BF.RESERVE a 0.01 100000000");
+    let reply = client.call("BF.RESERVE a 0.01 100000000");
     assert_eq!(reply, "-ERR Insufficient memory to create filter\r\n");
     client.expect("BF.RESERVE a 0.01 1000000", "+OK\r\n");
     engine.expect_health();
@@ -93,7 +93,7 @@ fn copies_and_chunks_come_back_from_the_append_only_file() {
     client.expect("DEBUG LOADAOF", "+OK\r\n");
     client.expect("EXISTS k l m n", ":4\r\n");
     client.expect("CONFIG SET maxmemory 0", "+OK\r\n");
-    client.ask("BGREWRITEAOF");
+    client.call("BGREWRITEAOF");
     while engine.info("aof_rewrite_in_progress") + engine.info("aof_rewrite_scheduled") > 0 {}
     client.expect("DEBUG LOADAOF", "+OK\r\n");
     client.expect("EXISTS k l m n", ":4\r\n");

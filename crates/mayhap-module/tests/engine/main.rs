@@ -5,16 +5,7 @@ mod hostile;
 mod limits;
 mod transcripts;
 
-/// The same small client as for the server, the same recordings, and the same commands.
-#[path = "../../../mayhap-server/tests/it/client.rs"]
-#[allow(dead_code, reason = "the server's tests use more of it")]
-mod client;
-#[path = "../../../mayhap-command/tests/recorded/mod.rs"]
-mod recorded;
-#[path = "../../../mayhap-command/tests/said/mod.rs"]
-mod said;
-
-use client::Client;
+use mayhap_testkit::raw_client::RawClient;
 use std::fs::File;
 use std::io::{Read, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
@@ -83,13 +74,13 @@ impl Engine {
         panic!("redis-server does not start: {}", log_of(folder.path()));
     }
 
-    fn client(&self) -> Client {
-        Client::to(self.address)
+    fn client(&self) -> RawClient {
+        RawClient::connect(self.address)
     }
 
     /// A field of `INFO`.
     fn info(&self, name: &str) -> u64 {
-        let told = self.client().ask("INFO everything");
+        let told = self.client().call("INFO everything");
         let mut lines = told.lines();
         let value = lines.find_map(|line| line.strip_prefix(name)?.strip_prefix(':'));
         value

@@ -2,18 +2,18 @@
 //! byte. Nothing that the engine itself answers differs either.
 
 use crate::Engine;
-use crate::client::Client;
-use crate::recorded::expect_every_reply;
+use mayhap_testkit::raw_client::RawClient;
+use mayhap_testkit::transcripts::expect_every_reply;
 
 #[test]
 fn every_reply_is_that_of_redisbloom() {
     let engine = Engine::start(&["layout", "redisbloom"], &[]);
     let connect = |protocol| {
         let mut client = engine.client();
-        client.ask(&format!("HELLO {protocol}"));
+        client.call(&format!("HELLO {protocol}"));
         client.expect("FLUSHALL", "+OK\r\n");
         client
     };
-    expect_every_reply(connect, Client::raw);
+    expect_every_reply(connect, RawClient::raw);
     engine.expect_health();
 }

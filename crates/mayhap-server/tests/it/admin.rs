@@ -1,12 +1,12 @@
 //! What administrators and their tools ask for: INFO, CONFIG, HELP, snapshots, pauses.
 
-use crate::client::Client;
 use crate::{Running, folder};
+use mayhap_testkit::raw_client::RawClient;
 use std::collections::HashMap;
 
 /// The fields of INFO.
-pub(crate) fn info(client: &mut Client, sections: &str) -> HashMap<String, String> {
-    let text = client.ask(&format!("INFO {sections}"));
+pub(crate) fn info(client: &mut RawClient, sections: &str) -> HashMap<String, String> {
+    let text = client.call(&format!("INFO {sections}"));
     let pairs = text.lines().filter_map(|line| line.split_once(':'));
     pairs
         .map(|(name, value)| (name.to_owned(), value.trim_end().to_owned()))
@@ -100,13 +100,13 @@ fn lookups_that_find_a_key_are_counted_apart() {
         ("BF.ADD b z", 0, 0),
         ("SET t x", 0, 0),
     ] {
-        let count = |client: &mut Client| {
+        let count = |client: &mut RawClient| {
             let told = info(client, "stats");
             let number = |name: &str| told[name].parse::<u64>().unwrap();
             (number("keyspace_hits"), number("keyspace_misses"))
         };
         let before = count(&mut client);
-        client.ask(line);
+        client.call(line);
         let after = count(&mut client);
         assert_eq!(
             (after.0 - before.0, after.1 - before.1),
@@ -134,7 +134,7 @@ fn settings_that_answer_ok_hold() {
         ("latency-monitor-threshold", "0", "0"),
     ] {
         client.expect(&format!("CONFIG SET {name} {value}"), "+OK\r\n");
-        let told = client.ask(&format!("CONFIG GET {name}"));
+        let told = client.call(&format!("CONFIG GET {name}"));
         assert!(told.ends_with(&format!("\r\n{held}\r\n")), "{told}");
     }
     assert_eq!(client.raw(&["CONFIG", "SET", "save", ""]), b"+OK\r\n");
@@ -149,7 +149,7 @@ fn settings_that_answer_ok_hold() {
         "dir /tmp",
         "databases 16",
     ] {
-        let told = client.ask(&format!("CONFIG SET {line}"));
+        let told = client.call(&format!("CONFIG SET {line}"));
         assert!(told.starts_with("-ERR CONFIG SET failed"), "{line}: {told}");
     }
     let told = client.raw(&["CONFIG", "SET", "save", "3600 1"]);
@@ -170,7 +170,7 @@ fn the_size_of_a_filter_that_is_set_is_the_one_for_files_too() {
     let mut client = server.client();
     client.expect("EXISTS fruit", ":0\r\n");
     client.expect("CONFIG SET mayhap-max-filter-bytes 1mb", "+OK\r\n");
-    while client.ask("EXISTS fruit") != ":1\r\n" {}
+    while client.call("EXISTS fruit") != ":1\r\n" {}
 }
 
 #[test]
@@ -181,7 +181,7 @@ fn commands_with_parts_have_help() {
     for name in [
         "CLIENT", "COMMAND", "CONFIG", "LATENCY", "MEMORY", "MODULE", "OBJECT", "SLOWLOG",
     ] {
-        let told = client.ask(&format!("{name} help"));
+        let told = client.call(&format!("{name} help"));
         let head = format!("+{name} <subcommand> [<arg> [value] [opt] ...]. Subcommands are:");
         assert_eq!(told.lines().nth(1), Some(head.as_str()), "{told}");
         assert!(
@@ -189,23 +189,23 @@ fn commands_with_parts_have_help() {
             "{told}"
         );
         // What is refused points to it, and it has no arguments.
-        let refused = client.ask(&format!("{name} NONSENSE"));
+        let refused = client.call(&format!("{name} NONSENSE"));
         assert!(
             refused.ends_with(&format!("Try {name} HELP.\r\n")),
             "{refused}"
         );
         assert!(
             client
-                .ask(&format!("{name} HELP x"))
+                .call(&format!("{name} HELP x"))
                 .starts_with("-ERR wrong number")
         );
     }
     // Each part that it names is known.
     for name in ["CLIENT", "COMMAND", "CONFIG", "MEMORY", "OBJECT", "SLOWLOG"] {
-        let told = client.ask(&format!("{name} HELP"));
+        let told = client.call(&format!("{name} HELP"));
         let parts = told.lines().skip(2).step_by(2);
         for part in parts.filter_map(|line| line[1..].split(' ').next()) {
-            let reply = client.ask(&format!("{name} {part} 1 2 3 4 5 6 7"));
+            let reply = client.call(&format!("{name} {part} 1 2 3 4 5 6 7"));
             assert!(!reply.contains("unknown subcommand '"), "{name} {part}");
         }
     }
@@ -221,7 +221,7 @@ fn a_snapshot_that_was_asked_for_is_under_way() {
         for _ in 0..10 {
             let saves = |told: &HashMap<String, String>| told["rdb_saves"].parse::<u64>().unwrap();
             let before = saves(&info(&mut client, "persistence"));
-            let reply = client.ask(command);
+            let reply = client.call(command);
             assert!(reply.starts_with("+Background "), "{reply}");
             let told = info(&mut client, "persistence");
             let is_under_way =
@@ -232,7 +232,7 @@ fn a_snapshot_that_was_asked_for_is_under_way() {
     }
     assert!(
         client
-            .ask("BGREWRITEAOF x")
+            .call("BGREWRITEAOF x")
             .starts_with("-ERR wrong number")
     );
     client.expect("BF.EXISTS b x", ":1\r\n");
@@ -292,7 +292,7 @@ fn latencies_are_not_tracked_and_that_is_told() {
     client.expect("LATENCY HISTORY command", "*0\r\n");
     client.expect("LATENCY HISTOGRAM", "*0\r\n");
     client.expect("LATENCY RESET", ":0\r\n");
-    assert!(client.ask("LATENCY DOCTOR").contains("SLOWLOG GET"));
+    assert!(client.call("LATENCY DOCTOR").contains("SLOWLOG GET"));
     client.expect(
         "LATENCY GRAPH x",
         "-ERR unknown subcommand 'GRAPH'. Try LATENCY HELP.\r\n",
@@ -310,7 +310,7 @@ fn a_served_file_is_there_for_all_commands() {
     let server = Running::with(&options);
     let mut client = server.client();
     // The only file has two names.
-    let random = client.ask("RANDOMKEY");
+    let random = client.call("RANDOMKEY");
     assert!(["$5\r\nfruit\r\n", "$12\r\nfruit.mayhap\r\n"].contains(&random.as_str()));
     client.expect("BF.ADD key x", ":1\r\n");
     client.expect("EXISTS fruit fruit.mayhap", ":2\r\n");
@@ -320,25 +320,25 @@ fn a_served_file_is_there_for_all_commands() {
     client.expect("TTL fruit", ":-1\r\n");
     client.expect("PEXPIRETIME fruit", ":-1\r\n");
     client.expect("OBJECT ENCODING fruit", "$3\r\nraw\r\n");
-    assert!(client.ask("MEMORY USAGE fruit").starts_with(':'));
+    assert!(client.call("MEMORY USAGE fruit").starts_with(':'));
     for (line, expected) in [
         ("SCAN 0 COUNT 100000", 3),
         ("SCAN 0 COUNT 100000 MATCH fruit*", 2),
         ("SCAN 0 COUNT 100000 TYPE mayhap-file", 2),
         ("SCAN 0 COUNT 100000 TYPE mayhap-bf", 1),
     ] {
-        let told = client.ask(line);
+        let told = client.call(line);
         let head = format!("*2\r\n$1\r\n0\r\n*{expected}\r\n");
         assert!(told.starts_with(&head), "{line}: {told}");
     }
-    assert!(client.ask("KEYS fru*").starts_with("*2\r\n"));
+    assert!(client.call("KEYS fru*").starts_with("*2\r\n"));
     for line in [
         "DEL key fruit",
         "UNLINK fruit",
         "EXPIRE fruit 10",
         "PERSIST fruit",
     ] {
-        assert!(client.ask(line).starts_with("-READONLY"), "{line}");
+        assert!(client.call(line).starts_with("-READONLY"), "{line}");
     }
     for line in [
         "BF.MERGE new fruit",
@@ -347,7 +347,7 @@ fn a_served_file_is_there_for_all_commands() {
         "COPY fruit new",
         "DUMP fruit",
     ] {
-        let told = client.ask(line);
+        let told = client.call(line);
         assert!(
             told.starts_with("-ERR this is a filter file"),
             "{line}: {told}"

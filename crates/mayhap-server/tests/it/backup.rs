@@ -1,9 +1,9 @@
 //! A copy of the folder that is made while the server runs: docs/guide/server.md says how.
 
 use crate::admin::info;
-use crate::client::Client;
 use crate::{Running, folder};
 use mayhap_server::ServerOptions;
+use mayhap_testkit::raw_client::RawClient;
 use std::fs;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -23,7 +23,7 @@ fn copy(from: &Path, to: &Path) {
 }
 
 /// How many snapshots were taken, while none is under way.
-fn saves_at_rest(client: &mut Client) -> String {
+fn saves_at_rest(client: &mut RawClient) -> String {
     loop {
         let told = info(client, "persistence");
         if told["rdb_bgsave_in_progress"] == "0" {
@@ -49,7 +49,7 @@ fn a_copy_has_all_that_was_acknowledged_before_it() {
                     break;
                 }
                 let key = number % 7;
-                writer.ask(&format!("BF.ADD filter:{key} item:{number}"));
+                writer.call(&format!("BF.ADD filter:{key} item:{number}"));
                 acknowledged.store(number, Ordering::SeqCst);
             }
         });

@@ -1,8 +1,8 @@
 //! Many threads on many keys and on the same ones, while snapshots are taken one after the other: after an orderly end everything is
 //! there again, to the byte.
 
-use crate::client::request;
 use crate::{Running, folder};
+use mayhap_testkit::raw_client::request;
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::thread;

@@ -94,8 +94,8 @@ fn a_client_sees_itself_listing() {
     let (_folder, options) = folder();
     let server = Running::with(&options);
     let mut client = server.client();
-    assert!(client.ask("CLIENT LIST").contains(" cmd=client|list "));
-    assert!(client.ask("CLIENT INFO").contains(" cmd=client|info "));
+    assert!(client.call("CLIENT LIST").contains(" cmd=client|list "));
+    assert!(client.call("CLIENT INFO").contains(" cmd=client|info "));
 }
 
 #[test]
@@ -105,11 +105,11 @@ fn a_client_that_was_killed_is_not_listed_any_more() {
     let mut client = server.client();
     for _ in 0..100 {
         let mut other = server.client();
-        let id = other.ask("CLIENT ID");
+        let id = other.call("CLIENT ID");
         let id = id.trim_start_matches(':').trim_end();
         client.expect(&format!("CLIENT KILL ID {id}"), ":1\r\n");
         client.expect(&format!("CLIENT KILL ID {id}"), ":0\r\n");
-        let listed = client.ask("CLIENT LIST");
+        let listed = client.call("CLIENT LIST");
         assert!(!listed.contains(&format!("id={id} ")), "{listed}");
         assert!(other.is_closed());
     }
@@ -125,7 +125,7 @@ fn the_slow_log_keeps_all_from_zero_on_and_no_passwords() {
     client.expect("ECHO some-word", "$9\r\nsome-word\r\n");
     client.expect("AUTH default very-secret", "+OK\r\n");
     client.expect("CONFIG SET requirepass very-secret", "+OK\r\n");
-    let told = client.ask("SLOWLOG GET -1");
+    let told = client.call("SLOWLOG GET -1");
     assert!(told.contains("some-word"), "{told}");
     assert!(!told.contains("very-secret"), "{told}");
     client.expect("CONFIG SET slowlog-log-slower-than -1", "+OK\r\n");

@@ -20,7 +20,7 @@ fn greetings() {
         "FROB a b",
         "-ERR unknown command 'FROB', with args beginning with: 'a' 'b' \r\n",
     );
-    assert!(client.ask("HELLO 3").starts_with("%7\r\n$6\r\nserver\r\n"));
+    assert!(client.call("HELLO 3").starts_with("%7\r\n$6\r\nserver\r\n"));
     client.expect("GET nothing", "_\r\n");
     client.expect("HELLO 4", "-NOPROTO unsupported protocol version\r\n");
     client.expect("RESET", "+RESET\r\n");
@@ -88,7 +88,7 @@ fn keys_go_away_in_time() {
     client.expect("PERSIST b", ":1\r\n");
     client.expect("TTL b", ":-1\r\n");
     client.expect("PEXPIRE b 1", ":1\r\n");
-    while client.ask("EXISTS b") != ":0\r\n" {}
+    while client.call("EXISTS b") != ":0\r\n" {}
     client.expect("BF.EXISTS b a", ":0\r\n");
     client.expect("BF.ADD b z", ":1\r\n");
     client.expect("TTL b", ":-1\r\n");
@@ -109,7 +109,7 @@ fn keys_go_away_in_time() {
     );
     // One that nobody asks for is removed all the same.
     client.expect("SET gone x PX 1", "+OK\r\n");
-    while client.ask("DBSIZE") != ":1\r\n" {}
+    while client.call("DBSIZE") != ":1\r\n" {}
 }
 
 #[test]
@@ -163,7 +163,7 @@ fn all_keys_are_scanned() {
     client.expect("BF.ADD filter a", ":1\r\n");
     let (mut cursor, mut seen) = ("0".to_owned(), std::collections::HashSet::new());
     loop {
-        let reply = client.ask(&format!("SCAN {cursor} COUNT 7 MATCH key:*"));
+        let reply = client.call(&format!("SCAN {cursor} COUNT 7 MATCH key:*"));
         let lines: Vec<&str> = reply.split("\r\n").collect();
         cursor = lines[2].to_owned();
         seen.extend(
@@ -179,10 +179,10 @@ fn all_keys_are_scanned() {
     assert_eq!(seen.len(), 500);
     assert!(
         client
-            .ask("SCAN 0 COUNT 100000 TYPE mayhap-bf")
+            .call("SCAN 0 COUNT 100000 TYPE mayhap-bf")
             .contains("*1\r\n$6\r\nfilter\r\n")
     );
-    assert!(client.ask("KEYS key:49?").starts_with("*10\r\n"));
+    assert!(client.call("KEYS key:49?").starts_with("*10\r\n"));
     client.expect("SCAN x", "-ERR invalid cursor\r\n");
 }
 
@@ -249,15 +249,15 @@ fn settings_are_shown_and_set() {
     client.expect("TYPE n", "+mayhap-bf\r\n");
     assert!(
         client
-            .ask("CONFIG SET bf-error-rate 7")
+            .call("CONFIG SET bf-error-rate 7")
             .starts_with("-ERR CONFIG SET failed")
     );
     assert!(
         client
-            .ask("CONFIG SET frob 7")
+            .call("CONFIG SET frob 7")
             .starts_with("-ERR Unknown option")
     );
-    assert!(client.ask("CONFIG SET port 7").contains("immutable"));
+    assert!(client.call("CONFIG SET port 7").contains("immutable"));
     client.expect("CONFIG SET maxmemory 1", "+OK\r\n");
     client.expect(
         "BF.ADD n y",
@@ -277,7 +277,7 @@ fn a_password_is_asked_for() {
         "AUTH wrong",
         "-WRONGPASS invalid username-password pair or user is disabled.\r\n",
     );
-    assert!(client.ask("HELLO 3").starts_with("-NOAUTH HELLO"));
+    assert!(client.call("HELLO 3").starts_with("-NOAUTH HELLO"));
     assert_eq!(client.raw(&["AUTH", "open sesame"]), b"+OK\r\n");
     client.expect("PING", "+PONG\r\n");
     client.expect("RESET", "+RESET\r\n");
@@ -295,8 +295,8 @@ fn clients_are_known_and_can_be_sent_away() {
     one.expect("CLIENT SETNAME boss", "+OK\r\n");
     one.expect("CLIENT GETNAME", "$4\r\nboss\r\n");
     one.expect("CLIENT SETINFO LIB-NAME test", "+OK\r\n");
-    assert!(one.ask("CLIENT LIST").contains("name=boss"));
-    let id = other.ask("CLIENT ID");
+    assert!(one.call("CLIENT LIST").contains("name=boss"));
+    let id = other.call("CLIENT ID");
     let id = id.trim_start_matches(':').trim().to_owned();
     one.expect(&format!("CLIENT KILL ID {id}"), ":1\r\n");
     assert!(other.is_closed());
@@ -310,30 +310,30 @@ fn the_server_tells_how_it_is() {
     let mut client = server.client();
     client.expect("BF.RESERVE seen 0.01 1000", "+OK\r\n");
     client.expect("BF.ADD seen x", ":1\r\n");
-    let (info, all) = (client.ask("INFO"), client.ask("INFO everything"));
+    let (info, all) = (client.call("INFO"), client.call("INFO everything"));
     for part in ["redis_version:7.", "# Persistence\r\n", "db0:keys=1,"] {
         assert!(info.contains(part), "{part} in {info}");
     }
     // To tell it means to read all of the filter: only for who asks.
     assert!(all.contains("filter_seen:type=mayhap-bf") && !info.contains("filter_seen"));
-    assert!(!client.ask("INFO server").contains("# Keyspace"));
-    assert!(client.ask("COMMAND COUNT").starts_with(':'));
+    assert!(!client.call("INFO server").contains("# Keyspace"));
+    assert!(client.call("COMMAND COUNT").starts_with(':'));
     assert!(
         client
-            .ask("COMMAND INFO bf.add get")
+            .call("COMMAND INFO bf.add get")
             .starts_with("*2\r\n*10\r\n$6\r\nbf.add\r\n:3\r\n")
     );
     assert!(
         client
-            .ask("COMMAND DOCS bf.add")
+            .call("COMMAND DOCS bf.add")
             .starts_with("*2\r\n$6\r\nbf.add\r\n")
     );
     client.expect(
         "COMMAND GETKEYS BF.MERGE a b c",
         "*3\r\n$1\r\na\r\n$1\r\nb\r\n$1\r\nc\r\n",
     );
-    assert!(client.ask("MODULE LIST").contains("$2\r\nbf\r\n"));
-    assert!(client.ask("MEMORY USAGE seen").starts_with(":1"));
+    assert!(client.call("MODULE LIST").contains("$2\r\nbf\r\n"));
+    assert!(client.call("MEMORY USAGE seen").starts_with(":1"));
     client.expect("OBJECT ENCODING seen", "$3\r\nraw\r\n");
     client.expect("SLOWLOG LEN", ":0\r\n");
     let page = get(server.http.expect("an address"), "/metrics");
@@ -362,22 +362,26 @@ fn an_exported_file_does_not_tell_the_secret() {
     let server = Running::with(&options);
     let mut client = server.client();
     client.expect("BF.MADD seen apple pear", "*2\r\n:1\r\n:1\r\n");
-    assert!(client.ask("MAYHAP.EXPORT seen out.mayhap").starts_with(':'));
+    assert!(
+        client
+            .call("MAYHAP.EXPORT seen out.mayhap")
+            .starts_with(':')
+    );
     client.expect("BF.MEXISTS out.mayhap apple plum", "*2\r\n:1\r\n:0\r\n");
     assert!(
         client
-            .ask("MAYHAP.EXPORT seen out.mayhap")
+            .call("MAYHAP.EXPORT seen out.mayhap")
             .starts_with("-ERR there is a file")
     );
     assert!(
         client
-            .ask("MAYHAP.EXPORT seen out.mayhap REPLACE")
+            .call("MAYHAP.EXPORT seen out.mayhap REPLACE")
             .starts_with(':')
     );
     for bad in ["../out", ".out", "a/b", "store"] {
         assert!(
             client
-                .ask(&format!("MAYHAP.EXPORT seen {bad}"))
+                .call(&format!("MAYHAP.EXPORT seen {bad}"))
                 .starts_with("-ERR"),
             "{bad}"
         );
@@ -435,27 +439,27 @@ fn filter_files_are_served_and_swapped() {
         client.expect(&format!("CF.EXISTS {name} apple"), ":1\r\n");
         assert!(
             client
-                .ask(&format!("BF.ADD {name} pear"))
+                .call(&format!("BF.ADD {name} pear"))
                 .starts_with("-READONLY")
         );
         assert!(
             client
-                .ask(&format!("SET {name} pear"))
+                .call(&format!("SET {name} pear"))
                 .starts_with("-READONLY")
         );
         client.expect(&format!("TYPE {name}"), "+mayhap-file\r\n");
         assert!(
             client
-                .ask(&format!("BF.INFO {name}"))
+                .call(&format!("BF.INFO {name}"))
                 .contains("$6\r\nmayhap\r\n")
         );
     }
     filter.insert("pear");
     save(&filter);
-    while client.ask("BF.EXISTS fruit pear") != ":1\r\n" {}
+    while client.call("BF.EXISTS fruit pear") != ":1\r\n" {}
     // A bad one does not take its place.
     std::fs::write(&path, "damaged").expect("written");
     client.expect("BF.EXISTS fruit pear", ":1\r\n");
     std::fs::remove_file(&path).expect("removed");
-    while client.ask("EXISTS fruit") != ":0\r\n" {}
+    while client.call("EXISTS fruit") != ":0\r\n" {}
 }

@@ -2,23 +2,20 @@
 
 mod admin;
 mod backup;
-mod client;
 mod crowd;
 mod expected;
 mod generic;
 mod golden;
 mod memory;
+mod net;
+mod requests;
 mod restart;
 mod strangers;
 mod tools;
 mod transcripts;
 
-/// What RedisBloom answered is read in one way.
-#[path = "../../../mayhap-command/tests/recorded/mod.rs"]
-mod recorded;
-
-use client::Client;
 use mayhap_server::{Server, ServerOptions, StopHandle};
+use mayhap_testkit::raw_client::RawClient;
 use std::net::SocketAddr;
 use std::thread::JoinHandle;
 use tempfile::TempDir;
@@ -42,8 +39,8 @@ impl Running {
         }
     }
 
-    fn client(&self) -> Client {
-        Client::to(self.address)
+    fn client(&self) -> RawClient {
+        RawClient::connect(self.address)
     }
 
     /// Ends it in an orderly way.

@@ -7,7 +7,7 @@ use std::thread;
 const LIMIT: u64 = 64 << 20;
 
 fn used(server: &Running) -> u64 {
-    let info = server.client().ask("INFO memory");
+    let info = server.client().call("INFO memory");
     let line = info
         .lines()
         .find_map(|line| line.strip_prefix("used_memory:"));
@@ -47,7 +47,7 @@ fn clients_that_come_together_do_not_take_more_than_the_limit() {
                         let mut client = server.client();
                         let command = command.replace("key", &format!("k{number}"));
                         barrier.wait();
-                        let reply = client.ask(&command);
+                        let reply = client.call(&command);
                         let is_made = !reply.starts_with('-');
                         assert!(
                             is_made || reply.to_lowercase().contains("memory"),
@@ -87,7 +87,7 @@ fn long_batches_that_come_together_do_not_take_more_than_the_limit() {
             scope.spawn(move || {
                 let mut client = server.client();
                 barrier.wait();
-                let reply = client.ask(&format!("BF.MADD k{number} {items}"));
+                let reply = client.call(&format!("BF.MADD k{number} {items}"));
                 assert!(reply.starts_with(['*', '-']), "{}", &reply[..40]);
             });
         }
@@ -107,18 +107,18 @@ fn exported_files_count_and_are_refused_beyond_the_limit() {
     client.expect("BF.RESERVE key 0.01 17000000 NONSCALING", "+OK\r\n");
     client.expect("BF.ADD key x", ":1\r\n");
     let before = used(&server);
-    assert!(client.ask("MAYHAP.EXPORT key one.mayhap").starts_with(':'));
+    assert!(client.call("MAYHAP.EXPORT key one.mayhap").starts_with(':'));
     assert!(used(&server) > before + (20 << 20));
     // The same file again takes no more.
     assert!(
         client
-            .ask("MAYHAP.EXPORT key one.mayhap REPLACE")
+            .call("MAYHAP.EXPORT key one.mayhap REPLACE")
             .starts_with(':')
     );
-    let refused = client.ask("MAYHAP.EXPORT key two.mayhap");
+    let refused = client.call("MAYHAP.EXPORT key two.mayhap");
     assert!(refused.starts_with("-OOM"), "{refused}");
     assert!(!folder.path().join("two.mayhap").exists());
-    let refused = client.ask("BF.RESERVE other 0.01 34000000 NONSCALING");
+    let refused = client.call("BF.RESERVE other 0.01 34000000 NONSCALING");
     assert!(refused.contains("memory"), "{refused}");
     server.end();
     // A file beyond the limit is not served at the next start either.

@@ -46,7 +46,7 @@ fn everything_is_there_again() {
     let server = Running::with(&options);
     let mut client = server.client();
     for line in fill.iter().copied().chain(many.iter().map(String::as_str)) {
-        let reply = client.ask(line);
+        let reply = client.call(line);
         assert!(!reply.starts_with('-'), "{line}: {reply}");
     }
     let before = dump(&server);
@@ -60,7 +60,7 @@ fn everything_is_there_again() {
         client.expect("CF.COUNT c x", ":2\r\n");
         client.expect("EXISTS e t", ":0\r\n");
         for key in ["moved", "copied"] {
-            let left: i64 = client.ask(&format!("TTL {key}"))[1..]
+            let left: i64 = client.call(&format!("TTL {key}"))[1..]
                 .trim()
                 .parse()
                 .expect("seconds");
@@ -94,7 +94,7 @@ fn time_does_not_go_back_over_a_snapshot() {
     for _ in 0..2 {
         let server = Running::with(&options);
         let mut client = server.client();
-        let told = client.ask("TIME");
+        let told = client.call("TIME");
         let seconds: u64 = told
             .lines()
             .nth(2)

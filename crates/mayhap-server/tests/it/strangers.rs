@@ -1,7 +1,7 @@
 //! What somebody can do who has no password, or should not be here at all.
 
-use crate::client::Client;
 use crate::{Running, folder};
+use mayhap_testkit::raw_client::RawClient;
 
 fn field(info: &str, name: &str) -> Option<String> {
     let line = info.lines().find_map(|line| line.strip_prefix(name))?;
@@ -31,7 +31,7 @@ fn a_web_page_cannot_send_commands() {
         }
     }
     owner.expect("EXISTS kept", ":1\r\n");
-    let info = owner.ask("INFO stats");
+    let info = owner.call("INFO stats");
     assert_eq!(
         field(&info, "mayhap_refused_http_requests").as_deref(),
         Some("6")
@@ -69,16 +69,16 @@ fn with_password(settings: &[(&str, &str)]) -> (tempfile::TempDir, Running) {
     (folder, Running::with(&options))
 }
 
-fn known(server: &Running) -> Client {
+fn known(server: &Running) -> RawClient {
     let mut client = server.client();
     client.expect("AUTH secret", "+OK\r\n");
     client
 }
 
 /// Waits until so many are connected.
-fn wait_for_clients(owner: &mut Client, count: usize) {
+fn wait_for_clients(owner: &mut RawClient, count: usize) {
     let count = count.to_string();
-    while field(&owner.ask("INFO clients"), "connected_clients").as_ref() != Some(&count) {
+    while field(&owner.call("INFO clients"), "connected_clients").as_ref() != Some(&count) {
         std::thread::yield_now();
     }
 }
@@ -106,7 +106,7 @@ fn silent_clients_make_room_for_others() {
     for client in &mut known_clients {
         client.expect("PING", "+PONG\r\n");
     }
-    let stats = known_clients[0].ask("INFO stats");
+    let stats = known_clients[0].call("INFO stats");
     let closed = field(&stats, "mayhap_closed_before_auth");
     assert_eq!(closed.as_deref(), Some("19"));
     // One who forgets the password is a stranger again.
@@ -120,15 +120,15 @@ fn silent_clients_make_room_for_others() {
 fn who_gives_no_password_is_closed_in_time() {
     let (_folder, server) = with_password(&[("mayhap-auth-timeout", "0")]);
     let mut owner = known(&server);
-    let mut silent: Vec<Client> = (0..10).map(|_| server.client()).collect();
+    let mut silent: Vec<RawClient> = (0..10).map(|_| server.client()).collect();
     let mut guessing = server.client();
-    assert!(guessing.ask("AUTH wrong").starts_with("-WRONGPASS"));
+    assert!(guessing.call("AUTH wrong").starts_with("-WRONGPASS"));
     wait_for_clients(&mut owner, 12);
     owner.expect("CONFIG SET mayhap-auth-timeout 1", "+OK\r\n");
-    assert!(silent.iter_mut().all(Client::is_closed));
+    assert!(silent.iter_mut().all(RawClient::is_closed));
     assert!(guessing.is_closed());
     owner.expect("PING", "+PONG\r\n");
-    let stats = owner.ask("INFO stats");
+    let stats = owner.call("INFO stats");
     let closed = field(&stats, "mayhap_closed_before_auth");
     assert_eq!(closed.as_deref(), Some("11"));
 }
@@ -163,7 +163,7 @@ fn idle_clients_are_closed_after_the_timeout() {
 
 /// The timer of the server's side of a connection, as the system tells it: 2 is keepalive.
 #[cfg(target_os = "linux")]
-fn timer(server: &Running, client: &Client) -> String {
+fn timer(server: &Running, client: &RawClient) -> String {
     let [ours, theirs] = [server.address, client.local_address()]
         .map(|address| format!("0100007F:{:04X}", address.port()));
     let table = std::fs::read_to_string("/proc/net/tcp").unwrap();
@@ -197,12 +197,12 @@ fn keepalive_is_as_set() {
     }
     assert!(
         client
-            .ask("CONFIG SET tcp-keepalive 40000")
+            .call("CONFIG SET tcp-keepalive 40000")
             .contains("between 0 and 32767")
     );
     assert!(
         client
-            .ask("CONFIG SET timeout -1")
+            .call("CONFIG SET timeout -1")
             .contains("between 0 and 2147483647")
     );
 }

@@ -1,8 +1,8 @@
 //! 27,579 commands, good and bad, with the replies of the real RedisBloom: the server's must be the same, byte for byte.
 
-use crate::client::Client;
-use crate::recorded::expect_every_reply;
 use crate::{Running, folder, redisbloom};
+use mayhap_testkit::raw_client::RawClient;
+use mayhap_testkit::transcripts::expect_every_reply;
 
 #[test]
 fn every_reply_is_that_of_redisbloom() {
@@ -11,9 +11,9 @@ fn every_reply_is_that_of_redisbloom() {
     let server = Running::with(&options);
     let connect = |protocol| {
         let mut client = server.client();
-        client.ask(&format!("HELLO {protocol}"));
+        client.call(&format!("HELLO {protocol}"));
         client.expect("FLUSHALL", "+OK\r\n");
         client
     };
-    expect_every_reply(connect, Client::raw);
+    expect_every_reply(connect, RawClient::raw);
 }

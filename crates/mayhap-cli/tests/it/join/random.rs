@@ -2,23 +2,7 @@
 
 use super::super::stderr;
 use super::Folder;
-
-/// Numbers that repeat from run to run.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, bound: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 >> 11) as usize % bound
-    }
-
-    fn one_of<T: Copy>(&mut self, choices: &[T]) -> T {
-        choices[self.below(choices.len())]
-    }
-}
-
+use mayhap_testkit::Random;
 const FIELDS: [&str; 12] = [
     "",
     "a",
@@ -42,11 +26,11 @@ struct Row {
 }
 
 fn table(random: &mut Random, width: usize) -> Vec<Row> {
-    let rows = random.one_of(&[0, 1, 5, 40]);
-    let some = 1 + random.below(FIELDS.len());
+    let rows = random.choose(&[0, 1, 5, 40]);
+    let some = 1 + random.index(FIELDS.len());
     (0..rows)
         .map(|_| {
-            let fields: Vec<&str> = (0..width).map(|_| random.one_of(&FIELDS[..some])).collect();
+            let fields: Vec<&str> = (0..width).map(|_| random.choose(&FIELDS[..some])).collect();
             let written: Vec<String> = fields
                 .iter()
                 .map(|field| {
@@ -62,7 +46,7 @@ fn table(random: &mut Random, width: usize) -> Vec<Row> {
             Row {
                 fields,
                 text: written.join(","),
-                end: random.one_of(&["\n", "\r\n"]),
+                end: random.choose(&["\n", "\r\n"]),
             }
         })
         .collect()
@@ -82,12 +66,12 @@ fn quoted(field: &str) -> String {
 
 #[test]
 fn joins_are_those_of_two_loops() {
-    let mut random = Random(0x9e37_79b9_7f4a_7c15);
+    let mut random = Random::new(0x9e37_79b9_7f4a_7c15);
     for round in 0..150 {
-        let (left_width, right_width) = (1 + random.below(3), 1 + random.below(3));
+        let (left_width, right_width) = (1 + random.index(3), 1 + random.index(3));
         let left = table(&mut random, left_width);
         let right = table(&mut random, right_width);
-        let (left_key, right_key) = (random.below(left_width), random.below(right_width));
+        let (left_key, right_key) = (random.index(left_width), random.index(right_width));
         let folder = Folder::new(&[("l.csv", &written(&left)), ("r.csv", &written(&right))]);
         let words = format!(
             "--left l.csv --right r.csv --no-header --on {} --right-on {}",

@@ -172,16 +172,7 @@ impl View<'_> {
 
     /// What the filter is and how it is doing. Reads the whole filter.
     pub fn stats(&self) -> Stats {
-        each!(self, filter => Stats {
-            kind: self.kind(),
-            capacity: filter.capacity(),
-            estimated_keys: filter.estimated_keys(),
-            false_positive_rate: filter.false_positive_rate(),
-            estimated_rate: filter.estimated_rate(),
-            is_over_capacity: filter.is_over_capacity(),
-            keys_until_full: filter.keys_until_full(),
-            size_bytes: filter.size_bytes(),
-        })
+        each!(self, filter => filter.stats())
     }
 
     /// Shows every byte of the body on which an answer depends: one of each line, word or cell, which lie in one page each.

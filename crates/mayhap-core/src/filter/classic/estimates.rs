@@ -1,9 +1,11 @@
 //! What the bits that are set tell: how many keys, how often wrong, how full.
 
 use super::{ClassicBloom, keys_for};
-use crate::Mismatch;
+
 use crate::plan::classic;
+use crate::stats::{known, share};
 use crate::store::Storage;
+use crate::{Kind, Mismatch, Stats};
 
 impl<S: Storage> ClassicBloom<S> {
     /// About how many distinct keys are in, from the bits that are set; `u64::MAX` when all are. Reads the whole filter.
@@ -84,5 +86,22 @@ impl<S: Storage> ClassicBloom<S> {
     /// About how many more keys fit before the rate is worse than asked. Reads the whole filter.
     pub fn keys_until_full(&self) -> u64 {
         self.plan.capacity.saturating_sub(self.estimated_keys())
+    }
+
+    /// What the filter is, how full it is and which rate it has now. Reads the whole filter.
+    pub fn stats(&self) -> Stats {
+        let keys = self.estimated_keys();
+        Stats {
+            capacity: Some(self.capacity()),
+            bits: Some(self.plan.bits),
+            probes: Some(self.plan.probes),
+            fill: share(self.set_bits(), self.plan.bits),
+            estimated_keys: known(keys),
+            false_positive_rate: Some(self.false_positive_rate()),
+            estimated_rate: Some(self.estimated_rate()),
+            is_over_capacity: self.is_over_capacity(),
+            keys_until_full: Some(self.capacity().saturating_sub(keys)),
+            ..Stats::new(Kind::Classic, self.size_bytes())
+        }
     }
 }

@@ -3,7 +3,7 @@
 use super::ExceptingError;
 use crate::{
     AnyFilter, Bloom, ClassicBloom, CountingBloom, Cuckoo, Fuse, GrowingBloom, HashScheme, KeyHash,
-    Kind, OperationError, Ribbon, Scheme,
+    Kind, OperationError, Ribbon, Scheme, Stats,
 };
 
 /// A filter that exceptions can be put on, with [`Excepting`](crate::Excepting).
@@ -20,7 +20,7 @@ pub trait InsertableBase: ExceptingBase + sealed::BaseInsert {}
 pub trait NeverFullBase: InsertableBase {}
 
 pub(super) mod sealed {
-    use super::{ExceptingError, HashScheme, KeyHash, OperationError};
+    use super::{ExceptingError, HashScheme, KeyHash, OperationError, Stats};
 
     /// What all kinds answer.
     pub trait BaseLookup {
@@ -37,6 +37,7 @@ pub(super) mod sealed {
         fn is_over_capacity(&self) -> bool;
         fn keys_until_full(&self) -> u64;
         fn size_bytes(&self) -> u64;
+        fn stats(&self) -> Stats;
     }
 
     /// What those that can be filled do.
@@ -48,10 +49,10 @@ pub(super) mod sealed {
 use sealed::{BaseInsert, BaseLookup};
 
 macro_rules! base {
-    ($filter:ident, $scheme:ident, $until_full:expr) => {
-        base!($filter, $scheme, $until_full, |_| Ok(()));
+    ($filter:ident, $scheme:ident) => {
+        base!($filter, $scheme, |_| Ok(()));
     };
-    ($filter:ident, $scheme:ident, $until_full:expr, $check:expr) => {
+    ($filter:ident, $scheme:ident, $check:expr) => {
         impl ExceptingBase for $filter {}
         impl BaseLookup for $filter {
             fn check_base(&self) -> Result<(), ExceptingError> {
@@ -84,30 +85,30 @@ macro_rules! base {
                 self.is_over_capacity()
             }
             fn keys_until_full(&self) -> u64 {
-                $until_full(self)
+                self.keys_until_full()
             }
             fn size_bytes(&self) -> u64 {
                 self.size_bytes()
+            }
+            fn stats(&self) -> Stats {
+                self.stats()
             }
         }
     };
 }
 
-base!(Bloom, scheme, Self::keys_until_full);
-// The schemes of other systems have no hash that a layer could know a key by.
-base!(ClassicBloom, hash_scheme, Self::keys_until_full, |filter| {
+base!(Bloom, scheme);
+// The schemes of other systems have no 64-bit hash that a layer could store.
+base!(ClassicBloom, hash_scheme, |filter| {
     check_native(filter.scheme(), Kind::Classic)
 });
-base!(
-    CountingBloom,
-    hash_scheme,
-    Self::keys_until_full,
-    |filter| { check_native(filter.scheme(), Kind::Counting) }
-);
-base!(Cuckoo, scheme, Self::keys_until_full);
-base!(GrowingBloom, scheme, |_| u64::MAX);
-base!(Fuse, scheme, |_| 0);
-base!(Ribbon, scheme, |_| 0);
+base!(CountingBloom, hash_scheme, |filter| {
+    check_native(filter.scheme(), Kind::Counting)
+});
+base!(Cuckoo, scheme);
+base!(GrowingBloom, scheme);
+base!(Fuse, scheme);
+base!(Ribbon, scheme);
 
 fn check_native(scheme: Scheme, kind: Kind) -> Result<(), ExceptingError> {
     if scheme.is_native() {
@@ -204,6 +205,10 @@ impl BaseLookup for AnyFilter {
 
     fn size_bytes(&self) -> u64 {
         supported_base(self).map_or(0, BaseLookup::size_bytes)
+    }
+
+    fn stats(&self) -> Stats {
+        self.stats()
     }
 }
 
