@@ -1,7 +1,7 @@
-//! Native cuckoo filters, and one that is being loaded.
+//! Images of native cuckoo filters, including those that are being loaded.
 
 use super::fields::{Reader, Writer};
-use super::{Kind, Parts};
+use super::{ImageKind, Parts};
 use crate::native::{CuckooParameters, NativeCuckoo, PartialImage};
 use crate::slot::AnyCuckoo;
 use mayhap_codec::{DecodeError, Limits};
@@ -9,7 +9,7 @@ use mayhap_core::plan::CuckooPlan;
 use mayhap_core::{HashScheme, PlanError};
 use std::borrow::Cow;
 
-/// The fields, and with bits the cells of every table.
+/// The fields, followed by the cells of every table if `with_bits`.
 pub(crate) fn parts(filter: &NativeCuckoo, with_bits: bool) -> Parts<'_> {
     let mut parts = vec![Cow::Owned(fields(filter, with_bits))];
     if with_bits {
@@ -19,12 +19,12 @@ pub(crate) fn parts(filter: &NativeCuckoo, with_bits: bool) -> Parts<'_> {
     parts
 }
 
-/// All but the cells.
+/// Everything except the cells.
 fn fields(filter: &NativeCuckoo, with_bits: bool) -> Vec<u8> {
     let cells = &filter.filter;
     let kind = match cells.growth() {
-        None => Kind::FixedCuckoo,
-        Some(_) => Kind::GrowingCuckoo,
+        None => ImageKind::FixedCuckoo,
+        Some(_) => ImageKind::GrowingCuckoo,
     };
     let mut out = Writer::new(kind as u8, with_bits);
     write_head(cells.scheme(), filter.removed, filter.parameters, &mut out);
@@ -55,13 +55,13 @@ fn fields(filter: &NativeCuckoo, with_bits: bool) -> Vec<u8> {
     out.finish()
 }
 
-/// What a filter of this shape, with nothing in it, and an image of so many bytes to come, is written as: where a SCANDUMP begins.
+/// The header that SCANDUMP begins with: an empty filter of this shape that expects an image of `total` bytes.
 pub(crate) fn loading_header(filter: &NativeCuckoo, total: u64) -> Vec<u8> {
     let cells = &filter.filter;
     let growth = cells.growth();
     let kind = match growth {
-        None => Kind::FixedCuckoo,
-        Some(_) => Kind::GrowingCuckoo,
+        None => ImageKind::FixedCuckoo,
+        Some(_) => ImageKind::GrowingCuckoo,
     };
     let mut out = Writer::new(kind as u8, false);
     write_head(cells.scheme(), 0, filter.parameters, &mut out);
@@ -147,7 +147,7 @@ fn read_plan(at: &mut Reader<'_>) -> Result<CuckooPlan, DecodeError> {
     let cells = at.number("cells")?;
     let fingerprint_bits = at.small("bits of a fingerprint", "4 to 26")?;
     CuckooPlan::from_shape(capacity, rate, cells, fingerprint_bits)
-        .map_err(|error| at.refused(error))
+        .map_err(|error| at.plan_error(error))
 }
 
 pub(super) fn read_fixed(
@@ -166,15 +166,15 @@ pub(super) fn read_fixed(
     };
     filter
         .map(|filter| head.with(filter))
-        .map_err(|error| at.refused(error))
+        .map_err(|error| at.plan_error(error))
 }
 
-/// The bytes of an image whose filter is within the limit: cells, twins and fields.
+/// The largest image of a filter within the limit: cells, twins and fields.
 pub(crate) fn max_partial_image(limits: Limits) -> u64 {
     limits.max_bytes.saturating_mul(2).saturating_add(1 << 16)
 }
 
-/// A table of a chain: shape, number, twins.
+/// A table of a growing filter: shape, number, twins.
 type Table = (CuckooPlan, u32, Vec<(u64, u64)>);
 
 fn read_table(at: &mut Reader<'_>) -> Result<Table, DecodeError> {
@@ -199,7 +199,7 @@ pub(super) fn read_growing(
     let head = Head::read(at, limits)?;
     let growth = at.growing_plan()?;
     let count = at.number("tables")?;
-    // A table has fields of its own, so that this ends with the bytes at the latest.
+    // Each table has fields, so a wrong count ends with the bytes at the latest.
     let tables = (0..count).map(|_| read_table(at));
     let tables = tables.collect::<Result<Vec<_>, _>>()?;
     let sizes = tables.iter().map(|(plan, ..)| plan.size_bytes());
@@ -226,10 +226,10 @@ pub(super) fn read_growing(
     };
     filter
         .map(|filter| head.with(filter))
-        .map_err(|error| at.refused(error))
+        .map_err(|error| at.plan_error(error))
 }
 
-/// Empty cells, whose number was held to the limit.
+/// Empty cells; their number was checked against the limit.
 fn empty(size_bytes: u64) -> Result<Vec<u8>, PlanError> {
     let mut cells = Vec::new();
     let count = usize::try_from(size_bytes).unwrap_or(usize::MAX);

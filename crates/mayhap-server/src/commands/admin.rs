@@ -1,4 +1,4 @@
-//! What an administrator does: settings, snapshots, the end.
+//! CONFIG, SAVE, BGSAVE, SHUTDOWN: settings, snapshots, shutdown.
 
 use super::client::unknown_subcommand;
 use crate::call::{Call, CommandResult, SYNTAX, lossy};
@@ -29,7 +29,7 @@ pub(super) fn config(call: &mut Call<'_>) -> CommandResult {
     Ok(())
 }
 
-/// All of them or none.
+/// Sets all settings or none.
 fn set(call: &mut Call<'_>) -> CommandResult {
     if !call.args.len().is_multiple_of(2) {
         return Err(SYNTAX.into());
@@ -80,7 +80,7 @@ pub(super) fn bgsave(call: &mut Call<'_>) -> CommandResult {
     Ok(())
 }
 
-/// The log is made anew by a snapshot, after which it is empty.
+/// Takes a snapshot, after which the log is empty.
 pub(super) fn bgrewriteaof(call: &mut Call<'_>) -> CommandResult {
     let started = if call.engine.snapshots.is_running() {
         "scheduled"
@@ -98,7 +98,7 @@ pub(super) fn lastsave(call: &mut Call<'_>) -> CommandResult {
     Ok(())
 }
 
-/// The log has everything; with SAVE a snapshot is taken as well, so that the next start is quick.
+/// The log has everything. With SAVE a snapshot is taken too, so that the next start is fast.
 pub(super) fn shutdown(call: &mut Call<'_>) -> CommandResult {
     for word in &call.args[1..] {
         match word.to_ascii_lowercase().as_slice() {

@@ -1,4 +1,4 @@
-//! CLIENT: who is there.
+//! CLIENT: lists, names, pauses and closes connections.
 
 use crate::call::{Call, CommandError, CommandResult, SYNTAX, lossy};
 use crate::clients::Client;
@@ -52,7 +52,7 @@ pub(super) fn unknown_subcommand(command: &str, word: &[u8]) -> CommandError {
         .into()
 }
 
-/// Names go into lines with spaces between.
+/// CLIENT LIST separates fields by spaces, so names must not contain any.
 fn is_plain(text: &[u8]) -> bool {
     text.iter().all(|byte| (b'!'..=b'~').contains(byte))
 }
@@ -116,7 +116,7 @@ fn reply(call: &mut Call<'_>) -> CommandResult {
     Ok(())
 }
 
-/// All clients are; other types are known and have none.
+/// All clients are of type `normal`. Other types are accepted and match none.
 fn is_normal(word: &[u8]) -> Result<bool, CommandError> {
     match word.to_ascii_lowercase().as_slice() {
         b"normal" => Ok(true),
@@ -125,7 +125,7 @@ fn is_normal(word: &[u8]) -> Result<bool, CommandError> {
     }
 }
 
-/// Others are shown with what they did last; who asks, with this.
+/// Lists other clients with their last command, and this one with the current command.
 fn show_itself(call: &Call<'_>) {
     let session = &call.session;
     session
@@ -160,7 +160,7 @@ fn list(call: &mut Call<'_>) -> CommandResult {
     Ok(())
 }
 
-/// Its own worker closes it soon; whoever lists clients from now on does not see it.
+/// Its worker closes the connection soon. It is not listed any more.
 fn close(call: &Call<'_>, client: &Client) {
     client.handle.kill();
     call.engine.clients.remove(client.handle.id);

@@ -1,4 +1,4 @@
-//! Greetings, passwords and farewells.
+//! HELLO, AUTH, PING, QUIT and other commands about the connection.
 
 use crate::call::{Call, CommandError, CommandResult, lossy};
 use mayhap_command::{Protocol, integer};
@@ -44,7 +44,7 @@ pub(super) fn reset(call: &mut Call<'_>) -> CommandResult {
     Ok(())
 }
 
-/// Takes the same time however much of the password is right.
+/// Compares passwords in constant time.
 fn admit(call: &mut Call<'_>, user: &[u8], password: &[u8]) -> CommandResult {
     let settings = call.engine.settings.load();
     let is_right = settings.password.is_empty() || is_same(&settings.password, password);
@@ -85,7 +85,7 @@ pub(super) fn hello(call: &mut Call<'_>) -> CommandResult {
         };
         at = 2;
     }
-    // Nothing is done before all of it is understood.
+    // Parse all options before changing anything.
     let (mut credentials, mut name) = (None, None);
     while at < call.args.len() {
         let rest = call.args.len() - at;
@@ -132,7 +132,7 @@ pub(super) fn hello(call: &mut Call<'_>) -> CommandResult {
     Ok(())
 }
 
-/// Takes as long for a right guess as for a wrong one of the same length, whatever the length of the password.
+/// Takes the same time for all guesses of a length, whatever the length of the password.
 fn is_same(password: &[u8], guess: &[u8]) -> bool {
     let has_length = password.len().ct_eq(&guess.len());
     let pairs = guess.iter().zip(password.iter().cycle());

@@ -55,7 +55,7 @@ pub(super) fn time(call: &mut Call<'_>) -> CommandResult {
 }
 
 pub(super) fn memory(call: &mut Call<'_>) -> CommandResult {
-    // How many parts of a value to look at: we know its size.
+    // SAMPLES is accepted and ignored: the size is known exactly.
     for pair in call.args[3..].chunks(2) {
         let is_option = pair.len() == 2 && pair[0].eq_ignore_ascii_case(b"samples");
         if !is_option {
@@ -113,7 +113,7 @@ pub(super) fn slowlog(call: &mut Call<'_>) -> CommandResult {
     let word = call.args[1].to_ascii_lowercase();
     match (word.as_slice(), call.args.len()) {
         (b"get", 2 | 3) => {
-            let most = match call.args.get(2) {
+            let max_entries = match call.args.get(2) {
                 None => 10,
                 Some(word) => match integer(word) {
                     Some(-1) => usize::MAX,
@@ -121,7 +121,7 @@ pub(super) fn slowlog(call: &mut Call<'_>) -> CommandResult {
                     _ => return Err("ERR count should be greater than or equal to -1".into()),
                 },
             };
-            slow.write(&mut call.out, most);
+            slow.write(&mut call.out, max_entries);
         }
         (b"len", 2) => call.out.count(slow.len() as u64),
         (b"reset", 2) => {
@@ -133,7 +133,7 @@ pub(super) fn slowlog(call: &mut Call<'_>) -> CommandResult {
     Ok(())
 }
 
-/// As Redis answers while nothing is monitored.
+/// Replies as Redis does while nothing is monitored.
 pub(super) fn latency(call: &mut Call<'_>) -> CommandResult {
     let word = call.args[1].to_ascii_lowercase();
     match word.as_slice() {

@@ -1,4 +1,4 @@
-//! Keys, whatever they hold.
+//! DEL, EXISTS, KEYS, SCAN, RENAME, COPY and others: commands on keys of any type.
 
 use crate::call::{Call, CommandError, CommandResult, SYNTAX, lossy};
 use crate::counters::count_lookup;
@@ -22,7 +22,7 @@ pub(super) fn del(call: &mut Call<'_>) -> CommandResult {
         if !is_there {
             continue;
         }
-        // The value is dropped when nobody has to wait for it any more.
+        // Drop the value after the lock is released.
         let removed = call.engine.keys.replace(key, |body| {
             call.forget_if_expired(key, body);
             let removed = body.take();
@@ -64,7 +64,7 @@ pub(super) fn type_of(call: &mut Call<'_>) -> CommandResult {
     Ok(())
 }
 
-/// Served files are keys that are only read: whoever lists or counts keys finds them.
+/// Served files are listed and counted like keys.
 pub(super) fn dbsize(call: &mut Call<'_>) -> CommandResult {
     let files = call.engine.served_files(call.now).len();
     call.out.count((call.engine.keys.len() + files) as u64);
@@ -118,7 +118,7 @@ pub(super) fn randomkey(call: &mut Call<'_>) -> CommandResult {
     Ok(())
 }
 
-/// The cursor is the next shard. A key never leaves its shard, so that one that is there all the time is told at least once.
+/// The cursor is the next shard. A key never moves to another shard, so a key that exists throughout is returned at least once.
 pub(super) fn scan(call: &mut Call<'_>) -> CommandResult {
     let cursor = std::str::from_utf8(call.args[1]).ok();
     let cursor: u64 = cursor
@@ -160,7 +160,7 @@ pub(super) fn scan(call: &mut Call<'_>) -> CommandResult {
         shard += 1;
     }
     let next = if shard < keys.shards() { shard } else { 0 };
-    // Files are few: all of them come with the last part.
+    // There are few files: all of them are returned with the last part.
     let is_kind = kind
         .as_ref()
         .is_none_or(|kind| crate::files::TYPE_NAME.eq_ignore_ascii_case(kind));
@@ -181,14 +181,14 @@ pub(super) fn flush(call: &mut Call<'_>) -> CommandResult {
         return Err(SYNTAX.into());
     }
     call.may_change()?;
-    // First the record: if it cannot be taken, the keys stay.
+    // Log first: if that fails, the keys stay.
     call.log(&[b"FLUSHALL"])?;
     call.engine.keys.remove_if(|_| true);
     call.out.ok();
     Ok(())
 }
 
-/// RENAME and RENAMENX. Nobody else is at work.
+/// RENAME and RENAMENX, under the exclusive keyspace lock.
 pub(super) fn rename(call: &mut Call<'_>) -> CommandResult {
     call.may_change()?;
     let (from, to) = (call.args[1], call.args[2]);
@@ -274,7 +274,7 @@ pub(super) fn copy(call: &mut Call<'_>) -> CommandResult {
     Ok(())
 }
 
-/// A key like another, which others may read meanwhile.
+/// COPY. Other commands may read the source meanwhile.
 fn copied(call: &Call<'_>, from: &[u8]) -> Result<Option<KeyEntry>, CommandError> {
     let _sharing = call.engine.leases.share();
     let Some((value, expires)) = call.share(from)? else {

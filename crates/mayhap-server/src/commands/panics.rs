@@ -1,4 +1,4 @@
-//! Commands that panic, for the tests of what happens then. No server has them.
+//! A command that panics, for tests of panics. Only test builds have it.
 
 use super::ServerCommand;
 use super::long::RunsLong;
@@ -68,8 +68,8 @@ mod tests {
         }
     }
 
-    /// One that only read has done no harm. After one that changed something nobody is told anything, the server ends, and what was
-    /// acknowledged is there again.
+    /// A panic of a command that reads is an error reply. After a panic of a command that writes the server shuts down without further
+    /// replies, and the next start restores everything that was acknowledged.
     #[test]
     fn a_panic_is_an_error_and_nothing_that_was_acknowledged_is_lost() {
         let folder = tempfile::tempdir().expect("a folder");
@@ -92,7 +92,7 @@ mod tests {
         assert_eq!(other.ask("BF.ADD k7 y"), ":1");
         let reply = client.ask("TEST.PANIC WRITE k7");
         assert!(reply.starts_with("-ERR internal error"), "{reply}");
-        // Either it is told nothing, or nothing that is not so.
+        // Either there is no reply, or an error.
         let reply = other.ask("BF.EXISTS k7 x");
         assert!(
             reply.is_empty() || reply.starts_with("-ERR internal error"),

@@ -1,4 +1,4 @@
-//! MULTI, EXEC, DISCARD and WATCH: commands that are done as one, and are one record of the log.
+//! MULTI, EXEC, DISCARD and WATCH: transactions, each of which is one record of the log.
 
 use super::{ResolvedCommand, resolve};
 use crate::call::{Call, CommandError, CommandResult};
@@ -6,11 +6,11 @@ use crate::keyspace::KeyEntry;
 use crate::session::Transaction;
 use mayhap_command::RespWriter;
 
-/// Keys that a connection may watch.
+/// The number of keys that a connection may watch.
 const MAX_WATCHED: usize = 10_000;
-/// Bytes of their names.
+/// The total length of their names.
 const MAX_NAMES: usize = 1 << 20;
-/// Bytes of the reply of a transaction: a client that does not read cannot have us keep more.
+/// The size of the reply of a transaction: more is not buffered for a client that does not read.
 const MAX_REPLY: usize = 256 << 20;
 
 pub(super) fn multi(call: &mut Call<'_>) -> CommandResult {
@@ -31,7 +31,7 @@ pub(super) fn discard(call: &mut Call<'_>) -> CommandResult {
     Ok(())
 }
 
-/// Keeps a command for EXEC.
+/// Queues a command for EXEC.
 pub(crate) fn queue(call: &mut Call<'_>, command: ResolvedCommand) -> CommandResult {
     let Some(transaction) = &mut call.session.transaction else {
         return Ok(());
@@ -80,7 +80,7 @@ pub(super) fn unwatch(call: &mut Call<'_>) -> CommandResult {
     Ok(())
 }
 
-/// Nobody else is at work.
+/// Runs under the exclusive keyspace lock.
 pub(super) fn exec(call: &mut Call<'_>) -> CommandResult {
     let transaction = call
         .session
@@ -134,7 +134,7 @@ fn one(call: &mut Call<'_>, words: &[&[u8]]) {
     if let Err(failure) = result {
         let text = match failure {
             CommandError::Error(text) => text,
-            // All keys were free, and nobody else came to them since.
+            // All keys were free, and no other command has run since.
             CommandError::Busy | CommandError::Long => "ERR the key is in use: try again".into(),
         };
         call.out.bytes.truncate(start);

@@ -7,7 +7,7 @@ use mayhap_codec::Limits;
 use mayhap_codec::redis::plain;
 use mayhap_command::Slot;
 
-/// The version that Redis 7.0 writes; all later ones read it.
+/// The version of RDB that Redis 7.0 writes, which all later ones read.
 const RDB_VERSION: u16 = 10;
 
 /// The longest bulk string of the protocol.
@@ -32,13 +32,13 @@ pub(super) fn dump(call: &mut Call<'_>) -> CommandResult {
     Ok(())
 }
 
-struct Options {
+struct RestoreOptions {
     replaces: bool,
     is_absolute: bool,
 }
 
-fn options(call: &Call<'_>) -> Result<Options, CommandError> {
-    let mut options = Options {
+fn options(call: &Call<'_>) -> Result<RestoreOptions, CommandError> {
+    let mut options = RestoreOptions {
         replaces: false,
         is_absolute: false,
     };
@@ -117,7 +117,7 @@ pub(super) fn restore(call: &mut Call<'_>) -> CommandResult {
             return Err("BUSYKEY Target key name already exists.".into());
         }
         if body.is_expired(call.now) {
-            // As if it had come and gone.
+            // It has expired already, so it is not created.
             if place.take().is_some() {
                 call.changes.push(&[&b"DEL"[..], key]);
             }
