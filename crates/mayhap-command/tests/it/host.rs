@@ -45,7 +45,11 @@ impl Host {
             secret: self.secret,
             max_bytes: self.max_bytes,
         };
-        let key = command.key().to_vec();
+        let key = match &command {
+            Command::Query(query) => query.key(),
+            Command::Write(write) => write.key(),
+        };
+        let key = key.to_vec();
         let mut slot = self.keys.remove(&key).unwrap_or_default();
         let reply = match &command {
             Command::Query(query) => query.apply(&slot, &context),
