@@ -287,7 +287,7 @@ impl<'a> PartBits<'a> {
         if rest.is_empty() { Ok(()) } else { more(rest) }
     }
 
-    /// The next part as a Bloom filter. PartBits that are not in memory yet are read into it step by step.
+    /// The next part as a Bloom filter. Bits that are not in memory yet are read into it step by step.
     pub(super) fn bloom(
         &mut self,
         at: &FieldReader<'_>,
