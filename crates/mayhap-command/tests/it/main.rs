@@ -1,6 +1,7 @@
 //! The tests of the commands, by behaviour.
 
 mod batches;
+mod extensions;
 mod files;
 mod golden;
 mod grid;
@@ -8,6 +9,5 @@ mod host;
 mod images;
 mod law;
 mod model;
-mod own;
 mod sizes;
 mod transcripts;
