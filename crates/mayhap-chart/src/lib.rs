@@ -31,11 +31,11 @@ pub struct Chart {
     /// The vertical axis; the title names it.
     pub y: Axis,
     /// The lines, in drawing order.
-    pub lines: Vec<Line>,
+    pub lines: Vec<Series>,
 }
 
-/// A line through points.
-pub struct Line {
+/// A line through points, with its style.
+pub struct Series {
     /// The label at its end.
     pub name: String,
     /// An SVG colour.
@@ -112,7 +112,7 @@ impl Chart {
         }
     }
 
-    fn draw(&self, svg: &mut String, line: &Line) {
+    fn draw(&self, svg: &mut String, line: &Series) {
         let (mut path, mut dots) = (String::new(), String::new());
         for &point in &line.points {
             let (x, y) = self.at(point);
@@ -121,7 +121,7 @@ impl Chart {
                 _ = write!(dots, r#"<circle cx="{x:.1}" cy="{y:.1}" r="3"/>"#);
             }
         }
-        let Line { colour, width, .. } = line;
+        let Series { colour, width, .. } = line;
         _ = writeln!(
             svg,
             r#"<g><title>{}</title><polyline points="{}" fill="none" stroke="{colour}" stroke-width="{width}"{} stroke-linejoin="round"/><g fill="{colour}">{dots}</g></g>"#,
@@ -137,7 +137,7 @@ impl Chart {
 
     /// The legend: every name beside the end of its line, moved apart to avoid overlaps.
     fn names(&self, svg: &mut String) {
-        let mut ends: Vec<((f64, f64), &Line)> = self
+        let mut ends: Vec<((f64, f64), &Series)> = self
             .lines
             .iter()
             .filter_map(|line| Some((self.at(*line.points.last()?), line)))
@@ -183,7 +183,7 @@ mod tests {
                 vec![(0.0, "0".into()), (10.0, "ten\nat last".into())],
             ),
             y: Axis::new("", Scale::Log, 1.0, 100.0, vec![(10.0, "10".into())]),
-            lines: vec![Line {
+            lines: vec![Series {
                 name: name.into(),
                 colour: "#0b5fa5",
                 width: 2.0,
