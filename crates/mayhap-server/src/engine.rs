@@ -63,7 +63,7 @@ pub(crate) struct Engine {
 
 /// The reply to every client once the keys in memory may be damaged.
 const MEMORY_DAMAGED: &[u8] =
-    b"-ERR internal error: the server ends; everything that was acknowledged is in its log\r\n";
+    b"-ERR internal error: the server shuts down; everything that was acknowledged is in its log\r\n";
 
 thread_local! {
     /// A worker's changes that are not yet in the log.
@@ -138,11 +138,11 @@ impl Engine {
         match command.keyspace_access() {
             KeyspaceAccess::Open => run_if_short(call, command),
             KeyspaceAccess::Shared => {
-                let _shared = self.shared();
+                let _guard = self.shared();
                 run_if_short(call, command)
             }
             KeyspaceAccess::Exclusive => {
-                let _alone = self.exclusive();
+                let _guard = self.exclusive();
                 run_if_short(call, command)
             }
         }
@@ -151,7 +151,7 @@ impl Engine {
     /// Runs without the keyspace lock: only commands on the same keys wait.
     fn run_long(&self, call: &mut Call<'_>, command: commands::ResolvedCommand) -> CommandResult {
         let _lease = {
-            let _alone = self.exclusive();
+            let _guard = self.exclusive();
             long::check_free(call, command)?;
             self.leases.lease(long::changed_keys(call, command))
         };
@@ -222,7 +222,7 @@ impl Engine {
         let text = text.unwrap_or_else(|| "no message".to_owned());
         let name = session.last_command;
         let what = if self.keys.is_memory_damaged() {
-            "what it changed may be damaged in memory: the server ends, and everything that was acknowledged is in the log"
+            "the changed data may be damaged in memory: the server shuts down, and everything that was acknowledged is in the log"
         } else {
             "nothing was changed"
         };

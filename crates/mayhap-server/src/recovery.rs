@@ -66,7 +66,7 @@ impl<'k> Replay<'k> {
                 let mut rest = body;
                 while !rest.is_empty() {
                     let words = record::next_command(&mut rest)
-                        .ok_or_else(|| format!("record {lsn} of the log is not understood"))?;
+                        .ok_or_else(|| format!("record {lsn} of the log is malformed"))?;
                     self.command(lsn, time, &words)?;
                 }
                 self.records += 1;
@@ -244,7 +244,7 @@ impl<'k> Replay<'k> {
         let Ok(Command::Write(write)) = Command::parse(words, &config) else {
             let name = lossy(words.first().copied().unwrap_or_default());
             return Err(format!(
-                "the log has the command {name}, which this version does not know"
+                "the log contains the command {name}, which this version does not support"
             ));
         };
         // The key is not always the first argument: MAYHAP.AT has a time before it.
@@ -419,7 +419,7 @@ pub(crate) fn memory_needed(error: &DecodeError) -> Option<u64> {
 fn number(word: &[u8]) -> Result<Option<u64>, String> {
     let text = std::str::from_utf8(word).ok();
     let number: Option<u64> = text.and_then(|text| text.parse().ok());
-    let number = number.ok_or("a time in the log is no number")?;
+    let number = number.ok_or("a time in the log is not a number")?;
     Ok(Some(number).filter(|number| *number != 0))
 }
 

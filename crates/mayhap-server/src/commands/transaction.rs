@@ -142,7 +142,7 @@ fn one(call: &mut Call<'_>, words: &[&[u8]]) {
     } else if call.out.bytes.len() > MAX_REPLY {
         call.out.bytes.truncate(start);
         call.out
-            .error("ERR the reply of the transaction is too large: ask for less at once");
+            .error("ERR the reply of the transaction is too large: request less at once");
     }
     call.out.protocol = protocol;
 }
