@@ -71,13 +71,13 @@ impl<'c> Call<'c> {
     pub(crate) fn integer(&self, at: usize) -> Result<i64, CommandError> {
         self.args
             .get(at)
-            .and_then(|word| integer(word))
+            .and_then(|argument| integer(argument))
             .ok_or_else(|| NOT_AN_INTEGER.into())
     }
 
     /// Appends a change to the log. Call it while the key is locked, so that the log has the changes of a key in order.
-    pub(crate) fn log<W: AsRef<[u8]>>(&mut self, words: &[W]) -> CommandResult {
-        self.changes.push(words);
+    pub(crate) fn log<W: AsRef<[u8]>>(&mut self, args: &[W]) -> CommandResult {
+        self.changes.push(args);
         self.log_whole()
     }
 

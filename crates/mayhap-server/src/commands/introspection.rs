@@ -158,10 +158,10 @@ fn spec(name: &[u8]) -> Option<&'static CommandSpec> {
     find(name).map(ResolvedCommand::spec)
 }
 
-fn simples<S: AsRef<str>>(out: &mut RespWriter<'_>, words: &[S]) {
-    out.set(words.len());
-    for word in words {
-        out.simple(word.as_ref());
+fn simples<S: AsRef<str>>(out: &mut RespWriter<'_>, names: &[S]) {
+    out.set(names.len());
+    for name in names {
+        out.simple(name.as_ref());
     }
 }
 
