@@ -288,7 +288,7 @@ fn retouch(
         let _ = writeln!(
             io::stderr(),
             "mayhap: {} false positives are out, and {} keys with them",
-            cleared.false_positives_gone,
+            cleared.false_positives_removed,
             cleared.keys_lost
         );
     }
