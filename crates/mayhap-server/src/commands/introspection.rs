@@ -72,7 +72,7 @@ pub(super) fn memory(call: &mut Call<'_>) -> CommandResult {
         .read(key, call.now, |body| body.map(|body| body.size_bytes(key)));
     let of_file = || {
         let served = call.engine.files.get(key)?;
-        Some(served.description.size_bytes)
+        Some(served.description.stats.size_bytes)
     };
     match size.or_else(of_file) {
         Some(size) => call.out.count(size),
