@@ -1,11 +1,11 @@
-//! Keeps names from overlapping.
+//! Keeps labels from overlapping.
 
-/// The least distance of two names.
+/// The minimum distance between two labels.
 const LEADING: f64 = 19.0;
 
-/// Moves sorted places apart to at least `LEADING`, each crowd around its own middle.
+/// Moves sorted positions at least `LEADING` apart, each group around its own centre.
 pub(crate) fn spread_labels(wanted: &[f64]) -> Vec<f64> {
-    // Crowds of (sum of wanted places, members); neighbours that meet become one.
+    // Groups of (sum of wanted positions, members); neighbours that meet are merged.
     let mut crowds: Vec<(f64, usize)> = Vec::new();
     let top = |&(sum, members): &(f64, usize)| {
         sum / members as f64 - LEADING * (members - 1) as f64 / 2.0

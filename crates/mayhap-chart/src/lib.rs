@@ -1,7 +1,7 @@
-//! Line charts as SVG: a title, two axes, lines with their names at their ends.
+//! Line charts as SVG: a title, two axes, and lines with labels at their ends.
 //!
-//! Plotting crates bring fonts and rasterizers along and leave the names of lines to a legend box; here are a few hundred lines of
-//! text without a dependency, and names that never overlap.
+//! Plotting crates bring fonts and rasterizers, and put labels into a legend box. This is a few hundred lines of text without a
+//! dependency, with labels that never overlap.
 
 mod axis;
 mod label_layout;
@@ -12,23 +12,23 @@ use std::fmt::Write;
 
 const WIDTH: f64 = 880.0;
 const HEIGHT: f64 = 540.0;
-/// The plot inside: room for numbers on the left, names on the right, title above, axis below.
+/// Margins of the plot: numbers on the left, labels on the right, title above, axis below.
 const LEFT: f64 = 70.0;
 const RIGHT: f64 = 660.0;
 const TOP: f64 = 80.0;
 const BOTTOM: f64 = 470.0;
-/// Between the frame and the first and last point of a line.
+/// The distance between the frame and the first and last points.
 const INSET: f64 = 16.0;
 
 /// A chart.
 pub struct Chart {
-    /// What is drawn.
+    /// The title.
     pub title: String,
-    /// Under which conditions, and which way is better.
+    /// The conditions, and which direction is better.
     pub subtitle: String,
     /// To the right.
     pub x: Axis,
-    /// Upwards; its name is the title's business.
+    /// Upwards; the title names it.
     pub y: Axis,
     /// In the order in which they are drawn.
     pub lines: Vec<Line>,
@@ -42,7 +42,7 @@ pub struct Line {
     pub colour: &'static str,
     /// In pixels.
     pub width: f64,
-    /// Dotted lines are rulers and limits.
+    /// Dotted lines are references and limits.
     pub is_dotted: bool,
     /// Whether the name is bold and the points have dots.
     pub is_strong: bool,
@@ -99,7 +99,7 @@ impl Chart {
         }
         for (value, label) in &self.x.ticks {
             let x = self.at((*value, self.y.from)).0;
-            // What comes after a line break is a remark below.
+            // Text after a line break is a remark below.
             let (label, remark) = label.split_once('\n').unwrap_or((label, ""));
             _ = writeln!(
                 svg,
@@ -135,7 +135,7 @@ impl Chart {
         );
     }
 
-    /// The legend: every name beside the end of its line, moved apart where they would overlap.
+    /// Labels at the line ends, moved apart where they would overlap.
     fn names(&self, svg: &mut String) {
         let mut ends: Vec<((f64, f64), &Line)> = self
             .lines

@@ -1,4 +1,4 @@
-//! What goes out: filters to files, as a whole or not at all, and nothing replaced that is no filter.
+//! Output: writes filters atomically and never overwrites a file that is not a filter.
 
 use crate::error::CliError;
 use crate::input::is_standard;
@@ -10,12 +10,12 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, IsTerminal, Read, Write};
 use std::path::{Path, PathBuf};
 
-/// How much of a file is looked at to see what it is; filters that cannot be told by this are told by all of it.
+/// The bytes read to detect a format; if they are not enough, the whole file is read.
 const INSPECTED_BYTES: u64 = 64 << 20;
 
-/// Where a filter goes.
+/// The destination of a filter.
 pub(crate) struct Output {
-    /// None is standard output.
+    /// `None` is standard output.
     path: Option<PathBuf>,
     hash_key: HashKey,
 }
@@ -28,7 +28,7 @@ impl Output {
         hash_key: HashKey,
         force: bool,
     ) -> Result<Self, CliError> {
-        // A dash, as elsewhere.
+        // `-` is standard output.
         let path = path.filter(|path| !is_standard(path));
         match path {
             None if io::stdout().is_terminal() => {
@@ -49,7 +49,7 @@ impl Output {
         })
     }
 
-    /// Writes the filter; a file is there as a whole, or as it was.
+    /// Writes the filter; a file is replaced atomically.
     pub(crate) fn write(&self, filter: &Filter, stdout: &mut impl Write) -> Result<(), CliError> {
         match (&self.path, filter) {
             (Some(path), filter) if is_not_regular_file(path) => {
@@ -80,12 +80,12 @@ impl Output {
     }
 }
 
-/// Pipes and devices are written to. Put in the place of one, a file would be a nasty surprise.
+/// Pipes and devices are written to. Replacing one by a file would be a nasty surprise.
 fn is_not_regular_file(path: &Path) -> bool {
     fs::metadata(path).is_ok_and(|metadata| !metadata.is_file() && !metadata.is_dir())
 }
 
-/// A folder that takes no file is better known before hours of work than after them.
+/// Checks the folder before hours of work, not after.
 pub(crate) fn check_writable(path: &Path) -> Result<(), CliError> {
     if is_not_regular_file(path) {
         return Ok(());
@@ -112,7 +112,7 @@ pub(crate) fn check_writable(path: &Path) -> Result<(), CliError> {
         .map_err(|error| cannot_write(path, &error))
 }
 
-/// Writes a drawing; what is there and is no drawing is somebody's, and stays.
+/// Writes a drawing; does not overwrite a file that is not a drawing.
 pub(crate) fn draw(path: &Path, svg: &str) -> Result<(), CliError> {
     let told = |error: io::Error| {
         CliError::message(format!(
@@ -154,7 +154,7 @@ pub(crate) fn cannot_write(path: &Path, error: &io::Error) -> CliError {
     ))
 }
 
-/// A file that is no filter is somebody's, and stays.
+/// Does not overwrite a file that is not a filter.
 fn check_replaceable(path: &Path, format: Format) -> Result<(), CliError> {
     let Ok(metadata) = fs::metadata(path) else {
         return Ok(());
@@ -169,7 +169,7 @@ fn check_replaceable(path: &Path, format: Format) -> Result<(), CliError> {
         read.is_ok() && first == native::MAGIC
     } else {
         fs::read(path).is_ok_and(|bytes| {
-            // Formats without a header take all bytes for filters: text is none.
+            // Formats without a header accept any bytes, so text is excluded first.
             let is_text = || std::str::from_utf8(&bytes).is_ok();
             match sniff(&bytes) {
                 _ if bytes.starts_with(&native::MAGIC) => true,

@@ -1,4 +1,4 @@
-//! A Redis-compatible server of filters.
+//! A Redis-compatible filter server.
 //!
 //! `net/` and `resp.rs` are sockets and requests; `engine.rs` takes a request to one of the `commands/`, which ask or change the
 //! `keyspace.rs`; what is changed goes into the log (`record.rs`, the crate mayhap-log) before it is acknowledged; `recovery.rs` reads
@@ -40,13 +40,13 @@ pub use mayhap_log::Fsync;
 pub use options::{ServerOptions, TlsOptions};
 pub use server::{Server, StopHandle};
 
-/// What we say we are to clients that look: the protocol and the generic commands are as there.
+/// The Redis version that clients see: the protocol and the generic commands correspond to it.
 pub(crate) const REDIS_VERSION: &str = "7.4.0";
 
-/// Modules that a client finds, with their versions. It looks for one by RedisBloom's name before it uses the commands.
+/// The modules that clients see, with their versions. Some clients look for RedisBloom's name before they use its commands.
 pub(crate) const MODULES: [(&str, i64); 2] = [("bf", 20_812), ("mayhap", 100)];
 
-/// A line for whoever watches the server.
+/// Writes a line to the server's log output.
 pub(crate) fn report(text: &str) {
     eprintln!("mayhap: {text}");
 }

@@ -1,10 +1,10 @@
-//! Replies of the server's own commands, written as they are told.
+//! Writes the replies of the server's own commands.
 
 use mayhap_command::{Protocol, Reply};
 use std::fmt::Display;
 use std::io::Write;
 
-/// Where a reply goes, and how it is spelt.
+/// The output buffer and the protocol.
 pub(crate) struct ReplyWriter<'o> {
     pub(crate) bytes: &'o mut Vec<u8>,
     pub(crate) protocol: Protocol,
@@ -13,7 +13,7 @@ pub(crate) struct ReplyWriter<'o> {
 impl ReplyWriter<'_> {
     fn line(&mut self, kind: u8, text: impl Display) {
         self.bytes.push(kind);
-        // A vector takes all bytes.
+        // Writing to a vector does not fail.
         let _ = write!(self.bytes, "{text}\r\n");
     }
 
@@ -29,7 +29,7 @@ impl ReplyWriter<'_> {
         self.line(b'+', text);
     }
 
-    /// An error in one line, whatever it quotes.
+    /// An error; line breaks in it are replaced.
     pub(crate) fn error(&mut self, text: &str) {
         self.line(b'-', text.replace(['\r', '\n'], " "));
     }
@@ -49,7 +49,7 @@ impl ReplyWriter<'_> {
         self.bytes.extend_from_slice(b"\r\n");
     }
 
-    /// Text for people: a type of its own in the newer protocol.
+    /// Text for people: a verbatim string in RESP3.
     pub(crate) fn text(&mut self, text: &str) {
         if self.is_new() {
             self.line(b'=', text.len() + 4);
@@ -77,7 +77,7 @@ impl ReplyWriter<'_> {
         self.line(if self.is_new() { b'~' } else { b'*' }, length);
     }
 
-    /// A map of `pairs`, which are written after it.
+    /// The head of a map of `pairs`, which follow.
     pub(crate) fn map(&mut self, pairs: usize) {
         if self.is_new() {
             self.line(b'%', pairs);
