@@ -2,6 +2,14 @@
 //!
 //! Conventions as in grep: data on stdout, messages on stderr, exit code 0 for yes, 1 for no, 2 for an error. An error is one
 //! line that says what to do next. A closed stdout is not an error. Each subcommand has its own file.
+//!
+//! | place | what it answers |
+//! | --- | --- |
+//! | `args.rs`, `error.rs` | which arguments are there, and how are errors reported? |
+//! | `input/` | how do files, pipes and compressed inputs become blocks of lines, processed by several threads in order (`pipeline.rs`)? |
+//! | `filter_files.rs` | how is a filter opened, selected and given keys? |
+//! | `output.rs`, `lock.rs`, `interrupt.rs` | how is a file written atomically, by one process at a time, without leftovers? |
+//! | `build.rs`, `check.rs`, `add_remove.rs`, `uniq.rs`, `join.rs`, ... | one subcommand each |
 
 mod add_remove;
 mod args;

@@ -2,7 +2,7 @@
 //! it, and receives it again after a crash.
 //!
 //! ```text
-//! append   body     ->  pending memory  ->  commit: one write, one sync for all who wait    writer.rs
+//! append   body     ->  pending memory  ->  commit: one write and sync for all threads      writer.rs
 //! shorten  entries  ->  snapshot        ->  older logs are removed                           snapshot.rs, switch.rs
 //! reopen   folder   ->  snapshot        ->  logs in order  ->  the torn end is cut off       recovery/
 //! ```
