@@ -161,7 +161,7 @@ pub const TARGETS: &[Target] = &[
     target(
         "requests",
         requests::requests,
-        &[("../crates/mayhap-server/tests/requests", ".resp")],
+        &[("../crates/mayhap-server/tests/it/requests", ".resp")],
     ),
     target(
         "rocksdb",
