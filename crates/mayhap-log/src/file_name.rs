@@ -64,7 +64,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_come_back_and_others_are_not_ours() {
+    fn names_round_trip_and_other_files_are_ignored() {
         for kind in [FileKind::Log, FileKind::Snapshot] {
             for generation in [0, 1, MAX_GENERATION] {
                 let name = |is_temporary| FileName {

@@ -460,7 +460,7 @@ mod tests {
     }
 
     #[test]
-    fn the_sums_follow_the_keys() {
+    fn the_totals_follow_the_keys() {
         let keys = Keyspace::new();
         for name in 0..100_u32 {
             keys.replace(&name.to_le_bytes(), |body| *body = Some(text("abc")));
@@ -479,7 +479,7 @@ mod tests {
     }
 
     #[test]
-    fn a_version_tells_changes_and_births() {
+    fn a_version_detects_changes_and_recreation() {
         let keys = Keyspace::new();
         let version = || keys.read(b"k", 0, |body| body.map(KeyEntry::version));
         assert_eq!(version(), None);

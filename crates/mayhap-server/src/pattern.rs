@@ -80,7 +80,7 @@ mod tests {
     use super::matches;
 
     #[test]
-    fn patterns_fit_as_in_redis() {
+    fn patterns_match_as_in_redis() {
         for (pattern, yes, no) in [
             ("*", &["", "a", "abc"][..], &[][..]),
             ("a*", &["a", "ab"], &["ba", ""]),

@@ -57,7 +57,7 @@ pub(crate) fn cpu_seconds() -> (f64, f64) {
 mod tests {
     #[cfg(target_os = "linux")]
     #[test]
-    fn linux_tells() {
+    fn the_system_reports_memory_and_cpu() {
         let (resident, memory) = (super::resident_bytes(), super::memory_bytes());
         assert!(0 < resident && resident < memory, "{resident} of {memory}");
         let (before, _) = (super::cpu_seconds(), super::name());

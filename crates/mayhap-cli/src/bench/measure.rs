@@ -364,7 +364,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn stretches_cover_a_range_once() {
+    fn split_ranges_cover_the_range_once() {
         for numbers in [0..9, 0..10, 3..3, 5..1_000_000_007] {
             let mut next = numbers.start;
             for stretch in split_range(numbers.clone(), 9) {

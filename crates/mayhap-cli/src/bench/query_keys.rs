@@ -64,7 +64,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn half_of_the_questions_are_present_and_the_others_surely_are_not() {
+    fn half_of_the_queries_are_present_and_the_others_are_absent() {
         let keys = 1000;
         let questions = QueryKeys::new(keys, 10_000);
         let inserted = (0..keys).map(key).collect::<std::collections::HashSet<_>>();

@@ -22,7 +22,7 @@ fn packed(folder: &Folder, tool: &str, text: &str) -> Option<Vec<u8>> {
 }
 
 #[test]
-fn every_packer_is_known_whatever_the_name() {
+fn every_compression_is_detected_by_content() {
     let folder = Folder::with(&[("all", &keys(0..5000))]);
     folder.done("build -o f.mayhap --fpr 1e-6 all");
     for tool in PACKERS {
@@ -49,7 +49,7 @@ fn every_packer_is_known_whatever_the_name() {
 }
 
 #[test]
-fn packed_files_one_after_the_other_are_one() {
+fn concatenated_compressed_files_are_one_input() {
     let folder = Folder::new();
     for tool in PACKERS {
         let (Some(mut one), Some(two)) = (
@@ -65,7 +65,7 @@ fn packed_files_one_after_the_other_are_one() {
 }
 
 #[test]
-fn a_packed_file_that_is_cut_off_is_an_error() {
+fn a_truncated_compressed_file_is_an_error() {
     let folder = Folder::new();
     let text = keys(0..20_000);
     for tool in PACKERS {
@@ -100,7 +100,7 @@ fn a_packed_file_that_is_cut_off_is_an_error() {
 }
 
 #[test]
-fn a_packed_file_that_is_damaged_is_an_error() {
+fn a_damaged_compressed_file_is_an_error() {
     let folder = Folder::new();
     for tool in PACKERS {
         let Some(mut bytes) = packed(&folder, tool, &keys(0..20_000)) else {
@@ -120,7 +120,7 @@ fn a_packed_file_that_is_damaged_is_an_error() {
 }
 
 #[test]
-fn text_that_begins_like_a_packed_file_is_text() {
+fn text_that_starts_like_a_compressed_file_is_text() {
     let folder = Folder::new();
     for text in ["B\n", "BZ\n", "\u{1f}\n", "(\n", "", "\n"] {
         let output = folder.feed("uniq -q", text);
@@ -134,7 +134,7 @@ fn text_that_begins_like_a_packed_file_is_text() {
 }
 
 #[test]
-fn a_long_packed_file_takes_little_memory() {
+fn a_long_compressed_file_takes_little_memory() {
     // 200 MB of one line, packed to almost nothing, under a limit of 100 MB of address space for the data.
     let folder = Folder::new();
     let mut packer = zstd::Encoder::new(Vec::new(), 1).expect("a packer");

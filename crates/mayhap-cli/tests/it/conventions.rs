@@ -6,7 +6,7 @@ use std::io::Read;
 use std::process::{Command, Stdio};
 
 #[test]
-fn without_a_verb_help_goes_to_stderr() {
+fn without_a_subcommand_help_goes_to_stderr() {
     let output = run("");
     assert_eq!(output.status.code(), Some(2));
     assert_eq!(stdout(&output), "");
@@ -68,7 +68,7 @@ fn version_is_one_line() {
 }
 
 #[test]
-fn a_reader_that_leaves_early_is_no_error() {
+fn a_closed_stdout_is_not_an_error() {
     for words in [
         "bench --keys 1k,2k",
         "bench --keys 1k --json",

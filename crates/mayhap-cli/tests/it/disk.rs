@@ -76,7 +76,7 @@ fn a_full_disk_leaves_what_was_there() {
 }
 
 #[test]
-fn a_read_only_folder_is_told_before_the_work() {
+fn a_read_only_folder_is_reported_before_the_work() {
     let folder = Folder::with(&[("keys", "one\ntwo\n")]);
     let Some(disk) = Disk::mount(&folder, "disk", "size=1m") else {
         return;
@@ -206,7 +206,7 @@ fn code_of_check(folder: &Folder) -> i32 {
 }
 
 #[test]
-fn a_killed_save_leaves_a_whole_state() {
+fn a_killed_save_leaves_a_complete_state() {
     let folder = Folder::new();
     folder.write("first", numbered("first-", 0..1000));
     folder.write("second", numbered("second-", 0..1_000_000));

@@ -39,7 +39,7 @@ fn examples(verb: &str) -> Vec<String> {
 }
 
 #[test]
-fn every_verb_has_examples_and_a_line_in_the_help() {
+fn every_subcommand_has_examples_and_a_line_in_the_help() {
     let output = run("--help");
     for verb in VERBS {
         let named = stdout(&output)

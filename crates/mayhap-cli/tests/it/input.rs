@@ -126,7 +126,7 @@ fn plan_wants_two_of_three() {
 }
 
 #[test]
-fn words_that_are_not_known() {
+fn unknown_commands_and_options() {
     for (words, name) in [
         ("frob", "frob"),
         ("plan --kyes 5", "--keys"),

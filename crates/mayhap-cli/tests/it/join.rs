@@ -204,7 +204,7 @@ fn a_side_may_be_empty() {
 }
 
 #[test]
-fn what_cannot_be_joined_is_told_in_one_line() {
+fn join_errors_are_one_line() {
     let folder = Folder::new(&[
         ("users.csv", USERS),
         ("orders.csv", ORDERS),
@@ -306,7 +306,7 @@ fn what_cannot_be_joined_is_told_in_one_line() {
 }
 
 #[test]
-fn a_file_is_written_as_a_whole_or_not_at_all() {
+fn a_file_is_written_atomically() {
     let folder = Folder::new(&[
         ("users.csv", USERS),
         ("orders.csv", ORDERS),
@@ -385,7 +385,7 @@ fn a_row_may_be_longer_than_any_buffer() {
 }
 
 #[test]
-fn a_reader_that_leaves_early_is_no_error() {
+fn a_closed_stdout_is_not_an_error() {
     let folder = Folder::new(&[("keys.csv", "k\n1\n")]);
     folder.write(
         "rows.csv",

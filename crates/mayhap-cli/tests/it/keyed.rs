@@ -49,7 +49,7 @@ fn two_keyed_builds_differ_and_answer_alike() {
 }
 
 #[test]
-fn a_key_file_is_made_for_its_owner_only_and_kept() {
+fn a_key_file_is_created_readable_for_its_owner_only() {
     let folder = folder();
     folder.done("build --key-file secret -o a.mayhap keys");
     let key = folder.read("secret");
@@ -75,7 +75,7 @@ fn a_key_file_is_made_for_its_owner_only_and_kept() {
 }
 
 #[test]
-fn a_key_outside_is_needed_by_every_verb_and_stays_outside() {
+fn every_subcommand_needs_an_external_key_and_keeps_it_external() {
     let folder = folder();
     folder.write("none", "");
     folder.done("build --key-file secret --capacity 5000 -o f.mayhap keys");

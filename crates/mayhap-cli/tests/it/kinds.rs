@@ -237,7 +237,7 @@ fn a_cuckoo_filter_that_is_full_says_what_to_do() {
 }
 
 #[test]
-fn a_filter_that_is_too_large_is_halved() {
+fn a_filter_that_is_too_large_is_folded() {
     let folder = folder();
     folder.done("build --capacity 1M -o big.mayhap keys");
     folder.done("fold big.mayhap --fpr 1% -o small.mayhap");
@@ -253,7 +253,7 @@ fn a_filter_that_is_too_large_is_halved() {
 }
 
 #[test]
-fn a_damaged_file_is_told_and_mended() {
+fn a_damaged_file_is_reported_and_repaired() {
     let folder = folder();
     folder.done("build --capacity 1M -o f.mayhap keys");
     let whole = folder.read("f.mayhap");
@@ -284,7 +284,7 @@ fn a_damaged_file_is_told_and_mended() {
 
 /// All at once is more than a slice of a window has room for, and no reason to complain while the rate is kept.
 #[test]
-fn a_window_that_is_filled_at_once_keeps_its_rate_in_silence() {
+fn a_window_filled_in_a_burst_keeps_its_rate_without_a_warning() {
     let folder = Folder::with(&[("keys", &numbered("key-", 0..1000))]);
     let output = folder.done("build --kind window --window 24h -o w.mayhap keys");
     assert_eq!(said(&output), "");

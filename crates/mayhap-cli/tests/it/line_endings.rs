@@ -15,7 +15,7 @@ fn lines_are_bytes_and_come_out_as_they_went_in() {
 }
 
 #[test]
-fn a_nul_ends_a_line_when_that_is_said() {
+fn nul_separated_lines() {
     let folder = Folder::new();
     let text = b"one\ntwo\0three\0one\ntwo\0last";
     let output = folder.feed("uniq -q -0", text);
@@ -32,7 +32,7 @@ fn a_nul_ends_a_line_when_that_is_said() {
 }
 
 #[test]
-fn a_carriage_return_belongs_to_the_key_unless_it_is_said_not_to() {
+fn a_carriage_return_is_part_of_the_key_without_crlf() {
     let folder = Folder::with(&[("dos", "one\r\ntwo\r\n\r\nlast\r")]);
     folder.done("build -o with.mayhap --fpr 1e-6 dos");
     folder.done("build -o without.mayhap --fpr 1e-6 --crlf dos");
@@ -156,7 +156,7 @@ fn keys_of_other_types_than_text() {
 }
 
 #[test]
-fn a_line_that_is_no_such_key_is_named() {
+fn an_invalid_key_is_reported_with_its_line() {
     let folder = Folder::with(&[("keys", "1\n2\n")]);
     folder.done("build -o f.mayhap --key-type u8 keys");
     for (key_type, text, words) in [

@@ -3,7 +3,7 @@
 use super::folder::{Folder, assert_refused, code, lines, said};
 
 #[test]
-fn a_file_that_is_no_filter_is_kept() {
+fn a_file_that_is_not_a_filter_is_kept() {
     let folder = Folder::with(&[("keys", "one\ntwo\n"), ("letter", "Dear Ann,\n")]);
     folder.done("build -o f.mayhap keys");
     for words in [
@@ -71,7 +71,7 @@ fn a_drawing_replaces_only_drawings() {
 }
 
 #[test]
-fn nothing_is_input_and_output_at_once() {
+fn a_command_refuses_to_overwrite_its_input() {
     let folder = Folder::with(&[("keys", "one\ntwo\n")]);
     folder.done("build -o f.mayhap keys");
     folder.shell("ln keys hard; ln -s keys soft");
@@ -108,7 +108,7 @@ fn nothing_is_input_and_output_at_once() {
 }
 
 #[test]
-fn what_is_no_file_is_written_to_and_stays() {
+fn devices_are_written_to_and_not_replaced() {
     // Somebody's `-o /dev/null` must not put a file in its place.
     let folder = Folder::with(&[("keys", "one\ntwo\n")]);
     let output = folder.shell(

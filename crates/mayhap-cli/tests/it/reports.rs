@@ -112,7 +112,7 @@ fn golden_filters_have_the_fixed_keys() {
 }
 
 #[test]
-fn a_container_has_a_line_for_every_filter_and_is_asked_by_place() {
+fn a_container_has_a_line_per_filter_and_is_queried_by_position() {
     let folder = Folder::new();
     let file = golden("parquet-file/arrow-100.parquet")
         .display()
@@ -144,7 +144,7 @@ fn a_container_has_a_line_for_every_filter_and_is_asked_by_place() {
 }
 
 #[test]
-fn completions_know_the_verbs() {
+fn completions_know_the_subcommands() {
     let folder = Folder::new();
     for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
         let output = folder.done(&format!("completions {shell}"));
@@ -160,7 +160,7 @@ fn completions_know_the_verbs() {
 }
 
 #[test]
-fn the_manual_has_a_page_for_every_verb() {
+fn the_manual_has_a_page_for_every_subcommand() {
     let folder = Folder::new();
     let output = folder.done("man");
     let page = String::from_utf8_lossy(&output.stdout);

@@ -10,7 +10,7 @@ fn many(folder: &Folder) {
 }
 
 #[test]
-fn a_reader_that_leaves_is_no_error() {
+fn a_reader_that_disconnects_is_not_an_error() {
     let folder = Folder::new();
     many(&folder);
     folder.done("build -o f.mayhap many");
@@ -34,7 +34,7 @@ fn a_reader_that_leaves_is_no_error() {
 }
 
 #[test]
-fn lines_that_nobody_took_were_not_seen() {
+fn lines_that_were_not_printed_do_not_count_as_seen() {
     let folder = Folder::with(&[("few", "https://example.org/1\n")]);
     many(&folder);
     folder.done("uniq -q --state seen.mayhap few");
@@ -168,7 +168,7 @@ fn long_work_shows_a_bar_on_a_terminal_and_nowhere_else() {
 }
 
 #[test]
-fn the_bar_is_gone_before_anything_is_said() {
+fn the_progress_bar_is_cleared_before_messages() {
     let folder = Folder::new();
     let Some(shown) = on_a_terminal(&folder, &format!("{SLOW} | mayhap uniq > out")) else {
         return;

@@ -22,7 +22,7 @@ fn a_state_is_remembered_and_only_what_is_new_is_printed() {
 }
 
 #[test]
-fn what_a_state_cannot_be_asked_for_is_refused() {
+fn options_that_contradict_the_state_are_errors() {
     let folder = Folder::with(&[("keys", "1\n2\n"), ("empty", "")]);
     folder.done("uniq -q --state grows.mayhap keys");
     folder.done("uniq -q --state forgets.mayhap --window 1h keys");
@@ -63,7 +63,7 @@ fn what_a_state_cannot_be_asked_for_is_refused() {
 }
 
 #[test]
-fn the_told_mistakes_follow_the_rate_of_the_state() {
+fn the_reported_mistakes_follow_the_rate_of_the_state() {
     let folder = Folder::new();
     folder.write("keys", numbered("", 0..100_000));
     folder.write("more", numbered("", 100_000..200_000));

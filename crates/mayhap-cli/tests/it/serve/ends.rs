@@ -30,12 +30,12 @@ fn ends(how: &str, end: impl Fn(&Server<'_>)) {
 }
 
 #[test]
-fn a_signal_ends_it_in_order() {
+fn a_signal_stops_it_cleanly() {
     ends("SIGTERM", |server| server.signal("TERM"));
 }
 
 #[test]
-fn a_signal_during_a_snapshot_does_so_too() {
+fn a_signal_during_a_snapshot_stops_it_cleanly() {
     ends("SIGTERM", |server| {
         server.client().call_line("BGSAVE");
         server.signal("TERM");
@@ -43,7 +43,7 @@ fn a_signal_during_a_snapshot_does_so_too() {
 }
 
 #[test]
-fn shutdown_ends_it_in_order() {
+fn shutdown_stops_it_cleanly() {
     for words in ["SHUTDOWN", "SHUTDOWN SAVE"] {
         ends(words, |server| {
             // There is no answer, or it is lost with the connection.

@@ -215,7 +215,7 @@ fn settings_take_any_value_or_refuse_it() {
 }
 
 #[test]
-fn killing_and_leaving_hurts_nobody_else() {
+fn killed_and_disconnected_clients_do_not_affect_others() {
     let home = Home::new();
     let server = home.start(LIMIT);
     let mut watching = server.client();
@@ -273,7 +273,7 @@ fn garbage(random: &mut Random) -> Vec<u8> {
 }
 
 #[test]
-fn bytes_that_are_no_requests_are_survived() {
+fn garbage_input_is_survived() {
     let home = Home::new();
     let server = home.start(LIMIT);
     let mut random = Random::new(8);

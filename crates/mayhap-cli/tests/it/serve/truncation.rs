@@ -123,7 +123,7 @@ impl Damaged {
 }
 
 #[test]
-fn a_log_that_is_cut_off_is_a_clean_prefix_or_a_clear_word() {
+fn a_truncated_log_gives_a_clean_prefix_or_a_clear_error() {
     let mut damaged = Damaged::new(End::Killed);
     let whole = damaged.whole.clone();
     let mut lengths: Vec<usize> = (0..whole.len()).step_by(STEP).collect();
@@ -149,7 +149,7 @@ fn a_log_that_is_cut_off_is_a_clean_prefix_or_a_clear_word() {
 }
 
 #[test]
-fn a_log_that_is_damaged_before_its_end_is_refused_and_can_be_given_up() {
+fn a_damaged_log_is_an_error_until_the_loss_is_accepted() {
     let mut damaged = Damaged::new(End::Killed);
     let whole = damaged.whole.clone();
     for place in (HEADER..whole.len() - DENSE).step_by(3 * STEP) {
@@ -163,7 +163,7 @@ fn a_log_that_is_damaged_before_its_end_is_refused_and_can_be_given_up() {
 
 /// The mark at the end says that everything before it was safe: nothing of it is taken for a write that was torn.
 #[test]
-fn after_an_orderly_end_damage_anywhere_before_the_mark_is_refused() {
+fn after_a_clean_shutdown_damage_before_the_final_mark_is_an_error() {
     let mut damaged = Damaged::new(End::InOrder);
     let whole = damaged.whole.clone();
     let end = whole.len() - MARK;

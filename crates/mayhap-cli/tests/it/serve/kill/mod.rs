@@ -152,16 +152,16 @@ fn keeps_its_word(fsync: &str, company: Company, rounds: u64, seed: u64) {
 }
 
 #[test]
-fn nothing_that_was_acknowledged_is_lost() {
+fn no_acknowledged_change_is_lost() {
     keeps_its_word("always", Company::Several, rounds(40, 1000), 1);
 }
 
 #[test]
-fn nor_with_a_sync_every_second_as_long_as_the_system_lives() {
+fn no_acknowledged_change_is_lost_by_a_kill_with_everysec() {
     keeps_its_word("everysec", Company::Several, rounds(10, 200), 2);
 }
 
 #[test]
-fn nor_by_one_who_removes_everything() {
+fn no_acknowledged_change_is_lost_with_flushall() {
     keeps_its_word("everysec", Company::One, rounds(10, 200), 3);
 }

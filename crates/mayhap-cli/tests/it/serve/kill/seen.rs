@@ -57,7 +57,7 @@ fn wait_for(client: &mut Client, case: &Case) {
 }
 
 #[test]
-fn what_others_were_told_is_not_undone_by_a_kill() {
+fn a_kill_does_not_undo_what_a_reply_showed() {
     for fsync in ["everysec", "no", "always"] {
         for _ in 0..rounds(2, 40) {
             for case in &CASES {
