@@ -8,7 +8,7 @@ use crate::keys::Queries;
 use crate::measure::{Contender, alternate};
 use crate::others::Built;
 use crate::peers::ask_each;
-use mayhap::{Bloom, KeyHash};
+use mayhap::{Bloom, KeyHash, memory_probe};
 use std::hint::black_box;
 
 /// Distances among which the memory's best is sought.
@@ -75,7 +75,7 @@ pub fn measure(
     contenders.push(Contender::new(name::DEPENDENT, |_| {
         // A hundred times slower than the others, so fewer will do.
         let count = queries.asked.len() / 8;
-        8.0 * cpu_ns(|| _ = black_box(mayhap.chase_lines(count)))
+        8.0 * cpu_ns(|| _ = black_box(memory_probe::chase_lines(mayhap, count)))
     }));
 
     let rounds = if keys <= 1_000_000 {
@@ -132,5 +132,5 @@ fn best_distance(filter: &Bloom, asked: &[KeyHash]) -> usize {
 }
 
 fn load_lines(filter: &Bloom, asked: &[KeyHash], ahead: usize) -> f64 {
-    cpu_ns(|| _ = black_box(filter.load_lines(asked, ahead)))
+    cpu_ns(|| _ = black_box(memory_probe::load_lines(filter, asked, ahead)))
 }

@@ -1,6 +1,6 @@
-//! `AnyFilter`: a filter whose kind is known only at run time, as code that opens files or serves requests has it.
+//! `AnyFilter`: a filter whose kind is known only at run time, for code that opens files or serves requests.
 //!
-//! A closed enum: when a kind is added, the compiler shows every place that must know it.
+//! It is a closed enum: when a kind is added, the compiler shows every place that must handle it.
 
 use crate::{
     Bloom, ClassicBloom, CountingBloom, Cuckoo, Excepting, Fuse, GrowingBloom, HashScheme, KeyHash,
@@ -8,32 +8,32 @@ use crate::{
 };
 use alloc::boxed::Box;
 
-/// A filter of any kind. A [`WindowBloom`] is asked and filled at the newest moment it has seen.
+/// A filter of any kind. A [`WindowBloom`] is queried and filled at the newest time that it has seen.
 #[derive(Clone, PartialEq, Debug)]
 pub enum AnyFilter {
     /// Insert-only.
     Bloom(Bloom),
-    /// Flat bits, for layouts that others read.
+    /// Flat bits, for layouts that other systems read.
     Classic(ClassicBloom),
-    /// Keys can be taken out again, counted and merged.
+    /// Keys can be removed, counted and merged.
     Counting(CountingBloom),
     /// Insert-only, any number of keys.
     Growing(GrowingBloom),
-    /// Forgets after a while.
+    /// Keys expire after a time window.
     Window(WindowBloom),
-    /// Keys can be taken out again.
+    /// Keys can be removed.
     Cuckoo(Cuckoo),
     /// Built once; fast.
     Fuse(Fuse),
     /// Built once; smallest.
     Ribbon(Ribbon),
-    /// Chosen false positives cleared, at the price of keys.
+    /// Chosen false positives are cleared, at the cost of false negatives.
     Retouched(Retouched),
-    /// One of the others, exact on a list of exceptions.
+    /// One of the other kinds, with no false positives on a list of exceptions.
     Excepting(Box<Excepting<AnyFilter>>),
 }
 
-/// The same expression for every kind; a window's takes the newest moment besides.
+/// Evaluates one expression for every kind; the expression for a window filter also gets the newest time.
 macro_rules! each {
     ($any:expr, $filter:ident => $body:expr, window => $window:expr) => {
         match $any {
@@ -52,7 +52,7 @@ macro_rules! each {
 }
 
 impl AnyFilter {
-    /// The kind; of a filter with exceptions, the kind that they were put on.
+    /// The kind; for a filter with exceptions, the kind of its base.
     pub fn kind(&self) -> Kind {
         match self {
             Self::Bloom(_) => Kind::Bloom,
@@ -68,7 +68,7 @@ impl AnyFilter {
         }
     }
 
-    /// The filter with its exceptions, if it has any.
+    /// The filter with its exceptions, if there are any.
     pub fn excepting(&self) -> Option<&Excepting<Self>> {
         match self {
             Self::Excepting(filter) => Some(filter),
@@ -84,16 +84,16 @@ impl AnyFilter {
         }
     }
 
-    /// Whether this filter can do that: its kind can, and exceptions do not stand in the way.
+    /// Whether this filter supports an operation: its kind does, and exceptions do not prevent it.
     pub fn can(&self, operation: Operation) -> bool {
         self.kind().can(operation) && (self.excepting().is_none() || operation == Operation::Insert)
     }
 
-    /// Whether methods that take key bytes can be called. A filter for the caller's own hashes does not know how its keys are hashed,
-    /// and such a filter may come from a file.
+    /// Whether methods that take key bytes can be called. A filter for the caller's own hashes has no hash function, and such a
+    /// filter may come from a file.
     pub fn accepts_key_bytes(&self) -> bool {
         let by_walk = match self {
-            // Other systems' walks hash keys themselves.
+            // The schemes of other systems hash keys themselves.
             Self::Classic(filter) => !filter.scheme().is_native(),
             Self::Counting(filter) => !filter.scheme().is_native(),
             Self::Bloom(_)
@@ -108,7 +108,7 @@ impl AnyFilter {
         by_walk || self.scheme() != HashScheme::Caller
     }
 
-    /// The hash under which this filter, and every other of its scheme, knows a key.
+    /// The hash of a key. Every filter of the same scheme accepts it.
     ///
     /// # Panics
     /// On filters for the caller's own hashes, as all methods that take key bytes.
@@ -116,7 +116,7 @@ impl AnyFilter {
         self.scheme().hash(key.as_ref())
     }
 
-    /// `false` is certain: the key was never inserted (or, in a window, not lately). `true` is mayhap.
+    /// `false` is certain: the key was never inserted (or, in a window filter, not within the window). `true` is probable.
     ///
     /// # Panics
     /// On filters for the caller's own hashes.
@@ -145,17 +145,18 @@ impl AnyFilter {
         each!(self, filter => filter.contains_hashes(hashes, found), window => filter.contains_hashes(hashes, filter.newest(), found));
     }
 
-    /// `Ok(true)`: the key was surely new. `Ok(false)`: it, or one that looks like it, was in before. Kinds that can
-    /// [`remove`](Self::remove) count it once more, so that each insert can be undone without a loss to keys that look alike.
+    /// `Ok(true)`: the key was definitely new. `Ok(false)`: the key, or one that the filter cannot distinguish from it, was
+    /// inserted before. Kinds that support [`remove`](Self::remove) count it once more, so that every insert can be undone
+    /// without losing keys that look the same.
     ///
     /// # Errors
-    /// When a kind of limited room has none left, or the kind is a static one. Nothing is changed then.
+    /// If the filter is full, or its kind is static. The filter is then unchanged.
     ///
     /// # Panics
     /// On filters for the caller's own hashes.
     pub fn try_insert(&mut self, key: impl AsRef<[u8]>) -> Result<bool, OperationError> {
         match self {
-            // By the key's bytes, because the scheme may be another system's.
+            // Uses the key's bytes, because the scheme may be that of another system.
             Self::Classic(filter) => Ok(filter.insert(key)),
             Self::Counting(filter) => Ok(filter.insert(key)),
             Self::Bloom(_)
@@ -190,11 +191,11 @@ impl AnyFilter {
         }
     }
 
-    /// `Ok(true)`: one insert of the key is undone. `Ok(false)`: the key was certainly absent, and nothing was changed. Only keys
-    /// that were inserted may be removed: to remove another that looks like one takes that one out.
+    /// `Ok(true)`: one insert of the key is undone. `Ok(false)`: the key was definitely absent, and nothing changed. Only remove
+    /// keys that were inserted: removing a false positive removes another key.
     ///
     /// # Errors
-    /// When the kind does not know how, or a counter of the key is full. Nothing is changed then.
+    /// If the kind does not support it, or a counter of the key is saturated. The filter is then unchanged.
     ///
     /// # Panics
     /// On filters for the caller's own hashes.
@@ -213,10 +214,10 @@ impl AnyFilter {
         }
     }
 
-    /// Takes in all keys of another filter of the same kind, shape and scheme.
+    /// Merges another filter of the same kind, shape and scheme into this one.
     ///
     /// # Errors
-    /// When the kind does not know how, or the two do not fit together. Nothing is changed then.
+    /// If the kind does not support it, or the filters differ in shape or scheme. The filter is then unchanged.
     pub fn union_with(&mut self, other: &Self) -> Result<(), OperationError> {
         match (&mut *self, other) {
             (Self::Bloom(ours), Self::Bloom(theirs)) => ours.union_with(theirs),
@@ -236,10 +237,10 @@ impl AnyFilter {
         .map_err(OperationError::Mismatch)
     }
 
-    /// Forgets all keys.
+    /// Removes all keys.
     ///
     /// # Errors
-    /// When the kind is a static one, which has no use for it.
+    /// If the kind is static.
     pub fn clear(&mut self) -> Result<(), OperationError> {
         match self {
             Self::Bloom(filter) => filter.clear(),
@@ -269,7 +270,7 @@ impl AnyFilter {
         each!(self, filter => filter.stats(), window => filter.stats(filter.newest()))
     }
 
-    /// How keys are hashed.
+    /// The hash scheme.
     pub fn scheme(&self) -> HashScheme {
         match self {
             Self::Bloom(filter) => filter.scheme(),

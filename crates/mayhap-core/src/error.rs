@@ -1,48 +1,48 @@
-//! What can go wrong in the core: a request that cannot be planned, two filters that do not fit together, a key that there is no
-//! room for, one that cannot be taken out, and what a kind of filter does not know how to do.
+//! The errors of the core: a request that cannot be planned, filters that cannot be merged, a full filter, a key that cannot be
+//! removed, and an operation that a kind does not support.
 
 use crate::{Kind, Operation};
 use core::fmt;
 
-/// A filter that cannot be made as asked. Nothing is left of it.
+/// Why a filter cannot be created as requested.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub enum PlanError {
-    /// A whole number outside what is accepted.
+    /// An integer out of range.
     InvalidInteger {
         /// The name of the argument.
         field: &'static str,
-        /// What was given.
+        /// The value that was given.
         value: u64,
-        /// What would have been accepted.
+        /// The values that are accepted.
         accepted: &'static str,
     },
-    /// A rate, cost or share outside what is accepted.
+    /// A rate, cost or share out of range.
     InvalidNumber {
         /// The name of the argument.
         field: &'static str,
-        /// What was given.
+        /// The value that was given.
         value: f64,
-        /// What would have been accepted.
+        /// The values that are accepted.
         accepted: &'static str,
     },
-    /// Two wishes that no filter fulfils together.
+    /// Two requirements that no filter fulfils together.
     ConflictingRequirements {
-        /// Which.
+        /// The requirements.
         requirements: &'static str,
-        /// What can be done.
+        /// What to do instead.
         instead: &'static str,
     },
-    /// The plan is sound and no seed fits the hashes together: they are not well mixed.
+    /// The plan is valid, but no seed works for these hashes: they are not well mixed.
     Unsolvable {
         /// Distinct keys in the part that could not be solved.
         keys: u64,
-        /// Seeds that were tried.
+        /// The number of seeds that were tried.
         attempts: u64,
     },
-    /// The plan is sound and the memory for it could not be had.
+    /// The plan is valid, but there is not enough memory for it.
     OutOfMemory {
-        /// How much was asked for.
+        /// The number of bytes that were requested.
         size_bytes: u64,
     },
 }
@@ -90,24 +90,24 @@ impl fmt::Display for PlanError {
 
 impl core::error::Error for PlanError {}
 
-/// Two filters that cannot be joined. Nothing was changed.
+/// Why two filters cannot be merged. Neither was changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Mismatch {
-    /// They differ in shape.
+    /// Their shapes differ.
     Shape {
-        /// In which respect.
+        /// The property that differs.
         field: &'static str,
-        /// The value of the filter that was to be changed.
+        /// Its value in the filter that was to be changed.
         ours: u64,
-        /// The value of the other.
+        /// Its value in the other filter.
         theirs: u64,
     },
     /// Both hash with a secret key, and the keys differ.
     HashKey,
-    /// They fit together, and there is no memory for what only the other has.
+    /// The filters match, but there is not enough memory for the layers that only the other one has.
     Memory {
-        /// How much was asked for.
+        /// The number of bytes that were requested.
         size_bytes: u64,
     },
 }
@@ -151,25 +151,25 @@ impl fmt::Display for Mismatch {
 
 impl core::error::Error for Mismatch {}
 
-/// A key that there is no room for. Nothing was changed, not one bit.
+/// Why a key cannot be inserted. The filter is unchanged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Full {
-    /// The filter has no room where the key could go, even with others moved.
+    /// There is no free cell for the key, even after moving others.
     Table {
-        /// Keys that are in, copies counted.
+        /// The number of keys, copies included.
         keys: u64,
-        /// Keys that the filter was made for.
+        /// The number of keys that the filter was planned for.
         capacity: u64,
     },
-    /// All places that the key could take hold copies of it already.
+    /// All cells that the key could use already hold copies of it.
     Copies {
-        /// How many.
+        /// The number of copies.
         copies: u32,
     },
-    /// What must be remembered about the key would take more memory than there is.
+    /// There is not enough memory to store the key.
     Memory {
-        /// How much was asked for.
+        /// The number of bytes that were requested.
         size_bytes: u64,
     },
 }
@@ -195,12 +195,12 @@ impl fmt::Display for Full {
 
 impl core::error::Error for Full {}
 
-/// A key that cannot be removed exactly: one of its counters is full, so that it no longer knows how many keys it counts.
-/// Nothing was changed; the key is still found.
+/// A key cannot be removed exactly: one of its counters is saturated and no longer knows how many keys it counts. The filter is
+/// unchanged and still contains the key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Saturated {
-    /// The count at which the filter's counters stick.
+    /// The count at which the counters of the filter saturate.
     pub max_count: u32,
 }
 
@@ -217,31 +217,31 @@ impl fmt::Display for Saturated {
 
 impl core::error::Error for Saturated {}
 
-/// What an [`AnyFilter`](crate::AnyFilter) would not do. Nothing was changed.
+/// Why an [`AnyFilter`](crate::AnyFilter) rejected an operation. The filter is unchanged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum OperationError {
-    /// Filters of this kind cannot do that.
+    /// The kind does not support the operation.
     Unsupported {
         /// The kind.
         kind: Kind,
-        /// Whether it has exceptions, which stand in the way of more.
+        /// Whether the filter has exceptions, which prevent more operations.
         has_exceptions: bool,
-        /// What was asked of it.
+        /// The operation.
         operation: Operation,
     },
-    /// Two filters of different kinds cannot be joined.
+    /// Filters of different kinds cannot be merged.
     Kinds {
         /// The kind of the filter that was to be changed.
         ours: Kind,
-        /// The kind of the other.
+        /// The kind of the other filter.
         theirs: Kind,
     },
-    /// There is no room for the key.
+    /// The filter is full.
     Full(Full),
-    /// The key cannot be taken out exactly.
+    /// The key cannot be removed exactly.
     Saturated(Saturated),
-    /// The two filters do not fit together.
+    /// The filters cannot be merged.
     Mismatch(Mismatch),
 }
 

@@ -1,5 +1,5 @@
-//! Membership filters at the memory's own speed: a filter answers "is this key in the set?" with *definitely not* or
-//! *mayhap*, in a few bits a key.
+//! Membership filters at the memory's own speed: a filter answers "is this key in the set?" with *definitely not* or *mayhap*, in a
+//! few bits per key.
 //!
 //! ```
 //! # use mayhap_core as mayhap;
@@ -11,8 +11,8 @@
 //!
 //! # The way of a key
 //!
-//! bytes -> [`HashScheme`] (`hash/`) -> [`KeyHash`] -> a line and bits in it (`probe/`) -> memory (`store/`, by `simd/`) ->
-//! answer. On this way nothing is allocated, nothing is locked, and one cache line is touched, or two at rates below 0.3 %.
+//! bytes -> [`HashScheme`] (`hash/`) -> [`KeyHash`] -> a line and bits in it (`probe/`) -> memory (`store/`, by `simd/`) -> answer.
+//! On this way nothing is allocated, nothing is locked, and one cache line is touched, or two at rates below 0.3 %.
 //!
 //! # What is here
 //!
@@ -33,8 +33,8 @@
 //!
 //! # Features
 //!
-//! `std` (default): the CPU is asked at run time which kernel it can run, and big filters get huge pages. Without it the
-//! crate is `no_std` with `alloc`. `parallel`: static filters are built on all cores.
+//! `std` (default): the CPU is asked at run time which kernel it can run, and big filters get huge pages. Without it the crate is
+//! `no_std` with `alloc`. `parallel`: static filters are built on all cores.
 
 #![cfg_attr(not(feature = "std"), no_std)]
 
@@ -65,7 +65,10 @@ pub use filter::excepting::{
     NeverFullBase, OnConflict, RetrievalParts,
 };
 pub use filter::fuse::{Fuse, FuseCells, FuseLayout, FuseView};
+// Hidden: it measures memory, for `mayhap bench` and the benchmarks, and is of no use to programs.
 pub use filter::growing::{GrowingBloom, GrowingView};
+#[doc(hidden)]
+pub use filter::memory_probe;
 pub use filter::retouched::{
     ClearedBit, ClearingReport, ClearingStrategy, Retouched, RetouchedLists,
 };

@@ -6,6 +6,7 @@
 use super::bench_filters::{BenchFilter, BuildBench, InsertBench, TimedWindow, all_hashes};
 use super::query_keys::{QueryKeys, key};
 use indicatif::ProgressBar;
+use mayhap_core::memory_probe;
 use mayhap_core::plan::BloomPlan;
 use mayhap_core::{
     Bloom, ClassicBloom, CountingBloom, Cuckoo, Fuse, GrowingBloom, HashScheme, Kind, PlanError,
@@ -310,7 +311,7 @@ fn query<S: BenchFilter>(
     for _ in 0..ROUNDS {
         for distance in DISTANCES {
             let time = timed(passes, || {
-                black_box(ruler.load_lines(black_box(hashes), distance));
+                black_box(memory_probe::load_lines(ruler, black_box(hashes), distance));
             });
             best.fetched.record(time, count, distance);
         }
@@ -323,7 +324,7 @@ fn query<S: BenchFilter>(
         });
         best.single.record(time, count, ());
         let time = timed(1, || {
-            black_box(ruler.chase_lines(black_box(CHASED_LINES)));
+            black_box(memory_probe::chase_lines(ruler, black_box(CHASED_LINES)));
         });
         best.chased.record(time, CHASED_LINES as u64, ());
         questions.check(&by_one, &by_batch)?;

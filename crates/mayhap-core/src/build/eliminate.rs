@@ -1,22 +1,22 @@
-//! A shard of equations is solved by elimination in a band: rows are 64 or 128 slots wide, and there are hardly more slots than
-//! rows. Every third or fourth seed works, so seeds are tried until one does.
+//! Solves a shard of equations by Gaussian elimination in a band: rows are 64 or 128 slots wide, and there are hardly more slots
+//! than rows. About every third or fourth seed works, so seeds are tried until one does.
 
 use crate::PlanError;
 use crate::probe::ribbon::{Coefficients, RibbonShard};
 use crate::store::zeroed;
 use alloc::vec::Vec;
 
-/// Seeds that are tried.
+/// The number of seeds to try.
 const ATTEMPTS: u16 = 256;
 
-/// Slots that are counted together.
+/// Slots per counter of `may_fit`.
 const BIN: u64 = 8;
-/// Rows by which the first attempts are to stay away from too many or too few: a seed that is near is seldom one. 97 ns a key
-/// instead of 147 without it, at 100,000 keys. Shards with many keys need the seeds that it leaves out.
+/// How many rows the first attempts keep away from the limits, because a seed that is close to them seldom works: 97 ns per key
+/// instead of 147 at 100,000 keys. Shards with many keys need the seeds that this margin rejects, so later attempts drop it.
 const MARGIN: u64 = 12;
 const MARGIN_ATTEMPTS: u8 = 16;
 
-/// Rows in echelon form: the row of a slot has its first coefficient there; 0 where there is none.
+/// Rows in echelon form: the row stored for a slot has its first coefficient there; 0 if there is no row.
 pub(crate) struct BandMatrix<W> {
     coefficients: Vec<W>,
     values: Vec<u32>,
@@ -34,7 +34,8 @@ impl<W: Coefficients> BandMatrix<W> {
         }
     }
 
-    /// Finds a seed for keys that are pairs of a spread hash, all different, and a value; the slots may grow with the attempts.
+    /// Finds a seed for keys that are pairs of a spread hash, all different, and a value. The number of slots may grow with the
+    /// attempts.
     pub(crate) fn eliminate<K>(
         &mut self,
         keys: &[K],
@@ -66,8 +67,8 @@ impl<W: Coefficients> BandMatrix<W> {
         })
     }
 
-    /// Whether the places are so even that no slots have too many or too few rows: counting is much faster than eliminating, and
-    /// finds out most seeds that are none.
+    /// Whether the positions are so even that no range of slots has too many or too few rows. Counting is much faster than
+    /// elimination, and rejects most seeds that do not work.
     fn may_fit<K>(
         &mut self,
         shard: &RibbonShard,
@@ -83,7 +84,7 @@ impl<W: Coefficients> BandMatrix<W> {
         for key in keys {
             counts[(shard.position(pair(key).0) / BIN) as usize] += 1;
         }
-        // Rows that end in the slots so far, and those that cannot begin later.
+        // Rows that end within the slots so far, and rows that cannot start later.
         let is_early = shard.seed < MARGIN_ATTEMPTS;
         let most = W::WIDTH / 2 - if is_early { MARGIN } else { 0 };
         let spare = shard.slots - keys.len() as u64;
@@ -107,7 +108,7 @@ impl<W: Coefficients> BandMatrix<W> {
         Ok(())
     }
 
-    /// Whether the row still has a coefficient after all rows that have its first ones were taken from it.
+    /// Adds a row; `false` if it is a linear combination of the rows before.
     #[inline]
     fn insert(&mut self, start: u64, mut left: W, mut value: u32) -> bool {
         let mut at = start as usize;
@@ -129,8 +130,8 @@ impl<W: Coefficients> BandMatrix<W> {
         }
     }
 
-    /// Hands over the values of the slots, from the last to the first, by blocks of 64: `take(block, column, bits)`. The shard
-    /// begins `first_slot` slots after the first block does; bits of other shards are 0.
+    /// Passes the values of the slots to `take(block, column, bits)`, from the last block of 64 slots to the first. The shard
+    /// starts `first_slot` slots after the start of the first block; bits that belong to other shards are 0.
     pub(crate) fn solve(
         &self,
         first_slot: u64,
@@ -142,7 +143,7 @@ impl<W: Coefficients> BandMatrix<W> {
         for at in (0..self.slots).rev() {
             let (coefficients, value) = (self.coefficients[at], self.values[at]);
             for (column, window) in windows.iter_mut().enumerate() {
-                // A slot without a row is zero: its coefficients are, and its value.
+                // A slot without a row gets 0, because its coefficients and its value are 0.
                 let bit = coefficients.parity(*window) ^ value >> column & 1;
                 *window = window.preceded_by(bit);
             }

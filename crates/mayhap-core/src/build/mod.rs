@@ -1,12 +1,12 @@
-//! How a static filter is made: all keys are there, and its cells are the solution of a system of equations.
+//! How static filters are built: all keys are known, and the cells are the solution of a system of equations.
 //!
-//! | file | question |
+//! | file | contents |
 //! | --- | --- |
-//! | `shards.rs` | how do the hashes of one shard after the other come together in little memory? |
-//! | `sort.rs` | how are they put in order, so that order and repetition of the items do not matter? |
-//! | `peel.rs` | which cell of a `Fuse` is whose? |
-//! | `eliminate.rs` | how is a shard of equations solved that has as many slots as keys? |
-//! | `ribbon.rs` | how do the shards of a `Ribbon` come together? |
+//! | `shards.rs` | collects the hashes shard by shard, in little memory |
+//! | `sort.rs` | sorts hashes, so that the order and repetition of the items do not matter |
+//! | `peel.rs` | solves a shard of a `Fuse` |
+//! | `eliminate.rs` | solves a shard of equations with as many slots as keys |
+//! | `ribbon.rs` | combines the shards of a `Ribbon` |
 
 pub(crate) mod eliminate;
 pub(crate) mod peel;
@@ -14,7 +14,7 @@ pub(crate) mod ribbon;
 pub(crate) mod shards;
 mod sort;
 
-/// Moves the distinct ones of sorted values to the front and counts them.
+/// Moves the distinct values of a sorted slice to its front and counts them.
 fn dedup_sorted(sorted: &mut [u64]) -> usize {
     let Some(mut last) = sorted.first().copied() else {
         return 0;

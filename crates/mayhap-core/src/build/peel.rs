@@ -1,12 +1,12 @@
-//! Which cell is whose: a shard of a `Fuse` is solved by peeling.
+//! Solves a shard of a `Fuse` by peeling.
 //!
-//! Every key needs the xor of its three cells to be its fingerprint. A cell that only one key looks at can be left to that
-//! key; without that key, other cells have only one key left, and so on until all keys have one. Then the cells are filled
-//! in the opposite order: each key's own cell is written after the two others it depends on. Where peeling gets stuck, which
-//! is rare, all shards start again with another seed: one for all makes questions cheap.
+//! The xor of a key's three cells must be its fingerprint. A cell that only one key uses can be assigned to that key; without
+//! that key, other cells have only one key left, and so on until every key has a cell. Then the cells are filled in reverse
+//! order: each key's own cell is written after the two others that it depends on. If peeling gets stuck, which is rare, all
+//! shards start again with another seed: one seed for all shards makes lookups cheap.
 //!
-//! What comes out depends on the set of hashes only: cells are visited in their own order, and a cell with one key left
-//! names it, wherever that key stands. Repeated hashes always get stuck, so they are looked for only then.
+//! The result depends only on the set of hashes: cells are visited in order, and a cell with one key left identifies that key.
+//! Repeated hashes always get stuck, so duplicates are removed only then.
 
 use super::sort::{group, sort};
 use crate::PlanError;
@@ -15,24 +15,24 @@ use crate::store::{FuseCell, zeroed};
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// A cell's keys while peeling, in one number: how many, in the bits that a mixed hash has free, and the xor of them all. A
-/// number beside the place of the key in `hashes` takes half the memory and twice the time: 1M keys do not fit the cache.
+/// The keys of a cell while peeling, in one number: their count, in the unused bits of a mixed hash, and the xor of their hashes.
+/// A separate index into `hashes` takes half the memory and twice the time: 1M keys do not fit the cache.
 const COUNT: u64 = FREE_BITS;
 
-/// Cells that are looked at together for having one key.
+/// Cells that are scanned together for having one key.
 const BLOCK: usize = 1024;
 
-/// A shard whose every key finds its fingerprint.
+/// A shard in which every key finds its fingerprint.
 pub(crate) struct SolvedFuseShard<C> {
     pub(crate) cells: Vec<C>,
     /// Distinct keys.
     pub(crate) keys: u64,
 }
 
-/// Solves a shard for its mixed hashes, which may repeat and are lost.
+/// Solves a shard for its mixed hashes, which may repeat and are overwritten.
 ///
 /// # Errors
-/// When the walk's seed is not one for these hashes.
+/// If the walk's seed does not work for these hashes.
 pub(crate) fn solve<C: FuseCell>(
     mixed: &mut [u64],
     walk: &FuseWalk,
@@ -64,8 +64,8 @@ pub(crate) fn solve<C: FuseCell>(
     }
 }
 
-/// Writes into `order` the mixed hashes, first peeled first, each with the number of its own cell among its three in the
-/// free bits; `false` when stuck.
+/// Writes the mixed hashes into `order` as they are peeled, each with the index of its own cell (0 to 2) in the unused bits;
+/// `false` if peeling gets stuck.
 fn peel(hashes: &[u64], walk: &FuseWalk, order: &mut [u64]) -> Result<bool, PlanError> {
     let mut looks: Vec<u64> = zeroed(walk.shard_cells())?;
     for &hash in hashes {
@@ -78,7 +78,8 @@ fn peel(hashes: &[u64], walk: &FuseWalk, order: &mut [u64]) -> Result<bool, Plan
         }
     }
     let mut peeled = 0;
-    // A stack of cells that had one key. Pushing is writing and moving the top by a condition: a branch here is a coin toss.
+    // A stack of cells that had one key. Pushing writes the cell and moves the top by a condition: a branch here could not be
+    // predicted.
     let mut stack = vec![0_u32; 2 * BLOCK];
     for start in (0..looks.len()).step_by(BLOCK) {
         let end = looks.len().min(start + BLOCK);
@@ -101,11 +102,11 @@ fn peel(hashes: &[u64], walk: &FuseWalk, order: &mut [u64]) -> Result<bool, Plan
             if top + 3 > stack.len() {
                 stack.resize(2 * stack.len(), 0);
             }
-            // To leave out the key's own cell takes longer: 45.9 instead of 41.4 ns a key.
+            // Skipping the key's own cell takes longer: 45.9 instead of 41.4 ns per key.
             for cell in cells {
                 let left = (looks[cell] ^ hash) - 1;
                 looks[cell] = left;
-                // Later cells are met by the scan.
+                // The scan reaches later cells by itself.
                 stack[top] = cell as u32;
                 top += usize::from(left & COUNT == 1 && cell < end);
             }
@@ -114,7 +115,7 @@ fn peel(hashes: &[u64], walk: &FuseWalk, order: &mut [u64]) -> Result<bool, Plan
     Ok(peeled == hashes.len())
 }
 
-/// The cells, from the key that was peeled last to the first. A key's own cell is still zero when its turn comes.
+/// Fills the cells, from the key that was peeled last to the first. A key's own cell is still zero at its turn.
 fn fill<C: FuseCell>(walk: &FuseWalk, order: &[u64]) -> Result<Vec<C>, PlanError> {
     let mut cells: Vec<C> = zeroed(walk.shard_cells())?;
     for &step in order.iter().rev() {

@@ -1,4 +1,5 @@
-//! A part of a `Ribbon` is solved shard by shard; the shards stand close, and the columns' words end with the part.
+//! Solves a part of a `Ribbon` shard by shard. The shards follow each other without gaps, and the words of the columns end with
+//! the part.
 
 use super::eliminate::BandMatrix;
 use super::sort::sort;
@@ -9,19 +10,19 @@ use crate::probe::ribbon::fingerprint;
 use crate::store::{reserved, zeroed};
 use alloc::vec::Vec;
 
-/// A part whose every key finds its fingerprint.
+/// A part in which every key finds its fingerprint.
 pub(crate) struct SolvedRibbonPart {
-    /// Slots and seed of every shard; the last ends with a block.
+    /// Slots and seed of every shard; the last one ends at a block boundary.
     pub(crate) shards: Vec<(u64, u8)>,
     /// For every block of 64 slots, a word of each column.
     pub(crate) words: Vec<u64>,
-    /// How many blocks have a column more: those before the others.
+    /// Blocks with an extra column; they come first.
     pub(crate) wide_blocks: u64,
     /// Distinct keys.
     pub(crate) keys: u64,
 }
 
-/// Solves part number `part` for its spread hashes, which may repeat and are lost.
+/// Solves part number `part` for its spread hashes, which may repeat and are overwritten.
 pub(crate) fn solve(
     part: u64,
     hashes: &mut [u64],

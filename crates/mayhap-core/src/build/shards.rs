@@ -1,7 +1,7 @@
-//! Items -> shards of hashes -> solved shards, in order, with the hashes of only a part of the shards in memory at a time.
+//! Items -> shards of hashes -> solved shards, in order, with the hashes of only some shards in memory at a time.
 //!
-//! With the feature `parallel`, several shards are solved at once, on scoped threads. Passes and threads change nothing in
-//! the bytes that come out.
+//! With the feature `parallel`, several shards are solved at once, on scoped threads. The number of passes and threads does not
+//! change the resulting bytes.
 
 use crate::PlanError;
 use crate::probe::fuse::shard;
@@ -9,7 +9,7 @@ use crate::store::{reserved, zeroed};
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// How many threads there could be.
+/// How many threads can be used.
 pub(crate) fn available_threads() -> u64 {
     #[cfg(feature = "parallel")]
     return std::thread::available_parallelism().map_or(1, |count| count.get() as u64);
@@ -17,7 +17,7 @@ pub(crate) fn available_threads() -> u64 {
     1
 }
 
-/// How many items, repeated ones included, each shard has.
+/// The number of items, duplicates included, in each shard.
 pub(crate) fn count_per_shard<K>(items: &[K], hash: impl Fn(&K) -> u64, shards: u64) -> Vec<u64> {
     let mut counts = vec![0; shards as usize];
     if let [only] = counts.as_mut_slice() {
@@ -30,8 +30,8 @@ pub(crate) fn count_per_shard<K>(items: &[K], hash: impl Fn(&K) -> u64, shards: 
     counts
 }
 
-/// Solves every shard, given its number and its hashes, and hands the solutions over in order: so many at once, with so many
-/// passes over the items. `counts` is what [`count`] says about the same items.
+/// Solves every shard, given its number and its hashes, with up to `threads` at once and `passes` passes over the items, and
+/// passes the solutions to `take` in order. `counts` comes from [`count_per_shard`] for the same items.
 pub(crate) fn solve_each<K, S: Send>(
     items: &[K],
     hash: impl Fn(&K) -> u64,
@@ -57,7 +57,7 @@ pub(crate) fn solve_each<K, S: Send>(
     Ok(())
 }
 
-/// The hashes of the shards from `first` on, one shard after the other.
+/// The hashes of the shards from `first` on, shard by shard.
 fn gather<K>(
     items: &[K],
     hash: impl Fn(&K) -> u64,
@@ -72,7 +72,7 @@ fn gather<K>(
         hashes.extend(all);
         return Ok(hashes);
     }
-    // One place more, for the hashes of other shards: to write them there is faster than to guess which they are.
+    // One extra place for the hashes of other shards: writing them there is faster than a branch.
     let mut hashes = zeroed(total + 1)?;
     let mut ends: Vec<usize> = Vec::new();
     let mut sum = 0;

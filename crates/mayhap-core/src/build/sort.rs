@@ -1,15 +1,15 @@
-//! Sorting well-mixed numbers: two rounds of distributing by their leading bits, then a handful in each place. Three times as
-//! fast as `sort_unstable` on a million hashes, and no slower than it on numbers that are not well mixed.
+//! Sorts well-mixed numbers: distributes them twice by their leading bits, then sorts the few in each bucket. Three times as fast
+//! as `sort_unstable` on a million hashes, and no slower on numbers that are not well mixed.
 
 use core::array;
 
-/// Places of a round at most, as a power of two: more streams than these no longer fit the cache.
+/// The maximum number of buckets of a round, as a power of two: more write streams do not fit the cache.
 const MAX_BITS: u32 = 10;
 
-/// Numbers in a place of the first round: 32 kB.
+/// Numbers in a bucket of the first round, as a power of two: 32 kB.
 const BUCKET_BITS: u32 = 12;
 
-/// Copies numbers so that those with equal leading bits stand together, in the order of these bits.
+/// Copies numbers so that those with equal leading bits are adjacent, in the order of these bits.
 pub(crate) fn group(from: &[u64], to: &mut [u64]) {
     assert_eq!(from.len(), to.len(), "a place for every number");
     let size_bits = from.len().max(1).ilog2();
@@ -20,7 +20,7 @@ pub(crate) fn group(from: &[u64], to: &mut [u64]) {
     }
 }
 
-/// Sorts `values`; `scratch` is as long and is left with anything in it.
+/// Sorts `values`; `scratch` has the same length and is overwritten.
 pub(crate) fn sort(values: &mut [u64], scratch: &mut [u64]) {
     assert_eq!(values.len(), scratch.len(), "a place for every number");
     let size_bits = values.len().max(1).ilog2();
@@ -54,7 +54,7 @@ fn sort_bucket(from: &mut [u64], to: &mut [u64], known: u32) {
     }
 }
 
-/// Puts every number where its `bits` bits after the first `skip` say; returns where each place ends.
+/// Distributes numbers by `bits` bits after the first `skip`; returns where each bucket ends.
 fn distribute(from: &[u64], to: &mut [u64], skip: u32, bits: u32) -> [usize; 1 << MAX_BITS] {
     let place = |value: u64| (value << skip >> (64 - bits)) as usize % (1 << MAX_BITS);
     let mut ends = [0; 1 << MAX_BITS];

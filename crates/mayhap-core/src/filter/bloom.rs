@@ -1,4 +1,4 @@
-//! `Bloom`: the default filter. Insert-only, one or two cache lines a key, exactly the rate that was asked for.
+//! `Bloom`: the default filter. Insert-only, one or two cache lines per key, sized for exactly the requested rate.
 
 use crate::plan::{BloomPlan, LinesPerKey};
 use crate::probe::blocked::{BlockedWalk, PATTERNS, mul_high};
@@ -9,8 +9,8 @@ use crate::{HashScheme, KeyHash, Kind, Mismatch, PlanError, SipKey, Stats};
 use alloc::borrow::Cow;
 use core::fmt;
 
-/// How many keys `contains_each` and `extend` hash before they look into the filter. Hashing first lets the lines arrive
-/// while the next keys are hashed; keys of random length would otherwise stop one another's misses from overlapping.
+/// How many keys `contains_each` and `extend` hash before they access the filter. Lines arrive while the next keys are hashed;
+/// otherwise keys of varying length would keep each other's cache misses from overlapping.
 pub(crate) const CHUNK: usize = 128;
 
 /// A cache-line-blocked Bloom filter.
@@ -27,16 +27,16 @@ pub struct Bloom<S: Storage = Owned> {
     pub(super) table: BloomTable<S>,
     plan: BloomPlan,
     scheme: HashScheme,
-    /// `scheme.origin()`, kept because debug builds compare it for every hash.
+    /// `scheme.origin()`, cached because debug builds compare it for every hash.
     origin: u64,
 }
 
 impl Bloom {
-    /// An empty filter for `capacity` keys that says `true` to a share of `false_positive_rate` of all other keys once it
-    /// is full. Keys are hashed with XXH3: for keys from strangers see [`Bloom::keyed`].
+    /// An empty filter for `capacity` keys. When it holds that many, it finds a share of `false_positive_rate` of all other keys.
+    /// Keys are hashed with XXH3; for untrusted keys see [`Bloom::keyed`].
     ///
     /// # Errors
-    /// When the capacity is 0, the rate not between 0 and 1, or the memory is not there.
+    /// If the capacity is 0, the rate is not between 0 and 1, or there is not enough memory.
     pub fn new(capacity: u64, false_positive_rate: f64) -> Result<Self, PlanError> {
         Self::from_plan(
             BloomPlan::new(capacity, false_positive_rate)?,
@@ -44,8 +44,7 @@ impl Bloom {
         )
     }
 
-    /// The same for keys that others choose: hashed with SipHash-1-3 under a secret key, so that nobody without the key can
-    /// aim at a line of the filter.
+    /// The same for untrusted keys: hashed with SipHash-1-3 under a secret key, so that attackers cannot craft colliding keys.
     ///
     /// # Errors
     /// As [`Bloom::new`].
@@ -56,8 +55,8 @@ impl Bloom {
         )
     }
 
-    /// The same for callers that have good 64-bit hashes already: give them as [`KeyHash::from_u64`]. Methods that take key
-    /// bytes panic on such a filter.
+    /// The same for callers that already have good 64-bit hashes, passed as [`KeyHash::from_u64`]. Methods that take key bytes
+    /// panic on such a filter.
     ///
     /// # Errors
     /// As [`Bloom::new`].
@@ -68,10 +67,10 @@ impl Bloom {
         )
     }
 
-    /// An empty filter of a given shape, for callers who want to choose more than capacity and rate.
+    /// An empty filter with a given plan, for callers that choose more than capacity and rate.
     ///
     /// # Errors
-    /// When the memory is not there.
+    /// If there is not enough memory.
     pub fn from_plan(plan: BloomPlan, scheme: HashScheme) -> Result<Self, PlanError> {
         Ok(Self::from_table(
             BloomTable::zeroed(walk(&plan))?,
@@ -80,10 +79,10 @@ impl Bloom {
         ))
     }
 
-    /// A filter whose bits are there already, in the order of [`Bloom::words`].
+    /// A filter from existing bits, in the order of [`Bloom::words`].
     ///
     /// # Errors
-    /// When there are not eight words for every line of the plan, or the memory is not there.
+    /// When there are not eight words for every line of the plan, or there is not enough memory.
     pub fn from_words(
         plan: BloomPlan,
         scheme: HashScheme,
@@ -107,7 +106,7 @@ impl Bloom {
     /// The same, from [`Bloom::bytes`].
     ///
     /// # Errors
-    /// When there are not 64 bytes for every line of the plan, or the memory is not there.
+    /// When there are not 64 bytes for every line of the plan, or there is not enough memory.
     pub fn from_bytes(
         plan: BloomPlan,
         scheme: HashScheme,
@@ -127,10 +126,10 @@ impl Bloom {
         Ok(Self::from_table(table, plan, scheme))
     }
 
-    /// A filter that holds `keys`, sized by their number.
+    /// A filter of `keys`, sized by their number.
     ///
     /// # Errors
-    /// As [`Bloom::new`]; no keys at all are planned for as one.
+    /// As [`Bloom::new`]. An empty slice is planned as one key.
     pub fn from_keys(
         keys: &[impl AsRef<[u8]>],
         false_positive_rate: f64,
@@ -144,40 +143,40 @@ impl Bloom {
         (self.table, self.plan, self.scheme)
     }
 
-    /// `true`: the key was surely new. `false`: it, or keys that set the same bits, came before.
+    /// `true`: the key was definitely new. `false`: the key, or keys that set the same bits, were inserted before.
     ///
     /// # Panics
-    /// On a filter made by [`Bloom::for_hashes`].
+    /// On a filter created by [`Bloom::for_hashes`].
     #[inline]
     pub fn insert(&mut self, key: impl AsRef<[u8]>) -> bool {
         let hash = self.hash(key);
         self.table.insert(hash.to_u64())
     }
 
-    /// `true`: the key was surely new. As [`Bloom::insert`], for a hash of this filter's scheme.
+    /// `true`: the key was definitely new. As [`Bloom::insert`], for a hash of this filter's scheme.
     #[inline]
     pub fn insert_hash(&mut self, hash: KeyHash) -> bool {
         hash.assert_origin(self.origin);
         self.table.insert(hash.to_u64())
     }
 
-    /// Inserts many hashes, faster than one by one when the filter is larger than a core's cache.
+    /// Inserts many hashes. Faster than one by one if the filter is larger than a core's cache.
     pub fn insert_hashes(&mut self, hashes: &[KeyHash]) {
         self.assert_origins(hashes);
         self.table.insert_each(hashes, Prefetch::InBatch);
     }
 
-    /// Inserts many hashes and tells of each whether it was surely new; one that comes twice is new once.
+    /// Inserts many hashes and reports for each whether it was definitely new. A hash that occurs twice is new once.
     ///
     /// # Panics
-    /// When `hashes` and `is_new` differ in length.
+    /// If `hashes` and `is_new` differ in length.
     pub fn insert_hashes_reporting_new(&mut self, hashes: &[KeyHash], is_new: &mut [bool]) {
         assert_eq!(
             hashes.len(),
             is_new.len(),
             "one place in `is_new` for every hash"
         );
-        // What is asked first is at hand when the rest goes in.
+        // The lookups bring the lines into the cache for the inserts.
         for (hashes, is_new) in hashes.chunks(CHUNK).zip(is_new.chunks_mut(CHUNK)) {
             self.contains_hashes(hashes, is_new);
             for (&hash, is_new) in hashes.iter().zip(is_new) {
@@ -186,11 +185,11 @@ impl Bloom {
         }
     }
 
-    /// Puts stored bytes over those from number `start` on, in the order of [`Bloom::bytes`], to load a filter a piece at a time.
-    /// Keys that are in and whose bits are taken back are lost.
+    /// Overwrites the bytes from offset `start` on, in the order of [`Bloom::bytes`], to load a filter piece by piece. Keys whose
+    /// bits are cleared by this are lost.
     ///
     /// # Errors
-    /// When the bytes go past the last one; nothing is changed then.
+    /// If the bytes extend past the end; the filter is then unchanged.
     pub fn overwrite(&mut self, start: u64, bytes: &[u8]) -> Result<(), PlanError> {
         let end = start.saturating_add(bytes.len() as u64);
         if end > self.size_bytes() {
@@ -205,7 +204,7 @@ impl Bloom {
         let (whole, tail) = rest.as_chunks();
         let lines = self.table.lines_mut();
         let first = (start + head.len()) / 64;
-        // There is no first line when the head is all there is.
+        // If all bytes are in the head, there is no whole line.
         for (line, bytes) in lines.iter_mut().skip(first).zip(whole) {
             *line = Line::from_le_bytes(bytes);
         }
@@ -217,29 +216,29 @@ impl Bloom {
         Ok(())
     }
 
-    /// Whether [`union_with`](Self::union_with) takes the other, without changing anything.
+    /// Whether [`union_with`](Self::union_with) would succeed, without changing anything.
     ///
     /// # Errors
-    /// As there.
+    /// As `union_with`.
     pub fn check_union(&self, other: &Self) -> Result<(), Mismatch> {
         self.check_same_shape(other)
     }
 
-    /// Makes this filter hold the keys of both, as if all had been inserted here.
+    /// Merges another filter into this one, as if all its keys had been inserted here.
     ///
     /// # Errors
-    /// When the two differ in shape or hash scheme; nothing is changed then.
+    /// When the two differ in shape or hash scheme; the filter is then unchanged.
     pub fn union_with(&mut self, other: &Self) -> Result<(), Mismatch> {
         self.check_same_shape(other)?;
         self.combine_words(other, |ours, theirs| ours | theirs);
         Ok(())
     }
 
-    /// Makes this filter hold the keys that are in both. It may say `true` to a few more keys than a filter filled with
-    /// those alone, and never `false` to one of them.
+    /// Keeps only the bits that are set in both filters. The result contains every key that is in both, and a few more false
+    /// positives than a filter of just those keys.
     ///
     /// # Errors
-    /// When the two differ in shape or hash scheme; nothing is changed then.
+    /// If the two differ in shape or hash scheme; the filter is then unchanged.
     pub fn intersect_with(&mut self, other: &Self) -> Result<(), Mismatch> {
         self.check_same_shape(other)?;
         self.combine_words(other, |ours, theirs| ours & theirs);
@@ -254,12 +253,12 @@ impl Bloom {
         }
     }
 
-    /// Halves a filter that was made too big and returns its false-positive rate now, from the fill; `None`, and nothing
-    /// changes, when it cannot be halved any more. No key is lost. An even number of lines (in each half, for filters with
-    /// two lines a key) folds to exactly the filter that would have been built at half the size.
+    /// Halves an oversized filter and returns its false-positive rate now, from the fill; `None`, without a change, if it cannot
+    /// be halved any more. No key is lost. An even number of lines (in each half, for filters with two lines per key) folds to
+    /// exactly the filter that would have been built at half the size.
     ///
     /// # Errors
-    /// When the memory for the smaller copy is not there.
+    /// If there is not enough memory for the smaller copy.
     pub fn fold(&mut self) -> Result<Option<f64>, PlanError> {
         let Some(plan) = self.plan.halved() else {
             return Ok(None);
@@ -276,12 +275,12 @@ impl Bloom {
         Ok(Some(self.estimated_rate()))
     }
 
-    /// Forgets all keys.
+    /// Removes all keys.
     pub fn clear(&mut self) {
         self.table.clear();
     }
 
-    /// A copy, or an error where the memory for it is not there. Pages that hold nothing are not touched.
+    /// A copy, or an error if there is not enough memory for it. Pages of zeros are not touched.
     ///
     /// # Errors
     /// [`PlanError::OutOfMemory`].
@@ -291,15 +290,14 @@ impl Bloom {
     }
 }
 
-/// A [`Bloom`] whose bits are somebody else's, such as a mapped file: asked as fast, never filled.
+/// A [`Bloom`] over borrowed bytes, such as a mapped file. Lookups are as fast; inserts are not possible.
 pub type BloomView<'a> = Bloom<Borrowed<'a>>;
 
 impl<'a> BloomView<'a> {
-    /// A filter whose bits are there already, as [`Bloom::bytes`] has them.
+    /// A filter over borrowed bits, as [`Bloom::bytes`] returns them.
     ///
     /// # Errors
-    /// When there are not 64 bytes for every line of the plan, when they do not begin at a multiple of 64, and on machines that
-    /// have the highest byte first.
+    /// If there are not 64 bytes for every line of the plan, if they are not aligned to 64, and on big-endian machines.
     pub fn borrowed(
         plan: BloomPlan,
         scheme: HashScheme,
@@ -321,28 +319,28 @@ impl<S: Storage> Bloom<S> {
         }
     }
 
-    /// The hash under which this filter, and every other of its scheme, knows a key.
+    /// The hash of a key. Every filter of the same scheme accepts it.
     ///
     /// # Panics
-    /// On a filter made by [`Bloom::for_hashes`].
+    /// On a filter created by [`Bloom::for_hashes`].
     #[inline]
     pub fn hash(&self, key: impl AsRef<[u8]>) -> KeyHash {
         self.scheme.hash(key.as_ref())
     }
 
-    /// `false` is certain: the key was never inserted. `true` is mayhap.
+    /// `false` is certain: the key was never inserted. `true` is probable.
     ///
     /// # Panics
-    /// On a filter made by [`Bloom::for_hashes`].
+    /// On a filter created by [`Bloom::for_hashes`].
     #[inline]
     pub fn contains(&self, key: impl AsRef<[u8]>) -> bool {
         self.table.contains(self.hash(key).to_u64())
     }
 
-    /// `contains` for many keys, faster: the memory's latency is paid once for dozens of them.
+    /// `contains` for many keys. Faster, because the memory accesses of dozens of keys overlap.
     ///
     /// # Panics
-    /// When `keys` and `found` differ in length; on a filter made by [`Bloom::for_hashes`].
+    /// When `keys` and `found` differ in length; on a filter created by [`Bloom::for_hashes`].
     pub fn contains_each(&self, keys: &[impl AsRef<[u8]>], found: &mut [bool]) {
         assert_eq!(
             keys.len(),
@@ -356,7 +354,7 @@ impl<S: Storage> Bloom<S> {
         }
     }
 
-    /// Hashes up to `CHUNK` keys and asks memory for their lines.
+    /// Hashes up to `CHUNK` keys and prefetches their lines.
     fn hash_chunk<'h, K: AsRef<[u8]>>(
         &self,
         keys: impl Iterator<Item = K>,
@@ -374,7 +372,7 @@ impl<S: Storage> Bloom<S> {
         &hashes[..count]
     }
 
-    /// `false` is certain, `true` is mayhap. As [`Bloom::contains`], for a hash of this filter's scheme.
+    /// `false` is certain, `true` is probable. As [`Bloom::contains`], for a hash of this filter's scheme.
     #[inline]
     pub fn contains_hash(&self, hash: KeyHash) -> bool {
         hash.assert_origin(self.origin);
@@ -402,16 +400,16 @@ impl<S: Storage> Bloom<S> {
         check_same_shape((&self.plan, self.scheme), (&other.plan, other.scheme))
     }
 
-    /// About how many distinct keys are in, from the bits that are set; `u64::MAX` when all are. Reads the whole filter.
+    /// The estimated number of distinct keys, from the bits that are set; `u64::MAX` when all are. Reads the whole filter.
     pub fn estimated_keys(&self) -> u64 {
         // Saturates, as float to integer casts do.
         libm::round(self.plan.keys_for_set_bits(self.set_bits())) as u64
     }
 
-    /// About how many distinct keys the two filters hold together. Reads both.
+    /// The estimated number of distinct keys in both filters together. Reads both.
     ///
     /// # Errors
-    /// When the two differ in shape or hash scheme.
+    /// If the two differ in shape or hash scheme.
     pub fn estimated_union_keys(&self, other: &Self) -> Result<u64, Mismatch> {
         self.check_same_shape(other)?;
         let both = self
@@ -422,11 +420,11 @@ impl<S: Storage> Bloom<S> {
         Ok(libm::round(self.plan.keys_for_set_bits(both)) as u64)
     }
 
-    /// About how many keys the two filters have in common: the sum of both less the union, which errs less than counting
-    /// the bits of the intersection would. Reads both.
+    /// The estimated number of keys that both filters contain: the sum of both minus the union, which is more accurate than
+    /// counting the bits of the intersection. Reads both.
     ///
     /// # Errors
-    /// When the two differ in shape or hash scheme.
+    /// If the two differ in shape or hash scheme.
     pub fn estimated_common_keys(&self, other: &Self) -> Result<u64, Mismatch> {
         let union = self.estimated_union_keys(other)?;
         Ok(self
@@ -435,12 +433,13 @@ impl<S: Storage> Bloom<S> {
             .saturating_sub(union))
     }
 
-    /// The false-positive rate that the filter was made for.
+    /// The requested false-positive rate.
     pub fn false_positive_rate(&self) -> f64 {
         self.plan.false_positive_rate()
     }
 
-    /// The false-positive rate now, from the bits that are set: what a random stranger meets. Reads the whole filter.
+    /// The false-positive rate now, from the bits that are set: the probability that a random absent key is found. Reads the whole
+    /// filter.
     pub fn estimated_rate(&self) -> f64 {
         let words = usize::from(self.plan.bits_per_line());
         let row_words = |row: usize| PATTERNS[words - 1].rotate_left(row as u32);
@@ -478,13 +477,13 @@ impl<S: Storage> Bloom<S> {
         }
     }
 
-    /// Whether more keys are in than the filter was made for, so that its rate is worse than asked: the estimate exceeds the
-    /// capacity by more than it can err (three standard errors). Reads the whole filter.
+    /// Whether the filter holds more keys than it was planned for, so that its rate is worse than requested. The estimate must
+    /// exceed the capacity by more than three standard errors. Reads the whole filter.
     pub fn is_over_capacity(&self) -> bool {
         self.plan.is_over_capacity(self.set_bits())
     }
 
-    /// About how many more keys fit before the rate is worse than asked. Reads the whole filter.
+    /// The estimated number of keys that still fit before the rate is worse than requested. Reads the whole filter.
     pub fn keys_until_full(&self) -> u64 {
         self.plan.capacity().saturating_sub(self.estimated_keys())
     }
@@ -513,22 +512,22 @@ impl<S: Storage> Bloom<S> {
         self.words().all(|word| word == 0)
     }
 
-    /// Keys that the filter was made for.
+    /// The number of keys that the filter was planned for.
     pub fn capacity(&self) -> u64 {
         self.plan.capacity()
     }
 
-    /// Bytes of memory that the bits take.
+    /// Bytes of memory for the bits.
     pub fn size_bytes(&self) -> u64 {
         self.plan.size_bytes()
     }
 
-    /// The shape.
+    /// The plan of the filter.
     pub fn plan(&self) -> &BloomPlan {
         &self.plan
     }
 
-    /// How keys are hashed.
+    /// The hash scheme.
     pub fn scheme(&self) -> HashScheme {
         self.scheme
     }
@@ -538,7 +537,7 @@ impl<S: Storage> Bloom<S> {
         self.table.lines().iter().flat_map(|line| line.0)
     }
 
-    /// The bits as bytes: [`Bloom::words`], each with its lowest byte first. No copy where the machine has them so.
+    /// The bits as bytes: [`Bloom::words`], each in little-endian order. No copy on little-endian machines.
     pub fn bytes(&self) -> Cow<'_, [u8]> {
         plain_bytes::as_bytes(self.table.lines()).map_or_else(
             || self.words().flat_map(u64::to_le_bytes).collect(),
@@ -546,12 +545,12 @@ impl<S: Storage> Bloom<S> {
         )
     }
 
-    /// Which of its [`bytes`](Self::bytes) the answer for a hash depends on: where each of its lines begins.
+    /// The offsets in [`bytes`](Self::bytes) of the lines that a lookup of this hash reads.
     pub fn offsets(&self, hash: KeyHash) -> impl Iterator<Item = u64> + use<S> {
         self.table.offsets(hash.to_u64())
     }
 
-    /// How many bits are set.
+    /// The number of set bits.
     pub fn set_bits(&self) -> u64 {
         self.words().map(|word| u64::from(word.count_ones())).sum()
     }
@@ -561,8 +560,8 @@ impl<S: Storage> Bloom<S> {
         self.table.kernel()
     }
 
-    /// The same filter working with another instruction set, for tests and comparisons. A kernel that this CPU does not have
-    /// is ignored: ask [`Bloom::kernel`].
+    /// The same filter with another instruction set, for tests and comparisons. A kernel that this CPU does not have is ignored;
+    /// check [`Bloom::kernel`].
     #[must_use]
     pub fn with_kernel(mut self, kernel: Kernel) -> Self {
         self.table.set_kernel(kernel);
@@ -570,7 +569,7 @@ impl<S: Storage> Bloom<S> {
     }
 }
 
-/// Whether two filters can be joined word by word.
+/// Whether two filters can be merged word by word.
 pub(super) fn check_same_shape(
     ours: (&BloomPlan, HashScheme),
     theirs: (&BloomPlan, HashScheme),
@@ -603,8 +602,8 @@ pub(crate) fn walk(plan: &BloomPlan) -> BlockedWalk {
     )
 }
 
-/// Puts every line into those lines of the smaller table to which its keys now belong: the hashes of old line `i` are an
-/// interval, and it meets one new line, or two when the old number of lines is odd.
+/// Merges every line into the lines of the smaller table that its keys now belong to: the hashes of old line `i` are an interval,
+/// which overlaps one new line, or two if the old number of lines is odd.
 fn fold_lines(from: &[Line], to: &mut [Line]) {
     let (old, new) = (from.len() as u64, to.len() as u64);
     // The smallest mixed hash of old line i is the rounded-up quotient i * 2^64 / old.
@@ -624,7 +623,7 @@ impl<K: AsRef<[u8]>> Extend<K> for Bloom {
     /// Inserts all keys, in prefetched batches.
     ///
     /// # Panics
-    /// On a filter made by [`Bloom::for_hashes`].
+    /// On a filter created by [`Bloom::for_hashes`].
     fn extend<I: IntoIterator<Item = K>>(&mut self, keys: I) {
         let mut keys = keys.into_iter();
         let mut buffer = [KeyHash::from_u64(0); CHUNK];
@@ -644,7 +643,7 @@ impl<S: Storage> core::borrow::Borrow<BloomTable<S>> for Bloom<S> {
     }
 }
 
-/// Filters are equal when they give the same answers for the same reasons: one scheme, one plan, the same bits.
+/// Filters are equal if they have the same scheme, the same plan and the same bits.
 impl<S: Storage> PartialEq for Bloom<S> {
     fn eq(&self, other: &Self) -> bool {
         self.scheme == other.scheme

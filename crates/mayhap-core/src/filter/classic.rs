@@ -1,7 +1,8 @@
-//! `ClassicBloom`: the textbook filter. Flat bits, k probes anywhere, by a numbered walk; also the home of foreign layouts.
+//! `ClassicBloom`: the textbook filter, with flat bits and k probes anywhere, by a numbered scheme. Also used for the Bloom
+//! layouts of other systems.
 //!
-//! It takes 3 % fewer bits than `Bloom` at 1 % and 2 % fewer at 0.1 %, and k cache lines a key instead of one or two: take
-//! `Bloom` unless others must read the bits.
+//! It needs 3 % fewer bits than `Bloom` at 1 % and 2 % fewer at 0.1 %, but reads k cache lines per key instead of one or two:
+//! prefer `Bloom` unless other systems read the bits.
 
 mod batch;
 mod estimates;
@@ -18,7 +19,7 @@ use alloc::borrow::Cow;
 use alloc::vec::Vec;
 use core::fmt;
 
-/// A Bloom filter of flat bits, with probes that may fall anywhere.
+/// A Bloom filter of flat bits, with probes anywhere.
 ///
 /// ```
 /// # use mayhap_core as mayhap;
@@ -34,23 +35,22 @@ pub struct ClassicBloom<S: Storage = Owned> {
     plan: ClassicPlan,
     scheme: Scheme,
     hash_scheme: HashScheme,
-    /// `hash_scheme.origin()`, kept because debug builds compare it for every hash.
+    /// `hash_scheme.origin()`, cached because debug builds compare it for every hash.
     origin: u64,
 }
 
 impl ClassicBloom {
-    /// An empty filter for `capacity` keys that says `true` to a share of `false_positive_rate` of all other keys once it
-    /// is full. Keys are hashed with XXH3 and walk by enhanced double hashing: for keys from strangers see
+    /// An empty filter for `capacity` keys. When it holds that many, it finds a share of `false_positive_rate` of all other keys.
+    /// Keys are hashed with XXH3, and positions come from enhanced double hashing; for untrusted keys see
     /// [`ClassicBloom::keyed`].
     ///
     /// # Errors
-    /// When the capacity is 0, the rate not between 0 and 1, or the memory is not there.
+    /// If the capacity is 0, the rate is not between 0 and 1, or there is not enough memory.
     pub fn new(capacity: u64, false_positive_rate: f64) -> Result<Self, PlanError> {
         Self::with_hash_scheme(capacity, false_positive_rate, HashScheme::Xxh3)
     }
 
-    /// The same for keys that others choose: hashed with SipHash-1-3 under a secret key, so that nobody without the key can
-    /// aim at bits of the filter.
+    /// The same for untrusted keys: hashed with SipHash-1-3 under a secret key, so that attackers cannot craft colliding keys.
     ///
     /// # Errors
     /// As [`ClassicBloom::new`].
@@ -58,8 +58,8 @@ impl ClassicBloom {
         Self::with_hash_scheme(capacity, false_positive_rate, HashScheme::Sip13(key))
     }
 
-    /// The same for callers that have good 64-bit hashes already: give them as [`KeyHash::from_u64`]. Methods that take key
-    /// bytes panic on such a filter.
+    /// The same for callers that already have good 64-bit hashes, passed as [`KeyHash::from_u64`]. Methods that take key bytes
+    /// panic on such a filter.
     ///
     /// # Errors
     /// As [`ClassicBloom::new`].
@@ -76,20 +76,20 @@ impl ClassicBloom {
         Self::from_plan(plan, Scheme::EnhancedDoubleHashing, hash_scheme)
     }
 
-    /// An empty filter of so many bits and probes, for keys hashed with XXH3. Its capacity is the number of keys for which
-    /// so many probes are best, its rate the one at that capacity.
+    /// An empty filter with this many bits and probes, for keys hashed with XXH3. Its capacity is the number of keys for which
+    /// this number of probes is best; its rate is the one at that capacity.
     ///
     /// # Errors
-    /// When there are no bits, no probes or more than 4096, or the memory is not there.
+    /// If there are no bits, no probes or more than 4096, or there is not enough memory.
     pub fn with_bits_and_probes(bits: u64, probes: u32, scheme: Scheme) -> Result<Self, PlanError> {
         let plan = ClassicPlan::with_bits_and_probes(bits, probes)?;
         Self::from_plan(plan, scheme, HashScheme::Xxh3)
     }
 
-    /// An empty filter of a given shape, for callers who want to choose everything.
+    /// An empty filter with a given plan, for callers that choose everything.
     ///
     /// # Errors
-    /// When the plan has no bits, no probes or more than 4096, or the memory is not there.
+    /// If the plan has no bits, no probes or more than 4096, or there is not enough memory.
     pub fn from_plan(
         plan: ClassicPlan,
         scheme: Scheme,
@@ -105,20 +105,20 @@ impl ClassicBloom {
         ))
     }
 
-    /// A vector with room for so many words, for who fills it to make a filter [`from_words`](Self::from_words). Large ones lie on
-    /// huge pages, where they are filled at twice the speed (3.3 against 1.6 GB/s for 100 MB) and asked a little faster.
+    /// A vector with capacity for `count` words, to be filled and passed to [`from_words`](Self::from_words). Large ones use huge
+    /// pages: filling them is twice as fast (3.3 instead of 1.6 GB/s for 100 MB), and lookups are a little faster.
     ///
     /// # Errors
-    /// When the memory is not there.
+    /// If there is not enough memory.
     pub fn reserve_words(count: u64) -> Result<Vec<u64>, PlanError> {
         reserved(count)
     }
 
-    /// A filter whose bits are there already, 64 to a word: bit `i` is bit `i % 64` of word `i / 64`.
+    /// A filter from existing bits, 64 to a word: bit `i` is bit `i % 64` of word `i / 64`.
     ///
     /// # Errors
-    /// When the plan has no bits, no probes or more than 4096, when the bits are not whole blocks of the scheme, when there are
-    /// not as many words as the bits need, or a bit past the last is set.
+    /// If the plan has no bits, no probes or more than 4096, if the bits are not whole blocks of the scheme, if the number of
+    /// words is wrong, or if a bit past the last is set.
     pub fn from_words(
         plan: ClassicPlan,
         scheme: Scheme,
@@ -131,10 +131,10 @@ impl ClassicBloom {
         Ok(Self::from_bits(bits, plan, scheme, hash_scheme))
     }
 
-    /// A filter that holds `keys`, sized by their number.
+    /// A filter of `keys`, sized by their number.
     ///
     /// # Errors
-    /// As [`ClassicBloom::new`]; no keys at all are planned for as one.
+    /// As [`ClassicBloom::new`]. An empty slice is planned as one key.
     pub fn from_keys(
         keys: &[impl AsRef<[u8]>],
         false_positive_rate: f64,
@@ -144,10 +144,10 @@ impl ClassicBloom {
         Ok(filter)
     }
 
-    /// `true`: the key was surely new. `false`: it, or keys that set the same bits, came before.
+    /// `true`: the key was definitely new. `false`: the key, or keys that set the same bits, were inserted before.
     ///
     /// # Panics
-    /// On a filter made by [`ClassicBloom::for_hashes`].
+    /// On a filter created by [`ClassicBloom::for_hashes`].
     #[inline]
     pub fn insert(&mut self, key: impl AsRef<[u8]>) -> bool {
         if self.scheme.is_native() {
@@ -160,7 +160,7 @@ impl ClassicBloom {
         new
     }
 
-    /// `true`: the key was surely new. As [`ClassicBloom::insert`], for a hash of this filter's hash scheme.
+    /// `true`: the key was definitely new. As [`ClassicBloom::insert`], for a hash of this filter's hash scheme.
     #[inline]
     pub fn insert_hash(&mut self, hash: KeyHash) -> bool {
         hash.assert_origin(self.origin);
@@ -177,19 +177,19 @@ impl ClassicBloom {
         new
     }
 
-    /// Clears one bit: **all keys that have it are lost**. For filters that are retouched; a lost key is a wrong "no".
+    /// Clears one bit: **all keys that use it are lost** and become false negatives. For retouched filters.
     ///
     /// # Panics
-    /// When there is no such bit.
+    /// If there is no such bit.
     pub fn clear_bit(&mut self, at: u64) {
         assert!(at < self.plan.bits, "bit {at} of {}", self.plan.bits);
         self.bits.clear_bit(at);
     }
 
-    /// Makes this filter hold the keys of both, as if all had been inserted here.
+    /// Merges another filter into this one, as if all its keys had been inserted here.
     ///
     /// # Errors
-    /// When the two differ in shape or scheme; nothing is changed then.
+    /// When the two differ in shape or scheme; the filter is then unchanged.
     pub fn union_with(&mut self, other: &Self) -> Result<(), Mismatch> {
         self.check_same_shape(other)?;
         for (ours, theirs) in self.bits.words_mut().iter_mut().zip(other.bits.words()) {
@@ -198,11 +198,11 @@ impl ClassicBloom {
         Ok(())
     }
 
-    /// Makes this filter hold the keys that are in both. It may say `true` to a few more keys than a filter filled with
-    /// those alone, and never `false` to one of them.
+    /// Keeps only the bits that are set in both filters. The result contains every key that is in both, and a few more false
+    /// positives than a filter of just those keys.
     ///
     /// # Errors
-    /// When the two differ in shape or scheme; nothing is changed then.
+    /// If the two differ in shape or scheme; the filter is then unchanged.
     pub fn intersect_with(&mut self, other: &Self) -> Result<(), Mismatch> {
         self.check_same_shape(other)?;
         for (ours, theirs) in self.bits.words_mut().iter_mut().zip(other.bits.words()) {
@@ -211,11 +211,11 @@ impl ClassicBloom {
         Ok(())
     }
 
-    /// Puts stored bytes, the lowest bit first, over those from number `start` on, to load a filter a piece at a time. Keys that
-    /// are in and whose bits are taken back are lost.
+    /// Overwrites the bytes from offset `start` on, lowest bit first, to load a filter piece by piece. Keys whose bits are
+    /// cleared by this are lost.
     ///
     /// # Errors
-    /// When the bytes go past the last one, or set a bit past the last; nothing is changed then.
+    /// If the bytes extend past the end, or set a bit past the last; the filter is then unchanged.
     pub fn overwrite(&mut self, start: u64, bytes: &[u8]) -> Result<(), PlanError> {
         let refuse = |field, value, accepted| {
             Err(PlanError::InvalidInteger {
@@ -241,12 +241,12 @@ impl ClassicBloom {
         }
     }
 
-    /// Forgets all keys.
+    /// Removes all keys.
     pub fn clear(&mut self) {
         self.bits.clear();
     }
 
-    /// A copy, or an error where the memory for it is not there. Pages that hold nothing are not touched.
+    /// A copy, or an error if there is not enough memory for it. Pages of zeros are not touched.
     ///
     /// # Errors
     /// [`PlanError::OutOfMemory`].
@@ -256,15 +256,14 @@ impl ClassicBloom {
     }
 }
 
-/// A [`ClassicBloom`] whose bits are somebody else's, such as a mapped file: asked as fast, never filled.
+/// A [`ClassicBloom`] over borrowed bytes, such as a mapped file. Lookups are as fast; inserts are not possible.
 pub type ClassicView<'a> = ClassicBloom<Borrowed<'a>>;
 
 impl<'a> ClassicView<'a> {
-    /// A filter whose bits are there already, as [`ClassicBloom::bytes`] has them.
+    /// A filter over borrowed bits, as [`ClassicBloom::bytes`] returns them.
     ///
     /// # Errors
-    /// As [`ClassicBloom::from_words`]; when the bytes do not begin at a multiple of 8, and on machines that have the highest byte
-    /// first.
+    /// As [`ClassicBloom::from_words`]; also if the bytes are not aligned to 8, and on big-endian machines.
     pub fn borrowed(
         plan: ClassicPlan,
         scheme: Scheme,
@@ -280,7 +279,7 @@ impl<'a> ClassicView<'a> {
 }
 
 impl<S: Storage> ClassicBloom<S> {
-    /// Bits that hold a filter already; the shape has been checked and the bits are as many as the plan's.
+    /// A filter over existing bits; the caller has checked the shape and the number of bits.
     pub(super) fn from_bits(
         bits: Bits<S>,
         plan: ClassicPlan,
@@ -297,19 +296,19 @@ impl<S: Storage> ClassicBloom<S> {
         }
     }
 
-    /// The hash under which this filter, and every other of its hash scheme, knows a key.
+    /// The hash of a key. Every filter of the same hash scheme accepts it.
     ///
     /// # Panics
-    /// On a filter made by [`ClassicBloom::for_hashes`], or of another system's scheme, which hashes its own way.
+    /// On a filter created by [`ClassicBloom::for_hashes`], or one with the scheme of another system, which hashes keys itself.
     #[inline]
     pub fn hash(&self, key: impl AsRef<[u8]>) -> KeyHash {
         self.hash_scheme.hash(key.as_ref())
     }
 
-    /// `false` is certain: the key was never inserted. `true` is mayhap.
+    /// `false` is certain: the key was never inserted. `true` is probable.
     ///
     /// # Panics
-    /// On a filter made by [`ClassicBloom::for_hashes`].
+    /// On a filter created by [`ClassicBloom::for_hashes`].
     #[inline]
     pub fn contains(&self, key: impl AsRef<[u8]>) -> bool {
         if self.scheme.is_native() {
@@ -319,7 +318,7 @@ impl<S: Storage> ClassicBloom<S> {
         probes.all(|at| self.bits.has(at))
     }
 
-    /// `false` is certain, `true` is mayhap. As [`ClassicBloom::contains`], for a hash of this filter's hash scheme.
+    /// `false` is certain, `true` is probable. As [`ClassicBloom::contains`], for a hash of this filter's hash scheme.
     #[inline]
     pub fn contains_hash(&self, hash: KeyHash) -> bool {
         hash.assert_origin(self.origin);
@@ -329,10 +328,10 @@ impl<S: Storage> ClassicBloom<S> {
         self.has_all(hash.to_u64())
     }
 
-    /// Where a value goes that another system has hashed.
+    /// The positions of a value that another system has hashed.
     ///
     /// # Panics
-    /// When the system's walk does not begin with one hash of 64 bits.
+    /// If the scheme does not start from one 64-bit hash.
     fn foreign_hash_probes(&self, hash: KeyHash) -> ForeignProbes<'static> {
         assert!(
             self.scheme.starts_from_one_hash(),
@@ -351,14 +350,14 @@ impl<S: Storage> ClassicBloom<S> {
     /// Whether all bits of a hash are set.
     #[inline(always)]
     pub(super) fn has_all(&self, hash: u64) -> bool {
-        // Looking at four bits before each branch took 1.4 times as long at 10M keys: loads cost more than wrong guesses.
+        // Testing four bits before each branch took 1.4 times as long at 10M keys: loads cost more than mispredictions.
         self.positions(hash).all(|at| self.bits.has(at))
     }
 
-    /// The bits of a key, in the order of the walk, equal ones as often as they come.
+    /// The bits of a key, in the order of the walk, equal ones repeated.
     ///
     /// # Panics
-    /// On a filter made by [`ClassicBloom::for_hashes`].
+    /// On a filter created by [`ClassicBloom::for_hashes`].
     pub fn positions_of<'k>(
         &self,
         key: &'k [u8],
@@ -375,7 +374,7 @@ impl<S: Storage> ClassicBloom<S> {
     /// The same for a hash of this filter's hash scheme.
     ///
     /// # Panics
-    /// When the scheme is another system's whose walk does not begin with one hash of 64 bits.
+    /// If the scheme is that of another system and does not start from one 64-bit hash.
     pub fn positions_of_hash(&self, hash: KeyHash) -> impl Iterator<Item = u64> + Clone + use<S> {
         let (ours, theirs) = if self.scheme.is_native() {
             (Some(self.positions(hash.to_u64())), None)
@@ -398,27 +397,27 @@ impl<S: Storage> ClassicBloom<S> {
         self.words().all(|word| word == 0)
     }
 
-    /// Keys that the filter was made for.
+    /// The number of keys that the filter was planned for.
     pub fn capacity(&self) -> u64 {
         self.plan.capacity
     }
 
-    /// Bytes of memory that the bits take.
+    /// Bytes of memory for the bits.
     pub fn size_bytes(&self) -> u64 {
         size_of_val(self.bits.words()) as u64
     }
 
-    /// The shape.
+    /// The plan of the filter.
     pub fn plan(&self) -> &ClassicPlan {
         &self.plan
     }
 
-    /// How hashes become positions.
+    /// The scheme that maps hashes to positions.
     pub fn scheme(&self) -> Scheme {
         self.scheme
     }
 
-    /// How keys are hashed.
+    /// The hash scheme.
     pub fn hash_scheme(&self) -> HashScheme {
         self.hash_scheme
     }
@@ -428,7 +427,7 @@ impl<S: Storage> ClassicBloom<S> {
         self.bits.words().iter().copied()
     }
 
-    /// The bits as bytes: [`ClassicBloom::words`], each with its lowest byte first. No copy where the machine has them so.
+    /// The bits as bytes: [`ClassicBloom::words`], each in little-endian order. No copy on little-endian machines.
     pub fn bytes(&self) -> Cow<'_, [u8]> {
         plain_bytes::as_bytes(self.bits.words()).map_or_else(
             || self.words().flat_map(u64::to_le_bytes).collect(),
@@ -436,13 +435,13 @@ impl<S: Storage> ClassicBloom<S> {
         )
     }
 
-    /// How many bits are set.
+    /// The number of set bits.
     pub fn set_bits(&self) -> u64 {
         self.words().map(|word| u64::from(word.count_ones())).sum()
     }
 }
 
-/// Refuses bits that are not whole blocks of a scheme.
+/// Rejects a number of bits that is not a multiple of the scheme's block.
 pub(super) fn check_blocks(bits: u64, scheme: Scheme) -> Result<(), PlanError> {
     if bits.is_multiple_of(scheme.block_bits()) {
         Ok(())
@@ -455,12 +454,12 @@ pub(super) fn check_blocks(bits: u64, scheme: Scheme) -> Result<(), PlanError> {
     }
 }
 
-/// About how many distinct keys set so many bits, to the nearest; saturates, as float to integer casts do.
+/// The estimated number of distinct keys for this many set bits, rounded; saturates, as float to integer casts do.
 pub(super) fn keys_for(plan: &ClassicPlan, set_bits: u64) -> u64 {
     libm::round(classic::estimated_keys(plan.bits, plan.probes, set_bits)) as u64
 }
 
-/// Whether two flat filters can be joined position by position.
+/// Whether two flat filters can be merged position by position.
 pub(super) fn check_same_shape(
     ours: (&ClassicPlan, Scheme, HashScheme),
     theirs: (&ClassicPlan, Scheme, HashScheme),
@@ -486,7 +485,7 @@ impl<K: AsRef<[u8]>> Extend<K> for ClassicBloom {
     /// Inserts all keys, in prefetched batches.
     ///
     /// # Panics
-    /// On a filter made by [`ClassicBloom::for_hashes`].
+    /// On a filter created by [`ClassicBloom::for_hashes`].
     fn extend<I: IntoIterator<Item = K>>(&mut self, keys: I) {
         if self.scheme.is_native() {
             let scheme = self.hash_scheme;
@@ -499,7 +498,7 @@ impl<K: AsRef<[u8]>> Extend<K> for ClassicBloom {
     }
 }
 
-/// Filters are equal when they give the same answers for the same reasons: one scheme, one plan, the same bits.
+/// Filters are equal if they have the same schemes, the same plan and the same bits.
 impl<S: Storage> PartialEq for ClassicBloom<S> {
     fn eq(&self, other: &Self) -> bool {
         self.hash_scheme == other.hash_scheme

@@ -127,23 +127,23 @@ fn partner(bucket: u64, fingerprint: u8) -> u64 {
 }
 
 impl ClassicCuckoo {
-    /// What every table after the first is reckoned with beside its slots: where they are, how many are in use, and what an allocator
-    /// adds to the smallest. Limits count it, since there may be 65535 tables of two slots.
+    /// What every table after the first is computed with beside its slots: where they are, how many are in use, and what an
+    /// allocator adds to the smallest. Limits count it, since there may be 65535 tables of two slots.
     pub const TABLE_BYTES: u64 = 64;
 
     /// An empty filter of one table.
     ///
     /// # Errors
-    /// When the memory is not there.
+    /// If there is not enough memory.
     pub fn from_plan(plan: ClassicCuckooPlan) -> Result<Self, PlanError> {
         Self::with_empty_tables(plan, 1, 0, 0)
     }
 
-    /// A filter of so many empty tables, for slots that are stored piece by piece ([`overwrite`](Self::overwrite)). The counts are
-    /// taken as they are.
+    /// A filter of this many empty tables, for slots that are stored piece by piece ([`overwrite`](Self::overwrite)). The counts
+    /// are taken as they are.
     ///
     /// # Errors
-    /// As [`from_parts`](Self::from_parts), or when the memory is not there.
+    /// As [`from_parts`](Self::from_parts), or if there is not enough memory.
     pub fn with_empty_tables(
         plan: ClassicCuckooPlan,
         count: u32,
@@ -207,7 +207,7 @@ impl ClassicCuckoo {
         Ok(filter)
     }
 
-    /// A copy, or an error where the memory for it is not there. Pages that hold nothing are not touched.
+    /// A copy, or an error if there is not enough memory for it. Pages of zeros are not touched.
     ///
     /// # Errors
     /// [`PlanError::OutOfMemory`].
@@ -231,7 +231,7 @@ impl ClassicCuckoo {
     /// Puts a key in, whether or not it is in already.
     ///
     /// # Errors
-    /// When there is no room and the filter does not grow, or there is no memory to grow. Nothing is changed then.
+    /// When there is no room and the filter does not grow, or there is no memory to grow. The filter is then unchanged.
     pub fn try_insert_hash(&mut self, hash: u64) -> Result<(), Full> {
         self.try_insert_hash_within(hash, u64::MAX)
     }
@@ -239,7 +239,7 @@ impl ClassicCuckoo {
     /// The same for callers with a limit.
     ///
     /// # Errors
-    /// As there, and [`Full::Memory`] when it must grow and would take more than `max_bytes` then. Nothing is changed then.
+    /// The same, and [`Full::Memory`] when it must grow and would take more than `max_bytes` then. The filter is then unchanged.
     pub fn try_insert_hash_within(&mut self, hash: u64, max_bytes: u64) -> Result<(), Full> {
         let seeker = KeyBuckets::new(hash);
         if !self.take_free_slot(seeker) && !self.insert_by_moving(seeker) {
@@ -250,8 +250,8 @@ impl ClassicCuckoo {
         Ok(())
     }
 
-    /// `Ok(true)`: the key is in now, and was surely new. `Ok(false)`: it, or one that looks like it, was in before, and nothing is
-    /// changed.
+    /// `Ok(true)`: the key is in now, and was definitely new. `Ok(false)`: it, or one that looks like it, was in before, and
+    /// nothing is changed.
     ///
     /// # Errors
     /// As [`try_insert_hash`](Self::try_insert_hash).
@@ -262,7 +262,7 @@ impl ClassicCuckoo {
         self.try_insert_hash(hash).map(|()| true)
     }
 
-    /// `false` is certain: the key is not in. `true` is mayhap.
+    /// `false` is certain: the key is not in. `true` is probable.
     pub fn contains_hash(&self, hash: u64) -> bool {
         let seeker = KeyBuckets::new(hash);
         let size = self.bucket_size();
@@ -398,7 +398,7 @@ impl ClassicCuckoo {
         }
     }
 
-    /// Makes room in the newest table; if that is not to be had, all moves are undone.
+    /// Makes room in the newest table; if that is not available, all moves are undone.
     fn insert_by_moving(&mut self, seeker: KeyBuckets) -> bool {
         let (size, moves) = (self.bucket_size(), usize::from(self.plan.max_moves()));
         let Some(SlotTable { slots, used }) = self.tables.last_mut() else {
@@ -452,7 +452,7 @@ impl ClassicCuckoo {
         Ok(())
     }
 
-    /// The false-positive rate now, from the slots in use: what a random stranger meets.
+    /// The false-positive rate now, from the slots in use: the probability that a random absent key is found.
     pub fn estimated_rate(&self) -> f64 {
         let passes = |number: &u16| {
             let SlotTable { slots, used } = &self.tables[usize::from(*number)];
@@ -536,7 +536,7 @@ impl ClassicCuckoo {
     }
 
     /// Puts stored slots over those of a table from slot `start` on. The counts of keys stay as they are. `false` when there is no
-    /// such table, or it has fewer slots from there on; nothing is changed then.
+    /// such table, or it has fewer slots from there on; the filter is then unchanged.
     pub fn overwrite(&mut self, number: usize, start: usize, bytes: &[u8]) -> bool {
         let Some(table) = self.tables.get_mut(number) else {
             return false;

@@ -43,16 +43,16 @@ pub struct CountingBloom {
     plan: CountingPlan,
     scheme: Scheme,
     hash_scheme: HashScheme,
-    /// `hash_scheme.origin()`, kept because debug builds compare it for every hash.
+    /// `hash_scheme.origin()`, cached because debug builds compare it for every hash.
     origin: u64,
 }
 
 impl CountingBloom {
-    /// An empty filter for `capacity` keys that says `true` to a share of `false_positive_rate` of all other keys once it
-    /// is full, with counters of 4 bits. Keys are hashed with XXH3: for keys from strangers see [`CountingBloom::keyed`].
+    /// An empty filter for `capacity` keys that says `true` to a share of `false_positive_rate` of all other keys once it is full,
+    /// with counters of 4 bits. Keys are hashed with XXH3: for untrusted keys see [`CountingBloom::keyed`].
     ///
     /// # Errors
-    /// When the capacity is 0, the rate not between 0 and 1, or the memory is not there.
+    /// When the capacity is 0, the rate not between 0 and 1, or there is not enough memory.
     pub fn new(capacity: u64, false_positive_rate: f64) -> Result<Self, PlanError> {
         Self::with_counter_bits(capacity, false_positive_rate, DEFAULT_COUNTER_BITS)
     }
@@ -74,8 +74,8 @@ impl CountingBloom {
         )
     }
 
-    /// As [`CountingBloom::new`] for keys that others choose: hashed with SipHash-1-3 under a secret key, so that nobody
-    /// without the key can aim at counters of the filter.
+    /// As [`CountingBloom::new`] for untrusted keys: hashed with SipHash-1-3 under a secret key, so that attackers cannot craft
+    /// colliding keys.
     ///
     /// # Errors
     /// As [`CountingBloom::new`].
@@ -100,10 +100,10 @@ impl CountingBloom {
         )
     }
 
-    /// An empty filter of a given shape, for callers who want to choose everything.
+    /// An empty filter with a given plan, for callers that want to choose everything.
     ///
     /// # Errors
-    /// When the counters are not whole blocks of the scheme, or the memory is not there.
+    /// When the counters are not whole blocks of the scheme, or there is not enough memory.
     pub fn from_plan(
         plan: CountingPlan,
         scheme: Scheme,
@@ -121,7 +121,7 @@ impl CountingBloom {
         })
     }
 
-    /// A filter whose counts are there already, in order.
+    /// A filter from existing counts, in order.
     ///
     /// # Errors
     /// As [`CountingBloom::from_plan`], when there are not as many counts as counters, or one is larger than a counter can count.
@@ -154,11 +154,10 @@ impl CountingBloom {
         Ok(filter)
     }
 
-    /// A filter whose counters are there already, packed as [`CountingBloom::bytes`] has them.
+    /// A filter from existing counters, packed as [`CountingBloom::bytes`] has them.
     ///
     /// # Errors
-    /// As [`CountingBloom::from_plan`], when there are not as many bytes as the plan says, or something lies past the last
-    /// counter.
+    /// As [`CountingBloom::from_plan`], when there are not as many bytes as the plan says, or something lies past the last counter.
     pub fn from_bytes(
         plan: CountingPlan,
         scheme: Scheme,
@@ -194,20 +193,20 @@ impl CountingBloom {
         Ok(filter)
     }
 
-    /// The hash under which this filter, and every other of its hash scheme, knows a key.
+    /// The hash of a key. Every filter of the same hash scheme accepts it.
     ///
     /// # Panics
-    /// On a filter made by [`CountingBloom::for_hashes`], or of another system's scheme, which hashes its own way. So do all
+    /// On a filter created by [`CountingBloom::for_hashes`], or of another system's scheme, which hashes its own way. So do all
     /// methods that take hashes on a filter of another system's scheme.
     #[inline]
     pub fn hash(&self, key: impl AsRef<[u8]>) -> KeyHash {
         self.hash_scheme.hash(key.as_ref())
     }
 
-    /// `true`: the key was surely new. `false`: it, or keys on the same counters, are in; it is counted once more.
+    /// `true`: the key was definitely new. `false`: it, or keys on the same counters, are in; it is counted once more.
     ///
     /// # Panics
-    /// On a filter made by [`CountingBloom::for_hashes`].
+    /// On a filter created by [`CountingBloom::for_hashes`].
     #[inline]
     pub fn insert(&mut self, key: impl AsRef<[u8]>) -> bool {
         if self.scheme.is_native() {
@@ -216,10 +215,10 @@ impl CountingBloom {
         self.increment_all(self.walk.foreign_probes(key.as_ref()))
     }
 
-    /// `false` is certain: the key is not in. `true` is mayhap.
+    /// `false` is certain: the key is not in. `true` is probable.
     ///
     /// # Panics
-    /// On a filter made by [`CountingBloom::for_hashes`].
+    /// On a filter created by [`CountingBloom::for_hashes`].
     #[inline]
     pub fn contains(&self, key: impl AsRef<[u8]>) -> bool {
         if self.scheme.is_native() {
@@ -229,15 +228,15 @@ impl CountingBloom {
         probes.all(|at| self.counters.get(at) != 0)
     }
 
-    /// Takes a key out once. `Ok(true)`: done, as if it had been inserted once less. `Ok(false)`: it was certainly not in,
-    /// and nothing was changed.
+    /// Takes a key out once. `Ok(true)`: done, as if it had been inserted once less. `Ok(false)`: it was certainly not in, and
+    /// nothing was changed.
     ///
     /// # Errors
-    /// When one of the key's counters is full, so that the removal cannot be exact; nothing is changed then, and the key is
+    /// When one of the key's counters is full, so that the removal cannot be exact; the filter is then unchanged, and the key is
     /// still found. A key that is certainly not in is `Ok(false)` even then.
     ///
     /// # Panics
-    /// On a filter made by [`CountingBloom::for_hashes`].
+    /// On a filter created by [`CountingBloom::for_hashes`].
     #[inline]
     pub fn remove(&mut self, key: impl AsRef<[u8]>) -> Result<bool, Saturated> {
         if self.scheme.is_native() {
@@ -246,14 +245,14 @@ impl CountingBloom {
         self.decrement_all(self.walk.foreign_probes(key.as_ref()))
     }
 
-    /// Takes a key out once, and leaves its full counters as they are. `true`: done. `false`: it was certainly not in, and
-    /// nothing was changed.
+    /// Takes a key out once, and leaves its full counters as they are. `true`: done. `false`: it was certainly not in, and nothing
+    /// was changed.
     ///
-    /// Hadoop deletes so. [`CountingBloom::remove`] refuses where this is not exact: a full counter goes on counting the key,
-    /// and a key whose probes fall together may be taken from a counter that had it once.
+    /// Hadoop deletes so. [`CountingBloom::remove`] refuses where this is not exact: a full counter goes on counting the key, and a
+    /// key whose probes fall together may be taken from a counter that had it once.
     ///
     /// # Panics
-    /// On a filter made by [`CountingBloom::for_hashes`].
+    /// On a filter created by [`CountingBloom::for_hashes`].
     pub fn remove_leaving_saturated(&mut self, key: impl AsRef<[u8]>) -> bool {
         let key = key.as_ref();
         if !self.contains(key) {
@@ -280,7 +279,7 @@ impl CountingBloom {
     /// ([`CountingPlan::max_count`]) stands for itself and everything above.
     ///
     /// # Panics
-    /// On a filter made by [`CountingBloom::for_hashes`].
+    /// On a filter created by [`CountingBloom::for_hashes`].
     #[inline]
     pub fn estimated_count(&self, key: impl AsRef<[u8]>) -> u64 {
         if self.scheme.is_native() {
@@ -289,10 +288,10 @@ impl CountingBloom {
         self.min_count(self.walk.foreign_probes(key.as_ref()))
     }
 
-    /// `contains` for many keys, faster: the memory's latency is paid once for dozens of them.
+    /// `contains` for many keys. Faster, because the memory accesses of dozens of keys overlap.
     ///
     /// # Panics
-    /// When `keys` and `found` differ in length; on a filter made by [`CountingBloom::for_hashes`].
+    /// When `keys` and `found` differ in length; on a filter created by [`CountingBloom::for_hashes`].
     pub fn contains_each(&self, keys: &[impl AsRef<[u8]>], found: &mut [bool]) {
         assert_eq!(
             keys.len(),
@@ -314,7 +313,7 @@ impl CountingBloom {
         self.hash_scheme.look_up_in_chunks(keys, found, ask);
     }
 
-    /// `true`: the key was surely new. As [`CountingBloom::insert`], for a hash of this filter's hash scheme.
+    /// `true`: the key was definitely new. As [`CountingBloom::insert`], for a hash of this filter's hash scheme.
     #[inline]
     pub fn insert_hash(&mut self, hash: KeyHash) -> bool {
         self.assert_hashes(&[hash]);
@@ -331,7 +330,7 @@ impl CountingBloom {
         new
     }
 
-    /// `false` is certain, `true` is mayhap. As [`CountingBloom::contains`], for a hash of this filter's hash scheme.
+    /// `false` is certain, `true` is probable. As [`CountingBloom::contains`], for a hash of this filter's hash scheme.
     #[inline]
     pub fn contains_hash(&self, hash: KeyHash) -> bool {
         self.assert_hashes(&[hash]);
@@ -459,11 +458,11 @@ impl CountingBloom {
         }
     }
 
-    /// Makes this filter hold the keys of both, as often as they are in the two together: adds the counters. Those that
-    /// would pass the largest count are full then.
+    /// Makes this filter hold the keys of both, as often as they are in the two together: adds the counters. Those that would pass
+    /// the largest count are full then.
     ///
     /// # Errors
-    /// When the two differ in shape or scheme; nothing is changed then.
+    /// When the two differ in shape or scheme; the filter is then unchanged.
     pub fn union_with(&mut self, other: &Self) -> Result<(), Mismatch> {
         check_same_shape(
             (self.plan.classic(), self.scheme, self.hash_scheme),
@@ -488,7 +487,7 @@ impl CountingBloom {
     /// The same keys without their counts: a filter of one bit for every counter that gives the same answers.
     ///
     /// # Errors
-    /// When the memory is not there.
+    /// If there is not enough memory.
     pub fn to_classic(&self) -> Result<ClassicBloom, PlanError> {
         let mut bits = Bits::zeroed(self.plan.counters())?;
         for (at, count) in (0..).zip(self.counters.iter()) {
@@ -504,12 +503,12 @@ impl CountingBloom {
         ))
     }
 
-    /// Forgets all keys, and full counters count again.
+    /// Removes all keys, and full counters count again.
     pub fn clear(&mut self) {
         self.counters.clear();
     }
 
-    /// A copy, or an error where the memory for it is not there. Pages that hold nothing are not touched.
+    /// A copy, or an error if there is not enough memory for it. Pages of zeros are not touched.
     ///
     /// # Errors
     /// [`PlanError::OutOfMemory`].
@@ -531,35 +530,31 @@ impl CountingBloom {
         sum / u64::from(self.plan.classic().probes)
     }
 
-    /// About how many distinct keys are in, from the share of counters that are zero; `u64::MAX` when there is none. Reads
-    /// the whole filter.
+    /// The estimated number of distinct keys, from the share of counters that are zero; `u64::MAX` when there is none. Reads the
+    /// whole filter.
     pub fn estimated_keys(&self) -> u64 {
         keys_for(self.plan.classic(), self.set_counters())
     }
 
-    /// The false-positive rate that the filter was made for.
-    #[expect(
-        clippy::misnamed_getters,
-        reason = "a plan is a hair better than what was asked"
-    )]
+    /// The requested false-positive rate.
     pub fn false_positive_rate(&self) -> f64 {
         self.plan.classic().false_positive_rate
     }
 
-    /// The false-positive rate now, from the counters that are not zero: what a random stranger meets. Reads the whole
-    /// filter.
+    /// The false-positive rate now, from the counters that are not zero: the probability that a random absent key is found. Reads
+    /// the whole filter.
     pub fn estimated_rate(&self) -> f64 {
         let probes = self.plan.classic().probes;
         classic::rate_from_set_bits(self.plan.counters(), probes, self.set_counters())
     }
 
-    /// Whether more keys are in than the filter was made for, so that its rate is worse than asked: the estimate exceeds the
-    /// capacity by more than it can err (three standard errors). Reads the whole filter.
+    /// Whether the filter holds more keys than it was planned for, so that its rate is worse than requested: the estimate exceeds
+    /// the capacity by more than it can err (three standard errors). Reads the whole filter.
     pub fn is_over_capacity(&self) -> bool {
         self.plan.classic().is_over_capacity(self.set_counters())
     }
 
-    /// About how many more keys fit before the rate is worse than asked. Reads the whole filter.
+    /// The estimated number of keys that still fit before the rate is worse than requested. Reads the whole filter.
     pub fn keys_until_full(&self) -> u64 {
         self.capacity().saturating_sub(self.estimated_keys())
     }
@@ -587,7 +582,7 @@ impl CountingBloom {
         self.counters.bytes().iter().all(|&byte| byte == 0)
     }
 
-    /// Keys that the filter was made for.
+    /// The number of keys that the filter was planned for.
     pub fn capacity(&self) -> u64 {
         self.plan.classic().capacity
     }
@@ -602,12 +597,12 @@ impl CountingBloom {
         &self.plan
     }
 
-    /// How hashes become positions.
+    /// The scheme that maps hashes to positions.
     pub fn scheme(&self) -> Scheme {
         self.scheme
     }
 
-    /// How keys are hashed.
+    /// The hash scheme.
     pub fn hash_scheme(&self) -> HashScheme {
         self.hash_scheme
     }
@@ -632,7 +627,7 @@ impl<K: AsRef<[u8]>> Extend<K> for CountingBloom {
     /// Inserts all keys, in prefetched batches.
     ///
     /// # Panics
-    /// On a filter made by [`CountingBloom::for_hashes`].
+    /// On a filter created by [`CountingBloom::for_hashes`].
     fn extend<I: IntoIterator<Item = K>>(&mut self, keys: I) {
         if self.scheme.is_native() {
             let scheme = self.hash_scheme;

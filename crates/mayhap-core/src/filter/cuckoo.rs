@@ -1,4 +1,4 @@
-//! `Cuckoo`: the filter that keys can be taken out of. Two windows of two cells a key, any table size.
+//! `Cuckoo`: the filter that keys can be taken out of. Two windows of two cells per key, any table size.
 //!
 //! One table (`nest.rs`), or a chain of them (`chain.rs`) when it was made to grow.
 
@@ -19,8 +19,8 @@ const MAX_EXTRA_COPIES: u64 = 1 << 40;
 
 /// A cuckoo filter: keys go in and come out again.
 ///
-/// Equal keys are kept as copies, four at most, and each is taken out by a [`remove`](Cuckoo::remove) of its own. A filter that
-/// has no room says so, and is then exactly as it was before; one made by [`Cuckoo::growing`] makes room.
+/// Equal keys are kept as copies, four at most, and each is taken out by a [`remove`](Cuckoo::remove) of its own. A filter that has
+/// no room says so, and is then exactly as it was before; one created by [`Cuckoo::growing`] makes room.
 ///
 /// ```
 /// # use mayhap_core as mayhap;
@@ -37,16 +37,16 @@ pub struct Cuckoo {
     /// The other tables, if it grows.
     chain: Option<Box<CuckooChain>>,
     scheme: HashScheme,
-    /// `scheme.origin()`, kept because debug builds compare it for every hash.
+    /// `scheme.origin()`, cached because debug builds compare it for every hash.
     origin: u64,
 }
 
 impl Cuckoo {
-    /// An empty filter for `capacity` keys that says `true` to a share of at most `false_positive_rate` of all other keys.
-    /// Keys are hashed with XXH3: for keys from strangers see [`Cuckoo::keyed`].
+    /// An empty filter for `capacity` keys that says `true` to a share of at most `false_positive_rate` of all other keys. Keys are
+    /// hashed with XXH3: for untrusted keys see [`Cuckoo::keyed`].
     ///
     /// # Errors
-    /// When the capacity is 0, the rate not between 1.4e-8 and 1, or the memory is not there.
+    /// When the capacity is 0, the rate not between 1.4e-8 and 1, or there is not enough memory.
     pub fn new(capacity: u64, false_positive_rate: f64) -> Result<Self, PlanError> {
         Self::from_plan(
             CuckooPlan::new(capacity, false_positive_rate)?,
@@ -54,8 +54,7 @@ impl Cuckoo {
         )
     }
 
-    /// The same for keys that others choose: hashed with SipHash-1-3 under a secret key, so that nobody without the key can
-    /// crowd a few cells.
+    /// The same for untrusted keys: hashed with SipHash-1-3 under a secret key, so that attackers cannot craft colliding keys.
     ///
     /// # Errors
     /// As [`Cuckoo::new`].
@@ -78,10 +77,10 @@ impl Cuckoo {
         )
     }
 
-    /// An empty filter of a given shape.
+    /// An empty filter with a given plan.
     ///
     /// # Errors
-    /// When the memory is not there.
+    /// If there is not enough memory.
     pub fn from_plan(plan: CuckooPlan, scheme: HashScheme) -> Result<Self, PlanError> {
         Ok(Self {
             newest: CuckooTable::new(plan)?,
@@ -91,9 +90,9 @@ impl Cuckoo {
         })
     }
 
-    /// An empty filter that begins with room for `capacity` keys and keeps the false-positive rate however many come: when a
-    /// table is full, a larger one with longer fingerprints is opened. It takes any number of copies, and refuses keys only when there
-    /// is no memory left. A lookup costs one of every table, so guess the capacity well if you can.
+    /// An empty filter that begins with room for `capacity` keys and keeps the false-positive rate however many come: when a table
+    /// is full, a larger one with longer fingerprints is opened. It takes any number of copies, and refuses keys only when there is
+    /// no memory left. A lookup costs one of every table, so guess the capacity well if you can.
     ///
     /// ```
     /// # use mayhap_core as mayhap;
@@ -107,7 +106,7 @@ impl Cuckoo {
     /// ```
     ///
     /// # Errors
-    /// As [`Cuckoo::new`], for the first table, whose rate is 6/10 of the one asked for.
+    /// As [`Cuckoo::new`], for the first table, whose rate is 6/10 of the requested one.
     pub fn growing(capacity: u64, false_positive_rate: f64) -> Result<Self, PlanError> {
         Self::growing_from_plan(
             GrowingPlan::new(capacity, false_positive_rate)?,
@@ -129,10 +128,10 @@ impl Cuckoo {
         })
     }
 
-    /// A filter whose cells are there already, as [`Cuckoo::bytes`] has them.
+    /// A filter from existing cells, as [`Cuckoo::bytes`] has them.
     ///
     /// # Errors
-    /// When the bytes are not as many as the plan says, a cell holds what no insert writes, or the memory is not there.
+    /// When the bytes are not as many as the plan says, a cell holds what no insert writes, or there is not enough memory.
     pub fn from_bytes(
         plan: CuckooPlan,
         scheme: HashScheme,
@@ -146,7 +145,7 @@ impl Cuckoo {
         })
     }
 
-    /// A filter that grows and whose tables are there already, as [`Cuckoo::tables`] and [`Cuckoo::extra_copies`] have them.
+    /// A filter that grows and from existing tables, as [`Cuckoo::tables`] and [`Cuckoo::extra_copies`] have them.
     ///
     /// # Errors
     /// As [`Cuckoo::from_bytes`], when there are no tables, two with one number, an empty one before the newest, or twins that
@@ -172,35 +171,35 @@ impl Cuckoo {
         })
     }
 
-    /// The hash under which this filter, and every other of its scheme, knows a key.
+    /// The hash of a key. Every filter of the same scheme accepts it.
     ///
     /// # Panics
-    /// On a filter made by [`Cuckoo::for_hashes`]. The same for all methods below that take key bytes.
+    /// On a filter created by [`Cuckoo::for_hashes`]. The same for all methods below that take key bytes.
     #[inline]
     pub fn hash(&self, key: impl AsRef<[u8]>) -> KeyHash {
         self.scheme.hash(key.as_ref())
     }
 
-    /// `Ok(true)`: the key is in now, and was surely new. `Ok(false)`: it is in now, and it, or one that looks like it, was
+    /// `Ok(true)`: the key is in now, and was definitely new. `Ok(false)`: it is in now, and it, or one that looks like it, was
     /// before; this is another copy, to be removed by another [`remove`](Cuckoo::remove).
     ///
     /// # Errors
-    /// When there is no room, or four copies are in already (three, for the one key in thousands whose two windows are
-    /// neighbours). Nothing is changed then.
+    /// When there is no room, or four copies are in already (three, for the one key in thousands whose two windows are neighbours).
+    /// The filter is then unchanged.
     #[inline]
     pub fn try_insert(&mut self, key: impl AsRef<[u8]>) -> Result<bool, Full> {
         let hash = self.hash(key);
         self.insert_u64(hash.to_u64())
     }
 
-    /// `Ok(true)`: the key is in now, and was surely new. `Ok(false)`: it, or one that looks like it, was in before, and
+    /// `Ok(true)`: the key is in now, and was definitely new. `Ok(false)`: it, or one that looks like it, was in before, and
     /// nothing is changed. For sets whose keys may come twice.
     ///
-    /// A new key that looks like one that is in is not stored, which goes well until that other key is removed: where keys
-    /// are removed, and do not come twice, [`try_insert`](Cuckoo::try_insert) them.
+    /// A new key that looks like one that is in is not stored, which goes well until that other key is removed: where keys are
+    /// removed, and do not come twice, [`try_insert`](Cuckoo::try_insert) them.
     ///
     /// # Errors
-    /// When there is no room. Nothing is changed then.
+    /// When there is no room. The filter is then unchanged.
     #[inline]
     pub fn insert_if_absent(&mut self, key: impl AsRef<[u8]>) -> Result<bool, Full> {
         let hash = self.hash(key);
@@ -217,16 +216,16 @@ impl Cuckoo {
         self.remove_u64(hash.to_u64())
     }
 
-    /// `false` is certain: the key is not in. `true` is mayhap.
+    /// `false` is certain: the key is not in. `true` is probable.
     #[inline]
     pub fn contains(&self, key: impl AsRef<[u8]>) -> bool {
         self.find(self.hash(key).to_u64())
     }
 
-    /// `contains` for many keys, faster: the memory's latency is paid once for dozens of them.
+    /// `contains` for many keys. Faster, because the memory accesses of dozens of keys overlap.
     ///
     /// # Panics
-    /// When `keys` and `found` differ in length; on a filter made by [`Cuckoo::for_hashes`].
+    /// When `keys` and `found` differ in length; on a filter created by [`Cuckoo::for_hashes`].
     pub fn contains_each(&self, keys: &[impl AsRef<[u8]>], found: &mut [bool]) {
         assert_eq!(
             keys.len(),
@@ -251,7 +250,7 @@ impl Cuckoo {
     /// As [`try_insert`](Cuckoo::try_insert), for a hash of this filter's scheme.
     ///
     /// # Errors
-    /// As there.
+    /// The same.
     #[inline]
     pub fn try_insert_hash(&mut self, hash: KeyHash) -> Result<bool, Full> {
         hash.assert_origin(self.origin);
@@ -263,7 +262,7 @@ impl Cuckoo {
     /// goes in as without a limit.
     ///
     /// # Errors
-    /// As there, and [`Full::Memory`] when it cannot grow. Nothing is changed then.
+    /// The same, and [`Full::Memory`] when it cannot grow. The filter is then unchanged.
     pub fn try_insert_hash_within(&mut self, hash: KeyHash, max_bytes: u64) -> Result<bool, Full> {
         hash.assert_origin(self.origin);
         self.insert_u64_within(hash.to_u64(), Some(max_bytes))
@@ -299,7 +298,7 @@ impl Cuckoo {
     /// As [`insert_if_absent`](Cuckoo::insert_if_absent), for a hash of this filter's scheme.
     ///
     /// # Errors
-    /// As there.
+    /// The same.
     #[inline]
     pub fn insert_hash_if_absent(&mut self, hash: KeyHash) -> Result<bool, Full> {
         hash.assert_origin(self.origin);
@@ -355,7 +354,7 @@ impl Cuckoo {
         }
     }
 
-    /// Asks memory for all that `find` looks at.
+    /// Prefetches all that `find` looks at.
     #[inline(always)]
     fn prefetch(&self, hash: u64) {
         self.newest.cells.prefetch(hash);
@@ -405,7 +404,7 @@ impl Cuckoo {
         }
     }
 
-    /// Forgets all keys, and all tables but one.
+    /// Removes all keys, and all tables but one.
     pub fn clear(&mut self) {
         match &mut self.chain {
             None => self.newest.clear(),
@@ -413,7 +412,7 @@ impl Cuckoo {
         }
     }
 
-    /// A copy, or an error where the memory for it is not there. Pages that hold nothing are not touched.
+    /// A copy, or an error if there is not enough memory for it. Pages of zeros are not touched.
     ///
     /// # Errors
     /// [`PlanError::OutOfMemory`].
@@ -435,7 +434,7 @@ impl Cuckoo {
         in_cells + self.chain.as_ref().map_or(0, |chain| chain.extra_copies())
     }
 
-    /// The false-positive rate that the filter was made for.
+    /// The requested false-positive rate.
     pub fn false_positive_rate(&self) -> f64 {
         match &self.chain {
             None => self.newest.plan.false_positive_rate(),
@@ -443,7 +442,8 @@ impl Cuckoo {
         }
     }
 
-    /// The false-positive rate now, from the number of keys: what a random stranger meets. A little less when some are copies.
+    /// The false-positive rate now, from the number of keys: the probability that a random absent key is found. A little less when
+    /// some are copies.
     pub fn estimated_rate(&self) -> f64 {
         let rate = |nest: &CuckooTable| nest.plan.rate_at(nest.keys);
         match &self.chain {
@@ -463,13 +463,13 @@ impl Cuckoo {
         sum(|nest| nest.keys) / sum(|nest| nest.plan.cells())
     }
 
-    /// Whether more keys are in than the filter was made for. It takes a few more, up to 93 % of its cells, and then is full.
+    /// Whether the filter holds more keys than it was planned for. It takes a few more, up to 93 % of its cells, and then is full.
     /// One that grows is so only when there was no memory to grow.
     pub fn is_over_capacity(&self) -> bool {
         self.newest.keys > self.newest.plan.capacity()
     }
 
-    /// How many more keys fit before there are more than the filter was made for; `u64::MAX` for one that grows, or what is left
+    /// How many more keys fit before there are more than the filter was planned for; `u64::MAX` for one that grows, or what is left
     /// of the maximum in its plan.
     pub fn keys_until_full(&self) -> u64 {
         let most = match &self.chain {
@@ -504,7 +504,7 @@ impl Cuckoo {
         self.estimated_keys() == 0
     }
 
-    /// Keys that the filter was made for; that fit into the tables there are, if it grows.
+    /// Keys that the filter was planned for; that fit into the tables there are, if it grows.
     pub fn capacity(&self) -> u64 {
         self.all_tables()
             .map(|nest| nest.plan.capacity())
@@ -531,7 +531,7 @@ impl Cuckoo {
         self.chain.as_ref().map(|chain| chain.plan())
     }
 
-    /// How keys are hashed.
+    /// The hash scheme.
     pub fn scheme(&self) -> HashScheme {
         self.scheme
     }

@@ -56,7 +56,7 @@ impl CuckooChain {
         Ok((chain, CuckooTable::new(plan.cuckoo_table(0)?)?))
     }
 
-    /// A chain that is there already, and its newest table: for every table, the oldest first, its number, cells and twins.
+    /// A chain that exists already, and its newest table: for every table, the oldest first, its number, cells and twins.
     pub(super) fn from_tables(
         plan: GrowingPlan,
         mut tables: Vec<(CuckooTable, u32, Multiset)>,
@@ -164,7 +164,7 @@ impl CuckooChain {
         self.older().any(|nest| nest.cells.find(hash))
     }
 
-    /// Asks memory for what `in_older` looks at.
+    /// Prefetches what `in_older` looks at.
     #[inline(always)]
     pub(super) fn prefetch(&self, hash: u64) {
         for nest in self.older() {
@@ -172,8 +172,8 @@ impl CuckooChain {
         }
     }
 
-    /// Puts a key in; `true` when it was surely new. Grows when the newest table has as many keys as it was made for. With a limit
-    /// for all of the filter it grows exactly as without, or refuses the key.
+    /// Puts a key in; `true` when it was definitely new. Grows when the newest table has as many keys as it was planned for. With a
+    /// limit for all of the filter it grows exactly as without, or refuses the key.
     pub(super) fn insert(
         &mut self,
         newest: &mut CuckooTable,
@@ -242,8 +242,8 @@ impl CuckooChain {
         true
     }
 
-    /// Opens the next table; `false` when its rate would be too strict, or there is no memory for it. With a limit of so many bytes
-    /// that are left, want of memory is an error.
+    /// Opens the next table; `false` when its rate would be too strict, or there is no memory for it. With a limit of this many
+    /// bytes that are left, want of memory is an error.
     fn grow(&mut self, newest: &mut CuckooTable, left: Option<u64>) -> Result<bool, Full> {
         let number = first_free_number(self.table_infos().map(|label| label.number));
         let plan = self.plan;

@@ -54,7 +54,7 @@ impl CuckooTable {
         })
     }
 
-    /// A table whose cells are there already. Each must lie in a window of its own, so that it can be moved.
+    /// A table from existing cells. Each must lie in a window of its own, so that it can be moved.
     pub(super) fn from_bytes(plan: CuckooPlan, bytes: &[u8]) -> Result<Self, PlanError> {
         let refuse = |field, value, accepted| {
             Err(PlanError::InvalidInteger {

@@ -34,11 +34,11 @@ pub enum OnConflict {
 
 /// A filter with exceptions: no false negatives, and no false positives among a list of keys that are known not to be in.
 ///
-/// Made of a base filter that holds the positives already, at the cost of few bits: 0.09 for each positive for a list as long
-/// as theirs at 1 %, 0.54 for one ten times as long. Strangers that are on neither list meet the base's rate, or a better one.
+/// Made of a base filter that holds the positives already, at the cost of few bits: 0.09 for each positive for a list as long as
+/// theirs at 1 %, 0.54 for one ten times as long. Absent keys that are on neither list meet the base's rate, or a better one.
 ///
-/// It cannot be merged, folded or put on another one, and nothing can be removed from it. Keys can be inserted where the base
-/// takes them:
+/// It cannot be merged, folded or put on another one, and nothing can be removed from it. Keys can be inserted where the base takes
+/// them:
 ///
 /// * No key is lost. Those that the layer would deny are remembered, 11 to 21 bytes each; [`overrides`](Self::overrides) and
 ///   [`size_bytes`](Self::size_bytes) tell how many. With few exceptions that is one key in thousands, with as many accepted
@@ -74,14 +74,14 @@ pub struct Excepting<F> {
 }
 
 impl<F: ExceptingBase> Excepting<F> {
-    /// A filter that says `true` to all `positives`, which the base must contain already, and `false` to all `exceptions`.
-    /// Both are key bytes, or hashes of the base's scheme; either may repeat.
+    /// A filter that says `true` to all `positives`, which the base must contain already, and `false` to all `exceptions`. Both are
+    /// key bytes, or hashes of the base's scheme; either may repeat.
     ///
     /// Building takes about 8 bytes of memory for every exception that the base accepts and 40 for each key of the second level.
     ///
     /// # Errors
-    /// When a key is on both lists, or two different keys with the same hash are; when the base lacks a positive; when it is
-    /// an [`AnyFilter`](crate::AnyFilter) of a kind that is no [`ExceptingBase`]; when the memory is not there.
+    /// When a key is on both lists, or two different keys with the same hash are; when the base lacks a positive; when it is an
+    /// [`AnyFilter`](crate::AnyFilter) of a kind that is no [`ExceptingBase`]; if there is not enough memory.
     ///
     /// # Panics
     /// For key bytes when the base is for the caller's own hashes.
@@ -119,7 +119,7 @@ impl<F: ExceptingBase> Excepting<F> {
         })
     }
 
-    /// The hash under which this filter, and every other of its scheme, knows a key.
+    /// The hash of a key. Every filter of the same scheme accepts it.
     ///
     /// # Panics
     /// When the base is for the caller's own hashes. The same for all methods that take key bytes.
@@ -128,7 +128,7 @@ impl<F: ExceptingBase> Excepting<F> {
         self.base.scheme().hash(key.as_ref())
     }
 
-    /// `false` is certain: the key is neither a positive nor was it inserted. `true` is mayhap, but for the exceptions.
+    /// `false` is certain: the key is neither a positive nor was it inserted. `true` is probable, but for the exceptions.
     #[inline]
     pub fn contains(&self, key: impl AsRef<[u8]>) -> bool {
         self.contains_hash(self.hash(key))
@@ -191,7 +191,7 @@ impl<F: ExceptingBase> Excepting<F> {
         self.overrides.len()
     }
 
-    /// Keys that the base was made for.
+    /// Keys that the base was planned for.
     pub fn capacity(&self) -> u64 {
         self.base.capacity()
     }
@@ -201,13 +201,13 @@ impl<F: ExceptingBase> Excepting<F> {
         self.base.estimated_keys()
     }
 
-    /// The false-positive rate that the base was made for.
+    /// The false-positive rate that the base was planned for.
     pub fn false_positive_rate(&self) -> f64 {
         self.base.false_positive_rate()
     }
 
-    /// The false-positive rate that strangers who are on no list meet: the base's now, and a little less, since the layer
-    /// denies some of them as well.
+    /// The false-positive rate that absent keys who are on no list meet: the base's now, and a little less, since the layer denies
+    /// some of them as well.
     pub fn estimated_rate(&self) -> f64 {
         let factor = if self.layer.is_list() {
             1.0
@@ -217,13 +217,13 @@ impl<F: ExceptingBase> Excepting<F> {
         self.base.estimated_rate() * factor
     }
 
-    /// Whether more keys are in the base than it was made for.
+    /// Whether more keys are in the base than it was planned for.
     pub fn is_over_capacity(&self) -> bool {
         self.base.is_over_capacity()
     }
 
-    /// About how many more keys fit into the base before its rate is worse than asked: none into a static one, `u64::MAX`
-    /// into a growing one.
+    /// The estimated number of keys that still fit into the base before its rate is worse than requested: none into a static one,
+    /// `u64::MAX` into a growing one.
     pub fn keys_until_full(&self) -> u64 {
         self.base.keys_until_full()
     }
@@ -270,19 +270,19 @@ impl<F: ExceptingBase> Excepting<F> {
         &self.base
     }
 
-    /// How keys are hashed.
+    /// The hash scheme.
     pub fn scheme(&self) -> HashScheme {
         self.base.scheme()
     }
 }
 
 impl<F: InsertableBase> Excepting<F> {
-    /// `Ok(true)`: the key is in now, and was surely new. `Ok(false)`: it, or one that looks like it, was found before. An
+    /// `Ok(true)`: the key is in now, and was definitely new. `Ok(false)`: it, or one that looks like it, was found before. An
     /// exception that is inserted is one no longer.
     ///
     /// # Errors
-    /// When the base has no room or is a static one, or there is no memory to remember that the key is no exception. Nothing
-    /// is changed then.
+    /// When the base has no room or is a static one, or there is no memory to remember that the key is no exception. The filter is
+    /// then unchanged.
     pub fn try_insert(&mut self, key: impl AsRef<[u8]>) -> Result<bool, OperationError> {
         self.try_insert_hash(self.hash(key))
     }
@@ -290,7 +290,7 @@ impl<F: InsertableBase> Excepting<F> {
     /// As [`Excepting::try_insert`], for a hash of this filter's scheme.
     ///
     /// # Errors
-    /// As there.
+    /// The same.
     pub fn try_insert_hash(&mut self, hash: KeyHash) -> Result<bool, OperationError> {
         let denied = self.denies(hash);
         let in_base = self.base.contains_hash(hash);
@@ -315,7 +315,7 @@ impl<F: InsertableBase> Excepting<F> {
 }
 
 impl<F: NeverFullBase> Excepting<F> {
-    /// `true`: the key was surely new. `false`: it, or one that looks like it, was found before. An exception that is inserted
+    /// `true`: the key was definitely new. `false`: it, or one that looks like it, was found before. An exception that is inserted
     /// is one no longer. If there is no memory to remember that, all exceptions are given up rather than a key lost, and
     /// [`corrected`](Self::corrected) is 0.
     pub fn insert(&mut self, key: impl AsRef<[u8]>) -> bool {

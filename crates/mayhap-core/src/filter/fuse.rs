@@ -11,9 +11,9 @@ use crate::{HashScheme, Hashed, KeyHash, Kind, PlanError};
 use alloc::borrow::Cow;
 use alloc::vec::Vec;
 
-/// A binary fuse filter: 9 bits a key at 0.39 %, 18 at 0.0015 %, 36 at 2.3e-10.
+/// A binary fuse filter: 9 bits per key at 0.39 %, 18 at 0.0015 %, 36 at 2.3e-10.
 ///
-/// Cells have 8, 16 or 32 bits: the rate that results is 1/256, 1/65536 or 2^-32, whichever keeps the one asked for.
+/// Cells have 8, 16 or 32 bits: the rate that results is 1/256, 1/65536 or 2^-32, whichever keeps the requested one.
 ///
 /// ```
 /// # use mayhap_core as mayhap;
@@ -105,7 +105,7 @@ pub struct FuseLayout {
 }
 
 impl Fuse {
-    /// A filter whose cells are there already, as [`Fuse::bytes`] has them.
+    /// A filter from existing cells, as [`Fuse::bytes`] has them.
     ///
     /// # Errors
     /// When no key could be placed in such a layout, or the bytes are not as many as plan and layout say.
@@ -135,15 +135,15 @@ impl Fuse {
     }
 }
 
-/// A [`Fuse`] whose cells are somebody else's, such as a mapped file: asked as fast.
+/// A [`Fuse`] whose cells are borrowed, such as a mapped file: asked as fast.
 pub type FuseView<'a> = StaticFilter<FuseCells<Borrowed<'a>>>;
 
 impl<'a> FuseView<'a> {
-    /// A filter whose cells are there already, as [`Fuse::bytes`] has them.
+    /// A filter from existing cells, as [`Fuse::bytes`] has them.
     ///
     /// # Errors
     /// As [`Fuse::from_bytes`]; when the bytes do not begin at a multiple of a cell's, and for cells of several on machines that
-    /// have the highest byte first.
+    /// have big-endian byte order.
     pub fn borrowed(
         plan: FusePlan,
         layout: FuseLayout,
@@ -182,7 +182,7 @@ impl<S: Storage> StaticFilter<FuseCells<S>> {
         }
     }
 
-    /// The cells, each with its lowest byte first. No copy where the machine has them so.
+    /// The cells, each in little-endian order. No copy on little-endian machines.
     pub fn bytes(&self) -> Cow<'_, [u8]> {
         match &self.table().0 {
             CellTable::Bits8(table) => Cow::Borrowed(table.cells()),
@@ -203,7 +203,7 @@ impl<S: Storage> StaticFilter<FuseCells<S>> {
     }
 }
 
-/// Cells as they lie in memory, or spelt anew where the machine has the highest byte first.
+/// Cells as they lie in memory, or spelt anew where the machine has big-endian byte order.
 fn cell_bytes<T: Plain + Copy, const N: usize>(
     cells: &[T],
     spell: fn(T) -> [u8; N],

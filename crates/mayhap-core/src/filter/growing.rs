@@ -12,8 +12,8 @@ use crate::{Full, HashScheme, Kernel, KeyHash, Kind, Mismatch, PlanError, SipKey
 use alloc::vec::Vec;
 use core::fmt;
 
-/// Up to so many layers a batch asks one after the other: for two of 10M keys 13 ns a key, in or not, and when asked together 13 ns
-/// a stranger and 31 a key. More are asked together: 20 ns a stranger for four layers.
+/// Up to so many layers a batch asks one after the other: for two of 10M keys 13 ns per key, in or not, and when asked together 13
+/// ns an absent key and 31 a key. More are asked together: 20 ns an absent key for four layers.
 const MAX_SEQUENTIAL_LAYERS: usize = 2;
 
 /// How many keys it asks a layer for before it goes to the next.
@@ -41,12 +41,12 @@ pub struct GrowingBloom<S: Storage = Owned> {
     layers: Vec<Bloom<S>>,
     /// Keys that went into the newest layer.
     keys_in_newest: u64,
-    /// Whether a union has put more keys into an older layer than it was made for.
+    /// Whether a union has put more keys into an older layer than it was planned for.
     has_overfull_layer: bool,
     plan: GrowingPlan,
     next: NextPart<BloomPlan>,
     scheme: HashScheme,
-    /// `scheme.origin()`, kept because debug builds compare it for every hash.
+    /// `scheme.origin()`, cached because debug builds compare it for every hash.
     origin: u64,
 }
 
@@ -54,7 +54,7 @@ impl GrowingBloom {
     /// An empty filter that begins with room for `capacity` keys and keeps the false-positive rate however many come.
     ///
     /// # Errors
-    /// When the capacity is 0, the rate not between 0 and 1, or the memory is not there.
+    /// When the capacity is 0, the rate not between 0 and 1, or there is not enough memory.
     pub fn new(capacity: u64, false_positive_rate: f64) -> Result<Self, PlanError> {
         Self::from_plan(
             GrowingPlan::new(capacity, false_positive_rate)?,
@@ -77,7 +77,7 @@ impl GrowingBloom {
         )
     }
 
-    /// The same for keys that others choose, as [`Bloom::keyed`].
+    /// The same for untrusted keys, as [`Bloom::keyed`].
     ///
     /// # Errors
     /// As [`GrowingBloom::new`].
@@ -102,7 +102,7 @@ impl GrowingBloom {
     /// An empty filter that grows as planned.
     ///
     /// # Errors
-    /// When the memory for the first layer is not there.
+    /// If there is not enough memory for the first layer.
     pub fn from_plan(plan: GrowingPlan, scheme: HashScheme) -> Result<Self, PlanError> {
         let layers = alloc::vec![Bloom::from_plan(plan.layer(0)?, scheme)?];
         Ok(Self {
@@ -116,7 +116,7 @@ impl GrowingBloom {
         })
     }
 
-    /// `true`: the key was surely new. When the newest layer is full a larger one is opened; if there is no memory for it, the
+    /// `true`: the key was definitely new. When the newest layer is full a larger one is opened; if there is no memory for it, the
     /// key still goes in, and [`is_over_capacity`](Self::is_over_capacity) tells that the rate is no longer kept.
     #[inline]
     pub fn insert(&mut self, key: impl AsRef<[u8]>) -> bool {
@@ -132,11 +132,11 @@ impl GrowingBloom {
         self.insert_into_newest(hash)
     }
 
-    /// As [`GrowingBloom::insert_hash`], for callers with a limit: refused, instead of crowding the newest layer, when it must
-    /// grow and would take more than `max_bytes` then, or there is no memory for it. What is not refused goes in as without a limit.
+    /// As [`GrowingBloom::insert_hash`], for callers with a limit: refused, instead of crowding the newest layer, when it must grow
+    /// and would take more than `max_bytes` then, or there is no memory for it. What is not refused goes in as without a limit.
     ///
     /// # Errors
-    /// When it cannot grow. Nothing is changed then.
+    /// When it cannot grow. The filter is then unchanged.
     pub fn try_insert_hash_within(&mut self, hash: KeyHash, max_bytes: u64) -> Result<bool, Full> {
         if self.contains_hash(hash) {
             return Ok(false);
@@ -156,7 +156,7 @@ impl GrowingBloom {
     /// Puts stored bytes over those of a layer, the oldest being 0, as [`Bloom::overwrite`].
     ///
     /// # Errors
-    /// As there, and when there is no such layer.
+    /// The same, and when there is no such layer.
     pub fn overwrite(&mut self, layer: usize, start: u64, bytes: &[u8]) -> Result<(), PlanError> {
         match self.layers.get_mut(layer) {
             Some(layer) => layer.overwrite(start, bytes),
@@ -175,7 +175,7 @@ impl GrowingBloom {
         }
     }
 
-    /// Inserts many hashes and tells of each whether it was surely new; one that comes twice is new once.
+    /// Inserts many hashes and reports for each whether it was definitely new; one that comes twice is new once.
     ///
     /// # Panics
     /// When `hashes` and `is_new` differ in length.
@@ -195,7 +195,7 @@ impl GrowingBloom {
         let asked = self.layers.len();
         self.contains_hashes(hashes, is_new);
         for (&hash, is_new) in hashes.iter().zip(is_new) {
-            // A layer that was the newest when it was asked, and has become an older one since.
+            // A layer that was the newest when it was requested, and has become an older one since.
             let mut since = self.layers[asked - 1..self.layers.len() - 1].iter();
             *is_new = !*is_new
                 && !since.any(|layer| layer.contains_hash(hash))
@@ -235,7 +235,7 @@ impl GrowingBloom {
         }
     }
 
-    /// Forgets all keys, and all layers but the first.
+    /// Removes all keys, and all layers but the first.
     pub fn clear(&mut self) {
         self.layers.truncate(1);
         self.layers[0].clear();
@@ -246,7 +246,7 @@ impl GrowingBloom {
     /// Whether [`union_with`](Self::union_with) takes the other, without changing anything.
     ///
     /// # Errors
-    /// As there.
+    /// The same.
     pub fn check_union(&self, other: &Self) -> Result<(), Mismatch> {
         for (number, theirs) in (0..).zip(&other.layers) {
             let Ok(ours) = self.plan.layer(number) else {
@@ -258,7 +258,7 @@ impl GrowingBloom {
         Ok(())
     }
 
-    /// A copy, or an error where the memory for it is not there. Pages that hold nothing are not touched.
+    /// A copy, or an error if there is not enough memory for it. Pages of zeros are not touched.
     ///
     /// # Errors
     /// [`PlanError::OutOfMemory`].
@@ -270,12 +270,12 @@ impl GrowingBloom {
     }
 
     /// Makes this filter hold the keys of both, layer by layer; layers that only the other has are taken over. Layers that were
-    /// full in both hold more keys than they were made for then, and [`is_over_capacity`](Self::is_over_capacity) and
+    /// full in both hold more keys than planned then, and [`is_over_capacity`](Self::is_over_capacity) and
     /// [`estimated_rate`](Self::estimated_rate) tell.
     ///
     /// # Errors
-    /// When a layer of the other has not the shape that this filter's plan gives it, or the hash schemes differ; nothing is
-    /// changed then. The same when the memory for the layers that only the other has is not there.
+    /// When a layer of the other has not the shape that this filter's plan gives it, or the hash schemes differ; the filter is then
+    /// unchanged. The same if there is not enough memory for the layers that only the other has.
     pub fn union_with(&mut self, other: &Self) -> Result<(), Mismatch> {
         self.check_union(other)?;
         let (common, both) = (
@@ -316,13 +316,13 @@ pub(super) fn try_clone_layers(layers: &[Bloom]) -> Result<Vec<Bloom>, PlanError
     Ok(clones)
 }
 
-/// A [`GrowingBloom`] whose bits are somebody else's: asked as fast, never filled. [`GrowingBloom::from_layers`] makes one of
+/// A [`GrowingBloom`] whose bits are borrowed: asked as fast, never filled. [`GrowingBloom::from_layers`] makes one of
 /// [`BloomView`](crate::BloomView)s.
 pub type GrowingView<'a> = GrowingBloom<Borrowed<'a>>;
 
 impl<S: Storage> GrowingBloom<S> {
-    /// A filter whose layers are there already, the oldest first, with the number of keys in the newest and whether an older one
-    /// holds too many.
+    /// A filter from existing layers, the oldest first, with the number of keys in the newest and whether an older one holds too
+    /// many.
     ///
     /// # Errors
     /// When there are no layers or more than 128, their hash schemes differ, or the plan's next layer is out of proportion.
@@ -367,16 +367,16 @@ impl<S: Storage> GrowingBloom<S> {
         })
     }
 
-    /// The hash under which this filter knows a key.
+    /// The hash of a key.
     ///
     /// # Panics
-    /// On a filter made by [`GrowingBloom::for_hashes`]; the same for all methods that take key bytes.
+    /// On a filter created by [`GrowingBloom::for_hashes`]; the same for all methods that take key bytes.
     #[inline]
     pub fn hash(&self, key: impl AsRef<[u8]>) -> KeyHash {
         self.scheme.hash(key.as_ref())
     }
 
-    /// `false` is certain: the key was never inserted. `true` is mayhap.
+    /// `false` is certain: the key was never inserted. `true` is probable.
     #[inline]
     pub fn contains(&self, key: impl AsRef<[u8]>) -> bool {
         self.contains_hash(self.hash(key))
@@ -443,8 +443,8 @@ impl<S: Storage> GrowingBloom<S> {
         &self.layers[..self.layers.len() - 1]
     }
 
-    /// About how many distinct keys were inserted. A key that the older layers took for known is in none of the newer ones, and
-    /// is reckoned in by their rates. Reads the whole filter.
+    /// About how many distinct keys were inserted. A key that the older layers took for known is in none of the newer ones, and is
+    /// computed in by their rates. Reads the whole filter.
     pub fn estimated_keys(&self) -> u64 {
         let mut passed_on = 1.0;
         let mut keys = 0.0;
@@ -465,7 +465,7 @@ impl<S: Storage> GrowingBloom<S> {
             .product::<f64>()
     }
 
-    /// The false-positive rate that the filter was made for, at any size.
+    /// The requested false-positive rate, at any size.
     pub fn false_positive_rate(&self) -> f64 {
         self.plan.false_positive_rate()
     }
@@ -479,8 +479,8 @@ impl<S: Storage> GrowingBloom<S> {
                 .is_some_and(|newest| self.keys_in_newest > newest.capacity())
     }
 
-    /// About how many more keys fit before the rate is worse than asked: any number, which is `u64::MAX`, unless a maximum was
-    /// given, or the filter is over capacity already. Reads the whole filter.
+    /// The estimated number of keys that still fit before the rate is worse than requested: any number, which is `u64::MAX`, unless
+    /// a maximum was given, or the filter is over capacity already. Reads the whole filter.
     pub fn keys_until_full(&self) -> u64 {
         if self.is_over_capacity() {
             return 0;
@@ -538,7 +538,7 @@ impl<S: Storage> GrowingBloom<S> {
         self.keys_in_newest
     }
 
-    /// Whether a union has put more keys into an older layer than it was made for.
+    /// Whether a union has put more keys into an older layer than it was planned for.
     pub fn has_overfull_layer(&self) -> bool {
         self.has_overfull_layer
     }
@@ -553,7 +553,7 @@ impl<S: Storage> GrowingBloom<S> {
         &self.plan
     }
 
-    /// How keys are hashed.
+    /// The hash scheme.
     pub fn scheme(&self) -> HashScheme {
         self.scheme
     }

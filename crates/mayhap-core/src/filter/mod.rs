@@ -10,7 +10,7 @@ mod cuckoo_table;
 pub(crate) mod excepting;
 pub(crate) mod fuse;
 pub(crate) mod growing;
-mod memory_probe;
+pub mod memory_probe;
 pub(crate) mod retouched;
 pub(crate) mod retrieval;
 pub(crate) mod ribbon;

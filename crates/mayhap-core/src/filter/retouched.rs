@@ -110,16 +110,16 @@ pub struct Retouched {
 }
 
 impl Retouched {
-    /// An empty filter for `capacity` keys that says `true` to a share of `false_positive_rate` of all other keys once it
-    /// is full, as [`ClassicBloom::new`].
+    /// An empty filter for `capacity` keys that says `true` to a share of `false_positive_rate` of all other keys once it is full,
+    /// as [`ClassicBloom::new`].
     ///
     /// # Errors
-    /// When the capacity is 0, the rate not between 0 and 1, or the memory is not there.
+    /// When the capacity is 0, the rate not between 0 and 1, or there is not enough memory.
     pub fn new(capacity: u64, false_positive_rate: f64) -> Result<Self, PlanError> {
         ClassicBloom::new(capacity, false_positive_rate).map(Self::from_empty)
     }
 
-    /// The same for keys that others choose, as [`ClassicBloom::keyed`].
+    /// The same for untrusted keys, as [`ClassicBloom::keyed`].
     ///
     /// # Errors
     /// As [`Retouched::new`].
@@ -135,10 +135,10 @@ impl Retouched {
         ClassicBloom::for_hashes(capacity, false_positive_rate).map(Self::from_empty)
     }
 
-    /// An empty filter of a given shape, as [`ClassicBloom::from_plan`].
+    /// An empty filter with a given plan, as [`ClassicBloom::from_plan`].
     ///
     /// # Errors
-    /// When the plan has no bits, no probes or more than 4096, or the memory is not there.
+    /// When the plan has no bits, no probes or more than 4096, or there is not enough memory.
     pub fn from_plan(
         plan: ClassicPlan,
         scheme: Scheme,
@@ -159,7 +159,7 @@ impl Retouched {
         }
     }
 
-    /// A filter whose bits and lists are there already.
+    /// A filter whose bits and lists exist already.
     ///
     /// # Errors
     /// When a ratio is of no bit, or no number above 0.
@@ -216,28 +216,28 @@ impl Retouched {
         &self.ratios
     }
 
-    /// The hash under which this filter, and every other of its hash scheme, knows a key.
+    /// The hash of a key. Every filter of the same hash scheme accepts it.
     ///
     /// # Panics
-    /// On a filter made by [`Retouched::for_hashes`]. The same for all methods below that take key bytes.
+    /// On a filter created by [`Retouched::for_hashes`]. The same for all methods below that take key bytes.
     #[inline]
     pub fn hash(&self, key: impl AsRef<[u8]>) -> KeyHash {
         self.filter.hash(key)
     }
 
-    /// `true`: the key was surely not found before. `false`: it, or keys that set the same bits, came before. A lost key can
-    /// be inserted again, and brings back the false positives that its bits make.
+    /// `true`: the key was definitely not found before. `false`: it, or keys that set the same bits, came before. A lost key can be
+    /// inserted again, and brings back the false positives that its bits make.
     pub fn insert(&mut self, key: impl AsRef<[u8]>) -> bool {
         self.insert_hash(self.hash(key))
     }
 
-    /// `false`: the key was never inserted, **or a clearing has lost it**. `true` is mayhap.
+    /// `false`: the key was never inserted, **or a clearing has lost it**. `true` is probable.
     #[inline]
     pub fn contains(&self, key: impl AsRef<[u8]>) -> bool {
         self.filter.contains(key)
     }
 
-    /// `contains` for many keys, faster: the memory's latency is paid once for dozens of them.
+    /// `contains` for many keys. Faster, because the memory accesses of dozens of keys overlap.
     ///
     /// # Panics
     /// When `keys` and `found` differ in length.
@@ -313,12 +313,12 @@ impl Retouched {
         Ok(found)
     }
 
-    /// Clears one bit of a key, so that it is no longer found; `None`, and nothing changes, when it is not found anyway. The
-    /// key need not be listed. Keys that used the bit are lost, and listed false positives that used it are done with: both
-    /// leave their lists. Walks over all keys twice, so that many are better cleared by [`clear_all`](Self::clear_all).
+    /// Clears one bit of a key, so that it is no longer found; `None`, and nothing changes, when it is not found anyway. The key
+    /// need not be listed. Keys that used the bit are lost, and listed false positives that used it are done with: both leave their
+    /// lists. Walks over all keys twice, so that many are better cleared by [`clear_all`](Self::clear_all).
     ///
     /// # Errors
-    /// When the memory for the work is not there; nothing is changed then.
+    /// If there is not enough memory for the work; the filter is then unchanged.
     pub fn clear_false_positive(
         &mut self,
         key: impl AsRef<[u8]>,
@@ -330,7 +330,7 @@ impl Retouched {
     /// As [`clear_false_positive`](Self::clear_false_positive), for a hash of this filter's hash scheme.
     ///
     /// # Errors
-    /// As there.
+    /// The same.
     pub fn clear_false_positive_hash(
         &mut self,
         hash: KeyHash,
@@ -344,11 +344,11 @@ impl Retouched {
         Ok(last)
     }
 
-    /// Clears one bit of each listed false positive that is still found, in the order in which they were listed: none of
-    /// them is found afterwards.
+    /// Clears one bit of each listed false positive that is still found, in the order in which they were listed: none of them is
+    /// found afterwards.
     ///
     /// # Errors
-    /// When the memory for the work is not there; nothing is changed then.
+    /// If there is not enough memory for the work; the filter is then unchanged.
     pub fn clear_all(&mut self, clearing: ClearingStrategy) -> Result<ClearingReport, PlanError> {
         let mut targets = reserved(self.false_positives.len() as u64)?;
         targets.extend_from_slice(&self.false_positives);
@@ -404,12 +404,7 @@ impl Retouched {
         self.unlisted_keys
     }
 
-    /// Listed false positives, copies counted, that no clearing has taken out.
-    pub fn listed_false_positives(&self) -> u64 {
-        self.false_positives.len() as u64
-    }
-
-    /// Forgets all keys, lists and clearings.
+    /// Removes all keys, lists and clearings.
     pub fn clear(&mut self) {
         self.filter.clear();
         self.keys.clear();
@@ -418,28 +413,29 @@ impl Retouched {
         (self.keys_lost, self.bits_cleared, self.unlisted_keys) = (0, 0, 0);
     }
 
-    /// About how many distinct keys are in, from the bits that are set, as [`ClassicBloom::estimated_keys`]; a cleared bit
-    /// counts as if it had never been set.
+    /// The estimated number of distinct keys, from the bits that are set, as [`ClassicBloom::estimated_keys`]; a cleared bit counts
+    /// as if it had never been set.
     pub fn estimated_keys(&self) -> u64 {
         self.filter.estimated_keys()
     }
 
-    /// The false-positive rate that the filter was made for.
+    /// The requested false-positive rate.
     pub fn false_positive_rate(&self) -> f64 {
         self.filter.false_positive_rate()
     }
 
-    /// The false-positive rate now, from the bits that are set: what a random stranger meets. Reads the whole filter.
+    /// The false-positive rate now, from the bits that are set: the probability that a random absent key is found. Reads the whole
+    /// filter.
     pub fn estimated_rate(&self) -> f64 {
         self.filter.estimated_rate()
     }
 
-    /// Whether more keys are in than the filter was made for, as [`ClassicBloom::is_over_capacity`].
+    /// Whether the filter holds more keys than it was planned for, as [`ClassicBloom::is_over_capacity`].
     pub fn is_over_capacity(&self) -> bool {
         self.filter.is_over_capacity()
     }
 
-    /// About how many more keys fit before the rate is worse than asked. Reads the whole filter.
+    /// The estimated number of keys that still fit before the rate is worse than requested. Reads the whole filter.
     pub fn keys_until_full(&self) -> u64 {
         self.filter.keys_until_full()
     }
@@ -458,7 +454,7 @@ impl Retouched {
         self.filter.is_empty()
     }
 
-    /// Keys that the filter was made for.
+    /// The number of keys that the filter was planned for.
     pub fn capacity(&self) -> u64 {
         self.filter.capacity()
     }
@@ -486,12 +482,12 @@ impl Retouched {
         self.filter.plan()
     }
 
-    /// How hashes become positions.
+    /// The scheme that maps hashes to positions.
     pub fn scheme(&self) -> Scheme {
         self.filter.scheme()
     }
 
-    /// How keys are hashed.
+    /// The hash scheme.
     pub fn hash_scheme(&self) -> HashScheme {
         self.filter.hash_scheme()
     }

@@ -11,7 +11,7 @@ use crate::probe::ribbon::{fingerprint, spread};
 use crate::store::{ShardDirectory, reserved};
 use alloc::vec::Vec;
 
-/// Rows of 128 slots: shards are then so large that the directory takes less than a hundredth of a bit a key.
+/// Rows of 128 slots: shards are then so large that the directory takes less than a hundredth of a bit per key.
 type Row = u128;
 
 /// The coefficients of a row, in three blocks of slots from `block` on.
@@ -32,7 +32,7 @@ impl Retrieval {
     /// The values, of which the low `bits` bits count, of hashes that are all different.
     ///
     /// # Errors
-    /// When the memory is not there, or the hashes were chosen not to fit together (or are not different).
+    /// If there is not enough memory, or the hashes were chosen not to fit together (or are not different).
     pub(crate) fn build(pairs: &[(u64, u32)], bits: u8) -> Result<Self, PlanError> {
         let mut keys = reserved(pairs.len() as u64)?;
         keys.extend(pairs.iter().map(|&(hash, value)| (spread(hash), value)));
@@ -88,7 +88,7 @@ impl Retrieval {
         })
     }
 
-    /// A structure that is there already, as [`Retrieval::parts`] has it.
+    /// A structure that exists already, as [`Retrieval::parts`] has it.
     ///
     /// # Errors
     /// When the parts do not fit together.

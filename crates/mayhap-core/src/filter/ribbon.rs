@@ -9,11 +9,11 @@ use crate::store::{ShardDirectory, reserved};
 use crate::{HashScheme, Hashed, KeyHash, Kind, PlanError};
 use alloc::vec::Vec;
 
-/// A ribbon filter in small shards: at most 1.02 times `log2(1 / rate)` bits a key at rates below 1 % and 10,000 keys or more,
+/// A ribbon filter in small shards: at most 1.02 times `log2(1 / rate)` bits per key at rates below 1 % and 10,000 keys or more,
 /// for every rate, not only for powers of two.
 ///
 /// Questions take two to three times as long as a [`Fuse`](crate::Fuse)'s. Between two powers of two, some keys have one bit more
-/// than others; at rates looser than 1 % that costs up to 0.086 bits a key, see [`RibbonPlan::new`].
+/// than others; at rates looser than 1 % that costs up to 0.086 bits per key, see [`RibbonPlan::new`].
 ///
 /// ```
 /// # use mayhap_core as mayhap;
@@ -110,7 +110,7 @@ impl Ribbon {
         }
     }
 
-    /// A filter whose bits are there already, as [`Ribbon::parts`] has them.
+    /// A filter from existing bits, as [`Ribbon::parts`] has them.
     ///
     /// # Errors
     /// When they do not fit the plan or each other.

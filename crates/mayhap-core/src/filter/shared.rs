@@ -16,7 +16,7 @@ const STRIPES: usize = if cfg!(loom) { 2 } else { 64 };
 const AHEAD: usize = 32;
 
 /// From how many keys a line on a batch is gathered in a copy first. A copy costs about 40 ns a line to make and to or in, and
-/// saves about 15 ns a key.
+/// saves about 15 ns per key.
 const KEYS_PER_LINE: u64 = 4;
 
 /// The largest copy: every thread may have one at the same time. Larger filters miss the cache with every key, and prefetching
@@ -66,7 +66,7 @@ impl SharedBloom {
         )
     }
 
-    /// An empty filter for keys that others choose, as [`Bloom::keyed`].
+    /// An empty filter for untrusted keys, as [`Bloom::keyed`].
     ///
     /// # Errors
     /// As [`Bloom::new`].
@@ -88,10 +88,10 @@ impl SharedBloom {
         )
     }
 
-    /// An empty filter of a given shape.
+    /// An empty filter with a given plan.
     ///
     /// # Errors
-    /// When the memory is not there.
+    /// If there is not enough memory.
     pub fn from_plan(plan: BloomPlan, scheme: HashScheme) -> Result<Self, PlanError> {
         Ok(Self::from_lines(Slab::zeroed(plan.lines())?, plan, scheme))
     }
@@ -123,10 +123,10 @@ impl SharedBloom {
         }
     }
 
-    /// The hash under which this filter, and every other of its scheme, knows a key.
+    /// The hash of a key. Every filter of the same scheme accepts it.
     ///
     /// # Panics
-    /// On a filter made by [`SharedBloom::for_hashes`]. The same for all methods below that take key bytes.
+    /// On a filter created by [`SharedBloom::for_hashes`]. The same for all methods below that take key bytes.
     #[inline]
     pub fn hash(&self, key: impl AsRef<[u8]>) -> KeyHash {
         self.scheme.hash(key.as_ref())
@@ -140,7 +140,7 @@ impl SharedBloom {
         self.set(self.hash(key).to_u64())
     }
 
-    /// `false` is certain: no insert of the key is ordered before this call. `true` is mayhap.
+    /// `false` is certain: no insert of the key is ordered before this call. `true` is probable.
     #[inline]
     pub fn contains(&self, key: impl AsRef<[u8]>) -> bool {
         self.covers(self.hash(key).to_u64())
@@ -160,11 +160,11 @@ impl SharedBloom {
         self.covers(hash.to_u64())
     }
 
-    /// Inserts many hashes: the memory's latency is paid once for dozens of them.
+    /// Inserts many hashes: the memory accesses of dozens of keys overlap.
     ///
     /// A batch of at least four keys a line of the filter is first gathered in a copy of the filter's size (64 MiB at most; if
-    /// there is no memory for it, it is done without), which is then or-ed in: four to five times as fast, since an atomic
-    /// write is then made for each word of the filter instead of each bit of a key.
+    /// there is no memory for it, it is done without), which is then or-ed in: four to five times as fast, since an atomic write is
+    /// then made for each word of the filter instead of each bit of a key.
     pub fn insert_hashes(&self, hashes: &[KeyHash]) {
         let gathers = self.size_bytes() <= MAX_COPY_BYTES
             && hashes.len() as u64 >= KEYS_PER_LINE * self.plan.lines();
@@ -179,7 +179,7 @@ impl SharedBloom {
     /// Makes this filter hold the keys of another, as if all had been inserted here.
     ///
     /// # Errors
-    /// When the two differ in shape or hash scheme; nothing is changed then.
+    /// When the two differ in shape or hash scheme; the filter is then unchanged.
     pub fn union_with(&self, other: &Bloom) -> Result<(), Mismatch> {
         bloom::check_same_shape((&self.plan, self.scheme), (other.plan(), other.scheme()))?;
         self.merge(other);
@@ -225,7 +225,7 @@ impl SharedBloom {
         }
     }
 
-    /// Asks memory for the lines of a hash.
+    /// Prefetches the lines of a hash.
     #[inline(always)]
     fn prefetch(&self, hash: u64) {
         prefetch_to_write(
@@ -299,7 +299,7 @@ impl SharedBloom {
             && (!self.walk.two_lines() || covers(&self.lines[self.walk.second(hash)]))
     }
 
-    /// About how many distinct keys are in, as [`Bloom::estimated_keys`]; of those that come meanwhile, some. Reads the whole
+    /// The estimated number of distinct keys, as [`Bloom::estimated_keys`]; of those that come meanwhile, some. Reads the whole
     /// filter.
     pub fn estimated_keys(&self) -> u64 {
         let set_bits = self.lines.iter().map(AtomicLine::set_bits).sum();
@@ -307,17 +307,17 @@ impl SharedBloom {
         libm::round(self.plan.keys_for_set_bits(set_bits)) as u64
     }
 
-    /// About how many more keys fit before the rate is worse than asked. Reads the whole filter.
+    /// The estimated number of keys that still fit before the rate is worse than requested. Reads the whole filter.
     pub fn keys_until_full(&self) -> u64 {
         self.plan.capacity().saturating_sub(self.estimated_keys())
     }
 
-    /// Keys that the filter was made for. The rate now tells [`freeze`](SharedBloom::freeze)'s `Bloom`.
+    /// The number of keys that the filter was planned for. The rate now tells [`freeze`](SharedBloom::freeze)'s `Bloom`.
     pub fn capacity(&self) -> u64 {
         self.plan.capacity()
     }
 
-    /// The false-positive rate that the filter was made for.
+    /// The requested false-positive rate.
     pub fn false_positive_rate(&self) -> f64 {
         self.plan.false_positive_rate()
     }
@@ -332,7 +332,7 @@ impl SharedBloom {
         &self.plan
     }
 
-    /// How keys are hashed.
+    /// The hash scheme.
     pub fn scheme(&self) -> HashScheme {
         self.scheme
     }

@@ -6,10 +6,10 @@ use core::fmt;
 
 /// A filter that is made from all its keys at once and never changes: [`Fuse`](crate::Fuse) or [`Ribbon`](crate::Ribbon).
 ///
-/// The same keys give the same filter, in whatever order they come and however often: no keys give one that always says `false`,
-/// a million equal keys the same one as a single key.
+/// The same keys give the same filter, in whatever order they come and however often: no keys give one that always says `false`, a
+/// million equal keys the same one as a single key.
 ///
-/// Building takes at most 100 bits a key beyond the items from 750,000 keys on (below, at most 21 MB); with the feature
+/// Building takes at most 100 bits per key beyond the items from 750,000 keys on (below, at most 21 MB); with the feature
 /// `parallel` it uses all cores. Items are hashed two to five times, because that is cheaper than to remember all hashes.
 #[derive(Clone, PartialEq)]
 pub struct StaticFilter<T: StaticTable> {
@@ -18,7 +18,7 @@ pub struct StaticFilter<T: StaticTable> {
     scheme: HashScheme,
 }
 
-/// How the bits of a static filter are asked. Not to be implemented elsewhere.
+/// How the bits of a static filter are asked. Not for implementation outside of this crate.
 pub trait StaticTable: Clone + PartialEq {
     /// What callers call the filter.
     const NAME: &'static str;
@@ -33,14 +33,14 @@ pub trait StaticTable: Clone + PartialEq {
     /// `ask` for many.
     fn contains_each(&self, hashes: &[KeyHash], found: &mut [bool]);
 
-    /// The rate that strangers meet.
+    /// The rate for absent keys.
     fn rate(&self, plan: &Self::Plan) -> f64;
 
     /// Bytes of memory.
     fn size_bytes(&self) -> u64;
 }
 
-/// How the bits of a static filter are solved. Not to be implemented elsewhere.
+/// How the bits of a static filter are solved. Not for implementation outside of this crate.
 pub trait BuildStatic: StaticTable {
     /// The bits for the items, and how many distinct keys there are.
     ///
@@ -54,11 +54,11 @@ pub trait BuildStatic: StaticTable {
 }
 
 impl<T: BuildStatic> StaticFilter<T> {
-    /// A filter of `items`, which says `true` to a share of at most `false_positive_rate` of all other keys. Key bytes are
-    /// hashed with XXH3; [`KeyHash`]es are the caller's own (scheme 0).
+    /// A filter of `items`, which says `true` to a share of at most `false_positive_rate` of all other keys. Key bytes are hashed
+    /// with XXH3; [`KeyHash`]es are the caller's own (scheme 0).
     ///
     /// # Errors
-    /// When the rate is not between 2^-32 and 1, or the memory is not there. When hashes do not fit together after hundreds of
+    /// When the rate is not between 2^-32 and 1, or there is not enough memory. When hashes do not fit together after hundreds of
     /// attempts, which takes hashes that were chosen to.
     pub fn build<K: Hashed>(items: &[K], false_positive_rate: f64) -> Result<Self, PlanError> {
         Self::build_with(items, false_positive_rate, K::SCHEME)
@@ -107,7 +107,7 @@ impl<T: StaticTable> StaticFilter<T> {
         &self.table
     }
 
-    /// The hash under which this filter, and every other of its scheme, knows a key.
+    /// The hash of a key. Every filter of the same scheme accepts it.
     ///
     /// # Panics
     /// On a filter built from the caller's hashes.
@@ -116,7 +116,7 @@ impl<T: StaticTable> StaticFilter<T> {
         self.scheme.hash(key.as_ref())
     }
 
-    /// `false` is certain: the key was not among the items. `true` is mayhap.
+    /// `false` is certain: the key was not among the items. `true` is probable.
     ///
     /// # Panics
     /// On a filter built from the caller's hashes.
@@ -125,7 +125,7 @@ impl<T: StaticTable> StaticFilter<T> {
         self.table.contains(self.hash(key).to_u64())
     }
 
-    /// `false` is certain, `true` is mayhap. As [`StaticFilter::contains`], for a hash of this filter's scheme.
+    /// `false` is certain, `true` is probable. As [`StaticFilter::contains`], for a hash of this filter's scheme.
     #[inline]
     pub fn contains_hash(&self, hash: KeyHash) -> bool {
         if cfg!(debug_assertions) {
@@ -134,7 +134,7 @@ impl<T: StaticTable> StaticFilter<T> {
         self.table.contains(hash.to_u64())
     }
 
-    /// `contains` for many keys, faster: the memory's latency is paid once for dozens of them.
+    /// `contains` for many keys. Faster, because the memory accesses of dozens of keys overlap.
     ///
     /// # Panics
     /// When `keys` and `found` differ in length; on a filter built from the caller's hashes.
@@ -157,12 +157,12 @@ impl<T: StaticTable> StaticFilter<T> {
         self.table.contains_each(hashes, found);
     }
 
-    /// The false-positive rate that was asked for.
+    /// The requested false-positive rate.
     pub fn false_positive_rate(&self) -> f64 {
         self.plan.false_positive_rate()
     }
 
-    /// The false-positive rate that strangers meet: as asked or better, because blocks or cells are whole. 0 without keys.
+    /// The false-positive rate for absent keys: as requested or better, because blocks or cells are whole. 0 without keys.
     pub fn estimated_rate(&self) -> f64 {
         self.table.rate(&self.plan)
     }
@@ -220,7 +220,7 @@ impl<T: StaticTable> StaticFilter<T> {
         &self.plan
     }
 
-    /// How keys are hashed.
+    /// The hash scheme.
     pub fn scheme(&self) -> HashScheme {
         self.scheme
     }

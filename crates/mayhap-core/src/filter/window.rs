@@ -71,11 +71,11 @@ struct Generation {
 }
 
 impl WindowBloom {
-    /// An empty filter for about `keys_per_window` keys a window.
+    /// An empty filter for about `keys_per_window` keys per window.
     ///
     /// # Errors
-    /// When the window is shorter than a millisecond, the number of keys 0, the rate not between 0 and 1, or the memory is not
-    /// there.
+    /// When the window is shorter than a millisecond, the number of keys 0, the rate not between 0 and 1, or there is not enough
+    /// memory.
     pub fn new(
         keys_per_window: u64,
         false_positive_rate: f64,
@@ -89,7 +89,7 @@ impl WindowBloom {
         )
     }
 
-    /// The same for keys that others choose, as [`Bloom::keyed`].
+    /// The same for untrusted keys, as [`Bloom::keyed`].
     ///
     /// # Errors
     /// As [`WindowBloom::new`].
@@ -107,10 +107,10 @@ impl WindowBloom {
         )
     }
 
-    /// An empty filter of a given shape.
+    /// An empty filter with a given plan.
     ///
     /// # Errors
-    /// When the memory is not there.
+    /// If there is not enough memory.
     pub fn from_plan(
         plan: WindowPlan,
         scheme: HashScheme,
@@ -140,8 +140,8 @@ impl WindowBloom {
         })
     }
 
-    /// A filter whose generations are there already, as [`WindowBloom::generations`] has them, with the times and the number of
-    /// slices that were ended early.
+    /// A filter from existing generations, as [`WindowBloom::generations`] has them, with the times and the number of slices that
+    /// were ended early.
     ///
     /// # Errors
     /// When there is not a generation for every slice and one more, one has no layers or more than 64, hash schemes differ, the
@@ -206,7 +206,7 @@ impl WindowBloom {
         })
     }
 
-    /// A copy, or an error where the memory for it is not there. Pages that hold nothing are not touched.
+    /// A copy, or an error if there is not enough memory for it. Pages of zeros are not touched.
     ///
     /// # Errors
     /// [`PlanError::OutOfMemory`].
@@ -247,7 +247,7 @@ impl WindowBloom {
         self
     }
 
-    /// The hash under which this filter knows a key.
+    /// The hash of a key.
     ///
     /// # Panics
     /// On a filter of [`HashScheme::Caller`]; the same for all methods that take key bytes.
@@ -256,12 +256,12 @@ impl WindowBloom {
         self.scheme.hash(key.as_ref())
     }
 
-    /// `true`: the key was surely not inserted within the last window. Remembers it from `now` on.
+    /// `true`: the key was definitely not inserted within the last window. Remembers it from `now` on.
     pub fn insert(&mut self, key: impl AsRef<[u8]>, now: Timestamp) -> bool {
         self.insert_hash(self.hash(key), now)
     }
 
-    /// `false` is certain: the key was not inserted within the last window. `true` is mayhap. Never rotates.
+    /// `false` is certain: the key was not inserted within the last window. `true` is probable. Never rotates.
     pub fn contains(&self, key: impl AsRef<[u8]>, now: Timestamp) -> bool {
         self.contains_hash(self.hash(key), now)
     }
@@ -301,7 +301,7 @@ impl WindowBloom {
     /// take more than `max_bytes` then, or there is no memory for it. What is not refused goes in as without a limit.
     ///
     /// # Errors
-    /// When there is no memory for another layer. Nothing is changed then.
+    /// When there is no memory for another layer. The filter is then unchanged.
     pub fn try_insert_hash_within(
         &mut self,
         hash: KeyHash,
@@ -333,7 +333,7 @@ impl WindowBloom {
         Ok(!known)
     }
 
-    /// The plan of the layer that a burst opens in a generation of so many; none where it would be too strict, or one too many.
+    /// The plan of the layer that a burst opens in a generation of this many; none where it would be too strict, or one too many.
     fn next_layer(&mut self, layers: usize) -> Option<BloomPlan> {
         if layers >= MAX_LAYERS {
             return None;
@@ -346,7 +346,7 @@ impl WindowBloom {
     /// Puts stored bytes over those of a layer, counted over all generations, as [`Bloom::overwrite`].
     ///
     /// # Errors
-    /// As there, and when there is no such layer.
+    /// The same, and when there is no such layer.
     pub fn overwrite(&mut self, layer: usize, start: u64, bytes: &[u8]) -> Result<(), PlanError> {
         let generations = self.generations.iter_mut();
         let mut layers = generations.flat_map(|generation| &mut generation.layers);
@@ -408,7 +408,7 @@ impl WindowBloom {
         self.generations[0].layers[0].assert_origins(hashes);
         found.fill(false);
         self.for_each_group(now, |tables| {
-            BloomTable::any_contains_each(tables, hashes, found)
+            BloomTable::any_contains_each(tables, hashes, found);
         });
     }
 
@@ -449,7 +449,7 @@ impl WindowBloom {
         }
     }
 
-    /// Forgets all keys.
+    /// Removes all keys.
     pub fn clear(&mut self) {
         for generation in &mut self.generations {
             generation.layers.truncate(1);
@@ -486,12 +486,12 @@ impl WindowBloom {
             .product::<f64>()
     }
 
-    /// The false-positive rate that the filter was made for.
+    /// The requested false-positive rate.
     pub fn false_positive_rate(&self) -> f64 {
         self.plan.false_positive_rate()
     }
 
-    /// Whether a live slice got more keys than planned, so that the rate may be worse than asked. (With
+    /// Whether a live slice got more keys than planned, so that the rate may be worse than requested. (With
     /// [`BurstPolicy::RotateEarly`] the rate is kept and the window shortened: see [`rotated_early`](Self::rotated_early).)
     pub fn is_over_capacity(&self, now: Timestamp) -> bool {
         self.live(now).any(|generation| {
@@ -541,7 +541,7 @@ impl WindowBloom {
         self.rotated_early
     }
 
-    /// Keys that a window is made for.
+    /// Keys that a window is planned for.
     pub fn capacity(&self) -> u64 {
         self.plan.keys_per_window()
     }
@@ -565,7 +565,7 @@ impl WindowBloom {
         &self.plan
     }
 
-    /// How keys are hashed.
+    /// The hash scheme.
     pub fn scheme(&self) -> HashScheme {
         self.scheme
     }

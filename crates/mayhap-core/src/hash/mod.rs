@@ -45,7 +45,7 @@ pub enum HashScheme {
     Caller,
     /// 1: XXH3, 64 bits, seed 0. For keys that nobody chooses against you.
     Xxh3,
-    /// 2: SipHash-1-3 with a secret key. For keys from strangers.
+    /// 2: SipHash-1-3 with a secret key. For untrusted keys.
     Sip13(SipKey),
 }
 

@@ -45,7 +45,7 @@ pub struct KindChoice {
 }
 
 impl Requirements {
-    /// The kinds that serve for so many keys at such a rate, the recommended one first. Never empty.
+    /// The kinds that serve for a number of keys at such a rate, the recommended one first. Never empty.
     ///
     /// # Errors
     /// When two wishes exclude each other, or keys and rate cannot be planned for.
@@ -224,7 +224,7 @@ impl Requirements {
     }
 }
 
-/// What a filter of a kind takes for so many keys at a rate: a window's keys are those of one window, a growing filter's those
+/// What a filter of a kind takes for a number of keys at a rate: a window's keys are those of one window, a growing filter's those
 /// that it begins with, and a retouched filter's lists of keys are left out.
 ///
 /// # Errors
@@ -400,7 +400,7 @@ mod tests {
             assert!(size_bytes(kind, keys, 0.01).unwrap() <= memory, "{kind}");
             assert!(size_bytes(kind, keys + 1, 0.01).unwrap() > memory, "{kind}");
         }
-        // 7.1 bits a key are too few for a Fuse and enough for a Ribbon.
+        // 7.1 bits per key are too few for a Fuse and enough for a Ribbon.
         assert!(FIXED.strictest_within(885_000, 1_000_000).unwrap() < 0.01);
     }
 }

@@ -1,16 +1,16 @@
-//! The size of a `Bloom`: lines of 512 bits, one or two a key, `words` bits a key in each (see `probe/blocked.rs`).
+//! The size of a `Bloom`: lines of 512 bits, one or two a key, `words` bits per key in each (see `probe/blocked.rs`).
 //!
-//! The rate is exact for an ideal hash, not an approximation for large filters. A key misses given bits of a line, one in
-//! each word of a set S, with probability q(S) = mean over the eight rows of (63/64)^|S ∩ row|; it comes to the line with
-//! probability 1/L. So after n keys all of S is still zero with probability (1 - (1 - q(S))/L)^n, and by inclusion and
-//! exclusion the bits of a stranger's row R are all set with probability
+//! The rate is exact for an ideal hash, not an approximation for large filters. A key misses given bits of a line, one in each word
+//! of a set S, with probability q(S) = mean over the eight rows of (63/64)^|S ∩ row|; it comes to the line with probability 1/L. So
+//! after n keys all of S is still zero with probability (1 - (1 - q(S))/L)^n, and by inclusion and exclusion the bits of an absent
+//! key's row R are all set with probability
 //!
 //! ```text
 //! f = sum over S in R of (-1)^|S| (1 - (1 - q(S))/L)^n
 //! ```
 //!
-//! which is the Poisson mixture over the keys in a line, summed in closed form. Two lines a key: f squared, times what the
-//! few keys add that share both lines with the stranger (`shared_keys_factor`).
+//! which is the Poisson mixture over the keys in a line, summed in closed form. Two lines per key: f squared, times what the few
+//! keys add that share both lines with the absent key (`shared_keys_factor`).
 
 use super::{check_capacity, check_collisions, check_rate, collision_rate};
 use crate::PlanError;
@@ -28,7 +28,7 @@ const MAX_CAPACITY: u64 = 1 << 48;
 
 const LINE_BITS: u64 = 512;
 
-/// How many lines a key has bits in.
+/// How many lines per key has bits in.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum LinesPerKey {
     /// One cache line a query: the fastest.
@@ -37,7 +37,7 @@ pub enum LinesPerKey {
     Two,
 }
 
-/// The shape of a [`Bloom`](crate::Bloom): how large it is and how many bits a key has.
+/// The shape of a [`Bloom`](crate::Bloom): how large it is and how many bits per key has.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct BloomPlan {
     capacity: u64,
@@ -49,12 +49,12 @@ pub struct BloomPlan {
 }
 
 impl BloomPlan {
-    /// The plan for `capacity` keys at a false-positive rate: one line a key from 0.3 % on, two below. Rounds up to whole
-    /// lines, so that the rate asked for is kept when `capacity` keys are in.
+    /// The plan for `capacity` keys at a false-positive rate: one line per key from 0.3 % on, two below. Rounds up to whole lines,
+    /// so that the requested rate is kept when `capacity` keys are in.
     ///
     /// # Errors
-    /// When the capacity is 0 or too large for any machine, or the rate is not between 0 and 1 or below what 64-bit hashes
-    /// can tell apart.
+    /// When the capacity is 0 or too large for any machine, or the rate is not between 0 and 1 or below what 64-bit hashes can tell
+    /// apart.
     pub fn new(capacity: u64, false_positive_rate: f64) -> Result<Self, PlanError> {
         if false_positive_rate >= ONE_LINE_FROM {
             return Self::with_lines_per_key(capacity, false_positive_rate, LinesPerKey::One);
@@ -66,7 +66,7 @@ impl BloomPlan {
         }
     }
 
-    /// The same with the number of lines a key chosen by the caller.
+    /// The same with the number of lines per key chosen by the caller.
     ///
     /// # Errors
     /// As [`BloomPlan::new`].
@@ -114,12 +114,11 @@ impl BloomPlan {
             })
     }
 
-    /// The plan of a filter that is there already, such as one in a file: nothing is reckoned, and nothing that could not be is
-    /// accepted.
+    /// The plan of a filter that exists already, for example in a file: nothing is computed, and impossible values are rejected.
     ///
     /// # Errors
     /// When the capacity is 0 or above 2^60, the rate not between 0 and 1, a key has not 1 to 8 bits in a line, or there are no
-    /// lines, more than 2^40 a line of a key, or an odd number for two lines a key.
+    /// lines, more than 2^40 a line of a key, or an odd number for two lines per key.
     pub fn from_shape(
         capacity: u64,
         false_positive_rate: f64,
@@ -201,7 +200,7 @@ impl BloomPlan {
         (rate + collision_rate(keys)).min(1.0)
     }
 
-    /// The chance that a stranger's bits are all set in the line it looks into: f above.
+    /// The chance that an absent key's bits are all set in the line it looks into: f above.
     fn line_rate(&self, keys: u64) -> f64 {
         let reach = self.line_range as f64;
         let keys = keys as f64;
@@ -212,10 +211,10 @@ impl BloomPlan {
         rate.clamp(0.0, 1.0)
     }
 
-    /// What f squared leaves out: keys that share both lines with a stranger set the same bits in both, so "set in the
-    /// first" and "set in the second" are not independent. For one word, with fill x and on average s such keys, both bits
-    /// are set with probability x^2 + (1-x)^2 (e^(s/64 · words/8) - 1). Agrees with the full inclusion and exclusion over
-    /// both lines within 0.4 % from 6 lines on (computed; always a little above).
+    /// What f squared leaves out: keys that share both lines with an absent key set the same bits in both, so "set in the first"
+    /// and "set in the second" are not independent. For one word, with fill x and on average s such keys, both bits are set with
+    /// probability x^2 + (1-x)^2 (e^(s/64 · words/8) - 1). Agrees with the full inclusion and exclusion over both lines within 0.4
+    /// % from 6 lines on (computed; always a little above).
     pub(crate) fn shared_keys_factor(&self, keys: f64) -> f64 {
         let reach = self.line_range as f64;
         let bit = f64::from(self.bits_per_line) / LINE_BITS as f64;
@@ -252,8 +251,8 @@ impl BloomPlan {
                 },
             );
         });
-        // Within a line: how many different bits the keys of one word hit (the variance of occupancy). A stranger's row uses
-        // a word with probability words/8, so that of the eight words only words^2/8 are felt.
+        // Within a line: how many different bits the keys of one word hit (the variance of occupancy). An absent key's row uses a
+        // word with probability words/8, so that of the eight words only words^2/8 are felt.
         let a = load * f64::from(self.bits_per_line) / LINE_BITS as f64;
         let zero = libm::exp(-a);
         let occupancy = zero * (1.0 - (1.0 + a) * zero) / (64.0 * (1.0 - zero) * (1.0 - zero));
@@ -321,12 +320,12 @@ impl BloomPlan {
         libm::log1p(-fill) / libm::log1p(-touched)
     }
 
-    /// Keys the plan was made for.
+    /// Keys the plan was planned for.
     pub fn capacity(&self) -> u64 {
         self.capacity
     }
 
-    /// The rate that was asked for.
+    /// The requested rate.
     pub fn false_positive_rate(&self) -> f64 {
         self.false_positive_rate
     }
@@ -346,7 +345,7 @@ impl BloomPlan {
         self.bits_per_line
     }
 
-    /// One line a key, or two.
+    /// One line per key, or two.
     pub fn lines_per_key(&self) -> LinesPerKey {
         self.lines_per_key
     }
@@ -366,7 +365,7 @@ impl BloomPlan {
         self.size_bits() / 8
     }
 
-    /// Bits of memory a key, when full.
+    /// Bits of memory per key, when full.
     pub fn bits_per_key(&self) -> f64 {
         self.size_bits() as f64 / self.capacity as f64
     }

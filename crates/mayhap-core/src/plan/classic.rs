@@ -19,18 +19,18 @@ use crate::PlanError;
 /// others, some of which know no limit: RedisBloom's strictest rate takes 1075. A forged number must not make every question endless.
 pub const MAX_PROBES: u32 = 4096;
 
-/// A classic filter that keeps the rate that was asked for: the shape of a [`ClassicBloom`](crate::ClassicBloom).
+/// A classic filter that keeps the requested rate: the shape of a [`ClassicBloom`](crate::ClassicBloom).
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ClassicPlan {
-    /// Keys the plan was made for.
+    /// Keys the plan was planned for.
     pub capacity: u64,
-    /// The rate that was asked for.
+    /// The requested rate.
     pub false_positive_rate: f64,
     /// How many bits, the fewest that will do.
     pub bits: u64,
     /// How many probes, the best number for so many bits. At least 1.
     pub probes: u32,
-    /// The rate at full capacity, at or a little below the one asked for.
+    /// The rate at full capacity, at or a little below the requested one.
     pub rate_at_capacity: f64,
 }
 
@@ -93,7 +93,7 @@ impl ClassicPlan {
         k * k * (zero * (1.0 - (1.0 + a) * zero)).max(0.0) / (m * set * set)
     }
 
-    /// Bits of memory a key, when full.
+    /// Bits of memory per key, when full.
     pub fn bits_per_key(&self) -> f64 {
         self.bits as f64 / self.capacity as f64
     }
@@ -171,11 +171,10 @@ pub fn ideal_bits_per_key(false_positive_rate: f64) -> f64 {
     -libm::log(false_positive_rate) / (LN_2 * LN_2)
 }
 
-/// Bits for so many keys at a rate, if the number of probes need not be whole; rounded up. At least
-/// 1.
+/// Bits for a number of keys at a rate, if the number of probes need not be whole; rounded up. At least 1.
 ///
-/// This is the size that most calculators and libraries give. With whole probes it misses the rate
-/// by a little (1.0039 % for 1 %); [`plan`] does not.
+/// This is the size that most calculators and libraries give. With whole probes it misses the rate by a little (1.0039 % for 1 %);
+/// [`plan`] does not.
 ///
 /// # Errors
 ///
@@ -191,8 +190,7 @@ pub fn bits(keys: u64, false_positive_rate: f64) -> Result<u64, PlanError> {
     }
 }
 
-/// The fewest bits, with the best whole number of probes for them, whose [`rate`] at `keys` keys is
-/// at most the one asked for.
+/// The fewest bits, with the best whole number of probes for them, whose [`rate`] at `keys` keys is at most the requested one.
 ///
 /// # Errors
 ///
@@ -210,43 +208,6 @@ pub fn plan(keys: u64, false_positive_rate: f64) -> Result<ClassicPlan, PlanErro
         probes,
         rate_at_capacity: rate(bits, keys, probes),
     })
-}
-
-/// The fewest bits whose [`rate`] at `keys` keys and so many probes is at most the one asked for.
-///
-/// # Errors
-///
-/// No keys, no probes, a rate outside (0, 1), or more bits than a `u64` counts.
-pub fn bits_with_probes(
-    keys: u64,
-    probes: u32,
-    false_positive_rate: f64,
-) -> Result<u64, PlanError> {
-    check_capacity(keys)?;
-    check_rate(false_positive_rate)?;
-    if probes == 0 {
-        return Err(PlanError::InvalidInteger {
-            field: "probes",
-            value: 0,
-            accepted: "at least 1 probe",
-        });
-    }
-    smallest_passing(|bits| rate(bits, keys, probes) <= false_positive_rate).ok_or(too_large(keys))
-}
-
-/// The most keys that `bits` bits hold at this rate, with the best whole number of probes for that
-/// many; rounded down.
-///
-/// 0 where not even one key keeps the rate (also for a rate of 0 and for NaN), `u64::MAX` for a
-/// rate of 1 and above.
-pub fn capacity(bits: u64, false_positive_rate: f64) -> u64 {
-    largest_passing(|keys| best_rate(bits, keys) <= false_positive_rate)
-}
-
-/// The most keys that `bits` bits hold at this rate and so many probes; rounded down, with the
-/// edges of [`capacity`].
-pub fn capacity_with_probes(bits: u64, probes: u32, false_positive_rate: f64) -> u64 {
-    largest_passing(|keys| rate(bits, keys, probes) <= false_positive_rate)
 }
 
 /// How many different keys went into a filter of which `set_bits` bits are set: `-(m/k) ln(1 -
@@ -339,11 +300,6 @@ fn smallest_passing(passes: impl Fn(u64) -> bool) -> Option<u64> {
         }
     }
     Some(high)
-}
-
-/// The greatest number that passes, where all below it pass as well; 0 is not asked about.
-fn largest_passing(passes: impl Fn(u64) -> bool) -> u64 {
-    smallest_passing(|number| !passes(number)).map_or(u64::MAX, |first_failure| first_failure - 1)
 }
 
 fn too_large(keys: u64) -> PlanError {

@@ -1,6 +1,6 @@
 //! Sizes of a `ClassicCuckoo`: buckets of one-byte fingerprints, a power of two of them, and a chain of such tables.
 //!
-//! A stranger meets 2 b slots a table, each of which holds its fingerprint with probability fill / 255:
+//! An absent key meets 2 b slots a table, each of which holds its fingerprint with probability fill / 255:
 //!
 //! ```text
 //! 1 - (1 - 1/255)^(2 b fill), and over a chain 1 - the product of what is left
@@ -134,7 +134,7 @@ impl ClassicCuckooPlan {
         Ok(self.buckets_of(number)? * u64::from(self.bucket_size))
     }
 
-    /// The share of strangers that a table passes over when this share of its slots is in use.
+    /// The share of absent keys that a table passes over when this share of its slots is in use.
     pub(crate) fn passes(&self, fill: f64) -> f64 {
         let slots = 2.0 * f64::from(self.bucket_size) * fill;
         libm::exp(slots * libm::log1p(-1.0 / FINGERPRINTS as f64))

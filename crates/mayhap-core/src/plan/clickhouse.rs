@@ -1,12 +1,11 @@
-//! How `ClickHouse` turns the rate of a `bloom_filter` index into bits a row and probes.
+//! How `ClickHouse` turns the rate of a `bloom_filter` index into bits per row and probes.
 //!
-//! Its index files hold neither number, so whoever reads one must repeat the choice that was made
-//! when it was written. `ClickHouse` looks the rate up in a printed table; here the table is
-//! computed, in the three digits it was printed with, and its one misprint and the two corners of
-//! the search are kept.
+//! Its index files hold neither number, so whoever reads one must repeat the choice that was made when it was written. `ClickHouse`
+//! looks the rate up in a printed table; here the table is computed, in the three digits it was printed with, and its one misprint
+//! and the two corners of the search are kept.
 //!
-//! It is no advice: [`classic::plan`] finds sizes to the bit and keeps rates below 0.0001 as well.
-//! The file itself and the hashes are the codec's.
+//! It is no advice: [`classic::plan`] finds sizes to the bit and keeps rates below 0.0001 as well. The file itself and the hashes
+//! are the codec's.
 
 use super::classic;
 
@@ -20,19 +19,18 @@ const LOOSE_RATE: f64 = 0.283;
 const LOOSEST: (u32, u32) = (2, 2);
 const TIGHTEST: (u32, u32) = (19, 13);
 
-/// The bits a row and the probes of an index that was declared as `bloom_filter(max_rate)`.
+/// The bits per row and the probes of an index that was declared as `bloom_filter(max_rate)`.
 ///
-/// The fewest bits with which some number of probes keeps the rate, then the fewest probes that do:
-/// bits and probes round up. Rates from 0.283 on give (2, 2). Where nothing tight enough is known,
-/// which begins below 0.000109, the answer is (19, 13), and so it is for 0 and for NaN.
+/// The fewest bits with which some number of probes keeps the rate, then the fewest probes that do: bits and probes round up. Rates
+/// from 0.283 on give (2, 2). Where nothing tight enough is known, which begins below 0.000109, the answer is (19, 13), and so it
+/// is for 0 and for NaN.
 ///
-/// `ClickHouse` never settles on a single probe: it looks for the most probes that do *not* do and
-/// adds one. From 0.221 up to 0.237 one probe does for every size it tries, so the search finds
-/// nothing and these rates, too, get (19, 13).
+/// `ClickHouse` never settles on a single probe: it looks for the most probes that do *not* do and adds one. From 0.221 up to 0.237
+/// one probe does for every size it tries, so the search finds nothing and these rates, too, get (19, 13).
 ///
-/// A rate counts as what its `f64` is, not as the decimal it was written as: 0.0012 is a hair less
-/// than 12/10000 and does not get the (14, 10) of that entry. This is so where the table is held in
-/// `long double`, on Linux; a build for macOS on ARM may differ for rates that are table entries.
+/// A rate counts as what its `f64` is, not as the decimal it was written as: 0.0012 is a hair less than 12/10000 and does not get
+/// the (14, 10) of that entry. This is so where the table is held in `long double`, on Linux; a build for macOS on ARM may differ
+/// for rates that are table entries.
 pub fn bits_per_row_and_probes(max_rate: f64) -> (u32, u32) {
     if max_rate >= LOOSE_RATE {
         return LOOSEST;
@@ -56,7 +54,7 @@ struct TableEntry {
 }
 
 impl TableEntry {
-    /// The classic rate at so many bits a key and so many probes, to the nearest third digit.
+    /// The classic rate at so many bits per key and so many probes, to the nearest third digit.
     fn for_bits_and_probes(bits_per_row: u32, probes: u32) -> Self {
         if (bits_per_row, probes) == (5, 3) {
             // 0.0918; printed as 0.092.
@@ -86,8 +84,8 @@ impl TableEntry {
 mod tests {
     use super::*;
 
-    /// Rate, bits a row, probes: what `ClickHouse` 26.9.2.1 wrote for 800 rows. The bits follow
-    /// from the size of the filter, the probes from which of 1 to 15 gives its very bytes.
+    /// Rate, bits per row, probes: what `ClickHouse` 26.9.2.1 wrote for 800 rows. The bits follow from the size of the filter, the
+    /// probes from which of 1 to 15 gives its very bytes.
     const OBSERVED: [(f64, u32, u32); 26] = [
         (0.9, 2, 2),
         (0.6, 2, 2),

@@ -119,15 +119,13 @@ impl LookupCosts {
 
     /// The rate at which lookups and memory together cost least.
     ///
-    /// `lookups` is the number of lookups in some period, and `gib_cost` what one GiB (2^30 bytes)
-    /// costs for that same period, in the unit of the other costs: with costs in cents, a month of
-    /// lookups and the cents for a GiB month. `bits_per_key` is the memory a key for a rate, and
-    /// has to fall as the rate rises.
+    /// `lookups` is the number of lookups in some period, and `gib_cost` what one GiB (2^30 bytes) costs for that same period, in
+    /// the unit of the other costs: with costs in cents, a month of lookups and the cents for a GiB month. `bits_per_key` is the
+    /// memory per key for a rate, and has to fall as the rate rises.
     ///
-    /// A golden-section search over the logarithm of the rate, from 1e-9 to 0.5; an end of this
-    /// range is the answer where the cost only rises or only falls. Good to about 1 part in 10^6,
-    /// where the cost itself does not differ any more. `bits_per_key` with steps in it may lead to
-    /// a rate that is the best only nearby.
+    /// A golden-section search over the logarithm of the rate, from 1e-9 to 0.5; an end of this range is the answer where the cost
+    /// only rises or only falls. Good to about 1 part in 10^6, where the cost itself does not differ any more. `bits_per_key` with
+    /// steps in it may lead to a rate that is the best only nearby.
     ///
     /// # Errors
     ///

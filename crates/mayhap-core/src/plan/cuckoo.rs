@@ -1,6 +1,6 @@
 //! The size of a `Cuckoo`: cells of fingerprint, choice and offset (see `probe/window.rs`).
 //!
-//! A cell that matches a stranger agrees with it in fingerprint, choice, offset and place, and so in first window and
+//! A cell that matches an absent key agrees with it in fingerprint, choice, offset and place, and so in first window and
 //! fingerprint: of W windows and F = 2^q - 1 fingerprints, n keys take at most n of the W F pairs. So the rate is
 //!
 //! ```text
@@ -55,13 +55,13 @@ pub struct CuckooPlan {
 }
 
 impl CuckooPlan {
-    /// The plan for `capacity` keys at a false-positive rate. Rounds up to whole cells and whole bits of fingerprint, so that
-    /// the rate at capacity is between half the one asked for and all of it; less for large filters at loose rates (1 % from 2e8
-    /// keys on), where four places would otherwise not do for all keys that look alike.
+    /// The plan for `capacity` keys at a false-positive rate. Rounds up to whole cells and whole bits of fingerprint, so that the
+    /// rate at capacity is between half the requested one and all of it; less for large filters at loose rates (1 % from 2e8 keys
+    /// on), where four places would otherwise not do for all keys that look alike.
     ///
     /// # Errors
-    /// When the capacity is 0 or too large for any machine, or the rate is not between 0 and 1 or stricter than fingerprints
-    /// of 26 bits or hashes of 64 bits can keep.
+    /// When the capacity is 0 or too large for any machine, or the rate is not between 0 and 1 or stricter than fingerprints of 26
+    /// bits or hashes of 64 bits can keep.
     pub fn new(capacity: u64, false_positive_rate: f64) -> Result<Self, PlanError> {
         check_capacity(capacity)?;
         if capacity > MAX_CELLS / 2 {
@@ -111,12 +111,11 @@ impl CuckooPlan {
             })
     }
 
-    /// The plan of a filter that is there already, such as one in a file: nothing is reckoned, and nothing that could not be is
-    /// accepted.
+    /// The plan of a filter that exists already, for example in a file: nothing is computed, and impossible values are rejected.
     ///
     /// # Errors
-    /// When capacity and cells are not as [`CuckooPlan::with_cells`] takes them, the rate is not between 0 and 1, fingerprints
-    /// have not 4 to 26 bits, or windows and fingerprints together more than 63.
+    /// When capacity and cells are not as [`CuckooPlan::with_cells`] takes them, the rate is not between 0 and 1, fingerprints have
+    /// not 4 to 26 bits, or windows and fingerprints together more than 63.
     pub fn from_shape(
         capacity: u64,
         false_positive_rate: f64,
@@ -157,12 +156,12 @@ impl CuckooPlan {
         self.capacity.max((self.cells as f64 * FULL_LOAD) as u64)
     }
 
-    /// Keys the plan was made for.
+    /// Keys the plan was planned for.
     pub fn capacity(&self) -> u64 {
         self.capacity
     }
 
-    /// The rate that was asked for.
+    /// The requested rate.
     pub fn false_positive_rate(&self) -> f64 {
         self.false_positive_rate
     }
@@ -187,13 +186,13 @@ impl CuckooPlan {
         cells_size_bytes(self.cells, self.cell_bits())
     }
 
-    /// Bits of memory a key, when full.
+    /// Bits of memory per key, when full.
     pub fn bits_per_key(&self) -> f64 {
         8.0 * self.size_bytes() as f64 / self.capacity as f64
     }
 }
 
-/// The cells for so many keys; rounds up, and never falls as keys are added.
+/// The cells for a number of keys; rounds up, and never falls as keys are added.
 fn cells_for(capacity: u64) -> u64 {
     let cells = libm::ceil(capacity as f64 / LOAD) as u64;
     let slack = SLACK.min(CELLS_FOR_1000.saturating_sub(cells).max(2));

@@ -12,7 +12,7 @@ use core::fmt;
 /// Bits of the first level at most.
 const MAX_BITS: u8 = 32;
 
-/// More keys are past any machine, and are reckoned as so many.
+/// More keys are past any machine, and are computed as so many.
 const MAX_KEYS: u64 = 1 << 50;
 
 /// The shape of the exception layer of an [`Excepting`](crate::Excepting).
@@ -87,20 +87,8 @@ impl ExceptingPlan {
         self.size_bytes
     }
 
-    /// Bits that the layer takes for every positive, on top of the base filter's; infinite without positives.
-    pub fn bits_per_positive(&self) -> f64 {
-        8.0 * self.size_bytes as f64 / self.positives as f64
-    }
-
-    /// Bits for every positive that no exact layer can do without, `log2 C(n + a, a) / n`.
-    pub fn limit_bits_per_positive(&self) -> f64 {
-        let (n, a) = (self.positives as f64, self.corrected as f64);
-        let ln_choices = libm::lgamma(n + a + 1.0) - libm::lgamma(n + 1.0) - libm::lgamma(a + 1.0);
-        ln_choices / core::f64::consts::LN_2 / n
-    }
-
-    /// The share of strangers accepted by the base that the layer accepts, too: half of those that pass its first level, and
-    /// of the others all or none.
+    /// The share of absent keys accepted by the base that the layer accepts, too: half of those that pass its first level, and of
+    /// the others all or none.
     pub fn rate_factor(&self) -> f64 {
         let half_of_passing = libm::exp2(-1.0 - f64::from(self.first_level_bits));
         if self.is_list {
@@ -158,12 +146,16 @@ mod tests {
             let plan = ExceptingPlan::new(1_000_000, 0.01, corrected * 100).unwrap();
             assert_eq!(plan, ExceptingPlan::for_corrected(1_000_000, corrected));
             assert!(!plan.is_list());
-            let planned = plan.bits_per_positive();
+            let n = 1_000_000.0;
+            let planned = 8.0 * plan.size_bytes() as f64 / n;
             assert!(
                 planned < 1.05 * bits && planned > 0.9 * bits,
                 "{plan}: {planned}"
             );
-            let least = plan.limit_bits_per_positive();
+            let a = corrected as f64;
+            let ln_choices =
+                libm::lgamma(n + a + 1.0) - libm::lgamma(n + 1.0) - libm::lgamma(a + 1.0);
+            let least = ln_choices / core::f64::consts::LN_2 / n;
             assert!((least / limit - 1.0).abs() < 0.06, "{plan}: {least}");
             assert!(planned < 1.15 * least, "{plan}: {planned} over {least}");
         }

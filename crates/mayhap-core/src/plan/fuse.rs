@@ -1,6 +1,6 @@
 //! The size of a `Fuse`: cells of 8, 16 or 32 bits, about 1.125 a key, in shards that are solved one by one.
 //!
-//! Segment length and cells a key are those of Graf and Lemire, "Binary Fuse Filters" (2022), for three cells a key.
+//! Segment length and cells per key are those of Graf and Lemire, "Binary Fuse Filters" (2022), for three cells per key.
 
 use super::check_rate;
 use super::static_plan::{StaticPlan, check_items, work};
@@ -35,12 +35,11 @@ impl FusePlan {
         Self::for_keys(keys, false_positive_rate)
     }
 
-    /// The plan of a filter that is there already, such as one in a file: nothing is reckoned, and nothing that could not be is
-    /// accepted.
+    /// The plan of a filter that exists already, for example in a file: nothing is computed, and impossible values are rejected.
     ///
     /// # Errors
-    /// When the rate is not between 0 and 1, there are more than 2^40 keys, no shards or more than 2^40, or cells have not 8, 16
-    /// or 32 bits.
+    /// When the rate is not between 0 and 1, there are more than 2^40 keys, no shards or more than 2^40, or cells have not 8, 16 or
+    /// 32 bits.
     pub fn from_shape(
         keys: u64,
         false_positive_rate: f64,
@@ -75,13 +74,13 @@ impl FusePlan {
         self.keys
     }
 
-    /// The rate that was asked for.
+    /// The requested rate.
     pub fn false_positive_rate(&self) -> f64 {
         self.false_positive_rate
     }
 
-    /// The rate that strangers meet: one in 2^bits, and those whose hash is taken for the hash of a key, since a
-    /// shard tells 2^58 apart. 0 without keys.
+    /// The rate for absent keys: one in 2^bits, and those whose hash is taken for the hash of a key, since a shard tells 2^58
+    /// apart. 0 without keys.
     pub fn rate(&self) -> f64 {
         if self.keys == 0 {
             return 0.0;
@@ -113,8 +112,8 @@ impl FusePlan {
         FuseShardShape::new(self.keys.div_ceil(self.shards))
     }
 
-    /// How many shards may be solved at once, at most `threads`, and in how many passes over the items their hashes are
-    /// gathered, so that the memory stays below 100 bits a key.
+    /// How many shards may be solved at once, at most `threads`, and in how many passes over the items their hashes are gathered,
+    /// so that the memory stays below 100 bits per key.
     pub(crate) fn work(&self, threads: u64) -> (u64, u64) {
         work(threads, self.shards, |threads, passes| {
             self.peak_bits(threads, passes)
@@ -199,7 +198,7 @@ pub(crate) struct FuseShardShape {
 }
 
 impl FuseShardShape {
-    /// A shape that is there already, if keys can be placed in it.
+    /// A shape that exists already, if keys can be placed in it.
     pub(crate) fn checked(segment_bits: u32, starts: u64) -> Result<Self, PlanError> {
         if segment_bits > MAX_SEGMENT_BITS || starts == 0 || starts > 1 << 40 {
             return Err(PlanError::InvalidInteger {

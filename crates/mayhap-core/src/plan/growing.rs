@@ -1,11 +1,11 @@
-//! Sizes of a `GrowingBloom`: a chain of layers, each larger and stricter than the one before, so that the rates of all add up
-//! to what was asked for, however long the chain gets.
+//! Sizes of a `GrowingBloom`: a chain of layers, each larger and stricter than the one before, so that the rates of all add up to
+//! what was requested, however long the chain gets.
 //!
-//! Layer 0 has the declared capacity and 6/10 of the rate: who guessed right pays one bit a key. Each further layer makes room
-//! for 1.75 times as many keys as before, and the rest of the rate falls by 0.85 a layer: 0.4 · 0.15 · 0.85^(i-1). From
-//! 100 keys to 1M at 1 % that is 28.8 bits a key at the end, 37 at the worst point and 25.9 on average over all sizes (doubling
-//! layers at half the rate each: 46, 57 and more). With a maximum, layers get the rate in proportion to their size, which is
-//! the optimum for chains of known length; a tenth is kept back for whoever goes past the maximum.
+//! Layer 0 has the declared capacity and 6/10 of the rate: who guessed right pays one bit per key. Each further layer makes room
+//! for 1.75 times as many keys as before, and the rest of the rate falls by 0.85 a layer: 0.4 · 0.15 · 0.85^(i-1). From 100 keys to
+//! 1M at 1 % that is 28.8 bits per key at the end, 37 at the worst point and 25.9 on average over all sizes (doubling layers at
+//! half the rate each: 46, 57 and more). With a maximum, layers get the rate in proportion to their size, which is the optimum for
+//! chains of known length; a tenth is kept back for whoever goes past the maximum.
 
 use super::{BloomPlan, CuckooPlan, check_capacity, check_rate};
 use crate::PlanError;
@@ -61,10 +61,10 @@ impl GrowingPlan {
         .checked()
     }
 
-    /// The plan of a filter that is there already: as [`with_maximum`](Self::with_maximum), or [`new`](Self::new) without one.
+    /// The plan of a filter that exists already: as [`with_maximum`](Self::with_maximum), or [`new`](Self::new) without one.
     ///
     /// # Errors
-    /// As there.
+    /// The same.
     pub fn from_shape(
         capacity: u64,
         maximum: Option<u64>,
@@ -162,7 +162,7 @@ impl GrowingPlan {
         last
     }
 
-    /// Keys that the first layer is made for.
+    /// Keys that the first layer is planned for.
     pub fn capacity(&self) -> u64 {
         self.capacity
     }

@@ -12,7 +12,7 @@ impl BloomPlan {
     pub fn strictest_within(size_bytes: u64, capacity: u64) -> Result<Self, PlanError> {
         super::check_capacity(capacity)?;
         let fits = |plan: &Self| plan.size_bytes() <= size_bytes;
-        // The size falls as the rate rises, except where two lines a key give way to one; so each is searched alone.
+        // The size falls as the rate rises, except where two lines per key give way to one; so each is searched alone.
         let lowest = |lines| {
             lowest_rate(|rate| {
                 Self::with_lines_per_key(capacity, rate, lines).is_ok_and(|plan| fits(&plan))
@@ -154,7 +154,7 @@ mod tests {
 
     #[test]
     fn memory_between_one_line_and_two_goes_to_the_two() {
-        // At 0.3 % one line a key is larger than two are just below: between these sizes only two lines fit.
+        // At 0.3 % one line per key is larger than two are just below: between these sizes only two lines fit.
         let one = BloomPlan::new(1_000_000, 0.003).unwrap().size_bytes();
         let two = BloomPlan::new(1_000_000, 0.002_99).unwrap().size_bytes();
         assert!(two < one);

@@ -1,10 +1,9 @@
 //! How many bits, how many probes: all the arithmetic of sizing, once. Nothing is sized anywhere else.
 //!
-//! Everything is `f64` through the `libm` crate, so that one request gives the same bytes on every machine. Each function
-//! says which way it rounds; where a whole number is needed, it is the one that keeps the rate that was asked for.
+//! Everything is `f64` through the `libm` crate, so that one request gives the same bytes on every machine. Each function says
+//! which way it rounds; where a whole number is needed, it is the one that keeps the requested rate.
 
 mod advice;
-pub mod blocked;
 mod bloom;
 pub mod classic;
 mod classic_cuckoo;
@@ -66,7 +65,7 @@ pub(crate) fn check_capacity(capacity: u64) -> Result<(), PlanError> {
 }
 
 /// Refuses a plan whose next part, of `next_bytes` bytes, is out of all proportion to the `held_bytes` that are there: of a filter
-/// that a stranger wrote, the next insert would ask for whatever memory its plan says. Our own plans stay far below.
+/// that an absent key wrote, the next insert would ask for whatever memory its plan says. Our own plans stay far below.
 pub(crate) fn check_growth(
     next_bytes: Result<u64, PlanError>,
     held_bytes: u64,
@@ -97,7 +96,7 @@ pub(crate) fn check_collisions(capacity: u64, false_positive_rate: f64) -> Resul
     }
 }
 
-/// The share of strangers whose 64-bit hash is also the hash of a key.
+/// The share of absent keys whose 64-bit hash is also the hash of a key.
 pub(crate) fn collision_rate(keys: u64) -> f64 {
     keys as f64 / 18_446_744_073_709_551_616.0
 }

@@ -3,8 +3,8 @@
 
 use crate::PlanError;
 
-/// The plan of part `number` of a chain, once somebody has asked for it. It follows from the rest of the filter, and so filters are equal
-/// whether or not they have it.
+/// The plan of part `number` of a chain, once somebody has requested for it. It follows from the rest of the filter, and so filters
+/// are equal whether or not they have it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct NextPart<P>(Option<(u32, Result<P, PlanError>)>);
 

@@ -24,9 +24,9 @@ pub struct RibbonPlan {
 }
 
 impl RibbonPlan {
-    /// The plan for `keys` distinct keys: the fewest bits a key that keep the rate. Between two powers of two, a share of the
-    /// keys has a bit more than the others. That takes up to 0.086 bits more than log2(1/rate), which is 1.2 % at a rate of
-    /// 1 %, less at stricter rates and 2 % at 5 %.
+    /// The plan for `keys` distinct keys: the fewest bits per key that keep the rate. Between two powers of two, a share of the
+    /// keys has a bit more than the others. That takes up to 0.086 bits more than log2(1/rate), which is 1.2 % at a rate of 1 %,
+    /// less at stricter rates and 2 % at 5 %.
     ///
     /// # Errors
     /// When the rate is not between 2^-32 and 1, or there are more than 2^40 keys.
@@ -34,8 +34,7 @@ impl RibbonPlan {
         Self::for_keys(keys, false_positive_rate)
     }
 
-    /// The plan of a filter that is there already, such as one in a file: nothing is reckoned, and nothing that could not be is
-    /// accepted.
+    /// The plan of a filter that exists already, for example in a file: nothing is computed, and impossible values are rejected.
     ///
     /// # Errors
     /// When the rate is not between 0 and 1, there are more than 2^40 keys, more than 32 columns, a share that is none, or no
@@ -87,13 +86,13 @@ impl RibbonPlan {
         self.keys
     }
 
-    /// The rate that was asked for.
+    /// The requested rate.
     pub fn false_positive_rate(&self) -> f64 {
         self.false_positive_rate
     }
 
-    /// The rate that strangers meet: as asked, or what 32 bits give; those whose hash is also the hash of a key included. 0
-    /// without keys.
+    /// The rate for absent keys: as requested, or what 32 bits give; those whose hash is also the hash of a key included. 0 without
+    /// keys.
     pub fn rate(&self) -> f64 {
         self.rate_with(self.wide_share)
     }
@@ -173,8 +172,8 @@ impl RibbonPlan {
         slots.div_ceil(64) * u64::from(self.columns + 1)
     }
 
-    /// How many parts may be solved at once, at most `threads`, and in how many passes over the items their hashes are
-    /// gathered, so that the memory stays below 100 bits a key.
+    /// How many parts may be solved at once, at most `threads`, and in how many passes over the items their hashes are gathered, so
+    /// that the memory stays below 100 bits per key.
     pub(crate) fn work(&self, threads: u64) -> (u64, u64) {
         work(threads, self.parts, |threads, passes| {
             self.peak_bits(threads, passes)

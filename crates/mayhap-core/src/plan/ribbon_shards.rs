@@ -8,7 +8,7 @@ const NARROW_KEYS: u64 = 1400;
 /// The same with rows of 128 slots.
 const WIDE_KEYS: u64 = 5000;
 
-/// Shards for so many keys with rows of 64 slots. Rounds to the nearest, but up from 0.
+/// Shards for a number of keys with rows of 64 slots. Rounds to the nearest, but up from 0.
 pub(crate) fn narrow_shards(keys: u64) -> u64 {
     ((keys + NARROW_KEYS / 2) / NARROW_KEYS).max(1)
 }

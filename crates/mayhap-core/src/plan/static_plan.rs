@@ -3,7 +3,7 @@
 use crate::PlanError;
 use core::fmt;
 
-/// The plan of a static filter. Not to be implemented elsewhere.
+/// The plan of a static filter. Not for implementation outside of this crate.
 pub trait StaticPlan: Copy + PartialEq + fmt::Display {
     /// Rates that can be kept in spite of collisions.
     const ACCEPTED: &'static str;
@@ -14,13 +14,13 @@ pub trait StaticPlan: Copy + PartialEq + fmt::Display {
     /// As [`StaticPlan::for_keys`], but for collisions.
     fn for_items(items: u64, false_positive_rate: f64) -> Result<Self, PlanError>;
 
-    /// The rate that strangers meet.
+    /// The rate for absent keys.
     fn rate(&self) -> f64;
 
     /// Keys that the plan is for.
     fn keys(&self) -> u64;
 
-    /// The rate that was asked for.
+    /// The requested rate.
     fn false_positive_rate(&self) -> f64;
 
     /// Whether keys go to the same places in both.

@@ -1,14 +1,14 @@
 //! Sizes of a `WindowBloom`: a ring of generations, each a slice of the window long.
 //!
-//! With G slices a window, G + 1 generations are live at any moment, so each gets 1/(G+1) of the rate and 1/G of the keys. A
-//! key is remembered for a window at least and a slice more at most. Bits a key of the window: (G+1)/G times those of a filter
-//! at rate/(G+1); at 1 % 15.9 for G = 8, and 16.2 and 17.0 for 4 and 24 (classic bits).
+//! With G slices per window, G + 1 generations are live at any moment, so each gets 1/(G+1) of the rate and 1/G of the keys. A key
+//! is remembered for a window at least and a slice more at most. Bits a key of the window: (G+1)/G times those of a filter at
+//! rate/(G+1); at 1 % 15.9 for G = 8, and 16.2 and 17.0 for 4 and 24 (classic bits).
 
 use super::{BloomPlan, check_capacity, check_rate};
 use crate::PlanError;
 use core::time::Duration;
 
-/// Slices a window, unless asked otherwise: the fewest bits at 1 %.
+/// Slices per window, unless asked otherwise: the fewest bits at 1 %.
 const DEFAULT_SLICES: u32 = 8;
 
 /// How a [`WindowBloom`](crate::WindowBloom) divides keys, rate and time.
@@ -52,7 +52,7 @@ impl WindowPlan {
                 accepted: "2 to 63",
             });
         }
-        // Rounded up: a window is never shorter than asked for.
+        // Rounded up: a window is never shorter than requested.
         let window_ms = window.as_nanos().div_ceil(1_000_000);
         if window_ms == 0 || window_ms > 1 << 48 {
             return Err(PlanError::InvalidNumber {
@@ -71,7 +71,7 @@ impl WindowPlan {
         plan.layer(0).map(|_| plan)
     }
 
-    /// The plan of a filter that is there already, such as one in a file, by the length of its slices.
+    /// The plan of a filter that exists already, for example in a file, by the length of its slices.
     ///
     /// # Errors
     /// As [`WindowPlan::with_slices`], for the window that so many slices make.
@@ -107,7 +107,7 @@ impl WindowPlan {
         BloomPlan::new(keys, rate * libm::pow(0.5, f64::from(number)))
     }
 
-    /// Keys that a window is made for.
+    /// Keys that a window is planned for.
     pub fn keys_per_window(&self) -> u64 {
         self.keys_per_window
     }
@@ -117,7 +117,7 @@ impl WindowPlan {
         self.false_positive_rate
     }
 
-    /// Slices a window; one generation more is live.
+    /// Slices per window; one generation more is live.
     pub fn slices(&self) -> u32 {
         self.slices
     }
@@ -127,7 +127,7 @@ impl WindowPlan {
         self.slice_ms
     }
 
-    /// The length of the window: whole slices, so up to a slice longer than asked for.
+    /// The length of the window: whole slices, so up to a slice longer than requested.
     pub fn window_ms(&self) -> u64 {
         self.slice_ms * u64::from(self.slices)
     }

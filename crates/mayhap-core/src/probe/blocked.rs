@@ -1,10 +1,10 @@
 //! The walk of `Bloom` and `SharedBloom`: which line a hash goes to, and which bits it has there.
 //!
-//! A filter is lines of eight 64-bit words. The eight bytes of the hash are the eight positions: byte `w`, modulo 64, is a
-//! bit of word `w`. A key uses only some of the words (all eight at strict rates, six at 1 %); which ones is one of eight
-//! rows, rotations of one pattern, so that all words fill alike. The line is the high half of `hash * FIRST` times the
-//! number of lines: any number of lines, and two neighbours fold into one. Filters with two lines a key are two halves of
-//! equal length, one line in each, the same bits in both.
+//! A filter is lines of eight 64-bit words. The eight bytes of the hash are the eight positions: byte `w`, modulo 64, is a bit of
+//! word `w`. A key uses only some of the words (all eight at strict rates, six at 1 %); which ones is one of eight rows, rotations
+//! of one pattern, so that all words fill alike. The line is the high half of `hash * FIRST` times the number of lines: any number
+//! of lines, and two neighbours fold into one. Filters with two lines per key are two halves of equal length, one line in each, the
+//! same bits in both.
 //!
 //! This file is the meaning; `simd/` spells it faster. Files and other programs rely on it: it never changes.
 
@@ -14,8 +14,8 @@ use crate::store::Line;
 pub(crate) const FIRST: u64 = 0x9E37_79B9_7F4A_7C15;
 pub(crate) const SECOND: u64 = 0xD6E8_FEB8_6659_FD93;
 
-/// `PATTERNS[k - 1]`: the words of row 0 for k bits a key in a line, word 0 lowest. Among the patterns of k words these give
-/// the lowest rate when rotated.
+/// `PATTERNS[k - 1]`: the words of row 0 for k bits per key in a line, word 0 lowest. Among the patterns of k words these give the
+/// lowest rate when rotated.
 pub(crate) const PATTERNS: [u8; 8] = [
     0b0000_0001,
     0b0000_0011,
@@ -74,7 +74,7 @@ pub(crate) struct BlockedWalk {
 }
 
 impl BlockedWalk {
-    /// A walk over `reach` lines (times two for two lines a key), with bits in `words` of the eight words of a line.
+    /// A walk over `reach` lines (times two for two lines per key), with bits in `words` of the eight words of a line.
     pub(crate) fn new(reach: u64, two_lines: bool, words: u8) -> Self {
         assert!(reach > 0, "a filter has at least one line");
         Self {
@@ -125,10 +125,16 @@ impl BlockedWalk {
         ((if_two & self.line_range) + line) as usize
     }
 
-    /// The row that the key has.
+    /// The number of the key's row, below 8.
+    #[inline(always)]
+    pub(crate) fn row_number(hash: u64) -> usize {
+        (hash.wrapping_mul(FIRST) >> 32 & 7) as usize
+    }
+
+    /// The key's row.
     #[inline(always)]
     pub(crate) fn row(&self, hash: u64) -> &'static Line {
-        &self.pattern.rows[(hash.wrapping_mul(FIRST) >> 32 & 7) as usize]
+        &self.pattern.rows[Self::row_number(hash)]
     }
 
     /// The key's bit in a word, if its row uses that word.
@@ -193,7 +199,7 @@ mod tests {
                 for (word, part) in parts.iter_mut().take(8).enumerate() {
                     *part = (hash >> (8 * word) & 63) as usize;
                 }
-                parts[8] = (hash.wrapping_mul(FIRST) >> 32 & 7) as usize * 8;
+                parts[8] = BlockedWalk::row_number(hash) * 8;
                 parts[9] = walk.first(hash) % 64;
                 parts[10] = (walk.second(hash) - reach as usize) % 64;
                 for (a, &left) in parts.iter().enumerate() {

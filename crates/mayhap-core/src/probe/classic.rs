@@ -234,14 +234,16 @@ impl ClassicWalk {
         self.probes as usize
     }
 
-    /// The positions of a hash, in the order of the walk, equal ones as often as they come.
+    /// The positions of a hash, in the order of the walk, equal ones repeated.
     #[inline(always)]
     pub(crate) fn probes(&self, hash: u64) -> ClassicProbes {
         let product = u128::from(hash) * u128::from(FIRST);
         let step = (product as u64 ^ (product >> 64) as u64) | 1;
-        let (step, growth) = match self.scheme {
-            Scheme::DoubleHashing => (self.moving_step(step), 0),
-            Scheme::EnhancedDoubleHashing | foreign_scheme!() => (step, 1),
+        // `Scheme::is_native` lists the native schemes: one that is added must be handled here, too.
+        let (step, growth) = if matches!(self.scheme, Scheme::DoubleHashing) {
+            (self.moving_step(step), 0)
+        } else {
+            (step, 1)
         };
         ClassicProbes {
             value: hash,

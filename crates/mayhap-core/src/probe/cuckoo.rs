@@ -10,8 +10,8 @@
 
 use super::blocked::{FIRST, mul_high};
 
-/// Odd constants: one of its own for the place, so that a Bloom filter over the same hashes is wrong about other strangers,
-/// and two that part the distances of neighbouring fingerprints.
+/// Odd constants: one of its own for the place, so that a Bloom filter over the same hashes is wrong about other absent keys, and
+/// two that part the distances of neighbouring fingerprints.
 const PLACE: u64 = 0xF135_7AEA_2E62_A9C5;
 const DISTANCE: u64 = 0xBEA2_25F9_EB34_556D;
 

@@ -1,7 +1,7 @@
-//! The remainder of a 64-bit division by a number that is known beforehand: two multiplications and a subtraction instead of
-//! a division. Exact for every dividend and every divisor.
+//! The remainder of a 64-bit division by a number that is known beforehand: two multiplications and a subtraction instead of a
+//! division. Exact for every dividend and every divisor.
 //!
-//! On an AMD EPYC, which divides fast, a query in cache takes 0.8 times as long with it for a key and 0.95 for a stranger. The
+//! On an AMD EPYC, which divides fast, a query in cache takes 0.8 times as long with it for a key and 0.95 for an absent key. The
 //! rest of what benchmarks/src/bin/modulo.rs shows, 1.8 to 4 times at 10M keys, is the batch that does not wait for memory.
 
 use super::blocked::mul_high;

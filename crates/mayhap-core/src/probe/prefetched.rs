@@ -1,8 +1,8 @@
-//! Many keys at once in a flat filter, where every probe is a cache line of its own: positions are computed once, memory is
-//! asked for all of them, and only then is anything looked at.
+//! Many keys at once in a flat filter, where every probe is a cache line of its own: positions are computed once, memory is asked
+//! for all of them, and only then is anything looked at.
 //!
-//! Questions go in two steps, since a stranger is mostly known by its first probes: those of all keys first, the rest for
-//! the keys that are still in doubt.
+//! Questions go in two steps, since an absent key is mostly known by its first probes: those of all keys first, the rest for the
+//! keys that are still in doubt.
 
 use crate::simd::prefetch;
 use crate::store::bits::Bits;
@@ -13,7 +13,7 @@ const KEYS_PER_ROUND: usize = 64;
 /// Positions that a round keeps. Keys with more go one by one: no filter of any use has so many.
 const MAX_POSITIONS: usize = 1024;
 
-/// Probes of the first step: 1 in 4 strangers is left then.
+/// Probes of the first step: 1 in 4 absent keys is left then.
 const FIRST_PROBES: usize = 2;
 
 /// Answers for many keys, which have `probes` positions each: `ask` starts to load a position, `has` looks at it. Neither step

@@ -1,16 +1,17 @@
-//! The walk in AVX2: a line, and a key's bits in it, are two registers each.
+//! The kernel in AVX2: a line, and a key's bits in it, are two registers each.
 //!
-//! Twice: in intrinsics for the batch loops, and in inline assembly for single keys. A function with
-//! `#[target_feature]` is never inlined into a program that is built for plain x86-64, and behind a call a single query
-//! took 3.0 against 2.3 ns in cache and 25 against 20 ns at 10M keys; assembly inlines anywhere. That it names all vector registers
-//! as written to costs a plain loop nothing (2.5 ns with and without) and a caller that has a float in one of them 1 ns.
+//! It is written twice: with intrinsics for the batch loops, and in inline assembly for single keys. A function with
+//! `#[target_feature]` is never inlined into a program that is built for plain x86-64, and behind a call a single query took
+//! 3.0 ns instead of 2.3 in cache, and 25 instead of 20 ns at 10M keys; assembly is inlined anywhere. Declaring all vector
+//! registers as clobbered costs a plain loop nothing (2.5 ns with and without), and 1 ns if the caller has a float in one of them.
 
 use super::batch::{self, LineOps};
 use super::bloom_table::BloomTable;
 use super::multi_table;
 use super::prefetch::Prefetch;
+use super::ribbon::GROUP;
 use crate::KeyHash;
-use crate::probe::blocked::{BlockedWalk, FIRST, Pattern};
+use crate::probe::blocked::{BlockedWalk, Pattern};
 use crate::store::atomic_line::AtomicLine;
 use crate::store::{Line, Storage};
 use core::arch::x86_64::{
@@ -23,45 +24,14 @@ use core::borrow::Borrow;
 const SPREAD: usize = core::mem::offset_of!(Pattern, spread);
 const SIX_BITS: usize = core::mem::offset_of!(Pattern, six_bits);
 
-/// # Safety
-/// The CPU must have AVX2; the rest as `batch::contains` says.
-#[target_feature(enable = "avx2")]
-pub(super) unsafe fn contains(
-    lines: &[Line],
-    walk: BlockedWalk,
-    hashes: &[KeyHash],
-    found: &mut [bool],
-    fetched: Prefetch,
-) {
-    // SAFETY: the caller's promise.
-    unsafe { batch::contains::<Avx2>(lines, walk, hashes, found, fetched) }
-}
+batch_functions!(
+    Avx2,
+    "The CPU must have AVX2",
+    #[target_feature(enable = "avx2")]
+);
 
-/// # Safety
-/// The CPU must have AVX2; the rest as `batch::insert` says.
-#[target_feature(enable = "avx2")]
-pub(super) unsafe fn insert(
-    lines: &mut [Line],
-    walk: BlockedWalk,
-    hashes: &[KeyHash],
-    fetched: Prefetch,
-) {
-    // SAFETY: the caller's promise.
-    unsafe { batch::insert::<Avx2>(lines, walk, hashes, fetched) }
-}
-
-/// # Safety
-/// The CPU must have AVX2; the rest as `chain::contains` says.
-#[target_feature(enable = "avx2")]
-pub(super) unsafe fn any_contains_each<S: Storage>(
-    tables: &[impl Borrow<BloomTable<S>>],
-    hashes: &[KeyHash],
-    found: &mut [bool],
-) {
-    // SAFETY: the caller's promise.
-    unsafe { multi_table::contains::<Avx2, _>(tables, hashes, found) }
-}
-
+/// Whether one of several tables has all bits of a key.
+///
 /// # Safety
 /// The CPU must have AVX2, and there must be a table.
 #[target_feature(enable = "avx2")]
@@ -86,8 +56,8 @@ impl LineOps for Avx2 {
             let spread: *const __m256i = pattern.spread.as_ptr().cast();
             let low = _mm256_shuffle_epi8(bytes, _mm256_load_si256(spread));
             let high = _mm256_shuffle_epi8(bytes, _mm256_load_si256(spread.add(1)));
-            // After the shuffle, although once before it would do: only so does the compiler see that the positions are below
-            // 64, and leaves out what a shift by more would need (six instructions).
+            // One mask before the shuffle would do, but only after it does the compiler see that the positions are below 64 and
+            // omit the six instructions that larger shifts need.
             let six_bits = _mm256_set1_epi64x(63);
             (
                 _mm256_and_si256(low, six_bits),
@@ -122,7 +92,7 @@ impl LineOps for Avx2 {
 
     #[inline(always)]
     unsafe fn set(line: &mut Line, positions: Self::Positions, row: &Line) {
-        // SAFETY: the caller has checked the CPU; a Line is 64 bytes, aligned to 64, and ours to write.
+        // SAFETY: the caller has checked the CPU; a Line is 64 bytes, aligned to 64, and borrowed exclusively.
         unsafe {
             let (old, row) = (load(line), load(row));
             let at: *mut __m256i = (&raw mut *line).cast();
@@ -167,10 +137,10 @@ unsafe fn load(line: &Line) -> (__m256i, __m256i) {
     unsafe { (_mm256_load_si256(at), _mm256_load_si256(at.add(1))) }
 }
 
-// Registers, by number, since every one that is cleared must be named (`vector_asm!`): 0 has the hash and then the key's positions in
-// the last four words, 1 those in the first four, 2 a half of a line, 3 what is missing.
+// Registers have numbers here, because every one that `vzeroupper` clears must be named (`vector_asm!`): 0 holds the hash and then
+// the key's positions in the last four words, 1 those in the first four, 2 half of a line, 3 the missing bits.
 
-/// Makes a key's positions.
+/// Computes a key's positions.
 macro_rules! positions {
     () => {
         "vpbroadcastq ymm0, xmm0
@@ -180,8 +150,8 @@ macro_rules! positions {
     };
 }
 
-/// Moves the bits at the positions to the low ends of the words of the line, and leaves 1 in place of the positions where the row wants
-/// one and there is none. Shifting the line and not the row saves a load: the row can be an operand in memory.
+/// Shifts the bits at the positions to the low end of each word of the line, and replaces the positions by 1 where the row uses a
+/// word whose bit is not set. Shifting the line instead of the row saves a load: the row can be a memory operand.
 macro_rules! missing {
     ($half:literal, $at:literal) => {
         concat!(
@@ -197,14 +167,14 @@ macro_rules! missing {
     };
 }
 
-/// Positions, then the given lines of assembly, with the operands that all of them need: {pattern}, and {row}, which is the row's offset
-/// in the pattern.
+/// The positions, then the given lines of assembly, with the operands that all of them need: {pattern}, and {row}, the byte offset
+/// of the row in the pattern.
 macro_rules! with_positions {
     ($walk:expr, $hash:expr, [$($line:expr),* $(,)?], $($operands:tt)*) => {
         vector_asm!(
             [positions!(), $($line),*],
             pattern = in(reg) $walk.pattern(),
-            row = in(reg) $hash.wrapping_mul(FIRST) >> 26 & (7 << 6),
+            row = in(reg) BlockedWalk::row_number($hash) * size_of::<Line>(),
             SIX_BITS = const SIX_BITS,
             SPREAD = const SPREAD,
             $($operands)*
@@ -216,12 +186,13 @@ macro_rules! with_positions {
     };
 }
 
-/// Whether the key's bits are all set: one key, inlined anywhere.
+/// Whether all bits of one key are set. Inlined anywhere.
 ///
 /// # Safety
-/// The CPU must have AVX2 and `lines` must point to `walk.lines()` lines.
+/// The CPU must have AVX2, and there must be `walk.lines()` lines.
 #[inline(always)]
-pub(super) unsafe fn contains_one(lines: *const Line, walk: &BlockedWalk, hash: u64) -> bool {
+pub(super) unsafe fn contains_one(lines: &[Line], walk: &BlockedWalk, hash: u64) -> bool {
+    let lines = lines.as_ptr();
     let found: u8;
     let first = walk.first(hash) << 6;
     // SAFETY: the lines lie inside the table and the row inside the pattern; nothing is written.
@@ -270,16 +241,17 @@ pub(super) unsafe fn contains_one(lines: *const Line, walk: &BlockedWalk, hash: 
     found != 0
 }
 
-/// Sets the key's bits; `true` when one of them was not set before.
+/// Sets the bits of one key; `true` if one of them was not set before.
 ///
 /// One by one this is no faster than a filter with 256-bit blocks (0.85 to 0.99x sbbf-rs-safe in cache): the assembly may write
-/// anything, so the fields of the filter are loaded again for each key, and there are two halves to load, or and store: 44
-/// instructions against about 31. Batches keep the fields in registers and do not suffer from it.
+/// to any memory, so the fields of the filter are loaded again for each key, and there are two halves to load, combine and store:
+/// 44 instructions against about 31. Batches keep the fields in registers and do not have this cost.
 ///
 /// # Safety
-/// The CPU must have AVX2 and `lines` must point to `walk.lines()` lines that nobody else uses.
+/// The CPU must have AVX2, and there must be `walk.lines()` lines.
 #[inline(always)]
-pub(super) unsafe fn insert_one(lines: *mut Line, walk: &BlockedWalk, hash: u64) -> bool {
+pub(super) unsafe fn insert_one(lines: &mut [Line], walk: &BlockedWalk, hash: u64) -> bool {
+    let lines = lines.as_mut_ptr();
     // SAFETY: both lines lie inside the table.
     unsafe {
         let new = set_one(lines.add(walk.first(hash)), walk, hash);
@@ -292,7 +264,7 @@ pub(super) unsafe fn insert_one(lines: *mut Line, walk: &BlockedWalk, hash: u64)
 }
 
 /// # Safety
-/// The CPU must have AVX2 and `at` must be ours to write.
+/// The CPU must have AVX2, and the caller must have exclusive access to `at`.
 #[inline(always)]
 unsafe fn set_one(at: *mut Line, walk: &BlockedWalk, hash: u64) -> bool {
     let new: u8;
@@ -326,7 +298,7 @@ unsafe fn set_one(at: *mut Line, walk: &BlockedWalk, hash: u64) -> bool {
     new != 0
 }
 
-/// One bit for each word of the line that lacks a bit of the key: `AtomicLine::missing_words` for many threads at once.
+/// One bit for each word of the line that lacks a bit of the key, while other threads may write to the line.
 ///
 /// The line is read as eight relaxed atomic loads would read it: in assembly, so that the compiler makes no assumptions about
 /// words that other threads write, and not `pure`, so that it reads again each time.
@@ -360,4 +332,75 @@ pub(super) unsafe fn missing_words(line: &AtomicLine, walk: &BlockedWalk, hash: 
         );
     }
     (low | high << 4) ^ 0xFF
+}
+
+/// Prefetches a line for writing: this core gets it exclusively, so that the write need not wait for other cores to give it up.
+///
+/// # Safety
+/// The CPU must have AVX2: older ones may not know the instruction.
+#[inline(always)]
+pub(super) unsafe fn prefetch_to_write(line: *const AtomicLine) {
+    // SAFETY: a prefetch faults on no address, and every CPU with AVX2 accepts this one, if only as a no-op.
+    unsafe {
+        core::arch::asm!("prefetchw byte ptr [{}]", in(reg) line, options(nostack, preserves_flags, readonly));
+    }
+}
+
+/// The parity of each column of a group, in 27 instructions instead of some 150: the halves of each column are xored, and the
+/// result is shifted onto itself until its top bit is the parity of all bits.
+///
+/// # Safety
+/// The CPU must have AVX2.
+#[inline(always)]
+pub(super) unsafe fn parities(
+    low: &[u64; GROUP],
+    high: &[u64; GROUP],
+    low_coefficients: u64,
+    high_coefficients: u64,
+) -> u32 {
+    let found: u32;
+    // SAFETY: both groups are 64 bytes that can be read; nothing is written.
+    unsafe {
+        vector_asm!(
+            [
+            "vmovq xmm0, {here}",
+            "vmovq xmm1, {there}",
+            "vpbroadcastq ymm0, xmm0",
+            "vpbroadcastq ymm1, xmm1",
+            "vpand ymm2, ymm0, ymmword ptr [{low}]",
+            "vpand ymm0, ymm0, ymmword ptr [{low} + 32]",
+            "vpand ymm3, ymm1, ymmword ptr [{high}]",
+            "vpand ymm1, ymm1, ymmword ptr [{high} + 32]",
+            "vpxor ymm2, ymm2, ymm3",
+            "vpxor ymm0, ymm0, ymm1",
+            // Halves of columns 0 1 4 5 and 2 3 6 7, then in their order.
+            "vshufps ymm1, ymm2, ymm0, 0x88",
+            "vshufps ymm3, ymm2, ymm0, 0xDD",
+            "vpxor ymm0, ymm1, ymm3",
+            "vpermq ymm0, ymm0, 0xD8",
+            "vpslld ymm1, ymm0, 16",
+            "vpxor ymm0, ymm0, ymm1",
+            "vpslld ymm1, ymm0, 8",
+            "vpxor ymm0, ymm0, ymm1",
+            "vpslld ymm1, ymm0, 4",
+            "vpxor ymm0, ymm0, ymm1",
+            "vpslld ymm1, ymm0, 2",
+            "vpxor ymm0, ymm0, ymm1",
+            "vpslld ymm1, ymm0, 1",
+            "vpxor ymm0, ymm0, ymm1",
+            "vmovmskps {found:e}, ymm0",
+            ],
+            here = in(reg) low_coefficients,
+            there = in(reg) high_coefficients,
+            low = in(reg) low,
+            high = in(reg) high,
+            found = out(reg) found,
+            options(pure, readonly, nostack, preserves_flags),
+            out("xmm0") _,
+            out("xmm1") _,
+            out("xmm2") _,
+            out("xmm3") _,
+        );
+    }
+    found
 }

@@ -1,4 +1,4 @@
-//! The walk in AVX-512 (F and BW): a line, and a key's bits in it, are one register each.
+//! The kernel in AVX-512 (F and BW): a line, and a key's bits in it, are one register each. Single keys use `avx2.rs`.
 
 use super::batch::{self, LineOps};
 use super::bloom_table::BloomTable;
@@ -14,44 +14,11 @@ use core::arch::x86_64::{
 };
 use core::borrow::Borrow;
 
-/// # Safety
-/// The CPU must have AVX-512 F and BW; the rest as `batch::contains` says.
-#[target_feature(enable = "avx512f,avx512bw")]
-pub(super) unsafe fn contains(
-    lines: &[Line],
-    walk: BlockedWalk,
-    hashes: &[KeyHash],
-    found: &mut [bool],
-    fetched: Prefetch,
-) {
-    // SAFETY: the caller's promise.
-    unsafe { batch::contains::<Avx512>(lines, walk, hashes, found, fetched) }
-}
-
-/// # Safety
-/// The CPU must have AVX-512 F and BW; the rest as `batch::insert` says.
-#[target_feature(enable = "avx512f,avx512bw")]
-pub(super) unsafe fn insert(
-    lines: &mut [Line],
-    walk: BlockedWalk,
-    hashes: &[KeyHash],
-    fetched: Prefetch,
-) {
-    // SAFETY: the caller's promise.
-    unsafe { batch::insert::<Avx512>(lines, walk, hashes, fetched) }
-}
-
-/// # Safety
-/// The CPU must have AVX-512 F and BW; the rest as `chain::contains` says.
-#[target_feature(enable = "avx512f,avx512bw")]
-pub(super) unsafe fn any_contains_each<S: Storage>(
-    tables: &[impl Borrow<BloomTable<S>>],
-    hashes: &[KeyHash],
-    found: &mut [bool],
-) {
-    // SAFETY: the caller's promise.
-    unsafe { multi_table::contains::<Avx512, _>(tables, hashes, found) }
-}
+batch_functions!(
+    Avx512,
+    "The CPU must have AVX-512 F and BW",
+    #[target_feature(enable = "avx512f,avx512bw")]
+);
 
 struct Avx512;
 
@@ -84,7 +51,7 @@ impl LineOps for Avx512 {
 
     #[inline(always)]
     unsafe fn set(line: &mut Line, positions: __m512i, row: &Line) {
-        // SAFETY: the caller has checked the CPU; a Line is 64 bytes, aligned to 64, and ours to write.
+        // SAFETY: the caller has checked the CPU; a Line is 64 bytes, aligned to 64, and borrowed exclusively.
         unsafe {
             let bits = _mm512_or_si512(load(line), _mm512_sllv_epi64(load(row), positions));
             _mm512_store_si512((&raw mut *line).cast(), bits);

@@ -1,8 +1,8 @@
 //! The loops over many keys, written once; each kernel compiles them for its instruction set.
 //!
-//! A batch runs two hands over the hashes: one asks memory for the lines, the other, some keys behind, works on them. The
-//! hands are traits with `#[inline(always)]` methods, not closures: a closure does not take over the instruction set of the
-//! function around it, and then every intrinsic is a call (45 ns a key instead of 2).
+//! A batch runs two hands over the hashes: one prefetches the lines, the other, some keys behind, works on them. The hands are
+//! traits with `#[inline(always)]` methods, not closures: a closure does not take over the instruction set of the function around
+//! it, and then every intrinsic is a call (45 ns per key instead of 2).
 
 use super::prefetch::{Prefetch, prefetch};
 use crate::KeyHash;
@@ -35,12 +35,12 @@ pub(super) trait LineOps {
 
 /// The two hands of a batch.
 trait BatchStep {
-    /// Asks memory for the lines of a hash.
+    /// Prefetches the lines of a hash.
     fn prefetch(&self, hash: u64);
     /// Works on a hash, the `at`th of the batch.
     ///
     /// # Safety
-    /// `at` must be an index of the batch that these hands were made for.
+    /// `at` must be an index of the batch that these hands were planned for.
     unsafe fn process(&mut self, at: usize, hash: u64);
 }
 

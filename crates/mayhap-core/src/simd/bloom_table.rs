@@ -1,18 +1,13 @@
-//! `Table`: lines, a walk and a kernel that are known to fit together, so that the code below need not check.
+//! `BloomTable`: lines, a walk and a kernel that are known to fit together, so that lookups need no checks.
 
 use super::kernel::{Kernel, UsableKernel};
-use super::portable::{self, Portable};
 use super::prefetch::Prefetch;
-use super::{batch, multi_table};
 use crate::probe::blocked::BlockedWalk;
 use crate::store::{Line, Owned, Slab, Storage};
 use crate::{KeyHash, PlanError};
 use core::borrow::Borrow;
 
-#[cfg(target_arch = "x86_64")]
-use super::{avx2, avx512};
-
-/// The bits of a `Bloom`. Always: `lines.len() == walk.lines()`.
+/// The bits of a `Bloom`. Invariant: `lines.len() == walk.lines()`.
 #[derive(Clone)]
 pub(crate) struct BloomTable<S: Storage = Owned> {
     lines: S::Buffer<Line>,
@@ -43,39 +38,23 @@ impl BloomTable {
         &mut self.lines
     }
 
+    /// Sets the bits of one key; `true` if one of them was not set before.
     #[inline(always)]
     pub(crate) fn insert(&mut self, hash: u64) -> bool {
-        match self.kernel.get() {
-            Kernel::Portable => portable::insert_one(&mut self.lines, &self.walk, hash),
-            #[cfg(target_arch = "x86_64")]
-            // SAFETY: the table's invariant; AVX-512 implies AVX2 (`Kernel::is_available`).
-            Kernel::Avx2 | Kernel::Avx512 => unsafe {
-                avx2::insert_one(self.lines.as_mut_ptr(), &self.walk, hash)
-            },
-            #[cfg(not(target_arch = "x86_64"))]
-            _ => portable::insert_one(&mut self.lines, &self.walk, hash),
-        }
+        // SAFETY: the table's invariant, and the kernel is usable.
+        unsafe { single_kernel!(self.kernel, insert_one(&mut self.lines, &self.walk, hash)) }
     }
 
-    pub(crate) fn insert_each(&mut self, hashes: &[KeyHash], fetched: Prefetch) {
+    /// Sets the bits of many keys.
+    pub(crate) fn insert_each(&mut self, hashes: &[KeyHash], prefetch: Prefetch) {
         let (lines, walk) = (&mut self.lines, self.walk);
-        // SAFETY: the table's invariant.
-        unsafe {
-            match self.kernel.get() {
-                Kernel::Portable => batch::insert::<Portable>(lines, walk, hashes, fetched),
-                #[cfg(target_arch = "x86_64")]
-                Kernel::Avx2 => avx2::insert(lines, walk, hashes, fetched),
-                #[cfg(target_arch = "x86_64")]
-                Kernel::Avx512 => avx512::insert(lines, walk, hashes, fetched),
-                #[cfg(not(target_arch = "x86_64"))]
-                _ => batch::insert::<Portable>(lines, walk, hashes, fetched),
-            }
-        }
+        // SAFETY: the table's invariant, and the kernel is usable.
+        unsafe { batch_kernel!(self.kernel, insert(lines, walk, hashes, prefetch)) }
     }
 }
 
 impl<S: Storage> BloomTable<S> {
-    /// Lines that hold a filter already.
+    /// A table over existing lines.
     pub(crate) fn from_lines(lines: S::Buffer<Line>, walk: BlockedWalk) -> Self {
         assert_eq!(
             lines.len() as u64,
@@ -104,7 +83,7 @@ impl<S: Storage> BloomTable<S> {
         }
     }
 
-    /// Asks memory for the lines of a hash.
+    /// Prefetches the lines of a hash.
     #[inline(always)]
     pub(crate) fn prefetch(&self, hash: u64) {
         let base = self.lines.as_ptr();
@@ -114,46 +93,26 @@ impl<S: Storage> BloomTable<S> {
         }
     }
 
+    /// Whether all bits of one key are set.
     #[inline(always)]
     pub(crate) fn contains(&self, hash: u64) -> bool {
-        match self.kernel.get() {
-            Kernel::Portable => portable::contains_one(&self.lines, &self.walk, hash),
-            // One key with AVX-512 would save a few instructions and cost a third spelling of the assembly.
-            #[cfg(target_arch = "x86_64")]
-            // SAFETY: the table's invariant; AVX-512 implies AVX2 (`Kernel::is_available`).
-            Kernel::Avx2 | Kernel::Avx512 => unsafe {
-                avx2::contains_one(self.lines.as_ptr(), &self.walk, hash)
-            },
-            #[cfg(not(target_arch = "x86_64"))]
-            _ => portable::contains_one(&self.lines, &self.walk, hash),
-        }
+        // SAFETY: the table's invariant, and the kernel is usable.
+        unsafe { single_kernel!(self.kernel, contains_one(&self.lines, &self.walk, hash)) }
     }
 
-    /// Answers for many hashes; the slices must be of one length.
-    pub(crate) fn contains_each(&self, hashes: &[KeyHash], found: &mut [bool], fetched: Prefetch) {
+    /// `contains` for many hashes; both slices must have the same length.
+    pub(crate) fn contains_each(&self, hashes: &[KeyHash], found: &mut [bool], prefetch: Prefetch) {
         assert_eq!(
             hashes.len(),
             found.len(),
             "one place in `found` for every hash"
         );
         let (lines, walk) = (&self.lines, self.walk);
-        // SAFETY: the table's invariant, and the lengths were just compared.
-        unsafe {
-            match self.kernel.get() {
-                Kernel::Portable => {
-                    batch::contains::<Portable>(lines, walk, hashes, found, fetched);
-                }
-                #[cfg(target_arch = "x86_64")]
-                Kernel::Avx2 => avx2::contains(lines, walk, hashes, found, fetched),
-                #[cfg(target_arch = "x86_64")]
-                Kernel::Avx512 => avx512::contains(lines, walk, hashes, found, fetched),
-                #[cfg(not(target_arch = "x86_64"))]
-                _ => batch::contains::<Portable>(lines, walk, hashes, found, fetched),
-            }
-        }
+        // SAFETY: the table's invariant, the lengths were just compared, and the kernel is usable.
+        unsafe { batch_kernel!(self.kernel, contains(lines, walk, hashes, found, prefetch)) }
     }
 
-    /// Adds to `found` whether one of several tables has all bits of a key, by the kernel of the first.
+    /// Sets those places of `found` whose key has all its bits in one of several tables. Uses the kernel of the first table.
     pub(crate) fn any_contains_each(
         tables: &[impl Borrow<Self>],
         hashes: &[KeyHash],
@@ -165,39 +124,26 @@ impl<S: Storage> BloomTable<S> {
             "one place in `found` for every hash"
         );
         let Some(first) = tables.first() else { return };
-        // SAFETY: the kernel is usable, and the lengths were just compared.
+        // SAFETY: the lengths were just compared, and the kernel is usable.
         unsafe {
-            match first.borrow().kernel.get() {
-                Kernel::Portable => multi_table::contains::<Portable, _>(tables, hashes, found),
-                #[cfg(target_arch = "x86_64")]
-                Kernel::Avx2 => avx2::any_contains_each(tables, hashes, found),
-                #[cfg(target_arch = "x86_64")]
-                Kernel::Avx512 => avx512::any_contains_each(tables, hashes, found),
-                #[cfg(not(target_arch = "x86_64"))]
-                _ => multi_table::contains::<Portable, _>(tables, hashes, found),
-            }
+            batch_kernel!(
+                first.borrow().kernel,
+                any_contains_each(tables, hashes, found)
+            );
         }
     }
 
-    /// Whether one of several tables has all bits of a key, by the kernel of the first.
+    /// Whether one of several tables has all bits of a key. Uses the kernel of the first table.
     #[inline]
     pub(crate) fn any_contains(tables: &[impl Borrow<Self>], hash: u64) -> bool {
         let Some(first) = tables.first() else {
             return false;
         };
-        // SAFETY: the kernel is usable, AVX-512 implies AVX2 (`Kernel::is_available`), and there is a table.
-        unsafe {
-            match first.borrow().kernel.get() {
-                Kernel::Portable => multi_table::contains_one::<Portable, _>(tables, hash),
-                #[cfg(target_arch = "x86_64")]
-                Kernel::Avx2 | Kernel::Avx512 => avx2::any_contains(tables, hash),
-                #[cfg(not(target_arch = "x86_64"))]
-                _ => multi_table::contains_one::<Portable, _>(tables, hash),
-            }
-        }
+        // SAFETY: there is a table, and the kernel is usable.
+        unsafe { single_kernel!(first.borrow().kernel, any_contains(tables, hash)) }
     }
 
-    /// Where the lines of a hash begin, in bytes.
+    /// The byte offsets of the lines of a hash.
     pub(crate) fn offsets(&self, hash: u64) -> impl Iterator<Item = u64> + use<S> {
         let second = self.walk.two_lines().then(|| self.walk.second(hash));
         let lines = core::iter::once(self.walk.first(hash)).chain(second);
@@ -208,8 +154,8 @@ impl<S: Storage> BloomTable<S> {
         &self.walk
     }
 
-    /// See `batch::load`.
-    pub(crate) fn load_each(&self, hashes: &[KeyHash], ahead: usize) -> u64 {
-        batch::load_lines(&self.lines, self.walk, hashes, ahead)
+    /// See `batch::load_lines`.
+    pub(crate) fn load_each(&self, hashes: &[KeyHash], distance: usize) -> u64 {
+        super::batch::load_lines(&self.lines, self.walk, hashes, distance)
     }
 }

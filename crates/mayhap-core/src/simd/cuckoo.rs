@@ -60,7 +60,7 @@ impl WindowedCells {
         })
     }
 
-    /// Cells that are there already; their bytes are as many as these.
+    /// Cells that exist already; their bytes are as many as these.
     pub(crate) fn copy_from(&mut self, bytes: &[u8]) {
         self.cells.copy_from(bytes);
     }
@@ -90,13 +90,13 @@ impl WindowedCells {
         self.cells.set(window, offset, cell);
     }
 
-    /// Asks memory for a window.
+    /// Prefetches a window.
     #[inline(always)]
     pub(crate) fn prefetch_window(&self, window: u64) {
         self.cells.prefetch(window);
     }
 
-    /// Asks memory for both windows of a hash.
+    /// Prefetches both windows of a hash.
     #[inline(always)]
     pub(crate) fn prefetch(&self, hash: u64) {
         let (first, fingerprint) = self.windows.locate(hash);
@@ -104,8 +104,8 @@ impl WindowedCells {
         self.cells.prefetch(self.windows.second(first, fingerprint));
     }
 
-    /// Whether one of the four cells of a hash holds it. Without branches, which would be mispredicted for every second key
-    /// and keep the next one's windows from being asked for (68 ns a key instead of 45 at 10M keys, on a busy machine).
+    /// Whether one of the four cells of a hash holds it. Without branches, which would be mispredicted for every second key and
+    /// keep the next one's windows from being asked for (68 ns per key instead of 45 at 10M keys, on a busy machine).
     #[inline(always)]
     pub(crate) fn find(&self, hash: u64) -> bool {
         let (first, fingerprint) = self.windows.locate(hash);

@@ -1,11 +1,11 @@
-//! `Kernel`: which spelling of the walk a filter uses, and which ones this CPU can run.
+//! `Kernel`: which implementation of the walk a filter uses, and which ones this CPU can run.
 
 use core::fmt;
 
-/// The instruction set that a filter works with. All give the same answers and the same bytes.
+/// The instruction set that a filter uses. All of them give the same answers and the same bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Kernel {
-    /// Plain Rust; runs everywhere and defines what the others must do.
+    /// Plain Rust; runs everywhere and defines what the others must compute.
     Portable,
     /// x86-64 with AVX2: a line is two 32-byte loads.
     Avx2,
@@ -21,12 +21,12 @@ impl Kernel {
         Self::ALL.into_iter().filter(|kernel| kernel.is_available())
     }
 
-    /// The fastest kernel that this CPU can run: what filters are made with.
+    /// The fastest kernel that this CPU can run. New filters use it.
     pub fn best() -> Self {
         Self::available().last().unwrap_or(Self::Portable)
     }
 
-    /// Whether this CPU can run the kernel. Without the feature `std` only what the program was compiled for counts.
+    /// Whether this CPU can run the kernel. Without the feature `std` this depends only on what the program was compiled for.
     pub fn is_available(self) -> bool {
         match self {
             Self::Portable => true,
@@ -36,7 +36,7 @@ impl Kernel {
     }
 }
 
-/// A kernel that this CPU has: who holds one may call into it.
+/// A kernel that this CPU is known to have. Calling into it is sound.
 #[derive(Clone, Copy)]
 pub(crate) struct UsableKernel(Kernel);
 
@@ -65,7 +65,8 @@ impl fmt::Display for Kernel {
     }
 }
 
-#[cfg(all(target_arch = "x86_64", feature = "std"))]
+// loom's atomics are not plain words in memory, so only the portable kernel can read them.
+#[cfg(all(target_arch = "x86_64", feature = "std", not(loom)))]
 fn has_avx2() -> bool {
     std::arch::is_x86_feature_detected!("avx2") && std::arch::is_x86_feature_detected!("popcnt")
 }
@@ -76,12 +77,13 @@ fn has_avx512() -> bool {
         && std::arch::is_x86_feature_detected!("avx512bw")
 }
 
-#[cfg(not(all(target_arch = "x86_64", feature = "std")))]
+#[cfg(not(all(target_arch = "x86_64", feature = "std", not(loom))))]
 fn has_avx2() -> bool {
     cfg!(all(
         target_arch = "x86_64",
         target_feature = "avx2",
-        target_feature = "popcnt"
+        target_feature = "popcnt",
+        not(loom)
     ))
 }
 

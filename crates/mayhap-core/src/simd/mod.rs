@@ -1,30 +1,32 @@
-//! The only intrinsics and the only `unsafe` of the crate.
+//! The fast versions of lookups and inserts: all intrinsics, all assembly and all `unsafe` code of the crate.
 //!
-//! | file | question |
+//! | file | contents |
 //! | --- | --- |
-//! | `kernel.rs` | which instruction sets has this CPU? |
-//! | `table.rs` | what a filter calls: lines, a walk and a kernel that are known to fit together |
-//! | `cuckoo.rs` | the same for cells in windows |
-//! | `fuse.rs` `ribbon.rs` | the same for the cells of a `Fuse` and the columns of a `Ribbon` |
-//! | `ask.rs` | the loops over many keys of these two |
-//! | `batch.rs` | the loops over many keys, written once over the trait `Vector` |
-//! | `chain.rs` | one key in many tables |
-//! | `portable.rs` `avx2.rs` `avx512.rs` | how one key's bits are built, tested and set |
-//! | `zeroed.rs` | memory that is zero and untouched |
-//! | `prefetch.rs` `huge_pages.rs` `cast.rs` `borrow.rs` | four small wishes to the machine |
+//! | `kernel.rs` | which instruction sets this CPU has |
+//! | `dispatch.rs` | from a `Kernel` to its functions, in one place |
+//! | `bloom_table.rs` | the lines of a `Bloom` with their walk and kernel |
+//! | `cuckoo.rs` | the cells of a `Cuckoo` with their windows |
+//! | `fuse.rs`, `ribbon.rs` | the cells of a `Fuse`, the columns of a `Ribbon` |
+//! | `static_lookup.rs` | batch lookups of these two |
+//! | `batch.rs` | the batch loops of `Bloom`, written once over the trait `LineOps` |
+//! | `multi_table.rs` | one key in several tables |
+//! | `portable.rs`, `avx2.rs`, `avx512.rs` | the kernels: how the bits of one key are computed, tested and set |
+//! | `zeroed.rs` | zeroed memory that takes no pages until it is written |
+//! | `prefetch.rs`, `huge_pages.rs` | requests to the CPU and the operating system |
+//! | `plain_bytes.rs`, `atomic_cast.rs` | views of the same memory with other types |
 //!
-//! Portable is the meaning; the others are faster spellings that give equal answers and equal bytes. A single key goes
-//! through a few inlined instructions (a call that may use AVX2 cannot be inlined into a program built for plain x86-64, so
-//! the single-key path is inline assembly); a batch picks its loop once.
+//! The portable kernel defines the behaviour; the others are faster and give equal answers and equal bytes. A single key runs
+//! through a few inlined instructions: a function that may use AVX2 cannot be inlined into a program built for plain x86-64, so
+//! the single-key path is inline assembly. A batch chooses its loop once.
 
 #![allow(unsafe_code)]
 
 /// Assembly that uses AVX: lines, then operands, the vector registers 0 to 3 last.
 ///
-/// It ends with `vzeroupper`: without it, the SSE code around pays a state change, 115 ns a key instead of 2. That clears the upper halves
-/// of all sixteen registers, and a caller that is compiled for AVX in a program that is not may have something there: so all of them
-/// are named as written to. (The compiler takes the narrow name for the whole register.) In a program that is built for AVX the
-/// instruction is not needed.
+/// It ends with `vzeroupper`: without it, the surrounding SSE code pays for a state transition, 115 ns per key instead of 2. That
+/// instruction clears the upper halves of all sixteen registers, and a caller that is compiled for AVX in a program that is not
+/// may hold values there, so all of them are declared as clobbered. (The compiler takes the narrow name for the whole register.) A
+/// program that is built for AVX does not need the instruction.
 #[cfg(all(target_arch = "x86_64", not(target_feature = "avx")))]
 macro_rules! vector_asm {
     ([$($line:expr),* $(,)?], $($operands:tt)*) => {
@@ -54,6 +56,9 @@ macro_rules! vector_asm {
         core::arch::asm!($($line,)* $($operands)*)
     };
 }
+
+#[macro_use]
+mod dispatch;
 
 mod batch;
 mod bloom_table;
@@ -93,11 +98,6 @@ pub(crate) fn missing_words(
     walk: &crate::probe::blocked::BlockedWalk,
     hash: u64,
 ) -> u32 {
-    match kernel.get() {
-        // loom's atomics are no words in memory.
-        #[cfg(all(target_arch = "x86_64", not(loom)))]
-        // SAFETY: the kernel is usable; AVX-512 implies AVX2 (`Kernel::is_available`).
-        Kernel::Avx2 | Kernel::Avx512 => unsafe { avx2::missing_words(line, walk, hash) },
-        _ => line.missing_words(&walk.mask(hash)),
-    }
+    // SAFETY: the kernel is usable.
+    unsafe { single_kernel!(kernel, missing_words(line, walk, hash)) }
 }

@@ -1,8 +1,8 @@
 //! One key asked of several tables, as the layers of a `GrowingBloom` are: one hash, one product and one set of positions for all.
 //!
-//! Layers at tightened rates have two lines a key. A stranger mostly fails at the first, so the first lines of all tables are
-//! looked at first, and the last line of a key only where its first has all the bits. Both lines of all tables took 26 ns
-//! instead of 15 for ten layers in cache, and 39 instead of 20 a key in batches for four layers of 10M keys.
+//! Layers at tightened rates have two lines per key. An absent key mostly fails at the first, so the first lines of all tables are
+//! looked at first, and the last line of a key only where its first has all the bits. Both lines of all tables took 26 ns instead
+//! of 15 for ten layers in cache, and 39 instead of 20 a key in batches for four layers of 10M keys.
 
 use super::batch::LineOps;
 use super::bloom_table::BloomTable;
@@ -55,7 +55,7 @@ pub(super) unsafe fn contains_one<V: LineOps, S: Storage>(
         while let [older @ .., table] = rest {
             if first_line_covers::<V>(table.borrow(), hash, positions) {
                 // As if it were another table: otherwise its row would be kept in registers for the few who come here, at two
-                // instructions a table for all others.
+                // instructions per table for all others.
                 let table: &BloomTable<S> = core::hint::black_box(table.borrow());
                 let (lines, walk) = (table.lines(), table.walk());
                 let last = lines.get_unchecked(walk.last(hash));
@@ -67,8 +67,8 @@ pub(super) unsafe fn contains_one<V: LineOps, S: Storage>(
     false
 }
 
-/// The same after a first line that has all bits and a last one that has not. Apart, so that the loop above keeps to few
-/// registers: if it went on after looking at a last line, a stranger to two tables took 6.4 ns instead of 5.4.
+/// The same after a first line that has all bits and a last one that has not. Apart, so that the loop above keeps to few registers:
+/// if it went on after looking at a last line, an absent key to two tables took 6.4 ns instead of 5.4.
 #[inline(never)]
 fn rest_contains<S: Storage>(tables: &[impl Borrow<BloomTable<S>>], hash: u64) -> bool {
     tables
@@ -130,7 +130,7 @@ pub(super) unsafe fn contains<V: LineOps, S: Storage>(
     }
 }
 
-/// `contains_one` inside a batch, where registers are to be had for the last line too.
+/// `contains_one` inside a batch, where registers are available for the last line too.
 ///
 /// # Safety
 /// The CPU must have `V`'s instruction set.
@@ -210,7 +210,7 @@ fn ones(mut bits: u16) -> impl Iterator<Item = usize> {
     })
 }
 
-/// Asks memory for a key's first line.
+/// Prefetches a key's first line.
 #[inline(always)]
 fn prefetch_first_line(table: &BloomTable<impl Storage>, hash: u64) {
     prefetch(

@@ -1,14 +1,21 @@
-//! The walk in plain Rust: what every other kernel must agree with.
+//! The kernel in plain Rust: it defines what the other kernels must compute.
 
-use super::batch::LineOps;
+use super::batch::{self, LineOps};
+use super::bloom_table::BloomTable;
+use super::multi_table;
+use super::prefetch::{self, Prefetch};
+use super::ribbon::GROUP;
+use crate::KeyHash;
 use crate::probe::blocked::{self, BlockedWalk, Pattern};
-use crate::store::Line;
+use crate::store::atomic_line::AtomicLine;
+use crate::store::{Line, Storage};
+use core::borrow::Borrow;
 
-/// Eight words, one after the other.
+/// Handles the eight words of a line one after the other.
 pub(super) struct Portable;
 
 impl LineOps for Portable {
-    /// The hash itself: a word's position is cut out of it when it is needed.
+    /// The hash itself: a word's position is extracted where it is needed.
     type Positions = u64;
 
     #[inline(always)]
@@ -36,8 +43,25 @@ impl LineOps for Portable {
     }
 }
 
-/// Whether one key's bits are all set.
-pub(super) fn contains_one(lines: &[Line], walk: &BlockedWalk, hash: u64) -> bool {
+batch_functions!(Portable, "Any CPU");
+
+/// Whether one of several tables has all bits of a key.
+///
+/// # Safety
+/// There must be a table.
+pub(super) unsafe fn any_contains<S: Storage>(
+    tables: &[impl Borrow<BloomTable<S>>],
+    hash: u64,
+) -> bool {
+    // SAFETY: the caller's promise.
+    unsafe { multi_table::contains_one::<Portable, _>(tables, hash) }
+}
+
+/// Whether all bits of one key are set.
+///
+/// # Safety
+/// None is needed: unsafe only because the other kernels' function is.
+pub(super) unsafe fn contains_one(lines: &[Line], walk: &BlockedWalk, hash: u64) -> bool {
     let mask = walk.mask(hash);
     let covers = |line: &Line| {
         line.0
@@ -48,8 +72,11 @@ pub(super) fn contains_one(lines: &[Line], walk: &BlockedWalk, hash: u64) -> boo
     covers(&lines[walk.first(hash)]) && (!walk.two_lines() || covers(&lines[walk.second(hash)]))
 }
 
-/// Sets one key's bits; `true` when one of them was not set before.
-pub(super) fn insert_one(lines: &mut [Line], walk: &BlockedWalk, hash: u64) -> bool {
+/// Sets the bits of one key; `true` if one of them was not set before.
+///
+/// # Safety
+/// None is needed: unsafe only because the other kernels' function is.
+pub(super) unsafe fn insert_one(lines: &mut [Line], walk: &BlockedWalk, hash: u64) -> bool {
     let mask = walk.mask(hash);
     let new = set(&mut lines[walk.first(hash)], &mask);
     walk.two_lines() && set(&mut lines[walk.second(hash)], &mask) || new
@@ -63,4 +90,41 @@ fn set(line: &mut Line, mask: &Line) -> bool {
         *word |= bits;
     }
     missing != 0
+}
+
+/// One bit for each word of the line that lacks a bit of the key.
+///
+/// # Safety
+/// None is needed: unsafe only because the other kernels' function is.
+#[inline(always)]
+pub(super) unsafe fn missing_words(line: &AtomicLine, walk: &BlockedWalk, hash: u64) -> u32 {
+    line.missing_words(&walk.mask(hash))
+}
+
+/// Prefetches a line that will be written. Not every CPU has an instruction for that, so this is a plain prefetch.
+///
+/// # Safety
+/// None is needed: unsafe only because the other kernels' function is.
+#[inline(always)]
+pub(super) unsafe fn prefetch_to_write(line: *const AtomicLine) {
+    prefetch::prefetch(line);
+}
+
+/// The parity of each column of a group under the coefficients of a row: bit `i` is column `i`.
+///
+/// # Safety
+/// None is needed: unsafe only because the other kernels' function is.
+// Not inlined beside the assembly, where there is assembly.
+#[cfg_attr(target_arch = "x86_64", inline(never))]
+#[cfg_attr(not(target_arch = "x86_64"), inline(always))]
+pub(super) unsafe fn parities(
+    low: &[u64; GROUP],
+    high: &[u64; GROUP],
+    low_coefficients: u64,
+    high_coefficients: u64,
+) -> u32 {
+    let columns = low.iter().zip(high).rev();
+    columns.fold(0, |found, (low, high)| {
+        found << 1 | (low & low_coefficients ^ high & high_coefficients).count_ones() & 1
+    })
 }

@@ -1,4 +1,4 @@
-//! `RibbonTable`: columns and shards that are known to fit together, so that questions need not check where they look.
+//! `RibbonTable`: columns and shards that are known to fit together, so that lookups need no checks.
 
 use super::kernel::{Kernel, UsableKernel};
 use super::prefetch::prefetch;
@@ -11,16 +11,16 @@ use crate::store::ShardDirectory;
 use alloc::vec::Vec;
 
 /// Columns that are compared at once.
-const GROUP: usize = 8;
+pub(super) const GROUP: usize = 8;
 
-/// The columns of a `Ribbon`. Always: every shard has 64 slots or more, and for every block of 64 slots, there is a word of each
-/// column, and at the end there are as many words more as make a group whole.
+/// The columns of a `Ribbon`. Invariants: every shard has at least 64 slots; every block of 64 slots has a word of each column;
+/// and after the last block there are enough words to load a whole group.
 #[derive(Clone)]
 pub(crate) struct RibbonTable {
     directory: ShardDirectory,
     words: Vec<u64>,
     columns: u64,
-    /// Blocks that have a column more, before all others.
+    /// Blocks with an extra column; they come first.
     wide_blocks: u64,
     /// Slots at which a row can start that lies in such blocks.
     wide_slots: u64,
@@ -28,31 +28,31 @@ pub(crate) struct RibbonTable {
     kernel: UsableKernel,
 }
 
-/// What a key's answer depends on.
+/// What a lookup reads and compares.
 #[derive(Clone, Copy)]
 pub(crate) struct RibbonProbe {
     /// The words of the row's first slot and of its last.
     low: usize,
     high: usize,
     /// The coefficients in both.
-    here: u64,
-    there: u64,
+    low_coefficients: u64,
+    high_coefficients: u64,
     columns: usize,
     fingerprint: u32,
 }
 
 impl RibbonTable {
-    /// A table from parts that are there already, such as those in a file.
+    /// A table from stored parts.
     ///
     /// # Errors
-    /// When they do not fit together.
+    /// If the parts are inconsistent.
     pub(crate) fn checked(
         directory: ShardDirectory,
         words: Vec<u64>,
         columns: u8,
         wide_blocks: u64,
     ) -> Result<Self, PlanError> {
-        let refuse = |field, value, accepted| {
+        let invalid = |field, value, accepted| {
             Err(PlanError::InvalidInteger {
                 field,
                 value,
@@ -62,16 +62,17 @@ impl RibbonTable {
         let blocks = directory.slots() / 64;
         let mut shards = (0..directory.shards()).map(|number| directory.shard(number));
         if !directory.slots().is_multiple_of(64) || shards.any(|shard| shard.slots < 64) {
-            let accepted = "64 or more for every shard, and whole blocks of 64 for all";
-            return refuse("slots", directory.slots(), accepted);
+            let accepted = "at least 64 in every shard, and whole blocks of 64 in total";
+            return invalid("slots", directory.slots(), accepted);
         }
         if wide_blocks > blocks {
-            return refuse("blocks with a column more", wide_blocks, "at most all");
+            let accepted = "at most the number of blocks";
+            return invalid("blocks with an extra column", wide_blocks, accepted);
         }
-        // Shards are as many as bytes at hand, so that nothing here overflows.
+        // No overflow: the number of shards is limited by the bytes of the directory.
         if words.len() as u64 != blocks * u64::from(columns) + wide_blocks {
-            let accepted = "one of each column for every block";
-            return refuse("words", words.len() as u64, accepted);
+            let accepted = "one per column for every block";
+            return invalid("words", words.len() as u64, accepted);
         }
         Ok(Self::new(directory, words, columns, wide_blocks))
     }
@@ -113,18 +114,18 @@ impl RibbonTable {
         &self.directory
     }
 
-    /// Blocks that have a column more, before all others.
+    /// Blocks with an extra column; they come first.
     pub(crate) fn wide_blocks(&self) -> u64 {
         self.wide_blocks
     }
 
-    /// The columns, without what makes the last group whole.
+    /// The columns, without the padding after the last block.
     pub(crate) fn words(&self) -> &[u64] {
         let blocks = self.directory.slots() / 64;
         &self.words[..(blocks * self.columns + self.wide_blocks) as usize]
     }
 
-    /// The share of all places that have a column more.
+    /// The share of all positions that have an extra column.
     pub(crate) fn wide_share(&self) -> f64 {
         let shards = self.directory.shards();
         let wide = (0..shards).map(|number| {
@@ -156,7 +157,7 @@ impl StaticLookup for RibbonTable {
         let spread = spread(hash);
         let number = mul_high(spread, shards);
         let at = number as usize;
-        // SAFETY: the number is below that of shards, and there is an entry for each and one more.
+        // SAFETY: the number is below the number of shards, and the directory has one more entry than shards.
         let (entry, next) = unsafe {
             let entries = self.directory.entries();
             (*entries.get_unchecked(at), *entries.get_unchecked(at + 1))
@@ -170,61 +171,55 @@ impl StaticLookup for RibbonTable {
         Some(RibbonProbe {
             low,
             high: if shift == 0 { low } else { low + next },
-            here: coefficients << shift,
-            // In two steps, because nothing is left when the shift is 0.
-            there: coefficients >> 1 >> (63 - shift),
+            low_coefficients: coefficients << shift,
+            // In two steps: for a shift of 0 the result is 0.
+            high_coefficients: coefficients >> 1 >> (63 - shift),
             columns: self.columns as usize + usize::from(slot < self.wide_slots),
             fingerprint: fingerprint(spread),
         })
     }
 
     #[inline(always)]
-    fn prefetch(&self, question: &RibbonProbe) {
-        // Blocks do not begin where lines do.
+    fn prefetch(&self, probe: &RibbonProbe) {
+        // Blocks are not aligned to cache lines.
         let words = self.words.as_ptr();
-        let end = question.high + question.columns;
-        for at in (question.low..end)
-            .step_by(8)
-            .chain([end.saturating_sub(1)])
-        {
+        let end = probe.high + probe.columns;
+        for at in (probe.low..end).step_by(8).chain([end.saturating_sub(1)]) {
             prefetch(words.wrapping_add(at));
         }
     }
 
     #[inline(always)]
-    unsafe fn check(&self, question: &RibbonProbe) -> bool {
-        let is_wrong = |column: usize, mask: u32| {
-            // SAFETY: all slots of a row lie in its shard, all shards in the blocks, and where columns are fewer than a group,
-            // enough words come after the last block (`new`).
+    unsafe fn check(&self, probe: &RibbonProbe) -> bool {
+        let differs = |column: usize, mask: u32| {
+            // SAFETY: all slots of a row lie in its shard and all shards in the blocks; if there are fewer columns than a group,
+            // enough words come after the last block (`new`). The kernel is usable.
             let found = unsafe {
                 let words = self.words.as_ptr().add(column);
-                let low = &*words.add(question.low).cast();
-                let high = &*words.add(question.high).cast();
-                let (here, there) = (question.here, question.there);
-                match self.kernel.get() {
-                    #[cfg(target_arch = "x86_64")]
-                    // The kernel is usable; AVX-512 implies AVX2 (`Kernel::is_available`).
-                    Kernel::Avx2 | Kernel::Avx512 => avx2_parities(low, high, here, there),
-                    _ => parities(low, high, here, there),
-                }
+                let low = &*words.add(probe.low).cast();
+                let high = &*words.add(probe.high).cast();
+                single_kernel!(
+                    self.kernel,
+                    parities(low, high, probe.low_coefficients, probe.high_coefficients)
+                )
             };
-            (found ^ question.fingerprint >> column) & mask != 0
+            (found ^ probe.fingerprint >> column) & mask != 0
         };
         let all = (1 << GROUP) - 1;
-        // Whether a key has a column more is not to be guessed, nor whether it is a stranger: up to two groups, all branches are
-        // on the filter.
+        // Whether a key has an extra column cannot be predicted, nor whether it is present: up to two groups, all branches depend
+        // on the filter only.
         if self.max_columns <= GROUP {
-            return !is_wrong(0, (1 << question.columns) - 1);
+            return !differs(0, (1 << probe.columns) - 1);
         }
-        // The last group begins so that it ends with the columns.
-        let last = question.columns - GROUP;
-        let is_wrong_at_the_ends = is_wrong(0, all) | is_wrong(last, all);
-        if self.max_columns <= 2 * GROUP || is_wrong_at_the_ends {
-            return !is_wrong_at_the_ends;
+        // The last group ends with the last column, and may overlap the one before.
+        let last = probe.columns - GROUP;
+        let ends_differ = differs(0, all) | differs(last, all);
+        if self.max_columns <= 2 * GROUP || ends_differ {
+            return !ends_differ;
         }
         (GROUP..last)
             .step_by(GROUP)
-            .all(|column| !is_wrong(column, all))
+            .all(|column| !differs(column, all))
     }
 
     fn size_bytes(&self) -> u64 {
@@ -232,80 +227,15 @@ impl StaticLookup for RibbonTable {
     }
 }
 
-/// For every column of a group, whether an odd number of its bits meets the coefficients: bit `i` is column `i`.
-// Out of the way of the assembly, where there is one.
-#[cfg_attr(target_arch = "x86_64", inline(never))]
-#[cfg_attr(not(target_arch = "x86_64"), inline(always))]
-fn parities(low: &[u64; GROUP], high: &[u64; GROUP], here: u64, there: u64) -> u32 {
-    let columns = low.iter().zip(high).rev();
-    columns.fold(0, |found, (low, high)| {
-        found << 1 | (low & here ^ high & there).count_ones() & 1
-    })
-}
-
-/// The same in 27 instructions instead of some 150: the columns' halves are xored, and what is left is shifted onto itself until
-/// its uppermost bit is the parity of all.
-///
-/// # Safety
-/// The CPU must have AVX2.
-#[cfg(target_arch = "x86_64")]
-#[inline(always)]
-unsafe fn avx2_parities(low: &[u64; GROUP], high: &[u64; GROUP], here: u64, there: u64) -> u32 {
-    let found: u32;
-    // SAFETY: both groups are 64 bytes that can be read; nothing is written.
-    unsafe {
-        vector_asm!(
-            [
-            "vmovq xmm0, {here}",
-            "vmovq xmm1, {there}",
-            "vpbroadcastq ymm0, xmm0",
-            "vpbroadcastq ymm1, xmm1",
-            "vpand ymm2, ymm0, ymmword ptr [{low}]",
-            "vpand ymm0, ymm0, ymmword ptr [{low} + 32]",
-            "vpand ymm3, ymm1, ymmword ptr [{high}]",
-            "vpand ymm1, ymm1, ymmword ptr [{high} + 32]",
-            "vpxor ymm2, ymm2, ymm3",
-            "vpxor ymm0, ymm0, ymm1",
-            // Halves of columns 0 1 4 5 and 2 3 6 7, then in their order.
-            "vshufps ymm1, ymm2, ymm0, 0x88",
-            "vshufps ymm3, ymm2, ymm0, 0xDD",
-            "vpxor ymm0, ymm1, ymm3",
-            "vpermq ymm0, ymm0, 0xD8",
-            "vpslld ymm1, ymm0, 16",
-            "vpxor ymm0, ymm0, ymm1",
-            "vpslld ymm1, ymm0, 8",
-            "vpxor ymm0, ymm0, ymm1",
-            "vpslld ymm1, ymm0, 4",
-            "vpxor ymm0, ymm0, ymm1",
-            "vpslld ymm1, ymm0, 2",
-            "vpxor ymm0, ymm0, ymm1",
-            "vpslld ymm1, ymm0, 1",
-            "vpxor ymm0, ymm0, ymm1",
-            "vmovmskps {found:e}, ymm0",
-            ],
-            here = in(reg) here,
-            there = in(reg) there,
-            low = in(reg) low,
-            high = in(reg) high,
-            found = out(reg) found,
-            options(pure, readonly, nostack, preserves_flags),
-            out("xmm0") _,
-            out("xmm1") _,
-            out("xmm2") _,
-            out("xmm3") _,
-        );
-    }
-    found
-}
-
 #[cfg(all(test, target_arch = "x86_64"))]
 mod tests {
+    use super::super::{avx2, portable};
     use super::*;
     use crate::probe::fuse::seed;
     use core::array;
 
     #[test]
-    fn every_spelling_counts_the_same_parities() {
+    fn kernels_compute_equal_parities() {
         if !Kernel::Avx2.is_available() {
             return;
         }
@@ -314,8 +244,13 @@ mod tests {
             let low = words.first_chunk().unwrap();
             let high = words[8..].first_chunk().unwrap();
             // SAFETY: the CPU has AVX2.
-            let found = unsafe { avx2_parities(low, high, words[16], words[17]) };
-            assert_eq!(found, parities(low, high, words[16], words[17]));
+            let (found, expected) = unsafe {
+                (
+                    avx2::parities(low, high, words[16], words[17]),
+                    portable::parities(low, high, words[16], words[17]),
+                )
+            };
+            assert_eq!(found, expected);
         }
     }
 }

@@ -3,7 +3,7 @@
 use super::prefetch::CACHED_BYTES;
 use crate::KeyHash;
 
-/// How many keys ahead a batch asks memory for what it will look at.
+/// How many keys ahead a batch prefetches what it will look at.
 const AHEAD: usize = 32;
 
 /// A table that knows where to look for a hash before it looks.
@@ -14,7 +14,7 @@ pub(crate) trait StaticLookup {
     /// `None` only when there are no keys.
     fn locate(&self, hash: u64) -> Option<Self::Probe>;
 
-    /// Asks memory for it.
+    /// Prefetches it.
     fn prefetch(&self, question: &Self::Probe);
 
     /// `false` is certain.

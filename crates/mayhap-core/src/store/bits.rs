@@ -64,7 +64,7 @@ impl Bits {
 }
 
 impl<S: Storage> Bits<S> {
-    /// Bits that are there already.
+    /// Existing bits.
     pub(crate) fn from_words(words: S::Buffer<u64>, bits: u64) -> Result<Self, PlanError> {
         if words.len() as u64 != bits.div_ceil(64) {
             return Err(PlanError::InvalidInteger {
@@ -89,7 +89,7 @@ impl<S: Storage> Bits<S> {
         self.words[(at / 64) as usize] >> (at % 64) & 1 == 1
     }
 
-    /// Where a bit lies, for asking memory.
+    /// Where a bit lies, for prefetching.
     #[inline(always)]
     pub(crate) fn word_ptr(&self, at: u64) -> *const u64 {
         self.words.as_ptr().wrapping_add((at / 64) as usize)

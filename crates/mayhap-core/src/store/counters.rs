@@ -69,7 +69,7 @@ impl Counters {
         count
     }
 
-    /// Where a counter begins, for asking memory.
+    /// Where a counter begins, for prefetching.
     #[inline(always)]
     pub(crate) fn byte_ptr(&self, at: u64) -> *const u8 {
         self.bytes.as_ptr().wrapping_add(self.locate(at).0)
@@ -80,7 +80,7 @@ impl Counters {
         (0..self.len).map(|at| self.get(at))
     }
 
-    /// Counters that are there already, when the bytes are as many as these and nothing lies past the last counter.
+    /// Counters that exist already, when the bytes are as many as these and nothing lies past the last counter.
     pub(crate) fn copy_from(&mut self, bytes: &[u8]) -> bool {
         let end = self.len * self.bits;
         let past = bytes.iter().skip((end / 8) as usize);

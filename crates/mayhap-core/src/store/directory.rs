@@ -28,7 +28,7 @@ impl ShardDirectory {
         })
     }
 
-    /// A directory that is there already, such as one in a file; every shard must have `min_slots` slots or more.
+    /// A directory that exists already, for example in a file; every shard must have `min_slots` slots or more.
     ///
     /// # Errors
     /// When a shard does not begin where the one before ends, or is too small, or an entry holds what it has no use for.

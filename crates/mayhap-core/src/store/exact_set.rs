@@ -31,7 +31,7 @@ impl ExactSet {
         self.in_slots + u64::from(self.has_zero)
     }
 
-    /// What it holds, in no order.
+    /// What it holds, in no particular order.
     pub(crate) fn iter(&self) -> impl Iterator<Item = u64> {
         let filled = self.slots.iter().copied().filter(|&hash| hash != 0);
         filled.chain(self.has_zero.then_some(0))
@@ -93,7 +93,7 @@ impl ExactSet {
         Ok(set)
     }
 
-    /// Puts a hash in, for which [`make_room`](Self::make_room) was asked.
+    /// Puts a hash in, for which [`make_room`](Self::make_room) was requested.
     pub(crate) fn insert(&mut self, hash: u64) {
         if hash == 0 {
             self.has_zero = true;

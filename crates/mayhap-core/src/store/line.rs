@@ -6,7 +6,7 @@
 pub(crate) struct Line(pub(crate) [u64; 8]);
 
 impl Line {
-    /// The words, each with its lowest byte first.
+    /// The words, each in little-endian order.
     pub(crate) fn from_le_bytes(bytes: &[u8; 64]) -> Self {
         let (words, _) = bytes.as_chunks();
         Self(core::array::from_fn(|word| u64::from_le_bytes(words[word])))

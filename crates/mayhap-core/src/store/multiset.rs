@@ -48,7 +48,7 @@ impl Multiset {
         }
     }
 
-    /// The numbers and how often each is in, in no order.
+    /// The numbers and how often each is in, in no particular order.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (u64, u64)> {
         self.slots.iter().copied().filter(|slot| slot.0 != 0)
     }

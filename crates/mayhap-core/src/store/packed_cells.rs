@@ -32,7 +32,7 @@ impl PackedCells {
         Ok(Self { bytes, cell_bits })
     }
 
-    /// Cells that are there already; their bytes are as many as these.
+    /// Cells that exist already; their bytes are as many as these.
     pub(crate) fn copy_from(&mut self, bytes: &[u8]) {
         self.bytes.copy_from_slice(bytes);
     }
@@ -84,7 +84,7 @@ impl PackedCells {
         place.copy_from_slice(&bits.to_le_bytes());
     }
 
-    /// Asks memory for a window, and for both lines where the load of it crosses into the next, as one in nine does.
+    /// Prefetches a window, and for both lines where the load of it crosses into the next, as one in nine does.
     #[inline(always)]
     pub(crate) fn prefetch(&self, window: u64) {
         let start = self.bytes.as_ptr().wrapping_add(self.locate(window).0);

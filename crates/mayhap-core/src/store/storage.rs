@@ -1,11 +1,11 @@
-//! Whose memory a filter's bits lie in: its own, or somebody else's that it only reads, such as a mapped file.
+//! Whose memory a filter's bits lie in: its own, or borrowed that it only reads, such as a mapped file.
 
 use crate::simd::zeroed::Slab;
 use core::fmt::Debug;
 use core::marker::PhantomData;
 use core::ops::Deref;
 
-/// Whose memory a filter's bits lie in: [`Owned`] or [`Borrowed`]. Not to be implemented elsewhere.
+/// Whose memory a filter's bits lie in: [`Owned`] or [`Borrowed`]. Not for implementation outside of this crate.
 pub trait Storage: sealed::Sealed + Copy + Debug + PartialEq {
     /// Some items of a filter's store.
     type Buffer<T: Copy + PartialEq + 'static>: Deref<Target = [T]> + Clone;

@@ -22,17 +22,15 @@ fn every_function_on_the_mathematics_page_exists() {
         plan::classic::estimated_keys,
         plan::classic::estimated_keys_error,
         plan::classic::rate_from_set_bits,
-        plan::blocked::free_rate,
         plan::BloomPlan::rate_at,
         plan::counting::poisson_tail,
-        plan::counting::tail_bound,
         plan::CuckooPlan::rate_at,
         plan::GrowingPlan::layer,
         plan::GrowingPlan::with_maximum,
         plan::WindowPlan::with_slices,
         plan::FusePlan::new,
         plan::RibbonPlan::new,
-        plan::ExceptingPlan::bits_per_positive,
+        plan::ExceptingPlan::size_bytes,
         plan::cost::LookupCosts::filter_cost,
         plan::cost::LookupCosts::exact_cost,
         plan::cost::LookupCosts::extra_cost,
@@ -47,17 +45,6 @@ fn every_function_on_the_mathematics_page_exists() {
         .filter(|word| word.starts_with("plan::"))
         .map(|word| word.trim_end_matches(':').to_owned())
         .collect();
-    // These take a closure, and have no name without a call.
-    let one_line = |bits| plan::blocked::free_rate(bits, 512, 6);
-    assert!(plan::blocked::two_blocks(10.0, one_line) > 0.0);
-    assert!(plan::blocked::bits_per_key_for(0.01, one_line).is_ok());
-    known.extend(
-        [
-            "plan::blocked::two_blocks",
-            "plan::blocked::bits_per_key_for",
-        ]
-        .map(String::from),
-    );
     // A type on the page stands for its constructor.
     known.extend(["plan::FusePlan", "plan::RibbonPlan"].map(String::from));
     known.retain(|path| !["plan::FusePlan::new", "plan::RibbonPlan::new"].contains(&path.as_str()));

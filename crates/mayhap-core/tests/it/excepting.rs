@@ -77,7 +77,7 @@ fn both_lists_are_exact_and_the_layer_is_as_small_as_computed() {
                 filter.base().size_bytes() + filter.exception_bytes()
             );
             bits += 8.0 * filter.exception_bytes() as f64 / (seeds * positives) as f64;
-            planned += filter.plan().bits_per_positive() / seeds as f64;
+            planned += 8.0 * filter.plan().size_bytes() as f64 / (seeds * positives) as f64;
             corrected += filter.corrected();
         }
         println!(
@@ -279,7 +279,10 @@ fn all_that_the_base_accepts_of_a_large_universe_can_be_excepted() {
     assert_exact(&filter, &keys, &universe);
     // 90 for every positive: less than eight bits each tell which they are.
     let bits = 8.0 * filter.exception_bytes() as f64 / keys.len() as f64;
-    let limit = filter.plan().limit_bits_per_positive();
+    // No exact layer can take fewer bits than log2 C(n + a, a).
+    let (n, a) = (keys.len() as f64, filter.corrected() as f64);
+    let ln_choices = libm::lgamma(n + a + 1.0) - libm::lgamma(n + 1.0) - libm::lgamma(a + 1.0);
+    let limit = ln_choices / std::f64::consts::LN_2 / n;
     println!("{bits:.3} bits a positive, {limit:.3} at least");
     assert!(bits < 1.15 * limit, "{bits} bits, {limit} at least");
     // The first level is one of positives, so that few strangers pass.

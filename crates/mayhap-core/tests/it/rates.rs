@@ -207,20 +207,32 @@ fn space_is_within_the_promise() {
 
 #[test]
 fn space_is_close_to_the_best_that_lines_of_512_bits_can_do() {
-    for rate in [
-        0.1, 0.05, 0.03, 0.02, 0.01, 0.0075, 0.0039, 0.003, 0.001, 3e-4, 1e-4, 1e-5, 1e-6,
+    // The rate, and the fewest bits per key with which keys that may set any bits of their line, or of their two lines below
+    // 0.3 %, keep it: the Poisson mixture of docs/guide/mathematics.md, with the best number of bits.
+    for (rate, best) in [
+        (0.1, 4.8301),
+        (0.05, 6.3086),
+        (0.03, 7.4156),
+        (0.02, 8.3334),
+        (0.01, 9.8902),
+        (0.0075, 10.5500),
+        (0.0039, 12.1040),
+        (0.003, 12.7243),
+        (0.001, 14.6030),
+        (3e-4, 17.2886),
+        (1e-4, 19.7804),
+        (1e-5, 25.1960),
+        (1e-6, 30.9613),
     ] {
         let plan = BloomPlan::new(10_000_000, rate).unwrap();
-        let (_, best) =
-            mayhap_core::plan::blocked::best_free(rate, 512, plan.lines_per_key().count()).unwrap();
         let over = plan.bits_per_key() / best - 1.0;
         println!(
-            "{rate}: {:.3} bits/key, {:.2} % over free placement",
+            "{rate}: {:.3} bits per key, {:.2} % over free placement",
             plan.bits_per_key(),
             100.0 * over
         );
         // What the README says.
-        let most = if rate >= 1e-5 { 0.0075 } else { 0.016 };
-        assert!((0.0..most).contains(&over), "{rate}: {over}");
+        let max = if rate >= 1e-5 { 0.0075 } else { 0.016 };
+        assert!((0.0..max).contains(&over), "{rate}: {over}");
     }
 }

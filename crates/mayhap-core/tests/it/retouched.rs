@@ -200,7 +200,7 @@ fn clearing_all_is_clearing_one_after_the_other() {
                 all.as_classic() == one.as_classic() && sum.bits > 10,
                 "{clearing:?}"
             );
-            assert_eq!(all.listed_false_positives(), one.listed_false_positives());
+            assert_eq!(all.false_positive_hashes(), one.false_positive_hashes());
             assert_eq!(
                 (all.keys_lost(), all.bits_cleared()),
                 (sum.keys_lost, sum.bits)

@@ -1,4 +1,4 @@
-//! Many keys at once: the memory's latency is paid for dozens of them together.
+//! Batches: the memory accesses of dozens of keys overlap.
 
 use super::ClassicBloom;
 use crate::KeyHash;
@@ -7,7 +7,7 @@ use crate::simd::{CACHED_BYTES, prefetch};
 use crate::store::Storage;
 
 impl ClassicBloom {
-    /// Inserts many hashes, faster than one by one when the filter is larger than a core's cache.
+    /// Inserts many hashes. Faster than one by one if the filter is larger than a core's cache.
     pub fn insert_hashes(&mut self, hashes: &[KeyHash]) {
         if self.size_bytes() <= CACHED_BYTES || !self.scheme.is_native() {
             for &hash in hashes {
@@ -27,11 +27,11 @@ impl ClassicBloom {
         );
     }
 
-    /// Inserts many keys and tells of each whether it was surely new, as one by one, and faster when the filter is larger than a
-    /// core's cache.
+    /// Inserts many keys in order and reports for each whether it was definitely new. Faster than one by one if the filter is
+    /// larger than a core's cache.
     ///
     /// # Panics
-    /// When `keys` and `is_new` differ in length; on a filter made by [`ClassicBloom::for_hashes`].
+    /// If `keys` and `is_new` differ in length; on a filter created by [`ClassicBloom::for_hashes`].
     pub fn insert_each_reporting_new(&mut self, keys: &[impl AsRef<[u8]>], is_new: &mut [bool]) {
         assert_eq!(
             keys.len(),
@@ -51,10 +51,10 @@ impl ClassicBloom {
 }
 
 impl<S: Storage> ClassicBloom<S> {
-    /// `contains` for many keys, faster: the memory's latency is paid once for dozens of them.
+    /// `contains` for many keys. Faster, because the memory accesses of dozens of keys overlap.
     ///
     /// # Panics
-    /// When `keys` and `found` differ in length; on a filter made by [`ClassicBloom::for_hashes`].
+    /// When `keys` and `found` differ in length; on a filter created by [`ClassicBloom::for_hashes`].
     pub fn contains_each(&self, keys: &[impl AsRef<[u8]>], found: &mut [bool]) {
         assert_eq!(
             keys.len(),
@@ -92,7 +92,7 @@ impl<S: Storage> ClassicBloom<S> {
             found.len(),
             "one place in `found` for every hash"
         );
-        // In cache, rounds took 0.55 times as long for strangers and 1.6 times for keys (100k keys at 1 %).
+        // In cache, rounds took 0.55 times as long for absent keys and 1.6 times as long for present ones (100k keys at 1 %).
         if self.size_bytes() <= CACHED_BYTES || !self.scheme.is_native() {
             for (&hash, found) in hashes.iter().zip(found) {
                 *found = self.contains_hash(hash);

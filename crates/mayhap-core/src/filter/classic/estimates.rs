@@ -1,4 +1,4 @@
-//! What the bits that are set tell: how many keys, how often wrong, how full.
+//! Estimates from the set bits: the number of keys, the current rate, the fill.
 
 use super::{ClassicBloom, keys_for};
 
@@ -8,7 +8,7 @@ use crate::store::Storage;
 use crate::{Kind, Mismatch, Stats};
 
 impl<S: Storage> ClassicBloom<S> {
-    /// About how many distinct keys are in, from the bits that are set; `u64::MAX` when all are. Reads the whole filter.
+    /// The estimated number of distinct keys, from the bits that are set; `u64::MAX` when all are. Reads the whole filter.
     pub fn estimated_keys(&self) -> u64 {
         if self.scheme.block_bits() == 1 {
             return keys_for(&self.plan, self.set_bits());
@@ -28,10 +28,10 @@ impl<S: Storage> ClassicBloom<S> {
         blocks.map(|block| block.iter().map(|word| u64::from(word.count_ones())).sum())
     }
 
-    /// About how many distinct keys the two filters hold together. Reads both.
+    /// The estimated number of distinct keys in both filters together. Reads both.
     ///
     /// # Errors
-    /// When the two differ in shape or scheme.
+    /// If the two differ in shape or scheme.
     pub fn estimated_union_keys(&self, other: &Self) -> Result<u64, Mismatch> {
         self.check_same_shape(other)?;
         let both = self
@@ -42,11 +42,11 @@ impl<S: Storage> ClassicBloom<S> {
         Ok(keys_for(&self.plan, both))
     }
 
-    /// About how many keys the two filters have in common: the sum of both less the union, which errs less than counting
-    /// the bits of the intersection would. Reads both.
+    /// The estimated number of keys that both filters contain: the sum of both minus the union, which is more accurate than
+    /// counting the bits of the intersection. Reads both.
     ///
     /// # Errors
-    /// When the two differ in shape or scheme.
+    /// If the two differ in shape or scheme.
     pub fn estimated_common_keys(&self, other: &Self) -> Result<u64, Mismatch> {
         let union = self.estimated_union_keys(other)?;
         Ok(self
@@ -55,35 +55,32 @@ impl<S: Storage> ClassicBloom<S> {
             .saturating_sub(union))
     }
 
-    /// The false-positive rate that the filter was made for.
-    #[expect(
-        clippy::misnamed_getters,
-        reason = "a plan is a hair better than what was asked"
-    )]
+    /// The requested false-positive rate.
     pub fn false_positive_rate(&self) -> f64 {
         self.plan.false_positive_rate
     }
 
-    /// The false-positive rate now, from the bits that are set: what a random stranger meets. Reads the whole filter.
+    /// The false-positive rate now, from the bits that are set: the probability that a random absent key is found. Reads the whole
+    /// filter.
     pub fn estimated_rate(&self) -> f64 {
         let block_bits = self.scheme.block_bits();
         if block_bits == 1 {
             return classic::rate_from_set_bits(self.plan.bits, self.plan.probes, self.set_bits());
         }
-        // A stranger meets one block. (Parquet's eight words of a block are filled alike, so their mean is good enough.)
+        // A lookup reads one block. (Parquet's eight words of a block fill evenly, so their mean is good enough.)
         let rates = self
             .block_fills()
             .map(|set| classic::rate_from_set_bits(block_bits, self.plan.probes, set));
         rates.sum::<f64>() / (self.plan.bits / block_bits) as f64
     }
 
-    /// Whether more keys are in than the filter was made for, so that its rate is worse than asked: the estimate exceeds the
-    /// capacity by more than it can err (three standard errors). Reads the whole filter.
+    /// Whether the filter holds more keys than it was planned for, so that its rate is worse than requested. The estimate must
+    /// exceed the capacity by more than three standard errors. Reads the whole filter.
     pub fn is_over_capacity(&self) -> bool {
         self.plan.is_over_capacity(self.set_bits())
     }
 
-    /// About how many more keys fit before the rate is worse than asked. Reads the whole filter.
+    /// The estimated number of keys that still fit before the rate is worse than requested. Reads the whole filter.
     pub fn keys_until_full(&self) -> u64 {
         self.plan.capacity.saturating_sub(self.estimated_keys())
     }

@@ -1,5 +1,6 @@
-//! Keys by RedisBloom's two hashes: who asks all layers of a chain hashes a key once. `probe/ahead.rs` does the same for any walk, in
-//! twice the instructions: of 8 probes 659 instead of 350 for a question and 941 instead of 445 for an insert.
+//! Lookups and inserts by RedisBloom's two hashes of a key, so that a chain of layers hashes a key once. `probe/prefetched.rs`
+//! does the same for any scheme, with twice the instructions: 659 instead of 350 for a lookup of 8 probes, and 941 instead of 445
+//! for an insert.
 
 use super::ClassicBloom;
 use crate::HashPair;
@@ -8,17 +9,17 @@ use crate::simd::{CACHED_BYTES, prefetch};
 use crate::store::Storage;
 use crate::store::bits::Bits;
 
-/// Keys a round: a hundred, as clients send them, are one. With 64 a round they took 1.08 times as long.
+/// Keys per round. The hundred keys that clients often send fit into one; with 64 per round they took 1.08 times as long.
 const KEYS_PER_ROUND: usize = 128;
 
-/// Positions that a round keeps. Keys with more go one by one.
+/// Positions that a round stores. Keys with more are handled one by one.
 const MAX_POSITIONS: usize = 1024;
 
-/// Probes of the first step of questions: 1 in 4 strangers is left then.
+/// Probes of the first step of a lookup: it leaves 1 in 4 absent keys.
 const FIRST_PROBES: usize = 2;
 
 impl ClassicBloom {
-    /// `true`: the key was surely new. As [`ClassicBloom::insert`], for a pair of this filter's scheme.
+    /// `true`: the key was definitely new. As [`ClassicBloom::insert`], for a pair of this filter's scheme.
     ///
     /// # Panics
     /// When the scheme is not RedisBloom's.
@@ -34,11 +35,11 @@ impl ClassicBloom {
         new
     }
 
-    /// Inserts many keys and tells of each whether it was surely new, as one by one, and faster when the filter is larger than a
-    /// core's cache.
+    /// Inserts many keys in order and reports for each whether it was definitely new. Faster than one by one if the filter is
+    /// larger than a core's cache.
     ///
     /// # Panics
-    /// When `pairs` and `is_new` differ in length, or the scheme is not RedisBloom's.
+    /// If `pairs` and `is_new` differ in length, or the scheme is not RedisBloom's.
     pub fn insert_pairs_reporting_new(&mut self, pairs: &[HashPair], is_new: &mut [bool]) {
         assert_eq!(
             pairs.len(),
@@ -57,13 +58,13 @@ impl ClassicBloom {
 }
 
 impl<S: Storage> ClassicBloom<S> {
-    /// RedisBloom's hashes of a key, the same for all filters of this scheme; `None` when it is another system's.
+    /// RedisBloom's hashes of a key, valid for all filters of this scheme; `None` for the schemes of other systems.
     #[inline]
     pub fn hash_pair(&self, key: impl AsRef<[u8]>) -> Option<HashPair> {
         HashPair::for_key(self.scheme, key.as_ref())
     }
 
-    /// `false` is certain, `true` is mayhap. As [`ClassicBloom::contains`], for a pair of this filter's scheme.
+    /// `false` is certain, `true` is probable. As [`ClassicBloom::contains`], for a pair of this filter's scheme.
     ///
     /// # Panics
     /// When the scheme is not RedisBloom's.
@@ -78,7 +79,7 @@ impl<S: Storage> ClassicBloom<S> {
         })
     }
 
-    /// `contains_pair` for many keys, faster: the memory's latency is paid once for dozens of them.
+    /// `contains_pair` for many keys, faster: the memory accesses of dozens of keys overlap.
     ///
     /// # Panics
     /// When `pairs` and `found` differ in length, or the scheme is not RedisBloom's.
@@ -98,7 +99,7 @@ impl<S: Storage> ClassicBloom<S> {
         contains_each(&self.walk, &self.bits, pairs, found);
     }
 
-    /// In cache nothing is gained, and filters of one probe or of hundreds are of no use.
+    /// Batching gains nothing in cache, and is not worth supporting for one probe or for hundreds.
     fn skips_batching(&self) -> bool {
         self.size_bytes() <= CACHED_BYTES
             || !(FIRST_PROBES + 1..=MAX_POSITIONS).contains(&self.walk.len())
@@ -114,7 +115,7 @@ impl<S: Storage> ClassicBloom<S> {
     }
 }
 
-/// Asks memory for the positions from probe number `from` on, one for each of `places`, and keeps them there.
+/// Computes and prefetches the positions from probe number `from` on, one for each of `places`.
 #[inline(always)]
 fn prefetch_positions<S: Storage>(
     walk: &ClassicWalk,
@@ -132,14 +133,14 @@ fn prefetch_positions<S: Storage>(
     }
 }
 
-/// Whether all are set; without a branch on what it finds, since half of them would be guessed wrong.
+/// Whether all bits are set. Without branches, half of which would be mispredicted.
 #[inline(always)]
 fn has_all<S: Storage>(bits: &Bits<S>, places: &[u64]) -> bool {
     places.iter().fold(true, |all, &at| all & bits.has(at))
 }
 
-/// In two steps, since a stranger is mostly known by its first probes: those of all keys first, the rest for the keys that are still
-/// in doubt.
+/// In two steps, because the first probes reveal most absent keys: the first probes of all keys, then the rest for the keys that
+/// remain.
 fn contains_each<S: Storage>(
     walk: &ClassicWalk,
     bits: &Bits<S>,
@@ -151,7 +152,7 @@ fn contains_each<S: Storage>(
     let mut first = [[0; FIRST_PROBES]; KEYS_PER_ROUND];
     let mut places = [0; MAX_POSITIONS];
     for (pairs, found) in pairs.chunks(at_once).zip(found.chunks_mut(at_once)) {
-        // Looking at a key while the one 16 ahead is fetched took 1.08 times as long, here and below (10M keys).
+        // Testing a key while the one 16 ahead is prefetched took 1.08 times as long, here and below (10M keys).
         for (&pair, first) in pairs.iter().zip(&mut first) {
             prefetch_positions(walk, bits, pair, 0, first);
         }
@@ -172,7 +173,7 @@ fn contains_each<S: Storage>(
     }
 }
 
-/// Key by key as far as bits are concerned: whatever came before is in already.
+/// Inserts the keys of a round in order, so that each sees the bits of those before it.
 fn insert_each(walk: &ClassicWalk, bits: &mut Bits, pairs: &[HashPair], is_new: &mut [bool]) {
     let probes = walk.len();
     let at_once = (MAX_POSITIONS / probes).clamp(1, KEYS_PER_ROUND);
@@ -182,7 +183,7 @@ fn insert_each(walk: &ClassicWalk, bits: &mut Bits, pairs: &[HashPair], is_new: 
             prefetch_positions(walk, bits, pair, 0, places);
         }
         for (is_new, places) in is_new.iter_mut().zip(places.chunks_exact(probes)) {
-            // A line that has all bits already is not written to, and need not go back to memory.
+            // A line that already has all bits is not written, so it need not be written back to memory.
             *is_new = !has_all(bits, places);
             if *is_new {
                 for &at in places {

@@ -1,8 +1,8 @@
 //! The exception layer: of the keys that the base accepts, it denies the exceptions, all of them, and no positive.
 //!
-//! Two levels, as in Mozilla's clubcard (eprint 2025/610). The first is a filter of the fewer, exceptions or positives, which
-//! most of the others do not pass. The second has one bit for every key that passes, exception or positive, and so is right about
-//! all of them. Strangers that the base accepts are denied or not, as it comes.
+//! Two levels, as in Mozilla's clubcard (eprint 2025/610). The first is a filter of the fewer, exceptions or positives, which most
+//! of the others do not pass. The second has one bit for every key that passes, exception or positive, and so is right about all of
+//! them. Absent keys that the base accepts are denied or not, as it comes.
 
 use super::super::retrieval::Retrieval;
 use crate::PlanError;

@@ -147,10 +147,10 @@ impl<F: ExceptingBase> Excepting<F> {
         }
     }
 
-    /// A filter whose exceptions are there already, as [`Excepting::parts`] has them.
+    /// A filter from existing exceptions, as [`Excepting::parts`] has them.
     ///
     /// # Errors
-    /// When exceptions cannot be put on the base, the parts do not fit together, or the memory is not there.
+    /// When exceptions cannot be put on the base, the parts do not fit together, or there is not enough memory.
     pub fn from_parts(base: F, parts: ExceptionParts) -> Result<Self, ExceptingError> {
         base.check_base()?;
         check_rising("overrides", &parts.overrides)?;

@@ -1,6 +1,6 @@
 //! Who uses which bit: an index of the bits that unwanted keys use, made for one clearing (or a row of them) and then dropped.
 //!
-//! Between clearings a `Retouched` keeps nothing but hashes, 8 bytes a key. Keys that share no bit with an unwanted one, most of
+//! Between clearings a `Retouched` keeps nothing but hashes, 8 bytes per key. Keys that share no bit with an unwanted one, most of
 //! them, never come into the index.
 
 use super::{ClearedBit, ClearingStrategy};
@@ -138,11 +138,11 @@ pub(super) struct BitIndex<'l> {
     places: TrackedBits,
     keys: BitUsers<'l>,
     false_positives: BitUsers<'l>,
-    /// Keys for each false positive, by place, as the last clearing by ratio that met both reckoned them.
+    /// Keys for each false positive, by place, as the last clearing by ratio that met both computed them.
     ratios: Vec<f64>,
     /// Ratios of bits that nobody looks at now.
     other_ratios: Vec<(u64, f64)>,
-    /// Places whose ratio is to be reckoned again, each once.
+    /// Places whose ratio is to be computed again, each once.
     stale: Vec<usize>,
     is_stale: Bits,
     taken: Vec<u64>,
@@ -255,7 +255,7 @@ impl<'l> BitIndex<'l> {
             self.is_stale.clear_bit(place as u64);
             let (keys, false_positives) =
                 (self.keys.count(place), self.false_positives.count(place));
-            // As Hadoop does: where one of them is missing, what was reckoned before stays.
+            // As Hadoop does: where one of them is missing, what was computed before stays.
             if keys > 0 && false_positives > 0 {
                 self.ratios[place] = keys as f64 / false_positives as f64;
             }

@@ -118,11 +118,6 @@ fn formulas_have_their_documented_edges() {
         (estimated_keys(64, 3, 0), 0.0),
         (estimated_keys_error(64, 3, 64), FULL),
         (estimated_keys_error(64, 3, 0), 0.0),
-        (capacity(1_000, 0.0) as f64, 0.0),
-        (capacity(1_000, f64::NAN) as f64, 0.0),
-        (capacity(0, 0.5) as f64, 0.0),
-        (capacity(1_000, 1.0) as f64, u64::MAX as f64),
-        (capacity_with_probes(1_000, 0, 0.5) as f64, 0.0),
         (best_probes(0, 7).into(), 1.0),
         (best_probes(7, 0).into(), 1.0),
         (best_probes(u64::MAX, 1).into(), u32::MAX.into()),
@@ -185,59 +180,8 @@ fn a_plan_keeps_the_rate_and_one_bit_less_breaks_it() {
 }
 
 #[test]
-fn bits_for_given_probes_are_the_fewest() {
-    for (keys, asked) in grid() {
-        let plan = plan(keys, asked).unwrap();
-        assert_eq!(bits_with_probes(keys, plan.probes, asked), Ok(plan.bits));
-        for probes in [1, 2, 7, 16, 30] {
-            if let Ok(bits) = bits_with_probes(keys, probes, asked) {
-                assert!(bits >= plan.bits && rate(bits, keys, probes) <= asked);
-                assert!(
-                    rate(bits - 1, keys, probes) > asked,
-                    "{keys} {asked} {probes}"
-                );
-            } else {
-                // One probe at 1e-12 is 1e12 bits a key.
-                assert!(
-                    probes == 1 && keys as f64 / asked > 1.8e19,
-                    "{keys} {asked}"
-                );
-            }
-        }
-    }
-}
-
-#[test]
-fn capacity_is_the_inverse_of_the_plan_and_rounds_down() {
-    for (keys, asked) in grid() {
-        let bits = plan(keys, asked).unwrap().bits;
-        assert!(capacity(bits, asked) >= keys && capacity(bits - 1, asked) < keys);
-        // A size that was planned for nothing in particular.
-        let bits = bits + bits / 3 + 1;
-        let keys = capacity(bits, asked);
-        assert!(best_rate(bits, keys) <= asked && best_rate(bits, keys + 1) > asked);
-        assert!(plan(keys, asked).unwrap().bits <= bits);
-        assert!(plan(keys + 1, asked).unwrap().bits > bits, "{bits} {asked}");
-        for probes in [1, 4, 13] {
-            let fewer = capacity_with_probes(bits, probes, asked);
-            assert!(fewer <= keys && rate(bits, fewer, probes) <= asked);
-            assert!(
-                rate(bits, fewer + 1, probes) > asked,
-                "{bits} {asked} {probes}"
-            );
-        }
-    }
-}
-
-#[test]
 fn bad_requests_are_refused_by_name() {
-    let refusals = |keys, rate| {
-        [
-            bits(keys, rate).unwrap_err(),
-            plan(keys, rate).unwrap_err(),
-            bits_with_probes(keys, 7, rate).unwrap_err(),
-        ]
-    };
+    let refusals = |keys, rate| [bits(keys, rate).unwrap_err(), plan(keys, rate).unwrap_err()];
     for wrong in [0.0, 1.0, -0.5, 2.0, f64::NAN, f64::INFINITY] {
         for error in refusals(9, wrong) {
             assert!(matches!(
@@ -262,15 +206,6 @@ fn bad_requests_are_refused_by_name() {
             }
         ));
     }
-    let no_probes = bits_with_probes(9, 0, 0.1);
-    assert!(matches!(
-        no_probes,
-        Err(PlanError::InvalidInteger {
-            field: "probes",
-            value: 0,
-            ..
-        })
-    ));
 }
 
 #[test]

@@ -1,0 +1,74 @@
+//! The only place that maps a `Kernel` to code. A new kernel needs a module with these functions and an arm in both macros.
+
+/// Calls a batch function of the kernel's own module: `contains`, `insert` or `any_contains_each`.
+///
+/// The call is `unsafe`: the caller vouches for what the function documents. A [`UsableKernel`](super::UsableKernel) proves that
+/// the CPU has the instructions.
+macro_rules! batch_kernel {
+    ($kernel:expr, $function:ident($($argument:expr),* $(,)?)) => {
+        match $kernel.get() {
+            Kernel::Portable => crate::simd::portable::$function($($argument),*),
+            #[cfg(target_arch = "x86_64")]
+            Kernel::Avx2 => crate::simd::avx2::$function($($argument),*),
+            #[cfg(target_arch = "x86_64")]
+            Kernel::Avx512 => crate::simd::avx512::$function($($argument),*),
+            #[cfg(not(target_arch = "x86_64"))]
+            Kernel::Avx2 | Kernel::Avx512 => crate::simd::portable::$function($($argument),*),
+        }
+    };
+}
+
+/// The same for functions that handle one key. AVX-512 implies AVX2 (`Kernel::is_available`) and runs its code: for one key it
+/// would save a few instructions and cost a third version of the assembly.
+macro_rules! single_kernel {
+    ($kernel:expr, $function:ident($($argument:expr),* $(,)?)) => {
+        match $kernel.get() {
+            Kernel::Portable => crate::simd::portable::$function($($argument),*),
+            #[cfg(target_arch = "x86_64")]
+            Kernel::Avx2 | Kernel::Avx512 => crate::simd::avx2::$function($($argument),*),
+            #[cfg(not(target_arch = "x86_64"))]
+            Kernel::Avx2 | Kernel::Avx512 => crate::simd::portable::$function($($argument),*),
+        }
+    };
+}
+
+/// Defines the batch functions of a kernel: the loops of `batch.rs` and `multi_table.rs`, compiled for its instruction set.
+macro_rules! batch_functions {
+    ($ops:ty, $cpu:literal $(, #[$target_feature:meta])?) => {
+        #[doc = concat!("# Safety\n", $cpu, "; the rest as `batch::contains` requires.")]
+        $(#[$target_feature])?
+        pub(super) unsafe fn contains(
+            lines: &[Line],
+            walk: BlockedWalk,
+            hashes: &[KeyHash],
+            found: &mut [bool],
+            prefetch: Prefetch,
+        ) {
+            // SAFETY: the caller's promise.
+            unsafe { batch::contains::<$ops>(lines, walk, hashes, found, prefetch) }
+        }
+
+        #[doc = concat!("# Safety\n", $cpu, "; the rest as `batch::insert` requires.")]
+        $(#[$target_feature])?
+        pub(super) unsafe fn insert(
+            lines: &mut [Line],
+            walk: BlockedWalk,
+            hashes: &[KeyHash],
+            prefetch: Prefetch,
+        ) {
+            // SAFETY: the caller's promise.
+            unsafe { batch::insert::<$ops>(lines, walk, hashes, prefetch) }
+        }
+
+        #[doc = concat!("# Safety\n", $cpu, "; the rest as `multi_table::contains` requires.")]
+        $(#[$target_feature])?
+        pub(super) unsafe fn any_contains_each<S: Storage>(
+            tables: &[impl Borrow<BloomTable<S>>],
+            hashes: &[KeyHash],
+            found: &mut [bool],
+        ) {
+            // SAFETY: the caller's promise.
+            unsafe { multi_table::contains::<$ops, _>(tables, hashes, found) }
+        }
+    };
+}
