@@ -6,12 +6,12 @@
 //! is never a reason to allocate.
 //!
 //! ```
-//! use mayhap_server::resp::{Parsed, Parser, RequestLimits};
+//! use mayhap_server::resp::{ParseResult, Parser, RequestLimits};
 //! let mut parser = Parser::default();
 //! let limits = RequestLimits::default();
 //! let input = b"*2\r\n$4\r\nECHO\r\n$2\r\nhi\r\nPING\r\n";
-//! assert_eq!(parser.parse(&input[..9], &limits), Ok(Parsed::Incomplete { at_least: 5 }));
-//! assert_eq!(parser.parse(input, &limits), Ok(Parsed::Complete { consumed: 22 }));
+//! assert_eq!(parser.parse(&input[..9], &limits), Ok(ParseResult::Incomplete { at_least: 5 }));
+//! assert_eq!(parser.parse(input, &limits), Ok(ParseResult::Complete { consumed: 22 }));
 //! let words: Vec<&[u8]> = parser.words(input).collect();
 //! assert_eq!(words, [&b"ECHO"[..], b"hi"]);
 //! ```
