@@ -1,7 +1,5 @@
-//! What `COMMAND DOCS` says about a command besides its summary: its arguments, its complexity, and since when it exists. The names and the
-//! structure of the arguments of RedisBloom's commands are those that Redis documents, because clients generate code from them.
-
-use crate::table::Verb;
+//! The arguments of commands, as `COMMAND DOCS` describes them. For RedisBloom's commands, names and structure are those that Redis documents,
+//! because clients generate code from them.
 
 /// An argument of a command, as `COMMAND DOCS` describes it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -10,9 +8,9 @@ pub struct Argument {
     pub name: &'static str,
     /// What kind of value it is.
     pub kind: ArgumentKind,
-    /// The word that stands before the value, or is the argument itself.
+    /// The word before the value, or the argument itself.
     pub token: Option<&'static str>,
-    /// Whether it may be left out.
+    /// Whether it may be omitted.
     pub is_optional: bool,
     /// Whether it may be repeated.
     pub is_multiple: bool,
@@ -21,20 +19,20 @@ pub struct Argument {
 /// What kind of value an argument is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ArgumentKind {
-    /// A key. `is_source` tells keys that are read from the key that is changed.
+    /// A key.
     Key {
-        /// Whether the command reads this key to change another one.
+        /// Whether the command only reads this key, to change another one.
         is_source: bool,
     },
     /// Any bytes.
     Text,
-    /// A whole number.
+    /// An integer.
     Integer,
-    /// A number with a fraction.
+    /// A floating-point number.
     Double,
     /// A time since 1970.
     UnixTime,
-    /// Nothing but its token.
+    /// Only its token.
     Token,
     /// One of several arguments.
     OneOf(&'static [Argument]),
@@ -80,210 +78,51 @@ impl Argument {
     }
 }
 
-const KEY: Argument = argument("key", ArgumentKind::Key { is_source: false });
-const ITEM: Argument = argument("item", ArgumentKind::Text);
-const MANY_ITEMS: Argument = ITEM.multiple();
-const RATE: Argument = argument("error_rate", ArgumentKind::Double);
-const CAPACITY: Argument = argument("capacity", ArgumentKind::Integer);
-const ITERATOR: Argument = argument("iterator", ArgumentKind::Integer);
-const DATA: Argument = argument("data", ArgumentKind::Text);
-const CAPACITY_OPTION: Argument = option("capacity", "CAPACITY", ArgumentKind::Integer);
-const EXPANSION_OPTION: Argument = option("expansion", "EXPANSION", ArgumentKind::Integer);
-const ERROR_OPTION: Argument = option("error", "ERROR", ArgumentKind::Double);
-const NO_CREATE: Argument = token("nocreate", "NOCREATE").optional();
-const NON_SCALING: Argument = token("nonscaling", "NONSCALING").optional();
-const ITEMS: Argument = token("items", "ITEMS");
+pub(crate) const KEY: Argument = argument("key", ArgumentKind::Key { is_source: false });
+pub(crate) const ITEM: Argument = argument("item", ArgumentKind::Text);
+pub(crate) const MANY_ITEMS: Argument = ITEM.multiple();
+pub(crate) const ERROR_RATE: Argument = argument("error_rate", ArgumentKind::Double);
+pub(crate) const CAPACITY: Argument = argument("capacity", ArgumentKind::Integer);
+pub(crate) const ITERATOR: Argument = argument("iterator", ArgumentKind::Integer);
+pub(crate) const DATA: Argument = argument("data", ArgumentKind::Text);
+pub(crate) const CAPACITY_OPTION: Argument = option("capacity", "CAPACITY", ArgumentKind::Integer);
+pub(crate) const EXPANSION_OPTION: Argument =
+    option("expansion", "EXPANSION", ArgumentKind::Integer);
+pub(crate) const ERROR_OPTION: Argument = option("error", "ERROR", ArgumentKind::Double);
+pub(crate) const NO_CREATE: Argument = token("nocreate", "NOCREATE").optional();
+pub(crate) const NON_SCALING: Argument = token("nonscaling", "NONSCALING").optional();
+pub(crate) const ITEMS: Argument = token("items", "ITEMS");
 
-impl Verb {
-    /// The arguments, in their order.
-    pub(crate) const fn arguments(self) -> &'static [Argument] {
-        match self {
-            Self::BfReserve => &[KEY, RATE, CAPACITY, EXPANSION_OPTION, NON_SCALING],
-            Self::CbfReserve => &[KEY, RATE, CAPACITY],
-            Self::BfWindow => {
-                const SECONDS: Argument = argument("seconds", ArgumentKind::Integer);
-                &[KEY, RATE, CAPACITY, SECONDS]
-            }
-            Self::CfReserve => {
-                const BUCKET_SIZE: Argument =
-                    option("bucketsize", "BUCKETSIZE", ArgumentKind::Integer);
-                const MAX_ITERATIONS: Argument =
-                    option("maxiterations", "MAXITERATIONS", ArgumentKind::Integer);
-                &[
-                    KEY,
-                    CAPACITY,
-                    BUCKET_SIZE,
-                    MAX_ITERATIONS,
-                    EXPANSION_OPTION,
-                    ERROR_OPTION,
-                ]
-            }
-            Self::BfInsert => &[
-                KEY,
-                CAPACITY_OPTION,
-                ERROR_OPTION,
-                EXPANSION_OPTION,
-                NO_CREATE,
-                NON_SCALING,
-                ITEMS,
-                MANY_ITEMS,
-            ],
-            Self::CfInsert | Self::CfInsertnx => {
-                &[KEY, CAPACITY_OPTION, NO_CREATE, ITEMS, MANY_ITEMS]
-            }
-            Self::BfAdd
-            | Self::BfExists
-            | Self::CfAdd
-            | Self::CfAddnx
-            | Self::CfExists
-            | Self::CfCount
-            | Self::CfDel
-            | Self::CbfAdd
-            | Self::CbfDel
-            | Self::CbfCount
-            | Self::CbfExists => &[KEY, ITEM],
-            Self::BfMadd | Self::BfMexists | Self::CfMexists | Self::CbfMadd | Self::CbfMexists => {
-                &[KEY, MANY_ITEMS]
-            }
-            Self::BfInfo => {
-                const FIELD: Argument = argument(
-                    "single_value",
-                    ArgumentKind::OneOf(&[
-                        token("capacity", "CAPACITY"),
-                        token("size", "SIZE"),
-                        token("filters", "FILTERS"),
-                        token("items", "ITEMS"),
-                        token("expansion", "EXPANSION"),
-                    ]),
-                )
-                .optional();
-                &[KEY, FIELD]
-            }
-            Self::BfCard
-            | Self::BfDebug
-            | Self::BfEstimate
-            | Self::CfCompact
-            | Self::CfInfo
-            | Self::CfDebug
-            | Self::CbfInfo
-            | Self::MayhapFile => &[KEY],
-            Self::BfScandump | Self::CfScandump => &[KEY, ITERATOR],
-            Self::BfLoadchunk | Self::CfLoadchunk => &[KEY, ITERATOR, DATA],
-            Self::BfMerge => {
-                const SOURCES: Argument =
-                    argument("source", ArgumentKind::Key { is_source: true }).multiple();
-                &[KEY, SOURCES]
-            }
-            Self::MayhapLoad => {
-                const REPLACE: Argument = token("replace", "REPLACE").optional();
-                &[KEY, DATA, REPLACE]
-            }
-            Self::MayhapAt => {
-                const TIME: Argument = argument("unix-time-milliseconds", ArgumentKind::UnixTime);
-                const COMMAND: Argument = argument("command", ArgumentKind::Text);
-                const WORDS: Argument = argument("arg", ArgumentKind::Text).optional().multiple();
-                &[TIME, COMMAND, KEY, WORDS]
-            }
-        }
-    }
-
-    /// What it costs.
-    pub(crate) const fn complexity(self) -> &'static str {
-        match self {
-            Self::BfReserve
-            | Self::BfWindow
-            | Self::CfReserve
-            | Self::CbfReserve
-            | Self::BfCard
-            | Self::BfInfo
-            | Self::BfDebug
-            | Self::CfInfo
-            | Self::CfDebug => "O(1)",
-            Self::BfAdd
-            | Self::BfExists
-            | Self::CbfAdd
-            | Self::CbfDel
-            | Self::CbfCount
-            | Self::CbfExists => "O(k), where k is the number of hash functions",
-            Self::BfMadd | Self::BfInsert | Self::BfMexists | Self::CbfMadd | Self::CbfMexists => {
-                "O(k * n), where k is the number of hash functions and n is the number of items"
-            }
-            Self::CfAdd | Self::CfAddnx => {
-                "O(t + i), where t is the number of tables and i is MAXITERATIONS"
-            }
-            Self::CfInsert | Self::CfInsertnx => {
-                "O(n * (t + i)), where n is the number of items, t is the number of tables and i is MAXITERATIONS"
-            }
-            Self::CfExists | Self::CfCount | Self::CfDel => "O(t), where t is the number of tables",
-            Self::CfMexists => {
-                "O(n * t), where n is the number of items and t is the number of tables"
-            }
-            Self::BfScandump | Self::BfLoadchunk | Self::CfScandump | Self::CfLoadchunk => {
-                "O(n), where n is the size of the piece"
-            }
-            Self::BfEstimate
-            | Self::CfCompact
-            | Self::CbfInfo
-            | Self::MayhapFile
-            | Self::MayhapLoad => "O(n), where n is the size of the filter",
-            Self::BfMerge => "O(n), where n is the size of all filters together",
-            Self::MayhapAt => "The complexity of the command that it carries",
-        }
-    }
-
-    /// Since when it exists: for commands of RedisBloom the version of RedisBloom, for ours the version of mayhap.
-    pub(crate) const fn since(self) -> &'static str {
-        match self {
-            Self::BfReserve
-            | Self::BfAdd
-            | Self::BfMadd
-            | Self::BfInsert
-            | Self::BfExists
-            | Self::BfMexists
-            | Self::BfInfo
-            | Self::BfDebug
-            | Self::BfScandump
-            | Self::BfLoadchunk
-            | Self::CfReserve
-            | Self::CfAdd
-            | Self::CfAddnx
-            | Self::CfInsert
-            | Self::CfInsertnx
-            | Self::CfExists
-            | Self::CfMexists
-            | Self::CfCount
-            | Self::CfDel
-            | Self::CfCompact
-            | Self::CfInfo
-            | Self::CfDebug
-            | Self::CfScandump
-            | Self::CfLoadchunk => "1.0.0",
-            Self::BfCard => "2.4.4",
-            Self::BfMerge
-            | Self::BfEstimate
-            | Self::BfWindow
-            | Self::CbfReserve
-            | Self::CbfAdd
-            | Self::CbfMadd
-            | Self::CbfDel
-            | Self::CbfCount
-            | Self::CbfExists
-            | Self::CbfMexists
-            | Self::CbfInfo
-            | Self::MayhapFile
-            | Self::MayhapLoad
-            | Self::MayhapAt => "0.1.0",
-        }
-    }
-}
+pub(crate) const SECONDS: Argument = argument("seconds", ArgumentKind::Integer);
+pub(crate) const BUCKET_SIZE: Argument = option("bucketsize", "BUCKETSIZE", ArgumentKind::Integer);
+pub(crate) const MAX_ITERATIONS: Argument =
+    option("maxiterations", "MAXITERATIONS", ArgumentKind::Integer);
+pub(crate) const INFO_FIELD: Argument = argument(
+    "single_value",
+    ArgumentKind::OneOf(&[
+        token("capacity", "CAPACITY"),
+        token("size", "SIZE"),
+        token("filters", "FILTERS"),
+        token("items", "ITEMS"),
+        token("expansion", "EXPANSION"),
+    ]),
+)
+.optional();
+pub(crate) const SOURCES: Argument =
+    argument("source", ArgumentKind::Key { is_source: true }).multiple();
+pub(crate) const REPLACE: Argument = token("replace", "REPLACE").optional();
+pub(crate) const UNIX_TIME: Argument = argument("unix-time-milliseconds", ArgumentKind::UnixTime);
+pub(crate) const COMMAND: Argument = argument("command", ArgumentKind::Text);
+pub(crate) const COMMAND_ARGUMENTS: Argument =
+    argument("arg", ArgumentKind::Text).optional().multiple();
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{COMMANDS, Command, Config};
+    use crate::{COMMANDS, Command, Config, FilterCommand};
 
-    /// How many words an argument has at least, and whether it may have more.
-    fn words_of(argument: &Argument) -> (usize, bool) {
+    /// The minimum number of words of an argument, and whether it may have more.
+    fn count(argument: &Argument) -> (usize, bool) {
         let value = usize::from(!matches!(argument.kind, ArgumentKind::Token));
         let words = value + usize::from(argument.token.is_some());
         if argument.is_optional {
@@ -294,26 +133,25 @@ mod tests {
     }
 
     #[test]
-    fn arguments_agree_with_the_number_of_words_and_the_place_of_keys() {
-        for command in &COMMANDS {
-            let fewest: usize = command.arguments.iter().map(|one| words_of(one).0).sum();
-            let is_open = command.arguments.iter().any(|one| words_of(one).1);
-            assert_eq!(1 + fewest, command.fewest, "{}", command.name);
-            assert_eq!(is_open, command.most > command.fewest, "{}", command.name);
+    fn arguments_agree_with_the_arity_and_the_position_of_keys() {
+        for FilterCommand { spec, .. } in &COMMANDS {
+            let (name, arity, arguments) = (spec.name, spec.arity, spec.arguments);
+            let min = 1 + arguments.iter().map(|one| count(one).0).sum::<usize>();
+            let is_open = arguments.iter().any(|one| count(one).1);
+            assert!(arity.accepts(min) && !arity.accepts(min - 1), "{name}");
+            assert_eq!(is_open, arity.accepts(min + 1), "{name}");
             let is_key = |one: &Argument| matches!(one.kind, ArgumentKind::Key { .. });
-            let first = command.arguments.iter().position(is_key).map(|at| at + 1);
-            assert_eq!(
-                first.map(|at| at.cast_signed() as i64),
-                Some(command.first_key),
-                "{}",
-                command.name
-            );
-            let sources = command.arguments.iter().filter(|one| is_key(one)).count() - 1;
-            assert_eq!(sources > 0, command.last_key < 0, "{}", command.name);
+            let first = arguments
+                .iter()
+                .position(is_key)
+                .map(|at| at.cast_signed() as i32 + 1);
+            assert_eq!(first, Some(spec.keys.first), "{name}");
+            let sources = arguments.iter().filter(|one| is_key(one)).count() - 1;
+            assert_eq!(sources > 0, spec.keys.last < 0, "{name}");
         }
     }
 
-    /// A value that an argument takes, or for a number one that it does not take.
+    /// A valid value of an argument, or for a number an invalid one.
     fn value(argument: &Argument, is_number: bool) -> Vec<&'static str> {
         let value = match argument.kind {
             ArgumentKind::Key { .. } | ArgumentKind::Text => Some("x"),
@@ -328,35 +166,37 @@ mod tests {
     }
 
     #[test]
-    fn commands_take_every_option_and_refuse_numbers_that_are_none() {
+    fn commands_accept_every_option_and_reject_invalid_numbers() {
         let config = Config::default();
-        let mut refused = 0;
+        let mut rejected = 0;
         for command in &COMMANDS {
             if command.carried_command.is_some() {
                 continue;
             }
-            let all = command.arguments;
+            let (name, all) = (command.spec.name, command.spec.arguments);
             // With the required arguments and one option, if there is one.
             let parse = |chosen: Option<&Argument>, is_number: bool| {
                 let given = all
                     .iter()
                     .filter(|one| !one.is_optional || Some(*one) == chosen);
-                let mut words = vec![command.name];
-                words.extend(given.flat_map(|one| value(one, is_number || Some(one) != chosen)));
-                let words: Vec<&[u8]> = words.iter().map(|word| word.as_bytes()).collect();
-                Command::parse(&words, &config).map(|_| ())
+                let mut argv = vec![name];
+                argv.extend(given.flat_map(|one| value(one, is_number || Some(one) != chosen)));
+                let argv: Vec<&[u8]> = argv.iter().map(|word| word.as_bytes()).collect();
+                let parsed = command.parse(&argv, &config);
+                parsed.map(|parsed| matches!(parsed, Command::Write(_)))
             };
-            assert_eq!(parse(None, true), Ok(()), "{}", command.name);
+            let expected = Ok(command.spec.writes());
+            assert_eq!(parse(None, true), expected, "{name}");
             for option in all.iter().filter(|one| one.is_optional) {
-                let what = format!("{} {}", command.name, option.name);
-                assert_eq!(parse(Some(option), true), Ok(()), "{what}");
-                // Some commands ignore words that they do not know: so this shows that they know the token.
+                let what = format!("{name} {}", option.name);
+                assert_eq!(parse(Some(option), true), expected, "{what}");
+                // Some commands ignore unknown words. The error shows that they know the token.
                 if matches!(option.kind, ArgumentKind::Integer | ArgumentKind::Double) {
                     assert!(parse(Some(option), false).is_err(), "{what}");
-                    refused += 1;
+                    rejected += 1;
                 }
             }
         }
-        assert_eq!(refused, 10);
+        assert_eq!(rejected, 10);
     }
 }

@@ -1,363 +1,257 @@
-//! A command: what it is asked of or done to, and what comes of it.
+//! A parsed command. Every command is a struct in the file of its family (`bf/`, `cf/`, `cbf/`, `mayhap/`); this file lists the structs
+//! in two enums, one for commands that read and one for commands that write, so that no command is allocated on the heap.
+//!
+//! A new command needs a struct with `parse` and `apply`, a line in one of the lists below, and a row in `table.rs`.
 
-use crate::table::{self, Specification, Verb};
-use crate::{Config, Reply, Slot, at, bf, cbf, cf, file, load, merge, wrong_arity};
+use crate::spec::Args;
+use crate::{Config, Outcome, Reply, Slot, bf, cbf, cf, mayhap, table};
 use mayhap_core::{SipKey, Timestamp};
 use std::borrow::Cow;
-use std::collections::HashSet;
 
-/// The words of a command.
-pub(crate) type Words = Vec<Vec<u8>>;
-
-/// A command whose words are right.
+/// A command whose arguments are valid.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Command<'a> {
-    /// It looks at a filter.
-    Ask(Ask<'a>),
-    /// It may change one.
-    Change(Change<'a>),
+    /// It reads a filter.
+    Query(Query<'a>),
+    /// It may change a filter, or create one.
+    Write(Write<'a>),
 }
 
-/// A command that changes nothing.
+/// A command that reads the filter of a key.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Ask<'a> {
+pub struct Query<'a> {
     key: &'a [u8],
-    question: Question<'a>,
+    op: QueryOp<'a>,
 }
 
+/// A command that changes the filter of a key, or creates one.
 #[derive(Clone, PartialEq, Debug)]
-enum Question<'a> {
-    Bloom(bf::Question<'a>),
-    Cuckoo(cf::Question<'a>),
-    Counting(cbf::Question<'a>),
-    File,
-}
-
-/// A command that changes a filter, or makes one.
-#[derive(Clone, PartialEq, Debug)]
-pub struct Change<'a> {
+pub struct Write<'a> {
     key: &'a [u8],
-    deed: Deed<'a>,
-    /// When it came first, where that is told.
-    at: Option<Timestamp>,
+    op: WriteOp<'a>,
 }
 
-#[derive(Clone, PartialEq, Debug)]
-enum Deed<'a> {
-    Bloom(bf::Deed<'a>),
-    Cuckoo(cf::Deed<'a>),
-    Counting(cbf::Deed<'a>),
-    Merge(Vec<&'a [u8]>),
-    Load(load::Load<'a>),
-}
-
-/// What a command is applied with, besides what its key holds.
+/// The environment in which a command is applied.
 #[derive(Clone, Copy, Debug)]
 pub struct Context<'a> {
     /// The settings.
     pub config: &'a Config,
-    /// The time of the command. When it is applied again from a log, the time at which it came first.
+    /// The time of the command. When a log is replayed, the time at which the command ran first.
     pub now: Timestamp,
-    /// The host's, for the hashes of new filters.
+    /// The host's secret, for the hashes of new filters.
     pub secret: SipKey,
-    /// What one filter may take, as memory is now; the setting may be lower.
+    /// The memory that one filter may take now; the setting may be lower.
     pub max_bytes: u64,
 }
 
 impl Context<'_> {
-    /// What one filter may take.
+    /// The memory that one filter may take.
     pub(crate) fn max_bytes(&self) -> u64 {
         self.max_bytes.min(self.config.max_filter_bytes)
     }
 }
 
-/// What a command did.
-#[derive(Clone, PartialEq, Debug)]
-pub struct Outcome {
-    /// The answer.
-    pub reply: Reply,
-    /// What logs and replicas have to see.
-    pub passed_on: PassedOn,
+/// What a command that reads provides besides `parse`.
+pub(crate) trait ApplyQuery {
+    /// The reply for the value of the command's key.
+    fn apply(&self, slot: &Slot, context: &Context<'_>) -> Reply;
+
+    /// The same query for a filter that is not in a key, if it makes sense there.
+    fn lookup(&self) -> Option<Lookup<'_>>;
 }
 
-/// What logs and replicas have to see of a command, so that the filter there becomes the same to the bit, whatever the settings.
-#[derive(Clone, PartialEq, Debug)]
-pub enum PassedOn {
-    /// It changed nothing.
-    Nothing,
-    /// It changed nothing, but its answer relies on what was changed before: whoever waits for that waits for this.
-    Unchanged,
-    /// The command.
-    AsItCame,
-    /// Others in its place, in this order.
-    Instead(Vec<Vec<Vec<u8>>>),
-}
+/// What a command that writes provides besides `parse`.
+pub(crate) trait ApplyWrite<'a> {
+    /// Applies the command to the value of its key. `sources` are the values of the keys of [`sources`](Self::sources), in that order.
+    fn apply(
+        &self,
+        key: &[u8],
+        slot: &mut Slot,
+        sources: &[&Slot],
+        context: &Context<'_>,
+    ) -> Outcome;
 
-impl Outcome {
-    /// Nothing was touched.
-    pub(crate) fn told(reply: Reply) -> Self {
-        Self {
-            reply,
-            passed_on: PassedOn::Nothing,
-        }
-    }
+    /// Whether the filter may take more memory afterwards.
+    fn may_grow(&self, slot: &Slot) -> bool;
 
-    /// What was to be done has been done before.
-    pub(crate) fn unchanged(reply: Reply) -> Self {
-        Self {
-            reply,
-            passed_on: PassedOn::Unchanged,
-        }
-    }
-
-    /// The answer is whether it changed anything.
-    pub(crate) fn changed(is_changed: bool) -> Self {
-        let reply = Reply::Boolean(is_changed);
-        if is_changed {
-            Self::done(reply)
-        } else {
-            Self::unchanged(reply)
-        }
-    }
-
-    pub(crate) fn done(reply: Reply) -> Self {
-        Self {
-            reply,
-            passed_on: PassedOn::AsItCame,
-        }
-    }
-
-    pub(crate) fn instead(reply: Reply, commands: Vec<Words>) -> Self {
-        let passed_on = if commands.is_empty() {
-            PassedOn::Nothing
-        } else {
-            PassedOn::Instead(commands)
-        };
-        Self { reply, passed_on }
+    /// Other keys that are read.
+    fn sources(&self) -> &[&'a [u8]] {
+        &[]
     }
 }
 
-/// A command of some words.
-pub(crate) fn words(name: &str, key: &[u8], rest: &[&[u8]]) -> Words {
-    let mut words = Vec::with_capacity(2 + rest.len());
-    words.push(name.as_bytes().to_vec());
-    words.push(key.to_vec());
-    words.extend(rest.iter().map(|word| word.to_vec()));
-    words
+/// A query that every filter can answer, also one from a file.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Lookup<'a> {
+    /// Whether the filter may contain an item.
+    Contains(&'a [u8]),
+    /// Whether the filter may contain each of these items.
+    ContainsEach(&'a [&'a [u8]]),
+    /// How often an item may be in the filter.
+    Count(&'a [u8]),
+    /// How many items the filter has.
+    Items,
+    /// The filter's parameters and figures.
+    Info,
+}
+
+/// Declares the enum of all structs of one kind, how a struct becomes a variant, and how a variant is used.
+macro_rules! operations {
+    ($operations:ident: $apply:path; $($variant:ident($($command:tt)+),)*) => {
+        #[derive(Clone, PartialEq, Debug)]
+        enum $operations<'a> {
+            $($variant($($command)+),)*
+        }
+
+        $(impl<'a> From<$($command)+> for $operations<'a> {
+            fn from(command: $($command)+) -> Self {
+                Self::$variant(command)
+            }
+        })*
+
+        impl<'a> $operations<'a> {
+            fn command(&self) -> &(dyn $apply + 'a) {
+                match self {
+                    $(Self::$variant(command) => command,)*
+                }
+            }
+        }
+    };
+}
+
+operations! {
+    QueryOp: ApplyQuery;
+    BfExists(bf::Exists<'a>),
+    BfMexists(bf::Mexists<'a>),
+    BfCard(bf::Card),
+    BfInfo(bf::Info<'a>),
+    BfDebug(bf::Debug),
+    BfScandump(bf::Scandump<'a>),
+    BfEstimate(bf::Estimate),
+    CfExists(cf::Exists<'a>),
+    CfMexists(cf::Mexists<'a>),
+    CfCount(cf::Count<'a>),
+    CfInfo(cf::Info),
+    CfDebug(cf::Debug),
+    CfScandump(cf::Scandump<'a>),
+    CbfExists(cbf::Exists<'a>),
+    CbfMexists(cbf::Mexists<'a>),
+    CbfCount(cbf::Count<'a>),
+    CbfInfo(cbf::Info),
+    MayhapFile(mayhap::File),
+}
+
+operations! {
+    WriteOp: ApplyWrite<'a>;
+    BfReserve(bf::Reserve),
+    BfAdd(bf::Add<'a>),
+    BfInsert(bf::Insert<'a>),
+    BfLoadchunk(bf::Loadchunk<'a>),
+    BfMerge(bf::Merge<'a>),
+    CfReserve(cf::Reserve),
+    CfAdd(cf::Add<'a>),
+    CfInsert(cf::Insert<'a>),
+    CfDel(cf::Del<'a>),
+    CfCompact(cf::Compact),
+    CfLoadchunk(cf::Loadchunk<'a>),
+    CbfReserve(cbf::Reserve),
+    CbfAdd(cbf::Add<'a>),
+    CbfMadd(cbf::Madd<'a>),
+    CbfDel(cbf::Del<'a>),
+    MayhapLoad(mayhap::Load<'a>),
+    MayhapAt(mayhap::At<'a>),
+}
+
+impl<'a> Args<'_, 'a> {
+    /// The command that reads the key of these arguments.
+    #[expect(private_bounds, reason = "only this file names the variants")]
+    pub(crate) fn query(&self, op: impl Into<QueryOp<'a>>) -> Command<'a> {
+        let (key, op) = (self.key(), op.into());
+        Command::Query(Query { key, op })
+    }
+
+    /// The command that writes the key of these arguments.
+    #[expect(private_bounds, reason = "only this file names the variants")]
+    pub(crate) fn write(&self, op: impl Into<WriteOp<'a>>) -> Command<'a> {
+        let (key, op) = (self.key(), op.into());
+        Command::Write(Write { key, op })
+    }
 }
 
 impl<'a> Command<'a> {
-    /// Reads a command, its name first. What is wrong with its words whatever the key holds is told now.
+    /// Finds a command by its name, the first argument, and parses it. Hosts that have found the row already call [`crate::FilterCommand::parse`].
     ///
     /// # Errors
-    /// The reply that says so.
-    pub fn parse(words: &[&'a [u8]], config: &Config) -> Result<Self, Reply> {
-        let name = words.first().copied().unwrap_or_default();
-        let Some(command) = table::find(name) else {
-            let name = String::from_utf8_lossy(&name[..name.len().min(128)]);
-            return Err(Reply::Error(Cow::Owned(format!(
-                "ERR unknown command '{}'",
-                name.replace(['\r', '\n'], " ")
-            ))));
-        };
-        if !(command.fewest..=command.most).contains(&words.len()) {
-            return Err(wrong_arity(command.name));
+    /// The error reply.
+    pub fn parse(argv: &[&'a [u8]], config: &Config) -> Result<Self, Reply> {
+        let name = argv.first().copied().unwrap_or_default();
+        if let Some(command) = table::find(name) {
+            return command.parse(argv, config);
         }
-        let (key, rest) = (words[1], &words[2..]);
-        let ask = |question| Ok(Self::Ask(Ask { key, question }));
-        let change = |deed| {
-            let at = None;
-            Ok(Self::Change(Change { key, deed, at }))
-        };
-        let verb = command.verb;
-        match verb {
-            Verb::BfExists
-            | Verb::BfMexists
-            | Verb::BfCard
-            | Verb::BfInfo
-            | Verb::BfDebug
-            | Verb::BfScandump
-            | Verb::BfEstimate => ask(Question::Bloom(bf::Question::of(verb, rest))),
-            Verb::CfExists
-            | Verb::CfMexists
-            | Verb::CfCount
-            | Verb::CfInfo
-            | Verb::CfDebug
-            | Verb::CfScandump => ask(Question::Cuckoo(cf::Question::of(verb, rest))),
-            Verb::CbfCount | Verb::CbfExists | Verb::CbfMexists | Verb::CbfInfo => {
-                ask(Question::Counting(cbf::Question::of(verb, rest)))
-            }
-            Verb::BfReserve
-            | Verb::BfAdd
-            | Verb::BfMadd
-            | Verb::BfInsert
-            | Verb::BfLoadchunk
-            | Verb::BfWindow => change(Deed::Bloom(bf::Deed::parse(verb, &words[1..], config)?)),
-            Verb::CfReserve
-            | Verb::CfAdd
-            | Verb::CfAddnx
-            | Verb::CfInsert
-            | Verb::CfInsertnx
-            | Verb::CfDel
-            | Verb::CfCompact
-            | Verb::CfLoadchunk => {
-                change(Deed::Cuckoo(cf::Deed::parse(verb, &words[1..], config)?))
-            }
-            Verb::CbfReserve | Verb::CbfAdd | Verb::CbfMadd | Verb::CbfDel => {
-                change(Deed::Counting(cbf::Deed::parse(verb, rest)?))
-            }
-            Verb::BfMerge => {
-                // A filter has all that it has already, and a source is merged once.
-                let mut seen = HashSet::from([key]);
-                let sources = rest.iter().copied().filter(|source| seen.insert(source));
-                change(Deed::Merge(sources.collect()))
-            }
-            Verb::MayhapFile => ask(Question::File),
-            Verb::MayhapLoad => change(Deed::Load(load::Load::parse(rest)?)),
-            Verb::MayhapAt => at::parse(words, config),
-        }
+        let name = String::from_utf8_lossy(&name[..name.len().min(128)]);
+        Err(Reply::Error(Cow::Owned(format!(
+            "ERR unknown command '{}'",
+            name.replace(['\r', '\n'], " ")
+        ))))
     }
 
-    /// The key that is asked or changed.
+    /// The key that is read or written.
     pub fn key(&self) -> &'a [u8] {
         match self {
-            Self::Ask(ask) => ask.key,
-            Self::Change(change) => change.key,
+            Self::Query(query) => query.key,
+            Self::Write(write) => write.key,
         }
     }
 }
 
-impl Specification {
-    /// Whether its time grows with the size of the filter, and not only with the number of its words.
-    pub fn works_on_all_bits(&self) -> bool {
-        match self.verb {
-            Verb::BfMerge
-            | Verb::BfEstimate
-            | Verb::CfCompact
-            | Verb::CbfInfo
-            | Verb::MayhapFile
-            // The command that it carries may be one of those.
-            | Verb::MayhapAt => true,
-            Verb::BfReserve
-            | Verb::BfCard
-            | Verb::BfInfo
-            | Verb::BfDebug
-            | Verb::CfInfo
-            | Verb::BfAdd
-            | Verb::BfMadd
-            | Verb::BfInsert
-            | Verb::BfExists
-            | Verb::BfMexists
-            | Verb::BfScandump
-            | Verb::BfLoadchunk
-            | Verb::BfWindow
-            | Verb::CfReserve
-            | Verb::CfAdd
-            | Verb::CfAddnx
-            | Verb::CfInsert
-            | Verb::CfInsertnx
-            | Verb::CfExists
-            | Verb::CfMexists
-            | Verb::CfCount
-            | Verb::CfDel
-            | Verb::CfDebug
-            | Verb::CfScandump
-            | Verb::CfLoadchunk
-            | Verb::CbfReserve
-            | Verb::CbfAdd
-            | Verb::CbfMadd
-            | Verb::CbfDel
-            | Verb::CbfCount
-            | Verb::CbfExists
-            | Verb::CbfMexists
-            | Verb::MayhapLoad => false,
-        }
-    }
-
-    /// Whether one of its words may be a whole filter, or a large part of one.
-    pub fn takes_filters(&self) -> bool {
-        matches!(
-            self.verb,
-            Verb::BfLoadchunk | Verb::CfLoadchunk | Verb::MayhapLoad | Verb::MayhapAt
-        )
-    }
-}
-
-impl<'a> Ask<'a> {
-    /// The key that is asked.
+impl<'a> Query<'a> {
+    /// The key that is read.
     pub fn key(&self) -> &'a [u8] {
         self.key
     }
 
-    /// The answer for what the key holds.
-    pub fn ask(&self, slot: &Slot, context: &Context<'_>) -> Reply {
-        match &self.question {
-            Question::Bloom(question) => question.ask(slot, context),
-            Question::Cuckoo(question) => question.ask(slot),
-            Question::Counting(question) => question.ask(slot),
-            Question::File => file::tell(slot),
-        }
+    /// The reply for the value of the key.
+    pub fn apply(&self, slot: &Slot, context: &Context<'_>) -> Reply {
+        self.op.command().apply(slot, context)
+    }
+
+    /// The same query for a filter that is not in a key, if every filter can answer it.
+    pub fn lookup(&self) -> Option<Lookup<'_>> {
+        self.op.command().lookup()
     }
 }
 
-impl<'a> Change<'a> {
-    /// The key that is changed.
-    pub fn key(&self) -> &'a [u8] {
-        self.key
-    }
-
-    /// Keys that are read: those that `BF.MERGE` merges.
-    pub fn sources(&self) -> &[&'a [u8]] {
-        match &self.deed {
-            Deed::Merge(sources) => sources,
-            _ => &[],
-        }
-    }
-
-    /// Whether the filter may take more memory afterwards than before; a host with a limit lets one such command at a time look at
-    /// what is left.
-    pub fn may_grow(&self, slot: &Slot) -> bool {
-        match (&self.deed, slot) {
-            (Deed::Bloom(deed), Slot::Bloom(filter)) => match deed {
-                bf::Deed::Add(_) => !filter.has_room_for(1),
-                bf::Deed::AddAll { items, .. } => !filter.has_room_for(items.len() as u64),
-                bf::Deed::Reserve(_) | bf::Deed::Load { .. } => true,
-            },
-            (Deed::Cuckoo(deed), Slot::Cuckoo(filter)) => match deed {
-                cf::Deed::Remove(_) | cf::Deed::Compact => false,
-                cf::Deed::Add { .. } | cf::Deed::AddAll { .. } => filter.grows(),
-                cf::Deed::Reserve(_) | cf::Deed::Load { .. } => true,
-            },
-            (Deed::Counting(_), Slot::Counting(_)) => false,
-            _ => true,
-        }
-    }
-
-    /// The same command, having come at that time.
+impl<'a> Write<'a> {
+    /// The same command, to be run as it ran at another time.
     pub(crate) fn at(self, time: Timestamp) -> Self {
         Self {
-            at: Some(time),
-            ..self
+            key: self.key,
+            op: mayhap::At::new(time, self).into(),
         }
     }
 
-    /// Applies the command to what its key holds, and for a merge what [`sources`](Self::sources) hold, in that order.
+    /// The key that is written.
+    pub fn key(&self) -> &'a [u8] {
+        self.key
+    }
+
+    /// Other keys that are read: the sources of `BF.MERGE`.
+    pub fn sources(&self) -> &[&'a [u8]] {
+        self.op.command().sources()
+    }
+
+    /// Whether the filter may take more memory afterwards. A host with a memory limit runs such commands one at a time.
+    pub fn may_grow(&self, slot: &Slot) -> bool {
+        self.op.command().may_grow(slot)
+    }
+
+    /// Applies the command to the value of its key. `sources` are the values of the keys of [`sources`](Self::sources), in that order.
     pub fn apply(&self, slot: &mut Slot, sources: &[&Slot], context: &Context<'_>) -> Outcome {
-        let now = self.at.unwrap_or(context.now);
-        let outcome = self.apply_at(slot, sources, &Context { now, ..*context });
-        match self.at {
-            None => outcome,
-            Some(time) => outcome.replaced_at(slot, time),
-        }
+        self.op.command().apply(self.key, slot, sources, context)
     }
 
-    fn apply_at(&self, slot: &mut Slot, sources: &[&Slot], context: &Context<'_>) -> Outcome {
-        match &self.deed {
-            Deed::Bloom(deed) => deed.apply(self.key, slot, context),
-            Deed::Cuckoo(deed) => deed.apply(self.key, slot, context),
-            Deed::Counting(deed) => deed.apply(self.key, slot, context),
-            Deed::Merge(_) => merge::merge(slot, sources, context),
-            Deed::Load(load) => load.apply(self.key, slot, context),
-        }
+    /// Whether the result does not depend on the time of the host: the command carries its own, or uses none.
+    pub(crate) fn is_independent_of_time(&self) -> bool {
+        matches!(self.op, WriteOp::MayhapAt(_) | WriteOp::BfMerge(_))
     }
 }

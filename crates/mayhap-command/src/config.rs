@@ -1,23 +1,23 @@
-//! Settings, by the names that RedisBloom gave them.
+//! Settings, under RedisBloom's names.
 
-use crate::words;
+use crate::parse;
 use mayhap_codec::redis::{Bloom, Cuckoo};
 use std::ops::RangeInclusive;
 
-/// Most keys that a filter is made for, and most that a setting takes.
+/// The largest capacity of a new filter, and the largest value of such settings.
 pub(crate) const MAX_CAPACITY: i64 = 1 << 30;
-/// The largest growth.
+/// The largest expansion factor.
 pub(crate) const MAX_EXPANSION: i64 = 32_768;
-/// Rates above this are taken for it.
-pub(crate) const LAXEST_RATE: f64 = 0.25;
+/// Higher error rates are reduced to this one.
+pub(crate) const MAX_ERROR_RATE: f64 = 0.25;
 
-/// How new filters are laid out. Those that are there keep theirs, and every command takes both.
+/// The layout of new filters. Existing filters keep theirs, and every command accepts both.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Layout {
-    /// Keyed hashes, cache lines, and growth that takes fewer bits.
+    /// Keyed hash, blocked lines, and growth with fewer bits.
     #[default]
     Native,
-    /// As RedisBloom has it, to the byte.
+    /// Byte-exact with RedisBloom.
     RedisBloom,
 }
 
@@ -30,7 +30,7 @@ impl Layout {
     }
 }
 
-/// What filters are made like when a command does not say.
+/// The settings: defaults of new filters, and limits.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Config {
     /// `mayhap-layout`.
@@ -51,9 +51,9 @@ pub struct Config {
     pub cf_expansion: u16,
     /// `cf-max-expansions`.
     pub cf_max_expansions: u64,
-    /// `mayhap-max-filter-bytes`: what one filter may take.
+    /// `mayhap-max-filter-bytes`: the memory that one filter may take.
     pub max_filter_bytes: u64,
-    /// Whether commands come from a log: what was done once is not refused because a setting has changed since.
+    /// Whether commands come from a log: what succeeded once is not rejected because a setting has changed.
     pub replays: bool,
 }
 
@@ -71,14 +71,14 @@ impl Default for Config {
             cf_max_iterations: iterations,
             cf_expansion,
             cf_max_expansions: 32,
-            // A filter and what goes with it is one record of a log, whose length has 32 bits.
+            // A filter has to fit into one record of a log, whose length has 32 bits.
             max_filter_bytes: (4 << 30) - (16 << 20),
             replays: false,
         }
     }
 }
 
-/// The names of all settings. Those without `mayhap-` are known with it too, and all of them with `mayhap.`.
+/// The names of all settings. Those without `mayhap-` are accepted with it too, and all of them with `mayhap.`.
 pub const NAMES: [&str; 10] = [
     "bf-error-rate",
     "bf-initial-size",
@@ -92,8 +92,8 @@ pub const NAMES: [&str; 10] = [
     "mayhap-max-filter-bytes",
 ];
 
-/// The name of a setting in lower case, without what may stand before it.
-fn plain(name: &str) -> String {
+/// The name of a setting in lower case, without its prefix.
+fn without_prefix(name: &str) -> String {
     let name = name.to_ascii_lowercase();
     match name.strip_prefix("mayhap") {
         Some(rest) if rest.starts_with(['.', '-']) => rest[1..].to_owned(),
@@ -102,13 +102,13 @@ fn plain(name: &str) -> String {
 }
 
 impl Config {
-    /// For commands that come from a log: nothing that was done there is refused here.
+    /// Settings for replaying a log: nothing that succeeded before is rejected.
     pub fn for_replay() -> Self {
         Self::default().replaying()
     }
 
-    /// These settings for commands that come from a log or a primary: nothing that was done there is refused here. How filters are
-    /// made is still as set, for primaries that do not tell it.
+    /// These settings for commands from a log or a primary: nothing that succeeded there is rejected. The defaults of new filters stay, for
+    /// primaries that do not send them.
     #[must_use]
     pub fn replaying(&self) -> Self {
         Self {
@@ -119,8 +119,8 @@ impl Config {
         }
     }
 
-    /// The smallest capacity that `CF.INSERT` takes.
-    pub(crate) fn least_cuckoo_capacity(&self) -> i64 {
+    /// The smallest capacity that `CF.INSERT` accepts.
+    pub(crate) fn min_cuckoo_capacity(&self) -> i64 {
         if self.replays {
             2
         } else {
@@ -128,7 +128,7 @@ impl Config {
         }
     }
 
-    /// How many tables a cuckoo filter may have for a command to add to it.
+    /// A cuckoo filter with this many tables rejects new items.
     pub(crate) fn max_cuckoo_tables(&self) -> u64 {
         if self.replays {
             u64::MAX
@@ -137,9 +137,9 @@ impl Config {
         }
     }
 
-    /// The value of a setting, as `CONFIG GET` answers it.
+    /// The value of a setting, as `CONFIG GET` reports it.
     pub fn get(&self, name: &str) -> Option<String> {
-        Some(match plain(name).as_str() {
+        Some(match without_prefix(name).as_str() {
             "layout" => self.layout.name().to_owned(),
             "max-filter-bytes" => self.max_filter_bytes.to_string(),
             "bf-error-rate" => self.bf_error_rate.to_string(),
@@ -154,38 +154,38 @@ impl Config {
         })
     }
 
-    /// Changes a setting; filters that are there keep what they were made with.
+    /// Changes a setting; existing filters keep their parameters.
     ///
     /// # Errors
-    /// The words of the error when there is no such setting, or it cannot have this value.
+    /// A message if there is no such setting, or the value is invalid.
     pub fn set(&mut self, name: &str, value: &[u8]) -> Result<(), String> {
-        let setting = plain(name);
+        let setting = without_prefix(name);
         let invalid = || format!("Invalid value for `{name}`");
         if setting == "layout" {
             self.layout = [Layout::Native, Layout::RedisBloom]
                 .into_iter()
-                .find(|layout| words::is(value, layout.name()))
+                .find(|layout| parse::is(value, layout.name()))
                 .ok_or_else(invalid)?;
             return Ok(());
         }
         if setting == "bf-error-rate" {
-            let rate = words::number(value).ok_or_else(invalid)?;
+            let rate = parse::number(value).ok_or_else(invalid)?;
             if !(rate > 0.0 && rate < 1.0) {
                 return Err(format!(
                     "Value for `{name}` must be in the range (0.000000, 1.000000)"
                 ));
             }
-            self.bf_error_rate = rate.min(LAXEST_RATE);
+            self.bf_error_rate = rate.min(MAX_ERROR_RATE);
             return Ok(());
         }
-        let number = words::integer(value).ok_or_else(invalid)?;
+        let number = parse::integer(value).ok_or_else(invalid)?;
         let within = |range: RangeInclusive<i64>| {
-            let (least, most) = (*range.start(), *range.end());
+            let (min, max) = (*range.start(), *range.end());
             if range.contains(&number) {
                 Ok(number)
             } else {
                 Err(format!(
-                    "Value for `{name}` must be in the range [{least}, {most}]"
+                    "Value for `{name}` must be in the range [{min}, {max}]"
                 ))
             }
         };
@@ -194,12 +194,12 @@ impl Config {
             "bf-initial-size" => self.bf_initial_size = within(1..=MAX_CAPACITY)? as u64,
             "bf-expansion-factor" => self.bf_expansion = within(0..=MAX_EXPANSION)? as u32,
             "cf-bucket-size" => {
-                let most = 255.min(self.cf_initial_size / 2).cast_signed();
-                self.cf_bucket_size = within(1..=most)? as u8;
+                let max = 255.min(self.cf_initial_size / 2).cast_signed();
+                self.cf_bucket_size = within(1..=max)? as u8;
             }
             "cf-initial-size" => {
-                let least = 2 * i64::from(self.cf_bucket_size);
-                self.cf_initial_size = within(least..=MAX_CAPACITY)? as u64;
+                let min = 2 * i64::from(self.cf_bucket_size);
+                self.cf_initial_size = within(min..=MAX_CAPACITY)? as u64;
             }
             "cf-max-iterations" => self.cf_max_iterations = within(1..=65_535)? as u16,
             "cf-expansion-factor" => self.cf_expansion = within(0..=MAX_EXPANSION)? as u16,

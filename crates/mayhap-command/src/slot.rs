@@ -1,4 +1,4 @@
-//! What a key holds.
+//! The value of a key: a filter of either layout, or none.
 
 use crate::image;
 use crate::native::{NativeBloom, NativeCounting, NativeCuckoo};
@@ -7,42 +7,42 @@ use mayhap_codec::redis::fields::{Sink, Source};
 use mayhap_codec::{DecodeError, Limits, redis};
 use mayhap_core::PlanError;
 
-/// What a key holds.
+/// The value of a key.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub enum Slot {
-    /// There is no such key.
+    /// The key does not exist.
     #[default]
     Missing,
     /// A Bloom filter.
-    Bloom(Box<Bloom>),
+    Bloom(Box<AnyBloom>),
     /// A cuckoo filter.
-    Cuckoo(Box<Cuckoo>),
+    Cuckoo(Box<AnyCuckoo>),
     /// A counting Bloom filter.
     Counting(Box<NativeCounting>),
-    /// Something that is the host's, and no filter.
+    /// A value of the host that is not a filter.
     Other,
 }
 
 /// A Bloom filter of either layout.
 #[derive(Clone, PartialEq, Debug)]
-pub enum Bloom {
-    /// As RedisBloom has it, to the byte.
+pub enum AnyBloom {
+    /// Byte-exact with RedisBloom.
     RedisBloom(redis::Bloom),
-    /// Our own.
+    /// The native layout.
     Native(NativeBloom),
 }
 
 /// A cuckoo filter of either layout.
 #[derive(Clone, PartialEq, Debug)]
-pub enum Cuckoo {
-    /// As RedisBloom has it, to the byte.
+pub enum AnyCuckoo {
+    /// Byte-exact with RedisBloom.
     RedisBloom(redis::Cuckoo),
-    /// Our own.
+    /// The native layout.
     Native(NativeCuckoo),
 }
 
-impl Bloom {
-    /// Whether so many items fit for certain, without growing.
+impl AnyBloom {
+    /// Whether this number of items definitely fits without growing.
     pub(crate) fn has_room_for(&self, items: u64) -> bool {
         match self {
             Self::RedisBloom(filter) => items <= filter.keys_until_growth(),
@@ -51,8 +51,8 @@ impl Bloom {
     }
 }
 
-impl Cuckoo {
-    /// Whether it takes more memory when it is full.
+impl AnyCuckoo {
+    /// Whether it grows when it is full.
     pub(crate) fn grows(&self) -> bool {
         match self {
             Self::RedisBloom(filter) => filter.info().expansion > 0,
@@ -61,10 +61,10 @@ impl Cuckoo {
     }
 }
 
-/// The version of the encoding of native filters in DUMP and RDB: the image, in one string or in pieces.
+/// The version of the encoding of native filters in DUMP and RDB: the image, in one or several strings.
 const ENCODING: u16 = 1;
 
-/// The types that filters have in DUMP, RDB and `TYPE`, with the versions of their encodings.
+/// The types of filters in DUMP, RDB and `TYPE`, with the versions of their encodings.
 pub const TYPES: [(&[u8; 9], u16); 5] = [
     (b"mayhap-bf", ENCODING),
     (b"mayhap-cf", ENCODING),
@@ -73,7 +73,7 @@ pub const TYPES: [(&[u8; 9], u16); 5] = [
     (b"MBbloomCF", 4),
 ];
 
-impl Bloom {
+impl AnyBloom {
     pub(crate) fn try_clone(&self) -> Result<Self, PlanError> {
         Ok(match self {
             Self::RedisBloom(filter) => Self::RedisBloom(filter.try_clone()?),
@@ -82,7 +82,7 @@ impl Bloom {
     }
 }
 
-impl Cuckoo {
+impl AnyCuckoo {
     pub(crate) fn try_clone(&self) -> Result<Self, PlanError> {
         Ok(match self {
             Self::RedisBloom(filter) => Self::RedisBloom(filter.try_clone()?),
@@ -92,7 +92,7 @@ impl Cuckoo {
 }
 
 impl Slot {
-    /// A copy, or an error where the memory for it is not there. `Clone` would end the program then.
+    /// A copy, or an error if memory runs out, where `Clone` would abort the process.
     ///
     /// # Errors
     /// [`PlanError::OutOfMemory`].
@@ -106,63 +106,63 @@ impl Slot {
         })
     }
 
-    /// What `TYPE` answers.
+    /// The name that `TYPE` replies with.
     pub fn type_name(&self) -> &'static str {
         match self {
             Self::Missing => "none",
             Self::Bloom(filter) => match **filter {
-                Bloom::RedisBloom(_) => "MBbloom--",
-                Bloom::Native(_) => "mayhap-bf",
+                AnyBloom::RedisBloom(_) => "MBbloom--",
+                AnyBloom::Native(_) => "mayhap-bf",
             },
             Self::Cuckoo(filter) => match **filter {
-                Cuckoo::RedisBloom(_) => "MBbloomCF",
-                Cuckoo::Native(_) => "mayhap-cf",
+                AnyCuckoo::RedisBloom(_) => "MBbloomCF",
+                AnyCuckoo::Native(_) => "mayhap-cf",
             },
             Self::Counting(_) => "mayhap-cb",
             Self::Other => "string",
         }
     }
 
-    /// Bytes of memory; known without looking at the filter.
+    /// Bytes of memory, known without reading the filter.
     pub fn size_bytes(&self) -> u64 {
         match self {
             Self::Missing | Self::Other => 0,
             Self::Bloom(filter) => match &**filter {
-                Bloom::RedisBloom(filter) => filter.info().size_bytes,
-                Bloom::Native(filter) => filter.size_bytes(),
+                AnyBloom::RedisBloom(filter) => filter.info().size_bytes,
+                AnyBloom::Native(filter) => filter.size_bytes(),
             },
             Self::Cuckoo(filter) => match &**filter {
-                Cuckoo::RedisBloom(filter) => filter.info().size_bytes,
-                Cuckoo::Native(filter) => filter.size_bytes(),
+                AnyCuckoo::RedisBloom(filter) => filter.info().size_bytes,
+                AnyCuckoo::Native(filter) => filter.size_bytes(),
             },
             Self::Counting(filter) => filter.size_bytes(),
         }
     }
 
-    /// The bytes of the filter for snapshots and logs, the secret of its hash included: whoever has them can choose keys that
-    /// collide. `image/` has the table of bytes.
+    /// The bytes of the filter for snapshots and logs. They include the secret of its hash, with which attackers can craft colliding keys.
+    /// `image/` documents the format.
     pub fn encode(&self) -> Vec<u8> {
         image::encode(self)
     }
 
-    /// The same bytes, piece by piece: this takes a few MiB besides the filter, however large that is.
+    /// Writes the same bytes in parts, which takes a few MiB besides the filter.
     ///
     /// # Errors
-    /// Those of `put`, at once.
+    /// The first error of `put`.
     pub fn write<E>(&self, mut put: impl FnMut(&[u8]) -> Result<(), E>) -> Result<(), E> {
         image::write(self, &mut put)
     }
 
-    /// Reads what [`encode`](Self::encode) wrote: the same slot, to the bit.
+    /// Decodes the bytes of [`encode`](Self::encode): the same slot, to the bit.
     ///
     /// # Errors
-    /// When it is something else, or takes more memory than allowed.
+    /// If the bytes are invalid, or take more memory than allowed.
     pub fn decode(bytes: &[u8], limits: Limits) -> Result<Self, DecodeError> {
         image::decode(bytes, limits)
     }
 
-    /// The same, of so many bytes that are read front to back: `more` reads the next ones into a buffer. This takes a few MiB besides
-    /// the filter.
+    /// Decodes `length` bytes that are read front to back: `more` reads the next ones into a buffer. This takes a few MiB besides the
+    /// filter.
     ///
     /// # Errors
     /// As [`decode`](Self::decode), and those of `more`.
@@ -174,7 +174,7 @@ impl Slot {
         image::decode_from(length, &mut more, limits)
     }
 
-    /// What `DUMP` answers, in an engine of this version of RDB; nothing for what is no filter.
+    /// The payload of `DUMP` for this version of RDB; empty if the slot holds no filter.
     pub fn dump(&self, rdb_version: u16) -> Vec<u8> {
         let name = self.type_name().as_bytes();
         let of_filter = TYPES.iter().find(|(filter, _)| *filter == name);
@@ -184,28 +184,28 @@ impl Slot {
         })
     }
 
-    /// Reads what `DUMP` answered, here or in a RedisBloom.
+    /// Decodes a payload of `DUMP`, ours or RedisBloom's.
     ///
     /// # Errors
-    /// When it is no filter, its checksum is wrong, or it takes more memory than allowed.
+    /// If it is not a filter, its checksum is wrong, or it takes more memory than allowed.
     pub fn restore(payload: &[u8], limits: Limits) -> Result<Self, DecodeError> {
         dump::read(payload, limits, |id, fields| Self::load(id, fields, limits))
     }
 
-    /// Writes the fields of the value, as the type of [`type_name`](Self::type_name) has them; nothing for what is no filter.
+    /// Writes the fields of the value in the encoding of its [type](Self::type_name); nothing if the slot holds no filter.
     pub fn save(&self, out: &mut impl Sink) {
-        match self.laid_out() {
-            LaidOut::None => {}
-            LaidOut::Bloom(filter) => filter.save(out),
-            LaidOut::Cuckoo(filter) => filter.save(out),
-            LaidOut::Native => image::save(self, out),
+        match self.by_layout() {
+            ByLayout::None => {}
+            ByLayout::Bloom(filter) => filter.save(out),
+            ByLayout::Cuckoo(filter) => filter.save(out),
+            ByLayout::Native => image::save(self, out),
         }
     }
 
     /// Reads the fields of a value of this type.
     ///
     /// # Errors
-    /// When the type is no filter's or newer, the fields are not those of one, or it takes more memory than allowed.
+    /// If the type is unknown or too new, the fields are invalid, or the filter takes more memory than allowed.
     pub fn load(id: TypeId, at: &mut impl Source, limits: Limits) -> Result<Self, DecodeError> {
         let is_native = |(name, version): &&(&[u8; 9], u16)| *version == ENCODING && id.is(name);
         if let Some((name, _)) = TYPES.iter().find(is_native) {
@@ -222,18 +222,18 @@ impl Slot {
             };
         }
         Ok(match redis::Filter::load(id, at)? {
-            redis::Filter::Bloom(filter) => Self::Bloom(Box::new(Bloom::RedisBloom(filter))),
-            redis::Filter::Cuckoo(filter) => Self::Cuckoo(Box::new(Cuckoo::RedisBloom(filter))),
+            redis::Filter::Bloom(filter) => Self::Bloom(Box::new(AnyBloom::RedisBloom(filter))),
+            redis::Filter::Cuckoo(filter) => Self::Cuckoo(Box::new(AnyCuckoo::RedisBloom(filter))),
         })
     }
 
-    /// Whether answers depend on the time of the command: then others need it to do the same.
+    /// Whether replies depend on the time of the command, so that replicas need that time.
     pub fn is_timed(&self) -> bool {
-        matches!(self, Self::Bloom(filter) if matches!(&**filter, Bloom::Native(filter) if filter.is_window()))
+        matches!(self, Self::Bloom(filter) if matches!(&**filter, AnyBloom::Native(filter) if filter.is_window()))
     }
 
-    /// The commands that make the same filter in a missing key, here or, of RedisBloom's layout, in a RedisBloom. Each is given
-    /// as soon as it is made, so that one chunk is in memory at a time.
+    /// Calls `give` with the commands that create the same filter in a missing key; for RedisBloom's layout, RedisBloom accepts them too. One
+    /// chunk is in memory at a time.
     pub fn give_commands(&self, key: &[u8], give: &mut impl FnMut(&str, &[&[u8]])) {
         let mut chunks = |name, header: Vec<u8>, scan: &dyn Fn(i64) -> Option<(i64, Vec<u8>)>| {
             let mut next = Some((1, header));
@@ -242,37 +242,37 @@ impl Slot {
                 next = scan(iterator);
             }
         };
-        match self.laid_out() {
-            LaidOut::None => {}
-            LaidOut::Bloom(filter) if filter.is_scannable() => {
+        match self.by_layout() {
+            ByLayout::None => {}
+            ByLayout::Bloom(filter) if filter.is_scannable() => {
                 chunks("BF.LOADCHUNK", filter.header(), &|at| filter.scan(at));
             }
-            LaidOut::Cuckoo(filter) => {
+            ByLayout::Cuckoo(filter) => {
                 chunks("CF.LOADCHUNK", filter.header(), &|at| filter.piece(at));
             }
-            LaidOut::Bloom(_) | LaidOut::Native => match self.native_chunks() {
+            ByLayout::Bloom(_) | ByLayout::Native => match self.native_chunks() {
                 Some((name, header, scan)) => chunks(name, header, &*scan),
                 None => give("MAYHAP.LOAD", &[key, &self.encode()]),
             },
         }
     }
 
-    /// The chunks of a native filter that is larger than one of them: the command that loads them, the first one and those after it.
+    /// The chunks of a native filter that is larger than one chunk: the command that loads them, the first chunk and the following ones.
     fn native_chunks(&self) -> Option<NativeChunks<'_>> {
         if self.size_bytes() <= redis::MAX_CHUNK {
             return None;
         }
         match self {
             Self::Bloom(filter) => match &**filter {
-                Bloom::Native(filter) => {
+                AnyBloom::Native(filter) => {
                     let header = image::bloom_header(filter);
                     Some(("BF.LOADCHUNK", header, Box::new(|at| filter.scan(at))))
                 }
-                Bloom::RedisBloom(_) => None,
+                AnyBloom::RedisBloom(_) => None,
             },
             Self::Cuckoo(filter) => match &**filter {
-                // Of an empty one, and of one that is being loaded, there are no chunks.
-                Cuckoo::Native(filter) if filter.staged.is_none() => {
+                // Empty filters, and those that are being loaded, have no chunks.
+                AnyCuckoo::Native(filter) if filter.loading.is_none() => {
                     let (_, header) = filter.scan(0)?;
                     Some(("CF.LOADCHUNK", header, Box::new(|at| filter.scan(at))))
                 }
@@ -282,18 +282,18 @@ impl Slot {
         }
     }
 
-    fn laid_out(&self) -> LaidOut<'_> {
+    fn by_layout(&self) -> ByLayout<'_> {
         match self {
-            Self::Missing | Self::Other => LaidOut::None,
+            Self::Missing | Self::Other => ByLayout::None,
             Self::Bloom(filter) => match &**filter {
-                Bloom::RedisBloom(filter) => LaidOut::Bloom(filter),
-                Bloom::Native(_) => LaidOut::Native,
+                AnyBloom::RedisBloom(filter) => ByLayout::Bloom(filter),
+                AnyBloom::Native(_) => ByLayout::Native,
             },
             Self::Cuckoo(filter) => match &**filter {
-                Cuckoo::RedisBloom(filter) => LaidOut::Cuckoo(filter),
-                Cuckoo::Native(_) => LaidOut::Native,
+                AnyCuckoo::RedisBloom(filter) => ByLayout::Cuckoo(filter),
+                AnyCuckoo::Native(_) => ByLayout::Native,
             },
-            Self::Counting(_) => LaidOut::Native,
+            Self::Counting(_) => ByLayout::Native,
         }
     }
 }
@@ -304,8 +304,8 @@ type NativeChunks<'a> = (
     Box<dyn Fn(i64) -> Option<(i64, Vec<u8>)> + 'a>,
 );
 
-/// What a slot holds, by its layout.
-enum LaidOut<'a> {
+/// The filter of a slot, by its layout.
+enum ByLayout<'a> {
     None,
     Bloom(&'a redis::Bloom),
     Cuckoo(&'a redis::Cuckoo),

@@ -1,154 +1,88 @@
-//! How a filter is doing.
+//! What the filter of a key reports about itself: the core's [`Stats`], also for filters of RedisBloom's layout.
 
-use crate::native::{BloomKind, NativeBloom};
-use crate::slot::{Bloom, Cuckoo, Slot};
+use crate::native::BloomKind;
+use crate::slot::{AnyBloom, AnyCuckoo, Slot};
 use mayhap_codec::redis;
-use mayhap_core::Timestamp;
-
-/// How a filter is doing.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Stats {
-    /// The error rate that it was made for.
-    pub rate_asked: f64,
-    /// The error rate now, as far as the bits tell.
-    pub rate_now: f64,
-    /// The share of bits, cells or counters in use.
-    pub fill: f64,
-    /// About how many keys are in.
-    pub keys: u64,
-    /// About how many more fit before the rate is worse than asked; `u64::MAX` when it grows.
-    pub keys_until_full: u64,
-    /// Keys that it has room for as it is.
-    pub capacity: u64,
-    /// Bytes of memory.
-    pub size_bytes: u64,
-    /// Layers or tables.
-    pub layers: u64,
-}
+use mayhap_core::{ClassicBloom, Kind, Stats, Timestamp};
 
 impl Slot {
-    /// How the filter is doing, if the key has one. Reads all of it.
+    /// The stats of the filter, if the key holds one. Reads the whole filter.
     pub fn stats(&self, now: Timestamp) -> Option<Stats> {
-        Some(match self {
+        let stats = match self {
             Self::Missing | Self::Other => return None,
             Self::Bloom(filter) => match &**filter {
-                Bloom::RedisBloom(filter) => of_redis_bloom(filter),
-                Bloom::Native(filter) => of_native_bloom(filter, now),
+                AnyBloom::RedisBloom(filter) => redis_bloom(filter),
+                AnyBloom::Native(filter) => match &filter.kind {
+                    BloomKind::Fixed(filter) => filter.stats(),
+                    BloomKind::Growing(filter) => filter.stats(),
+                    BloomKind::Window(filter) => filter.stats(now),
+                },
             },
             Self::Cuckoo(filter) => match &**filter {
-                Cuckoo::RedisBloom(filter) => of_redis_cuckoo(filter),
-                Cuckoo::Native(native) => {
-                    let (filter, info) = (&native.filter, native.info());
-                    Stats {
-                        rate_asked: filter.false_positive_rate(),
-                        rate_now: filter.estimated_rate(),
-                        fill: filter.load(),
-                        keys: info.items,
-                        keys_until_full: filter.keys_until_full(),
-                        capacity: filter.capacity(),
-                        size_bytes: info.size_bytes,
-                        layers: info.tables,
-                    }
-                }
+                AnyCuckoo::RedisBloom(filter) => redis_cuckoo(filter),
+                AnyCuckoo::Native(native) => Stats {
+                    // Without tables that were only planned.
+                    layers: native.tables(),
+                    ..native.filter.stats()
+                },
             },
-            Self::Counting(counting) => {
-                let filter = &counting.filter;
-                let keys = filter.estimated_keys();
-                Stats {
-                    rate_asked: filter.false_positive_rate(),
-                    rate_now: filter.estimated_rate(),
-                    fill: filter.set_counters() as f64 / filter.plan().counters() as f64,
-                    keys,
-                    keys_until_full: filter.capacity().saturating_sub(keys),
-                    capacity: filter.capacity(),
-                    size_bytes: counting.size_bytes(),
-                    layers: 1,
-                }
-            }
+            Self::Counting(counting) => counting.filter.stats(),
+        };
+        Some(Stats {
+            // The filter's own fields included.
+            size_bytes: self.size_bytes(),
+            ..stats
         })
     }
 }
 
-fn of_native_bloom(filter: &NativeBloom, now: Timestamp) -> Stats {
-    let info = filter.info(now);
-    let (rate_asked, rate_now, keys, keys_until_full) = match &filter.kind {
-        BloomKind::Fixed(filter) => {
-            let keys = filter.estimated_keys();
-            let until_full = filter.capacity().saturating_sub(keys);
-            let (asked, now) = (filter.false_positive_rate(), filter.estimated_rate());
-            (asked, now, keys, until_full)
-        }
-        BloomKind::Growing(filter) => (
-            filter.false_positive_rate(),
-            filter.estimated_rate(),
-            filter.estimated_keys(),
-            filter.keys_until_full(),
-        ),
-        BloomKind::Window(filter) => (
-            filter.false_positive_rate(),
-            filter.estimated_rate(now),
-            filter.estimated_keys(now),
-            filter.keys_until_full(now),
-        ),
-    };
-    let layers = filter.layers();
-    let bits: u64 = layers.iter().map(|layer| layer.plan().size_bits()).sum();
-    let set: u64 = layers.iter().map(|layer| layer.set_bits()).sum();
-    Stats {
-        rate_asked,
-        rate_now,
-        fill: set as f64 / bits as f64,
-        keys,
-        keys_until_full,
-        capacity: info.capacity,
-        size_bytes: info.size_bytes,
-        layers: info.layers,
-    }
-}
-
-fn of_redis_bloom(filter: &redis::Bloom) -> Stats {
+fn redis_bloom(filter: &redis::Bloom) -> Stats {
     let info = filter.info();
     let passes = filter.layers().map(|layer| 1.0 - layer.estimated_rate());
-    let keys = filter
-        .layers()
-        .map(mayhap_core::ClassicBloom::estimated_keys);
+    let keys = filter.layers().map(ClassicBloom::estimated_keys);
     let keys = keys.fold(0, u64::saturating_add);
     let bits: u64 = filter.layers().map(|layer| layer.plan().bits).sum();
-    let set: u64 = filter
-        .layers()
-        .map(mayhap_core::ClassicBloom::set_bits)
-        .sum();
+    let set_bits: u64 = filter.layers().map(ClassicBloom::set_bits).sum();
+    let kind = match info.expansion {
+        Some(_) => Kind::Growing,
+        None => Kind::Classic,
+    };
     Stats {
-        rate_asked: filter.error(),
-        rate_now: 1.0 - passes.product::<f64>(),
-        fill: set as f64 / bits as f64,
-        keys,
+        capacity: Some(info.capacity),
+        bits: Some(bits),
+        fill: Some(set_bits as f64 / bits as f64),
+        estimated_keys: (keys < u64::MAX).then_some(keys),
+        false_positive_rate: Some(filter.error()),
+        estimated_rate: Some(1.0 - passes.product::<f64>()),
+        is_over_capacity: keys > info.capacity,
         keys_until_full: match info.expansion {
-            Some(_) => u64::MAX,
-            None => info.capacity.saturating_sub(info.items),
+            Some(_) => None,
+            None => Some(info.capacity.saturating_sub(info.items)),
         },
-        capacity: info.capacity,
-        size_bytes: info.size_bytes,
         layers: info.layers,
+        ..Stats::new(kind, info.size_bytes)
     }
 }
 
-fn of_redis_cuckoo(filter: &redis::Cuckoo) -> Stats {
+fn redis_cuckoo(filter: &redis::Cuckoo) -> Stats {
     let info = filter.info();
     let tables = filter.filter();
     let (slots, used) = (tables.capacity(), tables.used_slots());
+    // No rate can be requested: this is the rate of full buckets.
+    let rate = 1.0 - (254.0_f64 / 255.0).powi(2 * i32::from(info.bucket_size));
     Stats {
-        // What full buckets give: nothing was asked.
-        rate_asked: 1.0 - (254.0_f64 / 255.0).powi(2 * i32::from(info.bucket_size)),
-        rate_now: tables.estimated_rate(),
-        fill: used as f64 / slots as f64,
-        keys: info.items,
+        capacity: Some(slots),
+        bits: Some(8 * slots),
+        fill: Some(used as f64 / slots as f64),
+        estimated_keys: Some(info.items),
+        false_positive_rate: Some(rate),
+        estimated_rate: Some(tables.estimated_rate()),
+        is_over_capacity: info.items > slots,
         keys_until_full: match info.expansion {
-            0 => slots.saturating_sub(info.items),
-            _ => u64::MAX,
+            0 => Some(slots.saturating_sub(info.items)),
+            _ => None,
         },
-        capacity: tables.capacity(),
-        size_bytes: info.size_bytes,
         layers: info.tables,
+        ..Stats::new(Kind::Cuckoo, info.size_bytes)
     }
 }

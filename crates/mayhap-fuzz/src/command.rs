@@ -45,8 +45,8 @@ fn say(slot: &mut Slot, words: &[&[u8]]) {
     };
     let (before, command) = (slot.size_bytes(), Command::parse(words, &config));
     match command {
-        Ok(Command::Ask(ask)) => _ = ask.ask(slot, &context),
-        Ok(Command::Change(change)) => _ = change.apply(slot, &[], &context),
+        Ok(Command::Query(query)) => _ = query.apply(slot, &context),
+        Ok(Command::Write(write)) => _ = write.apply(slot, &[], &context),
         Err(_) => {}
     }
     // Its own fields come on top of bits.
@@ -71,7 +71,8 @@ fn use_it(mut slot: Slot) {
         say(&mut slot, &words);
     }
     if let Some(stats) = slot.stats(Timestamp(1_000_000)) {
-        assert!((0.0..=1.0).contains(&stats.fill) && stats.rate_now <= 1.0);
+        let is_share = |share: Option<f64>| share.is_none_or(|share| (0.0..=1.0).contains(&share));
+        assert!(is_share(stats.fill) && stats.estimated_rate <= Some(1.0));
     }
     law(&slot);
 }

@@ -1,9 +1,9 @@
-//! A command, from its words to what the engine replies and passes on.
+//! Runs filter commands on the keys of the engine: parses them, applies them, replies, and passes on what its replicas need.
 
-use crate::ffi::{Call, Held, Key, Origin, can_take, memory_left};
+use crate::ffi::{Call, Key, KeyValue, Origin, can_allocate, memory_left};
 use crate::host::Host;
 use mayhap_command::{
-    Ask, Change, Command, Context, Outcome, PassedOn, Reply, Slot, Specification, find,
+    Command, Context, FilterCommand, Outcome, Query, Replication, Reply, Slot, Write, find,
 };
 use std::borrow::Cow;
 
@@ -14,11 +14,11 @@ static OTHER: Slot = Slot::Other;
 
 /// Runs a command.
 pub(crate) fn run(call: &Call<'_>, host: &Host) {
-    let Some(found) = call.words().first().and_then(|name| find(name)) else {
+    let Some(row) = call.args().first().and_then(|name| find(name)) else {
         return call.reply(&Reply::error("ERR unknown command"));
     };
-    // An answer is the same wherever the question comes from.
-    let origin = if found.writes {
+    // The origin matters only to writes.
+    let origin = if row.spec.writes() {
         call.origin()
     } else {
         Origin::Client
@@ -36,105 +36,102 @@ pub(crate) fn run(call: &Call<'_>, host: &Host) {
         secret: host.secret,
         max_bytes: u64::MAX,
     };
-    match Command::parse(call.words(), config) {
+    match row.parse(call.args(), config) {
         Err(reply) => call.reply(&reply),
-        Ok(Command::Ask(ask)) => call.reply(&answer(call, &ask, &context)),
-        // Before anything else is told: whether a key is there is not for everyone to know.
-        Ok(Command::Change(_))
-            if !is_replaying
-                && found
-                    .carried_command
-                    .is_some_and(|first| !call.may_run_carried(first)) =>
-        {
-            call.reply(&no_permission(call.words(), found));
+        Ok(Command::Query(query)) => call.reply(&apply_query(call, &query, &context)),
+        // Checked before anything about the key is revealed.
+        Ok(Command::Write(_)) if !is_replaying && !may_run_carried(call, row) => {
+            call.reply(&no_permission(call.args(), row));
         }
-        // The engine asks this itself, but of a command that calls itself one that reads.
-        Ok(Command::Change(_)) if origin == Origin::ClientOfReplica => call.reply(&READ_ONLY),
-        Ok(Command::Change(change)) => {
-            let outcome = alter(call, &change, is_replaying, &context);
-            pass_on(
-                call,
-                change.key(),
-                carried(call.words(), found).unwrap_or(found).name,
-                &outcome,
-            );
+        // The engine checks this itself, except for commands that are declared as reading.
+        Ok(Command::Write(_)) if origin == Origin::ClientOfReplica => call.reply(&READ_ONLY),
+        Ok(Command::Write(write)) => {
+            let outcome = apply_write(call, &write, is_replaying, &context);
+            let event = carried(call.args(), row).unwrap_or(row).spec.name;
+            replicate(call, write.key(), event, &outcome);
             call.reply(&outcome.reply);
         }
     }
 }
 
-/// The command that another one carries.
-fn carried(words: &[&[u8]], carrier: &'static Specification) -> Option<&'static Specification> {
-    find(words.get(carrier.carried_command?)?)
+/// Whether the caller may run the command that another one carries, if it carries one.
+fn may_run_carried(call: &Call<'_>, carrier: &FilterCommand) -> bool {
+    let first = carrier.carried_command;
+    first.is_none_or(|first| call.may_run_carried(first))
 }
 
-fn no_permission(words: &[&[u8]], carrier: &'static Specification) -> Reply {
-    let name = carried(words, carrier).unwrap_or(carrier).name;
+/// The command that another one carries.
+fn carried(argv: &[&[u8]], carrier: &FilterCommand) -> Option<&'static FilterCommand> {
+    find(argv.get(carrier.carried_command?)?)
+}
+
+fn no_permission(argv: &[&[u8]], carrier: &'static FilterCommand) -> Reply {
+    let name = carried(argv, carrier).unwrap_or(carrier).spec.name;
     Reply::Error(Cow::Owned(format!(
         "NOPERM this user has no permissions to run the '{name}' command, or to access its key, behind '{}'",
-        carrier.name
+        carrier.spec.name
     )))
 }
 
-fn answer(call: &Call<'_>, ask: &Ask<'_>, context: &Context<'_>) -> Reply {
-    let key = call.open(ask.key(), false);
-    ask.ask(slot_of(&key), context)
+fn apply_query(call: &Call<'_>, query: &Query<'_>, context: &Context<'_>) -> Reply {
+    let key = call.open(query.key(), false);
+    query.apply(slot_of(&key), context)
 }
 
 fn slot_of<'k>(key: &'k Key<'_>) -> &'k Slot {
-    match key.held() {
-        Held::Missing => &MISSING,
-        Held::Other => &OTHER,
-        Held::Filter(slot) => slot,
+    match key.value() {
+        KeyValue::Missing => &MISSING,
+        KeyValue::Other => &OTHER,
+        KeyValue::Filter(slot) => slot,
     }
 }
 
-fn alter(
+fn apply_write(
     call: &Call<'_>,
-    change: &Change<'_>,
+    write: &Write<'_>,
     is_replaying: bool,
     context: &Context<'_>,
 ) -> Outcome {
-    let sources = call.open_all(change.sources());
+    let sources = call.open_all(write.sources());
     let sources: Vec<&Slot> = sources.iter().map(slot_of).collect();
-    let mut key = call.open(change.key(), true);
-    // What a primary has accepted is accepted.
+    let mut key = call.open(write.key(), true);
+    // What a primary has accepted is not rejected for lack of memory.
     let left = if is_replaying {
         u64::MAX
     } else {
         memory_left()
     };
-    let mut made = Slot::Missing;
-    let (slot, held) = match key.held_mut() {
-        Held::Missing => (&mut made, None),
-        Held::Other => {
-            made = Slot::Other;
-            (&mut made, None)
+    let mut created = Slot::Missing;
+    let (slot, before) = match key.value_mut() {
+        KeyValue::Missing => (&mut created, None),
+        KeyValue::Other => {
+            created = Slot::Other;
+            (&mut created, None)
         }
-        Held::Filter(slot) => {
+        KeyValue::Filter(slot) => {
             let (name, bytes) = (slot.type_name(), slot.size_bytes());
             (slot, Some((name, bytes)))
         }
     };
-    // A union is made beside, and its image twice: ours, and the engine's for its replicas.
+    // A merge needs memory for the union and for two copies of its image: ours, and the engine's for its replicas.
     let left = if sources.is_empty() { left } else { left / 3 };
-    let max_bytes = left.saturating_add(held.map_or(0, |(_, bytes)| bytes));
+    let max_bytes = left.saturating_add(before.map_or(0, |(_, bytes)| bytes));
     let context = Context {
         max_bytes,
         ..*context
     };
     let largest = sources.iter().map(|source| source.size_bytes()).max();
-    if !can_take(largest.unwrap_or(0).saturating_mul(3)) {
+    if !can_allocate(largest.unwrap_or(0).saturating_mul(3)) {
         return Outcome {
             reply: Reply::error("ERR Insufficient memory to create filter"),
-            passed_on: PassedOn::Nothing,
+            replication: Replication::None,
         };
     }
-    let outcome = change.apply(slot, &sources, &context);
-    let outcome = outcome.with_time(call.words(), slot, context.now);
-    // The engine knows a value by its type: another one has to be told.
-    match held {
-        None if !matches!(slot, Slot::Missing | Slot::Other) => key.put(made),
+    let outcome = write.apply(slot, &sources, &context);
+    let outcome = write.with_time(outcome, call.args(), slot, context.now);
+    // The engine stores the type of a value, so a value of another type has to be set anew.
+    match before {
+        None if !matches!(slot, Slot::Missing | Slot::Other) => key.put(created),
         Some((name, _)) if slot.type_name() != name => {
             let slot = std::mem::take(slot);
             key.put(slot);
@@ -144,15 +141,15 @@ fn alter(
     outcome
 }
 
-fn pass_on(call: &Call<'_>, key: &[u8], event: &str, outcome: &Outcome) {
-    match &outcome.passed_on {
-        PassedOn::Nothing => return,
-        // Who asks with WAIT whether replicas have an item that was in already waits for it with this.
-        PassedOn::Unchanged => return call.replicate_as_it_came(),
-        PassedOn::AsItCame => call.replicate_as_it_came(),
-        PassedOn::Instead(commands) => {
-            for words in commands {
-                call.replicate(words);
+fn replicate(call: &Call<'_>, key: &[u8], event: &str, outcome: &Outcome) {
+    match &outcome.replication {
+        Replication::None => return,
+        // A client that sends WAIT to learn whether replicas have the item waits for this command.
+        Replication::Unchanged => return call.replicate_verbatim(),
+        Replication::Verbatim => call.replicate_verbatim(),
+        Replication::Rewritten(commands) => {
+            for command in commands {
+                call.replicate(command);
             }
         }
     }

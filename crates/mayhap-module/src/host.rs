@@ -1,4 +1,4 @@
-//! What the module keeps for itself: settings, and the secret of new filters.
+//! The state of the module: settings, and the secret of new filters.
 
 use mayhap_command::{Config, NAMES};
 use mayhap_core::SipKey;
@@ -6,14 +6,14 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 
-/// Where the secret is, in the engine's folder, unless `secret-file` says another place.
-const SECRET: &str = "mayhap-secret.key";
+/// The file of the secret in the engine's folder, unless `secret-file` names another.
+const SECRET_FILE: &str = "mayhap-secret.key";
 
-/// What the module may be called in `MODULE LIST`: the first unless the argument `name` says another. Some clients look for RedisBloom's
-/// name before they send its commands.
-pub(crate) const NAMES_OF_MODULE: [&str; 2] = ["mayhap", "bf"];
+/// The names that the module may have in `MODULE LIST`: the first by default, or the argument `name`. Some clients look for RedisBloom's name
+/// before they send its commands.
+pub(crate) const MODULE_NAMES: [&str; 2] = ["mayhap", "bf"];
 
-/// Settings by the names that RedisBloom had before it could be configured while it runs.
+/// RedisBloom's names of settings from before settings could be changed at run time.
 const OLD_NAMES: [(&str, &str); 2] = [
     ("initial_size", "bf-initial-size"),
     ("error_rate", "bf-error-rate"),
@@ -21,14 +21,14 @@ const OLD_NAMES: [(&str, &str); 2] = [
 
 pub(crate) struct Host {
     settings: RwLock<Arc<Settings>>,
-    /// Whether settings have the names that RedisBloom gives them, and values are spelled as it spells them.
-    has_free_names: AtomicBool,
+    /// Whether settings have RedisBloom's names without a prefix, and its number format.
+    has_no_prefix: AtomicBool,
     pub(crate) secret: SipKey,
 }
 
 pub(crate) struct Settings {
     pub(crate) config: Config,
-    /// The same for commands that were accepted elsewhere.
+    /// The same settings for commands from a primary or a log.
     pub(crate) replaying: Config,
 }
 
@@ -39,25 +39,25 @@ impl Settings {
     }
 }
 
-/// What the module is called, by the words after its path. The engine wants to know this before anything else.
+/// The name of the module, from the arguments after its path. The engine needs it before anything else.
 ///
 /// # Errors
-/// When that is not one of its names.
-pub(crate) fn module_name(words: &[&[u8]]) -> Result<&'static str, String> {
-    let mut name = NAMES_OF_MODULE[0];
-    for pair in words.chunks_exact(2) {
+/// If that is not one of its names.
+pub(crate) fn module_name(args: &[&[u8]]) -> Result<&'static str, String> {
+    let mut name = MODULE_NAMES[0];
+    for pair in args.chunks_exact(2) {
         if pair[0].eq_ignore_ascii_case(b"name") {
-            let known = NAMES_OF_MODULE.iter();
+            let known = MODULE_NAMES.iter();
             let mut known = known.filter(|known| pair[1].eq_ignore_ascii_case(known.as_bytes()));
             name = known
                 .next()
-                .ok_or_else(|| format!("name must be one of: {}", NAMES_OF_MODULE.join(", ")))?;
+                .ok_or_else(|| format!("name must be one of: {}", MODULE_NAMES.join(", ")))?;
         }
     }
     Ok(name)
 }
 
-/// Whether RedisBloom has a setting of this name too.
+/// Whether RedisBloom has this setting too.
 pub(crate) fn is_of_redisbloom(name: &str) -> bool {
     NAMES.contains(&name)
 }
@@ -70,19 +70,19 @@ pub(crate) fn names() -> impl Iterator<Item = &'static str> {
 }
 
 impl Host {
-    /// Reads the words after the module's path: pairs of a name and a value. The second result is what the user should know.
+    /// Parses the arguments after the module's path: pairs of a name and a value. The second result is a warning for the log.
     ///
     /// # Errors
-    /// What is wrong with them, or with the file of the secret.
-    pub(crate) fn new(words: &[&[u8]]) -> Result<(Self, Option<String>), String> {
+    /// A message if an argument or the file of the secret is invalid.
+    pub(crate) fn new(args: &[&[u8]]) -> Result<(Self, Option<String>), String> {
         let mut config = Config::default();
         let mut secret_file = None;
-        if !words.len().is_multiple_of(2) {
+        if !args.len().is_multiple_of(2) {
             return Err("arguments are pairs of a name and a value".to_owned());
         }
-        for pair in words.chunks_exact(2) {
+        for pair in args.chunks_exact(2) {
             let name = String::from_utf8_lossy(pair[0]).to_ascii_lowercase();
-            // Read before, by `module_name`.
+            // `module_name` has parsed it.
             if name == "name" {
                 continue;
             }
@@ -98,28 +98,28 @@ impl Host {
             let name = old.map_or_else(|| name.replace('_', "-"), |(_, new)| (*new).to_owned());
             config.set(&name, pair[1])?;
         }
-        let (secret, remark) = match secret_file {
+        let (secret, warning) = match secret_file {
             Some(path) => (mayhap_codec::read_key(path)?, None),
-            None => secret_of_folder()?,
+            None => secret_from_folder()?,
         };
         let settings = RwLock::new(Arc::new(Settings::new(config)));
         let host = Self {
             settings,
-            has_free_names: AtomicBool::new(false),
+            has_no_prefix: AtomicBool::new(false),
             secret,
         };
-        Ok((host, remark))
+        Ok((host, warning))
     }
 
-    /// The settings as they are now. Nothing is locked while they are used: what a command sets off may change them.
+    /// The current settings. No lock is held while they are used, because a command may cause them to change.
     pub(crate) fn settings(&self) -> Arc<Settings> {
         let settings = self.settings.read().unwrap_or_else(PoisonError::into_inner);
         Arc::clone(&settings)
     }
 
-    /// The engine sets all settings now, one after the other, those from its configuration and as the rest what was said behind the
-    /// module's path. Each is checked against those before it, which must not be mixed with what will be overwritten.
-    pub(crate) fn begin_anew(&self) {
+    /// Resets all settings to their defaults, before the engine sets each of them from its configuration or the module's arguments. Each value
+    /// is checked against the others, so the old values must not take part.
+    pub(crate) fn reset(&self) {
         self.put(Config::default());
     }
 
@@ -131,27 +131,27 @@ impl Host {
             .unwrap_or_else(PoisonError::into_inner) = new;
     }
 
-    pub(crate) fn set_free_names(&self, has_free_names: bool) {
-        self.has_free_names.store(has_free_names, Ordering::Relaxed);
+    pub(crate) fn set_no_prefix(&self, has_no_prefix: bool) {
+        self.has_no_prefix.store(has_no_prefix, Ordering::Relaxed);
     }
 
-    /// The value of a setting. RedisBloom spells a rate with six digits; so do we where its names are ours, but never with fewer digits
-    /// than the rate has: `CONFIG REWRITE` writes this down.
+    /// The value of a setting. RedisBloom formats the rate with six digits. So do we under its names, unless the rate has more digits:
+    /// `CONFIG REWRITE` stores this value.
     pub(crate) fn get(&self, name: &str) -> Option<String> {
         let value = self.settings().config.get(name)?;
-        if name != "bf-error-rate" || !self.has_free_names.load(Ordering::Relaxed) {
+        if name != "bf-error-rate" || !self.has_no_prefix.load(Ordering::Relaxed) {
             return Some(value);
         }
         let rate: f64 = value.parse().ok()?;
-        let spelled = format!("{rate:.6}");
-        let is_same = spelled.parse() == Ok(rate);
-        Some(if is_same { spelled } else { value })
+        let formatted = format!("{rate:.6}");
+        let is_same = formatted.parse() == Ok(rate);
+        Some(if is_same { formatted } else { value })
     }
 
     /// Changes a setting.
     ///
     /// # Errors
-    /// What is wrong with the value.
+    /// A message if the value is invalid.
     pub(crate) fn set(&self, name: &str, value: &[u8]) -> Result<(), String> {
         let mut config = self.settings().config.clone();
         config.set(name, value)?;
@@ -160,17 +160,17 @@ impl Host {
     }
 }
 
-/// The engine's folder is where the module is loaded. Without a file there, filters are as safe, but those that are made after the
-/// next start have another hash and cannot be merged with those made before.
-fn secret_of_folder() -> Result<(SipKey, Option<String>), String> {
+/// Reads or creates the secret in the engine's folder, the current folder. Without such a file filters are as safe, but those created after
+/// the next start have another hash key and cannot be merged with older ones.
+fn secret_from_folder() -> Result<(SipKey, Option<String>), String> {
     let mut new = [0; 16];
     getrandom::fill(&mut new).map_err(|error| format!("no random bytes: {error}"))?;
-    Ok(match mayhap_codec::read_or_make_key(SECRET, new) {
+    Ok(match mayhap_codec::read_or_make_key(SECRET_FILE, new) {
         Ok(secret) => (secret, None),
         Err(error) => (
             SipKey::new(new),
             Some(format!(
-                "{error}. Filters made from now on cannot be merged with those made after the next start: give `secret-file PATH` behind the module's path"
+                "{error}. Filters created from now on cannot be merged with those created after the next start: add `secret-file PATH` after the module's path"
             )),
         ),
     })

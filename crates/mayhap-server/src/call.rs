@@ -1,21 +1,21 @@
-//! One command on its way: who asks, what, when, and where the answer goes.
+//! One call of a command: its session, its arguments, its time, and where its reply is written.
 
 use crate::engine::Engine;
 use crate::keyspace::{KeyEntry, Reservation, SharedValue, Value};
 use crate::record::Changes;
-use crate::reply_writer::ReplyWriter;
 use crate::session::Session;
 use crossbeam_utils::sync::ShardedLockReadGuard;
+use mayhap_command::{RespWriter, integer};
 use std::borrow::Cow;
 
-/// Why a command was not done.
+/// Why a command did not run.
 #[derive(Debug)]
 pub(crate) enum CommandError {
-    /// It was refused, with an error line of Redis.
+    /// It was rejected with this error reply.
     Error(Cow<'static, str>),
-    /// A long command has one of its keys, or reads the filter that it changes. Nothing was touched: it is tried again.
+    /// A long command has leased one of its keys, or reads the filter that it changes. Nothing was changed; the command is retried.
     Busy,
-    /// It would take long. Nothing was touched: it is done on another thread.
+    /// It would take long. Nothing was changed; the command runs on another thread.
     Long,
 }
 
@@ -43,45 +43,45 @@ pub(crate) const WRONG_TYPE: &str =
 pub(crate) struct Call<'c> {
     pub(crate) engine: &'c Engine,
     pub(crate) session: &'c mut Session,
-    /// The name of the command first.
-    pub(crate) words: &'c [&'c [u8]],
+    /// The arguments, the name of the command first.
+    pub(crate) args: &'c [&'c [u8]],
     pub(crate) now: u64,
-    pub(crate) out: ReplyWriter<'c>,
+    pub(crate) out: RespWriter<'c>,
     pub(crate) changes: &'c mut Changes,
-    /// Within a transaction changes are logged together at its end.
+    /// The changes of a transaction are logged together at its end.
     pub(crate) is_in_transaction: bool,
-    /// Whether it is on a thread of its own, with a lease on the keys that it changes and not behind the gate.
+    /// Whether it runs on a thread of its own, with leases on the keys that it changes and without the keyspace lock.
     pub(crate) is_long: bool,
-    /// Keys that hold what other keys held. While a snapshot is under way it looks at them again: see `snapshot.rs`.
+    /// Keys that received the value of another key. A snapshot in progress visits them again: see `snapshot.rs`.
     pub(crate) moved: Vec<Box<[u8]>>,
 }
 
 impl<'c> Call<'c> {
     pub(crate) fn key(&self) -> &'c [u8] {
-        self.words[1]
+        self.args[1]
     }
 
-    /// A word that is compared without regard to case.
+    /// Whether an argument is this word, ignoring case.
     pub(crate) fn is(&self, at: usize, word: &str) -> bool {
-        self.words
+        self.args
             .get(at)
             .is_some_and(|given| given.eq_ignore_ascii_case(word.as_bytes()))
     }
 
     pub(crate) fn integer(&self, at: usize) -> Result<i64, CommandError> {
-        self.words
+        self.args
             .get(at)
             .and_then(|word| integer(word))
             .ok_or_else(|| NOT_AN_INTEGER.into())
     }
 
-    /// Puts a change into the log. To be called while the key is locked, so that the log has the changes of a key in their order.
+    /// Appends a change to the log. Call it while the key is locked, so that the log has the changes of a key in order.
     pub(crate) fn log<W: AsRef<[u8]>>(&mut self, words: &[W]) -> CommandResult {
         self.changes.push(words);
         self.log_whole()
     }
 
-    /// The same for changes that are in [`Call::changes`] already.
+    /// Appends the changes in [`Call::changes`] to the log.
     pub(crate) fn log_whole(&mut self) -> CommandResult {
         if self.is_in_transaction || self.changes.is_empty() {
             return Ok(());
@@ -97,15 +97,15 @@ impl<'c> Call<'c> {
                 Ok(())
             }
             Err(error) => {
-                // The change is made and no record says so, such as a transaction that is longer than a record may be.
+                // The change was made but is not logged, for example because a transaction is longer than a record may be.
                 self.engine.journal.break_log(&error);
                 Err(log_is_broken(&error).into())
             }
         }
     }
 
-    /// Refuses a change while nothing can be logged: before anything is touched. From here on the reply acknowledges something, even that
-    /// there was nothing to do: whoever is told that a key is gone, or there already, relies on a change of somebody else.
+    /// Rejects a change while nothing can be logged, before anything is changed. From here on the reply acknowledges something, even if there
+    /// is nothing to do: a reply that a key is gone, or exists already, relies on the change of another client.
     pub(crate) fn may_change(&mut self) -> CommandResult {
         if let Some(broken) = self.engine.journal.broken() {
             return Err(log_is_broken(&broken).into());
@@ -114,42 +114,42 @@ impl<'c> Call<'c> {
         Ok(())
     }
 
-    /// Refuses what takes memory when all keys have as much as they may.
+    /// Rejects a command that takes memory while the keys use more than the limit.
     pub(crate) fn may_grow(&self) -> CommandResult {
-        let most = self.engine.settings.load().max_memory;
-        if most > 0 && self.engine.used_bytes() > most {
+        let max_memory = self.engine.settings.load().max_memory;
+        if max_memory > 0 && self.engine.used_bytes() > max_memory {
             return Err(NO_ROOM.into());
         }
         Ok(())
     }
 
-    /// The same for a value whose size is known: it counts from now on.
+    /// Reserves memory for a value of known size, or rejects it. The reservation counts from now on.
     pub(crate) fn reserve(&self, bytes: u64) -> Result<Reservation<'c>, CommandError> {
-        let most = match self.engine.settings.load().max_memory {
+        let max_bytes = match self.engine.settings.load().max_memory {
             0 => u64::MAX,
-            most => most.saturating_sub(self.engine.files.used_bytes()),
+            max_memory => max_memory.saturating_sub(self.engine.files.used_bytes()),
         };
-        let reserved = self.engine.keys.reserve(bytes, most);
+        let reserved = self.engine.keys.reserve(bytes, max_bytes);
         reserved.ok_or_else(|| NO_ROOM.into())
     }
 
-    /// Memory for a filter that very many items are added to: for some times its size, or for all that is left.
+    /// Reserves memory for a filter to which very many items are added: a multiple of its size, or all that is left.
     pub(crate) fn reserve_for_growth(&self, key: &[u8]) -> Reservation<'c> {
         let engine = self.engine;
         let held = engine.keys.read(key, self.now, |body| {
             body.map_or(0, |body| body.value.size_bytes())
         });
-        let items = 16 * self.words.len() as u64;
+        let items = 16 * self.args.len() as u64;
         let wanted = held.saturating_mul(4).saturating_add(items + (64 << 20));
         loop {
-            // Somebody may take it in between; nothing can always be had.
+            // Another command may have taken it meanwhile. Reserving nothing always succeeds.
             if let Ok(reserved) = self.reserve(wanted.min(engine.available_bytes())) {
                 return reserved;
             }
         }
     }
 
-    /// Refuses a change whose record would be longer than a record may be, before anything is touched.
+    /// Rejects a change that does not fit into a record of the log, before anything is changed.
     pub(crate) fn may_log(&self, bytes: u64) -> CommandResult {
         if !self.changes.has_room_for(bytes) {
             return Err("ERR this is more than one record of the log can have: do less in one command or transaction".into());
@@ -157,13 +157,13 @@ impl<'c> Call<'c> {
         Ok(())
     }
 
-    /// Behind the gate, for a long command that comes to its end: to be held while it changes keys and logs that. Others are behind it
+    /// Takes the shared keyspace lock at the end of a long command, while it changes keys and logs that. Other commands hold the lock
     /// already.
     pub(crate) fn keyspace_guard(&self) -> Option<ShardedLockReadGuard<'c, ()>> {
         (self.is_long && !self.is_in_transaction).then(|| self.engine.shared())
     }
 
-    /// What a key holds, to be read at length, and when it goes away. Not in the middle of a transaction, nor while a long command has it.
+    /// The value of a key for a long read, and its expiry time. Fails while a long command has leased the key.
     pub(crate) fn share(
         &self,
         key: &[u8],
@@ -183,7 +183,7 @@ impl<'c> Call<'c> {
         }
     }
 
-    /// Puts a whole value on its way into the log, for a key that held another or none.
+    /// Adds the whole value of a key to the changes to be logged.
     pub(crate) fn push_value(&mut self, key: &[u8], body: &KeyEntry) {
         let expires = body.expires().unwrap_or(0).to_string();
         match &body.value {
@@ -203,7 +203,7 @@ impl<'c> Call<'c> {
         }
     }
 
-    /// A key whose time has come is gone, and the log has it before what is made in its place.
+    /// Removes an expired key, and logs that before its new value.
     pub(crate) fn forget_if_expired(&mut self, key: &[u8], body: &mut Option<KeyEntry>) {
         if body.as_ref().is_some_and(|body| body.is_expired(self.now)) {
             *body = None;
@@ -212,18 +212,11 @@ impl<'c> Call<'c> {
     }
 }
 
-/// What writers hear when the disk fails.
+/// The error reply to writes while the disk fails.
 pub(crate) fn log_is_broken(reason: &impl std::fmt::Display) -> String {
     format!(
         "MISCONF the log cannot be written ({reason}): nothing is changed until a snapshot succeeds again. Make room on the disk, then wait a second or send SAVE"
     )
-}
-
-/// An integer as Redis reads one: no plus, no spaces, no leading zeros.
-pub(crate) fn integer(word: &[u8]) -> Option<i64> {
-    let text = std::str::from_utf8(word).ok()?;
-    let number: i64 = text.parse().ok()?;
-    (number.to_string() == text).then_some(number)
 }
 
 pub(crate) fn lossy(word: &[u8]) -> Cow<'_, str> {

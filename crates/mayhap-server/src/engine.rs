@@ -1,4 +1,4 @@
-//! The server without its sockets: requests in, replies out, changes into the log.
+//! The server without its sockets: it runs requests, writes replies, and logs changes.
 
 use crate::call::{Call, CommandError, CommandResult, log_is_broken};
 use crate::clients::{Client, Clients, Names};
@@ -11,7 +11,6 @@ use crate::leases::Leases;
 use crate::net::{AfterReply, ClientHandle, Service, Timeouts};
 use crate::pause::Pause;
 use crate::record::Changes;
-use crate::reply_writer::ReplyWriter;
 use crate::resp::{ProtocolError, RequestLimits};
 use crate::session::Session;
 use crate::settings::Settings;
@@ -20,6 +19,7 @@ use crate::snapshot::Snapshots;
 use crate::stats_cache::StatsCache;
 use arc_swap::ArcSwap;
 use crossbeam_utils::sync::ShardedLock;
+use mayhap_command::{Protocol, RespWriter};
 use mayhap_core::SipKey;
 use mayhap_log::{Folder, Journal};
 use parking_lot::Mutex;
@@ -30,47 +30,47 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, PoisonError};
 use std::time::Instant;
 
-/// Everything that connections share.
+/// The state that all connections share.
 pub(crate) struct Engine {
     pub(crate) keys: Keyspace,
     pub(crate) leases: Leases,
     pub(crate) journal: Journal<Folder>,
-    /// Commands on one key share it; transactions, commands on several keys and the switch to a new log have it for themselves.
+    /// Commands on one key hold it shared; transactions, commands on several keys and the switch to a new log hold it exclusively.
     pub(crate) keyspace_lock: ShardedLock<()>,
     pub(crate) settings: ArcSwap<Settings>,
-    /// One command at a time looks at the memory that is left and takes of it. Taken behind the gate and before a shard.
+    /// Serialises commands that check the remaining memory and allocate. Taken after the keyspace lock and before the lock of a shard.
     pub(crate) memory_lock: Mutex<()>,
-    /// One change of the settings at a time.
+    /// Serialises changes of the settings.
     pub(crate) settings_lock: Mutex<()>,
     pub(crate) clock: Clock,
-    /// New native filters hash under it.
+    /// The hash key of new native filters.
     pub(crate) secret: SipKey,
     pub(crate) clients: Clients,
     pub(crate) counters: Counters,
     pub(crate) slowlog: Slowlog,
     pub(crate) pause: Pause,
-    /// What the sockets follow.
+    /// The time limits of connections.
     pub(crate) timeouts: Arc<Timeouts>,
     pub(crate) snapshots: Snapshots,
     pub(crate) stats: StatsCache,
     pub(crate) files: ServedFiles,
-    /// What all connections have between MULTI and EXEC.
+    /// The size of all queued commands, between MULTI and EXEC.
     pub(crate) queued_bytes: Arc<AtomicUsize>,
-    /// Set when the server is to end.
+    /// Set when the server shuts down.
     pub(crate) is_ending: AtomicBool,
     pub(crate) run_id: String,
 }
 
-/// What everybody hears when the keys in memory are not to be trusted any more.
+/// The reply to every client once the keys in memory may be damaged.
 const MEMORY_DAMAGED: &[u8] =
     b"-ERR internal error: the server ends; everything that was acknowledged is in its log\r\n";
 
 thread_local! {
-    /// A worker's changes on their way into the log.
+    /// A worker's changes that are not yet in the log.
     static CHANGES: RefCell<Changes> = RefCell::default();
 }
 
-/// What came of a command besides its reply.
+/// The result of a command besides its reply.
 enum Executed {
     Done(AfterReply),
     Failed(CommandError),
@@ -84,7 +84,7 @@ impl Engine {
         now: u64,
         out: &mut Vec<u8>,
     ) -> Executed {
-        let command = match commands::find(words) {
+        let command = match commands::resolve(words) {
             Ok(command) => command,
             Err(failure) => {
                 if let Some(transaction) = &mut session.transaction {
@@ -96,10 +96,10 @@ impl Engine {
         if !session.is_authenticated && !command.allowed_before_auth() {
             return Executed::Failed("NOAUTH Authentication required.".into());
         }
-        // What is queued changes nothing before EXEC.
-        let is_queued = session.transaction.is_some() && !command.ends_queueing();
+        // Queued commands change nothing before EXEC.
+        let is_queued = session.transaction.is_some() && !command.is_never_queued();
         let is_change = || !is_queued && command.is_change();
-        if self.pause.is_paused(now, is_change) && !command.ends_pause(words) {
+        if self.pause.is_paused(now, is_change) && !command.ignores_pause(words) {
             return Executed::Failed(CommandError::Busy);
         }
         session.last_command = command.full_name(words);
@@ -108,9 +108,9 @@ impl Engine {
             let mut call = Call {
                 engine: self,
                 session,
-                words,
+                args: words,
                 now,
-                out: ReplyWriter {
+                out: RespWriter {
                     bytes: out,
                     protocol,
                 },
@@ -119,13 +119,13 @@ impl Engine {
                 is_long,
                 moved: Vec::new(),
             };
-            let result = if call.session.transaction.is_some() && !command.ends_queueing() {
+            let result = if call.session.transaction.is_some() && !command.is_never_queued() {
                 commands::transaction::queue(&mut call, command)
             } else {
                 self.run_locked(&mut call, command)
             };
             match result {
-                Ok(()) => Executed::Done(command.next()),
+                Ok(()) => Executed::Done(command.after_reply()),
                 Err(failure) => Executed::Failed(failure),
             }
         })
@@ -135,7 +135,7 @@ impl Engine {
         if call.is_long {
             return self.run_long(call, command);
         }
-        match command.keyspace_access(call.words) {
+        match command.keyspace_access() {
             KeyspaceAccess::Open => run_if_short(call, command),
             KeyspaceAccess::Shared => {
                 let _shared = self.shared();
@@ -148,7 +148,7 @@ impl Engine {
         }
     }
 
-    /// Without the gate: only who wants the same keys waits.
+    /// Runs without the keyspace lock: only commands on the same keys wait.
     fn run_long(&self, call: &mut Call<'_>, command: commands::ResolvedCommand) -> CommandResult {
         let _lease = {
             let _alone = self.exclusive();
@@ -175,7 +175,7 @@ impl Engine {
             Executed::Done(_) if self.keys.is_memory_damaged() => AfterReply::ShutDown,
             Executed::Done(next) => next,
             Executed::Failed(failure @ (CommandError::Busy | CommandError::Long)) => {
-                // Nothing was done, and nothing is acknowledged.
+                // Nothing was changed, and nothing is acknowledged.
                 session.is_unsettled = false;
                 out.truncate(start);
                 return match failure {
@@ -186,7 +186,7 @@ impl Engine {
             Executed::Failed(CommandError::Error(text)) => {
                 out.truncate(start);
                 let protocol = session.protocol;
-                ReplyWriter {
+                RespWriter {
                     bytes: out,
                     protocol,
                 }
@@ -213,8 +213,8 @@ impl Engine {
         next
     }
 
-    /// A command panicked, by a bug of ours. One that only read has done no harm; after one that changed something the server ends, and
-    /// the log, which has whole changes only, is read again.
+    /// A command panicked because of a bug. If it only read, nothing is damaged. If it changed something, the server shuts down, and the
+    /// next start replays the log, which contains only complete changes.
     fn after_panic(&self, session: &mut Session, panic: &(dyn Any + Send)) -> Executed {
         CHANGES.with_borrow_mut(crate::record::Changes::clear);
         let text = panic.downcast_ref::<&str>().copied().map(str::to_owned);
@@ -232,29 +232,29 @@ impl Engine {
         Executed::Failed(format!("ERR internal error in {name}: {text}; {what}").into())
     }
 
-    /// What keys and served files take.
+    /// The memory of keys and served files.
     pub(crate) fn used_bytes(&self) -> u64 {
         self.keys
             .used_bytes()
             .saturating_add(self.files.used_bytes())
     }
 
-    /// Names of served files that no key of the same name hides.
+    /// The names of served files, except those that a key of the same name hides.
     pub(crate) fn served_files(&self, now: u64) -> Vec<Box<[u8]>> {
         let mut names = self.files.names();
         names.retain(|name| !self.keys.read(name, now, |body| body.is_some()));
         names
     }
 
-    /// What they may still take.
+    /// The memory that they may still take.
     pub(crate) fn available_bytes(&self) -> u64 {
         match self.settings.load().max_memory {
             0 => u64::MAX,
-            most => most.saturating_sub(self.used_bytes()),
+            max_memory => max_memory.saturating_sub(self.used_bytes()),
         }
     }
 
-    /// Nobody panics while holding it but by a bug, and then the keys are still whole.
+    /// Ignores poisoning: a panic under this lock is a bug that is handled elsewhere.
     pub(crate) fn shared(&self) -> crossbeam_utils::sync::ShardedLockReadGuard<'_, ()> {
         self.keyspace_lock
             .read()
@@ -267,7 +267,7 @@ impl Engine {
             .unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Changes the settings as a whole.
+    /// Changes the settings atomically.
     pub(crate) fn set<E>(
         &self,
         change: impl FnOnce(&mut Settings) -> Result<(), E>,
@@ -319,7 +319,7 @@ impl Service for Engine {
     }
 
     fn limits(&self, session: &Session) -> &RequestLimits {
-        // Before a client has given the password it cannot make us hold much.
+        // Before a client has authenticated, it may use little memory.
         if session.is_authenticated {
             &RequestLimits::AFTER_AUTH
         } else {
@@ -373,8 +373,8 @@ impl Service for Engine {
         }
         self.counters.commands.fetch_add(served, Ordering::Relaxed);
         self.counters.add_lookups();
-        // Any of these replies may show a change, its own or another's, whose record is still in memory: nobody is told of what a crash
-        // would undo. When all records are as safe as the mode promises, this takes no lock and no system call.
+        // Each of these replies may reveal a change whose record is still in memory. No reply is sent for a change that a crash would undo.
+        // If all records are as durable as the mode promises, this takes no lock and makes no system call.
         if let Err(broken) = self.journal.commit(self.journal.last_lsn()) {
             let text = log_is_broken(&broken);
             for (replies, out) in waiting {
@@ -388,14 +388,19 @@ impl Service for Engine {
     }
 }
 
-/// Puts an error in the place of each of these replies: what they acknowledge is not safe.
+/// Replaces each of these replies by an error, because what they acknowledge is not durable.
 fn refuse(out: &mut Vec<u8>, replies: &[std::ops::Range<usize>], text: &str) {
     let old = std::mem::take(out);
     let mut kept = 0;
     for reply in replies {
         out.extend_from_slice(&old[kept..reply.start]);
         if !reply.is_empty() {
-            out.extend_from_slice(format!("-{text}\r\n").as_bytes());
+            let protocol = Protocol::Resp2;
+            RespWriter {
+                bytes: out,
+                protocol,
+            }
+            .error(text);
         }
         kept = reply.end;
     }

@@ -4,7 +4,7 @@
 //! a filter, is reported once, and the previous version of that name stays in service.
 
 use mayhap_codec::{Description, Filter, Limits, Opening, open};
-use mayhap_command::Reply;
+use mayhap_command::{Lookup, Query, Reply};
 use mayhap_core::SipKey;
 use parking_lot::{Mutex, RwLock};
 use std::collections::{HashMap, HashSet};
@@ -279,33 +279,27 @@ impl ServedFiles {
         self.used.store(all.values().sum(), Ordering::Relaxed);
     }
 
-    /// Runs a query on a file; `None` if there is no such file.
-    pub(crate) fn query(&self, words: &[&[u8]]) -> Option<Reply> {
-        let [command, name, items @ ..] = words else {
-            return None;
+    /// Replies to a query on a file; `None` if there is no such file.
+    pub(crate) fn query(&self, query: &Query<'_>) -> Option<Reply> {
+        let served = self.get(query.key())?;
+        let Some(lookup) = query.lookup() else {
+            return Some(Reply::error(
+                "ERR this is a filter file in the data folder: query it with EXISTS, MEXISTS, CARD and INFO",
+            ));
         };
-        let served = self.get(name)?;
-        let command = command.to_ascii_lowercase();
-        let verb = command
-            .split(|byte| *byte == b'.')
-            .next_back()
-            .unwrap_or_default();
-        Some(match (verb, items) {
-            (b"exists", [item]) => Reply::Boolean(served.filter.contains(item)),
-            (b"mexists", items) => {
+        Some(match lookup {
+            Lookup::Contains(item) => Reply::Boolean(served.filter.contains(item)),
+            Lookup::ContainsEach(items) => {
                 let mut found = vec![false; items.len()];
                 served.filter.contains_each(items, &mut found);
-                Reply::Array(found.into_iter().map(Reply::Boolean).collect())
+                Reply::Booleans(found)
             }
-            (b"count", [item]) => Reply::Integer(served.filter.contains(item).into()),
-            (b"card", []) => {
+            Lookup::Count(item) => Reply::Integer(served.filter.contains(item).into()),
+            Lookup::Items => {
                 let keys = served.description.estimated_keys.unwrap_or(0);
                 Reply::Integer(i64::try_from(keys).unwrap_or(i64::MAX))
             }
-            (b"info", _) => info(&served.description),
-            _ => Reply::error(
-                "ERR this is a filter file in the data folder: ask it with EXISTS, MEXISTS, CARD and INFO",
-            ),
+            Lookup::Info => info(&served.description),
         })
     }
 }

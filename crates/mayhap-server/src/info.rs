@@ -293,17 +293,20 @@ fn keyspace(engine: &Engine, now: u64) -> Fields {
 }
 
 fn filters(engine: &Engine, now: u64) -> Fields {
+    // Without a limit, or with every bit set, the number is the largest one.
+    let number = |number: Option<u64>| number.unwrap_or(u64::MAX);
+    let share = |share: Option<f64>| share.unwrap_or(f64::NAN);
     let mut fields = Vec::new();
     for (name, kind, stats) in engine.stats.each(engine, now) {
         let name = printable(&name, &[':', ',']);
         let value = format!(
             "type={kind},keys={},capacity={},until_full={},rate_asked={:e},rate_now={:e},fill={:.4},bytes={},layers={}",
-            stats.keys,
-            stats.capacity,
-            stats.keys_until_full,
-            stats.rate_asked,
-            stats.rate_now,
-            stats.fill,
+            number(stats.estimated_keys),
+            number(stats.capacity),
+            number(stats.keys_until_full),
+            share(stats.false_positive_rate),
+            share(stats.estimated_rate),
+            share(stats.fill),
             stats.size_bytes,
             stats.layers,
         );

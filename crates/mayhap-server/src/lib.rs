@@ -35,7 +35,6 @@ mod printable;
 mod random;
 mod record;
 mod recovery;
-mod reply_writer;
 pub mod resp;
 mod secret;
 mod server;

@@ -3,6 +3,7 @@
 use crate::engine::Engine;
 use crate::printable::printable;
 use crate::system;
+use mayhap_core::Stats;
 use std::fmt::{Display, Write};
 use std::sync::atomic::Ordering;
 
@@ -162,40 +163,54 @@ fn clients(engine: &Engine, page: &mut MetricsPage) {
     );
 }
 
-type Figure = fn(&mayhap_command::Stats) -> f64;
+type Figure = fn(&Stats) -> f64;
+
+/// Without a limit, or with every bit set, the number is the largest one.
+fn number(number: Option<u64>) -> f64 {
+    number.unwrap_or(u64::MAX) as f64
+}
+
+fn share(share: Option<f64>) -> f64 {
+    share.unwrap_or(f64::NAN)
+}
+
+const FIGURES: [(&str, &str, Figure); 7] = [
+    (
+        "filter_keys",
+        "Estimated number of keys in a filter.",
+        |stats| number(stats.estimated_keys),
+    ),
+    (
+        "filter_capacity",
+        "Keys that the filter was planned for.",
+        |stats| number(stats.capacity),
+    ),
+    (
+        "filter_keys_until_full",
+        "Keys until the filter is full.",
+        |stats| number(stats.keys_until_full),
+    ),
+    (
+        "filter_rate_asked",
+        "The requested false-positive rate.",
+        |stats| share(stats.false_positive_rate),
+    ),
+    ("filter_rate", "The false-positive rate now.", |stats| {
+        share(stats.estimated_rate)
+    }),
+    (
+        "filter_fill",
+        "The share of its bits or cells in use.",
+        |stats| share(stats.fill),
+    ),
+    ("filter_bytes", "The memory of the filter.", |stats| {
+        stats.size_bytes as f64
+    }),
+];
 
 fn filters(engine: &Engine, now: u64, page: &mut MetricsPage) {
     let filters = engine.stats.each(engine, now);
-    let figures: [(&str, &str, Figure); 7] = [
-        ("filter_keys", "Keys in a filter, about.", |stats| {
-            stats.keys as f64
-        }),
-        ("filter_capacity", "Keys that it has room for.", |stats| {
-            stats.capacity as f64
-        }),
-        (
-            "filter_keys_until_full",
-            "Keys until it is full or grows.",
-            |stats| stats.keys_until_full as f64,
-        ),
-        (
-            "filter_rate_asked",
-            "The false-positive rate that was asked for.",
-            |stats| stats.rate_asked,
-        ),
-        ("filter_rate", "The false-positive rate now.", |stats| {
-            stats.rate_now
-        }),
-        (
-            "filter_fill",
-            "Share of its bits or cells that are taken.",
-            |stats| stats.fill,
-        ),
-        ("filter_bytes", "What it takes.", |stats| {
-            stats.size_bytes as f64
-        }),
-    ];
-    for (name, help, figure) in figures {
+    for (name, help, figure) in FIGURES {
         page.head(name, "gauge", help);
         for (key, kind, stats) in &filters {
             let key = label(key);

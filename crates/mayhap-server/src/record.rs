@@ -1,7 +1,7 @@
-//! What the log and the snapshots hold.
+//! The format of records in the log and of entries in snapshots.
 //!
-//! A record of the log is the commands that belong together, one or the whole of a transaction: for each the number of its words, for each
-//! word its length and its bytes; numbers have four bytes, the lowest first. An entry of a snapshot is a key with what it holds.
+//! A record of the log is one command, or all commands of a transaction. A command is the number of its arguments, and for each argument its
+//! length and its bytes. Numbers have four bytes, little-endian. An entry of a snapshot is a key and its value.
 
 use crate::call::lossy;
 use crate::keyspace::{KeyEntry, SharedValue, Value};
@@ -11,10 +11,10 @@ use mayhap_codec::{DecodeError, Format, Limits, Problem};
 use mayhap_command::Slot;
 use std::io;
 
-/// Bytes of a record at most: what the last command adds beyond is a fraction of what the format allows.
+/// The size above which a record takes no more commands. The last command may exceed it, within the limit of the format.
 const MAX_BYTES: u64 = mayhap_log::MAX_BODY_BYTES / 2;
 
-/// Commands on their way into the log.
+/// Commands that are not yet in the log.
 #[derive(Debug, Default)]
 pub(crate) struct Changes(Vec<u8>);
 
@@ -27,7 +27,7 @@ impl Changes {
         }
     }
 
-    /// Whether so many bytes more are still less than a record may have.
+    /// Whether this many bytes still fit into the record.
     pub(crate) fn has_room_for(&self, bytes: u64) -> bool {
         bytes.saturating_add(self.0.len() as u64) <= MAX_BYTES
     }
@@ -42,12 +42,12 @@ impl Changes {
 
     pub(crate) fn clear(&mut self) {
         self.0.clear();
-        // A large one was the exception.
+        // Large records are rare.
         self.0.shrink_to(1 << 16);
     }
 }
 
-/// Requests are far below this: limits of the protocol.
+/// The limits of the protocol keep requests far below 4 GiB.
 fn number(bytes: &mut Vec<u8>, number: usize) {
     let number = u32::try_from(number).unwrap_or(u32::MAX);
     bytes.extend_from_slice(&number.to_le_bytes());
@@ -67,7 +67,7 @@ fn take_number(bytes: &mut &[u8]) -> Option<usize> {
 /// The next command of a record.
 pub(crate) fn next_command<'b>(body: &mut &'b [u8]) -> Option<Vec<&'b [u8]>> {
     let count = take_number(body)?;
-    // A word takes four bytes at least.
+    // An argument takes at least four bytes.
     let mut words = Vec::with_capacity(count.min(body.len() / 4));
     for _ in 0..count {
         let length = take_number(body)?;
@@ -79,7 +79,7 @@ pub(crate) fn next_command<'b>(body: &mut &'b [u8]) -> Option<Vec<&'b [u8]>> {
 const TEXT: u8 = 0;
 const FILTER: u8 = 1;
 
-/// A key and what it holds, for a snapshot, piece by piece.
+/// Writes an entry of a snapshot in parts.
 pub(crate) fn write_entry<E>(
     key: &[u8],
     expires: Option<u64>,
@@ -102,7 +102,7 @@ pub(crate) fn write_entry<E>(
     }
 }
 
-/// The same as a whole.
+/// An entry of a snapshot as one vector.
 #[cfg(test)]
 pub(crate) fn entry(key: &[u8], body: &KeyEntry) -> Vec<u8> {
     let mut bytes = Vec::new();
@@ -114,14 +114,14 @@ pub(crate) fn entry(key: &[u8], body: &KeyEntry) -> Vec<u8> {
     bytes
 }
 
-/// A value for which there is no memory.
+/// There is no memory for a value.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct NoMemory {
-    /// What it takes.
+    /// The size of the value.
     pub(crate) bytes: u64,
 }
 
-/// A string.
+/// A string value.
 pub(crate) fn text(bytes: &[u8]) -> Result<Value, NoMemory> {
     let mut text = Vec::new();
     text.try_reserve_exact(bytes.len()).map_err(|_| NoMemory {
@@ -131,10 +131,10 @@ pub(crate) fn text(bytes: &[u8]) -> Result<Value, NoMemory> {
     Ok(Value::Text(text.into()))
 }
 
-/// The same, back again, if there is memory for what the key holds.
+/// Reads an entry of a snapshot: the key, and its value if there is memory for it.
 ///
 /// # Errors
-/// When these are no such bytes; the checksums of snapshots make that a matter of versions.
+/// If the bytes are invalid. Snapshots have checksums, so this means another version.
 pub(crate) fn read_entry(bytes: &[u8]) -> Result<(&[u8], Result<KeyEntry, NoMemory>), String> {
     let mut rest = bytes;
     let head = EntryHead::read(&mut rest).ok_or(SHORT)?;
@@ -155,7 +155,7 @@ const LIMITS: Limits = Limits {
     max_bytes: u64::MAX,
 };
 
-/// What stands before the name of a key.
+/// The header before the name of a key.
 struct EntryHead {
     kind: u8,
     expires: Option<u64>,
@@ -190,10 +190,10 @@ fn filter(key: &[u8], slot: Result<Slot, DecodeError>) -> Result<Result<Value, N
     }
 }
 
-/// The same for an entry of so many bytes that is left in its file.
+/// Reads a large entry from its file, without loading the bytes of the entry as a whole.
 ///
 /// # Errors
-/// As there, and when the file cannot be read.
+/// As [`read_entry`], or if the file cannot be read.
 pub(crate) fn read_large_entry(
     length: u64,
     read: &dyn Fn(u64, &mut [u8]) -> io::Result<()>,
@@ -276,10 +276,10 @@ mod tests {
         assert!(changes.has_room_for(512 << 20));
         assert!(!changes.has_room_for(mayhap_log::MAX_BODY_BYTES));
         assert!(!changes.has_room_for(u64::MAX));
-        let most = mayhap_log::MAX_BODY_BYTES / 2;
-        assert!(changes.has_room_for(most));
+        let max_bytes = mayhap_log::MAX_BODY_BYTES / 2;
+        assert!(changes.has_room_for(max_bytes));
         changes.push(&[b"DEL", &b"k"[..]]);
-        assert!(!changes.has_room_for(most));
+        assert!(!changes.has_room_for(max_bytes));
     }
 
     #[test]

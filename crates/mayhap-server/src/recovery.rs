@@ -1,16 +1,16 @@
-//! From the disk back to the keys, as they were when the last command was acknowledged.
+//! Recovery: restores the keys from the snapshot and the log, as they were when the last command was acknowledged.
 //!
-//! A record is applied to a key if the snapshot's entry of the key does not know of it yet. Whatever was applied once has to apply again: a
-//! filter that finds no memory, or a record that finds another key than it did the first time, stops the start. There is one exception. A key that
-//! is removed while a snapshot is taken may have no entry, and then the records between the switch of the log and its removal find nothing.
-//! So a failure counts only when all records are read and nothing has removed or replaced the key since.
+//! A record is applied to a key unless the snapshot's entry of the key includes it already. Every record must apply again: a filter without
+//! memory, or a record that does not match the value of its key, aborts the start. There is one exception. A key that is removed while a
+//! snapshot is taken may have no entry, and then the records between the switch of the log and its removal do not apply. So a failure counts
+//! only if no later record removes or replaces the key.
 
 use crate::call::lossy;
 use crate::keyspace::{KeyEntry, Keyspace, Value};
 use crate::record::{self, NoMemory};
 use crate::shared_slot::SharedSlot;
 use mayhap_codec::{DecodeError, Limits, Problem, redis};
-use mayhap_command::{Change, Command, Config, Context, Outcome, PassedOn, Reply, Slot};
+use mayhap_command::{Command, Config, Context, Outcome, Replication, Reply, Slot, Write};
 use mayhap_core::{PlanError, SipKey, Timestamp};
 use mayhap_log::{Lsn, Recovered};
 use std::collections::HashMap;
@@ -20,18 +20,18 @@ pub(crate) struct Replay<'k> {
     keys: &'k Keyspace,
     config: Config,
     secret: SipKey,
-    /// Up to which record the snapshot has each key.
+    /// The last record that the snapshot's entry of each key includes.
     known: HashMap<Box<[u8]>, Lsn>,
-    /// Keys that are not as they were.
+    /// Keys that could not be restored.
     failed: HashMap<Box<[u8]>, Failed>,
     pub(crate) entries: u64,
     pub(crate) records: u64,
 }
 
-/// Why a key is not as it was.
+/// Why a key could not be restored.
 #[derive(Clone, Debug)]
 enum Failed {
-    /// It has no value, since that takes so many bytes.
+    /// There was no memory for its value of this size.
     NoMemory(u64),
     /// A record could not be applied.
     Record { lsn: Lsn, reason: String },
@@ -75,11 +75,10 @@ impl<'k> Replay<'k> {
         Ok(())
     }
 
-    /// How many keys are not as they were. Without an accepted loss there must be none, and in any case what is left has to fit into the
-    /// memory.
+    /// Ends the replay. Returns the number of keys that were lost, which must be 0 unless loss is accepted. Lack of memory is always an error.
     ///
     /// # Errors
-    /// In one line, with what to do.
+    /// A message of one line that says what to do.
     pub(crate) fn finish(self, accepts_loss: bool) -> Result<u64, String> {
         let mut failed: Vec<_> = self.failed.into_iter().collect();
         failed.sort_by(|one, other| one.0.cmp(&other.0));
@@ -126,22 +125,22 @@ impl<'k> Replay<'k> {
         self.entries += 1;
     }
 
-    /// Whether the snapshot had the key before the record came.
+    /// Whether the record is newer than the snapshot's entry of the key.
     fn is_new(&self, key: &[u8], lsn: Lsn) -> bool {
         is_new(&self.known, key, lsn)
     }
 
-    /// Gives a key another value, whatever was there.
+    /// Sets or removes the value of a key.
     fn put(&mut self, key: &[u8], body: impl Into<Option<KeyEntry>>) {
         self.failed.remove(key);
         let body = body.into();
         self.keys.replace(key, |place| *place = body);
     }
 
-    /// Notes that a key is not as it was. Of several reasons the first is told, unless memory is missing: that has to be known in any case.
+    /// Records that a key could not be restored. The first reason is kept, but lack of memory replaces other reasons.
     fn fail(&mut self, key: &[u8], failure: Failed) {
         if let Failed::NoMemory(_) = failure {
-            // Others may need the memory that it has.
+            // Free its memory for other keys.
             self.keys.replace(key, |place| *place = None);
             self.failed.insert(key.into(), failure);
         } else {
@@ -158,7 +157,7 @@ impl<'k> Replay<'k> {
         matches!(self.failed.get(key), Some(Failed::NoMemory(_)))
     }
 
-    /// The server's own records are spelt as below; all others are commands of filters, as clients or `mayhap-command` spell them.
+    /// Applies one command. The server's own records have the forms below; all others are filter commands.
     fn command(&mut self, lsn: Lsn, time: u64, words: &[&[u8]]) -> Result<(), String> {
         let keys = self.keys;
         match *words {
@@ -167,7 +166,7 @@ impl<'k> Replay<'k> {
                 keys.remove_if(|key| is_new(known, key, lsn));
                 self.failed.retain(|key, _| !is_new(known, key, lsn));
             }
-            // What a key got from another while a snapshot was under way is in the snapshot, unless it was removed since.
+            // If a key received the value of another during a snapshot, the snapshot has that value, unless the key was removed later.
             [b"RENAME", from, to] => {
                 let (body, failure) = if self.is_new(from, lsn) {
                     let failure = self.failed.remove(from);
@@ -199,7 +198,7 @@ impl<'k> Replay<'k> {
         Ok(())
     }
 
-    /// Gives a key what another one held.
+    /// Gives a key the value of another one, or its failure.
     fn put_as(&mut self, lsn: Lsn, to: &[u8], body: Option<KeyEntry>, failure: Option<Failed>) {
         let is_missing = body.is_none() && failure.is_none();
         self.put(to, body);
@@ -239,21 +238,21 @@ impl<'k> Replay<'k> {
         }
     }
 
-    /// A command of a filter. That it was refused in part is as it was the first time.
+    /// Applies a filter command. If some of its items are rejected, they were rejected the first time too.
     fn filter(&mut self, lsn: Lsn, time: u64, words: &[&[u8]]) -> Result<(), String> {
         let config = self.config.clone();
-        let Ok(Command::Change(change)) = Command::parse(words, &config) else {
+        let Ok(Command::Write(write)) = Command::parse(words, &config) else {
             let name = lossy(words.first().copied().unwrap_or_default());
             return Err(format!(
                 "the log has the command {name}, which this version does not know"
             ));
         };
-        // Where a command has its key is for the command to say: before it there may be a time.
-        let key = change.key();
+        // The key is not always the first argument: MAYHAP.AT has a time before it.
+        let key = write.key();
         if !self.is_new(key, lsn) {
             return Ok(());
         }
-        // Not even a whole value takes its place: when the key expires was part of what it had.
+        // Even a command that replaces the whole value is ignored, because the expiry time of the key is lost.
         if self.has_no_memory(key) {
             return Ok(());
         }
@@ -263,15 +262,15 @@ impl<'k> Replay<'k> {
             secret: self.secret,
             max_bytes: u64::MAX,
         };
-        // As the sources were then, or as nobody can know: then the key was removed since.
+        // If the value of a source at that time is unknown, the result must have been removed later.
         let is_bad =
             |source: &&&[u8]| !self.is_new(source, lsn) || self.failed.contains_key(**source);
-        if let Some(source) = change.sources().iter().find(is_bad) {
+        if let Some(source) = write.sources().iter().find(is_bad) {
             let failure = self.failed.get(*source).cloned();
             self.put_as(lsn, key, None, failure);
             return Ok(());
         }
-        let sources: Vec<Arc<Slot>> = change
+        let sources: Vec<Arc<Slot>> = write
             .sources()
             .iter()
             .map(|source| self.source(source))
@@ -279,20 +278,20 @@ impl<'k> Replay<'k> {
         let sources: Vec<&Slot> = sources.iter().map(|source| &**source).collect();
         let (before, outcome) = self
             .keys
-            .replace(key, |place| apply(&change, place, &sources, &context));
+            .replace(key, |place| apply(&write, place, &sources, &context));
         if is_applied(&outcome, before) {
             return Ok(());
         }
         let reason = refusal(&outcome.reply);
         let needed = match loaded(words) {
             Some(image) => needed_by(image),
-            // It could not grow: its next part is not smaller than what it has, as a rule.
+            // It could not grow. Its next layer usually is at least as large as all before.
             None if before > 0 && lacks_memory(&outcome) => Some(before.saturating_mul(2)),
             None => None,
         };
         match needed {
             Some(bytes) => self.fail(key, Failed::NoMemory(bytes)),
-            // An item was put into a filter that it had to make.
+            // An item was added to a filter that had to be created.
             None if reason.is_empty() => self.fail_record(key, lsn, MISSING),
             None => self.fail_record(key, lsn, &reason),
         }
@@ -301,7 +300,7 @@ impl<'k> Replay<'k> {
 }
 
 impl Replay<'_> {
-    /// What a key holds that another is merged with.
+    /// The value of a source key.
     fn source(&self, key: &[u8]) -> Arc<Slot> {
         self.keys
             .read(key, 0, |body| match body.map(|body| &body.value) {
@@ -316,16 +315,16 @@ fn is_new(known: &HashMap<Box<[u8]>, Lsn>, key: &[u8], lsn: Lsn) -> bool {
     known.get(key).is_none_or(|known| lsn > *known)
 }
 
-/// Applies a change to what a key holds. What that took before, 0 if there was none, and what came of it.
+/// Applies a write to a key. Returns the size of the value before, 0 if there was none, and the outcome.
 fn apply(
-    change: &Change<'_>,
+    write: &Write<'_>,
     place: &mut Option<KeyEntry>,
     sources: &[&Slot],
     context: &Context<'_>,
 ) -> (u64, Outcome) {
     let Some(body) = place else {
         let mut slot = Slot::Missing;
-        let outcome = change.apply(&mut slot, sources, context);
+        let outcome = write.apply(&mut slot, sources, context);
         if !matches!(slot, Slot::Missing) {
             *place = Some(KeyEntry::new(Value::Filter(SharedSlot::new(slot))));
         }
@@ -333,39 +332,39 @@ fn apply(
     };
     let before = body.value.size_bytes();
     let outcome = match &mut body.value {
-        // Nobody else has it before the server listens.
+        // No other thread uses it before the server listens.
         Value::Filter(slot) => match slot.get_mut() {
-            Some(slot) => change.apply(slot, sources, context),
-            None => change.apply(&mut Slot::Other, sources, context),
+            Some(slot) => write.apply(slot, sources, context),
+            None => write.apply(&mut Slot::Other, sources, context),
         },
-        Value::Text(_) | Value::Leased { .. } => change.apply(&mut Slot::Other, sources, context),
+        Value::Text(_) | Value::Leased { .. } => write.apply(&mut Slot::Other, sources, context),
     };
     (before, outcome)
 }
 
-/// Whether a command that was logged has done what it did the first time.
+/// Whether a logged command had the same effect as the first time.
 fn is_applied(outcome: &Outcome, bytes_before: u64) -> bool {
-    match &outcome.passed_on {
-        // Items that found the filter full are refused again: they are part of the record.
-        PassedOn::AsItCame | PassedOn::Unchanged => true,
-        PassedOn::Nothing => false,
-        // A log has what is passed on, which is passed on as it is. Others come in its place when it makes a filter that was there the first
-        // time, or when there is no memory for all items.
-        PassedOn::Instead(_) => bytes_before > 0 && !lacks_memory(outcome),
+    match &outcome.replication {
+        // Items that are rejected because the filter is full are part of the record, and were rejected before.
+        Replication::Verbatim | Replication::Unchanged => true,
+        Replication::None => false,
+        // Logged commands normally are replicated verbatim. They are rewritten if they create a filter that existed the first time, or if
+        // there is no memory for all items.
+        Replication::Rewritten(_) => bytes_before > 0 && !lacks_memory(outcome),
     }
 }
 
-/// Whether an item, or all of them, found no memory.
+/// Whether there was no memory for one or all items.
 fn lacks_memory(outcome: &Outcome) -> bool {
     let is_refused = |reply: &Reply| match reply {
-        // The two ways to say that a filter could not be made, or not grow.
+        // The two errors for a filter that could not be created or grow.
         Reply::Error(text) => text.contains("memory") || text.contains("problem inserting"),
-        // Of CF.INSERT, which is passed on as it came unless memory was missing.
-        Reply::Refused | Reply::Integer(-1) => true,
+        // CF.INSERT is replicated verbatim unless memory was missing.
+        Reply::NotAdded | Reply::Integer(-1) => true,
         _ => false,
     };
-    match (&outcome.passed_on, &outcome.reply) {
-        (PassedOn::AsItCame | PassedOn::Unchanged, _) => false,
+    match (&outcome.replication, &outcome.reply) {
+        (Replication::Verbatim | Replication::Unchanged, _) => false,
         (_, Reply::Array(replies)) => replies.iter().any(is_refused),
         (_, reply) => is_refused(reply),
     }
@@ -382,7 +381,7 @@ fn refusal(reply: &Reply) -> String {
     }
 }
 
-/// The bytes of a filter that a command makes.
+/// The image or header of the filter that a command creates.
 fn loaded<'a>(words: &[&'a [u8]]) -> Option<&'a [u8]> {
     let is = |word: &[u8], name: &str| word.eq_ignore_ascii_case(name.as_bytes());
     match *words {
@@ -395,7 +394,7 @@ fn loaded<'a>(words: &[&'a [u8]]) -> Option<&'a [u8]> {
     }
 }
 
-/// What the filter takes, if it is sound and there is no memory for it. A reply to a command does not tell.
+/// The size of the filter, if the image is valid and there is no memory for it. The reply does not contain it.
 fn needed_by(image: &[u8]) -> Option<u64> {
     let limits = Limits {
         max_bytes: u64::MAX,
@@ -408,7 +407,7 @@ fn needed_by(image: &[u8]) -> Option<u64> {
     attempts.iter().flatten().find_map(memory_needed)
 }
 
-/// What a filter takes for which there is no memory.
+/// The size of a filter for which there is no memory.
 pub(crate) fn memory_needed(error: &DecodeError) -> Option<u64> {
     match error.problem {
         Problem::Plan(PlanError::OutOfMemory { size_bytes }) => Some(size_bytes),
@@ -416,7 +415,7 @@ pub(crate) fn memory_needed(error: &DecodeError) -> Option<u64> {
     }
 }
 
-/// 0 is no time.
+/// 0 means no expiry time.
 fn number(word: &[u8]) -> Result<Option<u64>, String> {
     let text = std::str::from_utf8(word).ok();
     let number: Option<u64> = text.and_then(|text| text.parse().ok());

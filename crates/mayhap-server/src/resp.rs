@@ -23,6 +23,7 @@ mod limits;
 pub use error::ProtocolError;
 pub use limits::RequestLimits;
 
+use mayhap_command::integer;
 use memchr::memchr;
 
 /// The result of parsing.
@@ -324,22 +325,4 @@ fn short_number(line: &[u8]) -> Option<(u8, i64, usize)> {
         ] => Some((marker, 100 * digit(a) + 10 * digit(b) + digit(c), 6)),
         _ => None,
     }
-}
-
-/// An integer without blanks, plus sign or leading zeros.
-fn integer(digits: &[u8]) -> Option<i64> {
-    let (is_negative, digits) = match digits {
-        [b'-', digits @ ..] => (true, digits),
-        _ => (false, digits),
-    };
-    match digits {
-        [b'0'] if !is_negative => return Some(0),
-        [b'1'..=b'9', ..] => {}
-        _ => return None,
-    }
-    let number = digits.iter().try_fold(0_i64, |number, digit| {
-        let digit = digit.is_ascii_digit().then(|| i64::from(digit - b'0'))?;
-        number.checked_mul(10)?.checked_add(digit)
-    })?;
-    Some(if is_negative { -number } else { number })
 }

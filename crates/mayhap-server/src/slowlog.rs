@@ -1,9 +1,9 @@
 //! SLOWLOG: commands that took long.
 
-use crate::reply_writer::ReplyWriter;
 use crate::session::Session;
 use crate::settings::Settings;
 use arc_swap::ArcSwap;
+use mayhap_command::RespWriter;
 use parking_lot::Mutex;
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -98,7 +98,7 @@ impl Slowlog {
         self.kept.lock().1.clear();
     }
 
-    pub(crate) fn write(&self, out: &mut ReplyWriter<'_>, most: usize) {
+    pub(crate) fn write(&self, out: &mut RespWriter<'_>, most: usize) {
         let (_, entries) = &*self.kept.lock();
         let told = entries.len().min(most);
         out.array(told);

@@ -3,8 +3,7 @@
 
 use crate::engine::Engine;
 use crate::keyspace::{KeyEntry, SharedValue, Version};
-use mayhap_command::Stats;
-use mayhap_core::Timestamp;
+use mayhap_core::{Stats, Timestamp};
 use parking_lot::Mutex;
 use std::collections::HashMap;
 

@@ -1,80 +1,43 @@
-//! `CF.*`: `options.rs` reads words, `ask.rs` and `change.rs` are what commands do, `layouts.rs` does it to a filter of either layout.
+//! `CF.*`: cuckoo filters. One file per command or pair of commands; `create.rs` reads the options of new filters, `filter.rs` is a cuckoo
+//! filter of either layout.
 
-mod ask;
-mod change;
-mod layouts;
-mod options;
+mod add;
+mod chunks;
+mod compact;
+mod count;
+mod create;
+mod del;
+mod exists;
+mod filter;
+mod info;
+mod insert;
+mod reserve;
 
-use crate::table::Verb;
-use crate::{Config, Reply};
-use options::Making;
+pub(crate) use add::Add;
+pub(crate) use chunks::{Loadchunk, Scandump};
+pub(crate) use compact::Compact;
+pub(crate) use count::Count;
+pub(crate) use del::Del;
+pub(crate) use exists::{Exists, Mexists};
+pub(crate) use info::{Debug, Info};
+pub(crate) use insert::Insert;
+pub(crate) use reserve::Reserve;
 
-/// What changes nothing.
-#[derive(Clone, PartialEq, Debug)]
-pub(crate) enum Question<'a> {
-    Contains(&'a [u8]),
-    ContainsAll(Vec<&'a [u8]>),
-    Count(&'a [u8]),
-    Info,
-    Debug,
-    Scan(&'a [u8]),
-}
+use crate::{AnyCuckoo, NOT_FOUND, Reply, Slot, WRONG_TYPE};
 
-impl<'a> Question<'a> {
-    /// `words` begin after the key.
-    pub(crate) fn of(verb: Verb, words: &[&'a [u8]]) -> Self {
-        match verb {
-            Verb::CfExists => Self::Contains(words[0]),
-            Verb::CfMexists => Self::ContainsAll(words.to_vec()),
-            Verb::CfCount => Self::Count(words[0]),
-            Verb::CfInfo => Self::Info,
-            Verb::CfDebug => Self::Debug,
-            _ => Self::Scan(words[0]),
-        }
+/// Replies for the cuckoo filter of a key, or that there is none.
+fn reply_for(slot: &Slot, reply: impl FnOnce(&AnyCuckoo) -> Reply) -> Reply {
+    match slot {
+        Slot::Missing => NOT_FOUND,
+        Slot::Cuckoo(filter) => reply(filter),
+        Slot::Bloom(_) | Slot::Counting(_) | Slot::Other => WRONG_TYPE,
     }
 }
 
-/// What may change a filter.
-#[derive(Clone, PartialEq, Debug)]
-pub(crate) enum Deed<'a> {
-    Reserve(Making),
-    Add {
-        item: &'a [u8],
-        /// Only if it does not look present.
-        if_absent: bool,
-    },
-    AddAll {
-        items: Vec<&'a [u8]>,
-        /// None: only into a filter that is there.
-        making: Option<Making>,
-        if_absent: bool,
-    },
-    Remove(&'a [u8]),
-    Compact,
-    Load {
-        position: &'a [u8],
-        chunk: &'a [u8],
-    },
-}
-
-impl<'a> Deed<'a> {
-    /// `words` begin with the key.
-    pub(crate) fn parse(verb: Verb, words: &[&'a [u8]], config: &Config) -> Result<Self, Reply> {
-        let rest = &words[1..];
-        Ok(match verb {
-            Verb::CfReserve => Self::Reserve(options::reserve(words, config)?),
-            Verb::CfAdd | Verb::CfAddnx => Self::Add {
-                item: rest[0],
-                if_absent: verb == Verb::CfAddnx,
-            },
-            Verb::CfInsert => options::insert("cf.insert", rest, config)?,
-            Verb::CfInsertnx => options::insert("cf.insertnx", rest, config)?,
-            Verb::CfDel => Self::Remove(rest[0]),
-            Verb::CfCompact => Self::Compact,
-            _ => Self::Load {
-                position: rest[0],
-                chunk: rest[1],
-            },
-        })
+/// Whether adding to the value of a key may take memory.
+fn adding_may_grow(slot: &Slot) -> bool {
+    match slot {
+        Slot::Cuckoo(filter) => filter.grows(),
+        Slot::Missing | Slot::Bloom(_) | Slot::Counting(_) | Slot::Other => true,
     }
 }

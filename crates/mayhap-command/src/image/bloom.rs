@@ -1,15 +1,15 @@
-//! Native Bloom filters: fixed, growing, and of a window.
+//! Images of native Bloom filters: of fixed size, growing, and with a window.
 
 use super::fields::{Reader, Writer};
-use super::{Kind, Parts};
+use super::{ImageKind, Parts};
 use crate::native::{BloomKind, NativeBloom};
-use crate::slot::Bloom;
+use crate::slot::AnyBloom;
 use mayhap_codec::{DecodeError, Limits};
 use mayhap_core::plan::{BloomPlan, WindowPlan};
 use mayhap_core::{GrowingBloom, Timestamp, WindowBloom};
 use std::borrow::Cow;
 
-/// The fields, and with bits those of every layer.
+/// The fields, followed by the bits of every layer if `with_bits`.
 pub(super) fn parts(filter: &NativeBloom, with_bits: bool) -> Parts<'_> {
     let mut parts = vec![Cow::Owned(fields(filter, with_bits))];
     if with_bits {
@@ -21,9 +21,9 @@ pub(super) fn parts(filter: &NativeBloom, with_bits: bool) -> Parts<'_> {
 
 fn fields(filter: &NativeBloom, with_bits: bool) -> Vec<u8> {
     let kind = match &filter.kind {
-        BloomKind::Fixed(_) => Kind::FixedBloom,
-        BloomKind::Growing(_) => Kind::GrowingBloom,
-        BloomKind::Window(_) => Kind::WindowBloom,
+        BloomKind::Fixed(_) => ImageKind::FixedBloom,
+        BloomKind::Growing(_) => ImageKind::GrowingBloom,
+        BloomKind::Window(_) => ImageKind::WindowBloom,
     };
     let mut out = Writer::new(kind as u8, with_bits);
     out.scheme(filter.scheme());
@@ -63,7 +63,7 @@ fn write_window(filter: &WindowBloom, out: &mut Writer) {
     }
 }
 
-/// What all three begin with, after the scheme.
+/// The fields that all three kinds begin with, after the scheme.
 fn counts(at: &mut Reader<'_>) -> Result<(u64, u32), DecodeError> {
     let items = at.number("items")?;
     Ok((items, at.small("expansion", "a number of 32 bits")?))
@@ -79,13 +79,13 @@ pub(super) fn read_fixed(
     at: &mut Reader<'_>,
     has_bits: bool,
     limits: Limits,
-) -> Result<Bloom, DecodeError> {
+) -> Result<AnyBloom, DecodeError> {
     let scheme = at.scheme()?;
     let (items, expansion) = counts(at)?;
     let plan = at.bloom_plan()?;
     let mut bits = at.bits(has_bits, plan.size_bytes(), limits)?;
     let filter = bits.bloom(at, plan, scheme)?;
-    Ok(Bloom::Native(NativeBloom {
+    Ok(AnyBloom::Native(NativeBloom {
         kind: BloomKind::Fixed(filter),
         items,
         expansion,
@@ -96,22 +96,22 @@ pub(super) fn read_growing(
     at: &mut Reader<'_>,
     has_bits: bool,
     limits: Limits,
-) -> Result<Bloom, DecodeError> {
+) -> Result<AnyBloom, DecodeError> {
     let scheme = at.scheme()?;
     let (items, expansion) = counts(at)?;
     let plan = at.growing_plan()?;
     let in_newest = at.number("keys in the newest layer")?;
     let crowded = at.flag("crowded")?;
     let count = at.number("layers")?;
-    // A layer has fields of its own, so that this ends with the bytes at the latest.
+    // Each layer has fields, so a wrong count ends with the bytes at the latest.
     let plans = (0..count).map(|_| at.bloom_plan());
     let plans = plans.collect::<Result<Vec<_>, _>>()?;
     let mut bits = at.bits(has_bits, size_bytes(plans.iter()), limits)?;
     let layers = plans.into_iter().map(|plan| bits.bloom(at, plan, scheme));
     let layers = layers.collect::<Result<Vec<_>, _>>()?;
     let filter = GrowingBloom::from_layers(plan, layers, in_newest, crowded)
-        .map_err(|error| at.refused(error))?;
-    Ok(Bloom::Native(NativeBloom {
+        .map_err(|error| at.plan_error(error))?;
+    Ok(AnyBloom::Native(NativeBloom {
         kind: BloomKind::Growing(filter),
         items,
         expansion,
@@ -122,14 +122,14 @@ pub(super) fn read_window(
     at: &mut Reader<'_>,
     has_bits: bool,
     limits: Limits,
-) -> Result<Bloom, DecodeError> {
+) -> Result<AnyBloom, DecodeError> {
     let scheme = at.scheme()?;
     let (items, expansion) = counts(at)?;
     let (keys, rate) = (at.number("keys a window")?, at.rate("rate")?);
     let slice_ms = at.number("length of a slice")?;
     let slices = at.small("slices", "2 to 63")?;
     let plan = WindowPlan::from_shape(keys, rate, slice_ms, slices);
-    let plan = plan.map_err(|error| at.refused(error))?;
+    let plan = plan.map_err(|error| at.plan_error(error))?;
     let start = Timestamp(at.number("start")?);
     let newest = Timestamp(at.number("newest")?);
     let mut generations = Vec::new();
@@ -147,8 +147,8 @@ pub(super) fn read_window(
     });
     let generations = generations.collect::<Result<Vec<_>, DecodeError>>()?;
     let filter = WindowBloom::from_generations(plan, scheme, (start, newest), 0, generations)
-        .map_err(|error| at.refused(error))?;
-    Ok(Bloom::Native(NativeBloom {
+        .map_err(|error| at.plan_error(error))?;
+    Ok(AnyBloom::Native(NativeBloom {
         kind: BloomKind::Window(filter),
         items,
         expansion,

@@ -1,7 +1,7 @@
-//! Counting filters.
+//! Images of counting Bloom filters.
 
 use super::fields::{Reader, Writer};
-use super::{Kind, Parts};
+use super::{ImageKind, Parts};
 use crate::native::NativeCounting;
 use mayhap_codec::{DecodeError, Limits};
 use mayhap_core::plan::classic::ClassicPlan;
@@ -9,7 +9,7 @@ use mayhap_core::plan::counting::CountingPlan;
 use mayhap_core::{CountingBloom, Scheme};
 use std::borrow::Cow;
 
-/// The fields, and with bits the counters.
+/// The fields, followed by the counters if `with_bits`.
 pub(super) fn parts(filter: &NativeCounting, with_bits: bool) -> Parts<'_> {
     let mut parts = vec![Cow::Owned(fields(filter, with_bits))];
     if with_bits {
@@ -21,7 +21,7 @@ pub(super) fn parts(filter: &NativeCounting, with_bits: bool) -> Parts<'_> {
 fn fields(filter: &NativeCounting, with_bits: bool) -> Vec<u8> {
     let counters = &filter.filter;
     let plan = counters.plan().classic();
-    let mut out = Writer::new(Kind::Counting as u8, with_bits);
+    let mut out = Writer::new(ImageKind::Counting as u8, with_bits);
     out.scheme(counters.hash_scheme());
     out.number(filter.items);
     out.number(plan.capacity);
@@ -62,12 +62,12 @@ pub(super) fn read(
     };
     let counter_bits = at.small("bits of a counter", "3 to 8")?;
     let plan = CountingPlan::from_classic(plan, counter_bits);
-    let plan = plan.map_err(|error| at.refused(error))?;
+    let plan = plan.map_err(|error| at.plan_error(error))?;
     let size_bytes = plan.size_bytes();
     let filter = match at.bits(has_bits, size_bytes, limits)?.next(size_bytes)? {
         Some(bytes) => CountingBloom::from_bytes(plan, scheme, hash_scheme, &bytes),
         None => CountingBloom::from_plan(plan, scheme, hash_scheme),
     };
-    let filter = filter.map_err(|error| at.refused(error))?;
+    let filter = filter.map_err(|error| at.plan_error(error))?;
     Ok(NativeCounting { filter, items })
 }

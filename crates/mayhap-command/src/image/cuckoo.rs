@@ -1,15 +1,15 @@
-//! Native cuckoo filters, and one that is being loaded.
+//! Images of native cuckoo filters, including those that are being loaded.
 
 use super::fields::{Reader, Writer};
-use super::{Kind, Parts};
-use crate::native::{Asked, NativeCuckoo, Staged};
-use crate::slot::Cuckoo;
+use super::{ImageKind, Parts};
+use crate::native::{CuckooParameters, NativeCuckoo, PartialImage};
+use crate::slot::AnyCuckoo;
 use mayhap_codec::{DecodeError, Limits};
 use mayhap_core::plan::CuckooPlan;
 use mayhap_core::{HashScheme, PlanError};
 use std::borrow::Cow;
 
-/// The fields, and with bits the cells of every table.
+/// The fields, followed by the cells of every table if `with_bits`.
 pub(crate) fn parts(filter: &NativeCuckoo, with_bits: bool) -> Parts<'_> {
     let mut parts = vec![Cow::Owned(fields(filter, with_bits))];
     if with_bits {
@@ -19,21 +19,21 @@ pub(crate) fn parts(filter: &NativeCuckoo, with_bits: bool) -> Parts<'_> {
     parts
 }
 
-/// All but the cells.
+/// Everything except the cells.
 fn fields(filter: &NativeCuckoo, with_bits: bool) -> Vec<u8> {
     let cells = &filter.filter;
     let kind = match cells.growth() {
-        None => Kind::FixedCuckoo,
-        Some(_) => Kind::GrowingCuckoo,
+        None => ImageKind::FixedCuckoo,
+        Some(_) => ImageKind::GrowingCuckoo,
     };
     let mut out = Writer::new(kind as u8, with_bits);
-    write_head(cells.scheme(), filter.removed, filter.asked, &mut out);
-    match &filter.staged {
+    write_head(cells.scheme(), filter.removed, filter.parameters, &mut out);
+    match &filter.loading {
         None => out.number(0),
-        Some(staged) => {
-            out.number(staged.total);
-            out.number(staged.bytes.len() as u64);
-            out.bytes(&staged.bytes);
+        Some(image) => {
+            out.number(image.total);
+            out.number(image.bytes.len() as u64);
+            out.bytes(&image.bytes);
         }
     }
     if let Some(growth) = cells.growth() {
@@ -55,16 +55,16 @@ fn fields(filter: &NativeCuckoo, with_bits: bool) -> Vec<u8> {
     out.finish()
 }
 
-/// What a filter of this shape, with nothing in it, and an image of so many bytes to come, is written as: where a SCANDUMP begins.
+/// The header that SCANDUMP begins with: an empty filter of this shape that expects an image of `total` bytes.
 pub(crate) fn loading_header(filter: &NativeCuckoo, total: u64) -> Vec<u8> {
     let cells = &filter.filter;
     let growth = cells.growth();
     let kind = match growth {
-        None => Kind::FixedCuckoo,
-        Some(_) => Kind::GrowingCuckoo,
+        None => ImageKind::FixedCuckoo,
+        Some(_) => ImageKind::GrowingCuckoo,
     };
     let mut out = Writer::new(kind as u8, false);
-    write_head(cells.scheme(), 0, filter.asked, &mut out);
+    write_head(cells.scheme(), 0, filter.parameters, &mut out);
     out.number(total);
     out.number(0);
     let first = growth.and_then(|growth| {
@@ -80,12 +80,12 @@ pub(crate) fn loading_header(filter: &NativeCuckoo, total: u64) -> Vec<u8> {
     out.finish()
 }
 
-fn write_head(scheme: HashScheme, removed: u64, asked: Asked, out: &mut Writer) {
+fn write_head(scheme: HashScheme, removed: u64, parameters: CuckooParameters, out: &mut Writer) {
     out.scheme(scheme);
     out.number(removed);
-    out.number(asked.bucket_size.into());
-    out.number(asked.max_iterations.into());
-    out.number(asked.expansion.into());
+    out.number(parameters.bucket_size.into());
+    out.number(parameters.max_iterations.into());
+    out.number(parameters.expansion.into());
 }
 
 fn write_plan(plan: &CuckooPlan, out: &mut Writer) {
@@ -98,45 +98,45 @@ fn write_plan(plan: &CuckooPlan, out: &mut Writer) {
 struct Head {
     scheme: HashScheme,
     removed: u64,
-    asked: Asked,
-    staged: Option<Staged>,
+    parameters: CuckooParameters,
+    loading: Option<PartialImage>,
 }
 
 impl Head {
     fn read(at: &mut Reader<'_>, limits: Limits) -> Result<Self, DecodeError> {
         let scheme = at.scheme()?;
         let removed = at.number("removed items")?;
-        let asked = Asked {
+        let parameters = CuckooParameters {
             bucket_size: at.small("bucket size", "at most 255")?,
             max_iterations: at.small("most iterations", "at most 65535")?,
             expansion: at.small("expansion", "at most 65535")?,
         };
         let total = at.number("bytes to be loaded")?;
-        let staged = if total == 0 {
+        let loading = if total == 0 {
             None
         } else {
             let count = at.number("bytes that are loaded")?;
-            if count >= total || total > max_staged(limits) {
+            if count >= total || total > max_partial_image(limits) {
                 let accepted = "fewer than are to come, and these within the limit";
                 return Err(at.wrong("bytes that are loaded", count, accepted));
             }
             let bytes = at.take("bytes that are loaded", count)?.to_vec();
-            Some(Staged { total, bytes })
+            Some(PartialImage { total, bytes })
         };
         Ok(Self {
             scheme,
             removed,
-            asked,
-            staged,
+            parameters,
+            loading,
         })
     }
 
-    fn with(self, filter: mayhap_core::Cuckoo) -> Cuckoo {
-        Cuckoo::Native(NativeCuckoo {
+    fn with(self, filter: mayhap_core::Cuckoo) -> AnyCuckoo {
+        AnyCuckoo::Native(NativeCuckoo {
             filter,
             removed: self.removed,
-            asked: self.asked,
-            staged: self.staged,
+            parameters: self.parameters,
+            loading: self.loading,
         })
     }
 }
@@ -147,14 +147,14 @@ fn read_plan(at: &mut Reader<'_>) -> Result<CuckooPlan, DecodeError> {
     let cells = at.number("cells")?;
     let fingerprint_bits = at.small("bits of a fingerprint", "4 to 26")?;
     CuckooPlan::from_shape(capacity, rate, cells, fingerprint_bits)
-        .map_err(|error| at.refused(error))
+        .map_err(|error| at.plan_error(error))
 }
 
 pub(super) fn read_fixed(
     at: &mut Reader<'_>,
     has_bits: bool,
     limits: Limits,
-) -> Result<Cuckoo, DecodeError> {
+) -> Result<AnyCuckoo, DecodeError> {
     let head = Head::read(at, limits)?;
     let plan = read_plan(at)?;
     let cells = at
@@ -166,15 +166,15 @@ pub(super) fn read_fixed(
     };
     filter
         .map(|filter| head.with(filter))
-        .map_err(|error| at.refused(error))
+        .map_err(|error| at.plan_error(error))
 }
 
-/// The bytes of an image whose filter is within the limit: cells, twins and fields.
-pub(crate) fn max_staged(limits: Limits) -> u64 {
+/// The largest image of a filter within the limit: cells, twins and fields.
+pub(crate) fn max_partial_image(limits: Limits) -> u64 {
     limits.max_bytes.saturating_mul(2).saturating_add(1 << 16)
 }
 
-/// A table of a chain: shape, number, twins.
+/// A table of a growing filter: shape, number, twins.
 type Table = (CuckooPlan, u32, Vec<(u64, u64)>);
 
 fn read_table(at: &mut Reader<'_>) -> Result<Table, DecodeError> {
@@ -195,11 +195,11 @@ pub(super) fn read_growing(
     at: &mut Reader<'_>,
     has_bits: bool,
     limits: Limits,
-) -> Result<Cuckoo, DecodeError> {
+) -> Result<AnyCuckoo, DecodeError> {
     let head = Head::read(at, limits)?;
     let growth = at.growing_plan()?;
     let count = at.number("tables")?;
-    // A table has fields of its own, so that this ends with the bytes at the latest.
+    // Each table has fields, so a wrong count ends with the bytes at the latest.
     let tables = (0..count).map(|_| read_table(at));
     let tables = tables.collect::<Result<Vec<_>, _>>()?;
     let sizes = tables.iter().map(|(plan, ..)| plan.size_bytes());
@@ -226,10 +226,10 @@ pub(super) fn read_growing(
     };
     filter
         .map(|filter| head.with(filter))
-        .map_err(|error| at.refused(error))
+        .map_err(|error| at.plan_error(error))
 }
 
-/// Empty cells, whose number was held to the limit.
+/// Empty cells; their number was checked against the limit.
 fn empty(size_bytes: u64) -> Result<Vec<u8>, PlanError> {
     let mut cells = Vec::new();
     let count = usize::try_from(size_bytes).unwrap_or(usize::MAX);

@@ -1,4 +1,4 @@
-//! Fields of eight bytes, written and read.
+//! Writes and reads the fields of an image, eight bytes each.
 
 use super::{MAGIC, VERSION};
 use mayhap_codec::{DecodeError, Format, Limits, Problem};
@@ -46,7 +46,7 @@ impl Writer {
         self.number(plan.lines_per_key().count().into());
     }
 
-    /// The maximum is 0 when there is none.
+    /// The maximum is 0 if there is none.
     pub(super) fn growing_plan(&mut self, plan: &GrowingPlan) {
         self.number(plan.capacity());
         self.number(plan.maximum().unwrap_or(0));
@@ -58,14 +58,14 @@ impl Writer {
     }
 }
 
-/// Reads more of an image, front to back, into a buffer.
+/// Reads the next bytes of an image into a buffer.
 pub(super) type More<'a> = &'a mut dyn FnMut(&mut [u8]) -> Result<(), DecodeError>;
 
-/// An image of which the first bytes are in memory: all fields, and perhaps not all bits.
+/// An image whose first bytes are in memory: all fields, but maybe not all bits.
 pub(super) struct Reader<'a> {
     bytes: &'a [u8],
     at: usize,
-    /// How many bytes there are, and how to get those that are not in memory.
+    /// The length of the image, and a function that reads the bytes that are not in memory.
     rest: Option<(u64, More<'a>)>,
 }
 
@@ -78,7 +78,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// `bytes` are the first of so many.
+    /// `bytes` are the first bytes of an image of this length.
     pub(super) fn with_rest(bytes: &'a [u8], length: u64, more: More<'a>) -> Self {
         let rest = Some((length, more));
         Self { bytes, at: 0, rest }
@@ -109,7 +109,7 @@ impl<'a> Reader<'a> {
         })
     }
 
-    pub(super) fn refused(&self, error: PlanError) -> DecodeError {
+    pub(super) fn plan_error(&self, error: PlanError) -> DecodeError {
         self.error(Problem::Plan(error))
     }
 
@@ -135,7 +135,7 @@ impl<'a> Reader<'a> {
         Ok(u64::from_le_bytes(bytes))
     }
 
-    /// A field that is smaller than eight bytes in memory.
+    /// A field with a type smaller than eight bytes.
     pub(super) fn small<T: TryFrom<u64>>(
         &mut self,
         what: &'static str,
@@ -157,7 +157,7 @@ impl<'a> Reader<'a> {
         Ok(f64::from_bits(self.number(what)?))
     }
 
-    /// A scheme that hashes keys.
+    /// A scheme that hashes key bytes.
     pub(super) fn scheme(&mut self) -> Result<HashScheme, DecodeError> {
         let id = self.number("hash scheme")?;
         let key: [u8; 16] = self.take("hash key", 16)?.try_into().unwrap_or_default();
@@ -178,17 +178,17 @@ impl<'a> Reader<'a> {
             return Err(self.wrong("lines a key", count, "1 or 2"));
         };
         BloomPlan::from_shape(capacity, rate, lines, words, lines_per_key)
-            .map_err(|error| self.refused(error))
+            .map_err(|error| self.plan_error(error))
     }
 
     pub(super) fn growing_plan(&mut self) -> Result<GrowingPlan, DecodeError> {
         let capacity = self.number("capacity")?;
         let maximum = Some(self.number("maximum")?).filter(|&maximum| maximum != 0);
         let rate = self.rate("rate")?;
-        GrowingPlan::from_shape(capacity, maximum, rate).map_err(|error| self.refused(error))
+        GrowingPlan::from_shape(capacity, maximum, rate).map_err(|error| self.plan_error(error))
     }
 
-    /// The bits of a filter that takes so many bytes, or none: all that is left must be theirs.
+    /// The bits of a filter of this size, or none. The rest of the image must have exactly this size.
     pub(super) fn bits(
         &mut self,
         has_bits: bool,
@@ -229,7 +229,7 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// All that is left.
+    /// All remaining bytes.
     pub(super) fn rest_within(&mut self, limits: Limits) -> Result<&'a [u8], DecodeError> {
         let count = self.left().len() as u64;
         self.check(count, limits)?;
@@ -244,22 +244,22 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// The bits of the parts of a filter, end to end; or none, and the parts are empty.
+/// The bits of all parts of a filter, concatenated; or none, if the parts are empty.
 pub(super) enum Bits<'a> {
     None,
     Here(&'a [u8]),
-    /// The first of them, and how to get the others.
+    /// The first bits, and a function that reads the others.
     Coming {
         begin: &'a [u8],
         more: More<'a>,
     },
 }
 
-/// Read at once.
+/// How many bytes are read at a time.
 pub(super) const STEP: usize = 1 << 20;
 
 impl<'a> Bits<'a> {
-    /// Those of the next part, as many as were counted before.
+    /// The bits of the next part.
     pub(super) fn next(&mut self, size_bytes: u64) -> Result<Option<Cow<'a, [u8]>>, DecodeError> {
         match self {
             Self::None => Ok(None),
@@ -287,30 +287,30 @@ impl<'a> Bits<'a> {
         if rest.is_empty() { Ok(()) } else { more(rest) }
     }
 
-    /// The next part, a Bloom filter. Bits that are not in memory yet go where they belong, step by step.
+    /// The next part as a Bloom filter. Bits that are not in memory yet are read into it step by step.
     pub(super) fn bloom(
         &mut self,
         at: &Reader<'_>,
         plan: BloomPlan,
         scheme: HashScheme,
     ) -> Result<Bloom, DecodeError> {
-        let refused = |error| at.refused(error);
+        let plan_error = |error| at.plan_error(error);
         match self {
-            Self::None => Bloom::from_plan(plan, scheme).map_err(refused),
+            Self::None => Bloom::from_plan(plan, scheme).map_err(plan_error),
             Self::Here(_) => {
                 let bytes = self.next(plan.size_bytes())?.unwrap_or_default();
-                Bloom::from_bytes(plan, scheme, &bytes).map_err(refused)
+                Bloom::from_bytes(plan, scheme, &bytes).map_err(plan_error)
             }
             Self::Coming { .. } => {
-                let mut filter = Bloom::from_plan(plan, scheme).map_err(refused)?;
+                let mut filter = Bloom::from_plan(plan, scheme).map_err(plan_error)?;
                 let (mut step, size) = (vec![0; STEP], plan.size_bytes());
                 let mut start = 0;
                 while start < size {
                     let bytes = &mut step[..STEP.min((size - start) as usize)];
                     self.fill(bytes)?;
-                    // What is empty stays untouched, and takes no memory.
+                    // Empty pages are not written, so that they take no memory.
                     if bytes.iter().any(|byte| *byte != 0) {
-                        filter.overwrite(start, bytes).map_err(refused)?;
+                        filter.overwrite(start, bytes).map_err(plan_error)?;
                     }
                     start += bytes.len() as u64;
                 }

@@ -1,15 +1,15 @@
-//! A slot as bytes, for snapshots and logs: [`Slot::encode`] and [`Slot::decode`]. The secret of the hash is in them.
+//! The image of a slot, for snapshots and logs: [`Slot::encode`] and [`Slot::decode`]. It contains the secret of the hash.
 //!
-//! | bytes | what |
+//! | bytes | content |
 //! | --- | --- |
 //! | 8 | `\x89mayhapS` |
 //! | 1, 1, 1, 5 | version, kind, whether bits follow, zeros |
-//! | 8, 16 | of native kinds: hash scheme and its key |
-//! | | of native kinds: fields of eight bytes, by kind; all shapes are in them, so that nothing is reckoned anew |
-//! | | the bits; of RedisBloom's kinds, a SCANDUMP end to end |
+//! | 8, 16 | native kinds: hash scheme and its key |
+//! | | native kinds: fields of eight bytes, by kind; they include all shapes, so that no size is computed again |
+//! | | the bits; RedisBloom's kinds: the concatenated chunks of SCANDUMP |
 //!
-//! Without its bits a native filter is a *header*: the filter of that shape with no bit set. There are no checksums: logs,
-//! snapshots and DUMP have their own.
+//! A native image without bits is a *header*: the empty filter of that shape. There are no checksums, because logs, snapshots and DUMP have
+//! their own.
 
 mod bloom;
 mod counting;
@@ -21,7 +21,7 @@ pub(crate) use cuckoo::{loading_header, parts as cuckoo_parts};
 pub(crate) use pieces::{load, save};
 
 use crate::native::{NativeBloom, NativeCounting, NativeCuckoo};
-use crate::slot::{Bloom, Cuckoo, Slot};
+use crate::slot::{AnyBloom, AnyCuckoo, Slot};
 use fields::{Reader, STEP, Writer};
 use mayhap_codec::{DecodeError, Limits, Problem, redis};
 use std::borrow::Cow;
@@ -29,16 +29,16 @@ use std::convert::Infallible;
 
 const MAGIC: [u8; 8] = *b"\x89mayhapS";
 const VERSION: u8 = 1;
-/// Bytes of magic, version, kind and flags.
+/// The length of magic, version, kind and flags.
 const FRONT: usize = 16;
 
-/// What the bytes are of. Numbers never change.
+/// The kind of an image. Numbers never change.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum ImageKind {
     Missing = 0,
-    /// A SCANDUMP.
+    /// Chunks of SCANDUMP.
     RedisBloom = 1,
-    /// A DUMP, for what RESTORE takes and LOADCHUNK does not.
+    /// A payload of DUMP, for filters that RESTORE accepts and LOADCHUNK does not.
     RedisBloomDump = 2,
     RedisCuckoo = 3,
     FixedBloom = 4,
@@ -50,32 +50,32 @@ enum Kind {
     Other = 255,
 }
 
-const KINDS: [Kind; 11] = [
-    Kind::Missing,
-    Kind::RedisBloom,
-    Kind::RedisBloomDump,
-    Kind::RedisCuckoo,
-    Kind::FixedBloom,
-    Kind::GrowingBloom,
-    Kind::WindowBloom,
-    Kind::FixedCuckoo,
-    Kind::GrowingCuckoo,
-    Kind::Counting,
-    Kind::Other,
+const IMAGE_KINDS: [ImageKind; 11] = [
+    ImageKind::Missing,
+    ImageKind::RedisBloom,
+    ImageKind::RedisBloomDump,
+    ImageKind::RedisCuckoo,
+    ImageKind::FixedBloom,
+    ImageKind::GrowingBloom,
+    ImageKind::WindowBloom,
+    ImageKind::FixedCuckoo,
+    ImageKind::GrowingCuckoo,
+    ImageKind::Counting,
+    ImageKind::Other,
 ];
 
-/// The version of RDB inside of an image, which no engine looks at.
+/// The version of RDB inside an image, which no engine reads.
 const RDB: u16 = 10;
 
-/// Whether these are the first bytes of an image.
+/// Whether these bytes begin like an image.
 pub(crate) fn is_image(bytes: &[u8]) -> bool {
     bytes.starts_with(&MAGIC)
 }
 
-/// The bytes of an image, end to end: the bits of native filters are borrowed, so that an image can be written without a copy of them.
+/// The bytes of an image in parts. The bits of native filters are borrowed, so that they are not copied.
 type Parts<'a> = Vec<Cow<'a, [u8]>>;
 
-/// The whole slot.
+/// The image of a slot.
 pub(crate) fn encode(slot: &Slot) -> Vec<u8> {
     let mut out = Vec::new();
     let Ok(()) = write(slot, &mut |bytes| {
@@ -107,32 +107,32 @@ fn put_all<E>(
     parts.iter().try_for_each(|part| put(part))
 }
 
-/// The parts of a native filter; of others, none.
+/// The parts of a native filter; empty for other slots.
 fn parts(slot: &Slot) -> Parts<'_> {
     match slot {
         Slot::Missing | Slot::Other => Vec::new(),
         Slot::Bloom(filter) => match &**filter {
-            Bloom::RedisBloom(_) => Vec::new(),
-            Bloom::Native(filter) => bloom::parts(filter, true),
+            AnyBloom::RedisBloom(_) => Vec::new(),
+            AnyBloom::Native(filter) => bloom::parts(filter, true),
         },
         Slot::Cuckoo(filter) => match &**filter {
-            Cuckoo::RedisBloom(_) => Vec::new(),
-            Cuckoo::Native(filter) => cuckoo::parts(filter, true),
+            AnyCuckoo::RedisBloom(_) => Vec::new(),
+            AnyCuckoo::Native(filter) => cuckoo::parts(filter, true),
         },
         Slot::Counting(filter) => counting::parts(filter, true),
     }
 }
 
-/// The whole slot, piece by piece, as its bits lie in memory: besides the filter this takes a few MiB at most. Only the rare filter of
-/// RedisBloom's that no SCANDUMP can have is put together as a whole first.
+/// Writes the image of a slot in parts, which takes a few MiB at most besides the filter. Only a filter of RedisBloom's layout that SCANDUMP
+/// cannot represent, which is rare, is copied as a whole.
 pub(crate) fn write<E>(slot: &Slot, put: &mut impl FnMut(&[u8]) -> Result<(), E>) -> Result<(), E> {
-    let front = |kind: Kind| Writer::new(kind as u8, true).finish();
+    let front = |kind: ImageKind| Writer::new(kind as u8, true).finish();
     match slot {
-        Slot::Missing => put(&front(Kind::Missing)),
-        Slot::Other => put(&front(Kind::Other)),
+        Slot::Missing => put(&front(ImageKind::Missing)),
+        Slot::Other => put(&front(ImageKind::Other)),
         Slot::Bloom(filter) => match &**filter {
-            Bloom::RedisBloom(filter) if filter.is_scannable() => {
-                put(&front(Kind::RedisBloom))?;
+            AnyBloom::RedisBloom(filter) if filter.is_scannable() => {
+                put(&front(ImageKind::RedisBloom))?;
                 let mut next = filter.scan(0);
                 while let Some((iterator, chunk)) = next {
                     put(&chunk)?;
@@ -140,33 +140,33 @@ pub(crate) fn write<E>(slot: &Slot, put: &mut impl FnMut(&[u8]) -> Result<(), E>
                 }
                 Ok(())
             }
-            Bloom::RedisBloom(filter) => {
-                put(&front(Kind::RedisBloomDump))?;
+            AnyBloom::RedisBloom(filter) => {
+                put(&front(ImageKind::RedisBloomDump))?;
                 put(&filter.dump(RDB))
             }
-            Bloom::Native(_) => put_all(&parts(slot), put),
+            AnyBloom::Native(_) => put_all(&parts(slot), put),
         },
         Slot::Cuckoo(filter) => match &**filter {
-            Cuckoo::RedisBloom(filter) => {
-                put(&front(Kind::RedisCuckoo))?;
+            AnyCuckoo::RedisBloom(filter) => {
+                put(&front(ImageKind::RedisCuckoo))?;
                 put(&filter.header())?;
                 filter.filter().tables().try_for_each(put)
             }
-            Cuckoo::Native(_) => put_all(&parts(slot), put),
+            AnyCuckoo::Native(_) => put_all(&parts(slot), put),
         },
         Slot::Counting(_) => put_all(&parts(slot), put),
     }
 }
 
-/// Reads an image, or a header: the filter has no bits then.
+/// Decodes an image or a header; the filter of a header is empty.
 pub(crate) fn decode(bytes: &[u8], limits: Limits) -> Result<Slot, DecodeError> {
     read(&mut Reader::new(bytes), limits)
 }
 
-/// The fields of an image are read at once, when there are no more.
+/// How many bytes are read first: the fields of most images are shorter.
 const FIELDS: u64 = 64 << 10;
 
-/// Reads an image of so many bytes front to back, the bits step by step. `more` reads the next bytes into a buffer.
+/// Decodes an image of `length` bytes front to back, the bits step by step. `more` reads the next bytes into a buffer.
 pub(crate) fn decode_from(
     length: u64,
     more: &mut dyn FnMut(&mut [u8]) -> Result<(), DecodeError>,
@@ -188,7 +188,7 @@ pub(crate) fn decode_from(
             Reader::with_rest(&begin, length, more)
         };
         match read(&mut at, limits) {
-            // The fields go on: there are lists in them. Of the bits nothing was read.
+            // There are more fields, because some are lists. No bits were read yet.
             Err(error) if !is_all && is_cut(&error) => wanted = wanted.saturating_mul(4),
             read => return read,
         }
@@ -199,7 +199,7 @@ fn is_cut(error: &DecodeError) -> bool {
     matches!(error.problem, Problem::Cut { what, .. } if what != "bits")
 }
 
-/// A large filter in RedisBloom's layout: its header is read, and its bits as chunks are loaded.
+/// Decodes a large filter of RedisBloom's layout: reads its header, and loads its bits in chunks.
 fn redis_filter(
     begin: &[u8],
     length: u64,
@@ -209,7 +209,7 @@ fn redis_filter(
     let (kind, _) = front(&mut Reader::new(begin)).ok()?;
     let body = begin.get(FRONT..)?;
     let mut sizes = Vec::new();
-    // The length must be that of the bits, or the usual way says what is wrong.
+    // If the length does not match the bits, the decoder of whole images reports what is wrong.
     let fits = |header: usize, sizes: &[u64]| {
         let bits = sizes
             .iter()
@@ -217,7 +217,7 @@ fn redis_filter(
         length > begin.len() as u64 && length.checked_sub((FRONT + header) as u64) == Some(bits)
     };
     match kind {
-        Kind::RedisBloom => {
+        ImageKind::RedisBloom => {
             let header = redis::Bloom::header_in(body)?;
             let filter = redis::Bloom::from_header(header, limits).ok()?;
             sizes.extend(filter.layer_bytes());
@@ -228,9 +228,9 @@ fn redis_filter(
             let loaded = load_chunks(&body[header.len()..], &sizes, more, |position, chunk| {
                 filter.load_chunk(position, chunk).is_ok()
             });
-            Some(loaded.map(|()| Slot::Bloom(Box::new(Bloom::RedisBloom(filter)))))
+            Some(loaded.map(|()| Slot::Bloom(Box::new(AnyBloom::RedisBloom(filter)))))
         }
-        Kind::RedisCuckoo => {
+        ImageKind::RedisCuckoo => {
             let header = body.get(..redis::CUCKOO_HEADER)?;
             let mut filter = redis::Cuckoo::from_header(header, limits).ok()?;
             sizes.extend(filter.filter().tables().map(|table| table.len() as u64));
@@ -240,13 +240,14 @@ fn redis_filter(
             let loaded = load_chunks(&body[header.len()..], &sizes, more, |position, chunk| {
                 filter.load_chunk(position, chunk).is_ok()
             });
-            Some(loaded.map(|()| Slot::Cuckoo(Box::new(Cuckoo::RedisBloom(filter)))))
+            Some(loaded.map(|()| Slot::Cuckoo(Box::new(AnyCuckoo::RedisBloom(filter)))))
         }
         _ => None,
     }
 }
 
-/// Gives the bits of parts of these sizes, in chunks that stay inside of a part; the position is where the chunk ends, counted from 1.
+/// Passes on the bits of parts of these sizes, in chunks that do not cross the end of a part. The position is the end of a chunk, counted
+/// from 1.
 fn load_chunks(
     mut begin: &[u8],
     sizes: &[u64],
@@ -282,41 +283,41 @@ fn read(at: &mut Reader<'_>, limits: Limits) -> Result<Slot, DecodeError> {
     let bloom = |filter| Slot::Bloom(Box::new(filter));
     let cuckoo = |filter| Slot::Cuckoo(Box::new(filter));
     let slot = match kind {
-        Kind::Missing | Kind::Other => {
+        ImageKind::Missing | ImageKind::Other => {
             at.finish()?;
-            return Ok(if kind == Kind::Missing {
+            return Ok(if kind == ImageKind::Missing {
                 Slot::Missing
             } else {
                 Slot::Other
             });
         }
-        Kind::RedisBloom => {
+        ImageKind::RedisBloom => {
             let filter = redis::bloom::decode(at.rest_within(limits)?)?;
-            return Ok(bloom(Bloom::RedisBloom(filter)));
+            return Ok(bloom(AnyBloom::RedisBloom(filter)));
         }
-        Kind::RedisBloomDump => match redis::dump::decode(at.rest_within(limits)?, limits)? {
-            redis::Filter::Bloom(filter) => return Ok(bloom(Bloom::RedisBloom(filter))),
+        ImageKind::RedisBloomDump => match redis::dump::decode(at.rest_within(limits)?, limits)? {
+            redis::Filter::Bloom(filter) => return Ok(bloom(AnyBloom::RedisBloom(filter))),
             redis::Filter::Cuckoo(_) => {
                 return Err(at.wrong("kind", kind as u64, "a Bloom filter"));
             }
         },
-        Kind::RedisCuckoo => {
+        ImageKind::RedisCuckoo => {
             let filter = redis::cuckoo::decode(at.rest_within(limits)?)?;
-            return Ok(cuckoo(Cuckoo::RedisBloom(filter)));
+            return Ok(cuckoo(AnyCuckoo::RedisBloom(filter)));
         }
-        Kind::FixedBloom => bloom(bloom::read_fixed(at, has_bits, limits)?),
-        Kind::GrowingBloom => bloom(bloom::read_growing(at, has_bits, limits)?),
-        Kind::WindowBloom => bloom(bloom::read_window(at, has_bits, limits)?),
-        Kind::FixedCuckoo => cuckoo(cuckoo::read_fixed(at, has_bits, limits)?),
-        Kind::GrowingCuckoo => cuckoo(cuckoo::read_growing(at, has_bits, limits)?),
-        Kind::Counting => Slot::Counting(Box::new(counting::read(at, has_bits, limits)?)),
+        ImageKind::FixedBloom => bloom(bloom::read_fixed(at, has_bits, limits)?),
+        ImageKind::GrowingBloom => bloom(bloom::read_growing(at, has_bits, limits)?),
+        ImageKind::WindowBloom => bloom(bloom::read_window(at, has_bits, limits)?),
+        ImageKind::FixedCuckoo => cuckoo(cuckoo::read_fixed(at, has_bits, limits)?),
+        ImageKind::GrowingCuckoo => cuckoo(cuckoo::read_growing(at, has_bits, limits)?),
+        ImageKind::Counting => Slot::Counting(Box::new(counting::read(at, has_bits, limits)?)),
     };
     at.finish()?;
     Ok(slot)
 }
 
-/// What all images begin with: the kind, and whether the bits follow.
-fn front(at: &mut Reader<'_>) -> Result<(Kind, bool), DecodeError> {
+/// Reads the beginning of an image: the kind, and whether bits follow.
+fn front(at: &mut Reader<'_>) -> Result<(ImageKind, bool), DecodeError> {
     if at.take("magic", 8)? != MAGIC {
         return Err(at.error(Problem::Value {
             field: "magic",
@@ -328,7 +329,7 @@ fn front(at: &mut Reader<'_>) -> Result<(Kind, bool), DecodeError> {
     if front[0] != VERSION {
         return Err(at.wrong("version", front[0].into(), "1"));
     }
-    let Some(kind) = KINDS.into_iter().find(|&kind| kind as u8 == front[1]) else {
+    let Some(kind) = IMAGE_KINDS.into_iter().find(|&kind| kind as u8 == front[1]) else {
         return Err(at.wrong("kind", front[1].into(), "0 to 9, or 255"));
     };
     let has_bits = match front[2..] {
@@ -338,8 +339,8 @@ fn front(at: &mut Reader<'_>) -> Result<(Kind, bool), DecodeError> {
     Ok((kind, has_bits))
 }
 
-/// The header of a native Bloom filter, and nothing else.
-pub(crate) fn bloom_of_header(bytes: &[u8], limits: Limits) -> Result<Bloom, DecodeError> {
+/// Decodes the header of a native Bloom filter.
+pub(crate) fn bloom_from_header(bytes: &[u8], limits: Limits) -> Result<AnyBloom, DecodeError> {
     let mut at = Reader::new(bytes);
     match (front(&mut at)?, decode(bytes, limits)?) {
         ((_, false), Slot::Bloom(filter)) => Ok(*filter),
@@ -347,8 +348,8 @@ pub(crate) fn bloom_of_header(bytes: &[u8], limits: Limits) -> Result<Bloom, Dec
     }
 }
 
-/// The header of a native cuckoo filter, and nothing else.
-pub(crate) fn cuckoo_of_header(bytes: &[u8], limits: Limits) -> Result<Cuckoo, DecodeError> {
+/// Decodes the header of a native cuckoo filter.
+pub(crate) fn cuckoo_from_header(bytes: &[u8], limits: Limits) -> Result<AnyCuckoo, DecodeError> {
     let mut at = Reader::new(bytes);
     match (front(&mut at)?, decode(bytes, limits)?) {
         ((_, false), Slot::Cuckoo(filter)) => Ok(*filter),

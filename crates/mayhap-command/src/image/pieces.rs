@@ -1,7 +1,7 @@
-//! Images as the strings of a value in DUMP and RDB. A large image is several strings, because an engine takes memory for each string that it
-//! saves or loads, and so do we when we load it: a filter of gigabytes would need its size once or twice more.
+//! Images as the strings of a value in DUMP and RDB. A large image is split into several strings: the engine, and this crate when it loads
+//! them, needs memory for each string besides the filter.
 //!
-//! | strings | what |
+//! | strings | content |
 //! | --- | --- |
 //! | 1 | an image of at most 16 MiB |
 //! | | or, for a larger image: |
@@ -16,10 +16,10 @@ use mayhap_codec::{DecodeError, Limits};
 
 const PIECES_MAGIC: [u8; 8] = *b"\x89mayhapP";
 
-/// The most bytes of a piece.
+/// The largest piece.
 const PIECE: usize = 16 << 20;
 
-/// Writes a slot.
+/// Writes the image of a slot.
 pub(crate) fn save(slot: &Slot, out: &mut impl Sink) {
     let parts = parts(slot);
     let size: usize = parts.iter().map(|part| part.len()).sum();
@@ -34,7 +34,7 @@ pub(crate) fn save(slot: &Slot, out: &mut impl Sink) {
     }
 }
 
-/// Reads a slot.
+/// Reads the image of a slot.
 pub(crate) fn load<S: Source>(at: &mut S, limits: Limits) -> Result<Slot, DecodeError> {
     let first = at.string("filter")?;
     let Some(size) = first.strip_prefix(&PIECES_MAGIC) else {
@@ -67,7 +67,7 @@ pub(crate) fn load<S: Source>(at: &mut S, limits: Limits) -> Result<Slot, Decode
     decode_from(size, &mut more, limits)
 }
 
-/// The next of the pieces, of which so many bytes are left.
+/// The next piece; `left` bytes of the image remain.
 fn next_piece<S: Source>(at: &mut S, left: &mut u64) -> Result<S::Bytes, DecodeError> {
     let piece = at.string("piece of a filter")?;
     match left.checked_sub(piece.len() as u64) {

@@ -1,6 +1,6 @@
-//! A Bloom filter in our own layout: of one size, growing, or forgetting.
+//! A Bloom filter of the native layout: of fixed size, growing, or with a window.
 
-use crate::bf::Added;
+use crate::bf::BatchAdded;
 use mayhap_codec::redis::{BloomInfo, ChunkError, MAX_CHUNK, six_digits};
 use mayhap_core::plan::{BloomPlan, GrowingPlan, WindowPlan};
 use mayhap_core::{
@@ -8,16 +8,16 @@ use mayhap_core::{
 };
 use std::time::Duration;
 
-/// How many items are hashed before any goes in.
+/// How many items are hashed before the first is inserted.
 const CHUNK: usize = 128;
 
 /// A Bloom filter of the native layout.
 #[derive(Clone, PartialEq, Debug)]
 pub struct NativeBloom {
     pub(crate) kind: BloomKind,
-    /// Items for which adding answered that they are new. A window counts by itself.
+    /// Items that were new when they were added. A window filter counts its items itself.
     pub(crate) items: u64,
-    /// As asked for, and told back: growth has its own rule. 0 when it does not grow.
+    /// As requested, and reported by `BF.INFO`; growth itself follows another rule. 0 if the filter does not grow.
     pub(crate) expansion: u32,
 }
 
@@ -28,17 +28,17 @@ pub(crate) enum BloomKind {
     Window(WindowBloom),
 }
 
-/// What could not be merged.
+/// Why two filters cannot be merged.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Merged {
-    /// One grows or forgets and the other does not.
+pub(crate) enum MergeError {
+    /// The filters are of different kinds.
     Kinds,
     Windows,
     Mismatch(mayhap_core::Mismatch),
 }
 
 impl NativeBloom {
-    /// An empty filter; with an expansion of 0 it does not grow.
+    /// An empty filter; one with an expansion of 0 does not grow.
     pub(crate) fn reserve(
         error: f64,
         capacity: u64,
@@ -48,11 +48,11 @@ impl NativeBloom {
     ) -> Result<Self, PlanError> {
         let kind = if expansion == 0 {
             let plan = BloomPlan::new(capacity, error)?;
-            check(plan.size_bytes(), max_bytes)?;
+            check_size(plan.size_bytes(), max_bytes)?;
             BloomKind::Fixed(Bloom::from_plan(plan, scheme)?)
         } else {
             let plan = GrowingPlan::new(capacity, error)?;
-            check(plan.layer(0)?.size_bytes(), max_bytes)?;
+            check_size(plan.layer(0)?.size_bytes(), max_bytes)?;
             BloomKind::Growing(GrowingBloom::from_plan(plan, scheme)?)
         };
         Ok(Self {
@@ -62,7 +62,7 @@ impl NativeBloom {
         })
     }
 
-    /// An empty filter that remembers items for some seconds.
+    /// An empty filter that forgets items after some seconds.
     pub(crate) fn window(
         error: f64,
         capacity: u64,
@@ -73,7 +73,7 @@ impl NativeBloom {
         let plan = WindowPlan::new(capacity, error, Duration::from_secs(seconds))?;
         let generations = u64::from(plan.slices()) + 1;
         let size_bytes = plan.layer(0)?.size_bytes().saturating_mul(generations);
-        check(size_bytes, max_bytes)?;
+        check_size(size_bytes, max_bytes)?;
         Ok(Self {
             kind: BloomKind::Window(WindowBloom::from_plan(plan, scheme, now)?),
             items: 0,
@@ -114,7 +114,7 @@ impl NativeBloom {
         }
     }
 
-    /// `Ok(true)`: the item was surely new. Nothing is changed where it is refused.
+    /// `Ok(true)`: the item was definitely new. An error leaves the filter unchanged.
     pub(crate) fn add(
         &mut self,
         item: &[u8],
@@ -143,21 +143,26 @@ impl NativeBloom {
         Ok(new)
     }
 
-    pub(crate) fn add_each(&mut self, items: &[&[u8]], now: Timestamp, max_bytes: u64) -> Added {
+    pub(crate) fn add_each(
+        &mut self,
+        items: &[&[u8]],
+        now: Timestamp,
+        max_bytes: u64,
+    ) -> BatchAdded {
         let mut max_bytes = max_bytes;
-        let mut added = Added::for_items(items.len());
+        let mut added = BatchAdded::for_items(items.len());
         for items in items.chunks(CHUNK) {
             if self.has_room_for(items.len() as u64) {
                 self.add_chunk(items, &mut added);
                 continue;
             }
             for item in items {
-                let answer = self.add(item, now, max_bytes);
-                if matches!(answer, Err(Full::Memory { .. })) {
-                    // The same layer is not asked for again for each of the items that follow.
+                let result = self.add(item, now, max_bytes);
+                if matches!(result, Err(Full::Memory { .. })) {
+                    // Do not try to allocate the same layer again for each of the following items.
                     max_bytes = 0;
                 }
-                if !added.next(answer) {
+                if !added.push(result) {
                     return added;
                 }
             }
@@ -165,7 +170,7 @@ impl NativeBloom {
         added
     }
 
-    /// Whether so many items fit for certain, without growing.
+    /// Whether this number of items definitely fits without growing.
     pub(crate) fn has_room_for(&self, items: u64) -> bool {
         match &self.kind {
             BloomKind::Fixed(filter) => self.items.saturating_add(items) <= filter.capacity(),
@@ -174,14 +179,14 @@ impl NativeBloom {
         }
     }
 
-    fn add_chunk(&mut self, items: &[&[u8]], added: &mut Added) {
+    fn add_chunk(&mut self, items: &[&[u8]], added: &mut BatchAdded) {
         let scheme = self.scheme();
         let mut hashes = [KeyHash::from_u64(0); CHUNK];
         for (hash, item) in hashes.iter_mut().zip(items) {
             *hash = scheme.hash(item);
         }
         let hashes = &hashes[..items.len()];
-        let is_new = added.more(items.len());
+        let is_new = added.extend(items.len());
         match &mut self.kind {
             BloomKind::Fixed(filter) => filter.insert_hashes_reporting_new(hashes, is_new),
             BloomKind::Growing(filter) => filter.insert_hashes_reporting_new(hashes, is_new),
@@ -191,7 +196,7 @@ impl NativeBloom {
         self.items = self.items.saturating_add(new);
     }
 
-    /// All layers, the oldest first; of a window, generation by generation.
+    /// All layers, the oldest first; for a window filter, generation by generation.
     pub(crate) fn layers(&self) -> Vec<&Bloom> {
         match &self.kind {
             BloomKind::Fixed(filter) => vec![filter],
@@ -242,7 +247,7 @@ impl NativeBloom {
         }
     }
 
-    /// The lines of `BF.DEBUG`: all items, and each layer with those in it.
+    /// The lines of `BF.DEBUG`: the number of items, then one line per layer.
     pub(crate) fn debug_lines(&self) -> Vec<String> {
         let counts: Vec<u64> = match &self.kind {
             BloomKind::Fixed(_) => vec![self.items],
@@ -272,7 +277,7 @@ impl NativeBloom {
             .collect()
     }
 
-    /// The answer of `BF.SCANDUMP` after the header: the rest of the layer that the iterator falls into.
+    /// The chunk that `BF.SCANDUMP` replies with after the header: the rest of the layer at the iterator.
     pub(crate) fn scan(&self, iterator: i64) -> Option<(i64, Vec<u8>)> {
         let mut start = u64::try_from(iterator).ok()?.checked_sub(1)?;
         for layer in self.layers() {
@@ -318,43 +323,43 @@ impl NativeBloom {
         Err(outside)
     }
 
-    /// Whether [`union_with`](Self::union_with) takes the other.
-    pub(crate) fn check_union(&self, other: &Self) -> Result<(), Merged> {
+    /// Whether [`union_with`](Self::union_with) accepts the other filter.
+    pub(crate) fn check_union(&self, other: &Self) -> Result<(), MergeError> {
         let checked = match (&self.kind, &other.kind) {
             (BloomKind::Fixed(ours), BloomKind::Fixed(theirs)) => ours.check_union(theirs),
             (BloomKind::Growing(ours), BloomKind::Growing(theirs)) => ours.check_union(theirs),
-            (BloomKind::Window(_), BloomKind::Window(_)) => return Err(Merged::Windows),
-            _ => return Err(Merged::Kinds),
+            (BloomKind::Window(_), BloomKind::Window(_)) => return Err(MergeError::Windows),
+            _ => return Err(MergeError::Kinds),
         };
-        checked.map_err(Merged::Mismatch)
+        checked.map_err(MergeError::Mismatch)
     }
 
-    /// Makes this filter hold the items of both. Nothing is changed where that is refused.
-    pub(crate) fn union_with(&mut self, other: &Self) -> Result<(), Merged> {
+    /// Adds the items of the other filter. An error leaves this filter unchanged.
+    pub(crate) fn union_with(&mut self, other: &Self) -> Result<(), MergeError> {
         match (&mut self.kind, &other.kind) {
             (BloomKind::Fixed(ours), BloomKind::Fixed(theirs)) => {
-                ours.union_with(theirs).map_err(Merged::Mismatch)?;
+                ours.union_with(theirs).map_err(MergeError::Mismatch)?;
             }
             (BloomKind::Growing(ours), BloomKind::Growing(theirs)) => {
-                ours.union_with(theirs).map_err(Merged::Mismatch)?;
+                ours.union_with(theirs).map_err(MergeError::Mismatch)?;
             }
-            (BloomKind::Window(_), BloomKind::Window(_)) => return Err(Merged::Windows),
-            _ => return Err(Merged::Kinds),
+            (BloomKind::Window(_), BloomKind::Window(_)) => return Err(MergeError::Windows),
+            _ => return Err(MergeError::Kinds),
         }
-        // What both have is counted once, as far as the bits tell.
+        // Items that are in both filters are counted once, as far as the bits allow an estimate.
         let estimated = match &self.kind {
             BloomKind::Fixed(filter) => filter.estimated_keys(),
             BloomKind::Growing(filter) => filter.estimated_keys(),
             BloomKind::Window(_) => 0,
         };
-        let least = self.items.max(other.items);
-        let most = self.items.saturating_add(other.items);
-        self.items = estimated.clamp(least, most);
+        let min = self.items.max(other.items);
+        let max = self.items.saturating_add(other.items);
+        self.items = estimated.clamp(min, max);
         Ok(())
     }
 }
 
-/// How many items are in each layer: older ones are full.
+/// The number of items in each layer: all but the newest are full.
 fn counts<'f>(layers: impl ExactSizeIterator<Item = &'f Bloom>, in_newest: u64) -> Vec<u64> {
     let mut counts: Vec<u64> = layers.map(Bloom::capacity).collect();
     if let Some(newest) = counts.last_mut() {
@@ -363,8 +368,8 @@ fn counts<'f>(layers: impl ExactSizeIterator<Item = &'f Bloom>, in_newest: u64) 
     counts
 }
 
-/// Refuses what would take more than allowed, as if the memory were not there.
-pub(super) fn check(size_bytes: u64, max_bytes: u64) -> Result<(), PlanError> {
+/// Reports more memory than allowed as if it were not available.
+pub(super) fn check_size(size_bytes: u64, max_bytes: u64) -> Result<(), PlanError> {
     if size_bytes > max_bytes {
         return Err(PlanError::OutOfMemory { size_bytes });
     }

@@ -1,7 +1,6 @@
-//! A counting Bloom filter: it has but one layout.
+//! A counting Bloom filter. There is only one layout: RedisBloom has none.
 
-use super::bloom::check;
-
+use super::bloom::check_size;
 use mayhap_core::plan::counting::{CountingPlan, DEFAULT_COUNTER_BITS};
 use mayhap_core::{CountingBloom, HashScheme, PlanError, Scheme};
 
@@ -9,7 +8,7 @@ use mayhap_core::{CountingBloom, HashScheme, PlanError, Scheme};
 #[derive(Clone, PartialEq, Debug)]
 pub struct NativeCounting {
     pub(crate) filter: CountingBloom,
-    /// Items that were added, less those that were removed.
+    /// Items that were added minus those that were removed.
     pub(crate) items: u64,
 }
 
@@ -22,7 +21,7 @@ impl NativeCounting {
         max_bytes: u64,
     ) -> Result<Self, PlanError> {
         let plan = CountingPlan::new(capacity, error, DEFAULT_COUNTER_BITS)?;
-        check(plan.size_bytes(), max_bytes)?;
+        check_size(plan.size_bytes(), max_bytes)?;
         let scheme = Scheme::EnhancedDoubleHashing;
         Ok(Self {
             filter: CountingBloom::from_plan(plan, scheme, hash_scheme)?,
@@ -35,6 +34,12 @@ impl NativeCounting {
             filter: self.filter.try_clone()?,
             ..*self
         })
+    }
+
+    /// `true`: the item was definitely new.
+    pub(crate) fn add(&mut self, item: &[u8]) -> bool {
+        self.items = self.items.saturating_add(1);
+        self.filter.insert(item)
     }
 
     /// Bytes of memory, its own fields included.

@@ -1,37 +1,37 @@
-//! A cuckoo filter in our own layout.
+//! A cuckoo filter of the native layout.
 
-use super::bloom::check;
+use super::bloom::check_size;
 use crate::image;
 use crate::{Limits, Slot};
 use mayhap_codec::redis::{ChunkError, CuckooInfo, MAX_CHUNK};
 use mayhap_core::plan::{CuckooPlan, GrowingPlan};
 use mayhap_core::{Cuckoo, Full, HashScheme, KeyHash, PlanError, zeroed_bytes};
 
-/// How many items are hashed before any goes in.
+/// How many items are hashed before the first is inserted.
 const CHUNK: usize = 128;
 
 /// A cuckoo filter of the native layout.
 #[derive(Clone, PartialEq, Debug)]
 pub struct NativeCuckoo {
     pub(crate) filter: Cuckoo,
-    /// Items removed since the filter was made or compacted.
+    /// Items removed since the filter was created or compacted.
     pub(crate) removed: u64,
-    pub(crate) asked: Asked,
-    pub(crate) staged: Option<Staged>,
+    pub(crate) parameters: CuckooParameters,
+    pub(crate) loading: Option<PartialImage>,
 }
 
-/// What was asked for and is told back. Buckets and iterations mean nothing here; an expansion of 0 does not grow.
+/// Parameters as requested, which `CF.INFO` reports. The native layout uses neither buckets nor iterations; an expansion of 0 does not grow.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Asked {
+pub(crate) struct CuckooParameters {
     pub(crate) bucket_size: u8,
     pub(crate) max_iterations: u16,
     pub(crate) expansion: u16,
 }
 
-/// The image of the filter that this one is to become, as far as it was loaded. Cells cannot be put in piece by piece: what is
-/// in one says where others may be.
+/// The part of a filter's image that `CF.LOADCHUNK` has received. Cells cannot be loaded one chunk at a time: the contents of one cell
+/// determine where others may be.
 #[derive(Clone, PartialEq, Debug)]
-pub(crate) struct Staged {
+pub(crate) struct PartialImage {
     pub(crate) total: u64,
     /// Fewer than the total.
     pub(crate) bytes: Vec<u8>,
@@ -42,39 +42,42 @@ impl NativeCuckoo {
     pub(crate) fn reserve(
         capacity: u64,
         error: f64,
-        asked: Asked,
+        parameters: CuckooParameters,
         scheme: HashScheme,
         max_bytes: u64,
     ) -> Result<Self, PlanError> {
-        let filter = if asked.expansion == 0 {
+        let filter = if parameters.expansion == 0 {
             let plan = CuckooPlan::new(capacity, error)?;
-            check(plan.size_bytes(), max_bytes)?;
+            check_size(plan.size_bytes(), max_bytes)?;
             Cuckoo::from_plan(plan, scheme)?
         } else {
             let plan = GrowingPlan::new(capacity, error)?;
-            check(plan.cuckoo_table(0)?.size_bytes(), max_bytes)?;
+            check_size(plan.cuckoo_table(0)?.size_bytes(), max_bytes)?;
             Cuckoo::growing_from_plan(plan, scheme)?
         };
-        // As RedisBloom tells it back.
-        let expansion = match asked.expansion {
+        // As RedisBloom reports it.
+        let expansion = match parameters.expansion {
             0 => 0,
-            asked => asked.checked_next_power_of_two().unwrap_or(u16::MAX),
+            expansion => expansion.checked_next_power_of_two().unwrap_or(u16::MAX),
         };
         Ok(Self {
             filter,
             removed: 0,
-            asked: Asked { expansion, ..asked },
-            staged: None,
+            parameters: CuckooParameters {
+                expansion,
+                ..parameters
+            },
+            loading: None,
         })
     }
 
     pub(crate) fn try_clone(&self) -> Result<Self, PlanError> {
-        let staged = match &self.staged {
+        let loading = match &self.loading {
             None => None,
-            Some(Staged { total, bytes }) => {
+            Some(PartialImage { total, bytes }) => {
                 let mut copy = zeroed_bytes(bytes.len() as u64)?;
                 copy.copy_from_slice(bytes);
-                Some(Staged {
+                Some(PartialImage {
                     total: *total,
                     bytes: copy,
                 })
@@ -82,7 +85,7 @@ impl NativeCuckoo {
         };
         Ok(Self {
             filter: self.filter.try_clone()?,
-            staged,
+            loading,
             ..*self
         })
     }
@@ -99,7 +102,8 @@ impl NativeCuckoo {
         self.filter.count_hash(self.filter.hash(item))
     }
 
-    /// Puts an item in, or only if it looks absent; `Ok(false)` when it does not. Nothing is changed where it is refused.
+    /// Adds an item, or with `if_absent` only if the filter does not seem to contain it; then `Ok(false)` if it does. An error leaves the filter
+    /// unchanged.
     pub(crate) fn add(
         &mut self,
         item: &[u8],
@@ -114,8 +118,8 @@ impl NativeCuckoo {
             return Ok(false);
         }
         self.filter.try_insert_hash_within(hash, max_bytes)?;
-        // What is to come would take it away again.
-        self.staged = None;
+        // Loading the rest of an image would drop the item.
+        self.loading = None;
         Ok(true)
     }
 
@@ -132,7 +136,7 @@ impl NativeCuckoo {
                 *hash = self.filter.hash(item);
             }
             let hashes = &hashes[..items.len()];
-            // Asked for together, the cells are at hand when the items go in one by one.
+            // A batch lookup prefetches the cells for the inserts that follow.
             if items.len() > 1 {
                 let found = &mut [false; CHUNK][..items.len()];
                 self.filter.contains_hashes(hashes, found);
@@ -151,16 +155,18 @@ impl NativeCuckoo {
         removed
     }
 
-    /// There is nothing to be moved: tables that became empty are gone already, and what is in an older one must stay there for
-    /// removals to be right.
+    /// There is nothing to move: empty tables are dropped at once, and items must stay in their table for removals to be correct.
     pub(crate) fn compact(&mut self) {
         self.removed = 0;
     }
 
     /// Bytes of memory, its own fields included.
     pub(crate) fn size_bytes(&self) -> u64 {
-        let staged = self.staged.as_ref().map_or(0, |staged| staged.bytes.len());
-        (size_of::<Self>() + staged) as u64 + self.filter.size_bytes()
+        let loading = self
+            .loading
+            .as_ref()
+            .map_or(0, |loading| loading.bytes.len());
+        (size_of::<Self>() + loading) as u64 + self.filter.size_bytes()
     }
 
     pub(crate) fn tables(&self) -> u64 {
@@ -178,17 +184,17 @@ impl NativeCuckoo {
             .map_or(0, |(plan, _)| plan.cells());
         CuckooInfo {
             size_bytes: self.size_bytes(),
-            buckets: cells.div_ceil(u64::from(self.asked.bucket_size).max(1)),
+            buckets: cells.div_ceil(u64::from(self.parameters.bucket_size).max(1)),
             tables: self.tables(),
             items: self.filter.estimated_keys(),
             deleted: self.removed,
-            bucket_size: self.asked.bucket_size,
-            expansion: self.asked.expansion,
-            max_iterations: self.asked.max_iterations,
+            bucket_size: self.parameters.bucket_size,
+            expansion: self.parameters.expansion,
+            max_iterations: self.parameters.max_iterations,
         }
     }
 
-    /// The answer of `CF.SCANDUMP`: a header, then the image of the filter in pieces. Nothing of an empty filter, as RedisBloom.
+    /// The chunk that `CF.SCANDUMP` replies with: a header, then the image of the filter. An empty filter has no chunks, as in RedisBloom.
     pub(crate) fn scan(&self, position: i64) -> Option<(i64, Vec<u8>)> {
         if self.filter.is_empty() {
             return None;
@@ -201,7 +207,7 @@ impl NativeCuckoo {
         let mut start = usize::try_from(position).ok()?.checked_sub(1)?;
         let mut chunk = Vec::new();
         for piece in &pieces {
-            // What lies before the chunk is stepped over.
+            // Skip what lies before the chunk.
             let rest = piece.get(start..).unwrap_or_default();
             start = start.saturating_sub(piece.len());
             let room = MAX_CHUNK as usize - chunk.len();
@@ -211,7 +217,7 @@ impl NativeCuckoo {
         (!chunk.is_empty()).then_some((next, chunk))
     }
 
-    /// Takes the next piece of the image; with the last one the filter becomes what the image says.
+    /// Receives the next chunk of an image. After the last one, the filter is replaced by the decoded image.
     pub(crate) fn load_chunk(
         &mut self,
         position: i64,
@@ -223,33 +229,36 @@ impl NativeCuckoo {
             iterator: position,
             length,
         };
-        let staged = self.staged.as_mut().ok_or(outside)?;
+        let loading = self.loading.as_mut().ok_or(outside)?;
         let end = u64::try_from(position)
             .ok()
             .and_then(|end| end.checked_sub(1));
-        let expected = (staged.bytes.len() as u64).checked_add(length);
-        if length == 0 || end != expected || end.is_none_or(|end| end > staged.total) {
+        let expected = (loading.bytes.len() as u64).checked_add(length);
+        if length == 0 || end != expected || end.is_none_or(|end| end > loading.total) {
             return Err(outside);
         }
-        if end < Some(staged.total) {
-            staged.bytes.try_reserve(chunk.len()).map_err(|_| outside)?;
-            staged.bytes.extend_from_slice(chunk);
+        if end < Some(loading.total) {
+            loading
+                .bytes
+                .try_reserve(chunk.len())
+                .map_err(|_| outside)?;
+            loading.bytes.extend_from_slice(chunk);
             return Ok(());
         }
-        // It stays as it was when the whole is no filter.
+        // The filter stays unchanged if the image is invalid.
         let mut image = Vec::new();
         image
-            .try_reserve_exact(staged.bytes.len() + chunk.len())
+            .try_reserve_exact(loading.bytes.len() + chunk.len())
             .map_err(|_| outside)?;
-        image.extend_from_slice(&staged.bytes);
+        image.extend_from_slice(&loading.bytes);
         image.extend_from_slice(chunk);
         match image::decode(&image, limits) {
             Ok(Slot::Cuckoo(loaded)) => match *loaded {
-                crate::Cuckoo::Native(loaded) => {
+                crate::AnyCuckoo::Native(loaded) => {
                     *self = loaded;
                     Ok(())
                 }
-                crate::Cuckoo::RedisBloom(_) => Err(outside),
+                crate::AnyCuckoo::RedisBloom(_) => Err(outside),
             },
             _ => Err(outside),
         }

@@ -1,7 +1,7 @@
 //! Every command with every kind of argument on every kind of key: no panic, bounded memory, and errors leave everything as it was.
 
 use crate::host::Host;
-use mayhap_command::{COMMANDS, Config, Layout, PassedOn, Reply, Slot};
+use mayhap_command::{COMMANDS, Config, Layout, Replication, Reply, Slot};
 use mayhap_command::{Command, Context};
 use mayhap_testkit::random_commands::for_each_argument;
 
@@ -54,7 +54,7 @@ fn every_command_survives_every_argument_on_every_kind_of_key() {
     }
     let names = mayhap_command::COMMANDS
         .each_ref()
-        .map(|command| command.name);
+        .map(|command| command.spec.name);
     let (mut said, mut refused) = (0, 0);
     for layout in [Layout::Native, Layout::RedisBloom] {
         let config = Config {
@@ -78,18 +78,21 @@ fn every_command_survives_every_argument_on_every_kind_of_key() {
             };
             for (slot, image) in slots.iter().zip(&images) {
                 said += 1;
-                let change = match &command {
-                    Command::Ask(ask) => {
-                        ask.ask(slot, &context);
+                let write = match &command {
+                    Command::Query(query) => {
+                        query.apply(slot, &context);
                         continue;
                     }
-                    Command::Change(change) => change,
+                    Command::Write(write) => write,
                 };
                 let mut changed = slot.clone();
-                let sources = vec![slot; change.sources().len()];
-                let outcome = change.apply(&mut changed, &sources, &context);
+                let sources = vec![slot; write.sources().len()];
+                let outcome = write.apply(&mut changed, &sources, &context);
                 assert!(changed.size_bytes() <= 2 * MAX_BYTES, "{words:?}");
-                if matches!(outcome.passed_on, PassedOn::Nothing | PassedOn::Unchanged) {
+                if matches!(
+                    outcome.replication,
+                    Replication::None | Replication::Unchanged
+                ) {
                     let same = changed == *slot;
                     assert!(same, "{words:?} changed what it did not pass on");
                 } else if outcome.reply.is_error() {
@@ -108,7 +111,7 @@ fn every_command_survives_every_argument_on_every_kind_of_key() {
 #[test]
 fn as_many_words_as_a_command_takes_and_no_other_number() {
     let config = Config::default();
-    for command in &COMMANDS {
+    for command in COMMANDS.iter().map(|command| &command.spec) {
         for count in 1..10 {
             let mut words: Vec<&[u8]> = vec![b"1"; count];
             words[0] = command.name.as_bytes();
@@ -116,7 +119,7 @@ fn as_many_words_as_a_command_takes_and_no_other_number() {
                 Err(Reply::Error(text)) => text.starts_with("ERR wrong number of arguments for '"),
                 _ => false,
             };
-            let is_outside = !(command.fewest..=command.most).contains(&count);
+            let is_outside = !command.arity.accepts(count);
             assert!(is_refused || !is_outside, "{} with {count}", command.name);
         }
     }

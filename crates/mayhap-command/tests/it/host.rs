@@ -1,6 +1,6 @@
 //! A host of the smallest kind: keys, a log of what was passed on, and the few commands of Redis's own that tests need.
 
-use mayhap_command::{Command, Config, Context, PassedOn, Reply, Slot, find};
+use mayhap_command::{Command, Config, Context, Replication, Reply, Slot, find};
 use mayhap_core::{SipKey, Timestamp};
 use std::collections::BTreeMap;
 
@@ -48,20 +48,20 @@ impl Host {
         let key = command.key().to_vec();
         let mut slot = self.keys.remove(&key).unwrap_or_default();
         let reply = match &command {
-            Command::Ask(ask) => ask.ask(&slot, &context),
-            Command::Change(change) => {
-                let sources = change.sources().iter();
+            Command::Query(query) => query.apply(&slot, &context),
+            Command::Write(write) => {
+                let sources = write.sources().iter();
                 let sources =
                     sources.map(|&source| self.keys.get(source).unwrap_or(&Slot::Missing));
                 let sources: Vec<&Slot> = sources.collect();
-                let mut outcome = change.apply(&mut slot, &sources, &context);
+                let mut outcome = write.apply(&mut slot, &sources, &context);
                 if self.tells_times {
-                    outcome = outcome.with_time(words, &slot, self.now);
+                    outcome = write.with_time(outcome, words, &slot, self.now);
                 }
-                match outcome.passed_on {
-                    PassedOn::Nothing | PassedOn::Unchanged => {}
-                    PassedOn::AsItCame => self.note(words),
-                    PassedOn::Instead(commands) => {
+                match outcome.replication {
+                    Replication::None | Replication::Unchanged => {}
+                    Replication::Verbatim => self.note(words),
+                    Replication::Rewritten(commands) => {
                         self.log
                             .extend(commands.into_iter().map(|words| (self.now, words)));
                     }

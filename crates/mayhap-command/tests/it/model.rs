@@ -181,7 +181,7 @@ fn cuckoo_step(host: &mut Host, item: u64, random: &mut Random, copies: &mut Has
             for (item, answer) in items.iter().zip(answers) {
                 match answer {
                     Reply::Boolean(true) => *copies.entry(*item).or_default() += 1,
-                    Reply::Refused => {}
+                    Reply::NotAdded => {}
                     other => panic!("{other:?}"),
                 }
             }

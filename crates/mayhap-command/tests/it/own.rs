@@ -171,7 +171,7 @@ fn counting_counts_both_ways() {
     says(
         &mut host,
         "CBF.DEL k full",
-        "-ERR a counter of this item is full, so that it cannot be removed\\r\\n",
+        "-ERR a counter of this item is saturated, so the item cannot be removed\\r\\n",
     );
     says(&mut host, "CBF.EXISTS k full", "#t\\r\\n");
 }
@@ -336,7 +336,7 @@ fn a_command_behind_a_time_has_one_key() {
     says(
         &mut host,
         "MAYHAP.AT 5 BF.MERGE b a",
-        "-ERR MAYHAP.AT is followed by a command of ours that writes, of one key\\r\\n",
+        "-ERR MAYHAP.AT must be followed by a filter command that writes one key\\r\\n",
     );
     says(&mut host, "MAYHAP.AT 5 BF.ADD b 1", "#t\\r\\n");
 }

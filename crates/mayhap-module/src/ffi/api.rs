@@ -1,11 +1,11 @@
-//! The functions, structures and numbers of `redismodule.h`, as of Redis 7.0. Valkey has them under the same names.
+//! The functions, structures and constants of `redismodule.h`, as of Redis 7.0. Valkey has them under the same names.
 
-#![allow(unsafe_code, reason = "the engine speaks C")]
+#![allow(unsafe_code, reason = "the engine's API is C")]
 
 use std::ffi::{CStr, c_char, c_int, c_long, c_longlong, c_uint, c_ulonglong, c_void};
 use std::ptr::{null, null_mut};
 
-/// Things of the engine's that are only pointed at.
+/// Opaque types of the engine.
 macro_rules! opaque {
     ($($name:ident),*) => { $(#[repr(C)] pub(crate) struct $name { _private: [u8; 0] })* };
 }
@@ -21,7 +21,7 @@ pub(super) type OnSet =
 pub(super) type OnEvent = unsafe extern "C" fn(*mut Ctx, Event, u64, *mut c_void);
 pub(super) type OnInfo = unsafe extern "C" fn(*mut InfoCtx, c_int);
 
-/// Declares [`Api`]: the engine's functions by the names that it knows them by.
+/// Declares [`Api`]: the engine's functions and their names.
 macro_rules! api {
     (
         all { $($field:ident = $name:literal: fn($($argument:ty),* $(; $dots:tt)?) $(-> $result:ty)?;)* }
@@ -33,16 +33,16 @@ macro_rules! api {
         }
 
         impl Api {
-            /// Asks the engine for all of them; which one it lacks otherwise.
+            /// Looks up all functions; the error is the name of one that the engine lacks.
             ///
             /// # Safety
-            /// `ctx` must be what the engine loads the module with.
+            /// `ctx` must be the context that the engine loads the module with.
             pub(super) unsafe fn find(ctx: *mut Ctx) -> Result<Self, &'static CStr> {
-                // SAFETY: by their contract the first word of this context is the function that finds the others.
+                // SAFETY: by the API's contract the first field of this context is the function that looks up the others.
                 let get: unsafe extern "C" fn(*const c_char, *mut *mut c_void) -> c_int = unsafe { *ctx.cast() };
                 let find = |name: &CStr| {
                     let mut function = null_mut();
-                    // SAFETY: the name ends with a zero byte, and the result is a pointer or left as it is.
+                    // SAFETY: the name ends with a zero byte, and the result is a pointer or unchanged.
                     unsafe { get(name.as_ptr(), &raw mut function) };
                     function
                 };
@@ -184,12 +184,12 @@ pub(super) struct CommandArgument {
     pub(super) flags: c_int,
     pub(super) deprecated_since: *const c_char,
     pub(super) subarguments: *const CommandArgument,
-    /// Engines newer than 7.0 read this whatever size they are told.
+    /// Engines newer than 7.0 read this field whatever the announced size.
     pub(super) display_text: *const c_char,
 }
 
 impl CommandArgument {
-    /// Behind the last one.
+    /// Marks the end of a list.
     pub(super) const END: Self = Self {
         name: null(),
         kind: 0,
@@ -212,7 +212,7 @@ pub(super) struct InfoVersion {
     pub(super) argument_size: usize,
 }
 
-/// Keys at fixed places; a union of the header's has room for a pointer and a number where `first` is.
+/// Keys at fixed positions. In place of `first`, the header has a union with room for a pointer and a number.
 #[repr(C)]
 pub(super) struct KeySpec {
     pub(super) notes: *const c_char,
@@ -249,11 +249,11 @@ pub(super) struct TypeMethods {
         unsafe extern "C" fn(*mut RawString, *mut RawString, *const c_void) -> *mut c_void,
     pub(super) defrag:
         unsafe extern "C" fn(*mut DefragCtx, *mut RawString, *mut *mut c_void) -> c_int,
-    // Later versions, with the number of the data base.
+    // Later versions, with the number of the database.
     pub(super) newer: [*const c_void; 5],
 }
 
-// Numbers of redismodule.h.
+// Constants of redismodule.h.
 pub(super) const OK: c_int = 0;
 pub(super) const ERR: c_int = 1;
 pub(super) const API_VERSION: c_int = 1;
@@ -268,14 +268,14 @@ pub(super) const FLAG_LOADING: c_int = 1 << 13;
 pub(super) const FLAG_CHILD: c_int = 1 << 20;
 pub(super) const FLAG_RESP3: c_int = 1 << 22;
 pub(super) const DENIED_COMMAND: c_uint = 1;
-/// `errno` (`ENOTSUP`) when a context has no user, on Linux for x86 and Arm.
+/// `errno` (`ENOTSUP`) if a context has no user, on Linux for x86 and Arm.
 pub(super) const NOT_SUPPORTED: c_int = 95;
 pub(super) const HANDLES_IO_ERRORS: c_int = 1 << 0;
 pub(super) const SIGNALS_CHANGES_ITSELF: c_int = 1 << 1;
 pub(super) const HANDLES_ASYNC_LOADING: c_int = 1 << 2;
 pub(super) const NOTIFY_MODULE: c_int = 1 << 13;
 pub(super) const EVENT_SETTINGS: Event = Event { id: 16, version: 1 };
-/// From Redis 8 on, which is version 0x80000: the name of a setting has no prefix, and `name|alias` has two names.
+/// Since Redis 8, version 0x80000: the name of a setting has no prefix, and `name|alias` declares two names.
 pub(super) const SETTING_WITHOUT_PREFIX: c_uint = 1 << 9;
 pub(super) const VERSION_OF_SETTINGS_WITHOUT_PREFIX: c_int = 0x0008_0000;
 pub(super) const ARGUMENT_IS_OPTIONAL: c_int = 1 << 0;

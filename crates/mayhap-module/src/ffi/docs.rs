@@ -1,6 +1,6 @@
-//! The arguments of a command as C has them, for `COMMAND DOCS`.
+//! The arguments of a command as C structures, for `COMMAND DOCS`.
 
-#![allow(unsafe_code, reason = "the engine speaks C")]
+#![allow(unsafe_code, reason = "the engine's API is C")]
 
 use super::api::{ARGUMENT_IS_MULTIPLE, ARGUMENT_IS_OPTIONAL, CommandArgument};
 use super::c_string;
@@ -8,28 +8,28 @@ use mayhap_command::{Argument, ArgumentKind};
 use std::ffi::{CString, c_char, c_int, c_uint};
 use std::ptr::null;
 
-/// Arguments of a command. Texts and lists live as long as this does.
+/// The arguments of a command. Owns the texts and lists that the structures point to.
 pub(super) struct Arguments {
-    /// The last list is that of the command itself; each one ends with an argument without a name.
+    /// The last list is the command's own. Each list ends with an argument without a name.
     lists: Vec<Vec<CommandArgument>>,
     texts: Vec<CString>,
 }
 
 impl Arguments {
     pub(super) fn new(arguments: &[Argument]) -> Self {
-        let mut made = Self {
+        let mut converted = Self {
             lists: Vec::new(),
             texts: Vec::new(),
         };
-        made.add_list(arguments);
-        made
+        converted.add_list(arguments);
+        converted
     }
 
     pub(super) fn as_ptr(&self) -> *const CommandArgument {
         self.lists.last().map_or(null(), Vec::as_ptr)
     }
 
-    /// The list in memory of its own, which stays where it is.
+    /// Adds a list, whose elements do not move afterwards.
     fn add_list(&mut self, arguments: &[Argument]) -> *const CommandArgument {
         let mut list: Vec<CommandArgument> =
             arguments.iter().map(|one| self.convert(one)).collect();

@@ -1,6 +1,6 @@
-//! Fields of a value, one by one, as the engine saves and loads them.
+//! Saves and loads the fields of a value through the engine.
 
-#![allow(unsafe_code, reason = "the engine speaks C")]
+#![allow(unsafe_code, reason = "the engine's API is C")]
 
 use super::api::Io;
 use super::{api, slice_of};
@@ -8,21 +8,21 @@ use mayhap_codec::redis::fields::{Place, Sink, Source};
 use mayhap_codec::{DecodeError, Format, Problem};
 use std::ops::Deref;
 
-/// Fields of a value that the engine saves or loads.
+/// The fields of a value that the engine is saving or loading.
 pub(super) struct Fields {
     io: *mut Io,
-    /// What strings may still take.
+    /// The memory that strings may still take.
     left: u64,
-    most: u64,
+    max_bytes: u64,
 }
 
 impl Fields {
-    /// `max_bytes` is what the strings of a value that is loaded may take together.
+    /// `max_bytes` limits the total length of the strings that are loaded.
     pub(super) fn new(io: *mut Io, max_bytes: u64) -> Self {
         Self {
             io,
             left: max_bytes,
-            most: max_bytes,
+            max_bytes,
         }
     }
 }
@@ -45,9 +45,9 @@ impl Sink for Fields {
 }
 
 /// A string that the engine has loaded.
-pub(super) struct Loaded(&'static [u8]);
+pub(super) struct LoadedString(&'static [u8]);
 
-impl Deref for Loaded {
+impl Deref for LoadedString {
     type Target = [u8];
 
     fn deref(&self) -> &[u8] {
@@ -55,21 +55,21 @@ impl Deref for Loaded {
     }
 }
 
-impl From<Loaded> for Vec<u8> {
-    fn from(loaded: Loaded) -> Self {
+impl From<LoadedString> for Vec<u8> {
+    fn from(loaded: LoadedString) -> Self {
         loaded.to_vec()
     }
 }
 
-impl Drop for Loaded {
+impl Drop for LoadedString {
     fn drop(&mut self) {
-        // SAFETY: the engine allocated it for us, and it is not used after.
+        // SAFETY: the engine allocated it for us, and it is not used afterwards.
         unsafe { (api().free)(self.0.as_ptr().cast_mut().cast()) }
     }
 }
 
 impl Fields {
-    /// What was loaded, if it was.
+    /// Returns the loaded value, or an error if loading failed.
     fn checked<T>(&self, what: &'static str, loaded: T) -> Result<T, DecodeError> {
         // SAFETY: the engine is loading with this.
         if unsafe { (api().has_io_failed)(self.io) } == 0 {
@@ -91,7 +91,7 @@ impl Place for Fields {
 }
 
 impl Source for Fields {
-    type Bytes = Loaded;
+    type Bytes = LoadedString;
 
     fn unsigned(&mut self, what: &'static str) -> Result<u64, DecodeError> {
         // SAFETY: the engine is loading with this.
@@ -105,21 +105,21 @@ impl Source for Fields {
         self.checked(what, number)
     }
 
-    fn string(&mut self, what: &'static str) -> Result<Loaded, DecodeError> {
+    fn string(&mut self, what: &'static str) -> Result<LoadedString, DecodeError> {
         let mut length = 0;
-        // SAFETY: as above; what was loaded is ours, and null when it failed.
+        // SAFETY: as above; the loaded string is ours, and null if loading failed.
         let loaded = unsafe {
             let start = (api().load_string)(self.io, &raw mut length);
-            (!start.is_null()).then(|| Loaded(slice_of(start, length)))
+            (!start.is_null()).then(|| LoadedString(slice_of(start, length)))
         };
         let loaded = self.checked(what, loaded)?;
         let (needed, left) = (1, 0);
         let loaded = loaded.ok_or_else(|| self.error(Problem::Cut { what, needed, left }))?;
-        // The filter is made of it beside, and an engine packs what repeats.
+        // The decoded filter takes memory besides, and the engine's files are compressed, so their size is no limit.
         self.left = self.left.checked_sub(loaded.len() as u64).ok_or_else(|| {
             self.error(Problem::TooLarge {
                 bytes: loaded.len() as u64,
-                limit: self.most,
+                limit: self.max_bytes,
             })
         })?;
         Ok(loaded)

@@ -1,6 +1,6 @@
-//! The engine loads the module: types, commands, settings.
+//! Loads the module: registers types, commands and settings.
 
-#![allow(unsafe_code, reason = "the engine speaks C")]
+#![allow(unsafe_code, reason = "the engine's API is C")]
 
 use super::api::{
     API_VERSION, Api, CommandArgument, CommandInfo, Ctx, ERR, EVENT_SETTINGS,
@@ -10,9 +10,9 @@ use super::api::{
 };
 use super::docs::Arguments;
 use super::settings::{on_get, on_info, on_set, on_settings, read_limits};
-use super::{API, HOST, KINDS, api, bytes_of, c_string, caught, on_command, values};
+use super::{API, HOST, KINDS, api, bytes_of, c_string, catch_panic, on_command, values};
 use crate::host::{self, Host};
-use mayhap_command::{COMMANDS, Specification, TYPES};
+use mayhap_command::{COMMANDS, CommandSpec, FilterCommand, Flags, KeyPositions, TYPES};
 use std::ffi::{CStr, c_int, c_void};
 use std::ptr::{null, null_mut};
 use std::slice;
@@ -24,7 +24,7 @@ pub(super) const VERSION: &CStr =
         Err(_) => c"",
     };
 
-/// 0.1.0 is 100.
+/// Version 0.1.0.
 const VERSION_NUMBER: c_int = 100;
 
 const LOADERS: [unsafe extern "C" fn(*mut Io, c_int) -> *mut c_void; TYPES.len()] = [
@@ -38,41 +38,41 @@ const LOADERS: [unsafe extern "C" fn(*mut Io, c_int) -> *mut c_void; TYPES.len()
 /// The engine calls this by its name when it loads the module.
 ///
 /// # Safety
-/// `ctx` and `words` must be the engine's.
+/// `ctx` and `args` must be the engine's.
 #[unsafe(no_mangle)]
-#[allow(unreachable_pub, reason = "the engine reaches it")]
+#[allow(unreachable_pub, reason = "the engine finds it by name")]
 pub unsafe extern "C" fn RedisModule_OnLoad(
     ctx: *mut Ctx,
-    words: *mut *mut RawString,
+    args: *mut *mut RawString,
     count: c_int,
 ) -> c_int {
-    // Nothing is allocated before the engine's memory is known.
+    // Nothing is allocated before the engine's allocator is known.
     // SAFETY: the engine's.
     let found = match unsafe { Api::find(ctx) } {
         Ok(found) => found,
         Err(name) => {
-            // There is nothing else to say it with.
-            eprintln!("mayhap: this engine has no {name:?}: take Redis 7.0 or newer, or Valkey");
+            // The engine's log is not available yet.
+            eprintln!("mayhap: this engine has no {name:?}: use Redis 7.0 or newer, or Valkey");
             return ERR;
         }
     };
     if API.set(found).is_err() {
         return ERR;
     }
-    caught(ERR, || {
-        // SAFETY: the engine's words live until we return.
-        let words = unsafe {
+    catch_panic(ERR, || {
+        // SAFETY: the engine's arguments live until we return.
+        let args = unsafe {
             slice::from_raw_parts(
-                words.cast_const(),
-                if words.is_null() { 0 } else { count as usize },
+                args.cast_const(),
+                if args.is_null() { 0 } else { count as usize },
             )
         };
         // SAFETY: as above.
-        let words: Vec<&[u8]> = words
+        let args: Vec<&[u8]> = args
             .iter()
-            .map(|word| unsafe { bytes_of(*word) })
+            .map(|argument| unsafe { bytes_of(*argument) })
             .collect();
-        match start(ctx, &words) {
+        match start(ctx, &args) {
             Ok(()) => OK,
             Err(text) => {
                 log(ctx, c"warning", &text);
@@ -84,37 +84,33 @@ pub unsafe extern "C" fn RedisModule_OnLoad(
 
 fn log(ctx: *mut Ctx, level: &CStr, text: &str) {
     let text = c_string(text.as_bytes());
-    // SAFETY: the context is what the engine calls us with; all texts end with a zero byte.
+    // SAFETY: the context is the engine's; all texts end with a zero byte.
     unsafe { (api().log)(ctx, level.as_ptr(), c"%s".as_ptr(), text.as_ptr()) };
 }
 
-fn start(ctx: *mut Ctx, words: &[&[u8]]) -> Result<(), String> {
+fn start(ctx: *mut Ctx, args: &[&[u8]]) -> Result<(), String> {
     let api = api();
-    // The engine wants the name before anything else. Only then do messages go to its log, those about the name included.
-    let name = host::module_name(words);
-    let name_text = c_string(
-        name.as_deref()
-            .unwrap_or(host::NAMES_OF_MODULE[0])
-            .as_bytes(),
-    );
-    // SAFETY: the context is what the engine loads us with, here and below; the name ends with a zero byte and is copied.
+    // The engine needs the name before anything else. Only then do messages reach its log, including those about the name.
+    let name = host::module_name(args);
+    let name_text = c_string(name.as_deref().unwrap_or(host::MODULE_NAMES[0]).as_bytes());
+    // SAFETY: the context is the engine's, here and below; the name ends with a zero byte and is copied.
     unsafe {
         if (api.is_name_busy)(name_text.as_ptr()) != 0 {
             return Err(format!(
-                "a module of the name {} is loaded already",
+                "a module named {} is loaded already",
                 name_text.to_string_lossy()
             ));
         }
         (api.set_attributes)(ctx, name_text.as_ptr(), VERSION_NUMBER, API_VERSION);
     }
     name?;
-    // Caught panics are in the engine's log, where their replies send people.
+    // Panics are written to the engine's log, to which the error replies refer.
     std::panic::set_hook(Box::new(|panic| {
         log(null_mut(), c"warning", &panic.to_string());
     }));
-    let (host, remark) = Host::new(words)?;
-    if let Some(remark) = remark {
-        log(ctx, c"warning", &remark);
+    let (host, warning) = Host::new(args)?;
+    if let Some(warning) = warning {
+        log(ctx, c"warning", &warning);
     }
     let host = HOST.get_or_init(|| host);
     // SAFETY: as above.
@@ -127,7 +123,7 @@ fn start(ctx: *mut Ctx, words: &[&[u8]]) -> Result<(), String> {
     register_types(ctx)?;
     register_commands(ctx)?;
     register_settings(ctx, host)?;
-    host.begin_anew();
+    host.reset();
     // SAFETY: as above.
     unsafe {
         check(
@@ -141,36 +137,36 @@ fn start(ctx: *mut Ctx, words: &[&[u8]]) -> Result<(), String> {
     Ok(())
 }
 
-fn check(done: c_int, what: &str) -> Result<(), String> {
-    (done == OK)
+fn check(result: c_int, what: &str) -> Result<(), String> {
+    (result == OK)
         .then_some(())
-        .ok_or_else(|| format!("the engine refuses {what}"))
+        .ok_or_else(|| format!("the engine rejects {what}"))
 }
 
-/// Redis 8 has RedisBloom's settings without a prefix: there `bf-error-rate` has the second name `mayhap.bf-error-rate`, and our own
-/// settings have the prefix `mayhap.` whatever the name of the module is. Other engines put the name of the module before all of them.
+/// Redis 8 has RedisBloom's settings without a prefix: there `bf-error-rate` has the alias `mayhap.bf-error-rate`, and our own settings have
+/// the prefix `mayhap.` whatever the name of the module. Other engines prefix all settings with the name of the module.
 fn register_settings(ctx: *mut Ctx, host: &Host) -> Result<(), String> {
-    let has_free_names = api().valkey_version.is_none()
+    let has_no_prefix = api().valkey_version.is_none()
         && api().server_version.is_some_and(|version| {
-            // SAFETY: it takes nothing.
+            // SAFETY: it has no arguments.
             unsafe { version() >= VERSION_OF_SETTINGS_WITHOUT_PREFIX }
         });
-    host.set_free_names(has_free_names);
+    host.set_no_prefix(has_no_prefix);
     for (number, name) in host::names().enumerate() {
         let default = c_string(host.get(name).unwrap_or_default().as_bytes());
-        let registered = match (has_free_names, host::is_of_redisbloom(name)) {
+        let registered = match (has_no_prefix, host::is_of_redisbloom(name)) {
             (false, _) => name.to_owned(),
             (true, true) => format!("{name}|mayhap.{name}"),
             (true, false) => format!("mayhap.{name}"),
         };
         let registered = c_string(registered.as_bytes());
-        let flags = if has_free_names {
+        let flags = if has_no_prefix {
             SETTING_WITHOUT_PREFIX
         } else {
             0
         };
-        // SAFETY: the context is what the engine loads us with; texts end with a zero byte and are copied.
-        let done = unsafe {
+        // SAFETY: the context is the engine's; texts end with a zero byte and are copied.
+        let result = unsafe {
             (api().register_setting)(
                 ctx,
                 registered.as_ptr(),
@@ -182,7 +178,7 @@ fn register_settings(ctx: *mut Ctx, host: &Host) -> Result<(), String> {
                 std::ptr::without_provenance_mut(number),
             )
         };
-        check(done, "settings")?;
+        check(result, "settings")?;
     }
     Ok(())
 }
@@ -207,12 +203,12 @@ fn register_types(ctx: *mut Ctx) -> Result<(), String> {
             newer: [null(); 5],
         };
         let text = c_string(*name);
-        // SAFETY: the context is what the engine loads us with; the methods are copied.
+        // SAFETY: the context is the engine's; the methods are copied.
         let kind =
             unsafe { (api().create_type)(ctx, text.as_ptr(), (*version).into(), &raw mut methods) };
         if kind.is_null() {
             return Err(format!(
-                "the engine refuses the type {}: is RedisBloom loaded too?",
+                "the engine rejects the type {}: is RedisBloom loaded too?",
                 text.to_string_lossy()
             ));
         }
@@ -222,54 +218,56 @@ fn register_types(ctx: *mut Ctx) -> Result<(), String> {
 }
 
 fn register_commands(ctx: *mut Ctx) -> Result<(), String> {
-    // Only newer engines let modules name categories.
-    let names_categories = api().add_category.is_some_and(|add| {
-        // SAFETY: the context is what the engine loads us with, and the texts end with a zero byte.
+    // Only newer engines let modules define categories.
+    let has_categories = api().add_category.is_some_and(|add| {
+        // SAFETY: the context is the engine's, and the texts end with a zero byte.
         [c"bloom", c"cuckoo"]
             .iter()
             .all(|name| unsafe { add(ctx, name.as_ptr()) } == OK)
     });
     for command in &COMMANDS {
-        register_command(ctx, command, names_categories)?;
+        register_command(ctx, command, has_categories)?;
     }
     Ok(())
 }
 
-fn register_command(
-    ctx: *mut Ctx,
-    command: &Specification,
-    names_categories: bool,
-) -> Result<(), String> {
-    let refused = |_| {
-        format!(
-            "the engine refuses {}: is RedisBloom loaded too?",
-            command.name
-        )
-    };
-    let name = c_string(command.name.as_bytes());
-    let flags = command.flags.iter().filter(|flag| **flag != "module");
+/// The flags of a command as the engine spells them for modules.
+fn flags(spec: &CommandSpec) -> String {
+    let flags = spec.flags.names().filter(|flag| *flag != "module");
     let mut flags: Vec<&str> = flags
-        .map(|flag| if *flag == "denyoom" { "deny-oom" } else { flag })
+        .map(|flag| if flag == "denyoom" { "deny-oom" } else { flag })
         .collect();
-    // While writing is paused the engine ends itself when something is replicated: so it has to know whom to hold back.
-    if command.writes && !flags.contains(&"write") {
+    // The engine aborts if a command replicates while writes are paused, so it must know which commands to hold back.
+    if spec.writes() && !spec.flags.contains(Flags::WRITE) {
         flags.push("may-replicate");
     }
-    let flags = c_string(flags.join(" ").as_bytes());
-    let (first, last) = (command.first_key as c_int, command.last_key as c_int);
-    // SAFETY: the context is what the engine loads us with; texts end with a zero byte and are copied.
+    flags.join(" ")
+}
+
+fn register_command(
+    ctx: *mut Ctx,
+    command: &FilterCommand,
+    has_categories: bool,
+) -> Result<(), String> {
+    let spec = &command.spec;
+    let name = spec.name;
+    let rejected = |_| format!("the engine rejects {name}: is RedisBloom loaded too?");
+    let c_name = c_string(name.as_bytes());
+    let flags = c_string(flags(spec).as_bytes());
+    let KeyPositions { first, last, step } = spec.keys;
+    // SAFETY: the context is the engine's; texts end with a zero byte and are copied.
     let raw = unsafe {
-        let made = (api().create_command)(
+        let created = (api().create_command)(
             ctx,
-            name.as_ptr(),
+            c_name.as_ptr(),
             on_command,
             flags.as_ptr(),
             first,
             last,
-            1,
+            step,
         );
-        check(made, command.name).map_err(refused)?;
-        (api().get_command)(ctx, name.as_ptr())
+        check(created, name).map_err(rejected)?;
+        (api().get_command)(ctx, c_name.as_ptr())
     };
     let version = InfoVersion {
         version: 1,
@@ -277,7 +275,7 @@ fn register_command(
         key_spec_size: size_of::<KeySpec>(),
         argument_size: size_of::<CommandArgument>(),
     };
-    let spec = |first: c_int, range: c_int, flags: u64| KeySpec {
+    let key_spec = |first: c_int, range: c_int, flags: u64| KeySpec {
         notes: null(),
         flags,
         begin: KEYS_FROM_INDEX,
@@ -293,26 +291,23 @@ fn register_command(
     let end = || KeySpec {
         begin: 0,
         find: 0,
-        ..spec(0, 0, 0)
+        ..key_spec(0, 0, 0)
     };
-    let flags = if command.writes { KEY_WRITE } else { KEY_READ };
-    // Of several keys the first is changed and the others are read.
+    let flags = if spec.writes() { KEY_WRITE } else { KEY_READ };
+    // Of several keys, the first is written and the others are read.
     let key_specs = if last < 0 {
         [
-            spec(first, 0, flags),
-            spec(first + 1, last, KEY_READ),
+            key_spec(first, 0, flags),
+            key_spec(first + 1, last, KEY_READ),
             end(),
         ]
     } else {
-        [spec(first, last - first, flags), end(), end()]
+        [key_spec(first, last - first, flags), end(), end()]
     };
     let text = |text: &str| c_string(text.as_bytes());
-    let (summary, complexity, since) = (
-        text(command.summary),
-        text(command.complexity),
-        text(command.since),
-    );
-    let arguments = Arguments::new(command.arguments);
+    let (summary, complexity, since) =
+        (text(spec.summary), text(spec.complexity), text(spec.since));
+    let arguments = Arguments::new(spec.arguments);
     let info = CommandInfo {
         version: &raw const version,
         summary: summary.as_ptr(),
@@ -320,17 +315,18 @@ fn register_command(
         since: since.as_ptr(),
         history: null(),
         tips: null(),
-        arity: command.arity as c_int,
+        arity: spec.arity.reported(),
         key_specs: key_specs.as_ptr(),
         arguments: arguments.as_ptr(),
     };
-    // SAFETY: the command is one that was just made; everything is copied.
-    let told = unsafe { (api().set_command_info)(raw, &raw const info) };
-    check(told, command.name).map_err(refused)?;
-    if let (true, Some(set)) = (names_categories, api().set_categories) {
-        let categories = c_string(command.categories.join(" ").as_bytes());
+    // SAFETY: the command was just created; everything is copied.
+    let described = unsafe { (api().set_command_info)(raw, &raw const info) };
+    check(described, name).map_err(rejected)?;
+    if let (true, Some(set)) = (has_categories, api().set_categories) {
+        let categories: Vec<&str> = spec.categories.names().collect();
+        let categories = c_string(categories.join(" ").as_bytes());
         // SAFETY: as above.
-        check(unsafe { set(raw, categories.as_ptr()) }, command.name).map_err(refused)?;
+        check(unsafe { set(raw, categories.as_ptr()) }, name).map_err(rejected)?;
     }
     Ok(())
 }

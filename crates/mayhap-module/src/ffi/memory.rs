@@ -1,33 +1,33 @@
-//! The memory of the module is the engine's.
+//! The module's allocator: the engine's memory, so that it counts towards the engine's limits.
 
-#![allow(unsafe_code, reason = "the engine speaks C")]
+#![allow(unsafe_code, reason = "the engine's API is C")]
 
 use super::API;
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::ptr::null_mut;
 
-/// Memory of the engine's, so that it is in its sums and under its limits.
+/// Allocates through the engine.
 struct EngineMemory;
 
 #[global_allocator]
 static MEMORY: EngineMemory = EngineMemory;
 
-/// What any allocator aligns to, also for a few bytes.
+/// The alignment that every allocator guarantees, even for a few bytes.
 const USUAL_ALIGNMENT: usize = 8;
 
-/// Where the true beginning of a block stands.
+/// Where the start of the underlying block is stored.
 ///
 /// # Safety
-/// `start` must be behind as many bytes of the same block as a pointer has, and aligned to more than a pointer is.
+/// The block must have room for a pointer before `start`, and `start` must be aligned to more than a pointer.
 #[allow(clippy::cast_ptr_alignment, reason = "it is aligned to more")]
-unsafe fn place_before(start: *mut u8) -> *mut *mut u8 {
-    // SAFETY: the caller's.
+unsafe fn block_pointer(start: *mut u8) -> *mut *mut u8 {
+    // SAFETY: guaranteed by the caller.
     unsafe { start.cast::<*mut u8>().sub(1) }
 }
 
 impl EngineMemory {
-    /// `take` gives memory of some size, usually aligned, or null. For more, the block is larger and its true beginning stands before
-    /// what is used of it.
+    /// `take` allocates a size with the usual alignment, or returns null. For a larger alignment, the block is larger, and a pointer to its
+    /// start is stored before the part that is used.
     ///
     /// # Safety
     /// As for [`GlobalAlloc::alloc`].
@@ -43,37 +43,37 @@ impl EngineMemory {
         if block.is_null() {
             return null_mut();
         }
-        // Room for a pointer at least, since the block is aligned to as many bytes as one has.
+        // At least the size of a pointer, because the block is aligned to that size.
         let skipped = align - block.addr() % align;
-        // SAFETY: between 8 and `align` bytes are skipped, and so many more were taken.
+        // SAFETY: between 8 and `align` bytes are skipped, and `align` bytes more were allocated.
         unsafe {
             let start = block.add(skipped);
-            place_before(start).write(block);
+            block_pointer(start).write(block);
             start
         }
     }
 }
 
-// SAFETY: blocks come from one allocator, the engine's from the moment that there is one; nothing is allocated before that is freed
-// after (unit tests have no engine at all). Alignment is seen to above.
+// SAFETY: every block is freed by the allocator that it came from: nothing that is allocated before the engine's functions are known is
+// freed afterwards (unit tests have no engine at all). `aligned` ensures the alignment.
 unsafe impl GlobalAlloc for EngineMemory {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         let Some(api) = API.get() else {
-            // SAFETY: the caller's.
+            // SAFETY: guaranteed by the caller.
             return unsafe { System.alloc(layout) };
         };
-        // SAFETY: any size may be asked for.
+        // SAFETY: any size may be requested.
         unsafe { Self::aligned(layout, |size| (api.try_alloc)(size.max(1)).cast()) }
     }
 
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
         let Some(api) = API.get() else {
-            // SAFETY: the caller's.
+            // SAFETY: guaranteed by the caller.
             return unsafe { System.alloc_zeroed(layout) };
         };
-        // Zeroed memory that cannot be had ends the engine, other memory does not: so that is asked for first. It is not touched.
+        // The engine aborts if it cannot allocate zeroed memory, but not for other memory. So try that first, without accessing it.
         let take = |size: usize| {
-            // SAFETY: any size may be asked for, and what was given is given back.
+            // SAFETY: any size may be requested, and the block is freed.
             unsafe {
                 if size > 1 << 16 {
                     let probe = (api.try_alloc)(size);
@@ -85,20 +85,20 @@ unsafe impl GlobalAlloc for EngineMemory {
                 (api.calloc)(1, size.max(1)).cast()
             }
         };
-        // SAFETY: the caller's.
+        // SAFETY: guaranteed by the caller.
         unsafe { Self::aligned(layout, take) }
     }
 
     unsafe fn dealloc(&self, start: *mut u8, layout: Layout) {
         let Some(api) = API.get() else {
-            // SAFETY: the caller's.
+            // SAFETY: guaranteed by the caller.
             return unsafe { System.dealloc(start, layout) };
         };
         let block = if layout.align() <= USUAL_ALIGNMENT {
             start
         } else {
-            // SAFETY: `aligned` has put it there.
-            unsafe { place_before(start).read() }
+            // SAFETY: `aligned` has stored it there.
+            unsafe { block_pointer(start).read() }
         };
         // SAFETY: the block is the engine's.
         unsafe { (api.free)(block.cast()) }

@@ -26,7 +26,7 @@ const BEGINNING: u64 = 1 << 42;
 fn timed(line: String, time: u64) -> String {
     let name = line.split(' ').next().unwrap_or_default();
     match find(name.as_bytes()) {
-        Some(command) if command.writes => format!("MAYHAP.AT {time} {line}"),
+        Some(command) if command.spec.writes() => format!("MAYHAP.AT {time} {line}"),
         _ => line,
     }
 }

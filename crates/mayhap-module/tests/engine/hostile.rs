@@ -62,7 +62,7 @@ fn every_command_survives_every_argument_on_every_kind_of_key() {
     let kinds = make_kinds(&mut client);
     let names = mayhap_command::COMMANDS
         .each_ref()
-        .map(|command| command.name);
+        .map(|command| command.spec.name);
     let mut requests = Vec::new();
     for kind in &kinds {
         for_each_argument(&names, |words| {

@@ -1,14 +1,14 @@
-//! What an administrator does: settings, snapshots, the end.
+//! CONFIG, SAVE, BGSAVE, SHUTDOWN: settings, snapshots, shutdown.
 
 use super::client::unknown_subcommand;
 use crate::call::{Call, CommandResult, SYNTAX, lossy};
 use crate::settings::Settings;
 
 pub(super) fn config(call: &mut Call<'_>) -> CommandResult {
-    let word = call.words[1].to_ascii_lowercase();
-    match (word.as_slice(), call.words.len()) {
+    let word = call.args[1].to_ascii_lowercase();
+    match (word.as_slice(), call.args.len()) {
         (b"get", 3..) => {
-            let found = call.engine.settings.load().matching(&call.words[2..]);
+            let found = call.engine.settings.load().matching(&call.args[2..]);
             call.out.map(found.len());
             for (name, value) in found {
                 call.out.bulk(name);
@@ -29,14 +29,14 @@ pub(super) fn config(call: &mut Call<'_>) -> CommandResult {
     Ok(())
 }
 
-/// All of them or none.
+/// Sets all settings or none.
 fn set(call: &mut Call<'_>) -> CommandResult {
-    if !call.words.len().is_multiple_of(2) {
+    if !call.args.len().is_multiple_of(2) {
         return Err(SYNTAX.into());
     }
     call.engine.set(|settings| {
         let mut named = Vec::new();
-        for pair in call.words[2..].chunks(2) {
+        for pair in call.args[2..].chunks(2) {
             let Some(name) = Settings::canonical_name(pair[0]) else {
                 let name = lossy(pair[0]);
                 return Err(format!(
@@ -68,8 +68,8 @@ pub(super) fn save(call: &mut Call<'_>) -> CommandResult {
 }
 
 pub(super) fn bgsave(call: &mut Call<'_>) -> CommandResult {
-    let is_schedule = call.words.len() == 2 && call.is(1, "schedule");
-    if call.words.len() > 1 && !is_schedule {
+    let is_schedule = call.args.len() == 2 && call.is(1, "schedule");
+    if call.args.len() > 1 && !is_schedule {
         return Err(SYNTAX.into());
     }
     if call.engine.snapshots.is_running() && !is_schedule {
@@ -80,7 +80,7 @@ pub(super) fn bgsave(call: &mut Call<'_>) -> CommandResult {
     Ok(())
 }
 
-/// The log is made anew by a snapshot, after which it is empty.
+/// Takes a snapshot, after which the log is empty.
 pub(super) fn bgrewriteaof(call: &mut Call<'_>) -> CommandResult {
     let started = if call.engine.snapshots.is_running() {
         "scheduled"
@@ -98,9 +98,9 @@ pub(super) fn lastsave(call: &mut Call<'_>) -> CommandResult {
     Ok(())
 }
 
-/// The log has everything; with SAVE a snapshot is taken as well, so that the next start is quick.
+/// The log has everything. With SAVE a snapshot is taken too, so that the next start is fast.
 pub(super) fn shutdown(call: &mut Call<'_>) -> CommandResult {
-    for word in &call.words[1..] {
+    for word in &call.args[1..] {
         match word.to_ascii_lowercase().as_slice() {
             b"save" => {
                 crate::snapshot::take(call.engine).map_err(|error| format!("ERR {error}"))?;

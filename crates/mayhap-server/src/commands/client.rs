@@ -1,13 +1,14 @@
-//! CLIENT: who is there.
+//! CLIENT: lists, names, pauses and closes connections.
 
-use crate::call::{Call, CommandError, CommandResult, SYNTAX, integer, lossy};
+use crate::call::{Call, CommandError, CommandResult, SYNTAX, lossy};
 use crate::clients::Client;
 use crate::session::Replies;
+use mayhap_command::integer;
 use std::sync::Arc;
 
 pub(super) fn client(call: &mut Call<'_>) -> CommandResult {
-    let word = call.words[1].to_ascii_lowercase();
-    match (word.as_slice(), call.words.len()) {
+    let word = call.args[1].to_ascii_lowercase();
+    match (word.as_slice(), call.args.len()) {
         (b"id", 2) => call.out.count(call.session.client.handle.id),
         (b"info", 2) => {
             show_itself(call);
@@ -25,7 +26,7 @@ pub(super) fn client(call: &mut Call<'_>) -> CommandResult {
             }
         }
         (b"setname", 3) => {
-            set_name(call, call.words[2])?;
+            set_name(call, call.args[2])?;
             call.out.ok();
         }
         (b"setinfo", 4) => return set_info(call),
@@ -51,7 +52,7 @@ pub(super) fn unknown_subcommand(command: &str, word: &[u8]) -> CommandError {
         .into()
 }
 
-/// Names go into lines with spaces between.
+/// CLIENT LIST separates fields by spaces, so names must not contain any.
 fn is_plain(text: &[u8]) -> bool {
     text.iter().all(|byte| (b'!'..=b'~').contains(byte))
 }
@@ -67,8 +68,8 @@ pub(super) fn set_name(call: &mut Call<'_>, name: &[u8]) -> CommandResult {
 }
 
 fn set_info(call: &mut Call<'_>) -> CommandResult {
-    let value = call.words[3];
-    let option = lossy(call.words[2]).to_ascii_lowercase();
+    let value = call.args[3];
+    let option = lossy(call.args[2]).to_ascii_lowercase();
     if !is_plain(value) || value.len() > 1024 {
         return Err(
             format!("ERR {option} cannot contain spaces, newlines or special characters.").into(),
@@ -87,9 +88,9 @@ fn set_info(call: &mut Call<'_>) -> CommandResult {
 }
 
 fn pause(call: &mut Call<'_>) -> CommandResult {
-    let time = integer(call.words[2]).ok_or("ERR timeout is not an integer or out of range")?;
+    let time = integer(call.args[2]).ok_or("ERR timeout is not an integer or out of range")?;
     let time = u64::try_from(time).map_err(|_| "ERR timeout is negative")?;
-    let is_for_all = match call.words.get(3) {
+    let is_for_all = match call.args.get(3) {
         None => true,
         Some(word) if word.eq_ignore_ascii_case(b"all") => true,
         Some(word) if word.eq_ignore_ascii_case(b"write") => false,
@@ -115,7 +116,7 @@ fn reply(call: &mut Call<'_>) -> CommandResult {
     Ok(())
 }
 
-/// All clients are; other types are known and have none.
+/// All clients are of type `normal`. Other types are accepted and match none.
 fn is_normal(word: &[u8]) -> Result<bool, CommandError> {
     match word.to_ascii_lowercase().as_slice() {
         b"normal" => Ok(true),
@@ -124,7 +125,7 @@ fn is_normal(word: &[u8]) -> Result<bool, CommandError> {
     }
 }
 
-/// Others are shown with what they did last; who asks, with this.
+/// Lists other clients with their last command, and this one with the current command.
 fn show_itself(call: &Call<'_>) {
     let session = &call.session;
     session
@@ -135,13 +136,13 @@ fn show_itself(call: &Call<'_>) {
 fn list(call: &mut Call<'_>) -> CommandResult {
     show_itself(call);
     let mut clients = call.engine.clients.all();
-    if call.words.len() > 2 {
-        if call.is(2, "type") && call.words.len() == 4 {
-            if !is_normal(call.words[3])? {
+    if call.args.len() > 2 {
+        if call.is(2, "type") && call.args.len() == 4 {
+            if !is_normal(call.args[3])? {
                 clients.clear();
             }
-        } else if call.is(2, "id") && call.words.len() > 3 {
-            let ids: Vec<Option<i64>> = call.words[3..].iter().map(|word| integer(word)).collect();
+        } else if call.is(2, "id") && call.args.len() > 3 {
+            let ids: Vec<Option<i64>> = call.args[3..].iter().map(|word| integer(word)).collect();
             if ids.contains(&None) {
                 return Err("ERR Invalid client ID".into());
             }
@@ -159,7 +160,7 @@ fn list(call: &mut Call<'_>) -> CommandResult {
     Ok(())
 }
 
-/// Its own worker closes it soon; whoever lists clients from now on does not see it.
+/// Its worker closes the connection soon. It is not listed any more.
 fn close(call: &Call<'_>, client: &Client) {
     client.handle.kill();
     call.engine.clients.remove(client.handle.id);
@@ -167,8 +168,8 @@ fn close(call: &Call<'_>, client: &Client) {
 
 fn kill(call: &mut Call<'_>) -> CommandResult {
     let own = call.session.client.handle.id;
-    if call.words.len() == 3 {
-        let peer = String::from_utf8_lossy(call.words[2]).into_owned();
+    if call.args.len() == 3 {
+        let peer = String::from_utf8_lossy(call.args[2]).into_owned();
         let clients = call.engine.clients.all();
         let Some(found) = clients.iter().find(|client| *client.handle.peer == *peer) else {
             return Err("ERR No such client".into());
@@ -179,7 +180,7 @@ fn kill(call: &mut Call<'_>) -> CommandResult {
     }
     let mut clients = call.engine.clients.all();
     let mut skips_own = true;
-    for pair in call.words[2..].chunks(2) {
+    for pair in call.args[2..].chunks(2) {
         let [option, value] = pair else {
             return Err(SYNTAX.into());
         };

@@ -1,11 +1,11 @@
-//! Greetings, passwords and farewells.
+//! HELLO, AUTH, PING, QUIT and other commands about the connection.
 
-use crate::call::{Call, CommandError, CommandResult, integer, lossy};
-use mayhap_command::Protocol;
+use crate::call::{Call, CommandError, CommandResult, lossy};
+use mayhap_command::{Protocol, integer};
 use subtle::ConstantTimeEq;
 
 pub(super) fn ping(call: &mut Call<'_>) -> CommandResult {
-    match call.words {
+    match call.args {
         [_] => call.out.simple("PONG"),
         [_, text] => call.out.bulk(text),
         _ => return Err("ERR wrong number of arguments for 'ping' command".into()),
@@ -14,7 +14,7 @@ pub(super) fn ping(call: &mut Call<'_>) -> CommandResult {
 }
 
 pub(super) fn echo(call: &mut Call<'_>) -> CommandResult {
-    call.out.bulk(call.words[1]);
+    call.out.bulk(call.args[1]);
     Ok(())
 }
 
@@ -24,7 +24,7 @@ pub(super) fn quit(call: &mut Call<'_>) -> CommandResult {
 }
 
 pub(super) fn select(call: &mut Call<'_>) -> CommandResult {
-    match integer(call.words[1]) {
+    match integer(call.args[1]) {
         Some(0) => call.out.ok(),
         Some(_) => return Err("ERR DB index is out of range".into()),
         None => return Err("ERR value is not an integer or out of range".into()),
@@ -44,7 +44,7 @@ pub(super) fn reset(call: &mut Call<'_>) -> CommandResult {
     Ok(())
 }
 
-/// Takes the same time however much of the password is right.
+/// Compares passwords in constant time.
 fn admit(call: &mut Call<'_>, user: &[u8], password: &[u8]) -> CommandResult {
     let settings = call.engine.settings.load();
     let is_right = settings.password.is_empty() || is_same(&settings.password, password);
@@ -59,7 +59,7 @@ fn admit(call: &mut Call<'_>, user: &[u8], password: &[u8]) -> CommandResult {
 }
 
 pub(super) fn auth(call: &mut Call<'_>) -> CommandResult {
-    match *call.words {
+    match *call.args {
         [_, password] => {
             if call.engine.settings.load().password.is_empty() {
                 return Err("ERR AUTH <password> called without any password configured for the default user. Are you sure your configuration is correct?".into());
@@ -76,7 +76,7 @@ pub(super) fn auth(call: &mut Call<'_>) -> CommandResult {
 pub(super) fn hello(call: &mut Call<'_>) -> CommandResult {
     let mut protocol = call.session.protocol;
     let mut at = 1;
-    if let Some(word) = call.words.get(1) {
+    if let Some(word) = call.args.get(1) {
         protocol = match integer(word) {
             Some(2) => Protocol::Resp2,
             Some(3) => Protocol::Resp3,
@@ -85,18 +85,18 @@ pub(super) fn hello(call: &mut Call<'_>) -> CommandResult {
         };
         at = 2;
     }
-    // Nothing is done before all of it is understood.
+    // Parse all options before changing anything.
     let (mut credentials, mut name) = (None, None);
-    while at < call.words.len() {
-        let rest = call.words.len() - at;
+    while at < call.args.len() {
+        let rest = call.args.len() - at;
         if call.is(at, "auth") && rest > 2 {
-            credentials = Some((call.words[at + 1], call.words[at + 2]));
+            credentials = Some((call.args[at + 1], call.args[at + 2]));
             at += 3;
         } else if call.is(at, "setname") && rest > 1 {
-            name = Some(call.words[at + 1]);
+            name = Some(call.args[at + 1]);
             at += 2;
         } else {
-            let option = lossy(call.words[at]);
+            let option = lossy(call.args[at]);
             return Err(format!("ERR Syntax error in HELLO option '{option}'").into());
         }
     }
@@ -132,7 +132,7 @@ pub(super) fn hello(call: &mut Call<'_>) -> CommandResult {
     Ok(())
 }
 
-/// Takes as long for a right guess as for a wrong one of the same length, whatever the length of the password.
+/// Takes the same time for all guesses of a length, whatever the length of the password.
 fn is_same(password: &[u8], guess: &[u8]) -> bool {
     let has_length = password.len().ct_eq(&guess.len());
     let pairs = guess.iter().zip(password.iter().cycle());

@@ -1,10 +1,10 @@
-//! Keys that go away by themselves. The log has absolute times only.
+//! EXPIRE, TTL and related commands. The log contains absolute times only.
 
 use crate::call::{Call, CommandError, CommandResult, SYNTAX, lossy};
 use crate::counters::count_lookup;
 use crate::keyspace::KeyEntry;
 
-/// A time in milliseconds since 1970, of a number in some unit that counts from `base`.
+/// Converts a number in some unit, counted from `base`, to milliseconds since 1970.
 pub(super) fn parse_expiry(number: i64, is_seconds: bool, base: u64) -> Option<u64> {
     let milliseconds = if is_seconds {
         number.checked_mul(1000)?
@@ -12,20 +12,20 @@ pub(super) fn parse_expiry(number: i64, is_seconds: bool, base: u64) -> Option<u
         number
     };
     let sum = i64::try_from(base).ok()?.checked_add(milliseconds)?;
-    // What lies before 1970 has passed as well.
+    // Times before 1970 have passed.
     Some(u64::try_from(sum).unwrap_or(1).max(1))
 }
 
-/// When a new time is taken.
+/// The condition under which a new expiry time is set.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Condition {
-    /// NX: there was none.
+    /// NX: the key has none.
     None,
-    /// XX: there was one.
+    /// XX: the key has one.
     Some,
-    /// GT: it is later.
+    /// GT: the new one is later.
     Later,
-    /// LT: it is sooner.
+    /// LT: the new one is earlier.
     Sooner,
 }
 
@@ -44,7 +44,7 @@ impl Condition {
         match self {
             Self::None => before.is_none(),
             Self::Some => before.is_some(),
-            // No time at all is later than any.
+            // No expiry time counts as later than any.
             Self::Later => before.is_some_and(|before| at > before),
             Self::Sooner => before.is_none_or(|before| at < before),
         }
@@ -57,7 +57,7 @@ fn all_allow(conditions: &[Condition], before: Option<u64>, at: u64) -> bool {
         .all(|condition| condition.allows(before, at))
 }
 
-/// A served file stays as long as the file.
+/// Served files do not expire.
 fn check_no_file(call: &Call<'_>) -> CommandResult {
     let is_key = |key| call.engine.keys.read(key, call.now, |body| body.is_some());
     if call.engine.files.contains(call.key()) && !is_key(call.key()) {
@@ -68,14 +68,14 @@ fn check_no_file(call: &Call<'_>) -> CommandResult {
 
 /// EXPIRE, PEXPIRE, EXPIREAT, PEXPIREAT.
 pub(super) fn expire(call: &mut Call<'_>) -> CommandResult {
-    let name = call.words[0].to_ascii_lowercase();
+    let name = call.args[0].to_ascii_lowercase();
     let number = call.integer(2)?;
     let base = if name.ends_with(b"at") { 0 } else { call.now };
     let Some(at) = parse_expiry(number, !name.starts_with(b"p"), base) else {
         let name = String::from_utf8_lossy(&name);
         return Err(format!("ERR invalid expire time in '{name}' command").into());
     };
-    let conditions: Vec<Condition> = call.words[3..]
+    let conditions: Vec<Condition> = call.args[3..]
         .iter()
         .map(|word| Condition::read(word))
         .collect::<Result<_, _>>()?;
@@ -140,15 +140,15 @@ pub(super) fn persist(call: &mut Call<'_>) -> CommandResult {
     Ok(())
 }
 
-/// TTL, PTTL, EXPIRETIME, PEXPIRETIME: -2 there is no such key, -1 it stays.
+/// TTL, PTTL, EXPIRETIME, PEXPIRETIME: -2 if the key does not exist, -1 if it does not expire.
 pub(super) fn ttl(call: &mut Call<'_>) -> CommandResult {
-    let name = call.words[0].to_ascii_lowercase();
+    let name = call.args[0].to_ascii_lowercase();
     let now = call.now;
     let expires = call
         .engine
         .keys
         .read(call.key(), now, |body| body.map(KeyEntry::expires));
-    // A served file is there, and goes away only with the file.
+    // A served file exists and does not expire.
     let is_file = expires.is_none() && call.engine.files.contains(call.key());
     count_lookup(expires.is_some() || is_file);
     let answer = match expires {

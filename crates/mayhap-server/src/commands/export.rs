@@ -1,4 +1,4 @@
-//! `MAYHAP.EXPORT key file [REPLACE]`: a filter becomes a file in the data folder, without the secret of its hash.
+//! `MAYHAP.EXPORT key file [REPLACE]`: writes a filter into the data folder as a file, without the secret of its hash.
 
 use crate::call::{Call, CommandError, CommandResult, SYNTAX};
 use crate::keyspace::SharedValue;
@@ -7,9 +7,9 @@ use std::ffi::OsStr;
 use std::io::{BufWriter, Write};
 use std::path::Path;
 
-/// A name that stays in the folder, and is no file of others there.
+/// A file name without a path that does not belong to the server's own files.
 fn name<'n>(call: &Call<'n>) -> Result<&'n str, CommandError> {
-    let name = std::str::from_utf8(call.words[2]).unwrap_or_default();
+    let name = std::str::from_utf8(call.args[2]).unwrap_or_default();
     let is_plain = !name.is_empty()
         && name.len() <= 200
         && !name.starts_with('.')
@@ -25,7 +25,7 @@ fn name<'n>(call: &Call<'n>) -> Result<&'n str, CommandError> {
 }
 
 pub(super) fn export(call: &mut Call<'_>) -> CommandResult {
-    let replaces = match call.words.len() {
+    let replaces = match call.args.len() {
         3 => false,
         4 if call.is(3, "replace") => true,
         _ => return Err(SYNTAX.into()),
@@ -39,7 +39,7 @@ pub(super) fn export(call: &mut Call<'_>) -> CommandResult {
     }
     let engine = call.engine;
     let path = engine.settings.load().folder.join(name);
-    // What is not served under this name is not ours to replace.
+    // Only served files are replaced.
     let may_be_written = !path.exists() || replaces && engine.files.contains(name.as_bytes());
     if !may_be_written {
         return Err(
@@ -52,7 +52,7 @@ pub(super) fn export(call: &mut Call<'_>) -> CommandResult {
         Some((SharedValue::Text(_), _)) => return Err(crate::call::WRONG_TYPE.into()),
         None => return Err("ERR not found".into()),
     };
-    // The file is served from the folder, and takes as much memory as the filter does.
+    // The file will be served from the folder, and takes as much memory as the filter.
     engine
         .files
         .check_room(name, slot.size_bytes(), engine.available_bytes())

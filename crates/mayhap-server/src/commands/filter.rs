@@ -1,4 +1,4 @@
-//! BF.*, CF.* and CBF.* on the keys of the server.
+//! Runs filter commands on the keys of the server.
 
 use crate::call::{Call, CommandError, CommandResult};
 use crate::counters::count_lookup;
@@ -6,7 +6,7 @@ use crate::keyspace::{KeyEntry, SharedValue, Value};
 use crate::settings::Settings;
 use crate::shared_slot::SharedSlot;
 use mayhap_command::{
-    Ask, Change, Command, Context, Outcome, PassedOn, Reply, Slot, Specification,
+    Command, Context, FilterCommand, Flags, Outcome, Query, Replication, Reply, Slot, Write,
 };
 use mayhap_core::Timestamp;
 use std::sync::Arc;
@@ -14,55 +14,53 @@ use std::sync::Arc;
 static MISSING: Slot = Slot::Missing;
 static OTHER: Slot = Slot::Other;
 
-pub(super) fn run(
-    call: &mut Call<'_>,
-    specification: &'static Specification,
-    command: &Command<'_>,
-    settings: &Settings,
-) -> CommandResult {
-    match command {
-        Command::Ask(ask) => {
-            let reply = answer(call, ask, settings)?;
-            call.out.reply(&reply);
-            Ok(())
-        }
-        Command::Change(change) => {
+pub(super) fn run(call: &mut Call<'_>, row: &FilterCommand) -> CommandResult {
+    let settings = call.engine.settings.load();
+    let reply = match row.parse(call.args, &settings.filters) {
+        Err(reply) => reply,
+        Ok(Command::Query(query)) => apply_query(call, &query, &settings)?,
+        Ok(Command::Write(write)) => {
             call.may_change()?;
-            if specification.flags.contains(&"denyoom") {
+            if row.spec.flags.contains(Flags::DENYOOM) {
                 call.may_grow()?;
             }
             let outcome = if call.is_long {
-                alter_long(call, change, settings)
-            } else if change.sources().is_empty() {
-                alter(call, change, settings)
+                apply_write_long(call, &write, &settings)
+            } else if write.sources().is_empty() {
+                apply_write(call, &write, &settings)
             } else {
-                merge(call, change, settings)
+                merge(call, &write, &settings)
             }?;
-            call.out.reply(&outcome.reply);
-            Ok(())
+            outcome.reply
         }
-    }
+    };
+    call.out.reply(&reply);
+    Ok(())
 }
 
-/// What a filter command finds in a key.
+/// The slot of a value.
 fn slot_of(value: &Value) -> &Slot {
     match value {
         Value::Filter(slot) => slot,
-        // Whoever has a lease is the only one to come here, and puts the filter back first.
+        // Only the holder of the lease gets here, after it has put the filter back.
         Value::Text(_) | Value::Leased { .. } => &OTHER,
     }
 }
 
-fn answer(call: &Call<'_>, ask: &Ask<'_>, settings: &Settings) -> Result<Reply, CommandError> {
-    let (engine, key) = (call.engine, ask.key());
+fn apply_query(
+    call: &Call<'_>,
+    query: &Query<'_>,
+    settings: &Settings,
+) -> Result<Reply, CommandError> {
+    let (engine, key) = (call.engine, query.key());
     let context = context(call, settings, u64::MAX);
     let reply = if call.is_long {
         let _sharing = engine.leases.share();
         let shared = call.share(key)?.map(|(value, _)| slot(value));
-        shared.map(|slot| ask.ask(&slot, &context))
+        shared.map(|slot| query.apply(&slot, &context))
     } else {
         engine.keys.read(key, call.now, |body| {
-            body.map(|body| ask.ask(slot_of(&body.value), &context))
+            body.map(|body| query.apply(slot_of(&body.value), &context))
         })
     };
     if let Some(reply) = reply {
@@ -70,15 +68,15 @@ fn answer(call: &Call<'_>, ask: &Ask<'_>, settings: &Settings) -> Result<Reply, 
         return Ok(reply);
     }
     let of_file = if engine.files.has_any() {
-        engine.files.query(call.words)
+        engine.files.query(query)
     } else {
         None
     };
     count_lookup(of_file.is_some());
-    Ok(of_file.unwrap_or_else(|| ask.ask(&MISSING, &context)))
+    Ok(of_file.unwrap_or_else(|| query.apply(&MISSING, &context)))
 }
 
-/// What a filter command finds in a shared value.
+/// The slot of a shared value.
 fn slot(value: SharedValue) -> Arc<Slot> {
     match value {
         SharedValue::Filter(slot) => slot,
@@ -86,7 +84,7 @@ fn slot(value: SharedValue) -> Arc<Slot> {
     }
 }
 
-/// `left` is what all keys may grow by.
+/// `left` is the memory that all keys together may still take.
 fn context<'s>(call: &Call<'_>, settings: &'s Settings, left: u64) -> Context<'s> {
     Context {
         config: &settings.filters,
@@ -96,27 +94,27 @@ fn context<'s>(call: &Call<'_>, settings: &'s Settings, left: u64) -> Context<'s
     }
 }
 
-/// Applies a change to what a key holds; text stays as it is.
+/// Applies a write to an existing value.
 fn apply(
-    change: &Change<'_>,
+    write: &Write<'_>,
     value: &mut Value,
     sources: &[&Slot],
     context: &Context<'_>,
 ) -> Result<Outcome, CommandError> {
     match value {
         Value::Filter(slot) => match slot.get_mut() {
-            Some(slot) => Ok(change.apply(slot, sources, context)),
+            Some(slot) => Ok(write.apply(slot, sources, context)),
             None => Err(CommandError::Busy),
         },
-        Value::Text(_) => Ok(change.apply(&mut Slot::Other, sources, context)),
+        Value::Text(_) => Ok(write.apply(&mut Slot::Other, sources, context)),
         Value::Leased { .. } => Err(CommandError::Busy),
     }
 }
 
-/// Applies a change to a key that is not there; the value that it has then, if any.
-fn make(change: &Change<'_>, sources: &[&Slot], context: &Context<'_>) -> (Option<Value>, Outcome) {
+/// Applies a write to a missing key. Returns its new value, if it has one.
+fn create(write: &Write<'_>, sources: &[&Slot], context: &Context<'_>) -> (Option<Value>, Outcome) {
     let mut slot = Slot::Missing;
-    let outcome = change.apply(&mut slot, sources, context);
+    let outcome = write.apply(&mut slot, sources, context);
     let value = match slot {
         Slot::Missing => None,
         slot => Some(Value::Filter(SharedSlot::new(slot))),
@@ -125,83 +123,86 @@ fn make(change: &Change<'_>, sources: &[&Slot], context: &Context<'_>) -> (Optio
 }
 
 fn is_change(outcome: &Outcome) -> bool {
-    !matches!(outcome.passed_on, PassedOn::Nothing | PassedOn::Unchanged)
+    !matches!(
+        outcome.replication,
+        Replication::None | Replication::Unchanged
+    )
 }
 
-fn alter(
+fn apply_write(
     call: &mut Call<'_>,
-    change: &Change<'_>,
+    write: &Write<'_>,
     settings: &Settings,
 ) -> Result<Outcome, CommandError> {
-    let (engine, key) = (call.engine, change.key());
+    let (engine, key) = (call.engine, write.key());
     let is_limited = settings.max_memory > 0;
-    match alter_present(call, change, settings, !is_limited) {
-        Some(Present::Done(outcome)) => return outcome,
+    match apply_to_existing(call, write, settings, !is_limited) {
+        Some(Existing::Done(outcome)) => return outcome,
         None if engine.files.has_any() && engine.files.contains(key) => {
             return Err(crate::files::READ_ONLY.into());
         }
-        Some(Present::MayGrow) | None => {}
+        Some(Existing::MayGrow) | None => {}
     }
-    // Who may take memory looks at what is left one after the other, so that all together never take more.
-    let _growing = is_limited.then(|| engine.memory_lock.lock());
-    if let Some(Present::Done(outcome)) = alter_present(call, change, settings, true) {
+    // Commands that may take memory run one at a time, so that together they do not exceed the limit.
+    let _memory_lock = is_limited.then(|| engine.memory_lock.lock());
+    if let Some(Existing::Done(outcome)) = apply_to_existing(call, write, settings, true) {
         return outcome;
     }
-    // Somebody may make it in between; it is small then.
+    // Another command may have created the key meanwhile; it is small then.
     let context = context(call, settings, engine.available_bytes());
     engine.keys.replace(key, |body| {
-        make_or_change(call, change, body, &[], &context)
+        create_or_update(call, write, body, &[], &context)
     })
 }
 
-/// What came of a change of a key that is there.
-enum Present {
+/// The result of a write to an existing key.
+enum Existing {
     Done(Result<Outcome, CommandError>),
-    /// Nothing was done, since it may take memory.
+    /// Nothing was changed, because the filter may grow.
     MayGrow,
 }
 
-fn alter_present(
+fn apply_to_existing(
     call: &mut Call<'_>,
-    change: &Change<'_>,
+    write: &Write<'_>,
     settings: &Settings,
     may_grow: bool,
-) -> Option<Present> {
-    let (engine, now, key) = (call.engine, call.now, change.key());
+) -> Option<Existing> {
+    let (engine, now, key) = (call.engine, call.now, write.key());
     let mut context = context(call, settings, u64::MAX);
     engine.keys.update(key, now, |body| {
-        if !may_grow && change.may_grow(slot_of(&body.value)) {
-            return Present::MayGrow;
+        if !may_grow && write.may_grow(slot_of(&body.value)) {
+            return Existing::MayGrow;
         }
         let left = engine
             .available_bytes()
             .saturating_add(body.value.size_bytes());
         context.max_bytes = settings.filters.max_filter_bytes.min(left);
-        Present::Done(change_body(call, change, body, &[], &context))
+        Existing::Done(update_entry(call, write, body, &[], &context))
     })
 }
 
-fn change_body(
+fn update_entry(
     call: &mut Call<'_>,
-    change: &Change<'_>,
+    write: &Write<'_>,
     body: &mut KeyEntry,
     sources: &[&Slot],
     context: &Context<'_>,
 ) -> Result<Outcome, CommandError> {
-    let outcome = apply(change, &mut body.value, sources, context)?;
+    let outcome = apply(write, &mut body.value, sources, context)?;
     if is_change(&outcome) {
         body.touch();
     }
-    pass_on(call, change, &outcome)?;
+    log_changes(call, write, &outcome)?;
     Ok(outcome)
 }
 
-/// The values of other keys that a change reads.
-fn sources(call: &Call<'_>, change: &Change<'_>) -> Result<Vec<Arc<Slot>>, CommandError> {
-    let sources = change.sources().iter();
+/// The values of the other keys that a write reads.
+fn sources(call: &Call<'_>, write: &Write<'_>) -> Result<Vec<Arc<Slot>>, CommandError> {
+    let sources = write.sources().iter();
     let shared = sources.map(|source| {
         let shared = call.share(source)?;
-        // By a name in the log a replay would find another file, or none.
+        // A replay of the log could find another file of that name, or none.
         if shared.is_none() && call.engine.files.contains(source) {
             return Err(crate::files::NOT_A_SOURCE.into());
         }
@@ -212,59 +213,59 @@ fn sources(call: &Call<'_>, change: &Change<'_>) -> Result<Vec<Arc<Slot>>, Comma
 
 fn merge(
     call: &mut Call<'_>,
-    change: &Change<'_>,
+    write: &Write<'_>,
     settings: &Settings,
 ) -> Result<Outcome, CommandError> {
-    let (engine, key) = (call.engine, change.key());
+    let (engine, key) = (call.engine, write.key());
     if engine.files.contains(key) {
         return Err(crate::files::READ_ONLY.into());
     }
-    let sources = sources(call, change)?;
+    let sources = sources(call, write)?;
     let sources: Vec<&Slot> = sources.iter().map(|source| &**source).collect();
-    let _growing = engine.memory_lock.lock();
+    let _memory_lock = engine.memory_lock.lock();
     let context = context(call, settings, engine.available_bytes());
     engine.keys.replace(key, |body| {
-        make_or_change(call, change, body, &sources, &context)
+        create_or_update(call, write, body, &sources, &context)
     })
 }
 
-fn make_or_change(
+fn create_or_update(
     call: &mut Call<'_>,
-    change: &Change<'_>,
+    write: &Write<'_>,
     body: &mut Option<KeyEntry>,
     sources: &[&Slot],
     context: &Context<'_>,
 ) -> Result<Outcome, CommandError> {
-    call.forget_if_expired(change.key(), body);
+    call.forget_if_expired(write.key(), body);
     if let Some(body) = body {
-        return change_body(call, change, body, sources, context);
+        return update_entry(call, write, body, sources, context);
     }
-    let (value, outcome) = make(change, sources, context);
+    let (value, outcome) = create(write, sources, context);
     *body = value.map(KeyEntry::new);
-    pass_on(call, change, &outcome)?;
+    log_changes(call, write, &outcome)?;
     Ok(outcome)
 }
 
-/// The same for a command that takes long and has a lease on its key: the filter is out of the keyspace meanwhile, and no lock is held.
-fn alter_long(
+/// Applies a write that takes long and has leased its key: the filter is taken out of the keyspace, and no lock is held meanwhile.
+fn apply_write_long(
     call: &mut Call<'_>,
-    change: &Change<'_>,
+    write: &Write<'_>,
     settings: &Settings,
 ) -> Result<Outcome, CommandError> {
-    let (engine, key) = (call.engine, change.key());
+    let (engine, key) = (call.engine, write.key());
     if engine.files.contains(key) {
         return Err(crate::files::READ_ONLY.into());
     }
     let _sharing = engine.leases.share();
-    let sources = sources(call, change)?;
+    let sources = sources(call, write)?;
     let sources: Vec<&Slot> = sources.iter().map(|source| &**source).collect();
-    // What it may take counts before it is there, since others look at what is left meanwhile.
-    let is_batch = call.words.len() > super::long::MANY_WORDS;
+    // Reserve its memory first, because other commands check what is left meanwhile.
+    let is_batch = call.args.len() > super::long::MAX_SHORT_ARGUMENTS;
     let reserved = if is_batch {
         call.reserve_for_growth(key)
     } else {
-        // As large as the largest filter in it.
-        let words = call.words.iter().map(|word| word.len() as u64);
+        // The result is as large as the largest filter among its arguments and sources.
+        let words = call.args.iter().map(|word| word.len() as u64);
         let largest = sources.iter().map(|source| source.size_bytes());
         call.reserve(words.chain(largest).max().unwrap_or(0))?
     };
@@ -286,10 +287,10 @@ fn alter_long(
     let context = context(call, settings, left);
     let _watch = engine.keys.watch_for_panic();
     let (value, result) = if let Some(mut value) = taken {
-        let outcome = apply(change, &mut value, &sources, &context);
+        let outcome = apply(write, &mut value, &sources, &context);
         (Some(value), outcome)
     } else {
-        let (value, outcome) = make(change, &sources, &context);
+        let (value, outcome) = create(write, &sources, &context);
         (value, Ok(outcome))
     };
     let _guard = call.keyspace_guard();
@@ -304,24 +305,24 @@ fn alter_long(
             (body, value) => *body = value.map(KeyEntry::new),
         }
         let outcome = result?;
-        pass_on(call, change, &outcome)?;
+        log_changes(call, write, &outcome)?;
         Ok(outcome)
     })
 }
 
-/// Logs what has to be logged, while the key is still locked.
-fn pass_on(call: &mut Call<'_>, change: &Change<'_>, outcome: &Outcome) -> CommandResult {
-    match &outcome.passed_on {
-        PassedOn::Unchanged | PassedOn::Nothing => {}
-        PassedOn::AsItCame => {
-            if !change.sources().is_empty() {
-                call.moved.push(change.key().into());
+/// Logs the change while the key is still locked.
+fn log_changes(call: &mut Call<'_>, write: &Write<'_>, outcome: &Outcome) -> CommandResult {
+    match &outcome.replication {
+        Replication::Unchanged | Replication::None => {}
+        Replication::Verbatim => {
+            if !write.sources().is_empty() {
+                call.moved.push(write.key().into());
             }
-            call.changes.push(call.words);
+            call.changes.push(call.args);
         }
-        PassedOn::Instead(commands) => {
-            for words in commands {
-                call.changes.push(words);
+        Replication::Rewritten(commands) => {
+            for command in commands {
+                call.changes.push(command);
             }
         }
     }

@@ -1,14 +1,13 @@
-//! What the server tells of itself.
+//! Commands about the server and its commands: INFO, COMMAND, MEMORY, OBJECT, SLOWLOG and others.
 
 use super::client::unknown_subcommand;
-use super::{COMMANDS, ServerCommand, own};
-use crate::call::{Call, CommandError, CommandResult, NOT_AN_INTEGER, SYNTAX, integer};
+use super::{COMMANDS, ResolvedCommand, find, resolve};
+use crate::call::{Call, CommandResult, NOT_AN_INTEGER, SYNTAX};
 use crate::info;
 use crate::keyspace::Value;
-use crate::reply_writer::ReplyWriter;
-use mayhap_command::Specification;
+use mayhap_command::{CommandSpec, KeyPositions, RespWriter, integer};
 
-pub(super) fn modules(out: &mut ReplyWriter<'_>) {
+pub(super) fn modules(out: &mut RespWriter<'_>) {
     out.array(crate::MODULES.len());
     for (name, version) in crate::MODULES {
         out.map(2);
@@ -20,15 +19,15 @@ pub(super) fn modules(out: &mut ReplyWriter<'_>) {
 }
 
 pub(super) fn module(call: &mut Call<'_>) -> CommandResult {
-    if !call.is(1, "list") || call.words.len() != 2 {
-        return Err(unknown_subcommand("MODULE", call.words[1]));
+    if !call.is(1, "list") || call.args.len() != 2 {
+        return Err(unknown_subcommand("MODULE", call.args[1]));
     }
     modules(&mut call.out);
     Ok(())
 }
 
 pub(super) fn info(call: &mut Call<'_>) -> CommandResult {
-    let text = info::text(call.engine, call.now, &call.words[1..]);
+    let text = info::text(call.engine, call.now, &call.args[1..]);
     call.out.text(&text);
     Ok(())
 }
@@ -56,8 +55,8 @@ pub(super) fn time(call: &mut Call<'_>) -> CommandResult {
 }
 
 pub(super) fn memory(call: &mut Call<'_>) -> CommandResult {
-    // How many parts of a value to look at: we know its size.
-    for pair in call.words[3..].chunks(2) {
+    // SAMPLES is accepted and ignored: the size is known exactly.
+    for pair in call.args[3..].chunks(2) {
         let is_option = pair.len() == 2 && pair[0].eq_ignore_ascii_case(b"samples");
         if !is_option {
             return Err(SYNTAX.into());
@@ -66,7 +65,7 @@ pub(super) fn memory(call: &mut Call<'_>) -> CommandResult {
             return Err(SYNTAX.into());
         }
     }
-    let key = call.words[2];
+    let key = call.args[2];
     let size = call
         .engine
         .keys
@@ -85,8 +84,8 @@ pub(super) fn memory(call: &mut Call<'_>) -> CommandResult {
 const NO_FREQUENCY: &str = "ERR An LFU maxmemory policy is not selected, access frequency not tracked. Please note that when switching between policies at runtime LRU and LFU data will take some time to adjust.";
 
 pub(super) fn object(call: &mut Call<'_>) -> CommandResult {
-    let word = call.words[1].to_ascii_lowercase();
-    let &[_, _, key] = call.words else {
+    let word = call.args[1].to_ascii_lowercase();
+    let &[_, _, key] = call.args else {
         return Err(unknown_subcommand("OBJECT", &word));
     };
     let encoding = call.engine.keys.read(key, call.now, |body| {
@@ -111,10 +110,10 @@ pub(super) fn object(call: &mut Call<'_>) -> CommandResult {
 
 pub(super) fn slowlog(call: &mut Call<'_>) -> CommandResult {
     let slow = &call.engine.slowlog;
-    let word = call.words[1].to_ascii_lowercase();
-    match (word.as_slice(), call.words.len()) {
+    let word = call.args[1].to_ascii_lowercase();
+    match (word.as_slice(), call.args.len()) {
         (b"get", 2 | 3) => {
-            let most = match call.words.get(2) {
+            let max_entries = match call.args.get(2) {
                 None => 10,
                 Some(word) => match integer(word) {
                     Some(-1) => usize::MAX,
@@ -122,7 +121,7 @@ pub(super) fn slowlog(call: &mut Call<'_>) -> CommandResult {
                     _ => return Err("ERR count should be greater than or equal to -1".into()),
                 },
             };
-            slow.write(&mut call.out, most);
+            slow.write(&mut call.out, max_entries);
         }
         (b"len", 2) => call.out.count(slow.len() as u64),
         (b"reset", 2) => {
@@ -134,9 +133,9 @@ pub(super) fn slowlog(call: &mut Call<'_>) -> CommandResult {
     Ok(())
 }
 
-/// As Redis answers while nothing is monitored.
+/// Replies as Redis does while nothing is monitored.
 pub(super) fn latency(call: &mut Call<'_>) -> CommandResult {
-    let word = call.words[1].to_ascii_lowercase();
+    let word = call.args[1].to_ascii_lowercase();
     match word.as_slice() {
         b"latest" | b"history" => call.out.array(0),
         b"histogram" => call.out.map(0),
@@ -149,162 +148,93 @@ pub(super) fn latency(call: &mut Call<'_>) -> CommandResult {
     Ok(())
 }
 
-/// Whichever it is, as COMMAND tells it.
-struct HostCommand {
-    name: &'static str,
-    arity: i64,
-    flags: Vec<&'static str>,
-    keys: (i32, i32, i32),
-    categories: Vec<String>,
-    group: &'static str,
-    summary: &'static str,
+fn all() -> Vec<&'static CommandSpec> {
+    let own = COMMANDS.iter().map(|row| &row.spec);
+    let filters = mayhap_command::COMMANDS.iter().map(|row| &row.spec);
+    own.chain(filters).collect()
 }
 
-impl From<&'static ServerCommand> for HostCommand {
-    fn from(own: &'static ServerCommand) -> Self {
-        let flags: Vec<&str> = own.flags.split(' ').collect();
-        let kind = |name: &str| {
-            if name == "readonly" {
-                "read".to_owned()
-            } else {
-                name.to_owned()
-            }
-        };
-        let mut categories: Vec<String> = flags
-            .iter()
-            .filter(|flag| ["readonly", "write", "admin", "fast", "blocking"].contains(flag))
-            .map(|flag| format!("@{}", kind(flag)))
-            .collect();
-        categories.push(format!(
-            "@{}",
-            if own.group == "generic" {
-                "keyspace"
-            } else {
-                own.group
-            }
-        ));
-        Self {
-            name: own.name,
-            arity: own.arity.into(),
-            flags,
-            keys: own.keys,
-            categories,
-            group: own.group,
-            summary: own.summary,
-        }
-    }
+fn spec(name: &[u8]) -> Option<&'static CommandSpec> {
+    find(name).map(ResolvedCommand::spec)
 }
 
-impl From<&'static Specification> for HostCommand {
-    fn from(specification: &'static Specification) -> Self {
-        Self {
-            name: specification.name,
-            arity: specification.arity,
-            flags: specification.flags.to_vec(),
-            keys: (
-                specification.first_key as i32,
-                specification.last_key as i32,
-                1,
-            ),
-            categories: specification
-                .categories
-                .iter()
-                .map(|name| format!("@{name}"))
-                .collect(),
-            group: "module",
-            summary: specification.summary,
-        }
-    }
-}
-
-fn command_info(name: &[u8]) -> Option<HostCommand> {
-    match mayhap_command::find(name) {
-        Some(specification) => Some(specification.into()),
-        None => own(name).map(HostCommand::from),
-    }
-}
-
-fn all() -> Vec<HostCommand> {
-    let own = COMMANDS.iter().map(HostCommand::from);
-    own.chain(mayhap_command::COMMANDS.iter().map(HostCommand::from))
-        .collect()
-}
-
-fn simples<S: AsRef<str>>(out: &mut ReplyWriter<'_>, words: &[S]) {
+fn simples<S: AsRef<str>>(out: &mut RespWriter<'_>, words: &[S]) {
     out.set(words.len());
     for word in words {
         out.simple(word.as_ref());
     }
 }
 
-fn write_info(out: &mut ReplyWriter<'_>, told: &HostCommand) {
+fn write_info(out: &mut RespWriter<'_>, spec: &CommandSpec) {
+    let flags: Vec<&str> = spec.flags.names().collect();
+    let categories = spec.categories.names().map(|name| format!("@{name}"));
+    let categories: Vec<String> = categories.collect();
     out.array(10);
-    out.bulk(told.name);
-    out.integer(told.arity);
-    simples(out, &told.flags);
-    let (first, last, step) = told.keys;
-    out.integer(first.into());
-    out.integer(last.into());
-    out.integer(step.into());
-    simples(out, &told.categories);
-    // Tips, specifications of keys, subcommands.
+    out.bulk(spec.name);
+    out.integer(spec.arity.reported().into());
+    simples(out, &flags);
+    out.integer(spec.keys.first.into());
+    out.integer(spec.keys.last.into());
+    out.integer(spec.keys.step.into());
+    simples(out, &categories);
+    // Tips, key specifications, subcommands.
     out.array(0);
     out.array(0);
     out.array(0);
 }
 
-fn write_docs(out: &mut ReplyWriter<'_>, told: &[HostCommand]) {
-    out.map(told.len());
-    for told in told {
-        out.bulk(told.name);
+fn write_docs(out: &mut RespWriter<'_>, specs: &[&CommandSpec]) {
+    out.map(specs.len());
+    for spec in specs {
+        out.bulk(spec.name);
         out.map(3);
         out.bulk("summary");
-        out.bulk(told.summary);
+        out.bulk(spec.summary);
         out.bulk("since");
         out.bulk("1.0.0");
         out.bulk("group");
-        out.bulk(told.group);
+        out.bulk(spec.group);
     }
 }
 
 pub(super) fn command(call: &mut Call<'_>) -> CommandResult {
-    let Some(word) = call.words.get(1).map(|word| word.to_ascii_lowercase()) else {
+    let Some(word) = call.args.get(1).map(|word| word.to_ascii_lowercase()) else {
         let all = all();
         call.out.array(all.len());
-        for told in &all {
-            write_info(&mut call.out, told);
+        for spec in &all {
+            write_info(&mut call.out, spec);
         }
         return Ok(());
     };
-    let names = &call.words[2..];
+    let names = &call.args[2..];
     match word.as_slice() {
         b"count" if names.is_empty() => call.out.count(all().len() as u64),
         b"list" if names.is_empty() => {
-            let names: Vec<&str> = all().iter().map(|told| told.name).collect();
+            let names: Vec<&str> = all().iter().map(|spec| spec.name).collect();
             call.out.bulks(&names);
         }
         b"info" => {
             let all = all();
-            let asked: Vec<Option<HostCommand>> = if names.is_empty() {
+            let specs: Vec<Option<&CommandSpec>> = if names.is_empty() {
                 all.into_iter().map(Some).collect()
             } else {
-                names.iter().map(|name| command_info(name)).collect()
+                names.iter().map(|name| spec(name)).collect()
             };
-            call.out.array(asked.len());
-            for told in &asked {
-                match told {
-                    Some(told) => write_info(&mut call.out, told),
+            call.out.array(specs.len());
+            for spec in &specs {
+                match spec {
+                    Some(spec) => write_info(&mut call.out, spec),
                     None => call.out.null(),
                 }
             }
         }
         b"docs" => {
-            let asked: Vec<HostCommand> = if names.is_empty() {
+            let specs: Vec<&CommandSpec> = if names.is_empty() {
                 all()
             } else {
-                names.iter().filter_map(|name| command_info(name)).collect()
+                names.iter().filter_map(|name| spec(name)).collect()
             };
-            write_docs(&mut call.out, &asked);
+            write_docs(&mut call.out, &specs);
         }
         b"getkeys" if !names.is_empty() => return keys_of(call, names),
         _ => return Err(unknown_subcommand("COMMAND", &word)),
@@ -312,26 +242,15 @@ pub(super) fn command(call: &mut Call<'_>) -> CommandResult {
     Ok(())
 }
 
-fn keys_of(call: &mut Call<'_>, words: &[&[u8]]) -> CommandResult {
-    let told = command_info(words[0]).ok_or("ERR Invalid command specified")?;
-    let wrong_number = "ERR Invalid number of arguments specified for command";
-    let (first, last, step) = told.keys;
-    let from_end = last.unsigned_abs() as usize;
-    let last = if last < 0 {
-        words.len() - from_end
-    } else {
-        from_end
-    };
-    if first == 0 {
+fn keys_of(call: &mut Call<'_>, argv: &[&[u8]]) -> CommandResult {
+    let spec = spec(argv[0]).ok_or("ERR Invalid command specified")?;
+    if spec.keys == KeyPositions::NONE {
         return Err("ERR The command has no key arguments".into());
     }
-    let places = (first as usize..=last).step_by(step.max(1) as usize);
-    let keys: Option<Vec<&[u8]>> = places.map(|at| words.get(at).copied()).collect();
-    let keys = keys.filter(|keys| !keys.is_empty());
-    let is_known = super::find(words).is_ok();
-    let keys = keys
-        .filter(|_| is_known)
-        .ok_or_else(|| CommandError::from(wrong_number))?;
+    if resolve(argv).is_err() {
+        return Err("ERR Invalid number of arguments specified for command".into());
+    }
+    let keys: Vec<&[u8]> = spec.keys.select(argv).collect();
     call.out.bulks(&keys);
     Ok(())
 }

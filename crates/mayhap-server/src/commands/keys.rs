@@ -1,9 +1,10 @@
-//! Keys, whatever they hold.
+//! DEL, EXISTS, KEYS, SCAN, RENAME, COPY and others: commands on keys of any type.
 
-use crate::call::{Call, CommandError, CommandResult, SYNTAX, integer, lossy};
+use crate::call::{Call, CommandError, CommandResult, SYNTAX, lossy};
 use crate::counters::count_lookup;
 use crate::keyspace::KeyEntry;
 use crate::pattern;
+use mayhap_command::integer;
 
 /// DEL and UNLINK.
 pub(super) fn del(call: &mut Call<'_>) -> CommandResult {
@@ -12,16 +13,16 @@ pub(super) fn del(call: &mut Call<'_>) -> CommandResult {
         let keys = &call.engine.keys;
         call.engine.files.contains(key) && !keys.read(key, call.now, |body| body.is_some())
     };
-    if call.engine.files.has_any() && call.words[1..].iter().any(|key| is_file(&key)) {
+    if call.engine.files.has_any() && call.args[1..].iter().any(|key| is_file(&key)) {
         return Err(crate::files::READ_ONLY.into());
     }
     let mut gone = 0;
-    for &key in &call.words[1..] {
+    for &key in &call.args[1..] {
         let is_there = call.engine.keys.read(key, 0, |body| body.is_some());
         if !is_there {
             continue;
         }
-        // The value is dropped when nobody has to wait for it any more.
+        // Drop the value after the lock is released.
         let removed = call.engine.keys.replace(key, |body| {
             call.forget_if_expired(key, body);
             let removed = body.take();
@@ -44,7 +45,7 @@ pub(super) fn exists(call: &mut Call<'_>) -> CommandResult {
         count_lookup(is_there);
         is_there
     };
-    let there = call.words[1..].iter().filter(is_there).count();
+    let there = call.args[1..].iter().filter(is_there).count();
     call.out.count(there as u64);
     Ok(())
 }
@@ -63,7 +64,7 @@ pub(super) fn type_of(call: &mut Call<'_>) -> CommandResult {
     Ok(())
 }
 
-/// Served files are keys that are only read: whoever lists or counts keys finds them.
+/// Served files are listed and counted like keys.
 pub(super) fn dbsize(call: &mut Call<'_>) -> CommandResult {
     let files = call.engine.served_files(call.now).len();
     call.out.count((call.engine.keys.len() + files) as u64);
@@ -73,19 +74,19 @@ pub(super) fn dbsize(call: &mut Call<'_>) -> CommandResult {
 const LONG_PATTERN: &str = "ERR the pattern is too long";
 
 pub(super) fn keys(call: &mut Call<'_>) -> CommandResult {
-    if call.words[1].len() > pattern::MAX_BYTES {
+    if call.args[1].len() > pattern::MAX_BYTES {
         return Err(LONG_PATTERN.into());
     }
     let mut found = Vec::new();
     for shard in 0..call.engine.keys.shards() {
         call.engine.keys.for_each_in_shard(shard, |key, body| {
-            if !body.is_expired(call.now) && pattern::matches(call.words[1], key) {
+            if !body.is_expired(call.now) && pattern::matches(call.args[1], key) {
                 found.push(key.to_vec());
             }
         });
     }
     for name in call.engine.served_files(call.now) {
-        if pattern::matches(call.words[1], &name) {
+        if pattern::matches(call.args[1], &name) {
             found.push(name.into());
         }
     }
@@ -117,14 +118,14 @@ pub(super) fn randomkey(call: &mut Call<'_>) -> CommandResult {
     Ok(())
 }
 
-/// The cursor is the next shard. A key never leaves its shard, so that one that is there all the time is told at least once.
+/// The cursor is the next shard. A key never moves to another shard, so a key that exists throughout is returned at least once.
 pub(super) fn scan(call: &mut Call<'_>) -> CommandResult {
-    let cursor = std::str::from_utf8(call.words[1]).ok();
+    let cursor = std::str::from_utf8(call.args[1]).ok();
     let cursor: u64 = cursor
         .and_then(|text| text.parse().ok())
         .ok_or("ERR invalid cursor")?;
     let (mut wanted, mut fitting, mut kind) = (10, None, None);
-    for pair in call.words[2..].chunks(2) {
+    for pair in call.args[2..].chunks(2) {
         let [option, value] = pair else {
             return Err(SYNTAX.into());
         };
@@ -159,7 +160,7 @@ pub(super) fn scan(call: &mut Call<'_>) -> CommandResult {
         shard += 1;
     }
     let next = if shard < keys.shards() { shard } else { 0 };
-    // Files are few: all of them come with the last part.
+    // There are few files: all of them are returned with the last part.
     let is_kind = kind
         .as_ref()
         .is_none_or(|kind| crate::files::TYPE_NAME.eq_ignore_ascii_case(kind));
@@ -175,22 +176,22 @@ pub(super) fn scan(call: &mut Call<'_>) -> CommandResult {
 }
 
 pub(super) fn flush(call: &mut Call<'_>) -> CommandResult {
-    let is_plain = call.words.len() == 1;
-    if !is_plain && !(call.words.len() == 2 && (call.is(1, "sync") || call.is(1, "async"))) {
+    let is_plain = call.args.len() == 1;
+    if !is_plain && !(call.args.len() == 2 && (call.is(1, "sync") || call.is(1, "async"))) {
         return Err(SYNTAX.into());
     }
     call.may_change()?;
-    // First the record: if it cannot be taken, the keys stay.
+    // Log first: if that fails, the keys stay.
     call.log(&[b"FLUSHALL"])?;
     call.engine.keys.remove_if(|_| true);
     call.out.ok();
     Ok(())
 }
 
-/// RENAME and RENAMENX. Nobody else is at work.
+/// RENAME and RENAMENX, under the exclusive keyspace lock.
 pub(super) fn rename(call: &mut Call<'_>) -> CommandResult {
     call.may_change()?;
-    let (from, to) = (call.words[1], call.words[2]);
+    let (from, to) = (call.args[1], call.args[2]);
     let keys = &call.engine.keys;
     if !keys.read(from, call.now, |body| body.is_some()) {
         if call.engine.files.contains(from) {
@@ -221,14 +222,14 @@ pub(super) fn rename(call: &mut Call<'_>) -> CommandResult {
 }
 
 pub(super) fn copy(call: &mut Call<'_>) -> CommandResult {
-    let (from, to) = (call.words[1], call.words[2]);
+    let (from, to) = (call.args[1], call.args[2]);
     let mut replaces = false;
     let mut at = 3;
-    while at < call.words.len() {
+    while at < call.args.len() {
         if call.is(at, "replace") {
             replaces = true;
             at += 1;
-        } else if call.is(at, "db") && at + 1 < call.words.len() {
+        } else if call.is(at, "db") && at + 1 < call.args.len() {
             if call.integer(at + 1)? != 0 {
                 return Err("ERR DB index is out of range".into());
             }
@@ -273,7 +274,7 @@ pub(super) fn copy(call: &mut Call<'_>) -> CommandResult {
     Ok(())
 }
 
-/// A key like another, which others may read meanwhile.
+/// COPY. Other commands may read the source meanwhile.
 fn copied(call: &Call<'_>, from: &[u8]) -> Result<Option<KeyEntry>, CommandError> {
     let _sharing = call.engine.leases.share();
     let Some((value, expires)) = call.share(from)? else {

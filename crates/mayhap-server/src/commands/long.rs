@@ -1,66 +1,66 @@
-//! Commands that take long: those that read or write all bits of a large filter, or have very many words. A worker hands them to
-//! another thread (`net/offload.rs`), where they have the keys that they change for themselves (`leases.rs`).
+//! Commands that take long: those that read or write all bits of a large filter, or have very many arguments. A worker hands them to
+//! another thread (`net/offload.rs`), where they lease the keys that they change (`leases.rs`).
 
-use super::{ResolvedCommand, find};
+use super::{ResolvedCommand, resolve};
 use crate::call::{Call, CommandError, CommandResult};
 use crate::engine::Engine;
 use crate::keyspace::{KeyEntry, LARGE_BYTES, Value};
+use mayhap_command::{CommandSpec, Flags};
 
-/// Words of a command that a worker takes: their items are asked or added in a few milliseconds.
-pub(super) const MANY_WORDS: usize = 16 << 10;
-/// Keys that a worker goes through.
-const MANY_KEYS: usize = 100_000;
+/// A worker runs commands with at most this many arguments: looking up or adding their items takes a few milliseconds.
+pub(super) const MAX_SHORT_ARGUMENTS: usize = 16 << 10;
+/// A worker iterates over at most this many keys.
+const MAX_SHORT_KEYS: usize = 100_000;
 
-/// The keys that a command names.
-fn keys<'w>(command: ResolvedCommand, words: &'w [&'w [u8]]) -> impl Iterator<Item = &'w [u8]> {
-    let (first, last, step) = match command {
-        ResolvedCommand::Own(own) => match own.name {
-            "memory" | "object" => (2, 2, 1),
-            _ => own.keys,
-        },
-        ResolvedCommand::Filter(specification) => {
-            let place = |at: i64| i32::try_from(at).unwrap_or(0);
-            (
-                place(specification.first_key),
-                place(specification.last_key),
-                1,
-            )
-        }
-    };
-    let end = if last < 0 {
-        words.len()
-    } else {
-        words.len().min(last as usize + 1)
-    };
-    let first = first.max(0) as usize;
-    let named = words.get(..end).filter(|_| first > 0);
-    let named = named.and_then(|words| words.get(first..));
-    named
-        .unwrap_or_default()
-        .iter()
-        .step_by(step.max(1) as usize)
-        .copied()
+/// When one of the server's own commands takes long.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum RunsLong {
+    Never,
+    Always,
+    /// With the argument SAVE.
+    WithSave,
+    /// With any argument: INFO then reads the bits of all filters.
+    WithArguments,
+    /// If the value of its first key is large.
+    LargeKey,
+    /// If one of its arguments is a large value.
+    LargeArgument,
+    /// If there are many keys.
+    ManyKeys,
+    /// If one of the queued commands takes long.
+    Transaction,
 }
 
-/// The keys of one command whose values it changes, other than by putting a new one in their place.
-fn changed<'w>(command: ResolvedCommand, words: &'w [&'w [u8]]) -> Option<&'w [u8]> {
+/// The keys that a command names.
+fn keys<'w>(command: ResolvedCommand, argv: &'w [&'w [u8]]) -> impl Iterator<Item = &'w [u8]> {
+    let positions = match command {
+        ResolvedCommand::Server(row) => row.locked_keys,
+        ResolvedCommand::Filter(row) => row.spec.keys,
+    };
+    positions.select(argv)
+}
+
+/// The key whose filter a command changes. Commands that replace a value are not included.
+fn changed<'w>(command: ResolvedCommand, argv: &'w [&'w [u8]]) -> Option<&'w [u8]> {
     match command {
-        ResolvedCommand::Filter(specification) if specification.writes => {
-            keys(command, words).next()
-        }
-        ResolvedCommand::Filter(_) | ResolvedCommand::Own(_) => None,
+        ResolvedCommand::Filter(row) if row.spec.writes() => keys(command, argv).next(),
+        ResolvedCommand::Filter(_) | ResolvedCommand::Server(_) => None,
     }
 }
 
-/// The words of every command between MULTI and EXEC; empty for other commands.
+/// The arguments of every command between MULTI and EXEC; empty for commands other than EXEC.
 fn queued<'s>(call: &'s Call<'_>, command: ResolvedCommand) -> impl Iterator<Item = Vec<&'s [u8]>> {
     let transaction = call.session.transaction.as_ref();
-    let transaction = transaction.filter(|_| command.name() == "exec");
+    let transaction = transaction.filter(|_| has(command.spec(), Flags::RUNS_COMMANDS));
     let commands = transaction.into_iter().flat_map(|all| &all.commands);
-    commands.map(|words| words.iter().map(|word| &**word).collect())
+    commands.map(|argv| argv.iter().map(|argument| &**argument).collect())
 }
 
-/// Whether nobody else needs the command's keys for long. Asked behind the gate, before anything is touched.
+fn has(spec: &CommandSpec, flag: Flags) -> bool {
+    spec.flags.contains(flag)
+}
+
+/// Checks that no long command uses the command's keys. Called under the keyspace lock, before anything is changed.
 #[inline]
 pub(crate) fn check_free(call: &Call<'_>, command: ResolvedCommand) -> CommandResult {
     if !call.engine.leases.is_idle() && !is_free(call, command) {
@@ -71,98 +71,97 @@ pub(crate) fn check_free(call: &Call<'_>, command: ResolvedCommand) -> CommandRe
 
 fn is_free(call: &Call<'_>, command: ResolvedCommand) -> bool {
     let engine = call.engine;
-    let is_free = |command, words: &[&[u8]]| {
+    let is_free = |command, argv: &[&[u8]]| {
         let is_shared = |body: Option<&KeyEntry>| {
             body.is_some_and(|body| matches!(&body.value, Value::Filter(slot) if slot.is_shared()))
         };
-        !engine.leases.is_leased(keys(command, words))
-            && !changed(command, words).is_some_and(|key| engine.keys.read(key, 0, is_shared))
+        !engine.leases.is_leased(keys(command, argv))
+            && !changed(command, argv).is_some_and(|key| engine.keys.read(key, 0, is_shared))
     };
     if locks_all_keys(command) {
         return !engine.leases.is_any_leased();
     }
-    is_free(command, call.words)
-        && queued(call, command).all(|words| match find(&words) {
+    is_free(command, call.args)
+        && queued(call, command).all(|argv| match resolve(&argv) {
             Ok(command) if locks_all_keys(command) => !engine.leases.is_any_leased(),
-            Ok(command) => is_free(command, &words),
+            Ok(command) => is_free(command, &argv),
             Err(_) => true,
         })
 }
 
 fn locks_all_keys(command: ResolvedCommand) -> bool {
-    matches!(command.name(), "flushall" | "flushdb")
+    has(command.spec(), Flags::ALL_KEYS)
 }
 
-/// Whether others should not wait for a command.
+/// Whether a command takes so long that it runs on a thread of its own.
 #[inline]
 pub(crate) fn is_long(call: &Call<'_>, command: ResolvedCommand) -> bool {
     match command {
-        ResolvedCommand::Own(own) if own.name == "exec" => is_long_transaction(call, command),
-        ResolvedCommand::Own(_) | ResolvedCommand::Filter(_) => {
-            is_long_alone(call.engine, command, call.words)
+        ResolvedCommand::Server(row) if row.runs_long == RunsLong::Transaction => {
+            is_long_transaction(call, command)
+        }
+        ResolvedCommand::Server(_) | ResolvedCommand::Filter(_) => {
+            is_long_alone(call.engine, command, call.args)
         }
     }
 }
 
-/// One that needs all keys at once has them behind the gate only.
+/// A transaction that locks all keys does not run long: it can do so only under the keyspace lock.
 fn is_long_transaction(call: &Call<'_>, command: ResolvedCommand) -> bool {
     let mut is_long = false;
-    for words in queued(call, command) {
-        let Ok(command) = find(&words) else {
+    for argv in queued(call, command) {
+        let Ok(command) = resolve(&argv) else {
             continue;
         };
         if locks_all_keys(command) {
             return false;
         }
-        is_long |= is_long_alone(call.engine, command, &words);
+        is_long |= is_long_alone(call.engine, command, &argv);
     }
     is_long
 }
 
-fn is_long_alone(engine: &Engine, command: ResolvedCommand, words: &[&[u8]]) -> bool {
-    if words.len() > MANY_WORDS {
+fn is_long_alone(engine: &Engine, command: ResolvedCommand, argv: &[&[u8]]) -> bool {
+    if argv.len() > MAX_SHORT_ARGUMENTS {
         return true;
     }
     let is_large = |key: &[u8]| {
         let is_large = |body: Option<&KeyEntry>| body.is_some_and(|body| body.value.is_large());
         engine.keys.read(key, 0, is_large)
     };
-    let has_large_word = || words.iter().any(|word| word.len() as u64 >= LARGE_BYTES);
+    let has_large_argument = || argv.iter().any(|word| word.len() as u64 >= LARGE_BYTES);
     match command {
-        ResolvedCommand::Filter(specification) => {
-            specification.takes_filters() && has_large_word()
-                || specification.works_on_all_bits() && keys(command, words).any(is_large)
+        ResolvedCommand::Filter(row) => {
+            has(&row.spec, Flags::LARGE_ARGUMENT) && has_large_argument()
+                || has(&row.spec, Flags::WHOLE_FILTER) && keys(command, argv).any(is_large)
         }
-        ResolvedCommand::Own(own) => match own.name {
-            "save" => true,
-            "shutdown" => words.iter().any(|word| word.eq_ignore_ascii_case(b"save")),
-            "copy" | "dump" | "mayhap.export" => words.get(1).is_some_and(|key| is_large(key)),
-            "restore" | "set" => has_large_word(),
-            "keys" => engine.keys.len() > MANY_KEYS,
-            // What is told of each filter is read from its bits.
-            "info" => words.len() > 1,
-            _ => false,
+        ResolvedCommand::Server(row) => match row.runs_long {
+            // EXEC is not queued, so it is never one of several.
+            RunsLong::Never | RunsLong::Transaction => false,
+            RunsLong::Always => true,
+            RunsLong::WithSave => argv.iter().any(|word| word.eq_ignore_ascii_case(b"save")),
+            RunsLong::WithArguments => argv.len() > 1,
+            RunsLong::LargeKey => argv.get(1).is_some_and(|key| is_large(key)),
+            RunsLong::LargeArgument => has_large_argument(),
+            RunsLong::ManyKeys => engine.keys.len() > MAX_SHORT_KEYS,
         },
     }
 }
 
-/// The keys that a long command has for itself.
+/// The keys that a long command leases.
 pub(crate) fn changed_keys(call: &Call<'_>, command: ResolvedCommand) -> Vec<Box<[u8]>> {
     let mut all: Vec<Box<[u8]>> = Vec::new();
     match command {
-        ResolvedCommand::Filter(_) => all.extend(changed(command, call.words).map(Box::from)),
-        ResolvedCommand::Own(own) => match own.name {
-            "copy" => all.extend(call.words.get(2).map(|key| Box::from(*key))),
-            "restore" | "set" => all.extend(call.words.get(1).map(|key| Box::from(*key))),
-            "exec" => {
-                for words in queued(call, command) {
-                    if let Ok(command) = find(&words) {
-                        all.extend(keys(command, &words).map(Box::from));
-                    }
+        ResolvedCommand::Filter(_) => all.extend(changed(command, call.args).map(Box::from)),
+        ResolvedCommand::Server(row) => {
+            let replaced = row.replaced_key.and_then(|at| call.args.get(at));
+            all.extend(replaced.map(|key| Box::from(*key)));
+            for argv in queued(call, command) {
+                if let Ok(command) = resolve(&argv) {
+                    all.extend(keys(command, &argv).map(Box::from));
                 }
             }
-            _ => {}
-        },
+        }
     }
     all
 }

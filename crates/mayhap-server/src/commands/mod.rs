@@ -1,6 +1,9 @@
-//! All commands: the vocabulary of filters is `mayhap-command`'s, the rest is here, a file a topic.
+//! All commands of the server: the filter commands are `mayhap-command`'s, the server's own are here, one file per topic.
 
-#![expect(clippy::unnecessary_wraps, reason = "all commands have one shape")]
+#![expect(
+    clippy::unnecessary_wraps,
+    reason = "all commands have the same signature"
+)]
 
 mod admin;
 mod client;
@@ -23,156 +26,142 @@ pub(crate) use table::{COMMANDS, KeyspaceAccess, ServerCommand};
 
 use crate::call::{Call, CommandError, CommandResult, lossy};
 use crate::net::AfterReply;
-use mayhap_command::{Command, Specification};
+use mayhap_command::{CommandSpec, FilterCommand, Flags};
 use std::collections::HashMap;
 use std::fmt::Write;
 use std::sync::LazyLock;
 
-/// A command that is known and has as many words as it may.
+/// The row of a command.
 #[derive(Clone, Copy)]
 pub(crate) enum ResolvedCommand {
-    Own(&'static ServerCommand),
-    Filter(&'static Specification),
+    Server(&'static ServerCommand),
+    Filter(&'static FilterCommand),
 }
 
 static BY_NAME: LazyLock<HashMap<&'static [u8], &'static ServerCommand>> = LazyLock::new(|| {
-    let named = COMMANDS.iter().map(|own| (own.name.as_bytes(), own));
-    named.collect()
+    let rows = COMMANDS.iter();
+    rows.map(|row| (row.spec.name.as_bytes(), row)).collect()
 });
 
-/// One of the server's own, in whatever case.
-pub(crate) fn own(name: &[u8]) -> Option<&'static ServerCommand> {
+/// Finds one of the server's own commands by its name, ignoring case.
+fn find_server_command(name: &[u8]) -> Option<&'static ServerCommand> {
     let mut lower = [0; 16];
     let lower = lower.get_mut(..name.len())?;
     lower.copy_from_slice(name);
     lower.make_ascii_lowercase();
     #[cfg(test)]
-    if lower == panics::PANIC.name.as_bytes() {
+    if lower == panics::PANIC.spec.name.as_bytes() {
         return Some(&panics::PANIC);
     }
     BY_NAME.get(&*lower).copied()
 }
 
-/// What a request asks for.
-///
-/// # Errors
-/// There is no such command, or it has too many words or too few.
-pub(crate) fn find(words: &[&[u8]]) -> Result<ResolvedCommand, CommandError> {
-    let name = words.first().copied().unwrap_or_default();
-    let (found, fits) = if let Some(specification) = mayhap_command::find(name) {
-        let fits = (specification.fewest..=specification.most).contains(&words.len());
-        (ResolvedCommand::Filter(specification), fits)
-    } else if let Some(own) = own(name) {
-        (
-            ResolvedCommand::Own(own),
-            table::takes(own.arity, words.len()),
-        )
-    } else {
-        return Err(unknown(words));
-    };
-    if !fits {
-        let name = found.name();
-        return Err(format!("ERR wrong number of arguments for '{name}' command").into());
+/// Finds a command by its name, ignoring case.
+fn find(name: &[u8]) -> Option<ResolvedCommand> {
+    match mayhap_command::find(name) {
+        Some(row) => Some(ResolvedCommand::Filter(row)),
+        None => find_server_command(name).map(ResolvedCommand::Server),
     }
-    if let ResolvedCommand::Own(own) = found {
-        subcommands::check(own, words)?;
-    }
-    Ok(found)
 }
 
-fn unknown(words: &[&[u8]]) -> CommandError {
+/// Finds the command of a request and checks the number of its arguments.
+///
+/// # Errors
+/// If there is no such command, or it has too many or too few arguments.
+pub(crate) fn resolve(argv: &[&[u8]]) -> Result<ResolvedCommand, CommandError> {
+    let name = argv.first().copied().unwrap_or_default();
+    let command = find(name).ok_or_else(|| unknown(argv))?;
+    if !command.spec().arity.accepts(argv.len()) {
+        let name = command.spec().name;
+        return Err(format!("ERR wrong number of arguments for '{name}' command").into());
+    }
+    if let ResolvedCommand::Server(row) = command {
+        subcommands::check(row, argv)?;
+    }
+    Ok(command)
+}
+
+fn unknown(argv: &[&[u8]]) -> CommandError {
     let mut text = "ERR unknown command '".to_owned();
     let _ = write!(
         text,
         "{}', with args beginning with: ",
-        lossy(words.first().copied().unwrap_or_default())
+        lossy(argv.first().copied().unwrap_or_default())
     );
-    for word in words.iter().skip(1) {
+    for argument in argv.iter().skip(1) {
         if text.len() > 256 {
             break;
         }
-        let _ = write!(text, "'{}' ", lossy(word));
+        let _ = write!(text, "'{}' ", lossy(argument));
     }
     text.into()
 }
 
 impl ResolvedCommand {
-    pub(crate) fn name(self) -> &'static str {
+    pub(crate) fn spec(self) -> &'static CommandSpec {
         match self {
-            Self::Own(own) => own.name,
-            Self::Filter(specification) => specification.name,
+            Self::Server(row) => &row.spec,
+            Self::Filter(row) => &row.spec,
         }
     }
 
-    /// The same with the part that is asked for: `client|list`.
-    pub(crate) fn full_name(self, words: &[&[u8]]) -> &'static str {
+    fn has(self, flag: Flags) -> bool {
+        self.spec().flags.contains(flag)
+    }
+
+    /// The name with the subcommand: `client|list`.
+    pub(crate) fn full_name(self, argv: &[&[u8]]) -> &'static str {
         match self {
-            Self::Own(own) => subcommands::name(own, words),
-            Self::Filter(specification) => specification.name,
+            Self::Server(row) => subcommands::full_name(row, argv),
+            Self::Filter(row) => row.spec.name,
         }
     }
 
-    /// Whether one who has not given the password may use it.
+    /// Whether clients may use it before they have authenticated.
     pub(crate) fn allowed_before_auth(self) -> bool {
-        matches!(self.name(), "auth" | "hello" | "quit" | "reset")
+        self.has(Flags::NO_AUTH)
     }
 
-    /// Whether CLIENT PAUSE does not hold it.
-    pub(crate) fn ends_pause(self, words: &[&[u8]]) -> bool {
-        matches!(self.full_name(words), "client|unpause" | "shutdown")
+    /// Whether `CLIENT PAUSE` does not hold it back.
+    pub(crate) fn ignores_pause(self, argv: &[&[u8]]) -> bool {
+        self.has(Flags::IGNORES_PAUSE) || self.full_name(argv) == "client|unpause"
     }
 
     /// Whether it may change keys.
     pub(crate) fn is_change(self) -> bool {
+        self.has(Flags::WRITE) || self.has(Flags::RUNS_COMMANDS)
+    }
+
+    /// Whether it runs at once after MULTI, instead of being queued.
+    pub(crate) fn is_never_queued(self) -> bool {
+        self.has(Flags::NOT_QUEUED)
+    }
+
+    /// Whether it may be part of a transaction.
+    fn allowed_in_transaction(self) -> bool {
+        !self.has(Flags::NO_MULTI)
+    }
+
+    pub(crate) fn after_reply(self) -> AfterReply {
         match self {
-            Self::Own(own) => {
-                own.name == "exec" || own.flags.split(' ').any(|flag| flag == "write")
-            }
-            Self::Filter(specification) => specification.flags.contains(&"write"),
+            Self::Server(row) => row.after_reply,
+            Self::Filter(_) => AfterReply::GoOn,
         }
     }
 
-    /// Whether it is not queued after MULTI.
-    pub(crate) fn ends_queueing(self) -> bool {
-        matches!(
-            self.name(),
-            "exec" | "discard" | "multi" | "watch" | "reset" | "quit"
-        )
-    }
-
-    pub(crate) fn next(self) -> AfterReply {
-        match self.name() {
-            "quit" => AfterReply::CloseAfterReply,
-            "shutdown" => AfterReply::ShutDown,
-            _ => AfterReply::GoOn,
-        }
-    }
-
-    pub(crate) fn keyspace_access(self, words: &[&[u8]]) -> KeyspaceAccess {
+    pub(crate) fn keyspace_access(self) -> KeyspaceAccess {
         match self {
-            Self::Own(own) => own.keyspace_access,
-            // The only one with several keys.
-            Self::Filter(specification) if specification.name == "bf.merge" && words.len() > 2 => {
-                KeyspaceAccess::Exclusive
-            }
+            Self::Server(row) => row.keyspace_access,
+            Self::Filter(row) if row.spec.keys.are_several() => KeyspaceAccess::Exclusive,
             Self::Filter(_) => KeyspaceAccess::Shared,
         }
     }
 
     pub(crate) fn run(self, call: &mut Call<'_>) -> CommandResult {
         match self {
-            Self::Own(own) if subcommands::help(own, call.words, &mut call.out) => Ok(()),
-            Self::Own(own) => (own.run)(call),
-            Self::Filter(specification) => {
-                let settings = call.engine.settings.load();
-                match Command::parse(call.words, &settings.filters) {
-                    Ok(command) => filter::run(call, specification, &command, &settings),
-                    Err(reply) => {
-                        call.out.reply(&reply);
-                        Ok(())
-                    }
-                }
-            }
+            Self::Server(row) if subcommands::help(row, call.args, &mut call.out) => Ok(()),
+            Self::Server(row) => (row.run)(call),
+            Self::Filter(row) => filter::run(call, row),
         }
     }
 }

@@ -1,24 +1,38 @@
-//! Commands that panic, for the tests of what happens then. No server has them.
+//! A command that panics, for tests of panics. Only test builds have it.
 
 use super::ServerCommand;
+use super::long::RunsLong;
 use super::table::KeyspaceAccess;
 use crate::call::{Call, CommandResult};
 use crate::keyspace::{KeyEntry, Value};
+use crate::net::AfterReply;
+use mayhap_command::{Arity, Categories, CommandSpec, Flags, KeyPositions};
 
 /// `TEST.PANIC READ|WRITE key`.
 pub(super) static PANIC: ServerCommand = ServerCommand {
-    name: "test.panic",
-    arity: 3,
+    spec: CommandSpec {
+        name: "test.panic",
+        arity: Arity::exactly(3),
+        flags: Flags::WRITE,
+        categories: Categories::NONE,
+        keys: KeyPositions::at(2),
+        group: "test",
+        summary: "Panics.",
+        complexity: "",
+        since: "0.1.0",
+        arguments: &[],
+    },
     keyspace_access: KeyspaceAccess::Shared,
     run: panic,
-    flags: "write",
-    keys: (2, 2, 1),
-    group: "test",
-    summary: "Panics.",
+    subcommands: &[],
+    locked_keys: KeyPositions::at(2),
+    replaced_key: None,
+    runs_long: RunsLong::Never,
+    after_reply: AfterReply::GoOn,
 };
 
 fn panic(call: &mut Call<'_>) -> CommandResult {
-    let key = call.words[2];
+    let key = call.args[2];
     if call.is(1, "read") {
         call.engine
             .keys
@@ -54,8 +68,8 @@ mod tests {
         }
     }
 
-    /// One that only read has done no harm. After one that changed something nobody is told anything, the server ends, and what was
-    /// acknowledged is there again.
+    /// A panic of a command that reads is an error reply. After a panic of a command that writes the server shuts down without further
+    /// replies, and the next start restores everything that was acknowledged.
     #[test]
     fn a_panic_is_an_error_and_nothing_that_was_acknowledged_is_lost() {
         let folder = tempfile::tempdir().expect("a folder");
@@ -78,7 +92,7 @@ mod tests {
         assert_eq!(other.ask("BF.ADD k7 y"), ":1");
         let reply = client.ask("TEST.PANIC WRITE k7");
         assert!(reply.starts_with("-ERR internal error"), "{reply}");
-        // Either it is told nothing, or nothing that is not so.
+        // Either there is no reply, or an error.
         let reply = other.ask("BF.EXISTS k7 x");
         assert!(
             reply.is_empty() || reply.starts_with("-ERR internal error"),

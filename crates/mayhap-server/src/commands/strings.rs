@@ -1,11 +1,12 @@
-//! Plain strings, as far as people keep some beside their filters.
+//! GET, SET and STRLEN: plain strings beside the filters.
 
-use crate::call::{Call, CommandError, CommandResult, SYNTAX, WRONG_TYPE, integer};
+use crate::call::{Call, CommandError, CommandResult, SYNTAX, WRONG_TYPE};
 use crate::counters::count_lookup;
 use crate::keyspace::{KeyEntry, Value};
+use mayhap_command::integer;
 use std::sync::Arc;
 
-/// The text of a key, or none.
+/// The string of a key, if it exists.
 fn text(call: &Call<'_>) -> Result<Option<Vec<u8>>, CommandError> {
     call.engine.keys.read(call.key(), call.now, |body| {
         count_lookup(body.is_some());
@@ -35,28 +36,28 @@ pub(super) fn strlen(call: &mut Call<'_>) -> CommandResult {
 }
 
 #[derive(Default)]
-struct Options {
+struct SetOptions {
     expires: Option<u64>,
     keeps_expiry: bool,
-    /// Only when a key is there, or only when there is none.
-    if_there: Option<bool>,
-    tells_old: bool,
+    /// XX: only if the key exists; NX: only if it does not.
+    if_exists: Option<bool>,
+    returns_old: bool,
 }
 
-fn options(call: &Call<'_>) -> Result<Options, CommandError> {
-    let mut options = Options::default();
+fn options(call: &Call<'_>) -> Result<SetOptions, CommandError> {
+    let mut options = SetOptions::default();
     let mut at = 3;
-    while at < call.words.len() {
-        let word = call.words[at].to_ascii_lowercase();
+    while at < call.args.len() {
+        let word = call.args[at].to_ascii_lowercase();
         let has_expiry = options.expires.is_some() || options.keeps_expiry;
         match word.as_slice() {
-            b"nx" if options.if_there != Some(true) => options.if_there = Some(false),
-            b"xx" if options.if_there != Some(false) => options.if_there = Some(true),
-            b"get" => options.tells_old = true,
+            b"nx" if options.if_exists != Some(true) => options.if_exists = Some(false),
+            b"xx" if options.if_exists != Some(false) => options.if_exists = Some(true),
+            b"get" => options.returns_old = true,
             b"keepttl" if !has_expiry => options.keeps_expiry = true,
             b"ex" | b"px" | b"exat" | b"pxat" if !has_expiry => {
                 at += 1;
-                let word_after = call.words.get(at).ok_or(SYNTAX)?;
+                let word_after = call.args.get(at).ok_or(SYNTAX)?;
                 let number = integer(word_after).ok_or(crate::call::NOT_AN_INTEGER)?;
                 let is_seconds = word.starts_with(b"e");
                 let base = if word.ends_with(b"at") { 0 } else { call.now };
@@ -76,7 +77,7 @@ pub(super) fn set(call: &mut Call<'_>) -> CommandResult {
     let options = options(call)?;
     call.may_change()?;
     call.may_grow()?;
-    let (key, value) = (call.key(), call.words[2]);
+    let (key, value) = (call.key(), call.args[2]);
     if call.engine.files.contains(key) {
         return Err(crate::files::READ_ONLY.into());
     }
@@ -90,11 +91,11 @@ pub(super) fn set(call: &mut Call<'_>) -> CommandResult {
                 value: Value::Text(text),
                 ..
             }) => Some(Arc::clone(text)),
-            Some(_) if options.tells_old => return Err(CommandError::from(WRONG_TYPE)),
+            Some(_) if options.returns_old => return Err(CommandError::from(WRONG_TYPE)),
             _ => None,
         };
         if options
-            .if_there
+            .if_exists
             .is_some_and(|wanted| wanted != body.is_some())
         {
             call.log_whole()?;
@@ -109,7 +110,7 @@ pub(super) fn set(call: &mut Call<'_>) -> CommandResult {
         call.log(&[&b"SET"[..], key, value, expires.as_bytes()])?;
         Ok((old, true))
     })?;
-    match (options.tells_old, old, is_set) {
+    match (options.returns_old, old, is_set) {
         (true, Some(old), _) => call.out.bulk(old),
         (true, None, _) | (false, _, false) => call.out.null(),
         (false, _, true) => call.out.ok(),

@@ -1,16 +1,16 @@
-//! MULTI, EXEC, DISCARD and WATCH: commands that are done as one, and are one record of the log.
+//! MULTI, EXEC, DISCARD and WATCH: transactions, each of which is one record of the log.
 
-use super::{ResolvedCommand, find};
+use super::{ResolvedCommand, resolve};
 use crate::call::{Call, CommandError, CommandResult};
 use crate::keyspace::KeyEntry;
-use crate::reply_writer::ReplyWriter;
 use crate::session::Transaction;
+use mayhap_command::RespWriter;
 
-/// Keys that a connection may watch.
+/// The number of keys that a connection may watch.
 const MAX_WATCHED: usize = 10_000;
-/// Bytes of their names.
+/// The total length of their names.
 const MAX_NAMES: usize = 1 << 20;
-/// Bytes of the reply of a transaction: a client that does not read cannot have us keep more.
+/// The size of the reply of a transaction: more is not buffered for a client that does not read.
 const MAX_REPLY: usize = 256 << 20;
 
 pub(super) fn multi(call: &mut Call<'_>) -> CommandResult {
@@ -31,20 +31,16 @@ pub(super) fn discard(call: &mut Call<'_>) -> CommandResult {
     Ok(())
 }
 
-/// Keeps a command for EXEC.
+/// Queues a command for EXEC.
 pub(crate) fn queue(call: &mut Call<'_>, command: ResolvedCommand) -> CommandResult {
-    let is_allowed = match command {
-        ResolvedCommand::Own(own) => !own.flags.contains("no-multi"),
-        ResolvedCommand::Filter(_) => true,
-    };
     let Some(transaction) = &mut call.session.transaction else {
         return Ok(());
     };
-    if !is_allowed {
+    if !command.allowed_in_transaction() {
         transaction.has_error = true;
         return Err("ERR Command not allowed inside a transaction".into());
     }
-    if !transaction.keep(call.words) {
+    if !transaction.keep(call.args) {
         transaction.has_error = true;
         return Err("ERR the transaction is too large".into());
     }
@@ -56,18 +52,18 @@ pub(super) fn watch(call: &mut Call<'_>) -> CommandResult {
     if call.session.transaction.is_some() {
         return Err("ERR WATCH inside MULTI is not allowed".into());
     }
-    let new = call.words.iter().map(|key| key.len()).sum::<usize>();
+    let new = call.args.iter().map(|key| key.len()).sum::<usize>();
     let known = call
         .session
         .watched
         .keys()
         .map(|key| key.len())
         .sum::<usize>();
-    let keys = call.session.watched.len() + call.words.len();
+    let keys = call.session.watched.len() + call.args.len();
     if keys > MAX_WATCHED || new + known > MAX_NAMES {
         return Err("ERR too many keys are watched".into());
     }
-    for &key in &call.words[1..] {
+    for &key in &call.args[1..] {
         if !call.session.watched.contains_key(key) {
             let look = |body: Option<&KeyEntry>| body.map(KeyEntry::version);
             let version = call.engine.keys.read(key, call.now, look);
@@ -84,7 +80,7 @@ pub(super) fn unwatch(call: &mut Call<'_>) -> CommandResult {
     Ok(())
 }
 
-/// Nobody else is at work.
+/// Runs under the exclusive keyspace lock.
 pub(super) fn exec(call: &mut Call<'_>) -> CommandResult {
     let transaction = call
         .session
@@ -117,9 +113,9 @@ fn one(call: &mut Call<'_>, words: &[&[u8]]) {
     let mut inner = Call {
         engine: call.engine,
         session: call.session,
-        words,
+        args: words,
         now: call.now,
-        out: ReplyWriter {
+        out: RespWriter {
             protocol: call.out.protocol,
             bytes: call.out.bytes,
         },
@@ -131,14 +127,14 @@ fn one(call: &mut Call<'_>, words: &[&[u8]]) {
     let words_bytes = words.iter().map(|word| word.len() as u64).sum();
     let result = inner
         .may_log(words_bytes)
-        .and_then(|()| find(words)?.run(&mut inner));
+        .and_then(|()| resolve(words)?.run(&mut inner));
     let protocol = inner.session.protocol;
     let mut moved = std::mem::take(&mut inner.moved);
     call.moved.append(&mut moved);
     if let Err(failure) = result {
         let text = match failure {
             CommandError::Error(text) => text,
-            // All keys were free, and nobody else came to them since.
+            // All keys were free, and no other command has run since.
             CommandError::Busy | CommandError::Long => "ERR the key is in use: try again".into(),
         };
         call.out.bytes.truncate(start);

@@ -7,7 +7,7 @@ use mayhap_codec::Limits;
 use mayhap_codec::redis::plain;
 use mayhap_command::Slot;
 
-/// The version that Redis 7.0 writes; all later ones read it.
+/// The version of RDB that Redis 7.0 writes, which all later ones read.
 const RDB_VERSION: u16 = 10;
 
 /// The longest bulk string of the protocol.
@@ -32,28 +32,28 @@ pub(super) fn dump(call: &mut Call<'_>) -> CommandResult {
     Ok(())
 }
 
-struct Options {
+struct RestoreOptions {
     replaces: bool,
     is_absolute: bool,
 }
 
-fn options(call: &Call<'_>) -> Result<Options, CommandError> {
-    let mut options = Options {
+fn options(call: &Call<'_>) -> Result<RestoreOptions, CommandError> {
+    let mut options = RestoreOptions {
         replaces: false,
         is_absolute: false,
     };
     let mut at = 4;
-    while at < call.words.len() {
+    while at < call.args.len() {
         if call.is(at, "replace") {
             options.replaces = true;
         } else if call.is(at, "absttl") {
             options.is_absolute = true;
-        } else if call.is(at, "idletime") && at + 1 < call.words.len() {
+        } else if call.is(at, "idletime") && at + 1 < call.args.len() {
             at += 1;
             if call.integer(at)? < 0 {
                 return Err("ERR Invalid IDLETIME value, must be >= 0".into());
             }
-        } else if call.is(at, "freq") && at + 1 < call.words.len() {
+        } else if call.is(at, "freq") && at + 1 < call.args.len() {
             at += 1;
             if !(0..=255).contains(&call.integer(at)?) {
                 return Err("ERR Invalid FREQ value, must be >= 0 and <= 255".into());
@@ -68,7 +68,7 @@ fn options(call: &Call<'_>) -> Result<Options, CommandError> {
 
 pub(super) fn restore(call: &mut Call<'_>) -> CommandResult {
     let options = options(call)?;
-    let (key, payload) = (call.key(), call.words[3]);
+    let (key, payload) = (call.key(), call.args[3]);
     let is_taken = call.engine.keys.read(key, call.now, |body| body.is_some());
     if is_taken && !options.replaces {
         return Err("BUSYKEY Target key name already exists.".into());
@@ -117,7 +117,7 @@ pub(super) fn restore(call: &mut Call<'_>) -> CommandResult {
             return Err("BUSYKEY Target key name already exists.".into());
         }
         if body.is_expired(call.now) {
-            // As if it had come and gone.
+            // It has expired already, so it is not created.
             if place.take().is_some() {
                 call.changes.push(&[&b"DEL"[..], key]);
             }

@@ -3,7 +3,7 @@
 use super::Replay;
 use crate::keyspace::Keyspace;
 use crate::record::{self, Changes};
-use mayhap_command::{Command, Config, Context, PassedOn};
+use mayhap_command::{Command, Config, Context, Replication};
 use mayhap_core::{SipKey, Timestamp};
 use mayhap_log::{Lsn, Recovered};
 
@@ -53,17 +53,17 @@ impl Log {
     fn run(&mut self, line: &str) {
         let config = Config::default();
         let words = words(line);
-        let Ok(Command::Change(change)) = Command::parse(&words, &config) else {
+        let Ok(Command::Write(write)) = Command::parse(&words, &config) else {
             panic!("{line}");
         };
-        let outcome = self.keys.replace(change.key(), |place| {
-            super::apply(&change, place, &[], &context(&config)).1
+        let outcome = self.keys.replace(write.key(), |place| {
+            super::apply(&write, place, &[], &context(&config)).1
         });
-        match outcome.passed_on {
-            PassedOn::Nothing => panic!("{line}: {:?}", outcome.reply),
-            PassedOn::Unchanged => {}
-            PassedOn::AsItCame => self.log(&[words]),
-            PassedOn::Instead(commands) => self.log(&commands),
+        match outcome.replication {
+            Replication::None => panic!("{line}: {:?}", outcome.reply),
+            Replication::Unchanged => {}
+            Replication::Verbatim => self.log(&[words]),
+            Replication::Rewritten(commands) => self.log(&commands),
         }
     }
 
@@ -209,13 +209,13 @@ fn what_was_refused_in_part_is_refused_again() {
             .set("mayhap-layout", layout.as_bytes())
             .expect("a layout");
         let reserve = words("CF.RESERVE k 8 BUCKETSIZE 1 EXPANSION 0");
-        let Ok(Command::Change(change)) = Command::parse(&reserve, &config) else {
+        let Ok(Command::Write(write)) = Command::parse(&reserve, &config) else {
             panic!("{layout}");
         };
         let outcome = log.keys.replace(b"k", |place| {
-            super::apply(&change, place, &[], &context(&config)).1
+            super::apply(&write, place, &[], &context(&config)).1
         });
-        let PassedOn::Instead(made) = outcome.passed_on else {
+        let Replication::Rewritten(made) = outcome.replication else {
             panic!("{layout}: {outcome:?}");
         };
         log.log(&made);

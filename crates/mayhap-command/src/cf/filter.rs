@@ -1,52 +1,62 @@
 //! A cuckoo filter of either layout.
 
-use super::Making;
-use crate::command::{Words, words};
-use crate::native::{Asked, NativeCuckoo};
-use crate::{Context, Cuckoo, DecodeError, Layout, Limits, Reply, image, not_made};
+use super::create::CreateOptions;
+use crate::native::{CuckooParameters, NativeCuckoo};
+use crate::outcome::{OwnedCommand, owned_command};
+use crate::{AnyCuckoo, Context, DecodeError, Layout, Limits, Reply, creation_error, image};
 use mayhap_codec::redis::{self, ChunkError, CuckooInfo};
 use mayhap_core::plan::ClassicCuckooPlan;
 use mayhap_core::{Full, HashScheme, PlanError};
 
-/// Bytes of the header of RedisBloom's SCANDUMP.
-const HEADER: usize = 38;
+/// The length of the header of RedisBloom's SCANDUMP.
+const HEADER_BYTES: usize = 38;
 
-impl Cuckoo {
+impl AnyCuckoo {
     /// An empty filter.
-    pub(super) fn make(making: Making, context: &Context<'_>) -> Result<Self, Reply> {
+    pub(super) fn create(options: CreateOptions, context: &Context<'_>) -> Result<Self, Reply> {
         let max_bytes = context.max_bytes();
-        let made = match context.config.layout {
+        let created = match context.config.layout {
             Layout::Native => {
-                let asked = Asked {
-                    bucket_size: making.bucket_size,
-                    max_iterations: making.max_iterations,
-                    expansion: making.expansion,
+                let parameters = CuckooParameters {
+                    bucket_size: options.bucket_size,
+                    max_iterations: options.max_iterations,
+                    expansion: options.expansion,
                 };
                 let scheme = HashScheme::Sip13(context.secret);
-                NativeCuckoo::reserve(making.capacity, making.error, asked, scheme, max_bytes)
-                    .map(Self::Native)
+                NativeCuckoo::reserve(
+                    options.capacity,
+                    options.error,
+                    parameters,
+                    scheme,
+                    max_bytes,
+                )
+                .map(Self::Native)
             }
-            Layout::RedisBloom => classic(making, max_bytes).map(Self::RedisBloom),
+            Layout::RedisBloom => create_classic(options, max_bytes).map(Self::RedisBloom),
         };
-        made.map_err(not_made("ERR Could not create filter"))
+        created.map_err(creation_error("ERR Could not create filter"))
     }
 
-    /// The command that makes this filter, which is empty, whatever the settings.
-    pub(super) fn creation(&self, key: &[u8]) -> Words {
+    /// The command that creates this empty filter, whatever the settings of the host that runs it.
+    pub(super) fn creation(&self, key: &[u8]) -> OwnedCommand {
         match self {
-            Self::RedisBloom(filter) => words("CF.LOADCHUNK", key, &[b"1", &filter.header()]),
-            Self::Native(filter) => words("MAYHAP.LOAD", key, &[&image::cuckoo_header(filter)]),
+            Self::RedisBloom(filter) => {
+                owned_command("CF.LOADCHUNK", key, &[b"1", &filter.header()])
+            }
+            Self::Native(filter) => {
+                owned_command("MAYHAP.LOAD", key, &[&image::cuckoo_header(filter)])
+            }
         }
     }
 
     pub(super) fn may_be_header(chunk: &[u8]) -> bool {
-        chunk.len() == HEADER || image::is_image(chunk)
+        chunk.len() == HEADER_BYTES || image::is_image(chunk)
     }
 
-    /// The empty filter of a header.
+    /// The empty filter that a header describes.
     pub(super) fn from_header(header: &[u8], limits: Limits) -> Result<Self, DecodeError> {
         if image::is_image(header) {
-            image::cuckoo_of_header(header, limits)
+            image::cuckoo_from_header(header, limits)
         } else {
             redis::Cuckoo::from_header(header, limits).map(Self::RedisBloom)
         }
@@ -66,7 +76,7 @@ impl Cuckoo {
         }
     }
 
-    /// One place in `found` for every item.
+    /// `found` has one element per item.
     pub(super) fn contains_each(&self, items: &[&[u8]], found: &mut [bool]) {
         match self {
             Self::RedisBloom(filter) => {
@@ -108,15 +118,15 @@ impl Cuckoo {
         match self {
             Self::Native(filter) => filter.add_each(items, if_absent, max_bytes),
             Self::RedisBloom(filter) => {
-                let added = items.iter().map(|item| {
-                    let added = add_classic(filter, item, if_absent, max_bytes);
-                    if matches!(added, Err(Full::Memory { .. })) {
-                        // The same table is not asked for again for each of the items that follow.
+                let results = items.iter().map(|item| {
+                    let result = add_classic(filter, item, if_absent, max_bytes);
+                    if matches!(result, Err(Full::Memory { .. })) {
+                        // Do not try to allocate the same table again for each of the following items.
                         max_bytes = 0;
                     }
-                    added
+                    result
                 });
-                added.collect()
+                results.collect()
             }
         }
     }
@@ -149,7 +159,7 @@ impl Cuckoo {
         }
     }
 
-    /// The answer of `CF.SCANDUMP`.
+    /// The chunk that `CF.SCANDUMP` replies with.
     pub(super) fn scan(&self, position: i64) -> Option<(i64, Vec<u8>)> {
         match self {
             Self::RedisBloom(filter) => filter.scan(position),
@@ -182,14 +192,14 @@ fn add_classic(
     filter.try_insert_within(item, max_bytes).map(|()| true)
 }
 
-fn classic(making: Making, max_bytes: u64) -> Result<redis::Cuckoo, PlanError> {
-    let Making {
+fn create_classic(options: CreateOptions, max_bytes: u64) -> Result<redis::Cuckoo, PlanError> {
+    let CreateOptions {
         capacity,
         bucket_size,
         max_iterations,
         expansion,
         error: _,
-    } = making;
+    } = options;
     let plan = ClassicCuckooPlan::new(capacity, bucket_size, max_iterations, expansion)?;
     let size_bytes = plan.size_bytes_of(0)?;
     if size_bytes > max_bytes {

@@ -1,7 +1,7 @@
-//! Numbers and option words as Redis reads them.
+//! Parses numbers and option names as Redis does.
 
-/// A whole number without blanks, plus sign or leading zeros.
-pub(crate) fn integer(word: &[u8]) -> Option<i64> {
+/// An integer without spaces, plus sign or leading zeros.
+pub fn integer(word: &[u8]) -> Option<i64> {
     let digits = word.strip_prefix(b"-").unwrap_or(word);
     let is_plain = match digits {
         [b'0'] => digits.len() == word.len(),
@@ -11,7 +11,7 @@ pub(crate) fn integer(word: &[u8]) -> Option<i64> {
     is_plain.then(|| std::str::from_utf8(word).ok()?.parse().ok())?
 }
 
-/// A number as C reads it, all of it: too large or too small a one is none.
+/// A floating-point number as C parses it. Overflow and underflow are errors, and so is anything after the number.
 pub(crate) fn number(word: &[u8]) -> Option<f64> {
     let text = std::str::from_utf8(word).ok()?;
     if text.starts_with('+') {
@@ -26,14 +26,14 @@ pub(crate) fn number(word: &[u8]) -> Option<f64> {
     (!number.is_nan() && !overflows && !underflows).then_some(number)
 }
 
-/// Whether a word is this one, in whatever case.
-pub(crate) fn is(word: &[u8], other: &str) -> bool {
-    word.eq_ignore_ascii_case(other.as_bytes())
+/// Whether an argument is this word, ignoring case.
+pub(crate) fn is(argument: &[u8], word: &str) -> bool {
+    argument.eq_ignore_ascii_case(word.as_bytes())
 }
 
-/// Where an option stands, if it does.
-pub(crate) fn find(words: &[&[u8]], option: &str) -> Option<usize> {
-    words.iter().position(|word| is(word, option))
+/// The position of an option.
+pub(crate) fn find(args: &[&[u8]], option: &str) -> Option<usize> {
+    args.iter().position(|argument| is(argument, option))
 }
 
 #[cfg(test)]
@@ -59,7 +59,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_are_as_c_has_them() {
+    fn floating_point_numbers_are_parsed_as_in_c() {
         assert_eq!(number(b"0.01"), Some(0.01));
         assert_eq!(number(b"1e-3"), Some(0.001));
         assert_eq!(number(b"inf"), Some(f64::INFINITY));

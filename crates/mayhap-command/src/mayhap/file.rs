@@ -1,56 +1,66 @@
-//! A filter of a key as one that stands alone, and back: `MAYHAP.FILE key` answers with the bytes of a file, and `MAYHAP.LOAD` takes them.
+//! `MAYHAP.FILE key`: the filter of a key as the bytes of a mayhap file, and the reverse for `MAYHAP.LOAD`.
 
-use crate::native::{Asked, BloomKind};
+use crate::command::{ApplyQuery, Lookup};
+use crate::native::{BloomKind, CuckooParameters};
 use crate::{
-    Bloom, Config, Context, Cuckoo, Limits, NativeBloom, NativeCounting, NativeCuckoo, Reply, Slot,
+    AnyBloom, AnyCuckoo, Config, Context, Limits, NativeBloom, NativeCounting, NativeCuckoo, Reply,
+    Slot,
 };
 use crate::{NOT_FOUND, WRONG_TYPE};
 use mayhap_codec::native::{self, FilterRef, HashKey};
 use mayhap_core::AnyFilter;
 use std::io::{self, Write};
 
-/// Bytes of a reply at most: the longest bulk string of the protocol.
-const MAX_REPLY: u64 = 512 << 20;
+/// The longest bulk string of the protocol.
+const MAX_REPLY_BYTES: u64 = 512 << 20;
 
-/// The answer of `MAYHAP.FILE`.
-pub(crate) fn tell(slot: &Slot) -> Reply {
-    if matches!(slot, Slot::Other) {
-        return WRONG_TYPE;
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(crate) struct File;
+
+impl ApplyQuery for File {
+    fn apply(&self, slot: &Slot, _context: &Context<'_>) -> Reply {
+        if matches!(slot, Slot::Other) {
+            return WRONG_TYPE;
+        }
+        let size_bytes = slot.size_bytes();
+        if size_bytes > MAX_REPLY_BYTES {
+            return Reply::error(
+                "ERR the filter is larger than a reply may be: write a file with MAYHAP.EXPORT, or copy it with SCANDUMP and LOADCHUNK",
+            );
+        }
+        let mut bytes = Vec::new();
+        // Checksums take one byte in 8192, and headers little.
+        let expected = size_bytes + size_bytes / 4096 + 4096;
+        if bytes.try_reserve(expected as usize).is_err() {
+            return crate::NO_MEMORY;
+        }
+        match slot.write_file(&mut bytes) {
+            Ok(true) => Reply::Bulk(bytes),
+            Ok(false) => NOT_FOUND,
+            Err(error) => Reply::Error(format!("ERR {error}").into()),
+        }
     }
-    let size_bytes = slot.size_bytes();
-    if size_bytes > MAX_REPLY {
-        return Reply::error(
-            "ERR the filter is larger than a reply may be: write a file with MAYHAP.EXPORT, or carry it over with SCANDUMP and LOADCHUNK",
-        );
-    }
-    let mut bytes = Vec::new();
-    // Checksums take an eighth of a thousandth, and headers little.
-    let expected = size_bytes + size_bytes / 4096 + 4096;
-    if bytes.try_reserve(expected as usize).is_err() {
-        return crate::NO_MEMORY;
-    }
-    match slot.write_file(&mut bytes) {
-        Ok(true) => Reply::Bulk(bytes),
-        Ok(false) => NOT_FOUND,
-        Err(error) => Reply::Error(format!("ERR {error}").into()),
+
+    fn lookup(&self) -> Option<Lookup<'_>> {
+        None
     }
 }
 
-/// Whether these bytes are those of a file of ours.
-pub(crate) fn is_file(bytes: &[u8]) -> bool {
+/// Whether these are the bytes of a mayhap file.
+pub(super) fn is_file(bytes: &[u8]) -> bool {
     bytes.starts_with(&native::MAGIC)
 }
 
-const ASKED_ONLY: Reply = Reply::error(
-    "ERR no key can hold this kind of filter: put its file into the folder of `mayhap serve`, or ask it by `mayhap check`",
+const UNSUPPORTED_KIND: Reply = Reply::error(
+    "ERR no key can hold this kind of filter: put its file into the folder of `mayhap serve`, or query it with `mayhap check`",
 );
 
 const NO_KEYS: Reply = Reply::error(
-    "ERR the filter was made by `for_hashes` and holds its maker's own hashes: ask it by `contains_hash` in the program that hashes its keys",
+    "ERR the filter was created by `for_hashes` and holds hashes of its creator: query it with `contains_hash` in the program that hashes its keys",
 );
 
-/// The filter of a file, whose hash has its own secret or the host's; and its image.
-pub(crate) fn read(bytes: &[u8], context: &Context<'_>) -> Result<(Slot, Vec<u8>), Reply> {
+/// The filter of a file and its image. The key of its hash is in the file, or is the host's secret.
+pub(super) fn read(bytes: &[u8], context: &Context<'_>) -> Result<(Slot, Vec<u8>), Reply> {
     let limits = Limits {
         max_bytes: context.max_bytes(),
     };
@@ -59,18 +69,18 @@ pub(crate) fn read(bytes: &[u8], context: &Context<'_>) -> Result<(Slot, Vec<u8>
     if !filter.accepts_key_bytes() {
         return Err(NO_KEYS);
     }
-    let slot = slot_of(filter, context.config)?;
-    // A file may have what no command makes: what cannot go through logs is not taken.
+    let slot = slot_from_filter(filter, context.config)?;
+    // A file may hold a filter that no command creates. One that does not survive the log is rejected.
     let image = slot.encode();
     match Slot::decode(&image, limits) {
         Ok(again) if again == slot => Ok((slot, image)),
-        _ => Err(ASKED_ONLY),
+        _ => Err(UNSUPPORTED_KIND),
     }
 }
 
-fn slot_of(filter: AnyFilter, config: &Config) -> Result<Slot, Reply> {
+fn slot_from_filter(filter: AnyFilter, config: &Config) -> Result<Slot, Reply> {
     let bloom = |kind, items, expansion| {
-        Slot::Bloom(Box::new(Bloom::Native(NativeBloom {
+        Slot::Bloom(Box::new(AnyBloom::Native(NativeBloom {
             kind,
             items,
             expansion,
@@ -89,41 +99,45 @@ fn slot_of(filter: AnyFilter, config: &Config) -> Result<Slot, Reply> {
                 config.bf_expansion.max(1),
             )
         }
-        // It counts by itself.
+        // A window filter counts its items itself.
         AnyFilter::Window(filter) => bloom(BloomKind::Window(filter), 0, 0),
         AnyFilter::Cuckoo(filter) => {
             let grows = filter.growth().is_some();
-            let asked = Asked {
+            let parameters = CuckooParameters {
                 bucket_size: config.cf_bucket_size,
                 max_iterations: config.cf_max_iterations,
                 expansion: if grows { config.cf_expansion.max(1) } else { 0 },
             };
-            Slot::Cuckoo(Box::new(Cuckoo::Native(NativeCuckoo {
+            Slot::Cuckoo(Box::new(AnyCuckoo::Native(NativeCuckoo {
                 filter,
                 removed: 0,
-                asked,
-                staged: None,
+                parameters,
+                loading: None,
             })))
         }
         AnyFilter::Counting(filter) => {
             let items = filter.estimated_keys();
             Slot::Counting(Box::new(NativeCounting { filter, items }))
         }
-        _ => return Err(ASKED_ONLY),
+        AnyFilter::Classic(_)
+        | AnyFilter::Fuse(_)
+        | AnyFilter::Ribbon(_)
+        | AnyFilter::Retouched(_)
+        | AnyFilter::Excepting(_) => return Err(UNSUPPORTED_KIND),
     })
 }
 
 impl Slot {
-    /// Writes a file with this filter, without the secret of its hash; `false` where there is none. This takes a few MiB besides the
+    /// Writes a file with this filter, without the secret of its hash; `false` if the key holds no filter. Uses a few MiB besides the
     /// filter.
     ///
     /// # Errors
-    /// When `out` does not take it.
+    /// Those of `out`.
     pub fn write_file(&self, mut out: impl Write) -> io::Result<bool> {
         let filter = match self {
             Self::Missing | Self::Other => return Ok(false),
             Self::Bloom(filter) => match &**filter {
-                Bloom::RedisBloom(filter) => {
+                AnyBloom::RedisBloom(filter) => {
                     let mut next = filter.scan(0);
                     while let Some((iterator, chunk)) = next {
                         out.write_all(&chunk)?;
@@ -131,21 +145,21 @@ impl Slot {
                     }
                     return Ok(true);
                 }
-                Bloom::Native(filter) => match &filter.kind {
+                AnyBloom::Native(filter) => match &filter.kind {
                     BloomKind::Fixed(filter) => FilterRef::Bloom(filter),
                     BloomKind::Growing(filter) => FilterRef::Growing(filter),
                     BloomKind::Window(filter) => FilterRef::Window(filter),
                 },
             },
             Self::Cuckoo(filter) => match &**filter {
-                Cuckoo::RedisBloom(filter) => {
+                AnyCuckoo::RedisBloom(filter) => {
                     out.write_all(&filter.header())?;
                     for table in filter.filter().tables() {
                         out.write_all(table)?;
                     }
                     return Ok(true);
                 }
-                Cuckoo::Native(filter) => FilterRef::Cuckoo(&filter.filter),
+                AnyCuckoo::Native(filter) => FilterRef::Cuckoo(&filter.filter),
             },
             Self::Counting(filter) => FilterRef::Counting(&filter.filter),
         };
@@ -178,10 +192,10 @@ mod tests {
                 let make: &[&[u8]] = &[b"CBF.RESERVE", b"k", b"0.01", b"100"];
                 let add: &[&[u8]] = &[name.as_bytes(), b"k", b"apple"];
                 for words in [make, add].iter().skip(usize::from(name != "CBF.ADD")) {
-                    let Ok(Command::Change(change)) = Command::parse(words, &config) else {
-                        panic!("{name} changes");
+                    let Ok(Command::Write(write)) = Command::parse(words, &config) else {
+                        panic!("{name} writes");
                     };
-                    change.apply(&mut slot, &[], &context);
+                    write.apply(&mut slot, &[], &context);
                 }
                 let mut file = Vec::new();
                 assert!(slot.write_file(&mut file).expect("a vector takes it"));

@@ -1,103 +1,111 @@
 //! A Bloom filter of either layout.
 
-use super::Making;
-use crate::command::{Words, words};
+use super::create::CreateOptions;
 use crate::native::{BloomKind, NativeBloom};
-use crate::{Bloom, Context, DecodeError, Layout, Limits, Reply, image, not_made};
+use crate::outcome::{OwnedCommand, owned_command};
+use crate::{AnyBloom, Context, DecodeError, Layout, Limits, Reply, creation_error, image};
 use mayhap_codec::redis::{self, BloomInfo, ChunkError};
 use mayhap_core::{Full, HashScheme, Timestamp};
 
-/// How many items go in together.
+pub(super) const FULL: Reply = Reply::error("ERR non scaling filter is full");
+pub(super) const CANNOT_GROW: Reply = Reply::error("ERR problem inserting into filter");
+
+/// How many items are added in one batch.
 const CHUNK: usize = 128;
 
-/// What came of adding some items.
+/// The result of adding several items.
 #[derive(Debug)]
-pub(crate) struct Added {
-    /// For each item that was looked at, whether it was surely new.
-    pub(super) answers: Vec<bool>,
-    /// Which of them were refused because the filter could not grow, in order.
+pub(crate) struct BatchAdded {
+    /// For each item that was tried, whether it was definitely new.
+    pub(super) is_new: Vec<bool>,
+    /// The positions of those that were rejected because the filter could not grow, in order.
     pub(super) without_memory: Vec<usize>,
-    /// Whether the next item found the filter full, and none after it was looked at.
+    /// Whether the filter was full for the next item, so that it and those after it were not tried.
     pub(super) is_full: bool,
 }
 
-impl Added {
+impl BatchAdded {
     pub(crate) fn for_items(count: usize) -> Self {
         Self {
-            answers: Vec::with_capacity(count),
+            is_new: Vec::with_capacity(count),
             without_memory: Vec::new(),
             is_full: false,
         }
     }
 
-    /// Notes the answer for the next item; `false` when there is none for those after it.
-    pub(crate) fn next(&mut self, answer: Result<bool, Full>) -> bool {
-        match answer {
-            Ok(new) => self.answers.push(new),
+    /// Records the result of the next item; `false` if the items after it must not be tried.
+    pub(crate) fn push(&mut self, result: Result<bool, Full>) -> bool {
+        match result {
+            Ok(new) => self.is_new.push(new),
             Err(Full::Table { .. }) => {
                 self.is_full = true;
                 return false;
             }
             Err(_) => {
-                self.without_memory.push(self.answers.len());
-                self.answers.push(false);
+                self.without_memory.push(self.is_new.len());
+                self.is_new.push(false);
             }
         }
         true
     }
 
-    /// Places for the answers of the next items.
-    pub(crate) fn more(&mut self, count: usize) -> &mut [bool] {
-        let start = self.answers.len();
-        self.answers.resize(start + count, false);
-        &mut self.answers[start..]
+    /// Space for the results of the next items.
+    pub(crate) fn extend(&mut self, count: usize) -> &mut [bool] {
+        let start = self.is_new.len();
+        self.is_new.resize(start + count, false);
+        &mut self.is_new[start..]
     }
 }
 
-impl Bloom {
-    /// An empty filter. Windows are native in any case: there are no others.
-    pub(super) fn make(making: Making, context: &Context<'_>) -> Result<Self, Reply> {
-        let Making {
+impl AnyBloom {
+    /// An empty filter. RedisBloom has no window filters: these have the native layout whatever the setting.
+    pub(super) fn create(options: CreateOptions, context: &Context<'_>) -> Result<Self, Reply> {
+        let CreateOptions {
             error,
             capacity,
             expansion,
             grows,
             seconds,
-        } = making;
-        let (scheme, most) = (HashScheme::Sip13(context.secret), context.max_bytes());
-        let made = match (seconds, context.config.layout) {
+        } = options;
+        let (scheme, max_bytes) = (HashScheme::Sip13(context.secret), context.max_bytes());
+        let created = match (seconds, context.config.layout) {
             (Some(seconds), _) => {
-                NativeBloom::window(error, capacity, seconds, (scheme, context.now), most)
+                NativeBloom::window(error, capacity, seconds, (scheme, context.now), max_bytes)
                     .map(Self::Native)
             }
             (None, Layout::Native) => {
                 let expansion = if grows { expansion } else { 0 };
-                NativeBloom::reserve(error, capacity, expansion, scheme, most).map(Self::Native)
+                NativeBloom::reserve(error, capacity, expansion, scheme, max_bytes)
+                    .map(Self::Native)
             }
             (None, Layout::RedisBloom) => {
                 let filter = if grows {
-                    redis::Bloom::reserve_within(error, capacity, Some(expansion), most)
+                    redis::Bloom::reserve_within(error, capacity, Some(expansion), max_bytes)
                 } else {
-                    redis::Bloom::reserve_fixed_within(error, capacity, expansion, most)
+                    redis::Bloom::reserve_fixed_within(error, capacity, expansion, max_bytes)
                 };
                 filter.map(Self::RedisBloom)
             }
         };
-        made.map_err(not_made("ERR could not create filter"))
+        created.map_err(creation_error("ERR could not create filter"))
     }
 
-    /// The command that makes this filter, which is empty, whatever the settings.
-    pub(super) fn creation(&self, key: &[u8]) -> Words {
+    /// The command that creates this empty filter, whatever the settings of the host that runs it.
+    pub(super) fn creation(&self, key: &[u8]) -> OwnedCommand {
         match self {
-            Self::RedisBloom(filter) => words("BF.LOADCHUNK", key, &[b"1", &filter.header()]),
-            Self::Native(filter) => words("MAYHAP.LOAD", key, &[&image::bloom_header(filter)]),
+            Self::RedisBloom(filter) => {
+                owned_command("BF.LOADCHUNK", key, &[b"1", &filter.header()])
+            }
+            Self::Native(filter) => {
+                owned_command("MAYHAP.LOAD", key, &[&image::bloom_header(filter)])
+            }
         }
     }
 
-    /// The empty filter of a header.
+    /// The empty filter that a header describes.
     pub(super) fn from_header(header: &[u8], limits: Limits) -> Result<Self, DecodeError> {
         if image::is_image(header) {
-            image::bloom_of_header(header, limits)
+            image::bloom_from_header(header, limits)
         } else {
             redis::Bloom::from_header(header, limits).map(Self::RedisBloom)
         }
@@ -110,7 +118,7 @@ impl Bloom {
         }
     }
 
-    /// One place in `found` for every item.
+    /// `found` has one element per item.
     pub(super) fn contains_each(&self, items: &[&[u8]], now: Timestamp, found: &mut [bool]) {
         match self {
             Self::RedisBloom(filter) => filter.contains_each(items, found),
@@ -125,7 +133,7 @@ impl Bloom {
         }
     }
 
-    pub(super) fn add_each(&mut self, items: &[&[u8]], context: &Context<'_>) -> Added {
+    pub(super) fn add_each(&mut self, items: &[&[u8]], context: &Context<'_>) -> BatchAdded {
         let max_bytes = context.max_bytes();
         match self {
             Self::RedisBloom(filter) => add_each(filter, items, max_bytes),
@@ -133,8 +141,8 @@ impl Bloom {
         }
     }
 
-    /// Whether an item that is in changes it when it comes again: a window remembers it for longer then.
-    pub(super) fn is_renewed(&self) -> bool {
+    /// Whether adding a present item again changes the filter: a window filter then keeps it for longer.
+    pub(super) fn renews_items(&self) -> bool {
         match self {
             Self::RedisBloom(_) => false,
             Self::Native(filter) => matches!(filter.kind, BloomKind::Window(_)),
@@ -155,7 +163,7 @@ impl Bloom {
         }
     }
 
-    /// The answer of `BF.SCANDUMP`.
+    /// The chunk that `BF.SCANDUMP` replies with.
     pub(super) fn scan(&self, iterator: i64) -> Option<(i64, Vec<u8>)> {
         match self {
             Self::RedisBloom(filter) => filter.scan(iterator),
@@ -172,21 +180,21 @@ impl Bloom {
     }
 }
 
-/// As long as there is room for certain, many at a time; near growth and fullness one by one.
-fn add_each(filter: &mut redis::Bloom, items: &[&[u8]], mut max_bytes: u64) -> Added {
-    let mut added = Added::for_items(items.len());
+/// Adds items in batches while the filter has room for the whole batch, and one by one close to growth or fullness.
+fn add_each(filter: &mut redis::Bloom, items: &[&[u8]], mut max_bytes: u64) -> BatchAdded {
+    let mut added = BatchAdded::for_items(items.len());
     for items in items.chunks(CHUNK) {
         if items.len() as u64 <= filter.keys_until_growth() {
-            filter.insert_each_reporting_new(items, added.more(items.len()));
+            filter.insert_each_reporting_new(items, added.extend(items.len()));
             continue;
         }
         for item in items {
-            let answer = filter.try_insert_within(item, max_bytes);
-            if matches!(answer, Err(Full::Memory { .. })) {
-                // The same layer is not asked for again for each of the items that follow.
+            let result = filter.try_insert_within(item, max_bytes);
+            if matches!(result, Err(Full::Memory { .. })) {
+                // Do not try to allocate the same layer again for each of the following items.
                 max_bytes = 0;
             }
-            if !added.next(answer) {
+            if !added.push(result) {
                 return added;
             }
         }

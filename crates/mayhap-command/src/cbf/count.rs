@@ -1,0 +1,29 @@
+//! `CBF.COUNT key item`: how often an item was added, or more.
+
+use super::filter;
+use crate::command::{ApplyQuery, Lookup};
+use crate::spec::Args;
+use crate::{Context, Reply, Slot, count};
+
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(crate) struct Count<'a> {
+    item: &'a [u8],
+}
+
+impl<'a> Count<'a> {
+    pub(crate) fn parse(args: &Args<'_, 'a>) -> Self {
+        Self {
+            item: args.rest()[0],
+        }
+    }
+}
+
+impl ApplyQuery for Count<'_> {
+    fn apply(&self, slot: &Slot, _context: &Context<'_>) -> Reply {
+        count(filter(slot).map_or(0, |filter| filter.estimated_count(self.item)))
+    }
+
+    fn lookup(&self) -> Option<Lookup<'_>> {
+        Some(Lookup::Count(self.item))
+    }
+}
