@@ -114,20 +114,20 @@ pub(crate) fn check_writable(path: &Path) -> Result<(), CliError> {
 
 /// Writes a drawing; does not overwrite a file that is not a drawing.
 pub(crate) fn draw(path: &Path, svg: &str) -> Result<(), CliError> {
-    let told = |error: io::Error| {
+    let cannot_write = |error: io::Error| {
         CliError::message(format!(
             "{} cannot be written ({error}): give --plot another place",
             path.display()
         ))
     };
     if is_not_regular_file(path) {
-        return fs::write(path, svg).map_err(told);
+        return fs::write(path, svg).map_err(cannot_write);
     }
     let is_drawing = |bytes: &[u8]| bytes.is_empty() || bytes.starts_with(b"<svg");
     let mut first = Vec::new();
     if let Ok(file) = File::open(path) {
         let read = file.take(4).read_to_end(&mut first);
-        read.map_err(told)?;
+        read.map_err(cannot_write)?;
     }
     if !is_drawing(&first) {
         return Err(CliError::message(format!(
@@ -136,7 +136,8 @@ pub(crate) fn draw(path: &Path, svg: &str) -> Result<(), CliError> {
         )));
     }
     interrupt::remove_temporaries_of(path);
-    mayhap_codec::write_atomically(path, |mut file| file.write_all(svg.as_bytes())).map_err(told)
+    mayhap_codec::write_atomically(path, |mut file| file.write_all(svg.as_bytes()))
+        .map_err(cannot_write)
 }
 
 pub(crate) fn cannot_write(path: &Path, error: &io::Error) -> CliError {

@@ -111,18 +111,27 @@ pub(super) fn measure(case: Case, progress: &ProgressBar) -> Result<Measured, Me
         Kind::Growing => inserted::<GrowingBloom>(case, progress),
         Kind::Window => inserted::<TimedWindow>(case, progress),
         Kind::Cuckoo => inserted::<Cuckoo>(case, progress),
-        Kind::Fuse => built::<Fuse>(case, progress),
-        Kind::Ribbon => built::<Ribbon>(case, progress),
+        Kind::Fuse => measure_build::<Fuse>(case, progress),
+        Kind::Ribbon => measure_build::<Ribbon>(case, progress),
     }
 }
 
 fn inserted<S: InsertBench>(case: Case, progress: &ProgressBar) -> Result<Measured, MeasureError> {
     let mut filter = S::empty(case.keys, case.rate)?;
     let times = fill(&mut filter, case.keys, progress);
-    measure_queries(&filter, &ruler(filter.size_bytes())?, times, case, progress)
+    measure_queries(
+        &filter,
+        &memory_lines(filter.size_bytes())?,
+        times,
+        case,
+        progress,
+    )
 }
 
-fn built<S: BuildBench>(case: Case, progress: &ProgressBar) -> Result<Measured, MeasureError> {
+fn measure_build<S: BuildBench>(
+    case: Case,
+    progress: &ProgressBar,
+) -> Result<Measured, MeasureError> {
     let hashes = all_hashes(case.keys);
     let rounds = if case.keys <= REFILLED_KEYS {
         ROUNDS
@@ -143,11 +152,17 @@ fn built<S: BuildBench>(case: Case, progress: &ProgressBar) -> Result<Measured, 
         single: None,
         batch: best,
     };
-    measure_queries(&filter, &ruler(filter.size_bytes())?, times, case, progress)
+    measure_queries(
+        &filter,
+        &memory_lines(filter.size_bytes())?,
+        times,
+        case,
+        progress,
+    )
 }
 
 /// Memory of the filter's size, to measure the cost of loading one line per key.
-fn ruler(size_bytes: u64) -> Result<Bloom, PlanError> {
+fn memory_lines(size_bytes: u64) -> Result<Bloom, PlanError> {
     let plan = BloomPlan::largest_within(size_bytes.max(64), 0.05)?;
     let mut filter = Bloom::from_plan(plan, HashScheme::Caller)?;
     // Touched, so that the pages are really allocated.

@@ -1,6 +1,6 @@
-//! Packed inputs: told by their first bytes, read to the end or refused.
+//! Compressed inputs: detected by their magic numbers, read to the end or rejected.
 
-use super::folder::{Folder, assert_refused, code, lines, numbered, said};
+use super::folder::{Folder, assert_refused, code, lines, numbered, stderr_text};
 use std::io::Write;
 
 /// What packs; each has its own first bytes.
@@ -36,10 +36,10 @@ fn every_compression_is_detected_by_content() {
             folder.run("uniq -q -c input"),
             folder.run("uniq -q -c -j 2 input"),
         ] {
-            assert_eq!(lines(&output), ["3000"], "{tool}: {}", said(&output));
+            assert_eq!(lines(&output), ["3000"], "{tool}: {}", stderr_text(&output));
         }
         let output = folder.done("build -o packed.mayhap --fpr 1e-6 input");
-        assert_eq!(said(&output), "", "{tool}");
+        assert_eq!(stderr_text(&output), "", "{tool}");
         folder.done("build -o plain.mayhap --fpr 1e-6 plain");
         assert!(
             folder.read("packed.mayhap") == folder.read("plain.mayhap"),
@@ -60,7 +60,7 @@ fn concatenated_compressed_files_are_one_input() {
         };
         one.extend(two);
         let output = folder.feed("uniq -q -c", &one);
-        assert_eq!(lines(&output), ["1500"], "{tool}: {}", said(&output));
+        assert_eq!(lines(&output), ["1500"], "{tool}: {}", stderr_text(&output));
     }
 }
 
@@ -128,7 +128,7 @@ fn text_that_starts_like_a_compressed_file_is_text() {
             output.stdout,
             text.as_bytes(),
             "{text:?}: {}",
-            said(&output)
+            stderr_text(&output)
         );
     }
 }
@@ -144,6 +144,6 @@ fn a_long_compressed_file_takes_little_memory() {
     }
     folder.write("long.zst", packer.finish().expect("memory"));
     let output = folder.shell("ulimit -d 100000; mayhap uniq -q -j 1 long.zst");
-    assert_eq!(code(&output), 0, "{}", said(&output));
+    assert_eq!(code(&output), 0, "{}", stderr_text(&output));
     assert_eq!(lines(&output), ["the same line again and again"]);
 }

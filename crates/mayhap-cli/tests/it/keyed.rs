@@ -1,6 +1,6 @@
 //! Secret keys: in the file, or in a file of their own.
 
-use super::folder::{Folder, assert_refused, code, lines, numbered, said};
+use super::folder::{Folder, assert_refused, code, lines, numbered, stderr_text};
 
 const KINDS: [&str; 8] = [
     "bloom",
@@ -94,7 +94,7 @@ fn every_subcommand_needs_an_external_key_and_keeps_it_external() {
         let output = folder.run(&format!("{words} --key-file other"));
         assert_refused(words, &output, &["f.mayhap", "another key", "--key-file"]);
         let output = folder.run(&format!("{words} --key-file secret"));
-        assert!(code(&output) < 2, "{words}: {}", said(&output));
+        assert!(code(&output) < 2, "{words}: {}", stderr_text(&output));
         if words.contains("h.mayhap") {
             assert_refused(words, &folder.run("check h.mayhap keys"), &["--key-file"]);
             let output = folder.run("check -c h.mayhap --key-file secret keys");

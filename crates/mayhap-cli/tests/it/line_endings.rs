@@ -1,6 +1,6 @@
 //! What a line is: bytes up to a line feed, or to a NUL.
 
-use super::folder::{Folder, assert_refused, code, lines, said};
+use super::folder::{Folder, assert_refused, code, lines, stderr_text};
 
 #[test]
 fn lines_are_bytes_and_come_out_as_they_went_in() {
@@ -74,7 +74,7 @@ fn empty_input_is_an_empty_set() {
         let output = folder.feed("check f.mayhap", "one\n\n");
         assert_eq!((code(&output), lines(&output).len()), (1, 0), "{kind}");
         let output = folder.feed(&format!("build --force -o f.mayhap --kind {kind}"), "");
-        assert_eq!(code(&output), 0, "{kind}: {}", said(&output));
+        assert_eq!(code(&output), 0, "{kind}: {}", stderr_text(&output));
     }
     for words in ["uniq -q empty", "uniq -q", "uniq -q -d empty"] {
         let output = folder.run(words);
@@ -104,7 +104,7 @@ fn a_line_of_100_mb() {
     text.extend_from_within(..first);
     folder.write("long", &text);
     let output = folder.run("uniq -q long");
-    assert!(output.stdout == text[..first], "{}", said(&output));
+    assert!(output.stdout == text[..first], "{}", stderr_text(&output));
     folder.done("build -o f.mayhap --fpr 1e-6 long");
     assert_eq!(lines(&folder.run("check -c f.mayhap long")), ["4"]);
     // One byte less is another line.
@@ -132,7 +132,7 @@ fn keys_of_other_types_than_text() {
             &format!("build -o f.mayhap --fpr 1e-6 --key-type {key_type}"),
             keys,
         );
-        assert_eq!(code(&output), 0, "{key_type}: {}", said(&output));
+        assert_eq!(code(&output), 0, "{key_type}: {}", stderr_text(&output));
         let check = format!("check f.mayhap --key-type {key_type}");
         assert_eq!(
             folder.feed(&check, keys).stdout,

@@ -1,6 +1,6 @@
 //! What programs read: `info --json`, completions and the manual.
 
-use super::folder::{Folder, code, lines, numbered, said};
+use super::folder::{Folder, code, lines, numbered, stderr_text};
 use serde_json::Value;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -85,7 +85,12 @@ fn every_format_has_the_fixed_keys() {
             "{format}"
         );
         let output = folder.run(&format!("check -c f {open} keys"));
-        assert_eq!(lines(&output), ["100"], "{format}: {}", said(&output));
+        assert_eq!(
+            lines(&output),
+            ["100"],
+            "{format}: {}",
+            stderr_text(&output)
+        );
     }
 }
 
@@ -137,9 +142,9 @@ fn a_container_has_a_line_per_filter_and_is_queried_by_position() {
     let output = folder.feed(&format!("check {file} --column zip"), "1\n");
     assert_eq!(code(&output), 2);
     assert!(
-        said(&output).contains("it has row group 0, column s"),
+        stderr_text(&output).contains("it has row group 0, column s"),
         "{}",
-        said(&output)
+        stderr_text(&output)
     );
 }
 
@@ -156,7 +161,7 @@ fn completions_know_the_subcommands() {
     let output = folder.shell(
         "mayhap completions bash > c.bash && bash -n c.bash && . ./c.bash && complete -p mayhap",
     );
-    assert_eq!(code(&output), 0, "{}", said(&output));
+    assert_eq!(code(&output), 0, "{}", stderr_text(&output));
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! The tests of the commands, by behaviour.
 
+mod additional_commands;
 mod batches;
 mod files;
 mod golden;
@@ -8,6 +9,5 @@ mod host;
 mod images;
 mod law;
 mod model;
-mod own;
 mod sizes;
 mod transcripts;

@@ -9,20 +9,25 @@ fn ends(how: &str, end: impl Fn(&Server<'_>)) {
     for round in 0..5 {
         let mut server = home.start("--fsync always");
         write_until_the_end(&server, &mut writers, || end(&server));
-        assert_eq!(server.ended().code(), Some(0), "{how}: {}", home.said());
+        assert_eq!(
+            server.ended().code(),
+            Some(0),
+            "{how}: {}",
+            home.stderr_text()
+        );
         drop(server);
         let mut server = home.start("");
         let mut client = server.client();
         for writer in &mut writers {
-            let told = writer.verify(&mut client);
-            told.unwrap_or_else(|error| panic!("{how}, round {round}: {error}"));
+            let actual = writer.verify(&mut client);
+            actual.unwrap_or_else(|error| panic!("{how}, round {round}: {error}"));
         }
         assert!(
-            server.told.contains("records of the log"),
+            server.actual.contains("records of the log"),
             "{}",
-            server.told
+            server.actual
         );
-        assert!(!server.told.contains("cut off"), "{}", server.told);
+        assert!(!server.actual.contains("cut off"), "{}", server.actual);
         server.signal("TERM");
         assert_eq!(server.ended().code(), Some(0));
     }

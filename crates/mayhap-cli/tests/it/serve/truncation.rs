@@ -55,12 +55,12 @@ fn prefix(home: &Home, words: &str, states: &[Model]) -> Result<usize, String> {
     let mut server = home.try_start(words)?;
     let mut client = server.client();
     let number = client.call_line("GET number").text().parse().unwrap_or(0);
-    let told = verify(&states[number], &mut client).or_else(|error| {
+    let actual = verify(&states[number], &mut client).or_else(|error| {
         // The next one was done, and its number was not set.
         let next = states.get(number + 1).ok_or("there is none after it")?;
         verify(next, &mut client).map_err(|other| format!("{error}; {other}"))
     });
-    told.unwrap_or_else(|error| panic!("after {number} operations: {error}"));
+    actual.unwrap_or_else(|error| panic!("after {number} operations: {error}"));
     // It takes changes again.
     assert!(client.call_line("SET number x").is_ok());
     server.kill();
@@ -104,21 +104,27 @@ impl Damaged {
             }
         }
         fs::write(&self.path, bytes).expect("damaged");
-        let said = match prefix(&self.home, "", &self.states) {
+        let stderr_text = match prefix(&self.home, "", &self.states) {
             Ok(number) => return number,
-            Err(said) => said,
+            Err(stderr_text) => stderr_text,
         };
         self.refused += 1;
-        let is_line = said.lines().count() == 2 && said.starts_with("mayhap: ");
-        assert!(is_line, "{what}: {said}");
+        let is_line = stderr_text.lines().count() == 2 && stderr_text.starts_with("mayhap: ");
+        assert!(is_line, "{what}: {stderr_text}");
         if bytes.len() < HEADER {
             // It is renamed into its place when it has a header: without one there is nothing to accept.
-            assert!(said.contains("restore the folder"), "{what}: {said}");
+            assert!(
+                stderr_text.contains("restore the folder"),
+                "{what}: {stderr_text}"
+            );
             return 0;
         }
-        assert!(said.contains("--accept-loss"), "{what}: {said}");
+        assert!(
+            stderr_text.contains("--accept-loss"),
+            "{what}: {stderr_text}"
+        );
         let number = prefix(&self.home, "--accept-loss", &self.states);
-        number.unwrap_or_else(|said| panic!("{what}, loss accepted: {said}"))
+        number.unwrap_or_else(|stderr_text| panic!("{what}, loss accepted: {stderr_text}"))
     }
 }
 
@@ -173,9 +179,13 @@ fn after_a_clean_shutdown_damage_before_the_final_mark_is_an_error() {
         let mut bytes = whole.clone();
         bytes[place] ^= 0x10;
         fs::write(&damaged.path, bytes).expect("damaged");
-        let said = damaged.home.try_start("").err();
-        let said = said.unwrap_or_else(|| panic!("byte {place} of {} passed", whole.len()));
-        assert!(said.contains("--accept-loss"), "byte {place}: {said}");
+        let stderr_text = damaged.home.try_start("").err();
+        let stderr_text =
+            stderr_text.unwrap_or_else(|| panic!("byte {place} of {} passed", whole.len()));
+        assert!(
+            stderr_text.contains("--accept-loss"),
+            "byte {place}: {stderr_text}"
+        );
         count += 1;
     }
     assert!(count > DENSE);

@@ -22,7 +22,7 @@ const ROUNDS_A_FOLDER: u64 = 5;
 /// A round that misses its phase is repeated.
 const MAX_TRIES: u64 = 30;
 
-/// What has to be told between threads.
+/// Messages between threads.
 #[derive(Default)]
 struct Round {
     /// Whoever writes ends after the pipeline that it is at.
@@ -123,11 +123,11 @@ fn keeps_its_word(fsync: &str, company: Company, rounds: u64, seed: u64) {
                 server = home.start(&options);
                 let mut client = server.client();
                 for writer in &mut writers {
-                    let told = writer.verify(&mut client);
-                    told.unwrap_or_else(|error| panic!("round {round}, {phase:?}: {error}"));
+                    let actual = writer.verify(&mut client);
+                    actual.unwrap_or_else(|error| panic!("round {round}, {phase:?}: {error}"));
                 }
-                let told = filler.verify(&mut client);
-                told.unwrap_or_else(|error| panic!("round {round}, {phase:?}: {error}"));
+                let actual = filler.verify(&mut client);
+                actual.unwrap_or_else(|error| panic!("round {round}, {phase:?}: {error}"));
                 if hit {
                     *hits.entry(phase).or_default() += 1;
                     break;
