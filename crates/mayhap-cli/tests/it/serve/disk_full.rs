@@ -76,7 +76,7 @@ impl Known {
 }
 
 /// Sends writes together with others that change nothing, until the disk is full. A reply that nothing changed depends on the
-/// log
+/// log as well, so it becomes an error too.
 fn refused_as_a_whole(client: &mut Client) {
     for number in 0.. {
         let set = ["SET", &format!("full{number}"), &text(number)].map(Vec::from);
