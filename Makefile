@@ -35,7 +35,7 @@ test-module: ## the module in Redis 7.0 and 8.0, Valkey 8.1 and 9.1: replicas, a
 	tools/test-module.sh
 
 test-parallel: ## static filters built by several threads
-	cargo test -p mayhap-core --features parallel --test it --test build_memory -- built building
+	cargo test -p mayhap-core --features parallel --test it --test build_memory -- static_filters building
 
 test-loom: ## SharedBloom through the interleavings of two threads
 	RUSTFLAGS="--cfg loom" cargo test -p mayhap-core --test loom --release --target-dir $(CARGO_TARGET_DIR)/loom
