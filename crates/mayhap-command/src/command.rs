@@ -57,7 +57,7 @@ pub(crate) trait ApplyQuery {
     fn apply(&self, slot: &Slot, context: &Context<'_>) -> Reply;
 
     /// The same query for a filter that is not in a key, if it makes sense there.
-    fn lookup(&self) -> Option<Lookup<'_>>;
+    fn as_generic(&self) -> Option<GenericQuery<'_>>;
 }
 
 /// What a command that writes provides besides `parse`.
@@ -82,7 +82,7 @@ pub(crate) trait ApplyWrite<'a> {
 
 /// A query that every filter can answer, also one from a file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Lookup<'a> {
+pub enum GenericQuery<'a> {
     /// Whether the filter may contain an item.
     Contains(&'a [u8]),
     /// Whether the filter may contain each of these items.
@@ -194,14 +194,6 @@ impl<'a> Command<'a> {
             name.replace(['\r', '\n'], " ")
         ))))
     }
-
-    /// The key that is read or written.
-    pub fn key(&self) -> &'a [u8] {
-        match self {
-            Self::Query(query) => query.key,
-            Self::Write(write) => write.key,
-        }
-    }
 }
 
 impl<'a> Query<'a> {
@@ -216,8 +208,8 @@ impl<'a> Query<'a> {
     }
 
     /// The same query for a filter that is not in a key, if every filter can answer it.
-    pub fn lookup(&self) -> Option<Lookup<'_>> {
-        self.op.command().lookup()
+    pub fn as_generic(&self) -> Option<GenericQuery<'_>> {
+        self.op.command().as_generic()
     }
 }
 

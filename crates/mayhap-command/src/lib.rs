@@ -48,7 +48,7 @@ mod stats;
 mod table;
 
 pub use arguments::{Argument, ArgumentKind};
-pub use command::{Command, Context, Lookup, Query, Write};
+pub use command::{Command, Context, GenericQuery, Query, Write};
 pub use config::{Config, Layout, NAMES};
 pub use mayhap_codec::{DecodeError, Limits};
 pub use native::{NativeBloom, NativeCounting, NativeCuckoo};

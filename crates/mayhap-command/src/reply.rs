@@ -41,11 +41,6 @@ impl Reply {
         Self::Error(Cow::Borrowed(text))
     }
 
-    /// Whether it is an error.
-    pub fn is_error(&self) -> bool {
-        matches!(self, Self::Error(_))
-    }
-
     /// Appends the reply to a buffer, in the given protocol.
     pub fn write(&self, protocol: Protocol, bytes: &mut Vec<u8>) {
         RespWriter { bytes, protocol }.reply(self);

@@ -20,19 +20,19 @@ const OLD_NAMES: [(&str, &str); 2] = [
 ];
 
 pub(crate) struct Host {
-    settings: RwLock<Arc<Settings>>,
+    settings: RwLock<Arc<ModuleSettings>>,
     /// Whether settings have RedisBloom's names without a prefix, and its number format.
     has_no_prefix: AtomicBool,
     pub(crate) secret: SipKey,
 }
 
-pub(crate) struct Settings {
+pub(crate) struct ModuleSettings {
     pub(crate) config: Config,
     /// The same settings for commands from a primary or a log.
     pub(crate) replaying: Config,
 }
 
-impl Settings {
+impl ModuleSettings {
     fn new(config: Config) -> Self {
         let replaying = config.replaying();
         Self { config, replaying }
@@ -102,7 +102,7 @@ impl Host {
             Some(path) => (mayhap_codec::read_key(path)?, None),
             None => secret_from_folder()?,
         };
-        let settings = RwLock::new(Arc::new(Settings::new(config)));
+        let settings = RwLock::new(Arc::new(ModuleSettings::new(config)));
         let host = Self {
             settings,
             has_no_prefix: AtomicBool::new(false),
@@ -112,7 +112,7 @@ impl Host {
     }
 
     /// The current settings. No lock is held while they are used, because a command may cause them to change.
-    pub(crate) fn settings(&self) -> Arc<Settings> {
+    pub(crate) fn settings(&self) -> Arc<ModuleSettings> {
         let settings = self.settings.read().unwrap_or_else(PoisonError::into_inner);
         Arc::clone(&settings)
     }
@@ -124,7 +124,7 @@ impl Host {
     }
 
     fn put(&self, config: Config) {
-        let new = Arc::new(Settings::new(config));
+        let new = Arc::new(ModuleSettings::new(config));
         *self
             .settings
             .write()

@@ -4,7 +4,7 @@
 //! a filter, is reported once, and the previous version of that name stays in service.
 
 use mayhap_codec::{Description, Filter, Limits, Opening, open};
-use mayhap_command::{Lookup, Query, Reply};
+use mayhap_command::{GenericQuery, Query, Reply};
 use mayhap_core::SipKey;
 use parking_lot::{Mutex, RwLock};
 use std::collections::{HashMap, HashSet};
@@ -282,24 +282,24 @@ impl ServedFiles {
     /// Replies to a query on a file; `None` if there is no such file.
     pub(crate) fn query(&self, query: &Query<'_>) -> Option<Reply> {
         let served = self.get(query.key())?;
-        let Some(lookup) = query.lookup() else {
+        let Some(generic) = query.as_generic() else {
             return Some(Reply::error(
                 "ERR this is a filter file in the data folder: query it with EXISTS, MEXISTS, CARD and INFO",
             ));
         };
-        Some(match lookup {
-            Lookup::Contains(item) => Reply::Boolean(served.filter.contains(item)),
-            Lookup::ContainsEach(items) => {
+        Some(match generic {
+            GenericQuery::Contains(item) => Reply::Boolean(served.filter.contains(item)),
+            GenericQuery::ContainsEach(items) => {
                 let mut found = vec![false; items.len()];
                 served.filter.contains_each(items, &mut found);
                 Reply::Booleans(found)
             }
-            Lookup::Count(item) => Reply::Integer(served.filter.contains(item).into()),
-            Lookup::Items => {
+            GenericQuery::Count(item) => Reply::Integer(served.filter.contains(item).into()),
+            GenericQuery::Items => {
                 let keys = served.description.estimated_keys.unwrap_or(0);
                 Reply::Integer(i64::try_from(keys).unwrap_or(i64::MAX))
             }
-            Lookup::Info => info(&served.description),
+            GenericQuery::Info => info(&served.description),
         })
     }
 }

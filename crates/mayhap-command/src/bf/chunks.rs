@@ -1,7 +1,7 @@
 //! `BF.SCANDUMP key iterator` and `BF.LOADCHUNK key iterator data`: copy a filter in chunks.
 
 use super::reply_for;
-use crate::command::{ApplyQuery, ApplyWrite, Lookup};
+use crate::command::{ApplyQuery, ApplyWrite, GenericQuery};
 use crate::parse::integer;
 use crate::spec::Args;
 use crate::{AnyBloom, Context, Limits, NOT_FOUND, Outcome, Reply, Slot, WRONG_TYPE};
@@ -32,7 +32,7 @@ impl ApplyQuery for Scandump<'_> {
         })
     }
 
-    fn lookup(&self) -> Option<Lookup<'_>> {
+    fn as_generic(&self) -> Option<GenericQuery<'_>> {
         None
     }
 }

@@ -1,7 +1,7 @@
 //! `BF.DEBUG key`: one line per layer.
 
 use super::reply_for;
-use crate::command::{ApplyQuery, Lookup};
+use crate::command::{ApplyQuery, GenericQuery};
 use crate::{Context, Reply, Slot};
 
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -15,7 +15,7 @@ impl ApplyQuery for Debug {
         })
     }
 
-    fn lookup(&self) -> Option<Lookup<'_>> {
+    fn as_generic(&self) -> Option<GenericQuery<'_>> {
         None
     }
 }

@@ -1,7 +1,7 @@
 //! `BF.ESTIMATE key`: items and error rate, estimated from the bits.
 
 use super::bloom;
-use crate::command::{ApplyQuery, Lookup};
+use crate::command::{ApplyQuery, GenericQuery};
 use crate::{Context, NOT_FOUND, Reply, Slot, count};
 
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -29,7 +29,7 @@ impl ApplyQuery for Estimate {
         ])
     }
 
-    fn lookup(&self) -> Option<Lookup<'_>> {
+    fn as_generic(&self) -> Option<GenericQuery<'_>> {
         None
     }
 }

@@ -1,6 +1,6 @@
 //! `BF.EXISTS key item` and `BF.MEXISTS key item ..`: whether items may be in the filter.
 
-use crate::command::{ApplyQuery, Lookup};
+use crate::command::{ApplyQuery, GenericQuery};
 use crate::spec::Args;
 use crate::{Context, Reply, Slot};
 
@@ -26,8 +26,8 @@ impl ApplyQuery for Exists<'_> {
         })
     }
 
-    fn lookup(&self) -> Option<Lookup<'_>> {
-        Some(Lookup::Contains(self.item))
+    fn as_generic(&self) -> Option<GenericQuery<'_>> {
+        Some(GenericQuery::Contains(self.item))
     }
 }
 
@@ -53,7 +53,7 @@ impl ApplyQuery for Mexists<'_> {
         Reply::Booleans(found)
     }
 
-    fn lookup(&self) -> Option<Lookup<'_>> {
-        Some(Lookup::ContainsEach(&self.items))
+    fn as_generic(&self) -> Option<GenericQuery<'_>> {
+        Some(GenericQuery::ContainsEach(&self.items))
     }
 }

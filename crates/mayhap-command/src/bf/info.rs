@@ -1,7 +1,7 @@
 //! `BF.CARD key` and `BF.INFO key [field]`: what is known about a filter without reading its bits.
 
 use super::reply_for;
-use crate::command::{ApplyQuery, Lookup};
+use crate::command::{ApplyQuery, GenericQuery};
 use crate::parse::is;
 use crate::spec::Args;
 use crate::{AnyBloom, Context, Reply, Slot, WRONG_TYPE, count};
@@ -19,8 +19,8 @@ impl ApplyQuery for Card {
         }
     }
 
-    fn lookup(&self) -> Option<Lookup<'_>> {
-        Some(Lookup::Items)
+    fn as_generic(&self) -> Option<GenericQuery<'_>> {
+        Some(GenericQuery::Items)
     }
 }
 
@@ -43,8 +43,8 @@ impl ApplyQuery for Info<'_> {
         reply_for(slot, |filter| info(filter, self.field, context.now))
     }
 
-    fn lookup(&self) -> Option<Lookup<'_>> {
-        Some(Lookup::Info)
+    fn as_generic(&self) -> Option<GenericQuery<'_>> {
+        Some(GenericQuery::Info)
     }
 }
 

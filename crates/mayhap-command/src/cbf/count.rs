@@ -1,7 +1,7 @@
 //! `CBF.COUNT key item`: how often an item was added, or more.
 
 use super::filter;
-use crate::command::{ApplyQuery, Lookup};
+use crate::command::{ApplyQuery, GenericQuery};
 use crate::spec::Args;
 use crate::{Context, Reply, Slot, count};
 
@@ -23,7 +23,7 @@ impl ApplyQuery for Count<'_> {
         count(filter(slot).map_or(0, |filter| filter.estimated_count(self.item)))
     }
 
-    fn lookup(&self) -> Option<Lookup<'_>> {
-        Some(Lookup::Count(self.item))
+    fn as_generic(&self) -> Option<GenericQuery<'_>> {
+        Some(GenericQuery::Count(self.item))
     }
 }

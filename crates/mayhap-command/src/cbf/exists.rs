@@ -1,7 +1,7 @@
 //! `CBF.EXISTS key item` and `CBF.MEXISTS key item ..`: whether items may be in the filter.
 
 use super::filter;
-use crate::command::{ApplyQuery, Lookup};
+use crate::command::{ApplyQuery, GenericQuery};
 use crate::spec::Args;
 use crate::{Context, Reply, Slot};
 
@@ -23,8 +23,8 @@ impl ApplyQuery for Exists<'_> {
         Reply::Boolean(filter(slot).is_some_and(|filter| filter.contains(self.item)))
     }
 
-    fn lookup(&self) -> Option<Lookup<'_>> {
-        Some(Lookup::Contains(self.item))
+    fn as_generic(&self) -> Option<GenericQuery<'_>> {
+        Some(GenericQuery::Contains(self.item))
     }
 }
 
@@ -50,7 +50,7 @@ impl ApplyQuery for Mexists<'_> {
         Reply::Booleans(found)
     }
 
-    fn lookup(&self) -> Option<Lookup<'_>> {
-        Some(Lookup::ContainsEach(&self.items))
+    fn as_generic(&self) -> Option<GenericQuery<'_>> {
+        Some(GenericQuery::ContainsEach(&self.items))
     }
 }

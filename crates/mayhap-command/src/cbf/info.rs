@@ -1,6 +1,6 @@
 //! `CBF.INFO key`: parameters and counters. It reads the whole filter.
 
-use crate::command::{ApplyQuery, Lookup};
+use crate::command::{ApplyQuery, GenericQuery};
 use crate::{Context, NOT_FOUND, Reply, Slot, WRONG_TYPE, count};
 
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -24,7 +24,7 @@ impl ApplyQuery for Info {
         ])
     }
 
-    fn lookup(&self) -> Option<Lookup<'_>> {
-        Some(Lookup::Info)
+    fn as_generic(&self) -> Option<GenericQuery<'_>> {
+        Some(GenericQuery::Info)
     }
 }

@@ -1,7 +1,7 @@
 //! `CF.SCANDUMP key iterator` and `CF.LOADCHUNK key iterator data`: copy a filter in chunks.
 
 use super::reply_for;
-use crate::command::{ApplyQuery, ApplyWrite, Lookup};
+use crate::command::{ApplyQuery, ApplyWrite, GenericQuery};
 use crate::parse::integer;
 use crate::spec::Args;
 use crate::{AnyCuckoo, Context, EXISTS, Limits, NOT_FOUND, Outcome, Reply, Slot, WRONG_TYPE};
@@ -35,7 +35,7 @@ impl ApplyQuery for Scandump<'_> {
         })
     }
 
-    fn lookup(&self) -> Option<Lookup<'_>> {
+    fn as_generic(&self) -> Option<GenericQuery<'_>> {
         None
     }
 }

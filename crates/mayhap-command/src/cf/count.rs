@@ -1,6 +1,6 @@
 //! `CF.COUNT key item`: how often an item may be in the filter.
 
-use crate::command::{ApplyQuery, Lookup};
+use crate::command::{ApplyQuery, GenericQuery};
 use crate::spec::Args;
 use crate::{Context, Reply, Slot, count};
 
@@ -25,7 +25,7 @@ impl ApplyQuery for Count<'_> {
         }
     }
 
-    fn lookup(&self) -> Option<Lookup<'_>> {
-        Some(Lookup::Count(self.item))
+    fn as_generic(&self) -> Option<GenericQuery<'_>> {
+        Some(GenericQuery::Count(self.item))
     }
 }

@@ -1,7 +1,7 @@
 //! `CF.INFO key` and `CF.DEBUG key`: what is known about a filter without reading its cells.
 
 use super::reply_for;
-use crate::command::{ApplyQuery, Lookup};
+use crate::command::{ApplyQuery, GenericQuery};
 use crate::{Context, Reply, Slot, count};
 
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -24,8 +24,8 @@ impl ApplyQuery for Info {
         })
     }
 
-    fn lookup(&self) -> Option<Lookup<'_>> {
-        Some(Lookup::Info)
+    fn as_generic(&self) -> Option<GenericQuery<'_>> {
+        Some(GenericQuery::Info)
     }
 }
 
@@ -37,7 +37,7 @@ impl ApplyQuery for Debug {
         reply_for(slot, |filter| Reply::Bulk(filter.debug_line().into()))
     }
 
-    fn lookup(&self) -> Option<Lookup<'_>> {
+    fn as_generic(&self) -> Option<GenericQuery<'_>> {
         None
     }
 }

@@ -1,6 +1,6 @@
 //! Images of native Bloom filters: of fixed size, growing, and with a window.
 
-use super::fields::{Reader, Writer};
+use super::fields::{FieldReader, FieldWriter};
 use super::{ImageKind, Parts};
 use crate::native::{BloomKind, NativeBloom};
 use crate::slot::AnyBloom;
@@ -25,7 +25,7 @@ fn fields(filter: &NativeBloom, with_bits: bool) -> Vec<u8> {
         BloomKind::Growing(_) => ImageKind::GrowingBloom,
         BloomKind::Window(_) => ImageKind::WindowBloom,
     };
-    let mut out = Writer::new(kind as u8, with_bits);
+    let mut out = FieldWriter::new(kind as u8, with_bits);
     out.scheme(filter.scheme());
     out.number(filter.items);
     out.number(filter.expansion.into());
@@ -45,7 +45,7 @@ fn fields(filter: &NativeBloom, with_bits: bool) -> Vec<u8> {
     out.finish()
 }
 
-fn write_window(filter: &WindowBloom, out: &mut Writer) {
+fn write_window(filter: &WindowBloom, out: &mut FieldWriter) {
     let plan = filter.plan();
     out.number(plan.keys_per_window());
     out.rate(plan.false_positive_rate());
@@ -64,7 +64,7 @@ fn write_window(filter: &WindowBloom, out: &mut Writer) {
 }
 
 /// The fields that all three kinds begin with, after the scheme.
-fn counts(at: &mut Reader<'_>) -> Result<(u64, u32), DecodeError> {
+fn counts(at: &mut FieldReader<'_>) -> Result<(u64, u32), DecodeError> {
     let items = at.number("items")?;
     Ok((items, at.small("expansion", "a number of 32 bits")?))
 }
@@ -76,7 +76,7 @@ fn size_bytes<'p>(plans: impl Iterator<Item = &'p BloomPlan>) -> u64 {
 }
 
 pub(super) fn read_fixed(
-    at: &mut Reader<'_>,
+    at: &mut FieldReader<'_>,
     has_bits: bool,
     limits: Limits,
 ) -> Result<AnyBloom, DecodeError> {
@@ -93,7 +93,7 @@ pub(super) fn read_fixed(
 }
 
 pub(super) fn read_growing(
-    at: &mut Reader<'_>,
+    at: &mut FieldReader<'_>,
     has_bits: bool,
     limits: Limits,
 ) -> Result<AnyBloom, DecodeError> {
@@ -119,7 +119,7 @@ pub(super) fn read_growing(
 }
 
 pub(super) fn read_window(
-    at: &mut Reader<'_>,
+    at: &mut FieldReader<'_>,
     has_bits: bool,
     limits: Limits,
 ) -> Result<AnyBloom, DecodeError> {

@@ -1,6 +1,6 @@
 //! Images of counting Bloom filters.
 
-use super::fields::{Reader, Writer};
+use super::fields::{FieldReader, FieldWriter};
 use super::{ImageKind, Parts};
 use crate::native::NativeCounting;
 use mayhap_codec::{DecodeError, Limits};
@@ -21,7 +21,7 @@ pub(super) fn parts(filter: &NativeCounting, with_bits: bool) -> Parts<'_> {
 fn fields(filter: &NativeCounting, with_bits: bool) -> Vec<u8> {
     let counters = &filter.filter;
     let plan = counters.plan().classic();
-    let mut out = Writer::new(ImageKind::Counting as u8, with_bits);
+    let mut out = FieldWriter::new(ImageKind::Counting as u8, with_bits);
     out.scheme(counters.hash_scheme());
     out.number(filter.items);
     out.number(plan.capacity);
@@ -36,7 +36,7 @@ fn fields(filter: &NativeCounting, with_bits: bool) -> Vec<u8> {
 }
 
 pub(super) fn read(
-    at: &mut Reader<'_>,
+    at: &mut FieldReader<'_>,
     has_bits: bool,
     limits: Limits,
 ) -> Result<NativeCounting, DecodeError> {

@@ -1,6 +1,6 @@
 //! Images of native cuckoo filters, including those that are being loaded.
 
-use super::fields::{Reader, Writer};
+use super::fields::{FieldReader, FieldWriter};
 use super::{ImageKind, Parts};
 use crate::native::{CuckooParameters, NativeCuckoo, PartialImage};
 use crate::slot::AnyCuckoo;
@@ -26,7 +26,7 @@ fn fields(filter: &NativeCuckoo, with_bits: bool) -> Vec<u8> {
         None => ImageKind::FixedCuckoo,
         Some(_) => ImageKind::GrowingCuckoo,
     };
-    let mut out = Writer::new(kind as u8, with_bits);
+    let mut out = FieldWriter::new(kind as u8, with_bits);
     write_head(cells.scheme(), filter.removed, filter.parameters, &mut out);
     match &filter.loading {
         None => out.number(0),
@@ -63,7 +63,7 @@ pub(crate) fn loading_header(filter: &NativeCuckoo, total: u64) -> Vec<u8> {
         None => ImageKind::FixedCuckoo,
         Some(_) => ImageKind::GrowingCuckoo,
     };
-    let mut out = Writer::new(kind as u8, false);
+    let mut out = FieldWriter::new(kind as u8, false);
     write_head(cells.scheme(), 0, filter.parameters, &mut out);
     out.number(total);
     out.number(0);
@@ -80,7 +80,12 @@ pub(crate) fn loading_header(filter: &NativeCuckoo, total: u64) -> Vec<u8> {
     out.finish()
 }
 
-fn write_head(scheme: HashScheme, removed: u64, parameters: CuckooParameters, out: &mut Writer) {
+fn write_head(
+    scheme: HashScheme,
+    removed: u64,
+    parameters: CuckooParameters,
+    out: &mut FieldWriter,
+) {
     out.scheme(scheme);
     out.number(removed);
     out.number(parameters.bucket_size.into());
@@ -88,22 +93,22 @@ fn write_head(scheme: HashScheme, removed: u64, parameters: CuckooParameters, ou
     out.number(parameters.expansion.into());
 }
 
-fn write_plan(plan: &CuckooPlan, out: &mut Writer) {
+fn write_plan(plan: &CuckooPlan, out: &mut FieldWriter) {
     out.number(plan.capacity());
     out.rate(plan.false_positive_rate());
     out.number(plan.cells());
     out.number(plan.fingerprint_bits().into());
 }
 
-struct Head {
+struct CuckooHeader {
     scheme: HashScheme,
     removed: u64,
     parameters: CuckooParameters,
     loading: Option<PartialImage>,
 }
 
-impl Head {
-    fn read(at: &mut Reader<'_>, limits: Limits) -> Result<Self, DecodeError> {
+impl CuckooHeader {
+    fn read(at: &mut FieldReader<'_>, limits: Limits) -> Result<Self, DecodeError> {
         let scheme = at.scheme()?;
         let removed = at.number("removed items")?;
         let parameters = CuckooParameters {
@@ -141,7 +146,7 @@ impl Head {
     }
 }
 
-fn read_plan(at: &mut Reader<'_>) -> Result<CuckooPlan, DecodeError> {
+fn read_plan(at: &mut FieldReader<'_>) -> Result<CuckooPlan, DecodeError> {
     let capacity = at.number("capacity")?;
     let rate = at.rate("rate")?;
     let cells = at.number("cells")?;
@@ -151,11 +156,11 @@ fn read_plan(at: &mut Reader<'_>) -> Result<CuckooPlan, DecodeError> {
 }
 
 pub(super) fn read_fixed(
-    at: &mut Reader<'_>,
+    at: &mut FieldReader<'_>,
     has_bits: bool,
     limits: Limits,
 ) -> Result<AnyCuckoo, DecodeError> {
-    let head = Head::read(at, limits)?;
+    let head = CuckooHeader::read(at, limits)?;
     let plan = read_plan(at)?;
     let cells = at
         .bits(has_bits, plan.size_bytes(), limits)?
@@ -177,7 +182,7 @@ pub(crate) fn max_partial_image(limits: Limits) -> u64 {
 /// A table of a growing filter: shape, number, twins.
 type Table = (CuckooPlan, u32, Vec<(u64, u64)>);
 
-fn read_table(at: &mut Reader<'_>) -> Result<Table, DecodeError> {
+fn read_table(at: &mut FieldReader<'_>) -> Result<Table, DecodeError> {
     let plan = read_plan(at)?;
     let number = at.small("number of a table", "at most 1000")?;
     let count = at.number("twins")?;
@@ -192,11 +197,11 @@ fn read_table(at: &mut Reader<'_>) -> Result<Table, DecodeError> {
 }
 
 pub(super) fn read_growing(
-    at: &mut Reader<'_>,
+    at: &mut FieldReader<'_>,
     has_bits: bool,
     limits: Limits,
 ) -> Result<AnyCuckoo, DecodeError> {
-    let head = Head::read(at, limits)?;
+    let head = CuckooHeader::read(at, limits)?;
     let growth = at.growing_plan()?;
     let count = at.number("tables")?;
     // Each table has fields, so a wrong count ends with the bytes at the latest.

@@ -6,11 +6,11 @@ use mayhap_core::plan::{BloomPlan, GrowingPlan, LinesPerKey};
 use mayhap_core::{Bloom, HashScheme, PlanError, SipKey, zeroed_bytes};
 use std::borrow::Cow;
 
-pub(super) struct Writer {
+pub(super) struct FieldWriter {
     out: Vec<u8>,
 }
 
-impl Writer {
+impl FieldWriter {
     pub(super) fn new(kind: u8, with_bits: bool) -> Self {
         let mut out = MAGIC.to_vec();
         out.extend_from_slice(&[VERSION, kind, u8::from(with_bits), 0, 0, 0, 0, 0]);
@@ -62,14 +62,14 @@ impl Writer {
 pub(super) type More<'a> = &'a mut dyn FnMut(&mut [u8]) -> Result<(), DecodeError>;
 
 /// An image whose first bytes are in memory: all fields, but maybe not all bits.
-pub(super) struct Reader<'a> {
+pub(super) struct FieldReader<'a> {
     bytes: &'a [u8],
     at: usize,
     /// The length of the image, and a function that reads the bytes that are not in memory.
     rest: Option<(u64, More<'a>)>,
 }
 
-impl<'a> Reader<'a> {
+impl<'a> FieldReader<'a> {
     pub(super) fn new(bytes: &'a [u8]) -> Self {
         Self {
             bytes,
@@ -194,13 +194,13 @@ impl<'a> Reader<'a> {
         has_bits: bool,
         size_bytes: u64,
         limits: Limits,
-    ) -> Result<Bits<'a>, DecodeError> {
+    ) -> Result<PartBits<'a>, DecodeError> {
         self.check(size_bytes, limits)?;
         if !has_bits {
-            return Ok(Bits::None);
+            return Ok(PartBits::None);
         }
         let Some((length, more)) = self.rest.take() else {
-            return Ok(Bits::Here(self.take("bits", size_bytes)?));
+            return Ok(PartBits::Here(self.take("bits", size_bytes)?));
         };
         let left = length.saturating_sub(self.at as u64);
         if size_bytes > left {
@@ -216,7 +216,7 @@ impl<'a> Reader<'a> {
         }
         let begin = self.left();
         self.at = self.bytes.len();
-        Ok(Bits::Coming { begin, more })
+        Ok(PartBits::Coming { begin, more })
     }
 
     fn check(&self, size_bytes: u64, limits: Limits) -> Result<(), DecodeError> {
@@ -245,7 +245,7 @@ impl<'a> Reader<'a> {
 }
 
 /// The bits of all parts of a filter, concatenated; or none, if the parts are empty.
-pub(super) enum Bits<'a> {
+pub(super) enum PartBits<'a> {
     None,
     Here(&'a [u8]),
     /// The first bits, and a function that reads the others.
@@ -258,7 +258,7 @@ pub(super) enum Bits<'a> {
 /// How many bytes are read at a time.
 pub(super) const STEP: usize = 1 << 20;
 
-impl<'a> Bits<'a> {
+impl<'a> PartBits<'a> {
     /// The bits of the next part.
     pub(super) fn next(&mut self, size_bytes: u64) -> Result<Option<Cow<'a, [u8]>>, DecodeError> {
         match self {
@@ -290,7 +290,7 @@ impl<'a> Bits<'a> {
     /// The next part as a Bloom filter. Bits that are not in memory yet are read into it step by step.
     pub(super) fn bloom(
         &mut self,
-        at: &Reader<'_>,
+        at: &FieldReader<'_>,
         plan: BloomPlan,
         scheme: HashScheme,
     ) -> Result<Bloom, DecodeError> {

@@ -22,7 +22,7 @@ pub(crate) use pieces::{load, save};
 
 use crate::native::{NativeBloom, NativeCounting, NativeCuckoo};
 use crate::slot::{AnyBloom, AnyCuckoo, Slot};
-use fields::{Reader, STEP, Writer};
+use fields::{FieldReader, FieldWriter, STEP};
 use mayhap_codec::{DecodeError, Limits, Problem, redis};
 use std::borrow::Cow;
 use std::convert::Infallible;
@@ -126,7 +126,7 @@ fn parts(slot: &Slot) -> Parts<'_> {
 /// Writes the image of a slot in parts, which takes a few MiB at most besides the filter. Only a filter of RedisBloom's layout that SCANDUMP
 /// cannot represent, which is rare, is copied as a whole.
 pub(crate) fn write<E>(slot: &Slot, put: &mut impl FnMut(&[u8]) -> Result<(), E>) -> Result<(), E> {
-    let front = |kind: ImageKind| Writer::new(kind as u8, true).finish();
+    let front = |kind: ImageKind| FieldWriter::new(kind as u8, true).finish();
     match slot {
         Slot::Missing => put(&front(ImageKind::Missing)),
         Slot::Other => put(&front(ImageKind::Other)),
@@ -160,7 +160,7 @@ pub(crate) fn write<E>(slot: &Slot, put: &mut impl FnMut(&[u8]) -> Result<(), E>
 
 /// Decodes an image or a header; the filter of a header is empty.
 pub(crate) fn decode(bytes: &[u8], limits: Limits) -> Result<Slot, DecodeError> {
-    read(&mut Reader::new(bytes), limits)
+    read(&mut FieldReader::new(bytes), limits)
 }
 
 /// How many bytes are read first: the fields of most images are shorter.
@@ -183,9 +183,9 @@ pub(crate) fn decode_from(
             return filter;
         }
         let mut at = if is_all {
-            Reader::new(&begin)
+            FieldReader::new(&begin)
         } else {
-            Reader::with_rest(&begin, length, more)
+            FieldReader::with_rest(&begin, length, more)
         };
         match read(&mut at, limits) {
             // There are more fields, because some are lists. No bits were read yet.
@@ -206,7 +206,7 @@ fn redis_filter(
     more: &mut dyn FnMut(&mut [u8]) -> Result<(), DecodeError>,
     limits: Limits,
 ) -> Option<Result<Slot, DecodeError>> {
-    let (kind, _) = front(&mut Reader::new(begin)).ok()?;
+    let (kind, _) = front(&mut FieldReader::new(begin)).ok()?;
     let body = begin.get(FRONT..)?;
     let mut sizes = Vec::new();
     // If the length does not match the bits, the decoder of whole images reports what is wrong.
@@ -270,7 +270,7 @@ fn load_chunks(
             left -= chunk.len() as u64;
             position += chunk.len() as u64;
             if !load(position.cast_signed(), chunk) {
-                let at = Reader::new(&[]);
+                let at = FieldReader::new(&[]);
                 return Err(at.wrong("chunk", position, "inside of the filter"));
             }
         }
@@ -278,7 +278,7 @@ fn load_chunks(
     Ok(())
 }
 
-fn read(at: &mut Reader<'_>, limits: Limits) -> Result<Slot, DecodeError> {
+fn read(at: &mut FieldReader<'_>, limits: Limits) -> Result<Slot, DecodeError> {
     let (kind, has_bits) = front(at)?;
     let bloom = |filter| Slot::Bloom(Box::new(filter));
     let cuckoo = |filter| Slot::Cuckoo(Box::new(filter));
@@ -317,7 +317,7 @@ fn read(at: &mut Reader<'_>, limits: Limits) -> Result<Slot, DecodeError> {
 }
 
 /// Reads the beginning of an image: the kind, and whether bits follow.
-fn front(at: &mut Reader<'_>) -> Result<(ImageKind, bool), DecodeError> {
+fn front(at: &mut FieldReader<'_>) -> Result<(ImageKind, bool), DecodeError> {
     if at.take("magic", 8)? != MAGIC {
         return Err(at.error(Problem::Value {
             field: "magic",
@@ -341,7 +341,7 @@ fn front(at: &mut Reader<'_>) -> Result<(ImageKind, bool), DecodeError> {
 
 /// Decodes the header of a native Bloom filter.
 pub(crate) fn bloom_from_header(bytes: &[u8], limits: Limits) -> Result<AnyBloom, DecodeError> {
-    let mut at = Reader::new(bytes);
+    let mut at = FieldReader::new(bytes);
     match (front(&mut at)?, decode(bytes, limits)?) {
         ((_, false), Slot::Bloom(filter)) => Ok(*filter),
         ((kind, _), _) => Err(at.wrong("kind", kind as u64, "the header of a Bloom filter")),
@@ -350,7 +350,7 @@ pub(crate) fn bloom_from_header(bytes: &[u8], limits: Limits) -> Result<AnyBloom
 
 /// Decodes the header of a native cuckoo filter.
 pub(crate) fn cuckoo_from_header(bytes: &[u8], limits: Limits) -> Result<AnyCuckoo, DecodeError> {
-    let mut at = Reader::new(bytes);
+    let mut at = FieldReader::new(bytes);
     match (front(&mut at)?, decode(bytes, limits)?) {
         ((_, false), Slot::Cuckoo(filter)) => Ok(*filter),
         ((kind, _), _) => Err(at.wrong("kind", kind as u64, "the header of a cuckoo filter")),

@@ -1,6 +1,6 @@
 //! `MAYHAP.FILE key`: the filter of a key as the bytes of a mayhap file, and the reverse for `MAYHAP.LOAD`.
 
-use crate::command::{ApplyQuery, Lookup};
+use crate::command::{ApplyQuery, GenericQuery};
 use crate::native::{BloomKind, CuckooParameters};
 use crate::{
     AnyBloom, AnyCuckoo, Config, Context, Limits, NativeBloom, NativeCounting, NativeCuckoo, Reply,
@@ -41,7 +41,7 @@ impl ApplyQuery for File {
         }
     }
 
-    fn lookup(&self) -> Option<Lookup<'_>> {
+    fn as_generic(&self) -> Option<GenericQuery<'_>> {
         None
     }
 }

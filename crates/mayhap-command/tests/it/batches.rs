@@ -1,10 +1,10 @@
-//! Many items at once are the same as one by one: every answer and every bit.
+//! Adding items in a batch gives the same replies and the same bits as adding them one by one.
 
 use crate::host::Host;
 use mayhap_command::{Config, Layout, Reply};
 use mayhap_testkit::{Random, is_soak};
 
-/// The filter of the test, how many different items there are, how many are added, and what a filter may take.
+/// A test case: the filter, how many different items there are, how many are added, and the memory limit of a filter.
 struct Case {
     reserve: &'static str,
     range: u64,
@@ -13,14 +13,14 @@ struct Case {
 }
 
 const CASES: [Case; 5] = [
-    // Small layers, many of them, and items that come again.
+    // Many small layers, and repeated items.
     Case {
         reserve: "BF.RESERVE k 0.01 50 EXPANSION 2",
         range: 9_000,
         adds: 12_000,
         max_bytes: 1 << 30,
     },
-    // Layers of more than a core's cache, which grow in the middle of a batch.
+    // Layers larger than a core's cache, which grow in the middle of a batch.
     Case {
         reserve: "BF.RESERVE k 0.00001 175000 EXPANSION 1",
         range: 700_000,
@@ -34,14 +34,14 @@ const CASES: [Case; 5] = [
         adds: 6_000,
         max_bytes: 1 << 30,
     },
-    // Cannot grow in the middle of a batch, but what is in already is found.
+    // Cannot grow in the middle of a batch, but present items are still found.
     Case {
         reserve: "BF.RESERVE k 0.01 500 EXPANSION 2",
         range: 2_000,
         adds: 4_000,
         max_bytes: 1500,
     },
-    // A large one that never fills up.
+    // A large filter that never becomes full.
     Case {
         reserve: "BF.RESERVE k 0.01 4000000",
         range: 3_000,
@@ -50,7 +50,7 @@ const CASES: [Case; 5] = [
     },
 ];
 
-/// As a batch is told of: nothing after the first item that a full filter refuses.
+/// Adds items one by one, and stops after the first that a full filter rejects, as a batch does.
 fn one_by_one(host: &mut Host, command: &[u8], items: &[&[u8]]) -> Vec<Reply> {
     let mut replies = Vec::new();
     for item in items {
@@ -81,14 +81,14 @@ fn compare(layout: Layout, case: &Case, seed: u64) {
     let mut random = Random::new(seed);
     let (mut many, mut single) = (Host::new(config.clone()), Host::new(config));
     for host in [&mut many, &mut single] {
-        host.say(case.reserve);
+        host.run_line(case.reserve);
         host.max_bytes = case.max_bytes;
     }
     let mut added = 0;
     while added < case.adds {
         let count = 1 + random.below(300);
         added += count;
-        // Items of all lengths from none on, and some twice in one batch.
+        // Items of all lengths, including empty ones, and some twice in one batch.
         let items: Vec<String> = (0..count)
             .map(|_| match random.below(case.range) {
                 0 => String::new(),
@@ -113,7 +113,7 @@ fn compare(layout: Layout, case: &Case, seed: u64) {
 }
 
 #[test]
-fn items_in_a_batch_are_answered_and_kept_as_one_by_one() {
+fn a_batch_gives_the_same_replies_and_bits_as_single_items() {
     let rounds = if is_soak() { 20 } else { 1 };
     for seed in 1..=rounds {
         for case in &CASES {

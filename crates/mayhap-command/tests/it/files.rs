@@ -1,4 +1,4 @@
-//! Filters go from files into keys and back, and answer the same: those of the library and the command line in a host, and the other way.
+//! Filters move from files into keys and back, and give the same answers.
 
 use crate::host::Host;
 use mayhap_codec::native::{self, HashKey};
@@ -16,9 +16,9 @@ fn key(number: u32) -> Vec<u8> {
     format!("key {number}").into_bytes()
 }
 
-/// The bytes of what `MAYHAP.FILE` answers.
+/// The reply of `MAYHAP.FILE`.
 fn file(host: &mut Host, name: &str) -> Vec<u8> {
-    match host.say(&format!("MAYHAP.FILE {name}")) {
+    match host.run_line(&format!("MAYHAP.FILE {name}")) {
         Reply::Bulk(bytes) => bytes,
         reply => panic!("{name}: {reply:?}"),
     }
@@ -81,7 +81,7 @@ fn files_become_keys_and_keys_become_files() {
             let loaded = host.run(&[b"MAYHAP.LOAD", name.as_bytes(), &bytes, b"REPLACE"]);
             assert_eq!(loaded, Reply::OK, "{name}");
             let slot = &host.keys[name.as_bytes()];
-            // It goes through logs, and out again as it came in.
+            // It survives the log, and is exported as it was imported.
             let image = Slot::decode(&slot.encode(), LIMITS);
             assert!(image.as_ref() == Ok(slot), "{name}");
             let again = native::encode_with(&filter, HashKey::Outside).expect("a file");
@@ -91,9 +91,9 @@ fn files_become_keys_and_keys_become_files() {
                 let found = host.run(&[exists.as_bytes(), name.as_bytes(), &key(number)]);
                 assert_eq!(found, Reply::Boolean(true), "{name} {number}");
             }
-            // And it is a key like any other.
-            let added = host.say(&format!("{family}.ADD {name} another"));
-            assert!(!added.is_error(), "{name}: {added:?}");
+            // It can be used like any other key.
+            let added = host.run_line(&format!("{family}.ADD {name} another"));
+            assert!(!matches!(added, Reply::Error(_)), "{name}: {added:?}");
         }
     }
     let mut replica = Host::new(Config::for_replay());
@@ -109,11 +109,11 @@ fn keys_of_both_layouts_become_files_that_open() {
         host.config
             .set("layout", layout.as_bytes())
             .expect("a layout");
-        host.say("DEL b c d");
-        host.say("BF.MADD b x y");
-        host.say("CF.ADD c x");
-        host.say("CBF.RESERVE d 0.01 100");
-        host.say("CBF.ADD d x");
+        host.run_line("DEL b c d");
+        host.run_line("BF.MADD b x y");
+        host.run_line("CF.ADD c x");
+        host.run_line("CBF.RESERVE d 0.01 100");
+        host.run_line("CBF.ADD d x");
         for name in ["b", "c", "d"] {
             let bytes = file(&mut host, name);
             let options = mayhap_codec::Opening {
@@ -125,17 +125,20 @@ fn keys_of_both_layouts_become_files_that_open() {
             assert!(filter.contains(b"x") && !filter.contains(b"z"), "{name}");
         }
     }
-    assert_eq!(host.say("MAYHAP.FILE none"), Reply::error("ERR not found"));
-    host.say("SET text x");
+    assert_eq!(
+        host.run_line("MAYHAP.FILE none"),
+        Reply::error("ERR not found")
+    );
+    host.run_line("SET text x");
     assert!(
-        matches!(host.say("MAYHAP.FILE text"), Reply::Error(text) if text.starts_with("WRONGTYPE"))
+        matches!(host.run_line("MAYHAP.FILE text"), Reply::Error(text) if text.starts_with("WRONGTYPE"))
     );
 }
 
 #[test]
-fn what_no_key_can_hold_is_refused_and_changes_nothing() {
+fn unsupported_filters_are_rejected_and_change_nothing() {
     let mut host = Host::new(Config::default());
-    host.say("BF.ADD there x");
+    host.run_line("BF.ADD there x");
     let before = host.images();
     let other = SipKey::new([1; 16]);
     let early = WindowBloom::new(100, 0.01, A_MINUTE, Timestamp(0)).expect("a filter");
@@ -153,7 +156,7 @@ fn what_no_key_can_hold_is_refused_and_changes_nothing() {
         for name in ["there", "new"] {
             let bytes = bytes.as_ref().expect("a file");
             let reply = host.run(&[b"MAYHAP.LOAD", name.as_bytes(), bytes, b"REPLACE"]);
-            assert!(reply.is_error(), "{at}: {reply:?}");
+            assert!(matches!(reply, Reply::Error(_)), "{at}: {reply:?}");
             let names_cause = format!("{reply:?}").contains("for_hashes");
             assert_eq!(names_cause, at == 0, "{at}: {reply:?}");
         }

@@ -1,4 +1,4 @@
-//! Images, dumps and headers as they were first written: `golden/slots/` is read for ever, and written the same by the same commands.
+//! Images, dumps and headers never change: the files in `golden/slots/` can be read, and the same commands write the same bytes.
 
 use crate::host::Host;
 use mayhap_command::{Config, Layout, Limits, Reply, Slot};
@@ -9,7 +9,7 @@ fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../golden/slots")
 }
 
-/// Compares with the file of that name; writes it, when there is none and somebody asks for that.
+/// Compares with the file of that name; writes it if it is missing and writing was requested.
 fn check(name: &str, bytes: &[u8]) {
     let path = folder().join(name);
     if !path.exists() && std::env::var_os("MAYHAP_WRITE_GOLDEN").is_some() {
@@ -36,30 +36,30 @@ fn host() -> Host {
         "CF.RESERVE cuckoo-growing 4 EXPANSION 3 ERROR 0.02",
         "CBF.RESERVE counting 0.05 10",
     ] {
-        assert_eq!(host.say(line), Reply::OK, "{line}");
+        assert_eq!(host.run_line(line), Reply::OK, "{line}");
     }
     host.config.layout = Layout::RedisBloom;
-    host.say("BF.RESERVE theirs 0.01 4");
-    host.say("CF.RESERVE cuckoo-theirs 4");
+    host.run_line("BF.RESERVE theirs 0.01 4");
+    host.run_line("CF.RESERVE cuckoo-theirs 4");
     for number in 0..12 {
         host.now = Timestamp(host.now.0 + 1000);
         for key in ["fixed", "growing", "window", "theirs"] {
-            host.say(&format!("BF.ADD {key} {number}"));
+            host.run_line(&format!("BF.ADD {key} {number}"));
         }
         for key in ["cuckoo-fixed", "cuckoo-growing", "cuckoo-theirs"] {
-            host.say(&format!("CF.ADD {key} {number}"));
+            host.run_line(&format!("CF.ADD {key} {number}"));
         }
-        host.say(&format!("CBF.ADD counting {}", number % 8));
+        host.run_line(&format!("CBF.ADD counting {}", number % 8));
     }
     for key in ["cuckoo-fixed", "cuckoo-growing", "cuckoo-theirs"] {
-        host.say(&format!("CF.ADD {key} 5"));
-        host.say(&format!("CF.DEL {key} 3"));
+        host.run_line(&format!("CF.ADD {key} 5"));
+        host.run_line(&format!("CF.DEL {key} 3"));
     }
     host
 }
 
 #[test]
-fn what_was_written_first_is_written_still() {
+fn golden_files_are_written_unchanged() {
     let mut host = host();
     for (key, slot) in host.keys.clone() {
         let name = String::from_utf8(key).expect("a name");
@@ -70,13 +70,13 @@ fn what_was_written_first_is_written_still() {
             Slot::Cuckoo(_) => "CF",
             _ => continue,
         };
-        let Reply::Array(parts) = host.say(&format!("{family}.SCANDUMP {name} 0")) else {
+        let Reply::Array(parts) = host.run_line(&format!("{family}.SCANDUMP {name} 0")) else {
             panic!("a header");
         };
         let Reply::Bulk(header) = &parts[1] else {
             panic!("a header");
         };
-        // For fuzzing: a header, and a chunk of one byte.
+        // A seed for fuzzing: a header, and a chunk of one byte.
         let mut load = header.clone();
         load.extend_from_slice(&[1, 2, 0, 0xff, 4]);
         check(&format!("{name}.load"), &load);
@@ -84,7 +84,7 @@ fn what_was_written_first_is_written_still() {
 }
 
 #[test]
-fn what_was_written_first_is_read_still() {
+fn golden_files_are_read() {
     let mut host = host();
     let mut files = 0;
     for entry in folder().read_dir().expect("the folder") {
@@ -102,7 +102,7 @@ fn what_was_written_first_is_read_still() {
             Slot::Cuckoo(_) => "CF",
             _ => "CBF",
         };
-        let reply = host.say(&format!("{family}.MEXISTS k 0 1 5 7"));
+        let reply = host.run_line(&format!("{family}.MEXISTS k 0 1 5 7"));
         assert_eq!(reply, Reply::Booleans(vec![true; 4]), "{}", path.display());
         files += 1;
     }

@@ -1,4 +1,4 @@
-//! A host of the smallest kind: keys, a log of what was passed on, and the few commands of Redis's own that tests need.
+//! A minimal host: keys, a log of what was replicated, and the few commands of Redis that tests need.
 
 use mayhap_command::{Command, Config, Context, Replication, Reply, Slot, find};
 use mayhap_core::{SipKey, Timestamp};
@@ -12,9 +12,9 @@ pub(crate) struct Host {
     pub(crate) secret: SipKey,
     pub(crate) now: Timestamp,
     pub(crate) max_bytes: u64,
-    /// Whether commands are passed on with their times, where these matter.
-    pub(crate) tells_times: bool,
-    /// What was passed on, with its time.
+    /// Whether commands are replicated with their times, where these matter.
+    pub(crate) replicates_times: bool,
+    /// Replicated commands, with their times.
     pub(crate) log: Vec<(Timestamp, Words)>,
 }
 
@@ -26,7 +26,7 @@ impl Host {
             secret: SipKey::new([7; 16]),
             now: Timestamp(1_000_000),
             max_bytes: 1 << 30,
-            tells_times: false,
+            replicates_times: false,
             log: Vec::new(),
         }
     }
@@ -45,7 +45,11 @@ impl Host {
             secret: self.secret,
             max_bytes: self.max_bytes,
         };
-        let key = command.key().to_vec();
+        let key = match &command {
+            Command::Query(query) => query.key(),
+            Command::Write(write) => write.key(),
+        };
+        let key = key.to_vec();
         let mut slot = self.keys.remove(&key).unwrap_or_default();
         let reply = match &command {
             Command::Query(query) => query.apply(&slot, &context),
@@ -55,7 +59,7 @@ impl Host {
                     sources.map(|&source| self.keys.get(source).unwrap_or(&Slot::Missing));
                 let sources: Vec<&Slot> = sources.collect();
                 let mut outcome = write.apply(&mut slot, &sources, &context);
-                if self.tells_times {
+                if self.replicates_times {
                     outcome = write.with_time(outcome, words, &slot, self.now);
                 }
                 match outcome.replication {
@@ -110,16 +114,16 @@ impl Host {
         }
     }
 
-    /// The same commands from text.
-    pub(crate) fn say(&mut self, line: &str) -> Reply {
+    /// Runs a command given as a line.
+    pub(crate) fn run_line(&mut self, line: &str) -> Reply {
         let words: Vec<&[u8]> = line.split(' ').map(str::as_bytes).collect();
         self.run(&words)
     }
 
-    /// Does again what was passed on elsewhere, at other times. Nothing of it is refused: engines take that for a sign of damage.
-    pub(crate) fn replay(&mut self, log: &[(Timestamp, Words)], were_times_told: bool) {
+    /// Replays the log of another host, at other times. No command may be rejected: engines treat that as damage.
+    pub(crate) fn replay(&mut self, log: &[(Timestamp, Words)], had_times: bool) {
         for (now, words) in log {
-            self.now = if were_times_told {
+            self.now = if had_times {
                 Timestamp(u64::from(now.0 % 2 == 0) << 40)
             } else {
                 *now
@@ -131,7 +135,7 @@ impl Host {
         }
     }
 
-    /// Every key with its image.
+    /// The image of every key.
     pub(crate) fn images(&self) -> BTreeMap<Vec<u8>, Vec<u8>> {
         let keys = self.keys.iter();
         keys.map(|(key, slot)| (key.clone(), slot.encode()))

@@ -1,4 +1,4 @@
-//! Slots as bytes: what is written is read as the same, and what was not written by us is refused or a filter that still answers.
+//! Images of slots: encoding and decoding is the identity, and other bytes are rejected or give a filter that still answers.
 
 use crate::host::Host;
 use mayhap_codec::redis::dump::TypeId;
@@ -16,32 +16,32 @@ fn slots() -> Vec<Slot> {
     for layout in [Layout::Native, Layout::RedisBloom] {
         host.config.layout = layout;
         let name = format!("{layout:?}");
-        host.say(&format!("BF.RESERVE {name}-fixed 0.01 100 NONSCALING"));
-        host.say(&format!("BF.RESERVE {name}-strict 0.0000001 30"));
-        host.say(&format!("CF.RESERVE {name}-cfixed 100 EXPANSION 0"));
-        host.say(&format!("BF.RESERVE {name}-empty 0.01 10"));
-        host.say(&format!("CF.RESERVE {name}-cempty 10"));
-        host.say(&format!("CF.RESERVE {name}-cgrown 10 EXPANSION 1"));
+        host.run_line(&format!("BF.RESERVE {name}-fixed 0.01 100 NONSCALING"));
+        host.run_line(&format!("BF.RESERVE {name}-strict 0.0000001 30"));
+        host.run_line(&format!("CF.RESERVE {name}-cfixed 100 EXPANSION 0"));
+        host.run_line(&format!("BF.RESERVE {name}-empty 0.01 10"));
+        host.run_line(&format!("CF.RESERVE {name}-cempty 10"));
+        host.run_line(&format!("CF.RESERVE {name}-cgrown 10 EXPANSION 1"));
         for number in 0..90 {
             for key in ["fixed", "strict", "grown"] {
-                host.say(&format!("BF.ADD {name}-{key} {number}"));
+                host.run_line(&format!("BF.ADD {name}-{key} {number}"));
             }
             for key in ["cfixed", "cgrown"] {
-                host.say(&format!("CF.ADD {name}-{key} {}", number % 60));
+                host.run_line(&format!("CF.ADD {name}-{key} {}", number % 60));
             }
         }
-        host.say(&format!("CF.DEL {name}-cgrown 3"));
+        host.run_line(&format!("CF.DEL {name}-cgrown 3"));
         for number in 90..400 {
-            host.say(&format!("BF.ADD {name}-grown {number}"));
+            host.run_line(&format!("BF.ADD {name}-grown {number}"));
         }
     }
-    host.say("BF.WINDOW window 0.01 10 1");
+    host.run_line("BF.WINDOW window 0.01 10 1");
     for number in 0..40 {
         host.now = Timestamp(host.now.0 + 30);
-        host.say(&format!("BF.ADD window {number}"));
+        host.run_line(&format!("BF.ADD window {number}"));
     }
-    host.say("CBF.MADD counting 1 2 3 3 3");
-    let Reply::Array(parts) = host.say("CF.SCANDUMP Native-cgrown 0") else {
+    host.run_line("CBF.MADD counting 1 2 3 3 3");
+    let Reply::Array(parts) = host.run_line("CF.SCANDUMP Native-cgrown 0") else {
         panic!("a header");
     };
     let Reply::Bulk(header) = &parts[1] else {
@@ -52,7 +52,7 @@ fn slots() -> Vec<Slot> {
 }
 
 #[test]
-fn what_is_written_is_read_as_the_same() {
+fn decoding_an_image_gives_the_same_slot() {
     let mut slots = slots();
     assert!(slots.len() > 15);
     for slot in &slots {
@@ -74,23 +74,23 @@ fn what_is_written_is_read_as_the_same() {
     }
 }
 
-/// Filters that are larger than a piece of 16 MiB, with some items.
+/// Filters with some items that are larger than a piece of 16 MiB.
 fn large_slots() -> Vec<Slot> {
     let mut host = Host::new(Config::default());
-    host.say("BF.RESERVE fixed 0.01 30000000 NONSCALING");
-    host.say("BF.RESERVE growing 0.01 20000000");
-    host.say("BF.WINDOW window 0.01 20000000 60");
-    host.say("CF.RESERVE cfixed 20000000 EXPANSION 0");
-    host.say("CF.RESERVE cgrowing 20000000 EXPANSION 2");
-    host.say("CBF.RESERVE counting 0.01 5000000");
+    host.run_line("BF.RESERVE fixed 0.01 30000000 NONSCALING");
+    host.run_line("BF.RESERVE growing 0.01 20000000");
+    host.run_line("BF.WINDOW window 0.01 20000000 60");
+    host.run_line("CF.RESERVE cfixed 20000000 EXPANSION 0");
+    host.run_line("CF.RESERVE cgrowing 20000000 EXPANSION 2");
+    host.run_line("CBF.RESERVE counting 0.01 5000000");
     for number in 0..1000 {
         for key in ["fixed", "growing", "window"] {
-            host.say(&format!("BF.ADD {key} {number}"));
+            host.run_line(&format!("BF.ADD {key} {number}"));
         }
         for key in ["cfixed", "cgrowing"] {
-            host.say(&format!("CF.ADD {key} {number}"));
+            host.run_line(&format!("CF.ADD {key} {number}"));
         }
-        host.say(&format!("CBF.ADD counting {number}"));
+        host.run_line(&format!("CBF.ADD counting {number}"));
     }
     let slots: Vec<Slot> = host.keys.into_values().collect();
     assert!(slots.len() == 6 && slots.iter().all(|slot| slot.size_bytes() > PIECE as u64));
@@ -100,7 +100,7 @@ fn large_slots() -> Vec<Slot> {
 const PIECE: usize = 16 << 20;
 const LARGE: Limits = Limits { max_bytes: 1 << 30 };
 
-/// The strings of a value, saved and to be loaded.
+/// The strings of a saved value.
 #[derive(Clone, Default)]
 struct Strings {
     strings: Vec<Vec<u8>>,
@@ -171,7 +171,7 @@ fn a_large_filter_is_saved_in_pieces_and_loaded_from_them() {
         };
         let (loaded, strings) = load(&saved, LARGE).expect("what was saved");
         assert!(loaded == slot && strings == saved.strings.len(), "{name}");
-        // As it was written before there were pieces.
+        // The older form, without pieces.
         let whole = Strings {
             strings: vec![slot.encode()],
             loaded: 0,
@@ -179,7 +179,7 @@ fn a_large_filter_is_saved_in_pieces_and_loaded_from_them() {
         assert!(load(&whole, LARGE).is_ok_and(|(loaded, _)| loaded == slot));
         let restored = Slot::restore(&slot.dump(10), LARGE).expect("a dump");
         assert!(restored == slot, "{name}");
-        // A limit holds before the bits are read.
+        // The limit is checked before the bits are read.
         let small = Limits { max_bytes: 1000 };
         assert!(load(&saved, small).is_err(), "{name}");
         let damages: [(&str, Damage); 9] = [
@@ -198,13 +198,13 @@ fn a_large_filter_is_saved_in_pieces_and_loaded_from_them() {
         for (damage, apply) in damages {
             let mut damaged = saved.clone();
             apply(&mut damaged.strings);
-            // What is left over is for the reader of the whole value to refuse.
+            // The reader of the whole value rejects what remains.
             let whole = load(&damaged, LARGE)
                 .ok()
                 .filter(|(_, loaded)| *loaded == damaged.strings.len());
             assert!(whole.is_none(), "{name} {damage}");
         }
-        // A size that nobody has, and other kinds of fields.
+        // An impossible size, and fields of other types.
         for size in [0, u64::MAX] {
             let mut damaged = saved.clone();
             damaged.strings[0][8..].copy_from_slice(&size.to_le_bytes());
@@ -213,14 +213,14 @@ fn a_large_filter_is_saved_in_pieces_and_loaded_from_them() {
         for at in (0..saved.strings[1].len().min(100)).step_by(9) {
             let mut damaged = saved.clone();
             damaged.strings[1][at] ^= 0x55;
-            // It may be another filter, or none.
+            // The result may be another filter, or an error.
             let _ = load(&damaged, LARGE);
         }
     }
 }
 
 #[test]
-fn a_large_filter_is_given_as_commands_of_a_chunk_each() {
+fn the_commands_of_a_large_filter_have_a_chunk_each() {
     for slot in large_slots() {
         let mut host = Host::new(Config::default());
         let mut longest = 0;
@@ -240,13 +240,13 @@ fn a_large_filter_is_given_as_commands_of_a_chunk_each() {
             "{}",
             slot.type_name()
         );
-        // There is no command for a part of a counting filter.
+        // Counting filters have no chunks.
         assert_eq!(longest <= PIECE, !matches!(slot, Slot::Counting(_)));
     }
 }
 
 #[test]
-fn a_filter_goes_through_scandump_and_loadchunk_whole() {
+fn scandump_and_loadchunk_copy_a_filter() {
     for slot in slots() {
         let family = match slot {
             Slot::Bloom(_) => "BF",
@@ -257,7 +257,7 @@ fn a_filter_goes_through_scandump_and_loadchunk_whole() {
         host.keys.insert(b"from".to_vec(), slot.clone());
         let mut iterator = 0;
         loop {
-            let reply = host.say(&format!("{family}.SCANDUMP from {iterator}"));
+            let reply = host.run_line(&format!("{family}.SCANDUMP from {iterator}"));
             let Reply::Array(parts) = reply else {
                 panic!("{reply:?}");
             };
@@ -290,11 +290,11 @@ fn a_filter_goes_through_scandump_and_loadchunk_whole() {
 }
 
 #[test]
-fn a_chunk_that_fits_nowhere_is_refused_and_changes_nothing() {
+fn an_invalid_chunk_is_rejected_and_changes_nothing() {
     let mut host = Host::new(Config::default());
-    host.say("BF.MADD b 1 2 3");
+    host.run_line("BF.MADD b 1 2 3");
     let size = {
-        let Reply::Array(parts) = host.say("BF.SCANDUMP b 1") else {
+        let Reply::Array(parts) = host.run_line("BF.SCANDUMP b 1") else {
             panic!("a chunk");
         };
         let Reply::Integer(next) = parts[0] else {
@@ -322,7 +322,7 @@ fn a_chunk_that_fits_nowhere_is_refused_and_changes_nothing() {
         assert_eq!(reply, Reply::error(error), "{iterator} {length}");
         assert_eq!(host.images(), before);
     }
-    host.say("CF.ADD c 1");
+    host.run_line("CF.ADD c 1");
     for (position, error) in [
         ("0", "Invalid position"),
         ("x", "Invalid position"),
@@ -339,12 +339,12 @@ fn a_chunk_that_fits_nowhere_is_refused_and_changes_nothing() {
 }
 
 #[test]
-fn an_item_that_comes_while_a_cuckoo_filter_is_loaded_is_kept() {
+fn an_item_added_while_a_cuckoo_filter_is_loaded_is_kept() {
     let mut host = Host::new(Config::default());
-    host.say("CF.ADD from a");
+    host.run_line("CF.ADD from a");
     let mut chunks = Vec::new();
     for position in [0, 1] {
-        let Reply::Array(parts) = host.say(&format!("CF.SCANDUMP from {position}")) else {
+        let Reply::Array(parts) = host.run_line(&format!("CF.SCANDUMP from {position}")) else {
             panic!("a chunk");
         };
         let [Reply::Integer(next), Reply::Bulk(chunk)] = parts.as_slice() else {
@@ -357,13 +357,13 @@ fn an_item_that_comes_while_a_cuckoo_filter_is_loaded_is_kept() {
         host.run(&[b"CF.LOADCHUNK", b"to", position.as_bytes(), chunk])
     };
     assert_eq!(load(&mut host, 0), Reply::OK);
-    assert_eq!(host.say("CF.ADD to b"), Reply::Boolean(true));
+    assert_eq!(host.run_line("CF.ADD to b"), Reply::Boolean(true));
     assert_eq!(load(&mut host, 1), Reply::error("Couldn't load chunk!"));
-    assert_eq!(host.say("CF.EXISTS to b"), Reply::Boolean(true));
+    assert_eq!(host.run_line("CF.EXISTS to b"), Reply::Boolean(true));
 }
 
-/// Asks and changes a slot that came from anybody, and holds it to the law.
-fn use_it(slot: Slot) {
+/// Runs commands on a slot from untrusted bytes.
+fn exercise(slot: Slot) {
     let bytes = slot.encode();
     let again = Slot::decode(&bytes, Limits { max_bytes: 1 << 22 }).expect("what we wrote");
     assert_eq!(again.encode(), bytes);
@@ -393,16 +393,16 @@ fn use_it(slot: Slot) {
         "CBF.COUNT k a",
         "CBF.INFO k",
     ] {
-        host.say(line);
+        host.run_line(line);
     }
     for (family, key) in [("BF", "a"), ("CF", "b"), ("CBF", "a")] {
-        host.say(&format!("{family}.EXISTS k {key}"));
+        host.run_line(&format!("{family}.EXISTS k {key}"));
     }
     assert!(host.keys[b"k".as_slice()].size_bytes() < 1 << 24);
 }
 
 #[test]
-fn mutated_images_are_refused_or_filters_that_still_answer() {
+fn mutated_images_are_rejected_or_still_answer() {
     let rounds = if is_soak() { 20_000 } else { 400 };
     let mut random = Random::new(5);
     let (mut read, mut refused) = (0, 0);
@@ -428,7 +428,7 @@ fn mutated_images_are_refused_or_filters_that_still_answer() {
             match Slot::decode(&bytes, LIMITS) {
                 Ok(slot) => {
                     read += 1;
-                    use_it(slot);
+                    exercise(slot);
                 }
                 Err(_) => refused += 1,
             }
@@ -438,7 +438,7 @@ fn mutated_images_are_refused_or_filters_that_still_answer() {
 }
 
 #[test]
-fn a_header_that_asks_for_more_than_allowed_is_refused() {
+fn a_header_over_the_limit_is_rejected() {
     let mut host = Host::new(Config::default());
     for line in [
         "BF.RESERVE k 0.01 100000",
@@ -449,12 +449,12 @@ fn a_header_that_asks_for_more_than_allowed_is_refused() {
         "CBF.RESERVE k 0.01 100000",
     ] {
         host.max_bytes = 1 << 30;
-        assert_eq!(host.say(line), Reply::OK);
+        assert_eq!(host.run_line(line), Reply::OK);
         let (_, load) = host.log.pop().expect("what was passed on");
         assert!(load[2].len() < 2000, "{line}: no bits");
         let words: Vec<&[u8]> = load.iter().map(Vec::as_slice).collect();
         let made = host.images();
-        host.say("DEL k");
+        host.run_line("DEL k");
         host.max_bytes = 50_000;
         assert_eq!(host.run(&words), Reply::error("ERR received bad data"));
         assert!(host.keys.is_empty());
@@ -462,6 +462,6 @@ fn a_header_that_asks_for_more_than_allowed_is_refused() {
         assert_eq!(host.run(&words), Reply::OK);
         assert_eq!(host.images(), made);
         assert_eq!(host.run(&words), Reply::error("ERR item exists"));
-        host.say("DEL k");
+        host.run_line("DEL k");
     }
 }

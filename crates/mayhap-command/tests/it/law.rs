@@ -1,4 +1,4 @@
-//! What is passed on makes the same filters elsewhere, to the bit, whatever the settings and secrets there.
+//! Replaying what was replicated gives identical filters, to the bit, whatever the settings and secrets of the replica.
 
 use crate::host::Host;
 use mayhap_command::{Config, Layout, Reply, find};
@@ -18,13 +18,13 @@ fn configure(random: &mut Random, config: &mut Config) {
     config.cf_max_expansions = random.choose(&[1, 2, 32]);
 }
 
-/// Carries a filter over in pieces, or the first few of them.
+/// Copies a filter in chunks, or only the first few of them.
 fn copy(host: &mut Host, random: &mut Random) {
     let family = random.choose(&["BF", "CF"]);
     let (from, to) = (random.choose(&KEYS), random.choose(&KEYS));
     let mut iterator = 0;
     while !random.one_in(8) {
-        let reply = host.say(&format!("{family}.SCANDUMP {from} {iterator}"));
+        let reply = host.run_line(&format!("{family}.SCANDUMP {from} {iterator}"));
         let Reply::Array(parts) = reply else { return };
         let [Reply::Integer(next), Reply::Bulk(chunk)] = parts.as_slice() else {
             return;
@@ -44,7 +44,7 @@ fn copy(host: &mut Host, random: &mut Random) {
 }
 
 #[test]
-fn what_is_passed_on_makes_the_same_filters_elsewhere() {
+fn replicas_have_identical_filters() {
     let sequences = if is_soak() { 20_000 } else { 1200 };
     let (mut refused, mut grown, mut native) = (0, 0, 0);
     for seed in 0..sequences {
@@ -52,7 +52,7 @@ fn what_is_passed_on_makes_the_same_filters_elsewhere() {
         let mut host = Host::new(Config::default());
         configure(&mut random, &mut host.config);
         host.max_bytes = random.choose(&[300, 2000, 10_000, 1 << 30]);
-        host.tells_times = random.one_in(2);
+        host.replicates_times = random.one_in(2);
         for _ in 0..150 {
             if random.one_in(20) {
                 copy(&mut host, &mut random);
@@ -65,11 +65,11 @@ fn what_is_passed_on_makes_the_same_filters_elsewhere() {
             let mut line = random_write(&mut random);
             let is_ours = find(line.split(' ').next().unwrap_or_default().as_bytes()).is_some();
             if is_ours && random.one_in(8) {
-                // What a log of another host has.
+                // As in the log of another host.
                 let time = host.now.0 + random.below(5000);
                 line = format!("MAYHAP.AT {time} {line}");
             }
-            let reply = format!("{:?}", host.say(&line));
+            let reply = format!("{:?}", host.run_line(&line));
             refused += usize::from(
                 reply.contains("problem inserting") || reply.contains("Insufficient memory"),
             );
@@ -78,7 +78,7 @@ fn what_is_passed_on_makes_the_same_filters_elsewhere() {
         configure(&mut random, &mut replica.config);
         replica.secret = SipKey::new([99; 16]);
         replica.max_bytes = u64::MAX;
-        replica.replay(&host.log, host.tells_times);
+        replica.replay(&host.log, host.replicates_times);
         assert!(host.images() == replica.images(), "seed {seed}");
         for slot in host.keys.values() {
             let stats = slot.stats(host.now);
@@ -86,7 +86,7 @@ fn what_is_passed_on_makes_the_same_filters_elsewhere() {
             native += usize::from(slot.type_name().starts_with("mayhap"));
         }
     }
-    // The sequences go where it is difficult.
+    // The sequences reach the difficult cases.
     assert!(
         refused > 1000 && grown > 200 && native > 500,
         "{refused} {grown} {native}"

@@ -1,7 +1,7 @@
 //! The tests of the commands, by behaviour.
 
-mod additional_commands;
 mod batches;
+mod extensions;
 mod files;
 mod golden;
 mod grid;

@@ -1,4 +1,4 @@
-//! Random commands against exact sets and multisets: nothing that is in is denied, and counts are never too low.
+//! Random commands against exact sets and multisets: no false negatives, and counts are never too low.
 
 use crate::host::Host;
 use mayhap_command::{Config, Layout, Reply};
@@ -6,9 +6,9 @@ use mayhap_core::Timestamp;
 use mayhap_testkit::{Random, is_soak};
 use std::collections::HashMap;
 
-/// What a key should hold.
+/// The expected contents of a key.
 enum Model {
-    /// Items, and when each was added last; how many at most; for how long.
+    /// Items with the time at which each was last added; the capacity; the length of the window.
     Bloom {
         added: HashMap<u64, u64>,
         capacity: Option<u64>,
@@ -39,7 +39,7 @@ fn field(reply: Reply, name: &str) -> i64 {
 }
 
 fn make(host: &mut Host, random: &mut Random) -> Model {
-    host.say("DEL k");
+    host.run_line("DEL k");
     host.config.layout = random.choose(&[Layout::Native, Layout::Native, Layout::RedisBloom]);
     let capacity = random.choose(&[10, 100, 1000, 20_000]);
     let (line, model) = match random.below(7) {
@@ -86,7 +86,7 @@ fn make(host: &mut Host, random: &mut Random) -> Model {
             },
         ),
     };
-    assert_eq!(host.say(&line), Reply::OK, "{line}");
+    assert_eq!(host.run_line(&line), Reply::OK, "{line}");
     model
 }
 
@@ -99,19 +99,20 @@ fn bloom_step(
     host.now = Timestamp(host.now.0 + random.below(8));
     let now = host.now.0;
     if random.one_in(3) {
-        let found = integer(host.say(&format!("BF.EXISTS k {item}")));
+        let found = integer(host.run_line(&format!("BF.EXISTS k {item}")));
         let is_in = added
             .get(&item)
             .is_some_and(|&then| window_ms.is_none_or(|window| now - then < window));
         assert!(found == 1 || !is_in, "a false negative");
         return;
     }
-    let card = integer(host.say("BF.CARD k"));
+    let card = integer(host.run_line("BF.CARD k"));
     let items: Vec<u64> = (0..random.choose(&[1, 1, 5, 300]))
         .map(|at| item + at)
         .collect();
     let words: Vec<String> = items.iter().map(u64::to_string).collect();
-    let Reply::Array(answers) = told_apart(host.say(&format!("BF.MADD k {}", words.join(" "))))
+    let Reply::Array(answers) =
+        normalised(host.run_line(&format!("BF.MADD k {}", words.join(" "))))
     else {
         panic!("an array");
     };
@@ -138,7 +139,7 @@ fn bloom_step(
     }
     assert!(answers.len() == items.len() || capacity.is_some());
     if window_ms.is_none() {
-        let after = integer(host.say("BF.CARD k"));
+        let after = integer(host.run_line("BF.CARD k"));
         assert_eq!(after, card + new);
         assert!(after <= added.len().cast_signed() as i64);
         if let Some(capacity) = capacity {
@@ -147,8 +148,8 @@ fn bloom_step(
     }
 }
 
-/// All arrays the same.
-fn told_apart(reply: Reply) -> Reply {
+/// Arrays of booleans as arrays of replies.
+fn normalised(reply: Reply) -> Reply {
     match reply {
         Reply::Booleans(answers) => Reply::Array(answers.into_iter().map(Reply::Boolean).collect()),
         reply => reply,
@@ -158,24 +159,24 @@ fn told_apart(reply: Reply) -> Reply {
 fn cuckoo_step(host: &mut Host, item: u64, random: &mut Random, copies: &mut HashMap<u64, u64>) {
     let known = copies.get(&item).copied().unwrap_or(0);
     match random.below(6) {
-        0 => assert!(integer(host.say(&format!("CF.EXISTS k {item}"))) == 1 || known == 0),
+        0 => assert!(integer(host.run_line(&format!("CF.EXISTS k {item}"))) == 1 || known == 0),
         1 => {
-            let count = integer(host.say(&format!("CF.COUNT k {item}"))) as u64;
+            let count = integer(host.run_line(&format!("CF.COUNT k {item}"))) as u64;
             assert!(count >= known, "{count} of {known}");
         }
-        // Only what is in may be taken out.
+        // Only present items may be removed.
         2 if known > 0 => {
-            assert_eq!(integer(host.say(&format!("CF.DEL k {item}"))), 1);
+            assert_eq!(integer(host.run_line(&format!("CF.DEL k {item}"))), 1);
             copies.insert(item, known - 1);
         }
-        3 if random.one_in(50) => assert_eq!(host.say("CF.COMPACT k"), Reply::OK),
+        3 if random.one_in(50) => assert_eq!(host.run_line("CF.COMPACT k"), Reply::OK),
         _ => {
             let items: Vec<u64> = (0..random.choose(&[1, 1, 4, 200]))
                 .map(|at| item + at)
                 .collect();
             let words: Vec<String> = items.iter().map(u64::to_string).collect();
-            let reply = host.say(&format!("CF.INSERT k ITEMS {}", words.join(" ")));
-            let Reply::Array(answers) = told_apart(reply) else {
+            let reply = host.run_line(&format!("CF.INSERT k ITEMS {}", words.join(" ")));
+            let Reply::Array(answers) = normalised(reply) else {
                 panic!("an array");
             };
             for (item, answer) in items.iter().zip(answers) {
@@ -189,7 +190,7 @@ fn cuckoo_step(host: &mut Host, item: u64, random: &mut Random, copies: &mut Has
     }
     if random.one_in(50) {
         let all: u64 = copies.values().sum();
-        let told = field(host.say("CF.INFO k"), "Number of items inserted");
+        let told = field(host.run_line("CF.INFO k"), "Number of items inserted");
         assert_eq!(told, all.cast_signed());
     }
 }
@@ -197,19 +198,19 @@ fn cuckoo_step(host: &mut Host, item: u64, random: &mut Random, copies: &mut Has
 fn counting_step(host: &mut Host, item: u64, random: &mut Random, copies: &mut HashMap<u64, u64>) {
     let known = copies.get(&item).copied().unwrap_or(0);
     match random.below(5) {
-        0 => assert!(integer(host.say(&format!("CBF.EXISTS k {item}"))) == 1 || known == 0),
+        0 => assert!(integer(host.run_line(&format!("CBF.EXISTS k {item}"))) == 1 || known == 0),
         1 => {
-            let count = integer(host.say(&format!("CBF.COUNT k {item}"))) as u64;
+            let count = integer(host.run_line(&format!("CBF.COUNT k {item}"))) as u64;
             assert!(count >= known.min(15), "{count} of {known}");
         }
-        2 if known > 0 => match host.say(&format!("CBF.DEL k {item}")) {
+        2 if known > 0 => match host.run_line(&format!("CBF.DEL k {item}")) {
             Reply::Boolean(true) => _ = copies.insert(item, known - 1),
-            // A full counter no longer counts.
+            // A saturated counter no longer counts.
             Reply::Error(_) => {}
             other => panic!("{other:?}"),
         },
         _ => {
-            let is_new = integer(host.say(&format!("CBF.ADD k {item}"))) == 1;
+            let is_new = integer(host.run_line(&format!("CBF.ADD k {item}"))) == 1;
             assert!(!is_new || known == 0);
             *copies.entry(item).or_default() += 1;
         }
@@ -217,12 +218,12 @@ fn counting_step(host: &mut Host, item: u64, random: &mut Random, copies: &mut H
 }
 
 #[test]
-fn nothing_that_is_in_is_denied_and_counts_are_never_too_low() {
+fn there_are_no_false_negatives_and_counts_are_never_too_low() {
     let rounds = if is_soak() { 500 } else { 50 };
     for seed in 0..rounds {
         let mut random = Random::new(1000 + seed);
         let mut host = Host::new(Config::default());
-        // Copies make RedisBloom's tables double without end.
+        // Repeated items make RedisBloom's tables grow without bound.
         host.max_bytes = 1 << 22;
         let mut model = make(&mut host, &mut random);
         let range = random.choose(&[50, 1000, 30_000]);
@@ -242,7 +243,7 @@ fn nothing_that_is_in_is_denied_and_counts_are_never_too_low() {
     }
 }
 
-/// At the end, all of it.
+/// Checks all items at the end.
 fn everything_is_found(host: &mut Host, model: &Model) {
     let (family, items): (_, Vec<u64>) = match model {
         Model::Bloom {
@@ -258,7 +259,7 @@ fn everything_is_found(host: &mut Host, model: &Model) {
     };
     for items in items.chunks(500) {
         let words: Vec<String> = items.iter().map(u64::to_string).collect();
-        let reply = host.say(&format!("{family}.MEXISTS k {}", words.join(" ")));
+        let reply = host.run_line(&format!("{family}.MEXISTS k {}", words.join(" ")));
         assert_eq!(reply, Reply::Booleans(vec![true; items.len()]));
     }
 }

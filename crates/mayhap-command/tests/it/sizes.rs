@@ -1,11 +1,11 @@
-//! How large native filters are, and how often they err.
+//! The size of native filters, and their false-positive rate.
 
 use crate::host::Host;
 use mayhap_command::{Config, Reply};
 
 /// One field of `BF.INFO`.
-fn told(host: &mut Host, field: &str) -> f64 {
-    let Reply::Field(_, value) = host.say(&format!("BF.INFO k {field}")) else {
+fn info_field(host: &mut Host, field: &str) -> f64 {
+    let Reply::Field(_, value) = host.run_line(&format!("BF.INFO k {field}")) else {
         panic!("a field");
     };
     match *value {
@@ -15,7 +15,7 @@ fn told(host: &mut Host, field: &str) -> f64 {
 }
 
 fn bits_per_key(host: &mut Host, keys: f64) -> f64 {
-    8.0 * told(host, "SIZE") / keys
+    8.0 * info_field(host, "SIZE") / keys
 }
 
 fn host() -> Host {
@@ -25,16 +25,16 @@ fn host() -> Host {
 #[test]
 fn ten_million_keys_take_less_than_in_redisbloom() {
     let mut host = host();
-    host.say("BF.RESERVE k 0.01 10000000 NONSCALING");
+    host.run_line("BF.RESERVE k 0.01 10000000 NONSCALING");
     let fixed = bits_per_key(&mut host, 1e7);
     assert!(fixed <= 9.95, "{fixed}");
-    host.say("DEL k");
-    host.say("BF.RESERVE k 0.01 10000000");
+    host.run_line("DEL k");
+    host.run_line("BF.RESERVE k 0.01 10000000");
     let growing = bits_per_key(&mut host, 1e7);
     assert!(growing <= 11.15, "{growing}");
 }
 
-/// Adds the numbers of a range, and returns how many looked new.
+/// Adds the numbers of a range, and returns how many were new.
 fn add(host: &mut Host, numbers: std::ops::Range<u64>) -> usize {
     let mut new = 0;
     let all: Vec<[u8; 8]> = numbers.map(u64::to_le_bytes).collect();
@@ -64,10 +64,10 @@ fn found(host: &mut Host, numbers: std::ops::Range<u64>) -> usize {
 }
 
 #[test]
-fn a_filter_that_nobody_sized_keeps_its_rate_and_stays_small() {
+fn a_filter_of_default_size_keeps_its_rate_and_stays_small() {
     let mut host = host();
     let new = add(&mut host, 0..1_000_000);
-    assert_eq!(told(&mut host, "ITEMS") as usize, new);
+    assert_eq!(info_field(&mut host, "ITEMS") as usize, new);
     assert_eq!(found(&mut host, 0..1_000_000), 1_000_000);
     let bits = bits_per_key(&mut host, 1e6);
     assert!(bits <= 32.0, "{bits}");
@@ -77,9 +77,9 @@ fn a_filter_that_nobody_sized_keeps_its_rate_and_stays_small() {
 }
 
 #[test]
-fn a_full_filter_of_one_size_keeps_its_rate() {
+fn a_full_filter_of_fixed_size_keeps_its_rate() {
     let mut host = host();
-    host.say("BF.RESERVE k 0.01 100000 NONSCALING");
+    host.run_line("BF.RESERVE k 0.01 100000 NONSCALING");
     assert!(add(&mut host, 0..100_000) > 98_000);
     let strangers = found(&mut host, 1_000_000..2_000_000);
     assert!(strangers <= 10_000 + 3 * 100, "{strangers}");

@@ -1,14 +1,14 @@
-//! 27,579 commands, good and bad, with the replies of the real RedisBloom: every reply of ours must be the same, byte for byte, in its
-//! layout; in the native one, replies are of the same types and errors are the same, but for what is listed.
+//! 27,579 valid and invalid commands with the replies of RedisBloom. In its layout our replies are identical, byte for byte. In the native
+//! layout replies have the same types and errors are the same, except where listed.
 
 use crate::host::Host;
 use mayhap_command::{Config, Layout, Protocol};
 use mayhap_testkit::transcripts::sequences;
 
-/// A step of a sequence: its number, the words, our reply, theirs. `false` ends the sequence.
+/// A step of a sequence: its number, the arguments, our reply, RedisBloom's. `false` ends the sequence.
 type Step<'a> = (usize, &'a [&'a [u8]], &'a [u8], &'a [u8]);
 
-/// Runs every sequence in a host of its own, and returns how many commands that were.
+/// Runs every sequence in a new host, and returns the number of commands.
 fn each_step(layout: Layout, mut look: impl FnMut(&str, Step<'_>) -> bool) -> usize {
     let mut commands = 0;
     for sequence in sequences() {
@@ -44,11 +44,11 @@ fn shown(words: &[&[u8]]) -> String {
         .collect()
 }
 
-/// Where we differ on purpose: the sequence, the step, and why. None so far.
+/// Intended differences: the sequence, the step, and why. None so far.
 const DIFFERENT: [(&str, usize, &str); 0] = [];
 
 #[test]
-fn every_recorded_reply_is_ours() {
+fn every_reply_is_identical_to_redisbloom() {
     let mut wrong = Vec::new();
     let commands = each_step(Layout::RedisBloom, |id, (number, words, ours, theirs)| {
         let is_known = DIFFERENT
@@ -63,7 +63,7 @@ fn every_recorded_reply_is_ours() {
             ours.escape_ascii(),
             theirs.escape_ascii()
         ));
-        // What follows may differ because of this.
+        // The following steps may differ because of this one.
         false
     });
     assert!(
@@ -75,7 +75,7 @@ fn every_recorded_reply_is_ours() {
     assert_eq!(commands, 27_579);
 }
 
-/// The types of a reply: errors in full, names in full, and of the rest what they are.
+/// The types of a reply: errors and names in full, only the types of other values.
 fn types(reply: &[u8]) -> String {
     let mut out = String::new();
     let rest = read_types(reply, &mut out);
@@ -160,6 +160,6 @@ fn native_replies_are_of_the_same_types_and_errors_are_the_same() {
     });
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
     assert_eq!(commands, 27_579);
-    // Hashes are keyed, and the key of these tests is always the same.
+    // The hash key of these tests is fixed.
     assert_eq!(equal, 27_251);
 }

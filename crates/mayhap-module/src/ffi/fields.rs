@@ -9,14 +9,14 @@ use mayhap_codec::{DecodeError, Format, Problem};
 use std::ops::Deref;
 
 /// The fields of a value that the engine is saving or loading.
-pub(super) struct Fields {
+pub(super) struct ValueFields {
     io: *mut Io,
     /// The memory that strings may still take.
     left: u64,
     max_bytes: u64,
 }
 
-impl Fields {
+impl ValueFields {
     /// `max_bytes` limits the total length of the strings that are loaded.
     pub(super) fn new(io: *mut Io, max_bytes: u64) -> Self {
         Self {
@@ -27,7 +27,7 @@ impl Fields {
     }
 }
 
-impl Sink for Fields {
+impl Sink for ValueFields {
     fn unsigned(&mut self, number: u64) {
         // SAFETY: the engine is saving with this.
         unsafe { (api().save_unsigned)(self.io, number) }
@@ -68,7 +68,7 @@ impl Drop for LoadedString {
     }
 }
 
-impl Fields {
+impl ValueFields {
     /// Returns the loaded value, or an error if loading failed.
     fn checked<T>(&self, what: &'static str, loaded: T) -> Result<T, DecodeError> {
         // SAFETY: the engine is loading with this.
@@ -80,7 +80,7 @@ impl Fields {
     }
 }
 
-impl Place for Fields {
+impl Place for ValueFields {
     fn error(&self, problem: Problem) -> DecodeError {
         DecodeError {
             format: Format::RedisBloomDump,
@@ -90,7 +90,7 @@ impl Place for Fields {
     }
 }
 
-impl Source for Fields {
+impl Source for ValueFields {
     type Bytes = LoadedString;
 
     fn unsigned(&mut self, what: &'static str) -> Result<u64, DecodeError> {

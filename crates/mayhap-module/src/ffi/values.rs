@@ -5,7 +5,7 @@
 use super::api::{
     DefragCtx, Digest, FLAG_CHILD, FLAG_LOADING, FLAG_REPLICA, FLAG_REPLICATED, Io, RawString,
 };
-use super::fields::Fields;
+use super::fields::ValueFields;
 use super::{
     FILTERS, HOST, Strings, api, bytes_of, c_string, can_allocate, catch_panic, into_value,
     memory_left,
@@ -24,7 +24,11 @@ pub(super) unsafe extern "C" fn on_load_value<const NUMBER: usize>(
         let (name, _) = TYPES[NUMBER];
         let id = TypeId::new(name, version.try_into().unwrap_or(u16::MAX));
         let max_bytes = max_bytes_to_load(io);
-        match Slot::load(id, &mut Fields::new(io, max_bytes), Limits { max_bytes }) {
+        match Slot::load(
+            id,
+            &mut ValueFields::new(io, max_bytes),
+            Limits { max_bytes },
+        ) {
             Ok(slot) => into_value(slot),
             Err(error) => {
                 let text = c_string(error.to_string().as_bytes());
@@ -59,7 +63,7 @@ unsafe fn slot<'a>(value: *const c_void) -> &'a Slot {
 pub(super) unsafe extern "C" fn on_save(io: *mut Io, value: *mut c_void) {
     let saved = catch_panic(false, || {
         // SAFETY: the value is one of ours.
-        unsafe { slot(value) }.save(&mut Fields::new(io, 0));
+        unsafe { slot(value) }.save(&mut ValueFields::new(io, 0));
         true
     });
     // An incomplete value makes the whole file unreadable, so a child process that writes one aborts.

@@ -1,4 +1,4 @@
-//! `mayhap serve` and the module answer alike: the same random commands to both, in both layouts and protocols, with the same secret.
+//! `mayhap serve` and the module give the same replies: random commands run on both, in both layouts and protocols, with the same secret.
 
 use crate::Engine;
 use mayhap_command::find;
@@ -7,20 +7,19 @@ use mayhap_testkit::random_commands::{KEYS, random_query, random_write};
 use mayhap_testkit::raw_client::RawClient;
 use mayhap_testkit::{Random, is_soak};
 
-/// Commands of a connection before all keys are compared and dropped.
+/// The number of commands after which all keys are compared and removed.
 const A_RUN: u64 = 500;
 
-/// What both are told of the same, as far as both have it: an error of an engine names its own commands.
-fn say(random: &mut Random) -> String {
+/// A random command that both have. Errors about unknown commands differ.
+fn random_command(random: &mut Random) -> String {
     match random.below(10) {
-        0 => question_of_keys(random),
+        0 => key_query(random),
         1..5 => random_query(random),
         _ => random_write(random),
     }
 }
 
-/// A filter that forgets is asked what it knows now, and both have clocks of their own: so changes come from a time that is ahead of
-/// both.
+/// Replies of window filters depend on the time, and the two hosts have different clocks. So writes get a time later than both.
 const BEGINNING: u64 = 1 << 42;
 
 fn timed(line: String, time: u64) -> String {
@@ -31,7 +30,7 @@ fn timed(line: String, time: u64) -> String {
     }
 }
 
-fn question_of_keys(random: &mut Random) -> String {
+fn key_query(random: &mut Random) -> String {
     let (key, other) = (random.choose(&KEYS), random.choose(&KEYS));
     match random.below(8) {
         0 => format!("TYPE {key}"),
@@ -51,8 +50,8 @@ fn set_everywhere(clients: &mut [RawClient; 2], name: &str, value: &str) {
     }
 }
 
-/// Numbers with a fraction are written with other digits by the engine: as numbers they are the same.
-fn compared(reply: &[u8]) -> Vec<u8> {
+/// The engine formats floating-point numbers with other digits, so they are compared as numbers.
+fn normalised(reply: &[u8]) -> Vec<u8> {
     let is_double = |line: &&[u8]| line.starts_with(b",");
     let lines = reply.split_inclusive(|&byte| byte == b'\n');
     if !lines.clone().any(|line| is_double(&line)) {
@@ -69,7 +68,7 @@ fn compared(reply: &[u8]) -> Vec<u8> {
 }
 
 #[test]
-fn server_and_module_answer_alike() {
+fn server_and_module_give_the_same_replies() {
     let folder = tempfile::tempdir().expect("a folder");
     let options = ServerOptions {
         port: 0,
@@ -110,7 +109,7 @@ fn server_and_module_answer_alike() {
         let (mut time, is_timed) = (BEGINNING, random.one_in(2));
         for step in 0..A_RUN {
             time += random.below(700);
-            let mut line = say(&mut random);
+            let mut line = random_command(&mut random);
             if is_timed {
                 line = timed(line, time);
             } else if line.starts_with("BF.WINDOW") {
@@ -122,7 +121,7 @@ fn server_and_module_answer_alike() {
             });
             said += 1;
             assert!(
-                compared(&ours) == compared(&theirs),
+                normalised(&ours) == normalised(&theirs),
                 "seed {seed} step {step}: {line:.300}\n server {:.500}\n module {:.500}",
                 ours.escape_ascii().to_string(),
                 theirs.escape_ascii().to_string()

@@ -1,15 +1,15 @@
-//! What nobody should send: the engine answers with errors, lives, and takes no memory by a stranger's word.
+//! Hostile input: the engine replies with errors, survives, and allocates no memory for unchecked lengths.
 
 use crate::Engine;
 use mayhap_testkit::random_commands::for_each_argument;
 use mayhap_testkit::raw_client::{RawClient, request};
 use mayhap_testkit::{Random, is_soak};
 
-/// What one filter may take here.
+/// The memory limit of a filter in this test.
 const MAX_BYTES: &str = "1048576";
 
-/// Keys of every kind, in states that matter.
-fn make_kinds(client: &mut RawClient) -> Vec<String> {
+/// Creates keys of every kind, in interesting states.
+fn create_kinds(client: &mut RawClient) -> Vec<String> {
     let mut keys = Vec::new();
     for layout in ["native", "redisbloom"] {
         client.expect(&format!("CONFIG SET mayhap.layout {layout}"), "+OK\r\n");
@@ -42,7 +42,7 @@ fn make_kinds(client: &mut RawClient) -> Vec<String> {
     keys
 }
 
-/// Many requests at once, and how many of the replies are errors.
+/// Sends requests in a pipeline, and returns how many replies are errors.
 fn errors(client: &mut RawClient, requests: &[Vec<u8>]) -> usize {
     let mut errors = 0;
     for some in requests.chunks(1000) {
@@ -59,14 +59,14 @@ fn errors(client: &mut RawClient, requests: &[Vec<u8>]) -> usize {
 fn every_command_survives_every_argument_on_every_kind_of_key() {
     let engine = Engine::start(&["max-filter-bytes", MAX_BYTES], &[]);
     let mut client = engine.client();
-    let kinds = make_kinds(&mut client);
+    let kinds = create_kinds(&mut client);
     let names = mayhap_command::COMMANDS
         .each_ref()
         .map(|command| command.spec.name);
     let mut requests = Vec::new();
     for kind in &kinds {
         for_each_argument(&names, |words| {
-            // A copy is spoilt, once for every few words.
+            // Start again with a fresh copy after every few commands.
             if requests.len() % 64 == 0 {
                 requests.push(request(&["DEL", "k"]));
                 requests.push(request(&["COPY", kind.as_str(), "k"]));
@@ -82,7 +82,7 @@ fn every_command_survives_every_argument_on_every_kind_of_key() {
     assert!(peak < 256 << 20, "{peak} bytes");
 }
 
-/// CRC-64 of Redis, bit by bit: a damaged payload is given a good checksum, so that the module sees it.
+/// CRC-64 of Redis. Damaged payloads get a valid checksum, so that they reach the module.
 fn crc64(bytes: &[u8]) -> u64 {
     bytes.iter().fold(0, |sum, &byte| {
         (0..8).fold(sum ^ u64::from(byte), |sum, _| {
@@ -99,7 +99,7 @@ fn seal(payload: &mut [u8]) {
     }
 }
 
-/// Changes some bytes, cuts, or repeats a piece.
+/// Changes some bytes, or truncates, or repeats a part.
 fn damage(random: &mut Random, bytes: &[u8], kept: usize) -> Vec<u8> {
     let mut bytes = bytes.to_vec();
     let body = bytes.len().saturating_sub(kept).max(1) as u64;
@@ -126,7 +126,7 @@ fn damage(random: &mut Random, bytes: &[u8], kept: usize) -> Vec<u8> {
     bytes
 }
 
-/// The bulk of a reply.
+/// The bytes of a bulk reply.
 pub(crate) fn bulk(reply: &[u8]) -> Vec<u8> {
     let start = reply
         .iter()
@@ -137,10 +137,10 @@ pub(crate) fn bulk(reply: &[u8]) -> Vec<u8> {
 }
 
 #[test]
-fn damaged_payloads_are_refused_or_work() {
+fn damaged_payloads_are_rejected_or_work() {
     let engine = Engine::start(&["max-filter-bytes", MAX_BYTES], &[]);
     let mut client = engine.client();
-    let kinds = make_kinds(&mut client);
+    let kinds = create_kinds(&mut client);
     let rounds = if is_soak() { 100_000 } else { 2000 };
     let (mut random, mut refused, mut restored) = (Random::new(7), 0, 0);
     for kind in &kinds {
@@ -157,7 +157,7 @@ fn damaged_payloads_are_refused_or_work() {
                 continue;
             }
             restored += 1;
-            // Whatever it is, everything can be done to it.
+            // Every command works on the result.
             for line in [
                 "BF.ADD k x",
                 "BF.EXISTS k x",
@@ -184,10 +184,10 @@ fn damaged_payloads_are_refused_or_work() {
 }
 
 #[test]
-fn damaged_chunks_and_images_are_refused_or_work() {
+fn damaged_chunks_and_images_are_rejected_or_work() {
     let engine = Engine::start(&["max-filter-bytes", MAX_BYTES], &[]);
     let mut client = engine.client();
-    let kinds = make_kinds(&mut client);
+    let kinds = create_kinds(&mut client);
     let rounds = if is_soak() { 50_000 } else { 500 };
     let (mut random, mut refused, mut loaded) = (Random::new(8), 0, 0);
     for kind in &kinds {

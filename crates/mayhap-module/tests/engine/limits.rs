@@ -1,10 +1,10 @@
-//! Limits hold for what clients do, whatever the engine is configured like, and for nothing that was accepted before.
+//! Limits apply to commands of clients, whatever the configuration of the engine, but not to data that was accepted before.
 
 use crate::Engine;
 use crate::hostile::bulk;
 use mayhap_testkit::raw_client::RawClient;
 
-/// A filter of 1.4 MB in a payload of a few kilobytes, since almost all of it is zeros.
+/// Filters of 1.4 MB in payloads of a few kilobytes, because almost all bytes are zeros.
 fn large_payloads(client: &mut RawClient) -> Vec<Vec<u8>> {
     client.expect("CONFIG SET mayhap.layout redisbloom", "+OK\r\n");
     client.expect("BF.RESERVE bloom 0.01 1000000", "+OK\r\n");
@@ -17,7 +17,7 @@ fn large_payloads(client: &mut RawClient) -> Vec<Vec<u8>> {
 }
 
 #[test]
-fn what_is_restored_is_held_to_the_limits() {
+fn the_limits_apply_to_restore() {
     let engine = Engine::start(&[], &[]);
     let mut client = engine.client();
     let payloads = large_payloads(&mut client);
@@ -40,7 +40,7 @@ fn what_is_restored_is_held_to_the_limits() {
 }
 
 #[test]
-fn memory_has_its_limit_where_config_is_renamed() {
+fn the_memory_limit_applies_if_config_is_renamed() {
     let options = ["--maxmemory", "50mb", "--rename-command", "CONFIG", ""];
     let engine = Engine::start(&[], &options);
     let mut client = engine.client();
@@ -51,7 +51,7 @@ fn memory_has_its_limit_where_config_is_renamed() {
 }
 
 #[test]
-fn copies_and_chunks_come_back_from_the_append_only_file() {
+fn copies_and_chunks_are_restored_from_the_append_only_file() {
     let options = [
         "--appendonly",
         "yes",
@@ -66,7 +66,7 @@ fn copies_and_chunks_come_back_from_the_append_only_file() {
     for copy in ["l", "m", "n"] {
         client.expect(&format!("COPY k {copy}"), ":1\r\n");
     }
-    // Chunks of a filter with keys in one that says that it has none.
+    // Chunks of a filter with keys, loaded into a filter whose header says that it is empty.
     client.expect("CONFIG SET mayhap.layout redisbloom", "+OK\r\n");
     client.expect("CF.RESERVE from 64", "+OK\r\n");
     client.expect("CF.RESERVE to 64", "+OK\r\n");
@@ -88,7 +88,7 @@ fn copies_and_chunks_come_back_from_the_append_only_file() {
     ];
     assert_eq!(client.raw(&load), b"+OK\r\n");
     client.expect("CF.EXISTS to item", ":1\r\n");
-    // Less than the copies take: what was accepted is loaded.
+    // A limit below the size of the copies: accepted data is loaded nevertheless.
     client.expect("CONFIG SET maxmemory 20mb", "+OK\r\n");
     client.expect("DEBUG LOADAOF", "+OK\r\n");
     client.expect("EXISTS k l m n", ":4\r\n");
@@ -102,7 +102,7 @@ fn copies_and_chunks_come_back_from_the_append_only_file() {
 }
 
 #[test]
-fn a_merge_of_very_many_keys_takes_no_longer_than_their_number() {
+fn the_time_of_a_merge_is_linear_in_the_number_of_keys() {
     let engine = Engine::start(&[], &[]);
     let mut client = engine.client();
     let mut words = vec!["BF.MERGE".to_owned(), "to".to_owned()];

@@ -1,4 +1,4 @@
-//! The module inside of redis-server. `cargo build --workspace` builds it first.
+//! Tests of the module in redis-server. `cargo build --workspace` builds it first.
 
 mod alike;
 mod hostile;
@@ -14,14 +14,14 @@ use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 use tempfile::TempDir;
 
-/// A redis-server of its own for a test, with the module.
+/// A redis-server with the module, for one test.
 struct Engine {
     process: Child,
     address: SocketAddr,
     folder: TempDir,
 }
 
-/// Where cargo has put it.
+/// The path of the built module.
 fn module() -> PathBuf {
     let target = option_env!("CARGO_TARGET_DIR").map_or_else(
         || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target"),
@@ -37,10 +37,10 @@ fn module() -> PathBuf {
 }
 
 impl Engine {
-    /// Words behind the module's path, and options of redis-server.
+    /// Starts it with arguments of the module, and options of redis-server.
     fn start(words: &[&str], options: &[&str]) -> Self {
         let folder = tempfile::tempdir().expect("a folder");
-        // Somebody else may take the port before redis-server does.
+        // Another process may take the port first.
         for _ in 0..20 {
             let free = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a port");
             let address = free.local_addr().expect("a port");
@@ -88,7 +88,7 @@ impl Engine {
             .unwrap_or_else(|| panic!("no {name} in {told}"))
     }
 
-    /// It still answers, and has found nothing wrong with itself.
+    /// Checks that it still answers and has logged no bug report.
     #[track_caller]
     fn expect_health(&self) {
         self.client().expect("PING", "+PONG\r\n");
@@ -100,7 +100,7 @@ impl Engine {
     }
 }
 
-/// Whether somebody answers there: a socket alone is there before the module is.
+/// Whether it answers. The socket exists before the module is loaded.
 fn answers(address: SocketAddr) -> bool {
     let Ok(mut stream) = TcpStream::connect(address) else {
         return false;
