@@ -10,7 +10,7 @@ cargo +nightly --version >/dev/null 2>&1 || rustup toolchain install nightly --p
 cargo +nightly fuzz build
 for target in ${FUZZ_TARGETS:-$(cargo +nightly fuzz list)}; do
     echo "fuzz: $target"
-    seeds=$(cargo run --quiet -p mayhap-fuzz --bin seeds -- "$target")
+    seeds=$(cargo run --quiet -p mayhap-fuzz-server --bin seeds -- "$target")
     # Inputs of 64 KiB and a limit of 1 MiB explain no allocation of 64 MiB.
     cargo +nightly fuzz run "$target" -- -seed_inputs="$seeds" -max_total_time="${FUZZ_SECONDS:-60}" \
         -max_len=65536 -timeout=10 -rss_limit_mb=2048 -malloc_limit_mb=64 -print_final_stats=1 -verbosity=0

@@ -1,3 +1,3 @@
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|bytes: &[u8]| mayhap_fuzz::run("spark", bytes));
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| mayhap_fuzz_server::run("spark", bytes));

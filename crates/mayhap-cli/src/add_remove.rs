@@ -9,7 +9,7 @@ use crate::lock::lock;
 use crate::output::Output;
 use crate::progress::Progress;
 use clap::Args;
-use mayhap_codec::{Filter, KeyType, Place};
+use mayhap_codec::{KeyType, Location, StoredFilter};
 use mayhap_core::AnyFilter;
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -47,7 +47,7 @@ pub(crate) struct AddRemoveArgs {
 
 pub(crate) fn add(args: &AddRemoveArgs, out: &mut impl Write) -> Result<ExitCode, CliError> {
     change(args, out, |filter, keys, _| match filter {
-        Filter::Native(filter) => add_hashes(args, filter, keys),
+        StoredFilter::Native(filter) => add_hashes(args, filter, keys),
         filter => keys.each(|key| {
             let added = filter.insert(key).map(drop);
             added.map_err(|error| full_error(args, &error))
@@ -96,7 +96,7 @@ fn full_error(args: &AddRemoveArgs, error: &dyn std::fmt::Display) -> CliError {
 fn change(
     args: &AddRemoveArgs,
     out: &mut impl Write,
-    apply: impl Fn(&mut Filter, &KeyBatch<'_>, &mut u64) -> Result<(), CliError>,
+    apply: impl Fn(&mut StoredFilter, &KeyBatch<'_>, &mut u64) -> Result<(), CliError>,
 ) -> Result<u64, CliError> {
     check_not_stdin(&args.filter)?;
     args.input.check_not_output(&args.filter)?;
@@ -108,7 +108,7 @@ fn change(
             args.filter.display()
         )));
     };
-    if found.place != Place::default() {
+    if found.location != Location::default() {
         return Err(CliError::message(format!(
             "{} holds a filter among other things, and is not written here: change it where it was made",
             args.filter.display()
@@ -140,8 +140,8 @@ fn change(
     Ok(changed)
 }
 
-fn warn_if_full(args: &AddRemoveArgs, filter: &Filter) {
-    let Filter::Native(filter) = filter else {
+fn warn_if_full(args: &AddRemoveArgs, filter: &StoredFilter) {
+    let StoredFilter::Native(filter) = filter else {
         return;
     };
     let name = args.filter.display().to_string();

@@ -256,10 +256,13 @@ pub(crate) fn rate(text: &str) -> Result<f64, &'static str> {
 
 /// A format, by name.
 pub(crate) fn format(text: &str) -> Result<Format, String> {
-    Format::from_name(text.trim()).ok_or_else(|| {
-        let names = Format::ALL.map(Format::name).join(", ");
-        format!("give one of {names}")
-    })
+    Format::from_name(text.trim()).ok_or_else(|| format!("give one of {}", format_names()))
+}
+
+/// The names of all formats.
+pub(crate) fn format_names() -> String {
+    let names = Format::ALL.iter().map(|format| format.name());
+    names.collect::<Vec<_>>().join(", ")
 }
 
 /// The type of a key.

@@ -7,6 +7,7 @@ mod source;
 pub(crate) use native::{insert, now};
 
 use crate::args;
+use crate::codec_errors;
 use crate::error::CliError;
 use crate::filter_files::read_key;
 use crate::human_format;
@@ -14,7 +15,7 @@ use crate::input::InputArgs;
 use crate::output::Output;
 use clap::Args;
 use mayhap_codec::native::HashKey;
-use mayhap_codec::{Filter, Format, KeyType, Parameters, write_key};
+use mayhap_codec::{Format, KeyType, Parameters, StoredFilter, write_key};
 use mayhap_core::{HashScheme, Kind, OnConflict, SipKey};
 use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
@@ -46,8 +47,13 @@ pub(crate) struct BuildArgs {
     /// Kind of filter: bloom, classic, counting, growing, window, cuckoo, fuse, ribbon or retouched [default: bloom]
     #[arg(long, value_name = "KIND", value_parser = args::kind)]
     kind: Option<Kind>,
-    /// Format: mayhap, guava, hadoop, spark, clickhouse, leveldb, rocksdb, parquet, redisbloom, bip37, ...
-    #[arg(long, value_name = "FORMAT", value_parser = args::format, default_value = "mayhap")]
+    #[arg(
+        long,
+        value_name = "FORMAT",
+        value_parser = args::format,
+        default_value = "mayhap",
+        help = format!("Format: {}", args::format_names())
+    )]
     format: Format,
     /// Capacity in keys, as 1000000, 10k, 100M or 1e9
     #[arg(long, value_name = "N", value_parser = args::count_or_none, allow_negative_numbers = true)]
@@ -94,7 +100,7 @@ pub(crate) struct BuildArgs {
 
 pub(crate) fn run(args: &BuildArgs, out: &mut impl Write) -> Result<ExitCode, CliError> {
     let parameters = Parameters::new(args.format, &args.parameters)
-        .map_err(|error| CliError::message(error.to_string()))?;
+        .map_err(|error| codec_errors::parameter(&error))?;
     if let Some(output) = &args.output {
         args.input.check_not_output(output)?;
     }
@@ -163,27 +169,27 @@ fn on_conflict(text: &str) -> Result<OnConflict, &'static str> {
 }
 
 /// Reports the result: on a terminal, and always if it is not what was requested.
-fn report(filter: &Filter, path: Option<&Path>) {
-    let found = filter.describe();
+fn report(filter: &StoredFilter, path: Option<&Path>) {
+    let stats = filter.describe().stats;
     let name = path.map_or("standard output".into(), |path| path.display().to_string());
     let mut stderr = io::stderr();
     let over = match filter {
-        Filter::Native(filter) => {
+        StoredFilter::Native(filter) => {
             human_format::over_capacity(&name, &filter.stats(), "give --capacity")
         }
-        _ => None,
+        StoredFilter::Bits { .. } | StoredFilter::Foreign(_) => None,
     };
     // Without stderr, nothing can be reported.
     if let Some(told) = over {
         let _ = writeln!(stderr, "{told}");
     } else if stderr.is_terminal() {
-        let keys = found
+        let keys = stats
             .estimated_keys
             .map_or(String::new(), |keys| human_format::about_keys(keys) + ", ");
         let _ = writeln!(
             stderr,
             "mayhap: {name}: {keys}{}",
-            human_format::size(found.size_bytes)
+            human_format::size(stats.size_bytes)
         );
     }
 }

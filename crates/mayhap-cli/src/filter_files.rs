@@ -1,13 +1,14 @@
 //! Filter files: opens any format, selects filters of a container, and parses keys.
 
 use crate::args;
+use crate::codec_errors;
 use crate::error::CliError;
 use crate::input::{Block, is_standard, open_file};
 use clap::Args;
 use mayhap_codec::native::HashKey;
 use mayhap_codec::{
-    Filter, Format, Found, KeyError, KeyReader, KeyType, Limits, OpenError, Opening, Parameters,
-    Problem,
+    Format, KeyError, KeyReader, KeyType, Limits, OpenError, OpenOptions, OpenedFilter, Parameters,
+    StoredFilter,
 };
 use mayhap_core::SipKey;
 use std::io::Read;
@@ -16,8 +17,13 @@ use std::path::{Path, PathBuf};
 /// What the file itself does not say.
 #[derive(Args, Debug, Clone, Default)]
 pub(crate) struct OpenArgs {
-    /// Format of the filter, if its bytes are ambiguous: guava, hadoop, spark, clickhouse, leveldb, ...
-    #[arg(long, visible_alias = "format", value_name = "FORMAT", value_parser = args::format)]
+    #[arg(
+        long,
+        visible_alias = "format",
+        value_name = "FORMAT",
+        value_parser = args::format,
+        help = format!("Format of the filter, if its bytes are ambiguous: {}", args::format_names())
+    )]
     pub(crate) from: Option<Format>,
     /// Rate of a ClickHouse index, which its file does not contain
     #[arg(long, value_name = "P", value_parser = args::rate, allow_negative_numbers = true)]
@@ -38,12 +44,16 @@ pub(crate) struct OpenArgs {
 
 impl OpenArgs {
     /// Opens all filters of a file.
-    pub(crate) fn open(&self, path: &Path) -> Result<Vec<Found>, CliError> {
+    pub(crate) fn open(&self, path: &Path) -> Result<Vec<OpenedFilter>, CliError> {
         self.open_bytes(path, &read(path)?)
     }
 
-    pub(crate) fn open_bytes(&self, path: &Path, bytes: &[u8]) -> Result<Vec<Found>, CliError> {
-        let opening = Opening {
+    pub(crate) fn open_bytes(
+        &self,
+        path: &Path,
+        bytes: &[u8],
+    ) -> Result<Vec<OpenedFilter>, CliError> {
+        let opening = OpenOptions {
             format: self.from,
             parameters: self.parameters.clone(),
             rate: self.fpr,
@@ -66,7 +76,7 @@ impl OpenArgs {
     }
 
     /// Opens a file with exactly one filter, to change it.
-    pub(crate) fn open_one(&self, path: &Path) -> Result<Filter, CliError> {
+    pub(crate) fn open_one(&self, path: &Path) -> Result<StoredFilter, CliError> {
         let mut found = self.open(path)?;
         match (found.pop(), found.len()) {
             (Some(found), 0) => Ok(found.filter),
@@ -80,26 +90,7 @@ impl OpenArgs {
 
     /// Adds the flags that solve the problem.
     pub(crate) fn explain_open_error(&self, path: &Path, error: &OpenError) -> CliError {
-        let name = path.display();
-        CliError::message(match (error, &self.key_file) {
-            (OpenError::Unknown, _) => {
-                format!("{name}: {error}: give a filter, or say what it is with --from")
-            }
-            (OpenError::Decode(error), given) => match (&error.problem, given) {
-                (Problem::KeyOutside { .. }, None) => {
-                    format!("{name} has its secret key outside: give it by --key-file")
-                }
-                (Problem::KeyOutside { .. }, Some(given)) => format!(
-                    "{name} was made with another key than {} has: give the right one by --key-file",
-                    given.display()
-                ),
-                (Problem::Checksum, _) if error.format == Format::Mayhap => format!(
-                    "{name}: {error}; `mayhap verify {name} --repair ones -o OTHER` saves what can be"
-                ),
-                _ => format!("{name}: {error}"),
-            },
-            _ => format!("{name}: {error}"),
-        })
+        codec_errors::open(path, error, self.key_file.as_deref())
     }
 
     /// Where to store the secret key when the filter is written again: outside if it was outside.
@@ -117,15 +108,13 @@ impl OpenArgs {
     /// The key parser of a filter.
     pub(crate) fn key_reader(
         &self,
-        found: &Found,
+        found: &OpenedFilter,
         key_type: KeyType,
     ) -> Result<KeyReader, CliError> {
-        let parameters = Parameters::new(found.filter.format(), &self.parameters)
-            .map_err(|error| CliError::message(error.to_string()))?;
-        let reader = parameters
-            .key_reader(key_type)
-            .map_err(|error| CliError::message(error.to_string()))?;
-        Ok(match found.place.physical_type {
+        let reader = Parameters::new(found.filter.format(), &self.parameters)
+            .and_then(|parameters| parameters.key_reader(key_type))
+            .map_err(|error| codec_errors::parameter(&error))?;
+        Ok(match found.location.physical_type {
             Some(number) => reader.physical_type(number),
             None => reader,
         })
@@ -187,10 +176,14 @@ pub(crate) struct SelectArgs {
 }
 
 impl SelectArgs {
-    pub(crate) fn select(&self, path: &Path, all: Vec<Found>) -> Result<Vec<Found>, CliError> {
-        let names: Vec<String> = all.iter().map(|found| found.place.to_string()).collect();
-        let is_chosen = |found: &Found| {
-            let place = &found.place;
+    pub(crate) fn select(
+        &self,
+        path: &Path,
+        all: Vec<OpenedFilter>,
+    ) -> Result<Vec<OpenedFilter>, CliError> {
+        let names: Vec<String> = all.iter().map(|found| found.location.to_string()).collect();
+        let is_chosen = |found: &OpenedFilter| {
+            let place = &found.location;
             self.column
                 .as_ref()
                 .is_none_or(|name| place.column.as_ref() == Some(name))
@@ -205,7 +198,7 @@ impl SelectArgs {
                     .granule
                     .is_none_or(|number| place.granule.unwrap_or(0) == number)
         };
-        let chosen: Vec<Found> = all.into_iter().filter(is_chosen).collect();
+        let chosen: Vec<OpenedFilter> = all.into_iter().filter(is_chosen).collect();
         if chosen.is_empty() {
             let shown = names.iter().take(5).map(String::as_str).collect::<Vec<_>>();
             let more = if names.len() > shown.len() {
@@ -264,7 +257,7 @@ impl KeyBatch<'_> {
         }
     }
 
-    pub(crate) fn ask(&self, filter: &Filter, found: &mut [bool]) {
+    pub(crate) fn ask(&self, filter: &StoredFilter, found: &mut [bool]) {
         match self {
             Self::Verbatim(keys) => filter.contains_each(keys, found),
             Self::Read(keys) => filter.contains_each(keys, found),

@@ -7,7 +7,7 @@ use crate::filter_files::OpenArgs;
 use crate::human_format;
 use crate::output::draw;
 use clap::Args;
-use mayhap_codec::{Description, Detail, Found};
+use mayhap_codec::{Description, Detail, OpenedFilter};
 use serde_json::{Map, Value, json};
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -45,7 +45,7 @@ pub(crate) fn run(args: &InfoArgs, out: &mut impl Write) -> Result<ExitCode, Cli
                 let svg = chart::svg(path, found, &description).ok_or_else(|| {
                     CliError::message(format!(
                         "a {} filter has no bits to draw: leave --plot out",
-                        description.kind
+                        description.stats.kind
                     ))
                 })?;
                 draw(plot, &svg)?;
@@ -64,24 +64,21 @@ pub(crate) fn run(args: &InfoArgs, out: &mut impl Write) -> Result<ExitCode, Cli
     Ok(ExitCode::SUCCESS)
 }
 
-fn object(path: &Path, found: &Found, description: &Description) -> Value {
-    let mut object = Map::new();
+fn object(path: &Path, found: &OpenedFilter, description: &Description) -> Value {
+    let (stats, mut object) = (&description.stats, Map::new());
     let mut put = |name: &str, value: Value| drop(object.insert(name.to_owned(), value));
     put("file", json!(path.to_string_lossy()));
     put("format", json!(description.format.name()));
-    put("kind", json!(description.kind));
-    put("capacity", json!(description.capacity));
-    put("bits", json!(description.bits));
-    put("probes", json!(description.probes));
-    put("size_bytes", json!(description.size_bytes));
-    put("fill", json!(description.fill));
-    put("estimated_keys", json!(description.estimated_keys));
-    put(
-        "false_positive_rate",
-        json!(description.false_positive_rate),
-    );
-    put("estimated_rate", json!(description.estimated_rate));
-    let place = &found.place;
+    put("kind", json!(stats.kind.name()));
+    put("capacity", json!(stats.capacity));
+    put("bits", json!(stats.bits));
+    put("probes", json!(stats.probes));
+    put("size_bytes", json!(stats.size_bytes));
+    put("fill", json!(stats.fill));
+    put("estimated_keys", json!(stats.estimated_keys));
+    put("false_positive_rate", json!(stats.false_positive_rate));
+    put("estimated_rate", json!(stats.estimated_rate));
+    let place = &found.location;
     if let Some(number) = place.row_group {
         put("row_group", json!(number));
     }
@@ -97,7 +94,6 @@ fn object(path: &Path, found: &Found, description: &Description) -> Value {
     for (name, detail) in &description.details {
         let value = match detail {
             Detail::Number(number) => json!(number),
-            Detail::Share(share) => json!(share),
             Detail::Text(text) => json!(text),
             Detail::Flag(flag) => json!(flag),
         };
@@ -108,11 +104,12 @@ fn object(path: &Path, found: &Found, description: &Description) -> Value {
 
 fn table(
     path: &Path,
-    found: &Found,
+    found: &OpenedFilter,
     description: &Description,
     out: &mut impl Write,
 ) -> Result<(), CliError> {
-    let place = found.place.to_string();
+    let stats = &description.stats;
+    let place = found.location.to_string();
     let name = if place.is_empty() {
         path.display().to_string()
     } else {
@@ -121,10 +118,10 @@ fn table(
     writeln!(out, "{name}")?;
     let mut line = |name: &str, value: String| writeln!(out, "  {name:<22}{value}");
     line("format", description.format.name().to_owned())?;
-    line("kind", description.kind.to_owned())?;
-    line("size", human_format::size(description.size_bytes))?;
-    if let Some(keys) = description.estimated_keys {
-        let room = match description.capacity {
+    line("kind", stats.kind.name().to_owned())?;
+    line("size", human_format::size(stats.size_bytes))?;
+    if let Some(keys) = stats.estimated_keys {
+        let room = match stats.capacity {
             Some(capacity) => format!(" of {}", human_format::with_thousands_separators(capacity)),
             None => String::new(),
         };
@@ -134,14 +131,14 @@ fn table(
         };
         line("keys, about", keys)?;
     }
-    if let Some(rate) = description.false_positive_rate {
+    if let Some(rate) = stats.false_positive_rate {
         line("rate asked for", human_format::requested_rate(rate))?;
     }
-    if let Some(rate) = description.estimated_rate {
+    if let Some(rate) = stats.estimated_rate {
         line("rate now", human_format::rate(rate, 3))?;
     }
-    if let Some(bits) = description.bits {
-        let probes = description.probes.map_or(String::new(), |probes| {
+    if let Some(bits) = stats.bits {
+        let probes = stats.probes.map_or(String::new(), |probes| {
             format!(
                 ", {} a key",
                 human_format::with_thousands_separators(u64::from(probes))
@@ -152,13 +149,12 @@ fn table(
             format!("{}{probes}", human_format::with_thousands_separators(bits)),
         )?;
     }
-    if let Some(fill) = description.fill {
+    if let Some(fill) = stats.fill {
         line("fill", human_format::rate(fill, 3))?;
     }
     for (name, detail) in &description.details {
         let value = match detail {
             Detail::Number(number) => human_format::with_thousands_separators(*number),
-            Detail::Share(share) => human_format::rate(*share, 3),
             Detail::Text(text) => text.clone(),
             Detail::Flag(flag) => if *flag { "yes" } else { "no" }.to_owned(),
         };

@@ -16,6 +16,7 @@ mod args;
 mod bench;
 mod build;
 mod check;
+mod codec_errors;
 mod error;
 mod filter_files;
 mod human_format;

@@ -7,7 +7,7 @@ use crate::human_format;
 use crate::input::check_input_is_not_output;
 use crate::output::Output;
 use clap::Args;
-use mayhap_codec::{Filter, Format};
+use mayhap_codec::{Format, StoredFilter};
 use mayhap_core::AnyFilter;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -52,7 +52,7 @@ pub(crate) struct MergeArgs {
 
 pub(crate) fn merge(args: &MergeArgs, out: &mut impl Write) -> Result<ExitCode, CliError> {
     refuse_as_output(&args.filters, args.output.as_deref())?;
-    let mut merged: Option<(Filter, &Path)> = None;
+    let mut merged: Option<(StoredFilter, &Path)> = None;
     for path in &args.filters {
         let next = args.open.open_one(path)?;
         match &mut merged {
@@ -150,7 +150,7 @@ pub(crate) fn fold(args: &FoldArgs, out: &mut impl Write) -> Result<ExitCode, Cl
         key_file: args.key_file.clone(),
         ..OpenArgs::default()
     };
-    let Filter::Native(AnyFilter::Bloom(mut filter)) = open.open_one(&args.input)? else {
+    let StoredFilter::Native(AnyFilter::Bloom(mut filter)) = open.open_one(&args.input)? else {
         return Err(CliError::message(format!(
             "{} is no bloom filter of mayhap's, and others cannot be halved: build it anew",
             args.input.display()
@@ -173,7 +173,7 @@ pub(crate) fn fold(args: &FoldArgs, out: &mut impl Write) -> Result<ExitCode, Cl
         }
         halvings += 1;
     }
-    let filter = Filter::Native(filter.into());
+    let filter = StoredFilter::Native(filter.into());
     write(args.output.as_deref(), &filter, &open, args.force, out)?;
     Ok(ExitCode::from(u8::from(halvings == 0)))
 }
@@ -184,7 +184,7 @@ fn refuse_as_output(inputs: &[PathBuf], output: Option<&Path>) -> Result<(), Cli
 
 fn write(
     path: Option<&Path>,
-    filter: &Filter,
+    filter: &StoredFilter,
     open: &OpenArgs,
     force: bool,
     out: &mut impl Write,

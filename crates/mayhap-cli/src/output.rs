@@ -5,7 +5,7 @@ use crate::input::is_standard;
 use crate::interrupt;
 use mayhap_codec::native::{self, HashKey};
 use mayhap_codec::sniff::{Sniffed, sniff};
-use mayhap_codec::{Filter, Format};
+use mayhap_codec::{Format, StoredFilter};
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, IsTerminal, Read, Write};
 use std::path::{Path, PathBuf};
@@ -50,7 +50,11 @@ impl Output {
     }
 
     /// Writes the filter; a file is replaced atomically.
-    pub(crate) fn write(&self, filter: &Filter, stdout: &mut impl Write) -> Result<(), CliError> {
+    pub(crate) fn write(
+        &self,
+        filter: &StoredFilter,
+        stdout: &mut impl Write,
+    ) -> Result<(), CliError> {
         match (&self.path, filter) {
             (Some(path), filter) if is_not_regular_file(path) => {
                 let bytes = self.encode(filter)?;
@@ -60,7 +64,7 @@ impl Output {
                     .and_then(|mut file| file.write_all(&bytes))
                     .map_err(|error| cannot_write(path, &error))
             }
-            (Some(path), Filter::Native(filter)) => native::save(filter, self.hash_key, path)
+            (Some(path), StoredFilter::Native(filter)) => native::save(filter, self.hash_key, path)
                 .map_err(|error| cannot_write(path, &error)),
             (Some(path), filter) => {
                 let bytes = self.encode(filter)?;
@@ -71,9 +75,9 @@ impl Output {
         }
     }
 
-    fn encode(&self, filter: &Filter) -> Result<Vec<u8>, CliError> {
+    fn encode(&self, filter: &StoredFilter) -> Result<Vec<u8>, CliError> {
         match filter {
-            Filter::Native(filter) => native::encode_with(filter, self.hash_key),
+            StoredFilter::Native(filter) => native::encode_with(filter, self.hash_key),
             filter => filter.encode(),
         }
         .map_err(|error| CliError::message(error.to_string()))

@@ -7,7 +7,7 @@ use crate::input::check_input_is_not_output;
 use crate::output::Output;
 use clap::Args;
 use mayhap_codec::native;
-use mayhap_codec::{Filter, Format, Limits};
+use mayhap_codec::{Format, Limits, StoredFilter};
 use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -51,7 +51,7 @@ pub(crate) fn run(args: &VerifyArgs, out: &mut impl Write) -> Result<ExitCode, C
     let size = human_format::size(bytes.len() as u64);
     match found.first().map(|found| found.filter.format()) {
         Some(Format::Mayhap) => writeln!(out, "{name}: whole, {size}, every checksum is right")?,
-        Some(Format::RedisBloomDump) => {
+        Some(format) if format.has_checksum() => {
             writeln!(out, "{name}: whole, {size}, its checksum is right")?;
         }
         Some(format) => writeln!(
@@ -75,7 +75,7 @@ fn repair(args: &VerifyArgs, bytes: &[u8], out: &mut impl Write) -> Result<ExitC
         args.open.hash_key(),
         args.force,
     )?;
-    output.write(&Filter::Native(repaired.filter), out)?;
+    output.write(&StoredFilter::Native(repaired.filter), out)?;
     writeln!(
         out,
         "{}: {} of {} damaged, now all ones; no key is lost, and the rate is {}",

@@ -1,4 +1,4 @@
-//! Files that are there as a whole, or as they were before.
+//! Atomic replacement of files.
 
 use std::ffi::OsString;
 use std::fs::{self, File, OpenOptions};
@@ -6,15 +6,15 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::process;
 
-/// Names that are tried for the temporary file when others are taken.
+/// How many names are tried for the temporary file.
 const NAMES: u32 = 100;
 
-/// Replaces a file, or makes it: at any moment, whatever happens, it is what it was before or all of what `fill` wrote. The bytes
-/// go to a temporary file in the same folder, to the disk, and then to their name. Permissions of a file that is replaced are
-/// kept, and a link stays a link.
+/// Creates or replaces a file atomically: after a crash it has its old contents or all that `fill` wrote. The bytes are written to a
+/// temporary file in the same folder, synced, and then renamed. The permissions of a file that is replaced are kept, and a symbolic
+/// link is followed.
 ///
 /// # Errors
-/// When `fill` fails or the disk does not take it. The temporary file is removed then.
+/// When `fill` or writing fails. The temporary file is removed then.
 pub fn write_atomically(
     path: impl AsRef<Path>,
     fill: impl FnOnce(&File) -> io::Result<()>,
@@ -30,14 +30,14 @@ pub fn write_atomically(
         .and_then(|()| file.sync_all())
         .and_then(|()| fs::rename(&temporary, &path));
     if let Err(error) = written {
-        // The first error is the one to tell.
+        // The first error is the one to report.
         let _ = fs::remove_file(&temporary);
         return Err(error);
     }
     sync_folder(folder_of(&path))
 }
 
-/// Removes what this process has begun to write beside `path` and will not finish: for handlers of signals.
+/// Removes the temporary files of this process for `path`: for signal handlers.
 pub fn remove_temporaries(path: impl AsRef<Path>) {
     let path = path.as_ref();
     let resolved = fs::canonicalize(path);
@@ -70,7 +70,7 @@ fn temporary_name(path: &Path, number: u32) -> Option<PathBuf> {
     Some(folder_of(path).join(hidden))
 }
 
-/// A new file in the same folder, which nobody else has.
+/// A new file in the same folder, under a name that is not in use.
 fn create_beside(path: &Path) -> io::Result<(PathBuf, File)> {
     let mut number = 0;
     loop {
@@ -91,12 +91,12 @@ fn create_beside(path: &Path) -> io::Result<(PathBuf, File)> {
     }
 }
 
-/// A new name lasts once its folder is on the disk.
+/// Syncs the folder, which makes a rename durable.
 fn sync_folder(folder: &Path) -> io::Result<()> {
     if cfg!(unix) {
         File::open(folder)?.sync_all()
     } else {
-        // Folders cannot be opened for this elsewhere.
+        // Other systems cannot sync folders.
         Ok(())
     }
 }

@@ -2,7 +2,15 @@
 
 use crate::bits;
 use crate::cursor::Cursor;
-use crate::{DecodeError, EncodeError, Format};
+use crate::filter::{
+    Description, Detail, FilterError, ForeignFilter, classic_from_native, other_hash, same_type,
+};
+use crate::format::{Detection, FormatRow, Parameter};
+use crate::open::single;
+use crate::{
+    BuildError, BuildOptions, DecodeError, EncodeError, FilterBuilder, Format, KeyReader,
+    ParameterError, Parameters, StoredFilter,
+};
 use mayhap_core::plan::classic::ClassicPlan;
 use mayhap_core::{ClassicBloom, HashScheme, PlanError, Scheme};
 
@@ -18,8 +26,7 @@ pub struct Bip37 {
     pub flags: u8,
 }
 
-/// An empty filter as python-bitcoinlib makes it. Bitcoin Core divides bits by keys as whole numbers first, and may come to fewer
-/// probes.
+/// An empty filter as python-bitcoinlib creates it. Bitcoin Core uses an integer division of bits by keys, which may give fewer probes.
 ///
 /// # Errors
 /// When there are no keys, or the rate is not between 0 and 1 or leaves no byte.
@@ -47,7 +54,7 @@ pub fn create(elements: u64, fpp: f64, tweak: u32, flags: u8) -> Result<Bip37, P
 /// Reads a `filterload` payload.
 ///
 /// # Errors
-/// When it is none, is larger than nodes accept, or has no bytes (which matches everything and holds nothing).
+/// When it is something else, is larger than nodes accept, or has no bytes (which matches everything and contains nothing).
 pub fn decode(bytes: &[u8]) -> Result<Bip37, DecodeError> {
     let mut at = Cursor::new(bytes, Format::Bip37);
     let first = at.u8("length")?;
@@ -105,4 +112,89 @@ pub fn encode(bip37: &Bip37) -> Result<Vec<u8>, EncodeError> {
     out.extend_from_slice(&tweak.to_le_bytes());
     out.push(bip37.flags);
     Ok(out)
+}
+
+impl ForeignFilter for Bip37 {
+    fn format(&self) -> Format {
+        Format::Bip37
+    }
+
+    fn contains(&self, key: &[u8]) -> bool {
+        self.filter.contains(key)
+    }
+
+    fn contains_each(&self, keys: &[&[u8]], found: &mut [bool]) {
+        self.filter.contains_each(keys, found);
+    }
+
+    fn insert(&mut self, key: &[u8]) -> Result<bool, FilterError> {
+        Ok(self.filter.insert(key))
+    }
+
+    fn union_with(&mut self, other: &dyn ForeignFilter) -> Result<(), FilterError> {
+        Ok(self.filter.union_with(&same_type::<Self>(other)?.filter)?)
+    }
+
+    fn encode(&self) -> Result<Vec<u8>, EncodeError> {
+        encode(self)
+    }
+
+    fn describe(&self) -> Description {
+        let mut description = Description::flat_bits(Format::Bip37, &self.filter);
+        let flags = Detail::Number(self.flags.into());
+        description.details.push(("flags", flags));
+        description
+    }
+
+    fn bits(&self) -> Option<&ClassicBloom> {
+        Some(&self.filter)
+    }
+
+    fn convert(self: Box<Self>, to: Format) -> Result<StoredFilter, EncodeError> {
+        match to {
+            Format::Mayhap => Ok(StoredFilter::Native(self.filter.into())),
+            other => Err(other_hash(other)),
+        }
+    }
+}
+
+pub(crate) const ROW: FormatRow = FormatRow {
+    name: "bip37",
+    description: "Bitcoin's filterload message, BIP 37",
+    has_checksum: false,
+    detection: Detection::Structure(|bytes, _| decode(bytes).map(StoredFilter::foreign)),
+    decode: |bytes, _, _| Ok(single(StoredFilter::foreign(decode(bytes)?))),
+    encode_bits: None,
+    from_native: |filter| {
+        let is_own = |scheme| matches!(scheme, Scheme::Bip37 { .. });
+        let filter = classic_from_native(Format::Bip37, filter, is_own)?;
+        Ok(StoredFilter::foreign(Bip37 { filter, flags: 0 }))
+    },
+    required_count: BuildOptions::count_keys,
+    create: create_from,
+    parameters: &[
+        Parameter {
+            name: "tweak",
+            values: "a whole number of 32 bits",
+        },
+        Parameter {
+            name: "flags",
+            values: "0 to 255",
+        },
+    ],
+    check_parameters: |parameters| tweak_and_flags(parameters).map(drop),
+    key_reader: KeyReader::own_width,
+};
+
+fn create_from(options: &BuildOptions, keys: u64) -> Result<FilterBuilder, BuildError> {
+    let (tweak, flags) = tweak_and_flags(&options.parameters)?;
+    let Bip37 { filter, flags } = create(keys.max(1), options.rate(), tweak, flags)?;
+    let filter = options.reshape(filter, 8, options.probes)?;
+    Ok(StoredFilter::foreign(Bip37 { filter, flags }).into())
+}
+
+fn tweak_and_flags(parameters: &Parameters) -> Result<(u32, u8), ParameterError> {
+    let tweak = parameters.number("tweak", |_: &u32| true)?;
+    let flags = parameters.number("flags", |_: &u8| true)?;
+    Ok((tweak.unwrap_or(0), flags.unwrap_or(0)))
 }

@@ -1,20 +1,20 @@
-//! Bits as other systems write them, from and to the words of a `ClassicBloom`.
+//! Converts between the bit layouts of other systems and the words of a `ClassicBloom`.
 
 use crate::cursor::Cursor;
 use crate::{DecodeError, Problem};
 use mayhap_core::plan::classic::ClassicPlan;
 use mayhap_core::{ClassicBloom, HashScheme, Scheme};
 
-/// Big-endian longs, as Java writes them.
+/// Words from big-endian longs, as Java writes them.
 pub(crate) fn from_longs(bytes: &[u8]) -> Vec<u64> {
     let longs = bytes.as_chunks().0.iter();
-    let mut words = room_for(longs.len());
+    let mut words = reserve(longs.len());
     words.extend(longs.map(|long| u64::from_be_bytes(*long)));
     words
 }
 
-/// Where there is no memory, there is none when it is filled, either.
-fn room_for(words: usize) -> Vec<u64> {
+/// A vector with that capacity. If reserving fails, pushing to the empty vector reports it.
+fn reserve(words: usize) -> Vec<u64> {
     ClassicBloom::reserve_words(words as u64).unwrap_or_default()
 }
 
@@ -24,10 +24,10 @@ pub(crate) fn to_longs(words: impl Iterator<Item = u64>, out: &mut Vec<u8>) {
     }
 }
 
-/// Bytes, the lowest bit first.
+/// Words from bytes, the lowest bit first.
 pub(crate) fn from_bytes(bytes: &[u8]) -> Vec<u64> {
     let (words, rest) = bytes.as_chunks();
-    let mut all = room_for(bytes.len().div_ceil(8));
+    let mut all = reserve(bytes.len().div_ceil(8));
     all.extend(words.iter().map(|word| u64::from_le_bytes(*word)));
     if !rest.is_empty() {
         let mut last = [0; 8];
@@ -46,8 +46,8 @@ pub(crate) fn to_bytes(words: impl Iterator<Item = u64>, count: u64, out: &mut V
     out.truncate(end);
 }
 
-/// A filter of another system's, whose file does not say for how many keys and at which rate it was made: it is taken for one
-/// whose number of probes was the best for its bits.
+/// A filter of another system, whose file contains neither its capacity nor its rate: the plan is the one for which its number of probes
+/// is optimal.
 pub(crate) fn filter(
     at: &Cursor<'_>,
     bits: u64,

@@ -1,9 +1,8 @@
-//! Checked reads: the one place that counts bytes. Nothing is read past the end, and no length is believed before the bytes are
-//! there.
+//! Checked reads from untrusted bytes: nothing is read past the end, and a length is used only if there are as many bytes.
 
 use crate::{DecodeError, Format, Problem};
 
-/// A place in the bytes of a file.
+/// A position in the bytes of a file.
 #[derive(Clone)]
 pub(crate) struct Cursor<'a> {
     bytes: &'a [u8],
@@ -58,7 +57,7 @@ impl<'a> Cursor<'a> {
         Ok(taken)
     }
 
-    /// The next `count` bytes, to be read by themselves; offsets stay those of the whole.
+    /// A cursor over the next `count` bytes, whose offsets are those of the whole.
     pub(crate) fn part(&mut self, what: &'static str, count: u64) -> Result<Self, DecodeError> {
         let at = self.at;
         self.take(what, count)?;
@@ -69,7 +68,7 @@ impl<'a> Cursor<'a> {
         })
     }
 
-    /// Refuses what takes more bytes than are left, before memory is asked for.
+    /// An error if fewer bytes are left, before anything is allocated for them.
     pub(crate) fn check_left(&self, what: &'static str, needed: u64) -> Result<(), DecodeError> {
         let left = self.left();
         if needed > left {
@@ -78,7 +77,7 @@ impl<'a> Cursor<'a> {
         Ok(())
     }
 
-    /// A number in groups of seven bits, the lowest first.
+    /// A LEB128 number: groups of seven bits, the lowest first.
     pub(crate) fn varint(&mut self, what: &'static str) -> Result<u64, DecodeError> {
         let mut number = 0_u64;
         for shift in (0..64).step_by(7) {
@@ -99,7 +98,7 @@ impl<'a> Cursor<'a> {
         (self.bytes.len() - self.at) as u64
     }
 
-    /// Nothing may follow.
+    /// An error if bytes are left.
     pub(crate) fn finish(&self) -> Result<(), DecodeError> {
         match self.left() {
             0 => Ok(()),

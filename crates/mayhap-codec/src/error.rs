@@ -1,4 +1,4 @@
-//! What can be wrong with bytes, and with a filter that is to become bytes.
+//! The errors of decoding and encoding.
 
 use crate::Format;
 use mayhap_core::PlanError;
@@ -7,56 +7,55 @@ use std::fmt;
 /// Bytes that are not a filter of a format.
 #[derive(Debug, Clone, PartialEq)]
 pub struct DecodeError {
-    /// The format that they were taken for.
+    /// The format that they were decoded as.
     pub format: Format,
-    /// Where, in bytes from the beginning.
+    /// The byte offset of the problem.
     pub offset: u64,
-    /// What is wrong there.
+    /// The problem.
     pub problem: Problem,
 }
 
 /// What is wrong with bytes.
 #[derive(Debug, Clone, PartialEq)]
-#[non_exhaustive]
 pub enum Problem {
     /// They end before the filter does.
     Cut {
-        /// What was being read.
+        /// What was read.
         what: &'static str,
-        /// Bytes that it takes.
+        /// Bytes that it needs.
         needed: u64,
         /// Bytes that are left.
         left: u64,
     },
-    /// They go on after the filter's end.
+    /// There are bytes after the filter's end.
     Trailing {
-        /// Bytes too many.
+        /// How many.
         bytes: u64,
     },
     /// A field has a value that filters of this format do not have.
     Value {
         /// The field.
         field: &'static str,
-        /// What it holds, as a number.
+        /// Its value, as a number.
         value: i128,
-        /// What it could hold.
+        /// The values that it can have.
         accepted: &'static str,
     },
-    /// A checksum does not fit its bytes.
+    /// A checksum does not match its bytes.
     Checksum,
-    /// The filter's hash key is kept outside the file, and was not given.
+    /// The filter's secret key is not in the file, and was not given.
     KeyOutside {
-        /// Tells which key: [`native::key_id`](crate::native::key_id) of it is the same.
+        /// The id of the key, see [`native::key_id`](crate::native::key_id).
         id: u64,
     },
-    /// The filter is larger than the caller allows.
+    /// The filter is larger than the limits allow.
     TooLarge {
-        /// Bytes that it would take.
+        /// Bytes that it needs.
         bytes: u64,
         /// Bytes that are allowed.
         limit: u64,
     },
-    /// The shape is sound, and no such filter can be made.
+    /// The core rejects the shape.
     Plan(PlanError),
 }
 
@@ -93,12 +92,12 @@ impl fmt::Display for DecodeError {
 
 impl std::error::Error for DecodeError {}
 
-/// A filter that a format has no bytes for.
+/// A filter that a format cannot represent.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct EncodeError {
     /// The format.
     pub format: Format,
-    /// What stands in the way, and what to do.
+    /// Why not, and what to do.
     pub reason: &'static str,
 }
 

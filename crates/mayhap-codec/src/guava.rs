@@ -1,9 +1,16 @@
-//! Guava's `BloomFilter.writeTo`: strategy, number of probes, and longs, big-endian. The number of bits that probes are taken
-//! modulo is that of the longs, not the one that was asked for; the funnel is not in the file.
+//! Guava's `BloomFilter.writeTo`: strategy, number of probes, and longs, big-endian. Probes are taken modulo
+//! the number of bits in the longs, not the requested number; the funnel is not in the file.
 
 use crate::bits;
 use crate::cursor::Cursor;
-use crate::{DecodeError, EncodeError, Format};
+use crate::filter::bits_from_native;
+use crate::format::{Detection, FormatRow, Parameter};
+use crate::keys::{Encoding, Funnel};
+use crate::open::single;
+use crate::{
+    BuildError, BuildOptions, DecodeError, EncodeError, FilterBuilder, Format, KeyReader,
+    ParameterError, Parameters, StoredFilter,
+};
 use mayhap_core::plan::classic::ClassicPlan;
 use mayhap_core::{ClassicBloom, HashScheme, PlanError, Scheme};
 
@@ -16,7 +23,7 @@ pub enum Strategy {
     Mitz64,
 }
 
-/// How many probes a filter gets: the rule changed, and for few keys the answers differ.
+/// How the number of probes is computed: the rule changed, and the results differ for few keys.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ProbeRule {
     /// From the bits, up to version 31.1 at least.
@@ -34,7 +41,7 @@ impl Strategy {
     }
 }
 
-/// An empty filter as `BloomFilter.create(funnel, expectedInsertions, fpp)` makes it.
+/// An empty filter as `BloomFilter.create(funnel, expectedInsertions, fpp)` creates it.
 ///
 /// # Errors
 /// When the rate is not between 0 and 1, when it is so loose that no bit is left, or when there are more than 255 probes or
@@ -55,7 +62,7 @@ pub fn create(
     ClassicBloom::from_plan(plan, strategy.scheme(), HashScheme::Caller)
 }
 
-/// The bits that Guava asks for, which it rounds up to longs, and its number of probes.
+/// The number of bits, which Guava rounds up to longs, and its number of probes.
 ///
 /// # Errors
 /// As [`create`].
@@ -92,7 +99,7 @@ pub fn size(expected_insertions: u64, fpp: f64, rule: ProbeRule) -> Result<(u64,
     Ok((bits, probes))
 }
 
-/// Reads what `writeTo` wrote.
+/// Reads the output of `writeTo`.
 ///
 /// # Errors
 /// When it is not such a stream.
@@ -117,7 +124,7 @@ pub fn decode(bytes: &[u8]) -> Result<ClassicBloom, DecodeError> {
     bits::filter(&at, 64 * count, u32::from(probes), scheme, words)
 }
 
-/// What `writeTo` would write.
+/// The output of `writeTo`.
 ///
 /// # Errors
 /// When the filter's keys are not hashed as Guava's are, or it has more than 255 probes or 2^31 longs.
@@ -148,4 +155,80 @@ pub fn encode(filter: &ClassicBloom) -> Result<Vec<u8>, EncodeError> {
 /// A key as `Funnels.unencodedCharsFunnel()` gives it: UTF-16, little-endian.
 pub fn chars(text: &str) -> Vec<u8> {
     text.encode_utf16().flat_map(u16::to_le_bytes).collect()
+}
+
+pub(crate) const ROW: FormatRow = FormatRow {
+    name: "guava",
+    description: "Guava's BloomFilter.writeTo",
+    has_checksum: false,
+    detection: Detection::Structure(|bytes, _| decode(bytes).map(stored)),
+    decode: |bytes, _, _| Ok(single(stored(decode(bytes)?))),
+    encode_bits: Some(encode),
+    from_native: |filter| {
+        bits_from_native(Format::Guava, filter, |scheme| {
+            matches!(scheme, Scheme::GuavaMitz32 | Scheme::GuavaMitz64)
+        })
+    },
+    required_count: BuildOptions::count_keys,
+    create: create_from,
+    parameters: &[
+        Parameter {
+            name: "strategy",
+            values: "mitz32 or mitz64",
+        },
+        Parameter {
+            name: "funnel",
+            values: "bytes, chars, int or long",
+        },
+        Parameter {
+            name: "k",
+            values: "1 to 255",
+        },
+    ],
+    check_parameters: |parameters| {
+        strategy(parameters)?;
+        probes(parameters)?;
+        funnel(parameters).map(drop)
+    },
+    key_reader: |key_type, parameters| {
+        let reader = KeyReader::with_encoding(Encoding::Guava(None), key_type);
+        Ok(match funnel(parameters)? {
+            Some(funnel) => reader.funnel(funnel),
+            None => reader,
+        })
+    },
+};
+
+fn stored(filter: ClassicBloom) -> StoredFilter {
+    StoredFilter::Bits {
+        format: Format::Guava,
+        filter,
+    }
+}
+
+fn create_from(options: &BuildOptions, keys: u64) -> Result<FilterBuilder, BuildError> {
+    let strategy = strategy(&options.parameters)?;
+    let probes = probes(&options.parameters)?.or(options.probes);
+    let filter = create(keys, options.rate(), strategy, ProbeRule::FromRate)?;
+    Ok(stored(options.reshape(filter, 64, probes)?).into())
+}
+
+fn strategy(parameters: &Parameters) -> Result<Strategy, ParameterError> {
+    let words = [("mitz32", Strategy::Mitz32), ("mitz64", Strategy::Mitz64)];
+    let given = parameters.choose("strategy", &words)?;
+    Ok(given.unwrap_or(Strategy::Mitz64))
+}
+
+fn funnel(parameters: &Parameters) -> Result<Option<Funnel>, ParameterError> {
+    let words = [
+        ("bytes", Funnel::Bytes),
+        ("chars", Funnel::Chars),
+        ("int", Funnel::Int),
+        ("long", Funnel::Long),
+    ];
+    parameters.choose("funnel", &words)
+}
+
+fn probes(parameters: &Parameters) -> Result<Option<u32>, ParameterError> {
+    parameters.number("k", |k| (1..=255).contains(k))
 }

@@ -1,26 +1,25 @@
-//! A secret key in a file of its own: 32 hexadecimal digits for its owner only, or 16 bytes that somebody made by hand.
+//! A secret key in a file: 32 hexadecimal digits, readable by its owner only, or 16 raw bytes.
 
+use data_encoding::HEXLOWER_PERMISSIVE;
 use mayhap_core::SipKey;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind, Write};
 use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// The key in the bytes of such a file; none when they are something else.
+/// The key in the bytes of such a file; `None` if they are something else.
 pub fn parse_key(bytes: &[u8]) -> Option<SipKey> {
     if let Ok(key) = <[u8; 16]>::try_from(bytes) {
         return Some(SipKey::new(key));
     }
-    let digits = std::str::from_utf8(bytes.trim_ascii()).ok()?;
-    let is_hex = digits.len() == 32 && digits.bytes().all(|digit| digit.is_ascii_hexdigit());
-    let number = u128::from_str_radix(digits, 16).ok()?;
-    is_hex.then(|| SipKey::new(number.to_be_bytes()))
+    let key = HEXLOWER_PERMISSIVE.decode(bytes.trim_ascii()).ok()?;
+    key.try_into().ok().map(SipKey::new)
 }
 
-/// Writes a new file with a key, for its owner only, and waits until it is on the disk.
+/// Writes a new file with a key, readable by its owner only, and syncs it.
 ///
 /// # Errors
-/// The disk's; when there is such a file already.
+/// When writing fails, or the file exists.
 pub fn write_key(path: impl AsRef<Path>, key: SipKey) -> io::Result<()> {
     let mut options = OpenOptions::new();
     options.write(true).create_new(true);
@@ -34,7 +33,7 @@ pub fn write_key(path: impl AsRef<Path>, key: SipKey) -> io::Result<()> {
 /// The key in a file.
 ///
 /// # Errors
-/// In words, with the path.
+/// A message with the path.
 pub fn read_key(path: impl AsRef<Path>) -> Result<SipKey, String> {
     let path = path.as_ref();
     let bytes = fs::read(path).map_err(|error| format!("{}: {error}", path.display()))?;
@@ -46,29 +45,29 @@ pub fn read_key(path: impl AsRef<Path>) -> Result<SipKey, String> {
     })
 }
 
-/// The key in a file, which is made of these bytes if there is none: whole or not at all, also when the power goes or somebody else
-/// makes it at the same moment.
+/// The key in a file. If there is none, a file with these bytes is created atomically, also if another process does the same at the
+/// same time.
 ///
 /// # Errors
-/// In words, with the path.
+/// A message with the path.
 pub fn read_or_make_key(path: impl AsRef<Path>, new: [u8; 16]) -> Result<SipKey, String> {
     let path = path.as_ref();
     if path.exists() {
         return read_key(path);
     }
-    make(path, SipKey::new(new)).map_err(|error| format!("{}: {error}", path.display()))?;
+    create(path, SipKey::new(new)).map_err(|error| format!("{}: {error}", path.display()))?;
     read_key(path)
 }
 
-fn make(path: &Path, key: SipKey) -> io::Result<()> {
-    // Two containers may have the same number for their processes.
+fn create(path: &Path, key: SipKey) -> io::Result<()> {
+    // Processes in two containers may have the same id.
     let now = SystemTime::now()
         .duration_since(UNIX_EPOCH)
         .unwrap_or_default();
     let name = format!("{}-{}.tmp", std::process::id(), now.as_nanos());
     let temporary = path.with_extension(name);
     write_key(&temporary, key)?;
-    // A link, unlike a new name, does not replace what another has made.
+    // A hard link, unlike a rename, does not replace the file of another process.
     let linked = fs::hard_link(&temporary, path);
     let made = match linked {
         Err(error) if error.kind() != ErrorKind::AlreadyExists => fs::rename(&temporary, path),

@@ -1,12 +1,15 @@
-//! A line of text as the key that a system hashes: integers as that system encodes them.
+//! Converts a line of text to the bytes that a system hashes: integers as that system encodes them.
 
 use crate::clickhouse::{Type, Value};
-use crate::{Format, guava};
+use crate::{Format, ParameterError, Parameters, guava};
+use chrono::{Datelike, NaiveDate, NaiveTime, Timelike};
+use data_encoding::{BASE64_NOPAD, Encoding as Encoding64, HEXLOWER_PERMISSIVE};
 use std::fmt;
+use std::sync::LazyLock;
+use uuid::Uuid;
 
 /// What a line of text stands for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-#[non_exhaustive]
 pub enum KeyType {
     /// The bytes of the line.
     #[default]
@@ -29,7 +32,7 @@ pub enum KeyType {
 }
 
 impl KeyType {
-    /// The names that `--key-type` takes.
+    /// The names that [`from_name`](Self::from_name) takes.
     pub const NAMES: &str = "text, hex, base64, i8, i16, i32, i64, u8, u16, u32, u64, f64 or uuid";
 
     /// The type of that name.
@@ -101,9 +104,9 @@ enum Parsed {
     Uuid([u8; 16]),
 }
 
-/// How Guava was told to take keys apart; it is not in its files.
+/// Guava's funnel, which encodes keys; it is not in the files.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Funnel {
+pub(crate) enum Funnel {
     /// `byteArrayFunnel`, and `stringFunnel(UTF_8)`.
     Bytes,
     /// `unencodedCharsFunnel`: UTF-16.
@@ -114,18 +117,20 @@ pub enum Funnel {
     Long,
 }
 
-/// What makes the bytes of a key out of what a line stands for.
+/// How a system encodes what a line stands for. A format chooses one in its row of the table.
 #[derive(Clone, PartialEq, Debug)]
-enum Encoding {
+pub(crate) enum Encoding {
     /// Integers have their own width, little-endian.
     OwnWidth,
-    /// Everything is text, as the line has it.
-    AsWritten,
+    /// Everything is text, as the line has it, except bytes that are written in hex or base64.
+    Text,
     /// Every integer is a long.
     Longs,
+    /// By the funnel, if that is known.
     Guava(Option<Funnel>),
     /// By the physical type of the column, if that is known.
     Parquet(Option<i64>),
+    /// By the type of the column.
     ClickHouse(Type),
 }
 
@@ -143,35 +148,37 @@ pub struct KeyReader {
 }
 
 impl KeyReader {
-    /// For keys of that type as that system encodes them.
+    /// For keys of that type as the system encodes them, with the default parameters of the format.
+    ///
+    /// # Panics
+    /// Never: only given parameters can be wrong.
     pub fn new(format: Format, key_type: KeyType) -> Self {
-        let encoding = match format {
-            Format::Spark => Encoding::Longs,
-            Format::Guava => Encoding::Guava(None),
-            Format::Parquet => Encoding::Parquet(None),
-            // Redis's keys are text, and so are those that have tokens.
-            Format::RedisBloom
-            | Format::RedisBloomCuckoo
-            | Format::RedisBloomDump
-            | Format::ClickHouseTokenbf
-                if !matches!(key_type, KeyType::Hex | KeyType::Base64) =>
-            {
-                Encoding::AsWritten
-            }
-            Format::ClickHouse => Encoding::ClickHouse(match key_type {
-                KeyType::Integer { bytes, .. } => Type::Integer(bytes),
-                KeyType::F64 => Type::Float64,
-                KeyType::Uuid => Type::Wide,
-                _ => Type::String,
-            }),
-            _ => Encoding::OwnWidth,
-        };
+        Parameters::defaults(format)
+            .key_reader(key_type)
+            .expect("only given parameters can be wrong")
+    }
+
+    pub(crate) fn with_encoding(encoding: Encoding, key_type: KeyType) -> Self {
         Self { key_type, encoding }
     }
 
-    /// For Guava's keys through that funnel; lines are whole numbers where the funnel takes no others.
+    // For `FormatRow::key_reader`.
+
+    /// Integers have their own width.
+    #[expect(clippy::unnecessary_wraps, reason = "the signature of the row")]
+    pub(crate) fn own_width(key_type: KeyType, _: &Parameters) -> Result<Self, ParameterError> {
+        Ok(Self::with_encoding(Encoding::OwnWidth, key_type))
+    }
+
+    /// Keys are text.
+    #[expect(clippy::unnecessary_wraps, reason = "the signature of the row")]
+    pub(crate) fn text(key_type: KeyType, _: &Parameters) -> Result<Self, ParameterError> {
+        Ok(Self::with_encoding(Encoding::Text, key_type))
+    }
+
+    /// For keys that Guava encodes with that funnel; lines are integers if the funnel takes only these.
     #[must_use]
-    pub fn funnel(mut self, funnel: Funnel) -> Self {
+    pub(crate) fn funnel(mut self, funnel: Funnel) -> Self {
         self.encoding = Encoding::Guava(Some(funnel));
         match (funnel, self.key_type) {
             (Funnel::Int, KeyType::Text) => {
@@ -191,13 +198,6 @@ impl KeyReader {
         self
     }
 
-    /// For values of a ClickHouse column of that type; a line is an element where it is an array, and `\N` is `NULL`.
-    #[must_use]
-    pub fn column_type(mut self, column: Type) -> Self {
-        self.encoding = Encoding::ClickHouse(column);
-        self
-    }
-
     /// For values of a Parquet column of that physical type.
     #[must_use]
     pub fn physical_type(mut self, number: i64) -> Self {
@@ -205,14 +205,16 @@ impl KeyReader {
         self
     }
 
-    /// Whether keys are the bytes of their lines, so that nothing has to be read.
+    /// Whether keys are the bytes of their lines, so that nothing has to be parsed.
     pub fn is_verbatim(&self) -> bool {
         match self.encoding {
-            Encoding::AsWritten => true,
+            Encoding::Text => !self.is_spelt_bytes(),
             Encoding::ClickHouse(_)
             | Encoding::Guava(Some(Funnel::Chars))
             | Encoding::Parquet(Some(1 | 2 | 4 | 5)) => false,
-            _ => self.key_type == KeyType::Text,
+            Encoding::OwnWidth | Encoding::Longs | Encoding::Guava(_) | Encoding::Parquet(_) => {
+                self.key_type == KeyType::Text
+            }
         }
     }
 
@@ -222,7 +224,7 @@ impl KeyReader {
     /// When the line does not stand for a key of this type, or the system has no such keys.
     pub fn read(&self, line: &[u8]) -> Result<Vec<u8>, KeyError> {
         match &self.encoding {
-            Encoding::AsWritten => Ok(line.to_vec()),
+            Encoding::Text if !self.is_spelt_bytes() => Ok(line.to_vec()),
             Encoding::ClickHouse(column) => {
                 let hash = clickhouse_value(column, self.key_type, line)
                     .and_then(|value| element_type(column).hash(&value));
@@ -237,6 +239,11 @@ impl KeyReader {
                 self.encode(parsed).ok_or_else(|| self.error(line))
             }
         }
+    }
+
+    /// Whether a line spells bytes in hex or base64.
+    fn is_spelt_bytes(&self) -> bool {
+        matches!(self.key_type, KeyType::Hex | KeyType::Base64)
     }
 
     fn encode(&self, parsed: Parsed) -> Option<Vec<u8>> {
@@ -281,7 +288,7 @@ impl KeyReader {
         KeyError {
             line: shown,
             expected: match (&self.encoding, self.key_type) {
-                (Encoding::ClickHouse(column), _) => format!("a value of type {column:?}"),
+                (Encoding::ClickHouse(column), _) => clickhouse_expected(column),
                 (Encoding::Parquet(Some(1 | 2)), _) => {
                     "a whole number that the column can hold".into()
                 }
@@ -305,12 +312,12 @@ impl KeyReader {
     }
 }
 
-/// A line that is no key.
+/// A line that is not a key.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct KeyError {
     /// The line, or its beginning.
     pub line: String,
-    /// What would be a key.
+    /// What a key looks like.
     pub expected: String,
 }
 
@@ -332,7 +339,7 @@ fn element_type(column: &Type) -> &Type {
 fn clickhouse_value(column: &Type, key_type: KeyType, line: &[u8]) -> Option<Value> {
     let bytes = || match key_type.read(line) {
         Some(Parsed::Bytes(bytes)) => Some(bytes),
-        // Numbers in a column of text are the text.
+        // Numbers in a text column are hashed as text.
         Some(_) => Some(line.to_vec()),
         None => None,
     };
@@ -346,7 +353,7 @@ fn clickhouse_value(column: &Type, key_type: KeyType, line: &[u8]) -> Option<Val
             let number = text
                 .parse()
                 .ok()
-                .or_else(|| moment(text, *width).map(i128::from))?;
+                .or_else(|| date_or_time(text, *width).map(i128::from))?;
             let bits = 8 * u32::from(*width);
             let fits = (-(1_i128 << (bits - 1))..1 << bits).contains(&number);
             fits.then_some(Value::Integer(number))
@@ -361,39 +368,47 @@ fn clickhouse_value(column: &Type, key_type: KeyType, line: &[u8]) -> Option<Val
     }
 }
 
+/// What a line of a column stands for, for errors.
+fn clickhouse_expected(column: &Type) -> String {
+    match column {
+        Type::Integer(width) => {
+            let number = format!("a whole number of {} bits", 8 * u32::from(*width));
+            match width {
+                2 => number + ", or a date such as 2024-02-29",
+                4 => number + ", or a date and time such as 2024-02-29 12:00:00",
+                _ => number,
+            }
+        }
+        Type::String => "text".into(),
+        Type::FixedString(length) => format!("text of at most {length} bytes"),
+        Type::Float32 | Type::Float64 => "a number".into(),
+        Type::Wide => "a whole number of 128 bits, or a UUID".into(),
+        Type::Nullable(inner) => clickhouse_expected(inner) + r", or \N",
+        // A line is an element.
+        Type::Array(inner) => clickhouse_expected(inner),
+    }
+}
+
 /// Days since 1970 of `2024-02-29`, where two bytes are stored, and seconds of `2024-02-29 12:00:00`, in UTC, where four are.
-fn moment(text: &str, width: u8) -> Option<i64> {
+fn date_or_time(text: &str, width: u8) -> Option<i64> {
     let (date, time) = match text.split_once([' ', 'T']) {
         Some((date, time)) => (date, Some(time)),
         None => (text, None),
     };
-    let mut parts = date.splitn(3, '-').map(str::parse::<i64>);
-    let (year, month, day) = (
-        parts.next()?.ok()?,
-        parts.next()?.ok()?,
-        parts.next()?.ok()?,
-    );
-    if !(1900..=9999).contains(&year) || !(1..=12).contains(&month) || !(1..=31).contains(&day) {
+    let date = NaiveDate::parse_from_str(date, "%Y-%m-%d").ok()?;
+    if !(1900..=9999).contains(&date.year()) {
         return None;
     }
-    // Years begin in March here, so that the day that comes and goes is the last of its year.
-    let shifted = year - i64::from(month <= 2);
-    let since_march = (153 * ((month + 9) % 12) + 2) / 5 + day - 1;
-    let era_day = 365 * shifted + shifted / 4 - shifted / 100 + shifted / 400 + since_march;
-    let days = era_day - 719_468;
+    let days = date.signed_duration_since(NaiveDate::default()).num_days();
     match (width, time) {
         (2, None) => Some(days),
-        (4, time) => {
-            let mut parts = time
-                .unwrap_or("0:0:0")
-                .splitn(3, ':')
-                .map(str::parse::<i64>);
-            let (hours, minutes, seconds) = (
-                parts.next()?.ok()?,
-                parts.next()?.ok()?,
-                parts.next()?.ok()?,
-            );
-            Some(86_400 * days + 3600 * hours + 60 * minutes + seconds)
+        (4, None) => Some(86_400 * days),
+        (4, Some(time)) => {
+            let time = NaiveTime::parse_from_str(time, "%H:%M:%S").ok()?;
+            // Unix time has no leap seconds, and `23:59:60` would be the second after it.
+            let is_leap = time.nanosecond() >= 1_000_000_000;
+            let seconds = i64::from(time.num_seconds_from_midnight());
+            (!is_leap).then_some(86_400 * days + seconds)
         }
         _ => None,
     }
@@ -421,56 +436,32 @@ fn physical_value(physical: i64, line: &[u8]) -> Option<Vec<u8>> {
 
 fn from_hex(line: &[u8]) -> Option<Vec<u8>> {
     let line = line.trim_ascii();
-    let line = line.strip_prefix(b"0x").unwrap_or(line);
-    let digit = |byte: u8| char::from(byte).to_digit(16).map(|digit| digit as u8);
-    let (pairs, rest) = line.as_chunks::<2>();
-    if !rest.is_empty() {
-        return None;
-    }
-    let byte = |&[high, low]: &[u8; 2]| Some(digit(high)? << 4 | digit(low)?);
-    pairs.iter().map(byte).collect()
+    let digits = line.strip_prefix(b"0x").unwrap_or(line);
+    HEXLOWER_PERMISSIVE.decode(digits).ok()
 }
 
-/// Both alphabets: with `+` and `/`, or with `-` and `_`.
+/// Base 64 without padding, in both alphabets: with `+` and `/`, or with `-` and `_`.
+static BASE64: LazyLock<Encoding64> = LazyLock::new(|| {
+    let mut specification = BASE64_NOPAD.specification();
+    specification.translate.from.push_str("-_");
+    specification.translate.to.push_str("+/");
+    specification.encoding().expect("a valid specification")
+});
+
 fn from_base64(line: &[u8]) -> Option<Vec<u8>> {
     let line = line.trim_ascii();
     let digits = line.iter().rposition(|&byte| byte != b'=');
     let digits = &line[..digits.map_or(0, |last| last + 1)];
-    if line.len() - digits.len() > 2 || digits.len() % 4 == 1 {
+    // Padding may be left out.
+    if line.len() - digits.len() > 2 {
         return None;
     }
-    let mut out = Vec::with_capacity(digits.len() * 3 / 4);
-    let (mut held, mut bits) = (0_u32, 0);
-    for &byte in digits {
-        let digit = match byte {
-            b'A'..=b'Z' => byte - b'A',
-            b'a'..=b'z' => byte - b'a' + 26,
-            b'0'..=b'9' => byte - b'0' + 52,
-            b'+' | b'-' => 62,
-            b'/' | b'_' => 63,
-            _ => return None,
-        };
-        held = held << 6 | u32::from(digit);
-        bits += 6;
-        if bits >= 8 {
-            bits -= 8;
-            out.push((held >> bits) as u8);
-        }
-    }
-    // What is left over was filled up with zeros.
-    (held & ((1 << bits) - 1) == 0).then_some(out)
+    BASE64.decode(digits).ok()
 }
 
 fn uuid(line: &[u8]) -> Option<[u8; 16]> {
-    let line = line.trim_ascii();
-    let hyphens = [8, 13, 18, 23];
-    let placed = match line.len() {
-        32 => true,
-        36 => hyphens.iter().all(|&at| line[at] == b'-'),
-        _ => false,
-    };
-    let digits: Vec<u8> = line.iter().copied().filter(|&byte| byte != b'-').collect();
-    placed.then(|| from_hex(&digits)?.try_into().ok()).flatten()
+    let uuid = Uuid::try_parse_ascii(line.trim_ascii()).ok()?;
+    Some(uuid.into_bytes())
 }
 
 #[cfg(test)]
@@ -545,6 +536,16 @@ mod tests {
             key(Format::Mayhap, "hex", "00Ff").as_deref(),
             Ok(&[0, 255][..])
         );
+        assert_eq!(
+            key(Format::Mayhap, "hex", " 0x00fF ").as_deref(),
+            Ok(&[0, 255][..])
+        );
+        for text in ["+/+/", "-_-_", "+/-_"] {
+            assert_eq!(
+                key(Format::Mayhap, "base64", text).as_deref(),
+                Ok(&[0xfb, 0xff, 0xbf][..])
+            );
+        }
         for text in ["aGVsbG8=", "aGVsbG8"] {
             assert_eq!(
                 key(Format::Mayhap, "base64", text).as_deref(),
@@ -564,9 +565,54 @@ mod tests {
 
     #[test]
     fn days_and_seconds_are_counted_from_1970() {
-        assert_eq!(moment("1970-01-01", 2), Some(0));
-        assert_eq!(moment("2024-02-29", 2), Some(19_782));
-        assert_eq!(moment("2024-03-01 00:00:01", 4), Some(1_709_251_201));
-        assert_eq!(moment("2024-13-01", 2), None);
+        for (text, width, number) in [
+            ("1970-01-01", 2, 0),
+            ("2024-02-29", 2, 19_782),
+            ("2024-2-9", 2, 19_762),
+            ("1900-01-01", 2, -25_567),
+            ("2000-02-29", 2, 11_016),
+            ("2024-03-01", 4, 1_709_251_200),
+            ("2024-03-01 00:00:01", 4, 1_709_251_201),
+            ("2024-03-01T23:59:59", 4, 1_709_337_599),
+            ("2024-03-01 1:2:3", 4, 1_709_254_923),
+        ] {
+            assert_eq!(date_or_time(text, width), Some(number), "{text}");
+        }
+    }
+
+    #[test]
+    fn days_and_times_that_do_not_exist_are_errors() {
+        for (column, line) in [
+            ("Date", "2024-02-31"),
+            ("Date", "2023-02-29"),
+            ("Date", "1900-02-29"),
+            ("Date", "2024-04-31"),
+            ("Date", "2024-13-01"),
+            ("Date", "2024-00-01"),
+            ("Date", "2024-01-00"),
+            ("Date", "2024-01"),
+            ("Date", "1899-12-31"),
+            ("Date", "10000-01-01"),
+            ("Date", "2024-02-28 12:00:00"),
+            ("DateTime", "2024-02-31 12:00:00"),
+            ("DateTime", "2024-02-28 24:00:00"),
+            ("DateTime", "2024-02-28 99:00:00"),
+            ("DateTime", "2024-02-28 12:60:00"),
+            ("DateTime", "2024-02-28 23:59:60"),
+            ("DateTime", "2024-02-28 12:00"),
+            ("UInt64", "2024-02-28"),
+        ] {
+            let parameters = Parameters::new(Format::ClickHouse, [format!("type={column}")]);
+            let reader = parameters.unwrap().key_reader(KeyType::Text).unwrap();
+            let error = reader.read(line.as_bytes()).expect_err(line);
+            assert!(error.to_string().contains(line), "{error}");
+        }
+        let parameters = Parameters::new(Format::ClickHouse, ["type=Date"]).unwrap();
+        let reader = parameters.key_reader(KeyType::Text).unwrap();
+        let error = reader.read(b"2024-02-31").unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "\"2024-02-31\" is not a whole number of 16 bits, or a date such as 2024-02-29"
+        );
     }
 }

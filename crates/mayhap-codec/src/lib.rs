@@ -1,11 +1,30 @@
-//! Filters as bytes: mayhap's own files, and what Guava, Hadoop, Spark, ClickHouse, LevelDB, RocksDB, Parquet, RedisBloom and Bitcoin write, read and
-//! written byte for byte.
+//! Filters as bytes: mayhap's own files, and those of Guava, Hadoop, Spark, ClickHouse, LevelDB, RocksDB, Parquet, RedisBloom and
+//! Bitcoin, read and written byte for byte.
 //!
-//! One file a system. Each has `decode` and `encode`, and `create`, which sizes an empty filter as that system does. Keys are the
-//! bytes that the system hashes: integers as it encodes them.
+//! Most users need [`open`], which returns the filters in any file, and [`StoredFilter`], which queries, changes, describes, converts
+//! and encodes one. Each system also has a module with its own types. Keys are the bytes that the system hashes.
+//!
+//! # Map
+//!
+//! | Place | What it answers |
+//! | --- | --- |
+//! | `format.rs` | Which formats and containers are there, and what can each do? The only table of them; how to add one |
+//! | `sniff.rs` | Which format wrote these bytes? |
+//! | `open.rs` | Which filters are in this file? |
+//! | `filter/` | What can be done with a filter of any format: queries and changes (`mod.rs`), layouts that only one system has (`foreign.rs`), descriptions, conversions |
+//! | `builder.rs` | How is a filter of another system sized and filled? |
+//! | `parameters.rs` | Which settings are not in the file? |
+//! | `keys.rs` | Which bytes does a system hash for a line of text? |
+//! | `guava.rs`, `hadoop/`, `spark.rs`, `clickhouse/`, `leveldb/`, `rocksdb.rs`, `parquet/`, `redis/`, `bip37.rs` | How does this system lay out, size and combine its filters? |
+//! | `table/`, `parquet/file.rs`, `clickhouse/frames.rs`, `redis/rdb.rs` | Where in a container are the filters? |
+//! | `native/` | mayhap's own files: header, checksums per page, one file per kind, mapping, repair |
+//! | `cursor.rs`, `limits.rs`, `bits.rs`, `error.rs` | How are untrusted bytes read? |
+//! | `atomic.rs`, `key_file.rs`, `map.rs` | How are files replaced, keys stored, and files mapped (the only `unsafe` code)? |
+//! | `tests/golden/` | Does every file that another system wrote decode, answer and encode as that system does? |
 
 mod atomic;
 mod bits;
+mod builder;
 mod cursor;
 mod error;
 mod filter;
@@ -16,7 +35,6 @@ mod limits;
 mod map;
 mod open;
 mod parameters;
-mod recipe;
 
 pub mod bip37;
 pub mod clickhouse;
@@ -32,15 +50,19 @@ pub mod spark;
 pub mod table;
 
 pub use atomic::{remove_temporaries, write_atomically};
+pub use builder::{BuildError, BuildOptions, FilterBuilder, RequiredCount};
 pub use error::{DecodeError, EncodeError, Problem};
-pub use filter::{Description, Detail, Filter, Refused};
-pub use format::Format;
+pub use filter::{Description, Detail, FilterError, StoredFilter};
+pub use format::{Container, Format, Parameter};
 pub use key_file::{parse_key, read_key, read_or_make_key, write_key};
-pub use keys::{Funnel, KeyError, KeyReader, KeyType};
+pub use keys::{KeyError, KeyReader, KeyType};
 pub use limits::Limits;
-pub use open::{Found, OpenError, Opening, Place, open};
+pub use open::{Location, OpenError, OpenOptions, OpenedFilter, Setting, open};
 pub use parameters::{ParameterError, Parameters};
-pub use recipe::{Builder, Needs, Recipe, RecipeError};
+
+/// Why a filter of several layers cannot be converted.
+const LAYERS: &str =
+    "it has several layers, of different sizes: only one of a single layer is bits alone";
 
 /// Why a filter cannot become one of another system's.
 const OTHER_HASH: &str = "its bits come from another system's hash: build it anew from the keys";

@@ -1,7 +1,7 @@
-//! How much a stranger's file may make us allocate.
+//! How much memory decoding an untrusted file may allocate.
 
-/// What decoding may take. Plain formats never take more than a small multiple of their bytes; compressed ones are held to this
-/// before memory is asked for.
+/// Limits for decoding. Uncompressed formats never take more than a small multiple of their bytes; compressed ones are checked before
+/// anything is allocated.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Limits {
     /// Bytes of memory for what is decoded.

@@ -1,9 +1,9 @@
-//! Files as memory, and views of them: the only `unsafe` of the crate.
+//! Memory-mapped files and views of them: the only `unsafe` code of the crate.
 //!
-//! A mapping shows the file as it is, not as it was. Files that [`save`](crate::native::save) wrote are replaced as a whole, under
-//! a new name, so that who has mapped one keeps what was there. If somebody writes into a mapped file in place, answers are those
-//! of whatever bytes are there: no byte of a view is ever a length or an index, so that wrong bytes are wrong answers and nothing
-//! worse. If somebody cuts a mapped file short, touching what is gone stops the program (SIGBUS): that is how mapping works.
+//! A mapping shows the current bytes of the file. [`save`](crate::native::save) replaces files by a rename, so existing mappings keep the
+//! old one. If a program writes into a mapped file in place, answers may be wrong, but nothing worse: no byte of a view is used as a
+//! length or an index. If a program truncates a mapped file, reading beyond its end stops the process with SIGBUS, as with any
+//! mapping.
 
 #![allow(unsafe_code)]
 
@@ -13,13 +13,13 @@ use std::fs::File;
 use std::io;
 use std::path::Path;
 
-/// A file as memory.
+/// A mapped file.
 pub(crate) struct Map(Mmap);
 
 impl Map {
     pub(crate) fn open(path: &Path) -> io::Result<Self> {
         let file = File::open(path)?;
-        // SAFETY: who writes into the file changes bytes that are seen as numbers, of which any are a value; see above.
+        // SAFETY: another process may change the bytes; they are only read as integers, for which every bit pattern is valid (see above).
         unsafe { Mmap::map(&file) }.map(Self)
     }
 
@@ -28,22 +28,22 @@ impl Map {
     }
 }
 
-/// A mapped file, and the filter that is seen in it.
-pub(crate) struct Seen {
-    /// Not for longer than the map, which is dropped after it.
+/// A mapped file and a view of the filter in it.
+pub(crate) struct MappedView {
+    /// Must not outlive the map, which is dropped after it.
     view: View<'static>,
     map: Map,
 }
 
-impl Seen {
-    /// What `see` makes of the file's bytes. It is asked to for any lifetime, so that it can keep none of them elsewhere.
+impl MappedView {
+    /// The view that `see` makes of the file's bytes. `see` is generic over the lifetime, so it cannot keep a reference elsewhere.
     pub(crate) fn new<E>(
         map: Map,
         see: impl for<'a> FnOnce(&'a [u8]) -> Result<View<'a>, E>,
     ) -> Result<Self, E> {
         let bytes: *const [u8] = map.bytes();
-        // SAFETY: the bytes stay where they are when the map moves, and as long as it is there; the view is only shown, in
-        // `view`, for as long as this is.
+        // SAFETY: moving the map does not move the bytes, which are valid as long as the map exists; `view` returns the view only for
+        // the lifetime of `self`.
         let view = see(unsafe { &*bytes })?;
         Ok(Self { view, map })
     }
@@ -51,8 +51,8 @@ impl Seen {
     #[inline(always)]
     pub(crate) fn view<'a>(&'a self) -> &'a View<'a> {
         let view: *const View<'static> = &raw const self.view;
-        // SAFETY: the same view, for as long as the map is there. (Filters are generic over their memory, for which the compiler
-        // does not shorten lifetimes by itself.)
+        // SAFETY: the same view, with the shorter lifetime of `self`. (Filters are generic over their memory, so the compiler does not
+        // shorten the lifetime itself.)
         unsafe { &*view.cast::<View<'a>>() }
     }
 

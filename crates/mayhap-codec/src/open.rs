@@ -1,51 +1,48 @@
 //! From the bytes of a file to the filters in it, whatever system wrote them.
 
-use crate::filter::Filter;
+use crate::filter::StoredFilter;
+use crate::format::Format;
 use crate::parameters::{ParameterError, Parameters};
-use crate::sniff::{self, Container, Sniffed};
-use crate::table::{Filters, Table};
-use crate::{
-    DecodeError, Format, Limits, Problem, bip37, clickhouse, guava, hadoop, leveldb, native,
-    parquet, redis, rocksdb, spark,
-};
+use crate::sniff::{self, Detected};
+use crate::{DecodeError, Limits, Problem};
 use mayhap_core::SipKey;
 use std::fmt;
 
-/// What a file does not say by itself.
+/// What a file does not contain itself.
 #[derive(Clone, PartialEq, Debug, Default)]
-pub struct Opening {
-    /// The format; by the bytes when not given.
+pub struct OpenOptions {
+    /// The format; detected from the bytes when absent.
     pub format: Option<Format>,
-    /// `name=value`, as the format knows them.
+    /// `name=value`, as the format defines them.
     pub parameters: Vec<String>,
-    /// The rate of a ClickHouse index.
+    /// The false-positive rate of a ClickHouse index.
     pub rate: Option<f64>,
-    /// The hashes of a ClickHouse index of terms.
+    /// The number of hashes of a ClickHouse index of terms.
     pub probes: Option<u32>,
-    /// Columns of a ClickHouse index; 1 when not given.
+    /// The number of columns of a ClickHouse index; 1 when absent.
     pub columns: Option<usize>,
     /// The secret key of a native file that does not contain it.
     pub key: Option<SipKey>,
-    /// How much memory may be taken.
+    /// How much memory decoding may take.
     pub limits: Limits,
 }
 
 /// Where in a file a filter was.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Place {
+pub struct Location {
     /// The row group of a Parquet file.
     pub row_group: Option<u64>,
-    /// The column of a Parquet file, or its number in an index of ClickHouse's.
+    /// The column of a Parquet file, or its number in a ClickHouse index.
     pub column: Option<String>,
     /// How the column's values are stored.
     pub physical_type: Option<i64>,
     /// The key in an RDB file.
     pub key: Option<Vec<u8>>,
-    /// The number of a granule, or of a filter in a table of LevelDB's.
+    /// The number of a granule, or of a filter in a LevelDB table.
     pub granule: Option<u64>,
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for Location {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let parts = [
             self.row_group.map(|number| format!("row group {number}")),
@@ -60,33 +57,61 @@ impl fmt::Display for Place {
     }
 }
 
-/// A filter and its place.
+/// A filter and its location.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Found {
-    /// Where it was; empty in a file that is a filter and nothing else.
-    pub place: Place,
+pub struct OpenedFilter {
+    /// Where it was; empty in a file that is one filter.
+    pub location: Location,
     /// The filter.
-    pub filter: Filter,
+    pub filter: StoredFilter,
+}
+
+/// A setting that some formats do not store, so that the caller has to give it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Setting {
+    /// The false-positive rate.
+    FalsePositiveRate,
+    /// The number of bits.
+    Bits,
+    /// The number of hashes, or bits per key that are set.
+    Probes,
+}
+
+impl fmt::Display for Setting {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::FalsePositiveRate => "the false-positive rate",
+            Self::Bits => "the number of bits",
+            Self::Probes => "the number of probes",
+        })
+    }
+}
+
+/// `a, b or c`.
+pub(crate) fn joined(settings: &[Setting], conjunction: &str) -> String {
+    let names: Vec<String> = settings.iter().map(ToString::to_string).collect();
+    names.join(conjunction)
 }
 
 /// Why a file was not opened.
 #[derive(Clone, PartialEq, Debug)]
-#[non_exhaustive]
 pub enum OpenError {
-    /// It could be of several formats, and nobody said which.
+    /// It could be of several formats, and the options name none.
     Ambiguous(Vec<Format>),
-    /// It is of no format that is known.
+    /// It is of no known format.
     Unknown,
-    /// The format does not keep this in its files.
+    /// The file does not contain a setting, and the options have none of these.
     Missing {
         /// The format.
         format: Format,
-        /// What must be said.
-        what: &'static str,
+        /// The settings, of which one is needed.
+        any_of: &'static [Setting],
+        /// Where their values are found.
+        definition: &'static str,
     },
     /// A parameter is wrong.
     Parameter(ParameterError),
-    /// It is damaged, or of another format than was said.
+    /// It is damaged, or of another format than the options say.
     Decode(DecodeError),
 }
 
@@ -95,16 +120,18 @@ impl fmt::Display for OpenError {
         match self {
             Self::Ambiguous(formats) => {
                 let names: Vec<&str> = formats.iter().map(|format| format.name()).collect();
-                write!(
-                    f,
-                    "it could be of these formats: {}; say which with --from",
-                    names.join(", ")
-                )
+                write!(f, "it could be of these formats: {}", names.join(", "))
             }
-            Self::Unknown => f.write_str("it is no filter of a format that is known"),
-            Self::Missing { format, what } => {
-                write!(f, "a {format} file does not say all: give {what}")
-            }
+            Self::Unknown => f.write_str("it is not a filter of a known format"),
+            Self::Missing {
+                format,
+                any_of,
+                definition,
+            } => write!(
+                f,
+                "a {format} file does not contain everything: give {}, as in {definition}",
+                joined(any_of, " or ")
+            ),
             Self::Parameter(error) => error.fmt(f),
             Self::Decode(error) => error.fmt(f),
         }
@@ -128,251 +155,65 @@ impl From<ParameterError> for OpenError {
 /// Opens the bytes of a file: a filter, or a container of filters.
 ///
 /// # Errors
-/// When nobody can say what it is, something that it does not say was not said, or it is damaged.
-pub fn open(bytes: &[u8], opening: &Opening) -> Result<Vec<Found>, OpenError> {
-    // Only the magic: a damaged file of ours is to be told as such.
-    if bytes.starts_with(&native::MAGIC) && opening.format.is_none() {
-        return filters(bytes, Format::Mayhap, opening);
+/// When the format is unknown or ambiguous, a setting that the file does not contain is missing, or the file is damaged.
+pub fn open(bytes: &[u8], options: &OpenOptions) -> Result<Vec<OpenedFilter>, OpenError> {
+    if let Some(format) = options.format {
+        // The name of a format also stands for its containers: `leveldb` for a table as well as for a filter.
+        return match sniff::container(bytes, options.limits, Some(format)) {
+            Some((container, contents)) => (container.row().open)(&contents?, options),
+            None => decode(bytes, format, options),
+        };
     }
-    // Whoever says `leveldb` may mean a table as well as a filter: containers can be told from filters.
-    if let Some(container) = sniff::container(bytes)
-        && opening.format.is_none_or(|told| holds(container, told))
-    {
-        return in_container(bytes, container, opening);
-    }
-    match opening.format {
-        Some(format) => filters(bytes, format, opening),
-        None => match sniff::sniff(bytes) {
-            Sniffed::Filter(format) => filters(bytes, format, opening),
-            Sniffed::Container(container) => in_container(bytes, container, opening),
-            Sniffed::Candidates(formats) if formats.is_empty() => Err(OpenError::Unknown),
-            Sniffed::Candidates(formats) => Err(OpenError::Ambiguous(formats)),
-        },
-    }
-}
-
-/// Whether filters of that format lie in such containers.
-fn holds(container: Container, format: Format) -> bool {
-    match container {
-        Container::Parquet => format == Format::Parquet,
-        Container::LevelDbTable => format == Format::LevelDb,
-        Container::RocksDbTable => format == Format::RocksDb,
-        Container::ClickHouseFrames => {
-            matches!(format, Format::ClickHouse | Format::ClickHouseTokenbf)
+    match sniff::detect(bytes, options.limits) {
+        Detected::Magic(format) => decode(bytes, format, options),
+        Detected::Filter(format, filter) => {
+            Parameters::new(format, &options.parameters)?;
+            Ok(single((*filter)?))
         }
-        Container::Rdb => matches!(
-            format,
-            Format::RedisBloomDump | Format::RedisBloom | Format::RedisBloomCuckoo
-        ),
+        Detected::Container(container, contents) => (container.row().open)(&contents?, options),
+        Detected::Candidates(formats) if formats.is_empty() => Err(OpenError::Unknown),
+        Detected::Candidates(formats) => Err(OpenError::Ambiguous(formats)),
     }
 }
 
-fn alone(filter: Filter) -> Vec<Found> {
-    vec![Found {
-        place: Place::default(),
+/// Reads bytes of a known format.
+pub(crate) fn decode(
+    bytes: &[u8],
+    format: Format,
+    options: &OpenOptions,
+) -> Result<Vec<OpenedFilter>, OpenError> {
+    let parameters = Parameters::new(format, &options.parameters)?;
+    (format.row().decode)(bytes, options, &parameters)
+}
+
+/// The only filter of a file.
+pub(crate) fn single(filter: StoredFilter) -> Vec<OpenedFilter> {
+    vec![OpenedFilter {
+        location: Location::default(),
         filter,
     }]
 }
 
-fn filters(bytes: &[u8], format: Format, opening: &Opening) -> Result<Vec<Found>, OpenError> {
-    let parameters = Parameters::new(format, &opening.parameters)?;
-    let bits = |filter| Filter::Bits { format, filter };
-    Ok(alone(match format {
-        Format::Mayhap => Filter::Native(match opening.key {
-            None => native::decode(bytes, opening.limits)?,
-            Some(key) => native::decode_with_key(bytes, opening.limits, key)?,
-        }),
-        Format::Guava => bits(guava::decode(bytes)?),
-        Format::Hadoop => bits(hadoop::bloom::decode(bytes)?),
-        Format::HadoopCounting => Filter::Counting(hadoop::counting::decode(bytes)?),
-        Format::HadoopDynamic => Filter::Dynamic(hadoop::dynamic::decode(bytes)?),
-        Format::HadoopRetouched => Filter::Retouched(hadoop::retouched::decode(bytes)?),
-        Format::Spark => bits(spark::decode(bytes)?),
-        Format::ClickHouse => return granules(bytes, opening),
-        Format::ClickHouseTokenbf => return terms(bytes, opening, &parameters),
-        Format::LevelDb => leveldb_filter(leveldb::decode(bytes)?),
-        Format::RocksDb => rocksdb_filter(rocksdb::decode(bytes)?),
-        Format::Parquet => bits(parquet::decode(bytes)?),
-        Format::RedisBloom => Filter::Redis {
-            filter: redis::Filter::Bloom(redis::bloom::decode(bytes)?),
-            rdb: None,
-        },
-        Format::RedisBloomCuckoo => Filter::Redis {
-            filter: redis::Filter::Cuckoo(redis::cuckoo::decode(bytes)?),
-            rdb: None,
-        },
-        Format::RedisBloomDump => Filter::Redis {
-            filter: redis::dump::decode(bytes, opening.limits)?,
-            rdb: redis::dump::rdb_version(bytes),
-        },
-        Format::Bip37 => Filter::Bip37(bip37::decode(bytes)?),
-    }))
-}
-
-fn leveldb_filter(filter: leveldb::Filter) -> Filter {
-    match filter {
-        leveldb::Filter::Nothing => Filter::Nothing(Format::LevelDb),
-        leveldb::Filter::Everything => Filter::Everything(Format::LevelDb),
-        leveldb::Filter::Bloom(filter) => Filter::Bits {
-            format: Format::LevelDb,
-            filter,
-        },
-    }
-}
-
-fn rocksdb_filter(filter: rocksdb::Filter) -> Filter {
-    match filter {
-        rocksdb::Filter::Nothing => Filter::Nothing(Format::RocksDb),
-        rocksdb::Filter::Everything => Filter::Everything(Format::RocksDb),
-        rocksdb::Filter::Ribbon(filter) => Filter::Ribbon(filter),
-        rocksdb::Filter::Bloom(filter) => Filter::Bits {
-            format: Format::RocksDb,
-            filter,
-        },
-    }
-}
-
-/// A filter by itself takes so many bytes besides its bits.
+/// Memory that a filter takes besides its bits.
 const FILTER_BYTES: u64 = 256;
 
-/// Whether so many filters may be made of so few bytes.
-fn check_count(
+/// Refuses more filters than the limits allow: many tiny ones take more memory than their bytes.
+pub(crate) fn check_count(
     format: Format,
     filters: usize,
     bytes: &[u8],
     limits: Limits,
-) -> Result<(), OpenError> {
+) -> Result<(), DecodeError> {
     let needed = FILTER_BYTES * filters as u64 + bytes.len() as u64;
     if needed <= limits.max_bytes {
         return Ok(());
     }
-    Err(OpenError::Decode(DecodeError {
+    Err(DecodeError {
         format,
         offset: 0,
         problem: Problem::TooLarge {
             bytes: needed,
             limit: limits.max_bytes,
         },
-    }))
-}
-
-fn granules(bytes: &[u8], opening: &Opening) -> Result<Vec<Found>, OpenError> {
-    let format = Format::ClickHouse;
-    let Some(rate) = opening.rate else {
-        let what = "--fpr, the rate of the index, bloom_filter(rate)";
-        return Err(OpenError::Missing { format, what });
-    };
-    let columns = opening.columns.unwrap_or(1);
-    let granules = clickhouse::decode(bytes, rate, columns)?;
-    check_count(format, granules.len() * columns, bytes, opening.limits)?;
-    let mut found = Vec::with_capacity(granules.len() * columns);
-    for number in 0..granules.len() {
-        let granule = granules.get(number)?;
-        for (column, filter) in (1..).zip(granule.columns) {
-            found.push(Found {
-                place: Place {
-                    granule: (granules.len() > 1).then_some(number as u64),
-                    column: (columns > 1).then(|| format!("{column}")),
-                    ..Place::default()
-                },
-                filter: Filter::Column {
-                    distinct: granule.distinct,
-                    filter,
-                },
-            });
-        }
-    }
-    Ok(found)
-}
-
-fn terms(
-    bytes: &[u8],
-    opening: &Opening,
-    parameters: &Parameters,
-) -> Result<Vec<Found>, OpenError> {
-    let format = Format::ClickHouseTokenbf;
-    let Some(probes) = opening.probes else {
-        let what = "--probes, and -P seed= if it has one, as in tokenbf_v1(bytes, hashes, seed)";
-        return Err(OpenError::Missing { format, what });
-    };
-    let filter = clickhouse::terms::decode(bytes, probes, parameters.seed()?)?;
-    let ngram = parameters.ngram()?;
-    Ok(alone(Filter::Terms { filter, ngram }))
-}
-
-fn in_container(
-    bytes: &[u8],
-    container: Container,
-    opening: &Opening,
-) -> Result<Vec<Found>, OpenError> {
-    match container {
-        Container::Parquet => {
-            let mut found = Vec::new();
-            for column in parquet::file::columns(bytes)? {
-                let filter = parquet::file::filter(bytes, &column)?;
-                found.push(Found {
-                    place: Place {
-                        row_group: Some(column.row_group as u64),
-                        column: Some(column.name),
-                        physical_type: Some(column.physical_type),
-                        ..Place::default()
-                    },
-                    filter: Filter::Bits {
-                        format: Format::Parquet,
-                        filter,
-                    },
-                });
-            }
-            Ok(found)
-        }
-        Container::LevelDbTable | Container::RocksDbTable => in_table(bytes, opening),
-        Container::ClickHouseFrames => {
-            let inside = clickhouse::frames::decompress(bytes, opening.limits)?;
-            match opening.format {
-                Some(format) => filters(&inside, format, opening),
-                None if opening.rate.is_some() => filters(&inside, Format::ClickHouse, opening),
-                None if opening.probes.is_some() => {
-                    filters(&inside, Format::ClickHouseTokenbf, opening)
-                }
-                None => Err(OpenError::Missing {
-                    format: Format::ClickHouse,
-                    what: "--fpr, the rate of a bloom_filter index, or --probes of a tokenbf_v1 or ngrambf_v1",
-                }),
-            }
-        }
-        Container::Rdb => {
-            let entries = redis::rdb::filters(bytes, opening.limits)?.into_iter();
-            let found = entries.map(|entry| Found {
-                place: Place {
-                    key: Some(entry.key),
-                    ..Place::default()
-                },
-                filter: Filter::Redis {
-                    filter: entry.filter,
-                    rdb: Some(10),
-                },
-            });
-            Ok(found.collect())
-        }
-    }
-}
-
-fn in_table(bytes: &[u8], opening: &Opening) -> Result<Vec<Found>, OpenError> {
-    match Table::open(bytes, opening.limits)?.filters()? {
-        None => Ok(Vec::new()),
-        Some(Filters::Whole(filter)) => Ok(alone(rocksdb_filter(filter))),
-        Some(Filters::Blocks(block)) => {
-            check_count(Format::LevelDb, block.len(), bytes, opening.limits)?;
-            let filter = |number| -> Result<Found, OpenError> {
-                Ok(Found {
-                    place: Place {
-                        granule: Some(number as u64),
-                        ..Place::default()
-                    },
-                    filter: leveldb_filter(block.filter(number)?),
-                })
-            };
-            (0..block.len()).map(filter).collect()
-        }
-    }
+    })
 }

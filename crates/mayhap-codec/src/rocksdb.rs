@@ -1,11 +1,18 @@
-//! RocksDB's full filter blocks. The last five bytes tell which of three kinds it is: the cache-line Bloom filter of format
-//! version 5, the older one, or Ribbon, which can be asked and not built.
+//! RocksDB's full filter blocks. The last five bytes identify one of three kinds: the cache-line Bloom filter of format version 5, the
+//! older one, or Ribbon, which can be queried but not built.
 
 use crate::bits;
 use crate::cursor::Cursor;
-use crate::{DecodeError, EncodeError, Format};
+use crate::filter::{Constant, Description, ForeignFilter, bits_from_native};
+use crate::format::{Detection, FormatRow, Parameter};
+use crate::leveldb::BITS_PER_KEY;
+use crate::open::single;
+use crate::{
+    BuildError, BuildOptions, DecodeError, EncodeError, FilterBuilder, Format, KeyReader,
+    ParameterError, Parameters, Problem, StoredFilter,
+};
 use mayhap_core::plan::classic::ClassicPlan;
-use mayhap_core::{ClassicBloom, HashScheme, PlanError, Scheme};
+use mayhap_core::{ClassicBloom, HashScheme, Kind, PlanError, Scheme, Stats};
 
 mod ribbon;
 
@@ -15,12 +22,12 @@ const TRAILER: usize = 5;
 const LINE_BYTES: u64 = 64;
 const LINE_BITS: u64 = 512;
 
-/// What a filter block holds. RocksDB has answers where there is nothing to look at.
+/// A decoded filter block. RocksDB defines answers for filters without bits.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Filter {
     /// Too short for any filter, or without data: nothing is in it.
     Nothing,
-    /// Of a kind that is kept for the future: every key may be in it.
+    /// Of a reserved kind: every key may be in it.
     Everything,
     /// Bits, of [`Scheme::RocksDb`] or [`Scheme::RocksDbLegacy`].
     Bloom(ClassicBloom),
@@ -40,7 +47,7 @@ impl Filter {
     }
 }
 
-/// An empty filter of format version 5 and later, for so many distinct keys.
+/// An empty filter of format version 5 and later, for that many distinct keys.
 ///
 /// # Errors
 /// When bits per key are not between 1 and 100, or the filter would be too large.
@@ -68,7 +75,7 @@ pub fn create_legacy(keys: u64, bits_per_key: u32) -> Result<ClassicBloom, PlanE
         .checked_mul(u64::from(bits_per_key))
         .ok_or(too_many(keys))?
         .div_ceil(LINE_BITS);
-    // An odd number, so that all bits of the hash count.
+    // An odd number, so that all bits of the hash matter.
     let lines = lines | 1;
     if lines > u64::from(u32::MAX) {
         return Err(too_many(keys));
@@ -108,12 +115,12 @@ fn too_many(keys: u64) -> PlanError {
     }
 }
 
-/// RocksDB's number of probes for so many thousandths of bits a key.
+/// RocksDB's number of probes for a number of millibits per key.
 fn probes(millibits: u64) -> u32 {
-    const MOST: [u64; 12] = [
+    const MAX_MILLIBITS: [u64; 12] = [
         2080, 3580, 5100, 6640, 8300, 10_070, 11_720, 14_001, 16_050, 18_300, 22_001, 25_501,
     ];
-    let within = MOST.iter().position(|&most| millibits <= most);
+    let within = MAX_MILLIBITS.iter().position(|&max| millibits <= max);
     match within {
         Some(at) => at as u32 + 1,
         None if millibits > 50_000 => 24,
@@ -131,7 +138,7 @@ pub fn decode(bytes: &[u8]) -> Result<Filter, DecodeError> {
         return Ok(Filter::Nothing);
     };
     let data = at.take("data", data as u64)?;
-    // As a signed byte: -1 and -2 are kinds, above 0 it is a number of probes.
+    // A signed byte: -1 and -2 are kinds, and a positive value is a number of probes.
     let kind = at.u8("kind")?;
     match kind {
         0xff => bloom(&mut at, data),
@@ -152,7 +159,7 @@ fn bloom(at: &mut Cursor<'_>, data: &[u8]) -> Result<Filter, DecodeError> {
     let probes = at.u8("block size and probes")?;
     let rest = at.take("reserved bytes", 2)?;
     let length = data.len() as u64;
-    // Other layouts and blocks are for versions to come; RocksDB takes them for filters that hold everything.
+    // Other layouts and block sizes are reserved; RocksDB answers that every key may be in.
     if layout != 0 || probes & 0xe0 != 0 || rest != [0, 0] || probes == 0 {
         return Ok(Filter::Everything);
     }
@@ -199,4 +206,105 @@ pub fn encode(filter: &ClassicBloom) -> Result<Vec<u8>, EncodeError> {
         _ => return Err(refuse(crate::OTHER_HASH)),
     }
     Ok(out)
+}
+
+pub(crate) const ROW: FormatRow = FormatRow {
+    name: "rocksdb",
+    description: "RocksDB's full filter block, by itself or in a table (.sst)",
+    has_checksum: false,
+    detection: Detection::Structure(|bytes, _| match decode(bytes)? {
+        filter @ (Filter::Bloom(_) | Filter::Ribbon(_)) => Ok(filter.into()),
+        // RocksDB takes almost any bytes for one of these.
+        Filter::Nothing | Filter::Everything => Err(DecodeError {
+            format: Format::RocksDb,
+            offset: 0,
+            problem: Problem::Value {
+                field: "kind",
+                value: 0,
+                accepted: "that of a filter with bits",
+            },
+        }),
+    }),
+    decode: |bytes, _, _| Ok(single(decode(bytes)?.into())),
+    encode_bits: Some(encode),
+    from_native: |filter| {
+        bits_from_native(Format::RocksDb, filter, |scheme| {
+            matches!(scheme, Scheme::RocksDb | Scheme::RocksDbLegacy)
+        })
+    },
+    required_count: BuildOptions::count_distinct_keys,
+    create: create_from,
+    parameters: &[
+        BITS_PER_KEY,
+        Parameter {
+            name: "variant",
+            values: "fast or legacy",
+        },
+    ],
+    check_parameters: |parameters| {
+        parameters.bits_per_key()?;
+        is_legacy(parameters).map(drop)
+    },
+    key_reader: KeyReader::own_width,
+};
+
+impl From<Filter> for StoredFilter {
+    fn from(filter: Filter) -> Self {
+        let format = Format::RocksDb;
+        let constant = |answer| Self::foreign(Constant { format, answer });
+        match filter {
+            Filter::Nothing => constant(false),
+            Filter::Everything => constant(true),
+            Filter::Ribbon(filter) => Self::foreign(filter),
+            Filter::Bloom(filter) => Self::Bits { format, filter },
+        }
+    }
+}
+
+fn create_from(options: &BuildOptions, keys: u64) -> Result<FilterBuilder, BuildError> {
+    let bits_per_key = options.bits_per_key()?;
+    let filter = if is_legacy(&options.parameters)? {
+        create_legacy(keys, bits_per_key as u32)?
+    } else {
+        create(keys, bits_per_key)?
+    };
+    Ok(StoredFilter::from(Filter::Bloom(filter)).into())
+}
+
+fn is_legacy(parameters: &Parameters) -> Result<bool, ParameterError> {
+    let given = parameters.choose("variant", &[("fast", false), ("legacy", true)])?;
+    Ok(given.unwrap_or(false))
+}
+
+impl ForeignFilter for Ribbon {
+    fn format(&self) -> Format {
+        Format::RocksDb
+    }
+
+    fn contains(&self, key: &[u8]) -> bool {
+        self.contains(key)
+    }
+
+    fn encode(&self) -> Result<Vec<u8>, EncodeError> {
+        Err(EncodeError {
+            format: Format::RocksDb,
+            reason: "ribbons can be read and not written",
+        })
+    }
+
+    fn describe(&self) -> Description {
+        let stats = Stats {
+            bits: Some(8 * self.size_bytes()),
+            estimated_rate: Some(self.estimated_rate()),
+            ..Stats::new(Kind::Ribbon, self.size_bytes())
+        };
+        Description::new(Format::RocksDb, stats)
+    }
+
+    fn convert(self: Box<Self>, to: Format) -> Result<StoredFilter, EncodeError> {
+        Err(EncodeError {
+            format: to,
+            reason: "ribbons can be queried and not written",
+        })
+    }
 }

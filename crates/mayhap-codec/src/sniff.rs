@@ -1,25 +1,10 @@
-//! From bytes to a format, or the honest list of what they could be.
+//! From bytes to the format that wrote them, or the list of formats that could have.
 
-use crate::{
-    Format, Limits, bip37, clickhouse, guava, hadoop, leveldb, native, parquet, redis, rocksdb,
-    spark, table,
-};
+use crate::format::Detection;
+use crate::{DecodeError, Limits, Problem, StoredFilter};
+use std::borrow::Cow;
 
-/// A file that holds filters among other things.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-#[non_exhaustive]
-pub enum Container {
-    /// A `.parquet` file.
-    Parquet,
-    /// A table of LevelDB, `.ldb`.
-    LevelDbTable,
-    /// A table of RocksDB, `.sst`.
-    RocksDbTable,
-    /// An index of ClickHouse in its compressed frames, `.idx`.
-    ClickHouseFrames,
-    /// A dump of Redis, `.rdb`.
-    Rdb,
-}
+pub use crate::format::{Container, Format};
 
 /// What bytes are.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -28,84 +13,86 @@ pub enum Sniffed {
     Filter(Format),
     /// A file that holds filters.
     Container(Container),
-    /// They could be a filter of one of these; somebody has to say which. Empty: of none that is known.
+    /// They could be a filter of any of these, and only the caller can know which. Empty: no known format fits.
     Candidates(Vec<Format>),
 }
 
-/// The rates that tell ClickHouse's sizes apart: 2 to 19 bits a row.
-const RATES: [f64; 8] = [0.9, 0.25, 0.1, 0.05, 0.025, 0.01, 0.001, 0.0001];
+type Contents<'a> = Result<Cow<'a, [u8]>, DecodeError>;
 
-/// Looks at the bytes of a file, all of them.
+/// What was found, with what had to be decoded or decompressed to find it.
+pub(crate) enum Detected<'a> {
+    /// It begins with the format's magic number, and is not decoded yet.
+    Magic(Format),
+    /// A filter; the error is that it exceeds the limits.
+    Filter(Format, Box<Result<StoredFilter, DecodeError>>),
+    /// A container and its contents; the error is that they exceed the limits.
+    Container(Container, Contents<'a>),
+    Candidates(Vec<Format>),
+}
+
+/// Identifies the bytes of a whole file.
 pub fn sniff(bytes: &[u8]) -> Sniffed {
-    // Damaged files of ours, too: nothing else begins so, and reading them tells what is wrong.
-    if bytes.starts_with(&native::MAGIC) {
-        return Sniffed::Filter(Format::Mayhap);
-    }
-    if let Some(container) = container(bytes) {
-        return Sniffed::Container(container);
-    }
-    let told = told(bytes);
-    match told.as_slice() {
-        [one] => Sniffed::Filter(*one),
-        [] => Sniffed::Candidates(possible(bytes)),
-        _ => Sniffed::Candidates(told),
+    match detect(bytes, Limits::default()) {
+        Detected::Magic(format) | Detected::Filter(format, _) => Sniffed::Filter(format),
+        Detected::Container(container, _) => Sniffed::Container(container),
+        Detected::Candidates(formats) => Sniffed::Candidates(formats),
     }
 }
 
-pub(crate) fn container(bytes: &[u8]) -> Option<Container> {
-    if bytes.starts_with(b"PAR1") && bytes.ends_with(b"PAR1") {
-        return Some(Container::Parquet);
+/// Identifies bytes and keeps what was decoded on the way, so that nothing is decoded twice.
+pub(crate) fn detect(bytes: &[u8], limits: Limits) -> Detected<'_> {
+    let has_magic = |format: &&Format| match format.row().detection {
+        Detection::Magic(magic) => bytes.starts_with(magic),
+        Detection::Structure(_) | Detection::Candidate(_) => false,
+    };
+    if let Some(format) = Format::ALL.iter().find(has_magic) {
+        return Detected::Magic(*format);
     }
-    if bytes.starts_with(b"REDIS") {
-        return Some(Container::Rdb);
+    if let Some((container, contents)) = container(bytes, limits, None) {
+        return Detected::Container(container, contents);
     }
-    if let Ok(table) = table::Table::open(bytes, Limits::default()) {
-        return Some(match table.format() {
-            Format::RocksDb => Container::RocksDbTable,
-            _ => Container::LevelDbTable,
-        });
-    }
-    // Its frames carry checksums, so that nothing else passes for them.
-    let framed =
-        !bytes.is_empty() && clickhouse::frames::decompress(bytes, Limits::default()).is_ok();
-    framed.then_some(Container::ClickHouseFrames)
-}
-
-/// Formats whose headers and lengths fit the bytes.
-fn told(bytes: &[u8]) -> Vec<Format> {
-    let fits = |format: &Format| match format {
-        Format::Guava => guava::decode(bytes).is_ok(),
-        Format::Hadoop => hadoop::bloom::decode(bytes).is_ok(),
-        Format::HadoopCounting => hadoop::counting::decode(bytes).is_ok(),
-        Format::HadoopDynamic => hadoop::dynamic::decode(bytes).is_ok(),
-        Format::HadoopRetouched => hadoop::retouched::decode(bytes).is_ok(),
-        Format::Spark => spark::decode(bytes).is_ok(),
-        Format::RocksDb => {
-            let decoded = rocksdb::decode(bytes);
-            matches!(
-                decoded,
-                Ok(rocksdb::Filter::Bloom(_) | rocksdb::Filter::Ribbon(_))
-            )
+    let mut decoded = Format::ALL.iter().filter_map(|format| {
+        let Detection::Structure(decode) = format.row().detection else {
+            return None;
+        };
+        match decode(bytes, limits) {
+            // Everything before the size was right.
+            Err(error) if !matches!(error.problem, Problem::TooLarge { .. }) => None,
+            result => Some((*format, result)),
         }
-        Format::RedisBloom => redis::bloom::decode(bytes).is_ok(),
-        Format::RedisBloomCuckoo => redis::cuckoo::decode(bytes).is_ok(),
-        Format::RedisBloomDump => redis::dump::decode(bytes, Limits::default()).is_ok(),
-        Format::Bip37 => bip37::decode(bytes).is_ok(),
-        _ => false,
-    };
-    Format::ALL.into_iter().filter(fits).collect()
+    });
+    match (decoded.next(), decoded.next()) {
+        (Some((format, filter)), None) => Detected::Filter(format, Box::new(filter)),
+        (Some((first, _)), Some((second, _))) => {
+            let others = decoded.map(|(format, _)| format);
+            Detected::Candidates([first, second].into_iter().chain(others).collect())
+        }
+        (None, _) => Detected::Candidates(candidates(bytes)),
+    }
 }
 
-/// Formats that have no header to be told by.
-fn possible(bytes: &[u8]) -> Vec<Format> {
-    let could_be = |format: &Format| match format {
-        Format::ClickHouse => RATES.iter().any(|&rate| {
-            clickhouse::decode(bytes, rate, 1).is_ok_and(|granules| !granules.is_empty())
-        }),
-        Format::ClickHouseTokenbf => clickhouse::terms::decode(bytes, 1, 0).is_ok(),
-        Format::LevelDb => matches!(leveldb::decode(bytes), Ok(leveldb::Filter::Bloom(_))),
-        Format::Parquet => parquet::decode(bytes).is_ok(),
-        _ => false,
+/// The container that the bytes are, and its contents, or the error that these exceed the limits; only containers that hold a
+/// format, if one is given.
+pub(crate) fn container(
+    bytes: &[u8],
+    limits: Limits,
+    format: Option<Format>,
+) -> Option<(Container, Contents<'_>)> {
+    Container::ALL.iter().find_map(|container| {
+        let row = container.row();
+        if format.is_some_and(|format| !row.formats.contains(&format)) {
+            return None;
+        }
+        let contents = (row.contents)(bytes, limits).transpose()?;
+        Some((*container, contents))
+    })
+}
+
+/// Formats without a header that the bytes could be of.
+fn candidates(bytes: &[u8]) -> Vec<Format> {
+    let could_be = |format: &Format| match format.row().detection {
+        Detection::Candidate(could_be) => could_be(bytes),
+        Detection::Magic(_) | Detection::Structure(_) => false,
     };
-    Format::ALL.into_iter().filter(could_be).collect()
+    Format::ALL.iter().copied().filter(could_be).collect()
 }

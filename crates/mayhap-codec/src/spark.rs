@@ -2,14 +2,21 @@
 
 use crate::bits;
 use crate::cursor::Cursor;
-use crate::{DecodeError, EncodeError, Format};
+use crate::filter::bits_from_native;
+use crate::format::{Detection, FormatRow, Parameter};
+use crate::keys::Encoding;
+use crate::open::single;
+use crate::{
+    BuildError, BuildOptions, DecodeError, EncodeError, FilterBuilder, Format, KeyReader,
+    ParameterError, Parameters, StoredFilter,
+};
 use mayhap_core::plan::classic::{ClassicPlan, MAX_PROBES};
 use mayhap_core::{ClassicBloom, HashScheme, PlanError, Scheme};
 
 /// The version of the stream, which is also the version of the walk.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Version {
-    /// All that Spark 3 knows.
+    /// The only version that Spark 3 reads.
     One,
     /// What Spark 4 writes.
     Two {
@@ -27,7 +34,7 @@ impl Version {
     }
 }
 
-/// An empty filter as `BloomFilter.create(expectedNumItems, fpp)` makes it.
+/// An empty filter as `BloomFilter.create(expectedNumItems, fpp)` creates it.
 ///
 /// # Errors
 /// When the rate is not between 0 and 1, or the filter would be too large.
@@ -41,7 +48,7 @@ pub fn create(expected_items: u64, fpp: f64, version: Version) -> Result<Classic
     ClassicBloom::from_plan(asked, version.scheme(), HashScheme::Caller)
 }
 
-/// An empty filter as `BloomFilter.create(expectedNumItems, numBits)` makes it.
+/// An empty filter as `BloomFilter.create(expectedNumItems, numBits)` creates it.
 ///
 /// # Errors
 /// When there are no bits, more than 64 * (2^31 - 1), or more than 4096 probes.
@@ -65,13 +72,13 @@ pub fn with_bits(
     ClassicBloom::from_plan(plan, version.scheme(), HashScheme::Caller)
 }
 
-/// Spark's number of probes for so many keys and bits, before these are rounded up to longs.
+/// Spark's number of probes for that many keys and bits, before the bits are rounded up to longs.
 pub fn probes(expected_items: u64, bits: u64) -> u32 {
     let probes = bits as f64 / expected_items.max(1) as f64 * std::f64::consts::LN_2;
     ((probes + 0.5).floor() as u32).max(1)
 }
 
-/// Reads what `writeTo` wrote.
+/// Reads the output of `writeTo`.
 ///
 /// # Errors
 /// When it is not such a stream.
@@ -103,7 +110,7 @@ pub fn decode(bytes: &[u8]) -> Result<ClassicBloom, DecodeError> {
     bits::filter(&at, 64 * count, probes, scheme, words)
 }
 
-/// What `writeTo` would write.
+/// The output of `writeTo`.
 ///
 /// # Errors
 /// When the filter's keys are not hashed as Spark's are.
@@ -131,4 +138,63 @@ pub fn encode(filter: &ClassicBloom) -> Result<Vec<u8>, EncodeError> {
     out.extend_from_slice(&longs.to_be_bytes());
     bits::to_longs(filter.words(), &mut out);
     Ok(out)
+}
+
+pub(crate) const ROW: FormatRow = FormatRow {
+    name: "spark",
+    description: "Spark's BloomFilter.writeTo, versions 1 and 2",
+    has_checksum: false,
+    detection: Detection::Structure(|bytes, _| decode(bytes).map(stored)),
+    decode: |bytes, _, _| Ok(single(stored(decode(bytes)?))),
+    encode_bits: Some(encode),
+    from_native: |filter| {
+        bits_from_native(Format::Spark, filter, |scheme| {
+            matches!(scheme, Scheme::SparkV1 | Scheme::SparkV2 { .. })
+        })
+    },
+    required_count: BuildOptions::count_keys,
+    create: create_from,
+    parameters: &[
+        Parameter {
+            name: "version",
+            values: "1 or 2",
+        },
+        Parameter {
+            name: "seed",
+            values: "a whole number of 32 bits",
+        },
+    ],
+    check_parameters: |parameters| version(parameters).map(drop),
+    key_reader: |key_type, _| Ok(KeyReader::with_encoding(Encoding::Longs, key_type)),
+};
+
+fn stored(filter: ClassicBloom) -> StoredFilter {
+    StoredFilter::Bits {
+        format: Format::Spark,
+        filter,
+    }
+}
+
+fn create_from(options: &BuildOptions, keys: u64) -> Result<FilterBuilder, BuildError> {
+    let version = version(&options.parameters)?;
+    let filter = match options.bits {
+        Some(bits) => with_bits(keys, bits, version)?,
+        None => create(keys, options.rate(), version)?,
+    };
+    Ok(stored(options.reshape(filter, 64, options.probes)?).into())
+}
+
+fn version(parameters: &Parameters) -> Result<Version, ParameterError> {
+    let version = parameters.number("version", |version| (1..=2).contains(version))?;
+    let seed = parameters.number("seed", |_: &i32| true)?;
+    match (version.unwrap_or(2), seed) {
+        (1, None) => Ok(Version::One),
+        (1, Some(seed)) => Err(ParameterError {
+            given: format!("seed={seed}"),
+            expected: "version=2 with a seed: version 1 has none".into(),
+        }),
+        (_, seed) => Ok(Version::Two {
+            seed: seed.unwrap_or(0),
+        }),
+    }
 }

@@ -4,7 +4,7 @@
 //! | place | what it answers |
 //! | --- | --- |
 //! | `table.rs` | Which commands are there? One row each |
-//! | `spec.rs`, `arguments.rs` | What does a row tell a host? Arity, flags, keys, documentation |
+//! | `spec.rs`, `arguments.rs` | What do hosts know about a command? Arity, flags, keys, documentation |
 //! | `command.rs` | What is a parsed command? [`Query`] reads, [`Write`] writes; one struct per command |
 //! | `bf/`, `cf/`, `cbf/`, `mayhap/` | What does each command do? A file per command or pair of commands |
 //! | `outcome.rs` | What do logs and replicas receive? |

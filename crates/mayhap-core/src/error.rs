@@ -71,18 +71,18 @@ impl fmt::Display for PlanError {
                 )
             }
             Self::ConflictingRequirements {
-                requirements: wishes,
+                requirements,
                 instead,
             } => {
-                write!(f, "no filter does both, {wishes}: {instead}")
+                write!(f, "no filter does both, {requirements}: {instead}")
             }
             Self::Unsolvable { keys, attempts } => write!(
                 f,
-                "no layout for {keys} keys in {attempts} attempts: give well-mixed hashes, or key bytes under a keyed scheme"
+                "no solution for {keys} keys in {attempts} attempts: give well-mixed hashes, or key bytes with a keyed scheme"
             ),
             Self::OutOfMemory { size_bytes } => write!(
                 f,
-                "no memory for a filter of {size_bytes} bytes: give a smaller capacity or a looser false_positive_rate"
+                "not enough memory for a filter of {size_bytes} bytes: give a smaller capacity or a higher false_positive_rate"
             ),
         }
     }
@@ -138,12 +138,12 @@ impl fmt::Display for Mismatch {
                 "the filters differ in {field}, {ours} here and {theirs} there: build both with the same capacity, \
                  false-positive rate and hash scheme"
             ),
-            Self::HashKey => f.write_str(
-                "the filters are keyed with different secrets: build both with the same key",
-            ),
+            Self::HashKey => {
+                f.write_str("the filters have different secret keys: build both with the same key")
+            }
             Self::Memory { size_bytes } => write!(
                 f,
-                "{size_bytes} bytes of memory for the layers of the other filter could not be had: free some"
+                "not enough memory for the layers of the other filter, {size_bytes} bytes: free some"
             ),
         }
     }
@@ -179,15 +179,15 @@ impl fmt::Display for Full {
         match self {
             Self::Table { keys, capacity } => write!(
                 f,
-                "no room for the key: {keys} keys are in and the filter was made for {capacity}: remove some, or make a larger one"
+                "no room for the key: the filter holds {keys} keys and was planned for {capacity}: remove some, or create a larger one"
             ),
             Self::Copies { copies } => write!(
                 f,
-                "no room for another copy: the key is in {copies} times: insert it if absent, or count it elsewhere"
+                "no room for another copy: the key is stored {copies} times: insert it only if absent, or count it elsewhere"
             ),
             Self::Memory { size_bytes } => write!(
                 f,
-                "no room for the key: {size_bytes} bytes of memory could not be had: build the filter anew with all keys"
+                "no room for the key: {size_bytes} bytes of memory are needed: rebuild the filter from all keys"
             ),
         }
     }
@@ -208,7 +208,7 @@ impl fmt::Display for Saturated {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "a counter of this key is stuck at {}, so it cannot be removed: build the filter with more bits a counter, \
+            "a counter of this key is saturated at {}, so it cannot be removed: build the filter with more bits per counter, \
              or insert each key fewer times",
             self.max_count
         )
@@ -271,7 +271,7 @@ impl fmt::Display for OperationError {
             }
             Self::Kinds { ours, theirs } => write!(
                 f,
-                "a {ours} filter cannot take in a {theirs} filter: build both of one kind"
+                "a {theirs} filter cannot be merged into a {ours} filter: build both with the same kind"
             ),
             Self::Full(full) => full.fmt(f),
             Self::Saturated(saturated) => saturated.fmt(f),

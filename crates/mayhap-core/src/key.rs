@@ -1,14 +1,14 @@
-//! `KeyHash`: all that a filter ever sees of a key.
+//! `KeyHash`: all that a filter sees of a key.
 //!
-//! A key is bytes. Rust's `Hash` is never used: it promises nothing across types, machines or releases, and filters outlive
-//! programs. 64 bits are enough for every filter here, and 128 would cost a quarter to two fifths more to compute;
-//! docs/guide/hashing.md has the arithmetic and the figures.
+//! A key is bytes. Rust's `Hash` is never used: it guarantees nothing across types, machines or releases, and filters outlive
+//! programs. 64 bits are enough for every filter here, and 128 would cost 22 to 43 % more to compute; docs/guide/hashing.md has
+//! the arithmetic and the measurements.
 
 use core::fmt;
 
-/// The hash of one key under one [`HashScheme`](crate::HashScheme): compute it once, ask several filters.
+/// The hash of one key under one [`HashScheme`](crate::HashScheme): compute it once, use it with several filters.
 ///
-/// Debug builds remember the scheme and panic when a hash meets a filter of another one; release builds are 8 bytes.
+/// Debug builds store the scheme and panic if a hash is used with a filter of another one; in release builds a hash is 8 bytes.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct KeyHash {
     bits: u64,
@@ -17,14 +17,14 @@ pub struct KeyHash {
 }
 
 impl KeyHash {
-    /// A hash that the caller computed, for filters made with `for_hashes` (scheme 0). All 64 bits must be well mixed: a
+    /// A hash that the caller computed, for filters created with `for_hashes` (scheme 0). All 64 bits must be well mixed: a
     /// counter or a pointer is not a hash.
     #[inline]
     pub const fn from_u64(hash: u64) -> Self {
         Self::new(hash, crate::hash::CALLER_ORIGIN)
     }
 
-    /// The 64 bits, for storing or logging; `from_u64` makes a scheme 0 hash of them.
+    /// The 64 bits, for storing or logging; `from_u64` turns them into a hash of scheme 0.
     #[inline]
     pub const fn to_u64(self) -> u64 {
         self.bits
@@ -41,13 +41,13 @@ impl KeyHash {
         }
     }
 
-    /// Panics, in debug builds, when this hash was made by another scheme or key.
+    /// Panics, in debug builds, if this hash belongs to another scheme or secret key.
     #[inline]
     pub(crate) fn assert_origin(self, origin: u64) {
         #[cfg(debug_assertions)]
         assert!(
             self.origin == origin,
-            "this KeyHash comes from another hash scheme or key than the filter's: hash keys with the filter's own `hash`"
+            "this KeyHash belongs to another hash scheme or secret key than the filter: hash keys with the filter's own `hash`"
         );
         #[cfg(not(debug_assertions))]
         let _ = origin;

@@ -1,4 +1,4 @@
-//! The kinds of filter, and what each of them can do.
+//! The kinds of filter, and what each of them supports.
 
 use core::fmt;
 
@@ -25,16 +25,16 @@ pub enum Kind {
     Retouched,
 }
 
-/// What some kinds can do with a filter and others cannot.
+/// Operations that only some kinds support.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Operation {
-    /// Take in another key.
+    /// Insert a key.
     Insert,
-    /// Take a key out.
+    /// Remove a key.
     Remove,
-    /// Take in all keys of another filter.
+    /// Merge another filter.
     Union,
-    /// Forget all keys.
+    /// Remove all keys.
     Clear,
 }
 
@@ -67,12 +67,12 @@ impl Kind {
         }
     }
 
-    /// The kind of that name.
+    /// The kind with this name.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|kind| kind.name() == name)
     }
 
-    /// Whether filters of this kind can do that.
+    /// Whether filters of this kind support an operation.
     pub const fn can(self, operation: Operation) -> bool {
         match operation {
             Operation::Insert | Operation::Clear => !matches!(self, Self::Fuse | Self::Ribbon),
@@ -94,10 +94,10 @@ impl fmt::Display for Kind {
 impl fmt::Display for Operation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::Insert => "take in another key",
-            Self::Remove => "take a key out",
-            Self::Union => "take in another filter",
-            Self::Clear => "be emptied",
+            Self::Insert => "insert keys",
+            Self::Remove => "remove keys",
+            Self::Union => "be merged",
+            Self::Clear => "be cleared",
         })
     }
 }

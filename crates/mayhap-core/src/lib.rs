@@ -1,40 +1,53 @@
-//! Membership filters at the memory's own speed: a filter answers "is this key in the set?" with *definitely not* or *mayhap*, in a
-//! few bits per key.
+//! Approximate membership filters at memory speed: a filter answers "is this key in the set?" with *definitely not* or *mayhap*, in
+//! a few bits per key.
 //!
 //! ```
 //! # use mayhap_core as mayhap;
-//! let mut seen = mayhap::Bloom::new(1_000_000, 0.01)?; // a million keys, one wrong "mayhap" in a hundred
+//! let mut seen = mayhap::Bloom::new(1_000_000, 0.01)?; // a million keys, a false-positive rate of 1%
 //! seen.insert("https://a.example/");
-//! assert!(seen.contains("https://a.example/"));        // never a wrong "no"
+//! assert!(seen.contains("https://a.example/"));        // there are no false negatives
 //! # Ok::<(), mayhap::PlanError>(())
 //! ```
 //!
-//! # The way of a key
-//!
-//! bytes -> [`HashScheme`] (`hash/`) -> [`KeyHash`] -> a line and bits in it (`probe/`) -> memory (`store/`, by `simd/`) -> answer.
-//! On this way nothing is allocated, nothing is locked, and one cache line is touched, or two at rates below 0.3 %.
-//!
-//! # What is here
+//! # Contents
 //!
 //! * [`Bloom`]: insert-only, the default. [`SharedBloom`]: the same, filled by many threads.
-//! * [`GrowingBloom`]: when the number of keys is not known. [`WindowBloom`]: when keys are to be forgotten after a while.
-//! * [`AnyFilter`]: one of them, known only at run time; [`Stats`] tells how it is doing.
-//! * [`Cuckoo`]: keys can be taken out again, and it is smaller than a Bloom filter below 1 %.
-//! * [`ClassicBloom`]: flat bits and a numbered walk ([`Scheme`]), for bits that others read.
-//!   [`ClassicCuckoo`]: buckets of bytes, for the same reason.
-//! * [`CountingBloom`]: counters in the place of bits, so that keys can be removed and counted.
-//! * [`Fuse`]: for a set that does not change, built once from all its keys; smaller.
-//!   [`Ribbon`]: the same, as small as can be and slower to ask.
-//! * [`Excepting`]: any of these, and never wrong about a list of keys that are not in.
-//! * [`Retouched`]: chosen false positives are taken out, and keys with them.
-//! * [`plan`]: all sizing arithmetic; [`plan::BloomPlan`] is what `Bloom::new` asks.
-//! * [`foreign`]: the hash functions of other systems, for those who read their filters.
-//! * [`Kernel`]: which SIMD instructions are used.
+//! * [`GrowingBloom`]: for an unknown number of keys. [`WindowBloom`]: for keys that expire.
+//! * [`Cuckoo`]: keys can be removed; smaller than a Bloom filter below 1 %.
+//! * [`CountingBloom`]: counters instead of bits, so that keys can be removed and counted.
+//! * [`Fuse`]: for a fixed set, built once from all its keys; fastest. [`Ribbon`]: the same, smallest, with slower lookups.
+//! * [`Excepting`]: any of these, without false positives on a list of known keys.
+//! * [`Retouched`]: removes chosen false positives at the cost of false negatives.
+//! * [`ClassicBloom`]: flat bits and a numbered [`Scheme`], for bits that other systems read. [`ClassicCuckoo`]: buckets of bytes,
+//!   for the same reason.
+//! * [`AnyFilter`]: a filter whose [`Kind`] is known only at run time. [`Stats`]: what every filter reports about itself.
+//! * [`plan`]: all sizing arithmetic. [`foreign`]: the hash functions of other systems. [`Kernel`]: the SIMD instructions in use.
+//!
+//! # The path of a key
+//!
+//! key bytes -> [`HashScheme`] (`hash/`) -> [`KeyHash`] -> positions (`probe/`) -> memory (`store/`, through `simd/`) -> answer.
+//! This path allocates nothing and takes no locks. `Bloom` reads one cache line, or two at rates below 0.3 %.
+//!
+//! # Map of the crate
+//!
+//! | place | what it answers |
+//! | --- | --- |
+//! | `key.rs`, `hash/` | How are key bytes hashed to 64 bits? Frozen. `hash/foreign/` has the hash functions of other systems. |
+//! | `probe/` | Which positions does a hash have? Frozen: it defines the meaning of every stored filter. `blocked.rs`: lines of `Bloom`; `classic.rs`: flat bits by a numbered `Scheme`, with `foreign.rs` for other systems, `modulo.rs` for exact remainders, `prefetched.rs` for batches and `double_hash.rs` for RedisBloom's two hashes; `cuckoo.rs`, `fuse.rs`, `ribbon.rs`: those kinds |
+//! | `store/` | How are positions stored? Lines, plain and atomic; flat bits; packed counters and cells; shard directories; exact sets of the few keys that must be known exactly; owned or borrowed memory |
+//! | `simd/` | How is it done fast? All `unsafe` code of the crate. `dispatch.rs` maps a `Kernel` to its code; `zeroed.rs` allocates memory that takes no pages until keys are inserted |
+//! | `build/` | How is a static filter solved, in at most 100 bits per key in addition to its items? |
+//! | `filter/` | What do callers use? One kind per file |
+//! | `plan/` | How large, and how many probes? All sizing arithmetic, one file per kind; `clickhouse.rs` repeats the choice of another system, `memory.rs` plans for a budget, `advice.rs` recommends a kind, `cost.rs` computes what a rate is worth |
+//! | `any.rs`, `kind.rs` | What if the kind is known only at run time, and what does each kind support? |
+//! | `stats.rs`, `error.rs` | What does a filter report, and what can fail? |
+//! | `tests/it/` | What does every filter guarantee? By behaviour; `tests/loom.rs` checks all interleavings of two threads |
 //!
 //! # Features
 //!
-//! `std` (default): the CPU is asked at run time which kernel it can run, and big filters get huge pages. Without it the crate is
-//! `no_std` with `alloc`. `parallel`: static filters are built on all cores.
+//! * `std` (default): detects at run time which kernel the CPU can run, and requests huge pages for large filters. Without it the
+//!   crate is `no_std` with `alloc`.
+//! * `parallel`: builds static filters on all cores.
 
 #![cfg_attr(not(feature = "std"), no_std)]
 

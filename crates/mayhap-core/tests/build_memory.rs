@@ -1,5 +1,5 @@
-//! What building a static filter takes beyond the items, counted by the allocator. A program of its own, since an allocator
-//! counts for all threads of a program.
+//! The memory that building a static filter takes in addition to the items, counted by the allocator. A program of its own,
+//! because an allocator counts for all threads of a program.
 
 #![allow(
     unsafe_code,
@@ -16,11 +16,11 @@ static PEAK: AtomicUsize = AtomicUsize::new(0);
 
 struct Counting;
 
-// SAFETY: everything is handed to the system's allocator as it came.
+// SAFETY: every call is passed on to the system's allocator unchanged.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        let held = HELD.fetch_add(layout.size(), Relaxed) + layout.size();
-        PEAK.fetch_max(held, Relaxed);
+        let stored = HELD.fetch_add(layout.size(), Relaxed) + layout.size();
+        PEAK.fetch_max(stored, Relaxed);
         // SAFETY: the caller's promise.
         unsafe { System.alloc(layout) }
     }
@@ -36,7 +36,7 @@ unsafe impl GlobalAlloc for Counting {
 static ALLOCATOR: Counting = Counting;
 
 #[test]
-fn building_takes_at_most_100_bits_a_key() {
+fn building_takes_at_most_100_bits_per_key() {
     let sizes: &[u64] = match std::env::var_os("MAYHAP_SOAK") {
         None => &[750_000, 1_000_000, 5_000_000],
         Some(_) => &[750_000, 1_000_000, 10_000_000, 100_000_000],

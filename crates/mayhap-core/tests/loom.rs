@@ -1,5 +1,5 @@
-//! `SharedBloom` itself, run by loom through the interleavings of two threads. `make loom` builds it with `--cfg loom`, which
-//! swaps the crate's atomics for loom's; without that this file is empty.
+//! `SharedBloom` itself, run by loom through the interleavings of two threads. `make test-loom` builds it with `--cfg loom`,
+//! which replaces the crate's atomics by loom's; otherwise this file is empty.
 #![cfg(loom)]
 
 use loom::sync::Arc;
@@ -7,7 +7,7 @@ use loom::thread;
 use mayhap_core::plan::{BloomPlan, LinesPerKey};
 use mayhap_core::{HashScheme, KeyHash, SharedBloom};
 
-/// One line, two bits a key: as small as a filter gets, so that all interleavings can be walked.
+/// One line, two bits per key: as small as possible, so that all interleavings can be explored.
 fn small(lines: LinesPerKey) -> Arc<SharedBloom> {
     let plan = BloomPlan::with_lines_per_key(20, 0.2, lines).unwrap();
     Arc::new(SharedBloom::from_plan(plan, HashScheme::Caller).unwrap())
@@ -20,11 +20,11 @@ fn check(test: impl Fn() + Sync + Send + 'static) {
 }
 
 const KEY: KeyHash = KeyHash::from_u64(0x8877_6655_4433_2211);
-/// Shares a word, and in it no bit, with KEY in most rows.
+/// Shares a word with KEY in most rows, but no bit in it.
 const OTHER: KeyHash = KeyHash::from_u64(0x1122_3344_5566_7788);
 
 #[test]
-fn an_insert_that_happened_before_is_seen() {
+fn an_insert_that_happens_before_a_lookup_is_seen() {
     check(|| {
         let filter = small(LinesPerKey::One);
         let inserting = thread::spawn({
@@ -47,7 +47,7 @@ fn of_two_inserts_of_one_key_at_least_one_is_new() {
             move || filter.insert_hash(KEY)
         });
         let new = filter.insert_hash(KEY);
-        // Whoever was told "known" may rely on it.
+        // A thread that got `false` can rely on the key.
         assert!(filter.contains_hash(KEY));
         assert!(other.join().unwrap() | new);
     });

@@ -1,18 +1,18 @@
-//! Files that hold filters among other things.
+//! Containers: files that hold filters among other data.
 
 use crate::LIMITS;
-use crate::law::KEYS;
 use crate::plain::{leveldb_filter, rocksdb_filter};
+use crate::round_trip::KEYS;
 use mayhap_codec::Format;
 use mayhap_codec::leveldb::FilterBlock;
 use mayhap_codec::parquet::file;
 use mayhap_codec::sniff::{Sniffed, sniff as sniffed};
 use mayhap_codec::table::{Filters, Table};
 
-/// Filters of a block that are looked at one by one.
+/// Filters of a block that are checked one by one.
 const FILTERS: usize = 8;
 
-/// By itself, or in a table: golden files have them there.
+/// A filter block by itself, or in a table, as in the golden files.
 pub(crate) fn filter_block(bytes: &[u8]) {
     if let Ok(table) = Table::open(bytes, LIMITS)
         && let Ok(Some(Filters::Blocks(block))) = table.ignoring_checksums().filters()
@@ -67,11 +67,11 @@ pub(crate) fn parquet(bytes: &[u8]) {
     }
 }
 
-/// What is told to be a filter is told by its parts, and candidates are those that are not.
+/// A format is detected only if it has a header, and detection is deterministic.
 pub(crate) fn sniff(bytes: &[u8]) {
     let again = sniffed(bytes);
     match &again {
-        Sniffed::Filter(format) => assert_ne!(*format, Format::LevelDb, "it has no parts"),
+        Sniffed::Filter(format) => assert_ne!(*format, Format::LevelDb, "it has no header"),
         Sniffed::Candidates(formats) => assert!(formats.len() <= Format::ALL.len()),
         Sniffed::Container(_) => {}
     }

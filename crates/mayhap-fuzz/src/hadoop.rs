@@ -1,6 +1,6 @@
 //! Hadoop's four filters.
 
-use crate::law::{KEYS, comes_back, of_bits};
+use crate::round_trip::{KEYS, check_bits, check_round_trip};
 use mayhap_codec::hadoop::{self, Clearing, Dynamic, Retouched};
 
 pub(crate) fn bloom(bytes: &[u8]) {
@@ -9,8 +9,8 @@ pub(crate) fn bloom(bytes: &[u8]) {
         let before = filter.clone();
         not(&mut filter);
         not(&mut filter);
-        assert!(filter == before, "turned over twice");
-        of_bits(filter, encode, decode);
+        assert!(filter == before, "inverted twice");
+        check_bits(filter, encode, decode);
     }
 }
 
@@ -19,17 +19,17 @@ pub(crate) fn counting(bytes: &[u8]) {
     let Ok(mut filter) = decode(bytes) else {
         return;
     };
-    let encode = |filter: &_| encode(filter).expect("what was read is written");
-    comes_back(&filter, encode, decode);
+    let encode = |filter: &_| encode(filter).expect("decoded filters are encoded");
+    check_round_trip(&filter, encode, decode);
     for key in KEYS {
         let count = approximate_count(&filter, key);
         let is_in = filter.contains(key);
         let deleted = delete(&mut filter, key);
         assert_eq!(deleted.is_ok(), is_in && !key.is_empty(), "{count:?}");
         filter.insert(key);
-        assert!(filter.contains(key), "a key that was put in is found");
+        assert!(filter.contains(key), "an inserted key is found");
     }
-    comes_back(&filter, encode, decode);
+    check_round_trip(&filter, encode, decode);
 }
 
 pub(crate) fn dynamic(bytes: &[u8]) {
@@ -37,8 +37,8 @@ pub(crate) fn dynamic(bytes: &[u8]) {
     let Ok(mut filter) = decode(bytes) else {
         return;
     };
-    let encode = |filter: &Dynamic| encode(filter).expect("what was read is written");
-    comes_back(&filter, encode, decode);
+    let encode = |filter: &Dynamic| encode(filter).expect("decoded filters are encoded");
+    check_round_trip(&filter, encode, decode);
     for key in KEYS {
         if filter.add(key).is_ok() {
             assert_eq!(filter.contains(key), Ok(true));
@@ -46,7 +46,7 @@ pub(crate) fn dynamic(bytes: &[u8]) {
     }
     assert!(filter.row(filter.rows() - 1).is_some());
     assert!(filter.row(filter.rows()).is_none());
-    comes_back(&filter, encode, decode);
+    check_round_trip(&filter, encode, decode);
 }
 
 pub(crate) fn retouched(bytes: &[u8]) {
@@ -54,8 +54,8 @@ pub(crate) fn retouched(bytes: &[u8]) {
     let Ok(mut filter) = decode(bytes) else {
         return;
     };
-    let encode = |filter: &Retouched| encode(filter).expect("what was read is written");
-    comes_back(&filter, encode, decode);
+    let encode = |filter: &Retouched| encode(filter).expect("decoded filters are encoded");
+    check_round_trip(&filter, encode, decode);
     let clearings = [
         Clearing::Random { number: 1 << 40 },
         Clearing::MinimumFalseNegatives,
@@ -70,5 +70,5 @@ pub(crate) fn retouched(bytes: &[u8]) {
         _ = filter.add_false_positive(key, 0.5);
         _ = filter.selective_clearing(key, clearing);
     }
-    comes_back(&filter, encode, decode);
+    check_round_trip(&filter, encode, decode);
 }

@@ -1,12 +1,12 @@
-//! Files of our own.
+//! mayhap's own files.
 
-use crate::law::{KEYS, comes_back};
-use crate::{LIMITS, seal};
+use crate::round_trip::{KEYS, check_round_trip};
+use crate::{LIMITS, checksums};
 use mayhap_codec::native;
 use mayhap_core::AnyFilter;
 
 pub(crate) fn file(bytes: &[u8]) {
-    for bytes in [bytes, &seal::native(bytes)] {
+    for bytes in [bytes, &checksums::native(bytes)] {
         if let Ok(filter) = native::decode(bytes, LIMITS) {
             any(filter);
         }
@@ -14,7 +14,7 @@ pub(crate) fn file(bytes: &[u8]) {
 }
 
 pub(crate) fn repair(bytes: &[u8]) {
-    let sealed = [seal::header_of_native(bytes), seal::native(bytes)];
+    let sealed = [checksums::header_of_native(bytes), checksums::native(bytes)];
     for bytes in sealed {
         if let Ok(repaired) = native::repair_with_ones(&bytes, LIMITS, None) {
             assert!(repaired.damaged_pages.len() as u64 <= repaired.pages);
@@ -28,14 +28,14 @@ pub(crate) fn repair(bytes: &[u8]) {
 }
 
 fn any(mut filter: AnyFilter) {
-    let encode = |filter: &AnyFilter| native::encode(filter).expect("what was read is written");
+    let encode = |filter: &AnyFilter| native::encode(filter).expect("decoded filters are encoded");
     let decode = |bytes: &[u8]| native::decode(bytes, LIMITS);
-    comes_back(&filter, encode, decode);
+    check_round_trip(&filter, encode, decode);
     _ = filter.stats();
     if !filter.accepts_key_bytes() {
         return;
     }
-    // One that grows asks for as much memory as its plan says, forged or not.
+    // A growing filter allocates what its plan says, forged or not.
     let grows = match &filter {
         AnyFilter::Growing(_) | AnyFilter::Window(_) => true,
         AnyFilter::Cuckoo(cuckoo) => cuckoo.growth().is_some(),
@@ -44,9 +44,9 @@ fn any(mut filter: AnyFilter) {
     for key in KEYS {
         _ = filter.contains(key);
         if !grows && filter.try_insert(key).is_ok() {
-            assert!(filter.contains(key), "a key that was put in is found");
+            assert!(filter.contains(key), "an inserted key is found");
         }
         _ = filter.remove(key);
     }
-    comes_back(&filter, encode, decode);
+    check_round_trip(&filter, encode, decode);
 }

@@ -1,6 +1,6 @@
-//! Formats that are one filter of bits.
+//! Formats that consist of one filter of flat bits.
 
-use crate::law::{KEYS, of_bits};
+use crate::round_trip::{KEYS, check_bits};
 use mayhap_codec::bip37::Bip37;
 use mayhap_codec::{DecodeError, leveldb as level, rocksdb as rocks};
 use mayhap_core::ClassicBloom;
@@ -8,21 +8,21 @@ use mayhap_core::ClassicBloom;
 pub(crate) fn guava(bytes: &[u8]) {
     use mayhap_codec::guava::{decode, encode};
     if let Ok(filter) = decode(bytes) {
-        of_bits(filter, encode, decode);
+        check_bits(filter, encode, decode);
     }
 }
 
 pub(crate) fn spark(bytes: &[u8]) {
     use mayhap_codec::spark::{decode, encode};
     if let Ok(filter) = decode(bytes) {
-        of_bits(filter, encode, decode);
+        check_bits(filter, encode, decode);
     }
 }
 
 pub(crate) fn parquet(bytes: &[u8]) {
     use mayhap_codec::parquet::{decode, encode};
     if let Ok(filter) = decode(bytes) {
-        of_bits(filter, encode, decode);
+        check_bits(filter, encode, decode);
     }
 }
 
@@ -33,7 +33,7 @@ pub(crate) fn bip37(bytes: &[u8]) {
             let filter = filter.clone();
             encode(&Bip37 { filter, flags })
         };
-        of_bits(filter, encode, |bytes| {
+        check_bits(filter, encode, |bytes| {
             decode(bytes).map(|bip37| bip37.filter)
         });
     }
@@ -43,14 +43,14 @@ pub(crate) fn leveldb(bytes: &[u8]) {
     leveldb_filter(level::decode(bytes));
 }
 
-/// A filter of its own, or one of a block.
+/// A filter by itself, or one of a block.
 pub(crate) fn leveldb_filter(filter: Result<level::Filter, DecodeError>) {
-    let filter = filter.expect("all bytes are filters");
+    let filter = filter.expect("all bytes are valid filters");
     for key in KEYS {
         filter.contains(key);
     }
     if let level::Filter::Bloom(filter) = filter {
-        of_bits(filter, level::encode, |bytes| match level::decode(bytes) {
+        check_bits(filter, level::encode, |bytes| match level::decode(bytes) {
             Ok(level::Filter::Bloom(filter)) => Ok(filter),
             other => Err(format!("{other:?}")),
         });
@@ -69,7 +69,7 @@ pub(crate) fn rocksdb_filter(filter: rocks::Filter) {
     }
     match filter {
         rocks::Filter::Bloom(filter) => {
-            of_bits(filter, rocks::encode, |bytes| match rocks::decode(bytes) {
+            check_bits(filter, rocks::encode, |bytes| match rocks::decode(bytes) {
                 Ok(rocks::Filter::Bloom(filter)) => Ok(filter),
                 other => Err(format!("{other:?}")),
             });

@@ -1,15 +1,15 @@
-//! RedisBloom's filters: dumped whole, loaded in chunks, and in Redis's own files.
+//! RedisBloom's filters: as DUMP payloads, in chunks, and in RDB files.
 
-use crate::law::{KEYS, comes_back};
-use crate::{LIMITS, seal};
+use crate::round_trip::{KEYS, check_round_trip};
+use crate::{LIMITS, checksums};
 use mayhap_codec::Limits;
 use mayhap_codec::redis::{self, Bloom, Cuckoo, Filter};
 
-/// A filter that grows asks for as much memory as its header says, forged or not.
+/// A growing filter allocates what its header says, forged or not, so only small ones grow.
 const MAX_KEYS: u64 = 1 << 10;
 const MAX_SLOTS: u64 = 1 << 16;
 
-/// Filters that are compared as a whole, again and again.
+/// For filters that are compared as a whole many times.
 const SMALL: Limits = Limits { max_bytes: 1 << 14 };
 
 /// The version of Redis's files.
@@ -28,15 +28,15 @@ pub(crate) fn cuckoo(bytes: &[u8]) {
 }
 
 fn scanned_bloom(filter: &Bloom) {
-    comes_back(filter, redis::bloom::encode, redis::bloom::decode);
+    check_round_trip(filter, redis::bloom::encode, redis::bloom::decode);
 }
 
 fn scanned_cuckoo(filter: &Cuckoo) {
-    comes_back(filter, redis::cuckoo::encode, redis::cuckoo::decode);
+    check_round_trip(filter, redis::cuckoo::encode, redis::cuckoo::decode);
 }
 
-fn bloom_filter(mut filter: Bloom, comes_back: impl Fn(&Bloom)) {
-    comes_back(&filter);
+fn bloom_filter(mut filter: Bloom, check_round_trip: impl Fn(&Bloom)) {
+    check_round_trip(&filter);
     let info = filter.info();
     let next = info
         .capacity
@@ -51,20 +51,20 @@ fn bloom_filter(mut filter: Bloom, comes_back: impl Fn(&Bloom)) {
             }
         }
     }
-    comes_back(&filter);
+    check_round_trip(&filter);
     let mut loaded = Bloom::from_header(&filter.header(), LIMITS).ok();
     let mut iterator = 0;
     while let Some((next, chunk)) = filter.scan(iterator) {
         if let Some(loaded) = loaded.as_mut().filter(|_| iterator > 0) {
-            loaded.load_chunk(next, &chunk).expect("a chunk of its own");
+            loaded.load_chunk(next, &chunk).expect("its own chunk");
         }
         iterator = next;
     }
     assert!(loaded.is_none_or(|loaded| loaded == filter));
 }
 
-fn cuckoo_filter(mut filter: Cuckoo, comes_back: impl Fn(&Cuckoo)) {
-    comes_back(&filter);
+fn cuckoo_filter(mut filter: Cuckoo, check_round_trip: impl Fn(&Cuckoo)) {
+    check_round_trip(&filter);
     let tables = filter.filter().tables().len() as u32;
     let next = filter.filter().plan().size_bytes_of(tables);
     let grows = next.is_ok_and(|next| next <= MAX_SLOTS);
@@ -78,21 +78,21 @@ fn cuckoo_filter(mut filter: Cuckoo, comes_back: impl Fn(&Cuckoo)) {
         let was_in = filter.contains(key);
         assert_eq!(filter.remove(key), was_in);
     }
-    // Each slot may look at each table: a forged chain of thousands would take as long as in RedisBloom.
+    // Every slot may search every table: a forged filter with thousands of tables would take as long as in RedisBloom.
     if tables < 256 {
         filter.compact();
     }
-    comes_back(&filter);
+    check_round_trip(&filter);
     let mut position = 0;
     while let Some((next, chunk)) = filter.scan(position) {
         if position > 0 {
-            filter.load_chunk(next, &chunk).expect("a chunk of its own");
+            filter.load_chunk(next, &chunk).expect("its own chunk");
         }
         position = next;
     }
 }
 
-/// A header, and then chunks: how long, at which iterator, bytes.
+/// A header, and then chunks: length, iterator, bytes.
 pub(crate) fn bloom_chunks(bytes: &[u8]) {
     let layers = bytes.get(8..12).map_or(0, |layers| u32::from(layers[0]));
     let Some((header, chunks)) = bytes.split_at_checked(20 + 53 * layers as usize) else {
@@ -126,7 +126,7 @@ pub(crate) fn cuckoo_chunks(bytes: &[u8]) {
     cuckoo_filter(filter, scanned_cuckoo);
 }
 
-/// Chunks that are loaded; each compares the whole filter.
+/// Chunks that are loaded; the whole filter is compared after each.
 const CHUNKS: usize = 32;
 
 fn each_chunk(mut bytes: &[u8], mut each: impl FnMut(i64, &[u8])) {
@@ -142,37 +142,41 @@ fn each_chunk(mut bytes: &[u8], mut each: impl FnMut(i64, &[u8])) {
 }
 
 pub(crate) fn dump(bytes: &[u8]) {
-    for bytes in [bytes, &seal::dump(bytes)] {
+    for bytes in [bytes, &checksums::dump(bytes)] {
         if let Ok(filter) = redis::dump::decode(bytes, LIMITS) {
             dumped(filter);
         }
     }
 }
 
-/// A DUMP may hold what no SCANDUMP does: RedisBloom checks less of it.
+/// A DUMP may contain values that no SCANDUMP has: RedisBloom checks less of it.
 fn dumped(filter: Filter) {
-    let law = |filter: &Filter| {
-        // Ours may be packed where theirs was not.
+    let check = |filter: &Filter| {
+        // We may compress what they did not.
         let decode = |bytes: &[u8]| redis::dump::decode(bytes, Limits::default());
-        comes_back(filter, |filter| filter.dump(RDB), decode);
+        check_round_trip(filter, |filter| filter.dump(RDB), decode);
     };
     match filter {
         Filter::Bloom(filter) => {
-            bloom_filter(filter, |filter| law(&Filter::Bloom(filter.clone())));
+            bloom_filter(filter, |filter| check(&Filter::Bloom(filter.clone())));
         }
         Filter::Cuckoo(filter) => {
-            cuckoo_filter(filter, |filter| law(&Filter::Cuckoo(filter.clone())));
+            cuckoo_filter(filter, |filter| check(&Filter::Cuckoo(filter.clone())));
         }
     }
 }
 
-/// As it is, and without a checksum; a dump is put into a file of its own.
+/// The file as it is, without its checksum, and as a DUMP that is wrapped into a file.
 pub(crate) fn rdb(bytes: &[u8]) {
-    let files = [bytes.to_vec(), seal::rdb(bytes), seal::rdb_of_dump(bytes)];
+    let files = [
+        bytes.to_vec(),
+        checksums::rdb(bytes),
+        checksums::rdb_of_dump(bytes),
+    ];
     for file in files {
         let found = redis::rdb::each_filter(&file, LIMITS, |entry| dumped(entry.filter));
         let gathered = redis::rdb::filters(&file, LIMITS);
-        // All together may be too large.
+        // Together they may exceed the limits.
         assert!(found.is_ok() || gathered.is_err());
     }
 }

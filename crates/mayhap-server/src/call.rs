@@ -35,7 +35,7 @@ pub(crate) type CommandResult = Result<(), CommandError>;
 
 pub(crate) const SYNTAX: &str = "ERR syntax error";
 pub(crate) const NOT_AN_INTEGER: &str = "ERR value is not an integer or out of range";
-pub(crate) const NO_MEMORY: &str = "OOM the system has no memory for it";
+pub(crate) const NO_MEMORY: &str = "OOM the system is out of memory";
 const NO_ROOM: &str = "OOM command not allowed when used memory > 'maxmemory'.";
 pub(crate) const WRONG_TYPE: &str =
     "WRONGTYPE Operation against a key holding the wrong kind of value";
@@ -71,13 +71,13 @@ impl<'c> Call<'c> {
     pub(crate) fn integer(&self, at: usize) -> Result<i64, CommandError> {
         self.args
             .get(at)
-            .and_then(|word| integer(word))
+            .and_then(|argument| integer(argument))
             .ok_or_else(|| NOT_AN_INTEGER.into())
     }
 
     /// Appends a change to the log. Call it while the key is locked, so that the log has the changes of a key in order.
-    pub(crate) fn log<W: AsRef<[u8]>>(&mut self, words: &[W]) -> CommandResult {
-        self.changes.push(words);
+    pub(crate) fn log<W: AsRef<[u8]>>(&mut self, args: &[W]) -> CommandResult {
+        self.changes.push(args);
         self.log_whole()
     }
 
@@ -152,7 +152,7 @@ impl<'c> Call<'c> {
     /// Rejects a change that does not fit into a record of the log, before anything is changed.
     pub(crate) fn may_log(&self, bytes: u64) -> CommandResult {
         if !self.changes.has_room_for(bytes) {
-            return Err("ERR this is more than one record of the log can have: do less in one command or transaction".into());
+            return Err("ERR the changes do not fit into one record of the log: split the command or transaction".into());
         }
         Ok(())
     }

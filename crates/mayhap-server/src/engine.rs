@@ -63,7 +63,7 @@ pub(crate) struct Engine {
 
 /// The reply to every client once the keys in memory may be damaged.
 const MEMORY_DAMAGED: &[u8] =
-    b"-ERR internal error: the server ends; everything that was acknowledged is in its log\r\n";
+    b"-ERR internal error: the server shuts down; everything that was acknowledged is in its log\r\n";
 
 thread_local! {
     /// A worker's changes that are not yet in the log.
@@ -80,11 +80,11 @@ impl Engine {
     fn run(
         &self,
         (session, is_long): (&mut Session, bool),
-        words: &[&[u8]],
+        args: &[&[u8]],
         now: u64,
         out: &mut Vec<u8>,
     ) -> Executed {
-        let command = match commands::resolve(words) {
+        let command = match commands::resolve(args) {
             Ok(command) => command,
             Err(failure) => {
                 if let Some(transaction) = &mut session.transaction {
@@ -99,16 +99,16 @@ impl Engine {
         // Queued commands change nothing before EXEC.
         let is_queued = session.transaction.is_some() && !command.is_never_queued();
         let is_change = || !is_queued && command.is_change();
-        if self.pause.is_paused(now, is_change) && !command.ignores_pause(words) {
+        if self.pause.is_paused(now, is_change) && !command.ignores_pause(args) {
             return Executed::Failed(CommandError::Busy);
         }
-        session.last_command = command.full_name(words);
+        session.last_command = command.full_name(args);
         let protocol = session.protocol;
         CHANGES.with_borrow_mut(|changes| {
             let mut call = Call {
                 engine: self,
                 session,
-                args: words,
+                args,
                 now,
                 out: RespWriter {
                     bytes: out,
@@ -138,11 +138,11 @@ impl Engine {
         match command.keyspace_access() {
             KeyspaceAccess::Open => run_if_short(call, command),
             KeyspaceAccess::Shared => {
-                let _shared = self.shared();
+                let _guard = self.shared();
                 run_if_short(call, command)
             }
             KeyspaceAccess::Exclusive => {
-                let _alone = self.exclusive();
+                let _guard = self.exclusive();
                 run_if_short(call, command)
             }
         }
@@ -151,7 +151,7 @@ impl Engine {
     /// Runs without the keyspace lock: only commands on the same keys wait.
     fn run_long(&self, call: &mut Call<'_>, command: commands::ResolvedCommand) -> CommandResult {
         let _lease = {
-            let _alone = self.exclusive();
+            let _guard = self.exclusive();
             long::check_free(call, command)?;
             self.leases.lease(long::changed_keys(call, command))
         };
@@ -162,14 +162,14 @@ impl Engine {
         &self,
         is_long: bool,
         session: &mut Session,
-        words: &[&[u8]],
+        args: &[&[u8]],
         out: &mut Vec<u8>,
     ) -> AfterReply {
         let began = session.ended.unwrap_or_else(Instant::now);
         let now = self.clock.at(began);
         let start = out.len();
         let ran = catch_unwind(AssertUnwindSafe(|| {
-            self.run((&mut *session, is_long), words, now, out)
+            self.run((&mut *session, is_long), args, now, out)
         }));
         let next = match ran.unwrap_or_else(|panic| self.after_panic(session, &*panic)) {
             Executed::Done(_) if self.keys.is_memory_damaged() => AfterReply::ShutDown,
@@ -209,7 +209,7 @@ impl Engine {
         let ended = Instant::now();
         session.ended = Some(ended);
         self.slowlog
-            .record(&self.settings, session, words, now, ended - began);
+            .record(&self.settings, session, args, now, ended - began);
         next
     }
 
@@ -222,7 +222,7 @@ impl Engine {
         let text = text.unwrap_or_else(|| "no message".to_owned());
         let name = session.last_command;
         let what = if self.keys.is_memory_damaged() {
-            "what it changed may be damaged in memory: the server ends, and everything that was acknowledged is in the log"
+            "the changed data may be damaged in memory: the server shuts down, and everything that was acknowledged is in the log"
         } else {
             "nothing was changed"
         };
@@ -327,17 +327,17 @@ impl Service for Engine {
         }
     }
 
-    fn serve(&self, session: &mut Session, words: &[&[u8]], out: &mut Vec<u8>) -> AfterReply {
-        self.serve_on(false, session, words, out)
+    fn serve(&self, session: &mut Session, args: &[&[u8]], out: &mut Vec<u8>) -> AfterReply {
+        self.serve_on(false, session, args, out)
     }
 
     fn serve_offloaded(
         &self,
         session: &mut Session,
-        words: &[&[u8]],
+        args: &[&[u8]],
         out: &mut Vec<u8>,
     ) -> AfterReply {
-        self.serve_on(true, session, words, out)
+        self.serve_on(true, session, args, out)
     }
 
     fn refuse(&self, session: &Session, error: ProtocolError) {

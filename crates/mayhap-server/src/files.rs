@@ -3,7 +3,7 @@
 //! A file is read into memory, so that changing it on disk cannot affect a running query. A file that cannot be read, or is not
 //! a filter, is reported once, and the previous version of that name stays in service.
 
-use mayhap_codec::{Description, Filter, Limits, Opening, open};
+use mayhap_codec::{Description, Limits, OpenOptions, StoredFilter, open};
 use mayhap_command::{GenericQuery, Query, Reply};
 use mayhap_core::SipKey;
 use parking_lot::{Mutex, RwLock};
@@ -24,12 +24,12 @@ pub(crate) const NOT_A_SOURCE: &str = "ERR this is a filter file in the data fol
 /// A filter from a file.
 pub(crate) struct ServedFile {
     pub(crate) file: String,
-    pub(crate) filter: Filter,
+    pub(crate) filter: StoredFilter,
     /// Computed once, because it reads all bits and they do not change.
     pub(crate) description: Description,
 }
 
-type Named = Vec<(Box<[u8]>, Filter)>;
+type Named = Vec<(Box<[u8]>, StoredFilter)>;
 
 fn is_temporary(name: &str) -> bool {
     Path::new(name)
@@ -144,7 +144,7 @@ impl ServedFiles {
         let of_file = served.iter().filter(|(_, served)| served.file == file);
         // A filter with two names counts once.
         let sizes: HashMap<_, _> = of_file
-            .map(|(_, served)| (Arc::as_ptr(served), served.description.size_bytes))
+            .map(|(_, served)| (Arc::as_ptr(served), served.description.stats.size_bytes))
             .collect();
         sizes.values().sum()
     }
@@ -226,10 +226,10 @@ impl ServedFiles {
             ));
         }
         let bytes = fs::read(&path).map_err(|error| error.to_string())?;
-        let opening = Opening {
+        let opening = OpenOptions {
             key: Some(self.secret),
             limits,
-            ..Opening::default()
+            ..OpenOptions::default()
         };
         let mut filters = open(&bytes, &opening).map_err(|error| error.to_string())?;
         for found in &filters {
@@ -242,9 +242,9 @@ impl ServedFiles {
         }
         // A filter in a container is named by its position.
         let named = filters.into_iter().map(|found| {
-            let place = match &found.place.key {
+            let place = match &found.location.key {
                 Some(key) => key.clone(),
-                None => found.place.to_string().into_bytes(),
+                None => found.location.to_string().into_bytes(),
             };
             let name = [name.as_bytes(), b":", &place].concat();
             (name.into(), found.filter)
@@ -274,7 +274,7 @@ impl ServedFiles {
         self.has_any.store(!served.is_empty(), Ordering::Relaxed);
         let all: HashMap<_, _> = served
             .values()
-            .map(|served| (Arc::as_ptr(served), served.description.size_bytes))
+            .map(|served| (Arc::as_ptr(served), served.description.stats.size_bytes))
             .collect();
         self.used.store(all.values().sum(), Ordering::Relaxed);
     }
@@ -296,7 +296,7 @@ impl ServedFiles {
             }
             GenericQuery::Count(item) => Reply::Integer(served.filter.contains(item).into()),
             GenericQuery::Items => {
-                let keys = served.description.estimated_keys.unwrap_or(0);
+                let keys = served.description.stats.estimated_keys.unwrap_or(0);
                 Reply::Integer(i64::try_from(keys).unwrap_or(i64::MAX))
             }
             GenericQuery::Info => info(&served.description),
@@ -304,7 +304,8 @@ impl ServedFiles {
     }
 }
 
-fn info(told: &Description) -> Reply {
+fn info(description: &Description) -> Reply {
+    let stats = &description.stats;
     let number = |number: Option<u64>| match number {
         Some(number) => Reply::Integer(i64::try_from(number).unwrap_or(i64::MAX)),
         None => Reply::Null,
@@ -314,13 +315,13 @@ fn info(told: &Description) -> Reply {
         None => Reply::Null,
     };
     Reply::Fields(vec![
-        ("Format", Reply::Bulk(told.format.name().into())),
-        ("Kind", Reply::Bulk(told.kind.into())),
-        ("Capacity", number(told.capacity)),
-        ("Size", number(Some(told.size_bytes))),
-        ("Number of items inserted", number(told.estimated_keys)),
-        ("Error rate", share(told.false_positive_rate)),
-        ("Error rate now", share(told.estimated_rate)),
-        ("Fill", share(told.fill)),
+        ("Format", Reply::Bulk(description.format.name().into())),
+        ("Kind", Reply::Bulk(stats.kind.name().into())),
+        ("Capacity", number(stats.capacity)),
+        ("Size", number(Some(stats.size_bytes))),
+        ("Number of items inserted", number(stats.estimated_keys)),
+        ("Error rate", share(stats.false_positive_rate)),
+        ("Error rate now", share(stats.estimated_rate)),
+        ("Fill", share(stats.fill)),
     ])
 }

@@ -318,7 +318,7 @@ fn filters(engine: &Engine, now: u64) -> Fields {
             "file={},format={},bytes={}",
             served.file,
             told.format.name(),
-            told.size_bytes
+            told.stats.size_bytes
         );
         fields.push((
             format!("file_{}", printable(name.as_bytes(), &[':', ','])),

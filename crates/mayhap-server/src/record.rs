@@ -19,11 +19,11 @@ const MAX_BYTES: u64 = mayhap_log::MAX_BODY_BYTES / 2;
 pub(crate) struct Changes(Vec<u8>);
 
 impl Changes {
-    pub(crate) fn push<W: AsRef<[u8]>>(&mut self, words: &[W]) {
-        number(&mut self.0, words.len());
-        for word in words {
-            number(&mut self.0, word.as_ref().len());
-            self.0.extend_from_slice(word.as_ref());
+    pub(crate) fn push<W: AsRef<[u8]>>(&mut self, args: &[W]) {
+        number(&mut self.0, args.len());
+        for argument in args {
+            number(&mut self.0, argument.as_ref().len());
+            self.0.extend_from_slice(argument.as_ref());
         }
     }
 
@@ -68,12 +68,12 @@ fn take_number(bytes: &mut &[u8]) -> Option<usize> {
 pub(crate) fn next_command<'b>(body: &mut &'b [u8]) -> Option<Vec<&'b [u8]>> {
     let count = take_number(body)?;
     // An argument takes at least four bytes.
-    let mut words = Vec::with_capacity(count.min(body.len() / 4));
+    let mut args = Vec::with_capacity(count.min(body.len() / 4));
     for _ in 0..count {
         let length = take_number(body)?;
-        words.push(take(body, length)?);
+        args.push(take(body, length)?);
     }
-    Some(words)
+    Some(args)
 }
 
 const TEXT: u8 = 0;

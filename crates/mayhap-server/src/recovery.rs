@@ -65,9 +65,9 @@ impl<'k> Replay<'k> {
             Recovered::Record { lsn, time, body } => {
                 let mut rest = body;
                 while !rest.is_empty() {
-                    let words = record::next_command(&mut rest)
-                        .ok_or_else(|| format!("record {lsn} of the log is not understood"))?;
-                    self.command(lsn, time, &words)?;
+                    let args = record::next_command(&mut rest)
+                        .ok_or_else(|| format!("record {lsn} of the log is malformed"))?;
+                    self.command(lsn, time, &args)?;
                 }
                 self.records += 1;
             }
@@ -158,9 +158,9 @@ impl<'k> Replay<'k> {
     }
 
     /// Applies one command. The server's own records have the forms below; all others are filter commands.
-    fn command(&mut self, lsn: Lsn, time: u64, words: &[&[u8]]) -> Result<(), String> {
+    fn command(&mut self, lsn: Lsn, time: u64, args: &[&[u8]]) -> Result<(), String> {
         let keys = self.keys;
-        match *words {
+        match *args {
             [b"FLUSHALL"] => {
                 let known = &self.known;
                 keys.remove_if(|key| is_new(known, key, lsn));
@@ -193,7 +193,7 @@ impl<'k> Replay<'k> {
             }
             [b"PERSIST", key] if self.is_new(key, lsn) => self.expire(lsn, key, None),
             [b"DEL" | b"PERSIST", _] | [b"PEXPIREAT", _, _] | [b"SET", _, _, _] => {}
-            _ => self.filter(lsn, time, words)?,
+            _ => self.filter(lsn, time, args)?,
         }
         Ok(())
     }
@@ -239,12 +239,12 @@ impl<'k> Replay<'k> {
     }
 
     /// Applies a filter command. If some of its items are rejected, they were rejected the first time too.
-    fn filter(&mut self, lsn: Lsn, time: u64, words: &[&[u8]]) -> Result<(), String> {
+    fn filter(&mut self, lsn: Lsn, time: u64, args: &[&[u8]]) -> Result<(), String> {
         let config = self.config.clone();
-        let Ok(Command::Write(write)) = Command::parse(words, &config) else {
-            let name = lossy(words.first().copied().unwrap_or_default());
+        let Ok(Command::Write(write)) = Command::parse(args, &config) else {
+            let name = lossy(args.first().copied().unwrap_or_default());
             return Err(format!(
-                "the log has the command {name}, which this version does not know"
+                "the log contains the command {name}, which this version does not support"
             ));
         };
         // The key is not always the first argument: MAYHAP.AT has a time before it.
@@ -283,7 +283,7 @@ impl<'k> Replay<'k> {
             return Ok(());
         }
         let reason = refusal(&outcome.reply);
-        let needed = match loaded(words) {
+        let needed = match loaded(args) {
             Some(image) => needed_by(image),
             // It could not grow. Its next layer usually is at least as large as all before.
             None if before > 0 && lacks_memory(&outcome) => Some(before.saturating_mul(2)),
@@ -382,9 +382,9 @@ fn refusal(reply: &Reply) -> String {
 }
 
 /// The image or header of the filter that a command creates.
-fn loaded<'a>(words: &[&'a [u8]]) -> Option<&'a [u8]> {
+fn loaded<'a>(args: &[&'a [u8]]) -> Option<&'a [u8]> {
     let is = |word: &[u8], name: &str| word.eq_ignore_ascii_case(name.as_bytes());
-    match *words {
+    match *args {
         [at, _, ref inner @ ..] if is(at, "MAYHAP.AT") => loaded(inner),
         [name, _, image, ..] if is(name, "MAYHAP.LOAD") => Some(image),
         [name, _, b"1", image] if is(name, "BF.LOADCHUNK") || is(name, "CF.LOADCHUNK") => {
@@ -419,7 +419,7 @@ pub(crate) fn memory_needed(error: &DecodeError) -> Option<u64> {
 fn number(word: &[u8]) -> Result<Option<u64>, String> {
     let text = std::str::from_utf8(word).ok();
     let number: Option<u64> = text.and_then(|text| text.parse().ok());
-    let number = number.ok_or("a time in the log is no number")?;
+    let number = number.ok_or("a time in the log is not a number")?;
     Ok(Some(number).filter(|number| *number != 0))
 }
 

@@ -2,53 +2,59 @@
 
 use super::BuildArgs;
 use super::source::cannot_spool;
+use crate::codec_errors;
 use crate::error::CliError;
 use crate::filter_files::{KeyBatch, keys};
 use crate::input::{Block, Blocks, InputArgs};
 use crate::progress::Progress;
-use mayhap_codec::{Builder, Filter, KeyReader, Needs, Parameters, Recipe};
+use mayhap_codec::{
+    BuildOptions, FilterBuilder, KeyReader, Parameters, RequiredCount, StoredFilter,
+};
 use mayhap_core::HashScheme;
 use std::io::{self, BufReader, BufWriter, Read, Seek, Write};
 
-pub(super) fn build(args: &BuildArgs, parameters: Parameters) -> Result<Filter, CliError> {
-    let told = |error: &dyn std::fmt::Display| CliError::message(error.to_string());
+pub(super) fn build(args: &BuildArgs, parameters: Parameters) -> Result<StoredFilter, CliError> {
     let reader = parameters
         .key_reader(args.key_type)
-        .map_err(|error| told(&error))?;
-    let recipe = Recipe {
+        .map_err(|error| codec_errors::parameter(&error))?;
+    let options = BuildOptions {
         parameters,
         capacity: args.capacity,
         rate: args.fpr,
         bits: args.bits,
         probes: args.probes,
     };
-    let needs = recipe.needs();
+    let required = options.required_count();
     let blocks = args.input.blocks().counted();
     let _progress = Progress::for_input(blocks.bytes_read(), args.input.size());
     let mut builder;
-    if needs == Needs::Nothing {
-        builder = recipe.start(0).map_err(|error| told(&error))?;
+    if required == RequiredCount::Nothing {
+        builder = options
+            .start(0)
+            .map_err(|error| codec_errors::build(&error))?;
         each_key(blocks, &reader, |key| insert(&mut builder, key))?;
     } else {
         let mut spool = Spool::new()?;
         let mut hashes = Vec::new();
         each_key(blocks, &reader, |key| {
-            if needs == Needs::Distinct {
+            if required == RequiredCount::DistinctKeys {
                 hashes.push(HashScheme::Xxh3.hash(key).to_u64());
             }
             spool.push(key)
         })?;
         hashes.sort_unstable();
         hashes.dedup();
-        let count = match needs {
-            Needs::Distinct => hashes.len() as u64,
-            _ => spool.count,
+        let count = match required {
+            RequiredCount::DistinctKeys => hashes.len() as u64,
+            RequiredCount::Keys | RequiredCount::Nothing => spool.count,
         };
         drop(hashes);
-        builder = recipe.start(count).map_err(|error| told(&error))?;
+        builder = options
+            .start(count)
+            .map_err(|error| codec_errors::build(&error))?;
         spool.each(|key| insert(&mut builder, key))?;
     }
-    if let Some(path) = recipe.parameters.false_positives() {
+    if let Some(path) = options.parameters.false_positives() {
         let list = InputArgs {
             inputs: vec![path],
             ..args.input.clone()
@@ -57,15 +63,17 @@ pub(super) fn build(args: &BuildArgs, parameters: Parameters) -> Result<Filter, 
         let read = lines.iter().map(|line| reader.read(line));
         let list: Vec<Vec<u8>> = read
             .collect::<Result<_, _>>()
-            .map_err(|error| told(&error))?;
+            .map_err(|error| CliError::message(error.to_string()))?;
         builder
-            .retouch(&list, &recipe.parameters)
-            .map_err(|error| told(&error))?;
+            .retouch(&list, &options.parameters)
+            .map_err(|error| codec_errors::build(&error))?;
     }
-    builder.finish().map_err(|error| told(&error))
+    builder
+        .finish()
+        .map_err(|error| codec_errors::build(&error))
 }
 
-fn insert(builder: &mut Builder, key: &[u8]) -> Result<(), CliError> {
+fn insert(builder: &mut FilterBuilder, key: &[u8]) -> Result<(), CliError> {
     builder.insert(key).map_err(|error| {
         CliError::message(format!("{error}; give a larger --capacity if it is full"))
     })

@@ -2,10 +2,11 @@
 
 use super::source::KeySource;
 use super::{BuildArgs, RATE};
+use crate::codec_errors;
 use crate::error::CliError;
 use crate::input::{InputArgs, in_order};
 use crate::progress::Progress;
-use mayhap_codec::{Filter, KeyReader, Parameters, hadoop};
+use mayhap_codec::{KeyReader, Parameters, StoredFilter, hadoop};
 use mayhap_core::plan::classic::ClassicPlan;
 use mayhap_core::plan::{BloomPlan, CuckooPlan, GrowingPlan, WindowPlan};
 use mayhap_core::{
@@ -21,12 +22,12 @@ pub(super) fn build(
     args: &BuildArgs,
     parameters: &Parameters,
     scheme: HashScheme,
-) -> Result<Filter, CliError> {
+) -> Result<StoredFilter, CliError> {
     let kind = args.kind.unwrap_or_else(|| default_kind(args));
     check_kind(args, kind)?;
     let reader = parameters
         .key_reader(args.key_type)
-        .map_err(|error| CliError::message(error.to_string()))?;
+        .map_err(|error| codec_errors::parameter(&error))?;
     let source = KeySource {
         args,
         reader,
@@ -54,7 +55,7 @@ pub(super) fn build(
             })?;
             retouch(filter, args, parameters, &source)?
         }
-        kind => {
+        Kind::Classic | Kind::Counting | Kind::Growing | Kind::Window | Kind::Cuckoo => {
             let (count, hashes) = source.counted()?;
             let mut filter = empty(args, kind, count, rate, scheme)?;
             hashes.each(&source, |hashes| {
@@ -63,7 +64,7 @@ pub(super) fn build(
             filter
         }
     };
-    Ok(Filter::Native(filter))
+    Ok(StoredFilter::Native(filter))
 }
 
 /// The initial capacity of a growing filter if none is given.
@@ -127,9 +128,14 @@ fn empty(
         }
         Kind::Retouched => match scheme {
             HashScheme::Sip13(key) => Retouched::keyed(capacity, rate, key)?.into(),
-            _ => Retouched::new(capacity, rate)?.into(),
+            HashScheme::Xxh3 | HashScheme::Caller => Retouched::new(capacity, rate)?.into(),
         },
-        _ => Bloom::from_plan(BloomPlan::new(capacity, rate)?, scheme)?.into(),
+        Kind::Bloom => Bloom::from_plan(BloomPlan::new(capacity, rate)?, scheme)?.into(),
+        Kind::Fuse | Kind::Ribbon => {
+            return Err(CliError::message(format!(
+                "a {kind} filter is built from all its keys at once"
+            )));
+        }
     })
 }
 
@@ -200,7 +206,11 @@ fn bloom(source: &KeySource<'_>, rate: f64) -> Result<Bloom, CliError> {
     Ok(shared.freeze())
 }
 
-fn with_exceptions(source: &KeySource<'_>, kind: Kind, rate: f64) -> Result<Filter, CliError> {
+fn with_exceptions(
+    source: &KeySource<'_>,
+    kind: Kind,
+    rate: f64,
+) -> Result<StoredFilter, CliError> {
     let args = source.args;
     let list = InputArgs {
         inputs: args.except.iter().cloned().collect(),
@@ -224,7 +234,13 @@ fn with_exceptions(source: &KeySource<'_>, kind: Kind, rate: f64) -> Result<Filt
     let base: AnyFilter = match kind {
         Kind::Fuse => Fuse::build_with(&hashes, rate, scheme)?.into(),
         Kind::Ribbon => Ribbon::build_with(&hashes, rate, scheme)?.into(),
-        kind => {
+        Kind::Bloom
+        | Kind::Classic
+        | Kind::Counting
+        | Kind::Growing
+        | Kind::Window
+        | Kind::Cuckoo
+        | Kind::Retouched => {
             let mut filter = empty(args, kind, hashes.len() as u64, rate, scheme)?;
             insert(&mut filter, &hashes).map_err(full_error)?;
             filter
@@ -254,7 +270,7 @@ fn with_exceptions(source: &KeySource<'_>, kind: Kind, rate: f64) -> Result<Filt
             other => CliError::message(other.to_string()),
         }
     })?;
-    Ok(Filter::Native(filter.into()))
+    Ok(StoredFilter::Native(filter.into()))
 }
 
 /// Removes the false positives that the user lists.
@@ -277,7 +293,7 @@ fn retouch(
     filter.add_false_positives(&read_keys(&list, &source.reader)?)?;
     let clearing = parameters
         .clearing()
-        .map_err(|error| CliError::message(error.to_string()))?;
+        .map_err(|error| codec_errors::parameter(&error))?;
     let cleared = filter.clear_all(match clearing {
         Some(hadoop::Clearing::Random { number }) => ClearingStrategy::Random { seed: number },
         Some(hadoop::Clearing::MinimumFalseNegatives) => ClearingStrategy::MinimumFalseNegatives,
@@ -288,7 +304,7 @@ fn retouch(
         let _ = writeln!(
             io::stderr(),
             "mayhap: {} false positives are out, and {} keys with them",
-            cleared.false_positives_gone,
+            cleared.false_positives_removed,
             cleared.keys_lost
         );
     }

@@ -5,12 +5,12 @@ use crate::error::CliError;
 use crate::filter_files::{KeyBatch, invalid_key, keys};
 use crate::input::{Block, open_file};
 use mayhap_codec::native::{self, Mapped};
-use mayhap_codec::{Filter, Format, Found, KeyReader};
+use mayhap_codec::{Format, KeyReader, OpenedFilter, StoredFilter};
 use std::io::Read;
 
 /// A filter in memory, or a mapped file.
 enum LookupFilter {
-    Read(Filter),
+    Read(StoredFilter),
     Mapped(Mapped),
 }
 
@@ -75,7 +75,7 @@ impl Lookup {
         Self::new(args.choose.select(&args.filter, found)?, args)
     }
 
-    fn new(found: Vec<Found>, args: &CheckArgs) -> Result<Self, CliError> {
+    fn new(found: Vec<OpenedFilter>, args: &CheckArgs) -> Result<Self, CliError> {
         let mut asked = Self {
             readers: Vec::new(),
             filters: Vec::new(),

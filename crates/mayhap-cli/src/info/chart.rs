@@ -2,14 +2,14 @@
 
 use crate::human_format;
 use mayhap_chart::{Axis, Chart, Line, Scale};
-use mayhap_codec::{Description, Found};
+use mayhap_codec::{Description, OpenedFilter};
 use std::path::Path;
 
 /// The number of parts, one per point.
 const PARTS: usize = 200;
 
 /// The chart; `None` for filters without bits.
-pub(super) fn svg(path: &Path, found: &Found, description: &Description) -> Option<String> {
+pub(super) fn svg(path: &Path, found: &OpenedFilter, description: &Description) -> Option<String> {
     let fills = found.filter.fills(PARTS)?;
     let step = 100.0 / fills.len() as f64;
     let points = |fill: &dyn Fn(usize) -> f64| {
@@ -19,15 +19,15 @@ pub(super) fn svg(path: &Path, found: &Found, description: &Description) -> Opti
     };
     let mean = fills.iter().sum::<f64>() / fills.len() as f64;
     let name = path.file_name().unwrap_or_default().to_string_lossy();
-    let keys = description.estimated_keys.unwrap_or(0);
+    let keys = description.stats.estimated_keys.unwrap_or(0);
     let chart = Chart {
         title: format!("{name}: bits that are set, in percent"),
         subtitle: format!(
             "{}, {} filter, about {} keys, rate now {}; a filter in good health is flat",
             description.format,
-            description.kind,
+            description.stats.kind,
             human_format::with_thousands_separators(keys),
-            human_format::rate(description.estimated_rate.unwrap_or(0.0), 3)
+            human_format::rate(description.stats.estimated_rate.unwrap_or(0.0), 3)
         ),
         x: percents("place in the filter, in percent", 20),
         y: percents("", 25),

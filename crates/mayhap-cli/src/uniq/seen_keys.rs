@@ -4,7 +4,7 @@ use super::{BYTES_PER_KEY, INITIAL_CAPACITY, RATE, UniqArgs};
 use crate::build::{now, random_key};
 use crate::error::CliError;
 use crate::filter_files::{OpenArgs, read};
-use mayhap_codec::{Filter, Found, native};
+use mayhap_codec::{OpenedFilter, StoredFilter, native};
 use mayhap_core::plan::{GrowingPlan, WindowPlan};
 use mayhap_core::{AnyFilter, GrowingBloom, HashScheme, KeyHash, WindowBloom};
 use std::path::Path;
@@ -58,8 +58,8 @@ impl SeenKeys {
             return refuse("is no state: move it away, and uniq makes one");
         }
         let mut found = OpenArgs::default().open_bytes(path, &bytes)?;
-        let Some(Found {
-            filter: Filter::Native(filter),
+        let Some(OpenedFilter {
+            filter: StoredFilter::Native(filter),
             ..
         }) = found.pop()
         else {

@@ -1,15 +1,18 @@
-//! ClickHouse's compressed frames, in which an index lies on disk: checksum, method, sizes, data.
+//! ClickHouse's compressed frames, in which an index is stored on disk: checksum, method, sizes, data.
 
 use crate::cursor::Cursor;
+use crate::format::ContainerRow;
+use crate::open::{self, OpenError, Setting};
 use crate::{DecodeError, Format, Limits, Problem};
 use mayhap_core::foreign::city;
+use std::borrow::Cow;
 
 /// Method, compressed size, size.
 const HEADER: u64 = 9;
 const LZ4: u8 = 0x82;
 const STORED: u8 = 0x02;
 
-/// What all frames of a file hold.
+/// The decompressed contents of all frames of a file.
 ///
 /// # Errors
 /// When a frame is cut off, its checksum is wrong or its method unknown, or when all together are larger than is allowed.
@@ -39,7 +42,7 @@ pub fn decompress(bytes: &[u8], limits: Limits) -> Result<Vec<u8>, DecodeError> 
         match method {
             STORED if size == length => out.extend_from_slice(data),
             LZ4 => {
-                // A byte of LZ4 stands for 255 at most.
+                // A byte of LZ4 expands to 255 at most.
                 if size > 256 * (length + 1) {
                     return Err(at.value("size", i128::from(size), "what so few bytes can hold"));
                 }
@@ -58,3 +61,29 @@ pub fn decompress(bytes: &[u8], limits: Limits) -> Result<Vec<u8>, DecodeError> 
     }
     Ok(out)
 }
+
+pub(crate) const CONTAINER: ContainerRow = ContainerRow {
+    // The checksums of frames tell them from all other bytes.
+    contents: |bytes, limits| match decompress(bytes, limits) {
+        Ok(_) if bytes.is_empty() => Ok(None),
+        Ok(contents) => Ok(Some(Cow::Owned(contents))),
+        Err(error) if matches!(error.problem, Problem::TooLarge { .. }) => Err(error),
+        Err(_) => Ok(None),
+    },
+    formats: &[Format::ClickHouse, Format::ClickHouseTokenbf],
+    open: |contents, options| {
+        let format = match options.format {
+            Some(format) => format,
+            None if options.rate.is_some() => Format::ClickHouse,
+            None if options.probes.is_some() => Format::ClickHouseTokenbf,
+            None => {
+                return Err(OpenError::Missing {
+                    format: Format::ClickHouse,
+                    any_of: &[Setting::FalsePositiveRate, Setting::Probes],
+                    definition: "bloom_filter(rate), or tokenbf_v1 or ngrambf_v1 with their hashes",
+                });
+            }
+        };
+        open::decode(contents, format, options)
+    },
+};

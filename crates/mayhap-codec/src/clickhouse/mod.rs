@@ -1,5 +1,5 @@
-//! ClickHouse's skip indexes: `bloom_filter`, whose granules say how many values they hold and nothing else, and `tokenbf_v1`
-//! and `ngrambf_v1`, whose granules are bits alone ([`terms`]).
+//! ClickHouse's skip indexes: `bloom_filter`, whose granules contain their number of values and bits, and `tokenbf_v1` and
+//! `ngrambf_v1`, whose granules contain only bits ([`terms`]).
 //!
 //! Neither bits per row nor probes are in a file: both follow from the rate in the definition of the index.
 
@@ -11,13 +11,20 @@ pub use value::{Type, Value};
 
 use crate::bits;
 use crate::cursor::Cursor;
-use crate::{DecodeError, Format, Problem};
+use crate::filter::{Description, FilterError, ForeignFilter, classic_from_native, other_hash};
+use crate::format::{Detection, FormatRow, Parameter};
+use crate::keys::Encoding;
+use crate::open::{Location, OpenError, OpenOptions, OpenedFilter, Setting, check_count};
+use crate::{
+    BuildError, BuildOptions, DecodeError, EncodeError, FilterBuilder, Format, KeyReader, KeyType,
+    ParameterError, Parameters, Problem, RequiredCount, StoredFilter,
+};
 use mayhap_core::plan::classic::ClassicPlan;
 use mayhap_core::plan::clickhouse::bits_per_row_and_probes;
 use mayhap_core::{ClassicBloom, HashScheme, KeyHash, PlanError, Scheme};
 use std::collections::BTreeSet;
 
-/// What one granule of an index knows about its rows.
+/// One granule of an index.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Granule {
     /// The most distinct hashes of any column.
@@ -27,10 +34,10 @@ pub struct Granule {
 }
 
 impl Granule {
-    /// The granule of rows whose values hash so, a set for each column, in an index `bloom_filter(rate)`.
+    /// The granule for these hashes of values, a set for each column, in an index `bloom_filter(rate)`.
     ///
     /// # Errors
-    /// When there is no column or no value, or the memory is not there.
+    /// When there is no column or no value, or not enough memory.
     pub fn build(columns: &[BTreeSet<u64>], rate: f64) -> Result<Self, PlanError> {
         let distinct = columns.iter().map(BTreeSet::len).max().unwrap_or(0) as u64;
         let columns = columns.iter().map(|hashes| {
@@ -46,7 +53,7 @@ impl Granule {
         })
     }
 
-    /// Whether a column may have a value that hashes so.
+    /// Whether a column may have a value with that hash.
     ///
     /// # Panics
     /// When there is no such column.
@@ -55,7 +62,7 @@ impl Granule {
     }
 }
 
-/// An empty filter for so many distinct hashes in an index `bloom_filter(rate)`.
+/// An empty filter for that many distinct hashes in an index `bloom_filter(rate)`.
 fn empty(distinct: u64, rate: f64) -> Result<ClassicBloom, PlanError> {
     let (bits_per_row, probes) = bits_per_row_and_probes(rate);
     let bytes = filter_bytes(distinct, bits_per_row).ok_or(PlanError::InvalidInteger {
@@ -77,8 +84,7 @@ fn filter_bytes(distinct: u64, bits_per_row: u32) -> Option<u64> {
     (bits > 0 && bits <= 1 << 60).then(|| bits.div_ceil(8))
 }
 
-/// Granules of an index as they lie in a file. Each is made into filters when it is asked for: as filters, all of them would take
-/// a hundred times as much memory when they are small.
+/// The granules of an index, still encoded. Each is decoded on demand: small filters would take a hundred times as much memory.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Granules {
     bytes: Vec<u8>,
@@ -102,20 +108,20 @@ impl Granules {
     /// Granule number `at`.
     ///
     /// # Errors
-    /// When the memory for it is not there.
+    /// When there is not enough memory.
     ///
     /// # Panics
-    /// When there are not so many.
+    /// When there is no such granule.
     pub fn get(&self, at: usize) -> Result<Granule, DecodeError> {
         let mut at = Cursor::new(&self.bytes[self.starts[at]..], Format::ClickHouse);
         granule(&mut at, self.rate, self.columns)
     }
 }
 
-/// Reads granules, one after the other, of an index `bloom_filter(rate)` over so many columns.
+/// Reads the concatenated granules of an index `bloom_filter(rate)` over that many columns.
 ///
 /// # Errors
-/// When the bytes are not whole granules.
+/// When the bytes are not complete granules.
 pub fn decode(bytes: &[u8], rate: f64, columns: usize) -> Result<Granules, DecodeError> {
     let mut at = Cursor::new(bytes, Format::ClickHouse);
     if columns == 0 {
@@ -182,7 +188,7 @@ fn granule(at: &mut Cursor<'_>, rate: f64, columns: usize) -> Result<Granule, De
     })
 }
 
-/// Granules, one after the other.
+/// The bytes of granules, concatenated.
 pub fn encode(granules: &[Granule]) -> Vec<u8> {
     let mut out = Vec::new();
     for granule in granules {
@@ -197,4 +203,176 @@ pub fn encode(granules: &[Granule]) -> Vec<u8> {
         }
     }
     out
+}
+
+/// One column of a granule, whose size follows from its number of distinct values: the capacity of the bits. Its keys are the
+/// eight bytes of hashes.
+#[derive(Clone, PartialEq, Debug)]
+struct Column(ClassicBloom);
+
+impl ForeignFilter for Column {
+    fn format(&self) -> Format {
+        Format::ClickHouse
+    }
+
+    fn contains(&self, key: &[u8]) -> bool {
+        let hash = key.try_into().map(u64::from_le_bytes);
+        hash.is_ok_and(|hash| self.0.contains_hash(KeyHash::from_u64(hash)))
+    }
+
+    fn insert(&mut self, _key: &[u8]) -> Result<bool, FilterError> {
+        Err(FilterError::Unsupported {
+            format: Format::ClickHouse,
+            reason: "is sized for the distinct values of its rows and takes no more: build it anew from all of them",
+        })
+    }
+
+    fn encode(&self) -> Result<Vec<u8>, EncodeError> {
+        Ok(encode(&[Granule {
+            distinct: self.0.plan().capacity,
+            columns: vec![self.0.clone()],
+        }]))
+    }
+
+    fn describe(&self) -> Description {
+        let mut description = Description::flat_bits(Format::ClickHouse, &self.0);
+        description.stats.capacity = Some(self.0.plan().capacity);
+        description.stats.false_positive_rate = Some(self.0.plan().false_positive_rate);
+        description
+    }
+
+    fn bits(&self) -> Option<&ClassicBloom> {
+        Some(&self.0)
+    }
+
+    fn convert(self: Box<Self>, to: Format) -> Result<StoredFilter, EncodeError> {
+        match to {
+            Format::Mayhap => Ok(StoredFilter::Native(self.0.into())),
+            other => Err(other_hash(other)),
+        }
+    }
+}
+
+/// The distinct hashes of a granule, which must all be known before it is sized.
+#[derive(Clone, PartialEq, Debug)]
+pub(crate) struct GranuleBuilder {
+    rate: f64,
+    hashes: BTreeSet<u64>,
+    is_array: bool,
+}
+
+impl GranuleBuilder {
+    pub(crate) fn insert(&mut self, key: &[u8]) -> Result<(), FilterError> {
+        let Ok(hash) = key.try_into() else {
+            return Err(FilterError::Unsupported {
+                format: Format::ClickHouse,
+                reason: "takes hashes of values: read keys with a reader of its parameters",
+            });
+        };
+        self.hashes.insert(u64::from_le_bytes(hash));
+        Ok(())
+    }
+
+    pub(crate) fn finish(mut self) -> Result<StoredFilter, PlanError> {
+        if self.is_array && self.hashes.is_empty() {
+            // ClickHouse adds the hash 0 when all arrays are empty.
+            self.hashes.insert(0);
+        }
+        let mut granule = Granule::build(&[self.hashes], self.rate)?;
+        Ok(StoredFilter::foreign(Column(granule.columns.remove(0))))
+    }
+}
+
+/// Rates with different sizes, 2 to 19 bits per row: bytes that are granules at one of them could be an index.
+const RATES: [f64; 8] = [0.9, 0.25, 0.1, 0.05, 0.025, 0.01, 0.001, 0.0001];
+
+const DEFINITION: &str = "bloom_filter(rate), the definition of the index";
+
+pub(crate) const ROW: FormatRow = FormatRow {
+    name: "clickhouse",
+    description: "granules of ClickHouse's bloom_filter index, by themselves or compressed (.idx)",
+    has_checksum: false,
+    detection: Detection::Candidate(|bytes| {
+        RATES
+            .iter()
+            .any(|&rate| decode(bytes, rate, 1).is_ok_and(|granules| !granules.is_empty()))
+    }),
+    decode: open,
+    encode_bits: None,
+    from_native: |filter| {
+        let is_own = |scheme| scheme == Scheme::ClickHouse;
+        let filter = classic_from_native(Format::ClickHouse, filter, is_own)?;
+        Ok(StoredFilter::foreign(Column(filter)))
+    },
+    // It collects the values themselves.
+    required_count: |_| RequiredCount::Nothing,
+    create: create_from,
+    parameters: &[Parameter {
+        name: "type",
+        values: "a type of ClickHouse's: u8..i64, string, fixedstring(N), float32, float64, date, datetime, uuid, u128, \
+                 nullable(..) or array(..)",
+    }],
+    check_parameters: |parameters| column_type(parameters).map(drop),
+    key_reader: |key_type, parameters| {
+        let column = column_type(parameters)?.unwrap_or(match key_type {
+            KeyType::Integer { bytes, .. } => Type::Integer(bytes),
+            KeyType::F64 => Type::Float64,
+            KeyType::Uuid => Type::Wide,
+            KeyType::Text | KeyType::Hex | KeyType::Base64 => Type::String,
+        });
+        let encoding = Encoding::ClickHouse(column);
+        Ok(KeyReader::with_encoding(encoding, key_type))
+    },
+};
+
+fn column_type(parameters: &Parameters) -> Result<Option<Type>, ParameterError> {
+    parameters.parse("type", Type::parse)
+}
+
+fn open(
+    bytes: &[u8],
+    options: &OpenOptions,
+    _: &Parameters,
+) -> Result<Vec<OpenedFilter>, OpenError> {
+    let format = Format::ClickHouse;
+    let Some(rate) = options.rate else {
+        return Err(OpenError::Missing {
+            format,
+            any_of: &[Setting::FalsePositiveRate],
+            definition: DEFINITION,
+        });
+    };
+    let columns = options.columns.unwrap_or(1);
+    let granules = decode(bytes, rate, columns)?;
+    check_count(format, granules.len() * columns, bytes, options.limits)?;
+    let mut opened = Vec::with_capacity(granules.len() * columns);
+    for number in 0..granules.len() {
+        for (column, filter) in (1..).zip(granules.get(number)?.columns) {
+            opened.push(OpenedFilter {
+                location: Location {
+                    granule: (granules.len() > 1).then_some(number as u64),
+                    column: (columns > 1).then(|| format!("{column}")),
+                    ..Location::default()
+                },
+                filter: StoredFilter::foreign(Column(filter)),
+            });
+        }
+    }
+    Ok(opened)
+}
+
+fn create_from(options: &BuildOptions, _: u64) -> Result<FilterBuilder, BuildError> {
+    let Some(rate) = options.rate else {
+        return Err(BuildError::Missing {
+            format: Format::ClickHouse,
+            all_of: &[Setting::FalsePositiveRate],
+            definition: DEFINITION,
+        });
+    };
+    let column = column_type(&options.parameters)?;
+    Ok(FilterBuilder::from(GranuleBuilder {
+        rate,
+        hashes: BTreeSet::new(),
+        is_array: matches!(column, Some(Type::Array(_))),
+    }))
 }

@@ -1,8 +1,16 @@
-//! `tokenbf_v1` and `ngrambf_v1`: a granule is so many bytes of bits, and the terms of its texts are in it.
+//! `tokenbf_v1` and `ngrambf_v1`: a granule is a fixed number of bytes, the bits of the terms of its texts.
 
 use crate::bits;
 use crate::cursor::Cursor;
-use crate::{DecodeError, EncodeError, Format};
+use crate::filter::{
+    Description, Detail, FilterError, ForeignFilter, classic_from_native, other_hash, same_type,
+};
+use crate::format::{Detection, FormatRow, Parameter};
+use crate::open::{OpenError, OpenOptions, OpenedFilter, Setting, single};
+use crate::{
+    BuildError, BuildOptions, DecodeError, EncodeError, FilterBuilder, Format, KeyReader,
+    ParameterError, Parameters, RequiredCount, StoredFilter,
+};
 use mayhap_core::plan::classic::ClassicPlan;
 use mayhap_core::{ClassicBloom, HashScheme, PlanError, Scheme};
 
@@ -65,7 +73,7 @@ pub fn tokens(text: &[u8]) -> impl Iterator<Item = &[u8]> {
         .filter(|token| !token.is_empty())
 }
 
-/// The n-grams of a text: every `n` code points in a row. What is no UTF-8 counts as ClickHouse counts it, by its first bytes.
+/// The n-grams of a text: every `n` consecutive code points. Invalid UTF-8 is counted as ClickHouse does, by its first bytes.
 pub fn ngrams(text: &[u8], n: usize) -> impl Iterator<Item = &[u8]> {
     let mut ends = vec![0];
     let mut at = 0;
@@ -77,7 +85,7 @@ pub fn ngrams(text: &[u8], n: usize) -> impl Iterator<Item = &[u8]> {
     (0..last).map(move |first| &text[ends[first]..ends[first + n.max(1)]])
 }
 
-/// The bytes of a code point, by its first.
+/// The number of bytes of a code point, from its first byte.
 fn sequence_length(first: u8) -> usize {
     match first {
         0xf0.. => 4,
@@ -87,7 +95,7 @@ fn sequence_length(first: u8) -> usize {
     }
 }
 
-/// Whether every n-gram of a text may be in a granule. A text that is too short for one may always be.
+/// Whether every n-gram of a text may be in a granule. This is true of a text that is too short for one.
 pub fn contains_ngrams(filter: &ClassicBloom, text: &[u8], n: usize) -> bool {
     ngrams(text, n).all(|ngram| filter.contains(ngram))
 }
@@ -95,4 +103,139 @@ pub fn contains_ngrams(filter: &ClassicBloom, text: &[u8], n: usize) -> bool {
 /// Whether every token of a text may be in a granule.
 pub fn contains_tokens(filter: &ClassicBloom, text: &[u8]) -> bool {
     tokens(text).all(|token| filter.contains(token))
+}
+
+/// A granule of a `tokenbf_v1` or, with a length, `ngrambf_v1` index. Its keys are texts, which are in when all their terms are.
+#[derive(Clone, PartialEq, Debug)]
+struct Terms {
+    filter: ClassicBloom,
+    /// Code points of an n-gram.
+    ngram: Option<usize>,
+}
+
+impl ForeignFilter for Terms {
+    fn format(&self) -> Format {
+        Format::ClickHouseTokenbf
+    }
+
+    fn contains(&self, key: &[u8]) -> bool {
+        match self.ngram {
+            None => contains_tokens(&self.filter, key),
+            Some(n) => contains_ngrams(&self.filter, key, n),
+        }
+    }
+
+    fn insert(&mut self, key: &[u8]) -> Result<bool, FilterError> {
+        let mut new = false;
+        let mut insert = |term: &[u8]| new |= self.filter.insert(term);
+        match self.ngram {
+            None => tokens(key).for_each(&mut insert),
+            Some(n) => ngrams(key, n).for_each(&mut insert),
+        }
+        Ok(new)
+    }
+
+    fn union_with(&mut self, other: &dyn ForeignFilter) -> Result<(), FilterError> {
+        let other = same_type::<Self>(other)?;
+        if self.ngram != other.ngram {
+            return Err(FilterError::no_union(self.format()));
+        }
+        Ok(self.filter.union_with(&other.filter)?)
+    }
+
+    fn encode(&self) -> Result<Vec<u8>, EncodeError> {
+        encode(&self.filter)
+    }
+
+    fn describe(&self) -> Description {
+        let mut description = Description::flat_bits(self.format(), &self.filter);
+        if let Some(n) = self.ngram {
+            let n = Detail::Number(n as u64);
+            description.details.push(("ngram", n));
+        }
+        description
+    }
+
+    fn bits(&self) -> Option<&ClassicBloom> {
+        Some(&self.filter)
+    }
+
+    fn convert(self: Box<Self>, to: Format) -> Result<StoredFilter, EncodeError> {
+        match to {
+            Format::Mayhap => Ok(StoredFilter::Native(self.filter.into())),
+            other => Err(other_hash(other)),
+        }
+    }
+}
+
+const DEFINITION: &str = "tokenbf_v1(bytes, hashes, seed), the definition of the index";
+
+pub(crate) const ROW: FormatRow = FormatRow {
+    name: "clickhouse-tokenbf",
+    description: "a granule of ClickHouse's tokenbf_v1 or ngrambf_v1 index",
+    has_checksum: false,
+    detection: Detection::Candidate(|bytes| decode(bytes, 1, 0).is_ok()),
+    decode: open,
+    encode_bits: None,
+    from_native: |filter| {
+        let is_own = |scheme| matches!(scheme, Scheme::ClickHouseTerms { .. });
+        let filter = classic_from_native(Format::ClickHouseTokenbf, filter, is_own)?;
+        let ngram = None;
+        Ok(StoredFilter::foreign(Terms { filter, ngram }))
+    },
+    required_count: |_| RequiredCount::Nothing,
+    create: create_from,
+    parameters: &[
+        Parameter {
+            name: "seed",
+            values: "a whole number of 64 bits",
+        },
+        Parameter {
+            name: "ngram",
+            values: "1 to 1000",
+        },
+    ],
+    check_parameters: |parameters| {
+        seed(parameters)?;
+        ngram(parameters).map(drop)
+    },
+    key_reader: KeyReader::text,
+};
+
+fn seed(parameters: &Parameters) -> Result<u64, ParameterError> {
+    Ok(parameters.number("seed", |_| true)?.unwrap_or(0))
+}
+
+fn ngram(parameters: &Parameters) -> Result<Option<usize>, ParameterError> {
+    parameters.number("ngram", |n| (1..=1000).contains(n))
+}
+
+fn open(
+    bytes: &[u8],
+    options: &OpenOptions,
+    parameters: &Parameters,
+) -> Result<Vec<OpenedFilter>, OpenError> {
+    let Some(probes) = options.probes else {
+        return Err(OpenError::Missing {
+            format: Format::ClickHouseTokenbf,
+            any_of: &[Setting::Probes],
+            definition: DEFINITION,
+        });
+    };
+    let filter = decode(bytes, probes, seed(parameters)?)?;
+    let ngram = ngram(parameters)?;
+    Ok(single(StoredFilter::foreign(Terms { filter, ngram })))
+}
+
+fn create_from(options: &BuildOptions, _: u64) -> Result<FilterBuilder, BuildError> {
+    let (Some(bits), Some(probes)) = (options.bits, options.probes) else {
+        return Err(BuildError::Missing {
+            format: Format::ClickHouseTokenbf,
+            all_of: &[Setting::Bits, Setting::Probes],
+            definition: DEFINITION,
+        });
+    };
+    let filter = create(bits.div_ceil(8), probes, seed(&options.parameters)?)?;
+    let ngram = ngram(&options.parameters)?;
+    Ok(StoredFilter::foreign(Terms { filter, ngram }).into())
 }

@@ -3,14 +3,14 @@
 use mayhap_core::foreign::{city, mix64};
 use std::collections::BTreeSet;
 
-/// The type of a column, as far as it matters to a hash.
+/// The type of a column, as far as it matters for hashing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Type {
-    /// Integers of so many bytes, signed or not: 1, 2, 4 or 8. `Date` has 2 and `DateTime` 4.
+    /// Integers of 1, 2, 4 or 8 bytes, signed or not. `Date` has 2 and `DateTime` 4.
     Integer(u8),
     /// Text.
     String,
-    /// Text of so many bytes, filled up with zeros.
+    /// Text of that many bytes, padded with zeros.
     FixedString(usize),
     /// 32 bits.
     Float32,
@@ -18,22 +18,22 @@ pub enum Type {
     Float64,
     /// 128 bits: `UInt128`, `Int128` and `UUID`.
     Wide,
-    /// Of another type, or nothing.
+    /// A value of another type, or `NULL`.
     Nullable(Box<Self>),
-    /// Any number of another type.
+    /// Any number of values of another type.
     Array(Box<Self>),
 }
 
 /// A value of a column.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Value {
-    /// Nothing.
+    /// `NULL`.
     Null,
     /// An integer, a date or a time; its low bytes count.
     Integer(i128),
     /// Text.
     Bytes(Vec<u8>),
-    /// A number; for `Float32` it is one of those.
+    /// A floating-point number.
     Float(f64),
     /// A `UInt128` or `UUID`.
     Wide(u128),
@@ -42,7 +42,7 @@ pub enum Value {
 }
 
 impl Type {
-    /// From ClickHouse's name of it, such as `Nullable(UInt64)`; upper and lower case are one. `LowCardinality(T)` is as `T`.
+    /// Parses ClickHouse's name, such as `Nullable(UInt64)`, ignoring case. `LowCardinality(T)` is `T`.
     pub fn parse(name: &str) -> Option<Self> {
         let name = name.trim().to_ascii_lowercase();
         if let Some((outer, inner)) = name.split_once('(') {
@@ -70,7 +70,7 @@ impl Type {
         })
     }
 
-    /// The hash of a value that is no array; `None` when the value is not of this type.
+    /// The hash of a value that is not an array; `None` if the value is not of this type.
     pub fn hash(&self, value: &Value) -> Option<u64> {
         match (self, value) {
             (Self::Nullable(inner), Value::Null) => inner.hash(&inner.default_value()),

@@ -1,20 +1,26 @@
 //! `CountingBloomFilter`: the header, then counters of four bits, sixteen to a long, the first in its lowest bits; counters past
 //! the last are zero.
 
-use super::{HashType, Header, Refused, bloom, check_key, plan};
+use super::{HASH, HadoopError, HadoopHeader, HashType, bloom, check_key, hash_type, plan, shape};
 use crate::bits;
 use crate::cursor::Cursor;
-use crate::{DecodeError, EncodeError, Format, Problem};
+use crate::filter::{Description, FilterError, ForeignFilter, other_hash, same_type};
+use crate::format::{Detection, FormatRow};
+use crate::open::single;
+use crate::{
+    BuildError, BuildOptions, DecodeError, EncodeError, FilterBuilder, Format, KeyReader, Problem,
+    StoredFilter,
+};
 use mayhap_core::plan::counting::CountingPlan;
-use mayhap_core::{CountingBloom, HashScheme, PlanError};
+use mayhap_core::{AnyFilter, CountingBloom, HashScheme, PlanError, Scheme};
 
 const COUNTER_BITS: u8 = 4;
 const COUNTERS_A_LONG: u32 = 16;
 
-/// An empty filter as `new CountingBloomFilter(vectorSize, nbHash, hashType)` makes it.
+/// An empty filter as `new CountingBloomFilter(vectorSize, nbHash, hashType)` creates it.
 ///
 /// # Errors
-/// When there are no counters or more than 2^31 - 1, no hash functions or more than 4096, or the memory is not there.
+/// When there are no counters or more than 2^31 - 1, no hash functions or more than 4096, or there is not enough memory.
 pub fn create(
     vector_size: u32,
     hash_functions: u32,
@@ -24,84 +30,87 @@ pub fn create(
     CountingBloom::from_plan(plan, hash_type.scheme(), HashScheme::Caller)
 }
 
-/// `true`: the key was surely new. `false`: it, or keys on the same counters, are in; it is counted once more.
+/// `true`: the key was definitely new. `false`: it, or keys with the same counters, are in; it is counted once more.
 ///
 /// # Errors
 /// When the key is empty.
-pub fn add(filter: &mut CountingBloom, key: impl AsRef<[u8]>) -> Result<bool, Refused> {
+pub fn add(filter: &mut CountingBloom, key: impl AsRef<[u8]>) -> Result<bool, HadoopError> {
     check_key(key.as_ref())?;
     Ok(filter.insert(key))
 }
 
-/// `membershipTest`. `false` is certain: the key is not in. `true` is mayhap.
+/// `membershipTest`. `false` is certain: the key is not in. `true` is probable.
 ///
 /// # Errors
 /// When the key is empty.
-pub fn contains(filter: &CountingBloom, key: impl AsRef<[u8]>) -> Result<bool, Refused> {
+pub fn contains(filter: &CountingBloom, key: impl AsRef<[u8]>) -> Result<bool, HadoopError> {
     check_key(key.as_ref())?;
     Ok(filter.contains(key))
 }
 
-/// `delete`: counts the key down once, and leaves its full counters as they are. [`CountingBloom::remove`] is safer and differs:
-/// it changes nothing when one of the counters is full, so that no part of a key is left behind.
+/// `delete`: decrements the counters of the key, except saturated ones. [`CountingBloom::remove`] is safer: it changes nothing if one of
+/// the counters is saturated, so that no part of a key is left.
 ///
 /// # Errors
-/// When the key is empty or certainly not in; nothing is changed then.
-pub fn delete(filter: &mut CountingBloom, key: impl AsRef<[u8]>) -> Result<(), Refused> {
+/// When the key is empty or certainly not in; the filter is unchanged then.
+pub fn delete(filter: &mut CountingBloom, key: impl AsRef<[u8]>) -> Result<(), HadoopError> {
     check_key(key.as_ref())?;
     if filter.remove_leaving_saturated(key) {
         Ok(())
     } else {
-        Err(Refused::NotAMember)
+        Err(HadoopError::NotAMember)
     }
 }
 
-/// `approximateCount`: how often the key is in, or more; 15 stands for itself and everything above.
+/// `approximateCount`: an upper bound for the count of the key; 15 means 15 or more.
 ///
 /// # Errors
 /// When the key is empty.
-pub fn approximate_count(filter: &CountingBloom, key: impl AsRef<[u8]>) -> Result<u64, Refused> {
+pub fn approximate_count(
+    filter: &CountingBloom,
+    key: impl AsRef<[u8]>,
+) -> Result<u64, HadoopError> {
     check_key(key.as_ref())?;
     Ok(filter.estimated_count(key))
 }
 
-/// Joins the bits of counters, as Hadoop does: 1 and 2 have none in common and become 0, so that keys of both may be lost.
+/// The bitwise and of counters, as in Hadoop: 1 and 2 become 0, so keys of both may be lost.
 ///
 /// # Errors
-/// When the two differ in vector size or number of hash functions, or there is no memory; nothing is changed then.
-pub fn and(filter: &mut CountingBloom, other: &CountingBloom) -> Result<(), Refused> {
+/// When the two differ in vector size or number of hash functions, or there is no memory; the filter is unchanged then.
+pub fn and(filter: &mut CountingBloom, other: &CountingBloom) -> Result<(), HadoopError> {
     combine(filter, other, |ours, theirs| ours & theirs)
 }
 
-/// Joins the bits of counters, as Hadoop does: 1 and 2 become 3, and so do 1 and 3. [`CountingBloom::union_with`] adds them.
+/// The bitwise or of counters, as in Hadoop: 1 and 2 become 3, and so do 1 and 3. [`CountingBloom::union_with`] adds them.
 ///
 /// # Errors
 /// As [`and`].
-pub fn or(filter: &mut CountingBloom, other: &CountingBloom) -> Result<(), Refused> {
+pub fn or(filter: &mut CountingBloom, other: &CountingBloom) -> Result<(), HadoopError> {
     combine(filter, other, |ours, theirs| ours | theirs)
 }
 
-/// Counters have no such operation, in Hadoop neither.
+/// Not defined for counters, as in Hadoop.
 ///
 /// # Errors
 /// Always.
-pub fn xor(_: &mut CountingBloom, _: &CountingBloom) -> Result<(), Refused> {
-    Err(Refused::Undefined { operation: "xor" })
+pub fn xor(_: &mut CountingBloom, _: &CountingBloom) -> Result<(), HadoopError> {
+    Err(HadoopError::Undefined { operation: "xor" })
 }
 
-/// Counters have no such operation, in Hadoop neither.
+/// Not defined for counters, as in Hadoop.
 ///
 /// # Errors
 /// Always.
-pub fn not(_: &mut CountingBloom) -> Result<(), Refused> {
-    Err(Refused::Undefined { operation: "not" })
+pub fn not(_: &mut CountingBloom) -> Result<(), HadoopError> {
+    Err(HadoopError::Undefined { operation: "not" })
 }
 
 fn combine(
     filter: &mut CountingBloom,
     other: &CountingBloom,
     join: fn(u8, u8) -> u8,
-) -> Result<(), Refused> {
+) -> Result<(), HadoopError> {
     bloom::check_same_shape(filter.plan().classic(), other.plan().classic())?;
     let counts = filter.counters().zip(other.counters());
     let counts = counts.map(|(ours, theirs)| join(ours, theirs));
@@ -110,13 +119,13 @@ fn combine(
     Ok(())
 }
 
-/// Reads what `write` wrote.
+/// Reads the output of `write`.
 ///
 /// # Errors
 /// When it is not such a stream, or a counter past the last is not zero.
 pub fn decode(bytes: &[u8]) -> Result<CountingBloom, DecodeError> {
     let mut at = Cursor::new(bytes, Format::HadoopCounting);
-    let header = Header::read(&mut at)?;
+    let header = HadoopHeader::read(&mut at)?;
     let size = header.vector_size;
     let longs = u64::from(size.div_ceil(COUNTERS_A_LONG));
     let longs = bits::from_longs(at.take("counters", 8 * longs)?);
@@ -142,7 +151,7 @@ pub fn decode(bytes: &[u8]) -> Result<CountingBloom, DecodeError> {
         .map_err(|error| at.error(Problem::Plan(error)))
 }
 
-/// What `write` would write.
+/// The output of `write`.
 ///
 /// # Errors
 /// When the filter's keys are not hashed as Hadoop's are, it has more than 2^31 - 1 counters, or they are not of four bits.
@@ -154,7 +163,7 @@ pub fn encode(filter: &CountingBloom) -> Result<Vec<u8>, EncodeError> {
             reason: "its counters are not of four bits: build it anew from the keys",
         });
     }
-    let header = Header::of(Format::HadoopCounting, plan.classic(), filter.scheme())?;
+    let header = HadoopHeader::for_filter(Format::HadoopCounting, plan.classic(), filter.scheme())?;
     let mut out = Vec::with_capacity(32 + filter.size_bytes() as usize);
     header.write(&mut out);
     let mut counters = filter.counters().map(u64::from);
@@ -164,4 +173,91 @@ pub fn encode(filter: &CountingBloom) -> Result<Vec<u8>, EncodeError> {
     });
     bits::to_longs(longs, &mut out);
     Ok(out)
+}
+
+/// Counters that reject empty keys.
+#[derive(Clone, PartialEq, Debug)]
+struct Counting(CountingBloom);
+
+fn stored(filter: CountingBloom) -> StoredFilter {
+    StoredFilter::foreign(Counting(filter))
+}
+
+impl ForeignFilter for Counting {
+    fn format(&self) -> Format {
+        Format::HadoopCounting
+    }
+
+    fn contains(&self, key: &[u8]) -> bool {
+        contains(&self.0, key).unwrap_or(false)
+    }
+
+    fn insert(&mut self, key: &[u8]) -> Result<bool, FilterError> {
+        Ok(add(&mut self.0, key)?)
+    }
+
+    fn remove(&mut self, key: &[u8]) -> Result<bool, FilterError> {
+        match delete(&mut self.0, key) {
+            Ok(()) => Ok(true),
+            Err(HadoopError::NotAMember) => Ok(false),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    fn union_with(&mut self, other: &dyn ForeignFilter) -> Result<(), FilterError> {
+        Ok(self.0.union_with(&same_type::<Self>(other)?.0)?)
+    }
+
+    fn encode(&self) -> Result<Vec<u8>, EncodeError> {
+        encode(&self.0)
+    }
+
+    fn describe(&self) -> Description {
+        Description::counters(Format::HadoopCounting, &self.0)
+    }
+
+    fn convert(self: Box<Self>, to: Format) -> Result<StoredFilter, EncodeError> {
+        match to {
+            Format::Mayhap => Ok(StoredFilter::Native(self.0.into())),
+            Format::Hadoop => match self.0.to_classic() {
+                Ok(filter) => Ok(bloom::stored(filter)),
+                Err(_) => Err(EncodeError {
+                    format: to,
+                    reason: "there is no memory for it",
+                }),
+            },
+            other => Err(other_hash(other)),
+        }
+    }
+}
+
+pub(crate) const ROW: FormatRow = FormatRow {
+    name: "hadoop-counting",
+    description: "Hadoop's CountingBloomFilter.write",
+    has_checksum: false,
+    detection: Detection::Structure(|bytes, _| decode(bytes).map(stored)),
+    decode: |bytes, _, _| Ok(single(stored(decode(bytes)?))),
+    encode_bits: None,
+    from_native: |filter| match filter {
+        AnyFilter::Counting(filter)
+            if matches!(
+                filter.scheme(),
+                Scheme::HadoopMurmur | Scheme::HadoopJenkins
+            ) =>
+        {
+            Ok(stored(filter))
+        }
+        _ => Err(other_hash(Format::HadoopCounting)),
+    },
+    required_count: BuildOptions::count_keys_without_shape,
+    create: create_from,
+    parameters: &[HASH],
+    check_parameters: |parameters| hash_type(parameters).map(drop),
+    key_reader: KeyReader::own_width,
+};
+
+fn create_from(options: &BuildOptions, keys: u64) -> Result<FilterBuilder, BuildError> {
+    let (vector_size, probes) = shape(options, keys)?;
+    let filter = create(vector_size, probes, hash_type(&options.parameters)?)?;
+    Ok(stored(filter).into())
 }

@@ -1,33 +1,41 @@
-//! `DynamicBloomFilter`: rows of one shape, of which the last takes keys until it has its number of them.
+//! `DynamicBloomFilter`: rows of one shape; keys go into the last row until it is full.
 //!
 //! | bytes | after the header |
 //! | --- | --- |
-//! | 4 | keys a row, `nr` |
-//! | 4 | keys that went into the last row, `currentNbRecord` |
+//! | 4 | keys per row, `nr` |
+//! | 4 | keys in the last row, `currentNbRecord` |
 //! | 4 | number of rows, at least 1 |
 //! | | each row as a whole `BloomFilter`, header included |
 
-use super::{HashType, Header, Refused, bloom, check_key, put_int};
+use super::{
+    HASH, HadoopError, HadoopHeader, HashType, bloom, check_key, hash_type, put_int, shape,
+};
 use crate::cursor::Cursor;
-use crate::{DecodeError, EncodeError, Format};
+use crate::filter::{Description, Detail, FilterError, ForeignFilter, other_hash, same_type};
+use crate::format::{Detection, FormatRow, Parameter};
+use crate::open::single;
+use crate::{
+    BuildError, BuildOptions, DecodeError, EncodeError, FilterBuilder, Format, KeyReader,
+    ParameterError, Parameters, StoredFilter,
+};
 use mayhap_core::{ClassicBloom, PlanError};
 
-/// Rows of filters. A key that comes again counts again.
+/// Rows of filters. Duplicate keys are counted.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Dynamic {
-    /// The words of all rows but the last, one after the other: a file may have millions of rows of one bit, and the smallest
-    /// filter takes two hundred bytes.
+    /// The words of all rows but the last, concatenated: a file may have millions of rows of one bit, and the smallest filter takes two
+    /// hundred bytes.
     earlier: Vec<u64>,
     last: ClassicBloom,
     keys_a_row: i32,
     keys_in_last: i32,
 }
 
-/// An empty filter as `new DynamicBloomFilter(vectorSize, nbHash, hashType, nr)` makes it: one row. When `keys_a_row` is not
+/// An empty filter as `new DynamicBloomFilter(vectorSize, nbHash, hashType, nr)` creates it: one row. When `keys_a_row` is not
 /// above 0, every key gets a row of its own, as in Hadoop.
 ///
 /// # Errors
-/// When there are no bits or more than 2^31 - 1, no hash functions or more than 4096, or the memory is not there.
+/// When there are no bits or more than 2^31 - 1, no hash functions or more than 4096, or there is not enough memory.
 pub fn create(
     vector_size: u32,
     hash_functions: u32,
@@ -43,11 +51,11 @@ pub fn create(
 }
 
 impl Dynamic {
-    /// Puts a key into the last row, or into a new one when the last has all its keys.
+    /// Inserts a key into the last row, or into a new one if the last is full.
     ///
     /// # Errors
-    /// When the key is empty, or there is no memory for a row; nothing is changed then.
-    pub fn add(&mut self, key: impl AsRef<[u8]>) -> Result<(), Refused> {
+    /// When the key is empty, or there is no memory for a row; the filter is unchanged then.
+    pub fn add(&mut self, key: impl AsRef<[u8]>) -> Result<(), HadoopError> {
         check_key(key.as_ref())?;
         if self.keys_in_last >= self.keys_a_row {
             self.begin_row()?;
@@ -69,17 +77,17 @@ impl Dynamic {
         Ok(())
     }
 
-    /// `membershipTest`: whether a row has the key. `false` is certain, `true` is mayhap.
+    /// `membershipTest`: whether a row contains the key. `false` is certain, `true` is probable.
     ///
     /// # Errors
     /// When the key is empty.
-    pub fn contains(&self, key: impl AsRef<[u8]>) -> Result<bool, Refused> {
+    pub fn contains(&self, key: impl AsRef<[u8]>) -> Result<bool, HadoopError> {
         let key = key.as_ref();
         check_key(key)?;
         if self.last.contains(key) {
             return Ok(true);
         }
-        // Hashing is dear: once for all rows.
+        // Hashing is expensive: once for all rows.
         let positions: Vec<u64> = self.last.positions_of(key).collect();
         let mut rows = self.earlier.chunks_exact(self.words_a_row());
         Ok(rows.any(|row| {
@@ -88,12 +96,12 @@ impl Dynamic {
         }))
     }
 
-    /// Row by row, leaves the bits that are set in both. The number of keys in the last row stays, in all these operations.
+    /// Row by row, keeps the bits that are set in both. The number of keys in the last row stays, in all these operations.
     ///
     /// # Errors
-    /// When the two differ in vector size, number of hash functions, keys a row or number of rows; nothing is changed then.
-    /// Hadoop does not ask whether they hash alike.
-    pub fn and(&mut self, other: &Self) -> Result<(), Refused> {
+    /// When the two differ in vector size, number of hash functions, keys a row or number of rows; the filter is unchanged then.
+    /// Like Hadoop, this does not compare their hash functions.
+    pub fn and(&mut self, other: &Self) -> Result<(), HadoopError> {
         self.check_same_shape(other)?;
         bloom::and(&mut self.last, &other.last)?;
         self.join_earlier(other, |ours, theirs| *ours &= theirs);
@@ -104,30 +112,30 @@ impl Dynamic {
     ///
     /// # Errors
     /// As [`Dynamic::and`].
-    pub fn or(&mut self, other: &Self) -> Result<(), Refused> {
+    pub fn or(&mut self, other: &Self) -> Result<(), HadoopError> {
         self.check_same_shape(other)?;
         bloom::or(&mut self.last, &other.last)?;
         self.join_earlier(other, |ours, theirs| *ours |= theirs);
         Ok(())
     }
 
-    /// Row by row, leaves the bits that are set in one of the two.
+    /// Row by row, keeps the bits that are set in exactly one of the two.
     ///
     /// # Errors
     /// As [`Dynamic::and`].
-    pub fn xor(&mut self, other: &Self) -> Result<(), Refused> {
+    pub fn xor(&mut self, other: &Self) -> Result<(), HadoopError> {
         self.check_same_shape(other)?;
         bloom::xor(&mut self.last, &other.last)?;
         self.join_earlier(other, |ours, theirs| *ours ^= theirs);
         Ok(())
     }
 
-    /// Turns every bit of every row over.
+    /// Inverts every bit of every row.
     pub fn not(&mut self) {
         bloom::not(&mut self.last);
         let words = self.words_a_row();
         for row in self.earlier.chunks_exact_mut(words) {
-            bloom::turn_over(row, self.last.plan().bits);
+            bloom::invert(row, self.last.plan().bits);
         }
     }
 
@@ -137,7 +145,7 @@ impl Dynamic {
         }
     }
 
-    fn check_same_shape(&self, other: &Self) -> Result<(), Refused> {
+    fn check_same_shape(&self, other: &Self) -> Result<(), HadoopError> {
         bloom::check_same_shape(self.last.plan(), other.last.plan())?;
         let number = |nr: i32| u64::from(nr.cast_unsigned());
         let (ours, theirs) = (number(self.keys_a_row), number(other.keys_a_row));
@@ -177,13 +185,13 @@ impl Dynamic {
     }
 }
 
-/// Reads what `write` wrote.
+/// Reads the output of `write`.
 ///
 /// # Errors
 /// When it is not such a stream, there is no row, or a row differs in shape from the whole.
 pub fn decode(bytes: &[u8]) -> Result<Dynamic, DecodeError> {
     let mut at = Cursor::new(bytes, Format::HadoopDynamic);
-    let header = Header::read(&mut at)?;
+    let header = HadoopHeader::read(&mut at)?;
     let keys_a_row = at.i32_be("keys a row")?;
     let keys_in_last = at.i32_be("keys in the last row")?;
     let rows = at.i32_be("number of rows")?;
@@ -192,7 +200,7 @@ pub fn decode(bytes: &[u8]) -> Result<Dynamic, DecodeError> {
     };
     // At most 2^31 rows of 2^28 bytes.
     let row_bytes = u64::from(header.vector_size).div_ceil(8);
-    at.check_left("rows", rows * (Header::LEAST_BYTES + row_bytes))?;
+    at.check_left("rows", rows * (HadoopHeader::LEAST_BYTES + row_bytes))?;
     let mut earlier = Vec::with_capacity(((rows - 1) * row_bytes.div_ceil(8)) as usize);
     for _ in 1..rows {
         earlier.extend(read_row(&mut at, header)?.words());
@@ -207,9 +215,9 @@ pub fn decode(bytes: &[u8]) -> Result<Dynamic, DecodeError> {
     })
 }
 
-fn read_row(at: &mut Cursor<'_>, whole: Header) -> Result<ClassicBloom, DecodeError> {
-    let row = Header::read(at)?;
-    let type_of = |header: Header| u32::from(header.hash_type.number());
+fn read_row(at: &mut Cursor<'_>, whole: HadoopHeader) -> Result<ClassicBloom, DecodeError> {
+    let row = HadoopHeader::read(at)?;
+    let type_of = |header: HadoopHeader| u32::from(header.hash_type.number());
     for (field, of_row, of_whole) in [
         (
             "hash functions of a row",
@@ -226,18 +234,18 @@ fn read_row(at: &mut Cursor<'_>, whole: Header) -> Result<ClassicBloom, DecodeEr
     bloom::read_bits(at, row)
 }
 
-/// What `write` would write.
+/// The output of `write`.
 ///
 /// # Errors
 /// When there are more than 2^31 - 1 rows.
 pub fn encode(filter: &Dynamic) -> Result<Vec<u8>, EncodeError> {
     let last = &filter.last;
-    let header = Header::of(Format::HadoopDynamic, last.plan(), last.scheme())?;
+    let header = HadoopHeader::for_filter(Format::HadoopDynamic, last.plan(), last.scheme())?;
     let rows = i32::try_from(filter.rows()).map_err(|_| EncodeError {
         format: Format::HadoopDynamic,
         reason: "it has more than 2^31 - 1 rows",
     })?;
-    let row_bytes = Header::MAX_BYTES + 8 * filter.words_a_row();
+    let row_bytes = HadoopHeader::MAX_BYTES + 8 * filter.words_a_row();
     let mut out = Vec::with_capacity(32 + rows as usize * row_bytes);
     header.write(&mut out);
     put_int(filter.keys_a_row, &mut out);
@@ -248,4 +256,87 @@ pub fn encode(filter: &Dynamic) -> Result<Vec<u8>, EncodeError> {
     }
     bloom::write(header, last.words(), &mut out);
     Ok(out)
+}
+
+impl ForeignFilter for Dynamic {
+    fn format(&self) -> Format {
+        Format::HadoopDynamic
+    }
+
+    fn contains(&self, key: &[u8]) -> bool {
+        Self::contains(self, key).unwrap_or(false)
+    }
+
+    fn insert(&mut self, key: &[u8]) -> Result<bool, FilterError> {
+        let was_in = Self::contains(self, key)?;
+        self.add(key)?;
+        Ok(!was_in)
+    }
+
+    fn union_with(&mut self, other: &dyn ForeignFilter) -> Result<(), FilterError> {
+        Ok(self.or(same_type(other)?)?)
+    }
+
+    fn encode(&self) -> Result<Vec<u8>, EncodeError> {
+        encode(self)
+    }
+
+    fn describe(&self) -> Description {
+        let rows = (0..self.rows()).filter_map(|row| self.row(row));
+        let mut description = Description::layers(Format::HadoopDynamic, rows);
+        let number = |number| Detail::Number(u64::try_from(number).unwrap_or(0));
+        description.details.extend([
+            ("keys_a_row", number(self.keys_a_row)),
+            ("keys_in_last_row", number(self.keys_in_last)),
+        ]);
+        description
+    }
+
+    fn convert(self: Box<Self>, to: Format) -> Result<StoredFilter, EncodeError> {
+        match to {
+            Format::Mayhap => Err(EncodeError {
+                format: to,
+                reason: crate::LAYERS,
+            }),
+            other => Err(other_hash(other)),
+        }
+    }
+}
+
+pub(crate) const ROW: FormatRow = FormatRow {
+    name: "hadoop-dynamic",
+    description: "Hadoop's DynamicBloomFilter.write",
+    has_checksum: false,
+    detection: Detection::Structure(|bytes, _| decode(bytes).map(StoredFilter::foreign)),
+    decode: |bytes, _, _| Ok(single(StoredFilter::foreign(decode(bytes)?))),
+    encode_bits: None,
+    from_native: |_| Err(other_hash(Format::HadoopDynamic)),
+    required_count: BuildOptions::count_keys_without_shape,
+    create: create_from,
+    parameters: &[
+        HASH,
+        Parameter {
+            name: "nr",
+            values: "keys a row, 1 to 2^31 - 1",
+        },
+    ],
+    check_parameters: |parameters| {
+        hash_type(parameters)?;
+        keys_per_row(parameters).map(drop)
+    },
+    key_reader: KeyReader::own_width,
+};
+
+fn keys_per_row(parameters: &Parameters) -> Result<Option<i32>, ParameterError> {
+    parameters.number("nr", |&nr| nr > 0)
+}
+
+/// The options are those of a row: it takes that many keys.
+fn create_from(options: &BuildOptions, keys: u64) -> Result<FilterBuilder, BuildError> {
+    let row = keys_per_row(&options.parameters)?;
+    let keys = row.map_or(keys, |row| u64::from(row.unsigned_abs())).max(1);
+    let (vector_size, probes) = shape(options, keys)?;
+    let hash = hash_type(&options.parameters)?;
+    let row = row.unwrap_or_else(|| i32::try_from(keys).unwrap_or(i32::MAX));
+    Ok(StoredFilter::foreign(create(vector_size, probes, hash, row)?).into())
 }

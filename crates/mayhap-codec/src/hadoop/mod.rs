@@ -7,9 +7,9 @@
 //! | 1 | hash type: 0 Jenkins, 1 Murmur |
 //! | 4 | vector size, in bits or counters |
 //!
-//! Both headers are read, and the newer one is written. What follows it is told in each filter's file.
+//! Both headers are read, and the newer one is written. The file of each filter documents what follows it.
 //!
-//! Hadoop refuses empty keys. The functions here do, too; the filters' own methods do not.
+//! Hadoop rejects empty keys. The functions here do, too; the methods of the core's filters do not.
 
 pub mod bloom;
 pub mod counting;
@@ -20,17 +20,18 @@ pub use dynamic::Dynamic;
 pub use retouched::{Clearing, Retouched};
 
 use crate::cursor::Cursor;
-use crate::{DecodeError, EncodeError, Format};
-use mayhap_core::plan::classic::{ClassicPlan, MAX_PROBES};
+use crate::format::Parameter;
+use crate::{BuildOptions, DecodeError, EncodeError, Format, ParameterError, Parameters};
+use mayhap_core::plan::classic::{self, ClassicPlan, MAX_PROBES};
 use mayhap_core::{Mismatch, PlanError, Scheme};
 use std::fmt;
 
-/// Which hash positions come from.
+/// The hash function that positions are computed with.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum HashType {
     /// Jenkins' lookup3, number 0.
     Jenkins,
-    /// MurmurHash2 with a tail of Hadoop's own, number 1: the default of Hadoop's configuration.
+    /// MurmurHash2 with Hadoop's own handling of the tail, number 1: the default of Hadoop's configuration.
     Murmur,
 }
 
@@ -69,10 +70,9 @@ impl HashType {
 
 const HASH_TYPES: &str = "0 for Jenkins or 1 for Murmur";
 
-/// What Hadoop throws an exception at. Nothing was changed.
+/// An operation for which Hadoop throws an exception. The filter is unchanged.
 #[derive(Debug, Clone, Copy, PartialEq)]
-#[non_exhaustive]
-pub enum Refused {
+pub enum HadoopError {
     /// The key has no bytes.
     EmptyKey,
     /// A key that is not in cannot be deleted or cleared.
@@ -84,13 +84,13 @@ pub enum Refused {
         /// Its name.
         operation: &'static str,
     },
-    /// The two filters do not fit together.
+    /// The two filters have different shapes.
     Mismatch(Mismatch),
-    /// There is no memory for it.
+    /// There is not enough memory.
     Plan(PlanError),
 }
 
-impl fmt::Display for Refused {
+impl fmt::Display for HadoopError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::EmptyKey => f.write_str("the key is empty: give at least one byte"),
@@ -109,23 +109,23 @@ impl fmt::Display for Refused {
     }
 }
 
-impl std::error::Error for Refused {}
+impl std::error::Error for HadoopError {}
 
-impl From<Mismatch> for Refused {
+impl From<Mismatch> for HadoopError {
     fn from(mismatch: Mismatch) -> Self {
         Self::Mismatch(mismatch)
     }
 }
 
-impl From<PlanError> for Refused {
+impl From<PlanError> for HadoopError {
     fn from(error: PlanError) -> Self {
         Self::Plan(error)
     }
 }
 
-fn check_key(key: &[u8]) -> Result<(), Refused> {
+fn check_key(key: &[u8]) -> Result<(), HadoopError> {
     if key.is_empty() {
-        return Err(Refused::EmptyKey);
+        return Err(HadoopError::EmptyKey);
     }
     Ok(())
 }
@@ -133,7 +133,7 @@ fn check_key(key: &[u8]) -> Result<(), Refused> {
 /// The largest `int` of Java.
 const MAX_INT: u32 = i32::MAX.cast_unsigned();
 
-/// The shape that a vector size and a number of hash functions stand for.
+/// The plan for a vector size and a number of hash functions.
 fn plan(vector_size: u32, hash_functions: u32) -> Result<ClassicPlan, PlanError> {
     if vector_size > MAX_INT {
         return Err(PlanError::InvalidInteger {
@@ -147,13 +147,13 @@ fn plan(vector_size: u32, hash_functions: u32) -> Result<ClassicPlan, PlanError>
 
 /// The header of every filter.
 #[derive(Clone, Copy)]
-struct Header {
+struct HadoopHeader {
     hash_functions: u32,
     hash_type: HashType,
     vector_size: u32,
 }
 
-impl Header {
+impl HadoopHeader {
     /// Bytes of the older header, and of the newer.
     const LEAST_BYTES: u64 = 8;
     const MAX_BYTES: usize = 13;
@@ -174,7 +174,7 @@ impl Header {
                 return Err(at.value("version", i128::from(other), accepted));
             }
         };
-        // Hadoop has no upper limit. Ours keeps a forged number from making every question endless.
+        // Hadoop has no upper limit. Ours keeps lookups in forged filters fast.
         let Some(hash_functions) = u32::try_from(hash_functions)
             .ok()
             .filter(|functions| (1..=MAX_PROBES).contains(functions))
@@ -201,8 +201,8 @@ impl Header {
         put_int(self.vector_size.cast_signed(), out);
     }
 
-    /// The header of a filter of ours.
-    fn of(format: Format, plan: &ClassicPlan, scheme: Scheme) -> Result<Self, EncodeError> {
+    /// The header of a filter of the core.
+    fn for_filter(format: Format, plan: &ClassicPlan, scheme: Scheme) -> Result<Self, EncodeError> {
         let refuse = |reason| EncodeError { format, reason };
         let hash_type = match scheme {
             Scheme::HadoopJenkins => HashType::Jenkins,
@@ -223,6 +223,35 @@ impl Header {
 
 fn put_int(number: i32, out: &mut Vec<u8>) {
     out.extend_from_slice(&number.to_be_bytes());
+}
+
+const HASH: Parameter = Parameter {
+    name: "hash",
+    values: "murmur or jenkins",
+};
+
+fn hash_type(parameters: &Parameters) -> Result<HashType, ParameterError> {
+    let words = [("murmur", HashType::Murmur), ("jenkins", HashType::Jenkins)];
+    let given = parameters.choose("hash", &words)?;
+    Ok(given.unwrap_or(HashType::Murmur))
+}
+
+/// The vector size and the number of hash functions for that many keys. Hadoop has no rule for them: the optimal ones are used if the
+/// options have none.
+fn shape(options: &BuildOptions, keys: u64) -> Result<(u32, u32), PlanError> {
+    let keys = keys.max(1);
+    let bits = match options.bits {
+        Some(bits) => bits,
+        None => classic::bits(keys, options.rate())?,
+    };
+    let best = || classic::best_probes(bits, keys);
+    let probes = options.probes.unwrap_or_else(best);
+    let vector_size = u32::try_from(bits).map_err(|_| PlanError::InvalidInteger {
+        field: "bits",
+        value: bits,
+        accepted: "at most 2^31 - 1: fewer keys or a looser rate",
+    })?;
+    Ok((vector_size, probes))
 }
 
 #[cfg(test)]

@@ -9,22 +9,31 @@
 //!
 //! A list is its length in 4 bytes and, for each key, its length in 4 bytes, its bytes, and its weight, a double.
 //!
-//! `mayhap_core::Retouched` does the same work on 8 bytes a key. It shares nothing with this one but the bits: the file has the bytes
-//! and weights of keys, the order of every list and the ratios of the last clearing, of which hashes keep nothing.
+//! `mayhap_core::Retouched` does the same with 8 bytes per key. It cannot represent such a file, which has the bytes and weights of keys,
+//! the order of every list and the ratios of the last clearing.
 
-use super::{HashType, Header, Refused, bloom, check_key, put_int};
+use super::{
+    HASH, HadoopError, HadoopHeader, HashType, bloom, check_key, hash_type, put_int, shape,
+};
 use crate::bits;
 use crate::cursor::Cursor;
-use crate::{DecodeError, EncodeError, Format};
-use mayhap_core::{ClassicBloom, Mismatch, PlanError};
+use crate::filter::{Description, FilterError, ForeignFilter, other_hash};
+use crate::format::{Detection, FormatRow, Parameter};
+use crate::native::FALSE_POSITIVES;
+use crate::open::single;
+use crate::{
+    BuildError, BuildOptions, DecodeError, EncodeError, FilterBuilder, Format, KeyReader,
+    ParameterError, Parameters, StoredFilter,
+};
+use mayhap_core::{ClassicBloom, Kind, Mismatch, PlanError};
 
-/// Which bit of a key is cleared: of equally good ones the first on the key's walk.
+/// Which bit of a key is cleared; the first one in probe order, if several are equally good.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Clearing {
     /// `RANDOM`: as in Hadoop, one of the filter's first bits, as many as there are hash functions, whatever the key; which often
     /// leaves the key in.
     Random {
-        /// A random number of the caller's, of which the remainder is taken.
+        /// A random number from the caller; the remainder selects the bit.
         number: u64,
     },
     /// `MINIMUM_FN`: the one whose keys weigh least.
@@ -51,16 +60,16 @@ impl Entry {
         }
     }
 
-    /// What Java's `equals` says: weights that are less than one apart are the same.
+    /// Java's `equals`: weights that differ by less than one are equal.
     fn equals(&self, other: &Self) -> bool {
         self.key == other.key && (self.weight - other.weight) as i32 == 0
     }
 }
 
-/// For each bit the keys that use it, in the order in which they came; twice where two probes of a key fall together.
+/// For each bit the keys that use it, in order of insertion; twice if two probes of a key coincide.
 type Lists = Vec<Vec<Entry>>;
 
-/// A filter from which chosen false positives can be taken out, at the price of keys.
+/// A filter from which selected false positives can be removed, at the price of some keys.
 #[derive(Clone, PartialEq)]
 pub struct Retouched {
     bits: ClassicBloom,
@@ -69,11 +78,11 @@ pub struct Retouched {
     ratios: Vec<f64>,
 }
 
-/// An empty filter as `new RetouchedBloomFilter(vectorSize, nbHash, hashType)` makes it. Its lists take 56 bytes for each bit
+/// An empty filter as `new RetouchedBloomFilter(vectorSize, nbHash, hashType)` creates it. Its lists take 56 bytes for each bit
 /// from the start.
 ///
 /// # Errors
-/// When there are no bits or more than 2^31 - 1, no hash functions or more than 4096, or the memory is not there.
+/// When there are no bits or more than 2^31 - 1, no hash functions or more than 4096, or there is not enough memory.
 pub fn create(
     vector_size: u32,
     hash_functions: u32,
@@ -98,11 +107,11 @@ fn filled<T: Clone>(count: u32, item: T) -> Result<Vec<T>, PlanError> {
 }
 
 impl Retouched {
-    /// Puts a key in, at a weight that Hadoop takes as 1.0 when none is given, and lists it at each of its bits.
+    /// Inserts a key with a weight, 1.0 by default in Hadoop, and lists it at each of its bits.
     ///
     /// # Errors
     /// When the key is empty.
-    pub fn add(&mut self, key: impl AsRef<[u8]>, weight: f64) -> Result<(), Refused> {
+    pub fn add(&mut self, key: impl AsRef<[u8]>, weight: f64) -> Result<(), HadoopError> {
         let key = key.as_ref();
         check_key(key)?;
         list(&self.bits, &mut self.keys, key, weight);
@@ -110,7 +119,7 @@ impl Retouched {
         Ok(())
     }
 
-    /// Lists a key that is not to be found, and sets no bit.
+    /// Lists a false positive, and sets no bit.
     ///
     /// # Errors
     /// When the key is empty.
@@ -118,35 +127,35 @@ impl Retouched {
         &mut self,
         key: impl AsRef<[u8]>,
         weight: f64,
-    ) -> Result<(), Refused> {
+    ) -> Result<(), HadoopError> {
         let key = key.as_ref();
         check_key(key)?;
         list(&self.bits, &mut self.false_positives, key, weight);
         Ok(())
     }
 
-    /// `membershipTest`. `false`: the key was never added, **or a clearing has lost it**. `true` is mayhap.
+    /// `membershipTest`. `false`: the key was never added, **or a clearing removed it**. `true` is probable.
     ///
     /// # Errors
     /// When the key is empty.
-    pub fn contains(&self, key: impl AsRef<[u8]>) -> Result<bool, Refused> {
+    pub fn contains(&self, key: impl AsRef<[u8]>) -> Result<bool, HadoopError> {
         bloom::contains(&self.bits, key)
     }
 
-    /// `selectiveClearing`: clears a bit that the key uses, and takes all keys and false positives that use it from all lists.
-    /// The bit that was cleared.
+    /// `selectiveClearing`: clears a bit that the key uses, and removes all keys and false positives that use it from all lists.
+    /// Returns the bit.
     ///
     /// # Errors
     /// When the key is empty or not in, or no bit can be chosen: none of the key's has a false positive, or there are fewer bits
-    /// than hash functions. Nothing is changed then, but for ratios.
+    /// than hash functions. Only ratios may have changed then.
     pub fn selective_clearing(
         &mut self,
         key: impl AsRef<[u8]>,
         clearing: Clearing,
-    ) -> Result<u64, Refused> {
+    ) -> Result<u64, HadoopError> {
         let key = key.as_ref();
         if !self.contains(key)? {
-            return Err(Refused::NotAMember);
+            return Err(HadoopError::NotAMember);
         }
         let positions = self.bits.positions_of(key);
         let chosen = match clearing {
@@ -166,7 +175,7 @@ impl Retouched {
                 smallest(positions.map(|at| (at, self.ratios[at as usize])))
             }
         };
-        let chosen = chosen.ok_or(Refused::NothingToClear(clearing))?;
+        let chosen = chosen.ok_or(HadoopError::NothingToClear(clearing))?;
         clear_list(&self.bits, &mut self.keys, chosen);
         clear_list(&self.bits, &mut self.false_positives, chosen);
         self.ratios[chosen as usize] = 0.0;
@@ -184,10 +193,10 @@ impl Retouched {
         }
     }
 
-    /// Leaves the bits that are set in both. As in Hadoop, this and the operations below change no list.
+    /// Keeps the bits that are set in both. As in Hadoop, this and the operations below change no list.
     ///
     /// # Errors
-    /// When the two differ in vector size or number of hash functions; nothing is changed then.
+    /// When the two differ in vector size or number of hash functions; the filter is unchanged then.
     pub fn and(&mut self, other: &ClassicBloom) -> Result<(), Mismatch> {
         bloom::and(&mut self.bits, other)
     }
@@ -200,7 +209,7 @@ impl Retouched {
         bloom::or(&mut self.bits, other)
     }
 
-    /// Leaves the bits that are set in one of the two.
+    /// Keeps the bits that are set in exactly one of the two.
     ///
     /// # Errors
     /// As [`Retouched::and`].
@@ -208,12 +217,12 @@ impl Retouched {
         bloom::xor(&mut self.bits, other)
     }
 
-    /// Turns every bit over.
+    /// Inverts every bit.
     pub fn not(&mut self) {
         bloom::not(&mut self.bits);
     }
 
-    /// The bits, which are all that answering takes.
+    /// The bits, which are all that lookups need.
     pub fn as_classic(&self) -> &ClassicBloom {
         &self.bits
     }
@@ -238,10 +247,10 @@ fn list(bits: &ClassicBloom, lists: &mut Lists, key: &[u8], weight: f64) {
     }
 }
 
-/// Takes every key of a bit's list from the lists of all its bits, one entry for each probe, and empties the list.
+/// Removes every key of a bit's list from the lists of all its bits, one entry per probe, and empties the list.
 fn clear_list(bits: &ClassicBloom, lists: &mut Lists, chosen: u64) {
     let chosen = chosen as usize;
-    // A file may list keys where they do not belong, which then stay: so many rounds, and no more.
+    // A file may list keys at wrong bits, where they stay: the number of rounds is fixed.
     for _ in 0..lists[chosen].len() {
         let Some(first) = lists[chosen].first().cloned() else {
             break;
@@ -260,7 +269,7 @@ fn weight(list: &[Entry]) -> f64 {
     list.iter().fold(0.0, |sum, entry| sum + entry.weight)
 }
 
-/// The bounds are Java's: what is not below the one or above the other is never chosen.
+/// Java's bounds: values that are not below or above them are never chosen.
 fn smallest(candidates: impl Iterator<Item = (u64, f64)>) -> Option<u64> {
     best(candidates, f64::MAX, |candidate, best| candidate < best)
 }
@@ -287,13 +296,13 @@ fn best(
     best.0
 }
 
-/// Reads what `write` wrote.
+/// Reads the output of `write`.
 ///
 /// # Errors
 /// When it is not such a stream, or lists an empty key.
 pub fn decode(bytes: &[u8]) -> Result<Retouched, DecodeError> {
     let mut at = Cursor::new(bytes, Format::HadoopRetouched);
-    let header = Header::read(&mut at)?;
+    let header = HadoopHeader::read(&mut at)?;
     let size = u64::from(header.vector_size);
     let filter = bloom::read_bits(&mut at, header)?;
     // Even where all lists are empty.
@@ -311,7 +320,7 @@ pub fn decode(bytes: &[u8]) -> Result<Retouched, DecodeError> {
     })
 }
 
-/// The length, one byte and the weight.
+/// The minimum bytes of an entry: the length, one byte of key, and the weight.
 const LEAST_ENTRY_BYTES: u64 = 13;
 
 fn read_lists(at: &mut Cursor<'_>, size: u64) -> Result<Lists, DecodeError> {
@@ -340,13 +349,13 @@ fn read_entry(at: &mut Cursor<'_>) -> Result<Entry, DecodeError> {
     Ok(Entry::new(key, at.f64_be("weight")?))
 }
 
-/// What `write` would write.
+/// The output of `write`.
 ///
 /// # Errors
 /// When a list, or a key in it, is longer than 2^31 - 1.
 pub fn encode(filter: &Retouched) -> Result<Vec<u8>, EncodeError> {
     let bits = &filter.bits;
-    let header = Header::of(Format::HadoopRetouched, bits.plan(), bits.scheme())?;
+    let header = HadoopHeader::for_filter(Format::HadoopRetouched, bits.plan(), bits.scheme())?;
     let mut out = Vec::new();
     bloom::write(header, bits.words(), &mut out);
     for list in filter.false_positives.iter().chain(&filter.keys) {
@@ -370,6 +379,118 @@ fn put_length(length: usize, out: &mut Vec<u8>) -> Result<(), EncodeError> {
     })?;
     put_int(length, out);
     Ok(())
+}
+
+impl Retouched {
+    /// Lists false positives and clears a bit for each that is still found; the number of cleared ones.
+    pub(crate) fn clear_false_positives(
+        &mut self,
+        false_positives: &[impl AsRef<[u8]>],
+        clearing: Option<Clearing>,
+    ) -> u64 {
+        for key in false_positives {
+            // An empty key is in no filter of Hadoop's.
+            let _ = self.add_false_positive(key, 1.0);
+        }
+        let Some(clearing) = clearing else {
+            return 0;
+        };
+        let mut cleared = 0;
+        for (number, key) in (0..).zip(false_positives) {
+            let clearing = match clearing {
+                // Any number will do, and this one makes the same bytes every time.
+                Clearing::Random { .. } => Clearing::Random { number },
+                other => other,
+            };
+            if self.selective_clearing(key, clearing).is_ok() {
+                cleared += 1;
+            }
+        }
+        cleared
+    }
+}
+
+impl ForeignFilter for Retouched {
+    fn format(&self) -> Format {
+        Format::HadoopRetouched
+    }
+
+    fn contains(&self, key: &[u8]) -> bool {
+        Self::contains(self, key).unwrap_or(false)
+    }
+
+    fn insert(&mut self, key: &[u8]) -> Result<bool, FilterError> {
+        let was_in = Self::contains(self, key)?;
+        self.add(key, 1.0)?;
+        Ok(!was_in)
+    }
+
+    fn encode(&self) -> Result<Vec<u8>, EncodeError> {
+        encode(self)
+    }
+
+    fn describe(&self) -> Description {
+        let mut description = Description::flat_bits(Format::HadoopRetouched, &self.bits);
+        description.stats.kind = Kind::Retouched;
+        description
+    }
+
+    fn bits(&self) -> Option<&ClassicBloom> {
+        Some(&self.bits)
+    }
+
+    fn convert(self: Box<Self>, to: Format) -> Result<StoredFilter, EncodeError> {
+        match to {
+            Format::Hadoop => Ok(bloom::stored(self.bits)),
+            Format::Mayhap => Err(EncodeError {
+                format: to,
+                reason: "its lists are Hadoop's own: convert it to hadoop, which keeps the bits",
+            }),
+            other => Err(other_hash(other)),
+        }
+    }
+}
+
+pub(crate) const ROW: FormatRow = FormatRow {
+    name: "hadoop-retouched",
+    description: "Hadoop's RetouchedBloomFilter.write",
+    has_checksum: false,
+    detection: Detection::Structure(|bytes, _| decode(bytes).map(StoredFilter::foreign)),
+    decode: |bytes, _, _| Ok(single(StoredFilter::foreign(decode(bytes)?))),
+    encode_bits: None,
+    from_native: |_| Err(other_hash(Format::HadoopRetouched)),
+    required_count: BuildOptions::count_keys_without_shape,
+    create: create_from,
+    parameters: &[HASH, SCHEME, FALSE_POSITIVES],
+    check_parameters: |parameters| {
+        hash_type(parameters)?;
+        clearing(parameters).map(drop)
+    },
+    key_reader: KeyReader::own_width,
+};
+
+/// mayhap's own retouched filters have it, too.
+pub(crate) const SCHEME: Parameter = Parameter {
+    name: "scheme",
+    values: "random, minimum_fn, maximum_fp or ratio",
+};
+
+pub(crate) fn clearing(parameters: &Parameters) -> Result<Option<Clearing>, ParameterError> {
+    parameters.parse("scheme", |value| {
+        match value.to_ascii_lowercase().as_str() {
+            "random" | "0" => Some(Clearing::Random { number: 0 }),
+            "minimum_fn" | "1" => Some(Clearing::MinimumFalseNegatives),
+            "maximum_fp" | "2" => Some(Clearing::MaximumFalsePositives),
+            "ratio" | "3" => Some(Clearing::Ratio),
+            _ => None,
+        }
+    })
+}
+
+fn create_from(options: &BuildOptions, keys: u64) -> Result<FilterBuilder, BuildError> {
+    let (vector_size, probes) = shape(options, keys)?;
+    let hash = hash_type(&options.parameters)?;
+    Ok(StoredFilter::foreign(create(vector_size, probes, hash)?).into())
 }
 
 #[cfg(test)]

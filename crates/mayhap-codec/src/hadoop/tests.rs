@@ -109,22 +109,31 @@ fn filters_that_do_not_fit_are_refused_and_left_alone() {
 fn empty_keys_are_refused_everywhere() {
     let hash_type = HashType::Murmur;
     let mut counters = counting::create(10, 2, hash_type).unwrap();
-    assert_eq!(counting::add(&mut counters, ""), Err(Refused::EmptyKey));
-    assert_eq!(counting::contains(&counters, ""), Err(Refused::EmptyKey));
-    assert_eq!(counting::delete(&mut counters, ""), Err(Refused::EmptyKey));
+    assert_eq!(counting::add(&mut counters, ""), Err(HadoopError::EmptyKey));
+    assert_eq!(
+        counting::contains(&counters, ""),
+        Err(HadoopError::EmptyKey)
+    );
+    assert_eq!(
+        counting::delete(&mut counters, ""),
+        Err(HadoopError::EmptyKey)
+    );
     assert_eq!(
         counting::approximate_count(&counters, ""),
-        Err(Refused::EmptyKey)
+        Err(HadoopError::EmptyKey)
     );
     let mut rows = dynamic::create(10, 2, hash_type, 1).unwrap();
-    assert_eq!(rows.add(""), Err(Refused::EmptyKey));
-    assert_eq!(rows.contains(""), Err(Refused::EmptyKey));
+    assert_eq!(rows.add(""), Err(HadoopError::EmptyKey));
+    assert_eq!(rows.contains(""), Err(HadoopError::EmptyKey));
     let mut touched = retouched::create(10, 2, hash_type).unwrap();
-    assert_eq!(touched.add("", 1.0), Err(Refused::EmptyKey));
-    assert_eq!(touched.add_false_positive("", 1.0), Err(Refused::EmptyKey));
-    assert_eq!(touched.contains(""), Err(Refused::EmptyKey));
+    assert_eq!(touched.add("", 1.0), Err(HadoopError::EmptyKey));
+    assert_eq!(
+        touched.add_false_positive("", 1.0),
+        Err(HadoopError::EmptyKey)
+    );
+    assert_eq!(touched.contains(""), Err(HadoopError::EmptyKey));
     let cleared = touched.selective_clearing("", Clearing::Ratio);
-    assert_eq!(cleared, Err(Refused::EmptyKey));
+    assert_eq!(cleared, Err(HadoopError::EmptyKey));
 }
 
 #[test]
@@ -164,7 +173,7 @@ fn clearing_at_random_takes_one_of_the_first_bits() {
     // Fewer bits than hash functions: Hadoop's index is then out of range.
     let mut small = retouched::create(2, 3, HashType::Jenkins).unwrap();
     small.not();
-    let refused = Err(Refused::NothingToClear(random(2)));
+    let refused = Err(HadoopError::NothingToClear(random(2)));
     assert_eq!(small.selective_clearing("a", random(2)), refused);
     assert_eq!(small.selective_clearing("a", random(4)), Ok(1));
 }

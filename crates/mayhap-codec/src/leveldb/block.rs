@@ -1,4 +1,4 @@
-//! LevelDB's filter block: a filter for every 2 KiB of a table's data, found by the place of a data block.
+//! LevelDB's filter block: a filter for every 2 KiB of a table's data, found by the offset of a data block.
 
 use super::{Filter, create, decode, encode};
 use crate::cursor::Cursor;
@@ -8,7 +8,7 @@ use mayhap_core::PlanError;
 /// A filter covers the data blocks that begin within 2^11 bytes.
 const BASE_LG: u8 = 11;
 
-/// A filter block, read. Filters are made when they are asked for.
+/// A filter block. Its filters are decoded on demand.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FilterBlock {
     bytes: Vec<u8>,
@@ -73,7 +73,7 @@ impl FilterBlock {
     fn span(&self, number: usize) -> (usize, usize) {
         let offset = |number: usize| {
             let at = self.array + 4 * number;
-            // The place of the array follows the last offset, and is where the last filter ends.
+            // The offset of the array follows the last offset, and is the end of the last filter.
             let bytes = self.bytes.get(at..).and_then(|bytes| bytes.first_chunk());
             bytes.map_or(self.array, |bytes| u32::from_le_bytes(*bytes) as usize)
         };
@@ -83,24 +83,24 @@ impl FilterBlock {
     /// Filter number `number`.
     ///
     /// # Errors
-    /// When the memory for it is not there.
+    /// When there is not enough memory.
     ///
     /// # Panics
-    /// When there are not so many.
+    /// When there is no such filter.
     pub fn filter(&self, number: usize) -> Result<Filter, DecodeError> {
         assert!(number < self.count, "filter {number} of {}", self.count);
         let (from, to) = self.span(number);
         decode(&self.bytes[from..to])
     }
 
-    /// Whether the data block at `block_offset` may have the key. Where there is no filter LevelDB says yes, and where a filter
-    /// is empty, no.
+    /// Whether the data block at `block_offset` may contain the key. As in LevelDB, the answer is yes without a filter, and no for an empty
+    /// filter.
     pub fn contains(&self, block_offset: u64, key: impl AsRef<[u8]>) -> bool {
         let number = usize::try_from(block_offset >> self.base_lg).unwrap_or(usize::MAX);
         if number >= self.count {
             return true;
         }
-        // Without memory there is no telling.
+        // Without memory for the filter, the key may be in.
         self.filter(number)
             .map_or(true, |filter| filter.contains(key))
     }
@@ -111,7 +111,7 @@ impl FilterBlock {
     }
 }
 
-/// Builds a filter block as a table is written: a data block begins, its keys come, the next begins.
+/// Builds a filter block while a table is written: for each data block, its start and then its keys.
 #[derive(Clone, Debug)]
 pub struct FilterBlockBuilder {
     bits_per_key: u32,
@@ -121,7 +121,7 @@ pub struct FilterBlockBuilder {
 }
 
 impl FilterBlockBuilder {
-    /// For a policy of so many bits a key.
+    /// For a policy with that many bits per key.
     pub fn new(bits_per_key: u32) -> Self {
         Self {
             bits_per_key,
@@ -131,7 +131,7 @@ impl FilterBlockBuilder {
         }
     }
 
-    /// A data block begins at `offset`, which is not before that of the one before.
+    /// Starts a data block at `offset`, which must not decrease.
     ///
     /// # Errors
     /// When the offset goes back, or the filters grow past 4 GiB.
@@ -150,7 +150,7 @@ impl FilterBlockBuilder {
         Ok(())
     }
 
-    /// A key of the data block that began last.
+    /// Adds a key of the current data block.
     pub fn add_key(&mut self, key: impl AsRef<[u8]>) {
         self.keys.push(key.as_ref().to_vec());
     }

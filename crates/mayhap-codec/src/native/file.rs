@@ -1,4 +1,4 @@
-//! Files on disk: saved as a whole or not at all, opened with every checksum verified.
+//! Files on disk: saved atomically, and opened with every checksum verified.
 
 use super::{HashKey, decode, decode_with_key, write_with};
 use crate::{DecodeError, Limits, write_atomically};
@@ -10,11 +10,10 @@ use std::path::Path;
 
 /// Why a file was not opened.
 #[derive(Debug)]
-#[non_exhaustive]
 pub enum OpenError {
     /// It could not be read.
     Io(io::Error),
-    /// It was read, and holds no whole filter.
+    /// It was read, and is not an intact filter.
     Decode(DecodeError),
 }
 
@@ -29,11 +28,10 @@ impl fmt::Display for OpenError {
 
 impl std::error::Error for OpenError {}
 
-/// Saves a filter: at any moment, whatever happens, the file is what it was before or all of the new one, as
-/// [`write_atomically`] has it.
+/// Saves a filter atomically, see [`write_atomically`].
 ///
 /// # Errors
-/// When there are no files of the filter's kind, or the disk does not take it.
+/// When the kind cannot be stored, or writing fails.
 pub fn save(filter: &AnyFilter, hash_key: HashKey, path: impl AsRef<Path>) -> io::Result<()> {
     write_atomically(path, |file| {
         write_with(filter, hash_key, BufWriter::new(file))
@@ -57,14 +55,14 @@ pub fn open(
     .map_err(OpenError::Decode)
 }
 
-/// Reads at most what a file of a filter within the limits can have, with header and checksums; a longer one is cut, and
-/// refused as such.
+/// Reads at most as many bytes as a file within the limits can have, with header and checksums. A longer file is truncated, which
+/// decoding reports.
 fn read_all(path: &Path, limits: Limits) -> io::Result<Vec<u8>> {
     let most = limits.max_bytes.saturating_add(limits.max_bytes / 1024);
     let most = most.saturating_add(2 << 20);
     let file = File::open(path)?;
     let mut bytes = Vec::new();
-    // As long as the file says it is, and a byte to see its end; pipes have no length, and grow.
+    // The length of the file, and one byte more to detect its end. Pipes have no length: the vector grows.
     let length = file.metadata()?.len().min(most);
     let room = usize::try_from(length + 1).unwrap_or(usize::MAX);
     bytes.try_reserve_exact(room).map_err(io::Error::other)?;

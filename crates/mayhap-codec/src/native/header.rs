@@ -11,12 +11,12 @@ const MAJOR: u16 = 1;
 const MINOR: u16 = 0;
 const PAGE_BYTES: u32 = pages::PAGE_BYTES as u32;
 const CHECKSUM_BYTES: u64 = 8;
-/// Up to the plan.
+/// The bytes before the plan.
 const FIXED_BYTES: u64 = 88;
-/// A window's generations have a few dozen bytes for each of their layers; nothing is planned that needs more.
+/// The largest plan: the generations of a window take a few dozen bytes for each of their layers.
 const MAX_BYTES: u64 = 1 << 20;
 
-/// Features that a reader must know, a bit each.
+/// Features that a reader must support, one bit each.
 const KNOWN_FEATURES: u64 = EXCEPTIONS;
 /// The parts of an exception layer follow those of the filter.
 pub(super) const EXCEPTIONS: u64 = 1;
@@ -24,17 +24,17 @@ pub(super) const EXCEPTIONS: u64 = 1;
 const SELF_TEST: &[u8] = b"mayhap self-test";
 const KEY_ID: &[u8] = b"mayhap key id";
 
-/// A header whose checksum and lengths are right.
-pub(super) struct Header<'a> {
-    /// At the plan.
+/// A header whose checksum and lengths were verified.
+pub(super) struct FileHeader<'a> {
+    /// The position of the plan.
     pub(super) at: Cursor<'a>,
     pub(super) kind: u16,
-    /// Required ones, all of them known.
+    /// Required features, all of them known.
     pub(super) features: u64,
     pub(super) self_test: u64,
     /// Where the body begins.
     pub(super) body_begins: u64,
-    /// Sections, and what lies between them.
+    /// The length of the sections and the padding between them.
     pub(super) body_bytes: u64,
     pub(super) checksum: u64,
     /// Where each section begins in the body, and its length.
@@ -48,12 +48,12 @@ enum Hash {
     KeyOutside { id: u64 },
 }
 
-/// What files say of a secret key that they do not contain: the same for the same key, and no help in finding it.
+/// The id that a file stores for a secret key that it does not contain: equal for equal keys, and useless for finding the key.
 pub fn key_id(key: SipKey) -> u64 {
     HashScheme::Sip13(key).hash(KEY_ID).to_u64()
 }
 
-/// What a reader's hash function must give; 0 where the caller hashes.
+/// The hash of a fixed key, which a reader must reproduce; 0 if the caller hashes.
 pub(super) fn self_test(scheme: HashScheme) -> u64 {
     match scheme {
         HashScheme::Caller => 0,
@@ -61,7 +61,7 @@ pub(super) fn self_test(scheme: HashScheme) -> u64 {
     }
 }
 
-/// The same for a filter of another system's walk: where its first probe falls.
+/// The same for the probe sequence of another system: the position of its first probe.
 pub(super) fn first_position(filter: &mayhap_core::ClassicBloom) -> u64 {
     filter.positions_of(SELF_TEST).next().unwrap_or(0)
 }
@@ -73,7 +73,7 @@ pub(super) fn checksum_of(header: &[u8]) -> u64 {
         .map_or(0, |last| u64::from_le_bytes(*last))
 }
 
-impl<'a> Header<'a> {
+impl<'a> FileHeader<'a> {
     /// The bytes of a header.
     pub(super) fn bytes(parts: &Parts<'_>, hash_key: HashKey) -> Vec<u8> {
         let (scheme, plan) = (parts.scheme, parts.plan.as_slice());
@@ -87,7 +87,7 @@ impl<'a> Header<'a> {
             (HashScheme::Sip13(key), HashKey::Outside) => {
                 (2, u128::from(key_id(key)).to_le_bytes())
             }
-            _ => (0_u16, [0; 16]),
+            (HashScheme::Xxh3 | HashScheme::Caller, _) => (0_u16, [0; 16]),
         };
         let mut out = Vec::with_capacity(header_bytes as usize);
         out.extend_from_slice(&MAGIC);
@@ -117,7 +117,7 @@ impl<'a> Header<'a> {
         out
     }
 
-    /// Reads and checks a header, and that the file is as long as it says.
+    /// Reads and checks a header, and that the file has the length that it states.
     pub(super) fn read(bytes: &'a [u8]) -> Result<Self, DecodeError> {
         let mut at = Cursor::new(bytes, FORMAT);
         if at.take("magic", 8)? != MAGIC {
@@ -217,7 +217,7 @@ impl<'a> Header<'a> {
         })
     }
 
-    /// How keys are hashed, by the file's key or by one that is kept outside.
+    /// How keys are hashed, with the key in the file or with one that is kept elsewhere.
     pub(super) fn scheme(&self, key: Option<SipKey>) -> Result<HashScheme, DecodeError> {
         match (&self.hash, key) {
             (Hash::Known(scheme), _) => Ok(*scheme),
@@ -228,7 +228,7 @@ impl<'a> Header<'a> {
         }
     }
 
-    /// The plan, to be read.
+    /// A cursor over the plan.
     pub(super) fn plan(&self) -> Result<Cursor<'a>, DecodeError> {
         self.at.clone().part("plan", self.plan_bytes)
     }
@@ -272,7 +272,7 @@ impl Hash {
     }
 }
 
-/// Where sections of these lengths begin in the body, and where the last ends; `None` when no file could be so long.
+/// Where sections of these lengths begin in the body, and where the last one ends; `None` if that overflows.
 fn lay_out(lengths: &[u64]) -> Option<(Vec<(u64, u64)>, u64)> {
     let mut end = 0_u64;
     let mut places = Vec::with_capacity(lengths.len());

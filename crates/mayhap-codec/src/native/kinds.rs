@@ -12,7 +12,7 @@ pub(super) mod view;
 mod window;
 
 use super::FilterRef;
-use super::header::{self, EXCEPTIONS, Header};
+use super::header::{self, EXCEPTIONS, FileHeader};
 use super::parts::{Parts, Sections};
 use crate::cursor::Cursor;
 use crate::{DecodeError, EncodeError, Problem};
@@ -36,7 +36,7 @@ fn number_of(kind: Kind) -> u16 {
 }
 
 /// The kind of a file's filter, if the number is known.
-pub(super) fn kind_of(header: &Header<'_>) -> Option<Kind> {
+pub(super) fn kind_of(header: &FileHeader<'_>) -> Option<Kind> {
     let known = KINDS.iter().find(|known| known.1 == header.kind);
     known.map(|known| known.0)
 }
@@ -53,7 +53,7 @@ fn empty_parts<'f>(kind: Kind, scheme: HashScheme) -> Parts<'f> {
 }
 
 /// The parts of a filter that is not in an [`AnyFilter`].
-pub(super) fn take_apart_ref(filter: FilterRef<'_>) -> Parts<'_> {
+pub(super) fn to_parts_ref(filter: FilterRef<'_>) -> Parts<'_> {
     let (kind, scheme) = match filter {
         FilterRef::Bloom(filter) => (Kind::Bloom, filter.scheme()),
         FilterRef::Counting(filter) => (Kind::Counting, filter.hash_scheme()),
@@ -77,7 +77,7 @@ fn write_ref<'f>(filter: FilterRef<'f>, parts: &mut Parts<'f>) {
 }
 
 /// The parts of a filter.
-pub(super) fn take_apart(filter: &AnyFilter) -> Result<Parts<'_>, EncodeError> {
+pub(super) fn to_parts(filter: &AnyFilter) -> Result<Parts<'_>, EncodeError> {
     let mut parts = empty_parts(filter.kind(), filter.scheme());
     match filter {
         AnyFilter::Excepting(filter) => {
@@ -102,19 +102,19 @@ fn write<'f>(filter: &'f AnyFilter, parts: &mut Parts<'f>) -> Result<(), EncodeE
         AnyFilter::Fuse(filter) => fuse::write(filter, parts),
         AnyFilter::Ribbon(filter) => ribbon::write(filter, parts),
         AnyFilter::Retouched(filter) => retouched::write(filter, parts),
-        _ => {
+        AnyFilter::Excepting(_) => {
             return Err(EncodeError {
                 format: super::FORMAT,
-                reason: "there are no files of this kind",
+                reason: "exceptions on exceptions cannot be stored",
             });
         }
     }
     Ok(())
 }
 
-/// The filter of a file whose pages are whole.
-pub(super) fn put_together(
-    header: &Header<'_>,
+/// The filter of a file whose pages were verified.
+pub(super) fn from_parts(
+    header: &FileHeader<'_>,
     scheme: HashScheme,
     sections: &mut Sections<'_>,
 ) -> Result<AnyFilter, DecodeError> {
@@ -141,9 +141,9 @@ pub(super) fn put_together(
     Ok(filter)
 }
 
-/// How many bits of each section can become ones without a loss of keys; sections after these cannot.
+/// How many bits of each section can be set without losing keys; later sections have none.
 pub(super) fn sections_of_ones(
-    header: &Header<'_>,
+    header: &FileHeader<'_>,
     scheme: HashScheme,
 ) -> Result<Vec<u64>, DecodeError> {
     let at = &mut header.plan()?;
@@ -154,11 +154,11 @@ pub(super) fn sections_of_ones(
         Some(Kind::Classic) => first(classic::bits(at, scheme)?),
         Some(Kind::Counting) => first(classic::counting_bits(at, scheme)?),
         Some(Kind::Growing) => {
-            let layers = growing::read_head(at)?.layers;
+            let layers = growing::read_header(at)?.layers;
             all.take(layers.try_into().unwrap_or(usize::MAX)).collect()
         }
         Some(Kind::Window) => all.collect(),
-        _ => {
+        Some(Kind::Cuckoo | Kind::Fuse | Kind::Ribbon | Kind::Retouched) | None => {
             let kind = i128::from(header.kind);
             let accepted = "1 to 5 (bloom, classic, counting, growing, window): ones would lose keys of the others";
             return Err(header.at.value("kind to be repaired", kind, accepted));
@@ -187,7 +187,7 @@ fn flag(at: &mut Cursor<'_>, field: &'static str) -> Result<bool, DecodeError> {
     }
 }
 
-/// What the core refuses, with the place in the file.
+/// An error of the core, with the position in the file.
 fn refused(at: &Cursor<'_>) -> impl FnOnce(PlanError) -> DecodeError {
     let error = at.error(Problem::Checksum);
     move |refused| DecodeError {

@@ -1,27 +1,26 @@
-//! Files that are asked where they lie: nothing is read at first but the header and the table of checksums, and pages come into
-//! memory as questions need them.
+//! Memory-mapped files: only the header and the table of checksums are read at first, and lookups load the pages that they need.
 
 use super::file::OpenError;
-use super::header::Header;
-use super::kinds::view::{self, Asked, View};
+use super::header::FileHeader;
+use super::kinds::view::{self, LookupKey, View};
 use super::pages::{PAGE_BYTES, Pages};
 use super::parts::Sections;
-use crate::map::{Map, Seen};
+use crate::map::{Map, MappedView};
 use crate::{DecodeError, Limits};
 use mayhap_core::{AnyFilter, HashScheme, KeyHash, Kind, SipKey, Stats};
 use std::fmt;
 use std::path::Path;
 use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
 
-/// When the pages of a mapped file are held against their checksums. Header and table are verified in any case.
+/// When the pages of a mapped file are verified. Header and table always are.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Verify {
-    /// All of them, before the first answer.
+    /// All of them, before the first lookup.
     #[default]
     Full,
-    /// Each when it is first touched: a damaged page is noticed by the questions that need it.
+    /// Each when it is first read: a lookup that needs a damaged page detects it.
     Lazy,
-    /// Never: for files that were verified before, or may answer anything.
+    /// Never: for files that were verified before, or whose answers may be wrong.
     Header,
 }
 
@@ -40,23 +39,23 @@ pub enum Verify {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// What is seen is the file as it is. [`save`](super::save) replaces files as a whole, and who has mapped the old one keeps it; but
-/// when somebody writes into a mapped file in place, answers can be wrong, and when somebody cuts it short, a question that touches
-/// what is gone stops the program with a signal (SIGBUS), as with any mapping.
+/// The mapping shows the file as it is. [`save`](super::save) replaces files atomically, and existing mappings keep the old one. But if
+/// a program writes into a mapped file in place, answers can be wrong; if it truncates the file, a lookup that reads beyond the end
+/// stops the process with SIGBUS, as with any mapping.
 pub struct Mapped {
-    held: Held,
+    storage: Storage,
 }
 
-enum Held {
-    Seen(Seen, Watch),
+enum Storage {
+    Mapped(MappedView, PageStates),
     Read(AnyFilter),
 }
 
-/// What is known of the pages.
-struct Watch {
+/// Which pages were verified.
+struct PageStates {
     /// `UNKNOWN`, `WHOLE` or `DAMAGED`.
     pages: Vec<AtomicU8>,
-    /// How many are not known to be whole.
+    /// How many are not known to be intact.
     left: AtomicUsize,
     /// Where the sections begin in the body.
     sections: Vec<u64>,
@@ -66,8 +65,8 @@ const UNKNOWN: u8 = 0;
 const WHOLE: u8 = 1;
 const DAMAGED: u8 = 2;
 
-/// Maps a file. `key` is the secret key, for files that do not contain it. Bloom, growing, classic and fuse filters are asked in
-/// place; filters of other kinds or with exceptions, and all on machines with the highest byte first, are read and verified as by
+/// Maps a file. `key` is the secret key, for files that do not contain it. Bloom, growing, classic and fuse filters are used in
+/// place; filters of other kinds or with exceptions, and all filters on big-endian machines, are read and verified as by
 /// [`open`](super::open) with the default limits.
 ///
 /// # Errors
@@ -78,58 +77,60 @@ pub fn map(
     key: Option<SipKey>,
 ) -> Result<Mapped, OpenError> {
     let map = Map::open(path.as_ref()).map_err(OpenError::Io)?;
-    let held = hold(map, verify, key).map_err(OpenError::Decode)?;
-    Ok(Mapped { held })
+    let storage = load(map, verify, key).map_err(OpenError::Decode)?;
+    Ok(Mapped { storage })
 }
 
-fn hold(map: Map, verify: Verify, key: Option<SipKey>) -> Result<Held, DecodeError> {
+fn load(map: Map, verify: Verify, key: Option<SipKey>) -> Result<Storage, DecodeError> {
     let bytes = map.bytes();
-    let header = Header::read(bytes)?;
-    if !view::can_be_seen(&header) {
+    let header = FileHeader::read(bytes)?;
+    if !view::can_be_viewed(&header) {
         let filter = super::read(bytes, Limits::default(), key)?;
-        return Ok(Held::Read(filter));
+        return Ok(Storage::Read(filter));
     }
-    let pages = Pages::of(bytes, &header)?;
+    let pages = Pages::new(bytes, &header)?;
     pages.check_table()?;
-    let watch = match verify {
-        Verify::Lazy => Watch::new(&header),
-        Verify::Full | Verify::Header => Watch::nothing(),
+    let page_states = match verify {
+        Verify::Lazy => PageStates::new(&header),
+        Verify::Full | Verify::Header => PageStates::nothing(),
     };
-    let seen = Seen::new(map, |bytes| {
-        let header = Header::read(bytes)?;
-        let pages = Pages::of(bytes, &header)?;
+    let mapping = MappedView::new(map, |bytes| {
+        let header = FileHeader::read(bytes)?;
+        let pages = Pages::new(bytes, &header)?;
         if verify == Verify::Full {
             pages.check_all()?;
         }
         let mut sections = Sections::new(pages.body(), &header);
-        view::see(&header, header.scheme(key)?, &mut sections)
+        view::view(&header, header.scheme(key)?, &mut sections)
     })?;
-    Ok(Held::Seen(seen, watch))
+    Ok(Storage::Mapped(mapping, page_states))
 }
 
 impl Mapped {
-    /// The filter itself, for who asks it millions of questions: one match here, and none for each of them. `None` while pages are
-    /// still to be verified, and when the file was read.
+    /// The filter itself, which saves a match per lookup. `None` while pages are still to be verified, and if the file was read into
+    /// memory.
     #[inline]
     pub fn view(&self) -> Option<&View<'_>> {
-        match &self.held {
-            Held::Seen(seen, watch) => watch.is_over().then(|| seen.view()),
-            Held::Read(_) => None,
+        match &self.storage {
+            Storage::Mapped(mapping, page_states) => {
+                page_states.is_complete().then(|| mapping.view())
+            }
+            Storage::Read(_) => None,
         }
     }
 
     /// Whether methods that take key bytes can be called, as [`AnyFilter::accepts_key_bytes`].
     pub fn accepts_key_bytes(&self) -> bool {
-        match &self.held {
-            Held::Seen(seen, _) => match seen.view() {
+        match &self.storage {
+            Storage::Mapped(mapping, _) => match mapping.view() {
                 View::Classic(filter) if !filter.scheme().is_native() => true,
                 view => view.scheme() != HashScheme::Caller,
             },
-            Held::Read(filter) => filter.accepts_key_bytes(),
+            Storage::Read(filter) => filter.accepts_key_bytes(),
         }
     }
 
-    /// The hash under which this filter, and every other of its scheme, knows a key.
+    /// The hash of a key in this filter, and in every other of its scheme.
     ///
     /// # Panics
     /// On filters for the caller's own hashes, as all methods that take key bytes.
@@ -137,30 +138,33 @@ impl Mapped {
         self.scheme().hash(key.as_ref())
     }
 
-    /// `false` is certain: the key was never inserted. `true` is mayhap, also when a page that the answer depends on turns out to be
-    /// damaged.
+    /// `false` is certain: the key was never inserted. `true` is probable, and also the answer if a page that it depends on is damaged.
     ///
     /// # Panics
     /// On filters for the caller's own hashes.
     #[inline]
     pub fn contains(&self, key: impl AsRef<[u8]>) -> bool {
         let key = key.as_ref();
-        match &self.held {
-            Held::Seen(seen, watch) => {
-                watch.damaged(seen, Asked::Key(key)).is_some() || seen.view().contains(key)
+        match &self.storage {
+            Storage::Mapped(mapping, page_states) => {
+                page_states.damaged(mapping, LookupKey::Key(key)).is_some()
+                    || mapping.view().contains(key)
             }
-            Held::Read(filter) => filter.contains(key),
+            Storage::Read(filter) => filter.contains(key),
         }
     }
 
     /// `contains` for a hash of this filter's scheme.
     #[inline]
     pub fn contains_hash(&self, hash: KeyHash) -> bool {
-        match &self.held {
-            Held::Seen(seen, watch) => {
-                watch.damaged(seen, Asked::Hash(hash)).is_some() || seen.view().contains_hash(hash)
+        match &self.storage {
+            Storage::Mapped(mapping, page_states) => {
+                page_states
+                    .damaged(mapping, LookupKey::Hash(hash))
+                    .is_some()
+                    || mapping.view().contains_hash(hash)
             }
-            Held::Read(filter) => filter.contains_hash(hash),
+            Storage::Read(filter) => filter.contains_hash(hash),
         }
     }
 
@@ -169,12 +173,12 @@ impl Mapped {
     /// # Panics
     /// When `keys` and `found` differ in length; on filters for the caller's own hashes.
     pub fn contains_each(&self, keys: &[impl AsRef<[u8]>], found: &mut [bool]) {
-        match &self.held {
-            Held::Seen(seen, watch) => {
-                seen.view().contains_each(keys, found);
-                watch.doubt(seen, keys, found, |key| Asked::Key(key.as_ref()));
+        match &self.storage {
+            Storage::Mapped(mapping, page_states) => {
+                mapping.view().contains_each(keys, found);
+                page_states.mark_damaged(mapping, keys, found, |key| LookupKey::Key(key.as_ref()));
             }
-            Held::Read(filter) => filter.contains_each(keys, found),
+            Storage::Read(filter) => filter.contains_each(keys, found),
         }
     }
 
@@ -183,16 +187,16 @@ impl Mapped {
     /// # Panics
     /// When `hashes` and `found` differ in length.
     pub fn contains_hashes(&self, hashes: &[KeyHash], found: &mut [bool]) {
-        match &self.held {
-            Held::Seen(seen, watch) => {
-                seen.view().contains_hashes(hashes, found);
-                watch.doubt(seen, hashes, found, |&hash| Asked::Hash(hash));
+        match &self.storage {
+            Storage::Mapped(mapping, page_states) => {
+                mapping.view().contains_hashes(hashes, found);
+                page_states.mark_damaged(mapping, hashes, found, |&hash| LookupKey::Hash(hash));
             }
-            Held::Read(filter) => filter.contains_hashes(hashes, found),
+            Storage::Read(filter) => filter.contains_hashes(hashes, found),
         }
     }
 
-    /// `Ok(false)` is certain, `Ok(true)` is mayhap.
+    /// `Ok(false)` is certain, `Ok(true)` is probable.
     ///
     /// # Errors
     /// When a page that the answer depends on is damaged: only with [`Verify::Lazy`].
@@ -201,7 +205,7 @@ impl Mapped {
     /// On filters for the caller's own hashes.
     pub fn try_contains(&self, key: impl AsRef<[u8]>) -> Result<bool, DecodeError> {
         let key = key.as_ref();
-        self.check(Asked::Key(key))?;
+        self.check(LookupKey::Key(key))?;
         Ok(self.contains(key))
     }
 
@@ -210,111 +214,112 @@ impl Mapped {
     /// # Errors
     /// As [`Mapped::try_contains`].
     pub fn try_contains_hash(&self, hash: KeyHash) -> Result<bool, DecodeError> {
-        self.check(Asked::Hash(hash))?;
+        self.check(LookupKey::Hash(hash))?;
         Ok(self.contains_hash(hash))
     }
 
-    fn check(&self, asked: Asked<'_>) -> Result<(), DecodeError> {
-        let Held::Seen(seen, watch) = &self.held else {
+    fn check(&self, key: LookupKey<'_>) -> Result<(), DecodeError> {
+        let Storage::Mapped(mapping, page_states) = &self.storage else {
             return Ok(());
         };
-        match watch.damaged(seen, asked) {
+        match page_states.damaged(mapping, key) {
             None => Ok(()),
-            Some(page) => Err(damage(seen, page)),
+            Some(page) => Err(damage(mapping, page)),
         }
     }
 
-    /// Whether all pages that were touched so far are whole: for those who ask batches with [`Verify::Lazy`], in which damage is a
-    /// `true`.
+    /// Whether all pages that were read so far are intact: for batches with [`Verify::Lazy`], which answer `true` for keys on damaged
+    /// pages.
     ///
     /// # Errors
     /// When one of them is damaged.
     pub fn check_touched(&self) -> Result<(), DecodeError> {
-        let Held::Seen(seen, watch) = &self.held else {
+        let Storage::Mapped(mapping, page_states) = &self.storage else {
             return Ok(());
         };
         let is_damaged = |page: &AtomicU8| page.load(Ordering::Relaxed) == DAMAGED;
-        match watch.pages.iter().position(is_damaged) {
+        match page_states.pages.iter().position(is_damaged) {
             None => Ok(()),
-            Some(page) => Err(damage(seen, page as u64)),
+            Some(page) => Err(damage(mapping, page as u64)),
         }
     }
 
-    /// Holds all pages against their checksums, also those that were verified before. A file that was read is not looked at again.
+    /// Verifies all pages, also those that were verified before. A file that was read into memory is not read again.
     ///
     /// # Errors
     /// When a page is damaged.
     pub fn verify(&self) -> Result<(), DecodeError> {
-        match &self.held {
-            Held::Seen(seen, watch) => {
-                let header = Header::read(seen.bytes())?;
-                let pages = Pages::of(seen.bytes(), &header)?;
+        match &self.storage {
+            Storage::Mapped(mapping, page_states) => {
+                let header = FileHeader::read(mapping.bytes())?;
+                let pages = Pages::new(mapping.bytes(), &header)?;
                 pages.check_table()?;
                 pages.check_all()?;
-                watch.end();
+                page_states.end();
                 Ok(())
             }
-            Held::Read(_) => Ok(()),
+            Storage::Read(_) => Ok(()),
         }
     }
 
-    /// A verified copy in memory, which can be filled.
+    /// A verified copy in memory, which can be changed.
     ///
     /// # Errors
     /// When a page is damaged, or the copy takes more memory than allowed.
     pub fn read(&self, limits: Limits) -> Result<AnyFilter, DecodeError> {
-        match &self.held {
-            Held::Seen(seen, _) => {
+        match &self.storage {
+            Storage::Mapped(mapping, _) => {
                 let key = match self.scheme() {
                     HashScheme::Sip13(key) => Some(key),
                     _ => None,
                 };
-                super::read(seen.bytes(), limits, key)
+                super::read(mapping.bytes(), limits, key)
             }
-            Held::Read(filter) => Ok(filter.clone()),
+            Storage::Read(filter) => Ok(filter.clone()),
         }
     }
 
-    /// Whether the file is asked in place, and was not read.
+    /// Whether the file is mapped, and was not read into memory.
     pub fn is_in_place(&self) -> bool {
-        !matches!(self.held, Held::Read(_))
+        !matches!(self.storage, Storage::Read(_))
     }
 
     /// The kind.
     pub fn kind(&self) -> Kind {
-        match &self.held {
-            Held::Seen(seen, _) => seen.view().kind(),
-            Held::Read(filter) => filter.kind(),
+        match &self.storage {
+            Storage::Mapped(mapping, _) => mapping.view().kind(),
+            Storage::Read(filter) => filter.kind(),
         }
     }
 
     /// How keys are hashed.
     pub fn scheme(&self) -> HashScheme {
-        match &self.held {
-            Held::Seen(seen, _) => seen.view().scheme(),
-            Held::Read(filter) => filter.scheme(),
+        match &self.storage {
+            Storage::Mapped(mapping, _) => mapping.view().scheme(),
+            Storage::Read(filter) => filter.scheme(),
         }
     }
 
-    /// What the filter is and how it is doing. Reads the whole filter, verified or not.
+    /// The stats of the filter. Reads all of it, verified or not.
     pub fn stats(&self) -> Stats {
-        match &self.held {
-            Held::Seen(seen, _) => seen.view().stats(),
-            Held::Read(filter) => filter.stats(),
+        match &self.storage {
+            Storage::Mapped(mapping, _) => mapping.view().stats(),
+            Storage::Read(filter) => filter.stats(),
         }
     }
 }
 
-fn damage(seen: &Seen, page: u64) -> DecodeError {
-    let pages = Header::read(seen.bytes()).and_then(|header| Pages::of(seen.bytes(), &header));
+fn damage(mapping: &MappedView, page: u64) -> DecodeError {
+    let pages =
+        FileHeader::read(mapping.bytes()).and_then(|header| Pages::new(mapping.bytes(), &header));
     match pages {
         Ok(pages) => pages.error(page),
         Err(error) => error,
     }
 }
 
-impl Watch {
-    fn new(header: &Header<'_>) -> Self {
+impl PageStates {
+    fn new(header: &FileHeader<'_>) -> Self {
         let pages = 0..header.body_bytes.div_ceil(PAGE_BYTES);
         let pages: Vec<_> = pages.map(|_| AtomicU8::new(UNKNOWN)).collect();
         Self {
@@ -332,13 +337,13 @@ impl Watch {
         }
     }
 
-    /// Whether all pages are known to be whole. Nothing else is published by these atomics: the pages themselves are only read.
+    /// Whether all pages are known to be intact. `Relaxed` is enough: the pages themselves are never written.
     #[inline]
-    fn is_over(&self) -> bool {
+    fn is_complete(&self) -> bool {
         self.left.load(Ordering::Relaxed) == 0
     }
 
-    /// All pages are whole.
+    /// All pages are intact.
     fn end(&self) {
         for page in &self.pages {
             if page.swap(WHOLE, Ordering::Relaxed) != WHOLE {
@@ -347,45 +352,45 @@ impl Watch {
         }
     }
 
-    /// A damaged page on which an answer depends. Pages that were not verified are now.
+    /// A damaged page on which an answer depends. Verifies pages that were not verified yet.
     #[inline]
-    fn damaged(&self, seen: &Seen, asked: Asked<'_>) -> Option<u64> {
-        if self.is_over() {
+    fn damaged(&self, mapping: &MappedView, key: LookupKey<'_>) -> Option<u64> {
+        if self.is_complete() {
             return None;
         }
-        self.find_damaged(seen, asked)
+        self.find_damaged(mapping, key)
     }
 
     #[inline(never)]
-    fn find_damaged(&self, seen: &Seen, asked: Asked<'_>) -> Option<u64> {
+    fn find_damaged(&self, mapping: &MappedView, key: LookupKey<'_>) -> Option<u64> {
         let mut damaged = None;
-        seen.view().each_offset(asked, &self.sections, |offset| {
+        mapping.view().each_offset(key, &self.sections, |offset| {
             let page = offset / PAGE_BYTES;
-            if !self.is_whole(seen.bytes(), page) {
+            if !self.is_intact(mapping.bytes(), page) {
                 damaged = Some(page);
             }
         });
         damaged
     }
 
-    /// Of what depends on a damaged page, nobody knows more than mayhap.
-    fn doubt<'k, K>(
+    /// Keys that depend on a damaged page may be in the filter.
+    fn mark_damaged<'k, K>(
         &self,
-        seen: &Seen,
+        mapping: &MappedView,
         keys: &'k [K],
         found: &mut [bool],
-        asked: impl Fn(&'k K) -> Asked<'k>,
+        to_lookup: impl Fn(&'k K) -> LookupKey<'k>,
     ) {
-        if self.is_over() {
+        if self.is_complete() {
             return;
         }
         for (key, found) in keys.iter().zip(found) {
-            *found |= self.find_damaged(seen, asked(key)).is_some();
+            *found |= self.find_damaged(mapping, to_lookup(key)).is_some();
         }
     }
 
     #[inline]
-    fn is_whole(&self, bytes: &[u8], page: u64) -> bool {
+    fn is_intact(&self, bytes: &[u8], page: u64) -> bool {
         let Some(known) = self.pages.get(page as usize) else {
             return false;
         };
@@ -393,7 +398,7 @@ impl Watch {
             UNKNOWN => {
                 let whole = check_page(bytes, page).is_ok();
                 let state = if whole { WHOLE } else { DAMAGED };
-                // Of two threads that verify one page, one counts it.
+                // If two threads verify one page, only one counts it.
                 let first =
                     known.compare_exchange(UNKNOWN, state, Ordering::Relaxed, Ordering::Relaxed);
                 if whole && first.is_ok() {
@@ -406,19 +411,19 @@ impl Watch {
     }
 }
 
-/// The header is read again, which is little beside a page.
+/// Reads the header again, which is small compared with a page.
 #[cold]
 fn check_page(bytes: &[u8], page: u64) -> Result<(), DecodeError> {
-    let header = Header::read(bytes)?;
-    Pages::of(bytes, &header)?.check(page)
+    let header = FileHeader::read(bytes)?;
+    Pages::new(bytes, &header)?.check(page)
 }
 
 impl fmt::Debug for Mapped {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let how = match &self.held {
-            Held::Seen(_, watch) if watch.is_over() => "in place",
-            Held::Seen(..) => "in place, pages to be verified",
-            Held::Read(_) => "read",
+        let how = match &self.storage {
+            Storage::Mapped(_, page_states) if page_states.is_complete() => "in place",
+            Storage::Mapped(..) => "in place, pages to be verified",
+            Storage::Read(_) => "read",
         };
         write!(f, "Mapped({}, {how}, {:?})", self.kind(), self.scheme())
     }

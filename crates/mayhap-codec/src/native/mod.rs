@@ -1,5 +1,5 @@
-//! mayhap's own files, version 1: a header that knows the length of everything, the bits as they lie in memory, and a checksum for
-//! every 64 KiB of them. The byte table is docs/formats/mayhap.md.
+//! mayhap's own files, version 1: a header with the length of everything, the bits as they are in memory, and a checksum for every
+//! 64 KiB of them. The byte layout is in docs/formats/mayhap.md.
 //!
 //! ```text
 //! header    fixed fields, plan of the kind, lengths of the sections, checksum       multiple of 64 bytes
@@ -7,8 +7,8 @@
 //! table     a checksum for each page of 64 KiB of the body, and one of the table
 //! ```
 //!
-//! Nothing is believed before it is checked: the header's checksum first, then the length of the file, then every page, then every
-//! field. The checksums find accidents, not forgery; forged files are refused, or filters that still answer.
+//! Everything is checked before it is used: the header's checksum first, then the length of the file, then every page, then every
+//! field. The checksums detect accidents, not forgery; a forged file is rejected, or it is a filter that answers without harm.
 
 mod file;
 mod header;
@@ -24,14 +24,19 @@ pub use kinds::view::View;
 pub use mapped::{Mapped, Verify, map};
 pub use repair::{Repaired, repair_with_ones};
 
-use crate::{DecodeError, EncodeError, Format, Limits, Problem};
-use header::Header;
+use crate::format::{Detection, FormatRow, Parameter};
+use crate::open::single;
+use crate::{
+    BuildError, BuildOptions, DecodeError, EncodeError, Format, KeyReader, Limits, Problem,
+    StoredFilter,
+};
+use header::FileHeader;
 use mayhap_core::{AnyFilter, Bloom, CountingBloom, Cuckoo, GrowingBloom, SipKey, WindowBloom};
 use pages::Pages;
 use parts::Sections;
 use std::io::{self, Write};
 
-/// The first bytes of every file: not text, and damaged by whatever translates line ends.
+/// The first bytes of every file: not text, and changed by any translation of line endings.
 pub const MAGIC: [u8; 8] = *b"\x89MAY\r\n\x1a\n";
 
 const FORMAT: Format = Format::Mayhap;
@@ -42,17 +47,17 @@ const ALIGNMENT: u64 = 64;
 /// Where the secret key of a keyed filter goes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum HashKey {
-    /// Into the file: whoever has the file can ask the filter, and can choose keys that collide.
+    /// Into the file: whoever has the file can query the filter, and can craft keys that collide.
     #[default]
     Inside,
-    /// Nowhere: the file has the key's id, and [`decode_with_key`] takes the key.
+    /// Nowhere: the file has the id of the key, and [`decode_with_key`] takes the key.
     Outside,
 }
 
 /// The file of a filter; a secret key goes into it.
 ///
 /// # Errors
-/// When there are no files of its kind.
+/// When the kind cannot be stored.
 pub fn encode(filter: &AnyFilter) -> Result<Vec<u8>, EncodeError> {
     encode_with(filter, HashKey::Inside)
 }
@@ -62,7 +67,7 @@ pub fn encode(filter: &AnyFilter) -> Result<Vec<u8>, EncodeError> {
 /// # Errors
 /// As [`encode`].
 pub fn encode_with(filter: &AnyFilter, hash_key: HashKey) -> Result<Vec<u8>, EncodeError> {
-    let parts = kinds::take_apart(filter)?;
+    let parts = kinds::to_parts(filter)?;
     let no_memory = EncodeError {
         format: FORMAT,
         reason: "there is no memory for the bytes",
@@ -77,7 +82,7 @@ pub fn encode_with(filter: &AnyFilter, hash_key: HashKey) -> Result<Vec<u8>, Enc
 /// Writes the file of a filter, front to back.
 ///
 /// # Errors
-/// As [`encode`], and when `out` does not take it: what was written by then is no file.
+/// As [`encode`], and when writing fails: the output is incomplete then.
 pub fn write(filter: &AnyFilter, out: impl Write) -> io::Result<()> {
     write_with(filter, HashKey::Inside, out)
 }
@@ -87,32 +92,32 @@ pub fn write(filter: &AnyFilter, out: impl Write) -> io::Result<()> {
 /// # Errors
 /// As [`write()`].
 pub fn write_with(filter: &AnyFilter, hash_key: HashKey, out: impl Write) -> io::Result<()> {
-    let parts = kinds::take_apart(filter);
+    let parts = kinds::to_parts(filter);
     let parts = parts.map_err(|error| io::Error::new(io::ErrorKind::Unsupported, error))?;
     parts.write(hash_key, out)
 }
 
-/// A filter that somebody else holds, of the kinds that change.
+/// A borrowed filter, of the kinds that a server changes.
 #[derive(Clone, Copy, Debug)]
 pub enum FilterRef<'f> {
     /// A Bloom filter.
     Bloom(&'f Bloom),
-    /// One that counts.
+    /// A counting filter.
     Counting(&'f CountingBloom),
-    /// One that grows.
+    /// A growing filter.
     Growing(&'f GrowingBloom),
     /// A cuckoo filter.
     Cuckoo(&'f Cuckoo),
-    /// One that forgets.
+    /// A window filter.
     Window(&'f WindowBloom),
 }
 
-/// As [`write_with`], for a filter that is not to be moved or copied.
+/// As [`write_with`], for a borrowed filter.
 ///
 /// # Errors
-/// When `out` does not take it: what was written by then is no file.
+/// When writing fails: the output is incomplete then.
 pub fn write_ref_with(filter: FilterRef<'_>, hash_key: HashKey, out: impl Write) -> io::Result<()> {
-    kinds::take_apart_ref(filter).write(hash_key, out)
+    kinds::to_parts_ref(filter).write(hash_key, out)
 }
 
 /// Reads and verifies a file whose secret key, if its filter has one, is inside.
@@ -123,10 +128,10 @@ pub fn decode(bytes: &[u8], limits: Limits) -> Result<AnyFilter, DecodeError> {
     read(bytes, limits, None)
 }
 
-/// The same for a file whose secret key is kept outside. A key that the file has, or does not need, is left aside.
+/// The same for a file whose secret key is kept elsewhere. The key is ignored if the file contains one or needs none.
 ///
 /// # Errors
-/// As [`decode`], and when it is another key.
+/// As [`decode`], and when it is the wrong key.
 pub fn decode_with_key(
     bytes: &[u8],
     limits: Limits,
@@ -136,7 +141,7 @@ pub fn decode_with_key(
 }
 
 fn read(bytes: &[u8], limits: Limits, key: Option<SipKey>) -> Result<AnyFilter, DecodeError> {
-    let header = Header::read(bytes)?;
+    let header = FileHeader::read(bytes)?;
     let scheme = header.scheme(key)?;
     if header.body_bytes > limits.max_bytes {
         return Err(header.at.error(Problem::TooLarge {
@@ -144,9 +149,34 @@ fn read(bytes: &[u8], limits: Limits, key: Option<SipKey>) -> Result<AnyFilter, 
             limit: limits.max_bytes,
         }));
     }
-    let pages = Pages::of(bytes, &header)?;
+    let pages = Pages::new(bytes, &header)?;
     pages.check_table()?;
     pages.check_all()?;
     let mut sections = Sections::new(pages.body(), &header);
-    kinds::put_together(&header, scheme, &mut sections)
+    kinds::from_parts(&header, scheme, &mut sections)
 }
+
+pub(crate) const ROW: FormatRow = FormatRow {
+    name: "mayhap",
+    description: "mayhap's own files, of every kind",
+    has_checksum: true,
+    detection: Detection::Magic(&MAGIC),
+    decode: |bytes, options, _| {
+        let filter = read(bytes, options.limits, options.key)?;
+        Ok(single(StoredFilter::Native(filter)))
+    },
+    encode_bits: None,
+    from_native: |filter| Ok(StoredFilter::Native(filter)),
+    required_count: BuildOptions::count_keys,
+    create: |_, _| Err(BuildError::Native),
+    // Of retouched filters.
+    parameters: &[crate::hadoop::retouched::SCHEME, FALSE_POSITIVES],
+    check_parameters: |parameters| parameters.clearing().map(drop),
+    key_reader: KeyReader::own_width,
+};
+
+/// Retouched filters of Hadoop have it, too.
+pub(crate) const FALSE_POSITIVES: Parameter = Parameter {
+    name: "false_positives",
+    values: "a file that lists keys, one per line",
+};

@@ -1,9 +1,9 @@
-//! The body in pages, and their checksums: each of 64 KiB, the last of what is left. A checksum is XXH3 of the page, seeded with
-//! its number, so that pages that changed places are noticed; that of the table is seeded with the header's, so that nobody takes
-//! one file's table for another's.
+//! The pages of the body and their checksums: 64 KiB each, the last one shorter. A checksum is XXH3 of the page, seeded with its
+//! number, which detects swapped pages. The checksum of the table is seeded with that of the header, which detects the table of
+//! another file.
 
 use super::FORMAT;
-use super::header::Header;
+use super::header::FileHeader;
 use crate::cursor::Cursor;
 use crate::{DecodeError, Problem};
 use std::io::{self, Write};
@@ -12,7 +12,7 @@ use twox_hash::XxHash3_64;
 pub(super) const PAGE_BYTES: u64 = 1 << 16;
 const CHECKSUM_BYTES: u64 = 8;
 
-/// Bytes of the table for a body of so many.
+/// Bytes of the table for a body of that length.
 pub(super) fn table_bytes(body_bytes: u64) -> u64 {
     CHECKSUM_BYTES * (body_bytes.div_ceil(PAGE_BYTES) + 1)
 }
@@ -31,7 +31,7 @@ pub(super) struct Pages<'a> {
 }
 
 impl<'a> Pages<'a> {
-    pub(super) fn of(bytes: &'a [u8], header: &Header<'_>) -> Result<Self, DecodeError> {
+    pub(super) fn new(bytes: &'a [u8], header: &FileHeader<'_>) -> Result<Self, DecodeError> {
         let mut at = Cursor::new(bytes, FORMAT);
         at.take("header", header.body_begins)?;
         let begin = at.clone();
@@ -49,7 +49,7 @@ impl<'a> Pages<'a> {
         self.body
     }
 
-    /// Whether the table itself is whole.
+    /// Whether the table itself is intact.
     pub(super) fn check_table(&self) -> Result<(), DecodeError> {
         let mut at = self.at.clone();
         at.take("body", self.body.len() as u64)?;
@@ -63,7 +63,7 @@ impl<'a> Pages<'a> {
         }
     }
 
-    /// Whether all pages are what was written.
+    /// Whether all pages are intact.
     pub(super) fn check_all(&self) -> Result<(), DecodeError> {
         match self.damaged().next() {
             Some(page) => Err(self.error(page)),
@@ -71,7 +71,7 @@ impl<'a> Pages<'a> {
         }
     }
 
-    /// Whether one page is.
+    /// Whether one page is intact.
     pub(super) fn check(&self, number: u64) -> Result<(), DecodeError> {
         let page = self.body.chunks(PAGE_BYTES as usize).nth(number as usize);
         let sum = self.table.as_chunks::<8>().0.get(number as usize);
@@ -81,7 +81,7 @@ impl<'a> Pages<'a> {
         }
     }
 
-    /// The pages that are not what was written.
+    /// The damaged pages.
     pub(super) fn damaged(&self) -> impl Iterator<Item = u64> {
         let pages = self.body.chunks(PAGE_BYTES as usize);
         let sums = self.table.as_chunks::<8>().0.iter();
@@ -91,7 +91,7 @@ impl<'a> Pages<'a> {
             .map(|(number, _)| number)
     }
 
-    /// That a page is damaged.
+    /// The error for a damaged page.
     pub(super) fn error(&self, page: u64) -> DecodeError {
         let mut at = self.at.clone();
         match at.take("pages", page * PAGE_BYTES) {

@@ -1,6 +1,6 @@
-//! A filter in parts: the fields of its plan, eight bytes each, and its sections.
+//! The parts of a filter in a file: the fields of its plan, eight bytes each, and its sections.
 
-use super::header::{self, Header};
+use super::header::{self, FileHeader};
 use super::pages::{self, PageWriter};
 use super::{ALIGNMENT, HashKey};
 use crate::DecodeError;
@@ -9,10 +9,10 @@ use mayhap_core::HashScheme;
 use std::borrow::Cow;
 use std::io::{self, Write};
 
-/// What is written of a filter.
+/// What is stored of a filter.
 pub(super) struct Parts<'f> {
     pub(super) kind: u16,
-    /// Required ones.
+    /// Required features.
     pub(super) features: u64,
     pub(super) scheme: HashScheme,
     pub(super) self_test: u64,
@@ -20,17 +20,17 @@ pub(super) struct Parts<'f> {
     pub(super) sections: Vec<Section<'f>>,
 }
 
-/// Bytes that lie together.
+/// Contiguous bytes.
 pub(super) enum Section<'f> {
     Bytes(Cow<'f, [u8]>),
-    /// So many words.
+    /// A number of words.
     Words(u64, Box<dyn Iterator<Item = u64> + 'f>),
 }
 
 impl Parts<'_> {
     /// The whole file.
     pub(super) fn write(self, hash_key: HashKey, mut out: impl Write) -> io::Result<()> {
-        let header = Header::bytes(&self, hash_key);
+        let header = FileHeader::bytes(&self, hash_key);
         out.write_all(&header)?;
         let mut body = PageWriter::new(out, header::checksum_of(&header));
         for section in self.sections {
@@ -40,7 +40,7 @@ impl Parts<'_> {
         body.finish()
     }
 
-    /// About how long the file becomes, and not less.
+    /// An upper bound for the length of the file.
     pub(super) fn max_bytes(&self) -> usize {
         let sections = self
             .sections
@@ -94,7 +94,7 @@ impl<'f> Section<'f> {
     }
 }
 
-/// The sections of a file, to be taken in order.
+/// The sections of a file, read in order.
 pub(super) struct Sections<'a> {
     body: Cursor<'a>,
     left: std::vec::IntoIter<(u64, u64)>,
@@ -102,7 +102,7 @@ pub(super) struct Sections<'a> {
 }
 
 impl<'a> Sections<'a> {
-    pub(super) fn new(body: &'a [u8], header: &Header<'_>) -> Self {
+    pub(super) fn new(body: &'a [u8], header: &FileHeader<'_>) -> Self {
         Self {
             body: Cursor::new(body, super::FORMAT),
             left: header.sections.clone().into_iter(),
@@ -110,7 +110,7 @@ impl<'a> Sections<'a> {
         }
     }
 
-    /// The next section, which must be as long as the plan says.
+    /// The next section, which must have the length that the plan states.
     pub(super) fn take(&mut self, at: &Cursor<'_>, expected: u64) -> Result<&'a [u8], DecodeError> {
         let length = self.left.as_slice().first().map(|&(_, length)| length);
         if length != Some(expected) {
@@ -135,7 +135,7 @@ impl<'a> Sections<'a> {
         self.body.take("section", length)
     }
 
-    /// The next section, which must be whole items of so many bytes.
+    /// The next section, which must consist of items of that many bytes.
     pub(super) fn whole(&mut self, at: &Cursor<'_>, item: usize) -> Result<&'a [u8], DecodeError> {
         let section = self.any(at)?;
         if section.len().is_multiple_of(item) {
@@ -155,7 +155,7 @@ impl<'a> Sections<'a> {
         Ok(entries.map(|entry| u32::from_le_bytes(*entry)).collect())
     }
 
-    /// None may be left.
+    /// Checks that no section is left.
     pub(super) fn finish(&self, at: &Cursor<'_>) -> Result<(), DecodeError> {
         match self.left.len() {
             0 => Ok(()),

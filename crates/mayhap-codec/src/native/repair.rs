@@ -1,7 +1,7 @@
-//! What can be saved of a damaged file. A Bloom filter errs to one side only: bits that are set too many cost rate, and bits that
-//! are lost cost keys. So pages that are not what was written become all ones, and no key is lost.
+//! Repairs damaged files. Extra ones in a Bloom filter raise its false-positive rate, and lost ones cause false negatives. So all bits
+//! of damaged pages are set, and no key is lost.
 
-use super::header::Header;
+use super::header::FileHeader;
 use super::kinds;
 use super::pages::{PAGE_BYTES, Pages};
 use super::parts::Sections;
@@ -9,32 +9,32 @@ use crate::{DecodeError, Limits, Problem};
 use mayhap_core::{AnyFilter, SipKey};
 use std::ops::Range;
 
-/// A filter whose damaged pages have become all ones.
+/// A filter in whose damaged pages all bits are set.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Repaired {
-    /// The filter: all its keys, and more strangers than before.
+    /// The filter: all its keys, and more false positives.
     pub filter: AnyFilter,
     /// The pages that were damaged, counted from the beginning of the body.
     pub damaged_pages: Vec<u64>,
     /// Pages in all.
     pub pages: u64,
-    /// The false-positive rate now; 1 and a filter that is of no use when all pages were damaged.
+    /// The false-positive rate now; 1 if all pages were damaged, and the filter is useless.
     pub estimated_rate: f64,
 }
 
 /// Reads a file of a bloom, classic, counting, growing or window filter with damaged pages, setting all bits in these; counters
-/// become full ones, which stay as they are. A file without damage is read as it is. When the table of checksums is damaged, pages
-/// that do not fit their entries count as damaged.
+/// become saturated and stay so. A file without damage is read normally. If the table of checksums is damaged, pages that do not
+/// match their entries count as damaged.
 ///
 /// # Errors
-/// When the header is damaged or the file cut, since then nobody knows what the bits mean; for other kinds, and for exceptions in a
-/// damaged page, where ones in the place of what was lost would lose keys; otherwise as [`decode`](super::decode).
+/// When the header is damaged or the file truncated, because the meaning of the bits is lost; for other kinds, and for exceptions in a
+/// damaged page, where setting bits would lose keys; otherwise as [`decode`](super::decode).
 pub fn repair_with_ones(
     bytes: &[u8],
     limits: Limits,
     key: Option<SipKey>,
 ) -> Result<Repaired, DecodeError> {
-    let header = Header::read(bytes)?;
+    let header = FileHeader::read(bytes)?;
     let scheme = header.scheme(key)?;
     let ones = kinds::sections_of_ones(&header, scheme)?;
     if header.body_bytes > limits.max_bytes {
@@ -43,7 +43,7 @@ pub fn repair_with_ones(
             limit: limits.max_bytes,
         }));
     }
-    let pages = Pages::of(bytes, &header)?;
+    let pages = Pages::new(bytes, &header)?;
     let damaged_pages: Vec<u64> = pages.damaged().collect();
     let mut body = pages.body().to_vec();
     for &number in &damaged_pages {
@@ -60,7 +60,7 @@ pub fn repair_with_ones(
         }
     }
     let mut sections = Sections::new(&body, &header);
-    let filter = kinds::put_together(&header, scheme, &mut sections)?;
+    let filter = kinds::from_parts(&header, scheme, &mut sections)?;
     Ok(Repaired {
         estimated_rate: filter.stats().estimated_rate.unwrap_or(1.0),
         filter,
@@ -69,7 +69,7 @@ pub fn repair_with_ones(
     })
 }
 
-/// Sets those of the first `bits` bits of a section that lie in a page.
+/// Sets those of the first `bits` bits of a section that are in a page.
 fn set_bits(body: &mut [u8], page: &Range<u64>, begin: u64, bits: u64) {
     let end = begin + bits / 8;
     let whole = begin.clamp(page.start, page.end)..end.clamp(page.start, page.end);

@@ -1,9 +1,12 @@
 //! The filters of a `.parquet` file: where its metadata says they are.
 
-use super::thrift::{self, Kind, each_element, each_field, zigzag};
+use super::thrift::{self, WireType, each_element, each_field, zigzag};
 use crate::cursor::Cursor;
+use crate::format::ContainerRow;
+use crate::open::{Location, OpenError, OpenOptions, OpenedFilter};
 use crate::{DecodeError, Format};
 use mayhap_core::ClassicBloom;
+use std::borrow::Cow;
 
 const MAGIC: &[u8; 4] = b"PAR1";
 
@@ -12,7 +15,7 @@ const MAGIC: &[u8; 4] = b"PAR1";
 pub struct Column {
     /// The number of the row group.
     pub row_group: usize,
-    /// The path of the column, joined by points.
+    /// The path of the column, joined by dots.
     pub name: String,
     /// How values are stored, and so hashed: 1 `INT32`, 2 `INT64`, 4 `FLOAT`, 5 `DOUBLE`, 6 `BYTE_ARRAY`, 7 `FIXED_LEN_BYTE_ARRAY`.
     pub physical_type: i64,
@@ -25,9 +28,9 @@ pub struct Column {
 /// The columns that have filters, in the order of the file.
 ///
 /// # Errors
-/// When the file is no Parquet file, or its metadata is damaged.
+/// When the file is not a Parquet file, or its metadata is damaged.
 pub fn columns(bytes: &[u8]) -> Result<Vec<Column>, DecodeError> {
-    // Twice, so that there is room for so many and no more: a column of a few bytes is one of dozens here.
+    // Two passes, to allocate exactly: a column takes a few bytes in the file and dozens here.
     let mut count = 0;
     each_column(bytes, |_| count += 1)?;
     let mut columns = Vec::with_capacity(count);
@@ -39,11 +42,11 @@ fn each_column(bytes: &[u8], mut each: impl FnMut(Column)) -> Result<(), DecodeE
     let metadata = metadata(bytes)?;
     let mut at = Cursor::new(metadata, Format::Parquet);
     each_field(&mut at, |at, number, kind| {
-        if (number, kind) != (4, Kind::LIST) {
+        if (number, kind) != (4, WireType::LIST) {
             return Ok(false);
         }
         let mut row_group = 0;
-        each_element(at, Kind::STRUCT, |at| {
+        each_element(at, WireType::STRUCT, |at| {
             read_row_group(at, row_group, &mut each)?;
             row_group += 1;
             Ok(())
@@ -52,7 +55,7 @@ fn each_column(bytes: &[u8], mut each: impl FnMut(Column)) -> Result<(), DecodeE
     })
 }
 
-/// Between the data and the magic number at the end, with its length before that.
+/// The metadata: it ends before its length and the magic number at the end of the file.
 fn metadata(bytes: &[u8]) -> Result<&[u8], DecodeError> {
     let at = Cursor::new(bytes, Format::Parquet);
     let is_parquet = bytes.starts_with(MAGIC) && bytes.ends_with(MAGIC) && bytes.len() >= 12;
@@ -83,12 +86,12 @@ fn read_row_group(
     each: &mut impl FnMut(Column),
 ) -> Result<(), DecodeError> {
     each_field(at, |at, number, kind| {
-        if (number, kind) != (1, Kind::LIST) {
+        if (number, kind) != (1, WireType::LIST) {
             return Ok(false);
         }
-        each_element(at, Kind::STRUCT, |at| {
+        each_element(at, WireType::STRUCT, |at| {
             each_field(at, |at, number, kind| {
-                if (number, kind) != (3, Kind::STRUCT) {
+                if (number, kind) != (3, WireType::STRUCT) {
                     return Ok(false);
                 }
                 if let Some(column) = read_column(at, row_group)? {
@@ -105,10 +108,10 @@ fn read_column(at: &mut Cursor<'_>, row_group: usize) -> Result<Option<Column>, 
     let (mut physical_type, mut path, mut offset, mut length) = (None, None, None, None);
     each_field(at, |at, number, kind| {
         match (number, kind) {
-            (1, Kind::I32) => physical_type = Some(zigzag(at)?),
-            (3, Kind::LIST) => path = Some(read_path(at)?),
-            (14, Kind::I64) => offset = u64::try_from(zigzag(at)?).ok(),
-            (15, Kind::I32) => length = u64::try_from(zigzag(at)?).ok(),
+            (1, WireType::I32) => physical_type = Some(zigzag(at)?),
+            (3, WireType::LIST) => path = Some(read_path(at)?),
+            (14, WireType::I64) => offset = u64::try_from(zigzag(at)?).ok(),
+            (15, WireType::I32) => length = u64::try_from(zigzag(at)?).ok(),
             _ => return Ok(false),
         }
         Ok(true)
@@ -129,11 +132,11 @@ fn read_column(at: &mut Cursor<'_>, row_group: usize) -> Result<Option<Column>, 
     }))
 }
 
-/// Names, joined by points.
+/// Names, joined by dots.
 fn read_path(at: &mut Cursor<'_>) -> Result<String, DecodeError> {
     let mut path = String::new();
     let mut first = true;
-    each_element(at, Kind::BINARY, |at| {
+    each_element(at, WireType::BINARY, |at| {
         if !std::mem::take(&mut first) {
             path.push('.');
         }
@@ -146,19 +149,19 @@ fn read_path(at: &mut Cursor<'_>) -> Result<String, DecodeError> {
 /// The bitset of a column's filter.
 ///
 /// # Errors
-/// When it is not where the column says, or is of a kind that Parquet does not have yet.
+/// When it is not at the offset of the column, or is of an unknown kind.
 pub fn bitset<'a>(bytes: &'a [u8], column: &Column) -> Result<&'a [u8], DecodeError> {
     let mut at = Cursor::new(bytes, Format::Parquet);
     at.take("data before the filter", column.offset)?;
     let start = at.left();
     let mut length = None;
     each_field(&mut at, |at, number, kind| match (number, kind) {
-        (1, Kind::I32) => {
+        (1, WireType::I32) => {
             length = u64::try_from(zigzag(at)?).ok();
             Ok(true)
         }
-        // Algorithm, hash and compression: each a choice of one, so far, which is number 1.
-        (2..=4, Kind::STRUCT) => {
+        // Algorithm, hash and compression: unions with one variant each so far, number 1.
+        (2..=4, WireType::STRUCT) => {
             each_field(at, |at, choice, _| {
                 if choice == 1 {
                     Ok(false)
@@ -191,7 +194,31 @@ pub fn bitset<'a>(bytes: &'a [u8], column: &Column) -> Result<&'a [u8], DecodeEr
 /// The filter of a column.
 ///
 /// # Errors
-/// As [`bitset`], and when the bitset is no filter.
+/// As [`bitset`], and when the bitset is not a filter.
 pub fn filter(bytes: &[u8], column: &Column) -> Result<ClassicBloom, DecodeError> {
     super::decode(bitset(bytes, column)?)
+}
+
+pub(crate) const CONTAINER: ContainerRow = ContainerRow {
+    contents: |bytes, _| {
+        let is_parquet = bytes.starts_with(MAGIC) && bytes.ends_with(MAGIC);
+        Ok(is_parquet.then_some(Cow::Borrowed(bytes)))
+    },
+    formats: &[Format::Parquet],
+    open,
+};
+
+fn open(bytes: &[u8], _: &OpenOptions) -> Result<Vec<OpenedFilter>, OpenError> {
+    let mut opened = Vec::new();
+    for column in columns(bytes)? {
+        let filter = super::stored(filter(bytes, &column)?);
+        let location = Location {
+            row_group: Some(column.row_group as u64),
+            column: Some(column.name),
+            physical_type: Some(column.physical_type),
+            ..Location::default()
+        };
+        opened.push(OpenedFilter { location, filter });
+    }
+    Ok(opened)
 }

@@ -1,17 +1,17 @@
-//! As much of Thrift's compact protocol as Parquet's metadata needs: fields are read or skipped, and nothing is kept. A parser of
-//! the whole metadata would make objects of everything in it, as many as a stranger's file announces.
+//! The part of Thrift's compact protocol that Parquet's metadata needs: fields are read or skipped, and nothing is stored. A parser of
+//! the whole metadata would allocate as many objects as an untrusted file claims to have.
 
 use crate::DecodeError;
 use crate::cursor::Cursor;
 
-/// How deep structs and lists may lie in each other; Parquet's lie seven deep.
+/// The maximum nesting of structs and lists; Parquet's is seven.
 const MAX_LEVELS: u32 = 32;
 
 /// The type of a field or an element, as the protocol numbers it.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) struct Kind(u8);
+pub(super) struct WireType(u8);
 
-impl Kind {
+impl WireType {
     pub(super) const I32: Self = Self(5);
     pub(super) const I64: Self = Self(6);
     pub(super) const BINARY: Self = Self(8);
@@ -19,10 +19,10 @@ impl Kind {
     pub(super) const STRUCT: Self = Self(12);
 }
 
-/// Hands over the fields of a struct by number and kind; `field` must read the field, or say `false` and have read nothing.
+/// Passes the number and kind of each field of a struct to `field`, which reads the field, or returns `false` and reads nothing.
 pub(super) fn each_field(
     at: &mut Cursor<'_>,
-    mut field: impl FnMut(&mut Cursor<'_>, i64, Kind) -> Result<bool, DecodeError>,
+    mut field: impl FnMut(&mut Cursor<'_>, i64, WireType) -> Result<bool, DecodeError>,
 ) -> Result<(), DecodeError> {
     let mut number = 0_i64;
     loop {
@@ -34,17 +34,17 @@ pub(super) fn each_field(
             0 => zigzag(at)?,
             more => number.wrapping_add(i64::from(more)),
         };
-        let kind = Kind(head & 15);
+        let kind = WireType(head & 15);
         if !field(at, number, kind)? {
             skip(at, kind, 0)?;
         }
     }
 }
 
-/// Hands over the elements of a list of one kind.
+/// Calls `element` for each element of a list of one kind.
 pub(super) fn each_element(
     at: &mut Cursor<'_>,
-    kind: Kind,
+    kind: WireType,
     mut element: impl FnMut(&mut Cursor<'_>) -> Result<(), DecodeError>,
 ) -> Result<(), DecodeError> {
     let (found, count) = list(at)?;
@@ -57,18 +57,18 @@ pub(super) fn each_element(
     Ok(())
 }
 
-fn list(at: &mut Cursor<'_>) -> Result<(Kind, u64), DecodeError> {
+fn list(at: &mut Cursor<'_>) -> Result<(WireType, u64), DecodeError> {
     let head = at.u8("list")?;
     let count = match head >> 4 {
         15 => at.varint("length of a list")?,
         few => u64::from(few),
     };
-    // An element has a byte at least.
+    // An element takes at least one byte.
     at.check_left("elements of a list", count)?;
-    Ok((Kind(head & 15), count))
+    Ok((WireType(head & 15), count))
 }
 
-/// A number with its sign in the lowest bit.
+/// A zigzag-encoded number: the sign is in the lowest bit.
 pub(super) fn zigzag(at: &mut Cursor<'_>) -> Result<i64, DecodeError> {
     let number = at.varint("number")?;
     Ok((number >> 1).cast_signed() ^ -(number & 1).cast_signed())
@@ -79,12 +79,12 @@ pub(super) fn binary<'a>(at: &mut Cursor<'a>) -> Result<&'a [u8], DecodeError> {
     at.take("text", length)
 }
 
-fn skip(at: &mut Cursor<'_>, kind: Kind, level: u32) -> Result<(), DecodeError> {
+fn skip(at: &mut Cursor<'_>, kind: WireType, level: u32) -> Result<(), DecodeError> {
     if level > MAX_LEVELS {
         return Err(at.value("depth", i128::from(level), "at most 32"));
     }
     match kind.0 {
-        // In a list a truth is a byte; as a field it is in the kind.
+        // A boolean in a list is a byte; in a field it is part of the kind.
         1 | 2 if level == 0 => Ok(()),
         1..=3 => at.u8("byte").map(drop),
         4..=6 => at.varint("number").map(drop),
@@ -102,8 +102,8 @@ fn skip(at: &mut Cursor<'_>, kind: Kind, level: u32) -> Result<(), DecodeError> 
             at.check_left("entries of a map", count)?;
             let kinds = at.u8("kinds of a map")?;
             (0..count).try_for_each(|_| {
-                skip(at, Kind(kinds >> 4), level + 1)?;
-                skip(at, Kind(kinds & 15), level + 1)
+                skip(at, WireType(kinds >> 4), level + 1)?;
+                skip(at, WireType(kinds & 15), level + 1)
             })
         }
         12 => skip_struct(at, level + 1),
@@ -120,9 +120,9 @@ fn skip_struct(at: &mut Cursor<'_>, level: u32) -> Result<(), DecodeError> {
         if head >> 4 == 0 {
             zigzag(at)?;
         }
-        // Truths in fields are in the kind.
+        // A boolean field is part of the kind.
         if !matches!(head & 15, 1 | 2) {
-            skip(at, Kind(head & 15), level)?;
+            skip(at, WireType(head & 15), level)?;
         }
     }
 }

@@ -1,6 +1,6 @@
 //! RedisBloom's Bloom filter: a chain of layers, each for more keys at half the rate of the one before.
 //!
-//! A SCANDUMP, little-endian and packed: a header, then the bits of all layers end to end.
+//! A SCANDUMP, little-endian and packed: a header, then the bits of all layers, concatenated.
 //!
 //! | bytes | header | bytes | each layer in it |
 //! | --- | --- | --- | --- |
@@ -10,7 +10,7 @@
 //! | 4 | growth | 8, 8 | error, bits per entry: doubles |
 //! | | | 4, 8, 1 | hashes, capacity, n2 |
 
-use super::fields::Place;
+use super::fields::DecodePosition;
 use super::layer::{Layer, Shape};
 use super::{ChunkError, MAX_CHUNK, text};
 use crate::cursor::Cursor;
@@ -29,13 +29,13 @@ const ALL_OPTIONS: u32 = 15;
 const HEADER: u64 = 20;
 const LAYER_HEADER: u64 = 53;
 
-/// Each layer has half the rate of the one before, so that no double is left for more.
+/// Each layer has half the rate of the previous one; the rate of a further layer would be 0.
 pub(super) const MAX_LAYERS: u64 = 1100;
 
-/// A laxer rate is taken for this one.
-const LAXEST_RATE: f64 = 0.25;
+/// Higher rates are replaced by this one.
+const MAX_RATE: f64 = 0.25;
 
-/// A Bloom filter of RedisBloom's, the same to the byte: `BF.*` on one key.
+/// RedisBloom's Bloom filter, identical to the byte: `BF.*` on one key.
 ///
 /// ```
 /// use mayhap_codec::redis::Bloom;
@@ -53,35 +53,35 @@ pub struct Bloom {
     pub(super) layers: Vec<Layer>,
 }
 
-/// What `BF.INFO` tells.
+/// What `BF.INFO` reports.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct BloomInfo {
-    /// Keys that all layers were made for.
+    /// The capacity of all layers.
     pub capacity: u64,
     /// Bytes, as RedisBloom counts them.
     pub size_bytes: u64,
     /// Layers.
     pub layers: u64,
-    /// Keys for which an insert answered that they are new.
+    /// Inserts that reported a new key.
     pub items: u64,
     /// How many times as large each layer is; `None` when the filter does not grow.
     pub expansion: Option<u32>,
 }
 
 impl Bloom {
-    /// The rate, the capacity and the growth of filters that an insert makes.
+    /// The rate, the capacity and the expansion of filters that an insert creates.
     pub const DEFAULTS: (f64, u64, u32) = (0.01, 100, 2);
 
-    /// An empty filter as `BF.RESERVE` makes it; without an expansion, or with one of 0, it does not grow. Rates above 0.25 are
-    /// taken for 0.25.
+    /// An empty filter as `BF.RESERVE` creates it; without an expansion, or with one of 0, it does not grow. Rates above 0.25 become
+    /// 0.25.
     ///
     /// # Errors
-    /// When the rate is not between 0 and 1, the capacity 0, or the memory not there.
+    /// When the rate is not between 0 and 1, the capacity is 0, or there is not enough memory.
     pub fn reserve(error: f64, capacity: u64, expansion: Option<u32>) -> Result<Self, PlanError> {
         Self::reserve_within(error, capacity, expansion, u64::MAX)
     }
 
-    /// The same for callers with a limit.
+    /// The same with a memory limit.
     ///
     /// # Errors
     /// As there, and [`PlanError::OutOfMemory`] when it would take more than `max_bytes`.
@@ -96,7 +96,7 @@ impl Bloom {
         Self::new(error, capacity, growth, is_fixed, max_bytes)
     }
 
-    /// A filter that does not grow, and stores an expansion all the same: what `BF.INSERT` makes of `EXPANSION 4 NONSCALING`.
+    /// A filter that does not grow but stores an expansion, as `BF.INSERT` with `EXPANSION 4 NONSCALING` creates it.
     ///
     /// # Errors
     /// As [`reserve_within`](Self::reserve_within).
@@ -116,13 +116,13 @@ impl Bloom {
         is_fixed: bool,
         max_bytes: u64,
     ) -> Result<Self, PlanError> {
-        let capped = if error > LAXEST_RATE && error < 1.0 {
-            LAXEST_RATE
+        let capped = if error > MAX_RATE && error < 1.0 {
+            MAX_RATE
         } else {
             error
         };
         let options = OPTION_NO_ROUNDING | OPTION_64_BIT;
-        // The rates of all layers together stay below the one asked for.
+        // The sum of the rates of all layers stays below the requested one.
         let (error, options) = match is_fixed {
             true => (capped, options | OPTION_NON_SCALING),
             false if capped < 1.0 => (capped / 2.0, options),
@@ -141,15 +141,15 @@ impl Bloom {
         })
     }
 
-    /// `Ok(true)`: the key is in now, and was surely new. `Ok(false)`: it, or keys that set the same bits, came before.
+    /// `Ok(true)`: the key was definitely new. `Ok(false)`: it, or keys that set the same bits, were inserted before.
     ///
     /// # Errors
-    /// [`Full::Table`] when the filter is full and does not grow, [`Full::Memory`] when it cannot grow. Nothing is changed then.
+    /// [`Full::Table`] when the filter is full and does not grow, [`Full::Memory`] when it cannot grow. The filter is unchanged then.
     pub fn try_insert(&mut self, key: &[u8]) -> Result<bool, Full> {
         self.try_insert_within(key, u64::MAX)
     }
 
-    /// The same for callers with a limit.
+    /// The same with a memory limit.
     ///
     /// # Errors
     /// As there, and [`Full::Memory`] when it must grow and would take more than `max_bytes` then.
@@ -166,8 +166,8 @@ impl Bloom {
         Ok(new)
     }
 
-    /// `BF.MADD`: an answer for each key, in order, up to the first that a filter which does not grow has no room for. That one's is
-    /// the last: no key after it is looked at, not even one that is in. Where growing fails, the keys after it are tried all the same.
+    /// `BF.MADD`: a result for each key, in order. If the filter cannot grow, the first key that does not fit ends the batch: later keys
+    /// have no result, even those that are in. If growing fails, later keys are still tried.
     pub fn try_insert_each(
         &mut self,
         keys: impl IntoIterator<Item = impl AsRef<[u8]>>,
@@ -189,7 +189,7 @@ impl Bloom {
         newest.shape.capacity.saturating_sub(newest.items)
     }
 
-    /// Whether [`union_with`](Self::union_with) takes the other, without changing anything.
+    /// Whether [`union_with`](Self::union_with) accepts the other.
     ///
     /// # Errors
     /// As there.
@@ -206,10 +206,10 @@ impl Bloom {
             .map_err(UnionError::Differ)
     }
 
-    /// Makes this filter hold the keys of both, layer by layer; layers that only the other has are taken over.
+    /// Merges the other filter into this one, layer by layer; layers that only the other has are copied.
     ///
     /// # Errors
-    /// When they differ, or there is no memory for the layers that are taken over. Nothing is changed then.
+    /// When they differ, or there is not enough memory for the copied layers. The filter is unchanged then.
     pub fn union_with(&mut self, other: &Self) -> Result<(), UnionError> {
         self.check_union(other)?;
         let common = self.layers.len().min(other.layers.len());
@@ -226,7 +226,7 @@ impl Bloom {
         Ok(())
     }
 
-    /// A copy, or an error where the memory for it is not there.
+    /// A copy, or an error if there is not enough memory.
     ///
     /// # Errors
     /// [`PlanError::OutOfMemory`].
@@ -237,12 +237,12 @@ impl Bloom {
         })
     }
 
-    /// Whether the header is one that [`from_header`](Self::from_header) takes. A DUMP may hold what no SCANDUMP does: RedisBloom
-    /// checks less of it.
+    /// Whether [`from_header`](Self::from_header) accepts the header. RedisBloom checks less of a DUMP, which may contain values that no
+    /// SCANDUMP has.
     pub fn is_scannable(&self) -> bool {
         let header = self.header();
         let mut at = Cursor::new(&header, Format::RedisBloom);
-        Header::read(&mut at).is_ok()
+        BloomHeader::read(&mut at).is_ok()
     }
 
     fn grow(&mut self, max_bytes: u64) -> Result<(), Full> {
@@ -283,7 +283,7 @@ impl Bloom {
         self.layers.last_mut().expect("a chain has a layer")
     }
 
-    /// `false` is certain: the key was never inserted. `true` is mayhap.
+    /// `false` is certain: the key was never inserted. `true` is probable.
     pub fn contains(&self, key: &[u8]) -> bool {
         self.contains_pair(self.pair(key))
     }
@@ -304,7 +304,7 @@ impl Bloom {
         self.layers.iter().map(Layer::filter)
     }
 
-    /// The rate that was asked for, of all layers together.
+    /// The requested rate of all layers together.
     pub fn error(&self) -> f64 {
         let first = self.layers.first().map_or(0.0, |layer| layer.shape.error);
         if self.options & OPTION_NON_SCALING != 0 || first >= 1.0 {
@@ -314,7 +314,7 @@ impl Bloom {
         }
     }
 
-    /// What `BF.INFO` tells.
+    /// What `BF.INFO` reports.
     pub fn info(&self) -> BloomInfo {
         let sum = |of: fn(&Shape) -> u64| -> u64 {
             let shapes = self.layers.iter().map(|layer| of(&layer.shape));
@@ -353,8 +353,8 @@ impl Bloom {
             .collect()
     }
 
-    /// The answer of `BF.SCANDUMP` to an iterator, with the next one: the header to 0, then bits. `None` at the end, and for
-    /// iterators that lead nowhere.
+    /// The reply of `BF.SCANDUMP` to an iterator, with the next iterator: the header for 0, then bits. `None` at the end, and for invalid
+    /// iterators.
     pub fn scan(&self, iterator: i64) -> Option<(i64, Vec<u8>)> {
         if iterator == 0 {
             return Some((1, self.header()));
@@ -373,10 +373,10 @@ impl Bloom {
         Some((iterator.checked_add((end - start).cast_signed())?, chunk))
     }
 
-    /// Puts a chunk of bits, which may be of any length, where `BF.LOADCHUNK` puts it: `iterator` is the one that came with it.
+    /// Loads a chunk of bits, of any length, as `BF.LOADCHUNK` does: `iterator` is the one that SCANDUMP returned with it.
     ///
     /// # Errors
-    /// When that is outside of the filter, or the chunk runs over the end of a layer. Nothing is changed then.
+    /// When that is outside the filter, or the chunk extends past the end of a layer. The filter is unchanged then.
     pub fn load_chunk(&mut self, iterator: i64, chunk: &[u8]) -> Result<(), ChunkError> {
         let length = chunk.len() as u64;
         let end = u64::try_from(iterator)
@@ -422,7 +422,7 @@ impl Bloom {
         out
     }
 
-    /// The header at the beginning of a SCANDUMP, if all of it is there.
+    /// The header at the beginning of a SCANDUMP, if it is complete.
     pub fn header_in(bytes: &[u8]) -> Option<&[u8]> {
         let layers = bytes.get(8..12)?.try_into().ok()?;
         let layers = u64::from(u32::from_le_bytes(layers));
@@ -435,13 +435,13 @@ impl Bloom {
         self.layers.iter().map(|layer| layer.shape.bytes)
     }
 
-    /// The empty filter that a header alone makes: `BF.LOADCHUNK` with the iterator 1.
+    /// The empty filter that a header describes: `BF.LOADCHUNK` with the iterator 1.
     ///
     /// # Errors
     /// When it is not a header, or announces more bytes than the limits allow.
     pub fn from_header(bytes: &[u8], limits: Limits) -> Result<Self, DecodeError> {
         let mut at = Cursor::new(bytes, Format::RedisBloom);
-        let header = Header::read(&mut at)?;
+        let header = BloomHeader::read(&mut at)?;
         at.finish()?;
         let announced = header.bytes(&at)?;
         if announced > limits.max_bytes {
@@ -455,9 +455,9 @@ impl Bloom {
         })
     }
 
-    /// The parts that encodings put together. A key is hashed once for all layers: they must agree on how.
+    /// A filter from decoded parts. A key is hashed once for all layers, so they must have the same hash.
     pub(super) fn from_parts(
-        at: &impl Place,
+        at: &impl DecodePosition,
         (items, options, growth): (u64, u32, u32),
         layers: Vec<Layer>,
     ) -> Result<Self, DecodeError> {
@@ -481,12 +481,12 @@ impl Bloom {
     }
 }
 
-/// Why two filters could not be joined. Nothing was changed.
+/// Why two filters could not be merged. They are unchanged.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum UnionError {
     /// The name of what differs.
     Differ(&'static str),
-    /// There is no memory for what only the other has.
+    /// There is not enough memory for the layers that only the other has.
     Memory(PlanError),
 }
 
@@ -494,13 +494,13 @@ fn try_clone_layers(layers: &[Layer]) -> Result<Vec<Layer>, PlanError> {
     layers.iter().map(Layer::try_clone).collect()
 }
 
-/// Reads the header and the chunks of a SCANDUMP, end to end.
+/// Reads the header and the chunks of a SCANDUMP, concatenated.
 ///
 /// # Errors
 /// When they are something else.
 pub fn decode(bytes: &[u8]) -> Result<Bloom, DecodeError> {
     let mut at = Cursor::new(bytes, Format::RedisBloom);
-    let header = Header::read(&mut at)?;
+    let header = BloomHeader::read(&mut at)?;
     let announced = header.bytes(&at)?;
     let mut bits = at.take("bits of the layers", announced)?;
     at.finish()?;
@@ -511,7 +511,7 @@ pub fn decode(bytes: &[u8]) -> Result<Bloom, DecodeError> {
     })
 }
 
-/// The header and the chunks of a SCANDUMP, end to end.
+/// The header and the chunks of a SCANDUMP, concatenated.
 pub fn encode(filter: &Bloom) -> Vec<u8> {
     let mut out = filter.header();
     for layer in &filter.layers {
@@ -521,14 +521,14 @@ pub fn encode(filter: &Bloom) -> Vec<u8> {
 }
 
 /// A header that was read and checked.
-struct Header {
+struct BloomHeader {
     items: u64,
     options: u32,
     growth: u32,
     layers: Vec<(Shape, u64)>,
 }
 
-impl Header {
+impl BloomHeader {
     fn read(at: &mut Cursor<'_>) -> Result<Self, DecodeError> {
         if at.left() < HEADER {
             return Err(at.error(Problem::Cut {

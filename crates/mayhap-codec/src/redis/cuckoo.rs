@@ -1,13 +1,13 @@
 //! RedisBloom's cuckoo filter: the core's `ClassicCuckoo` under `MurmurHash64A`.
 //!
-//! A SCANDUMP, little-endian and packed: a header, then the tables end to end.
+//! A SCANDUMP, little-endian and packed: a header, then the tables, concatenated.
 //!
 //! | bytes | header |
 //! | --- | --- |
 //! | 8, 8, 8, 8 | keys, buckets of the first table, removed keys, tables |
 //! | 2, 2, 2 | bucket size, most moves, expansion |
 
-use super::fields::Place;
+use super::fields::DecodePosition;
 use super::{ChunkError, MAX_CHUNK};
 use crate::cursor::Cursor;
 use crate::{DecodeError, Format, Limits, Problem};
@@ -20,7 +20,7 @@ const HEADER: u64 = 38;
 pub const CUCKOO_HEADER: usize = HEADER as usize;
 const MAX_TABLES: u64 = u16::MAX as u64;
 
-/// A cuckoo filter of RedisBloom's, the same to the byte: `CF.*` on one key.
+/// RedisBloom's cuckoo filter, identical to the byte: `CF.*` on one key.
 ///
 /// ```
 /// use mayhap_codec::redis::Cuckoo;
@@ -34,7 +34,7 @@ pub struct Cuckoo {
     filter: ClassicCuckoo,
 }
 
-/// What `CF.INFO` tells.
+/// What `CF.INFO` reports.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct CuckooInfo {
     /// Bytes, as RedisBloom counts them.
@@ -43,7 +43,7 @@ pub struct CuckooInfo {
     pub buckets: u64,
     /// Tables.
     pub tables: u64,
-    /// Keys that are in, copies counted.
+    /// Keys that are in, including copies.
     pub items: u64,
     /// Keys removed since the filter was last compacted.
     pub deleted: u64,
@@ -72,13 +72,13 @@ impl CuckooInfo {
 }
 
 impl Cuckoo {
-    /// Capacity, bucket size, most iterations and expansion of filters that an insert makes.
+    /// Capacity, bucket size, maximum iterations and expansion of filters that an insert creates.
     pub const DEFAULTS: (u64, u8, u16, u16) = (1024, 2, 20, 1);
 
-    /// An empty filter as `CF.RESERVE` makes it.
+    /// An empty filter as `CF.RESERVE` creates it.
     ///
     /// # Errors
-    /// As [`ClassicCuckooPlan::new`], or when the memory is not there.
+    /// As [`ClassicCuckooPlan::new`], or when there is not enough memory.
     pub fn reserve(
         capacity: u64,
         bucket_size: u8,
@@ -91,15 +91,15 @@ impl Cuckoo {
         })
     }
 
-    /// Puts a key in, whether or not it is in already: `CF.ADD`.
+    /// Inserts a key, also if it is in already: `CF.ADD`.
     ///
     /// # Errors
-    /// When there is no room and the filter does not grow, or there is no memory to grow. Nothing is changed then.
+    /// When there is no room and the filter does not grow, or there is no memory to grow. The filter is unchanged then.
     pub fn try_insert(&mut self, key: &[u8]) -> Result<(), Full> {
         self.filter.try_insert_hash(hash(key))
     }
 
-    /// The same for callers with a limit.
+    /// The same with a memory limit.
     ///
     /// # Errors
     /// As there, and [`Full::Memory`] when it must grow and would take more than `max_bytes` then.
@@ -107,7 +107,7 @@ impl Cuckoo {
         self.filter.try_insert_hash_within(hash(key), max_bytes)
     }
 
-    /// `Ok(true)`: the key is in now, and was surely new. `Ok(false)`: it, or one that looks like it, was in before: `CF.ADDNX`.
+    /// `CF.ADDNX`. `Ok(true)`: the key was definitely new. `Ok(false)`: it, or one with the same fingerprint, was in before.
     ///
     /// # Errors
     /// As [`Cuckoo::try_insert`].
@@ -115,27 +115,27 @@ impl Cuckoo {
         self.filter.insert_hash_if_absent(hash(key))
     }
 
-    /// `false` is certain: the key is not in. `true` is mayhap.
+    /// `false` is certain: the key is not in. `true` is probable.
     pub fn contains(&self, key: &[u8]) -> bool {
         self.filter.contains_hash(hash(key))
     }
 
-    /// How many slots hold the key, or one that looks like it; those of a bucket that is its own partner count twice.
+    /// How many slots contain the fingerprint of the key; those of a bucket that is its own alternative count twice.
     pub fn count(&self, key: &[u8]) -> u64 {
         self.filter.count_hash(hash(key))
     }
 
-    /// `true`: a copy of the key was in, and is not any more. Compacts as RedisBloom does.
+    /// `true`: a copy of the key was removed. Compacts as RedisBloom does.
     pub fn remove(&mut self, key: &[u8]) -> bool {
         self.filter.remove_hash(hash(key))
     }
 
-    /// Moves fingerprints to older tables, and drops a newest one that is empty then.
+    /// Moves fingerprints to older tables, and drops the newest table if it is empty then.
     pub fn compact(&mut self) {
         self.filter.compact();
     }
 
-    /// A copy, or an error where the memory for it is not there.
+    /// A copy, or an error if there is not enough memory.
     ///
     /// # Errors
     /// [`PlanError::OutOfMemory`].
@@ -143,7 +143,7 @@ impl Cuckoo {
         self.filter.try_clone().map(Self::from_filter)
     }
 
-    /// The filter by hashes.
+    /// The filter over hashes.
     pub fn filter(&self) -> &ClassicCuckoo {
         &self.filter
     }
@@ -152,7 +152,7 @@ impl Cuckoo {
         Self { filter }
     }
 
-    /// What `CF.INFO` tells.
+    /// What `CF.INFO` reports.
     pub fn info(&self) -> CuckooInfo {
         let plan = self.filter.plan();
         let tables = self.filter.tables().len() as u64;
@@ -173,10 +173,10 @@ impl Cuckoo {
         self.info().debug_line()
     }
 
-    /// The answer of `CF.SCANDUMP` to a position, with the next one: the header to 0, then tables. `None` at the end, for positions
-    /// that lead nowhere, and for a filter without keys.
+    /// The reply of `CF.SCANDUMP` to a position, with the next position: the header for 0, then tables. `None` at the end, for invalid
+    /// positions, and for a filter without keys.
     ///
-    /// A position inside of a table of up to 16 MiB yields all of that table and a next position that skips others, as there.
+    /// As in RedisBloom, a position inside a table of up to 16 MiB returns the whole table and a next position that skips others.
     pub fn scan(&self, position: i64) -> Option<(i64, Vec<u8>)> {
         if self.filter.estimated_keys() == 0 {
             return None;
@@ -184,7 +184,7 @@ impl Cuckoo {
         self.piece(position)
     }
 
-    /// The same of any filter: one that says that it has no keys may have some, if chunks were loaded into an empty one.
+    /// The same for any filter: one whose count is 0 may have keys, if chunks were loaded into an empty filter.
     pub fn piece(&self, position: i64) -> Option<(i64, Vec<u8>)> {
         if position == 0 {
             return Some((1, self.header()));
@@ -202,10 +202,10 @@ impl Cuckoo {
         Some((next, chunk.to_vec()))
     }
 
-    /// Puts a chunk of slots where `CF.LOADCHUNK` puts it: `position` is the one that came with it.
+    /// Loads a chunk of slots as `CF.LOADCHUNK` does: `position` is the one that SCANDUMP returned with it.
     ///
     /// # Errors
-    /// When that is outside of the filter, or the chunk is empty or runs over the end of a table. Nothing is changed then.
+    /// When that is outside the filter, or the chunk is empty or extends past the end of a table. The filter is unchanged then.
     pub fn load_chunk(&mut self, position: i64, chunk: &[u8]) -> Result<(), ChunkError> {
         let length = chunk.len() as u64;
         let bad = ChunkError::Iterator {
@@ -250,13 +250,13 @@ impl Cuckoo {
         out
     }
 
-    /// The filter with empty tables that a header alone makes: `CF.LOADCHUNK` at position 1.
+    /// The filter with empty tables that a header describes: `CF.LOADCHUNK` at position 1.
     ///
     /// # Errors
     /// When it is not a header, or announces more bytes than the limits allow.
     pub fn from_header(bytes: &[u8], limits: Limits) -> Result<Self, DecodeError> {
         let mut at = Cursor::new(bytes, Format::RedisBloomCuckoo);
-        let header = Header::read(&mut at)?;
+        let header = CuckooHeader::read(&mut at)?;
         at.finish()?;
         let announced = header.bytes(&at, limits.max_bytes)?;
         let further = u64::from(header.tables) - 1;
@@ -267,7 +267,7 @@ impl Cuckoo {
                 limit: limits.max_bytes,
             }));
         }
-        let Header {
+        let CuckooHeader {
             plan,
             items,
             deleted,
@@ -283,13 +283,13 @@ fn hash(key: &[u8]) -> u64 {
     murmur2::hash64(key, 0)
 }
 
-/// Reads the header and the chunks of a SCANDUMP, end to end.
+/// Reads the header and the chunks of a SCANDUMP, concatenated.
 ///
 /// # Errors
 /// When they are something else.
 pub fn decode(bytes: &[u8]) -> Result<Cuckoo, DecodeError> {
     let mut at = Cursor::new(bytes, Format::RedisBloomCuckoo);
-    let header = Header::read(&mut at)?;
+    let header = CuckooHeader::read(&mut at)?;
     let announced = header.bytes(&at, at.left())?;
     let mut slots = at.take("tables", announced)?;
     at.finish()?;
@@ -300,7 +300,7 @@ pub fn decode(bytes: &[u8]) -> Result<Cuckoo, DecodeError> {
     })
 }
 
-/// The header and the chunks of a SCANDUMP, end to end; also of a filter without keys, for which `CF.SCANDUMP` has none.
+/// The header and the chunks of a SCANDUMP, concatenated; also of a filter without keys, for which `CF.SCANDUMP` returns nothing.
 pub fn encode(filter: &Cuckoo) -> Vec<u8> {
     let mut out = filter.header();
     for table in filter.filter.tables() {
@@ -310,14 +310,14 @@ pub fn encode(filter: &Cuckoo) -> Vec<u8> {
 }
 
 /// A header that was read and checked.
-struct Header {
+struct CuckooHeader {
     plan: ClassicCuckooPlan,
     items: u64,
     deleted: u64,
     tables: u32,
 }
 
-impl Header {
+impl CuckooHeader {
     fn read(at: &mut Cursor<'_>) -> Result<Self, DecodeError> {
         let (items, buckets) = (at.u64_le("items")?, at.u64_le("buckets")?);
         let (deleted, tables) = (at.u64_le("deleted items")?, at.u64_le("tables")?);
@@ -337,7 +337,7 @@ impl Header {
         })
     }
 
-    /// Bytes of all tables; of the first ones only when these are past `enough` already.
+    /// Bytes of all tables, counted only until they exceed `enough`.
     fn bytes(&self, at: &Cursor<'_>, enough: u64) -> Result<u64, DecodeError> {
         let mut sum = 0_u64;
         for number in 0..self.tables {
@@ -367,7 +367,7 @@ impl Header {
 
 /// The plan of stored numbers.
 pub(super) fn plan(
-    at: &impl Place,
+    at: &impl DecodePosition,
     buckets: u64,
     bucket_size: u64,
     moves: u64,
@@ -385,7 +385,7 @@ pub(super) fn plan(
 
 /// Only a filter that grows has more than one table.
 pub(super) fn check_tables(
-    at: &impl Place,
+    at: &impl DecodePosition,
     tables: u64,
     expansion: u16,
 ) -> Result<u32, DecodeError> {

@@ -8,11 +8,11 @@
 //! | 1 | 0, the end of the fields |
 //! | 2, 8 | the version of RDB, and CRC-64 of all that comes before, little-endian |
 //!
-//! Written are the current encodings, version 4. An engine refuses versions of RDB that are newer than its own: Redis 7.0 has 10,
+//! The current encodings, version 4, are written. An engine rejects versions of RDB that are newer than its own: Redis 7.0 has 10,
 //! Redis 8.0 has 12, Valkey 9.1 has 80.
 
 use super::bloom::MAX_LAYERS;
-use super::fields::{Payload, Place, Sink, Source};
+use super::fields::{DecodePosition, Payload, Sink, Source};
 use super::layer::{Layer, Shape};
 use super::value::{self, Budget};
 use super::{Bloom, Cuckoo, Filter, cuckoo};
@@ -39,7 +39,7 @@ pub fn rdb_version(payload: &[u8]) -> Option<u16> {
     Some(u16::from_le_bytes([trailer[0], trailer[1]]))
 }
 
-/// Reads what DUMP answered for a filter of either family, in any version of its encoding.
+/// Reads a DUMP of a filter of either family, in any version of its encoding.
 ///
 /// # Errors
 /// When it is something else, its checksum is wrong, or it takes more memory than the limits allow.
@@ -52,7 +52,7 @@ pub fn decode(payload: &[u8], limits: Limits) -> Result<Filter, DecodeError> {
 pub struct TypeId(u64);
 
 impl TypeId {
-    /// Of the name of a type.
+    /// The id of a type with that name.
     pub const fn new(name: &[u8; 9], version: u16) -> Self {
         Self(value::type_id(name, version as u64 & VERSION_MASK))
     }
@@ -67,16 +67,16 @@ impl TypeId {
         self.0 & VERSION_MASK
     }
 
-    /// That no filter has this type.
-    pub fn refused(self, at: &impl Place, accepted: &'static str) -> DecodeError {
+    /// The error for a type that no filter has.
+    pub fn refused(self, at: &impl DecodePosition, accepted: &'static str) -> DecodeError {
         at.value("type of the module", i128::from(self.0), accepted)
     }
 }
 
-/// Reads what DUMP answered for a module's value, whose fields `load` reads.
+/// Reads a DUMP of a module's value, whose fields `load` reads.
 ///
 /// # Errors
-/// When it is something else, its checksum is wrong, it takes more memory than the limits allow, or `load` refuses it.
+/// When it is something else, its checksum is wrong, it takes more memory than the limits allow, or `load` fails.
 pub fn read<'a, T>(
     payload: &'a [u8],
     limits: Limits,
@@ -94,13 +94,13 @@ pub fn read<'a, T>(
     Ok(loaded)
 }
 
-/// What DUMP answers for a module's value, whose fields `save` writes, in an engine of this version of RDB.
+/// The DUMP of a module's value, whose fields `save` writes, for engines with this version of RDB.
 pub fn write(id: TypeId, rdb: u16, save: impl FnOnce(&mut Vec<u8>)) -> Vec<u8> {
     let mut out = vec![MODULE];
     value::put_length(&mut out, id.0);
     save(&mut out);
     value::put_length(&mut out, value::END);
-    seal(out, rdb)
+    append_trailer(out, rdb)
 }
 
 /// The id of a module's value, its checksum verified, and its fields.
@@ -231,7 +231,7 @@ fn read_cuckoo(at: &mut impl Source, version: u64) -> Result<Cuckoo, DecodeError
 }
 
 impl Filter {
-    /// What DUMP answers, in an engine of this version of RDB.
+    /// The DUMP for engines with this version of RDB.
     pub fn dump(&self, rdb: u16) -> Vec<u8> {
         match self {
             Self::Bloom(filter) => filter.dump(rdb),
@@ -261,7 +261,7 @@ impl Filter {
 }
 
 impl Bloom {
-    /// What DUMP answers, in an engine of this version of RDB: 10 is understood from Redis 7.0 on.
+    /// The DUMP for engines with this version of RDB: Redis 7.0 and later read 10.
     pub fn dump(&self, rdb: u16) -> Vec<u8> {
         write(Self::TYPE, rdb, |out| self.save(out))
     }
@@ -290,7 +290,7 @@ impl Bloom {
 }
 
 impl Cuckoo {
-    /// What DUMP answers, in an engine of this version of RDB: 10 is understood from Redis 7.0 on.
+    /// The DUMP for engines with this version of RDB: Redis 7.0 and later read 10.
     pub fn dump(&self, rdb: u16) -> Vec<u8> {
         write(Self::TYPE, rdb, |out| self.save(out))
     }
@@ -320,8 +320,8 @@ impl Cuckoo {
     }
 }
 
-/// Puts version and checksum behind a value.
-pub(super) fn seal(mut out: Vec<u8>, rdb: u16) -> Vec<u8> {
+/// Appends version and checksum.
+pub(super) fn append_trailer(mut out: Vec<u8>, rdb: u16) -> Vec<u8> {
     out.extend_from_slice(&rdb.to_le_bytes());
     let sum = CRC.checksum(&out);
     out.extend_from_slice(&sum.to_le_bytes());

@@ -1,5 +1,5 @@
-//! The fields of a module's value, wherever they are kept: in the bytes of a DUMP, or with an engine that hands them over one by
-//! one. What is read of them, in which order and with which checks, is written once, for both.
+//! The fields of a module's value, from the bytes of a DUMP or one by one from an engine. Their order and checks are written once, for
+//! both.
 
 use super::value::{self, Budget};
 use crate::cursor::Cursor;
@@ -7,12 +7,12 @@ use crate::{DecodeError, Problem};
 use std::borrow::Cow;
 use std::ops::Deref;
 
-/// Where something is read, to say so when it is wrong.
-pub trait Place {
-    /// That there is a problem here.
+/// The position of a reader, for errors.
+pub trait DecodePosition {
+    /// The error for a problem here.
     fn error(&self, problem: Problem) -> DecodeError;
 
-    /// That a field cannot have this value.
+    /// The error for a field that cannot have this value.
     fn value(&self, field: &'static str, value: i128, accepted: &'static str) -> DecodeError {
         self.error(Problem::Value {
             field,
@@ -22,8 +22,8 @@ pub trait Place {
     }
 }
 
-/// Gives the fields of a value, in their order. `what` names them in errors.
-pub trait Source: Place {
+/// Reads the fields of a value, in their order. `what` names them in errors.
+pub trait Source: DecodePosition {
     /// A string, owned or not.
     type Bytes: Deref<Target = [u8]> + Into<Vec<u8>>;
 
@@ -46,7 +46,7 @@ pub trait Source: Place {
     fn string(&mut self, what: &'static str) -> Result<Self::Bytes, DecodeError>;
 }
 
-/// Takes the fields of a value, in their order.
+/// Writes the fields of a value, in their order.
 pub trait Sink {
     /// The next field is a whole number.
     fn unsigned(&mut self, number: u64);
@@ -58,7 +58,7 @@ pub trait Sink {
     fn string(&mut self, bytes: &[u8]);
 }
 
-impl Place for Cursor<'_> {
+impl DecodePosition for Cursor<'_> {
     fn error(&self, problem: Problem) -> DecodeError {
         Cursor::error(self, problem)
     }
@@ -70,7 +70,7 @@ pub struct Payload<'a, 'c> {
     pub(super) budget: &'c mut Budget,
 }
 
-impl Place for Payload<'_, '_> {
+impl DecodePosition for Payload<'_, '_> {
     fn error(&self, problem: Problem) -> DecodeError {
         self.at.error(problem)
     }

@@ -1,13 +1,13 @@
-//! A layer of RedisBloom's chain: its numbers as they are stored, and its bits.
+//! A layer of RedisBloom's Bloom filter: its stored numbers, and its bits.
 
 use super::bloom::{OPTION_64_BIT, OPTION_CAPACITY_IS_BITS, OPTION_NO_ROUNDING};
-use super::fields::Place;
+use super::fields::DecodePosition;
 use crate::{DecodeError, bits};
 use mayhap_core::plan::classic::{ClassicPlan, MAX_PROBES};
 use mayhap_core::{ClassicBloom, HashPair, HashScheme, PlanError, Scheme, zeroed_bytes};
 use std::borrow::Cow;
 
-/// ln 2 and its square, in the digits that RedisBloom has of them.
+/// ln 2 and its square, with RedisBloom's digits.
 #[expect(clippy::approx_constant, reason = "not ours")]
 const LN_2: f64 = 0.693_147_180_559_945;
 const LN_2_SQUARED: f64 = 0.480_453_013_918_201;
@@ -21,12 +21,12 @@ pub(super) struct Shape {
     pub(super) bits_per_entry: f64,
     pub(super) hashes: u32,
     pub(super) capacity: u64,
-    /// Not 0 in old layouts: positions are taken modulo 2 to this.
+    /// Not 0 in old layouts: positions are taken modulo two to this power.
     pub(super) n2: u8,
 }
 
 impl Shape {
-    /// The shape of a new layer for so many keys at a rate, by the options of its chain.
+    /// The shape of a new layer for that many keys at a rate, with the options of the filter.
     pub(super) fn planned(capacity: u64, error: f64, options: u32) -> Result<Self, PlanError> {
         if capacity == 0 {
             return Err(PlanError::InvalidInteger {
@@ -56,7 +56,7 @@ impl Shape {
                 u64::from((wanted as u64).ilog2()) + 1
             };
             let bits = power_of_two(n2)?;
-            // The bits that rounding gave are used for more keys.
+            // The bits that rounding added are used for more keys.
             let more = ((bits as f64 - wanted) as u64) as f64 / bits_per_entry;
             (bits, capacity.saturating_add(more as u64), n2 as u8)
         };
@@ -79,8 +79,8 @@ impl Shape {
         })
     }
 
-    /// Refuses what RedisBloom refuses, and filters that answer nothing.
-    pub(super) fn check(&self, at: &impl Place) -> Result<(), DecodeError> {
+    /// Rejects what RedisBloom rejects, and filters without bits or probes.
+    pub(super) fn check(&self, at: &impl DecodePosition) -> Result<(), DecodeError> {
         let wrong = |field, value: u64, accepted| Err(at.value(field, i128::from(value), accepted));
         if !(self.error > 0.0 && self.error < 1.0) {
             let error = self.error.clamp(-1e30, 1e30) as i128;
@@ -105,7 +105,7 @@ impl Shape {
         Ok(())
     }
 
-    /// Old filters have hashes of 32 bits, as far as these reach.
+    /// Old filters use 32-bit hashes, which do not reach all bits.
     pub(super) fn scheme(&self, options: u32) -> Scheme {
         if options & OPTION_64_BIT != 0 || self.n2 > 31 {
             Scheme::RedisBloom
@@ -114,7 +114,7 @@ impl Shape {
         }
     }
 
-    /// Whether bits mean the same; what differs otherwise.
+    /// Whether the bits of both have the same meaning; otherwise the name of what differs.
     pub(super) fn same_as(&self, other: &Self) -> Result<(), &'static str> {
         if self.error.to_bits() != other.error.to_bits() {
             return Err("error rate");
@@ -136,7 +136,7 @@ impl Shape {
         }
     }
 
-    /// Bytes that positions reach, the last one perhaps not all of it.
+    /// The number of bytes that positions reach, the last one perhaps in part.
     fn reached(&self) -> u64 {
         self.modulus().div_ceil(8)
     }
@@ -173,14 +173,14 @@ fn hashes(bits_per_entry: f64) -> u32 {
     (LN_2 * bits_per_entry).ceil() as u32
 }
 
-/// A layer: what its header says, and its bits.
+/// A layer: the numbers of its header, and its bits.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) struct Layer {
     pub(super) shape: Shape,
     pub(super) items: u64,
-    /// As many bits as positions are taken modulo.
+    /// The bits that positions reach.
     filter: ClassicBloom,
-    /// Bits that no position reaches, from the first byte on that has any. Old layouts may have them.
+    /// Bits that no position reaches, from the first byte that has any. Old layouts may have them.
     spare: Vec<u8>,
 }
 
@@ -198,7 +198,7 @@ impl Layer {
         })
     }
 
-    /// A layer whose bytes are there, as many as the shape says.
+    /// A layer from its bytes, as many as the shape has.
     pub(super) fn from_bytes(
         shape: Shape,
         items: u64,
@@ -245,7 +245,7 @@ impl Layer {
         self.items = self.items.saturating_add(new);
     }
 
-    /// Takes in the keys of a layer of the same shape. What both have is counted once, as far as the bits tell.
+    /// Merges a layer of the same shape. Keys of both are counted once, as far as the bits show.
     pub(super) fn union_with(&mut self, other: &Self) {
         if self.filter.union_with(&other.filter).is_err() {
             // Shapes agree.
@@ -267,7 +267,7 @@ impl Layer {
         &self.filter
     }
 
-    /// All bytes, without a copy where they lie so in memory: filters that are made today do.
+    /// All bytes; without a copy if memory has the same layout, as for current filters.
     pub(super) fn bytes(&self) -> Cow<'_, [u8]> {
         if self.shape.mask() == 0xff
             && self.shape.reached() == self.shape.bytes
@@ -281,7 +281,7 @@ impl Layer {
         Cow::Owned(bytes)
     }
 
-    /// Writes bytes `start` to `end`, which are there.
+    /// Writes bytes `start` to `end`, which must exist.
     pub(super) fn write(&self, start: u64, end: u64, out: &mut Vec<u8>) {
         let (first, reached) = (out.len(), self.shape.reached());
         out.reserve((end - start) as usize + 8);
@@ -302,7 +302,7 @@ impl Layer {
         }
     }
 
-    /// Puts bytes over those from number `start` on; there must be as many.
+    /// Overwrites the bytes from `start` on; there must be as many.
     pub(super) fn overwrite(&mut self, start: u64, bytes: &[u8]) -> Result<(), PlanError> {
         let (reached, mask) = (self.shape.reached(), self.shape.mask());
         let split = (reached.saturating_sub(start)).min(bytes.len() as u64) as usize;

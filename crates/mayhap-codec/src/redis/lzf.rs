@@ -1,4 +1,4 @@
-//! LZF, in which Redis packs strings: runs of literal bytes, and references to what came up to 8192 bytes before.
+//! LZF, with which Redis compresses strings: runs of literal bytes, and references to up to 8192 bytes back.
 //!
 //! | control byte | what follows |
 //! | --- | --- |
@@ -6,17 +6,17 @@
 //! | `lllooooo` | a byte of the offset; l + 2 bytes from offset o + 1 back |
 //! | `111ooooo` | a byte l, a byte of the offset; l + 9 bytes from there |
 //!
-//! Any packer that keeps to this is understood everywhere. Ours takes the references that Redis's takes, so that a DUMP is the same
-//! to the byte: a table of 65536 places by three bytes, the newest place wins, and no second look.
+//! Ours chooses the same references as Redis, so that a DUMP is identical to the byte: a table of 65536 positions by a hash of three
+//! bytes, the newest position wins, and there is no second attempt.
 
 const MAX_LITERALS: usize = 32;
 const MAX_BACK: usize = 1 << 13;
 const MAX_REFERENCE: usize = 264;
 
-/// What is unpacked is at most this many times as long: three bytes stand for 264.
+/// The maximum expansion: three bytes expand to 264.
 pub(super) const MAX_RATIO: u64 = 88;
 
-/// Packs bytes into at most `room` of them; `None` when that is not to be had.
+/// Compresses bytes to at most `room` bytes; `None` if that is impossible.
 pub(super) fn pack(bytes: &[u8], room: usize) -> Option<Vec<u8>> {
     if bytes.len() < 3 || room == 0 {
         return None;
@@ -28,7 +28,7 @@ fn pack_with(mut newest: Newest, bytes: &[u8], room: usize) -> Option<Vec<u8>> {
     let mut out = Packed::new(room);
     let mut at = 0;
     while at + 2 < bytes.len() {
-        // The first place of all cannot be told from an empty one, and is never referred to.
+        // Position 0 means "empty" in the table, so it is never referred to.
         let before = newest.replace(hash(bytes, at), at as u32) as usize;
         if before == 0 || !is_reference(bytes, before, at) {
             out.literal(bytes[at])?;
@@ -41,7 +41,7 @@ fn pack_with(mut newest: Newest, bytes: &[u8], room: usize) -> Option<Vec<u8>> {
         if at + 2 >= bytes.len() {
             break;
         }
-        // Of what was referred to, the last two places are remembered.
+        // Only the last two positions of a reference are added to the table.
         for seen in [at - 2, at - 1] {
             newest.replace(hash(bytes, seen), seen as u32);
         }
@@ -49,28 +49,28 @@ fn pack_with(mut newest: Newest, bytes: &[u8], room: usize) -> Option<Vec<u8>> {
     out.finish(&bytes[at..])
 }
 
-/// The newest place of every hash.
+/// The newest position of every hash.
 enum Newest {
-    /// Hashes, one more than they are, with their places: few, since there are few bytes. A filter may have 65535 tables of some bytes
-    /// each, and clearing 65536 places takes longer than packing them.
+    /// Pairs of a hash plus one and its position, for short inputs. A filter may have 65535 tables of a few bytes each, and clearing
+    /// 65536 positions takes longer than compressing them.
     Few(Vec<(u32, u32)>),
     All(Vec<u32>),
 }
 
-/// From so many bytes on there is a place for every hash.
+/// From this length on, the table has an entry for every hash.
 const MANY_BYTES: usize = 1 << 12;
 
 impl Newest {
     fn new(length: usize) -> Self {
         if length < MANY_BYTES {
-            // Half of them stay empty.
+            // Half of the entries stay empty.
             Self::Few(vec![(0, 0); (2 * length).next_power_of_two()])
         } else {
             Self::All(vec![0; 1 << 16])
         }
     }
 
-    /// Notes a place and returns the one before; 0 when there was none.
+    /// Stores a position and returns the previous one; 0 if there was none.
     fn replace(&mut self, hash: usize, at: u32) -> u32 {
         match self {
             Self::All(places) => std::mem::replace(&mut places[hash], at),
@@ -95,8 +95,8 @@ fn is_reference(bytes: &[u8], before: usize, at: usize) -> bool {
     at - before <= MAX_BACK && bytes[before..before + 3] == bytes[at..at + 3]
 }
 
-/// How long a reference is. Redis's packer leaves the last two bytes alone, unless they are among the first 19, which it compares
-/// without minding the end.
+/// The length of a reference. Redis does not match the last two bytes, unless they are among the first 19 of a reference, which it
+/// compares without checking for the end.
 fn common(bytes: &[u8], before: usize, at: usize) -> usize {
     let most = (bytes.len() - at - 2).min(MAX_REFERENCE);
     let most = if most > 16 { most.max(19) } else { most.max(3) };
@@ -105,7 +105,7 @@ fn common(bytes: &[u8], before: usize, at: usize) -> usize {
     same.count()
 }
 
-/// Packed bytes, the last run of literals still open.
+/// Compressed bytes whose last run of literals is still open.
 struct Packed {
     bytes: Vec<u8>,
     /// Literals in the open run, whose control byte is written already.
@@ -135,7 +135,7 @@ impl Packed {
         }
     }
 
-    /// Ends the open run; an empty one leaves nothing.
+    /// Ends the open run, and removes it if it is empty.
     fn close(&mut self) {
         let control = self.bytes.len() - self.run - 1;
         if self.run == 0 {
@@ -175,7 +175,7 @@ impl Packed {
     }
 }
 
-/// Unpacks to exactly `length` bytes; `None` when the packed ones are something else.
+/// Decompresses to exactly `length` bytes; `None` if the input is something else.
 pub(super) fn unpack(packed: &[u8], length: usize) -> Option<Vec<u8>> {
     if length as u64 > MAX_RATIO * packed.len() as u64 {
         return None;
@@ -206,7 +206,7 @@ pub(super) fn unpack(packed: &[u8], length: usize) -> Option<Vec<u8>> {
         if count > length - out.len() {
             return None;
         }
-        // The reference may run into what it writes.
+        // A reference may overlap its own output.
         for at in start..start + count {
             out.push(out[at]);
         }

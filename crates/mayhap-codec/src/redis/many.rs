@@ -1,14 +1,15 @@
-//! Many keys at once in RedisBloom's chain: each is hashed once for all layers, and only what one layer denies is asked in the next.
+//! Batches of keys in RedisBloom's Bloom filter: a key is hashed once for all layers, and a layer is queried only for keys that no
+//! other layer contains.
 
 use super::Bloom;
 use super::layer::Layer;
 use mayhap_core::HashPair;
 
-/// Keys that are hashed before any is asked.
+/// Keys that are hashed before the first lookup.
 const AT_ONCE: usize = 128;
 
 impl Bloom {
-    /// `contains` for many keys, faster: the memory's latency is paid once for dozens of them.
+    /// `contains` for many keys, faster: memory accesses of dozens of keys overlap.
     ///
     /// # Panics
     /// When `keys` and `found` differ in length.
@@ -21,12 +22,12 @@ impl Bloom {
         for (keys, found) in keys.chunks(AT_ONCE).zip(found.chunks_mut(AT_ONCE)) {
             let mut pairs = [HashPair::default(); AT_ONCE];
             let pairs = self.hash_each(keys, &mut pairs);
-            ask(self.layers.iter().rev(), pairs, found);
+            lookup(self.layers.iter().rev(), pairs, found);
         }
     }
 
     /// [`try_insert`](Self::try_insert) for many keys for which there is room ([`keys_until_growth`](Self::keys_until_growth)), faster:
-    /// tells of each whether it was surely new.
+    /// reports for each whether it was definitely new.
     ///
     /// # Panics
     /// When `keys` and `is_new` differ in length.
@@ -53,8 +54,8 @@ impl Bloom {
         if older.is_empty() {
             return newest.insert_pairs_reporting_new(pairs, is_new);
         }
-        ask(older.iter().rev(), pairs, is_new);
-        let absent = Doubtful::of(pairs, is_new);
+        lookup(older.iter().rev(), pairs, is_new);
+        let absent = Undecided::new(pairs, is_new);
         let mut told = [false; AT_ONCE];
         let told = &mut told[..absent.count];
         newest.insert_pairs_reporting_new(absent.pairs(), told);
@@ -76,55 +77,55 @@ impl Bloom {
     }
 }
 
-/// Whether one of the layers has it, for each of at most [`AT_ONCE`] keys.
-fn ask<'l>(mut layers: impl Iterator<Item = &'l Layer>, pairs: &[HashPair], found: &mut [bool]) {
+/// Whether a layer contains the key, for each of at most [`AT_ONCE`] keys.
+fn lookup<'l>(mut layers: impl Iterator<Item = &'l Layer>, pairs: &[HashPair], found: &mut [bool]) {
     let Some(first) = layers.next() else {
         return found.fill(false);
     };
     first.filter().contains_pairs(pairs, found);
-    let mut doubtful = None;
+    let mut undecided = None;
     for layer in layers {
-        let doubtful = doubtful.get_or_insert_with(|| Doubtful::of(pairs, found));
-        if doubtful.count == 0 {
+        let undecided = undecided.get_or_insert_with(|| Undecided::new(pairs, found));
+        if undecided.count == 0 {
             return;
         }
-        doubtful.ask(layer, found);
+        undecided.lookup(layer, found);
     }
 }
 
-/// The keys of a batch that no layer has had so far.
-struct Doubtful {
+/// The keys of a batch that no layer has contained so far.
+struct Undecided {
     count: usize,
     pairs: [HashPair; AT_ONCE],
-    /// Where they stand in the batch.
+    /// Their indexes in the batch.
     places: [usize; AT_ONCE],
 }
 
-impl Doubtful {
-    fn of(pairs: &[HashPair], found: &[bool]) -> Self {
-        let mut doubtful = Self {
+impl Undecided {
+    fn new(pairs: &[HashPair], found: &[bool]) -> Self {
+        let mut undecided = Self {
             count: 0,
             pairs: [HashPair::default(); AT_ONCE],
             places: [0; AT_ONCE],
         };
         for (place, (&pair, &found)) in pairs.iter().zip(found).enumerate() {
-            doubtful.keep(pair, place, !found);
+            undecided.keep(pair, place, !found);
         }
-        doubtful
+        undecided
     }
 
     fn pairs(&self) -> &[HashPair] {
         &self.pairs[..self.count]
     }
 
-    /// Without a branch: whether a key stays is as good as a toss.
+    /// Branch-free: whether a key stays is unpredictable.
     fn keep(&mut self, pair: HashPair, place: usize, stays: bool) {
         self.pairs[self.count] = pair;
         self.places[self.count] = place;
         self.count += usize::from(stays);
     }
 
-    fn ask(&mut self, layer: &Layer, found: &mut [bool]) {
+    fn lookup(&mut self, layer: &Layer, found: &mut [bool]) {
         let mut has = [false; AT_ONCE];
         let has = &mut has[..self.count];
         layer.filter().contains_pairs(self.pairs(), has);

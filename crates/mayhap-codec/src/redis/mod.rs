@@ -1,7 +1,7 @@
-//! RedisBloom's filters, Bloom and cuckoo, with all that its commands do to one key: [`Bloom`] and [`Cuckoo`].
+//! RedisBloom's filters with all operations of its commands on one key: [`Bloom`] and [`Cuckoo`].
 //!
-//! Each is carried in two ways: by SCANDUMP and LOADCHUNK (`decode` and `encode` in [`bloom`] and [`cuckoo`]) and by DUMP and
-//! RESTORE ([`dump`]); RDB files hold the same values as DUMP ([`rdb`]).
+//! Each has two encodings: that of SCANDUMP and LOADCHUNK (`decode` and `encode` in [`bloom`] and [`cuckoo`]) and that of DUMP and
+//! RESTORE ([`dump`]), which RDB files contain, too ([`rdb`]).
 
 pub mod bloom;
 pub mod cuckoo;
@@ -12,8 +12,8 @@ mod lzf;
 mod many;
 pub mod plain;
 pub mod rdb;
+pub(crate) mod rows;
 mod text;
-
 mod value;
 
 pub use bloom::{Bloom, BloomInfo, UnionError};
@@ -22,7 +22,7 @@ pub use text::six_digits;
 
 use std::fmt;
 
-/// The most bytes of a chunk of a SCANDUMP.
+/// The maximum length of a SCANDUMP chunk.
 pub const MAX_CHUNK: u64 = 16 << 20;
 
 /// A filter of either family.
@@ -35,7 +35,7 @@ pub enum Filter {
 }
 
 impl Filter {
-    /// `false` is certain: the key was never inserted. `true` is mayhap.
+    /// `false` is certain: the key was never inserted. `true` is probable.
     pub fn contains(&self, key: &[u8]) -> bool {
         match self {
             Self::Bloom(filter) => filter.contains(key),
@@ -44,29 +44,28 @@ impl Filter {
     }
 }
 
-/// A chunk that belongs nowhere in a filter.
+/// A chunk that does not fit into a filter.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-#[non_exhaustive]
 pub enum ChunkError {
     /// It would begin before the filter does.
     Iterator {
-        /// What came with it.
+        /// The iterator of the chunk.
         iterator: i64,
-        /// Its bytes.
+        /// The length of the chunk.
         length: u64,
     },
-    /// It begins outside of the filter.
+    /// It begins outside the filter.
     Outside {
-        /// What came with it.
+        /// The iterator of the chunk.
         iterator: i64,
-        /// Its bytes.
+        /// The length of the chunk.
         length: u64,
     },
-    /// It runs over the end of its layer or table.
+    /// It extends past the end of its layer or table.
     TooLong {
-        /// Its bytes.
+        /// The length of the chunk.
         length: u64,
-        /// Bytes that there are from its beginning on.
+        /// Bytes from its beginning to that end.
         left: u64,
     },
 }

@@ -1,6 +1,6 @@
-//! Plain strings of Redis in DUMP's form: no filters, but servers keep some beside.
+//! Plain Redis strings as DUMP payloads: not filters, but servers store some next to them.
 
-use super::dump::{CRC, TRAILER, seal};
+use super::dump::{CRC, TRAILER, append_trailer};
 use super::value::{self, Budget, Stored};
 use crate::cursor::Cursor;
 use crate::{DecodeError, Format, Limits};
@@ -8,7 +8,7 @@ use crate::{DecodeError, Format, Limits};
 /// The type of a plain string.
 const TEXT: u8 = 0;
 
-/// Whether a payload of DUMP has the checksum that it says, whatever it holds.
+/// Whether the checksum of a DUMP payload is right, whatever it contains.
 pub fn is_whole(payload: &[u8]) -> bool {
     payload.len() > TRAILER
         && payload
@@ -16,7 +16,7 @@ pub fn is_whole(payload: &[u8]) -> bool {
             .is_some_and(|(summed, sum)| CRC.checksum(summed).to_le_bytes() == *sum)
 }
 
-/// The string in a payload of DUMP; `None` when it holds something else.
+/// The string in a DUMP payload; `None` if it contains something else.
 pub fn decode(payload: &[u8], limits: Limits) -> Option<Result<Vec<u8>, DecodeError>> {
     if payload.first() != Some(&TEXT) {
         return None;
@@ -32,11 +32,11 @@ pub fn decode(payload: &[u8], limits: Limits) -> Option<Result<Vec<u8>, DecodeEr
     Some(read())
 }
 
-/// What DUMP answers for a string, in an engine of this version of RDB.
+/// The DUMP of a string for engines with this version of RDB.
 pub fn encode(text: &[u8], rdb: u16) -> Vec<u8> {
     let mut out = vec![TEXT];
     value::put_plain_string(&mut out, text);
-    seal(out, rdb)
+    append_trailer(out, rdb)
 }
 
 #[cfg(test)]

@@ -7,13 +7,17 @@
 //! | 1 | 255, the end |
 //! | 8 | CRC-64 of all before, from version 5 on; 0 when it was turned off |
 //!
-//! Values of other types are passed over, not looked into: of most of them only the lengths are read.
+//! Values of other types are skipped: only the lengths of most of them are read.
 
 use super::Filter;
 use super::dump::{self, CRC, MODULE};
+use super::rows::{DEFAULT_RDB, dumped};
 use super::value::{Budget, Stored, read_length, skip_fields};
 use crate::cursor::Cursor;
+use crate::format::ContainerRow;
+use crate::open::{Location, OpenedFilter};
 use crate::{DecodeError, Format, Limits, Problem};
+use std::borrow::Cow;
 
 /// A filter in a file.
 #[derive(Clone, PartialEq, Debug)]
@@ -28,17 +32,17 @@ pub struct Entry {
     pub filter: Filter,
 }
 
-/// Whose file it is: two types have other meanings.
+/// The engine that wrote the file: two types have different meanings.
 #[derive(Clone, Copy, PartialEq)]
 enum Engine {
     Redis,
     Valkey,
 }
 
-/// Hands over every filter of RedisBloom's in a file, in the order of the file.
+/// Passes every RedisBloom filter in a file to `each`, in the order of the file.
 ///
 /// # Errors
-/// When the file is damaged, has values of a type that is not known, or a filter takes more memory than the limits allow.
+/// When the file is damaged, has values of an unknown type, or a filter takes more memory than the limits allow.
 pub fn each_filter(
     bytes: &[u8],
     limits: Limits,
@@ -68,7 +72,7 @@ fn try_each(
             0..=25 => {
                 let expires = expires.take();
                 let key = Stored::read(&mut at, "key")?;
-                // What a filter before it took is the caller's by now.
+                // The caller owns earlier filters: each has the whole budget.
                 let mut budget = Budget::new(limits);
                 if code != MODULE {
                     skip_value(&mut at, code, engine)?;
@@ -82,13 +86,33 @@ fn try_each(
                     each(entry).map_err(|problem| at.error(problem))?;
                 }
             }
-            _ => skip_remark(&mut at, code)?,
+            _ => skip_metadata(&mut at, code)?,
         }
     }
     finish(&mut at, bytes, version)
 }
 
-/// All filters of RedisBloom's in a file.
+pub(crate) const CONTAINER: ContainerRow = ContainerRow {
+    contents: |bytes, _| Ok(bytes.starts_with(b"REDIS").then_some(Cow::Borrowed(bytes))),
+    formats: &[
+        Format::RedisBloomDump,
+        Format::RedisBloom,
+        Format::RedisBloomCuckoo,
+    ],
+    open: |bytes, options| {
+        let entries = filters(bytes, options.limits)?.into_iter();
+        let opened = entries.map(|entry| OpenedFilter {
+            location: Location {
+                key: Some(entry.key),
+                ..Location::default()
+            },
+            filter: dumped(entry.filter, Some(DEFAULT_RDB)),
+        });
+        Ok(opened.collect())
+    },
+};
+
+/// All RedisBloom filters in a file.
 ///
 /// # Errors
 /// As [`each_filter`], and when all of them together take more memory than the limits allow.
@@ -108,7 +132,7 @@ pub fn filters(bytes: &[u8], limits: Limits) -> Result<Vec<Entry>, DecodeError> 
     Ok(entries)
 }
 
-/// A layer or a table takes so many bytes, besides its bits, in a list that has room for more.
+/// Memory of a layer or table besides its bits, including spare capacity of the vector.
 const PART_BYTES: u64 = 1024;
 
 impl Entry {
@@ -151,10 +175,10 @@ fn module_value(at: &mut Cursor<'_>, budget: &mut Budget) -> Result<Option<Filte
     Ok(filter)
 }
 
-/// What is said between values.
-fn skip_remark(at: &mut Cursor<'_>, code: u8) -> Result<(), DecodeError> {
+/// Skips metadata between values.
+fn skip_metadata(at: &mut Cursor<'_>, code: u8) -> Result<(), DecodeError> {
     match code {
-        // Of a cluster's slot: its number, its keys and those that expire.
+        // A cluster slot: its number, its keys and those that expire.
         244 => skip_lengths(at, 3),
         245 => skip_strings(at, 1),
         247 => {
@@ -173,10 +197,10 @@ fn skip_remark(at: &mut Cursor<'_>, code: u8) -> Result<(), DecodeError> {
     }
 }
 
-/// Passes over a value that is no module's.
+/// Skips a value that is not a module's.
 fn skip_value(at: &mut Cursor<'_>, kind: u8, engine: Engine) -> Result<(), DecodeError> {
     match (kind, engine) {
-        // A string, or what is packed into one: zipmap, ziplist, intset, listpack.
+        // A string, or a structure that is stored as one: zipmap, ziplist, intset, listpack.
         (0 | 9..=13 | 16 | 17 | 20, _) | (23, Engine::Redis) => skip_strings(at, 1),
         // Lists, sets, and lists of ziplists.
         (1 | 2 | 14, _) => repeat(at, |at| skip_strings(at, 1)),
@@ -220,7 +244,7 @@ fn skip_value(at: &mut Cursor<'_>, kind: u8, engine: Engine) -> Result<(), Decod
     }
 }
 
-/// Listpacks by their first id, the stream's own numbers, and its groups with what was delivered to whom.
+/// Skips a stream: listpacks by their first id, its counters, and its consumer groups with their pending entries.
 fn skip_stream(at: &mut Cursor<'_>, kind: u8) -> Result<(), DecodeError> {
     let (second, third) = (kind >= 19, kind >= 21);
     repeat(at, |at| skip_strings(at, 2))?;
@@ -240,7 +264,7 @@ fn skip_stream(at: &mut Cursor<'_>, kind: u8) -> Result<(), DecodeError> {
     })
 }
 
-/// As often as a length says, which costs nothing beyond the bytes that are there: everything repeated takes at least one.
+/// Repeats as often as a length states. Every repetition consumes at least one byte, which bounds the loop.
 fn repeat(
     at: &mut Cursor<'_>,
     mut each: impl FnMut(&mut Cursor<'_>) -> Result<(), DecodeError>,
@@ -265,7 +289,7 @@ fn skip_lengths(at: &mut Cursor<'_>, count: u32) -> Result<(), DecodeError> {
     Ok(())
 }
 
-/// Old files have scores in decimal: a byte says how many digits, the three highest that there are none.
+/// Old files have decimal scores after a length byte, whose three highest values stand for special numbers.
 fn skip_printed_score(at: &mut Cursor<'_>) -> Result<(), DecodeError> {
     match at.u8("length of a score")? {
         253.. => Ok(()),
@@ -273,7 +297,7 @@ fn skip_printed_score(at: &mut Cursor<'_>) -> Result<(), DecodeError> {
     }
 }
 
-/// The checksum, and nothing after it.
+/// Checks the checksum, and that nothing follows it.
 fn finish(at: &mut Cursor<'_>, bytes: &[u8], version: u64) -> Result<(), DecodeError> {
     if version >= 5 {
         let summed = bytes.len() - at.left() as usize;

@@ -1,6 +1,6 @@
-//! Numbers as C prints them.
+//! Formats numbers as C does.
 
-/// A number in six digits, as `%g` has it: plain where its exponent is -4 to 5, and without zeros at the end.
+/// A number in the format `%g` of C: six digits, plain if its exponent is -4 to 5, and without trailing zeros.
 pub fn six_digits(number: f64) -> String {
     if number == 0.0 || !number.is_finite() {
         return format!("{number}");

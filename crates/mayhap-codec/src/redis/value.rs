@@ -1,4 +1,4 @@
-//! What DUMP payloads and RDB files are made of: lengths, strings, and the tagged fields of module values.
+//! The elements of DUMP payloads and RDB files: lengths, strings, and the tagged fields of module values.
 //!
 //! | first byte | a length |
 //! | --- | --- |
@@ -20,7 +20,7 @@ pub(super) const FLOAT: u64 = 3;
 pub(super) const DOUBLE: u64 = 4;
 pub(super) const STRING: u64 = 5;
 
-/// The number by which a module's value is known: nine letters of six bits, and ten bits for the version of its encoding.
+/// The id of a module type: nine characters of six bits each, and ten bits for the version of its encoding.
 pub(super) const fn type_id(name: &[u8; 9], version: u64) -> u64 {
     let mut id = 0;
     let mut at = 0;
@@ -46,7 +46,7 @@ pub(super) enum Stored<'a> {
     Packed { bytes: &'a [u8], length: u64 },
 }
 
-/// How much may still be unpacked.
+/// How many bytes may still be decompressed.
 pub(super) struct Budget {
     left: u64,
     limit: u64,
@@ -81,7 +81,7 @@ impl<'a> Stored<'a> {
         Ok(Self::Plain(at.take(what, length)?))
     }
 
-    /// The bytes of the string. What packed ones announce is checked before memory is asked for.
+    /// The bytes of the string. The length that a compressed one states is checked before memory is allocated.
     pub(super) fn bytes(
         self,
         at: &Cursor<'_>,
@@ -92,7 +92,7 @@ impl<'a> Stored<'a> {
             Self::Number(number) => return Ok(Cow::Owned(number.to_string().into_bytes())),
             Self::Packed { bytes, length } => (bytes, length),
         };
-        // The unpacked string, and the filter that is made of it.
+        // The decompressed string, and the filter that is made of it.
         let taken = length.saturating_mul(2);
         let Some(left) = budget.left.checked_sub(taken) else {
             return Err(at.error(Problem::TooLarge {
@@ -132,7 +132,7 @@ pub(super) fn read_length(at: &mut Cursor<'_>, what: &'static str) -> Result<u64
     length.map_err(|code| at.value(what, i128::from(code | 0xc0), "a number"))
 }
 
-/// The next field must have this tag.
+/// Checks the tag of the next field.
 fn expect(at: &mut Cursor<'_>, tag: u64, what: &'static str) -> Result<(), DecodeError> {
     let found = read_length(at, what)?;
     if found == tag {
@@ -170,7 +170,7 @@ pub(super) fn end(at: &mut Cursor<'_>) -> Result<(), DecodeError> {
     expect(at, END, "end of the value")
 }
 
-/// Passes over the fields of any module's value, its end included.
+/// Skips the fields of any module's value, including the end marker.
 pub(super) fn skip_fields(at: &mut Cursor<'_>) -> Result<(), DecodeError> {
     loop {
         match read_length(at, "tag of a field")? {
@@ -214,7 +214,7 @@ pub(super) fn put_string(out: &mut Vec<u8>, bytes: &[u8]) {
     put_plain_string(out, bytes);
 }
 
-/// A string as Redis stores it: an integer where it looks like one, packed where that saves at least four bytes.
+/// A string as Redis stores it: as an integer if it is one, compressed if that saves at least four bytes.
 pub(super) fn put_plain_string(out: &mut Vec<u8>, bytes: &[u8]) {
     if let Some(number) = as_integer(bytes) {
         put_integer(out, number);
@@ -234,7 +234,7 @@ pub(super) fn put_plain_string(out: &mut Vec<u8>, bytes: &[u8]) {
     }
 }
 
-/// The integer that a string spells, if it spells it as one would.
+/// The integer that a string represents, if it is the canonical representation.
 fn as_integer(bytes: &[u8]) -> Option<i32> {
     if bytes.len() > 11 {
         return None;

@@ -1,5 +1,5 @@
-//! RocksDB's Ribbon filter, to be asked: segments of 128 slots, a word of 128 bits a column, the first blocks with one column
-//! less than the others.
+//! RocksDB's Ribbon filter, read only: segments of 128 slots, a 128-bit word per column; the first blocks have one column less than the
+//! others.
 
 use super::Filter;
 use crate::DecodeError;
@@ -78,7 +78,7 @@ impl Ribbon {
         })
     }
 
-    /// Bits of a key: the expected rate is one in two to the power of it, between the two numbers of columns.
+    /// The false-positive rate: two to the power of minus the number of columns, averaged over the blocks.
     pub fn estimated_rate(&self) -> f64 {
         let strict = 0.5_f64.powi(self.columns as i32);
         let loose = self.upper as f64 / self.blocks as f64;

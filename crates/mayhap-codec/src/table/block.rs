@@ -1,4 +1,4 @@
-//! A block of a table: entries whose keys share prefixes, a kind of compression, and a checksum.
+//! A block of a table: entries whose keys share prefixes, the compression type, and a checksum.
 
 use super::checksum::Checksum;
 use super::too_large;
@@ -17,7 +17,7 @@ pub(super) struct Handle {
     size: u64,
 }
 
-/// The kind of compression, and the checksum.
+/// Bytes of the compression type and the checksum.
 const TRAILER: u64 = 5;
 
 impl Handle {
@@ -36,7 +36,7 @@ impl Handle {
     }
 }
 
-/// The bytes of a block, out of their compression.
+/// The decompressed bytes of a block.
 pub(super) struct Block<'a> {
     bytes: Cow<'a, [u8]>,
     format: Format,
@@ -65,7 +65,7 @@ impl<'a> Block<'a> {
                 STORED => Cow::Borrowed(data),
                 SNAPPY => {
                     let size = snap::raw::decompress_len(data).ok();
-                    // Snappy never packs more than 64 bytes into three.
+                    // Three bytes of Snappy expand to 64 at most.
                     let size = size.filter(|&size| size as u64 <= 32 * (data.len() as u64 + 1));
                     let Some(size) = size else {
                         return Err(at.value(
@@ -97,8 +97,8 @@ impl<'a> Block<'a> {
         &self.bytes
     }
 
-    /// Hands over keys and values, in order, until one is broken off. Keys share prefixes with those before, so that all of them
-    /// at once could be much larger than the block.
+    /// Passes keys and values to `each`, in order, until it breaks. All keys together could be much larger than the block, because they
+    /// share prefixes.
     pub(super) fn each_entry<B>(
         &self,
         mut each: impl FnMut(&[u8], &[u8]) -> Result<ControlFlow<B>, DecodeError>,

@@ -1,4 +1,4 @@
-//! The checksums of a table's blocks: of the data and the byte that tells its compression.
+//! The checksums of a table's blocks, over the data and the compression type.
 
 use crate::DecodeError;
 use crate::cursor::Cursor;
@@ -7,7 +7,7 @@ use twox_hash::{XxHash3_64, XxHash32, XxHash64};
 
 const CRC_32C: Crc<u32, Table<16>> = Crc::<u32, Table<16>>::new(&CRC_32_ISCSI);
 
-/// Which checksum a table has. LevelDB has the second; a RocksDB's table says which.
+/// The checksum function of a table: CRC-32C in LevelDB; RocksDB's tables name theirs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Checksum {
     None,
@@ -32,7 +32,7 @@ impl Checksum {
         })
     }
 
-    /// Whether a block's data and the byte after it have this sum.
+    /// Whether a block's data and the byte after it have this checksum.
     pub(super) fn fits(self, block: &[u8], sum: u32) -> bool {
         match self {
             Self::None => true,
@@ -44,12 +44,12 @@ impl Checksum {
     }
 }
 
-/// A CRC of bytes that hold their own CRC would be the same for all of them, so that it is stored in disguise.
+/// The stored form of a CRC: the CRC of bytes that contain their own CRC would be a constant, so it is masked.
 fn masked(crc: u32) -> u32 {
     crc.rotate_right(15).wrapping_add(0xa282_ead8)
 }
 
-/// RocksDB hashes all but the last byte, and mixes that one in by itself.
+/// RocksDB hashes all bytes but the last, and adds that one separately.
 fn xxh3(block: &[u8]) -> u32 {
     block.split_last().map_or(0, |(&last, data)| {
         XxHash3_64::oneshot(data) as u32 ^ u32::from(last).wrapping_mul(0x6b90_83d9)

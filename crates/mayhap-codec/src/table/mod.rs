@@ -1,14 +1,17 @@
-//! Table files of LevelDB (`.ldb`) and RocksDB (`.sst`): blocks, an index of them, and the filters of their keys. Every block that is
-//! read is held against its checksum.
+//! Table files of LevelDB (`.ldb`) and RocksDB (`.sst`): blocks, an index of them, and the filters of their keys. The checksum
+//! of every block that is read is verified.
 
 mod block;
 mod checksum;
 
 use crate::cursor::Cursor;
+use crate::format::ContainerRow;
 use crate::leveldb::FilterBlock;
+use crate::open::{Location, OpenError, OpenOptions, OpenedFilter, check_count, single};
 use crate::{DecodeError, Format, Limits, Problem, rocksdb};
 use block::{Block, Handle};
 use checksum::Checksum;
+use std::borrow::Cow;
 use std::ops::ControlFlow;
 
 const LEVELDB_MAGIC: u64 = 0xdb47_7524_8b80_fb57;
@@ -48,7 +51,7 @@ impl<'a> Table<'a> {
     /// Reads the footer.
     ///
     /// # Errors
-    /// When the file is no such table.
+    /// When the file is not such a table.
     pub fn open(bytes: &'a [u8], limits: Limits) -> Result<Self, DecodeError> {
         let format = match magic(bytes) {
             Some(ROCKSDB_MAGIC) => Format::RocksDb,
@@ -70,9 +73,10 @@ impl<'a> Table<'a> {
             return Err(at.value("length", bytes.len() as i128, "longer than a footer"));
         };
         let mut at = Cursor::new(&bytes[start..], format);
-        let (version, checksum) = match format {
-            Format::RocksDb => (read_version(&at)?, Checksum::read(&mut at)?),
-            _ => (0, Checksum::Crc32c),
+        let (version, checksum) = if format == Format::RocksDb {
+            (read_version(&at)?, Checksum::read(&mut at)?)
+        } else {
+            (0, Checksum::Crc32c)
         };
         let (metaindex, index) = (Handle::read(&mut at)?, Handle::read(&mut at)?);
         Ok(Self {
@@ -86,8 +90,8 @@ impl<'a> Table<'a> {
         })
     }
 
-    /// The same table, whatever its checksums: for one that is damaged, when something of it is better than nothing. What is read
-    /// then may be wrong, also where a filter says that a key is not there.
+    /// The same table without verification, to recover what can be read of a damaged one. Results may be wrong, even where a filter
+    /// reports that a key is absent.
     #[must_use]
     pub fn ignoring_checksums(self) -> Self {
         Self {
@@ -101,7 +105,7 @@ impl<'a> Table<'a> {
         self.format
     }
 
-    /// The filters, if the table has any that is known here.
+    /// The filters, if the table has any of a known kind.
     ///
     /// # Errors
     /// When the blocks that lead to them, or the filters themselves, are damaged.
@@ -122,8 +126,8 @@ impl<'a> Table<'a> {
         })
     }
 
-    /// Hands over every key as it is stored (in a database with eight bytes more, the sequence and the kind of the entry), with
-    /// the place of its data block.
+    /// Passes every key to `each` as it is stored (in a database with eight more bytes, the sequence number and the type of the entry),
+    /// with the offset of its data block.
     ///
     /// # Errors
     /// When the index or a block is damaged, or the table is RocksDB's and of format version 4 or later.
@@ -133,7 +137,7 @@ impl<'a> Table<'a> {
             .each_entry(|_, value| {
                 let at = Cursor::new(value, self.format);
                 let handle = Handle::read(&mut at.clone())?;
-                // One block under many names would be a small file with endless keys.
+                // A small file could otherwise list one block many times and have endless keys.
                 if handle.offset < end {
                     let accepted = "past the blocks before it";
                     return Err(at.value("offset of a block", handle.offset.into(), accepted));
@@ -148,8 +152,8 @@ impl<'a> Table<'a> {
             .map(drop)
     }
 
-    /// The place of the data block that a key would be in, by the index: the first whose last key is not before it. `internal`
-    /// says whether keys are stored with eight bytes more.
+    /// The offset of the data block that may contain a key, from the index: the first whose last key is not before it. `internal` says
+    /// whether keys are stored with the eight more bytes.
     ///
     /// # Errors
     /// When the index is damaged, or the table is RocksDB's and of format version 4 or later.
@@ -182,7 +186,7 @@ impl<'a> Table<'a> {
     }
 }
 
-/// From version 6 on footers are made in another way. `at` is where the footer begins.
+/// Footers have another layout from version 6 on. `at` is the beginning of the footer.
 fn read_version(at: &Cursor<'_>) -> Result<u32, DecodeError> {
     let mut at = at.clone();
     at.take("footer", (ROCKSDB_FOOTER - VERSION_BYTES) as u64)?;
@@ -199,10 +203,48 @@ fn magic(bytes: &[u8]) -> Option<u64> {
     Some(u64::from_le_bytes(*bytes.last_chunk()?))
 }
 
-/// Why a size cannot be.
+/// The error for a block that exceeds the limits.
 fn too_large(at: &Cursor<'_>, bytes: u64, limits: Limits) -> DecodeError {
     at.error(Problem::TooLarge {
         bytes,
         limit: limits.max_bytes,
     })
+}
+
+pub(crate) const LEVELDB_TABLE: ContainerRow = ContainerRow {
+    contents: |bytes, limits| Ok(contents(bytes, Format::LevelDb, limits)),
+    formats: &[Format::LevelDb],
+    open: open_filters,
+};
+
+pub(crate) const ROCKSDB_TABLE: ContainerRow = ContainerRow {
+    contents: |bytes, limits| Ok(contents(bytes, Format::RocksDb, limits)),
+    formats: &[Format::RocksDb],
+    open: open_filters,
+};
+
+/// The bytes, if they are a table of that system.
+fn contents(bytes: &[u8], format: Format, limits: Limits) -> Option<Cow<'_, [u8]>> {
+    let table = Table::open(bytes, limits).ok()?;
+    (table.format() == format).then_some(Cow::Borrowed(bytes))
+}
+
+fn open_filters(bytes: &[u8], options: &OpenOptions) -> Result<Vec<OpenedFilter>, OpenError> {
+    match Table::open(bytes, options.limits)?.filters()? {
+        None => Ok(Vec::new()),
+        Some(Filters::Whole(filter)) => Ok(single(filter.into())),
+        Some(Filters::Blocks(block)) => {
+            check_count(Format::LevelDb, block.len(), bytes, options.limits)?;
+            let filter = |number| -> Result<OpenedFilter, OpenError> {
+                Ok(OpenedFilter {
+                    location: Location {
+                        granule: Some(number as u64),
+                        ..Location::default()
+                    },
+                    filter: block.filter(number)?.into(),
+                })
+            };
+            (0..block.len()).map(filter).collect()
+        }
+    }
 }

@@ -10,7 +10,7 @@ pub(crate) use dynamic::check as check_dynamic;
 pub(crate) use retouched::check as check_retouched;
 
 use crate::case::{Case, Failure, Fields, Key, from_hex, indices, rule_keys, same};
-use mayhap_codec::hadoop::{HashType, Refused, bloom};
+use mayhap_codec::hadoop::{HadoopError, HashType, bloom};
 use mayhap_core::{ClassicBloom, foreign};
 use serde_json::Value;
 
@@ -89,12 +89,12 @@ fn check_missing(
 }
 
 /// What Hadoop answered: "ok", or the exception that stands for one of our errors.
-fn check_result(ours: Result<(), Refused>, theirs: &str) -> Result<(), Failure> {
+fn check_result(ours: Result<(), HadoopError>, theirs: &str) -> Result<(), Failure> {
     let exception = match ours {
         Ok(()) => "ok",
-        Err(Refused::NotAMember) => "java.lang.IllegalArgumentException: Key is not a member",
-        Err(Refused::EmptyKey) => "java.lang.IllegalArgumentException: key length must be > 0",
-        Err(Refused::NothingToClear(_)) => {
+        Err(HadoopError::NotAMember) => "java.lang.IllegalArgumentException: Key is not a member",
+        Err(HadoopError::EmptyKey) => "java.lang.IllegalArgumentException: key length must be > 0",
+        Err(HadoopError::NothingToClear(_)) => {
             "java.lang.ArrayIndexOutOfBoundsException: Array index out of range: -2147483648"
         }
         Err(other) => return Err(other.into()),

@@ -1,8 +1,8 @@
 //! Files of every system through one door: opened by their bytes, asked, and written again.
 
 use mayhap_codec::{
-    Builder, Filter, Format, KeyReader, KeyType, Limits, OpenError, Opening, Parameters, Recipe,
-    native, open,
+    BuildOptions, Format, KeyReader, KeyType, Limits, OpenError, OpenOptions, Parameters, Setting,
+    StoredFilter, native, open,
 };
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -49,9 +49,9 @@ fn what_is_opened_is_written_byte_for_byte() {
                 (Format::RedisBloom, true) => Format::RedisBloomCuckoo,
                 (format, _) => format,
             };
-            let opening = Opening {
+            let opening = OpenOptions {
                 format: Some(format),
-                ..Opening::default()
+                ..OpenOptions::default()
             };
             let found = open(&bytes, &opening).unwrap_or_else(|error| panic!("{path:?}: {error}"));
             let [found] = found.as_slice() else {
@@ -73,6 +73,7 @@ fn what_is_opened_is_written_byte_for_byte() {
             assert_eq!(description.format, format);
             assert!(
                 description
+                    .stats
                     .estimated_rate
                     .is_none_or(|rate| (0.0..=1.0).contains(&rate))
             );
@@ -91,9 +92,9 @@ fn containers_are_known_by_their_bytes() {
         for path in files(dialect, extension) {
             let bytes = fs::read(&path).expect("a readable file");
             for format_given in [None, Some(format)] {
-                let opening = Opening {
+                let opening = OpenOptions {
                     format: format_given,
-                    ..Opening::default()
+                    ..OpenOptions::default()
                 };
                 let found =
                     open(&bytes, &opening).unwrap_or_else(|error| panic!("{path:?}: {error}"));
@@ -107,17 +108,20 @@ fn containers_are_known_by_their_bytes() {
 fn what_a_file_does_not_say_is_asked_for() {
     let path = &files("clickhouse-bloom_filter", ".idx")[0];
     let bytes = fs::read(path).expect("a readable file");
-    let error = open(&bytes, &Opening::default()).expect_err("no rate");
-    assert!(error.to_string().contains("--fpr"), "{error}");
-    let opening = Opening {
+    let error = open(&bytes, &OpenOptions::default()).expect_err("no rate");
+    let OpenError::Missing { any_of, .. } = error else {
+        panic!("{error}");
+    };
+    assert_eq!(any_of, [Setting::FalsePositiveRate, Setting::Probes]);
+    let opening = OpenOptions {
         rate: Some(0.01),
-        ..Opening::default()
+        ..OpenOptions::default()
     };
     assert!(open(&bytes, &opening).is_ok());
 
-    let error = open(&[0; 64], &Opening::default()).expect_err("zeros are anything");
+    let error = open(&[0; 64], &OpenOptions::default()).expect_err("zeros are anything");
     assert!(matches!(error, OpenError::Ambiguous(_)), "{error}");
-    let error = open(b"#!/bin/sh\n", &Opening::default()).err();
+    let error = open(b"#!/bin/sh\n", &OpenOptions::default()).err();
     assert!(error.is_some());
 }
 
@@ -145,7 +149,7 @@ fn a_recipe_makes_what_opening_reads() {
     ] {
         let parameters = Parameters::new(format, given).expect("good parameters");
         let reader = parameters.key_reader(key_type).expect("a reader");
-        let recipe = Recipe {
+        let recipe = BuildOptions {
             parameters,
             capacity: Some(100),
             rate: Some(0.01),
@@ -159,13 +163,13 @@ fn a_recipe_makes_what_opening_reads() {
         }
         let filter = builder.finish().expect("a filter");
         let bytes = filter.encode().expect("bytes");
-        let opening = Opening {
+        let opening = OpenOptions {
             format: Some(format),
             parameters: given.iter().map(|&text| text.to_owned()).collect(),
             rate: Some(0.01),
             probes: Some(5),
             limits: Limits::default(),
-            ..Opening::default()
+            ..OpenOptions::default()
         };
         let found = open(&bytes, &opening).expect("what was written");
         let opened = &found[0].filter;
@@ -198,7 +202,7 @@ fn wrong_parameters_say_what_is_right() {
 #[test]
 fn filters_change_format_where_their_bits_mean_the_same() {
     let parameters = Parameters::new(Format::Guava, [""; 0]).expect("none");
-    let recipe = Recipe {
+    let recipe = BuildOptions {
         parameters,
         capacity: Some(10),
         rate: None,
@@ -222,11 +226,14 @@ fn filters_change_format_where_their_bits_mean_the_same() {
 #[test]
 fn keys_of_other_widths_are_told() {
     let parameters = Parameters::new(Format::ClickHouse, ["type=UInt64"]).expect("good");
-    let mut builder = Builder::Granule {
-        rate: 0.01,
-        hashes: std::collections::BTreeSet::new(),
-        is_array: false,
+    let options = BuildOptions {
+        parameters: parameters.clone(),
+        capacity: None,
+        rate: Some(0.01),
+        bits: None,
+        probes: None,
     };
+    let mut builder = options.start(0).expect("a granule");
     assert!(builder.insert(b"five").is_err());
     let reader = KeyReader::new(Format::ClickHouse, KeyType::Text);
     assert_ne!(
@@ -241,14 +248,14 @@ fn keys_of_other_widths_are_told() {
 
 #[test]
 fn a_filter_that_says_yes_to_all_has_no_number_of_keys() {
-    let opening = Opening {
+    let opening = OpenOptions {
         format: Some(Format::Parquet),
-        ..Opening::default()
+        ..OpenOptions::default()
     };
     let found = open(&[0xff; 64], &opening).expect("a bitset");
     let description = found[0].filter.describe();
-    assert_eq!(description.estimated_keys, None);
-    assert_eq!(description.estimated_rate, Some(1.0));
+    assert_eq!(description.stats.estimated_keys, None);
+    assert_eq!(description.stats.estimated_rate, Some(1.0));
 }
 
 /// Every kind, made for hashes of the caller's own, is opened and asked about keys: an error or a yes, and never a panic.
@@ -290,9 +297,9 @@ fn filters_of_hashes_that_only_their_maker_knows_refuse_keys() {
     ];
     for filter in filters {
         let bytes = native::encode(&filter).unwrap();
-        let mut opened = open(&bytes, &Opening::default()).unwrap();
+        let mut opened = open(&bytes, &OpenOptions::default()).unwrap();
         let mut filter = opened.remove(0).filter;
-        let kind = filter.describe().kind;
+        let kind = filter.describe().stats.kind;
         let refused = filter.check_keys().unwrap_err().to_string();
         assert!(refused.contains("for_hashes"), "{kind}: {refused}");
         assert!(filter.insert(b"key").is_err() && filter.remove(b"key").is_err());
@@ -307,6 +314,6 @@ fn filters_of_hashes_that_only_their_maker_knows_refuse_keys() {
         ..plan
     };
     let guava = ClassicBloom::from_plan(plan, Scheme::GuavaMitz64, caller).unwrap();
-    let guava = Filter::Native(guava.into());
+    let guava = StoredFilter::Native(guava.into());
     assert!(guava.check_keys().is_ok() && !guava.contains(b"key"));
 }

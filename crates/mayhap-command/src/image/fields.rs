@@ -172,7 +172,7 @@ impl<'a> FieldReader<'a> {
         let capacity = self.number("capacity")?;
         let rate = self.rate("rate")?;
         let lines = self.number("lines")?;
-        let words = self.small("bits a key in a line", "1 to 8")?;
+        let words = self.small("bits per key in a line", "1 to 8")?;
         let count = self.number("lines a key")?;
         let Some(lines_per_key) = LinesPerKey::from_count(count) else {
             return Err(self.wrong("lines a key", count, "1 or 2"));

@@ -171,7 +171,7 @@ impl Slot {
 #[cfg(test)]
 mod tests {
     use crate::{Command, Config, Context, Slot};
-    use mayhap_codec::{Opening, open};
+    use mayhap_codec::{OpenOptions, open};
     use mayhap_core::{SipKey, Timestamp};
 
     #[test]
@@ -199,9 +199,9 @@ mod tests {
                 }
                 let mut file = Vec::new();
                 assert!(slot.write_file(&mut file).expect("a vector takes it"));
-                let opening = Opening {
+                let opening = OpenOptions {
                     key: Some(context.secret),
-                    ..Opening::default()
+                    ..OpenOptions::default()
                 };
                 let filter = &open(&file, &opening).expect("a file")[0].filter;
                 assert!(filter.contains(b"apple"), "{layout} {name}");

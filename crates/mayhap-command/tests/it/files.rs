@@ -116,9 +116,9 @@ fn keys_of_both_layouts_become_files_that_open() {
         host.run_line("CBF.ADD d x");
         for name in ["b", "c", "d"] {
             let bytes = file(&mut host, name);
-            let options = mayhap_codec::Opening {
+            let options = mayhap_codec::OpenOptions {
                 key: Some(host.secret),
-                ..mayhap_codec::Opening::default()
+                ..mayhap_codec::OpenOptions::default()
             };
             let opened = mayhap_codec::open(&bytes, &options).expect("it opens");
             let filter = &opened[0].filter;

@@ -2,7 +2,7 @@
 
 use crate::host::Host;
 use mayhap_codec::redis::dump::TypeId;
-use mayhap_codec::redis::fields::{Place, Sink, Source};
+use mayhap_codec::redis::fields::{DecodePosition, Sink, Source};
 use mayhap_codec::{Format, Problem};
 use mayhap_command::{Config, DecodeError, Layout, Limits, Reply, Slot};
 use mayhap_core::Timestamp;
@@ -121,7 +121,7 @@ impl Sink for Strings {
     }
 }
 
-impl Place for Strings {
+impl DecodePosition for Strings {
     fn error(&self, problem: Problem) -> DecodeError {
         DecodeError {
             format: Format::RedisBloomDump,

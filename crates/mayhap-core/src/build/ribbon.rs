@@ -44,12 +44,12 @@ pub(crate) fn solve(
     let mut first_slot = 0;
     let numbers = part * plan.shards_per_part()..(part + 1) * plan.shards_per_part();
     for number in numbers.clone() {
-        let here = rest.partition_point(|&hash| mul_high(hash, plan.shards()) == number);
-        let (keys, after) = rest.split_at(here);
+        let count = rest.partition_point(|&hash| mul_high(hash, plan.shards()) == number);
+        let (keys, after) = rest.split_at(count);
         rest = after;
         let is_last = number + 1 == numbers.end;
         let slots = |attempt| {
-            let slots = shard_slots(here as u64, attempt).max(64);
+            let slots = shard_slots(count as u64, attempt).max(64);
             if is_last {
                 (first_slot + slots).next_multiple_of(64) - first_slot
             } else {

@@ -84,7 +84,7 @@ mod tests {
     use std::vec::Vec;
 
     #[test]
-    fn numbers_of_every_kind_come_out_in_order() {
+    fn numbers_of_every_distribution_are_sorted() {
         let mixed = |at: u64| at.wrapping_mul(0x9E37_79B9_7F4A_7C15).rotate_left(23) ^ at;
         let kind = |name, at| match name {
             "mixed" => mixed(at),

@@ -194,9 +194,9 @@ impl Bloom {
         let end = start.saturating_add(bytes.len() as u64);
         if end > self.size_bytes() {
             return Err(PlanError::InvalidInteger {
-                field: "end of the bytes",
+                field: "end offset",
                 value: end,
-                accepted: "at most the bytes of the filter",
+                accepted: "at most the size of the filter",
             });
         }
         let start = start as usize;
@@ -458,13 +458,13 @@ impl<S: Storage> Bloom<S> {
                 }
             }
         }
-        let reach = self.plan.line_range() as f64;
+        let line_range = self.plan.line_range() as f64;
         let pairs = by_row[0].iter().zip(by_row[1]);
         match self.plan.lines_per_key() {
-            LinesPerKey::One => pairs.map(|(first, _)| first / reach).sum::<f64>() / 8.0,
+            LinesPerKey::One => pairs.map(|(first, _)| first / line_range).sum::<f64>() / 8.0,
             LinesPerKey::Two => {
                 let independent = pairs
-                    .map(|(first, second)| first / reach * (second / reach))
+                    .map(|(first, second)| first / line_range * (second / line_range))
                     .sum::<f64>()
                     / 8.0;
                 let keys = self.plan.keys_for_set_bits(self.set_bits());

@@ -217,7 +217,7 @@ impl ClassicBloom {
     /// # Errors
     /// If the bytes extend past the end, or set a bit past the last; the filter is then unchanged.
     pub fn overwrite(&mut self, start: u64, bytes: &[u8]) -> Result<(), PlanError> {
-        let refuse = |field, value, accepted| {
+        let invalid = |field, value, accepted| {
             Err(PlanError::InvalidInteger {
                 field,
                 value,
@@ -227,12 +227,12 @@ impl ClassicBloom {
         let end = start.saturating_add(bytes.len() as u64);
         let all = self.plan.bits.div_ceil(8);
         if end > all {
-            return refuse("end of the bytes", end, "at most the bytes of the filter");
+            return invalid("end offset", end, "at most the size of the filter");
         }
         let past = self.plan.bits % 8;
         match bytes.last() {
             Some(&last) if end == all && past != 0 && last >> past != 0 => {
-                refuse("last byte", u64::from(last), "no bits past the last")
+                invalid("last byte", u64::from(last), "no bits past the last")
             }
             _ => {
                 self.bits.overwrite(start as usize, bytes);
@@ -335,7 +335,7 @@ impl<S: Storage> ClassicBloom<S> {
     fn foreign_hash_probes(&self, hash: KeyHash) -> ForeignProbes<'static> {
         assert!(
             self.scheme.starts_from_one_hash(),
-            "{:?} knows keys by their bytes",
+            "{:?} accepts key bytes only",
             self.scheme
         );
         self.walk.foreign_hash_probes(hash.to_u64())

@@ -1,17 +1,17 @@
-//! `ClassicCuckoo`: the textbook's cuckoo filter as `RedisBloom` lays it out, for bytes that others read and write.
+//! `ClassicCuckoo`: the textbook cuckoo filter in RedisBloom's layout, for bytes that other systems read and write.
 //!
 //! | step | rule |
 //! | --- | --- |
 //! | fingerprint | hash mod 255 + 1, one byte; 0 is a free slot |
 //! | buckets | hash, and hash xor fingerprint * 0x5bd1e995, each modulo the table's number of buckets, a power of two |
-//! | insert | the newest table that has a free slot in one of the two, the first bucket first; otherwise moves, in the newest only |
-//! | moves | swap with slot 0 of the first bucket, then slot 1 of the other bucket of who was there, and so on; undone if in vain |
+//! | insert | the newest table with a free slot in one of the two, the first bucket first; otherwise moves, in the newest table only |
+//! | moves | swap with slot 0 of the first bucket, then slot 1 of the other bucket of the evicted fingerprint, and so on; undone on failure |
 //! | growth | another table, `expansion` times as large; its fingerprints are as short, so the rate grows with each |
-//! | remove | the newest table first; when more than a tenth as many were removed as are left, tables are compacted |
+//! | remove | the newest table first; if more than a tenth as many keys were removed as are left, tables are compacted |
 //!
-//! Nothing is shared with `Cuckoo` but the idea: there cells know their choice and offset and the walk is a random one that
-//! looks ahead, here both are others' and fixed to the byte. For filters of your own take `Cuckoo`: it is smaller at every rate,
-//! keeps its rate when it grows, and removes from a chain without loss.
+//! It shares only the idea with `Cuckoo`, whose cells store their choice and offset and whose random walk looks ahead; here both
+//! are fixed by the other system, byte for byte. For new filters prefer `Cuckoo`: it is smaller at every rate, keeps its rate
+//! when it grows, and removes keys from a chain without losing others.
 
 use crate::plan::{ClassicCuckooPlan, FINGERPRINTS};
 use crate::stats::share;
@@ -20,14 +20,13 @@ use crate::{Full, Kind, PlanError, Stats};
 use alloc::vec::Vec;
 use core::fmt;
 
-/// Parts the two buckets of a fingerprint.
+/// The factor that maps a bucket of a fingerprint to the other one.
 const PARTNER_MULTIPLIER: u64 = 0x5bd1_e995;
 
-/// Tables in a chain: what the layout's counters hold.
+/// The maximum number of tables: what the counters of the layout can hold.
 const MAX_TABLES: usize = u16::MAX as usize;
 
-/// A cuckoo filter of buckets of bytes. It knows keys by hashes that the caller computes: which function that is belongs to the
-/// format.
+/// A cuckoo filter with buckets of bytes. It takes hashes that the caller computes: the format defines the hash function.
 ///
 /// ```
 /// # use mayhap_core as mayhap;
@@ -40,12 +39,12 @@ const MAX_TABLES: usize = u16::MAX as usize;
 /// ```
 #[derive(Clone, PartialEq, Eq)]
 pub struct ClassicCuckoo {
-    /// Never empty; the newest last. Number n has the length that the plan says.
+    /// Never empty; the newest is last. Table n has the length that the plan gives it.
     tables: Vec<SlotTable>,
-    /// The numbers of the tables that have a slot in use, in ascending order. A header of 38 bytes can announce 65535 tables: only
-    /// those that hold something cost a lookup anything.
+    /// The numbers of the tables that have a slot in use, ascending. A header of 38 bytes can declare 65535 tables; only the ones
+    /// in use cost lookups time.
     occupied: Vec<u16>,
-    /// Bytes of all tables together.
+    /// Bytes of all tables.
     size_bytes: u64,
     plan: ClassicCuckooPlan,
     keys: u64,
@@ -76,22 +75,22 @@ impl SlotTable {
         self.used == self.slots.len()
     }
 
-    /// Puts a key into a free slot of its buckets, if there is one.
-    fn insert(&mut self, size: usize, seeker: KeyBuckets) -> bool {
-        let settled = !self.is_full()
-            && seeker.buckets.into_iter().any(|bucket| {
+    /// Stores a fingerprint in a free slot of its buckets, if there is one.
+    fn insert(&mut self, size: usize, key: KeyBuckets) -> bool {
+        let inserted = !self.is_full()
+            && key.buckets.into_iter().any(|bucket| {
                 slot_with(&mut self.slots, size, bucket, 0)
-                    .map(|slot| *slot = seeker.fingerprint)
+                    .map(|slot| *slot = key.fingerprint)
                     .is_some()
             });
-        self.used += usize::from(settled);
-        settled
+        self.used += usize::from(inserted);
+        inserted
     }
 
-    /// Frees one slot that holds a key, if there is one.
-    fn free(&mut self, size: usize, seeker: KeyBuckets) -> bool {
-        let freed = seeker.buckets.into_iter().any(|bucket| {
-            slot_with(&mut self.slots, size, bucket, seeker.fingerprint)
+    /// Frees one slot that holds the fingerprint, if there is one.
+    fn free(&mut self, size: usize, key: KeyBuckets) -> bool {
+        let freed = key.buckets.into_iter().any(|bucket| {
+            slot_with(&mut self.slots, size, bucket, key.fingerprint)
                 .map(|slot| *slot = 0)
                 .is_some()
         });
@@ -104,7 +103,7 @@ fn used_slots(slots: &[u8]) -> usize {
     slots.iter().filter(|&&slot| slot != 0).count()
 }
 
-/// What a table needs to know of a key.
+/// What a table needs to know about a key.
 #[derive(Clone, Copy)]
 struct KeyBuckets {
     fingerprint: u8,
@@ -127,8 +126,8 @@ fn partner(bucket: u64, fingerprint: u8) -> u64 {
 }
 
 impl ClassicCuckoo {
-    /// What every table after the first is computed with beside its slots: where they are, how many are in use, and what an
-    /// allocator adds to the smallest. Limits count it, since there may be 65535 tables of two slots.
+    /// What every table after the first counts in addition to its slots: a pointer, a count, and the allocator's overhead. Limits
+    /// include it, because there may be 65535 tables of two slots.
     pub const TABLE_BYTES: u64 = 64;
 
     /// An empty filter of one table.
@@ -139,8 +138,8 @@ impl ClassicCuckoo {
         Self::with_empty_tables(plan, 1, 0, 0)
     }
 
-    /// A filter of this many empty tables, for slots that are stored piece by piece ([`overwrite`](Self::overwrite)). The counts
-    /// are taken as they are.
+    /// A filter of this many empty tables, whose slots will be loaded piece by piece ([`overwrite`](Self::overwrite)). The counts
+    /// are not checked.
     ///
     /// # Errors
     /// As [`from_parts`](Self::from_parts), or if there is not enough memory.
@@ -168,12 +167,12 @@ impl ClassicCuckoo {
         })
     }
 
-    /// A filter from what is stored: its tables, the oldest first, and its counts of keys that are in and of those removed since
-    /// it was compacted. The counts are taken as they are.
+    /// A filter from stored data: its tables, the oldest first, and the numbers of keys and of keys removed since the last
+    /// compaction. The counts are not checked.
     ///
     /// # Errors
-    /// When there is no table, or more than 65535, or more than one where the expansion is 0, or one is not as long as the plan
-    /// says.
+    /// If there is no table, or more than 65535, or more than one although the expansion is 0, or if the length of one differs
+    /// from the plan.
     pub fn from_parts(
         plan: ClassicCuckooPlan,
         tables: Vec<Vec<u8>>,
@@ -228,30 +227,30 @@ impl ClassicCuckoo {
         })
     }
 
-    /// Puts a key in, whether or not it is in already.
+    /// Inserts a key, even if the filter already contains it.
     ///
     /// # Errors
-    /// When there is no room and the filter does not grow, or there is no memory to grow. The filter is then unchanged.
+    /// If the filter is full and does not grow, or there is not enough memory to grow. The filter is then unchanged.
     pub fn try_insert_hash(&mut self, hash: u64) -> Result<(), Full> {
         self.try_insert_hash_within(hash, u64::MAX)
     }
 
-    /// The same for callers with a limit.
+    /// The same for callers with a memory limit.
     ///
     /// # Errors
-    /// The same, and [`Full::Memory`] when it must grow and would take more than `max_bytes` then. The filter is then unchanged.
+    /// The same, and [`Full::Memory`] if it must grow and would then exceed `max_bytes`. The filter is then unchanged.
     pub fn try_insert_hash_within(&mut self, hash: u64, max_bytes: u64) -> Result<(), Full> {
-        let seeker = KeyBuckets::new(hash);
-        if !self.take_free_slot(seeker) && !self.insert_by_moving(seeker) {
+        let key = KeyBuckets::new(hash);
+        if !self.take_free_slot(key) && !self.insert_by_moving(key) {
             self.grow(max_bytes)?;
-            self.take_free_slot(seeker);
+            self.take_free_slot(key);
         }
         self.keys = self.keys.saturating_add(1);
         Ok(())
     }
 
-    /// `Ok(true)`: the key is in now, and was definitely new. `Ok(false)`: it, or one that looks like it, was in before, and
-    /// nothing is changed.
+    /// `Ok(true)`: the key was definitely new and has been inserted. `Ok(false)`: the key, or one that the filter cannot
+    /// distinguish from it, was present, and nothing changed.
     ///
     /// # Errors
     /// As [`try_insert_hash`](Self::try_insert_hash).
@@ -262,32 +261,32 @@ impl ClassicCuckoo {
         self.try_insert_hash(hash).map(|()| true)
     }
 
-    /// `false` is certain: the key is not in. `true` is probable.
+    /// `false` is certain: the key is absent. `true` is probable.
     pub fn contains_hash(&self, hash: u64) -> bool {
-        let seeker = KeyBuckets::new(hash);
+        let key = KeyBuckets::new(hash);
         let size = self.bucket_size();
         self.occupied().rev().any(|table| {
-            let has = |bucket| bucket_of(table, size, bucket).contains(&seeker.fingerprint);
-            has(seeker.buckets[0]) || has(seeker.buckets[1])
+            let has = |bucket| bucket_of(table, size, bucket).contains(&key.fingerprint);
+            has(key.buckets[0]) || has(key.buckets[1])
         })
     }
 
-    /// How many slots hold the key, or one that looks like it, in both buckets of every table: twice those of a bucket that is its
-    /// own partner.
+    /// The number of slots with the key's fingerprint in both buckets of every table. A bucket that is its own partner counts
+    /// twice.
     pub fn count_hash(&self, hash: u64) -> u64 {
-        let seeker = KeyBuckets::new(hash);
+        let key = KeyBuckets::new(hash);
         let size = self.bucket_size();
         let buckets = self
             .occupied()
-            .flat_map(|table| seeker.buckets.map(|bucket| bucket_of(table, size, bucket)));
+            .flat_map(|table| key.buckets.map(|bucket| bucket_of(table, size, bucket)));
         let slots = buckets.flatten();
-        slots.filter(|&&slot| slot == seeker.fingerprint).count() as u64
+        slots.filter(|&&slot| slot == key.fingerprint).count() as u64
     }
 
-    /// `true`: a copy of the key was in, and is not any more. `false`: the key was certainly not in, and nothing is changed.
+    /// `true`: one copy of the key was removed. `false`: the key was definitely absent, and nothing changed.
     ///
-    /// Remove only what was inserted: a key that was not is taken for another one at the filter's false-positive rate. Where
-    /// there are several tables even one that was may be, for the layout does not say in which it went.
+    /// Only remove keys that were inserted: a false positive removes another key. If there are several tables, even an inserted
+    /// key may be mistaken for another one, because the layout does not record which table it went to.
     pub fn remove_hash(&mut self, hash: u64) -> bool {
         if !self.free(KeyBuckets::new(hash)) {
             return false;
@@ -300,7 +299,7 @@ impl ClassicCuckoo {
         true
     }
 
-    /// The slots of the tables that hold something, the oldest first.
+    /// The slots of the tables in use, the oldest first.
     fn occupied(&self) -> impl DoubleEndedIterator<Item = &[u8]> {
         let numbers = self.occupied.iter();
         numbers.map(|&number| self.tables[usize::from(number)].slots.as_slice())
@@ -313,7 +312,7 @@ impl ClassicCuckoo {
         self.occupied.extend(occupied.map(|(number, _)| number));
     }
 
-    /// Brings the list of occupied tables up to date after a change to table `number`.
+    /// Updates the list of occupied tables after a change to table `number`.
     fn update_occupied(&mut self, number: usize) {
         let is_occupied = self.tables[number].used > 0;
         match self.occupied.binary_search(&(number as u16)) {
@@ -323,12 +322,12 @@ impl ClassicCuckoo {
         }
     }
 
-    /// Frees one slot that holds a key; `false` when there is none.
-    fn free(&mut self, seeker: KeyBuckets) -> bool {
+    /// Frees one slot of a key; `false` if there is none.
+    fn free(&mut self, key: KeyBuckets) -> bool {
         let size = self.bucket_size();
         let mut numbers = self.occupied.iter().rev().map(|&number| number.into());
         let tables = &mut self.tables;
-        match numbers.find(|&number: &usize| tables[number].free(size, seeker)) {
+        match numbers.find(|&number: &usize| tables[number].free(size, key)) {
             Some(number) => {
                 self.update_occupied(number);
                 true
@@ -337,16 +336,17 @@ impl ClassicCuckoo {
         }
     }
 
-    /// Moves fingerprints from newer tables to free slots of older ones, and drops a newest table that is empty then.
+    /// Moves fingerprints from newer tables to free slots of older ones, and drops the newest table if it becomes empty.
     pub fn compact(&mut self) {
         self.compact_while(|_| true);
     }
 
-    /// Empties one table after the other as far as possible, the newest first, while `go_on`, told whether that was all of it.
+    /// Empties one table after the other as far as possible, the newest first. After each, calls `go_on` with whether the table
+    /// became empty.
     fn compact_while(&mut self, go_on: impl Fn(bool) -> bool) {
-        let mut rooms = FreeSlotSearch::new(&self.tables, self.bucket_size());
+        let mut search = FreeSlotSearch::new(&self.tables, self.bucket_size());
         for number in (1..self.tables.len()).rev() {
-            let emptied = self.drain_table(number, &mut rooms);
+            let emptied = self.drain_table(number, &mut search);
             if emptied && number + 1 == self.tables.len() {
                 self.tables.pop();
                 self.size_bytes -= self.plan.size_bytes_of(number as u32).unwrap_or(0);
@@ -359,8 +359,8 @@ impl ClassicCuckoo {
         self.removed = 0;
     }
 
-    /// Moves what it can of a table to older ones, the oldest first; `true` when nothing is left.
-    fn drain_table(&mut self, number: usize, rooms: &mut FreeSlotSearch) -> bool {
+    /// Moves fingerprints of a table to older ones, the oldest first; `true` if the table is then empty.
+    fn drain_table(&mut self, number: usize, search: &mut FreeSlotSearch) -> bool {
         let size = self.bucket_size();
         let (older, newer) = self.tables.split_at_mut(number);
         let table = &mut newer[0];
@@ -371,13 +371,13 @@ impl ClassicCuckoo {
             if *slot == 0 {
                 continue;
             }
-            // A bucket of a larger table, modulo the buckets of a smaller one, is one of the two that the key has there.
+            // A bucket of a larger table, modulo the buckets of a smaller one, is one of the key's two buckets there.
             let bucket = (at / size) as u64;
-            let seeker = KeyBuckets {
+            let key = KeyBuckets {
                 fingerprint: *slot,
                 buckets: [bucket, partner(bucket, *slot)],
             };
-            if rooms.settle(older, size, seeker) {
+            if search.insert(older, size, key) {
                 *slot = 0;
                 table.used -= 1;
             }
@@ -385,11 +385,11 @@ impl ClassicCuckoo {
         table.used == 0
     }
 
-    /// Puts a key into the newest table that has a free slot for it.
-    fn take_free_slot(&mut self, seeker: KeyBuckets) -> bool {
+    /// Inserts a key into the newest table that has a free slot for it.
+    fn take_free_slot(&mut self, key: KeyBuckets) -> bool {
         let size = self.bucket_size();
         let mut tables = self.tables.iter_mut().enumerate().rev();
-        match tables.find_map(|(number, table)| table.insert(size, seeker).then_some(number)) {
+        match tables.find_map(|(number, table)| table.insert(size, key).then_some(number)) {
             Some(number) => {
                 self.update_occupied(number);
                 true
@@ -398,17 +398,17 @@ impl ClassicCuckoo {
         }
     }
 
-    /// Makes room in the newest table; if that is not available, all moves are undone.
-    fn insert_by_moving(&mut self, seeker: KeyBuckets) -> bool {
+    /// Makes room in the newest table by moving fingerprints; if that fails, all moves are undone.
+    fn insert_by_moving(&mut self, key: KeyBuckets) -> bool {
         let (size, moves) = (self.bucket_size(), usize::from(self.plan.max_moves()));
         let Some(SlotTable { slots, used }) = self.tables.last_mut() else {
             return false;
         };
-        // Moves end at a free slot: without one they would be made, up to 65535 of them, and undone.
+        // Moves end at a free slot. Without one, up to 65535 of them would be made and undone.
         if *used == slots.len() {
             return false;
         }
-        let (mut fingerprint, mut bucket) = (seeker.fingerprint, seeker.buckets[0]);
+        let (mut fingerprint, mut bucket) = (key.fingerprint, key.buckets[0]);
         for step in 0..moves {
             let victim = &mut bucket_of_mut(slots, size, bucket)[step % size];
             core::mem::swap(victim, &mut fingerprint);
@@ -481,12 +481,12 @@ impl ClassicCuckoo {
         self.tables.iter().map(|table| table.used as u64).sum()
     }
 
-    /// How many keys are in, copies counted.
+    /// The number of keys, copies included.
     pub fn estimated_keys(&self) -> u64 {
         self.keys
     }
 
-    /// How many were removed since the filter was last compacted.
+    /// The number of keys removed since the last compaction.
     pub fn removed_keys(&self) -> u64 {
         self.removed
     }
@@ -496,12 +496,12 @@ impl ClassicCuckoo {
         self.size_bytes()
     }
 
-    /// Bytes of memory that the tables take.
+    /// Bytes of memory for the tables.
     pub fn size_bytes(&self) -> u64 {
         self.size_bytes
     }
 
-    /// The shape.
+    /// The plan of the filter.
     pub fn plan(&self) -> &ClassicCuckooPlan {
         &self.plan
     }
@@ -511,19 +511,19 @@ impl ClassicCuckoo {
         self.tables.iter().map(|table| table.slots.as_slice())
     }
 
-    /// The slots of a table, the oldest being 0.
+    /// The slots of a table; the oldest has number 0.
     pub fn table(&self, number: usize) -> Option<&[u8]> {
         self.tables.get(number).map(|table| table.slots.as_slice())
     }
 
-    /// The table in which slot number `at` of all tables end to end lies, and which of its slots that is.
+    /// The table that contains slot `at`, counted over all tables in order, and the index of the slot in that table.
     pub fn locate(&self, at: u64) -> Option<(usize, usize)> {
         let first = self.tables.first()?.slots.len() as u64;
         if self.plan.expansion() == 1 {
             let number = usize::try_from(at / first).ok()?;
             return (number < self.tables.len()).then_some((number, (at % first) as usize));
         }
-        // Each is at least twice as large as the one before: there are 41 at most.
+        // Each table is at least twice as large as the one before, so there are at most 41.
         let mut left = at;
         for (number, table) in self.tables.iter().enumerate() {
             let length = table.slots.len() as u64;
@@ -535,8 +535,8 @@ impl ClassicCuckoo {
         None
     }
 
-    /// Puts stored slots over those of a table from slot `start` on. The counts of keys stay as they are. `false` when there is no
-    /// such table, or it has fewer slots from there on; the filter is then unchanged.
+    /// Overwrites the slots of a table from slot `start` on. The counts of keys do not change. `false`, without a change, if
+    /// there is no such table or the slots extend past its end.
     pub fn overwrite(&mut self, number: usize, start: usize, bytes: &[u8]) -> bool {
         let Some(table) = self.tables.get_mut(number) else {
             return false;
@@ -557,7 +557,7 @@ impl ClassicCuckoo {
     }
 }
 
-/// The slots of a bucket, whose number is first reduced to the buckets that the table has.
+/// The slots of a bucket; its number is reduced modulo the table's number of buckets.
 fn bucket_of(table: &[u8], size: usize, bucket: u64) -> &[u8] {
     &table[start_of(table.len(), size, bucket)..][..size]
 }
@@ -567,30 +567,30 @@ fn bucket_of_mut(table: &mut [u8], size: usize, bucket: u64) -> &mut [u8] {
     &mut table[start..][..size]
 }
 
-/// Tables have a power of two of buckets.
+/// The number of buckets is a power of two.
 fn start_of(length: usize, size: usize, bucket: u64) -> usize {
     #[cfg(test)]
-    tests::BUCKET_READS.with(|looks| looks.set(looks.get() + 1));
+    tests::BUCKET_READS.with(|reads| reads.set(reads.get() + 1));
     (bucket & (length / size - 1) as u64) as usize * size
 }
 
-/// The first slot of a bucket that holds a fingerprint; 0 for a free one.
+/// The first slot of a bucket that holds a fingerprint; 0 finds a free slot.
 fn slot_with(table: &mut [u8], size: usize, bucket: u64, fingerprint: u8) -> Option<&mut u8> {
     bucket_of_mut(table, size, bucket)
         .iter_mut()
         .find(|slot| **slot == fingerprint)
 }
 
-/// Where older tables have room, while a chain is compacted. Meanwhile they only fill up: what was full stays so.
+/// How a compaction finds free slots in older tables. During a compaction these only fill up: a full bucket stays full.
 enum FreeSlotSearch {
-    /// Each table is asked in turn.
+    /// Tries each table in turn.
     Scan,
-    /// For every bucket the oldest table in which it may have a free slot, where all tables are of one size. It only moves on, so that
-    /// all of a compaction together looks at every bucket of every table once, and not once for every fingerprint.
+    /// For every bucket, the oldest table in which it may have a free slot; for tables of one size. The entries only increase, so
+    /// that a compaction reads every bucket of every table once, and not once per fingerprint.
     Indexed(Vec<u16>),
 }
 
-/// Up to so many tables are asked in turn: more than a chain has whose tables grow.
+/// Up to this many tables are tried in turn. Chains whose tables grow have fewer.
 const FEW_TABLES: usize = 64;
 
 impl FreeSlotSearch {
@@ -598,15 +598,15 @@ impl FreeSlotSearch {
         if tables.len() <= FEW_TABLES {
             return Self::Scan;
         }
-        // A bucket has two bytes here and at least 65 in the tables; without memory for these it takes longer.
+        // The index takes two bytes per bucket and the tables at least 65; without memory for it, compaction is slower.
         let buckets = tables[0].slots.len() / size;
         zeroed(buckets as u64).map_or(Self::Scan, Self::Indexed)
     }
 
-    /// Puts a key into the oldest table that has a free slot for it.
-    fn settle(&mut self, tables: &mut [SlotTable], size: usize, seeker: KeyBuckets) -> bool {
+    /// Inserts a key into the oldest table that has a free slot for it.
+    fn insert(&mut self, tables: &mut [SlotTable], size: usize, key: KeyBuckets) -> bool {
         let Self::Indexed(oldest) = self else {
-            return tables.iter_mut().any(|table| table.insert(size, seeker));
+            return tables.iter_mut().any(|table| table.insert(size, key));
         };
         let mask = oldest.len() as u64 - 1;
         let mut find = |bucket: u64| {
@@ -619,8 +619,8 @@ impl FreeSlotSearch {
             }
             usize::from(*at)
         };
-        // In one table, the first bucket first.
-        let found = seeker.buckets.map(|bucket| (find(bucket), bucket));
+        // Within one table, the first bucket comes first.
+        let found = key.buckets.map(|bucket| (find(bucket), bucket));
         let [(first, bucket), second] = found;
         let (number, bucket) = if second.0 < first {
             second
@@ -630,7 +630,7 @@ impl FreeSlotSearch {
         match tables.get_mut(number) {
             Some(table) => {
                 let buckets = [bucket; 2];
-                table.insert(size, KeyBuckets { buckets, ..seeker })
+                table.insert(size, KeyBuckets { buckets, ..key })
             }
             None => false,
         }
@@ -668,7 +668,7 @@ mod tests {
     use core::cell::Cell;
 
     std::thread_local! {
-        /// Buckets that were looked at.
+        /// The number of buckets read.
         pub(super) static BUCKET_READS: Cell<u64> = const { Cell::new(0) };
     }
 
@@ -678,14 +678,14 @@ mod tests {
         BUCKET_READS.get() - before
     }
 
-    /// As a header of 38 bytes announces it.
+    /// A filter as a header of 38 bytes declares it.
     fn with_tables(tables: u32) -> ClassicCuckoo {
         let plan = ClassicCuckooPlan::from_buckets(4, 2, 65_535, 1).unwrap();
         ClassicCuckoo::with_empty_tables(plan, tables, 0, 0).unwrap()
     }
 
     #[test]
-    fn tables_that_hold_nothing_are_not_looked_at() {
+    fn empty_tables_are_not_read() {
         let mut filter = with_tables(62_979);
         assert_eq!(bucket_reads(|| assert!(!filter.contains_hash(7))), 0);
         assert_eq!(bucket_reads(|| assert_eq!(filter.count_hash(7), 0)), 0);
@@ -701,24 +701,24 @@ mod tests {
     }
 
     #[test]
-    fn compaction_looks_at_every_bucket_a_few_times_however_many_tables_there_are() {
+    fn compaction_reads_every_bucket_a_few_times_for_any_number_of_tables() {
         for tables in [65_u32, 1000, 20_000] {
-            // Every older table has room, and none in the buckets of this fingerprint, which are 0 and 3: the worst that there can be.
+            // The worst case: every older table has free slots, but none in the buckets of this fingerprint, which are 0 and 3.
             let mut filter = with_tables(tables);
             for number in 0..tables as usize {
                 assert!(filter.overwrite(number, 0, &[7, 7, 0, 0, 0, 0, 7, 7]));
             }
             let slots = filter.used_slots();
-            let looks = bucket_reads(|| filter.compact());
+            let reads = bucket_reads(|| filter.compact());
             assert!(
-                looks <= 8 * slots,
-                "{looks} for {slots} slots in {tables} tables"
+                reads <= 8 * slots,
+                "{reads} for {slots} slots in {tables} tables"
             );
         }
     }
 
     #[test]
-    fn compaction_of_many_tables_moves_to_the_same_slots_as_of_few() {
+    fn indexed_compaction_moves_to_the_same_slots_as_scanning() {
         let mut random = 0_u64;
         let mut next = || {
             random = random
@@ -733,17 +733,17 @@ mod tests {
                 .collect();
             let plan = ClassicCuckooPlan::from_buckets(4, 2, 20, 1).unwrap();
             let mut filter = ClassicCuckoo::from_parts(plan, tables.clone(), 0, 0).unwrap();
-            let mut by_turns = filter.clone();
+            let mut scanned = filter.clone();
             filter.compact();
-            let mut rooms = FreeSlotSearch::Scan;
+            let mut search = FreeSlotSearch::Scan;
             for number in (1..200).rev() {
-                if by_turns.drain_table(number, &mut rooms) && number + 1 == by_turns.tables.len() {
-                    by_turns.tables.pop();
+                if scanned.drain_table(number, &mut search) && number + 1 == scanned.tables.len() {
+                    scanned.tables.pop();
                 }
             }
             let compacted: Vec<&[u8]> = filter.tables().collect();
-            assert_eq!(compacted, by_turns.tables().collect::<Vec<_>>());
-            // What is kept beside the slots agrees with them.
+            assert_eq!(compacted, scanned.tables().collect::<Vec<_>>());
+            // The redundant fields agree with the slots.
             let again = ClassicCuckoo::from_parts(
                 plan,
                 filter.tables().map(<[u8]>::to_vec).collect(),
@@ -758,8 +758,8 @@ mod tests {
     fn a_full_table_is_not_searched_for_a_free_slot() {
         let mut filter = with_tables(1);
         assert!(filter.overwrite(0, 0, &[9; 8]));
-        let looks = bucket_reads(|| assert!(filter.try_insert_hash_within(1, 8).is_err()));
-        assert!(looks <= 4, "{looks} for 65535 moves that were in vain");
+        let reads = bucket_reads(|| assert!(filter.try_insert_hash_within(1, 8).is_err()));
+        assert!(reads <= 4, "{reads} for 65535 moves that were in vain");
     }
 
     #[test]

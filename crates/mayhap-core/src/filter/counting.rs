@@ -1,11 +1,10 @@
-//! `CountingBloom`: a classic filter with a small counter in the place of every bit, so that keys can be taken out again,
-//! counted and merged.
+//! `CountingBloom`: a classic filter with a small counter instead of every bit, so that keys can be removed, counted and merged.
 //!
-//! A key counts every position once for each probe that falls on it: where two of its probes fall together, that counter
-//! goes up by two with `insert` and down by two with `remove`. A counter that has reached its largest count is full: it has
-//! lost its count, never goes down again, and keys on it cannot be removed. That way no key is ever lost.
+//! Every probe of a key counts: if two of its probes hit the same counter, `insert` adds two there and `remove` subtracts two. A
+//! counter that has reached its maximum is saturated: it has lost its count, is never decremented again, and keys that use it
+//! cannot be removed. So no key is ever lost.
 //!
-//! Under a scheme of another system it knows keys by their bytes alone, as `ClassicBloom` does.
+//! With the scheme of another system it accepts key bytes only, like `ClassicBloom`.
 
 use super::classic::{ClassicBloom, check_blocks, check_same_shape, keys_for};
 use crate::plan::classic;
@@ -19,7 +18,7 @@ use crate::store::counters::Counters;
 use crate::{HashScheme, KeyHash, Kind, Mismatch, PlanError, Saturated, SipKey, Stats};
 use core::fmt;
 
-/// A Bloom filter that can forget single keys and tell how often a key was inserted.
+/// A Bloom filter that can remove keys and estimate how often a key was inserted.
 ///
 /// ```
 /// # use mayhap_core as mayhap;
@@ -27,15 +26,15 @@ use core::fmt;
 /// assert!(cart.insert("apples"));
 /// cart.insert("apples");
 /// assert_eq!(cart.estimated_count("apples"), 2);
-/// assert_eq!(cart.remove("pears"), Ok(false)); // certainly not there
+/// assert_eq!(cart.remove("pears"), Ok(false)); // definitely absent
 /// assert_eq!(cart.remove("apples"), Ok(true));
 /// assert_eq!(cart.remove("apples"), Ok(true));
 /// assert!(!cart.contains("apples"));
 /// # Ok::<(), mayhap::PlanError>(())
 /// ```
 ///
-/// Remove only what was inserted. A key that never was, and for which `contains` is wrongly `true`, cannot be told apart:
-/// removing it takes counts from other keys, which may then be lost.
+/// Only remove keys that were inserted. A false positive cannot be recognised: removing it decrements the counters of other keys,
+/// which may then be lost.
 #[derive(Clone)]
 pub struct CountingBloom {
     counters: Counters,
@@ -48,20 +47,20 @@ pub struct CountingBloom {
 }
 
 impl CountingBloom {
-    /// An empty filter for `capacity` keys that says `true` to a share of `false_positive_rate` of all other keys once it is full,
-    /// with counters of 4 bits. Keys are hashed with XXH3: for untrusted keys see [`CountingBloom::keyed`].
+    /// An empty filter for `capacity` keys, with counters of 4 bits. When it holds that many, it finds a share of
+    /// `false_positive_rate` of all other keys. Keys are hashed with XXH3; for untrusted keys see [`CountingBloom::keyed`].
     ///
     /// # Errors
-    /// When the capacity is 0, the rate not between 0 and 1, or there is not enough memory.
+    /// If the capacity is 0, the rate is not between 0 and 1, or there is not enough memory.
     pub fn new(capacity: u64, false_positive_rate: f64) -> Result<Self, PlanError> {
         Self::with_counter_bits(capacity, false_positive_rate, DEFAULT_COUNTER_BITS)
     }
 
     /// The same with counters of 3 to 8 bits, for keys that are inserted more than a few times: b bits count to 2^b - 2 and
-    /// are full at 2^b - 1.
+    /// saturate at 2^b - 1.
     ///
     /// # Errors
-    /// As [`CountingBloom::new`], and when the counters have fewer than 3 or more than 8 bits.
+    /// As [`CountingBloom::new`], and if the counters have fewer than 3 or more than 8 bits.
     pub fn with_counter_bits(
         capacity: u64,
         false_positive_rate: f64,
@@ -87,8 +86,8 @@ impl CountingBloom {
         )
     }
 
-    /// As [`CountingBloom::new`] for callers that have good 64-bit hashes already: give them as [`KeyHash::from_u64`].
-    /// Methods that take key bytes panic on such a filter.
+    /// As [`CountingBloom::new`] for callers that already have good 64-bit hashes, passed as [`KeyHash::from_u64`]. Methods that
+    /// take key bytes panic on such a filter.
     ///
     /// # Errors
     /// As [`CountingBloom::new`].
@@ -100,10 +99,10 @@ impl CountingBloom {
         )
     }
 
-    /// An empty filter with a given plan, for callers that want to choose everything.
+    /// An empty filter with a given plan, for callers that choose everything.
     ///
     /// # Errors
-    /// When the counters are not whole blocks of the scheme, or there is not enough memory.
+    /// If the number of counters is not a multiple of the scheme's block, or there is not enough memory.
     pub fn from_plan(
         plan: CountingPlan,
         scheme: Scheme,
@@ -124,7 +123,7 @@ impl CountingBloom {
     /// A filter from existing counts, in order.
     ///
     /// # Errors
-    /// As [`CountingBloom::from_plan`], when there are not as many counts as counters, or one is larger than a counter can count.
+    /// As [`CountingBloom::from_plan`], and if the number of counts is wrong, or one is too large for a counter.
     pub fn from_counts(
         plan: CountingPlan,
         scheme: Scheme,
@@ -138,7 +137,7 @@ impl CountingBloom {
                 return Err(PlanError::InvalidInteger {
                     field: "count",
                     value: u64::from(count),
-                    accepted: "one for every counter, none larger than the largest count",
+                    accepted: "one for every counter, none above the maximum",
                 });
             }
             filter.counters.set(given, count);
@@ -154,10 +153,10 @@ impl CountingBloom {
         Ok(filter)
     }
 
-    /// A filter from existing counters, packed as [`CountingBloom::bytes`] has them.
+    /// A filter from existing counters, packed as [`CountingBloom::bytes`] returns them.
     ///
     /// # Errors
-    /// As [`CountingBloom::from_plan`], when there are not as many bytes as the plan says, or something lies past the last counter.
+    /// As [`CountingBloom::from_plan`], and if the number of bytes is wrong, or there are nonzero bits past the last counter.
     pub fn from_bytes(
         plan: CountingPlan,
         scheme: Scheme,
@@ -167,7 +166,7 @@ impl CountingBloom {
         let refused = PlanError::InvalidInteger {
             field: "bytes",
             value: bytes.len() as u64,
-            accepted: "all counters and a byte more, with zeros past the last counter",
+            accepted: "all counters and one extra byte, with zeros past the last counter",
         };
         if bytes.len() as u64 != plan.size_bytes() {
             return Err(refused);
@@ -180,10 +179,10 @@ impl CountingBloom {
         }
     }
 
-    /// A filter that holds `keys`, sized by their number.
+    /// A filter of `keys`, sized by their number.
     ///
     /// # Errors
-    /// As [`CountingBloom::new`]; no keys at all are planned for as one.
+    /// As [`CountingBloom::new`]. An empty slice is planned as one key.
     pub fn from_keys(
         keys: &[impl AsRef<[u8]>],
         false_positive_rate: f64,
@@ -196,14 +195,15 @@ impl CountingBloom {
     /// The hash of a key. Every filter of the same hash scheme accepts it.
     ///
     /// # Panics
-    /// On a filter created by [`CountingBloom::for_hashes`], or of another system's scheme, which hashes its own way. So do all
-    /// methods that take hashes on a filter of another system's scheme.
+    /// On a filter created by [`CountingBloom::for_hashes`]. On a filter with the scheme of another system, which hashes keys
+    /// itself, all methods that take or return hashes panic.
     #[inline]
     pub fn hash(&self, key: impl AsRef<[u8]>) -> KeyHash {
         self.hash_scheme.hash(key.as_ref())
     }
 
-    /// `true`: the key was definitely new. `false`: it, or keys on the same counters, are in; it is counted once more.
+    /// `true`: the key was definitely new. `false`: the key, or keys that use the same counters, were present; it is counted once
+    /// more.
     ///
     /// # Panics
     /// On a filter created by [`CountingBloom::for_hashes`].
@@ -215,7 +215,7 @@ impl CountingBloom {
         self.increment_all(self.walk.foreign_probes(key.as_ref()))
     }
 
-    /// `false` is certain: the key is not in. `true` is probable.
+    /// `false` is certain: the key is absent. `true` is probable.
     ///
     /// # Panics
     /// On a filter created by [`CountingBloom::for_hashes`].
@@ -228,12 +228,12 @@ impl CountingBloom {
         probes.all(|at| self.counters.get(at) != 0)
     }
 
-    /// Takes a key out once. `Ok(true)`: done, as if it had been inserted once less. `Ok(false)`: it was certainly not in, and
-    /// nothing was changed.
+    /// Removes a key once. `Ok(true)`: done; one insert is undone. `Ok(false)`: the key was definitely absent, and nothing
+    /// changed.
     ///
     /// # Errors
-    /// When one of the key's counters is full, so that the removal cannot be exact; the filter is then unchanged, and the key is
-    /// still found. A key that is certainly not in is `Ok(false)` even then.
+    /// If one of the key's counters is saturated, so that the removal cannot be exact. The filter is then unchanged and still
+    /// contains the key. A key that is definitely absent gives `Ok(false)` even then.
     ///
     /// # Panics
     /// On a filter created by [`CountingBloom::for_hashes`].
@@ -245,11 +245,11 @@ impl CountingBloom {
         self.decrement_all(self.walk.foreign_probes(key.as_ref()))
     }
 
-    /// Takes a key out once, and leaves its full counters as they are. `true`: done. `false`: it was certainly not in, and nothing
-    /// was changed.
+    /// Removes a key once, but leaves its saturated counters as they are. `true`: done. `false`: the key was definitely absent,
+    /// and nothing changed.
     ///
-    /// Hadoop deletes so. [`CountingBloom::remove`] refuses where this is not exact: a full counter goes on counting the key, and a
-    /// key whose probes fall together may be taken from a counter that had it once.
+    /// This is how Hadoop deletes. [`CountingBloom::remove`] refuses if this is not exact: a saturated counter keeps counting the
+    /// key, and a key whose probes coincide may be removed from a counter that counted it once.
     ///
     /// # Panics
     /// On a filter created by [`CountingBloom::for_hashes`].
@@ -261,7 +261,7 @@ impl CountingBloom {
         let max = self.counters.max();
         let mut down = |at| {
             let count = self.counters.get(at);
-            // Zero where two probes fall together on a count of one.
+            // It is zero if two probes hit one counter that had counted one.
             if (1..max).contains(&count) {
                 self.counters.set(at, count - 1);
             }
@@ -275,8 +275,8 @@ impl CountingBloom {
         true
     }
 
-    /// How often the key is in, or more, never less: its smallest counter. 0 is certain. The largest count
-    /// ([`CountingPlan::max_count`]) stands for itself and everything above.
+    /// The smallest counter of the key: how often it was inserted, or more, never less. 0 is certain. The maximum
+    /// ([`CountingPlan::max_count`]) means that count or any larger one.
     ///
     /// # Panics
     /// On a filter created by [`CountingBloom::for_hashes`].
@@ -309,8 +309,8 @@ impl CountingBloom {
             );
             return;
         }
-        let ask = |hashes: &[KeyHash], found: &mut [bool]| self.contains_hashes(hashes, found);
-        self.hash_scheme.look_up_in_chunks(keys, found, ask);
+        let look_up = |hashes: &[KeyHash], found: &mut [bool]| self.contains_hashes(hashes, found);
+        self.hash_scheme.look_up_in_chunks(keys, found, look_up);
     }
 
     /// `true`: the key was definitely new. As [`CountingBloom::insert`], for a hash of this filter's hash scheme.
@@ -320,7 +320,7 @@ impl CountingBloom {
         self.increment_all(self.walk.probes(hash.to_u64()))
     }
 
-    /// Counts all probes up; whether one of them was the first on its counter.
+    /// Increments the counters of all probes; `true` if one of them was zero.
     #[inline(always)]
     fn increment_all(&mut self, probes: impl Iterator<Item = u64>) -> bool {
         let mut new = false;
@@ -348,7 +348,7 @@ impl CountingBloom {
         self.decrement_all(self.walk.probes(hash.to_u64()))
     }
 
-    /// Counts all probes down, or none.
+    /// Decrements the counters of all probes, or none.
     fn decrement_all(
         &mut self,
         probes: impl Iterator<Item = u64> + Clone,
@@ -357,7 +357,7 @@ impl CountingBloom {
         let mut full = false;
         for (done, at) in probes.clone().enumerate() {
             match self.counters.get(at) {
-                // Also a counter that has less than the key's probes on it: the key was never counted there.
+                // Also a counter that has counted fewer probes than the key has on it: the key was never counted there.
                 0 => {
                     self.undo_remove(probes, done);
                     return Ok(false);
@@ -375,7 +375,7 @@ impl CountingBloom {
         Ok(true)
     }
 
-    /// Counts the first `done` probes up again. Full ones were not counted down, and are not counted up.
+    /// Increments the counters of the first `done` probes again. Saturated ones were not decremented and are not incremented.
     #[cold]
     fn undo_remove(&mut self, probes: impl Iterator<Item = u64>, done: usize) {
         for at in probes.take(done) {
@@ -396,7 +396,7 @@ impl CountingBloom {
         u64::from(counts.fold(self.counters.max(), u8::min))
     }
 
-    /// Inserts many hashes, faster than one by one when the filter is larger than a core's cache.
+    /// Inserts many hashes. Faster than one by one if the filter is larger than a core's cache.
     pub fn insert_hashes(&mut self, hashes: &[KeyHash]) {
         if self.size_bytes() <= CACHED_BYTES {
             for &hash in hashes {
@@ -443,12 +443,12 @@ impl CountingBloom {
         );
     }
 
-    /// Hashes of this filter's hash scheme, under a walk that goes by hashes.
+    /// Panics unless the scheme is native and, in debug builds, the hashes belong to the filter's hash scheme.
     #[inline(always)]
     fn assert_hashes(&self, hashes: &[KeyHash]) {
         assert!(
             self.scheme.is_native(),
-            "{:?} knows keys by their bytes",
+            "{:?} accepts key bytes only",
             self.scheme
         );
         if cfg!(debug_assertions) {
@@ -458,11 +458,10 @@ impl CountingBloom {
         }
     }
 
-    /// Makes this filter hold the keys of both, as often as they are in the two together: adds the counters. Those that would pass
-    /// the largest count are full then.
+    /// Merges another filter into this one by adding the counters. Counters that would exceed the maximum saturate.
     ///
     /// # Errors
-    /// When the two differ in shape or scheme; the filter is then unchanged.
+    /// If the two differ in shape or scheme; the filter is then unchanged.
     pub fn union_with(&mut self, other: &Self) -> Result<(), Mismatch> {
         check_same_shape(
             (self.plan.classic(), self.scheme, self.hash_scheme),
@@ -484,7 +483,7 @@ impl CountingBloom {
         Ok(())
     }
 
-    /// The same keys without their counts: a filter of one bit for every counter that gives the same answers.
+    /// The same keys without their counts: a filter with one bit per counter that gives the same answers.
     ///
     /// # Errors
     /// If there is not enough memory.
@@ -503,7 +502,7 @@ impl CountingBloom {
         ))
     }
 
-    /// Removes all keys, and full counters count again.
+    /// Removes all keys, and resets saturated counters.
     pub fn clear(&mut self) {
         self.counters.clear();
     }
@@ -517,21 +516,21 @@ impl CountingBloom {
         Ok(Self { counters, ..*self })
     }
 
-    /// How many counters are full: they stick, and the keys on them can no longer be removed. Reads the whole filter.
+    /// The number of saturated counters. Keys that use them can no longer be removed. Reads the whole filter.
     pub fn saturated_counters(&self) -> u64 {
         let max = self.counters.max();
         self.counters.iter().filter(|&count| count == max).count() as u64
     }
 
-    /// How many inserts, less removes, are in: the sum of all counters by the probes of a key. Exact while no counter is
-    /// full, too low after. Reads the whole filter.
+    /// The number of inserts minus removals: the sum of all counters, divided by the probes of a key. Exact while no counter is
+    /// saturated, too low afterwards. Reads the whole filter.
     pub fn total_count(&self) -> u64 {
         let sum: u64 = self.counters.iter().map(u64::from).sum();
         sum / u64::from(self.plan.classic().probes)
     }
 
-    /// The estimated number of distinct keys, from the share of counters that are zero; `u64::MAX` when there is none. Reads the
-    /// whole filter.
+    /// The estimated number of distinct keys, from the share of counters that are zero; `u64::MAX` if none is. Reads the whole
+    /// filter.
     pub fn estimated_keys(&self) -> u64 {
         keys_for(self.plan.classic(), self.set_counters())
     }
@@ -548,8 +547,8 @@ impl CountingBloom {
         classic::rate_from_set_bits(self.plan.counters(), probes, self.set_counters())
     }
 
-    /// Whether the filter holds more keys than it was planned for, so that its rate is worse than requested: the estimate exceeds
-    /// the capacity by more than it can err (three standard errors). Reads the whole filter.
+    /// Whether the filter holds more keys than it was planned for, so that its rate is worse than requested. The estimate must
+    /// exceed the capacity by more than three standard errors. Reads the whole filter.
     pub fn is_over_capacity(&self) -> bool {
         self.plan.classic().is_over_capacity(self.set_counters())
     }
@@ -577,7 +576,7 @@ impl CountingBloom {
         }
     }
 
-    /// Whether no key is in.
+    /// Whether the filter is empty.
     pub fn is_empty(&self) -> bool {
         self.counters.bytes().iter().all(|&byte| byte == 0)
     }
@@ -587,12 +586,12 @@ impl CountingBloom {
         self.plan.classic().capacity
     }
 
-    /// Bytes of memory that the counters take.
+    /// Bytes of memory for the counters.
     pub fn size_bytes(&self) -> u64 {
         self.plan.size_bytes()
     }
 
-    /// The shape.
+    /// The plan of the filter.
     pub fn plan(&self) -> &CountingPlan {
         &self.plan
     }
@@ -607,7 +606,7 @@ impl CountingBloom {
         self.hash_scheme
     }
 
-    /// The counters, packed: counter `i` is the bits `i * counter_bits ..`, lowest first. A byte more than they need.
+    /// The counters, packed: counter `i` is the bits `i * counter_bits ..`, lowest first. There is one extra byte at the end.
     pub fn bytes(&self) -> &[u8] {
         self.counters.bytes()
     }
@@ -617,7 +616,7 @@ impl CountingBloom {
         self.counters.iter()
     }
 
-    /// How many counters are not zero.
+    /// The number of counters that are not zero.
     pub fn set_counters(&self) -> u64 {
         self.counters.iter().filter(|&count| count > 0).count() as u64
     }
@@ -640,7 +639,7 @@ impl<K: AsRef<[u8]>> Extend<K> for CountingBloom {
     }
 }
 
-/// Filters are equal when they give the same answers for the same reasons: one scheme, one plan, the same counters.
+/// Filters are equal if they have the same schemes, the same plan and the same counters.
 impl PartialEq for CountingBloom {
     fn eq(&self, other: &Self) -> bool {
         self.hash_scheme == other.hash_scheme

@@ -1,6 +1,6 @@
-//! `Cuckoo`: the filter that keys can be taken out of. Two windows of two cells per key, any table size.
+//! `Cuckoo`: the filter that supports removal. Two windows of two cells per key, any table size.
 //!
-//! One table (`nest.rs`), or a chain of them (`chain.rs`) when it was made to grow.
+//! It is one table (`cuckoo_table.rs`), or a chain of them if it grows (`cuckoo_chain.rs`).
 
 use super::bloom::CHUNK;
 use super::cuckoo_chain::CuckooChain;
@@ -14,18 +14,18 @@ use alloc::boxed::Box;
 use alloc::vec::Vec;
 use core::fmt;
 
-/// As often may a key without a cell be in that comes from outside: sums stay far from overflow.
+/// The maximum count of one extra copy in stored data: sums stay far from overflow.
 const MAX_EXTRA_COPIES: u64 = 1 << 40;
 
-/// A cuckoo filter: keys go in and come out again.
+/// A cuckoo filter: keys can be inserted and removed.
 ///
-/// Equal keys are kept as copies, four at most, and each is taken out by a [`remove`](Cuckoo::remove) of its own. A filter that has
-/// no room says so, and is then exactly as it was before; one created by [`Cuckoo::growing`] makes room.
+/// Equal keys are stored as copies, at most four, and each needs its own [`remove`](Cuckoo::remove). A full filter returns an
+/// error and is unchanged; one created by [`Cuckoo::growing`] grows instead.
 ///
 /// ```
 /// # use mayhap_core as mayhap;
 /// let mut online = mayhap::Cuckoo::new(1_000_000, 0.001)?;
-/// assert_eq!(online.try_insert("alice"), Ok(true)); // surely new
+/// assert_eq!(online.try_insert("alice"), Ok(true)); // definitely new
 /// assert!(online.contains("alice"));
 /// assert!(online.remove("alice"));
 /// assert!(!online.contains("alice"));
@@ -34,7 +34,7 @@ const MAX_EXTRA_COPIES: u64 = 1 << 40;
 #[derive(Clone)]
 pub struct Cuckoo {
     newest: CuckooTable,
-    /// The other tables, if it grows.
+    /// The older tables, if the filter grows.
     chain: Option<Box<CuckooChain>>,
     scheme: HashScheme,
     /// `scheme.origin()`, cached because debug builds compare it for every hash.
@@ -42,11 +42,11 @@ pub struct Cuckoo {
 }
 
 impl Cuckoo {
-    /// An empty filter for `capacity` keys that says `true` to a share of at most `false_positive_rate` of all other keys. Keys are
-    /// hashed with XXH3: for untrusted keys see [`Cuckoo::keyed`].
+    /// An empty filter for `capacity` keys. It finds at most a share of `false_positive_rate` of all other keys. Keys are hashed
+    /// with XXH3; for untrusted keys see [`Cuckoo::keyed`].
     ///
     /// # Errors
-    /// When the capacity is 0, the rate not between 1.4e-8 and 1, or there is not enough memory.
+    /// If the capacity is 0, the rate is not between 1.4e-8 and 1, or there is not enough memory.
     pub fn new(capacity: u64, false_positive_rate: f64) -> Result<Self, PlanError> {
         Self::from_plan(
             CuckooPlan::new(capacity, false_positive_rate)?,
@@ -65,8 +65,8 @@ impl Cuckoo {
         )
     }
 
-    /// The same for callers that have good 64-bit hashes already: give them as [`KeyHash::from_u64`]. Methods that take key
-    /// bytes panic on such a filter.
+    /// The same for callers that already have good 64-bit hashes, passed as [`KeyHash::from_u64`]. Methods that take key bytes
+    /// panic on such a filter.
     ///
     /// # Errors
     /// As [`Cuckoo::new`].
@@ -90,15 +90,15 @@ impl Cuckoo {
         })
     }
 
-    /// An empty filter that begins with room for `capacity` keys and keeps the false-positive rate however many come: when a table
-    /// is full, a larger one with longer fingerprints is opened. It takes any number of copies, and refuses keys only when there is
-    /// no memory left. A lookup costs one of every table, so guess the capacity well if you can.
+    /// An empty filter that starts with room for `capacity` keys and keeps the false-positive rate for any number of keys: when a
+    /// table is full, a larger one with longer fingerprints is added. It accepts any number of copies, and rejects keys only if
+    /// there is no memory left. A lookup reads every table, so estimate the capacity well if you can.
     ///
     /// ```
     /// # use mayhap_core as mayhap;
     /// let mut online = mayhap::Cuckoo::growing(100, 0.001)?; // 100 keys is a guess
     /// for user in 0..10_000_u32 {
-    ///     online.try_insert(user.to_le_bytes()).expect("room for everybody");
+    ///     online.try_insert(user.to_le_bytes()).expect("the filter grows");
     /// }
     /// assert!(online.remove(77_u32.to_le_bytes()));
     /// assert!(online.estimated_keys() == 9_999 && online.estimated_rate() <= 0.001);
@@ -128,10 +128,10 @@ impl Cuckoo {
         })
     }
 
-    /// A filter from existing cells, as [`Cuckoo::bytes`] has them.
+    /// A filter from existing cells, as [`Cuckoo::bytes`] returns them.
     ///
     /// # Errors
-    /// When the bytes are not as many as the plan says, a cell holds what no insert writes, or there is not enough memory.
+    /// If the number of bytes does not match the plan, a cell holds a value that no insert writes, or there is not enough memory.
     pub fn from_bytes(
         plan: CuckooPlan,
         scheme: HashScheme,
@@ -145,22 +145,24 @@ impl Cuckoo {
         })
     }
 
-    /// A filter that grows and from existing tables, as [`Cuckoo::tables`] and [`Cuckoo::extra_copies`] have them.
+    /// A growing filter from existing tables, as [`Cuckoo::tables`] and [`Cuckoo::extra_copies`] return them.
     ///
     /// # Errors
-    /// As [`Cuckoo::from_bytes`], when there are no tables, two with one number, an empty one before the newest, or twins that
-    /// cannot be.
+    /// As [`Cuckoo::from_bytes`], and if there are no tables, two with the same number, an empty one before the newest, or
+    /// invalid extra copies.
     pub fn from_tables<'t, T: IntoIterator<Item = (u64, u64)>>(
         plan: GrowingPlan,
         scheme: HashScheme,
         tables: impl IntoIterator<Item = (CuckooPlan, u32, &'t [u8], T)>,
     ) -> Result<Self, PlanError> {
-        let tables = tables.into_iter().map(|(plan, number, bytes, twins)| {
-            let twins = twins.into_iter().collect::<Vec<_>>();
-            check_extra_copies(&twins)?;
-            let twins = Multiset::from_distinct(twins)?;
-            Ok((CuckooTable::from_bytes(plan, bytes)?, number, twins))
-        });
+        let tables = tables
+            .into_iter()
+            .map(|(plan, number, bytes, extra_copies)| {
+                let extra_copies = extra_copies.into_iter().collect::<Vec<_>>();
+                check_extra_copies(&extra_copies)?;
+                let extra_copies = Multiset::from_distinct(extra_copies)?;
+                Ok((CuckooTable::from_bytes(plan, bytes)?, number, extra_copies))
+            });
         let tables = tables.collect::<Result<_, PlanError>>()?;
         let (chain, newest) = CuckooChain::from_tables(plan, tables)?;
         Ok(Self {
@@ -180,11 +182,11 @@ impl Cuckoo {
         self.scheme.hash(key.as_ref())
     }
 
-    /// `Ok(true)`: the key is in now, and was definitely new. `Ok(false)`: it is in now, and it, or one that looks like it, was
-    /// before; this is another copy, to be removed by another [`remove`](Cuckoo::remove).
+    /// `Ok(true)`: the key was definitely new. `Ok(false)`: the key, or one that the filter cannot distinguish from it, was
+    /// present; another copy is stored, which needs its own [`remove`](Cuckoo::remove).
     ///
     /// # Errors
-    /// When there is no room, or four copies are in already (three, for the one key in thousands whose two windows are neighbours).
+    /// If the filter is full, or already holds four copies (three for the one key in thousands whose two windows are neighbours).
     /// The filter is then unchanged.
     #[inline]
     pub fn try_insert(&mut self, key: impl AsRef<[u8]>) -> Result<bool, Full> {
@@ -192,31 +194,31 @@ impl Cuckoo {
         self.insert_u64(hash.to_u64())
     }
 
-    /// `Ok(true)`: the key is in now, and was definitely new. `Ok(false)`: it, or one that looks like it, was in before, and
-    /// nothing is changed. For sets whose keys may come twice.
+    /// `Ok(true)`: the key was definitely new and has been inserted. `Ok(false)`: the key, or one that the filter cannot
+    /// distinguish from it, was present, and nothing changed. For sets whose keys may arrive twice.
     ///
-    /// A new key that looks like one that is in is not stored, which goes well until that other key is removed: where keys are
-    /// removed, and do not come twice, [`try_insert`](Cuckoo::try_insert) them.
+    /// A new key that looks like a stored one is not stored itself, and is lost when that other key is removed. If keys are
+    /// removed and do not arrive twice, use [`try_insert`](Cuckoo::try_insert).
     ///
     /// # Errors
-    /// When there is no room. The filter is then unchanged.
+    /// If the filter is full. It is then unchanged.
     #[inline]
     pub fn insert_if_absent(&mut self, key: impl AsRef<[u8]>) -> Result<bool, Full> {
         let hash = self.hash(key);
         self.insert_hash_if_absent(hash)
     }
 
-    /// `true`: a copy of the key was in, and is not any more. `false`: the key was certainly not in, and nothing is changed.
+    /// `true`: one copy of the key was removed. `false`: the key was definitely absent, and nothing changed.
     ///
-    /// Remove only what was inserted. A key that was not is taken for another one at the filter's false-positive rate, and
-    /// that other one is then lost: no filter can tell.
+    /// Only remove keys that were inserted. Removing a false positive removes the other key that it looks like; no filter can
+    /// detect that.
     #[inline]
     pub fn remove(&mut self, key: impl AsRef<[u8]>) -> bool {
         let hash = self.hash(key);
         self.remove_u64(hash.to_u64())
     }
 
-    /// `false` is certain: the key is not in. `true` is probable.
+    /// `false` is certain: the key is absent. `true` is probable.
     #[inline]
     pub fn contains(&self, key: impl AsRef<[u8]>) -> bool {
         self.find(self.hash(key).to_u64())
@@ -250,25 +252,25 @@ impl Cuckoo {
     /// As [`try_insert`](Cuckoo::try_insert), for a hash of this filter's scheme.
     ///
     /// # Errors
-    /// The same.
+    /// As `try_insert`.
     #[inline]
     pub fn try_insert_hash(&mut self, hash: KeyHash) -> Result<bool, Full> {
         hash.assert_origin(self.origin);
         self.insert_u64(hash.to_u64())
     }
 
-    /// As [`try_insert_hash`](Cuckoo::try_insert_hash), for callers with a limit: one that grows refuses, instead of crowding its
-    /// newest table, when it must grow and would take more than `max_bytes` then, or there is no memory for it. What is not refused
-    /// goes in as without a limit.
+    /// As [`try_insert_hash`](Cuckoo::try_insert_hash), for callers with a memory limit. If a growing filter must grow but would
+    /// then exceed `max_bytes`, or there is not enough memory, it rejects the key instead of overfilling its newest table.
+    /// Accepted keys are stored exactly as without a limit.
     ///
     /// # Errors
-    /// The same, and [`Full::Memory`] when it cannot grow. The filter is then unchanged.
+    /// As `try_insert_hash`, and [`Full::Memory`] if it cannot grow. The filter is then unchanged.
     pub fn try_insert_hash_within(&mut self, hash: KeyHash, max_bytes: u64) -> Result<bool, Full> {
         hash.assert_origin(self.origin);
         self.insert_u64_within(hash.to_u64(), Some(max_bytes))
     }
 
-    /// How many copies of a key are in, those of keys that look like it counted with them; never fewer than there are.
+    /// The number of copies of a key, including keys that look the same; never too low.
     pub fn count_hash(&self, hash: KeyHash) -> u64 {
         hash.assert_origin(self.origin);
         match &self.chain {
@@ -277,11 +279,11 @@ impl Cuckoo {
         }
     }
 
-    /// `try_insert_hash` for many hashes, faster when the filter is larger than a core's cache: the same bytes as one by one.
+    /// `try_insert_hash` for many hashes. Faster if the filter is larger than a core's cache; the resulting bytes are the same.
     ///
     /// # Errors
-    /// When one is refused. Those before it are in, as [`estimated_keys`](Cuckoo::estimated_keys) tells; it and those after
-    /// are not.
+    /// If one is rejected. Those before it have been inserted, as [`estimated_keys`](Cuckoo::estimated_keys) shows; it and those
+    /// after it have not.
     pub fn try_insert_hashes(&mut self, hashes: &[KeyHash]) -> Result<(), Full> {
         let ahead = Prefetch::InBatch.distance(self.size_bytes() as usize);
         for (at, &hash) in hashes.iter().enumerate() {
@@ -298,7 +300,7 @@ impl Cuckoo {
     /// As [`insert_if_absent`](Cuckoo::insert_if_absent), for a hash of this filter's scheme.
     ///
     /// # Errors
-    /// The same.
+    /// As `insert_if_absent`.
     #[inline]
     pub fn insert_hash_if_absent(&mut self, hash: KeyHash) -> Result<bool, Full> {
         hash.assert_origin(self.origin);
@@ -354,7 +356,7 @@ impl Cuckoo {
         }
     }
 
-    /// Prefetches all that `find` looks at.
+    /// Prefetches everything that `find` reads.
     #[inline(always)]
     fn prefetch(&self, hash: u64) {
         self.newest.cells.prefetch(hash);
@@ -372,7 +374,7 @@ impl Cuckoo {
         }
     }
 
-    /// Apart, so that a filter that does not grow pays for one comparison.
+    /// A separate function, so that a filter that does not grow pays for one comparison only.
     #[cold]
     fn find_in_chain(chain: &CuckooChain, found: bool, hash: u64) -> bool {
         found || chain.older_contains(hash)
@@ -428,9 +430,9 @@ impl Cuckoo {
         })
     }
 
-    /// How many keys are in, copies counted: exact, and known without looking.
+    /// The number of keys, copies included: exact, and known without reading the cells.
     pub fn estimated_keys(&self) -> u64 {
-        let in_cells: u64 = self.all_tables().map(|nest| nest.keys).sum();
+        let in_cells: u64 = self.all_tables().map(|table| table.keys).sum();
         in_cells + self.chain.as_ref().map_or(0, |chain| chain.extra_copies())
     }
 
@@ -442,16 +444,16 @@ impl Cuckoo {
         }
     }
 
-    /// The false-positive rate now, from the number of keys: the probability that a random absent key is found. A little less when
-    /// some are copies.
+    /// The false-positive rate now, from the number of keys: the probability that a random absent key is found. A little less if
+    /// some keys are copies.
     pub fn estimated_rate(&self) -> f64 {
-        let rate = |nest: &CuckooTable| nest.plan.rate_at(nest.keys);
+        let rate = |table: &CuckooTable| table.plan.rate_at(table.keys);
         match &self.chain {
             None => rate(&self.newest),
             Some(_) => {
                 1.0 - self
                     .all_tables()
-                    .map(|nest| 1.0 - rate(nest))
+                    .map(|table| 1.0 - rate(table))
                     .product::<f64>()
             }
         }
@@ -460,19 +462,19 @@ impl Cuckoo {
     /// The share of cells in use.
     pub fn load(&self) -> f64 {
         let sum = |count: fn(&CuckooTable) -> u64| self.all_tables().map(count).sum::<u64>() as f64;
-        sum(|nest| nest.keys) / sum(|nest| nest.plan.cells())
+        sum(|table| table.keys) / sum(|table| table.plan.cells())
     }
 
-    /// Whether the filter holds more keys than it was planned for. It takes a few more, up to 93 % of its cells, and then is full.
-    /// One that grows is so only when there was no memory to grow.
+    /// Whether the filter holds more keys than it was planned for. It accepts a few more, up to 93 % of its cells, and then is
+    /// full. A growing filter is over capacity only if there was no memory to grow.
     pub fn is_over_capacity(&self) -> bool {
         self.newest.keys > self.newest.plan.capacity()
     }
 
-    /// How many more keys fit before there are more than the filter was planned for; `u64::MAX` for one that grows, or what is left
-    /// of the maximum in its plan.
+    /// How many more keys fit before the filter is over capacity; `u64::MAX` for a growing filter, or the rest of the maximum in
+    /// its plan.
     pub fn keys_until_full(&self) -> u64 {
-        let most = match &self.chain {
+        let max = match &self.chain {
             None => self.newest.plan.capacity(),
             Some(_) if self.is_over_capacity() => 0,
             Some(chain) => match chain.plan().maximum() {
@@ -480,7 +482,7 @@ impl Cuckoo {
                 Some(maximum) => maximum,
             },
         };
-        most.saturating_sub(self.estimated_keys())
+        max.saturating_sub(self.estimated_keys())
     }
 
     /// What the filter is, how full it is and which rate it has now.
@@ -499,21 +501,21 @@ impl Cuckoo {
         }
     }
 
-    /// Whether no key is in.
+    /// Whether the filter is empty.
     pub fn is_empty(&self) -> bool {
         self.estimated_keys() == 0
     }
 
-    /// Keys that the filter was planned for; that fit into the tables there are, if it grows.
+    /// The number of keys that the filter was planned for, or that its present tables were planned for if it grows.
     pub fn capacity(&self) -> u64 {
         self.all_tables()
-            .map(|nest| nest.plan.capacity())
+            .map(|table| table.plan.capacity())
             .fold(0, u64::saturating_add)
     }
 
-    /// Bytes of memory that the cells take, and the keys without cells of one that grows.
+    /// Bytes of memory for the cells, and for the extra copies of a growing filter.
     pub fn size_bytes(&self) -> u64 {
-        let cells: u64 = self.all_tables().map(|nest| nest.plan.size_bytes()).sum();
+        let cells: u64 = self.all_tables().map(|table| table.plan.size_bytes()).sum();
         cells
             + self
                 .chain
@@ -521,12 +523,12 @@ impl Cuckoo {
                 .map_or(0, |chain| chain.extra_copies_size_bytes())
     }
 
-    /// The shape; of the newest table, if it grows.
+    /// The plan; of the newest table, if the filter grows.
     pub fn plan(&self) -> &CuckooPlan {
         &self.newest.plan
     }
 
-    /// How it grows, if it does.
+    /// The plan by which it grows, if it does.
     pub fn growth(&self) -> Option<&GrowingPlan> {
         self.chain.as_ref().map(|chain| chain.plan())
     }
@@ -536,27 +538,28 @@ impl Cuckoo {
         self.scheme
     }
 
-    /// The cells: cell `i` is the bits `i * cell_bits ..`, lowest first; in it offset, choice, fingerprint, lowest first. Those of
-    /// the newest table, if it grows.
+    /// The cells: cell `i` is the bits `i * cell_bits ..`, lowest first; within a cell offset, choice and fingerprint, lowest
+    /// first. Those of the newest table, if the filter grows.
     pub fn bytes(&self) -> &[u8] {
         self.newest.cells.bytes()
     }
 
-    /// The shape and the cells of every table, the oldest first; one, unless it grows.
+    /// The plan and the cells of every table, the oldest first; one table unless the filter grows.
     pub fn tables(&self) -> impl Iterator<Item = (&CuckooPlan, &[u8])> {
         self.all_tables()
-            .map(|nest| (&nest.plan, nest.cells.bytes()))
+            .map(|table| (&table.plan, table.cells.bytes()))
     }
 
-    /// Of every table of one that grows, the oldest first, its number in the plan and its twins: keys without a cell, each the
-    /// number that look-alikes share and how often it is in, in the order of these numbers. None unless it grows.
+    /// For every table of a growing filter, the oldest first, its number in the plan and its extra copies: keys without a cell,
+    /// each as the number that all keys with its fingerprint share, and how often it is stored, sorted by these numbers. Nothing
+    /// for a filter that does not grow.
     pub fn extra_copies(&self) -> impl Iterator<Item = (u32, Vec<(u64, u64)>)> {
         let chain = self.chain.iter();
-        let labels = chain.flat_map(|chain| chain.numbers_and_extra_copies());
-        labels.map(|(number, twins)| {
-            let mut twins: Vec<_> = twins.iter().collect();
-            twins.sort_unstable();
-            (number, twins)
+        let tables = chain.flat_map(|chain| chain.numbers_and_extra_copies());
+        tables.map(|(number, extra_copies)| {
+            let mut extra_copies: Vec<_> = extra_copies.iter().collect();
+            extra_copies.sort_unstable();
+            (number, extra_copies)
         })
     }
 
@@ -566,29 +569,31 @@ impl Cuckoo {
     }
 }
 
-/// Twins that come from outside.
-fn check_extra_copies(twins: &[(u64, u64)]) -> Result<(), PlanError> {
-    let refuse = |field, value, accepted| {
+/// Checks extra copies from stored data.
+fn check_extra_copies(extra_copies: &[(u64, u64)]) -> Result<(), PlanError> {
+    let invalid = |field, value, accepted| {
         Err(PlanError::InvalidInteger {
             field,
             value,
             accepted,
         })
     };
-    if !twins.is_sorted_by(|a, b| a.0 < b.0) || twins.first().is_some_and(|twin| twin.0 == 0) {
-        let accepted = "rising, none twice and none 0";
-        return refuse("twins", twins.len() as u64, accepted);
-    }
-    match twins
-        .iter()
-        .find(|twin| !(1..=MAX_EXTRA_COPIES).contains(&twin.1))
+    if !extra_copies.is_sorted_by(|a, b| a.0 < b.0)
+        || extra_copies.first().is_some_and(|copy| copy.0 == 0)
     {
-        Some(twin) => refuse("times of a twin", twin.1, "1 to 2^40"),
+        let accepted = "ascending, distinct and not 0";
+        return invalid("extra copies", extra_copies.len() as u64, accepted);
+    }
+    match extra_copies
+        .iter()
+        .find(|copy| !(1..=MAX_EXTRA_COPIES).contains(&copy.1))
+    {
+        Some(copy) => invalid("count of an extra copy", copy.1, "1 to 2^40"),
         None => Ok(()),
     }
 }
 
-/// Filters are equal when they give the same answers for the same reasons: one scheme, one plan, the same cells.
+/// Filters are equal if they have the same scheme, the same plan and the same cells.
 impl PartialEq for Cuckoo {
     fn eq(&self, other: &Self) -> bool {
         self.scheme == other.scheme && self.newest == other.newest && self.chain == other.chain

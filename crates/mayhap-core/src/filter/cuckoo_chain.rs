@@ -1,16 +1,17 @@
-//! The older tables of a `Cuckoo` that grows, and the rule that lets keys be taken out of a chain without losing others.
+//! The older tables of a growing `Cuckoo`, and the rule that makes removal from a chain safe.
 //!
-//! A key looks like some that are in, at the rate of each table. If it were put into the newest table while an older one has
-//! its look-alike, a removal could not tell which of the two cells is whose: taking out the wrong one would lose a key. So
+//! A key collides with stored keys at the rate of each table. If it were stored in the newest table while an older one has a cell
+//! with the same fingerprint, a removal could not know which of the two cells belongs to the key, and removing the wrong one
+//! would lose another key. Therefore
 //!
-//! * a key goes to the oldest table that has a look-alike of it, and counts there as another copy: its *twin*;
-//! * only a key that no table knows goes into the newest one, so that older tables never learn new cells;
-//! * a removal asks the oldest table first: the first that knows the key is the one that it went to.
+//! * a key goes to the oldest table that has a cell with its fingerprint, and is counted there as an *extra copy*;
+//! * only a key that no table contains goes into the newest table, so that older tables never get new cells;
+//! * a removal searches the oldest table first: the first table that contains the key is the one that it went to.
 //!
-//! Twins are counted beside the tables, for an older one may be full: they are a share of keys as large as the filter's rate,
-//! and take 16 to 64 bytes for each distinct look-alike. There is no bound for copies: from 100 keys to a million at 1 %, the
-//! hundred cells of the first table get 60 twins each, all of them keys in their own right. (Newest first, or twins in the newest
-//! table, would lose a key in every 1/rate removals.)
+//! Extra copies are counted outside of the tables, because an older table may be full. Their share of the keys is the filter's
+//! rate, and each distinct one takes 16 to 64 bytes. Their number is not limited: from 100 keys to a million at 1 %, the hundred
+//! cells of the first table get 60 extra copies each, all of them different keys. (Searching the newest table first, or storing
+//! extra copies in the newest table, would lose a key in every 1/rate removals.)
 
 use super::cuckoo_table::CuckooTable;
 use crate::plan::{CuckooPlan, GrowingPlan, NextPart, check_growth};
@@ -18,20 +19,20 @@ use crate::store::{Multiset, reserved};
 use crate::{Full, PlanError};
 use alloc::vec::Vec;
 
-/// More tables than any plan reaches are not taken from outside.
+/// The maximum number of tables in stored data. No plan reaches it.
 const MAX_TABLES: u32 = 1000;
 
-/// All of a growing `Cuckoo` but its newest table.
+/// All of a growing `Cuckoo` except its newest table.
 #[derive(Clone, PartialEq)]
 pub(super) struct CuckooChain {
     plan: GrowingPlan,
     next: NextPart<CuckooPlan>,
-    /// The oldest first; none is empty.
+    /// The oldest is first; none is empty.
     older: Vec<OlderTable>,
     newest: TableInfo,
 }
 
-/// What belongs to a table: its number in the plan, and the keys that look like one of its own and have no cell.
+/// A table's number in the plan, and its extra copies: keys that collide with one of its cells and have no cell of their own.
 #[derive(Clone, PartialEq)]
 struct TableInfo {
     number: u32,
@@ -56,42 +57,45 @@ impl CuckooChain {
         Ok((chain, CuckooTable::new(plan.cuckoo_table(0)?)?))
     }
 
-    /// A chain that exists already, and its newest table: for every table, the oldest first, its number, cells and twins.
+    /// A chain from stored data, and its newest table: for every table, the oldest first, its cells, number and extra copies.
     pub(super) fn from_tables(
         plan: GrowingPlan,
         mut tables: Vec<(CuckooTable, u32, Multiset)>,
     ) -> Result<(Self, CuckooTable), PlanError> {
-        let refuse = |field, value, accepted| {
+        let invalid = |field, value, accepted| {
             Err(PlanError::InvalidInteger {
                 field,
                 value,
                 accepted,
             })
         };
-        for (at, (nest, number, _)) in tables.iter().enumerate() {
+        for (at, (table, number, _)) in tables.iter().enumerate() {
             let is_older = at + 1 < tables.len();
-            if is_older && nest.keys == 0 {
-                return refuse("keys in an older table", 0, "at least one");
+            if is_older && table.keys == 0 {
+                return invalid("keys in an older table", 0, "at least one");
             }
             let mut before = tables.iter().take(at);
             if *number > MAX_TABLES || before.any(|(_, other, _)| other == number) {
-                let accepted = "one of its own for every table, at most 1000";
-                return refuse("number of a table", u64::from(*number), accepted);
+                let accepted = "a different one for every table, at most 1000";
+                return invalid("number of a table", u64::from(*number), accepted);
             }
         }
-        let held = tables.iter().map(|(nest, ..)| nest.plan.size_bytes()).sum();
+        let held = tables
+            .iter()
+            .map(|(table, ..)| table.plan.size_bytes())
+            .sum();
         let next = plan.cuckoo_table(first_free_number(
             tables.iter().map(|(_, number, _)| *number),
         ));
         check_growth(next.map(|next| next.size_bytes()), held)?;
-        let Some((newest, number, twins)) = tables.pop() else {
-            return refuse("tables", 0, "at least one");
+        let Some((newest, number, extra_copies)) = tables.pop() else {
+            return invalid("tables", 0, "at least one");
         };
-        let link = |(nest, number, twins)| OlderTable {
-            table: nest,
+        let link = |(table, number, extra_copies)| OlderTable {
+            table,
             info: TableInfo {
                 number,
-                extra_copies: twins,
+                extra_copies,
             },
         };
         let chain = Self {
@@ -100,7 +104,7 @@ impl CuckooChain {
             older: tables.into_iter().map(link).collect(),
             newest: TableInfo {
                 number,
-                extra_copies: twins,
+                extra_copies,
             },
         };
         Ok((chain, newest))
@@ -108,14 +112,10 @@ impl CuckooChain {
 
     pub(super) fn try_clone(&self) -> Result<Self, PlanError> {
         let mut older = reserved(self.older.len() as u64)?;
-        for OlderTable {
-            table: nest,
-            info: label,
-        } in &self.older
-        {
+        for OlderTable { table, info } in &self.older {
             older.push(OlderTable {
-                table: nest.try_clone()?,
-                info: label.try_clone()?,
+                table: table.try_clone()?,
+                info: info.try_clone()?,
             });
         }
         Ok(Self {
@@ -125,10 +125,10 @@ impl CuckooChain {
         })
     }
 
-    /// The number of every table and its twins, the oldest first.
+    /// The number of every table and its extra copies, the oldest first.
     pub(super) fn numbers_and_extra_copies(&self) -> impl Iterator<Item = (u32, &Multiset)> {
         self.table_infos()
-            .map(|label| (label.number, &label.extra_copies))
+            .map(|info| (info.number, &info.extra_copies))
     }
 
     pub(super) fn plan(&self) -> &GrowingPlan {
@@ -140,17 +140,15 @@ impl CuckooChain {
         self.older.iter().map(|link| &link.table)
     }
 
-    /// Keys that have no cell of their own.
+    /// The number of keys without a cell of their own.
     pub(super) fn extra_copies(&self) -> u64 {
-        self.table_infos()
-            .map(|label| label.extra_copies.len())
-            .sum()
+        self.table_infos().map(|info| info.extra_copies.len()).sum()
     }
 
-    /// Bytes of memory beside the tables.
+    /// Bytes of memory for the extra copies.
     pub(super) fn extra_copies_size_bytes(&self) -> u64 {
         self.table_infos()
-            .map(|label| label.extra_copies.size_bytes())
+            .map(|info| info.extra_copies.size_bytes())
             .sum()
     }
 
@@ -159,35 +157,31 @@ impl CuckooChain {
         older.chain([&self.newest])
     }
 
-    /// Whether one of the older tables has the key.
+    /// Whether one of the older tables contains the key.
     pub(super) fn older_contains(&self, hash: u64) -> bool {
-        self.older().any(|nest| nest.cells.find(hash))
+        self.older().any(|table| table.cells.find(hash))
     }
 
-    /// Prefetches what `in_older` looks at.
+    /// Prefetches what `older_contains` reads.
     #[inline(always)]
     pub(super) fn prefetch(&self, hash: u64) {
-        for nest in self.older() {
-            nest.cells.prefetch(hash);
+        for table in self.older() {
+            table.cells.prefetch(hash);
         }
     }
 
-    /// Puts a key in; `true` when it was definitely new. Grows when the newest table has as many keys as it was planned for. With a
-    /// limit for all of the filter it grows exactly as without, or refuses the key.
+    /// Inserts a key; `true` if it was definitely new. Grows when the newest table holds as many keys as planned. With a memory
+    /// limit for the whole filter it grows exactly as without, or rejects the key.
     pub(super) fn insert(
         &mut self,
         newest: &mut CuckooTable,
         hash: u64,
         max_bytes: Option<u64>,
     ) -> Result<bool, Full> {
-        let left = max_bytes.map(|most| most.saturating_sub(self.size_bytes(newest)));
-        for OlderTable {
-            table: nest,
-            info: label,
-        } in &mut self.older
-        {
-            if nest.cells.find(hash) {
-                label.add_extra_copy(nest, hash, left)?;
+        let left = max_bytes.map(|max| max.saturating_sub(self.size_bytes(newest)));
+        for OlderTable { table, info } in &mut self.older {
+            if table.cells.find(hash) {
+                info.add_extra_copy(table, hash, left)?;
                 return Ok(false);
             }
         }
@@ -198,7 +192,7 @@ impl CuckooChain {
             return Ok(false);
         }
         if newest.keys >= newest.plan.capacity() {
-            // Without memory for it the key goes into the full one, as long as that takes more.
+            // Without memory for another table, the key goes into the newest one while that has free cells.
             self.grow(newest, left)?;
         }
         newest.insert(hash).or_else(|full| {
@@ -210,42 +204,42 @@ impl CuckooChain {
         })
     }
 
-    /// How many copies of a key are in: all of them are in the oldest table that knows it.
+    /// The number of copies of a key: all of them are in the oldest table that contains it.
     pub(super) fn count(&self, newest: &CuckooTable, hash: u64) -> u64 {
         let older = self.older.iter().map(|link| (&link.table, &link.info));
         let mut tables = older.chain([(newest, &self.newest)]);
-        let knows = tables.find(|(nest, _)| nest.cells.find(hash));
-        knows.map_or(0, |(nest, label)| {
-            u64::from(nest.copies(hash)) + label.extra_copies.count(nest.fingerprint_id(hash))
+        let contains = tables.find(|(table, _)| table.cells.find(hash));
+        contains.map_or(0, |(table, info)| {
+            u64::from(table.copies(hash)) + info.extra_copies.count(table.fingerprint_id(hash))
         })
     }
 
     fn size_bytes(&self, newest: &CuckooTable) -> u64 {
-        let older = self.older().map(|nest| nest.plan.size_bytes()).sum::<u64>();
+        let older = self
+            .older()
+            .map(|table| table.plan.size_bytes())
+            .sum::<u64>();
         older + newest.plan.size_bytes() + self.extra_copies_size_bytes()
     }
 
-    /// Takes out one copy.
+    /// Removes one copy.
     pub(super) fn remove(&mut self, newest: &mut CuckooTable, hash: u64) -> bool {
-        let knows = |link: &OlderTable| link.table.cells.find(hash);
-        let Some(at) = self.older.iter().position(knows) else {
+        let contains = |link: &OlderTable| link.table.cells.find(hash);
+        let Some(at) = self.older.iter().position(contains) else {
             return newest.cells.find(hash) && self.newest.remove(newest, hash);
         };
-        let OlderTable {
-            table: nest,
-            info: label,
-        } = &mut self.older[at];
-        label.remove(nest, hash);
-        if nest.keys == 0 {
+        let OlderTable { table, info } = &mut self.older[at];
+        info.remove(table, hash);
+        if table.keys == 0 {
             self.older.remove(at);
         }
         true
     }
 
-    /// Opens the next table; `false` when its rate would be too strict, or there is no memory for it. With a limit of this many
-    /// bytes that are left, want of memory is an error.
+    /// Adds the next table; `false` if its rate would be too strict or there is not enough memory. If `left` bytes remain of a
+    /// limit, a lack of memory is an error.
     fn grow(&mut self, newest: &mut CuckooTable, left: Option<u64>) -> Result<bool, Full> {
-        let number = first_free_number(self.table_infos().map(|label| label.number));
+        let number = first_free_number(self.table_infos().map(|info| info.number));
         let plan = self.plan;
         let Ok(plan) = self.next.get(number, |number| plan.cuckoo_table(number)) else {
             return Ok(false);
@@ -268,7 +262,7 @@ impl CuckooChain {
         }
     }
 
-    /// Leaves one table, empty.
+    /// Keeps one table, empty.
     pub(super) fn clear(&mut self, newest: &mut CuckooTable) {
         if let Some(at) = self.older.iter().position(|link| link.info.number == 0) {
             let first = self.older.swap_remove(at);
@@ -281,8 +275,8 @@ impl CuckooChain {
     }
 }
 
-/// The number of the next table: those of tables that have been emptied and dropped are used again, and so are their shares of
-/// the rate.
+/// The number of the next table. The numbers of tables that became empty and were dropped are reused, and with them their shares
+/// of the rate.
 fn first_free_number(taken: impl Iterator<Item = u32>) -> u32 {
     let mut is_taken = [false; MAX_TABLES as usize];
     for number in taken {
@@ -303,16 +297,16 @@ impl TableInfo {
     }
 
     fn try_clone(&self) -> Result<Self, PlanError> {
-        let twins = self.extra_copies.try_clone()?;
+        let extra_copies = self.extra_copies.try_clone()?;
         Ok(Self {
-            extra_copies: twins,
+            extra_copies,
             ..*self
         })
     }
 
     fn add_extra_copy(
         &mut self,
-        nest: &CuckooTable,
+        table: &CuckooTable,
         hash: u64,
         left: Option<u64>,
     ) -> Result<(), Full> {
@@ -322,17 +316,17 @@ impl TableInfo {
             Some(left) if size_bytes > left => Err(no_memory),
             Some(_) => self
                 .extra_copies
-                .insert(nest.fingerprint_id(hash))
+                .insert(table.fingerprint_id(hash))
                 .map_err(|_| no_memory),
             None => self
                 .extra_copies
-                .insert(nest.fingerprint_id(hash))
-                .map_err(|_| nest.full()),
+                .insert(table.fingerprint_id(hash))
+                .map_err(|_| table.full()),
         }
     }
 
-    /// Takes out one copy of a key that the table has: a twin if there is one, since its cell must then stay.
-    fn remove(&mut self, nest: &mut CuckooTable, hash: u64) -> bool {
-        self.extra_copies.remove(nest.fingerprint_id(hash)) || nest.remove(hash)
+    /// Removes one copy of a key that the table contains: an extra copy if there is one, because the cell must then stay.
+    fn remove(&mut self, table: &mut CuckooTable, hash: u64) -> bool {
+        self.extra_copies.remove(table.fingerprint_id(hash)) || table.remove(hash)
     }
 }

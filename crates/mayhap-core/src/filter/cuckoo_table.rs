@@ -1,21 +1,21 @@
-//! One table of a `Cuckoo`: where a key goes, and how others make room for it.
+//! One table of a `Cuckoo`: where a key is stored, and how other keys are moved to make room.
 //!
-//! A cell is a fingerprint, a bit for the choice (does it sit in its first window or its second?) and a bit for the offset (in
-//! which cell of that window?). A key that finds its four cells taken pushes one fingerprint out, which then looks for room
-//! among its own other three cells, and so on: a random walk of at most `KICKS` steps that looks one step ahead. Its randomness
-//! is computed from the key's hash and the number of the step, so that the same keys in the same order always give the same
-//! bytes, and a walk that ends nowhere can be walked back without having been written down.
+//! A cell holds a fingerprint, one bit for the choice (first or second window) and one bit for the offset (which cell of that
+//! window). A key whose four cells are taken evicts one fingerprint, which then tries its own three other cells, and so on: a
+//! random walk of at most `MAX_MOVES` steps that looks one step ahead. Its random numbers are computed from the key's hash and
+//! the step number, so that the same keys in the same order always give the same bytes, and a failed walk can be undone without a
+//! record of it.
 
 use crate::plan::CuckooPlan;
 use crate::probe::blocked::{FIRST, mul_high};
 use crate::simd::WindowedCells;
 use crate::{Full, PlanError};
 
-/// How many fingerprints one insert may move. A million cells are filled to 0.954 before the first is refused, 16 million to
-/// 0.953; a walk that does not look ahead reaches 0.949.
+/// How many fingerprints one insert may move. A million cells are filled to 0.954 before the first insert fails, 16 million to
+/// 0.953; a walk without look-ahead reaches 0.949.
 const MAX_MOVES: u64 = 2000;
 
-/// Cells, and how many are in use.
+/// The cells, and the number in use.
 #[derive(Clone)]
 pub(super) struct CuckooTable {
     pub(super) cells: WindowedCells,
@@ -23,7 +23,7 @@ pub(super) struct CuckooTable {
     pub(super) plan: CuckooPlan,
 }
 
-/// A fingerprint on its way: both windows, and which of the four cells it has, or came from: `choice * 2 + offset`.
+/// A fingerprint with its two windows and one of its four cells: `choice * 2 + offset`.
 #[derive(Clone, Copy)]
 struct PlacedFingerprint {
     fingerprint: u64,
@@ -38,7 +38,7 @@ impl PlacedFingerprint {
         (self.windows[(self.at >> 1) as usize], self.at & 1)
     }
 
-    /// What is written into the cell.
+    /// The value of the cell.
     #[inline(always)]
     fn cell(&self) -> u64 {
         self.fingerprint << 2 | self.at
@@ -54,9 +54,9 @@ impl CuckooTable {
         })
     }
 
-    /// A table from existing cells. Each must lie in a window of its own, so that it can be moved.
+    /// A table from existing cells. Each must lie in one of its windows, so that it can be moved.
     pub(super) fn from_bytes(plan: CuckooPlan, bytes: &[u8]) -> Result<Self, PlanError> {
-        let refuse = |field, value, accepted| {
+        let invalid = |field, value, accepted| {
             Err(PlanError::InvalidInteger {
                 field,
                 value,
@@ -65,30 +65,30 @@ impl CuckooTable {
         };
         if bytes.len() as u64 != plan.size_bytes() {
             let length = bytes.len() as u64;
-            return refuse("bytes", length, "as many as the cells need");
+            return invalid("bytes", length, "as many as the cells need");
         }
-        let mut nest = Self::new(plan)?;
-        nest.cells.copy_from(bytes);
+        let mut table = Self::new(plan)?;
+        table.cells.copy_from(bytes);
         let last = plan.cells() - 1;
         for at in 0..=last {
             let (window, offset) = if at == 0 { (0, 0) } else { (at - 1, 1) };
-            let cell = nest.cells.cell(window, offset);
+            let cell = table.cells.cell(window, offset);
             let (fingerprint, is_second) = (cell >> 2, cell & 1 == 1);
             if cell == 0 {
                 continue;
             }
             if fingerprint == 0 || (is_second && at == 0) || (!is_second && at == last) {
-                return refuse("cell", cell, "a fingerprint in a window of the table");
+                return invalid("cell", cell, "a fingerprint in a window of the table");
             }
-            nest.keys += 1;
+            table.keys += 1;
         }
         let end = plan.cells() * u64::from(plan.cell_bits());
         let past = bytes.iter().skip((end / 8) as usize);
         let mut past = past.zip([end % 8].into_iter().chain(core::iter::repeat(0)));
         if past.any(|(byte, from)| byte >> from != 0) {
-            return refuse("bits past the last cell", 1, "zeros");
+            return invalid("bits past the last cell", 1, "zeros");
         }
-        Ok(nest)
+        Ok(table)
     }
 
     pub(super) fn try_clone(&self) -> Result<Self, PlanError> {
@@ -114,8 +114,8 @@ impl CuckooTable {
         }
     }
 
-    /// A number that is not 0, and equal for keys that look alike in this table: its first window and fingerprint. There are
-    /// fewer than 2^64, because rates below capacity / 2^63 are not planned for.
+    /// A number, not 0, that is equal for keys that this table cannot distinguish: the first window and the fingerprint. It fits
+    /// into 64 bits, because rates below capacity / 2^63 are not planned.
     pub(super) fn fingerprint_id(&self, hash: u64) -> u64 {
         let (window, fingerprint) = self.cells.windows().locate(hash);
         window << self.plan.fingerprint_bits() | fingerprint
@@ -134,8 +134,8 @@ impl CuckooTable {
             }
         }
         // Neighbouring windows share a cell.
-        let places = 4 - u32::from(key.windows[0].abs_diff(key.windows[1]) == 1);
-        if copies == places {
+        let cells_per_key = 4 - u32::from(key.windows[0].abs_diff(key.windows[1]) == 1);
+        if copies == cells_per_key {
             return Err(Full::Copies { copies });
         }
         if self.keys >= self.plan.max_keys() {
@@ -150,7 +150,7 @@ impl CuckooTable {
         Ok(copies == 0)
     }
 
-    /// How many cells hold the key, or one that looks like it.
+    /// The number of cells that hold the key's fingerprint.
     pub(super) fn copies(&self, hash: u64) -> u32 {
         let key = self.placed(hash);
         let holds = |at| {
@@ -169,10 +169,10 @@ impl CuckooTable {
         }
     }
 
-    /// Takes out one copy.
+    /// Removes one copy.
     pub(super) fn remove(&mut self, hash: u64) -> bool {
         let mut key = self.placed(hash);
-        // The last of the places first: of two copies, mostly the one that came later.
+        // From the last cell to the first: of two copies, this is mostly the later one.
         for at in (0..4).rev() {
             key.at = at;
             let (window, offset) = key.place();
@@ -186,17 +186,17 @@ impl CuckooTable {
     }
 
     #[inline(always)]
-    fn write(&mut self, lodger: PlacedFingerprint) {
-        let (window, offset) = lodger.place();
-        self.cells.set(window, offset, lodger.cell());
+    fn write(&mut self, entry: PlacedFingerprint) {
+        let (window, offset) = entry.place();
+        self.cells.set(window, offset, entry.cell());
     }
 
-    /// The one who has a cell that is not empty.
+    /// The fingerprint stored in a cell that is not empty.
     #[inline(always)]
     fn occupant(&self, (window, offset): (u64, u64)) -> PlacedFingerprint {
         let cell = self.cells.cell(window, offset);
         let (fingerprint, at) = (cell >> 2, cell & 3);
-        // The same cell, seen from the window of the one who has it.
+        // The same cell, relative to the window of its fingerprint.
         let window = window + offset - (at & 1);
         let windows = if at & 2 == 0 {
             [window, self.cells.windows().second(window, fingerprint)]
@@ -210,36 +210,36 @@ impl CuckooTable {
         }
     }
 
-    /// Puts `lodger` into its cell and hands over the one who had it.
+    /// Stores `key` in its cell and returns the fingerprint that was there.
     #[inline(always)]
-    fn swap(&mut self, lodger: PlacedFingerprint) -> PlacedFingerprint {
-        let resident = self.occupant(lodger.place());
-        self.write(lodger);
-        resident
+    fn swap(&mut self, entry: PlacedFingerprint) -> PlacedFingerprint {
+        let occupant = self.occupant(entry.place());
+        self.write(entry);
+        occupant
     }
 
-    /// Puts `lodger` into one of its cells, from the `first`th after its own on, if the one who has that can move to an empty
-    /// one. All who might move are asked for together, so that memory is waited for once.
+    /// Stores `key` in one of its cells, from the `first`th after its own on, if the fingerprint there can move to an empty cell.
+    /// The windows of all candidates are prefetched together, so that their cache misses overlap.
     #[inline(always)]
-    fn make_room(&mut self, lodger: PlacedFingerprint, first: u64) -> bool {
-        let turned = |lodger: PlacedFingerprint, turn| PlacedFingerprint {
-            at: (lodger.at + turn) & 3,
-            ..lodger
+    fn make_room(&mut self, entry: PlacedFingerprint, first: u64) -> bool {
+        let turned = |entry: PlacedFingerprint, turn| PlacedFingerprint {
+            at: (entry.at + turn) & 3,
+            ..entry
         };
-        let mut residents = [lodger; 4];
+        let mut occupants = [entry; 4];
         for turn in first..4 {
-            let resident = self.occupant(turned(lodger, turn).place());
+            let occupant = self.occupant(turned(entry, turn).place());
             self.cells
-                .prefetch_window(resident.windows[(resident.at >> 1 ^ 1) as usize]);
-            residents[turn as usize] = resident;
+                .prefetch_window(occupant.windows[(occupant.at >> 1 ^ 1) as usize]);
+            occupants[turn as usize] = occupant;
         }
         for turn in first..4 {
             for step in 1..4 {
-                let moved = turned(residents[turn as usize], step);
+                let moved = turned(occupants[turn as usize], step);
                 let (window, offset) = moved.place();
                 if self.cells.cell(window, offset) == 0 {
                     self.write(moved);
-                    self.write(turned(lodger, turn));
+                    self.write(turned(entry, turn));
                     return true;
                 }
             }
@@ -247,40 +247,40 @@ impl CuckooTable {
         false
     }
 
-    /// The random walk: each lodger pushes out the next, until one can be given room. If none can, the walk is undone.
+    /// The random walk: each fingerprint evicts the next, until one finds room. If none does, the walk is undone.
     #[cold]
     fn insert_by_moving(&mut self, key: PlacedFingerprint, hash: u64) -> Result<(), Full> {
-        let mut lodger = PlacedFingerprint { at: 0, ..key };
-        if self.make_room(lodger, 0) {
+        let mut entry = PlacedFingerprint { at: 0, ..key };
+        if self.make_room(entry, 0) {
             return Ok(());
         }
-        lodger.at = random(hash, 0, 4);
+        entry.at = random(hash, 0, 4);
         for step in 1..=MAX_MOVES {
-            // Who is pushed out finds no empty cell: `make_room` has looked.
-            lodger = self.swap(lodger);
-            if self.make_room(lodger, 1) {
+            // The evicted fingerprint has no empty cell: `make_room` has checked.
+            entry = self.swap(entry);
+            if self.make_room(entry, 1) {
                 return Ok(());
             }
-            lodger.at = (lodger.at + 1 + random(hash, step, 3)) & 3;
+            entry.at = (entry.at + 1 + random(hash, step, 3)) & 3;
         }
-        // Each lodger goes back to where it came from, which is where the random number of its step says, and meets there the
-        // one who pushed it.
+        // Each fingerprint returns to where it came from, which the random number of its step determines, and evicts the one that
+        // had evicted it.
         for step in (1..=MAX_MOVES).rev() {
-            lodger.at = (lodger.at + 3 - random(hash, step, 3)) & 3;
-            lodger = self.swap(lodger);
+            entry.at = (entry.at + 3 - random(hash, step, 3)) & 3;
+            entry = self.swap(entry);
         }
         Err(self.full())
     }
 }
 
-/// Number `step` of the random numbers that belong to a hash, below `range`.
+/// The random number `step` of a hash, below `range`.
 #[inline(always)]
 fn random(hash: u64, step: u64, range: u64) -> u64 {
     let mixed = (hash ^ step.wrapping_mul(FIRST)).wrapping_mul(0xD6E8_FEB8_6659_FD93);
     mul_high((mixed ^ mixed >> 32).wrapping_mul(FIRST), range)
 }
 
-/// The same cells by the same plan.
+/// Equal plans and equal cells.
 impl PartialEq for CuckooTable {
     fn eq(&self, other: &Self) -> bool {
         self.plan == other.plan && self.cells == other.cells

@@ -1,8 +1,8 @@
-//! `Excepting<F>`: a filter that is right about two lists, the keys that are in and the keys that are not to be found.
+//! `Excepting<F>`: a filter that is exact on two lists: keys that it contains, and exceptions that it must not contain.
 //!
-//! The base filter says yes or no as ever. Exceptions that it would wrongly accept are denied by a layer on top, a few bits for
-//! each of them (`excepting/layer.rs`), made from both lists (`excepting/lists.rs`) and exact on both. Keys that come later and
-//! that the layer would deny are remembered one by one.
+//! The base filter answers as usual. A layer on top denies the exceptions that the base would accept (`excepting/layer.rs`), with
+//! a few bits for each; it is built from both lists (`excepting/layer_builder.rs`) and exact on both. Keys that are inserted
+//! later although the layer would deny them are stored individually.
 
 mod base;
 mod error;
@@ -20,33 +20,33 @@ use crate::{Full, HashScheme, Hashed, KeyHash, Kind, OperationError, PlanError, 
 use core::fmt;
 use layer::DenyLayer;
 
-/// What becomes of a key that is a positive and an exception at once, or of two keys with the same hash that are.
+/// What to do with a key that is a positive and an exception, or with two such keys that have the same hash.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum OnConflict {
-    /// There is no filter, but an error that names them.
+    /// Return an error that names them.
     #[default]
     Refuse,
-    /// They are positives: `contains` says `true`.
+    /// Treat them as positives: `contains` returns `true`.
     Block,
-    /// They are exceptions: `contains` says `false`.
+    /// Treat them as exceptions: `contains` returns `false`.
     Allow,
 }
 
-/// A filter with exceptions: no false negatives, and no false positives among a list of keys that are known not to be in.
+/// A filter with exceptions: no false negatives, and no false positives among a list of keys that are known to be absent.
 ///
-/// Made of a base filter that holds the positives already, at the cost of few bits: 0.09 for each positive for a list as long as
-/// theirs at 1 %, 0.54 for one ten times as long. Absent keys that are on neither list meet the base's rate, or a better one.
+/// It consists of a base filter that already contains the positives, and a few more bits: 0.09 per positive for a list of the
+/// same length at 1 %, 0.54 for a list ten times as long. Keys on neither list have the base's false-positive rate, or a better
+/// one.
 ///
-/// It cannot be merged, folded or put on another one, and nothing can be removed from it. Keys can be inserted where the base takes
-/// them:
+/// It cannot be merged, folded or nested, and keys cannot be removed from it. Keys can be inserted if the base accepts them:
 ///
-/// * No key is lost. Those that the layer would deny are remembered, 11 to 21 bytes each; [`overrides`](Self::overrides) and
-///   [`size_bytes`](Self::size_bytes) tell how many. With few exceptions that is one key in thousands, with as many accepted
+/// * No key is lost. Keys that the layer would deny are stored, 11 to 21 bytes each; [`overrides`](Self::overrides) and
+///   [`size_bytes`](Self::size_bytes) show how many. With few exceptions that is one key in thousands, with as many accepted
 ///   exceptions as positives every second one, with many more almost every one.
-/// * The last word counts: an exception that is inserted is found from then on. The filter cannot tell that it was one, because
-///   it does not keep the exceptions.
-/// * Exceptions that the base accepted when the filter was made stay out. Others may be accepted by a base that has more keys
-///   now, at its false-positive rate: build anew to be exact again ([`keys_inserted`](Self::keys_inserted)).
+/// * The last call wins: an exception that is inserted is found from then on. The filter cannot recognise that it was an
+///   exception, because it does not store the list.
+/// * Exceptions that the base accepted when the filter was built stay excluded. Others may become false positives of a base that
+///   has more keys now: rebuild to be exact again ([`keys_inserted`](Self::keys_inserted)).
 ///
 /// ```
 /// # use mayhap_core as mayhap;
@@ -65,7 +65,7 @@ pub enum OnConflict {
 pub struct Excepting<F> {
     base: F,
     layer: DenyLayer,
-    /// Keys that came later and that the layer would deny.
+    /// Keys inserted later that the layer would deny.
     overrides: ExactSet,
     plan: ExceptingPlan,
     exceptions: u64,
@@ -74,17 +74,17 @@ pub struct Excepting<F> {
 }
 
 impl<F: ExceptingBase> Excepting<F> {
-    /// A filter that says `true` to all `positives`, which the base must contain already, and `false` to all `exceptions`. Both are
-    /// key bytes, or hashes of the base's scheme; either may repeat.
+    /// A filter that contains all `positives`, which the base must already contain, and none of the `exceptions`. Both are key
+    /// bytes, or hashes of the base's scheme; duplicates are allowed.
     ///
     /// Building takes about 8 bytes of memory for every exception that the base accepts and 40 for each key of the second level.
     ///
     /// # Errors
-    /// When a key is on both lists, or two different keys with the same hash are; when the base lacks a positive; when it is an
-    /// [`AnyFilter`](crate::AnyFilter) of a kind that is no [`ExceptingBase`]; if there is not enough memory.
+    /// If a key is on both lists, or two different keys with the same hash are; if the base lacks a positive; if it is an
+    /// [`AnyFilter`](crate::AnyFilter) of a kind that is not an [`ExceptingBase`]; if there is not enough memory.
     ///
     /// # Panics
-    /// For key bytes when the base is for the caller's own hashes.
+    /// For key bytes if the base is for the caller's own hashes.
     pub fn build<P: Hashed, E: Hashed>(
         base: F,
         positives: &[P],
@@ -93,11 +93,11 @@ impl<F: ExceptingBase> Excepting<F> {
         Self::build_with(base, positives, exceptions, OnConflict::Refuse)
     }
 
-    /// The same for callers who know which side wins when a key is on both lists. The same goes for two different keys with
-    /// the same 64-bit hash, which no filter can tell apart.
+    /// The same, with a choice of which side wins if a key is on both lists. The choice also applies to two different keys with
+    /// the same 64-bit hash, which no filter can distinguish.
     ///
     /// # Errors
-    /// As [`Excepting::build`], but for what the choice settles.
+    /// As [`Excepting::build`], except for the conflicts that the choice resolves.
     ///
     /// # Panics
     /// As [`Excepting::build`].
@@ -107,14 +107,14 @@ impl<F: ExceptingBase> Excepting<F> {
         exceptions: &[E],
         on_conflict: OnConflict,
     ) -> Result<Self, ExceptingError> {
-        let made = layer_builder::build_layer(&base, positives, exceptions, on_conflict)?;
+        let built = layer_builder::build_layer(&base, positives, exceptions, on_conflict)?;
         Ok(Self {
             base,
-            layer: made.layer,
+            layer: built.layer,
             overrides: ExactSet::default(),
-            plan: ExceptingPlan::for_corrected(positives.len() as u64, made.corrected),
+            plan: ExceptingPlan::for_corrected(positives.len() as u64, built.corrected),
             exceptions: exceptions.len() as u64,
-            resolved_conflicts: made.resolved_conflicts,
+            resolved_conflicts: built.resolved_conflicts,
             inserted: 0,
         })
     }
@@ -122,13 +122,13 @@ impl<F: ExceptingBase> Excepting<F> {
     /// The hash of a key. Every filter of the same scheme accepts it.
     ///
     /// # Panics
-    /// When the base is for the caller's own hashes. The same for all methods that take key bytes.
+    /// If the base is for the caller's own hashes. The same for all methods that take key bytes.
     #[inline]
     pub fn hash(&self, key: impl AsRef<[u8]>) -> KeyHash {
         self.base.scheme().hash(key.as_ref())
     }
 
-    /// `false` is certain: the key is neither a positive nor was it inserted. `true` is probable, but for the exceptions.
+    /// `false` is certain: the key is neither a positive nor was it inserted. `true` is probable.
     #[inline]
     pub fn contains(&self, key: impl AsRef<[u8]>) -> bool {
         self.contains_hash(self.hash(key))
@@ -145,13 +145,13 @@ impl<F: ExceptingBase> Excepting<F> {
         self.layer.denies(hash.to_u64()) && !self.overrides.contains(hash.to_u64())
     }
 
-    /// `contains` for many keys: the base is asked about all of them, the layer about those that are left.
+    /// `contains` for many keys: looks up all of them in the base, and those that it accepts in the layer.
     ///
     /// # Panics
-    /// When `keys` and `found` differ in length.
+    /// If `keys` and `found` differ in length.
     pub fn contains_each(&self, keys: &[impl AsRef<[u8]>], found: &mut [bool]) {
-        let ask = |hashes: &[KeyHash], found: &mut [bool]| self.contains_hashes(hashes, found);
-        self.base.scheme().look_up_in_chunks(keys, found, ask);
+        let look_up = |hashes: &[KeyHash], found: &mut [bool]| self.contains_hashes(hashes, found);
+        self.base.scheme().look_up_in_chunks(keys, found, look_up);
     }
 
     /// `contains_hash` for many hashes.
@@ -165,49 +165,48 @@ impl<F: ExceptingBase> Excepting<F> {
         }
     }
 
-    /// Exceptions on the list that the filter was made with, repeated ones counted.
+    /// The number of exceptions that the filter was built with, duplicates included.
     pub fn exceptions(&self) -> u64 {
         self.exceptions
     }
 
-    /// Exceptions that the base accepted when the filter was made, each once: those that the layer denies.
+    /// The number of distinct exceptions that the base accepted when the filter was built: those that the layer denies.
     pub fn corrected(&self) -> u64 {
         self.plan.corrected()
     }
 
-    /// Hashes that were on both lists and for which a side was chosen.
+    /// The number of hashes that were on both lists and for which a side was chosen.
     pub fn resolved_conflicts(&self) -> u64 {
         self.resolved_conflicts
     }
 
-    /// Keys inserted since the filter was made, repeated ones counted. From the first on, exceptions that the base did not
-    /// accept before may be found, at its false-positive rate.
+    /// The number of keys inserted since the filter was built, duplicates included. From the first on, exceptions that the base
+    /// did not accept before may be found, at its false-positive rate.
     pub fn keys_inserted(&self) -> u64 {
         self.inserted
     }
 
-    /// Inserted keys that the layer would deny, and that are therefore remembered one by one.
+    /// The number of inserted keys that the layer would deny, and that are therefore stored individually.
     pub fn overrides(&self) -> u64 {
         self.overrides.len()
     }
 
-    /// Keys that the base was planned for.
+    /// The number of keys that the base was planned for.
     pub fn capacity(&self) -> u64 {
         self.base.capacity()
     }
 
-    /// About how many distinct keys the base holds.
+    /// The estimated number of distinct keys in the base.
     pub fn estimated_keys(&self) -> u64 {
         self.base.estimated_keys()
     }
 
-    /// The false-positive rate that the base was planned for.
+    /// The requested false-positive rate of the base.
     pub fn false_positive_rate(&self) -> f64 {
         self.base.false_positive_rate()
     }
 
-    /// The false-positive rate that absent keys who are on no list meet: the base's now, and a little less, since the layer denies
-    /// some of them as well.
+    /// The false-positive rate for keys on neither list: the base's current rate, reduced by what the layer denies.
     pub fn estimated_rate(&self) -> f64 {
         let factor = if self.layer.is_list() {
             1.0
@@ -217,7 +216,7 @@ impl<F: ExceptingBase> Excepting<F> {
         self.base.estimated_rate() * factor
     }
 
-    /// Whether more keys are in the base than it was planned for.
+    /// Whether the base holds more keys than it was planned for.
     pub fn is_over_capacity(&self) -> bool {
         self.base.is_over_capacity()
     }
@@ -249,23 +248,23 @@ impl<F: ExceptingBase> Excepting<F> {
         }
     }
 
-    /// Bytes of memory: the base's, and [`exception_bytes`](Self::exception_bytes).
+    /// Bytes of memory: those of the base, and [`exception_bytes`](Self::exception_bytes).
     pub fn size_bytes(&self) -> u64 {
         self.base.size_bytes() + self.exception_bytes()
     }
 
-    /// Bytes of memory that the exceptions take: the layer, and the keys that override it.
+    /// Bytes of memory for the exceptions: the layer, and the keys that override it.
     pub fn exception_bytes(&self) -> u64 {
         self.layer.size_bytes() + self.overrides.size_bytes()
     }
 
-    /// The layer as planned.
+    /// The plan of the layer.
     pub fn plan(&self) -> &ExceptingPlan {
         &self.plan
     }
 
-    /// The filter without its exceptions. Keys that were inserted later, and that it seemed to know, are not in it once more:
-    /// remove nothing from a copy.
+    /// The filter without its exceptions. Keys that were inserted later, and that the base seemed to contain, were not added to
+    /// it: do not remove keys from a copy.
     pub fn base(&self) -> &F {
         &self.base
     }
@@ -277,12 +276,12 @@ impl<F: ExceptingBase> Excepting<F> {
 }
 
 impl<F: InsertableBase> Excepting<F> {
-    /// `Ok(true)`: the key is in now, and was definitely new. `Ok(false)`: it, or one that looks like it, was found before. An
-    /// exception that is inserted is one no longer.
+    /// `Ok(true)`: the key was definitely new. `Ok(false)`: the key, or one that the filter cannot distinguish from it, was found
+    /// before. An exception that is inserted is no longer an exception.
     ///
     /// # Errors
-    /// When the base has no room or is a static one, or there is no memory to remember that the key is no exception. The filter is
-    /// then unchanged.
+    /// If the base is full or static, or there is not enough memory to store that the key is no exception. The filter is then
+    /// unchanged.
     pub fn try_insert(&mut self, key: impl AsRef<[u8]>) -> Result<bool, OperationError> {
         self.try_insert_hash(self.hash(key))
     }
@@ -290,7 +289,7 @@ impl<F: InsertableBase> Excepting<F> {
     /// As [`Excepting::try_insert`], for a hash of this filter's scheme.
     ///
     /// # Errors
-    /// The same.
+    /// As `try_insert`.
     pub fn try_insert_hash(&mut self, hash: KeyHash) -> Result<bool, OperationError> {
         let denied = self.denies(hash);
         let in_base = self.base.contains_hash(hash);
@@ -315,9 +314,9 @@ impl<F: InsertableBase> Excepting<F> {
 }
 
 impl<F: NeverFullBase> Excepting<F> {
-    /// `true`: the key was definitely new. `false`: it, or one that looks like it, was found before. An exception that is inserted
-    /// is one no longer. If there is no memory to remember that, all exceptions are given up rather than a key lost, and
-    /// [`corrected`](Self::corrected) is 0.
+    /// `true`: the key was definitely new. `false`: the key, or one that the filter cannot distinguish from it, was found before.
+    /// An exception that is inserted is no longer an exception. If there is not enough memory to store that, the filter gives up
+    /// all exceptions rather than lose a key, and [`corrected`](Self::corrected) is 0.
     pub fn insert(&mut self, key: impl AsRef<[u8]>) -> bool {
         self.insert_hash(self.hash(key))
     }

@@ -1,4 +1,4 @@
-//! `Fuse`: the fastest filter for a set that does not change. Three cells a question.
+//! `Fuse`: the fastest filter for a fixed set. A lookup reads three cells.
 
 use super::static_filter::{BuildStatic, StaticFilter, StaticTable};
 use crate::build::{peel, shards};
@@ -13,7 +13,7 @@ use alloc::vec::Vec;
 
 /// A binary fuse filter: 9 bits per key at 0.39 %, 18 at 0.0015 %, 36 at 2.3e-10.
 ///
-/// Cells have 8, 16 or 32 bits: the rate that results is 1/256, 1/65536 or 2^-32, whichever keeps the requested one.
+/// Cells have 8, 16 or 32 bits, so the actual rate is 1/256, 1/65536 or 2^-32, whichever meets the requested one.
 ///
 /// ```
 /// # use mayhap_core as mayhap;
@@ -93,22 +93,22 @@ impl<S: Storage> StaticTable for FuseCells<S> {
     }
 }
 
-/// Where the cells of a [`Fuse`] lie.
+/// The arrangement of the cells of a [`Fuse`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct FuseLayout {
-    /// A segment has 2 to the power of this many cells.
+    /// A segment has this power of two of cells.
     pub segment_bits: u32,
-    /// Segments of a shard that a key can start in; it has two more.
+    /// Segments of a shard in which a key can start; a shard has two more.
     pub starts: u64,
-    /// What hashes are mixed with.
+    /// The seed that hashes are mixed with.
     pub seed: u64,
 }
 
 impl Fuse {
-    /// A filter from existing cells, as [`Fuse::bytes`] has them.
+    /// A filter from existing cells, as [`Fuse::bytes`] returns them.
     ///
     /// # Errors
-    /// When no key could be placed in such a layout, or the bytes are not as many as plan and layout say.
+    /// If the layout is invalid, or the number of bytes does not match the plan and the layout.
     pub fn from_bytes(
         plan: FusePlan,
         layout: FuseLayout,
@@ -135,15 +135,15 @@ impl Fuse {
     }
 }
 
-/// A [`Fuse`] whose cells are borrowed, such as a mapped file: asked as fast.
+/// A [`Fuse`] over borrowed bytes, such as a mapped file. Lookups are as fast.
 pub type FuseView<'a> = StaticFilter<FuseCells<Borrowed<'a>>>;
 
 impl<'a> FuseView<'a> {
-    /// A filter from existing cells, as [`Fuse::bytes`] has them.
+    /// A filter over borrowed cells, as [`Fuse::bytes`] returns them.
     ///
     /// # Errors
-    /// As [`Fuse::from_bytes`]; when the bytes do not begin at a multiple of a cell's, and for cells of several on machines that
-    /// have big-endian byte order.
+    /// As [`Fuse::from_bytes`]; also if the bytes are not aligned to the size of a cell, and for cells of several bytes on
+    /// big-endian machines.
     pub fn borrowed(
         plan: FusePlan,
         layout: FuseLayout,
@@ -167,7 +167,7 @@ impl<'a> FuseView<'a> {
 }
 
 impl<S: Storage> StaticFilter<FuseCells<S>> {
-    /// Where the cells lie.
+    /// The arrangement of the cells.
     pub fn layout(&self) -> FuseLayout {
         let walk = match &self.table().0 {
             CellTable::Bits8(table) => table.walk(),
@@ -191,7 +191,7 @@ impl<S: Storage> StaticFilter<FuseCells<S>> {
         }
     }
 
-    /// Which of its [`bytes`](Self::bytes) the answer for a hash depends on: where each of its cells begins.
+    /// The offsets in [`bytes`](Self::bytes) of the cells that a lookup of this hash reads.
     pub fn offsets(&self, hash: KeyHash) -> impl Iterator<Item = u64> + use<S> {
         let hash = hash.to_u64();
         let cells = match &self.table().0 {
@@ -203,7 +203,7 @@ impl<S: Storage> StaticFilter<FuseCells<S>> {
     }
 }
 
-/// Cells as they lie in memory, or spelt anew where the machine has big-endian byte order.
+/// The bytes of cells, converted on big-endian machines.
 fn cell_bytes<T: Plain + Copy, const N: usize>(
     cells: &[T],
     spell: fn(T) -> [u8; N],
@@ -214,7 +214,7 @@ fn cell_bytes<T: Plain + Copy, const N: usize>(
     )
 }
 
-/// The walk over all cells, when a key could be placed in such a layout and the bytes are as many as plan and layout say.
+/// The walk over all cells, if the layout is valid and the number of bytes matches the plan and the layout.
 fn checked_walk(plan: &FusePlan, layout: FuseLayout, bytes: &[u8]) -> Result<FuseWalk, PlanError> {
     let shape = FuseShardShape::checked(layout.segment_bits, layout.starts)?;
     let shards = if plan.keys() == 0 { 0 } else { plan.shards() };
@@ -224,16 +224,16 @@ fn checked_walk(plan: &FusePlan, layout: FuseLayout, bytes: &[u8]) -> Result<Fus
         return Err(PlanError::InvalidInteger {
             field: "bytes",
             value: bytes.len() as u64,
-            accepted: "as many as the cells of all shards need",
+            accepted: "as many as all cells of all shards need",
         });
     }
     Ok(FuseWalk::new(shape, shards, layout.seed))
 }
 
-/// Seeds that are tried. One fails with a chance of a few percent, less for large shards.
+/// The number of seeds to try. One fails with a probability of a few percent, less for large shards.
 const ATTEMPTS: u64 = 100;
 
-/// The table for the items, in the plan's shards, and the number of distinct keys.
+/// The table for the items, in the shards of the plan, and the number of distinct keys.
 fn solve<K: Hashed, C: FuseCell>(
     items: &[K],
     plan: &FusePlan,

@@ -1,7 +1,7 @@
-//! `GrowingBloom`: for when the number of keys is not known. A chain of `Bloom` layers that keeps its rate at any size.
+//! `GrowingBloom`: for an unknown number of keys. A chain of `Bloom` layers that keeps its rate at any size.
 //!
-//! New keys go into the newest layer, and only if no older one has them; when it is full, a larger one is opened. All layers know
-//! a key by one hash. Where each layer is how large is `plan/growing.rs`.
+//! A new key goes into the newest layer, unless an older one contains it; when that layer is full, a larger one is added. All
+//! layers use the same hash of a key. `plan/growing.rs` computes the sizes of the layers.
 
 use super::bloom::{Bloom, CHUNK, check_same_shape};
 use crate::plan::{BloomPlan, GrowingPlan, NextPart, check_growth};
@@ -12,15 +12,16 @@ use crate::{Full, HashScheme, Kernel, KeyHash, Kind, Mismatch, PlanError, SipKey
 use alloc::vec::Vec;
 use core::fmt;
 
-/// Up to so many layers a batch asks one after the other: for two of 10M keys 13 ns per key, in or not, and when asked together 13
-/// ns an absent key and 31 a key. More are asked together: 20 ns an absent key for four layers.
+/// Up to this many layers are looked up one after the other in a batch: for two layers of 10M keys 13 ns per key, present or not,
+/// and together 13 ns per absent key and 31 per present one. More layers are looked up together: 20 ns per absent key for four
+/// layers.
 const MAX_SEQUENTIAL_LAYERS: usize = 2;
 
-/// How many keys it asks a layer for before it goes to the next.
+/// How many keys are looked up in one layer before the next.
 const KEYS_PER_ROUND: usize = 1024;
 
-/// What is taken from outside: more layers than any plan reaches, since the 100th would hold 1e24 times the first, and more keys
-/// than any layer.
+/// Limits for stored data: more layers than any plan reaches, since the 100th would hold 1e24 times the keys of the first, and
+/// more keys than fit any layer.
 const MAX_LAYERS: usize = 128;
 const MAX_KEYS: u64 = 1 << 60;
 
@@ -37,9 +38,9 @@ const MAX_KEYS: u64 = 1 << 60;
 /// ```
 #[derive(Clone, PartialEq)]
 pub struct GrowingBloom<S: Storage = Owned> {
-    /// Never empty; the newest last.
+    /// Never empty; the newest is last.
     layers: Vec<Bloom<S>>,
-    /// Keys that went into the newest layer.
+    /// The number of keys in the newest layer.
     keys_in_newest: u64,
     /// Whether a union has put more keys into an older layer than it was planned for.
     has_overfull_layer: bool,
@@ -51,10 +52,10 @@ pub struct GrowingBloom<S: Storage = Owned> {
 }
 
 impl GrowingBloom {
-    /// An empty filter that begins with room for `capacity` keys and keeps the false-positive rate however many come.
+    /// An empty filter that starts with room for `capacity` keys and keeps the false-positive rate for any number of keys.
     ///
     /// # Errors
-    /// When the capacity is 0, the rate not between 0 and 1, or there is not enough memory.
+    /// If the capacity is 0, the rate is not between 0 and 1, or there is not enough memory.
     pub fn new(capacity: u64, false_positive_rate: f64) -> Result<Self, PlanError> {
         Self::from_plan(
             GrowingPlan::new(capacity, false_positive_rate)?,
@@ -62,10 +63,10 @@ impl GrowingBloom {
         )
     }
 
-    /// The same for who expects `maximum` keys at most: half the size when it gets there. It goes on growing past it.
+    /// The same for an expected maximum of `maximum` keys: half the size when it gets there. It keeps growing beyond that.
     ///
     /// # Errors
-    /// As [`GrowingBloom::new`]; when the maximum is below the capacity.
+    /// As [`GrowingBloom::new`]; also if the maximum is below the capacity.
     pub fn with_maximum(
         capacity: u64,
         maximum: u64,
@@ -116,8 +117,9 @@ impl GrowingBloom {
         })
     }
 
-    /// `true`: the key was definitely new. When the newest layer is full a larger one is opened; if there is no memory for it, the
-    /// key still goes in, and [`is_over_capacity`](Self::is_over_capacity) tells that the rate is no longer kept.
+    /// `true`: the key was definitely new. When the newest layer is full, a larger one is added; if there is not enough memory
+    /// for it, the key is still inserted, and [`is_over_capacity`](Self::is_over_capacity) reports that the rate is no longer
+    /// kept.
     #[inline]
     pub fn insert(&mut self, key: impl AsRef<[u8]>) -> bool {
         self.insert_hash(self.hash(key))
@@ -132,11 +134,12 @@ impl GrowingBloom {
         self.insert_into_newest(hash)
     }
 
-    /// As [`GrowingBloom::insert_hash`], for callers with a limit: refused, instead of crowding the newest layer, when it must grow
-    /// and would take more than `max_bytes` then, or there is no memory for it. What is not refused goes in as without a limit.
+    /// As [`GrowingBloom::insert_hash`], for callers with a memory limit. If the filter must grow but would then exceed
+    /// `max_bytes`, or there is not enough memory, it rejects the key instead of overfilling its newest layer. Accepted keys are
+    /// stored exactly as without a limit.
     ///
     /// # Errors
-    /// When it cannot grow. The filter is then unchanged.
+    /// If it cannot grow. The filter is then unchanged.
     pub fn try_insert_hash_within(&mut self, hash: KeyHash, max_bytes: u64) -> Result<bool, Full> {
         if self.contains_hash(hash) {
             return Ok(false);
@@ -153,17 +156,17 @@ impl GrowingBloom {
         Ok(self.insert_into_newest(hash))
     }
 
-    /// Puts stored bytes over those of a layer, the oldest being 0, as [`Bloom::overwrite`].
+    /// Overwrites bytes of a layer, as [`Bloom::overwrite`]; the oldest layer has number 0.
     ///
     /// # Errors
-    /// The same, and when there is no such layer.
+    /// As `Bloom::overwrite`, and if there is no such layer.
     pub fn overwrite(&mut self, layer: usize, start: u64, bytes: &[u8]) -> Result<(), PlanError> {
         match self.layers.get_mut(layer) {
             Some(layer) => layer.overwrite(start, bytes),
             None => Err(PlanError::InvalidInteger {
                 field: "layer",
                 value: layer as u64,
-                accepted: "a layer that is there",
+                accepted: "an existing layer",
             }),
         }
     }
@@ -175,10 +178,10 @@ impl GrowingBloom {
         }
     }
 
-    /// Inserts many hashes and reports for each whether it was definitely new; one that comes twice is new once.
+    /// Inserts many hashes and reports for each whether it was definitely new. A hash that occurs twice is new once.
     ///
     /// # Panics
-    /// When `hashes` and `is_new` differ in length.
+    /// If `hashes` and `is_new` differ in length.
     pub fn insert_hashes_reporting_new(&mut self, hashes: &[KeyHash], is_new: &mut [bool]) {
         assert_eq!(
             hashes.len(),
@@ -190,13 +193,13 @@ impl GrowingBloom {
         }
     }
 
-    /// All layers are asked first, together: what is not in goes into the newest one, whose lines are at hand then.
+    /// Looks up all layers first, together. Absent keys go into the newest layer, whose lines are then in the cache.
     fn insert_chunk(&mut self, hashes: &[KeyHash], is_new: &mut [bool]) {
-        let asked = self.layers.len();
+        let layers_searched = self.layers.len();
         self.contains_hashes(hashes, is_new);
         for (&hash, is_new) in hashes.iter().zip(is_new) {
-            // A layer that was the newest when it was requested, and has become an older one since.
-            let mut since = self.layers[asked - 1..self.layers.len() - 1].iter();
+            // Layers that were the newest during the lookup, or were added since.
+            let mut since = self.layers[layers_searched - 1..self.layers.len() - 1].iter();
             *is_new = !*is_new
                 && !since.any(|layer| layer.contains_hash(hash))
                 && self.insert_into_newest(hash);
@@ -223,7 +226,7 @@ impl GrowingBloom {
         self.next.get(number, |number| plan.layer(number))
     }
 
-    /// Opens the next layer; `false` when there is no memory for it.
+    /// Adds the next layer; `false` if there is not enough memory for it.
     fn grow(&mut self) -> bool {
         let next = self.next_layer();
         match next.and_then(|plan| Bloom::from_plan(plan, self.scheme)) {
@@ -243,10 +246,10 @@ impl GrowingBloom {
         self.has_overfull_layer = false;
     }
 
-    /// Whether [`union_with`](Self::union_with) takes the other, without changing anything.
+    /// Whether [`union_with`](Self::union_with) would succeed, without changing anything.
     ///
     /// # Errors
-    /// The same.
+    /// As `union_with`.
     pub fn check_union(&self, other: &Self) -> Result<(), Mismatch> {
         for (number, theirs) in (0..).zip(&other.layers) {
             let Ok(ours) = self.plan.layer(number) else {
@@ -269,13 +272,13 @@ impl GrowingBloom {
         })
     }
 
-    /// Makes this filter hold the keys of both, layer by layer; layers that only the other has are taken over. Layers that were
-    /// full in both hold more keys than planned then, and [`is_over_capacity`](Self::is_over_capacity) and
-    /// [`estimated_rate`](Self::estimated_rate) tell.
+    /// Merges another filter into this one, layer by layer; layers that only the other one has are copied. Layers that were full
+    /// in both then hold more keys than planned, which [`is_over_capacity`](Self::is_over_capacity) and
+    /// [`estimated_rate`](Self::estimated_rate) report.
     ///
     /// # Errors
-    /// When a layer of the other has not the shape that this filter's plan gives it, or the hash schemes differ; the filter is then
-    /// unchanged. The same if there is not enough memory for the layers that only the other has.
+    /// If the shape of a layer differs from this filter's plan, or the hash schemes differ, or there is not enough memory for the
+    /// additional layers; the filter is then unchanged.
     pub fn union_with(&mut self, other: &Self) -> Result<(), Mismatch> {
         self.check_union(other)?;
         let (common, both) = (
@@ -316,35 +319,35 @@ pub(super) fn try_clone_layers(layers: &[Bloom]) -> Result<Vec<Bloom>, PlanError
     Ok(clones)
 }
 
-/// A [`GrowingBloom`] whose bits are borrowed: asked as fast, never filled. [`GrowingBloom::from_layers`] makes one of
-/// [`BloomView`](crate::BloomView)s.
+/// A [`GrowingBloom`] over borrowed bytes. Lookups are as fast; inserts are not possible. [`GrowingBloom::from_layers`] creates
+/// one from [`BloomView`](crate::BloomView)s.
 pub type GrowingView<'a> = GrowingBloom<Borrowed<'a>>;
 
 impl<S: Storage> GrowingBloom<S> {
-    /// A filter from existing layers, the oldest first, with the number of keys in the newest and whether an older one holds too
-    /// many.
+    /// A filter from existing layers, the oldest first, with the number of keys in the newest and whether an older one is
+    /// overfull.
     ///
     /// # Errors
-    /// When there are no layers or more than 128, their hash schemes differ, or the plan's next layer is out of proportion.
+    /// If there are no layers or more than 128, their hash schemes differ, or the plan's next layer is out of proportion.
     pub fn from_layers(
         plan: GrowingPlan,
         layers: Vec<Bloom<S>>,
         in_newest: u64,
         crowded: bool,
     ) -> Result<Self, PlanError> {
-        let refuse = |accepted| PlanError::InvalidInteger {
+        let invalid = |accepted| PlanError::InvalidInteger {
             field: "layers",
             value: layers.len() as u64,
             accepted,
         };
         let Some(scheme) = layers.first().map(Bloom::scheme) else {
-            return Err(refuse("at least one"));
+            return Err(invalid("at least one"));
         };
         if layers.len() > MAX_LAYERS {
-            return Err(refuse("at most 128"));
+            return Err(invalid("at most 128"));
         }
         if layers.iter().any(|layer| layer.scheme() != scheme) {
-            return Err(refuse("layers of one hash scheme"));
+            return Err(invalid("layers with the same hash scheme"));
         }
         if in_newest > MAX_KEYS {
             return Err(PlanError::InvalidInteger {
@@ -353,9 +356,9 @@ impl<S: Storage> GrowingBloom<S> {
                 accepted: "at most 2^60",
             });
         }
-        let held = layers.iter().map(Bloom::size_bytes).sum();
+        let present_bytes = layers.iter().map(Bloom::size_bytes).sum();
         let next = plan.layer(layers.len() as u32);
-        check_growth(next.map(|next| next.size_bytes()), held)?;
+        check_growth(next.map(|next| next.size_bytes()), present_bytes)?;
         Ok(Self {
             layers,
             keys_in_newest: in_newest,
@@ -394,10 +397,10 @@ impl<S: Storage> GrowingBloom<S> {
         }
     }
 
-    /// `contains_hash` for many hashes: the lines of all layers are asked for together.
+    /// `contains_hash` for many hashes: prefetches the lines of all layers together.
     ///
     /// # Panics
-    /// When `hashes` and `found` differ in length.
+    /// If `hashes` and `found` differ in length.
     pub fn contains_hashes(&self, hashes: &[KeyHash], found: &mut [bool]) {
         assert_eq!(
             hashes.len(),
@@ -429,11 +432,11 @@ impl<S: Storage> GrowingBloom<S> {
     /// # Panics
     /// When `keys` and `found` differ in length.
     pub fn contains_each(&self, keys: &[impl AsRef<[u8]>], found: &mut [bool]) {
-        let ask = |hashes: &[KeyHash], found: &mut [bool]| self.contains_hashes(hashes, found);
-        self.scheme.look_up_in_chunks(keys, found, ask);
+        let look_up = |hashes: &[KeyHash], found: &mut [bool]| self.contains_hashes(hashes, found);
+        self.scheme.look_up_in_chunks(keys, found, look_up);
     }
 
-    /// Adds to `found` what the first `layers` layers say of some hashes.
+    /// Sets those places of `found` whose hash is in one of the first `layers` layers.
     fn first_layers_contain(&self, hashes: &[KeyHash], found: &mut [bool], layers: usize) {
         self.layers[0].assert_origins(hashes);
         BloomTable::any_contains_each(&self.layers[..layers], hashes, found);
@@ -443,8 +446,8 @@ impl<S: Storage> GrowingBloom<S> {
         &self.layers[..self.layers.len() - 1]
     }
 
-    /// About how many distinct keys were inserted. A key that the older layers took for known is in none of the newer ones, and is
-    /// computed in by their rates. Reads the whole filter.
+    /// The estimated number of distinct keys that were inserted. A key that was a false positive of an older layer is in none of
+    /// the newer ones; the estimate corrects for that by their rates. Reads the whole filter.
     pub fn estimated_keys(&self) -> u64 {
         let mut passed_on = 1.0;
         let mut keys = 0.0;
@@ -470,7 +473,7 @@ impl<S: Storage> GrowingBloom<S> {
         self.plan.false_positive_rate()
     }
 
-    /// Whether the rate is no longer kept, because there was no memory for another layer, or a union filled layers twice.
+    /// Whether the rate is no longer kept, because there was no memory for another layer, or because a union overfilled a layer.
     pub fn is_over_capacity(&self) -> bool {
         self.has_overfull_layer
             || self
@@ -479,8 +482,8 @@ impl<S: Storage> GrowingBloom<S> {
                 .is_some_and(|newest| self.keys_in_newest > newest.capacity())
     }
 
-    /// The estimated number of keys that still fit before the rate is worse than requested: any number, which is `u64::MAX`, unless
-    /// a maximum was given, or the filter is over capacity already. Reads the whole filter.
+    /// The estimated number of keys that still fit before the rate is worse than requested: `u64::MAX` unless a maximum was
+    /// given, and 0 if the filter is over capacity. Reads the whole filter.
     pub fn keys_until_full(&self) -> u64 {
         if self.is_over_capacity() {
             return 0;
@@ -515,7 +518,7 @@ impl<S: Storage> GrowingBloom<S> {
             .saturating_sub(self.keys_in_newest)
     }
 
-    /// Keys that fit into the layers there are.
+    /// The number of keys that fit into the present layers.
     pub fn capacity(&self) -> u64 {
         self.layers
             .iter()
@@ -523,7 +526,7 @@ impl<S: Storage> GrowingBloom<S> {
             .fold(0, u64::saturating_add)
     }
 
-    /// How many layers there are.
+    /// The number of layers.
     pub fn layer_count(&self) -> usize {
         self.layers.len()
     }
@@ -533,7 +536,7 @@ impl<S: Storage> GrowingBloom<S> {
         self.layers.iter()
     }
 
-    /// How many keys went into the newest layer.
+    /// The number of keys in the newest layer.
     pub fn keys_in_newest(&self) -> u64 {
         self.keys_in_newest
     }
@@ -543,12 +546,12 @@ impl<S: Storage> GrowingBloom<S> {
         self.has_overfull_layer
     }
 
-    /// Bytes of memory that the bits take.
+    /// Bytes of memory for the bits.
     pub fn size_bytes(&self) -> u64 {
         self.layers.iter().map(Bloom::size_bytes).sum()
     }
 
-    /// How it grows.
+    /// The plan by which it grows.
     pub fn plan(&self) -> &GrowingPlan {
         &self.plan
     }
@@ -558,7 +561,7 @@ impl<S: Storage> GrowingBloom<S> {
         self.scheme
     }
 
-    /// The same filter asked with another instruction set, as [`Bloom::with_kernel`].
+    /// The same filter with another instruction set, as [`Bloom::with_kernel`].
     #[must_use]
     pub fn with_kernel(mut self, kernel: Kernel) -> Self {
         for layer in &mut self.layers {

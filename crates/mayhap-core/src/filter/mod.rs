@@ -1,4 +1,4 @@
-//! What callers hold, one kind a file.
+//! The filters, one kind per file.
 
 pub(crate) mod bloom;
 pub(crate) mod classic;

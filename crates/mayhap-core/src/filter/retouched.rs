@@ -1,8 +1,8 @@
-//! `Retouched`: chosen false positives are taken out of a classic filter by clearing bits, and keys are lost with them (Donnet,
-//! Baynat and Friedman 2006, "Retouched Bloom filters", doi 10.1145/1368436.1368454; Hadoop's `RetouchedBloomFilter`).
+//! `Retouched`: removes chosen false positives from a classic filter by clearing bits, which also loses keys (Donnet, Baynat and
+//! Friedman 2006, "Retouched Bloom filters", doi 10.1145/1368436.1368454; Hadoop's `RetouchedBloomFilter`).
 //!
-//! To know what a clearing costs, the hashes of all keys and of all listed false positives are kept, 8 bytes each. Which of them
-//! use which bit is worked out when bits are cleared: `retouched/uses.rs`.
+//! To know what a clearing costs, the filter stores the hashes of all keys and of all listed false positives, 8 bytes each. Which
+//! of them use which bit is computed when bits are cleared: `retouched/bit_index.rs`.
 
 mod bit_index;
 
@@ -16,20 +16,21 @@ use alloc::vec::Vec;
 use bit_index::BitIndex;
 use core::fmt;
 
-/// Which bit of an unwanted key is cleared. Of equally good ones it is the first on the key's walk, as in Hadoop.
+/// Which bit of an unwanted key to clear. Among equally good ones, the first on the key's walk, as in Hadoop.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ClearingStrategy {
-    /// Any: chosen by the key's hash and the seed. (Hadoop's own takes one of the filter's first k bits, whatever the key.)
+    /// Any, chosen by the key's hash and the seed. (Hadoop's own strategy takes one of the filter's first k bits, whatever the
+    /// key.)
     Random {
         /// Other seeds choose other bits.
         seed: u64,
     },
-    /// The one that the fewest keys use: loses the fewest with this one clearing.
+    /// The bit that the fewest keys use: loses the fewest keys with this clearing.
     MinimumFalseNegatives,
-    /// The one that the most listed false positives use: fewest clearings.
+    /// The bit that the most listed false positives use: needs the fewest clearings.
     MaximumFalsePositives,
-    /// The one with the fewest keys for each listed false positive. As in Hadoop, a bit that has only one of the two is
-    /// taken at the quotient that the last clearing by ratio found there when it had both, or 0.
+    /// The bit with the fewest keys per listed false positive. As in Hadoop, a bit that is used by only one of the two has the
+    /// quotient that the last clearing by ratio computed for it when it had both, or 0.
     Ratio,
 }
 
@@ -38,24 +39,24 @@ pub enum ClearingStrategy {
 pub struct ClearedBit {
     /// The bit that was cleared.
     pub bit: u64,
-    /// How many distinct keys had it, and are no longer found.
+    /// The number of distinct keys that used the bit and are no longer found.
     pub keys_lost: u64,
-    /// How many distinct listed false positives had it and are no longer found.
+    /// The number of distinct listed false positives that used the bit and are no longer found.
     pub false_positives_removed: u64,
 }
 
-/// What the clearing of all listed false positives did.
+/// What clearing all listed false positives did.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct ClearingReport {
-    /// How many bits were cleared.
+    /// The number of bits cleared.
     pub bits: u64,
-    /// How many distinct keys are no longer found.
+    /// The number of distinct keys that are no longer found.
     pub keys_lost: u64,
-    /// How many distinct listed false positives are no longer found.
-    pub false_positives_gone: u64,
+    /// The number of distinct listed false positives that are no longer found.
+    pub false_positives_removed: u64,
 }
 
-/// What a [`Retouched`] knows beside its bits.
+/// What a [`Retouched`] stores besides its bits.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct RetouchedLists {
     /// As [`Retouched::key_hashes`].
@@ -74,10 +75,10 @@ pub struct RetouchedLists {
 
 const MAX_COUNTED: u64 = 1 << 60;
 
-/// A classic Bloom filter from which chosen false positives can be taken out, **at the price of keys**: each cleared bit loses
-/// every key that uses it, mostly one or two, and a lost key is a wrong "no". What a clearing cost is in its report.
+/// A classic Bloom filter from which chosen false positives can be removed **at the cost of false negatives**: each cleared bit
+/// loses every key that uses it, mostly one or two. The report of a clearing says how many.
 ///
-/// Take [`Excepting`](crate::Excepting) instead unless others must read the bits: it is exact on its list and loses no key.
+/// Prefer [`Excepting`](crate::Excepting) unless other systems must read the bits: it is exact on its list and loses no key.
 ///
 /// ```
 /// # use mayhap_core as mayhap;
@@ -97,11 +98,11 @@ const MAX_COUNTED: u64 = 1 << 60;
 #[derive(Clone, PartialEq)]
 pub struct Retouched {
     filter: ClassicBloom,
-    /// Hashes of all keys that were inserted and are not lost, as often as they were.
+    /// Hashes of all keys that were inserted and are not lost, duplicates included.
     keys: Vec<u64>,
-    /// Hashes of listed false positives that are not gone, as often as they were listed.
+    /// Hashes of listed false positives that are still found, duplicates included.
     false_positives: Vec<u64>,
-    /// See [`ClearingStrategy::Ratio`]: a bit and its quotient, where it is not 0.
+    /// See [`ClearingStrategy::Ratio`]: a bit and its quotient, unless it is 0.
     ratios: Vec<(u64, f64)>,
     keys_lost: u64,
     bits_cleared: u64,
@@ -110,11 +111,11 @@ pub struct Retouched {
 }
 
 impl Retouched {
-    /// An empty filter for `capacity` keys that says `true` to a share of `false_positive_rate` of all other keys once it is full,
+    /// An empty filter for `capacity` keys. When it holds that many, it finds a share of `false_positive_rate` of all other keys,
     /// as [`ClassicBloom::new`].
     ///
     /// # Errors
-    /// When the capacity is 0, the rate not between 0 and 1, or there is not enough memory.
+    /// If the capacity is 0, the rate is not between 0 and 1, or there is not enough memory.
     pub fn new(capacity: u64, false_positive_rate: f64) -> Result<Self, PlanError> {
         ClassicBloom::new(capacity, false_positive_rate).map(Self::from_empty)
     }
@@ -159,10 +160,10 @@ impl Retouched {
         }
     }
 
-    /// A filter whose bits and lists exist already.
+    /// A filter from existing bits and lists.
     ///
     /// # Errors
-    /// When a ratio is of no bit, or no number above 0.
+    /// If a ratio belongs to no bit, or is not a number above 0.
     pub fn from_parts(filter: ClassicBloom, lists: RetouchedLists) -> Result<Self, PlanError> {
         for &(bit, ratio) in &lists.ratios {
             if bit >= filter.plan().bits {
@@ -180,7 +181,7 @@ impl Retouched {
                 });
             }
         }
-        // What no filter lives to count, and what can be added to without a thought.
+        // No filter can reach these counts, and sums stay far from overflow.
         for count in [lists.keys_lost, lists.bits_cleared, lists.unlisted_keys] {
             if count > MAX_COUNTED {
                 return Err(PlanError::InvalidInteger {
@@ -201,17 +202,17 @@ impl Retouched {
         })
     }
 
-    /// The hashes of all keys that were inserted and are not lost, as often as they were, in their order.
+    /// The hashes of all keys that were inserted and are not lost, duplicates included, in order of insertion.
     pub fn key_hashes(&self) -> &[u64] {
         &self.keys
     }
 
-    /// The hashes of listed false positives that are not gone, in the order in which they were listed.
+    /// The hashes of listed false positives that are still found, in the order in which they were listed.
     pub fn false_positive_hashes(&self) -> &[u64] {
         &self.false_positives
     }
 
-    /// What [`ClearingStrategy::Ratio`] remembers: bits, and their quotients where they are not 0.
+    /// The quotients that [`ClearingStrategy::Ratio`] stores: bits with a quotient other than 0.
     pub fn ratios(&self) -> &[(u64, f64)] {
         &self.ratios
     }
@@ -225,8 +226,8 @@ impl Retouched {
         self.filter.hash(key)
     }
 
-    /// `true`: the key was definitely not found before. `false`: it, or keys that set the same bits, came before. A lost key can be
-    /// inserted again, and brings back the false positives that its bits make.
+    /// `true`: the key was definitely not found before. `false`: the key, or keys that set the same bits, were inserted before. A
+    /// lost key can be inserted again, which brings back the false positives that use its bits.
     pub fn insert(&mut self, key: impl AsRef<[u8]>) -> bool {
         self.insert_hash(self.hash(key))
     }
@@ -271,7 +272,7 @@ impl Retouched {
         self.filter.contains_hashes(hashes, found);
     }
 
-    /// Keys go in even when they cannot be listed; their loss is then not counted.
+    /// Keys are inserted even if there is no memory to list them; their loss is then not counted.
     fn record_keys(&mut self, hashes: &[KeyHash]) {
         if reserve_more(&mut self.keys, hashes.len()).is_ok() {
             self.keys.extend(hashes.iter().map(|hash| hash.to_u64()));
@@ -280,19 +281,19 @@ impl Retouched {
         }
     }
 
-    /// Lists a key that is not to be found, and changes no bit. `true`: the filter says yes to it now, so that there is
-    /// something to clear.
+    /// Lists a key that should not be found, and changes no bit. `true`: the filter finds it now, so that there is something to
+    /// clear.
     ///
     /// # Errors
-    /// When there is no memory to list it.
+    /// If there is not enough memory to list it.
     pub fn add_false_positive(&mut self, key: impl AsRef<[u8]>) -> Result<bool, PlanError> {
         self.add_false_positive_hash(self.hash(key))
     }
 
-    /// [`add_false_positive`](Self::add_false_positive) for many keys: how many of them the filter says yes to now.
+    /// [`add_false_positive`](Self::add_false_positive) for many keys: returns how many of them the filter finds now.
     ///
     /// # Errors
-    /// When there is no memory to list all; none is listed then.
+    /// If there is not enough memory to list all; none is listed then.
     pub fn add_false_positives(&mut self, keys: &[impl AsRef<[u8]>]) -> Result<u64, PlanError> {
         reserve_more(&mut self.false_positives, keys.len())?;
         let mut found = 0;
@@ -305,7 +306,7 @@ impl Retouched {
     /// As [`add_false_positive`](Self::add_false_positive), for a hash of this filter's hash scheme.
     ///
     /// # Errors
-    /// When there is no memory to list it.
+    /// If there is not enough memory to list it.
     pub fn add_false_positive_hash(&mut self, hash: KeyHash) -> Result<bool, PlanError> {
         let found = self.filter.contains_hash(hash);
         reserve_more(&mut self.false_positives, 1)?;
@@ -313,9 +314,9 @@ impl Retouched {
         Ok(found)
     }
 
-    /// Clears one bit of a key, so that it is no longer found; `None`, and nothing changes, when it is not found anyway. The key
-    /// need not be listed. Keys that used the bit are lost, and listed false positives that used it are done with: both leave their
-    /// lists. Walks over all keys twice, so that many are better cleared by [`clear_all`](Self::clear_all).
+    /// Clears one bit of a key, so that it is no longer found; `None`, without a change, if it is not found anyway. The key need
+    /// not be listed. Keys and listed false positives that used the bit leave their lists. Reads all keys twice, so clear many
+    /// keys with [`clear_all`](Self::clear_all).
     ///
     /// # Errors
     /// If there is not enough memory for the work; the filter is then unchanged.
@@ -330,7 +331,7 @@ impl Retouched {
     /// As [`clear_false_positive`](Self::clear_false_positive), for a hash of this filter's hash scheme.
     ///
     /// # Errors
-    /// The same.
+    /// As `clear_false_positive`.
     pub fn clear_false_positive_hash(
         &mut self,
         hash: KeyHash,
@@ -344,7 +345,7 @@ impl Retouched {
         Ok(last)
     }
 
-    /// Clears one bit of each listed false positive that is still found, in the order in which they were listed: none of them is
+    /// Clears one bit of each listed false positive that is still found, in the order in which they were listed. None of them is
     /// found afterwards.
     ///
     /// # Errors
@@ -356,7 +357,7 @@ impl Retouched {
         self.clear_each(&targets, clearing, |cleared| {
             all.bits += 1;
             all.keys_lost += cleared.keys_lost;
-            all.false_positives_gone += cleared.false_positives_removed;
+            all.false_positives_removed += cleared.false_positives_removed;
         })?;
         Ok(all)
     }
@@ -367,7 +368,7 @@ impl Retouched {
         clearing: ClearingStrategy,
         mut report: impl FnMut(ClearedBit),
     ) -> Result<(), PlanError> {
-        let mut uses = BitIndex::new(
+        let mut index = BitIndex::new(
             &self.filter,
             &self.keys,
             &self.false_positives,
@@ -376,35 +377,35 @@ impl Retouched {
         )?;
         for &hash in targets {
             if self.filter.has_all(hash) {
-                let cleared = uses.clear(&mut self.filter, hash, clearing);
+                let cleared = index.clear(&mut self.filter, hash, clearing);
                 self.bits_cleared += 1;
                 self.keys_lost += cleared.keys_lost;
                 report(cleared);
             }
         }
-        let outcome = uses.finish();
+        let outcome = index.finish();
         self.ratios = outcome.ratios;
-        remove_marked(&mut self.keys, &outcome.keys_gone);
-        remove_marked(&mut self.false_positives, &outcome.false_positives_gone);
+        remove_marked(&mut self.keys, &outcome.keys_removed);
+        remove_marked(&mut self.false_positives, &outcome.false_positives_removed);
         Ok(())
     }
 
-    /// Distinct keys that clearings have lost, added up. One that was inserted again and lost again counts twice.
+    /// The number of distinct keys that clearings have lost, added up. A key that was inserted again and lost again counts twice.
     pub fn keys_lost(&self) -> u64 {
         self.keys_lost
     }
 
-    /// How many bits were cleared.
+    /// The number of bits cleared.
     pub fn bits_cleared(&self) -> u64 {
         self.bits_cleared
     }
 
-    /// Keys that are in, but that there was no memory to list, so that clearings may lose them without counting them.
+    /// The number of keys that were inserted without memory to list them: clearings may lose them without counting them.
     pub fn unlisted_keys(&self) -> u64 {
         self.unlisted_keys
     }
 
-    /// Removes all keys, lists and clearings.
+    /// Removes all keys, lists and statistics of clearings.
     pub fn clear(&mut self) {
         self.filter.clear();
         self.keys.clear();
@@ -413,8 +414,8 @@ impl Retouched {
         (self.keys_lost, self.bits_cleared, self.unlisted_keys) = (0, 0, 0);
     }
 
-    /// The estimated number of distinct keys, from the bits that are set, as [`ClassicBloom::estimated_keys`]; a cleared bit counts
-    /// as if it had never been set.
+    /// The estimated number of distinct keys, from the bits that are set, as [`ClassicBloom::estimated_keys`]; a cleared bit
+    /// counts as if it had never been set.
     pub fn estimated_keys(&self) -> u64 {
         self.filter.estimated_keys()
     }
@@ -459,7 +460,7 @@ impl Retouched {
         self.filter.capacity()
     }
 
-    /// Bytes of memory that bits and lists take; the bits alone are [`as_classic`](Self::as_classic)`().size_bytes()`.
+    /// Bytes of memory for bits and lists; the bits alone take [`as_classic`](Self::as_classic)`().size_bytes()`.
     pub fn size_bytes(&self) -> u64 {
         let lists = size_of_val(self.keys.as_slice())
             + size_of_val(self.false_positives.as_slice())
@@ -467,17 +468,17 @@ impl Retouched {
         self.filter.size_bytes() + lists as u64
     }
 
-    /// The bits, which are all that answering takes.
+    /// The bits, which are all that lookups need.
     pub fn as_classic(&self) -> &ClassicBloom {
         &self.filter
     }
 
-    /// The bits without the lists, once nothing is to be cleared any more. The lost keys stay lost.
+    /// The bits without the lists, when nothing will be cleared any more. Lost keys stay lost.
     pub fn into_classic(self) -> ClassicBloom {
         self.filter
     }
 
-    /// The shape.
+    /// The plan of the filter.
     pub fn plan(&self) -> &ClassicPlan {
         self.filter.plan()
     }
@@ -493,9 +494,9 @@ impl Retouched {
     }
 }
 
-fn remove_marked(list: &mut Vec<u64>, gone: &Bits) {
+fn remove_marked(list: &mut Vec<u64>, removed: &Bits) {
     let mut number = 0..;
-    list.retain(|_| number.next().is_some_and(|number| !gone.has(number)));
+    list.retain(|_| number.next().is_some_and(|number| !removed.has(number)));
 }
 
 impl<K: AsRef<[u8]>> Extend<K> for Retouched {

@@ -1,7 +1,7 @@
-//! `Retrieval`: a value of 1 to 32 bits for each hash of a set, in hardly more than these bits, and the set itself nowhere. Who
-//! asks for another hash gets anything.
+//! `Retrieval`: stores a value of 1 to 32 bits for each hash of a set, in hardly more than these bits and without the set itself.
+//! For other hashes the value is arbitrary.
 //!
-//! With fingerprints for values it is an approximate filter, as small for a hundred keys as for a million.
+//! With fingerprints as values it is an approximate filter, as compact for a hundred keys as for a million.
 
 use crate::PlanError;
 use crate::build::eliminate::BandMatrix;
@@ -23,16 +23,16 @@ struct RetrievalRow {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Retrieval {
     directory: ShardDirectory,
-    /// For every block of 64 slots a word of each column; the last block has fewer slots, and its columns stand close.
+    /// For every block of 64 slots a word of each column; the last block has fewer slots, and its columns are packed.
     words: Vec<u64>,
     bits: u8,
 }
 
 impl Retrieval {
-    /// The values, of which the low `bits` bits count, of hashes that are all different.
+    /// A structure for distinct hashes and their values, of which the low `bits` bits are stored.
     ///
     /// # Errors
-    /// If there is not enough memory, or the hashes were chosen not to fit together (or are not different).
+    /// If there is not enough memory, or the hashes are not distinct or were chosen to be unsolvable.
     pub(crate) fn build(pairs: &[(u64, u32)], bits: u8) -> Result<Self, PlanError> {
         let mut keys = reserved(pairs.len() as u64)?;
         keys.extend(pairs.iter().map(|&(hash, value)| (spread(hash), value)));
@@ -40,7 +40,7 @@ impl Retrieval {
         Self::from_sorted(&keys, bits)
     }
 
-    /// An approximate filter of hashes, which may repeat: see [`Retrieval::matches`].
+    /// An approximate filter of hashes, duplicates allowed: see [`Retrieval::matches`].
     ///
     /// # Errors
     /// As [`Retrieval::build`].
@@ -64,13 +64,13 @@ impl Retrieval {
         let mut band = BandMatrix::<Row>::new();
         let mut rest = keys;
         for number in 0..shards {
-            let here = rest.partition_point(|&(hash, _)| mul_high(hash, shards) == number);
-            let (part, after) = rest.split_at(here);
+            let count = rest.partition_point(|&(hash, _)| mul_high(hash, shards) == number);
+            let (part, after) = rest.split_at(count);
             rest = after;
             let shard = band.eliminate(
                 part,
                 |&pair| pair,
-                |attempt| shard_slots(here as u64, attempt),
+                |attempt| shard_slots(count as u64, attempt),
             )?;
             let first_slot = directory.slots();
             directory.push(shard.slots, shard.seed)?;
@@ -88,16 +88,16 @@ impl Retrieval {
         })
     }
 
-    /// A structure that exists already, as [`Retrieval::parts`] has it.
+    /// A structure from stored parts, as [`Retrieval::parts`] returns them.
     ///
     /// # Errors
-    /// When the parts do not fit together.
+    /// If the parts are inconsistent.
     pub(crate) fn from_parts(
         bits: u8,
         directory: Vec<u32>,
         words: Vec<u64>,
     ) -> Result<Self, PlanError> {
-        let refuse = |field, value, accepted| {
+        let invalid = |field, value, accepted| {
             Err(PlanError::InvalidInteger {
                 field,
                 value,
@@ -105,18 +105,18 @@ impl Retrieval {
             })
         };
         if !(1..=32).contains(&bits) {
-            return refuse("bits of a value", bits.into(), "1 to 32");
+            return invalid("bits of a value", bits.into(), "1 to 32");
         }
         let directory = ShardDirectory::from_entries(directory, wide_shard_slots(), 0)?;
         if directory.shards() == 0 {
-            return refuse("shards", 0, "at least 1");
+            return invalid("shards", 0, "at least 1");
         }
-        // Shards are as many as bytes at hand, so that nothing here overflows.
+        // No overflow: the number of shards is limited by the bytes of the directory.
         let (slots, columns) = (directory.slots(), u64::from(bits));
         let expected = slots / 64 * columns + (slots % 64 * columns).div_ceil(64);
         if words.len() as u64 != expected {
             let accepted = "as many as the slots of all shards need";
-            return refuse("words", words.len() as u64, accepted);
+            return invalid("words", words.len() as u64, accepted);
         }
         Ok(Self {
             directory,
@@ -125,12 +125,12 @@ impl Retrieval {
         })
     }
 
-    /// Bits of a value, where the shards begin, and the columns.
+    /// Bits per value, the directory of shards, and the columns.
     pub(crate) fn parts(&self) -> (u8, &[u32], &[u64]) {
         (self.bits, self.directory.entries(), &self.words)
     }
 
-    /// The value of a hash that is in the set, and anything for others.
+    /// The value of a hash in the set; arbitrary for other hashes.
     #[inline]
     pub(crate) fn get(&self, hash: u64) -> u32 {
         let row = self.locate(spread(hash));
@@ -138,8 +138,8 @@ impl Retrieval {
         columns.fold(0, |value, column| value << 1 | self.bit(&row, column))
     }
 
-    /// Of a filter made from hashes, whether one of them may be this one; `false` is certain. Half of all others are known by
-    /// the first bit that is looked at.
+    /// For a filter of hashes, whether it may contain this one; `false` is certain. The first bit reveals half of all absent
+    /// hashes.
     #[inline]
     pub(crate) fn matches(&self, hash: u64) -> bool {
         let spread = spread(hash);
@@ -153,7 +153,7 @@ impl Retrieval {
         let number = mul_high(spread, self.directory.shards());
         let shard = self.directory.shard(number);
         if shard.slots == 0 {
-            // Nothing is there, and all bits are 0.
+            // The shard is empty, and all bits are 0.
             return RetrievalRow {
                 block: 0,
                 masks: [0; 3],
@@ -172,11 +172,11 @@ impl Retrieval {
         }
     }
 
-    /// The bit of a column at a place.
+    /// The bit of a column for a row.
     #[inline(always)]
-    fn bit(&self, place: &RetrievalRow, column: u64) -> u32 {
-        let met = (place.block..)
-            .zip(place.masks)
+    fn bit(&self, row: &RetrievalRow, column: u64) -> u32 {
+        let met = (row.block..)
+            .zip(row.masks)
             .fold(0, |met, (block, mask)| match mask {
                 0 => met,
                 mask => met ^ self.word(block, column) & mask,
@@ -184,7 +184,7 @@ impl Retrieval {
         met.count_ones() & 1
     }
 
-    /// A column's bits in a block, and after those of the last block anything.
+    /// The bits of a column in a block; those past the last slot are arbitrary.
     #[inline(always)]
     fn word(&self, block: u64, column: u64) -> u64 {
         let columns = u64::from(self.bits);
@@ -198,14 +198,14 @@ impl Retrieval {
         self.words[at] >> (first_bit % 64) | next << 1 << (63 - first_bit % 64)
     }
 
-    /// Bytes that a file would have to keep, but for the number of keys and that of bits. In memory the last word is whole.
+    /// Bytes that a file needs, without the numbers of keys and bits. In memory the last word is padded.
     pub(crate) fn size_bytes(&self) -> u64 {
         let bits = self.directory.slots() * u64::from(self.bits);
         bits.div_ceil(8) + self.directory.size_bytes()
     }
 }
 
-/// Puts the columns of the last block, which has only `slots` slots, next to each other.
+/// Packs the columns of the last block, which has only `slots` slots, without gaps.
 fn pack_last_block(words: &mut Vec<u64>, columns: usize, slots: u64) {
     if slots == 0 {
         return;
@@ -229,7 +229,7 @@ mod tests {
     use crate::probe::fuse::seed;
     use std::vec::Vec;
 
-    /// How often the values' own bits there are in all.
+    /// The size relative to the bits of the values alone.
     fn size_ratio(retrieval: &Retrieval, keys: u64) -> f64 {
         8.0 * retrieval.size_bytes() as f64 / (keys * u64::from(retrieval.bits)) as f64
     }
@@ -239,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn every_key_finds_its_value_and_hardly_more_is_stored() {
+    fn every_key_gets_its_value_and_the_size_is_close_to_minimal() {
         for count in [
             1, 2, 10, 63, 64, 65, 100, 127, 128, 129, 500, 1000, 10_000, 100_000, 1_000_000,
         ] {
@@ -250,7 +250,7 @@ mod tests {
                 let right = |&(hash, value): &(u64, u32)| retrieval.get(hash) == value & mask;
                 assert!(pairs.iter().all(right), "{count} keys, {bits} bits");
                 let ratio = size_ratio(&retrieval, count);
-                // Eight bytes say where the only shard ends, and the last byte is not full.
+                // Eight bytes for the directory, and a partly used last byte.
                 let header = 72.0 / (count * u64::from(bits)) as f64;
                 assert!(ratio <= 1.01 + header, "{count} keys, {bits} bits: {ratio}");
             }
@@ -258,27 +258,27 @@ mod tests {
     }
 
     #[test]
-    fn fingerprints_make_a_filter_of_the_rate_that_their_bits_say() {
+    fn a_filter_of_fingerprints_has_the_rate_of_their_bits() {
         for (count, bits) in [(1, 3), (300, 4), (20_000, 8), (300_000, 11)] {
             let keys: Vec<_> = pairs(count).map(|(hash, _)| hash).collect();
             let twice = keys.iter().chain(&keys).copied().collect::<Vec<_>>();
             let filter = Retrieval::from_fingerprints(twice.into_iter(), bits).unwrap();
             assert!(keys.iter().all(|&key| filter.matches(key)));
-            let strangers = 4_000_000;
-            let wrong = (0..strangers)
+            let absent = 4_000_000;
+            let wrong = (0..absent)
                 .filter(|&at| filter.matches(seed(at, 3)))
                 .count();
-            let rate = wrong as f64 / strangers as f64;
-            let asked = 0.5_f64.powi(i32::from(bits));
+            let rate = wrong as f64 / absent as f64;
+            let expected = 0.5_f64.powi(i32::from(bits));
             assert!(
-                (rate / asked - 1.0).abs() < 0.05,
+                (rate / expected - 1.0).abs() < 0.05,
                 "{count} keys, {bits} bits: {rate}"
             );
         }
     }
 
     #[test]
-    fn no_keys_and_keys_that_are_only_counted_are_fine() {
+    fn no_keys_and_sequential_keys_work() {
         Retrieval::build(&[], 5).unwrap().get(7);
         let pairs: Vec<_> = (0..100_000).map(|at| (at, at as u32)).collect();
         let retrieval = Retrieval::build(&pairs, 17).unwrap();
@@ -290,7 +290,7 @@ mod tests {
     }
 
     #[test]
-    fn one_hash_with_two_values_is_refused() {
+    fn one_hash_with_two_values_is_rejected() {
         let error = Retrieval::build(&[(1, 0), (1, 1)], 1).unwrap_err();
         assert!(matches!(error, PlanError::Unsolvable { .. }), "{error}");
     }

@@ -1,4 +1,4 @@
-//! `Ribbon`: the smallest filter for a set that does not change, within two percent of what any filter needs.
+//! `Ribbon`: the smallest filter for a fixed set, within two percent of the theoretical minimum.
 
 use super::static_filter::{BuildStatic, StaticFilter, StaticTable};
 use crate::build::{ribbon, shards};
@@ -12,8 +12,8 @@ use alloc::vec::Vec;
 /// A ribbon filter in small shards: at most 1.02 times `log2(1 / rate)` bits per key at rates below 1 % and 10,000 keys or more,
 /// for every rate, not only for powers of two.
 ///
-/// Questions take two to three times as long as a [`Fuse`](crate::Fuse)'s. Between two powers of two, some keys have one bit more
-/// than others; at rates looser than 1 % that costs up to 0.086 bits per key, see [`RibbonPlan::new`].
+/// Lookups take two to three times as long as those of a [`Fuse`](crate::Fuse). Between two powers of two, some keys have one bit
+/// more than others; at rates above 1 % that costs up to 0.086 bits per key, see [`RibbonPlan::new`].
 ///
 /// ```
 /// # use mayhap_core as mayhap;
@@ -28,7 +28,7 @@ pub type Ribbon = StaticFilter<RibbonColumns>;
 #[derive(Clone, PartialEq)]
 pub struct RibbonColumns {
     table: RibbonTable,
-    /// The share of places that have a bit more: the plan's, and a little because blocks are whole.
+    /// The share of positions with an extra bit: that of the plan, rounded up to whole blocks.
     wide_share: f64,
 }
 
@@ -87,20 +87,20 @@ impl StaticTable for RibbonColumns {
     }
 }
 
-/// The bits of a [`Ribbon`], as files keep them.
+/// The stored parts of a [`Ribbon`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct RibbonParts<'r> {
-    /// For every shard and the end of the last: where it begins, in the lower 24 bits, counted from 2^23 slots before where it
-    /// would if all shards had 1403 slots; and its seed in the upper 8.
+    /// For every shard, and for the end of the last: its start in the lower 24 bits, relative to 2^23 slots before the start that
+    /// it would have if all shards had 1403 slots; and its seed in the upper 8 bits.
     pub directory: &'r [u32],
-    /// For every block of 64 slots a word of each column, those of a block together.
+    /// For every block of 64 slots a word of each column, block by block.
     pub words: &'r [u64],
-    /// Blocks that have a column more, before all others.
+    /// Blocks with an extra column; they come first.
     pub wide_blocks: u64,
 }
 
 impl Ribbon {
-    /// The bits.
+    /// The stored parts.
     pub fn parts(&self) -> RibbonParts<'_> {
         let table = &self.table().table;
         RibbonParts {
@@ -110,10 +110,10 @@ impl Ribbon {
         }
     }
 
-    /// A filter from existing bits, as [`Ribbon::parts`] has them.
+    /// A filter from stored parts, as [`Ribbon::parts`] returns them.
     ///
     /// # Errors
-    /// When they do not fit the plan or each other.
+    /// If they do not match the plan or each other.
     pub fn from_parts(
         plan: RibbonPlan,
         scheme: HashScheme,
@@ -127,7 +127,7 @@ impl Ribbon {
             return Err(PlanError::InvalidInteger {
                 field: "shards",
                 value: directory.shards(),
-                accepted: "as many as planned, and none without keys",
+                accepted: "as many as planned, and 0 without keys",
             });
         }
         let table = RibbonTable::checked(directory, words, plan.columns(), wide_blocks)?;

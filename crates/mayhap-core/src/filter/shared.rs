@@ -9,25 +9,25 @@ use crate::store::{Line, Slab};
 use crate::{HashScheme, KeyHash, Mismatch, PlanError, SipKey};
 use core::fmt;
 
-/// Locks of `insert_unique`; a power of two. Two threads meet on one by chance once in 64 times.
+/// Locks of `insert_unique`; a power of two. Two threads contend for the same one by chance once in 64 times.
 const STRIPES: usize = if cfg!(loom) { 2 } else { 64 };
 
-/// How many keys ahead a batch asks for lines.
+/// How many keys ahead a batch prefetches.
 const AHEAD: usize = 32;
 
-/// From how many keys a line on a batch is gathered in a copy first. A copy costs about 40 ns a line to make and to or in, and
-/// saves about 15 ns per key.
+/// From this many keys per line of the filter on, a batch is first collected in a copy. Creating and merging a copy costs about
+/// 40 ns per line, and saves about 15 ns per key.
 const KEYS_PER_LINE: u64 = 4;
 
 /// The largest copy: every thread may have one at the same time. Larger filters miss the cache with every key, and prefetching
-/// hides most of the atomic writes behind the misses.
+/// hides most of the cost of atomic writes behind the misses.
 const MAX_COPY_BYTES: u64 = 64 << 20;
 
-/// A [`Bloom`] whose inserts take `&self`: fill it from many threads, ask it meanwhile, [`freeze`](SharedBloom::freeze) it
-/// when done. The same keys give the same bytes as in a `Bloom`.
+/// A [`Bloom`] whose inserts take `&self`: many threads can fill and query it, and [`freeze`](SharedBloom::freeze) turns it into
+/// a `Bloom`. The same keys give the same bytes as in a `Bloom`.
 ///
-/// What threads may rely on: when `insert` has returned, and a later call of `contains` is ordered after it (same thread, a
-/// channel, a join, a lock), the answer is `true`. Nothing is ever lost, whatever else runs at the same time.
+/// If `insert` has returned, and a later call of `contains` is ordered after it (same thread, a channel, a join, a lock), the
+/// answer is `true`. No key is ever lost, whatever runs at the same time.
 ///
 /// ```
 /// # use mayhap_core as mayhap;
@@ -50,7 +50,7 @@ pub struct SharedBloom {
     stripes: [Stripe; STRIPES],
 }
 
-/// A spin lock on a cache line of its own.
+/// A spin lock with a cache line of its own.
 #[repr(align(64))]
 struct Stripe(AtomicBool);
 
@@ -96,13 +96,13 @@ impl SharedBloom {
         Ok(Self::from_lines(Slab::zeroed(plan.lines())?, plan, scheme))
     }
 
-    /// A shared filter that goes on where a `Bloom` stopped, in the same memory.
+    /// Converts a `Bloom` into a shared filter, in the same memory.
     pub fn from_bloom(filter: Bloom) -> Self {
         let (table, plan, scheme) = filter.into_parts();
         Self::from_lines(table.into_lines(), plan, scheme)
     }
 
-    /// The filter, when all threads are done with it, in the same memory.
+    /// Converts the filter into a `Bloom` when all threads are done with it, in the same memory.
     pub fn freeze(self) -> Bloom {
         Bloom::from_table(
             BloomTable::from_lines(to_plain(self.lines), self.walk),
@@ -132,8 +132,8 @@ impl SharedBloom {
         self.scheme.hash(key.as_ref())
     }
 
-    /// `true`: this call set a bit, so the key was new. Two threads that insert one new key at the same time may each set
-    /// some of its bits and both be told `true`; at least one is. Where exactly one must be, use
+    /// `true`: this call set a bit, so the key was new. Two threads that insert the same new key at the same time may each set
+    /// some of its bits and both get `true`; at least one does. If exactly one must, use
     /// [`insert_unique`](SharedBloom::insert_unique).
     #[inline]
     pub fn insert(&self, key: impl AsRef<[u8]>) -> bool {
@@ -162,9 +162,9 @@ impl SharedBloom {
 
     /// Inserts many hashes: the memory accesses of dozens of keys overlap.
     ///
-    /// A batch of at least four keys a line of the filter is first gathered in a copy of the filter's size (64 MiB at most; if
-    /// there is no memory for it, it is done without), which is then or-ed in: four to five times as fast, since an atomic write is
-    /// then made for each word of the filter instead of each bit of a key.
+    /// A batch of at least four keys per line of the filter is first collected in a copy of the filter (at most 64 MiB; skipped
+    /// if there is not enough memory), which is then merged: four to five times as fast, because there is one atomic write per
+    /// word of the filter instead of one per bit of a key.
     pub fn insert_hashes(&self, hashes: &[KeyHash]) {
         let gathers = self.size_bytes() <= MAX_COPY_BYTES
             && hashes.len() as u64 >= KEYS_PER_LINE * self.plan.lines();
@@ -176,10 +176,10 @@ impl SharedBloom {
         }
     }
 
-    /// Makes this filter hold the keys of another, as if all had been inserted here.
+    /// Merges a `Bloom` into this filter, as if all its keys had been inserted here.
     ///
     /// # Errors
-    /// When the two differ in shape or hash scheme; the filter is then unchanged.
+    /// If the two differ in shape or hash scheme; the filter is then unchanged.
     pub fn union_with(&self, other: &Bloom) -> Result<(), Mismatch> {
         bloom::check_same_shape((&self.plan, self.scheme), (other.plan(), other.scheme()))?;
         self.merge(other);
@@ -212,7 +212,7 @@ impl SharedBloom {
                 hash.assert_origin(self.scheme.origin());
             }
         }
-        // However small the filter is, its lines are in the other cores' caches: always prefetch.
+        // Prefetches even in small filters, because their lines may be in the caches of other cores.
         let (lead, rest) = hashes.split_at(AHEAD.min(hashes.len()));
         for hash in lead {
             self.prefetch(hash.to_u64());
@@ -240,9 +240,9 @@ impl SharedBloom {
         }
     }
 
-    /// `true` for exactly one of all threads that insert a new key with this method. Takes one of a few spin locks, held for
-    /// a few nanoseconds, by the key's line; [`insert`](SharedBloom::insert) takes none, and a key that it inserts at the
-    /// same moment may be `true` for both.
+    /// `true` for exactly one of all threads that insert a new key with this method. Takes one of a few spin locks for a few
+    /// nanoseconds, chosen by the key's line; [`insert`](SharedBloom::insert) takes none, and may return `true` for the same key
+    /// at the same time.
     #[inline]
     pub fn insert_unique(&self, key: impl AsRef<[u8]>) -> bool {
         self.set_unique(self.hash(key).to_u64())
@@ -277,13 +277,13 @@ impl SharedBloom {
         self.walk.two_lines() && self.set_in(&self.lines[self.walk.second(hash)], hash) || new
     }
 
-    /// Sets the key's bits in one of its lines; only words that lack a bit are written.
+    /// Sets the key's bits in one of its lines; writes only words that lack a bit.
     #[inline(always)]
     fn set_in(&self, line: &AtomicLine, hash: u64) -> bool {
         let mut missing = missing_words(self.kernel, line, &self.walk, hash);
         let mut new = false;
-        // A loop over the words that need writing, not a branch at each of the eight: half of the bits of a full filter are
-        // set, so such branches would be mispredicted about every second time.
+        // Loops over the words that must be written instead of branching at each of the eight: half of the bits of a full filter
+        // are set, so such branches would be mispredicted about every second time.
         while missing != 0 {
             let word = missing.trailing_zeros() as usize;
             new |= line.set(word, BlockedWalk::bit(hash, word));
@@ -299,8 +299,8 @@ impl SharedBloom {
             && (!self.walk.two_lines() || covers(&self.lines[self.walk.second(hash)]))
     }
 
-    /// The estimated number of distinct keys, as [`Bloom::estimated_keys`]; of those that come meanwhile, some. Reads the whole
-    /// filter.
+    /// The estimated number of distinct keys, as [`Bloom::estimated_keys`], including some of those that are inserted meanwhile.
+    /// Reads the whole filter.
     pub fn estimated_keys(&self) -> u64 {
         let set_bits = self.lines.iter().map(AtomicLine::set_bits).sum();
         // Saturates, as float to integer casts do.
@@ -312,7 +312,7 @@ impl SharedBloom {
         self.plan.capacity().saturating_sub(self.estimated_keys())
     }
 
-    /// The number of keys that the filter was planned for. The rate now tells [`freeze`](SharedBloom::freeze)'s `Bloom`.
+    /// The number of keys that the filter was planned for. For the current rate, [`freeze`](SharedBloom::freeze) the filter.
     pub fn capacity(&self) -> u64 {
         self.plan.capacity()
     }
@@ -322,12 +322,12 @@ impl SharedBloom {
         self.plan.false_positive_rate()
     }
 
-    /// Bytes of memory that the bits take.
+    /// Bytes of memory for the bits.
     pub fn size_bytes(&self) -> u64 {
         self.plan.size_bytes()
     }
 
-    /// The shape.
+    /// The plan of the filter.
     pub fn plan(&self) -> &BloomPlan {
         &self.plan
     }
@@ -363,7 +363,7 @@ type AtomicLines = Slab<AtomicLine>;
 #[cfg(loom)]
 type AtomicLines = alloc::vec::Vec<AtomicLine>;
 
-/// loom's atomics are larger than the words they stand for, so there the lines are copied.
+/// loom's atomics are larger than plain words, so the lines are copied.
 #[cfg(loom)]
 fn to_atomic(lines: Slab<Line>) -> AtomicLines {
     lines.iter().map(AtomicLine::from_plain).collect()

@@ -1,16 +1,15 @@
-//! `Static`: what `Fuse` and `Ribbon` have in common: built once from all its keys, then asked.
+//! `StaticFilter`: what `Fuse` and `Ribbon` have in common. Built once from all keys, then only queried.
 
 use crate::plan::StaticPlan;
 use crate::{HashScheme, Hashed, KeyHash, Kind, PlanError, Stats};
 use core::fmt;
 
-/// A filter that is made from all its keys at once and never changes: [`Fuse`](crate::Fuse) or [`Ribbon`](crate::Ribbon).
+/// A filter that is built from all its keys at once and never changes: [`Fuse`](crate::Fuse) or [`Ribbon`](crate::Ribbon).
 ///
-/// The same keys give the same filter, in whatever order they come and however often: no keys give one that always says `false`, a
-/// million equal keys the same one as a single key.
+/// The same set of keys gives the same filter, in any order and with any duplicates. Without keys, every answer is `false`.
 ///
-/// Building takes at most 100 bits per key beyond the items from 750,000 keys on (below, at most 21 MB); with the feature
-/// `parallel` it uses all cores. Items are hashed two to five times, because that is cheaper than to remember all hashes.
+/// Building takes at most 100 bits per key in addition to the items from 750,000 keys on (below, at most 21 MB); with the feature
+/// `parallel` it uses all cores. Items are hashed two to five times, because that is cheaper than storing all hashes.
 #[derive(Clone, PartialEq)]
 pub struct StaticFilter<T: StaticTable> {
     table: T,
@@ -18,31 +17,31 @@ pub struct StaticFilter<T: StaticTable> {
     scheme: HashScheme,
 }
 
-/// How the bits of a static filter are asked. Not for implementation outside of this crate.
+/// The stored bits of a static filter and how to query them. Not for implementation outside of this crate.
 pub trait StaticTable: Clone + PartialEq {
-    /// What callers call the filter.
+    /// The name of the type.
     const NAME: &'static str;
     /// The kind of the filter.
     const KIND: Kind;
-    /// The shape.
+    /// The plan of the filter.
     type Plan: StaticPlan;
 
     /// `false` is certain.
     fn contains(&self, hash: u64) -> bool;
 
-    /// `ask` for many.
+    /// `contains` for many hashes.
     fn contains_each(&self, hashes: &[KeyHash], found: &mut [bool]);
 
-    /// The rate for absent keys.
+    /// The false-positive rate.
     fn rate(&self, plan: &Self::Plan) -> f64;
 
     /// Bytes of memory.
     fn size_bytes(&self) -> u64;
 }
 
-/// How the bits of a static filter are solved. Not for implementation outside of this crate.
+/// How the bits of a static filter are computed. Not for implementation outside of this crate.
 pub trait BuildStatic: StaticTable {
-    /// The bits for the items, and how many distinct keys there are.
+    /// The bits for the items, and the number of distinct keys.
     ///
     /// # Errors
     /// As [`StaticFilter::build`].
@@ -54,23 +53,23 @@ pub trait BuildStatic: StaticTable {
 }
 
 impl<T: BuildStatic> StaticFilter<T> {
-    /// A filter of `items`, which says `true` to a share of at most `false_positive_rate` of all other keys. Key bytes are hashed
-    /// with XXH3; [`KeyHash`]es are the caller's own (scheme 0).
+    /// A filter of `items`, which finds at most a share of `false_positive_rate` of all other keys. Key bytes are hashed with
+    /// XXH3; [`KeyHash`]es are the caller's own (scheme 0).
     ///
     /// # Errors
-    /// When the rate is not between 2^-32 and 1, or there is not enough memory. When hashes do not fit together after hundreds of
-    /// attempts, which takes hashes that were chosen to.
+    /// If the rate is not between 2^-32 and 1, or there is not enough memory; also if no solution is found in hundreds of
+    /// attempts, which happens only with hashes that were chosen for that.
     pub fn build<K: Hashed>(items: &[K], false_positive_rate: f64) -> Result<Self, PlanError> {
         Self::build_with(items, false_positive_rate, K::SCHEME)
     }
 
-    /// The same under a scheme of the caller's choice, such as a keyed one. `KeyHash`es must come from that scheme.
+    /// The same with a scheme of the caller's choice, such as a keyed one. `KeyHash`es must come from that scheme.
     ///
     /// # Errors
     /// As [`StaticFilter::build`].
     ///
     /// # Panics
-    /// For key bytes under [`HashScheme::Caller`], which has no function.
+    /// For key bytes with [`HashScheme::Caller`], which has no hash function.
     pub fn build_with<K: Hashed>(
         items: &[K],
         false_positive_rate: f64,
@@ -87,14 +86,15 @@ impl<T: BuildStatic> StaticFilter<T> {
                     scheme,
                 });
             }
-            // So many items are repeated that another shape is right. Again, so that the bytes do not tell.
+            // So many items are duplicates that another layout is right. Builds again, so that the bytes do not depend on
+            // duplicates.
             plan = found;
         }
     }
 }
 
 impl<T: StaticTable> StaticFilter<T> {
-    /// What was built before.
+    /// A filter that was built before.
     pub(super) fn from_table(table: T, plan: T::Plan, scheme: HashScheme) -> Self {
         Self {
             table,
@@ -139,8 +139,9 @@ impl<T: StaticTable> StaticFilter<T> {
     /// # Panics
     /// When `keys` and `found` differ in length; on a filter built from the caller's hashes.
     pub fn contains_each(&self, keys: &[impl AsRef<[u8]>], found: &mut [bool]) {
-        let ask = |hashes: &[KeyHash], found: &mut [bool]| self.table.contains_each(hashes, found);
-        self.scheme.look_up_in_chunks(keys, found, ask);
+        let look_up =
+            |hashes: &[KeyHash], found: &mut [bool]| self.table.contains_each(hashes, found);
+        self.scheme.look_up_in_chunks(keys, found, look_up);
     }
 
     /// `contains_hash` for many hashes.
@@ -162,12 +163,12 @@ impl<T: StaticTable> StaticFilter<T> {
         self.plan.false_positive_rate()
     }
 
-    /// The false-positive rate for absent keys: as requested or better, because blocks or cells are whole. 0 without keys.
+    /// The false-positive rate: as requested or better, because blocks and cells are not divisible. 0 without keys.
     pub fn estimated_rate(&self) -> f64 {
         self.table.rate(&self.plan)
     }
 
-    /// Distinct keys, exactly (but for keys whose 64-bit hashes are equal).
+    /// The number of distinct keys: exact, except for keys with equal 64-bit hashes.
     pub fn len(&self) -> u64 {
         self.plan.keys()
     }
@@ -177,22 +178,22 @@ impl<T: StaticTable> StaticFilter<T> {
         self.len() == 0
     }
 
-    /// As [`StaticFilter::len`]: a static filter knows.
+    /// As [`StaticFilter::len`].
     pub fn estimated_keys(&self) -> u64 {
         self.len()
     }
 
-    /// As [`StaticFilter::len`]: there is room for its keys and no others.
+    /// As [`StaticFilter::len`]: no keys can be added.
     pub fn capacity(&self) -> u64 {
         self.len()
     }
 
-    /// Never: no key comes later.
+    /// Always `false`: no keys can be added.
     pub fn is_over_capacity(&self) -> bool {
         false
     }
 
-    /// None: it is full from the beginning.
+    /// Always 0: no keys can be added.
     pub fn keys_until_full(&self) -> u64 {
         0
     }
@@ -210,12 +211,12 @@ impl<T: StaticTable> StaticFilter<T> {
         }
     }
 
-    /// Bytes of memory that the bits take, and the table of shards.
+    /// Bytes of memory for the bits and the directory of shards.
     pub fn size_bytes(&self) -> u64 {
         self.table.size_bytes()
     }
 
-    /// The shape.
+    /// The plan of the filter.
     pub fn plan(&self) -> &T::Plan {
         &self.plan
     }

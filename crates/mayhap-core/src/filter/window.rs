@@ -1,6 +1,6 @@
-//! `WindowBloom`: "seen in the last 24 hours?" A ring of generations that are filled one after the other and forgotten as a whole.
+//! `WindowBloom`: "seen in the last 24 hours?" A ring of generations that are filled one after the other and dropped as a whole.
 //!
-//! Time is an argument: the crate reads no clock. Sizes are in `plan/window.rs`.
+//! Time is an argument: the crate reads no clock. `plan/window.rs` computes the sizes.
 
 use super::bloom::Bloom;
 use super::growing::try_clone_layers;
@@ -13,29 +13,29 @@ use alloc::vec::Vec;
 use core::fmt;
 use core::time::Duration;
 
-/// How many layers are asked together: the nine that are live in a window of eight slices, and some that bursts have opened.
+/// How many layers are looked up together: the nine live ones of a window with eight slices, and some that bursts have added.
 const GROUP: usize = 16;
 
-/// Layers of a generation. Each has half the rate of the one before: few plans have so many.
+/// The maximum number of layers of a generation. Each has half the rate of the one before, and few plans allow that many.
 const MAX_LAYERS: usize = 64;
 
-/// A moment, in milliseconds from any beginning that the caller keeps to, such as 1970.
+/// A time in milliseconds since any epoch that the caller keeps to, such as 1970.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Timestamp(pub u64);
 
-/// What to do when more keys come in a slice of the window than were planned for.
+/// What to do if more keys arrive in a slice of the window than planned.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum BurstPolicy {
-    /// Open another layer in the same generation: takes memory, forgets nothing, at most doubles the generation's rate.
+    /// Add another layer to the same generation: takes memory, keeps all keys, and at most doubles the generation's rate.
     Overflow,
-    /// Begin the next slice at once: takes no memory, and the oldest keys are forgotten before the window has passed.
+    /// Start the next slice at once: takes no memory, but the oldest keys expire before the window has passed.
     RotateEarly,
 }
 
-/// A filter that remembers a key for a window of time, and at most a slice (1/8 of it) longer.
+/// A filter that keeps a key for a window of time, and at most one slice (1/8 of it) longer.
 ///
-/// A `now` that goes back counts as the newest seen. The promise is about inserts: a key that was inserted less than a window
-/// ago is `true`.
+/// A `now` that goes backwards is treated as the newest time seen. A key that was inserted less than a window ago is always
+/// found.
 ///
 /// ```
 /// # use mayhap_core as mayhap;
@@ -49,16 +49,16 @@ pub enum BurstPolicy {
 /// ```
 #[derive(Clone, PartialEq)]
 pub struct WindowBloom {
-    /// One more than the slices of a window; slice number n is kept at n modulo their number.
+    /// One more than the slices of a window; slice number n is stored at n modulo their number.
     generations: Vec<Generation>,
     plan: WindowPlan,
-    /// Of the generation that a burst came to last.
+    /// For the generation of the last burst.
     next: NextPart<BloomPlan>,
     scheme: HashScheme,
     burst_policy: BurstPolicy,
     start: Timestamp,
     newest: Timestamp,
-    /// Slices that were ended early.
+    /// The number of slices that ended early.
     rotated_early: u64,
 }
 
@@ -74,8 +74,8 @@ impl WindowBloom {
     /// An empty filter for about `keys_per_window` keys per window.
     ///
     /// # Errors
-    /// When the window is shorter than a millisecond, the number of keys 0, the rate not between 0 and 1, or there is not enough
-    /// memory.
+    /// If the window is shorter than a millisecond, the number of keys is 0, the rate is not between 0 and 1, or there is not
+    /// enough memory.
     pub fn new(
         keys_per_window: u64,
         false_positive_rate: f64,
@@ -124,7 +124,7 @@ impl WindowBloom {
                 keys_in_newest: 0,
             })
         };
-        // Slice 0 is the first; the others hold nothing, so it does not matter that they bear its number or a later one.
+        // Slice 0 is the first. The other generations are empty, so their slice numbers do not matter.
         let generations = (0..=u64::from(plan.slices()))
             .map(generation)
             .collect::<Result<_, PlanError>>()?;
@@ -140,13 +140,13 @@ impl WindowBloom {
         })
     }
 
-    /// A filter from existing generations, as [`WindowBloom::generations`] has them, with the times and the number of slices that
-    /// were ended early.
+    /// A filter from existing generations, as [`WindowBloom::generations`] returns them, with the start time, the newest time and
+    /// the number of slices that ended early.
     ///
     /// # Errors
-    /// When there is not a generation for every slice and one more, one has no layers or more than 64, hash schemes differ, the
-    /// newest moment lies before the start, numbers of keys and slices are larger than any that could be counted, or the plan's
-    /// next layer is out of proportion.
+    /// If the number of generations is not one more than slices, one has no layers or more than 64, hash schemes differ, the
+    /// newest time is before the start, the numbers of keys and slices are impossibly large, or the plan's next layer is out of
+    /// proportion.
     pub fn from_generations(
         plan: WindowPlan,
         scheme: HashScheme,
@@ -173,7 +173,7 @@ impl WindowBloom {
             let holds = (1..=MAX_LAYERS as u64).contains(&count);
             check(holds, "layers", count, "1 to 64")?;
             let same = layers.iter().all(|layer| layer.scheme() == scheme);
-            check(same, "layers", count, "layers of one hash scheme")?;
+            check(same, "layers", count, "layers with the same hash scheme")?;
             let holds = *in_newest <= 1 << 60;
             check(
                 holds,
@@ -181,12 +181,12 @@ impl WindowBloom {
                 *in_newest,
                 "at most 2^60",
             )?;
-            // Once its slice has passed, a generation begins again with its first layer.
+            // When its slice has passed, a generation starts again with its first layer.
             for count in [1, layers.len()] {
-                let held = layers[..count].iter().map(Bloom::size_bytes).sum();
-                // Many generations have as many layers, and a plan takes longer than all the rest.
+                let present_bytes = layers[..count].iter().map(Bloom::size_bytes).sum();
+                // Many generations have the same number of layers, and computing a plan takes longer than everything else here.
                 let next = *next[count].get_or_insert_with(|| plan.layer(count as u32));
-                check_growth(next.map(|next| next.size_bytes()), held)?;
+                check_growth(next.map(|next| next.size_bytes()), present_bytes)?;
             }
         }
         let generation = |(slice, in_newest, layers)| Generation {
@@ -224,23 +224,23 @@ impl WindowBloom {
         })
     }
 
-    /// Every generation: the number of its slice, keys in its newest layer, and its layers.
+    /// Every generation: its slice number, the number of keys in its newest layer, and its layers.
     pub fn generations(&self) -> impl ExactSizeIterator<Item = (u64, u64, &[Bloom])> {
         let generations = self.generations.iter();
         generations.map(|one| (one.slice, one.keys_in_newest, one.layers.as_slice()))
     }
 
-    /// What it does when more keys come than planned.
+    /// What it does if more keys arrive than planned.
     pub fn burst_policy(&self) -> BurstPolicy {
         self.burst_policy
     }
 
-    /// The moment at which slice 0 began.
+    /// The time at which slice 0 started.
     pub fn start(&self) -> Timestamp {
         self.start
     }
 
-    /// The same filter with another answer to bursts; [`BurstPolicy::Overflow`] unless this was called.
+    /// The same filter with another policy for bursts. The default is [`BurstPolicy::Overflow`].
     #[must_use]
     pub fn with_burst_policy(mut self, burst: BurstPolicy) -> Self {
         self.burst_policy = burst;
@@ -256,7 +256,7 @@ impl WindowBloom {
         self.scheme.hash(key.as_ref())
     }
 
-    /// `true`: the key was definitely not inserted within the last window. Remembers it from `now` on.
+    /// `true`: the key was definitely not inserted within the last window. Stores it from `now` on.
     pub fn insert(&mut self, key: impl AsRef<[u8]>, now: Timestamp) -> bool {
         self.insert_hash(self.hash(key), now)
     }
@@ -285,7 +285,7 @@ impl WindowBloom {
                     let layer = self
                         .next_layer(layers)
                         .map(|plan| Bloom::from_plan(plan, self.scheme));
-                    // Without memory for it the key goes into the full one, and the estimates tell.
+                    // Without memory for another layer, the key goes into the full one, which the estimates report.
                     if let Some(Ok(layer)) = layer {
                         self.generations[(slice % count) as usize].push_layer(layer);
                     }
@@ -297,11 +297,12 @@ impl WindowBloom {
         !known
     }
 
-    /// As [`WindowBloom::insert_hash`], for callers with a limit: refused when a burst needs another layer and the filter would
-    /// take more than `max_bytes` then, or there is no memory for it. What is not refused goes in as without a limit.
+    /// As [`WindowBloom::insert_hash`], for callers with a memory limit. If a burst needs another layer but the filter would then
+    /// exceed `max_bytes`, or there is not enough memory, it rejects the key. Accepted keys are stored exactly as without a
+    /// limit.
     ///
     /// # Errors
-    /// When there is no memory for another layer. The filter is then unchanged.
+    /// If there is not enough memory for another layer. The filter is then unchanged.
     pub fn try_insert_hash_within(
         &mut self,
         hash: KeyHash,
@@ -333,7 +334,8 @@ impl WindowBloom {
         Ok(!known)
     }
 
-    /// The plan of the layer that a burst opens in a generation of this many; none where it would be too strict, or one too many.
+    /// The plan of the layer that a burst adds to a generation of this many layers; `None` if its rate would be too strict, or
+    /// there are too many.
     fn next_layer(&mut self, layers: usize) -> Option<BloomPlan> {
         if layers >= MAX_LAYERS {
             return None;
@@ -343,10 +345,10 @@ impl WindowBloom {
         next.ok()
     }
 
-    /// Puts stored bytes over those of a layer, counted over all generations, as [`Bloom::overwrite`].
+    /// Overwrites bytes of a layer, counted over all generations, as [`Bloom::overwrite`].
     ///
     /// # Errors
-    /// The same, and when there is no such layer.
+    /// As `Bloom::overwrite`, and if there is no such layer.
     pub fn overwrite(&mut self, layer: usize, start: u64, bytes: &[u8]) -> Result<(), PlanError> {
         let generations = self.generations.iter_mut();
         let mut layers = generations.flat_map(|generation| &mut generation.layers);
@@ -355,7 +357,7 @@ impl WindowBloom {
             None => Err(PlanError::InvalidInteger {
                 field: "layer",
                 value: layer as u64,
-                accepted: "a layer that is there",
+                accepted: "an existing layer",
             }),
         }
     }
@@ -370,35 +372,35 @@ impl WindowBloom {
         found
     }
 
-    /// Hands over the live layers in groups that are asked together.
+    /// Passes the live layers to `look_up` in groups.
     #[inline]
-    fn for_each_group(&self, now: Timestamp, mut ask: impl FnMut(&[&BloomTable])) {
+    fn for_each_group(&self, now: Timestamp, mut look_up: impl FnMut(&[&BloomTable])) {
         let mut group = [&self.generations[0].layers[0].table; GROUP];
         let mut count = 0;
         for layer in self.live(now).flat_map(|generation| &generation.layers) {
             group[count] = &layer.table;
             count += 1;
             if count == GROUP {
-                ask(&group);
+                look_up(&group);
                 count = 0;
             }
         }
         if count > 0 {
-            ask(&group[..count]);
+            look_up(&group[..count]);
         }
     }
 
-    /// As [`WindowBloom::insert_hash`], for many hashes of one moment.
+    /// As [`WindowBloom::insert_hash`], for many hashes at one time.
     pub fn insert_hashes(&mut self, hashes: &[KeyHash], now: Timestamp) {
         for &hash in hashes {
             self.insert_hash(hash, now);
         }
     }
 
-    /// `contains_hash` for many hashes: the lines of all generations are asked for together.
+    /// `contains_hash` for many hashes: prefetches the lines of all generations together.
     ///
     /// # Panics
-    /// When `hashes` and `found` differ in length.
+    /// If `hashes` and `found` differ in length.
     pub fn contains_hashes(&self, hashes: &[KeyHash], now: Timestamp, found: &mut [bool]) {
         assert_eq!(
             hashes.len(),
@@ -417,11 +419,12 @@ impl WindowBloom {
     /// # Panics
     /// When `keys` and `found` differ in length.
     pub fn contains_each(&self, keys: &[impl AsRef<[u8]>], now: Timestamp, found: &mut [bool]) {
-        let ask = |hashes: &[KeyHash], found: &mut [bool]| self.contains_hashes(hashes, now, found);
-        self.scheme.look_up_in_chunks(keys, found, ask);
+        let look_up =
+            |hashes: &[KeyHash], found: &mut [bool]| self.contains_hashes(hashes, now, found);
+        self.scheme.look_up_in_chunks(keys, found, look_up);
     }
 
-    /// The generations that may hold a key of the last window.
+    /// The generations that may contain a key of the last window.
     fn live(&self, now: Timestamp) -> impl Iterator<Item = &Generation> {
         let slice = self.slice_at(self.newest.max(now));
         let slices = u64::from(self.plan.slices());
@@ -430,13 +433,13 @@ impl WindowBloom {
             .filter(move |generation| generation.slice.saturating_add(slices) >= slice)
     }
 
-    /// The number of the slice that a moment is in.
+    /// The number of the slice that contains a time.
     fn slice_at(&self, now: Timestamp) -> u64 {
         (now.0.saturating_sub(self.start.0) / self.plan.slice_ms())
             .saturating_add(self.rotated_early)
     }
 
-    /// Makes the generation of the newest slice the one that is filled: emptied, if it was an older slice's.
+    /// Makes the generation of the newest slice the current one; clears it if it belonged to an older slice.
     fn rotate(&mut self) {
         let slice = self.slice_at(self.newest);
         let count = self.generations.len() as u64;
@@ -458,7 +461,8 @@ impl WindowBloom {
         }
     }
 
-    /// About how many keys are remembered at `now`; one that came in several slices counts in each. Reads the whole filter.
+    /// The estimated number of keys stored at `now`. A key that was inserted in several slices counts in each. Reads the whole
+    /// filter.
     pub fn estimated_keys(&self, now: Timestamp) -> u64 {
         let layers = self.live(now).flat_map(|generation| &generation.layers);
         layers
@@ -466,8 +470,8 @@ impl WindowBloom {
             .fold(0, u64::saturating_add)
     }
 
-    /// How many keys were counted as they came that are remembered at `now`: known without looking. One that came in several
-    /// slices counts in each.
+    /// The number of keys stored at `now`, as counted during inserts; does not read the filter. A key that was inserted in
+    /// several slices counts in each.
     pub fn counted_keys(&self, now: Timestamp) -> u64 {
         let keys = self.live(now).map(|generation| {
             let older = generation.layers.iter().rev().skip(1);
@@ -499,8 +503,8 @@ impl WindowBloom {
         })
     }
 
-    /// How many more keys fit at `now` before [`is_over_capacity`](Self::is_over_capacity): what is left of the slice that `now`
-    /// is in. The next slice has room again.
+    /// How many more keys fit at `now` before [`is_over_capacity`](Self::is_over_capacity): the rest of the current slice. The
+    /// next slice has room again.
     pub fn keys_until_full(&self, now: Timestamp) -> u64 {
         if self.is_over_capacity(now) {
             return 0;
@@ -536,17 +540,17 @@ impl WindowBloom {
         }
     }
 
-    /// How many slices were ended early by bursts, each shortening the memory of what came before by a slice.
+    /// The number of slices that bursts ended early. Each shortens the window of older keys by one slice.
     pub fn rotated_early(&self) -> u64 {
         self.rotated_early
     }
 
-    /// Keys that a window is planned for.
+    /// The number of keys per window that the filter was planned for.
     pub fn capacity(&self) -> u64 {
         self.plan.keys_per_window()
     }
 
-    /// Bytes of memory that the bits take.
+    /// Bytes of memory for the bits.
     pub fn size_bytes(&self) -> u64 {
         self.generations
             .iter()
@@ -555,12 +559,12 @@ impl WindowBloom {
             .sum()
     }
 
-    /// The newest moment that an insert has named.
+    /// The newest time that an insert has passed.
     pub fn newest(&self) -> Timestamp {
         self.newest
     }
 
-    /// How keys, rate and time are divided.
+    /// The plan: how keys, rate and time are divided.
     pub fn plan(&self) -> &WindowPlan {
         &self.plan
     }

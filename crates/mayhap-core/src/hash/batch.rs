@@ -1,14 +1,14 @@
-//! Many keys, hashed a few hundred at a time: what `contains_each` and `extend` begin with.
+//! Hashes many keys, a few hundred at a time, for `contains_each` and `extend`.
 
 use super::HashScheme;
 use crate::KeyHash;
 
-/// How many keys are hashed before anything is looked at: enough to pay for what a batch begins with, and few enough for a
-/// core's first cache.
+/// How many keys are hashed before they are looked up: enough to amortise the start of a batch, and few enough for a core's L1
+/// cache.
 const CHUNK: usize = 512;
 
 impl HashScheme {
-    /// Hands the hashes of all keys to `take`, some hundred at a time.
+    /// Passes the hashes of all keys to `take`, a few hundred at a time.
     ///
     /// # Panics
     /// For the caller's own hashes.
@@ -32,15 +32,15 @@ impl HashScheme {
         }
     }
 
-    /// Hands the hashes of `keys` to `ask`, with their places in `found`.
+    /// Passes the hashes of `keys` to `look_up`, with their places in `found`.
     ///
     /// # Panics
-    /// When `keys` and `found` differ in length; for the caller's own hashes.
+    /// If `keys` and `found` differ in length; for the caller's own hashes.
     pub(crate) fn look_up_in_chunks<K: AsRef<[u8]>>(
         &self,
         keys: &[K],
         found: &mut [bool],
-        mut ask: impl FnMut(&[KeyHash], &mut [bool]),
+        mut look_up: impl FnMut(&[KeyHash], &mut [bool]),
     ) {
         assert_eq!(
             keys.len(),
@@ -52,7 +52,7 @@ impl HashScheme {
             for (hash, key) in hashes.iter_mut().zip(keys) {
                 *hash = self.hash(key.as_ref());
             }
-            ask(&hashes[..keys.len()], found);
+            look_up(&hashes[..keys.len()], found);
         }
     }
 }

@@ -1,19 +1,19 @@
-//! `Hashed`: what static filters are built from, key bytes or hashes that the caller has already.
+//! `Hashed`: what static filters are built from: key bytes, or hashes that the caller already has.
 
 use crate::{HashScheme, KeyHash};
 
 /// An item that a static filter can be built from: key bytes (everything that is `AsRef<[u8]>`), or a [`KeyHash`].
 pub trait Hashed {
-    /// The scheme when the caller names none: XXH3 for bytes, the caller's own for hashes.
+    /// The default scheme: XXH3 for bytes, the caller's own for hashes.
     const SCHEME: HashScheme;
 
-    /// The item's hash under a scheme. A `KeyHash` is its own hash; debug builds panic when it comes from another scheme.
+    /// The item's hash under a scheme. A `KeyHash` is its own hash; debug builds panic if it comes from another scheme.
     ///
     /// # Panics
-    /// For bytes under [`HashScheme::Caller`], which has no function.
+    /// For bytes with [`HashScheme::Caller`], which has no hash function.
     fn hash_with(&self, scheme: &HashScheme) -> KeyHash;
 
-    /// The item's bytes, where it has them: to name it in an error, and to tell equal keys from equal hashes.
+    /// The item's bytes, if it has any: to show it in an error, and to distinguish equal keys from equal hashes.
     fn key_bytes(&self) -> Option<&[u8]> {
         None
     }

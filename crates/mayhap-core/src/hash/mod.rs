@@ -1,7 +1,7 @@
-//! Bytes -> `KeyHash`. One hash function a file; this one holds the frozen list of native schemes.
+//! Bytes -> `KeyHash`. One hash function per file; this file has the frozen list of native schemes.
 //!
-//! A scheme's number and outputs never change once released: files carry the number, and the published test vectors in
-//! `sip13.rs` and `xxh3.rs` pin the outputs. Schemes only gain company.
+//! A scheme's number and outputs never change once released: files store the number, and the published test vectors in `sip13.rs`
+//! and `xxh3.rs` pin the outputs. New schemes get new numbers.
 
 mod batch;
 pub mod foreign;
@@ -16,12 +16,12 @@ use core::fmt;
 
 pub(crate) const CALLER_ORIGIN: u64 = 0;
 
-/// The secret key of scheme 2. Whoever knows it can choose keys that collide, so `Debug` does not show it.
+/// The secret key of scheme 2. Anyone who knows it can craft colliding keys, so `Debug` does not show it.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct SipKey([u8; 16]);
 
 impl SipKey {
-    /// A key from 16 bytes that nobody else can guess (this crate has no randomness of its own).
+    /// A key from 16 bytes that nobody else can guess. (This crate has no source of randomness.)
     pub const fn new(bytes: [u8; 16]) -> Self {
         Self(bytes)
     }
@@ -38,19 +38,20 @@ impl fmt::Debug for SipKey {
     }
 }
 
-/// How keys become hashes: a numbered, frozen function together with its key. Filters of one scheme may share `KeyHash`es.
+/// How keys are hashed: a numbered, frozen function together with its secret key. Filters with the same scheme can share
+/// `KeyHash`es.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum HashScheme {
-    /// 0: the caller hashes, see [`KeyHash::from_u64`]. Byte methods on such a filter panic.
+    /// 0: the caller's hashes, see [`KeyHash::from_u64`]. Methods that take key bytes panic on such a filter.
     Caller,
-    /// 1: XXH3, 64 bits, seed 0. For keys that nobody chooses against you.
+    /// 1: XXH3, 64 bits, seed 0. For trusted keys.
     Xxh3,
     /// 2: SipHash-1-3 with a secret key. For untrusted keys.
     Sip13(SipKey),
 }
 
 impl HashScheme {
-    /// The number under which files know this scheme.
+    /// The number that files store for this scheme.
     pub const fn id(self) -> u16 {
         match self {
             Self::Caller => 0,
@@ -62,7 +63,7 @@ impl HashScheme {
     /// The hash of a key.
     ///
     /// # Panics
-    /// On [`HashScheme::Caller`], which has no function: give `KeyHash::from_u64` of your own hash instead.
+    /// On [`HashScheme::Caller`], which has no hash function: use `KeyHash::from_u64` with your own hash instead.
     #[inline]
     pub fn hash(&self, key: &[u8]) -> KeyHash {
         let bits = match self {
@@ -73,13 +74,13 @@ impl HashScheme {
         KeyHash::new(bits, self.origin())
     }
 
-    /// A hash that this scheme gave earlier, as `KeyHash::to_u64` told it: for those who keep hashes in files.
+    /// A hash that this scheme returned earlier, as stored by `KeyHash::to_u64`.
     #[inline]
     pub fn stored_hash(&self, bits: u64) -> KeyHash {
         KeyHash::new(bits, self.origin())
     }
 
-    /// What debug builds compare: differs between schemes and, but for a freak chance, between keys.
+    /// What debug builds compare: differs between schemes and, with overwhelming probability, between secret keys.
     #[inline]
     pub(crate) fn origin(&self) -> u64 {
         match self {
@@ -96,6 +97,6 @@ impl HashScheme {
 #[inline(never)]
 fn no_hash_function() -> u64 {
     panic!(
-        "a filter made by `for_hashes` does not hash keys: use its *_hash methods with KeyHash::from_u64"
+        "a filter created by `for_hashes` has no hash function: use its *_hash methods with KeyHash::from_u64"
     )
 }

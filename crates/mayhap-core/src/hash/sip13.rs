@@ -1,4 +1,4 @@
-//! Scheme 2: SipHash-1-3, 64-bit output, 128-bit key. A keyed function: without the key nobody can aim at a line.
+//! Scheme 2: SipHash-1-3, 64-bit output, 128-bit key. Without the key, nobody can craft colliding keys.
 
 use super::SipKey;
 use siphasher::sip::SipHasher13;
@@ -6,7 +6,7 @@ use siphasher::sip::SipHasher13;
 #[inline]
 pub(super) fn hash(secret: &SipKey, key: &[u8]) -> u64 {
     let secret = u128::from_le_bytes(secret.0);
-    // Its constructor from bytes is never inlined, and hands the state over in memory.
+    // The crate's constructor from bytes is never inlined, and passes the state through memory.
     SipHasher13::new_with_keys(secret as u64, (secret >> 64) as u64).hash(key)
 }
 
@@ -18,8 +18,8 @@ mod tests {
 
     #[test]
     fn outputs_are_the_published_ones_of_siphash_1_3() {
-        // Key 00 01 .. 0f, input 00 01 .. of the given length: the vectors that the SipHash authors' scheme has in Rust's own
-        // library and in the siphasher crate.
+        // Key 00 01 .. 0f, input 00 01 .. of the given length: the vectors in the tests of Rust's standard library and of the
+        // siphasher crate.
         let published = [
             (0, 0xabac_0158_050f_c4dc_u64),
             (1, 0xc9f4_9bf3_7d57_ca93),

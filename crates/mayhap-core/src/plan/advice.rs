@@ -1,4 +1,4 @@
-//! Which kind of filter serves a list of wishes, how large it gets, and why this one.
+//! Which kind of filter fits some requirements, how large it will be, and why.
 
 use super::classic::ClassicPlan;
 use super::counting::{self, CountingPlan};
@@ -9,46 +9,46 @@ use crate::{Kind, PlanError};
 use alloc::vec::Vec;
 use core::time::Duration;
 
-/// A `Fuse` is asked faster than a `Ribbon`; it may be so much larger before that stops being worth it.
+/// A `Fuse` is faster than a `Ribbon`; it is preferred unless it is more than this many times as large.
 const WORTH_ITS_SPEED: f64 = 1.25;
 
-/// What a filter is to do, besides being small.
+/// What a filter must support, besides being small.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 #[expect(
     clippy::struct_excessive_bools,
     reason = "they are independent of each other"
 )]
 pub struct Requirements {
-    /// Keys are taken out again.
+    /// Keys will be removed.
     pub delete: bool,
-    /// Nobody knows how many keys will come.
+    /// The number of keys is unknown.
     pub grow: bool,
-    /// Keys are to be forgotten after a while.
+    /// Keys expire after some time.
     pub expire: bool,
-    /// All keys are there before the filter is built.
+    /// All keys are known before the filter is built.
     pub fixed: bool,
-    /// So many known keys must never be taken for members.
+    /// The number of known keys that must never be false positives.
     pub exceptions: u64,
 }
 
-/// A kind that serves, its size, and what speaks for it.
+/// A kind that fits, its size, and a reason.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct KindChoice {
     /// The kind.
     pub kind: Kind,
-    /// Bytes for the keys and the rate that were asked about, exceptions included.
+    /// Bytes for the given keys and rate, exceptions included.
     pub size_bytes: u64,
-    /// Bytes of these for the exceptions.
+    /// The part of these bytes for the exceptions.
     pub exception_bytes: u64,
-    /// In a sentence.
+    /// The reason, in a sentence.
     pub why: &'static str,
 }
 
 impl Requirements {
-    /// The kinds that serve for a number of keys at such a rate, the recommended one first. Never empty.
+    /// The kinds that fit this number of keys at this rate, the recommended one first. Never empty.
     ///
     /// # Errors
-    /// When two wishes exclude each other, or keys and rate cannot be planned for.
+    /// If two requirements conflict, or the keys and the rate cannot be planned.
     pub fn choices(
         &self,
         keys: u64,
@@ -57,7 +57,8 @@ impl Requirements {
         self.check()?;
         let mut choices = Vec::new();
         for &(kind, why) in self.candidates() {
-            // A kind that does not reach so strict a rate or so many keys does not serve; the first one says why.
+            // Kinds that do not support such a strict rate or so many keys are left out; if the first one does not, its error is
+            // returned.
             match size_bytes(kind, keys, false_positive_rate) {
                 Ok(size_bytes) => {
                     let exception_bytes = self.exception_bytes(keys, false_positive_rate)?;
@@ -81,7 +82,7 @@ impl Requirements {
         Ok(choices)
     }
 
-    /// What the exceptions take on top of a filter.
+    /// Bytes for the exceptions, in addition to the filter.
     fn exception_bytes(&self, keys: u64, false_positive_rate: f64) -> Result<u64, PlanError> {
         if self.exceptions == 0 {
             return Ok(0);
@@ -94,11 +95,11 @@ impl Requirements {
         Ok(size_bytes(kind, keys, rate)?.saturating_add(exceptions))
     }
 
-    /// The lowest rate, to four digits, at which `keys` keys fit into `memory` bytes, in the usual kind for these wishes or else
-    /// the next that fits.
+    /// The lowest rate, to four digits, at which `keys` keys fit into `memory` bytes, in the usual kind for these requirements,
+    /// or in the next one that fits.
     ///
     /// # Errors
-    /// When two wishes exclude each other, or nothing fits at any rate.
+    /// If two requirements conflict, or nothing fits at any rate.
     pub fn strictest_within(&self, memory: u64, keys: u64) -> Result<f64, PlanError> {
         super::check_capacity(keys)?;
         self.first_candidate(|kind| match kind {
@@ -109,10 +110,11 @@ impl Requirements {
         })
     }
 
-    /// The most keys that fit into `memory` bytes at a rate, in the usual kind for these wishes or else the next that fits.
+    /// The maximum number of keys that fit into `memory` bytes at a rate, in the usual kind for these requirements, or in the
+    /// next one that fits.
     ///
     /// # Errors
-    /// When two wishes exclude each other, the rate cannot be planned for, or not even one key fits.
+    /// If two requirements conflict, the rate cannot be planned, or not even one key fits.
     pub fn largest_within(&self, memory: u64, false_positive_rate: f64) -> Result<u64, PlanError> {
         self.first_candidate(|kind| {
             memory::largest(memory, |keys| {
@@ -121,40 +123,40 @@ impl Requirements {
         })
     }
 
-    /// What the first kind says that has an answer; if none has, the first's reason.
+    /// The result of the first kind that succeeds; if none does, the error of the first kind.
     fn first_candidate<T>(
         &self,
-        ask: impl Fn(Kind) -> Result<T, PlanError>,
+        compute: impl Fn(Kind) -> Result<T, PlanError>,
     ) -> Result<T, PlanError> {
         self.check()?;
-        let mut answers = self.candidates().iter().map(|&(kind, _)| ask(kind));
+        let mut answers = self.candidates().iter().map(|&(kind, _)| compute(kind));
         let first = answers.next().expect("there is always a candidate");
         first.or_else(|error| answers.find_map(Result::ok).ok_or(error))
     }
 
-    /// The kinds that can do it, the usual choice first.
+    /// The kinds that fit, the usual choice first.
     fn candidates(&self) -> &'static [(Kind, &'static str)] {
         if self.fixed {
             &[
                 (
                     Kind::Fuse,
-                    "the set is fixed: built once, asked fastest, smaller than a Bloom filter at the rates that fit its 8, 16 or 32 bits",
+                    "the set is fixed: built once, fastest lookups, smaller than a Bloom filter at the rates that fit its 8, 16 or 32 bits",
                 ),
                 (
                     Kind::Ribbon,
-                    "the set is fixed: built once, as small as a filter can be, slower to ask",
+                    "the set is fixed: built once, as small as a filter can be, slower lookups",
                 ),
-                (Kind::Bloom, "if the set may yet get more keys"),
+                (Kind::Bloom, "if keys may be added later"),
             ]
         } else if self.expire {
             &[(
                 Kind::Window,
-                "keys are forgotten after the window: nothing to delete, nothing to rebuild",
+                "keys expire after the window: nothing to delete, nothing to rebuild",
             )]
         } else if self.delete && self.grow {
             &[(
                 Kind::Cuckoo,
-                "keys can be removed, and it opens another table when one is full (Cuckoo::growing)",
+                "keys can be removed, and it adds another table when one is full (Cuckoo::growing)",
             )]
         } else if self.delete {
             &[
@@ -164,7 +166,7 @@ impl Requirements {
                 ),
                 (
                     Kind::Counting,
-                    "if filters are to be merged or keys counted as well",
+                    "if filters must also be merged or keys counted",
                 ),
             ]
         } else if self.exceptions > 0 && !self.grow {
@@ -173,10 +175,10 @@ impl Requirements {
                     Kind::Bloom,
                     "keys are only added, and the exceptions are never found (Excepting)",
                 ),
-                (Kind::Classic, "if another system is to read the bits"),
+                (Kind::Classic, "if another system must read the bits"),
             ]
         } else if self.grow {
-            &[(Kind::Growing, "the rate is kept however many keys come")]
+            &[(Kind::Growing, "keeps the rate for any number of keys")]
         } else {
             &[
                 (
@@ -185,50 +187,50 @@ impl Requirements {
                 ),
                 (
                     Kind::Cuckoo,
-                    "if keys are to be removed; two cache lines, and it can be full",
+                    "if keys must be removed; two cache lines, and it can be full",
                 ),
-                (Kind::Classic, "if another system is to read the bits"),
+                (Kind::Classic, "if another system must read the bits"),
             ]
         }
     }
 
     fn check(&self) -> Result<(), PlanError> {
-        let clash = |first: bool, second: bool, wishes, instead| {
+        let conflict = |first: bool, second: bool, requirements, instead| {
             if first && second {
                 Err(PlanError::ConflictingRequirements {
-                    requirements: wishes,
+                    requirements,
                     instead,
                 })
             } else {
                 Ok(())
             }
         };
-        clash(
+        conflict(
             self.fixed,
             self.delete || self.grow || self.expire,
             "a fixed set, and one that changes",
-            "leave out the first, or the others",
+            "drop the first, or the others",
         )?;
-        clash(
+        conflict(
             self.expire,
             self.delete,
-            "to forget by time, and to delete",
-            "choose one: a window holds a key in one of several filters and cannot take it out",
+            "expiry by time, and deletion",
+            "choose one: a window stores a key in one of several filters and cannot remove it",
         )?;
-        clash(
+        conflict(
             self.exceptions > 0,
             self.expire || self.delete,
-            "exceptions, and keys that go away",
-            "keep the exceptions beside the filter, or build it anew when keys go",
+            "exceptions, and keys that are removed or expire",
+            "keep the exceptions outside of the filter, or rebuild it when keys are removed",
         )
     }
 }
 
-/// What a filter of a kind takes for a number of keys at a rate: a window's keys are those of one window, a growing filter's those
-/// that it begins with, and a retouched filter's lists of keys are left out.
+/// The size of a filter of a kind for a number of keys at a rate. For a window filter these are the keys of one window, for a
+/// growing filter its initial capacity; the lists of a retouched filter are not included.
 ///
 /// # Errors
-/// When it cannot be planned.
+/// If it cannot be planned.
 pub fn size_bytes(kind: Kind, keys: u64, false_positive_rate: f64) -> Result<u64, PlanError> {
     match kind {
         Kind::Bloom => Ok(BloomPlan::new(keys, false_positive_rate)?.size_bytes()),
@@ -245,7 +247,7 @@ pub fn size_bytes(kind: Kind, keys: u64, false_positive_rate: f64) -> Result<u64
             .layer(0)?
             .size_bytes()),
         Kind::Window => {
-            // How long a window is does not matter to its size.
+            // The length of a window does not affect its size.
             let plan = WindowPlan::new(keys, false_positive_rate, Duration::from_secs(1))?;
             Ok(plan
                 .layer(0)?
@@ -262,8 +264,8 @@ pub fn size_bytes(kind: Kind, keys: u64, false_positive_rate: f64) -> Result<u64
 mod tests {
     use super::*;
 
-    fn kinds(wishes: Requirements, keys: u64, rate: f64) -> Vec<Kind> {
-        let choices = wishes.choices(keys, rate).unwrap();
+    fn kinds(requirements: Requirements, keys: u64, rate: f64) -> Vec<Kind> {
+        let choices = requirements.choices(keys, rate).unwrap();
         choices.into_iter().map(|choice| choice.kind).collect()
     }
 
@@ -280,8 +282,8 @@ mod tests {
     };
 
     #[test]
-    fn every_wish_leads_to_the_kind_that_fulfils_it() {
-        for (wishes, best) in [
+    fn every_requirement_gets_the_kind_that_fulfils_it() {
+        for (requirements, best) in [
             (NONE, Kind::Bloom),
             (
                 Requirements {
@@ -323,13 +325,17 @@ mod tests {
             ),
             (FIXED, Kind::Fuse),
         ] {
-            assert_eq!(kinds(wishes, 1_000_000, 0.003_91)[0], best, "{wishes:?}");
+            assert_eq!(
+                kinds(requirements, 1_000_000, 0.003_91)[0],
+                best,
+                "{requirements:?}"
+            );
         }
     }
 
     #[test]
-    fn a_fixed_set_gets_a_ribbon_where_a_fuse_would_waste_half_of_its_bits() {
-        // 8 bits hold 0.39 %; 0.1 % needs 16.
+    fn a_fixed_set_gets_a_ribbon_if_a_fuse_would_waste_half_of_its_bits() {
+        // 8 bits are enough for 0.39 %; 0.1 % needs 16.
         assert_eq!(kinds(FIXED, 1_000_000, 0.004)[0], Kind::Fuse);
         assert_eq!(kinds(FIXED, 1_000_000, 0.001)[0], Kind::Ribbon);
         assert_eq!(kinds(FIXED, 1_000_000, 0.05)[0], Kind::Ribbon);
@@ -337,8 +343,8 @@ mod tests {
     }
 
     #[test]
-    fn wishes_that_exclude_each_other_are_refused() {
-        for wishes in [
+    fn conflicting_requirements_are_rejected() {
+        for requirements in [
             Requirements {
                 delete: true,
                 ..FIXED
@@ -368,15 +374,22 @@ mod tests {
             },
         ] {
             let refused = |error| matches!(error, Err(PlanError::ConflictingRequirements { .. }));
-            assert!(refused(wishes.choices(10, 0.01).map(|_| ())), "{wishes:?}");
-            assert!(refused(wishes.largest_within(1 << 20, 0.01).map(|_| ())));
-            assert!(refused(wishes.strictest_within(1 << 20, 10).map(|_| ())));
+            assert!(
+                refused(requirements.choices(10, 0.01).map(|_| ())),
+                "{requirements:?}"
+            );
+            assert!(refused(
+                requirements.largest_within(1 << 20, 0.01).map(|_| ())
+            ));
+            assert!(refused(
+                requirements.strictest_within(1 << 20, 10).map(|_| ())
+            ));
         }
     }
 
     #[test]
-    fn a_budget_is_used_up_and_kept() {
-        for wishes in [
+    fn a_memory_budget_is_used_and_not_exceeded() {
+        for requirements in [
             NONE,
             FIXED,
             Requirements {
@@ -389,14 +402,14 @@ mod tests {
                 ..NONE
             },
         ] {
-            let (memory, kind) = (1 << 20, wishes.candidates()[0].0);
-            let rate = wishes.strictest_within(memory, 500_000).unwrap();
+            let (memory, kind) = (1 << 20, requirements.candidates()[0].0);
+            let rate = requirements.strictest_within(memory, 500_000).unwrap();
             assert!(size_bytes(kind, 500_000, rate).unwrap() <= memory, "{kind}");
             assert!(
                 size_bytes(kind, 500_000, rate * 0.998).map_or(true, |size| size > memory),
                 "{kind}"
             );
-            let keys = wishes.largest_within(memory, 0.01).unwrap();
+            let keys = requirements.largest_within(memory, 0.01).unwrap();
             assert!(size_bytes(kind, keys, 0.01).unwrap() <= memory, "{kind}");
             assert!(size_bytes(kind, keys + 1, 0.01).unwrap() > memory, "{kind}");
         }

@@ -1,60 +1,60 @@
-//! The size of a `Bloom`: lines of 512 bits, one or two a key, `words` bits per key in each (see `probe/blocked.rs`).
+//! The size of a `Bloom`: lines of 512 bits, one or two per key, with `bits_per_line` bits per key in each (see
+//! `probe/blocked.rs`).
 //!
-//! The rate is exact for an ideal hash, not an approximation for large filters. A key misses given bits of a line, one in each word
-//! of a set S, with probability q(S) = mean over the eight rows of (63/64)^|S ∩ row|; it comes to the line with probability 1/L. So
-//! after n keys all of S is still zero with probability (1 - (1 - q(S))/L)^n, and by inclusion and exclusion the bits of an absent
-//! key's row R are all set with probability
+//! The rate is exact for an ideal hash, not an approximation for large filters. A key misses given bits of a line, one in each
+//! word of a set S, with probability q(S) = mean over the eight rows of (63/64)^|S ∩ row|; it hits the line with probability 1/L.
+//! So after n keys all of S is still zero with probability (1 - (1 - q(S))/L)^n, and by inclusion and exclusion the bits of an
+//! absent key's row R are all set with probability
 //!
 //! ```text
 //! f = sum over S in R of (-1)^|S| (1 - (1 - q(S))/L)^n
 //! ```
 //!
-//! which is the Poisson mixture over the keys in a line, summed in closed form. Two lines per key: f squared, times what the few
-//! keys add that share both lines with the absent key (`shared_keys_factor`).
+//! which is the Poisson mixture over the keys in a line, summed in closed form. For two lines per key it is f squared, times a
+//! correction for the few keys that share both lines with the absent key (`shared_keys_factor`).
 
 use super::{check_capacity, check_collisions, check_rate, collision_rate};
 use crate::PlanError;
 use crate::probe::blocked::PATTERNS;
 use core::fmt;
 
-/// From here on a key has one line; below, two, where one line would cost 6 % more space and, at 0.01 %, 19 %.
+/// From this rate on a key has one line. Below, it has two: one line would need 6 % more space and, at 0.01 %, 19 %.
 const ONE_LINE_FROM: f64 = 0.003;
 
 /// 2^40 lines are 64 TiB: more than any machine holds, and far from every overflow below.
 const MAX_LINES: u64 = 1 << 40;
 
-/// 2^48 keys take 2 bits each when 2^40 lines hold them: no rate below 40 % could be kept.
+/// 2^48 keys in 2^40 lines have 2 bits each: no rate below 40 % would be possible.
 const MAX_CAPACITY: u64 = 1 << 48;
 
 const LINE_BITS: u64 = 512;
 
-/// How many lines per key has bits in.
+/// The number of lines that each key has bits in.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum LinesPerKey {
-    /// One cache line a query: the fastest.
+    /// One cache line per lookup: the fastest.
     One,
-    /// Two lines a query: the smallest, by 3 % at 1 % and by 16 % at 0.01 %.
+    /// Two lines per lookup: the smallest, by 3 % at 1 % and by 16 % at 0.01 %.
     Two,
 }
 
-/// The shape of a [`Bloom`](crate::Bloom): how large it is and how many bits per key has.
+/// The shape of a [`Bloom`](crate::Bloom): how large it is and how many bits each key sets.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct BloomPlan {
     capacity: u64,
     false_positive_rate: f64,
-    /// Lines in the filter, or in each half when a key has two lines.
+    /// Lines in the filter, or in each half if a key has two lines.
     line_range: u64,
     bits_per_line: u8,
     lines_per_key: LinesPerKey,
 }
 
 impl BloomPlan {
-    /// The plan for `capacity` keys at a false-positive rate: one line per key from 0.3 % on, two below. Rounds up to whole lines,
-    /// so that the requested rate is kept when `capacity` keys are in.
+    /// The plan for `capacity` keys at a false-positive rate: one line per key from 0.3 % on, two below. Rounds up to whole
+    /// lines, so that a filter with `capacity` keys keeps the rate.
     ///
     /// # Errors
-    /// When the capacity is 0 or too large for any machine, or the rate is not between 0 and 1 or below what 64-bit hashes can tell
-    /// apart.
+    /// If the capacity is 0 or too large for any machine, or the rate is not between 0 and 1 or too strict for 64-bit hashes.
     pub fn new(capacity: u64, false_positive_rate: f64) -> Result<Self, PlanError> {
         if false_positive_rate >= ONE_LINE_FROM {
             return Self::with_lines_per_key(capacity, false_positive_rate, LinesPerKey::One);
@@ -66,7 +66,7 @@ impl BloomPlan {
         }
     }
 
-    /// The same with the number of lines per key chosen by the caller.
+    /// The same with a given number of lines per key.
     ///
     /// # Errors
     /// As [`BloomPlan::new`].
@@ -98,7 +98,7 @@ impl BloomPlan {
             plan.line_range = plan.min_line_range()?;
             Some(plan)
         };
-        // Of equally large ones, the one with the lowest rate.
+        // Among equally large ones, the one with the lowest rate.
         let better = |a: &Self, b: &Self| {
             a.lines()
                 .cmp(&b.lines())
@@ -117,8 +117,8 @@ impl BloomPlan {
     /// The plan of a filter that exists already, for example in a file: nothing is computed, and impossible values are rejected.
     ///
     /// # Errors
-    /// When the capacity is 0 or above 2^60, the rate not between 0 and 1, a key has not 1 to 8 bits in a line, or there are no
-    /// lines, more than 2^40 a line of a key, or an odd number for two lines per key.
+    /// If the capacity is 0 or above 2^60, the rate is not between 0 and 1, a key does not have 1 to 8 bits per line, or the
+    /// number of lines is 0, more than 2^40 for each line of a key, or odd with two lines per key.
     pub fn from_shape(
         capacity: u64,
         false_positive_rate: f64,
@@ -140,14 +140,14 @@ impl BloomPlan {
         let bits = u64::from(words);
         check(
             (1..=8).contains(&words),
-            "bits a key in a line",
+            "bits per key in a line",
             bits,
             "1 to 8",
         )?;
         let each = u64::from(lines_per_key.count());
-        let reach = lines / each;
+        let line_range = lines / each;
         check(
-            lines.is_multiple_of(each) && (1..=MAX_LINES).contains(&reach),
+            lines.is_multiple_of(each) && (1..=MAX_LINES).contains(&line_range),
             "lines",
             lines,
             "1 to 2^40 for each line of a key",
@@ -155,23 +155,23 @@ impl BloomPlan {
         Ok(Self {
             capacity,
             false_positive_rate,
-            line_range: reach,
+            line_range,
             bits_per_line: words,
             lines_per_key,
         })
     }
 
-    /// The smallest reach that keeps the rate at capacity, if there is one.
+    /// The smallest range of lines that keeps the rate at capacity, if there is one.
     fn min_line_range(&self) -> Option<u64> {
-        let keeps = |reach| {
+        let keeps = |line_range| {
             Self {
-                line_range: reach,
+                line_range,
                 ..*self
             }
             .rate_at(self.capacity)
                 <= self.false_positive_rate
         };
-        // Start near the textbook's size and widen: a bisection over all 2^40 sizes would take three times as long.
+        // Starts near the textbook size and widens: a bisection over all 2^40 sizes would take three times as long.
         let bits = super::classic::bits(self.capacity, self.false_positive_rate).ok()?;
         let guess = (bits / LINE_BITS / u64::from(self.lines_per_key.count())).max(1);
         let mut high = guess;
@@ -190,7 +190,7 @@ impl BloomPlan {
         Some(high)
     }
 
-    /// The false-positive rate to expect when `keys` distinct keys are in.
+    /// The expected false-positive rate with `keys` distinct keys.
     pub fn rate_at(&self, keys: u64) -> f64 {
         let one = self.line_rate(keys);
         let rate = match self.lines_per_key {
@@ -200,47 +200,47 @@ impl BloomPlan {
         (rate + collision_rate(keys)).min(1.0)
     }
 
-    /// The chance that an absent key's bits are all set in the line it looks into: f above.
+    /// The probability that all bits of an absent key are set in one line: f above.
     fn line_rate(&self, keys: u64) -> f64 {
-        let reach = self.line_range as f64;
+        let line_range = self.line_range as f64;
         let keys = keys as f64;
         let mut rate = 0.0;
         RateTerms::for_bits_per_line(self.bits_per_line).for_each(|sign, missed| {
-            rate += sign * libm::exp(keys * libm::log1p(-missed / reach));
+            rate += sign * libm::exp(keys * libm::log1p(-missed / line_range));
         });
         rate.clamp(0.0, 1.0)
     }
 
-    /// What f squared leaves out: keys that share both lines with an absent key set the same bits in both, so "set in the first"
-    /// and "set in the second" are not independent. For one word, with fill x and on average s such keys, both bits are set with
-    /// probability x^2 + (1-x)^2 (e^(s/64 · words/8) - 1). Agrees with the full inclusion and exclusion over both lines within 0.4
-    /// % from 6 lines on (computed; always a little above).
+    /// The correction to f squared: keys that share both lines with an absent key set the same bits in both, so "set in the
+    /// first" and "set in the second" are not independent. For one word, with fill x and on average s such keys, both bits are
+    /// set with probability x^2 + (1-x)^2 (e^(s/64 · bits/8) - 1). Agrees with the full inclusion and exclusion over both lines
+    /// within 0.4 % from 6 lines on (computed; always a little above).
     pub(crate) fn shared_keys_factor(&self, keys: f64) -> f64 {
-        let reach = self.line_range as f64;
+        let line_range = self.line_range as f64;
         let bit = f64::from(self.bits_per_line) / LINE_BITS as f64;
-        let zero = libm::exp(keys * libm::log1p(-bit / reach));
+        let zero = libm::exp(keys * libm::log1p(-bit / line_range));
         if zero >= 1.0 {
             return 1.0;
         }
         let odds = zero / (1.0 - zero);
-        let shared = libm::expm1(keys / (reach * reach) * bit);
+        let shared = libm::expm1(keys / (line_range * line_range) * bit);
         libm::pow(1.0 + odds * odds * shared, f64::from(self.bits_per_line))
     }
 
-    /// The relative variance of the rate between filters of this plan that hold different keys, `keys` of them: some have a
-    /// few lines that are fuller than others' fullest. A measured rate wanders by its square root around [`rate_at`]. Errs on
-    /// the large side, by a factor of two at most.
+    /// The relative variance of the rate between filters of this plan with different keys, `keys` of them: in some, a few lines
+    /// are fuller than in others. A measured rate deviates from [`rate_at`] by its square root. Overestimates by a factor of two
+    /// at most.
     ///
     /// [`rate_at`]: BloomPlan::rate_at
     pub fn relative_variance_at(&self, keys: u64) -> f64 {
-        let reach = self.line_range as f64;
-        let load = keys as f64 / reach;
+        let line_range = self.line_range as f64;
+        let load = keys as f64 / line_range;
         let one = self.line_rate(keys);
         if one <= 0.0 {
             return 0.0;
         }
-        // Between lines: the mean of f(j)^2 over the Poisson number j of keys in a line, and the slope of f. The lines
-        // share `keys` keys exactly, so what one line has more another has less, and only the curvature of f is felt.
+        // Between lines: the mean of f(j)^2 over the Poisson number j of keys in a line, and the slope of f. The lines share
+        // exactly `keys` keys, so an excess in one line is missing in another, and only the curvature of f matters.
         let (mut square, mut slope) = (0.0, 0.0);
         RateTerms::for_bits_per_line(self.bits_per_line).for_each(|sign, missed| {
             slope -= sign * missed * libm::exp(-load * missed);
@@ -252,7 +252,7 @@ impl BloomPlan {
             );
         });
         // Within a line: how many different bits the keys of one word hit (the variance of occupancy). An absent key's row uses a
-        // word with probability words/8, so that of the eight words only words^2/8 are felt.
+        // word with probability bits/8, so that of the eight words only bits^2/8 matter.
         let a = load * f64::from(self.bits_per_line) / LINE_BITS as f64;
         let zero = libm::exp(-a);
         let occupancy = zero * (1.0 - (1.0 + a) * zero) / (64.0 * (1.0 - zero) * (1.0 - zero));
@@ -264,11 +264,11 @@ impl BloomPlan {
             )
             - 1.0
             - load * relative_slope * relative_slope;
-        // Rounding can leave a little less than nothing when almost no key is in.
-        line.max(0.0) * f64::from(self.lines_per_key.count()) / reach
+        // Rounding can give slightly negative values for few keys.
+        line.max(0.0) * f64::from(self.lines_per_key.count()) / line_range
     }
 
-    /// The most keys with which `rate` is kept by a filter of this shape; rounds down.
+    /// The maximum number of keys for which a filter of this shape keeps `rate`; rounds down.
     fn capacity_at(&self, rate: f64) -> u64 {
         let mut high = self.capacity.max(1);
         while self.rate_at(high) <= rate && high < 1 << 60 {
@@ -286,8 +286,8 @@ impl BloomPlan {
         low
     }
 
-    /// The plan of the filter that `fold` makes of this one: half the lines (rounded up), the same rate, and the capacity
-    /// for which it is still kept. `None` when there is nothing left to halve, or not one key would be left.
+    /// The plan of this filter after `fold`: half the lines (rounded up), the same rate, and the capacity for which it is still
+    /// kept. `None` if it cannot be halved, or not one key would fit.
     pub fn halved(&self) -> Option<Self> {
         if self.line_range < 2 {
             return None;
@@ -300,27 +300,27 @@ impl BloomPlan {
         (half.capacity > 0).then_some(half)
     }
 
-    /// Standard error of the estimate of the number of keys when about `keys` are in.
+    /// The standard error of the estimated number of keys, near `keys` keys.
     pub(crate) fn estimate_error(&self, keys: f64) -> f64 {
         let (bits, probes) = (self.size_bits() as f64, f64::from(self.probes()));
         let a = probes * keys / bits;
         libm::sqrt((bits * (libm::expm1(a) - a)).max(0.0)) / probes
     }
 
-    /// Whether so many set bits mean more keys than the capacity, by more than the estimate can err (three standard errors).
+    /// Whether this many set bits mean more keys than the capacity, by more than three standard errors.
     pub(crate) fn is_over_capacity(&self, set_bits: u64) -> bool {
         let capacity = self.capacity as f64;
         self.keys_for_set_bits(set_bits) > capacity + 3.0 * self.estimate_error(capacity)
     }
 
-    /// How many keys most likely set `set_bits` of the filter's bits; infinite when all are set.
+    /// The most likely number of keys for this many set bits; infinite if all are set.
     pub(crate) fn keys_for_set_bits(&self, set_bits: u64) -> f64 {
         let fill = set_bits as f64 / self.size_bits() as f64;
         let touched = f64::from(self.bits_per_line) / (LINE_BITS as f64 * self.line_range as f64);
         libm::log1p(-fill) / libm::log1p(-touched)
     }
 
-    /// Keys the plan was planned for.
+    /// The number of keys that the plan is for.
     pub fn capacity(&self) -> u64 {
         self.capacity
     }
@@ -335,7 +335,7 @@ impl BloomPlan {
         self.line_range * u64::from(self.lines_per_key.count())
     }
 
-    /// Lines among which a key's first line, and its second, is chosen.
+    /// The number of lines from which a key's first line, and its second, is chosen.
     pub(crate) fn line_range(&self) -> u64 {
         self.line_range
     }
@@ -365,14 +365,14 @@ impl BloomPlan {
         self.size_bits() / 8
     }
 
-    /// Bits of memory per key, when full.
+    /// Bits of memory per key, at capacity.
     pub fn bits_per_key(&self) -> f64 {
         self.size_bits() as f64 / self.capacity as f64
     }
 }
 
 impl LinesPerKey {
-    /// One or two, from their number.
+    /// From the number of lines: 1 or 2.
     pub const fn from_count(count: u64) -> Option<Self> {
         match count {
             1 => Some(Self::One),
@@ -407,12 +407,12 @@ impl fmt::Display for BloomPlan {
     }
 }
 
-/// The terms of the inclusion and exclusion for one pattern, equal ones put together.
+/// The terms of the inclusion and exclusion for one pattern; equal ones are combined.
 struct RateTerms {
     len: usize,
-    /// How many sets S have this term, with the sign of (-1)^|S|.
+    /// The number of sets S with this term, with the sign of (-1)^|S|.
     sign: [i32; MAX_TERMS],
-    /// In how many rows S has 0, 1, .. 8 words: what q(S) depends on.
+    /// In how many rows S has 0, 1, .. 8 words, which determines q(S).
     meets: [[u8; 9]; MAX_TERMS],
 }
 

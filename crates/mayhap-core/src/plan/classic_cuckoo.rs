@@ -1,19 +1,19 @@
-//! Sizes of a `ClassicCuckoo`: buckets of one-byte fingerprints, a power of two of them, and a chain of such tables.
+//! The size of a `ClassicCuckoo`: buckets of one-byte fingerprints, a power of two of them, and a chain of such tables.
 //!
-//! An absent key meets 2 b slots a table, each of which holds its fingerprint with probability fill / 255:
+//! A lookup of an absent key reads 2 b slots per table, each of which holds its fingerprint with probability fill / 255:
 //!
 //! ```text
-//! 1 - (1 - 1/255)^(2 b fill), and over a chain 1 - the product of what is left
+//! 1 - (1 - 1/255)^(2 b fill), and over a chain 1 - the product of the complements
 //! ```
 //!
-//! so the rate grows with every table: nothing is tightened, as the layout is others'.
+//! so the rate grows with every table: fingerprints do not get longer, because the layout is that of another system.
 
 use crate::PlanError;
 
-/// Fingerprints are 1 to this; 0 is the free slot.
+/// Fingerprints are 1 to this; 0 is a free slot.
 pub(crate) const FINGERPRINTS: u64 = 255;
 
-/// 2^40 buckets are past any machine's memory, and far from every overflow.
+/// 2^40 buckets exceed the memory of any machine, and are far from every overflow.
 const MAX_BUCKETS: u64 = 1 << 40;
 
 /// The shape of a [`ClassicCuckoo`](crate::ClassicCuckoo).
@@ -26,13 +26,13 @@ pub struct ClassicCuckooPlan {
 }
 
 impl ClassicCuckooPlan {
-    /// A first table with slots for `capacity` keys, in buckets of `bucket_size` slots; rounded to a power of two of buckets,
-    /// `capacity / bucket_size` rounded down being rounded up to it. An insert moves `max_moves` fingerprints at most. Each
-    /// further table has `expansion` times the buckets, rounded up to a power of two; 0 for a filter that does not grow.
+    /// A first table with slots for `capacity` keys, in buckets of `bucket_size` slots: `capacity / bucket_size`, rounded down,
+    /// is rounded up to a power of two. An insert moves at most `max_moves` fingerprints. Each further table has `expansion`
+    /// times the buckets, rounded up to a power of two; 0 for a filter that does not grow.
     ///
     /// # Errors
-    /// When the capacity is below two buckets or above 2^40, the bucket size 0, the number of moves 0 or the expansion above
-    /// 32768.
+    /// If the capacity is below two buckets or above 2^40, the bucket size is 0, the number of moves is 0, or the expansion is
+    /// above 32768.
     pub fn new(
         capacity: u64,
         bucket_size: u8,
@@ -46,21 +46,21 @@ impl ClassicCuckooPlan {
                 accepted: "twice the bucket size or more, at most 2^40",
             });
         }
-        // A bucket size of 0 is refused below.
+        // `from_buckets` rejects a bucket size of 0.
         let buckets = (capacity / u64::from(bucket_size.max(1))).next_power_of_two();
         let expansion = match expansion {
             0 => 0,
-            // Above 2^15 there is none, and it is refused.
+            // Above 2^15 there is no next power of two, and `from_buckets` rejects it.
             _ => expansion.checked_next_power_of_two().unwrap_or(expansion),
         };
         Self::from_buckets(buckets, bucket_size, max_moves, expansion)
     }
 
-    /// The same from the numbers that are stored.
+    /// The same from stored numbers.
     ///
     /// # Errors
-    /// When the buckets of the first table are not a power of two, or more than 2^40; when the expansion is neither 0 nor a power of
-    /// two up to 32768; otherwise as [`ClassicCuckooPlan::new`].
+    /// If the number of buckets of the first table is not a power of two, or more than 2^40; if the expansion is neither 0 nor a
+    /// power of two up to 32768; otherwise as [`ClassicCuckooPlan::new`].
     pub fn from_buckets(
         buckets: u64,
         bucket_size: u8,
@@ -113,7 +113,7 @@ impl ClassicCuckooPlan {
     /// Buckets of table `number`.
     ///
     /// # Errors
-    /// When it is too large for any machine, or one of a filter that does not grow.
+    /// If it is too large for any machine, or the filter does not grow.
     pub fn buckets_of(&self, number: u32) -> Result<u64, PlanError> {
         u64::from(self.expansion)
             .checked_pow(number)
@@ -122,7 +122,7 @@ impl ClassicCuckooPlan {
             .ok_or(PlanError::InvalidInteger {
                 field: "tables",
                 value: u64::from(number) + 1,
-                accepted: "one where the expansion is 0, otherwise as many as have 2^40 buckets at most",
+                accepted: "one if the expansion is 0, otherwise tables of at most 2^40 buckets",
             })
     }
 
@@ -134,7 +134,7 @@ impl ClassicCuckooPlan {
         Ok(self.buckets_of(number)? * u64::from(self.bucket_size))
     }
 
-    /// The share of absent keys that a table passes over when this share of its slots is in use.
+    /// The share of absent keys that a table does not find if this share of its slots is in use.
     pub(crate) fn passes(&self, fill: f64) -> f64 {
         let slots = 2.0 * f64::from(self.bucket_size) * fill;
         libm::exp(slots * libm::log1p(-1.0 / FINGERPRINTS as f64))
@@ -155,7 +155,7 @@ impl ClassicCuckooPlan {
         self.max_moves
     }
 
-    /// How many times as large each further table is; 0 when there is none.
+    /// The growth factor of each further table; 0 if there is none.
     pub fn expansion(&self) -> u16 {
         self.expansion
     }
@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn bad_requests_are_refused_by_name() {
+    fn invalid_requests_name_the_field() {
         let refused = |plan: Result<_, PlanError>| match plan {
             Err(PlanError::InvalidInteger { field, .. }) => field,
             _ => "nothing",

@@ -1,36 +1,35 @@
-//! How `ClickHouse` turns the rate of a `bloom_filter` index into bits per row and probes.
+//! How ClickHouse derives bits per row and probes from the rate of a `bloom_filter` index.
 //!
-//! Its index files hold neither number, so whoever reads one must repeat the choice that was made when it was written. `ClickHouse`
-//! looks the rate up in a printed table; here the table is computed, in the three digits it was printed with, and its one misprint
-//! and the two corners of the search are kept.
+//! Its index files store neither number, so a reader must repeat the choice of the writer. ClickHouse looks the rate up in a
+//! printed table; here the table is computed to the three digits that were printed, including its one misprint and the two edge
+//! cases of the search.
 //!
-//! It is no advice: [`classic::plan`] finds sizes to the bit and keeps rates below 0.0001 as well. The file itself and the hashes
-//! are the codec's.
+//! Do not use it for new filters: [`classic::plan`] is exact to the bit and also supports rates below 0.0001. The codec has the
+//! file format and the hashes.
 
 use super::classic;
 
-/// Bits a row that are tried, fewest first.
+/// The bits per row to try, fewest first.
 const BITS_PER_ROW: core::ops::RangeInclusive<u32> = 2..=19;
-/// Probes that are tried, fewest first: as many as there are seeds.
+/// The probes to try, fewest first: as many as there are seeds.
 const PROBES: core::ops::RangeInclusive<u32> = 1..=15;
-/// Rates from here on get [`LOOSEST`], in `ClickHouse` since November 2023 (its pull request
-/// 57034); before, they got [`TIGHTEST`].
+/// Rates from here on get [`LOOSEST`], in ClickHouse since November 2023 (its pull request 57034); before, they got [`TIGHTEST`].
 const LOOSE_RATE: f64 = 0.283;
 const LOOSEST: (u32, u32) = (2, 2);
 const TIGHTEST: (u32, u32) = (19, 13);
 
 /// The bits per row and the probes of an index that was declared as `bloom_filter(max_rate)`.
 ///
-/// The fewest bits with which some number of probes keeps the rate, then the fewest probes that do: bits and probes round up. Rates
-/// from 0.283 on give (2, 2). Where nothing tight enough is known, which begins below 0.000109, the answer is (19, 13), and so it
-/// is for 0 and for NaN.
+/// The fewest bits with which some number of probes keeps the rate, then the fewest probes that do: both round up. Rates from
+/// 0.283 on give (2, 2). Rates that are too strict for the table, below 0.000109, give (19, 13), and so do 0 and NaN.
 ///
-/// `ClickHouse` never settles on a single probe: it looks for the most probes that do *not* do and adds one. From 0.221 up to 0.237
-/// one probe does for every size it tries, so the search finds nothing and these rates, too, get (19, 13).
+/// ClickHouse never chooses a single probe: it searches for the largest number of probes that is *not* enough and adds one. From
+/// 0.221 to 0.237 one probe is enough for every size that it tries, so the search finds nothing and these rates also get (19,
+/// 13).
 ///
-/// A rate counts as what its `f64` is, not as the decimal it was written as: 0.0012 is a hair less than 12/10000 and does not get
-/// the (14, 10) of that entry. This is so where the table is held in `long double`, on Linux; a build for macOS on ARM may differ
-/// for rates that are table entries.
+/// A rate is compared as an `f64`, not as the decimal that was written: 0.0012 is slightly less than 12/10000 and does not get
+/// the (14, 10) of that entry. This holds if the table is stored as `long double`, as on Linux; a build for macOS on ARM may
+/// differ for rates that are table entries.
 pub fn bits_per_row_and_probes(max_rate: f64) -> (u32, u32) {
     if max_rate >= LOOSE_RATE {
         return LOOSEST;
@@ -54,10 +53,10 @@ struct TableEntry {
 }
 
 impl TableEntry {
-    /// The classic rate at so many bits per key and so many probes, to the nearest third digit.
+    /// The classic rate at this many bits per key and probes, rounded to three digits.
     fn for_bits_and_probes(bits_per_row: u32, probes: u32) -> Self {
         if (bits_per_row, probes) == (5, 3) {
-            // 0.0918; printed as 0.092.
+            // 0.0918, misprinted as 0.092.
             return Self {
                 digits: 920.0,
                 scale: 1e4,
@@ -74,7 +73,7 @@ impl TableEntry {
         }
     }
 
-    /// Whether `digits / scale <= rate`, without any rounding: a fused multiply-add keeps the sign.
+    /// Whether `digits / scale <= rate`, without rounding: a fused multiply-add preserves the sign.
     fn is_at_most(&self, rate: f64) -> bool {
         libm::fma(rate, self.scale, -self.digits) >= 0.0
     }
@@ -84,8 +83,8 @@ impl TableEntry {
 mod tests {
     use super::*;
 
-    /// Rate, bits per row, probes: what `ClickHouse` 26.9.2.1 wrote for 800 rows. The bits follow from the size of the filter, the
-    /// probes from which of 1 to 15 gives its very bytes.
+    /// Rate, bits per row, probes: what ClickHouse 26.9.2.1 wrote for 800 rows. The bits follow from the size of the filter; the
+    /// probes are those of 1 to 15 that reproduce its bytes.
     const OBSERVED: [(f64, u32, u32); 26] = [
         (0.9, 2, 2),
         (0.6, 2, 2),
@@ -116,7 +115,7 @@ mod tests {
     ];
 
     #[test]
-    fn every_observed_pair_comes_out() {
+    fn every_observed_pair_is_reproduced() {
         for (rate, bits_per_row, probes) in OBSERVED {
             assert_eq!(
                 bits_per_row_and_probes(rate),
@@ -127,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn computed_entries_are_the_printed_ones() {
+    fn computed_entries_match_the_printed_table() {
         let mut compared = 0;
         for row in classic::tests::CAO.lines() {
             let mut numbers = row.split_whitespace();
@@ -152,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn rates_out_of_reach_get_the_tightest_pair() {
+    fn too_strict_rates_get_the_tightest_pair() {
         for rate in [0.000_109, 0.000_05, 1e-300, 0.0, -1.0, f64::NAN] {
             assert_eq!(bits_per_row_and_probes(rate), (19, 13), "{rate}");
         }
@@ -160,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn rates_for_which_one_probe_would_do_fall_through() {
+    fn rates_that_need_only_one_probe_get_the_tightest_pair() {
         for rate in [0.221, 0.23, 0.237] {
             assert_eq!(bits_per_row_and_probes(rate), (19, 13), "{rate}");
         }
@@ -169,8 +168,8 @@ mod tests {
     }
 
     #[test]
-    fn a_rate_is_compared_as_it_is_and_not_as_it_was_written() {
-        // The nearest f64 to the entry lies below it, above it, below the misprint.
+    fn rates_are_compared_as_f64_and_not_as_decimals() {
+        // The nearest f64 to the entry is below it, above it, and below the misprint.
         for (rate, at, above) in [
             (0.0012, (15, 7), (14, 10)),
             (0.001, (15, 7), (15, 7)),

@@ -1,23 +1,22 @@
-//! What a filter costs and saves, and so which false-positive rate is worth its memory.
+//! What a filter costs and saves, and therefore which false-positive rate is worth its memory.
 //!
-//! The model is the usual one of a filter before something slow, a disk or a network. A lookup that
-//! the filter answers costs `C1`, one that goes through costs `C2`; `P3` of the lookups ask for
-//! keys that are there, the rest go through with the filter's false-positive rate. Costs are in any
-//! unit that adds up, seconds or money, as long as it is one unit throughout.
+//! The model is a filter in front of something slow, a disk or a network. A lookup that the filter answers costs `C1`, one that
+//! passes it costs `C2`; `P3` of the lookups are for present keys, the others pass with the filter's false-positive rate. Costs
+//! can be in any unit, seconds or money, as long as it is the same throughout.
 //!
-//! It does not know what asking the filter itself costs: who cares puts that into `C1` and `C2`.
+//! The cost of the filter lookup itself is not modelled: include it in `C1` and `C2` if it matters.
 
 use super::{check_capacity, classic};
 use crate::PlanError;
 
-/// The rates among which the best one is looked for.
+/// The range of rates to search.
 const RATES: (f64, f64) = (1e-9, 0.5);
 const BITS_PER_GIB: f64 = 8.0 * 1024.0 * 1024.0 * 1024.0;
 
-/// The lookups that a filter stands before.
+/// The lookups in front of which a filter is placed.
 ///
-/// Of all lookups, `P1` ask in vain and are answered by the filter, `P2` ask in vain and go through
-/// nevertheless, `P3` ask for keys that are there. Nothing here is rounded but by `f64` itself.
+/// Of all lookups, `P1` are for absent keys and answered by the filter, `P2` are for absent keys and pass it, `P3` are for
+/// present keys. Nothing is rounded except by `f64`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct LookupCosts {
     skip_cost: f64,
@@ -30,22 +29,21 @@ pub struct LookupCosts {
 pub struct BestRate {
     /// The rate, between 1e-9 and 0.5.
     pub false_positive_rate: f64,
-    /// All lookups of the period, with a filter of this rate.
+    /// The cost of all lookups of the period, with a filter of this rate.
     pub lookup_cost: f64,
-    /// The memory of the filter for the period.
+    /// The cost of the filter's memory for the period.
     pub memory_cost: f64,
-    /// What no filter would cost beyond the two. Below 0, do without.
+    /// How much more lookups without a filter would cost. If negative, do not use a filter.
     pub saved: f64,
 }
 
 impl LookupCosts {
-    /// Lookups that cost `skip_cost` (`C1`) when the filter answers and `lookup_cost` (`C2`) when
-    /// they go through, `present_share` (`P3`) of them for keys that are there.
+    /// Lookups that cost `skip_cost` (`C1`) if the filter answers and `lookup_cost` (`C2`) if they pass it, `present_share`
+    /// (`P3`) of them for present keys.
     ///
     /// # Errors
     ///
-    /// A cost that is negative or not finite, a lookup that is cheaper than skipping it, a share
-    /// outside 0 to 1.
+    /// A cost that is negative or not finite, a lookup that is cheaper than skipping it, a share outside 0 to 1.
     pub fn new(skip_cost: f64, lookup_cost: f64, present_share: f64) -> Result<Self, PlanError> {
         check_amount("skip_cost", skip_cost)?;
         check_amount("lookup_cost", lookup_cost)?;
@@ -75,40 +73,39 @@ impl LookupCosts {
         (1.0 - self.present_share) * (1.0 - false_positive_rate)
     }
 
-    /// `P2`, the share of lookups that go through in vain.
+    /// `P2`, the share of lookups that pass the filter for absent keys.
     pub fn wasted_share(&self, false_positive_rate: f64) -> f64 {
         (1.0 - self.present_share) * false_positive_rate
     }
 
-    /// A lookup behind a filter, on average: `P1 C1 + (P2 + P3) C2`.
+    /// The average cost of a lookup with a filter: `P1 C1 + (P2 + P3) C2`.
     pub fn filter_cost(&self, false_positive_rate: f64) -> f64 {
         let through = self.wasted_share(false_positive_rate) + self.present_share;
         self.skipped_share(false_positive_rate) * self.skip_cost + through * self.lookup_cost
     }
 
-    /// A lookup behind an exact set, on average: `(P1 + P2) C1 + P3 C2`.
+    /// The average cost of a lookup with an exact set: `(P1 + P2) C1 + P3 C2`.
     pub fn exact_cost(&self) -> f64 {
         (1.0 - self.present_share) * self.skip_cost + self.present_share * self.lookup_cost
     }
 
-    /// A lookup without any filter: `C2`.
+    /// The cost of a lookup without a filter: `C2`.
     pub fn no_filter_cost(&self) -> f64 {
         self.lookup_cost
     }
 
-    /// What a lookup costs more behind a filter than behind an exact set: `P2 (C2 - C1)`.
+    /// How much more a lookup costs with a filter than with an exact set: `P2 (C2 - C1)`.
     pub fn extra_cost(&self, false_positive_rate: f64) -> f64 {
         self.wasted_share(false_positive_rate) * (self.lookup_cost - self.skip_cost)
     }
 
-    /// What a filter saves in a million lookups over none: `1e6 P1 (C2 - C1)`. Never below 0.
+    /// How much a filter saves in a million lookups: `1e6 P1 (C2 - C1)`. Never below 0.
     pub fn saved_per_million(&self, false_positive_rate: f64) -> f64 {
         let saved = self.lookup_cost - self.skip_cost;
         1e6 * self.skipped_share(false_positive_rate) * saved
     }
 
-    /// The best rate for a classic filter of `keys` keys: see
-    /// [`best_rate_with`](Self::best_rate_with).
+    /// The best rate for a classic filter of `keys` keys: see [`best_rate_with`](Self::best_rate_with).
     ///
     /// # Errors
     ///
@@ -119,13 +116,13 @@ impl LookupCosts {
 
     /// The rate at which lookups and memory together cost least.
     ///
-    /// `lookups` is the number of lookups in some period, and `gib_cost` what one GiB (2^30 bytes) costs for that same period, in
-    /// the unit of the other costs: with costs in cents, a month of lookups and the cents for a GiB month. `bits_per_key` is the
-    /// memory per key for a rate, and has to fall as the rate rises.
+    /// `lookups` is the number of lookups in some period, and `gib_cost` the cost of one GiB (2^30 bytes) for the same period, in
+    /// the unit of the other costs: for example the lookups of a month, and cents per GiB and month. `bits_per_key` is the memory
+    /// per key for a rate, and must fall as the rate rises.
     ///
-    /// A golden-section search over the logarithm of the rate, from 1e-9 to 0.5; an end of this range is the answer where the cost
-    /// only rises or only falls. Good to about 1 part in 10^6, where the cost itself does not differ any more. `bits_per_key` with
-    /// steps in it may lead to a rate that is the best only nearby.
+    /// A golden-section search over the logarithm of the rate, from 1e-9 to 0.5; the answer is an end of this range if the cost
+    /// only rises or only falls. Accurate to about 1 part in 10^6, where the cost no longer changes. If `bits_per_key` has steps,
+    /// the result may be a local minimum.
     ///
     /// # Errors
     ///
@@ -141,7 +138,7 @@ impl LookupCosts {
         check_amount("lookups", lookups)?;
         check_amount("gib_cost", gib_cost)?;
         let bit_cost = keys as f64 * gib_cost / BITS_PER_GIB;
-        // Only what depends on the rate: next to all costs the differences would drown.
+        // Only what depends on the rate: compared with the total cost the differences would be lost to rounding.
         let cost = |rate| lookups * self.extra_cost(rate) + bit_cost * bits_per_key(rate);
         let ln_rates = (libm::log(RATES.0), libm::log(RATES.1));
         let mut rate = libm::exp(golden_section(ln_rates, |ln_rate| cost(libm::exp(ln_rate))));
@@ -161,7 +158,7 @@ impl LookupCosts {
     }
 }
 
-/// Where a function that falls and then rises is least, to 1 part in 10^8 of the range.
+/// The minimum of a function that falls and then rises, to 1 part in 10^8 of the range.
 fn golden_section((mut low, mut high): (f64, f64), cost: impl Fn(f64) -> f64) -> f64 {
     const GOLDEN: f64 = 0.618_033_988_749_894_9;
     let mut left = high - GOLDEN * (high - low);
@@ -199,7 +196,7 @@ mod tests {
 
     use super::*;
 
-    /// A skipped lookup costs 1, a real one 101, three quarters of the lookups are in vain.
+    /// A skipped lookup costs 1, a real one 101, and three quarters of the lookups are for absent keys.
     fn disk() -> LookupCosts {
         LookupCosts::new(1.0, 101.0, 0.25).unwrap()
     }
@@ -209,9 +206,9 @@ mod tests {
     }
 
     #[test]
-    fn costs_are_those_reckoned_by_hand() {
+    fn costs_match_manual_calculation() {
         let disk = disk();
-        // Of 100 lookups at a rate of 4 %: 72 skipped, 3 in vain, 25 for keys that are there.
+        // Of 100 lookups at a rate of 4 %: 72 skipped, 3 passed for absent keys, 25 for present keys.
         for (value, expected) in [
             (disk.skipped_share(0.04), 0.72),
             (disk.wasted_share(0.04), 0.03),
@@ -226,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn the_three_ways_of_looking_up_differ_by_what_is_said() {
+    fn the_three_costs_differ_by_the_documented_amounts() {
         for (c1, c2, p3) in [
             (0.0, 1.0, 0.0),
             (1.0, 1.0, 0.5),
@@ -284,7 +281,7 @@ mod tests {
     #[test]
     fn no_other_rate_is_cheaper() {
         let disk = disk();
-        // A block-aware curve and a steep one; the price of the first makes the middle best.
+        // A block-aware curve and a steep one; the cost range puts the optimum of the first inside.
         let curves: [fn(f64) -> f64; 2] = [
             |rate| 9.9 + 1.7 * libm::log(0.01 / rate),
             |rate| 1.0 / libm::sqrt(rate),
@@ -306,7 +303,7 @@ mod tests {
     }
 
     #[test]
-    fn where_only_one_side_costs_the_answer_is_an_end() {
+    fn if_only_one_side_costs_the_best_rate_is_an_end_of_the_range() {
         let disk = disk();
         let rate = |lookups, gib_cost| {
             let best = disk.best_rate(1_000, lookups, gib_cost).unwrap();
@@ -314,14 +311,14 @@ mod tests {
         };
         assert_eq!(rate(1e6, 0.0), f64::to_bits(1e-9));
         assert_eq!(rate(0.0, 1e6), f64::to_bits(0.5));
-        // All keys are there: a filter helps nobody, and has to pay for its memory.
+        // All keys are present: a filter only costs memory.
         let present = LookupCosts::new(1.0, 101.0, 1.0).unwrap();
         let best = present.best_rate(1_000, 1e6, 1e6).unwrap();
         assert!(close(best.false_positive_rate, 0.5, 1e-15) && best.saved < 0.0);
     }
 
     #[test]
-    fn bad_requests_are_refused_by_name() {
+    fn invalid_requests_name_the_field() {
         let (nan, inf) = (f64::NAN, f64::INFINITY);
         for (c1, c2, p3, name) in [
             (-1.0, 5.0, 0.5, "skip_cost"),

@@ -1,15 +1,14 @@
-//! The size of a [`CountingBloom`](crate::CountingBloom): a classic filter with a small counter in the place of every bit,
-//! and how likely those counters run full.
+//! The size of a [`CountingBloom`](crate::CountingBloom): a classic filter with a small counter instead of every bit, and the
+//! probability that counters saturate.
 //!
-//! While `n` distinct keys are in, each once, the number of probes on one counter is Poisson with mean `kn/m`, which is ln 2
-//! at capacity. A counter of b bits sticks at 2^b - 1. A key that is inserted again and again is another matter: 2^b - 1
-//! times fill its counters for certain.
+//! With `n` distinct keys, each inserted once, the number of probes on one counter is Poisson with mean `kn/m`, which is ln 2 at
+//! capacity. A counter of b bits saturates at 2^b - 1. A key that is inserted 2^b - 1 times always saturates its counters.
 
 use super::classic::ClassicPlan;
 use crate::PlanError;
 use core::fmt;
 
-/// The bits of a counter when nothing else is asked for: one in 6e14 of them is full at capacity.
+/// The default number of bits per counter: one counter in 6e14 is saturated at capacity.
 pub const DEFAULT_COUNTER_BITS: u8 = 4;
 
 /// The shape of a [`CountingBloom`](crate::CountingBloom).
@@ -20,12 +19,12 @@ pub struct CountingPlan {
 }
 
 impl CountingPlan {
-    /// The plan for `capacity` keys at a false-positive rate, with counters of `counter_bits` bits: as many counters as a
-    /// classic filter has bits.
+    /// The plan for `capacity` keys at a false-positive rate, with counters of `counter_bits` bits: as many counters as a classic
+    /// filter has bits.
     ///
     /// # Errors
-    /// When the capacity is 0, the rate not between 0 and 1 or below what 64-bit hashes can tell apart, or the counters have
-    /// fewer than 3 or more than 8 bits.
+    /// If the capacity is 0, the rate is not between 0 and 1 or too strict for 64-bit hashes, or the counters have fewer than 3
+    /// or more than 8 bits.
     pub fn new(
         capacity: u64,
         false_positive_rate: f64,
@@ -37,11 +36,11 @@ impl CountingPlan {
         )
     }
 
-    /// The plan of a given shape: one counter for each bit of the classic plan.
+    /// The plan for a given shape: one counter for each bit of the classic plan.
     ///
     /// # Errors
-    /// When the classic plan has no bits, no probes or more than 4096, the counters have fewer than 3 or more than 8 bits, or
-    /// all of them more bits than a `u64` counts.
+    /// If the classic plan has no bits, no probes or more than 4096, the counters have fewer than 3 or more than 8 bits, or their
+    /// total number of bits does not fit a `u64`.
     pub fn from_classic(classic: ClassicPlan, counter_bits: u8) -> Result<Self, PlanError> {
         super::classic::check_shape(classic.bits, classic.probes)?;
         if !(3..=8).contains(&counter_bits) {
@@ -74,12 +73,12 @@ impl CountingPlan {
         self.counter_bits
     }
 
-    /// How many counters there are.
+    /// The number of counters.
     pub fn counters(&self) -> u64 {
         self.classic.bits
     }
 
-    /// The largest count, at which a counter sticks: 15 for 4 bits.
+    /// The largest count, at which a counter saturates: 15 for 4 bits.
     pub fn max_count(&self) -> u32 {
         (1 << self.counter_bits) - 1
     }
@@ -94,17 +93,17 @@ impl CountingPlan {
         self.counters() * u64::from(self.counter_bits)
     }
 
-    /// Bits of memory per key, when full.
+    /// Bits of memory per key, at capacity.
     pub fn bits_per_key(&self) -> f64 {
         self.size_bits() as f64 / self.classic.capacity as f64
     }
 
-    /// Probes a counter gets on average when `keys` distinct keys are in.
+    /// The mean number of probes per counter with `keys` distinct keys.
     fn load(&self, keys: u64) -> f64 {
         f64::from(self.classic.probes) * keys as f64 / self.counters() as f64
     }
 
-    /// The probability that a given counter is full when `keys` distinct keys are in: [`poisson_tail`] from
+    /// The probability that a given counter is saturated with `keys` distinct keys: [`poisson_tail`] from
     /// [`CountingPlan::max_count`] on.
     pub fn overflow_probability(&self, keys: u64) -> f64 {
         poisson_tail(self.load(keys), self.max_count())
@@ -125,8 +124,8 @@ impl fmt::Display for CountingPlan {
     }
 }
 
-/// The probability that a Poisson number of mean `load` is at least `count`, to the nearest: what share of the counters was
-/// probed so often.
+/// The probability that a Poisson number of mean `load` is at least `count`, to the nearest: the share of counters that were
+/// probed that often.
 pub fn poisson_tail(load: f64, count: u32) -> f64 {
     if count == 0 {
         return 1.0;
@@ -136,11 +135,11 @@ pub fn poisson_tail(load: f64, count: u32) -> f64 {
     }
     let term = |i: f64| libm::exp(i * libm::log(load) - load - libm::lgamma(i + 1.0));
     if f64::from(count) <= load {
-        // The head is the smaller part: the sum of all terms below.
+        // The head is the smaller part: the sum of all terms below `count`.
         let head: f64 = (0..count).map(|i| term(f64::from(i))).sum();
         return (1.0 - head).clamp(0.0, 1.0);
     }
-    // Each term is the one before times load / i, which falls from here on.
+    // Each term is the previous one times load / i, which is below 1 from here on.
     let mut i = f64::from(count);
     let mut next = term(i);
     let mut sum = 0.0;
@@ -188,7 +187,7 @@ mod tests {
 
     #[test]
     fn the_tail_is_the_sum_of_its_terms() {
-        // Computed apart, with Python's fractions and 60 digits.
+        // Computed separately, with Python's fractions and 60 digits.
         for (load, count, expected) in POISSON {
             near(poisson_tail(load, count), expected);
         }
@@ -205,13 +204,13 @@ mod tests {
     ];
 
     #[test]
-    fn nothing_in_nothing_full() {
+    fn an_empty_filter_has_no_saturated_counters() {
         let plan = CountingPlan::new(1000, 0.01, 4).unwrap();
         assert!(plan.overflow_probability(0).abs() < f64::MIN_POSITIVE);
     }
 
     #[test]
-    fn more_bits_are_more_memory_and_fewer_full_counters() {
+    fn more_bits_take_more_memory_and_saturate_less() {
         let plans: std::vec::Vec<_> = (3..=8)
             .map(|bits| CountingPlan::new(100_000, 0.01, bits).unwrap())
             .collect();
@@ -224,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn widths_that_are_not_offered_are_refused_by_name() {
+    fn unsupported_counter_widths_are_rejected() {
         for bits in [0, 1, 2, 9, 255] {
             let message = CountingPlan::new(1000, 0.01, bits).unwrap_err().to_string();
             assert_eq!(

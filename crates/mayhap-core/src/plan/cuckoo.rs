@@ -1,24 +1,24 @@
-//! The size of a `Cuckoo`: cells of fingerprint, choice and offset (see `probe/window.rs`).
+//! The size of a `Cuckoo`: cells of fingerprint, choice and offset (see `probe/cuckoo.rs`).
 //!
-//! A cell that matches an absent key agrees with it in fingerprint, choice, offset and place, and so in first window and
-//! fingerprint: of W windows and F = 2^q - 1 fingerprints, n keys take at most n of the W F pairs. So the rate is
+//! A cell that matches an absent key agrees with it in fingerprint, choice, offset and position, and so in first window and
+//! fingerprint: of W windows and F = 2^q - 1 fingerprints, n keys use at most n of the W F pairs. So the rate is
 //!
 //! ```text
 //! 1 - (1 - 1/(W F))^n  ~  load / (2^q - 1)
 //! ```
 //!
-//! exactly, for an ideal hash, however the keys were moved about; filters with different keys hardly differ.
+//! exactly, for an ideal hash, wherever the keys were moved; filters with different keys hardly differ.
 
 use super::{check_capacity, check_rate};
 use crate::PlanError;
 use crate::store::{MAX_CELL_BITS, cells_size_bytes};
 use core::fmt;
 
-/// Cells a key at capacity are 1 / 0.92.
+/// The load at capacity: 1 / 0.92 cells per key.
 const LOAD: f64 = 0.92;
 
-/// From here on a filter calls itself full. Two windows of two cells could be filled to 0.965 by an omniscient inserter; the
-/// random walk gives up at 0.953, and near there every insert moves dozens of others.
+/// The load at which a filter is full. Two windows of two cells could be filled to 0.965 by an optimal insertion; the random walk
+/// fails at 0.953, and close to that every insert moves dozens of others.
 const FULL_LOAD: f64 = 0.93;
 
 /// Choice and offset.
@@ -27,25 +27,25 @@ const POSITION_BITS: u32 = 2;
 /// 15 fingerprints, and so 15 distances between the windows of a key, still fill a table of a million cells to 0.949.
 const MIN_FINGERPRINT_BITS: u32 = 4;
 
-/// How many times a fifth key with the first window and the fingerprint of four others is expected in a filter that is filled
-/// to its capacity. There is no place for it: tables of 64M cells stop at a load of 0.68 with fingerprints of 4 bits, at 0.73
-/// with 5, and at 0.945 with 6. So large filters at loose rates get a stricter one.
+/// The expected number of fifth keys with the first window and fingerprint of four others, in a filter at capacity. There is no
+/// cell for such a key: tables of 64M cells fail at a load of 0.68 with fingerprints of 4 bits, at 0.73 with 5, and at 0.945 with
+/// 6. So large filters at loose rates get longer fingerprints.
 const MAX_OVERFULL_BUCKETS: f64 = 0.005;
 
-/// Cells more than the load asks for, for few keys, whose luck varies: with as many, one or two of a million filters refuse a
-/// key before it holds its capacity (1 of 10 000 with 16 cells less at 10 keys, 1 of 1000 with 20 less at 100 keys). From
-/// 1000 keys on the load alone does it: 0 of 300 000.
+/// Additional cells for few keys, whose distribution varies: with them, one or two of a million filters reject a key below
+/// capacity (1 of 10 000 with 16 cells less at 10 keys, 1 of 1000 with 20 less at 100 keys). From 1000 keys on the load alone is
+/// enough: 0 of 300 000.
 const SLACK: u64 = 24;
 
-/// The cells for 1000 keys: the slack ends here, and so few more than 1000 / 0.92 that 0.1 % takes less than 1.30 log2(1/rate).
+/// The cells for 1000 keys, where the additional cells end: so close to 1000 / 0.92 that 0.1 % takes less than 1.30 log2(1/rate).
 const CELLS_FOR_1000: u64 = 1089;
 
 const MAX_FINGERPRINT_BITS: u32 = MAX_CELL_BITS - POSITION_BITS;
 
-/// 2^46 cells are past any machine's memory, and far from every overflow.
+/// 2^46 cells exceed the memory of any machine, and are far from every overflow.
 const MAX_CELLS: u64 = 1 << 46;
 
-/// The shape of a [`Cuckoo`](crate::Cuckoo): how many cells, and how many bits of fingerprint in each.
+/// The shape of a [`Cuckoo`](crate::Cuckoo): the number of cells and the bits of fingerprint in each.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct CuckooPlan {
     capacity: u64,
@@ -57,11 +57,11 @@ pub struct CuckooPlan {
 impl CuckooPlan {
     /// The plan for `capacity` keys at a false-positive rate. Rounds up to whole cells and whole bits of fingerprint, so that the
     /// rate at capacity is between half the requested one and all of it; less for large filters at loose rates (1 % from 2e8 keys
-    /// on), where four places would otherwise not do for all keys that look alike.
+    /// on), where four cells would otherwise not be enough for all keys with the same fingerprint.
     ///
     /// # Errors
-    /// When the capacity is 0 or too large for any machine, or the rate is not between 0 and 1 or stricter than fingerprints of 26
-    /// bits or hashes of 64 bits can keep.
+    /// If the capacity is 0 or too large for any machine, or the rate is not between 0 and 1, or too strict for fingerprints of
+    /// 26 bits or for 64-bit hashes.
     pub fn new(capacity: u64, false_positive_rate: f64) -> Result<Self, PlanError> {
         check_capacity(capacity)?;
         if capacity > MAX_CELLS / 2 {
@@ -74,10 +74,10 @@ impl CuckooPlan {
         Self::with_cells(capacity, false_positive_rate, cells_for(capacity))
     }
 
-    /// The same with the number of cells chosen by the caller. Too few and inserts fail before the capacity is reached.
+    /// The same with a given number of cells. With too few, inserts fail before the capacity is reached.
     ///
     /// # Errors
-    /// As [`CuckooPlan::new`], and when there are fewer cells than keys, fewer than 3 or more than 2^46.
+    /// As [`CuckooPlan::new`], and if there are fewer cells than keys, fewer than 3 or more than 2^46.
     pub fn with_cells(
         capacity: u64,
         false_positive_rate: f64,
@@ -90,7 +90,7 @@ impl CuckooPlan {
             return Err(PlanError::InvalidNumber {
                 field: "false_positive_rate",
                 value: false_positive_rate,
-                accepted: "a rate above capacity / 2^63: stricter ones drown in collisions of 64-bit hashes",
+                accepted: "a rate above capacity / 2^63: stricter ones are below the collision rate of 64-bit hashes",
             });
         }
         (MIN_FINGERPRINT_BITS..=MAX_FINGERPRINT_BITS)
@@ -107,15 +107,15 @@ impl CuckooPlan {
             .ok_or(PlanError::InvalidNumber {
                 field: "false_positive_rate",
                 value: false_positive_rate,
-                accepted: "a rate of 1.4e-8 or more: fingerprints have 26 bits at most; stricter rates are for a Bloom",
+                accepted: "a rate of 1.4e-8 or more: fingerprints have at most 26 bits; use a Bloom for stricter rates",
             })
     }
 
     /// The plan of a filter that exists already, for example in a file: nothing is computed, and impossible values are rejected.
     ///
     /// # Errors
-    /// When capacity and cells are not as [`CuckooPlan::with_cells`] takes them, the rate is not between 0 and 1, fingerprints have
-    /// not 4 to 26 bits, or windows and fingerprints together more than 63.
+    /// If capacity and cells are not accepted by [`CuckooPlan::with_cells`], the rate is not between 0 and 1, fingerprints do not
+    /// have 4 to 26 bits, or windows and fingerprints together have more than 63.
     pub fn from_shape(
         capacity: u64,
         false_positive_rate: f64,
@@ -128,7 +128,7 @@ impl CuckooPlan {
             return Err(PlanError::InvalidInteger {
                 field: "fingerprint_bits",
                 value: u64::from(fingerprint_bits),
-                accepted: "4 to 26, and 63 together with the bits of the number of cells",
+                accepted: "4 to 26, and at most 63 together with the bits of the number of cells",
             });
         }
         Ok(Self {
@@ -139,24 +139,25 @@ impl CuckooPlan {
         })
     }
 
-    /// The false-positive rate to expect when `keys` distinct keys are in.
+    /// The expected false-positive rate with `keys` distinct keys.
     pub fn rate_at(&self, keys: u64) -> f64 {
         let fingerprints = ((1_u64 << self.fingerprint_bits) - 1) as f64;
         let pairs = (self.cells - 1) as f64 * fingerprints;
         -libm::expm1(keys as f64 * libm::log1p(-1.0 / pairs))
     }
 
-    /// How many fifth keys of one window and fingerprint to expect at capacity, with `rate` for the share of pairs taken.
+    /// The expected number of fifth keys with one window and fingerprint at capacity, where `rate` is the share of pairs in use.
     fn expected_overfull_buckets(&self, rate: f64) -> f64 {
         self.capacity as f64 * rate * rate * rate * rate / 120.0
     }
 
-    /// The most keys that a filter of this shape takes, copies counted: 93 % of the cells, and never less than the capacity.
+    /// The maximum number of keys in a filter of this shape, copies included: 93 % of the cells, and never less than the
+    /// capacity.
     pub fn max_keys(&self) -> u64 {
         self.capacity.max((self.cells as f64 * FULL_LOAD) as u64)
     }
 
-    /// Keys the plan was planned for.
+    /// The number of keys that the plan is for.
     pub fn capacity(&self) -> u64 {
         self.capacity
     }
@@ -176,7 +177,7 @@ impl CuckooPlan {
         self.fingerprint_bits
     }
 
-    /// Bits of a cell: the fingerprint, and two that say how it came to its place.
+    /// Bits of a cell: the fingerprint, and two for choice and offset.
     pub fn cell_bits(&self) -> u32 {
         self.fingerprint_bits + POSITION_BITS
     }
@@ -186,13 +187,13 @@ impl CuckooPlan {
         cells_size_bytes(self.cells, self.cell_bits())
     }
 
-    /// Bits of memory per key, when full.
+    /// Bits of memory per key, at capacity.
     pub fn bits_per_key(&self) -> f64 {
         8.0 * self.size_bytes() as f64 / self.capacity as f64
     }
 }
 
-/// The cells for a number of keys; rounds up, and never falls as keys are added.
+/// The cells for a number of keys; rounds up, and never decreases with more keys.
 fn cells_for(capacity: u64) -> u64 {
     let cells = libm::ceil(capacity as f64 / LOAD) as u64;
     let slack = SLACK.min(CELLS_FOR_1000.saturating_sub(cells).max(2));
@@ -212,7 +213,7 @@ impl fmt::Display for CuckooPlan {
     }
 }
 
-/// Whether so many keys fit into so many cells.
+/// Whether this many keys fit into this many cells.
 fn check_cells(capacity: u64, false_positive_rate: f64, cells: u64) -> Result<(), PlanError> {
     check_capacity(capacity)?;
     check_rate(false_positive_rate)?;
@@ -220,7 +221,7 @@ fn check_cells(capacity: u64, false_positive_rate: f64, cells: u64) -> Result<()
         return Err(PlanError::InvalidInteger {
             field: "cells",
             value: cells,
-            accepted: "as many as keys or more, at least 3 and at most 2^46",
+            accepted: "at least the number of keys, at least 3 and at most 2^46",
         });
     }
     Ok(())
@@ -231,7 +232,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_rate_asked_is_kept_and_one_bit_less_would_not_do() {
+    fn the_requested_rate_is_kept_and_one_bit_less_breaks_it() {
         for capacity in [1, 10, 1000, 123_456, 1_000_000_000] {
             for rate in [0.3, 0.05, 0.01, 1.0 / 256.0, 0.001, 1e-4, 1e-6, 2e-8] {
                 let plan = CuckooPlan::new(capacity, rate).unwrap();
@@ -253,7 +254,7 @@ mod tests {
 
     #[test]
     fn space_stays_below_its_bounds_at_every_number_of_keys() {
-        // Bits a key over log2(1/rate at capacity), in steps of 1 % from a thousand keys to a hundred million.
+        // Bits per key over log2(1/rate at capacity), in steps of 1 % from a thousand keys to a hundred million.
         for (rate, bound) in [
             (0.01, 1.39),
             (1.0 / 256.0, 1.35),
@@ -273,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn more_keys_never_get_fewer_cells_and_full_is_never_before_capacity() {
+    fn cells_grow_with_keys_and_filters_are_not_full_below_capacity() {
         let mut cells = 0;
         for capacity in 1..5000 {
             let plan = CuckooPlan::new(capacity, 0.01).unwrap();

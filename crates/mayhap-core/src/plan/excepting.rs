@@ -1,18 +1,18 @@
-//! The size of the exception layer of an `Excepting`: two levels, or a list where that is smaller.
+//! The size of the exception layer of an `Excepting`: two levels, or a list if that is smaller.
 //!
-//! With n positives and a exceptions that the base accepts, the first level is a filter of the fewer of them, say a, with
-//! `r = floor(log2(n / a))` bits, which n / 2^r of the others pass by chance; the second has one bit for each of both. One bit
-//! more in the first level costs a bits and saves n / 2^(r + 1), so that this r is the best. No layer can take less than
-//! `log2 C(n + a, a)` bits: it tells apart which a of n + a keys are the exceptions.
+//! With n positives and a exceptions that the base accepts, the first level is a filter of the smaller set, say a, with `r =
+//! floor(log2(n / a))` bits, which n / 2^r of the others pass by chance; the second has one bit for each of both. One more bit in
+//! the first level costs a bits and saves n / 2^(r + 1), so this r is the best. No layer can take fewer than `log2 C(n + a, a)`
+//! bits: it distinguishes which a of n + a keys are the exceptions.
 
 use super::{check_rate, shard_slots, wide_shards};
 use crate::PlanError;
 use core::fmt;
 
-/// Bits of the first level at most.
+/// The maximum number of bits of the first level.
 const MAX_BITS: u8 = 32;
 
-/// More keys are past any machine, and are computed as so many.
+/// More keys exceed any machine; sizes are computed for this many instead.
 const MAX_KEYS: u64 = 1 << 50;
 
 /// The shape of the exception layer of an [`Excepting`](crate::Excepting).
@@ -26,22 +26,22 @@ pub struct ExceptingPlan {
 }
 
 impl ExceptingPlan {
-    /// The layer to expect for `exceptions` distinct exceptions to a base filter that holds `positives` keys and accepts a
-    /// share of `base_rate` of all others. Rounds to the nearest.
+    /// The expected layer for `exceptions` distinct exceptions to a base filter that holds `positives` keys and accepts a share
+    /// of `base_rate` of all others. Rounds to the nearest.
     ///
     /// # Errors
-    /// When the rate is not between 0 and 1.
+    /// If the rate is not between 0 and 1.
     pub fn new(positives: u64, base_rate: f64, exceptions: u64) -> Result<Self, PlanError> {
         check_rate(base_rate)?;
         let corrected = libm::round(base_rate * exceptions as f64) as u64;
         Ok(Self::for_corrected(positives, corrected))
     }
 
-    /// The layer for a known number of exceptions that the base filter accepts. Its size is the one to expect, since how many
-    /// positives pass the first level is chance.
+    /// The layer for a known number of exceptions that the base filter accepts. Its size is an expectation, because the number of
+    /// positives that pass the first level is random.
     pub fn for_corrected(positives: u64, corrected: u64) -> Self {
         let (fewer, more) = (corrected.min(positives), corrected.max(positives));
-        // Where one side has no keys there is nothing to tell apart.
+        // If one side is empty, there is nothing to distinguish.
         let ratio = more.checked_div(fewer).unwrap_or(1);
         let first_level_bits = (ratio.ilog2() as u8).min(MAX_BITS);
         let passing = libm::ldexp(more as f64, -i32::from(first_level_bits));
@@ -57,17 +57,17 @@ impl ExceptingPlan {
         }
     }
 
-    /// Keys that the base filter holds.
+    /// The number of keys in the base filter.
     pub fn positives(&self) -> u64 {
         self.positives
     }
 
-    /// Exceptions that the base filter accepts: those that the layer is there for.
+    /// The number of exceptions that the base filter accepts, and the layer must deny.
     pub fn corrected(&self) -> u64 {
         self.corrected
     }
 
-    /// Bits of the first level; 0 when there is none, because exceptions and positives are about as many.
+    /// Bits of the first level; 0 if there is none, because there are about as many exceptions as positives.
     pub fn first_level_bits(&self) -> u8 {
         self.first_level_bits
     }
@@ -77,18 +77,18 @@ impl ExceptingPlan {
         self.positives < self.corrected
     }
 
-    /// Whether a sorted list of hashes, 8 bytes each, is smaller than two levels: so it is for a handful of exceptions.
+    /// Whether a sorted list of hashes, 8 bytes each, is smaller than two levels, as for a handful of exceptions.
     pub fn is_list(&self) -> bool {
         self.is_list
     }
 
-    /// Bytes that the layer takes on top of the base filter.
+    /// Bytes for the layer, in addition to the base filter.
     pub fn size_bytes(&self) -> u64 {
         self.size_bytes
     }
 
-    /// The share of absent keys accepted by the base that the layer accepts, too: half of those that pass its first level, and of
-    /// the others all or none.
+    /// The share of absent keys accepted by the base that the layer also accepts: half of those that pass its first level, and
+    /// all or none of the others.
     pub fn rate_factor(&self) -> f64 {
         let half_of_passing = libm::exp2(-1.0 - f64::from(self.first_level_bits));
         if self.is_list {
@@ -101,7 +101,7 @@ impl ExceptingPlan {
     }
 }
 
-/// Bytes of a retrieval structure; 0 when values have no bits.
+/// Bytes of a retrieval structure; 0 if values have no bits.
 fn retrieval_bytes(keys: u64, bits: u8) -> u64 {
     if bits == 0 {
         return 0;
@@ -134,8 +134,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn layers_take_what_the_literature_computes_and_hardly_more_than_the_limit() {
-        // ALGORITHMS A6: 1 % of lists of n/100 .. 100 n for n = 1e6, and log2 C(n + a, a) / n.
+    fn layers_match_the_published_sizes_and_are_close_to_the_limit() {
+        // 1 % of lists of n/100 .. 100 n exceptions for n = 1e6: bits per positive, and log2 C(n + a, a) / n.
         for (corrected, bits, limit) in [
             (100, 0.0016, 0.0015),
             (1000, 0.012, 0.011),

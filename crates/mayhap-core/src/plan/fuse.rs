@@ -1,4 +1,4 @@
-//! The size of a `Fuse`: cells of 8, 16 or 32 bits, about 1.125 a key, in shards that are solved one by one.
+//! The size of a `Fuse`: cells of 8, 16 or 32 bits, about 1.125 per key, in shards that are solved one by one.
 //!
 //! Segment length and cells per key are those of Graf and Lemire, "Binary Fuse Filters" (2022), for three cells per key.
 
@@ -7,16 +7,16 @@ use super::static_plan::{StaticPlan, check_items, work};
 use crate::PlanError;
 use core::fmt;
 
-/// Fewer keys than this are one shard: the work takes at most 21 MB, and sixths would cost 3 % more space.
+/// Fewer keys than this are one shard: solving it takes at most 21 MB, and six shards would need 3 % more space.
 const SPLIT_FROM: u64 = 750_000;
 
-/// Keys in a shard at most, on average.
+/// The maximum number of keys in a shard, on average.
 const SHARD_KEYS: u64 = 3_000_000;
 
-/// The longest segment, as a power of two: two offsets of 16 bits are taken from one half of a hash.
+/// The longest segment, as a power of two: two offsets of 16 bits come from one half of a hash.
 const MAX_SEGMENT_BITS: u32 = 16;
 
-/// The shape of a [`Fuse`](crate::Fuse): how many bits a cell has, and into how many shards the keys are split.
+/// The shape of a [`Fuse`](crate::Fuse): the bits of a cell, and the number of shards.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct FusePlan {
     keys: u64,
@@ -26,11 +26,11 @@ pub struct FusePlan {
 }
 
 impl FusePlan {
-    /// The plan for `keys` distinct keys: the smallest of 8, 16 and 32 bits a cell that keeps the rate.
+    /// The plan for `keys` distinct keys: the smallest of 8, 16 and 32 bits per cell that keeps the rate.
     ///
     /// # Errors
-    /// When the rate is not between 0 and 1, or stricter than cells of 32 bits and the collisions of 64-bit hashes allow;
-    /// when there are more than 2^40 keys.
+    /// If the rate is not between 0 and 1, or too strict for cells of 32 bits and for 64-bit hashes; if there are more than 2^40
+    /// keys.
     pub fn new(keys: u64, false_positive_rate: f64) -> Result<Self, PlanError> {
         Self::for_keys(keys, false_positive_rate)
     }
@@ -38,8 +38,8 @@ impl FusePlan {
     /// The plan of a filter that exists already, for example in a file: nothing is computed, and impossible values are rejected.
     ///
     /// # Errors
-    /// When the rate is not between 0 and 1, there are more than 2^40 keys, no shards or more than 2^40, or cells have not 8, 16 or
-    /// 32 bits.
+    /// If the rate is not between 0 and 1, there are more than 2^40 keys, no shards or more than 2^40, or cells do not have 8, 16
+    /// or 32 bits.
     pub fn from_shape(
         keys: u64,
         false_positive_rate: f64,
@@ -48,7 +48,7 @@ impl FusePlan {
     ) -> Result<Self, PlanError> {
         check_rate(false_positive_rate)?;
         check_items(keys)?;
-        let refuse = |field, value, accepted| {
+        let invalid = |field, value, accepted| {
             Err(PlanError::InvalidInteger {
                 field,
                 value,
@@ -56,10 +56,10 @@ impl FusePlan {
             })
         };
         if ![8, 16, 32].contains(&cell_bits) {
-            return refuse("bits of a cell", cell_bits.into(), "8, 16 or 32");
+            return invalid("bits of a cell", cell_bits.into(), "8, 16 or 32");
         }
         if shards == 0 || shards > 1 << 40 {
-            return refuse("shards", shards, "1 to 2^40");
+            return invalid("shards", shards, "1 to 2^40");
         }
         Ok(Self {
             keys,
@@ -69,7 +69,7 @@ impl FusePlan {
         })
     }
 
-    /// Keys that the plan is for.
+    /// The number of keys that the plan is for.
     pub fn keys(&self) -> u64 {
         self.keys
     }
@@ -79,8 +79,7 @@ impl FusePlan {
         self.false_positive_rate
     }
 
-    /// The rate for absent keys: one in 2^bits, and those whose hash is taken for the hash of a key, since a shard tells 2^58
-    /// apart. 0 without keys.
+    /// The actual rate: one in 2^bits, plus hash collisions, because a shard distinguishes 2^58 hashes. 0 without keys.
     pub fn rate(&self) -> f64 {
         if self.keys == 0 {
             return 0.0;
@@ -94,7 +93,7 @@ impl FusePlan {
         self.cell_bits
     }
 
-    /// Parts that are solved one by one.
+    /// The number of shards, which are solved one by one.
     pub fn shards(&self) -> u64 {
         self.shards
     }
@@ -112,16 +111,16 @@ impl FusePlan {
         FuseShardShape::new(self.keys.div_ceil(self.shards))
     }
 
-    /// How many shards may be solved at once, at most `threads`, and in how many passes over the items their hashes are gathered,
-    /// so that the memory stays below 100 bits per key.
+    /// How many shards may be solved at once, at most `threads`, and in how many passes over the items their hashes are
+    /// collected, so that the memory stays below 100 bits per key.
     pub(crate) fn work(&self, threads: u64) -> (u64, u64) {
         work(threads, self.shards, |threads, passes| {
             self.peak_bits(threads, passes)
         })
     }
 
-    /// Bits a key that building takes at the peak: the cells, the hashes of a pass, and for every shard at work its order
-    /// of keys and a word for each cell.
+    /// The peak memory of building in bits per key: the cells, the hashes of a pass, and for every shard in progress its order of
+    /// keys and a word for each cell.
     fn peak_bits(&self, threads: u64, passes: u64) -> f64 {
         let shards = self.shards as f64;
         let shard_keys = self.keys.div_ceil(self.shards).max(1);
@@ -133,8 +132,7 @@ impl FusePlan {
 }
 
 impl StaticPlan for FusePlan {
-    const ACCEPTED: &'static str =
-        "a rate above 2^-32 by a twentieth, 2.5e-10: stricter ones drown in collisions of hashes";
+    const ACCEPTED: &'static str = "a rate above 2.5e-10 (1.05 * 2^-32): stricter ones are below the collision rate of the hashes";
 
     fn for_items(items: u64, false_positive_rate: f64) -> Result<Self, PlanError> {
         check_rate(false_positive_rate)?;
@@ -148,8 +146,8 @@ impl StaticPlan for FusePlan {
                 value: false_positive_rate,
                 accepted: "a rate of 2^-32 (2.4e-10) or more: cells have at most 32 bits",
             })?;
-        // So many that two can be solved at once; wide cells leave less room for that.
-        let fewest = match cell_bits {
+        // Enough shards that two can be solved at once; wide cells leave less memory for that.
+        let min_shards = match cell_bits {
             _ if items < SPLIT_FROM => 1,
             32 => 8,
             _ => 6,
@@ -158,7 +156,7 @@ impl StaticPlan for FusePlan {
             keys: items,
             false_positive_rate,
             cell_bits,
-            shards: items.div_ceil(SHARD_KEYS).max(fewest),
+            shards: items.div_ceil(SHARD_KEYS).max(min_shards),
         })
     }
 
@@ -189,20 +187,20 @@ impl fmt::Display for FusePlan {
     }
 }
 
-/// The shape of one shard: segments of 2^bits cells, of which a key has one cell in each of three neighbours.
+/// The shape of one shard: segments of 2^bits cells. A key has one cell in each of three neighbouring segments.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct FuseShardShape {
     pub(crate) segment_bits: u32,
-    /// Segments that a key can start in; there are two more.
+    /// Segments in which a key can start; there are two more.
     pub(crate) starts: u64,
 }
 
 impl FuseShardShape {
-    /// A shape that exists already, if keys can be placed in it.
+    /// A stored shape, if it is valid.
     pub(crate) fn checked(segment_bits: u32, starts: u64) -> Result<Self, PlanError> {
         if segment_bits > MAX_SEGMENT_BITS || starts == 0 || starts > 1 << 40 {
             return Err(PlanError::InvalidInteger {
-                field: "segments that a key can start in",
+                field: "segments in which a key can start",
                 value: starts,
                 accepted: "1 to 2^40, of at most 2^16 cells",
             });
@@ -256,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn the_memory_promise_holds_from_the_first_split_on_with_two_threads_at_work() {
+    fn peak_memory_stays_below_100_bits_per_key_with_several_threads() {
         for keys in [SPLIT_FROM, 1_000_000, 10_000_000, 100_000_000, 1 << 40] {
             for rate in [0.01, 1e-4, 1e-9] {
                 let Ok(plan) = FusePlan::new(keys, rate) else {
@@ -273,7 +271,7 @@ mod tests {
     }
 
     #[test]
-    fn large_filters_take_nine_bits_a_key() {
+    fn large_filters_take_nine_bits_per_key() {
         for keys in [10_000_000, 100_000_000, 1_000_000_000] {
             let plan = FusePlan::new(keys, 0.01).unwrap();
             let bits = 8.0 * plan.size_bytes() as f64 / keys as f64;

@@ -1,11 +1,11 @@
-//! Sizes of a `GrowingBloom`: a chain of layers, each larger and stricter than the one before, so that the rates of all add up to
-//! what was requested, however long the chain gets.
+//! The sizes of a `GrowingBloom`: a chain of layers, each larger and stricter than the one before, so that their rates add up to
+//! the requested one, however long the chain gets.
 //!
-//! Layer 0 has the declared capacity and 6/10 of the rate: who guessed right pays one bit per key. Each further layer makes room
-//! for 1.75 times as many keys as before, and the rest of the rate falls by 0.85 a layer: 0.4 · 0.15 · 0.85^(i-1). From 100 keys to
-//! 1M at 1 % that is 28.8 bits per key at the end, 37 at the worst point and 25.9 on average over all sizes (doubling layers at
-//! half the rate each: 46, 57 and more). With a maximum, layers get the rate in proportion to their size, which is the optimum for
-//! chains of known length; a tenth is kept back for whoever goes past the maximum.
+//! Layer 0 has the declared capacity and 6/10 of the rate: if the capacity is right, this costs one bit per key. Each further
+//! layer increases the total capacity by a factor of 1.75, and the rest of the rate falls by 0.85 per layer: 0.4 · 0.15 ·
+//! 0.85^(i-1). From 100 keys to 1M at 1 % that is 28.8 bits per key at the end, 37 at the worst point and 25.9 on average over
+//! all sizes (doubling layers at half the rate each: 46, 57 and more). With a maximum, layers get the rate in proportion to their
+//! size, which is the optimum for chains of known length; a tenth is reserved for growth beyond the maximum.
 
 use super::{BloomPlan, CuckooPlan, check_capacity, check_rate};
 use crate::PlanError;
@@ -24,7 +24,7 @@ pub struct GrowingPlan {
 }
 
 impl GrowingPlan {
-    /// A chain that begins with `capacity` keys and keeps the rate at any size.
+    /// A chain that starts with `capacity` keys and keeps the rate at any size.
     ///
     /// # Errors
     /// As [`BloomPlan::new`], for the first layer.
@@ -37,10 +37,10 @@ impl GrowingPlan {
         .checked()
     }
 
-    /// The same for who knows that there will hardly be more than `maximum` keys: larger while small, smaller when large.
+    /// The same if there will hardly be more than `maximum` keys: larger while small, smaller when large.
     ///
     /// # Errors
-    /// As [`BloomPlan::new`]; when the maximum is below the capacity.
+    /// As [`BloomPlan::new`]; also if the maximum is below the capacity.
     pub fn with_maximum(
         capacity: u64,
         maximum: u64,
@@ -61,10 +61,10 @@ impl GrowingPlan {
         .checked()
     }
 
-    /// The plan of a filter that exists already: as [`with_maximum`](Self::with_maximum), or [`new`](Self::new) without one.
+    /// The plan of a filter that exists already: as [`with_maximum`](Self::with_maximum), or as [`new`](Self::new) without one.
     ///
     /// # Errors
-    /// The same.
+    /// As `with_maximum`.
     pub fn from_shape(
         capacity: u64,
         maximum: Option<u64>,
@@ -85,16 +85,16 @@ impl GrowingPlan {
     /// The plan of layer `number`. Capacities are rounded up.
     ///
     /// # Errors
-    /// When it is too large to be planned for.
+    /// If it is too large to be planned.
     pub fn layer(&self, number: u32) -> Result<BloomPlan, PlanError> {
         let (capacity, rate) = self.part(number);
         BloomPlan::new(capacity, rate)
     }
 
-    /// The plan of table `number` of a [`Cuckoo`](crate::Cuckoo) that grows: as large as the layer, and as strict.
+    /// The plan of table `number` of a growing [`Cuckoo`](crate::Cuckoo): with the capacity and the rate of the layer.
     ///
     /// # Errors
-    /// When it is too large to be planned for, or too strict: at 1e-6, from the tenth on.
+    /// If it is too large to be planned, or too strict: at 1e-6, from the tenth on.
     pub fn cuckoo_table(&self, number: u32) -> Result<CuckooPlan, PlanError> {
         let (capacity, rate) = self.part(number);
         CuckooPlan::new(capacity, rate)
@@ -107,27 +107,27 @@ impl GrowingPlan {
         } else {
             self.total_capacity(number - 1)
         };
-        // Saturates, and is refused as too large.
+        // Saturates, and is then rejected as too large.
         let capacity = libm::ceil(self.total_capacity(number) - before) as u64;
         (capacity, self.false_positive_rate * self.share(number))
     }
 
-    /// Bytes and layers of a chain that has just taken in its `keys`th key.
+    /// Bytes and layers of a chain after its `keys`th key.
     ///
     /// # Errors
-    /// When it is too large to be planned for.
+    /// If it is too large to be planned.
     pub fn size_and_layers_at(&self, keys: u64) -> Result<(u64, u32), PlanError> {
-        let (mut held, mut size_bytes, mut layers) = (0_u64, 0_u64, 0);
-        while held < keys {
+        let (mut present, mut size_bytes, mut layers) = (0_u64, 0_u64, 0);
+        while present < keys {
             let layer = self.layer(layers)?;
-            held = held.saturating_add(layer.capacity());
+            present = present.saturating_add(layer.capacity());
             size_bytes = size_bytes.saturating_add(layer.size_bytes());
             layers += 1;
         }
         Ok((size_bytes, layers))
     }
 
-    /// The part of the rate that a layer may use up; all parts together are at most 1.
+    /// The share of the rate for a layer; all shares together are at most 1.
     fn share(&self, number: u32) -> f64 {
         let Some(maximum) = self.maximum else {
             return if number == 0 {
@@ -148,12 +148,12 @@ impl GrowingPlan {
         WITHIN_MAXIMUM * (self.total_capacity(number) - before) / self.total_capacity(last)
     }
 
-    /// For how many keys the layers up to `number` make room.
+    /// The capacity of the layers up to `number`.
     fn total_capacity(&self, number: u32) -> f64 {
         self.capacity as f64 * libm::pow(GROWTH, f64::from(number))
     }
 
-    /// The number of the layer with which the chain holds `keys` keys.
+    /// The number of the layer in which the `keys`th key is stored.
     fn layer_for(&self, keys: u64) -> u32 {
         let mut last = 0;
         while self.total_capacity(last) < keys as f64 {
@@ -162,12 +162,12 @@ impl GrowingPlan {
         last
     }
 
-    /// Keys that the first layer is planned for.
+    /// The number of keys that the first layer is planned for.
     pub fn capacity(&self) -> u64 {
         self.capacity
     }
 
-    /// The most keys that are expected, if that was said.
+    /// The expected maximum number of keys, if there is one.
     pub fn maximum(&self) -> Option<u64> {
         self.maximum
     }
@@ -189,14 +189,14 @@ mod tests {
     use super::*;
     use std::vec::Vec;
 
-    /// Bits a key of a chain that has just taken in its `keys`th key.
+    /// Bits per key of a chain after its `keys`th key.
     fn bits_per_key(plan: &GrowingPlan, keys: u64) -> f64 {
         let (size_bytes, _) = plan.size_and_layers_at(keys).unwrap();
         size_bytes as f64 * 8.0 / keys as f64
     }
 
     #[test]
-    fn what_comes_next_is_never_out_of_proportion() {
+    fn the_next_part_is_never_out_of_proportion() {
         let maxima = [None, Some(1), Some(1000), Some(1 << 40)];
         for (capacity, maximum) in [1, 10, 1000, 1_000_000]
             .into_iter()
@@ -217,20 +217,20 @@ mod tests {
 
     /// A chain ends with the first part that cannot be planned.
     fn check_parts(size_bytes: impl Fn(u32) -> Result<u64, PlanError>) {
-        let mut held = 0;
+        let mut present = 0;
         for number in 0..60 {
             let next = size_bytes(number);
             assert!(
-                number == 0 || crate::plan::check_growth(next, held).is_ok(),
-                "{next:?} after {held}"
+                number == 0 || crate::plan::check_growth(next, present).is_ok(),
+                "{next:?} after {present}"
             );
             let Ok(next) = next else { return };
-            held += next;
+            present += next;
         }
     }
 
     #[test]
-    fn the_rates_of_all_layers_add_up_to_what_was_asked() {
+    fn the_rates_of_all_layers_add_up_to_the_requested_one() {
         for plan in [
             GrowingPlan::new(100, 0.01).unwrap(),
             GrowingPlan::with_maximum(100, 1_000_000, 0.01).unwrap(),
@@ -255,31 +255,31 @@ mod tests {
         let mean = bits.iter().sum::<f64>() / bits.len() as f64;
         assert!(mean <= 26.0, "{mean}");
         // The worst point is the first key of a new layer.
-        let mut held = 0;
+        let mut present = 0;
         for number in 0..19 {
-            held += plan.layer(number).unwrap().capacity();
-            let worst = bits_per_key(&plan, held + 1);
-            assert!(worst <= 39.0, "{worst} bits/key at {held} keys");
+            present += plan.layer(number).unwrap().capacity();
+            let worst = bits_per_key(&plan, present + 1);
+            assert!(worst <= 39.0, "{worst} bits/key at {present} keys");
         }
     }
 
     #[test]
-    fn a_right_guess_costs_one_bit_and_a_maximum_pays_off() {
+    fn a_right_capacity_costs_one_bit_and_a_maximum_pays_off() {
         assert!(bits_per_key(&GrowingPlan::new(10_000_000, 0.01).unwrap(), 10_000_000) <= 11.3);
         let known = GrowingPlan::with_maximum(100, 1_000_000, 0.01).unwrap();
         let last = known.layer_for(1_000_000);
-        let held: u64 = (0..=last)
+        let present: u64 = (0..=last)
             .map(|number| known.layer(number).unwrap().capacity())
             .sum();
         assert!(
-            bits_per_key(&known, held) <= 14.0,
+            bits_per_key(&known, present) <= 14.0,
             "{}",
-            bits_per_key(&known, held)
+            bits_per_key(&known, present)
         );
     }
 
     #[test]
-    fn bad_requests_are_refused_by_name() {
+    fn invalid_requests_name_the_field() {
         assert!(matches!(
             GrowingPlan::new(0, 0.01),
             Err(PlanError::InvalidInteger {

@@ -1,18 +1,18 @@
-//! Plans from a budget: of capacity, rate and memory, memory is given and one of the others is worked out.
+//! Plans for a memory budget: of capacity, rate and memory, memory is given and one of the others is computed.
 
 use super::{BloomPlan, LinesPerKey};
 use crate::PlanError;
 
 impl BloomPlan {
-    /// The plan with the lowest false-positive rate that fits `capacity` keys into `size_bytes`, rounded up to four digits
-    /// where that still fits: a rate that people can pass on.
+    /// The plan with the lowest false-positive rate that fits `capacity` keys into `size_bytes`, rounded up to four digits if
+    /// that still fits, so that people can quote it.
     ///
     /// # Errors
-    /// When the capacity is 0, or the memory too little for it at any rate below 99.99 %.
+    /// If the capacity is 0, or the memory is too small at any rate below 99.99 %.
     pub fn strictest_within(size_bytes: u64, capacity: u64) -> Result<Self, PlanError> {
         super::check_capacity(capacity)?;
         let fits = |plan: &Self| plan.size_bytes() <= size_bytes;
-        // The size falls as the rate rises, except where two lines per key give way to one; so each is searched alone.
+        // The size falls as the rate rises, except where two lines per key change to one, so each is searched separately.
         let lowest = |lines| {
             lowest_rate(|rate| {
                 Self::with_lines_per_key(capacity, rate, lines).is_ok_and(|plan| fits(&plan))
@@ -28,10 +28,10 @@ impl BloomPlan {
             .ok_or(too_little(size_bytes))
     }
 
-    /// The plan with the most keys at a false-positive rate that fits into `size_bytes`.
+    /// The plan with the maximum number of keys that fits into `size_bytes` at a false-positive rate.
     ///
     /// # Errors
-    /// When the rate cannot be planned for, or the memory does not hold one key.
+    /// If the rate cannot be planned, or not even one key fits.
     pub fn largest_within(size_bytes: u64, false_positive_rate: f64) -> Result<Self, PlanError> {
         let capacity = largest(size_bytes, |capacity| {
             Self::new(capacity, false_positive_rate).map(|plan| plan.size_bytes())
@@ -40,7 +40,7 @@ impl BloomPlan {
     }
 }
 
-/// The most keys whose filter, `size` bytes large, fits into `memory`.
+/// The maximum number of keys whose filter, of `size` bytes, fits into `memory`.
 pub(super) fn largest(
     memory: u64,
     size: impl Fn(u64) -> Result<u64, PlanError>,
@@ -50,34 +50,34 @@ pub(super) fn largest(
         return Err(PlanError::InvalidInteger {
             field: "size_bytes",
             value: memory,
-            accepted: "more bytes, or a looser rate: not even one key fits",
+            accepted: "more bytes, or a higher rate: not even one key fits",
         });
     }
-    let (mut most, mut too_many) = (1, 2_u64);
+    let (mut max, mut too_many) = (1, 2_u64);
     while too_many < u64::MAX && fits(too_many) {
-        most = too_many;
+        max = too_many;
         too_many = too_many.saturating_mul(2);
     }
-    while most + 1 < too_many {
-        let middle = most.midpoint(too_many);
+    while max + 1 < too_many {
+        let middle = max.midpoint(too_many);
         if fits(middle) {
-            most = middle;
+            max = middle;
         } else {
             too_many = middle;
         }
     }
-    Ok(most)
+    Ok(max)
 }
 
 fn too_little(memory: u64) -> PlanError {
     PlanError::InvalidInteger {
         field: "size_bytes",
         value: memory,
-        accepted: "more bytes, or fewer keys: at no rate do they fit",
+        accepted: "more bytes, or fewer keys: they do not fit at any rate",
     }
 }
 
-/// The lowest rate at which a filter, `size` bytes large, fits into `memory`, rounded up to four digits where it still does.
+/// The lowest rate at which a filter, of `size` bytes, fits into `memory`, rounded up to four digits if it still does.
 pub(super) fn strictest(
     memory: u64,
     size: impl Fn(f64) -> Result<u64, PlanError>,
@@ -90,14 +90,14 @@ pub(super) fn strictest(
         .ok_or(too_little(memory))
 }
 
-/// The lowest rate that `fits`, or 1 if none below 99.99 % does; whatever fits at a rate fits at every higher one.
+/// The lowest rate that `fits`, or 1 if none below 99.99 % does; if a rate fits, all higher ones do.
 fn lowest_rate(fits: impl Fn(f64) -> bool) -> f64 {
     let (mut low, mut high) = (1e-20, 0.9999);
     if !fits(high) {
         return 1.0;
     }
     while high / low > 1.000_001 {
-        // The middle of the exponents: rates are compared by ratio.
+        // The geometric mean, because rates are compared by ratio.
         let middle = libm::sqrt(low * high);
         if fits(middle) {
             high = middle;
@@ -108,11 +108,11 @@ fn lowest_rate(fits: impl Fn(f64) -> bool) -> f64 {
     high
 }
 
-/// To four significant digits, up.
+/// Rounds up to four significant digits.
 fn round_up(rate: f64) -> f64 {
     let digits = 3.0 - libm::floor(libm::log10(rate));
     let scale = libm::pow(10.0, digits);
-    // A hair less, so that 0.001234 stays what it is although its product with the scale is not quite whole.
+    // Slightly less, so that 0.001234 stays the same although its product with the scale is not an integer.
     libm::ceil(rate * scale * (1.0 - 1e-12)) / scale
 }
 
@@ -153,8 +153,8 @@ mod tests {
     }
 
     #[test]
-    fn memory_between_one_line_and_two_goes_to_the_two() {
-        // At 0.3 % one line per key is larger than two are just below: between these sizes only two lines fit.
+    fn memory_between_both_layouts_gets_two_lines_per_key() {
+        // At 0.3 %, one line per key is larger than two are just below: between these sizes only two lines fit.
         let one = BloomPlan::new(1_000_000, 0.003).unwrap().size_bytes();
         let two = BloomPlan::new(1_000_000, 0.002_99).unwrap().size_bytes();
         assert!(two < one);
@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn one_key_more_than_the_most_does_not_fit() {
+    fn one_key_more_than_the_maximum_does_not_fit() {
         for (rate, memory) in [
             (0.01, 64 << 20),
             (0.001, 1_500_000_000),
@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn too_little_memory_is_an_error_that_says_so() {
+    fn too_little_memory_is_an_error() {
         assert!(matches!(
             BloomPlan::strictest_within(64, 1_000_000),
             Err(PlanError::InvalidInteger {

@@ -1,7 +1,7 @@
-//! How many bits, how many probes: all the arithmetic of sizing, once. Nothing is sized anywhere else.
+//! All sizing arithmetic: how many bits, how many probes. Nothing is sized anywhere else.
 //!
-//! Everything is `f64` through the `libm` crate, so that one request gives the same bytes on every machine. Each function says
-//! which way it rounds; where a whole number is needed, it is the one that keeps the requested rate.
+//! Everything is computed in `f64` through the `libm` crate, so that a request gives the same bytes on every machine. Each
+//! function says which way it rounds; integers are rounded so that the requested rate is kept.
 
 mod advice;
 mod bloom;
@@ -38,7 +38,7 @@ pub use window::WindowPlan;
 
 use crate::PlanError;
 
-/// Refuses rates that are no rates: NaN, and everything outside the open interval (0, 1).
+/// Rejects NaN and every rate outside the open interval (0, 1).
 pub(crate) fn check_rate(false_positive_rate: f64) -> Result<(), PlanError> {
     if false_positive_rate > 0.0 && false_positive_rate < 1.0 {
         Ok(())
@@ -51,7 +51,7 @@ pub(crate) fn check_rate(false_positive_rate: f64) -> Result<(), PlanError> {
     }
 }
 
-/// Refuses a capacity of no keys.
+/// Rejects a capacity of 0.
 pub(crate) fn check_capacity(capacity: u64) -> Result<(), PlanError> {
     if capacity > 0 {
         Ok(())
@@ -64,8 +64,8 @@ pub(crate) fn check_capacity(capacity: u64) -> Result<(), PlanError> {
     }
 }
 
-/// Refuses a plan whose next part, of `next_bytes` bytes, is out of all proportion to the `held_bytes` that are there: of a filter
-/// that an absent key wrote, the next insert would ask for whatever memory its plan says. Our own plans stay far below.
+/// Rejects a plan whose next part, of `next_bytes` bytes, is out of proportion to the present `held_bytes`: in a forged file, the
+/// next insert would allocate whatever memory its plan demands. Valid plans stay far below.
 pub(crate) fn check_growth(
     next_bytes: Result<u64, PlanError>,
     held_bytes: u64,
@@ -75,15 +75,15 @@ pub(crate) fn check_growth(
             Err(PlanError::InvalidInteger {
                 field: "bytes of the next part",
                 value,
-                accepted: "at most 64 KiB and 16 times what is there",
+                accepted: "at most 64 KiB plus 16 times the present size",
             })
         }
-        // A part that cannot be planned is not opened.
+        // A part that cannot be planned is never added.
         _ => Ok(()),
     }
 }
 
-/// Refuses rates that the collisions of 64-bit hashes alone would come near.
+/// Rejects rates that are close to the collision rate of 64-bit hashes.
 pub(crate) fn check_collisions(capacity: u64, false_positive_rate: f64) -> Result<(), PlanError> {
     if collision_rate(capacity) < false_positive_rate / 2.0 {
         Ok(())
@@ -91,12 +91,12 @@ pub(crate) fn check_collisions(capacity: u64, false_positive_rate: f64) -> Resul
         Err(PlanError::InvalidNumber {
             field: "false_positive_rate",
             value: false_positive_rate,
-            accepted: "a rate above capacity / 2^63: stricter ones drown in collisions of 64-bit hashes",
+            accepted: "a rate above capacity / 2^63: stricter ones are below the collision rate of 64-bit hashes",
         })
     }
 }
 
-/// The share of absent keys whose 64-bit hash is also the hash of a key.
+/// The share of absent keys whose 64-bit hash equals the hash of a key.
 pub(crate) fn collision_rate(keys: u64) -> f64 {
     keys as f64 / 18_446_744_073_709_551_616.0
 }

@@ -1,10 +1,10 @@
-//! The plan of the part that a chain opens next, computed once. A filter that cannot grow is asked to again with every key, and a plan
-//! takes as long as ten thousand lookups.
+//! Caches the plan of the next part of a chain. A filter that cannot grow tries again with every key, and computing a plan takes
+//! as long as ten thousand lookups.
 
 use crate::PlanError;
 
-/// The plan of part `number` of a chain, once somebody has requested for it. It follows from the rest of the filter, and so filters
-/// are equal whether or not they have it.
+/// The plan of part `number` of a chain, once it was needed. It follows from the rest of the filter, so it does not affect
+/// equality.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct NextPart<P>(Option<(u32, Result<P, PlanError>)>);
 
@@ -21,7 +21,7 @@ impl<P> PartialEq for NextPart<P> {
 }
 
 impl<P: Copy> NextPart<P> {
-    /// What `plan` says of this part, now or when it was last asked about the same one.
+    /// The result of `plan` for this part, computed now or cached.
     pub(crate) fn get(
         &mut self,
         number: u32,
@@ -38,7 +38,7 @@ impl<P: Copy> NextPart<P> {
     }
 }
 
-/// How many plans were computed on this thread.
+/// The number of plans computed on this thread.
 #[cfg(test)]
 pub(crate) mod plan_count {
     extern crate std;
@@ -68,7 +68,7 @@ mod tests {
 
     const KEYS: u64 = 5000;
 
-    /// Fills a filter until it is refused, and then some: how many plans all the refused keys together took.
+    /// Fills a filter until it rejects keys, and beyond: the number of plans computed for all rejected keys together.
     fn plans_for_refused(mut insert: impl FnMut(KeyHash) -> bool) -> u64 {
         let hash = |number: u64| HashScheme::Xxh3.hash(&number.to_le_bytes());
         let refused = (0..KEYS).find(|&number| !insert(hash(number))).unwrap();
@@ -83,30 +83,30 @@ mod tests {
     }
 
     #[test]
-    fn refused_keys_are_not_planned_for_again() {
+    fn rejected_keys_do_not_compute_plans_again() {
         let plan = GrowingPlan::new(100, 0.01).unwrap();
         let mut growing = GrowingBloom::from_plan(plan, HashScheme::Xxh3).unwrap();
-        let most = growing.size_bytes() * 4;
-        let refused = plans_for_refused(|hash| growing.try_insert_hash_within(hash, most).is_ok());
+        let max = growing.size_bytes() * 4;
+        let refused = plans_for_refused(|hash| growing.try_insert_hash_within(hash, max).is_ok());
         assert!(refused <= 1, "growing: {refused}");
 
         let mut cuckoo = Cuckoo::growing_from_plan(plan, HashScheme::Xxh3).unwrap();
-        let most = cuckoo.size_bytes() * 4;
-        let refused = plans_for_refused(|hash| cuckoo.try_insert_hash_within(hash, most).is_ok());
+        let max = cuckoo.size_bytes() * 4;
+        let refused = plans_for_refused(|hash| cuckoo.try_insert_hash_within(hash, max).is_ok());
         assert!(refused <= 1, "cuckoo: {refused}");
 
         let plan = WindowPlan::new(100, 0.01, Duration::from_secs(8)).unwrap();
         let mut window = WindowBloom::from_plan(plan, HashScheme::Xxh3, Timestamp(0)).unwrap();
-        let most = window.size_bytes() * 2;
+        let max = window.size_bytes() * 2;
         let refused = plans_for_refused(|hash| {
-            let inserted = window.try_insert_hash_within(hash, Timestamp(9), most);
+            let inserted = window.try_insert_hash_within(hash, Timestamp(9), max);
             inserted.is_ok()
         });
         assert!(refused <= 1, "window: {refused}");
     }
 
     #[test]
-    fn keys_beyond_the_last_part_are_not_planned_for_again() {
+    fn keys_beyond_the_last_part_do_not_compute_plans_again() {
         // 64 layers, and no more: keys go into the last one from then on.
         let plan = WindowPlan::new(8, 0.5, Duration::from_secs(8)).unwrap();
         let mut window = WindowBloom::from_plan(plan, HashScheme::Xxh3, Timestamp(0)).unwrap();

@@ -1,5 +1,5 @@
-//! The size of a `Ribbon`: as many columns of bits as the rate needs, one of them for a part of the slots only, and hardly more
-//! than one slot a key.
+//! The size of a `Ribbon`: as many columns of bits as the rate needs, one of them for some of the slots only, and hardly more
+//! than one slot per key.
 
 use super::check_rate;
 use super::ribbon_shards::{narrow_shards, shard_slots};
@@ -7,9 +7,9 @@ use super::static_plan::{StaticPlan, check_items, work};
 use crate::PlanError;
 use core::fmt;
 
-/// Fewer keys than this are one part; from there on, there are so many that two can be solved at once.
+/// Fewer keys than this are one part; larger filters have so many parts that two can be solved at once.
 const SPLIT_FROM: u64 = 750_000;
-/// Keys in a part at most, on average.
+/// The maximum number of keys in a part, on average.
 const PART_KEYS: u64 = 1_000_000;
 
 /// The shape of a [`Ribbon`](crate::Ribbon).
@@ -24,12 +24,12 @@ pub struct RibbonPlan {
 }
 
 impl RibbonPlan {
-    /// The plan for `keys` distinct keys: the fewest bits per key that keep the rate. Between two powers of two, a share of the
-    /// keys has a bit more than the others. That takes up to 0.086 bits more than log2(1/rate), which is 1.2 % at a rate of 1 %,
-    /// less at stricter rates and 2 % at 5 %.
+    /// The plan for `keys` distinct keys: the fewest bits per key that keep the rate. Between two powers of two, some keys have
+    /// one bit more than the others. That takes up to 0.086 bits more than log2(1/rate), which is 1.2 % at a rate of 1 %, less at
+    /// stricter rates and 2 % at 5 %.
     ///
     /// # Errors
-    /// When the rate is not between 2^-32 and 1, or there are more than 2^40 keys.
+    /// If the rate is not between 2^-32 and 1, or there are more than 2^40 keys.
     pub fn new(keys: u64, false_positive_rate: f64) -> Result<Self, PlanError> {
         Self::for_keys(keys, false_positive_rate)
     }
@@ -37,7 +37,7 @@ impl RibbonPlan {
     /// The plan of a filter that exists already, for example in a file: nothing is computed, and impossible values are rejected.
     ///
     /// # Errors
-    /// When the rate is not between 0 and 1, there are more than 2^40 keys, more than 32 columns, a share that is none, or no
+    /// If the rate is not between 0 and 1, there are more than 2^40 keys, more than 32 columns, a share outside 0 to 1, or no
     /// shards or more than 2^40.
     pub fn from_shape(
         keys: u64,
@@ -58,7 +58,7 @@ impl RibbonPlan {
         }
         if !(0.0..=1.0).contains(&wide_share) {
             return Err(PlanError::InvalidNumber {
-                field: "share of keys with a bit more",
+                field: "share of keys with an extra bit",
                 value: wide_share,
                 accepted: "0 to 1",
             });
@@ -81,7 +81,7 @@ impl RibbonPlan {
         })
     }
 
-    /// Keys that the plan is for.
+    /// The number of keys that the plan is for.
     pub fn keys(&self) -> u64 {
         self.keys
     }
@@ -91,13 +91,12 @@ impl RibbonPlan {
         self.false_positive_rate
     }
 
-    /// The rate for absent keys: as requested, or what 32 bits give; those whose hash is also the hash of a key included. 0 without
-    /// keys.
+    /// The actual rate: as requested, or that of 32 bits, including hash collisions. 0 without keys.
     pub fn rate(&self) -> f64 {
         self.rate_with(self.wide_share)
     }
 
-    /// The rate when this share of all places turned out to have a bit more: blocks are whole.
+    /// The rate if this share of all positions has an extra bit, after rounding to whole blocks.
     pub(crate) fn rate_with(&self, wide_share: f64) -> f64 {
         if self.keys == 0 {
             return 0.0;
@@ -111,52 +110,52 @@ impl RibbonPlan {
         self.columns
     }
 
-    /// The share of keys that have a bit more.
+    /// The share of keys with an extra bit.
     pub fn wide_share(&self) -> f64 {
         self.wide_share
     }
 
-    /// Parts that are solved one by one.
+    /// The number of parts, which are solved one by one.
     pub fn parts(&self) -> u64 {
         self.parts
     }
 
-    /// Small systems of equations that a part has.
+    /// The number of systems of equations in a part.
     pub fn shards_per_part(&self) -> u64 {
         self.shards_per_part
     }
 
-    /// Systems of equations in all.
+    /// The total number of systems of equations.
     pub fn shards(&self) -> u64 {
         self.parts * self.shards_per_part
     }
 
-    /// Bytes of a filter, to the nearest percent for a thousand keys and more.
+    /// Bytes of a filter, accurate to one percent for a thousand keys and more.
     pub fn size_bytes(&self) -> u64 {
         let slots = shard_slots(self.keys, 0).next_multiple_of(64);
         let bits = slots as f64 * (f64::from(self.columns) + self.wide_share);
         libm::ceil(bits / 8.0) as u64 + 4 * (self.shards() + 1)
     }
 
-    /// The number of the shard that is wide in part, and how much of it; those before are wide.
+    /// The number of the shard that is partly wide, and the share of it; all shards before it are wide.
     pub(crate) fn boundary(&self) -> (u64, f64) {
         let shards = self.wide_share * self.shards() as f64;
         (shards as u64, shards - libm::floor(shards))
     }
 
-    /// Blocks of 64 slots, from the beginning, that have one more column when a share of the places in the boundary shard is to
-    /// be wide. Rounds up.
+    /// The number of blocks of 64 slots, from the start, that need an extra column if a share of the positions in the boundary
+    /// shard is wide. Rounds up.
     pub(crate) fn wide_blocks(first_slot: u64, slots: u64, share: f64) -> u64 {
         if share <= 0.0 {
             return first_slot.div_ceil(64);
         }
-        // A place is half a row after its start, but at the ends of the shard.
+        // A position is half a row after its start, except at the ends of the shard.
         let places = libm::ceil(share * slots as f64) as u64;
         let starts = places.saturating_sub(32).clamp(1, slots - 63);
         (first_slot + starts + 63).div_ceil(64)
     }
 
-    /// The share of a shard's places that are wide when so many blocks are.
+    /// The share of a shard's positions that are wide with this many wide blocks.
     pub(crate) fn wide_part(first_slot: u64, slots: u64, wide_blocks: u64) -> f64 {
         let starts = (64 * wide_blocks).saturating_sub(first_slot + 63);
         match starts {
@@ -166,22 +165,22 @@ impl RibbonPlan {
         }
     }
 
-    /// Words of all columns at most, when there are so many items.
+    /// The maximum number of words of all columns for this many items.
     pub(crate) fn max_words(&self, items: u64) -> u64 {
         let slots = items + items / 128 + 128 * self.parts;
         slots.div_ceil(64) * u64::from(self.columns + 1)
     }
 
-    /// How many parts may be solved at once, at most `threads`, and in how many passes over the items their hashes are gathered, so
-    /// that the memory stays below 100 bits per key.
+    /// How many parts may be solved at once, at most `threads`, and in how many passes over the items their hashes are collected,
+    /// so that the memory stays below 100 bits per key.
     pub(crate) fn work(&self, threads: u64) -> (u64, u64) {
         work(threads, self.parts, |threads, passes| {
             self.peak_bits(threads, passes)
         })
     }
 
-    /// Bits a key at the peak: the columns, the hashes of a pass, and for every part at work 64 bits of order and its own
-    /// columns.
+    /// The peak memory in bits per key: the columns, the hashes of a pass, and for every part in progress 64 bits of order and
+    /// its own columns.
     fn peak_bits(&self, threads: u64, passes: u64) -> f64 {
         let gathered = self.parts.div_ceil(passes) as f64 / self.parts as f64;
         let working = threads as f64 / self.parts as f64;
@@ -191,8 +190,7 @@ impl RibbonPlan {
 }
 
 impl StaticPlan for RibbonPlan {
-    const ACCEPTED: &'static str =
-        "a rate above 2^-32 + keys / 2^64: stricter ones drown in collisions of 64-bit hashes";
+    const ACCEPTED: &'static str = "a rate above 2^-32 + keys / 2^64: stricter ones are below the collision rate of 64-bit hashes";
 
     fn for_items(items: u64, false_positive_rate: f64) -> Result<Self, PlanError> {
         check_rate(false_positive_rate)?;
@@ -205,12 +203,12 @@ impl StaticPlan for RibbonPlan {
                 accepted: "a rate of 2^-32 (2.4e-10) or more: keys have at most 32 bits",
             });
         }
-        // Rounded, so that a few keys more or less do not change the shape.
+        // Rounded, so that a few keys more or less do not change the layout.
         let collisions = super::collision_rate(items.next_power_of_two());
         let target = (false_positive_rate - collisions).max(rate_of(32));
         let keeps = |columns: &u8| rate_of(*columns) <= target * 1.000_001;
         let enough = (1..=32).find(keeps).unwrap_or(32);
-        // The share of wide keys, w, is what makes w / 2 + (1 - w) of the narrow ones' rate the target.
+        // The share w of wide keys makes w / 2 + (1 - w) of the rate of narrow keys the target.
         let narrow = enough - 1;
         let wide_share = 2.0 * (1.0 - target / rate_of(narrow));
         let (columns, wide_share) = if wide_share > 0.9999 {
@@ -269,7 +267,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn any_rate_is_kept_with_the_fewest_bits_of_a_mixture() {
+    fn any_rate_is_kept_with_the_fewest_bits() {
         for rate in [
             0.9,
             0.5,
@@ -295,7 +293,7 @@ mod tests {
     }
 
     #[test]
-    fn the_memory_promise_holds_from_the_first_split_on_with_two_threads_at_work() {
+    fn peak_memory_stays_below_100_bits_per_key_with_several_threads() {
         for keys in [SPLIT_FROM, 1_000_000, 10_000_000, 100_000_000, 1 << 40] {
             for rate in [0.01, 1e-4, 1e-9] {
                 let Ok(plan) = RibbonPlan::new(keys, rate) else {
@@ -312,7 +310,7 @@ mod tests {
     }
 
     #[test]
-    fn wide_blocks_hold_the_share_that_was_asked_for() {
+    fn wide_blocks_cover_the_requested_share() {
         for first_slot in [0, 1, 63, 64, 7000] {
             for slots in [64, 65, 200, 1403] {
                 for share in [0.0, 0.001, 0.3, 0.999] {

@@ -5,34 +5,34 @@ use core::fmt;
 
 /// The plan of a static filter. Not for implementation outside of this crate.
 pub trait StaticPlan: Copy + PartialEq + fmt::Display {
-    /// Rates that can be kept in spite of collisions.
+    /// The rates that are possible in spite of hash collisions.
     const ACCEPTED: &'static str;
 
-    /// For items that may repeat: nothing is refused that might work.
+    /// The plan for items that may repeat: accepts everything that might work.
     ///
     /// # Errors
-    /// As [`StaticPlan::for_keys`], but for collisions.
+    /// As [`StaticPlan::for_keys`], except for collisions.
     fn for_items(items: u64, false_positive_rate: f64) -> Result<Self, PlanError>;
 
-    /// The rate for absent keys.
+    /// The actual false-positive rate.
     fn rate(&self) -> f64;
 
-    /// Keys that the plan is for.
+    /// The number of keys that the plan is for.
     fn keys(&self) -> u64;
 
     /// The requested rate.
     fn false_positive_rate(&self) -> f64;
 
-    /// Whether keys go to the same places in both.
+    /// Whether both map keys to the same positions.
     fn has_same_layout(&self, other: &Self) -> bool;
 
-    /// For distinct keys.
+    /// The plan for distinct keys.
     ///
     /// # Errors
-    /// When the rate cannot be kept, or there are too many keys.
+    /// If the rate cannot be kept, or there are too many keys.
     fn for_keys(keys: u64, false_positive_rate: f64) -> Result<Self, PlanError> {
         let plan = Self::for_items(keys, false_positive_rate)?;
-        // A millionth is less than can be measured, and lets 1/256 be kept by 8 bits.
+        // A tolerance of one millionth is too small to measure, and lets 8 bits keep 1/256.
         if plan.rate() > false_positive_rate * 1.000_001 {
             return Err(PlanError::InvalidNumber {
                 field: "false_positive_rate",
@@ -44,7 +44,7 @@ pub trait StaticPlan: Copy + PartialEq + fmt::Display {
     }
 }
 
-/// Refuses more keys than a static filter can be built from: 2^40, far beyond every memory and far from every overflow.
+/// Rejects more keys than a static filter can be built from: 2^40, beyond every memory and far from every overflow.
 pub(super) fn check_items(items: u64) -> Result<(), PlanError> {
     if items <= 1 << 40 {
         Ok(())
@@ -57,11 +57,11 @@ pub(super) fn check_items(items: u64) -> Result<(), PlanError> {
     }
 }
 
-/// Bits a key, beyond what the caller holds, that building a static filter may take at the peak; the promise is 100.
+/// The memory, in bits per key, that building may take at its peak in addition to the items; 100 are promised.
 const PEAK_BITS: f64 = 97.0;
 
-/// How many parts of a static filter may be solved at once, and in how many passes over the items their hashes are gathered, so
-/// that the promise is kept. Passes are cheaper than idle threads, so a pass gathers enough for all of them.
+/// How many parts of a static filter may be solved at once, and in how many passes over the items their hashes are collected, to
+/// keep the promise. Passes are cheaper than idle threads, so a pass collects enough for all of them.
 pub(super) fn work(threads: u64, parts: u64, peak_bits: impl Fn(u64, u64) -> f64) -> (u64, u64) {
     let busy = |&(threads, passes): &(u64, u64)| {
         let per_pass = parts.div_ceil(passes);

@@ -1,14 +1,14 @@
-//! Sizes of a `WindowBloom`: a ring of generations, each a slice of the window long.
+//! The sizes of a `WindowBloom`: a ring of generations, one per slice of the window.
 //!
-//! With G slices per window, G + 1 generations are live at any moment, so each gets 1/(G+1) of the rate and 1/G of the keys. A key
-//! is remembered for a window at least and a slice more at most. Bits a key of the window: (G+1)/G times those of a filter at
+//! With G slices per window, G + 1 generations are live at any time, so each gets 1/(G+1) of the rate and 1/G of the keys. A key
+//! is kept for at least a window and at most one slice more. Bits per key of the window: (G+1)/G times those of a filter at
 //! rate/(G+1); at 1 % 15.9 for G = 8, and 16.2 and 17.0 for 4 and 24 (classic bits).
 
 use super::{BloomPlan, check_capacity, check_rate};
 use crate::PlanError;
 use core::time::Duration;
 
-/// Slices per window, unless asked otherwise: the fewest bits at 1 %.
+/// The default number of slices per window: the fewest bits at 1 %.
 const DEFAULT_SLICES: u32 = 8;
 
 /// How a [`WindowBloom`](crate::WindowBloom) divides keys, rate and time.
@@ -21,10 +21,10 @@ pub struct WindowPlan {
 }
 
 impl WindowPlan {
-    /// A window in which about `keys_per_window` keys come.
+    /// A window for about `keys_per_window` keys.
     ///
     /// # Errors
-    /// When the window is shorter than a millisecond or longer than 2^48 of them; otherwise as [`BloomPlan::new`].
+    /// If the window is shorter than a millisecond or longer than 2^48 of them; otherwise as [`BloomPlan::new`].
     pub fn new(
         keys_per_window: u64,
         false_positive_rate: f64,
@@ -33,10 +33,10 @@ impl WindowPlan {
         Self::with_slices(keys_per_window, false_positive_rate, window, DEFAULT_SLICES)
     }
 
-    /// The same with the number of slices chosen: a key may be remembered 1/`slices` of a window too long.
+    /// The same with a given number of slices: a key may be kept 1/`slices` of a window too long.
     ///
     /// # Errors
-    /// As [`WindowPlan::new`]; when the number of slices is not 2 to 63.
+    /// As [`WindowPlan::new`]; also if the number of slices is not 2 to 63.
     pub fn with_slices(
         keys_per_window: u64,
         false_positive_rate: f64,
@@ -74,14 +74,14 @@ impl WindowPlan {
     /// The plan of a filter that exists already, for example in a file, by the length of its slices.
     ///
     /// # Errors
-    /// As [`WindowPlan::with_slices`], for the window that so many slices make.
+    /// As [`WindowPlan::with_slices`], for the window of that many slices.
     pub fn from_shape(
         keys_per_window: u64,
         false_positive_rate: f64,
         slice_ms: u64,
         slices: u32,
     ) -> Result<Self, PlanError> {
-        // Slices are rounded up, so that those of the longest window make a little more than it.
+        // Slices are rounded up, so those of the longest window are together a little longer.
         let window_ms = slice_ms.saturating_mul(u64::from(slices)).min(1 << 48);
         let window = Duration::from_millis(window_ms);
         let plan = Self::with_slices(keys_per_window, false_positive_rate, window, slices)?;
@@ -96,18 +96,18 @@ impl WindowPlan {
         }
     }
 
-    /// The plan of a generation's filter (0), and of those that are opened when more keys come than planned: as large, and each
-    /// at half the rate of the one before, so that the generation's rate at most doubles.
+    /// The plan of a generation's filter (0), and of those that are added if more keys arrive than planned: the same capacity,
+    /// and each half the rate of the one before, so that the generation's rate at most doubles.
     ///
     /// # Errors
-    /// When the rate is too strict to be planned for.
+    /// If the rate is too strict to be planned.
     pub fn layer(&self, number: u32) -> Result<BloomPlan, PlanError> {
         let rate = self.false_positive_rate / (f64::from(self.slices) + 1.0);
         let keys = self.keys_per_window.div_ceil(u64::from(self.slices));
         BloomPlan::new(keys, rate * libm::pow(0.5, f64::from(number)))
     }
 
-    /// Keys that a window is planned for.
+    /// The number of keys per window.
     pub fn keys_per_window(&self) -> u64 {
         self.keys_per_window
     }
@@ -117,7 +117,7 @@ impl WindowPlan {
         self.false_positive_rate
     }
 
-    /// Slices per window; one generation more is live.
+    /// Slices per window; there is one more live generation.
     pub fn slices(&self) -> u32 {
         self.slices
     }
@@ -127,7 +127,7 @@ impl WindowPlan {
         self.slice_ms
     }
 
-    /// The length of the window: whole slices, so up to a slice longer than requested.
+    /// The length of the window: whole slices, so up to one slice longer than requested.
     pub fn window_ms(&self) -> u64 {
         self.slice_ms * u64::from(self.slices)
     }

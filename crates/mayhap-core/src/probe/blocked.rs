@@ -1,21 +1,21 @@
-//! The walk of `Bloom` and `SharedBloom`: which line a hash goes to, and which bits it has there.
+//! The walk of `Bloom` and `SharedBloom`: the line of a hash, and its bits there.
 //!
-//! A filter is lines of eight 64-bit words. The eight bytes of the hash are the eight positions: byte `w`, modulo 64, is a bit of
-//! word `w`. A key uses only some of the words (all eight at strict rates, six at 1 %); which ones is one of eight rows, rotations
-//! of one pattern, so that all words fill alike. The line is the high half of `hash * FIRST` times the number of lines: any number
-//! of lines, and two neighbours fold into one. Filters with two lines per key are two halves of equal length, one line in each, the
-//! same bits in both.
+//! A filter consists of lines of eight 64-bit words. The eight bytes of the hash are eight positions: byte `w`, modulo 64, is a
+//! bit of word `w`. A key uses only some of the words (all eight at strict rates, six at 1 %), given by one of eight rows, which
+//! are rotations of one pattern, so that all words fill evenly. The line is the high half of `hash * FIRST` times the number of
+//! lines: any number of lines works, and two neighbours fold into one. Filters with two lines per key have two halves of equal
+//! length, with one line in each and the same bits in both.
 //!
-//! This file is the meaning; `simd/` spells it faster. Files and other programs rely on it: it never changes.
+//! This file defines the behaviour, and `simd/` implements it faster. Files and other programs rely on it: it never changes.
 
 use crate::store::Line;
 
-/// Odd constants (golden ratio, and one of a well-known mixing function) that part the line from the positions.
+/// Odd constants (the golden ratio, and one of a well-known mixing function) that make the line independent of the positions.
 pub(crate) const FIRST: u64 = 0x9E37_79B9_7F4A_7C15;
 pub(crate) const SECOND: u64 = 0xD6E8_FEB8_6659_FD93;
 
-/// `PATTERNS[k - 1]`: the words of row 0 for k bits per key in a line, word 0 lowest. Among the patterns of k words these give the
-/// lowest rate when rotated.
+/// `PATTERNS[k - 1]`: the words of row 0 for k bits per key in a line, word 0 lowest. Among all patterns of k words these give
+/// the lowest rate when rotated.
 pub(crate) const PATTERNS: [u8; 8] = [
     0b0000_0001,
     0b0000_0011,
@@ -27,7 +27,7 @@ pub(crate) const PATTERNS: [u8; 8] = [
     0b1111_1111,
 ];
 
-/// A pattern laid out for loading. The constants of the SIMD kernels lie behind the rows, so that one register finds all.
+/// A pattern in the layout that the kernels load. Their constants follow the rows, so that one register addresses everything.
 #[repr(C, align(64))]
 pub(crate) struct Pattern {
     /// 1 in every word that a key of this row uses.
@@ -64,21 +64,22 @@ static PATTERN_TABLES: [Pattern; 8] = {
     all
 };
 
-/// Where a hash goes in a filter of a given shape.
+/// The positions of hashes in a filter of a given shape.
 #[derive(Clone, Copy)]
 pub(crate) struct BlockedWalk {
-    /// Lines in the filter, or in each of its halves when a key has two lines.
+    /// Lines in the filter, or in each of its halves if a key has two lines.
     line_range: u64,
     two_lines: bool,
     pattern: &'static Pattern,
 }
 
 impl BlockedWalk {
-    /// A walk over `reach` lines (times two for two lines per key), with bits in `words` of the eight words of a line.
-    pub(crate) fn new(reach: u64, two_lines: bool, words: u8) -> Self {
-        assert!(reach > 0, "a filter has at least one line");
+    /// A walk over `line_range` lines (times two for two lines per key), with bits in `bits_per_line` of the eight words of a
+    /// line.
+    pub(crate) fn new(line_range: u64, two_lines: bool, words: u8) -> Self {
+        assert!(line_range > 0, "a filter has at least one line");
         Self {
-            line_range: reach,
+            line_range,
             two_lines,
             pattern: &PATTERN_TABLES[usize::from(words) - 1],
         }
@@ -104,19 +105,19 @@ impl BlockedWalk {
         }
     }
 
-    /// The key's line; below `reach`.
+    /// The key's first line; below `line_range`.
     #[inline(always)]
     pub(crate) fn first(&self, hash: u64) -> usize {
         mul_high(hash.wrapping_mul(FIRST), self.line_range) as usize
     }
 
-    /// The key's line in the second half, counted from the filter's start; only for walks of two lines.
+    /// The key's line in the second half, counted from the start of the filter; only for walks of two lines.
     #[inline(always)]
     pub(crate) fn second(&self, hash: u64) -> usize {
         (self.line_range + mul_high(hash.wrapping_mul(SECOND), self.line_range)) as usize
     }
 
-    /// The key's second line, or its only one; without a branch, which among tables of both sorts would be mispredicted.
+    /// The key's second line, or its only one. Without a branch, which would be mispredicted among tables of both sorts.
     #[inline(always)]
     pub(crate) fn last(&self, hash: u64) -> usize {
         let if_two = u64::from(self.two_lines).wrapping_neg();
@@ -150,7 +151,7 @@ impl BlockedWalk {
     }
 }
 
-/// A row's ones, each moved to the position that the hash has for its word.
+/// Shifts the ones of a row to the positions that the hash has for their words.
 #[inline(always)]
 pub(crate) fn mask(hash: u64, row: &Line) -> Line {
     let mut mask = *row;
@@ -173,7 +174,7 @@ mod tests {
     use crate::HashScheme;
     use std::vec;
 
-    /// How many standard deviations a contingency table is away from independence (chi-square, its normal approximation).
+    /// How many standard deviations a contingency table is from independence (chi-square, its normal approximation).
     fn deviation(counts: &[u64], rows: usize, columns: usize) -> f64 {
         let total: u64 = counts.iter().sum();
         let expected = total as f64 / (rows * columns) as f64;
@@ -187,11 +188,11 @@ mod tests {
 
     #[test]
     fn line_row_and_positions_are_uniform_and_pairwise_independent() {
-        // Sequential integers through XXH3: the keys that people have. Eight positions, the row, both lines: every pair of
-        // the eleven as a table of counts. Lines are seen through their number modulo 64, of few lines and of many.
+        // Sequential integers through XXH3, which are typical keys. Eight positions, the row, both lines: every pair of the
+        // eleven as a table of counts. Lines are reduced modulo 64, of few lines and of many.
         const KEYS: u64 = 1 << 20;
-        for reach in [64 * 16, 64 * 65_536] {
-            let walk = BlockedWalk::new(reach, true, 6);
+        for line_range in [64 * 16, 64 * 65_536] {
+            let walk = BlockedWalk::new(line_range, true, 6);
             let mut tables = vec![0_u64; 11 * 11 * 64 * 64];
             for key in 0..KEYS {
                 let hash = HashScheme::Xxh3.hash(&key.to_le_bytes()).to_u64();
@@ -201,7 +202,7 @@ mod tests {
                 }
                 parts[8] = BlockedWalk::row_number(hash) * 8;
                 parts[9] = walk.first(hash) % 64;
-                parts[10] = (walk.second(hash) - reach as usize) % 64;
+                parts[10] = (walk.second(hash) - line_range as usize) % 64;
                 for (a, &left) in parts.iter().enumerate() {
                     for (b, &right) in parts.iter().enumerate().skip(a + 1) {
                         tables[((a * 11 + b) * 64 + left) * 64 + right] += 1;
@@ -211,7 +212,7 @@ mod tests {
             for a in 0..11 {
                 for b in a + 1..11 {
                     let table = &tables[(a * 11 + b) * 64 * 64..][..64 * 64];
-                    // The row has eight values, in every eighth place.
+                    // The row has eight values, at every eighth index.
                     let used: vec::Vec<u64> = table
                         .iter()
                         .enumerate()
@@ -223,7 +224,7 @@ mod tests {
                     let sigmas = deviation(&used, rows, columns);
                     assert!(
                         sigmas.abs() < 6.0,
-                        "parts {a} and {b} of {reach} lines: {sigmas} standard deviations"
+                        "parts {a} and {b} of {line_range} lines: {sigmas} standard deviations"
                     );
                 }
             }
@@ -231,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn every_word_is_used_by_as_many_rows_as_every_other() {
+    fn all_words_are_used_by_equally_many_rows() {
         for (words, pattern) in (1..).zip(PATTERNS) {
             assert_eq!(pattern.count_ones(), words);
             for word in 0..8 {
@@ -245,11 +246,11 @@ mod tests {
 
     #[test]
     fn lines_stay_inside_their_half() {
-        for reach in [1, 2, 3, 1000, 1 << 40] {
-            let walk = BlockedWalk::new(reach, true, 8);
+        for line_range in [1, 2, 3, 1000, 1 << 40] {
+            let walk = BlockedWalk::new(line_range, true, 8);
             for hash in [0, 1, u64::MAX, u64::MAX / 3, FIRST, SECOND] {
-                assert!((walk.first(hash) as u64) < reach);
-                assert!((reach..2 * reach).contains(&(walk.second(hash) as u64)));
+                assert!((walk.first(hash) as u64) < line_range);
+                assert!((line_range..2 * line_range).contains(&(walk.second(hash) as u64)));
             }
         }
     }

@@ -1,34 +1,33 @@
-//! The walks of the flat filters, `ClassicBloom` and `CountingBloom`: k positions anywhere, told apart by a frozen number.
+//! The walks of the flat filters, `ClassicBloom` and `CountingBloom`: k positions anywhere, by a numbered, frozen scheme.
 //!
-//! A walk makes k 64-bit values of a hash and takes each modulo the number of bits. The first value is the hash; the second
-//! ingredient, the step, is the two halves of `hash * FIRST` folded together and made odd. Sums wrap at 2^64, which is part
-//! of the walk: it tells apart keys whose hash and step agree modulo the number of bits, and so takes away most of what
-//! double hashing costs in small filters.
+//! A walk computes k 64-bit values from a hash and takes each modulo the number of bits. The first value is the hash; the step is
+//! the two halves of `hash * FIRST` xored and made odd. Sums wrap at 2^64, which is part of the walk: it distinguishes keys whose
+//! hash and step agree modulo the number of bits, and so removes most of what double hashing costs in small filters.
 //!
-//! Files and other programs rely on this: a published scheme never changes, it only gains company.
+//! Files and other programs rely on this: a published scheme never changes; new ones are added.
 
 use super::blocked::FIRST;
 use super::foreign::{ForeignProbes, PARQUET_BLOCK_BITS, ROCKSDB_LINE_BITS};
 use super::modulo::Modulo;
 
-/// How a key becomes the positions of a flat filter. The numbers are frozen; those from 16 on are the layouts of other systems,
-/// which hash the key's bytes their own way.
+/// How a key is mapped to the positions of a flat filter. The numbers are frozen; those from 16 on are the layouts of other
+/// systems, which hash the key's bytes themselves.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Scheme {
-    /// 1: plain double hashing, `hash + i * step` for i from 0. The step is moved on by 2, at most three times, while two
-    /// neighbouring probes would be one bit. In small filters the rate is higher than planned: by 2 % for 1000 keys at
-    /// 0.1 %, by 6 % at 0.01 %, twofold for 100 keys at 0.01 %.
+    /// 1: plain double hashing, `hash + i * step` for i from 0. The step is increased by 2, at most three times, while two
+    /// neighbouring probes would hit the same bit. In small filters the rate is higher than planned: by 2 % for 1000 keys at 0.1
+    /// %, by 6 % at 0.01 %, by a factor of two for 100 keys at 0.01 %.
     DoubleHashing,
-    /// 2: enhanced double hashing (Dillinger and Manolios 2004), `hash + i * step + (i^3 - i) / 6`. The default: its rate is
-    /// that of independent probes, within 1 % for 1000 keys and 3 % for 100 at 0.01 %.
+    /// 2: enhanced double hashing (Dillinger and Manolios 2004), `hash + i * step + (i^3 - i) / 6`. The default: its rate is that
+    /// of independent probes, within 1 % for 1000 keys and 3 % for 100 at 0.01 %.
     EnhancedDoubleHashing,
     /// 16: Guava's older strategy, `MURMUR128_MITZ_32`.
     GuavaMitz32,
     /// 17: Guava's strategy, `MURMUR128_MITZ_64`.
     GuavaMitz64,
-    /// 18: Hadoop's with its MurmurHash2.
+    /// 18: Hadoop's, with its MurmurHash2.
     HadoopMurmur,
-    /// 19: Hadoop's with Jenkins' lookup3.
+    /// 19: Hadoop's, with Jenkins' lookup3.
     HadoopJenkins,
     /// 20: Spark's, version 1.
     SparkV1,
@@ -37,7 +36,8 @@ pub enum Scheme {
         /// Stored in the file.
         seed: i32,
     },
-    /// 22: ClickHouse's `bloom_filter`. Keys are strings; integers have a hash of their own and go by [`KeyHash`](crate::KeyHash).
+    /// 22: ClickHouse's `bloom_filter`. Keys are strings; integers have their own hash and are passed as a
+    /// [`KeyHash`](crate::KeyHash).
     ClickHouse,
     /// 23: ClickHouse's `tokenbf_v1` and `ngrambf_v1`. Keys are tokens and n-grams.
     ClickHouseTerms {
@@ -48,7 +48,7 @@ pub enum Scheme {
     LevelDb,
     /// 25: RocksDB's, from format version 5 on: lines of 512 bits.
     RocksDb,
-    /// 26: RocksDB's, before: lines of 512 bits.
+    /// 26: RocksDB's before format version 5: lines of 512 bits.
     RocksDbLegacy,
     /// 27: Parquet's: blocks of 256 bits, eight probes.
     Parquet,
@@ -63,7 +63,7 @@ pub enum Scheme {
     },
 }
 
-/// The schemes of other systems, as a pattern. A new scheme fails to compile until it is listed here or handled as a native one.
+/// The schemes of other systems, as a pattern. A new scheme does not compile until it is listed here or handled as a native one.
 macro_rules! foreign_scheme {
     () => {
         Scheme::GuavaMitz32
@@ -85,7 +85,7 @@ macro_rules! foreign_scheme {
 }
 
 impl Scheme {
-    /// The number under which files know this scheme.
+    /// The number that files store for this scheme.
     pub const fn id(self) -> u16 {
         match self {
             Self::DoubleHashing => 1,
@@ -108,7 +108,7 @@ impl Scheme {
         }
     }
 
-    /// What a file keeps beside the number: a seed or a tweak, and 0 where there is none.
+    /// What files store in addition to the number: a seed or a tweak, and 0 if there is none.
     pub const fn parameter(self) -> u64 {
         match self {
             Self::SparkV2 { seed } => seed.cast_unsigned() as u64,
@@ -131,7 +131,7 @@ impl Scheme {
         }
     }
 
-    /// The scheme of a number and its parameter, if there is one.
+    /// The scheme with a number and a parameter, if there is one.
     pub fn from_id(id: u16, parameter: u64) -> Option<Self> {
         let word = u32::try_from(parameter).ok();
         let scheme = match id {
@@ -159,7 +159,7 @@ impl Scheme {
         (scheme.parameter() == parameter).then_some(scheme)
     }
 
-    /// Whether it is a walk of ours, which goes by a [`KeyHash`](crate::KeyHash) of any hash scheme.
+    /// Whether the scheme is one of ours, which starts from a [`KeyHash`](crate::KeyHash) of any hash scheme.
     pub const fn is_native(self) -> bool {
         match self {
             Self::DoubleHashing | Self::EnhancedDoubleHashing => true,
@@ -167,17 +167,17 @@ impl Scheme {
         }
     }
 
-    /// Whether a 64-bit hash of the system's own begins the walk, so that values that are no bytes can be asked about.
+    /// Whether the walk starts from one 64-bit hash of the other system, so that values other than bytes can be looked up.
     pub(crate) const fn starts_from_one_hash(self) -> bool {
         matches!(self, Self::ClickHouse | Self::RocksDb | Self::Parquet)
     }
 
-    /// Whether two hashes of the key are all that the walk needs, and sums of them its positions.
+    /// Whether the walk needs only two hashes of the key, whose sums are the positions.
     pub(crate) const fn uses_hash_pairs(self) -> bool {
         matches!(self, Self::RedisBloom | Self::RedisBloom32)
     }
 
-    /// The number of bits must be a multiple of this: 1, or the block that a key stays in.
+    /// The number of bits must be a multiple of this: 1, or the size of a block.
     pub const fn block_bits(self) -> u64 {
         match self {
             Self::RocksDb | Self::RocksDbLegacy => ROCKSDB_LINE_BITS,
@@ -200,21 +200,21 @@ impl Scheme {
     }
 }
 
-/// Where a hash goes in a filter of a given shape.
+/// The positions of hashes in a filter of a given shape.
 #[derive(Clone, Copy)]
 pub(crate) struct ClassicWalk {
     bits: u64,
     modulo: Modulo,
     probes: u32,
     scheme: Scheme,
-    /// 2^64 modulo the number of bits: by how much a sum that wraps around steps back.
+    /// 2^64 modulo the number of bits: how far a sum that wraps around steps back.
     wrap: u64,
 }
 
 impl ClassicWalk {
-    /// A walk of `probes` probes over `bits` bits; neither is 0, and the bits are whole blocks of the scheme.
+    /// A walk of `probes` probes over `bits` bits; neither is 0, and the bits are a multiple of the scheme's block.
     pub(crate) fn new(bits: u64, probes: u32, scheme: Scheme) -> Self {
-        // RocksDB's legacy layout chooses a line by remainder, the others a bit.
+        // RocksDB's legacy layout takes a line by remainder, the others a bit.
         let modulo = Modulo::new(if scheme == Scheme::RocksDbLegacy {
             bits / ROCKSDB_LINE_BITS
         } else {
@@ -239,7 +239,7 @@ impl ClassicWalk {
     pub(crate) fn probes(&self, hash: u64) -> ClassicProbes {
         let product = u128::from(hash) * u128::from(FIRST);
         let step = (product as u64 ^ (product >> 64) as u64) | 1;
-        // `Scheme::is_native` lists the native schemes: one that is added must be handled here, too.
+        // `Scheme::is_native` lists the native schemes; a new one must be handled here, too.
         let (step, growth) = if matches!(self.scheme, Scheme::DoubleHashing) {
             (self.moving_step(step), 0)
         } else {
@@ -255,7 +255,7 @@ impl ClassicWalk {
         }
     }
 
-    /// The positions of a key under a scheme of another system.
+    /// The positions of a key under the scheme of another system.
     #[inline]
     pub(crate) fn foreign_probes<'k>(&self, key: &'k [u8]) -> ForeignProbes<'k> {
         ForeignProbes::for_key(self.scheme, key, self.bits, self.modulo, self.probes)
@@ -267,14 +267,14 @@ impl ClassicWalk {
         ForeignProbes::for_hash(self.scheme, hash, self.bits, self.modulo, self.probes)
     }
 
-    /// Where a sum of a pair of hashes lies, under a scheme that goes by them.
+    /// The position for a sum of a pair of hashes, under a scheme that uses pairs.
     #[inline(always)]
     pub(crate) fn position(&self, sum: u64) -> u64 {
         self.modulo.remainder(sum)
     }
 
-    /// A step that moves: neither it nor it less 2^64 is a multiple of the number of bits. With 1 bit there is none, with an
-    /// even number an odd step is one already.
+    /// A step that moves: neither it nor it minus 2^64 is a multiple of the number of bits. With 1 bit there is none; with an
+    /// even number, an odd step already moves.
     #[inline(always)]
     fn moving_step(&self, mut step: u64) -> u64 {
         for _ in 0..3 {
@@ -327,7 +327,7 @@ mod tests {
     }
 
     #[test]
-    fn positions_are_those_of_the_formulas() {
+    fn positions_match_the_formulas() {
         for bits in [1, 2, 3, 7, 64, 9586, 95_850_584, 1 << 40, u64::MAX] {
             for hash in hashes() {
                 let product = u128::from(hash) * 0x9E37_79B9_7F4A_7C15;
@@ -357,10 +357,10 @@ mod tests {
 
     #[test]
     fn no_key_has_all_its_probes_on_one_bit() {
-        // Divisors of 2^64 - 1 and 2^64 + 1 are the ones where a step that wraps could undo itself.
+        // Divisors of 2^64 - 1 and 2^64 + 1 are those where a step that wraps could cancel itself.
         let bits = (4..2000).chain([65_535, 65_537, 274_177, 4_294_967_297, 1 << 40, u64::MAX]);
         for bits in bits {
-            // Hashes whose step is, or would be, a multiple of the number of bits are among so many for small numbers.
+            // For small numbers of bits, some of these hashes have a step that is a multiple of it.
             for hash in hashes() {
                 let plain = ClassicWalk::new(bits, 4, Scheme::DoubleHashing);
                 let positions: Vec<u64> = plain.probes(hash).collect();
@@ -379,7 +379,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_are_frozen_and_lead_back_to_their_scheme() {
+    fn scheme_numbers_are_frozen_and_round_trip() {
         let known = [
             (Scheme::DoubleHashing, 1),
             (Scheme::EnhancedDoubleHashing, 2),

@@ -1,21 +1,21 @@
-//! The walk of `Cuckoo`: which two windows a hash may sit in, and under which fingerprint.
+//! The walk of `Cuckoo`: the two windows of a hash, and its fingerprint.
 //!
-//! A table of M cells has W = M - 1 windows; window `w` is the cells `w` and `w + 1`. A key has a first window and a
-//! fingerprint from its hash, and its second window lies a distance after the first, cyclically, that only the fingerprint
-//! decides. So a stored fingerprint that knows its window, and whether that is the first or the second, knows both, for any
-//! number of cells, and the hash is not needed any more.
+//! A table of M cells has W = M - 1 windows; window `w` is the cells `w` and `w + 1`. The hash gives a first window and a
+//! fingerprint. The second window is at a distance after the first, cyclically, that depends only on the fingerprint. So a stored
+//! fingerprint together with its window, and whether that is the first or the second, gives both windows, for any number of cells
+//! and without the hash.
 //!
-//! The first window is taken from the high end of a product and the fingerprint from the low end: together they tell apart as
-//! many hashes as there are pairs of the two. Files and other programs rely on this walk: it never changes.
+//! The first window comes from the high end of a product and the fingerprint from the low end: together they distinguish as many
+//! hashes as there are pairs of the two. Files and other programs rely on this walk: it never changes.
 
 use super::blocked::{FIRST, mul_high};
 
-/// Odd constants: one of its own for the place, so that a Bloom filter over the same hashes is wrong about other absent keys, and
-/// two that part the distances of neighbouring fingerprints.
+/// Odd constants: one for the position, different from that of `Bloom`, so that a Bloom filter over the same hashes has other
+/// false positives, and two that separate the distances of neighbouring fingerprints.
 const PLACE: u64 = 0xF135_7AEA_2E62_A9C5;
 const DISTANCE: u64 = 0xBEA2_25F9_EB34_556D;
 
-/// Where hashes go in a table of a given shape.
+/// The windows of hashes in a table of a given shape.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct CuckooWindows {
     count: u64,
@@ -50,7 +50,7 @@ impl CuckooWindows {
     #[inline(always)]
     pub(crate) fn second(&self, first: u64, fingerprint: u64) -> u64 {
         let sum = first + self.distance(fingerprint);
-        // The one that is in range: the other is larger, by far if it has wrapped. A comparison would become a branch that is
+        // The one in range: the other is larger, by far if it has wrapped. A comparison would become a branch that is
         // mispredicted every second time.
         sum.min(sum.wrapping_sub(self.count))
     }
@@ -62,7 +62,7 @@ impl CuckooWindows {
         difference.min(difference.wrapping_add(self.count))
     }
 
-    /// From the first window to the second: at least 1, below the number of windows.
+    /// The distance from the first window to the second: at least 1, below the number of windows.
     #[inline(always)]
     fn distance(&self, fingerprint: u64) -> u64 {
         let product = fingerprint.wrapping_mul(FIRST);
@@ -79,7 +79,7 @@ mod tests {
     use std::vec;
 
     #[test]
-    fn either_window_leads_to_the_other_in_tables_of_any_size() {
+    fn each_window_determines_the_other_in_tables_of_any_size() {
         for cells in [3, 4, 5, 100, 1001, (1 << 40) - 3] {
             for bits in [1, 2, 7, 10, 26] {
                 let windows = CuckooWindows::new(cells, bits);
@@ -117,7 +117,7 @@ mod tests {
         assert!(sigmas(&counts).abs() < 6.0, "{}", sigmas(&counts));
     }
 
-    /// How many standard deviations counts are away from being equal (chi-square, its normal approximation).
+    /// How many standard deviations counts are from being equal (chi-square, its normal approximation).
     fn sigmas(counts: &[u64]) -> f64 {
         let expected = counts.iter().sum::<u64>() as f64 / counts.len() as f64;
         let chi_square: f64 = counts

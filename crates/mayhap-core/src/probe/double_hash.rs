@@ -1,10 +1,10 @@
-//! RedisBloom's walk by itself: `start + i * step`, modulo the number of bits. `foreign.rs` has it among the others, where every
-//! probe asks anew which walk it is.
+//! RedisBloom's walk by itself: `start + i * step`, modulo the number of bits. `foreign.rs` also has it, but checks the scheme at
+//! every probe.
 
 use super::classic::Scheme;
 use crate::hash::foreign::murmur2;
 
-/// The two hashes by which RedisBloom knows a key, whatever the size of the filter: all layers of a chain are asked with them.
+/// RedisBloom's two hashes of a key. They do not depend on the size of the filter, so all layers of a chain use the same ones.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct HashPair {
     start: u64,
@@ -12,11 +12,11 @@ pub struct HashPair {
 }
 
 impl HashPair {
-    /// Of a key under one of RedisBloom's two schemes; none for those of others.
+    /// The hashes of a key under one of RedisBloom's two schemes; `None` for other schemes.
     #[inline]
     pub(crate) fn for_key(scheme: Scheme, key: &[u8]) -> Option<Self> {
         let (start, step) = match scheme {
-            // To mix the words of a key once for both hashes took 142 instructions instead of 102 for 16 bytes.
+            // Sharing the mixing of a key's words between both hashes took 142 instructions instead of 102 for 16 bytes.
             Scheme::RedisBloom => {
                 let start = murmur2::hash64(key, 0xc6a4_a793_5bd1_e995);
                 (start, murmur2::hash64(key, start))
@@ -30,19 +30,19 @@ impl HashPair {
         Some(Self { start, step })
     }
 
-    /// What the walk begins with and moves by.
+    /// The first sum, and what each further one adds.
     #[inline(always)]
     pub(super) fn start_and_step(self) -> (u64, u64) {
         (self.start, self.step)
     }
 
-    /// The sum at probe number `i`.
+    /// The sum for probe number `i`.
     #[inline(always)]
     pub(crate) fn sum(self, i: u32) -> u64 {
         self.start.wrapping_add(self.step.wrapping_mul(i.into()))
     }
 
-    /// From one sum to the next; hashes of 32 bits have sums of 64 all the same.
+    /// The next sum. With 32-bit hashes, sums still have 64 bits.
     #[inline(always)]
     pub(crate) fn next_sum(self, sum: u64) -> u64 {
         sum.wrapping_add(self.step)

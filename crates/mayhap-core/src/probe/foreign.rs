@@ -1,7 +1,7 @@
-//! The walks of other systems: key bytes to the bits that those systems set. Frozen: files depend on every one.
+//! The walks of other systems: from key bytes to the bits that those systems set. Frozen: files depend on every one.
 //!
-//! Each is a first state made of the key's hashes and a step from one probe to the next. They are slower than our own walks,
-//! because their hashes are; the remainders are taken by the exact reciprocal.
+//! Each computes a first state from the key's hashes, and steps from one probe to the next. They are slower than our own walks
+//! because of their hashes; remainders use the exact reciprocal.
 
 use super::blocked::mul_high;
 use super::classic::Scheme;
@@ -9,7 +9,7 @@ use super::double_hash::HashPair;
 use super::modulo::Modulo;
 use crate::hash::foreign::{city, leveldb, lookup3, murmur2, murmur3, xxh64, xxph3};
 
-/// ClickHouse's seeds, one a probe.
+/// ClickHouse's seeds, one per probe.
 const CLICKHOUSE_SEEDS: [u64; 15] = [
     13_635_471_485_423_070_496,
     10_336_109_063_487_487_899,
@@ -28,7 +28,7 @@ const CLICKHOUSE_SEEDS: [u64; 15] = [
     10_151_472_371_158_292_780,
 ];
 
-/// Parquet's salts, one a word of a block.
+/// Parquet's salts, one per word of a block.
 const PARQUET_SALTS: [u32; 8] = [
     0x47b6_137b,
     0x4497_4d91,
@@ -45,23 +45,23 @@ const PARQUET_SALTS: [u32; 8] = [
 pub(crate) struct ForeignProbes<'k> {
     key: &'k [u8],
     scheme: Scheme,
-    /// What the scheme's hashes were: the state that moves, and what it moves by.
+    /// The state and the step, computed from the scheme's hashes.
     state: u64,
     step: u64,
-    /// The first bit of the block that a blocked scheme stays in.
+    /// The first bit of the block of a blocked scheme.
     block: u64,
     modulo: Modulo,
     number: u32,
     probes: u32,
 }
 
-/// Bits of the blocks of RocksDB and Parquet.
+/// The sizes of the blocks of RocksDB and Parquet.
 pub(crate) const ROCKSDB_LINE_BITS: u64 = 512;
 pub(crate) const PARQUET_BLOCK_BITS: u64 = 256;
 
 impl<'k> ForeignProbes<'k> {
-    /// `bits` is a multiple of the block of a blocked scheme, and `modulo` divides by `bits`, or by the number of blocks for
-    /// RocksDB's older layout.
+    /// `bits` is a multiple of the scheme's block. `modulo` divides by `bits`, or by the number of blocks for RocksDB's legacy
+    /// layout.
     #[inline]
     pub(crate) fn for_key(
         scheme: Scheme,
@@ -130,8 +130,8 @@ impl<'k> ForeignProbes<'k> {
         }
     }
 
-    /// For a value that the system hashes without bytes, such as ClickHouse's integers. Only for schemes whose walk begins with
-    /// one hash of 64 bits.
+    /// For a value that the system does not hash as bytes, such as ClickHouse's integers. Only for schemes that start from one
+    /// 64-bit hash.
     #[inline]
     pub(crate) fn for_hash(
         scheme: Scheme,
@@ -177,13 +177,13 @@ fn native_walk() -> ! {
     unreachable!("native schemes start from a KeyHash, not from key bytes")
 }
 
-/// A signed 32-bit number as one of 64 bits.
+/// Sign-extends a 32-bit number to 64 bits.
 #[inline(always)]
 fn widened(number: u32) -> u64 {
     i64::from(number.cast_signed()).cast_unsigned()
 }
 
-/// `x`, or its complement when it is negative.
+/// `x`, or its complement if it is negative.
 #[inline(always)]
 fn folded32(x: u32) -> u64 {
     let sign = (x.cast_signed() >> 31).cast_unsigned();
@@ -244,7 +244,7 @@ impl Iterator for ForeignProbes<'_> {
                 let bit = (self.state as u32).wrapping_mul(PARQUET_SALTS[word]) >> 27;
                 self.block + 32 * word as u64 + u64::from(bit)
             }
-            // The older one's hashes have 32 bits, and its sums 64 all the same.
+            // The older variant's hashes have 32 bits, but its sums have 64.
             Scheme::RedisBloom | Scheme::RedisBloom32 => {
                 let at = self.modulo.remainder(self.state);
                 self.state = self.state.wrapping_add(self.step);
@@ -263,7 +263,7 @@ impl Iterator for ForeignProbes<'_> {
 }
 
 impl ForeignProbes<'_> {
-    /// Hadoop's: each hash is the seed of the next, and a remainder's sign does not count.
+    /// Hadoop's: each hash is the seed of the next, and the sign of a remainder is dropped.
     #[inline]
     fn chained(&mut self, hash: impl Fn(&[u8], u32) -> u32) -> u64 {
         let hash = hash(self.key, self.state as u32);

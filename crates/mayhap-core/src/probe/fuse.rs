@@ -1,4 +1,4 @@
-//! Where a hash goes in a `Fuse`: its shard, and three cells of that shard. Frozen.
+//! The walk of `Fuse`: the shard of a hash, and three cells of that shard. Frozen.
 //!
 //! ```text
 //! mixed  = mix(hash ^ seed) * shards: the high half is the shard, the low half is used below, its low 6 bits cleared
@@ -8,18 +8,18 @@
 //! fingerprint = bits 32.. of mixed * GOLDEN
 //! ```
 //!
-//! The free bits hold a count while the filter is built, which is worth more there than in the answers: two keys of a shard
-//! that differ in nothing else are alike once in 2^58. Hashes in the order of `mixed` are in the order of their first cells: that is what makes building fast.
+//! The unused bits hold a count while the filter is built, which is worth more than 6 bits of the hash: two keys of a shard
+//! collide once in 2^58. Sorting by `mixed` also sorts by first cell, which makes building fast.
 
 use super::blocked::mul_high;
 use crate::plan::FuseShardShape;
 use crate::store::FuseCell;
 
 const GOLDEN: u64 = 0x9E37_79B9_7F4A_7C15;
-/// An odd constant with even bits (a multiplier of the xxHash family).
+/// An odd constant with evenly distributed bits (a multiplier of the xxHash family).
 const MIX: u64 = 0xC2B2_AE3D_27D4_EB4F;
 
-/// The bits of a mixed hash that mean nothing.
+/// The unused bits of a mixed hash.
 pub(crate) const FREE_BITS: u64 = 63;
 
 /// The shard of a hash.
@@ -28,7 +28,7 @@ pub(crate) fn shard(hash: u64, shards: u64) -> u64 {
     mul_high(hash, shards)
 }
 
-/// The seed of a shard's attempt: fixed, so that the same keys give the same bytes.
+/// The seed for an attempt at a shard: fixed, so that the same keys give the same bytes.
 pub(crate) fn seed(shard: u64, attempt: u64) -> u64 {
     let mut x = (shard << 8 | attempt).wrapping_add(1).wrapping_mul(GOLDEN);
     x = (x ^ (x >> 32)).wrapping_mul(MIX);
@@ -36,7 +36,7 @@ pub(crate) fn seed(shard: u64, attempt: u64) -> u64 {
     x ^ (x >> 32)
 }
 
-/// Invertible, so that equal hashes stay equal and others different.
+/// Invertible, so that different hashes stay different.
 #[inline(always)]
 pub(crate) fn mix(hash: u64, seed: u64) -> u64 {
     let x = hash ^ seed;
@@ -44,14 +44,14 @@ pub(crate) fn mix(hash: u64, seed: u64) -> u64 {
     x ^ (x >> 32)
 }
 
-/// What the xor of a mixed hash's cells is compared with. The product's bits follow from no place: with plain bits of the
-/// hash, some of which say where in the filter the key is, 16 bits of fingerprint let 2.3e-5 through instead of 1.5e-5.
+/// The value that the xor of a mixed hash's cells must have. The bits of the product are independent of the position: with plain
+/// bits of the hash, some of which determine the position, 16 bits of fingerprint had a rate of 2.3e-5 instead of 1.5e-5.
 #[inline(always)]
 pub(crate) fn fingerprint<C: FuseCell>(mixed: u64) -> C {
     C::truncated(mixed.wrapping_mul(GOLDEN) >> 32)
 }
 
-/// Where keys go: all shards are alike. There are none when there are no keys.
+/// The positions of keys. All shards have the same shape; without keys there are none.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct FuseWalk {
     seed: u64,
@@ -98,7 +98,7 @@ impl FuseWalk {
     #[inline(always)]
     pub(crate) fn locate(&self, hash: u64) -> Option<(u64, u64)> {
         let mixed = mix(hash, self.seed);
-        // Most filters have one shard, and a branch that is always the same costs less than a multiplication.
+        // Most filters have one shard, and a branch that never changes costs less than a multiplication.
         if self.shards == 1 {
             return Some((0, mixed & !FREE_BITS));
         }
@@ -109,7 +109,7 @@ impl FuseWalk {
         Some((start, self.in_shard(mixed)))
     }
 
-    /// What is left of a mixed hash when its shard is known: these are in the same order, and differ.
+    /// The rest of a mixed hash after its shard is taken: different hashes stay different, and in order.
     #[inline(always)]
     pub(crate) fn in_shard(&self, mixed: u64) -> u64 {
         mixed.wrapping_mul(self.shards) & !FREE_BITS
@@ -131,7 +131,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_mixed_hash_keeps_its_order_and_its_own_place_in_the_shard() {
+    fn mixed_hashes_stay_distinct_and_ordered_within_a_shard() {
         for shards in [1, 2, 3, 64, 1000] {
             let walk = FuseWalk::new(FuseShardShape::new(1000), shards, 0);
             let from = (u64::MAX / shards) * (shards - 1) + shards;

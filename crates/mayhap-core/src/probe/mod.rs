@@ -1,4 +1,4 @@
-//! `KeyHash` -> positions. One walk a file, each written once and used by insert and contains alike.
+//! `KeyHash` -> positions. One walk per file, each written once and used for both insert and contains.
 
 pub(crate) mod blocked;
 pub(crate) mod classic;

@@ -1,16 +1,17 @@
-//! The remainder of a 64-bit division by a number that is known beforehand: two multiplications and a subtraction instead of a
+//! The remainder of a 64-bit division by a number that is known in advance: two multiplications and a subtraction instead of a
 //! division. Exact for every dividend and every divisor.
 //!
-//! On an AMD EPYC, which divides fast, a query in cache takes 0.8 times as long with it for a key and 0.95 for an absent key. The
-//! rest of what benchmarks/src/bin/modulo.rs shows, 1.8 to 4 times at 10M keys, is the batch that does not wait for memory.
+//! On an AMD EPYC, which divides fast, a lookup in cache takes 0.8 times as long with it for a present key and 0.95 for an absent
+//! one. The rest of what benchmarks/src/bin/modulo.rs shows, 1.8 to 4 times at 10M keys, comes from batches that do not wait for
+//! memory.
 
 use super::blocked::mul_high;
 
 /// Remainders of divisions by one divisor.
 ///
-/// With `v = floor((2^64 - 1) / d)`, `v d` falls short of 2^64 by at least 1 and at most `d`, so `n v / 2^64` falls short of
-/// `n / d` by at most `n / 2^64 < 1`. Its whole part is therefore the quotient or one less, and the rest that it leaves,
-/// which is never more than `n`, is the remainder or `d` more.
+/// With `v = floor((2^64 - 1) / d)`, `v d` is below 2^64 by at least 1 and at most `d`, so `n v / 2^64` is below `n / d` by at
+/// most `n / 2^64 < 1`. Its integer part is therefore the quotient or one less, and the difference to `n`, which is never more
+/// than `n`, is the remainder or `d` more.
 #[derive(Clone, Copy)]
 pub(crate) struct Modulo {
     divisor: u64,
@@ -31,7 +32,7 @@ impl Modulo {
     pub(crate) fn remainder(self, number: u64) -> u64 {
         let quotient = mul_high(number, self.reciprocal);
         let rest = number.wrapping_sub(quotient.wrapping_mul(self.divisor));
-        // One subtraction too many wraps around and is the larger.
+        // If the subtraction goes below zero, it wraps around and is the larger of the two.
         rest.min(rest.wrapping_sub(self.divisor))
     }
 }
@@ -67,7 +68,7 @@ mod tests {
         for divisor in edges().into_iter().filter(|&divisor| divisor > 0) {
             let modulo = Modulo::new(divisor);
             for number in edges() {
-                // Quotients are decided at multiples: look at the nearest one from both sides.
+                // Quotients change at multiples: test around the nearest one.
                 let multiple = number - number % divisor;
                 for number in [
                     number,

@@ -1,29 +1,29 @@
-//! Many keys at once in a flat filter, where every probe is a cache line of its own: positions are computed once, memory is asked
-//! for all of them, and only then is anything looked at.
+//! Batches in a flat filter, where every probe is a cache line of its own: computes the positions once, prefetches all of them,
+//! and only then reads.
 //!
-//! Questions go in two steps, since an absent key is mostly known by its first probes: those of all keys first, the rest for the
-//! keys that are still in doubt.
+//! Lookups have two steps, because the first probes reveal most absent keys: the first probes of all keys, then the rest for the
+//! keys that remain.
 
 use crate::simd::prefetch;
 use crate::store::bits::Bits;
 
-/// Keys a round.
+/// Keys per round.
 const KEYS_PER_ROUND: usize = 64;
 
-/// Positions that a round keeps. Keys with more go one by one: no filter of any use has so many.
+/// Positions that a round stores. Keys with more are handled one by one: no useful filter has that many.
 const MAX_POSITIONS: usize = 1024;
 
-/// Probes of the first step: 1 in 4 absent keys is left then.
+/// Probes of the first step: it leaves 1 in 4 absent keys.
 const FIRST_PROBES: usize = 2;
 
-/// Answers for many keys, which have `probes` positions each: `ask` starts to load a position, `has` looks at it. Neither step
-/// branches on what it finds, since half of such branches would be guessed wrong.
+/// Looks up many keys with `probes` positions each: `prefetch` starts to load a position, `has` reads it. Neither step branches
+/// on what it reads, because half of such branches would be mispredicted.
 pub(crate) fn contains_each<'k, K, P: Iterator<Item = u64>>(
     probes: usize,
     keys: &'k [K],
     found: &mut [bool],
     walk: impl Fn(&'k K) -> P,
-    ask: impl Fn(u64),
+    prefetch: impl Fn(u64),
     has: impl Fn(u64) -> bool,
 ) {
     if probes > MAX_POSITIONS {
@@ -34,54 +34,54 @@ pub(crate) fn contains_each<'k, K, P: Iterator<Item = u64>>(
     }
     let rest = probes.saturating_sub(FIRST_PROBES);
     let mut first = [[0; FIRST_PROBES]; KEYS_PER_ROUND];
-    // Walks that go on where they stopped: to hash a key again costs more than to keep them.
+    // Keeps the iterators of the walks: hashing a key again costs more.
     let mut walks = [const { None }; KEYS_PER_ROUND];
-    let mut places = [0; MAX_POSITIONS];
+    let mut positions = [0; MAX_POSITIONS];
     for (keys, found) in keys
         .chunks(KEYS_PER_ROUND)
         .zip(found.chunks_mut(KEYS_PER_ROUND))
     {
         for (key, (first, kept)) in keys.iter().zip(first.iter_mut().zip(&mut walks)) {
             let walk = kept.insert(walk(key));
-            for (place, at) in first.iter_mut().zip(walk) {
-                ask(at);
-                *place = at;
+            for (position, at) in first.iter_mut().zip(walk) {
+                prefetch(at);
+                *position = at;
             }
             if probes < FIRST_PROBES {
                 first[1] = first[0];
             }
         }
-        let mut doubtful = [0; KEYS_PER_ROUND];
+        let mut remaining = [0; KEYS_PER_ROUND];
         let mut count = 0;
         for (key, (found, first)) in found.iter_mut().zip(&first).enumerate() {
             *found = has(first[0]) & has(first[1]);
-            doubtful[count] = key;
+            remaining[count] = key;
             count += usize::from(*found);
         }
         if rest == 0 {
             continue;
         }
-        for doubtful in doubtful[..count].chunks(MAX_POSITIONS / rest) {
-            for (&key, places) in doubtful.iter().zip(places.chunks_exact_mut(rest)) {
-                for (place, at) in places.iter_mut().zip(walks[key].iter_mut().flatten()) {
-                    ask(at);
-                    *place = at;
+        for remaining in remaining[..count].chunks(MAX_POSITIONS / rest) {
+            for (&key, positions) in remaining.iter().zip(positions.chunks_exact_mut(rest)) {
+                for (position, at) in positions.iter_mut().zip(walks[key].iter_mut().flatten()) {
+                    prefetch(at);
+                    *position = at;
                 }
             }
-            for (&key, places) in doubtful.iter().zip(places.chunks_exact(rest)) {
-                found[key] = places.iter().fold(true, |all, &at| all & has(at));
+            for (&key, positions) in remaining.iter().zip(positions.chunks_exact(rest)) {
+                found[key] = positions.iter().fold(true, |all, &at| all & has(at));
             }
         }
     }
 }
 
-/// Works on all positions of many keys, in order.
+/// Calls `work` for all positions of many keys, in order.
 pub(crate) fn visit_each<'k, K, S, P: Iterator<Item = u64>>(
     probes: usize,
     keys: &'k [K],
     store: &mut S,
     walk: impl Fn(&'k K) -> P,
-    ask: impl Fn(&S, u64),
+    prefetch: impl Fn(&S, u64),
     work: impl Fn(&mut S, u64),
 ) {
     if probes > MAX_POSITIONS {
@@ -90,22 +90,22 @@ pub(crate) fn visit_each<'k, K, S, P: Iterator<Item = u64>>(
         }
         return;
     }
-    let mut places = [0; MAX_POSITIONS];
+    let mut positions = [0; MAX_POSITIONS];
     for keys in keys.chunks((MAX_POSITIONS / probes).min(KEYS_PER_ROUND)) {
-        let places = &mut places[..keys.len() * probes];
-        for (key, places) in keys.iter().zip(places.chunks_exact_mut(probes)) {
-            for (place, at) in places.iter_mut().zip(walk(key)) {
-                ask(store, at);
-                *place = at;
+        let positions = &mut positions[..keys.len() * probes];
+        for (key, positions) in keys.iter().zip(positions.chunks_exact_mut(probes)) {
+            for (position, at) in positions.iter_mut().zip(walk(key)) {
+                prefetch(store, at);
+                *position = at;
             }
         }
-        for &mut at in places {
+        for &mut at in positions {
             work(store, at);
         }
     }
 }
 
-/// Sets all positions of many keys, and tells of each whether one was not set: whatever came before it is in already.
+/// Sets all positions of many keys in order, and reports for each whether one was not set.
 pub(crate) fn insert_each<'k, K, P: Iterator<Item = u64>>(
     probes: usize,
     keys: &'k [K],
@@ -119,20 +119,23 @@ pub(crate) fn insert_each<'k, K, P: Iterator<Item = u64>>(
         }
         return;
     }
-    let mut places = [0; MAX_POSITIONS];
-    let at_once = (MAX_POSITIONS / probes).min(KEYS_PER_ROUND);
-    for (keys, is_new) in keys.chunks(at_once).zip(is_new.chunks_mut(at_once)) {
-        for (key, places) in keys.iter().zip(places.chunks_exact_mut(probes)) {
-            for (place, at) in places.iter_mut().zip(walk(key)) {
+    let mut positions = [0; MAX_POSITIONS];
+    let keys_per_round = (MAX_POSITIONS / probes).min(KEYS_PER_ROUND);
+    for (keys, is_new) in keys
+        .chunks(keys_per_round)
+        .zip(is_new.chunks_mut(keys_per_round))
+    {
+        for (key, positions) in keys.iter().zip(positions.chunks_exact_mut(probes)) {
+            for (position, at) in positions.iter_mut().zip(walk(key)) {
                 prefetch(bits.word_ptr(at));
-                *place = at;
+                *position = at;
             }
         }
-        for (is_new, places) in is_new.iter_mut().zip(places.chunks_exact(probes)) {
-            // A line that has all bits already is not written to, and need not go back to memory.
-            *is_new = !places.iter().fold(true, |all, &at| all & bits.has(at));
+        for (is_new, positions) in is_new.iter_mut().zip(positions.chunks_exact(probes)) {
+            // A line that already has all bits is not written, so it need not be written back to memory.
+            *is_new = !positions.iter().fold(true, |all, &at| all & bits.has(at));
             if *is_new {
-                for &at in places {
+                for &at in positions {
                     bits.set(at);
                 }
             }

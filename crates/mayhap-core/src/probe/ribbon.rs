@@ -1,8 +1,8 @@
-//! Where a hash goes in a static set of equations: its shard, and there a start, coefficients and a fingerprint. Frozen.
+//! The walk of `Ribbon` and `Retrieval`: the shard of a hash, and its start, coefficients and fingerprint there. Frozen.
 //!
-//! A key's equation: the xor of those slots from `start` on whose coefficient is 1 is its value, in every column of bits.
-//! Rows are 64 or 128 slots wide; a shard has so few slots that the keys' places, which are random, stay within half a row of
-//! an even spread, so that as many slots as keys are enough.
+//! A key's equation: the xor of those slots from `start` on whose coefficient is 1 is its value, in every column of bits. Rows
+//! are 64 or 128 slots wide; a shard has so few slots that the random positions of its keys stay within half a row of an even
+//! distribution, so that as many slots as keys are enough.
 
 use super::blocked::mul_high;
 use core::ops::{BitAnd, BitOr, BitXorAssign, Shl, Shr, ShrAssign};
@@ -30,30 +30,30 @@ pub(crate) trait Coefficients:
     fn from_mixed(placed: u64) -> Self;
     fn trailing_zeros(self) -> u32;
     fn count_ones(self) -> u32;
-    /// The first 64.
+    /// The first 64 coefficients.
     fn low(self) -> u64;
 
-    /// Without those from slot `width` on, which is not 0.
+    /// Without the coefficients from slot `width` on; `width` is not 0.
     #[inline(always)]
     fn first(self, width: u64) -> Self {
         let others = Self::WIDTH.saturating_sub(width);
         self << others >> others
     }
 
-    /// One slot further: what was the first is the second, and a new one comes before it.
+    /// Shifts by one slot: the first becomes the second, and a new one comes before it.
     #[inline(always)]
     fn preceded_by(self, bit: u32) -> Self {
         self << 1 | bit.into()
     }
 
-    /// Whether an odd number of coefficients, the first left out, meets a 1 among the values of the slots after the first.
+    /// The parity of the coefficients after the first that meet a 1 among the values of the slots after the first.
     #[inline(always)]
     fn parity(self, after_first: Self) -> u32 {
         (after_first << 1 & self).count_ones() & 1
     }
 }
 
-/// Both halves of a product: the lower one is not random by itself.
+/// Both halves of a product: the lower one alone is not random enough.
 #[inline(always)]
 fn product(placed: u64, constant: u64) -> u64 {
     mul_high(placed, constant) ^ placed.wrapping_mul(constant)
@@ -108,14 +108,14 @@ impl Coefficients for u128 {
     }
 }
 
-/// What shards, starts and coefficients are taken from: counters in the place of hashes are spread, too. Equal hashes stay equal
-/// and others different.
+/// The value from which shard, start and coefficients are computed, so that counters used as hashes are spread, too. Different
+/// hashes stay different.
 #[inline(always)]
 pub(crate) fn spread(hash: u64) -> u64 {
     hash.wrapping_mul(SPREAD)
 }
 
-/// What a filter compares the slots with: bits that neither the shard nor, within it, the start is taken from.
+/// The value that a filter compares the slots with: bits that determine neither the shard nor the start.
 #[inline(always)]
 pub(crate) fn fingerprint(spread: u64) -> u32 {
     (spread >> 16) as u32
@@ -130,16 +130,16 @@ pub(crate) struct RibbonShard {
 }
 
 impl RibbonShard {
-    /// A spread hash's first slot, counted from the shard's, and its coefficients. Places near the ends share a start, so that
-    /// the density of keys is the same everywhere.
+    /// The first slot of a spread hash, relative to the shard, and its coefficients. Positions near the ends share a start, so
+    /// that the density of keys is the same everywhere.
     #[inline(always)]
     pub(crate) fn row<W: Coefficients>(&self, spread: u64) -> (u64, W) {
-        let most = self.slots.saturating_sub(W::WIDTH);
-        let start = self.position(spread).saturating_sub(W::WIDTH / 2).min(most);
+        let max = self.slots.saturating_sub(W::WIDTH);
+        let start = self.position(spread).saturating_sub(W::WIDTH / 2).min(max);
         (start, W::from_mixed(self.mixed(spread)).first(self.slots))
     }
 
-    /// The same in a shard of 64 slots or more.
+    /// The same in a shard of at least 64 slots.
     #[inline(always)]
     pub(crate) fn row_64(&self, spread: u64) -> (u64, u64) {
         let start = self
@@ -149,13 +149,13 @@ impl RibbonShard {
         (start, u64::from_mixed(self.mixed(spread)))
     }
 
-    /// The slot in the middle of a row, but near the ends of the shard.
+    /// The slot in the middle of a row, except near the ends of the shard.
     #[inline(always)]
     pub(crate) fn position(&self, spread: u64) -> u64 {
         mul_high(self.mixed(spread), self.slots)
     }
 
-    /// The seed comes last: it has to be read from memory first.
+    /// The seed is applied last, because it must be read from memory first.
     #[inline(always)]
     fn mixed(&self, spread: u64) -> u64 {
         spread

@@ -1,4 +1,4 @@
-//! Plain lines to atomic ones and back, without copying.
+//! Converts plain lines to atomic ones and back, without copying.
 
 use crate::simd::zeroed::Slab;
 use crate::store::Line;
@@ -9,15 +9,15 @@ const _: () = assert!(
     "an atomic line is a line"
 );
 
-/// The same memory, seen as atomic words.
+/// The same memory as atomic words.
 pub(crate) fn to_atomic(lines: Slab<Line>) -> Slab<AtomicLine> {
-    // SAFETY: AtomicU64 has the size and bit validity of u64, so an AtomicLine has a Line's, and the alignments are equal
+    // SAFETY: AtomicU64 has the size and bit validity of u64, so an AtomicLine has those of a Line, and the alignments are equal
     // (asserted above).
     unsafe { lines.cast() }
 }
 
-/// The same memory, seen as plain words.
+/// The same memory as plain words.
 pub(crate) fn to_plain(lines: Slab<AtomicLine>) -> Slab<Line> {
-    // SAFETY: as above; the slab is owned, so nobody else can be writing.
+    // SAFETY: as above; the slab is owned, so no other thread can write to it.
     unsafe { lines.cast() }
 }

@@ -1,8 +1,8 @@
-//! The loops over many keys, written once; each kernel compiles them for its instruction set.
+//! The batch loops, written once; each kernel compiles them for its instruction set.
 //!
-//! A batch runs two hands over the hashes: one prefetches the lines, the other, some keys behind, works on them. The hands are
-//! traits with `#[inline(always)]` methods, not closures: a closure does not take over the instruction set of the function around
-//! it, and then every intrinsic is a call (45 ns per key instead of 2).
+//! A batch prefetches lines some keys ahead of processing them. The steps are traits with `#[inline(always)]` methods, not
+//! closures: a closure does not inherit the instruction set of the surrounding function, and then every intrinsic is a call (45
+//! ns per key instead of 2).
 
 use super::prefetch::{Prefetch, prefetch};
 use crate::KeyHash;
@@ -10,7 +10,7 @@ use crate::probe::blocked::{BlockedWalk, Pattern};
 use crate::store::Line;
 use core::marker::PhantomData;
 
-/// How a kernel holds and uses the positions of one key. `row` is the key's row: 1 in every word that it uses.
+/// How a kernel represents and uses the positions of one key. `row` is the key's row: 1 in every word that it uses.
 pub(super) trait LineOps {
     /// A key's position in each of the eight words, in registers.
     type Positions: Copy;
@@ -33,52 +33,52 @@ pub(super) trait LineOps {
     unsafe fn set(line: &mut Line, positions: Self::Positions, row: &Line);
 }
 
-/// The two hands of a batch.
+/// What a batch does for every hash.
 trait BatchStep {
     /// Prefetches the lines of a hash.
     fn prefetch(&self, hash: u64);
-    /// Works on a hash, the `at`th of the batch.
+    /// Processes a hash, the `at`th of the batch.
     ///
     /// # Safety
-    /// `at` must be an index of the batch that these hands were planned for.
+    /// `at` must be an index of the batch that this step was created for.
     unsafe fn process(&mut self, at: usize, hash: u64);
 }
 
-/// Lets the asking hand run `ahead` hashes before the working one; not at all when that is 0.
+/// Prefetches `distance` hashes ahead of processing; not at all if that is 0.
 ///
 /// # Safety
-/// `hands` must have been made for `hashes`.
+/// `step` must have been created for `hashes`.
 #[inline(always)]
-unsafe fn run_prefetched(mut hands: impl BatchStep, hashes: &[KeyHash], ahead: usize) {
-    let (lead, rest) = hashes.split_at(ahead.min(hashes.len()));
+unsafe fn run_prefetched(mut step: impl BatchStep, hashes: &[KeyHash], distance: usize) {
+    let (lead, rest) = hashes.split_at(distance.min(hashes.len()));
     for hash in lead {
-        hands.prefetch(hash.to_u64());
+        step.prefetch(hash.to_u64());
     }
-    let overlap = if ahead == 0 { 0 } else { rest.len() };
+    let overlap = if distance == 0 { 0 } else { rest.len() };
     for at in 0..overlap {
-        hands.prefetch(rest[at].to_u64());
+        step.prefetch(rest[at].to_u64());
         // SAFETY: overlap is at most the length of `hashes`.
-        unsafe { hands.process(at, hashes[at].to_u64()) };
+        unsafe { step.process(at, hashes[at].to_u64()) };
     }
     for (at, hash) in hashes.iter().enumerate().skip(overlap) {
         // SAFETY: an index of `hashes`.
-        unsafe { hands.process(at, hash.to_u64()) };
+        unsafe { step.process(at, hash.to_u64()) };
     }
 }
 
 /// # Safety
-/// The CPU must have `V`'s instruction set, `lines.len()` must be `walk.lines()`, and both slices must be of one length.
+/// The CPU must have `V`'s instruction set, `lines.len()` must be `walk.lines()`, and both slices must have the same length.
 #[inline(always)]
 pub(super) unsafe fn contains<V: LineOps>(
     lines: &[Line],
     walk: BlockedWalk,
     hashes: &[KeyHash],
     found: &mut [bool],
-    fetched: Prefetch,
+    prefetch: Prefetch,
 ) {
     debug_assert_eq!(lines.len() as u64, walk.lines());
     debug_assert_eq!(hashes.len(), found.len());
-    let ahead = fetched.distance(size_of_val(lines));
+    let distance = prefetch.distance(size_of_val(lines));
     // SAFETY: the caller's promise; `found` has a place for each hash.
     unsafe {
         if walk.two_lines() {
@@ -90,7 +90,7 @@ pub(super) unsafe fn contains<V: LineOps>(
                     kernel: PhantomData,
                 },
                 hashes,
-                ahead,
+                distance,
             );
         } else {
             run_prefetched(
@@ -101,7 +101,7 @@ pub(super) unsafe fn contains<V: LineOps>(
                     kernel: PhantomData,
                 },
                 hashes,
-                ahead,
+                distance,
             );
         }
     }
@@ -114,10 +114,10 @@ pub(super) unsafe fn insert<V: LineOps>(
     lines: &mut [Line],
     walk: BlockedWalk,
     hashes: &[KeyHash],
-    fetched: Prefetch,
+    prefetch: Prefetch,
 ) {
     debug_assert_eq!(lines.len() as u64, walk.lines());
-    let ahead = fetched.distance(size_of_val(lines));
+    let distance = prefetch.distance(size_of_val(lines));
     // SAFETY: the caller's promise.
     unsafe {
         if walk.two_lines() {
@@ -128,7 +128,7 @@ pub(super) unsafe fn insert<V: LineOps>(
                     kernel: PhantomData,
                 },
                 hashes,
-                ahead,
+                distance,
             );
         } else {
             run_prefetched(
@@ -138,7 +138,7 @@ pub(super) unsafe fn insert<V: LineOps>(
                     kernel: PhantomData,
                 },
                 hashes,
-                ahead,
+                distance,
             );
         }
     }
@@ -159,7 +159,7 @@ impl<V: LineOps, const TWO: bool> BatchStep for ContainsStep<'_, V, TWO> {
 
     #[inline(always)]
     unsafe fn process(&mut self, at: usize, hash: u64) {
-        // SAFETY: `contains` has checked CPU and lengths; `first` and `second` are below walk.lines().
+        // SAFETY: the caller of `contains` has checked the CPU and the lengths; `first` and `second` are below walk.lines().
         unsafe {
             let positions = V::positions(hash, self.walk.pattern());
             let row = self.walk.row(hash);
@@ -192,7 +192,7 @@ impl<V: LineOps, const TWO: bool> BatchStep for InsertStep<'_, V, TWO> {
 
     #[inline(always)]
     unsafe fn process(&mut self, _at: usize, hash: u64) {
-        // SAFETY: `insert` has checked CPU and length; `first` and `second` are below walk.lines().
+        // SAFETY: the caller of `insert` has checked the CPU and the length; `first` and `second` are below walk.lines().
         unsafe {
             let positions = V::positions(hash, self.walk.pattern());
             let row = self.walk.row(hash);
@@ -220,13 +220,13 @@ fn prefetch_lines<const TWO: bool>(lines: &[Line], walk: &BlockedWalk, hash: u64
     }
 }
 
-/// Reads a word of every line that `contains` would read, `ahead` hashes after asking for it, and adds them up: what the
-/// memory itself can do. The fastest `contains` is a little slower than this.
+/// Reads a word of every line that `contains` would read, prefetched `distance` hashes ahead, and adds them up: the speed of
+/// memory itself. The fastest `contains` is a little slower than this.
 pub(super) fn load_lines(
     lines: &[Line],
     walk: BlockedWalk,
     hashes: &[KeyHash],
-    ahead: usize,
+    distance: usize,
 ) -> u64 {
     assert_eq!(lines.len() as u64, walk.lines());
     let mut sum = 0;
@@ -240,7 +240,7 @@ pub(super) fn load_lines(
                     sum: &mut sum,
                 },
                 hashes,
-                ahead,
+                distance,
             );
         } else {
             run_prefetched(
@@ -250,7 +250,7 @@ pub(super) fn load_lines(
                     sum: &mut sum,
                 },
                 hashes,
-                ahead,
+                distance,
             );
         }
     }
@@ -271,7 +271,7 @@ impl<const TWO: bool> BatchStep for LoadStep<'_, TWO> {
 
     #[inline(always)]
     unsafe fn process(&mut self, _at: usize, hash: u64) {
-        // SAFETY: `load` has checked the length; `first` and `second` are below walk.lines().
+        // SAFETY: `load_lines` has checked the length; `first` and `second` are below walk.lines().
         unsafe {
             *self.sum = self
                 .sum

@@ -1,13 +1,13 @@
-//! `CuckooTable`: cells and the windows over them, known to fit together, so that a lookup need not check.
+//! `WindowedCells`: cells and the windows over them, known to fit together, so that lookups need no checks.
 //!
-//! A lookup is as few instructions as could be, because out of cache they decide how many lookups a core has under way at once:
-//! both windows are loaded without a branch, and the two cells of a window are compared in one word.
+//! A lookup uses as few instructions as possible, because out of cache they limit how many lookups a core can overlap: both
+//! windows are loaded without a branch, and the two cells of a window are compared in one word.
 
 use crate::PlanError;
 use crate::probe::cuckoo::CuckooWindows;
 use crate::store::PackedCells;
 
-/// The cells of a `Cuckoo`. Always: as many windows as the cells have.
+/// The cells of a `Cuckoo`. Invariant: the windows match the number of cells.
 #[derive(Clone)]
 pub(crate) struct WindowedCells {
     cells: PackedCells,
@@ -15,13 +15,12 @@ pub(crate) struct WindowedCells {
     constants: LookupConstants,
 }
 
-/// Constants of a lookup, each an operand in memory: derived from the width of a cell one by one, they take five instructions
-/// more.
+/// Constants of a lookup, each a memory operand: computing them from the width of a cell takes five more instructions.
 #[derive(Clone, Copy)]
 struct LookupConstants {
     /// 1 in each of the two cells of a window.
     ones: u64,
-    /// Brings a fingerprint into both cells, above choice and offset.
+    /// Copies a fingerprint into both cells, above choice and offset.
     fingerprints: u64,
     /// Offset 0 in the first cell, 1 in the second.
     offsets: u64,
@@ -45,12 +44,12 @@ impl LookupConstants {
 }
 
 impl WindowedCells {
-    /// Empty cells for fingerprints of `fingerprint_bits` bits, and two more a cell.
     pub(crate) fn try_clone(&self) -> Result<Self, PlanError> {
         let cells = self.cells.try_clone()?;
         Ok(Self { cells, ..*self })
     }
 
+    /// Empty cells for fingerprints of `fingerprint_bits` bits, with two more bits each for choice and offset.
     pub(crate) fn zeroed(cells: u64, fingerprint_bits: u32) -> Result<Self, PlanError> {
         let cell_bits = fingerprint_bits + 2;
         Ok(Self {
@@ -60,7 +59,7 @@ impl WindowedCells {
         })
     }
 
-    /// Cells that exist already; their bytes are as many as these.
+    /// Overwrites the cells; `bytes` must have the same length.
     pub(crate) fn copy_from(&mut self, bytes: &[u8]) {
         self.cells.copy_from(bytes);
     }
@@ -104,24 +103,24 @@ impl WindowedCells {
         self.cells.prefetch(self.windows.second(first, fingerprint));
     }
 
-    /// Whether one of the four cells of a hash holds it. Without branches, which would be mispredicted for every second key and
-    /// keep the next one's windows from being asked for (68 ns per key instead of 45 at 10M keys, on a busy machine).
+    /// Whether one of the four cells of a hash holds its fingerprint. Without branches, which would be mispredicted for every
+    /// second key and delay the loads of the next one (68 ns per key instead of 45 at 10M keys, on a busy machine).
     #[inline(always)]
     pub(crate) fn find(&self, hash: u64) -> bool {
         let (first, fingerprint) = self.windows.locate(hash);
         let second = self.windows.second(first, fingerprint);
-        let sought = &self.constants;
-        // What the two cells of the first window would hold, and those of the second.
-        let in_first = fingerprint.wrapping_mul(sought.fingerprints) + sought.offsets;
-        let in_second = in_first + sought.choices;
+        let constants = &self.constants;
+        // The values that the two cells of the first window would have, and those of the second.
+        let in_first = fingerprint.wrapping_mul(constants.fingerprints) + constants.offsets;
+        let in_second = in_first + constants.choices;
         // SAFETY: both are below the number of windows.
         let (first, second) = unsafe { (self.load(first), self.load(second)) };
-        // A cell that differs by nothing borrows from its top bit when 1 is taken from it, and had none there before.
-        let same = |differences: u64| differences.wrapping_sub(sought.ones) & !differences;
-        (same(first ^ in_first) | same(second ^ in_second)) & sought.tops != 0
+        // Subtracting 1 from a cell without differences sets its top bit, which was 0 before.
+        let same = |differences: u64| differences.wrapping_sub(constants.ones) & !differences;
+        (same(first ^ in_first) | same(second ^ in_second)) & constants.tops != 0
     }
 
-    /// The two cells of a window, as `Cells::window`.
+    /// The two cells of a window, as `PackedCells::window`.
     ///
     /// # Safety
     /// The window must be below the number of windows.
@@ -129,7 +128,7 @@ impl WindowedCells {
     unsafe fn load(&self, window: u64) -> u64 {
         let (byte, shift) = self.cells.locate(window);
         debug_assert!(byte + 8 <= self.cells.bytes().len());
-        // SAFETY: the bytes end where the load of the last window does (`store/cells.rs`).
+        // SAFETY: the bytes end where the load of the last window does (`store/packed_cells.rs`).
         let pair = unsafe {
             self.cells
                 .bytes()

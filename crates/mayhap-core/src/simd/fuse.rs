@@ -1,18 +1,18 @@
-//! `FuseTable`: cells and walks that are known to fit together, so that questions need not check where they look.
+//! `FuseTable`: cells and a walk that are known to fit together, so that lookups need no checks.
 
 use super::prefetch::prefetch;
 use super::static_lookup::StaticLookup;
 use crate::probe::fuse::{FuseWalk, fingerprint};
 use crate::store::{FuseCell, Owned, Storage};
 
-/// The cells of a `Fuse`. Always: the walk ends with the cells.
+/// The cells of a `Fuse`. Invariant: the walk covers exactly these cells.
 #[derive(Clone)]
 pub(crate) struct FuseTable<C: FuseCell, S: Storage = Owned> {
     walk: FuseWalk,
     cells: S::Buffer<C>,
 }
 
-/// What a key's answer depends on.
+/// What a lookup reads and compares.
 #[derive(Clone, Copy)]
 pub(crate) struct FuseProbe<C> {
     cells: [usize; 3],
@@ -37,10 +37,10 @@ impl<C: FuseCell, S: Storage> FuseTable<C, S> {
         &self.cells
     }
 
-    /// Where the cells of a hash begin, in bytes; `None` when there are none.
+    /// The byte offsets of the cells of a hash; `None` without cells.
     pub(crate) fn offsets(&self, hash: u64) -> Option<[u64; 3]> {
-        let question = self.locate(hash)?;
-        Some(question.cells.map(|cell| (cell * size_of::<C>()) as u64))
+        let probe = self.locate(hash)?;
+        Some(probe.cells.map(|cell| (cell * size_of::<C>()) as u64))
     }
 }
 
@@ -67,17 +67,18 @@ impl<C: FuseCell, S: Storage> StaticLookup for FuseTable<C, S> {
     }
 
     #[inline(always)]
-    unsafe fn check(&self, question: &FuseProbe<C>) -> bool {
-        // SAFETY: `cells_of` gives cells of its shard (a test in probe/fuse.rs), and `new` has checked that all shards are there.
-        let [a, b, c] = question
+    unsafe fn check(&self, probe: &FuseProbe<C>) -> bool {
+        // SAFETY: `cells_of` returns cells of its shard (a test in probe/fuse.rs), and `new` has checked that all shards are
+        // there.
+        let [a, b, c] = probe
             .cells
             .map(|cell| unsafe { *self.cells.get_unchecked(cell) });
-        a ^ b ^ c == question.fingerprint
+        a ^ b ^ c == probe.fingerprint
     }
 
     #[inline(always)]
-    fn prefetch(&self, question: &FuseProbe<C>) {
-        for cell in question.cells {
+    fn prefetch(&self, probe: &FuseProbe<C>) {
+        for cell in probe.cells {
             prefetch(self.cells.as_ptr().wrapping_add(cell));
         }
     }

@@ -1,8 +1,9 @@
-//! One key asked of several tables, as the layers of a `GrowingBloom` are: one hash, one product and one set of positions for all.
+//! Lookups of one key in several tables, such as the layers of a `GrowingBloom`: one hash, one product and one set of positions
+//! for all.
 //!
-//! Layers at tightened rates have two lines per key. An absent key mostly fails at the first, so the first lines of all tables are
-//! looked at first, and the last line of a key only where its first has all the bits. Both lines of all tables took 26 ns instead
-//! of 15 for ten layers in cache, and 39 instead of 20 a key in batches for four layers of 10M keys.
+//! Layers at strict rates have two lines per key. An absent key mostly fails at the first, so the first lines of all tables are
+//! tested first, and the last line only if the first has all bits. Testing both lines of all tables took 26 ns instead of 15 for
+//! ten layers in cache, and 39 instead of 20 ns per key in batches for four layers of 10M keys.
 
 use super::batch::LineOps;
 use super::bloom_table::BloomTable;
@@ -11,13 +12,13 @@ use crate::KeyHash;
 use crate::store::Storage;
 use core::borrow::Borrow;
 
-/// How many lines a batch asks for before it needs them, over all tables.
+/// How many lines a batch prefetches ahead, over all tables.
 const LINES_AHEAD: usize = 64;
 
-/// How many tables a batch asks together: one bit each in a mask.
+/// How many tables a batch looks up together: one bit each in a mask.
 const MAX_TABLES: usize = 16;
 
-/// How many keys a batch looks at before it settles those whose first line, in one of the tables, has all bits.
+/// How many keys a batch tests before it checks the last lines of those whose first line, in one of the tables, has all bits.
 const BLOCK: usize = 64;
 
 /// Whether the key's first line in a table has all its bits.
@@ -51,10 +52,10 @@ pub(super) unsafe fn contains_one<V: LineOps, S: Storage>(
     // SAFETY: the caller has checked the CPU; there is a table.
     unsafe {
         let positions = V::positions(hash, rest.get_unchecked(0).borrow().walk().pattern());
-        // The newest, which holds most keys, first.
+        // The newest table, which holds most keys, comes first.
         while let [older @ .., table] = rest {
             if first_line_covers::<V>(table.borrow(), hash, positions) {
-                // As if it were another table: otherwise its row would be kept in registers for the few who come here, at two
+                // Hides the table from the optimiser: otherwise its row would be kept in registers for this rare case, at two
                 // instructions per table for all others.
                 let table: &BloomTable<S> = core::hint::black_box(table.borrow());
                 let (lines, walk) = (table.lines(), table.walk());
@@ -67,8 +68,8 @@ pub(super) unsafe fn contains_one<V: LineOps, S: Storage>(
     false
 }
 
-/// The same after a first line that has all bits and a last one that has not. Apart, so that the loop above keeps to few registers:
-/// if it went on after looking at a last line, an absent key to two tables took 6.4 ns instead of 5.4.
+/// The same after a first line that has all bits and a last one that does not. A separate function, so that the loop above uses
+/// few registers: if it continued after a last line, an absent key in two tables took 6.4 ns instead of 5.4.
 #[inline(never)]
 fn rest_contains<S: Storage>(tables: &[impl Borrow<BloomTable<S>>], hash: u64) -> bool {
     tables
@@ -77,10 +78,10 @@ fn rest_contains<S: Storage>(tables: &[impl Borrow<BloomTable<S>>], hash: u64) -
         .any(|table| table.borrow().contains(hash))
 }
 
-/// Adds to `found` whether one of several tables has all bits of a key.
+/// Sets those places of `found` whose key has all its bits in one of several tables.
 ///
 /// # Safety
-/// The CPU must have `V`'s instruction set, and both slices must be of one length.
+/// The CPU must have `V`'s instruction set, and both slices must have the same length.
 #[inline(always)]
 pub(super) unsafe fn contains<V: LineOps, S: Storage>(
     tables: &[impl Borrow<BloomTable<S>>],
@@ -96,8 +97,8 @@ pub(super) unsafe fn contains<V: LineOps, S: Storage>(
             }
             continue;
         }
-        let ahead = LINES_AHEAD.checked_div(large.len()).unwrap_or(0);
-        for hash in hashes.iter().take(ahead) {
+        let distance = LINES_AHEAD.checked_div(large.len()).unwrap_or(0);
+        for hash in hashes.iter().take(distance) {
             for table in large {
                 prefetch_first_line(table.borrow(), hash.to_u64());
             }
@@ -107,7 +108,7 @@ pub(super) unsafe fn contains<V: LineOps, S: Storage>(
             let mut candidates = [0; BLOCK];
             for (at, candidates) in candidates[..found.len()].iter_mut().enumerate() {
                 let hash = block[at].to_u64();
-                let next = block.get(at + ahead).map_or(hash, |next| next.to_u64());
+                let next = block.get(at + distance).map_or(hash, |next| next.to_u64());
                 // SAFETY: the caller has checked the CPU.
                 unsafe {
                     let positions = V::positions(hash, tables[0].borrow().walk().pattern());
@@ -130,7 +131,7 @@ pub(super) unsafe fn contains<V: LineOps, S: Storage>(
     }
 }
 
-/// `contains_one` inside a batch, where registers are available for the last line too.
+/// `contains_one` inside a batch, where there are enough registers for the last line, too.
 ///
 /// # Safety
 /// The CPU must have `V`'s instruction set.
@@ -158,7 +159,7 @@ unsafe fn contains_cached<V: LineOps, S: Storage>(
     false
 }
 
-/// Looks at the last lines of those keys of a block that have candidates, after asking for all of them.
+/// Checks the last lines of those keys of a block that have candidates, after prefetching all of them.
 ///
 /// # Safety
 /// The CPU must have `V`'s instruction set.
@@ -169,7 +170,7 @@ unsafe fn check_last_lines<V: LineOps, S: Storage>(
     found: &mut [bool],
     candidates: &[u16; BLOCK],
 ) {
-    // Gathered without a branch, which would be mispredicted for every second key where half of them are in.
+    // Collected without a branch, which would be mispredicted for every second key if half of them are present.
     let mut pending = [0; BLOCK];
     let mut count = 0;
     for (at, &tables) in candidates[..found.len()].iter().enumerate() {
@@ -200,7 +201,7 @@ unsafe fn check_last_lines<V: LineOps, S: Storage>(
     }
 }
 
-/// The numbers of the bits that are set.
+/// The indices of the set bits.
 #[inline(always)]
 fn ones(mut bits: u16) -> impl Iterator<Item = usize> {
     core::iter::from_fn(move || {
@@ -221,7 +222,7 @@ fn prefetch_first_line(table: &BloomTable<impl Storage>, hash: u64) {
     );
 }
 
-/// Tables that are in cache anyway, and from the first that is not all others: in a chain, those are larger.
+/// Splits off the tables from the first that does not fit the cache on: in a chain, later tables are larger.
 fn split_large<T: Borrow<BloomTable<S>>, S: Storage>(tables: &[T]) -> (&[T], &[T]) {
     let small = tables
         .iter()

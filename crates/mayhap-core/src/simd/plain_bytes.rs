@@ -1,12 +1,12 @@
-//! Bytes of somebody else as the items of a store, without copying.
+//! Views of bytes as items of a store and back, without copying.
 
 use crate::PlanError;
 use crate::store::Line;
 
-/// What may be seen in bytes.
+/// A type without padding and without invalid values.
 ///
 /// # Safety
-/// Any bytes must be a value, and none may lie between the fields.
+/// Every bit pattern must be a valid value, and there must be no padding.
 pub unsafe trait Plain: Copy {}
 
 // SAFETY: numbers, and an array of eight that fills its alignment.
@@ -21,16 +21,16 @@ unsafe impl Plain for u64 {}
 unsafe impl Plain for u128 {}
 // SAFETY: as above.
 unsafe impl Plain for f64 {}
-// SAFETY: as above; two words fill the pair, however they lie.
+// SAFETY: as above; two words fill the pair, in any order.
 unsafe impl Plain for (u64, u64) {}
 // SAFETY: as above.
 unsafe impl Plain for Line {}
 
 const _: () = assert!(size_of::<(u64, u64)>() == 16);
 
-/// The same bytes as `count` items, which lie as on a little-endian machine.
+/// Views bytes as `count` items in little-endian order.
 pub(crate) fn from_bytes<T: Plain>(bytes: &[u8], count: u64) -> Result<&[T], PlanError> {
-    let refuse = |field, value, accepted| {
+    let invalid = |field, value, accepted| {
         Err(PlanError::InvalidInteger {
             field,
             value,
@@ -39,24 +39,24 @@ pub(crate) fn from_bytes<T: Plain>(bytes: &[u8], count: u64) -> Result<&[T], Pla
     };
     if u128::from(count) * size_of::<T>() as u128 != bytes.len() as u128 {
         let accepted = "as many as the plan needs";
-        return refuse("bytes", bytes.len() as u64, accepted);
+        return invalid("bytes", bytes.len() as u64, accepted);
     }
     if cfg!(target_endian = "big") && size_of::<T>() > 1 {
-        let accepted = "none on a big-endian machine, which reads a copy";
-        return refuse("borrowed bytes", bytes.len() as u64, accepted);
+        let accepted = "none on a big-endian machine: decode a copy instead";
+        return invalid("borrowed bytes", bytes.len() as u64, accepted);
     }
-    // SAFETY: any bytes are a value of a plain type.
+    // SAFETY: every bit pattern is a valid value of a plain type.
     let (before, items, _) = unsafe { bytes.align_to::<T>() };
     if items.len() as u64 != count {
-        let accepted = "0: an address that is a multiple of the alignment, at most 64";
-        return refuse("bytes before the first item", before.len() as u64, accepted);
+        let accepted = "0: an aligned address (at most 64 bytes)";
+        return invalid("bytes before the first item", before.len() as u64, accepted);
     }
     Ok(items)
 }
 
-/// The bytes of items as a little-endian machine has them; `None` on others.
+/// The bytes of items in little-endian order; `None` on big-endian machines.
 pub(crate) fn as_bytes<T: Plain>(items: &[T]) -> Option<&[u8]> {
-    // SAFETY: any bytes are values of `u8`, and plain types have no others between their fields.
+    // SAFETY: every bit pattern is a valid `u8`, and plain types have no padding.
     let (_, bytes, _) = unsafe { items.align_to::<u8>() };
     (cfg!(target_endian = "little") || size_of::<T>() == 1).then_some(bytes)
 }
@@ -67,7 +67,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn bytes_are_seen_where_they_are_aligned_and_as_many() {
+    fn bytes_can_be_viewed_if_aligned_and_of_the_right_length() {
         let lines = [Line([0x0807_0605_0403_0201; 8]); 3];
         let Some(bytes) = as_bytes(&lines) else {
             return;

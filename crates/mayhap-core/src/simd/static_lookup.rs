@@ -1,39 +1,39 @@
-//! The loops over many keys of static filters, written once over their tables.
+//! Batch lookups of static filters, written once over their tables.
 
 use super::prefetch::CACHED_BYTES;
 use crate::KeyHash;
 
-/// How many keys ahead a batch prefetches what it will look at.
+/// How many keys ahead a batch prefetches.
 const AHEAD: usize = 32;
 
-/// A table that knows where to look for a hash before it looks.
+/// A table whose lookups have two steps: find the memory to read, then read it.
 pub(crate) trait StaticLookup {
-    /// What a key's answer depends on.
+    /// What a lookup reads and compares.
     type Probe: Copy;
 
-    /// `None` only when there are no keys.
+    /// The first step. `None` only if there are no keys.
     fn locate(&self, hash: u64) -> Option<Self::Probe>;
 
-    /// Prefetches it.
-    fn prefetch(&self, question: &Self::Probe);
+    /// Prefetches the memory of a probe.
+    fn prefetch(&self, probe: &Self::Probe);
 
-    /// `false` is certain.
+    /// The second step; `false` is certain.
     ///
     /// # Safety
-    /// The question must come from this table.
-    unsafe fn check(&self, question: &Self::Probe) -> bool;
+    /// The probe must come from this table.
+    unsafe fn check(&self, probe: &Self::Probe) -> bool;
 
     fn size_bytes(&self) -> u64;
 
     /// `false` is certain.
     #[inline(always)]
     fn contains(&self, hash: u64) -> bool {
-        // SAFETY: the question comes from this table.
+        // SAFETY: the probe comes from this table.
         self.locate(hash)
-            .is_some_and(|question| unsafe { self.check(&question) })
+            .is_some_and(|probe| unsafe { self.check(&probe) })
     }
 
-    /// `contains` for many hashes; `found` is as long.
+    /// `contains` for many hashes; `found` must have the same length.
     fn contains_each(&self, hashes: &[KeyHash], found: &mut [bool]) {
         assert_eq!(
             hashes.len(),
@@ -47,23 +47,23 @@ pub(crate) trait StaticLookup {
             }
             return;
         };
-        // A ring of questions whose answers are on their way.
-        let question = |hash: &KeyHash| {
-            let question = self.locate(hash.to_u64()).unwrap_or(first);
-            self.prefetch(&question);
-            question
+        // A ring of probes whose memory is being loaded.
+        let probe = |hash: &KeyHash| {
+            let probe = self.locate(hash.to_u64()).unwrap_or(first);
+            self.prefetch(&probe);
+            probe
         };
         let near = hashes.len().min(AHEAD);
         let mut ring = [first; AHEAD];
-        for (place, hash) in ring.iter_mut().zip(hashes) {
-            *place = question(hash);
+        for (slot, hash) in ring.iter_mut().zip(hashes) {
+            *slot = probe(hash);
         }
         let (early, late) = found.split_at_mut(hashes.len() - near);
         for ((at, hash), found) in hashes[near..].iter().enumerate().zip(early) {
-            let place = &mut ring[at % AHEAD];
-            // SAFETY: all questions in the ring come from this table.
-            *found = unsafe { self.check(place) };
-            *place = question(hash);
+            let slot = &mut ring[at % AHEAD];
+            // SAFETY: all probes in the ring come from this table.
+            *found = unsafe { self.check(slot) };
+            *slot = probe(hash);
         }
         for (at, found) in (hashes.len() - near..).zip(late) {
             // SAFETY: as above.

@@ -1,8 +1,9 @@
-//! Zeroed memory that is not touched: the store of every filter comes from here.
+//! Zeroed memory that is not touched: the storage of every filter.
 //!
-//! The allocator has zeroed pages from the system as they are, so that a filter for a billion keys is made at once and takes memory as
-//! keys come. For lines that holds only if nothing more than a word's alignment is asked of it: Rust's own allocator writes zeros
-//! over memory that is to be aligned to more. So a [`Slab`] takes a line too much and begins inside of it.
+//! The allocator passes on zeroed pages from the system, so that a filter for a billion keys is created at once and takes memory
+//! only as keys are inserted. That works only up to the allocator's usual alignment: Rust's default allocator writes zeros to
+//! memory with a larger one. Therefore a [`Slab`] allocates a little more than a line extra and aligns its start inside of the
+//! block.
 
 use super::huge_pages;
 use super::plain_bytes::Plain;
@@ -15,13 +16,13 @@ use core::ops::{Deref, DerefMut};
 use core::ptr::NonNull;
 use core::slice;
 
-/// What every allocator aligns to, and most of them to twice as much.
+/// The alignment that every allocator guarantees; most of them guarantee twice as much.
 const USUAL_ALIGNMENT: usize = 8;
 
-/// From so many bytes on, new zeros are had sooner than old items are written over.
+/// From this size on, allocating new zeros is faster than overwriting.
 const MANY_BYTES: usize = 1 << 20;
 
-/// Copies leave out what is zero so many bytes at a time: the pages of a filter that is mostly empty stay untouched.
+/// Copies skip zeros in units of this many bytes, so that the pages of a mostly empty filter stay untouched.
 const PAGE_BYTES: usize = 4096;
 
 /// `count` zeros.
@@ -33,34 +34,34 @@ pub(crate) fn zeroed<T: Plain>(count: u64) -> Result<Vec<T>, PlanError> {
     }
     let count = layout.size() / size_of::<T>();
     let items = NonNull::slice_from_raw_parts(block.cast(), count);
-    // SAFETY: the block is of this layout, which is that of an array of `count`, and zeros are values of a plain type.
+    // SAFETY: the block has this layout, which is that of an array of `count`, and zeros are valid values of a plain type.
     Ok(unsafe { Box::from_raw(items.as_ptr()) }.into_vec())
 }
 
-/// The same items elsewhere.
+/// A copy of the items.
 pub(crate) fn copied<T: Plain>(items: &[T]) -> Result<Vec<T>, PlanError> {
     let mut copy = zeroed(items.len() as u64)?;
     copy_nonzero_pages(items, &mut copy);
     Ok(copy)
 }
 
-/// Makes zeros of all items. Many of them are left to the system, which has zeros that need not be written.
+/// Sets all items to zero. For many items it allocates new memory, which the system has already zeroed.
 pub(crate) fn clear<T: Plain>(items: &mut Vec<T>) {
     if size_of_val(items.as_slice()) >= MANY_BYTES
         && let Ok(zeros) = zeroed(items.len() as u64)
     {
         *items = zeros;
     } else {
-        // SAFETY: zeros are values of a plain type.
+        // SAFETY: zeros are valid values of a plain type.
         unsafe { items.as_mut_ptr().write_bytes(0, items.len()) };
     }
 }
 
-/// Copies items over as many zeros.
+/// Copies items into zeroed memory of the same length.
 fn copy_nonzero_pages<T: Plain>(from: &[T], to: &mut [T]) {
     let items = (PAGE_BYTES / size_of::<T>()).max(1);
     for (from, to) in from.chunks(items).zip(to.chunks_mut(items)) {
-        // SAFETY: any bytes are values of `u8`, and plain types have no others between their fields.
+        // SAFETY: every bit pattern is a valid `u8`, and plain types have no padding.
         let (_, bytes, _) = unsafe { from.align_to::<u8>() };
         if bytes.iter().fold(0, |any, byte| any | byte) != 0 {
             to.copy_from_slice(from);
@@ -68,8 +69,7 @@ fn copy_nonzero_pages<T: Plain>(from: &[T], to: &mut [T]) {
     }
 }
 
-/// A block of zeros for `count` items, with room to align them. Huge pages are advised where that pays. A layout of no bytes has no
-/// block.
+/// A block of zeros for `count` items, with room to align them. Large blocks get huge pages. A layout of 0 bytes has no block.
 fn block<T>(count: u64) -> Result<(NonNull<u8>, Layout), PlanError> {
     let no_memory = PlanError::OutOfMemory {
         size_bytes: count.saturating_mul(size_of::<T>() as u64),
@@ -88,18 +88,18 @@ fn block<T>(count: u64) -> Result<(NonNull<u8>, Layout), PlanError> {
     }
     // SAFETY: the size is not zero.
     let block = NonNull::new(unsafe { alloc_zeroed(layout) }).ok_or(no_memory)?;
-    // SAFETY: the block is of this size and ours alone; zeros are bytes.
+    // SAFETY: the block has this size and nobody else has access; zeros are bytes.
     huge_pages::advise::<u8>(unsafe {
         slice::from_raw_parts_mut(block.as_ptr().cast(), layout.size())
     });
     Ok((block, layout))
 }
 
-/// The items of a store that is the filter's own, aligned to what they need.
+/// The owned items of a filter, aligned as they need.
 pub struct Slab<T> {
     start: NonNull<T>,
     count: usize,
-    /// What was allocated. The items lie in it.
+    /// The allocation that contains the items.
     block: NonNull<u8>,
     layout: Layout,
 }
@@ -122,12 +122,12 @@ impl<T: Plain> Slab<T> {
         {
             *self = zeros;
         } else {
-            // SAFETY: zeros are values of a plain type.
+            // SAFETY: zeros are valid values of a plain type.
             unsafe { self.start.write_bytes(0, self.count) };
         }
     }
 
-    /// The same items elsewhere.
+    /// A copy of the items.
     pub(crate) fn try_clone(&self) -> Result<Self, PlanError> {
         let mut copy = Self::zeroed(self.count as u64)?;
         copy_nonzero_pages(self, &mut copy);
@@ -136,7 +136,7 @@ impl<T: Plain> Slab<T> {
 }
 
 impl<T: Copy> Slab<T> {
-    /// Items of zeros, which the caller knows to be values or writes over.
+    /// Zeroed items. The caller knows that zeros are valid values, or overwrites them.
     fn zeroed_items(count: u64) -> Result<Self, PlanError> {
         const { assert!(!needs_drop::<T>()) };
         let (block, layout) = block::<T>(count)?;
@@ -145,7 +145,7 @@ impl<T: Copy> Slab<T> {
         }
         let skipped =
             block.as_ptr().addr().next_multiple_of(align_of::<T>()) - block.as_ptr().addr();
-        // SAFETY: the block has room for the bytes that are skipped, at most, and the items.
+        // SAFETY: the block has room for the skipped bytes and the items.
         let start = unsafe { block.add(skipped) };
         Ok(Self {
             start: start.cast(),
@@ -157,10 +157,10 @@ impl<T: Copy> Slab<T> {
 }
 
 impl<T> Slab<T> {
-    /// The same memory with other items in it.
+    /// The same memory with items of another type.
     ///
     /// # Safety
-    /// Both kinds of items must have one size, one alignment and one bit validity, and no destructor.
+    /// Both types must have the same size, alignment and bit validity, and no destructor.
     #[cfg(not(loom))]
     pub(super) unsafe fn cast<U>(self) -> Slab<U> {
         let this = ManuallyDrop::new(self);
@@ -174,7 +174,7 @@ impl<T> Slab<T> {
 }
 
 impl<T: Copy> From<Vec<T>> for Slab<T> {
-    /// In the same memory.
+    /// Takes over the vector's memory.
     fn from(items: Vec<T>) -> Self {
         let mut items = ManuallyDrop::new(items);
         let start = NonNull::from(items.as_mut_slice()).cast::<T>();
@@ -193,7 +193,7 @@ impl<T> Deref for Slab<T> {
 
     #[inline(always)]
     fn deref(&self) -> &[T] {
-        // SAFETY: so many items lie there, and nobody writes to them while the slab is borrowed.
+        // SAFETY: there are `count` items, and nobody writes to them while the slab is borrowed.
         unsafe { slice::from_raw_parts(self.start.as_ptr(), self.count) }
     }
 }
@@ -207,12 +207,12 @@ impl<T> DerefMut for Slab<T> {
 }
 
 impl<T: Copy> Clone for Slab<T> {
-    /// Ends the program when there is no memory, as a vector's does; see [`Slab::try_clone`].
+    /// Aborts if there is not enough memory, as a vector does; see [`Slab::try_clone`].
     fn clone(&self) -> Self {
         let Ok(clone) = Self::zeroed_items(self.count as u64) else {
             handle_alloc_error(self.layout);
         };
-        // SAFETY: the clone has room for as many items, and is new, so that it does not overlap.
+        // SAFETY: the clone has room for as many items, and is a new allocation, so they do not overlap.
         unsafe { clone.start.copy_from_nonoverlapping(self.start, self.count) };
         clone
     }
@@ -221,7 +221,7 @@ impl<T: Copy> Clone for Slab<T> {
 impl<T> Drop for Slab<T> {
     fn drop(&mut self) {
         if self.layout.size() > 0 {
-            // SAFETY: allocated with this layout, by us or by the vector that it was.
+            // SAFETY: allocated with this layout, by `block` or by the vector.
             unsafe { dealloc(self.block.as_ptr(), self.layout) };
         }
     }
@@ -235,7 +235,7 @@ mod tests {
     use std::vec;
 
     #[test]
-    fn zeros_are_aligned_and_copied_whatever_their_number() {
+    fn zeros_of_any_number_are_aligned_and_copied() {
         for count in [0, 1, 2, 63, 64, 65, 1000, 100_000] {
             let mut lines = Slab::<Line>::zeroed(count).unwrap();
             assert_eq!(lines.len() as u64, count);
@@ -259,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_had_is_an_error() {
+    fn impossible_allocations_are_errors() {
         for count in [1 << 55, u64::MAX / 64, u64::MAX] {
             assert!(matches!(
                 Slab::<Line>::zeroed(count),

@@ -1,8 +1,8 @@
 //! Lines of atomic words: the same bytes as `Line`, filled by many threads through `&self`.
 //!
-//! Everything is Relaxed. Bits only ever go from 0 to 1, so coherence alone gives what a filter promises: if `insert`
-//! returned and that happens before `contains`, then `contains` sees every bit, whoever set it. Reading before writing keeps
-//! a line shared between cores when its bits are set already, which is the common case for repeated keys.
+//! All accesses are Relaxed. Bits only change from 0 to 1, so coherence alone is enough: if `insert` returned, and that happens
+//! before `contains`, then `contains` sees every bit, whichever thread set it. Reading before writing keeps a line shared between
+//! cores if its bits are already set, which is the common case for repeated keys.
 
 use super::Line;
 
@@ -39,13 +39,13 @@ impl AtomicLine {
         }
     }
 
-    /// Sets a bit of a word; `true` when this call set it.
+    /// Sets a bit of a word; `true` if this call set it.
     #[inline(always)]
     pub(crate) fn set(&self, word: usize, bit: u64) -> bool {
         self.0[word].fetch_or(bit, Relaxed) & bit == 0
     }
 
-    /// How many bits are set at the moment.
+    /// The number of bits that are set at the moment.
     pub(crate) fn set_bits(&self) -> u64 {
         let set = |word: &AtomicU64| u64::from(word.load(Relaxed).count_ones());
         self.0.iter().map(set).sum()

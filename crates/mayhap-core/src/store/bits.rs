@@ -1,5 +1,4 @@
-//! Flat bits: what `ClassicBloom` walks over. Bit `i` is bit `i % 64` of word `i / 64`; the last word may have bits that no
-//! position reaches, and they stay zero.
+//! Flat bits, the storage of `ClassicBloom`. Bit `i` is bit `i % 64` of word `i / 64`; unused bits of the last word stay zero.
 
 use super::{Owned, Slab, Storage};
 use crate::PlanError;
@@ -10,14 +9,14 @@ pub(crate) struct Bits<S: Storage = Owned> {
 }
 
 impl Bits {
-    /// So many zero bits.
+    /// This many zero bits.
     pub(crate) fn zeroed(bits: u64) -> Result<Self, PlanError> {
         Ok(Self {
             words: Slab::zeroed(bits.div_ceil(64))?,
         })
     }
 
-    /// Sets a bit; `true` when it was not set.
+    /// Sets a bit; `true` if it was not set.
     #[inline(always)]
     pub(crate) fn set(&mut self, at: u64) -> bool {
         let word = &mut self.words[(at / 64) as usize];
@@ -27,12 +26,12 @@ impl Bits {
         clear
     }
 
-    /// Takes a bit back.
+    /// Clears a bit.
     pub(crate) fn clear_bit(&mut self, at: u64) {
         self.words[(at / 64) as usize] &= !(1 << (at % 64));
     }
 
-    /// Puts bytes, the lowest bit first, over those from number `start` on; there must be as many.
+    /// Overwrites bytes from offset `start` on, lowest bit first; they must not extend past the end.
     pub(crate) fn overwrite(&mut self, start: usize, bytes: &[u8]) {
         let to_edge = (start.next_multiple_of(8) - start).min(bytes.len());
         let (head, rest) = bytes.split_at(to_edge);
@@ -64,7 +63,7 @@ impl Bits {
 }
 
 impl<S: Storage> Bits<S> {
-    /// Existing bits.
+    /// Bits from existing words.
     pub(crate) fn from_words(words: S::Buffer<u64>, bits: u64) -> Result<Self, PlanError> {
         if words.len() as u64 != bits.div_ceil(64) {
             return Err(PlanError::InvalidInteger {
@@ -89,7 +88,7 @@ impl<S: Storage> Bits<S> {
         self.words[(at / 64) as usize] >> (at % 64) & 1 == 1
     }
 
-    /// Where a bit lies, for prefetching.
+    /// The address of a bit's word, for prefetching.
     #[inline(always)]
     pub(crate) fn word_ptr(&self, at: u64) -> *const u64 {
         self.words.as_ptr().wrapping_add((at / 64) as usize)

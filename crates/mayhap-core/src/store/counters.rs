@@ -1,6 +1,6 @@
-//! Small counters, packed: what `CountingBloom` walks over. Counter `i` is bits `i * b .. i * b + b` of the bytes, the lowest
-//! bit of each byte first. A counter of at most 8 bits lies in two bytes, so that one more byte at the end lets every
-//! counter be read and written as a pair.
+//! Packed small counters, the storage of `CountingBloom`. Counter `i` is bits `i * b .. i * b + b` of the bytes, lowest bit
+//! first. A counter of at most 8 bits spans at most two bytes, and one more byte at the end allows every counter to be read and
+//! written as a pair.
 
 use super::{clear, copied, zeroed};
 use crate::PlanError;
@@ -14,7 +14,7 @@ pub(crate) struct Counters {
 }
 
 impl Counters {
-    /// So many zero counters of `bits` bits, 1 to 8, in `size_bytes` bytes, which the plan has worked out.
+    /// This many zero counters of `bits` bits, 1 to 8, in the `size_bytes` bytes of the plan.
     pub(crate) fn zeroed(len: u64, bits: u8, size_bytes: u64) -> Result<Self, PlanError> {
         debug_assert!((1..=8).contains(&bits));
         Ok(Self {
@@ -28,13 +28,13 @@ impl Counters {
         self.len
     }
 
-    /// The largest count, at which a counter sticks.
+    /// The largest count, at which a counter saturates.
     #[inline(always)]
     pub(crate) fn max(&self) -> u8 {
         (u16::MAX >> (16 - self.bits)) as u8
     }
 
-    /// The pair of bytes that a counter lies in, and how far up.
+    /// The first byte of a counter, and the bit offset in it.
     #[inline(always)]
     fn locate(&self, at: u64) -> (usize, u64) {
         let bit = at * self.bits;
@@ -59,7 +59,7 @@ impl Counters {
         self.bytes[byte + 1] = high;
     }
 
-    /// Counts one up, unless the counter is full; what it was before.
+    /// Increments a counter unless it is saturated; returns its previous value.
     #[inline(always)]
     pub(crate) fn increment(&mut self, at: u64) -> u8 {
         let count = self.get(at);
@@ -69,7 +69,7 @@ impl Counters {
         count
     }
 
-    /// Where a counter begins, for prefetching.
+    /// The address of a counter, for prefetching.
     #[inline(always)]
     pub(crate) fn byte_ptr(&self, at: u64) -> *const u8 {
         self.bytes.as_ptr().wrapping_add(self.locate(at).0)
@@ -80,7 +80,7 @@ impl Counters {
         (0..self.len).map(|at| self.get(at))
     }
 
-    /// Counters that exist already, when the bytes are as many as these and nothing lies past the last counter.
+    /// Copies existing counters if the length is right and the bits past the last counter are zero.
     pub(crate) fn copy_from(&mut self, bytes: &[u8]) -> bool {
         let end = self.len * self.bits;
         let past = bytes.iter().skip((end / 8) as usize);
@@ -115,7 +115,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn counters_of_every_width_keep_to_themselves() {
+    fn counters_of_every_width_are_independent_of_their_neighbours() {
         for bits in 1..=8_u8 {
             let len = 1000;
             let size_bytes = (len * u64::from(bits)).div_ceil(8) + 1;
@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn a_full_counter_stays_full() {
+    fn a_saturated_counter_stays_saturated() {
         let mut counters = Counters::zeroed(3, 3, 3).unwrap();
         for before in [0, 1, 2, 3, 4, 5, 6, 7, 7, 7] {
             assert_eq!(counters.increment(1), before);

@@ -1,11 +1,12 @@
-//! Where the shards of a static set of equations begin: four bytes each.
+//! The starts of the shards of a static system of equations: four bytes per shard.
 
 use crate::PlanError;
 use crate::probe::ribbon::RibbonShard;
 use crate::store::reserved;
 use alloc::vec::Vec;
 
-/// Bits of an entry that say how far a shard begins from where it would if all were alike; the others are its seed.
+/// Bits of an entry for the deviation of a shard's start from where it would be if all shards had the same length; the others are
+/// the seed.
 const DRIFT_BITS: u32 = 24;
 const NO_DRIFT: u64 = 1 << (DRIFT_BITS - 1);
 
@@ -13,12 +14,12 @@ const NO_DRIFT: u64 = 1 << (DRIFT_BITS - 1);
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct ShardDirectory {
     entries: Vec<u32>,
-    /// Slots of a shard, on average.
+    /// The mean number of slots per shard.
     mean_slots: u64,
 }
 
 impl ShardDirectory {
-    /// For `shards` shards of `mean_slots` slots, which are still to come.
+    /// A directory for `shards` shards of about `mean_slots` slots, to be added with `push`.
     pub(crate) fn new(shards: u64, mean_slots: u64) -> Result<Self, PlanError> {
         let mut entries = reserved(shards + 1)?;
         entries.push(NO_DRIFT as u32);
@@ -28,10 +29,10 @@ impl ShardDirectory {
         })
     }
 
-    /// A directory that exists already, for example in a file; every shard must have `min_slots` slots or more.
+    /// A directory from stored entries; every shard must have at least `min_slots` slots.
     ///
     /// # Errors
-    /// When a shard does not begin where the one before ends, or is too small, or an entry holds what it has no use for.
+    /// If a shard does not start at or after the end of the previous one, or is too small, or unused bits of an entry are set.
     pub(crate) fn from_entries(
         entries: Vec<u32>,
         mean_slots: u64,
@@ -50,9 +51,9 @@ impl ShardDirectory {
             };
             if !fits {
                 return Err(PlanError::InvalidInteger {
-                    field: "beginning of a shard",
+                    field: "start of a shard",
                     value: number,
-                    accepted: "for the first, 0, and for others, where the one before has enough slots",
+                    accepted: "0 for the first, and enough slots after the previous start for others",
                 });
             }
             end = begin;
@@ -63,17 +64,17 @@ impl ShardDirectory {
                 mean_slots,
             }),
             _ => Err(PlanError::InvalidInteger {
-                field: "entries of shards",
+                field: "directory entries",
                 value: entries.len() as u64,
-                accepted: "one for every shard, and the end of the last without a seed",
+                accepted: "one for every shard, and one without a seed for the end of the last",
             }),
         }
     }
 
-    /// The next shard, which begins at the end of the one before.
+    /// Adds a shard, which starts at the end of the previous one.
     ///
     /// # Errors
-    /// When it ends millions of slots from where it should, which takes hashes that were chosen to.
+    /// If it ends millions of slots from its expected end, which happens only with hashes that were chosen for that.
     pub(crate) fn push(&mut self, slots: u64, seed: u8) -> Result<(), PlanError> {
         let number = self.shards();
         let end = self.slots() + slots;
@@ -99,7 +100,7 @@ impl ShardDirectory {
         (number * self.mean_slots + drift) - NO_DRIFT
     }
 
-    /// Slots of all shards.
+    /// The number of slots of all shards.
     pub(crate) fn slots(&self) -> u64 {
         self.begin(self.shards())
     }
@@ -113,7 +114,7 @@ impl ShardDirectory {
         &self.entries
     }
 
-    /// The shard of this number, whose entry and the next one are given.
+    /// The shard with this number, from its entry and the next one.
     #[inline(always)]
     pub(crate) fn decode_shard(&self, number: u64, entry: u32, next: u32) -> RibbonShard {
         let drift = u64::from(entry) % (1 << DRIFT_BITS);
@@ -125,7 +126,7 @@ impl ShardDirectory {
         }
     }
 
-    /// Without shards there is nothing to know.
+    /// 0 without shards.
     pub(crate) fn size_bytes(&self) -> u64 {
         match self.entries.as_slice() {
             [_] => 0,

@@ -1,4 +1,4 @@
-//! A set of hashes, exactly: open addressing, one step at a time. For the few keys that a filter must know for certain.
+//! An exact set of hashes: open addressing with linear probing. For the few keys that a filter must store exactly.
 
 use super::open_addressing::fill_table;
 use super::zeroed;
@@ -7,23 +7,23 @@ use crate::probe::blocked::mul_high;
 use crate::probe::fuse::mix;
 use alloc::vec::Vec;
 
-/// Hashes are placed by other bits than filters use, so that those that look alike to a filter do not crowd here.
+/// A seed of its own, so that hashes that look alike to a filter do not cluster here.
 const SEED: u64 = 0x5851_F42D_4C95_7F2D;
 
 const MIN_SLOTS: u64 = 8;
 
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ExactSet {
-    /// 0 is an empty place; at least a quarter of them are.
+    /// 0 is an empty slot; at least a quarter of them are.
     slots: Vec<u64>,
     in_slots: u64,
     has_zero: bool,
 }
 
-/// Where a hash goes if nobody is there.
+/// The preferred slot of a hash.
 #[inline]
-fn home(hash: u64, places: usize) -> usize {
-    mul_high(mix(hash, SEED), places as u64) as usize
+fn home(hash: u64, slots: usize) -> usize {
+    mul_high(mix(hash, SEED), slots as u64) as usize
 }
 
 impl ExactSet {
@@ -31,7 +31,7 @@ impl ExactSet {
         self.in_slots + u64::from(self.has_zero)
     }
 
-    /// What it holds, in no particular order.
+    /// The hashes, in no particular order.
     pub(crate) fn iter(&self) -> impl Iterator<Item = u64> {
         let filled = self.slots.iter().copied().filter(|&hash| hash != 0);
         filled.chain(self.has_zero.then_some(0))
@@ -45,26 +45,26 @@ impl ExactSet {
         !self.slots.is_empty() && self.slots[self.find(hash)] == hash
     }
 
-    /// The place of a hash that is not 0, or the one where it would go.
+    /// The slot of a hash that is not 0, or the one where it would be inserted.
     fn find(&self, hash: u64) -> usize {
-        let places = self.slots.len();
-        let mut at = home(hash, places);
+        let slots = self.slots.len();
+        let mut at = home(hash, slots);
         while self.slots[at] != 0 && self.slots[at] != hash {
             at += 1;
-            if at == places {
+            if at == slots {
                 at = 0;
             }
         }
         at
     }
 
-    /// Makes sure that the next insert finds room.
+    /// Makes room for the next insert.
     pub(crate) fn make_room(&mut self) -> Result<(), PlanError> {
-        let places = self.slots.len() as u64;
-        if (self.in_slots + 1) * 4 <= places * 3 {
+        let slots = self.slots.len() as u64;
+        if (self.in_slots + 1) * 4 <= slots * 3 {
             return Ok(());
         }
-        let mut larger: Vec<u64> = zeroed((places * 2).max(MIN_SLOTS))?;
+        let mut larger: Vec<u64> = zeroed((slots * 2).max(MIN_SLOTS))?;
         let count = larger.len();
         self.slots.retain(|&hash| hash != 0);
         fill_table(&mut self.slots, &mut larger, |&hash| home(hash, count));
@@ -72,7 +72,7 @@ impl ExactSet {
         Ok(())
     }
 
-    /// A set of hashes that are all different. Those that were chosen to crowd take no longer than others.
+    /// A set of distinct hashes. Hashes that were chosen to collide take no longer than others.
     pub(crate) fn from_distinct(mut hashes: Vec<u64>) -> Result<Self, PlanError> {
         let all = hashes.len();
         hashes.retain(|&hash| hash != 0);
@@ -87,13 +87,13 @@ impl ExactSet {
                 count *= 2;
             }
             set.slots = zeroed(count)?;
-            let places = set.slots.len();
-            fill_table(&mut hashes, &mut set.slots, |&hash| home(hash, places));
+            let slots = set.slots.len();
+            fill_table(&mut hashes, &mut set.slots, |&hash| home(hash, slots));
         }
         Ok(set)
     }
 
-    /// Puts a hash in, for which [`make_room`](Self::make_room) was requested.
+    /// Inserts a hash, after [`make_room`](Self::make_room).
     pub(crate) fn insert(&mut self, hash: u64) {
         if hash == 0 {
             self.has_zero = true;
@@ -109,7 +109,7 @@ impl ExactSet {
     }
 }
 
-/// Sets are equal when they hold the same, in whatever order it came.
+/// Sets are equal if they hold the same hashes, in any order.
 impl PartialEq for ExactSet {
     fn eq(&self, other: &Self) -> bool {
         let filled = self.slots.iter().filter(|&&hash| hash != 0);
@@ -126,12 +126,12 @@ mod tests {
     use std::collections::BTreeSet;
 
     #[test]
-    fn a_set_holds_what_was_put_in_and_nothing_else() {
+    fn a_set_holds_exactly_what_was_inserted() {
         for step in [1, 1 << 32, 1 << 63, 0x9E37_79B9_7F4A_7C15_u64] {
             let mut set = ExactSet::default();
             let mut model = BTreeSet::new();
             for at in 0..5000_u64 {
-                // Every third is asked for only; 0 is among them, and each comes twice.
+                // Every third hash is only looked up; 0 is among them, and each occurs twice.
                 let hash = (at / 2).wrapping_mul(step);
                 if at / 2 % 3 != 1 {
                     set.make_room().unwrap();
@@ -158,8 +158,8 @@ mod tests {
     }
 
     #[test]
-    fn a_million_hashes_that_were_chosen_to_crowd_are_taken_in() {
-        // One by one they would take as many steps as half a million millions.
+    fn a_million_colliding_hashes_are_inserted_quickly() {
+        // Inserted one by one, they would take half a million million steps.
         let spread = 0xC2B2_AE3D_27D4_EB4F_u64;
         let undone = (0..6).fold(spread, |x: u64, _| {
             x.wrapping_mul(2_u64.wrapping_sub(spread.wrapping_mul(x)))

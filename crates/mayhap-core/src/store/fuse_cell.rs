@@ -1,4 +1,4 @@
-//! The cells of static filters: numbers of 8, 16 or 32 bits.
+//! The cells of `Fuse`: numbers of 8, 16 or 32 bits.
 
 use crate::simd::plain_bytes::Plain;
 use core::ops::BitXor;

@@ -1,10 +1,10 @@
-//! Room for items from the allocator without aborting; zeros are in `simd/zeroed.rs`.
+//! Fallible allocation of vectors; `simd/zeroed.rs` has zeroed memory.
 
 use super::zeroed;
 use crate::PlanError;
 use alloc::vec::Vec;
 
-/// Zeros that take no memory until they are written to, as the stores of new filters are.
+/// Zeros that take no memory until they are written, like the storage of new filters.
 ///
 /// # Errors
 /// [`PlanError::OutOfMemory`].
@@ -12,8 +12,7 @@ pub fn zeroed_bytes(count: u64) -> Result<Vec<u8>, PlanError> {
     zeroed(count)
 }
 
-/// Room for `count` items, or an error where the memory is not there. Huge pages are advised before the first touch, where
-/// that pays.
+/// A vector with capacity for `count` items, or an error if there is not enough memory. Large ones get huge pages.
 pub(crate) fn reserved<T>(count: u64) -> Result<Vec<T>, PlanError> {
     let no_memory = PlanError::OutOfMemory {
         size_bytes: count.saturating_mul(size_of::<T>() as u64),
@@ -25,7 +24,7 @@ pub(crate) fn reserved<T>(count: u64) -> Result<Vec<T>, PlanError> {
     Ok(items)
 }
 
-/// Makes room for `more` items at the end, a growing share at a time.
+/// Reserves capacity for `more` items at the end, with amortised growth.
 pub(crate) fn reserve_more<T>(items: &mut Vec<T>, more: usize) -> Result<(), PlanError> {
     items.try_reserve(more).map_err(|_| PlanError::OutOfMemory {
         size_bytes: ((items.len() + more) as u64).saturating_mul(size_of::<T>() as u64),

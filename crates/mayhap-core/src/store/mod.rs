@@ -1,5 +1,5 @@
-//! Positions -> memory: the line, the plain lines of `Bloom`, the atomic ones of `SharedBloom`, flat bits and counters, the
-//! packed cells of `Cuckoo` and the whole ones of static filters.
+//! Positions -> memory: cache lines, plain and atomic, flat bits, packed counters, the packed cells of `Cuckoo`, the cells of
+//! `Fuse`, shard directories, and exact sets.
 
 pub(crate) mod atomic_line;
 pub(crate) mod bits;

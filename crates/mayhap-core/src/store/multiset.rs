@@ -1,4 +1,4 @@
-//! A few numbers, counted: an open table with the next free slot for whoever finds its own taken.
+//! A small multiset of numbers: open addressing with linear probing.
 
 use super::open_addressing::fill_table;
 use super::{copied, zeroed};
@@ -6,19 +6,19 @@ use crate::PlanError;
 use crate::probe::blocked::{FIRST, mul_high};
 use alloc::vec::Vec;
 
-/// Slots when there is the first number.
+/// The initial number of slots.
 const MIN_SLOTS: u64 = 16;
 
-/// A multiset of numbers that are not 0.
+/// A multiset of numbers other than 0.
 #[derive(Clone, Default)]
 pub(crate) struct Multiset {
-    /// A number and how often it is in; 0 is the empty slot, and at least half of them are.
+    /// A number and its count; 0 is an empty slot, and at least half of them are.
     slots: Vec<(u64, u64)>,
     distinct: u64,
     len: u64,
 }
 
-/// Where a number goes if nobody is there.
+/// The preferred slot of a number.
 fn home(number: u64, slots: usize) -> usize {
     mul_high(number.wrapping_mul(FIRST), slots as u64) as usize
 }
@@ -29,7 +29,7 @@ impl Multiset {
         Ok(Self { slots, ..*self })
     }
 
-    /// How many there are, all counted.
+    /// The number of elements, duplicates included.
     pub(crate) fn len(&self) -> u64 {
         self.len
     }
@@ -38,7 +38,7 @@ impl Multiset {
         size_of_val(self.slots.as_slice()) as u64
     }
 
-    /// Bytes more that the next insert takes.
+    /// How many more bytes the next insert needs.
     pub(crate) fn growth_bytes(&self) -> u64 {
         let slots = self.slots.len() as u64;
         if 2 * (self.distinct + 1) > slots {
@@ -48,12 +48,12 @@ impl Multiset {
         }
     }
 
-    /// The numbers and how often each is in, in no particular order.
+    /// The numbers and their counts, in no particular order.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (u64, u64)> {
         self.slots.iter().copied().filter(|slot| slot.0 != 0)
     }
 
-    /// Puts a number in once more. Nothing is changed when there is no memory for it.
+    /// Adds a number once. Nothing changes if there is not enough memory.
     pub(crate) fn insert(&mut self, number: u64) -> Result<(), PlanError> {
         debug_assert!(number != 0);
         let slots = self.slots.len() as u64;
@@ -72,8 +72,8 @@ impl Multiset {
         Ok(())
     }
 
-    /// A bag of numbers that are all different, none of them 0, and how often each is in it. Numbers that were chosen to crowd take
-    /// no longer than others.
+    /// A multiset of distinct numbers, none of them 0, and their counts. Numbers that were chosen to collide take no longer than
+    /// others.
     pub(crate) fn from_distinct(mut counted: Vec<(u64, u64)>) -> Result<Self, PlanError> {
         let distinct = counted.len() as u64;
         let mut bag = Self {
@@ -93,7 +93,7 @@ impl Multiset {
         Ok(bag)
     }
 
-    /// Takes a number out once; `false` when it is not in.
+    /// Removes a number once; `false` if it is absent.
     pub(crate) fn remove(&mut self, number: u64) -> bool {
         if self.count(number) == 0 {
             return false;
@@ -106,7 +106,7 @@ impl Multiset {
         }
         self.distinct -= 1;
         let mut at = self.after(hole);
-        // Who was pushed past the hole moves back into it.
+        // Moves numbers that were displaced past the hole back into it.
         while self.slots[at].0 != 0 {
             if self.distance(self.home(self.slots[at].0), at) >= self.distance(hole, at) {
                 self.slots[hole] = self.slots[at];
@@ -118,7 +118,7 @@ impl Multiset {
         true
     }
 
-    /// How many times a number is in.
+    /// The count of a number.
     pub(crate) fn count(&self, number: u64) -> u64 {
         if self.slots.is_empty() {
             return 0;
@@ -126,7 +126,7 @@ impl Multiset {
         self.slots[self.find(number)].1
     }
 
-    /// Where a number stands, or would. There must be slots.
+    /// The slot of a number, or the one where it would be inserted. There must be slots.
     fn find(&self, number: u64) -> usize {
         let mut at = self.home(number);
         while self.slots[at].0 != 0 && self.slots[at].0 != number {
@@ -148,7 +148,7 @@ impl Multiset {
     }
 }
 
-/// The same numbers as often, wherever they stand.
+/// The same numbers with the same counts, in any slots.
 impl PartialEq for Multiset {
     fn eq(&self, other: &Self) -> bool {
         let same = |&(number, count): &(u64, u64)| number == 0 || other.count(number) == count;
@@ -163,7 +163,7 @@ mod tests {
     use std::collections::BTreeMap;
 
     #[test]
-    fn a_bag_counts_as_a_map_of_counts_does() {
+    fn a_multiset_agrees_with_a_map_of_counts() {
         let (mut bag, mut model) = (Multiset::default(), BTreeMap::<u64, u64>::new());
         let mut random = 1_u64;
         for step in 0..20_000_u64 {

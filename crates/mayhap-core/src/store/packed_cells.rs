@@ -1,15 +1,15 @@
 //! Packed cells of a few bits each, read two neighbours at a time.
 //!
 //! Cell `i` is the bits `i * cell_bits ..` of the bytes, lowest first, so a window, which is two cells, starts inside some byte
-//! and ends at most 63 bits after that byte's beginning: one unaligned load. Nothing is read but through a window, so the bytes
-//! end where the load of the last window does.
+//! and ends at most 63 bits after the start of that byte: one unaligned load. All reads go through a window, so the bytes end
+//! where the load of the last window does.
 
 use super::{clear, copied, zeroed};
 use crate::PlanError;
 use crate::simd::prefetch;
 use alloc::vec::Vec;
 
-/// The widest cell: twice this, and the 7 bits by which a window may miss a byte's beginning, fit into 64 bits.
+/// The widest cell: two cells, plus the up to 7 bits before the start of a window, fit into 64 bits.
 pub(crate) const MAX_CELL_BITS: u32 = 28;
 
 /// Bytes of a table of `cells` cells.
@@ -17,7 +17,7 @@ pub(crate) const fn size_bytes(cells: u64, cell_bits: u32) -> u64 {
     (cells - 2) * cell_bits as u64 / 8 + 8
 }
 
-/// Cells; 0 is the empty one.
+/// Cells; 0 is an empty one.
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) struct PackedCells {
     bytes: Vec<u8>,
@@ -25,14 +25,14 @@ pub(crate) struct PackedCells {
 }
 
 impl PackedCells {
-    /// Empty cells. Huge pages are advised before the first touch, where that pays.
+    /// Empty cells.
     pub(crate) fn zeroed(cells: u64, cell_bits: u32) -> Result<Self, PlanError> {
         assert!(cells >= 2 && cell_bits <= MAX_CELL_BITS);
         let bytes = zeroed(size_bytes(cells, cell_bits))?;
         Ok(Self { bytes, cell_bits })
     }
 
-    /// Cells that exist already; their bytes are as many as these.
+    /// Overwrites the cells; `bytes` must have the same length.
     pub(crate) fn copy_from(&mut self, bytes: &[u8]) {
         self.bytes.copy_from_slice(bytes);
     }
@@ -50,13 +50,13 @@ impl PackedCells {
         clear(&mut self.bytes);
     }
 
-    /// The bits of one cell, all set.
+    /// A mask of the bits of one cell.
     #[inline(always)]
     pub(crate) fn mask(&self) -> u64 {
         (1 << self.cell_bits) - 1
     }
 
-    /// The two cells of a window, the first one lowest, and above them whatever comes after.
+    /// The two cells of a window, the first one lowest; the bits above them are arbitrary.
     #[inline(always)]
     pub(crate) fn window(&self, window: u64) -> u64 {
         let (byte, shift) = self.locate(window);
@@ -84,7 +84,7 @@ impl PackedCells {
         place.copy_from_slice(&bits.to_le_bytes());
     }
 
-    /// Prefetches a window, and for both lines where the load of it crosses into the next, as one in nine does.
+    /// Prefetches a window: both lines if the load crosses into the next one, as one in nine does.
     #[inline(always)]
     pub(crate) fn prefetch(&self, window: u64) {
         let start = self.bytes.as_ptr().wrapping_add(self.locate(window).0);
@@ -92,7 +92,7 @@ impl PackedCells {
         prefetch(start.wrapping_add(7));
     }
 
-    /// The byte in which a window begins, and the bit in it.
+    /// The first byte of a window, and the bit offset in it.
     #[inline(always)]
     pub(crate) fn locate(&self, window: u64) -> (usize, u32) {
         let bit = window * u64::from(self.cell_bits);
@@ -107,7 +107,7 @@ mod tests {
     use std::vec;
 
     #[test]
-    fn cells_of_every_width_keep_what_was_written_and_disturb_no_neighbour() {
+    fn cells_of_every_width_are_independent_of_their_neighbours() {
         for cell_bits in 1..=MAX_CELL_BITS {
             for count in [2, 3, 4, 9, 40] {
                 let mut cells = PackedCells::zeroed(count, cell_bits).unwrap();

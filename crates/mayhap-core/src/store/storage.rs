@@ -1,13 +1,13 @@
-//! Whose memory a filter's bits lie in: its own, or borrowed that it only reads, such as a mapped file.
+//! Who owns the memory of a filter's bits: the filter itself, or somebody else, such as a mapped file.
 
 use crate::simd::zeroed::Slab;
 use core::fmt::Debug;
 use core::marker::PhantomData;
 use core::ops::Deref;
 
-/// Whose memory a filter's bits lie in: [`Owned`] or [`Borrowed`]. Not for implementation outside of this crate.
+/// Who owns the memory of a filter's bits: [`Owned`] or [`Borrowed`]. Not for implementation outside of this crate.
 pub trait Storage: sealed::Sealed + Copy + Debug + PartialEq {
-    /// Some items of a filter's store.
+    /// The items of a filter's storage.
     type Buffer<T: Copy + PartialEq + 'static>: Deref<Target = [T]> + Clone;
 }
 
@@ -17,7 +17,7 @@ mod sealed {
     impl Sealed for super::Borrowed<'_> {}
 }
 
-/// The filter's own memory: it can be filled.
+/// Memory of the filter itself: keys can be inserted.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Owned;
 
@@ -25,7 +25,7 @@ impl Storage for Owned {
     type Buffer<T: Copy + PartialEq + 'static> = Slab<T>;
 }
 
-/// Memory of somebody else: the filter can be asked, and is nothing but a view.
+/// Borrowed memory: the filter is a read-only view.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Borrowed<'a>(PhantomData<&'a ()>);
 

@@ -1,21 +1,21 @@
-//! Keys chosen by someone who knows the hash spoil an unkeyed filter, and do nothing to a keyed one.
+//! Keys chosen by an attacker who knows the hash break an unkeyed filter, and have no effect on a keyed one.
 
 use mayhap_core::{Bloom, SipKey};
 
 const CAPACITY: u64 = 1000;
 const RATE: f64 = 0.01;
 
-/// The share of 100,000 strangers that a filter says `true` to.
+/// The share of 100,000 absent keys that a filter finds.
 fn measured_rate(filter: &Bloom) -> f64 {
-    let strangers = 100_000_u32;
-    let found = (0..strangers)
+    let absent = 100_000_u32;
+    let found = (0..absent)
         .filter(|i| filter.contains(format!("stranger {i}")))
         .count();
-    found as f64 / f64::from(strangers)
+    found as f64 / f64::from(absent)
 }
 
-/// As many keys as the filter is made for, each chosen offline, with a copy of the filter, to set many new bits in the first
-/// six tenths of the lines: more than the budget can fill is left alone.
+/// As many keys as the filter is planned for, each chosen offline, with a copy of the filter, to set many new bits in the first
+/// six tenths of the lines: the attacker cannot fill more with that many keys.
 fn chosen_keys() -> Vec<String> {
     let mut copy = Bloom::new(CAPACITY, RATE).unwrap();
     let spared = (copy.words().count() * 6 / 10).next_multiple_of(8);
@@ -45,7 +45,7 @@ fn chosen_keys() -> Vec<String> {
 }
 
 #[test]
-fn chosen_keys_break_an_unkeyed_filter_and_leave_a_keyed_one_alone() {
+fn chosen_keys_break_an_unkeyed_filter_but_not_a_keyed_one() {
     let chosen = chosen_keys();
     let mut unkeyed = Bloom::new(CAPACITY, RATE).unwrap();
     unkeyed.extend(&chosen);
@@ -65,6 +65,6 @@ fn chosen_keys_break_an_unkeyed_filter_and_leave_a_keyed_one_alone() {
         })
         .sum::<f64>()
         / f64::from(secrets);
-    println!("chosen keys: {broken:.3} unkeyed, {mean:.5} keyed, asked {RATE}");
+    println!("chosen keys: {broken:.3} unkeyed, {mean:.5} keyed, requested {RATE}");
     assert!(mean <= RATE * 1.05, "{mean}");
 }

@@ -1,9 +1,9 @@
-//! Bad input gets an error that names the field, the value and what would be accepted; nothing panics or aborts.
+//! Bad input gives an error that names the field, the value and what is accepted; nothing panics or aborts.
 
 use mayhap_core::plan::{BloomPlan, LinesPerKey};
 use mayhap_core::{Bloom, KeyHash, PlanError, SharedBloom};
 
-fn refusals(capacity: u64, rate: f64) -> Vec<PlanError> {
+fn errors(capacity: u64, rate: f64) -> Vec<PlanError> {
     vec![
         Bloom::new(capacity, rate).unwrap_err(),
         Bloom::for_hashes(capacity, rate).unwrap_err(),
@@ -13,8 +13,8 @@ fn refusals(capacity: u64, rate: f64) -> Vec<PlanError> {
 }
 
 #[test]
-fn a_capacity_of_zero_is_refused_by_name() {
-    for error in refusals(0, 0.01) {
+fn a_capacity_of_zero_is_rejected() {
+    for error in errors(0, 0.01) {
         assert!(matches!(
             error,
             PlanError::InvalidInteger {
@@ -31,7 +31,7 @@ fn a_capacity_of_zero_is_refused_by_name() {
 }
 
 #[test]
-fn rates_that_are_no_rates_are_refused_by_name() {
+fn rates_outside_0_to_1_are_rejected() {
     for rate in [
         0.0,
         -0.0,
@@ -42,7 +42,7 @@ fn rates_that_are_no_rates_are_refused_by_name() {
         f64::INFINITY,
         f64::NEG_INFINITY,
     ] {
-        for error in refusals(1000, rate) {
+        for error in errors(1000, rate) {
             assert!(
                 matches!(
                     error,
@@ -64,9 +64,9 @@ fn rates_that_are_no_rates_are_refused_by_name() {
 }
 
 #[test]
-fn rates_that_64_bits_cannot_tell_apart_are_refused_by_name() {
+fn rates_too_strict_for_64_bit_hashes_are_rejected() {
     for (capacity, rate) in [(1_000_000, 1e-14), (1, f64::MIN_POSITIVE), (u64::MAX, 1e-3)] {
-        for error in refusals(capacity, rate) {
+        for error in errors(capacity, rate) {
             assert!(matches!(
                 error,
                 PlanError::InvalidNumber {
@@ -79,9 +79,9 @@ fn rates_that_64_bits_cannot_tell_apart_are_refused_by_name() {
 }
 
 #[test]
-fn sizes_past_memory_are_errors_not_aborts() {
-    // 12 TB can be planned and not be had; the rest cannot even be planned.
-    for error in refusals(10_000_000_000_000, 0.01) {
+fn impossible_sizes_are_errors_not_aborts() {
+    // 12 TB can be planned but not allocated; the rest cannot even be planned.
+    for error in errors(10_000_000_000_000, 0.01) {
         assert!(
             matches!(error, PlanError::OutOfMemory { size_bytes } if size_bytes > 12_000_000_000_000),
             "{error}"
@@ -92,7 +92,7 @@ fn sizes_past_memory_are_errors_not_aborts() {
         );
     }
     for capacity in [1 << 55, 1 << 60, u64::MAX] {
-        for error in refusals(capacity, 0.01) {
+        for error in errors(capacity, 0.01) {
             assert!(!matches!(error, PlanError::OutOfMemory { .. }), "{error}");
         }
     }
@@ -117,7 +117,7 @@ fn extreme_but_possible_requests_are_planned() {
 }
 
 #[test]
-fn same_request_same_plan_and_one_line_less_would_not_do() {
+fn plans_are_deterministic_and_one_line_less_breaks_the_rate() {
     for capacity in [10, 1000, 77_777, 1_000_000] {
         for rate in [0.1, 0.01, 0.001, 1e-6] {
             let plan = BloomPlan::new(capacity, rate).unwrap();
@@ -134,7 +134,7 @@ fn same_request_same_plan_and_one_line_less_would_not_do() {
 
 #[test]
 #[should_panic(expected = "one place in `found` for every key")]
-fn answers_need_a_place_each() {
+fn results_must_match_the_number_of_keys() {
     Bloom::new(10, 0.1)
         .unwrap()
         .contains_each(&["a", "b"], &mut [false]);
@@ -149,15 +149,15 @@ fn answers_to_hashes_need_a_place_each() {
 }
 
 #[test]
-#[should_panic(expected = "does not hash keys")]
+#[should_panic(expected = "has no hash function")]
 fn byte_methods_on_a_filter_for_hashes_panic_as_documented() {
     Bloom::for_hashes(10, 0.1).unwrap().insert("a");
 }
 
 #[test]
 #[cfg(debug_assertions)]
-#[should_panic(expected = "another hash scheme or key")]
-fn debug_builds_catch_a_hash_of_another_scheme() {
+#[should_panic(expected = "another hash scheme or secret key")]
+fn debug_builds_detect_a_hash_of_another_scheme() {
     Bloom::new(10, 0.1)
         .unwrap()
         .insert_hash(KeyHash::from_u64(1));
@@ -165,7 +165,7 @@ fn debug_builds_catch_a_hash_of_another_scheme() {
 
 #[test]
 #[cfg(debug_assertions)]
-#[should_panic(expected = "another hash scheme or key")]
+#[should_panic(expected = "another hash scheme or secret key")]
 fn debug_builds_catch_a_hash_of_another_key() {
     let keyed = |byte| Bloom::keyed(10, 0.1, mayhap_core::SipKey::new([byte; 16])).unwrap();
     let hash = keyed(1).hash("a");

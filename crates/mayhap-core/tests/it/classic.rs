@@ -1,11 +1,12 @@
-//! `ClassicBloom` owes what `Bloom` owes, under every scheme: no key is lost, the rate is kept, bad input is named.
+//! `ClassicBloom` guarantees what `Bloom` guarantees, under every scheme: no key is lost, the rate is kept, errors name bad
+//! input.
 
 use crate::{hashes, soak};
 use mayhap_core::plan::classic::{self, ClassicPlan};
 use mayhap_core::{ClassicBloom, HashScheme, KeyHash, Mismatch, PlanError, Scheme, SipKey};
 use proptest::prelude::*;
 
-/// Our own.
+/// The native schemes.
 const SCHEMES: [Scheme; 2] = [Scheme::DoubleHashing, Scheme::EnhancedDoubleHashing];
 
 fn filter(plan: ClassicPlan, scheme: Scheme) -> ClassicBloom {
@@ -18,7 +19,7 @@ fn filled(plan: ClassicPlan, scheme: Scheme, keys: &[KeyHash]) -> ClassicBloom {
     filter
 }
 
-/// Planned ones, and shapes that nobody would plan: one bit, one probe, more probes than bits, the most probes.
+/// Planned shapes, and shapes that nobody would plan: one bit, one probe, more probes than bits, the maximum number of probes.
 fn shapes() -> Vec<ClassicPlan> {
     let mut shapes = Vec::new();
     for rate in [0.5, 0.1, 0.01, 0.001, 1e-6] {
@@ -26,7 +27,7 @@ fn shapes() -> Vec<ClassicPlan> {
             shapes.push(ClassicPlan::new(capacity, rate).unwrap());
         }
     }
-    // Past what is taken to be in cache, so that batches prefetch.
+    // Too large for the cache, so that batches prefetch.
     shapes.push(ClassicPlan::new(600_000, 0.01).unwrap());
     for (bits, probes) in [
         (1, 1),
@@ -51,7 +52,7 @@ fn shapes() -> Vec<ClassicPlan> {
 fn no_key_is_lost_and_single_and_batch_agree_in_every_shape_and_scheme() {
     for plan in shapes() {
         let keys: Vec<_> = hashes(1, 0, plan.capacity.min(5000)).collect();
-        let asked: Vec<_> = keys.iter().copied().chain(hashes(2, 0, 2000)).collect();
+        let queried: Vec<_> = keys.iter().copied().chain(hashes(2, 0, 2000)).collect();
         for scheme in SCHEMES {
             let mut single = filter(plan, scheme);
             for &hash in &keys {
@@ -62,11 +63,11 @@ fn no_key_is_lost_and_single_and_batch_agree_in_every_shape_and_scheme() {
             }
             assert_eq!(single, filled(plan, scheme, &keys), "{plan}, {scheme:?}");
             assert!(keys.iter().all(|&hash| single.contains_hash(hash)));
-            for len in [0, 1, 63, 64, 65, asked.len()] {
-                let asked = &asked[..len.min(asked.len())];
-                let mut found = vec![false; asked.len()];
-                single.contains_hashes(asked, &mut found);
-                let one_by_one: Vec<_> = asked
+            for len in [0, 1, 63, 64, 65, queried.len()] {
+                let queried = &queried[..len.min(queried.len())];
+                let mut found = vec![false; queried.len()];
+                single.contains_hashes(queried, &mut found);
+                let one_by_one: Vec<_> = queried
                     .iter()
                     .map(|&hash| single.contains_hash(hash))
                     .collect();
@@ -77,7 +78,7 @@ fn no_key_is_lost_and_single_and_batch_agree_in_every_shape_and_scheme() {
 }
 
 #[test]
-fn keys_given_as_bytes_are_kept_one_by_one_and_in_batches() {
+fn key_bytes_work_one_by_one_and_in_batches() {
     let keys: Vec<_> = (0..100_000_u32).map(u32::to_le_bytes).collect();
     for rate in [0.01, 1e-12] {
         let batch = ClassicBloom::from_keys(&keys, rate).unwrap();
@@ -104,7 +105,7 @@ fn keys_given_as_bytes_are_kept_one_by_one_and_in_batches() {
     assert!(none.is_empty() && !none.contains(""));
 }
 
-/// The measured rate of a full filter over `queries` strangers.
+/// The measured rate of a full filter over `queries` absent keys.
 fn measured_rate(plan: ClassicPlan, scheme: Scheme, seed: u64, queries: u64) -> f64 {
     let mut filter = filter(plan, scheme);
     let mut buffer: Vec<KeyHash> = Vec::new();
@@ -125,8 +126,8 @@ fn measured_rate(plan: ClassicPlan, scheme: Scheme, seed: u64, queries: u64) -> 
     false_positives as f64 / queries as f64
 }
 
-/// Mean over seeds 1..=S against what was asked (from above) and what the plan computes (from both sides), each within five
-/// standard deviations of sampling and of the spread between filters.
+/// Compares the mean over seeds 1..=S with the requested rate (from above) and the computed one (from both sides), each within
+/// five standard deviations of sampling and of the spread between filters.
 fn accept(plan: ClassicPlan, scheme: Scheme, seeds: u64, queries: u64) {
     let mean = (1..=seeds)
         .map(|seed| measured_rate(plan, scheme, seed, queries))
@@ -154,7 +155,7 @@ fn accept(plan: ClassicPlan, scheme: Scheme, seeds: u64, queries: u64) {
 }
 
 #[test]
-fn the_rate_asked_is_the_rate_kept_at_capacity() {
+fn the_requested_rate_is_kept_at_capacity() {
     for rate in [0.05, 0.01, 0.001, 0.0001] {
         let queries = ((1e4 / rate) as u64).min(if soak() { 100_000_000 } else { 10_000_000 });
         for capacity in [1_000, 100_000] {
@@ -175,12 +176,12 @@ fn the_rate_asked_is_the_rate_kept_at_capacity() {
 }
 
 #[test]
-fn the_plan_of_a_filter_is_the_textbooks() {
+fn the_plan_is_that_of_the_textbook() {
     for capacity in [1, 1000, 123_456_789] {
         for rate in [0.5, 0.01, 1e-6] {
             let plan = ClassicPlan::new(capacity, rate).unwrap();
             let textbook = classic::plan(capacity, rate).unwrap();
-            // What collisions of hashes add is planned for: here less than a millionth.
+            // The plan includes hash collisions: here less than a millionth.
             assert!(
                 plan.bits - textbook.bits <= textbook.bits / 1_000_000,
                 "{plan}"
@@ -198,7 +199,7 @@ fn the_plan_of_a_filter_is_the_textbooks() {
 }
 
 #[test]
-fn the_spread_between_filters_is_the_computed_one() {
+fn the_variance_between_filters_is_the_computed_one() {
     let plan = ClassicPlan::new(1_000, 0.01).unwrap();
     let (seeds, queries) = (300, 300_000);
     let rates: Vec<f64> = (1..=seeds)
@@ -213,7 +214,7 @@ fn the_spread_between_filters_is_the_computed_one() {
 }
 
 #[test]
-fn estimates_follow_the_keys_and_over_capacity_says_so() {
+fn estimates_follow_the_keys_and_over_capacity_is_reported() {
     for rate in [0.05, 0.01, 0.001, 1e-5] {
         for capacity in [1_000_u64, 50_000] {
             let mut filter = ClassicBloom::for_hashes(capacity, rate).unwrap();
@@ -279,28 +280,29 @@ proptest! {
 }
 
 #[test]
-fn filters_that_do_not_fit_are_refused_by_name_and_left_alone() {
-    let made = |bits, probes, scheme| ClassicBloom::with_bits_and_probes(bits, probes, scheme);
+fn mismatched_filters_are_rejected_with_the_field_and_unchanged() {
+    let constructor =
+        |bits, probes, scheme| ClassicBloom::with_bits_and_probes(bits, probes, scheme);
     let plain = Scheme::DoubleHashing;
-    let base = made(1000, 5, plain).unwrap();
+    let base = constructor(1000, 5, plain).unwrap();
     let key = |byte| SipKey::new([byte; 16]);
     let cases = [
-        (base.clone(), made(1001, 5, plain).unwrap(), "bits"),
-        (base.clone(), made(1000, 6, plain).unwrap(), "probes"),
+        (base.clone(), constructor(1001, 5, plain).unwrap(), "bits"),
+        (base.clone(), constructor(1000, 6, plain).unwrap(), "probes"),
         (
             base.clone(),
-            made(1000, 5, Scheme::EnhancedDoubleHashing).unwrap(),
+            constructor(1000, 5, Scheme::EnhancedDoubleHashing).unwrap(),
             "scheme, 1 here and 2 there",
         ),
         (
             base,
-            filter(*made(1000, 5, plain).unwrap().plan(), plain),
+            filter(*constructor(1000, 5, plain).unwrap().plan(), plain),
             "hash scheme",
         ),
         (
             ClassicBloom::keyed(9, 0.1, key(1)).unwrap(),
             ClassicBloom::keyed(9, 0.1, key(2)).unwrap(),
-            "different secrets",
+            "different secret keys",
         ),
     ];
     for (mut ours, theirs, field) in cases {
@@ -314,9 +316,9 @@ fn filters_that_do_not_fit_are_refused_by_name_and_left_alone() {
         assert_eq!(ours, before);
     }
     assert!(matches!(
-        made(64, 1, plain)
+        constructor(64, 1, plain)
             .unwrap()
-            .union_with(&made(65, 1, plain).unwrap()),
+            .union_with(&constructor(65, 1, plain).unwrap()),
         Err(Mismatch::Shape {
             field: "bits",
             ours: 64,
@@ -326,8 +328,8 @@ fn filters_that_do_not_fit_are_refused_by_name_and_left_alone() {
 }
 
 #[test]
-fn the_bits_of_a_known_key_are_where_the_schemes_say() {
-    // Pins both walks: files written today must open tomorrow. Computed apart, with Python's integers.
+fn the_bits_of_a_known_key_are_where_the_schemes_specify() {
+    // Pins both walks: files written today must open tomorrow. Computed separately, with Python's integers.
     let hash = 0x8877_6655_4433_2211_u64;
     for (scheme, expected) in [
         (Scheme::DoubleHashing, [528, 593, 693, 758, 923, 988]),
@@ -351,7 +353,7 @@ fn the_bits_of_a_known_key_are_where_the_schemes_say() {
     }
 }
 
-fn refusals(capacity: u64, rate: f64) -> Vec<PlanError> {
+fn errors(capacity: u64, rate: f64) -> Vec<PlanError> {
     vec![
         ClassicBloom::new(capacity, rate).unwrap_err(),
         ClassicBloom::for_hashes(capacity, rate).unwrap_err(),
@@ -360,8 +362,8 @@ fn refusals(capacity: u64, rate: f64) -> Vec<PlanError> {
 }
 
 #[test]
-fn bad_requests_are_refused_by_name() {
-    for error in refusals(0, 0.01) {
+fn invalid_requests_name_the_field() {
+    for error in errors(0, 0.01) {
         assert_eq!(
             error.to_string(),
             "capacity = 0 cannot be planned for: give at least 1 key"
@@ -378,7 +380,7 @@ fn bad_requests_are_refused_by_name() {
         f64::MIN_POSITIVE,
     ];
     for rate in no_rates {
-        for error in refusals(1000, rate) {
+        for error in errors(1000, rate) {
             assert!(
                 matches!(
                     error,
@@ -418,14 +420,14 @@ fn bad_requests_are_refused_by_name() {
 }
 
 #[test]
-fn sizes_past_memory_are_errors_not_aborts() {
-    for error in refusals(10_000_000_000_000, 0.01) {
+fn impossible_sizes_are_errors_not_aborts() {
+    for error in errors(10_000_000_000_000, 0.01) {
         assert!(
             matches!(error, PlanError::OutOfMemory { size_bytes } if size_bytes > 11_000_000_000_000),
             "{error}"
         );
     }
-    for error in refusals(u64::MAX, 0.01) {
+    for error in errors(u64::MAX, 0.01) {
         assert!(!matches!(error, PlanError::OutOfMemory { .. }), "{error}");
     }
     let error = ClassicBloom::with_bits_and_probes(u64::MAX, 3, Scheme::DoubleHashing);
@@ -439,7 +441,7 @@ fn sizes_past_memory_are_errors_not_aborts() {
 
 #[test]
 #[should_panic(expected = "one place in `found` for every key")]
-fn answers_need_a_place_each() {
+fn results_must_match_the_number_of_keys() {
     ClassicBloom::new(10, 0.1)
         .unwrap()
         .contains_each(&["a", "b"], &mut [false]);
@@ -454,22 +456,22 @@ fn answers_to_hashes_need_a_place_each() {
 }
 
 #[test]
-#[should_panic(expected = "does not hash keys")]
+#[should_panic(expected = "has no hash function")]
 fn byte_methods_on_a_filter_for_hashes_panic_as_documented() {
     ClassicBloom::for_hashes(10, 0.1).unwrap().insert("a");
 }
 
 #[test]
 #[cfg(debug_assertions)]
-#[should_panic(expected = "another hash scheme or key")]
-fn debug_builds_catch_a_hash_of_another_scheme() {
+#[should_panic(expected = "another hash scheme or secret key")]
+fn debug_builds_detect_a_hash_of_another_scheme() {
     ClassicBloom::new(10, 0.1)
         .unwrap()
         .insert_hash(KeyHash::from_u64(1));
 }
 
 #[test]
-fn filters_can_be_sent_and_shared() {
+fn filters_are_send_and_sync() {
     fn sendable<T: Send + Sync>() {}
     sendable::<ClassicBloom>();
     sendable::<ClassicPlan>();
@@ -495,7 +497,7 @@ fn the_positions_of_a_key_are_the_bits_that_it_sets() {
 }
 
 #[test]
-fn a_filter_loaded_in_pieces_is_the_one_that_was_stored() {
+fn a_filter_loaded_in_pieces_equals_the_stored_one() {
     for bits in [1, 8, 13, 64, 200, 1003] {
         let plan = ClassicPlan::with_bits_and_probes(bits, 3).unwrap();
         let stored = filled(plan, SCHEMES[1], &hashes(7, 0, 40).collect::<Vec<_>>());
@@ -513,7 +515,7 @@ fn a_filter_loaded_in_pieces_is_the_one_that_was_stored() {
 }
 
 #[test]
-fn pieces_that_do_not_fit_are_refused_and_change_nothing() {
+fn invalid_pieces_are_rejected_and_change_nothing() {
     let plan = ClassicPlan::with_bits_and_probes(13, 3).unwrap();
     let mut filter = filled(plan, SCHEMES[1], &hashes(7, 0, 2).collect::<Vec<_>>());
     let before = filter.clone();

@@ -1,14 +1,14 @@
-//! `ClassicCuckoo`: byte for byte what `RedisBloom` makes of the same commands, and nothing lost on the way.
+//! `ClassicCuckoo`: byte for byte what `RedisBloom` makes of the same commands, and no key is lost.
 //!
 //! `tests/data/redisbloom_cuckoo.txt` is recorded from `RedisBloom` (development version of June 2026 on Redis 8.0.6): for each
-//! filter the commands on it with their replies, and what CF.INFO and CF.SCANDUMP gave. Items and bytes are in hexadecimal.
+//! filter its commands with their replies, and the results of CF.INFO and CF.SCANDUMP. Items and bytes are in hexadecimal.
 
 use crate::{mixed, soak};
 use mayhap_core::plan::ClassicCuckooPlan;
 use mayhap_core::{ClassicCuckoo, Full, PlanError};
 use std::collections::HashMap;
 
-/// `MurmurHash64A`, under which `RedisBloom` knows the items of cuckoo filters.
+/// `MurmurHash64A`, which `RedisBloom` uses for the items of cuckoo filters.
 fn murmur(item: &[u8]) -> u64 {
     const M: u64 = 0xc6a4_a793_5bd1_e995;
     let mut hash = (item.len() as u64).wrapping_mul(M);
@@ -54,14 +54,14 @@ fn header(filter: &ClassicCuckoo) -> Vec<u8> {
         .collect()
 }
 
-/// The table in which a SCANDUMP position lies.
+/// The table that contains a SCANDUMP position.
 fn table_at(filter: &ClassicCuckoo, mut position: usize) -> &[u8] {
     let mut tables = filter.tables();
     tables
         .find(|table| {
-            let inside = position <= table.len();
+            let present = position <= table.len();
             position = position.saturating_sub(table.len());
-            inside
+            present
         })
         .unwrap()
 }
@@ -78,7 +78,7 @@ fn apply(filter: &mut ClassicCuckoo, command: &str, item: &[u8]) -> i64 {
     }
 }
 
-/// Does all commands of a recording and compares what they answer; returns how many there were.
+/// Runs all commands of a recording and compares the replies; returns how many there were.
 fn replay(recording: &str) -> usize {
     let mut filter = None;
     let mut commands = 0;
@@ -157,7 +157,7 @@ fn replay(recording: &str) -> usize {
 }
 
 #[test]
-fn replies_and_bytes_are_those_that_redisbloom_gave() {
+fn replies_and_bytes_match_redisbloom() {
     let commands = replay(include_str!("../data/redisbloom_cuckoo.txt"));
     println!("{commands} commands");
     assert!(commands > 100_000);
@@ -169,31 +169,31 @@ fn filter(capacity: u64, bucket_size: u8, max_moves: u16, expansion: u16) -> Cla
 }
 
 #[test]
-fn no_acknowledged_key_is_lost_and_a_refusal_leaves_every_byte_as_it_was() {
+fn no_inserted_key_is_lost_and_a_rejected_insert_changes_no_byte() {
     for (bucket_size, max_moves) in [(1, 1), (1, 500), (2, 20), (4, 20), (4, 3), (255, 7)] {
         let mut full = filter(1024, bucket_size, max_moves, 0);
-        let mut held = Vec::new();
+        let mut stored = Vec::new();
         let mut refused = 0;
         for hash in (0..4_000).map(mixed) {
             let before = full.clone();
             match full.try_insert_hash(hash) {
-                Ok(()) => held.push(hash),
+                Ok(()) => stored.push(hash),
                 Err(error) => {
                     refused += 1;
-                    let (keys, capacity) = (held.len() as u64, full.capacity());
+                    let (keys, capacity) = (stored.len() as u64, full.capacity());
                     assert_eq!(error, Full::Table { keys, capacity });
                     assert!(full == before);
                 }
             }
         }
-        assert!(refused > 2_000 && held.iter().all(|&hash| full.contains_hash(hash)));
-        assert_eq!(full.estimated_keys(), held.len() as u64);
+        assert!(refused > 2_000 && stored.iter().all(|&hash| full.contains_hash(hash)));
+        assert_eq!(full.estimated_keys(), stored.len() as u64);
         println!(
             "buckets of {bucket_size}, {max_moves} moves: {:.1} % full",
-            100.0 * held.len() as f64 / full.capacity() as f64
+            100.0 * stored.len() as f64 / full.capacity() as f64
         );
-        // In one table all keys can be taken out again, whatever was moved.
-        for hash in held {
+        // In one table all keys can be removed, whatever was moved.
+        for hash in stored {
             assert!(full.remove_hash(hash));
         }
         assert!(
@@ -204,7 +204,7 @@ fn no_acknowledged_key_is_lost_and_a_refusal_leaves_every_byte_as_it_was() {
 }
 
 #[test]
-fn a_chain_grows_as_planned_and_compaction_loses_nobody() {
+fn a_chain_grows_as_planned_and_compaction_loses_no_key() {
     let keys: Vec<_> = (0..if soak() { 1_000_000 } else { 20_000 })
         .map(mixed)
         .collect();
@@ -228,14 +228,14 @@ fn a_chain_grows_as_planned_and_compaction_loses_nobody() {
 }
 
 #[test]
-fn the_estimated_rate_is_the_measured_one() {
+fn the_estimated_rate_matches_the_measured_one() {
     let mut filter = filter(4096, 4, 50, 2);
     for hash in (0..9_000).map(mixed) {
         filter.try_insert_hash(hash).unwrap();
     }
     let queries = 200_000;
-    let strangers = (1 << 32..(1 << 32) + queries).map(mixed);
-    let wrong = strangers.filter(|&hash| filter.contains_hash(hash)).count();
+    let absent = (1 << 32..(1 << 32) + queries).map(mixed);
+    let wrong = absent.filter(|&hash| filter.contains_hash(hash)).count();
     let measured = wrong as f64 / queries as f64;
     let estimated = filter.estimated_rate();
     println!("measured {measured:.4}, estimated {estimated:.4}");
@@ -243,7 +243,7 @@ fn the_estimated_rate_is_the_measured_one() {
 }
 
 #[test]
-fn a_filter_is_rebuilt_from_its_parts_and_bad_parts_are_refused_by_name() {
+fn a_filter_is_rebuilt_from_its_parts_and_invalid_parts_are_rejected() {
     let mut filter = filter(64, 2, 20, 2);
     for hash in (0..300).map(mixed) {
         filter.try_insert_hash(hash).unwrap();
@@ -266,8 +266,8 @@ fn a_filter_is_rebuilt_from_its_parts_and_bad_parts_are_refused_by_name() {
 }
 
 #[test]
-fn counts_and_bytes_of_a_stranger_do_no_harm() {
-    // Counts that are lies, and slots filled with anything.
+fn forged_counts_and_bytes_are_harmless() {
+    // Wrong counts, and slots with arbitrary contents.
     for (keys, removed) in [(0, 0), (u64::MAX, u64::MAX), (0, u64::MAX)] {
         let plan = ClassicCuckooPlan::from_buckets(16, 3, 20, 1).unwrap();
         let mut filter =

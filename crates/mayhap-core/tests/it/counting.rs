@@ -1,4 +1,4 @@
-//! `CountingBloom` against an exact multiset: nothing is lost, remove undoes insert, and full counters say so.
+//! `CountingBloom` against an exact multiset: no key is lost, remove undoes insert, and saturated counters are reported.
 
 use crate::{hashes, mixed, soak};
 use mayhap_core::plan::classic::ClassicPlan;
@@ -12,15 +12,15 @@ fn filter(capacity: u64, rate: f64, counter_bits: u8) -> CountingBloom {
     CountingBloom::from_plan(plan, Scheme::EnhancedDoubleHashing, HashScheme::Caller).unwrap()
 }
 
-/// Few counters and many probes, so that a key's probes often fall together.
-fn crowded(counters: u64, probes: u32, counter_bits: u8) -> CountingBloom {
+/// Few counters and many probes, so that a key's probes often coincide.
+fn colliding(counters: u64, probes: u32, counter_bits: u8) -> CountingBloom {
     let classic = ClassicPlan::with_bits_and_probes(counters, probes).unwrap();
     let plan = CountingPlan::from_classic(classic, counter_bits).unwrap();
     CountingBloom::from_plan(plan, Scheme::EnhancedDoubleHashing, HashScheme::Caller).unwrap()
 }
 
-/// Random operations on the filter and on an exact multiset of some keys. Strangers are another stream. Returns whether a
-/// counter ran full.
+/// Random operations on the filter and on an exact multiset of some keys. Absent keys come from another stream. Returns whether a
+/// counter saturated.
 fn model(mut filter: CountingBloom, keys: u64, max_each: u64, operations: u64, seed: u64) -> bool {
     let pool: Vec<KeyHash> = hashes(seed, 0, keys).collect();
     let mut exact: HashMap<KeyHash, u64> = HashMap::new();
@@ -52,13 +52,13 @@ fn model(mut filter: CountingBloom, keys: u64, max_each: u64, operations: u64, s
                 }
             },
             3 => {
-                // A stranger is removed only where the filter knows that it is absent: then nothing changes.
-                let stranger = KeyHash::from_u64(mixed(!random));
-                if !filter.contains_hash(stranger) {
+                // An absent key is removed only if the filter knows that it is absent: then nothing changes.
+                let absent_key = KeyHash::from_u64(mixed(!random));
+                if !filter.contains_hash(absent_key) {
                     let before = (step % 64 == 0).then(|| filter.clone());
-                    assert_eq!(filter.remove_hash(stranger), Ok(false));
+                    assert_eq!(filter.remove_hash(absent_key), Ok(false));
                     assert!(before.is_none_or(|before| before == filter));
-                    assert_eq!(filter.estimated_count_hash(stranger), 0);
+                    assert_eq!(filter.estimated_count_hash(absent_key), 0);
                     refused += 1;
                 }
             }
@@ -66,8 +66,8 @@ fn model(mut filter: CountingBloom, keys: u64, max_each: u64, operations: u64, s
                 let estimate = filter.estimated_count_hash(key);
                 assert!(count == 0 || filter.contains_hash(key), "step {step}: lost");
                 assert_eq!(filter.contains_hash(key), estimate > 0);
-                let most = u64::from(filter.plan().max_count());
-                assert!(estimate >= count.min(most), "step {step}: {estimate}");
+                let max = u64::from(filter.plan().max_count());
+                assert!(estimate >= count.min(max), "step {step}: {estimate}");
             }
         }
         if step % (operations / 8) == 0 {
@@ -98,14 +98,14 @@ fn model(mut filter: CountingBloom, keys: u64, max_each: u64, operations: u64, s
 fn random_operations_agree_with_an_exact_multiset_at_every_width() {
     let operations = if soak() { 10_000_000 } else { 100_000 };
     for counter_bits in 3..=8 {
-        // Keys of at most three: 4 bits are nearly wide enough, 5 are.
+        // At most three copies of a key: 4 bits are nearly wide enough, 5 are.
         let full = model(filter(2_000, 0.01, counter_bits), 2_000, 3, operations, 1);
         assert_eq!(full, counter_bits < 5);
-        // Keys that come too often for narrow counters: some stick, and nothing is lost all the same.
+        // Keys that are inserted too often for narrow counters: some saturate, and no key is lost.
         let full = model(filter(500, 0.001, counter_bits), 500, 20, operations, 2);
         assert_eq!(full, counter_bits < 7);
-        // Probes that fall together.
-        model(crowded(97, 11, counter_bits), 12, 2, operations, 3);
+        // Probes that coincide.
+        model(colliding(97, 11, counter_bits), 12, 2, operations, 3);
     }
 }
 
@@ -114,8 +114,8 @@ fn remove_undoes_insert_bit_for_bit() {
     for mut filter in [
         filter(1000, 0.01, 3),
         filter(1000, 0.0001, 7),
-        crowded(40, 9, 8),
-        crowded(5, 30, 8),
+        colliding(40, 9, 8),
+        colliding(5, 30, 8),
     ] {
         let capacity = filter.capacity().min(20);
         filter.insert_hashes(&hashes(4, 0, capacity / 2).collect::<Vec<_>>());
@@ -133,16 +133,16 @@ fn remove_undoes_insert_bit_for_bit() {
 }
 
 #[test]
-fn a_refused_removal_changes_nothing() {
-    // Few counters: strangers whose probes fall together meet counters that are not zero and yet too low.
+fn a_rejected_removal_changes_nothing() {
+    // Few counters: absent keys whose probes coincide find counters that are not zero but too low.
     let mut refused_late = 0;
     for seed in 0..2000 {
-        let mut filter = crowded(23, 6, 4);
+        let mut filter = colliding(23, 6, 4);
         filter.insert_hashes(&hashes(seed, 0, 3).collect::<Vec<_>>());
         let before = filter.clone();
-        for stranger in hashes(!seed, 0, 5) {
-            let found = filter.contains_hash(stranger);
-            match filter.remove_hash(stranger) {
+        for absent_key in hashes(!seed, 0, 5) {
+            let found = filter.contains_hash(absent_key);
+            match filter.remove_hash(absent_key) {
                 Ok(true) => {
                     assert!(found);
                     filter = before.clone();
@@ -160,7 +160,7 @@ fn a_refused_removal_changes_nothing() {
 }
 
 #[test]
-fn a_full_counter_sticks_is_reported_and_keeps_its_keys() {
+fn a_saturated_counter_is_reported_and_keeps_its_keys() {
     let mut filter = CountingBloom::with_counter_bits(100, 0.01, 3).unwrap();
     assert_eq!(filter.plan().max_count(), 7);
     for count in 1..=6 {
@@ -175,7 +175,7 @@ fn a_full_counter_sticks_is_reported_and_keeps_its_keys() {
         let before = filter.clone();
         let error = filter.remove("a").unwrap_err();
         assert_eq!(error.max_count, 7);
-        assert!(error.to_string().contains("stuck at 7"), "{error}");
+        assert!(error.to_string().contains("saturated at 7"), "{error}");
         assert_eq!(filter, before, "nothing was changed");
         assert!(filter.saturated_counters() >= 6);
     }
@@ -195,7 +195,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 60, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn a_union_counts_what_both_count(counter_bits in 3..=8_u8, seed: u64, ours in 0..800_u64, theirs in 0..800_u64) {
+    fn a_union_adds_the_counts(counter_bits in 3..=8_u8, seed: u64, ours in 0..800_u64, theirs in 0..800_u64) {
         let fill = |seed, keys| {
             let mut filter = filter(400, 0.01, counter_bits);
             filter.insert_hashes(&hashes(seed, 0, keys).collect::<Vec<_>>());
@@ -209,7 +209,7 @@ proptest! {
     }
 
     #[test]
-    fn the_classic_twin_gives_the_same_answers(counter_bits in 3..=8_u8, seed: u64, keys in 0..3000_u64) {
+    fn to_classic_gives_the_same_answers(counter_bits in 3..=8_u8, seed: u64, keys in 0..3000_u64) {
         let mut counting = filter(1000, 0.05, counter_bits);
         let mut classic = ClassicBloom::for_hashes(1000, 0.05).unwrap();
         let inserted: Vec<_> = hashes(seed, 0, keys).collect();
@@ -227,7 +227,7 @@ proptest! {
 }
 
 #[test]
-fn single_and_batch_agree_in_cache_and_past_it() {
+fn single_and_batch_agree_in_and_out_of_cache() {
     for capacity in [1, 1000, 300_000] {
         for counter_bits in 3..=8 {
             let mut single = filter(capacity, 0.01, counter_bits);
@@ -238,10 +238,10 @@ fn single_and_batch_agree_in_cache_and_past_it() {
             }
             batch.insert_hashes(&keys);
             assert_eq!(single, batch);
-            let asked: Vec<_> = hashes(6, 0, 30_000).collect();
-            let mut found = vec![false; asked.len()];
-            batch.contains_hashes(&asked, &mut found);
-            for (&hash, found) in asked.iter().zip(found) {
+            let queried: Vec<_> = hashes(6, 0, 30_000).collect();
+            let mut found = vec![false; queried.len()];
+            batch.contains_hashes(&queried, &mut found);
+            for (&hash, found) in queried.iter().zip(found) {
                 assert_eq!(single.contains_hash(hash), found);
             }
         }
@@ -260,10 +260,10 @@ fn single_and_batch_agree_in_cache_and_past_it() {
     );
 }
 
-/// Mean over seeds 1..=S of the rate at capacity, after as many keys again came and went, against what was asked, within
-/// five standard deviations of sampling and of the spread between filters.
+/// Compares the mean over seeds 1..=S of the rate at capacity, after as many other keys were inserted and removed, with the
+/// requested one, within five standard deviations of sampling and of the spread between filters.
 #[test]
-fn the_rate_asked_is_the_rate_kept_at_capacity_also_after_removals() {
+fn the_requested_rate_is_kept_at_capacity_also_after_removals() {
     let seeds = 5;
     for rate in [0.05, 0.01, 0.001, 0.0001] {
         for capacity in [1_000, 100_000] {
@@ -280,9 +280,12 @@ fn the_rate_asked_is_the_rate_kept_at_capacity_also_after_removals() {
                 let mut found = vec![false; 1 << 14];
                 for from in (0..queries).step_by(1 << 14) {
                     let to = queries.min(from + (1 << 14));
-                    let asked: Vec<_> = hashes(seed ^ 0xFFFF_0000, from, to).collect();
-                    filter.contains_hashes(&asked, &mut found[..asked.len()]);
-                    sum += found[..asked.len()].iter().filter(|&&found| found).count();
+                    let queried: Vec<_> = hashes(seed ^ 0xFFFF_0000, from, to).collect();
+                    filter.contains_hashes(&queried, &mut found[..queried.len()]);
+                    sum += found[..queried.len()]
+                        .iter()
+                        .filter(|&&found| found)
+                        .count();
                 }
                 assert_eq!(filter.false_positive_rate().to_bits(), rate.to_bits());
                 assert!(!filter.is_over_capacity());
@@ -302,8 +305,8 @@ fn the_rate_asked_is_the_rate_kept_at_capacity_also_after_removals() {
 }
 
 #[test]
-fn counters_run_full_as_often_as_the_plan_says() {
-    // 3 bits, at two and three times the capacity, where there is something to see.
+fn counters_saturate_as_often_as_the_plan_computes() {
+    // 3 bits, at two and three times the capacity, where counters saturate.
     for times in [2, 3] {
         let capacity = 200_000;
         let mut filter = filter(capacity, 0.01, 3);
@@ -314,7 +317,7 @@ fn counters_run_full_as_often_as_the_plan_says() {
         println!("{plan}, {times} times: {found} full, expected {expected:.0}");
         assert!((found - expected).abs() < 5.0 * expected.sqrt());
         assert!(filter.is_over_capacity() && filter.keys_until_full() == 0);
-        // And every other count as well: the share of counters that were probed so often.
+        // And for every other count: the share of counters that were probed that often.
         let load =
             f64::from(plan.classic().probes) * (times * capacity) as f64 / plan.counters() as f64;
         for count in 1..7_u8 {
@@ -345,7 +348,7 @@ fn estimates_follow_the_keys() {
 }
 
 #[test]
-fn filters_that_do_not_fit_are_refused_by_name_and_left_alone() {
+fn mismatched_filters_are_rejected_with_the_field_and_unchanged() {
     let base = CountingBloom::new(1000, 0.01).unwrap();
     for (other, field) in [
         (CountingBloom::new(2000, 0.01).unwrap(), "bits"),
@@ -367,7 +370,7 @@ fn filters_that_do_not_fit_are_refused_by_name_and_left_alone() {
     }
 }
 
-fn refusals(capacity: u64, rate: f64) -> Vec<PlanError> {
+fn errors(capacity: u64, rate: f64) -> Vec<PlanError> {
     vec![
         CountingBloom::new(capacity, rate).unwrap_err(),
         CountingBloom::for_hashes(capacity, rate).unwrap_err(),
@@ -376,8 +379,8 @@ fn refusals(capacity: u64, rate: f64) -> Vec<PlanError> {
 }
 
 #[test]
-fn bad_requests_are_refused_by_name() {
-    for error in refusals(0, 0.01) {
+fn invalid_requests_name_the_field() {
+    for error in errors(0, 0.01) {
         assert!(matches!(
             error,
             PlanError::InvalidInteger {
@@ -388,7 +391,7 @@ fn bad_requests_are_refused_by_name() {
         ));
     }
     for rate in [0.0, 1.0, -0.5, 2.0, f64::NAN, f64::INFINITY] {
-        for error in refusals(1000, rate) {
+        for error in errors(1000, rate) {
             assert!(matches!(
                 error,
                 PlanError::InvalidNumber {
@@ -405,10 +408,10 @@ fn bad_requests_are_refused_by_name() {
             format!("counter_bits = {bits} cannot be planned for: give 3 to 8 bits a counter")
         );
     }
-    for error in refusals(10_000_000_000_000, 0.01) {
+    for error in errors(10_000_000_000_000, 0.01) {
         assert!(matches!(error, PlanError::OutOfMemory { .. }), "{error}");
     }
-    for error in refusals(u64::MAX, 0.01) {
+    for error in errors(u64::MAX, 0.01) {
         assert!(!matches!(error, PlanError::OutOfMemory { .. }), "{error}");
     }
 }
@@ -422,13 +425,13 @@ fn answers_to_hashes_need_a_place_each() {
 }
 
 #[test]
-#[should_panic(expected = "does not hash keys")]
+#[should_panic(expected = "has no hash function")]
 fn byte_methods_on_a_filter_for_hashes_panic_as_documented() {
     _ = CountingBloom::for_hashes(10, 0.1).unwrap().remove("a");
 }
 
 #[test]
-fn filters_can_be_sent_and_shared() {
+fn filters_are_send_and_sync() {
     fn sendable<T: Send + Sync>() {}
     sendable::<CountingBloom>();
     sendable::<CountingPlan>();
@@ -441,7 +444,7 @@ fn foreign(counters: u64, probes: u32, scheme: Scheme) -> CountingBloom {
 }
 
 #[test]
-fn under_another_systems_scheme_keys_are_known_by_their_bytes() {
+fn schemes_of_other_systems_accept_key_bytes_only() {
     let schemes = [
         Scheme::HadoopJenkins,
         Scheme::HadoopMurmur,
@@ -463,10 +466,10 @@ fn under_another_systems_scheme_keys_are_known_by_their_bytes() {
         extended.extend(&keys);
         assert_eq!(extended, counting);
 
-        let asked: Vec<_> = (0..3000_u32).map(u32::to_le_bytes).collect();
-        let mut found = vec![false; asked.len()];
-        counting.contains_each(&asked, &mut found);
-        for (key, found) in asked.iter().zip(found) {
+        let queried: Vec<_> = (0..3000_u32).map(u32::to_le_bytes).collect();
+        let mut found = vec![false; queried.len()];
+        counting.contains_each(&queried, &mut found);
+        for (key, found) in queried.iter().zip(found) {
             assert_eq!(found, classic.contains(key));
             assert_eq!(found, counting.contains(key));
         }
@@ -482,22 +485,22 @@ fn under_another_systems_scheme_keys_are_known_by_their_bytes() {
 }
 
 #[test]
-#[should_panic(expected = "knows keys by their bytes")]
+#[should_panic(expected = "accepts key bytes only")]
 fn hashes_of_ours_mean_nothing_to_another_systems_scheme() {
     foreign(100, 3, Scheme::HadoopMurmur).insert_hash(KeyHash::from_u64(1));
 }
 
 #[test]
-fn counts_that_do_not_fit_are_refused() {
+fn invalid_counts_are_rejected() {
     let plan = *foreign(5, 2, Scheme::HadoopMurmur).plan();
-    let made = |counts: &[u8]| {
+    let constructor = |counts: &[u8]| {
         let counts = counts.iter().copied();
         CountingBloom::from_counts(plan, Scheme::HadoopMurmur, HashScheme::Caller, counts)
     };
-    assert!(made(&[0, 15, 1, 2, 3]).is_ok());
-    assert!(made(&[0, 15, 1, 2]).is_err(), "too few");
-    assert!(made(&[0, 15, 1, 2, 3, 0]).is_err(), "too many");
-    assert!(made(&[0, 16, 1, 2, 3]).is_err(), "too large");
+    assert!(constructor(&[0, 15, 1, 2, 3]).is_ok());
+    assert!(constructor(&[0, 15, 1, 2]).is_err(), "too few");
+    assert!(constructor(&[0, 15, 1, 2, 3, 0]).is_err(), "too many");
+    assert!(constructor(&[0, 16, 1, 2, 3]).is_err(), "too large");
     let blocks = ClassicPlan::with_bits_and_probes(100, 8).unwrap();
     let blocks = CountingPlan::from_classic(blocks, 4).unwrap();
     assert!(
@@ -507,7 +510,7 @@ fn counts_that_do_not_fit_are_refused() {
 }
 
 #[test]
-fn what_can_be_removed_is_and_full_counters_stay() {
+fn remove_leaving_saturated_keeps_saturated_counters() {
     for scheme in [Scheme::HadoopJenkins, Scheme::EnhancedDoubleHashing] {
         let plan = *foreign(1000, 4, scheme).plan();
         let mut filter = CountingBloom::from_plan(plan, scheme, HashScheme::Xxh3).unwrap();

@@ -1,4 +1,4 @@
-//! What `Cuckoo` owes: no key is lost, the rate is kept, a refusal changes nothing, a removal takes out what was put in.
+//! What `Cuckoo` guarantees: no key is lost, the rate is kept, a rejected insert changes nothing, a removal undoes an insert.
 
 use crate::{hashes, mixed, soak};
 use mayhap_core::plan::CuckooPlan;
@@ -31,7 +31,7 @@ fn no_difficult_key_is_lost_and_single_and_batch_agree() {
     keys.extend((0..=255_u8).map(|byte| vec![byte]));
     keys.push(Vec::new());
     keys.push(vec![7; 1 << 20]);
-    let strangers: Vec<Vec<u8>> = (0..20_000_u64).map(|i| i.to_be_bytes().to_vec()).collect();
+    let absent: Vec<Vec<u8>> = (0..20_000_u64).map(|i| i.to_be_bytes().to_vec()).collect();
     for scheme in [HashScheme::Xxh3, HashScheme::Sip13(SipKey::new([7; 16]))] {
         for rate in [0.2, 0.05, 0.01, 0.001, 1e-5, 2e-8] {
             let plan = CuckooPlan::new(keys.len() as u64, rate).unwrap();
@@ -40,12 +40,12 @@ fn no_difficult_key_is_lost_and_single_and_batch_agree() {
                 filter.try_insert(key).unwrap();
                 assert!(filter.contains(key), "{plan}: lost at once");
             }
-            for asked in [&keys, &strangers] {
-                let mut found = vec![false; asked.len()];
-                filter.contains_each(asked, &mut found);
-                let one_by_one: Vec<_> = asked.iter().map(|key| filter.contains(key)).collect();
+            for queried in [&keys, &absent] {
+                let mut found = vec![false; queried.len()];
+                filter.contains_each(queried, &mut found);
+                let one_by_one: Vec<_> = queried.iter().map(|key| filter.contains(key)).collect();
                 assert_eq!(found, one_by_one, "{plan}");
-                let hashes: Vec<_> = asked.iter().map(|key| filter.hash(key)).collect();
+                let hashes: Vec<_> = queried.iter().map(|key| filter.hash(key)).collect();
                 filter.contains_hashes(&hashes, &mut found);
                 assert_eq!(found, one_by_one, "{plan}");
             }
@@ -60,14 +60,14 @@ fn batches_of_any_length_agree_in_and_out_of_cache() {
     for capacity in [10, 10_000, 2_000_000] {
         let mut filter = filter(capacity, 0.01);
         fill(&mut filter, hashes(1, 0, capacity));
-        let asked: Vec<_> = hashes(1, 0, capacity.min(1000))
+        let queried: Vec<_> = hashes(1, 0, capacity.min(1000))
             .chain(hashes(2, 0, 3000))
             .collect();
-        for len in [0, 1, 2, 63, 64, 65, 500, asked.len()] {
-            let asked = &asked[..len.min(asked.len())];
-            let mut found = vec![false; asked.len()];
-            filter.contains_hashes(asked, &mut found);
-            let one_by_one: Vec<_> = asked.iter().map(|&h| filter.contains_hash(h)).collect();
+        for len in [0, 1, 2, 63, 64, 65, 500, queried.len()] {
+            let queried = &queried[..len.min(queried.len())];
+            let mut found = vec![false; queried.len()];
+            filter.contains_hashes(queried, &mut found);
+            let one_by_one: Vec<_> = queried.iter().map(|&h| filter.contains_hash(h)).collect();
             assert_eq!(found, one_by_one);
         }
         assert!(hashes(1, 0, capacity).all(|hash| filter.contains_hash(hash)));
@@ -75,7 +75,7 @@ fn batches_of_any_length_agree_in_and_out_of_cache() {
 }
 
 #[test]
-fn a_batch_of_inserts_gives_the_bytes_of_single_ones_and_stops_at_the_first_refusal() {
+fn a_batch_of_inserts_gives_the_bytes_of_single_ones_and_stops_at_the_first_error() {
     for capacity in [1, 10, 1000, 700_000] {
         let keys: Vec<_> = hashes(13, 0, 2 * capacity + 20).collect();
         let mut batch = filter(capacity, 0.001);
@@ -85,8 +85,8 @@ fn a_batch_of_inserts_gives_the_bytes_of_single_ones_and_stops_at_the_first_refu
             .find_map(|&key| single.try_insert_hash(key).err());
         assert_eq!(batch.try_insert_hashes(&keys).err(), refused);
         assert!(batch == single && refused.is_some());
-        let inside = single.estimated_keys() as usize;
-        assert!(keys[..inside].iter().all(|&key| batch.contains_hash(key)));
+        let present = single.estimated_keys() as usize;
+        assert!(keys[..present].iter().all(|&key| batch.contains_hash(key)));
         batch.clear();
         batch.try_insert_hashes(&keys[..capacity as usize]).unwrap();
         assert_eq!(batch.estimated_keys(), capacity);
@@ -94,7 +94,7 @@ fn a_batch_of_inserts_gives_the_bytes_of_single_ones_and_stops_at_the_first_refu
 }
 
 #[test]
-fn the_capacity_is_kept_for_few_keys_and_many() {
+fn filters_of_any_size_hold_their_capacity() {
     let filters = if soak() { 1_000_000 } else { 20_000 };
     for (capacity, filters) in [
         (1, filters),
@@ -128,7 +128,7 @@ fn the_capacity_is_kept_for_few_keys_and_many() {
     }
 }
 
-/// The measured rate of a full filter over `queries` strangers.
+/// The measured rate of a full filter over `queries` absent keys.
 fn measured_rate(plan: CuckooPlan, seed: u64, queries: u64) -> f64 {
     let mut filter = Cuckoo::from_plan(plan, HashScheme::Caller).unwrap();
     fill(&mut filter, hashes(seed, 0, plan.capacity()));
@@ -148,8 +148,8 @@ fn measured_rate(plan: CuckooPlan, seed: u64, queries: u64) -> f64 {
     false_positives as f64 / queries as f64
 }
 
-/// Mean over seeds 1..=S against what was asked (from above) and what the plan computes (from both sides), within five
-/// standard deviations of sampling. Filters of one plan differ only by how many of their keys look alike.
+/// Compares the mean over seeds 1..=S with the requested rate (from above) and the computed one (from both sides), within five
+/// standard deviations of sampling. Filters of one plan differ only in how many of their keys collide.
 fn accept(capacity: u64, rate: f64, seeds: u64) {
     let plan = CuckooPlan::new(capacity, rate).unwrap();
     let planned = plan.rate_at(capacity);
@@ -174,7 +174,7 @@ fn accept(capacity: u64, rate: f64, seeds: u64) {
 }
 
 #[test]
-fn the_rate_asked_is_kept_at_capacity_and_is_the_computed_one() {
+fn the_rate_at_capacity_is_the_computed_one_and_at_most_the_requested_one() {
     for rate in [0.05, 0.01, 0.001, 0.0001] {
         for capacity in [1_000, 100_000] {
             accept(capacity, rate, 5);
@@ -194,7 +194,7 @@ fn the_rate_asked_is_kept_at_capacity_and_is_the_computed_one() {
 }
 
 #[test]
-fn try_insert_is_true_only_for_surely_new_keys() {
+fn try_insert_is_true_only_for_definitely_new_keys() {
     for rate in [0.2, 0.01, 1e-4] {
         let mut filter = filter(5000, rate);
         for hash in hashes(3, 0, 5000) {
@@ -252,9 +252,9 @@ fn a_filter_filled_and_emptied_is_empty_to_the_last_bit() {
 }
 
 #[test]
-fn a_refused_insert_leaves_every_bit_as_it_was() {
-    // As planned: the filter refuses at 93 % of its cells, by the count. Then with every cell allowed: it refuses when a walk
-    // of 2000 steps ends nowhere, again and again. Then hashes that crowd a few windows.
+fn a_rejected_insert_changes_no_bit() {
+    // As planned: the filter rejects keys at 93 % of its cells, by the count. Then with every cell allowed: it rejects keys when
+    // a walk of 2000 steps fails, again and again. Then hashes that are concentrated on a few windows.
     let mut walks = 0;
     for (capacity, cells) in [(1, 3), (7, 7), (100, 100), (5000, 5000), (100_000, 100_000)] {
         for rate in [0.05, 0.001] {
@@ -264,12 +264,12 @@ fn a_refused_insert_leaves_every_bit_as_it_was() {
             ];
             for plan in plans {
                 let mut filter = Cuckoo::from_plan(plan, HashScheme::Caller).unwrap();
-                let mut inside = Vec::new();
+                let mut present = Vec::new();
                 let mut refused = 0;
                 for hash in hashes(7, 0, 2 * plan.cells() + 20) {
                     let before = (refused < 50 || soak()).then(|| filter.clone());
                     if filter.try_insert_hash(hash).is_ok() {
-                        inside.push(hash);
+                        present.push(hash);
                     } else {
                         refused += 1;
                         walks += u64::from(filter.estimated_keys() < plan.max_keys());
@@ -280,13 +280,13 @@ fn a_refused_insert_leaves_every_bit_as_it_was() {
                     }
                 }
                 assert!(refused > 0, "{plan}");
-                assert!(inside.iter().all(|&hash| filter.contains_hash(hash)));
-                assert_eq!(filter.estimated_keys(), inside.len() as u64);
+                assert!(present.iter().all(|&hash| filter.contains_hash(hash)));
+                assert_eq!(filter.estimated_keys(), present.len() as u64);
                 let used = self::cells(&filter)
                     .iter()
                     .filter(|&&cell| cell != 0)
                     .count();
-                assert_eq!(used, inside.len());
+                assert_eq!(used, present.len());
             }
         }
     }
@@ -294,7 +294,7 @@ fn a_refused_insert_leaves_every_bit_as_it_was() {
 }
 
 #[test]
-fn a_filter_as_planned_is_full_at_93_percent_and_says_so() {
+fn a_planned_filter_is_full_at_93_percent() {
     let mut filter = filter(100_000, 0.01);
     let mut keys = hashes(8, 0, u64::MAX);
     fill(&mut filter, keys.by_ref().take(100_000));
@@ -339,8 +339,8 @@ fn copies_are_bounded_and_reported() {
 }
 
 #[test]
-fn copies_hold_their_places_while_others_come_and_go() {
-    // Four copies of many keys, the table as full as it gets: whatever moves, each copy can be taken out.
+fn copies_survive_while_others_are_inserted_and_removed() {
+    // Four copies of many keys, the table as full as possible: whatever moves, each copy can be removed.
     let mut filter = filter(4000, 0.001);
     let keys: Vec<_> = hashes(9, 0, 1000).collect();
     for round in 0..4 {
@@ -348,11 +348,11 @@ fn copies_hold_their_places_while_others_come_and_go() {
             assert_eq!(filter.try_insert_hash(key).is_ok_and(|new| new), round == 0);
         }
     }
-    let inside = filter.estimated_keys();
+    let present = filter.estimated_keys();
     let removed = (0..4)
         .map(|_| keys.iter().filter(|&&key| filter.remove_hash(key)).count() as u64)
         .sum::<u64>();
-    assert_eq!(removed, inside);
+    assert_eq!(removed, present);
     assert!(filter.is_empty());
 }
 
@@ -361,36 +361,36 @@ fn churn_at_93_percent_loses_no_key() {
     let operations: u64 = if soak() { 100_000_000 } else { 1_000_000 };
     let mut filter = filter(184_000, 0.001);
     let mut keys = hashes(10, 0, u64::MAX);
-    let mut inside: Vec<KeyHash> = Vec::new();
+    let mut present: Vec<KeyHash> = Vec::new();
     while filter.estimated_keys() < filter.plan().max_keys() {
         let key = keys.next().unwrap();
         if filter.try_insert_hash(key).is_ok() {
-            inside.push(key);
+            present.push(key);
         }
     }
     let (mut refused, mut lowest) = (0_u64, 1.0_f64);
     for operation in 0..operations / 2 {
-        let at = (mixed(operation) % inside.len() as u64) as usize;
-        assert!(filter.remove_hash(inside.swap_remove(at)));
+        let at = (mixed(operation) % present.len() as u64) as usize;
+        assert!(filter.remove_hash(present.swap_remove(at)));
         while filter.estimated_keys() < filter.plan().max_keys() {
             let key = keys.next().unwrap();
             if filter.try_insert_hash(key).is_ok() {
                 assert!(filter.contains_hash(key));
-                inside.push(key);
+                present.push(key);
             } else {
                 refused += 1;
             }
         }
         lowest = lowest.min(filter.load());
         if operation % 50_000 == 0 {
-            assert!(inside.iter().all(|&key| filter.contains_hash(key)));
+            assert!(present.iter().all(|&key| filter.contains_hash(key)));
         }
     }
-    assert!(inside.iter().all(|&key| filter.contains_hash(key)));
+    assert!(present.iter().all(|&key| filter.contains_hash(key)));
     println!("churn: {operations} operations at {lowest:.4}, {refused} inserts refused");
     assert!(lowest > 0.9299 && refused * 10_000 < operations);
-    // Emptied to the last key, nobody is left over.
-    assert!(inside.iter().all(|&key| filter.remove_hash(key)));
+    // After removing every key, no cell is left in use.
+    assert!(present.iter().all(|&key| filter.remove_hash(key)));
     assert!(filter.is_empty() && filter.bytes().iter().all(|&byte| byte == 0));
 }
 
@@ -400,23 +400,23 @@ fn random_operations_agree_with_an_exact_multiset() {
     for (seed, capacity, rate) in [(1, 40, 0.05), (2, 1000, 0.01), (3, 20_000, 0.001)] {
         let mut filter = filter(capacity, rate);
         let mut model: HashMap<u64, u32> = HashMap::new();
-        let mut inside: Vec<u64> = Vec::new();
+        let mut present: Vec<u64> = Vec::new();
         for operation in 0..operations {
             let random = mixed(mixed(seed) ^ operation);
             let number = (random >> 8) % (capacity * 3 / 2);
             let key = KeyHash::from_u64(mixed(number ^ seed << 40));
             let count = model.get(&number).copied().unwrap_or(0);
-            // More goes in than comes out until it is full, then the other way round, and so on.
+            // More inserts than removals until it is full, then the other way round, and so on.
             let grows = operation / (3 * capacity) % 2 == 0;
             match random % 8 {
                 0..=2 if grows => match filter.try_insert_hash(key) {
                     Ok(new) => {
                         assert!(!(new && count > 0));
                         *model.entry(number).or_default() += 1;
-                        inside.push(number);
+                        present.push(number);
                     }
                     Err(Full::Copies { copies }) => assert!(copies >= count),
-                    // Copies crowd the table: a key may be refused well before it is full.
+                    // Copies concentrate on a few cells: a key may be rejected well before the table is full.
                     Err(_) => assert!(filter.load() > 0.1),
                 },
                 3 => {
@@ -425,19 +425,19 @@ fn random_operations_agree_with_an_exact_multiset() {
                         assert_eq!(new, !known);
                         if new {
                             *model.entry(number).or_default() += 1;
-                            inside.push(number);
+                            present.push(number);
                         }
                     }
                 }
-                4 | 5 if !inside.is_empty() => {
-                    let at = (random >> 20) as usize % inside.len();
-                    let number = inside.swap_remove(at);
+                4 | 5 if !present.is_empty() => {
+                    let at = (random >> 20) as usize % present.len();
+                    let number = present.swap_remove(at);
                     assert!(filter.remove_hash(KeyHash::from_u64(mixed(number ^ seed << 40))));
                     *model.get_mut(&number).unwrap() -= 1;
                 }
                 _ => assert!(filter.contains_hash(key) || count == 0),
             }
-            assert_eq!(filter.estimated_keys(), inside.len() as u64);
+            assert_eq!(filter.estimated_keys(), present.len() as u64);
             if operation % (operations / 20) == 0 {
                 for (&number, &count) in &model {
                     let key = KeyHash::from_u64(mixed(number ^ seed << 40));
@@ -449,7 +449,7 @@ fn random_operations_agree_with_an_exact_multiset() {
 }
 
 #[test]
-fn the_numbers_are_consistent() {
+fn reported_numbers_are_consistent() {
     let mut filter = filter(10_000, 0.001);
     assert!(filter.is_empty() && filter.estimated_rate() == 0.0 && filter.load() == 0.0);
     fill(&mut filter, hashes(11, 0, 10_000));
@@ -468,8 +468,8 @@ fn the_numbers_are_consistent() {
 }
 
 #[test]
-fn the_cell_of_a_known_key_is_where_the_format_says() {
-    // Pins the walk: filters written today must answer tomorrow. Computed here from the words of probe/window.rs.
+fn the_cell_of_a_known_key_is_where_the_format_specifies() {
+    // Pins the walk: filters written today must answer tomorrow. Computed here from the description in probe/cuckoo.rs.
     let hash = 0x8877_6655_4433_2211_u64;
     let mut filter = filter(1000, 0.001);
     filter.try_insert_hash(KeyHash::from_u64(hash)).unwrap();
@@ -483,8 +483,8 @@ fn the_cell_of_a_known_key_is_where_the_format_says() {
 }
 
 #[test]
-fn the_same_keys_in_the_same_order_give_the_same_bytes_for_ever() {
-    // Also through thousands of kicks: the sum was written down when the walk was made.
+fn the_same_keys_in_the_same_order_always_give_the_same_bytes() {
+    // Includes thousands of moves: the checksum was recorded when the walk was designed.
     let mut filter = filter(10_000, 0.001);
     fill(&mut filter, hashes(12, 0, 10_000));
     let sum = filter
@@ -497,22 +497,22 @@ fn the_same_keys_in_the_same_order_give_the_same_bytes_for_ever() {
 }
 
 #[test]
-fn bad_input_is_refused_by_name() {
-    let refusals = |capacity, rate| {
+fn invalid_input_names_the_field() {
+    let errors = |capacity, rate| {
         [
             Cuckoo::new(capacity, rate).unwrap_err(),
             Cuckoo::for_hashes(capacity, rate).unwrap_err(),
             Cuckoo::keyed(capacity, rate, SipKey::new([1; 16])).unwrap_err(),
         ]
     };
-    for error in refusals(0, 0.01) {
+    for error in errors(0, 0.01) {
         assert_eq!(
             error.to_string(),
             "capacity = 0 cannot be planned for: give at least 1 key"
         );
     }
     for rate in [0.0, -0.0, 1.0, -1.0, f64::NAN, f64::INFINITY, 1e-9, 1e-300] {
-        for error in refusals(1000, rate) {
+        for error in errors(1000, rate) {
             assert!(
                 matches!(
                     error,
@@ -531,7 +531,7 @@ fn bad_input_is_refused_by_name() {
         }
     }
     for capacity in [1 << 46, 1 << 60, u64::MAX] {
-        for error in refusals(capacity, 0.01) {
+        for error in errors(capacity, 0.01) {
             assert!(
                 matches!(
                     error,
@@ -544,7 +544,7 @@ fn bad_input_is_refused_by_name() {
             );
         }
     }
-    for error in refusals(10_000_000_000_000, 0.001) {
+    for error in errors(10_000_000_000_000, 0.001) {
         assert!(
             matches!(error, PlanError::OutOfMemory { size_bytes } if size_bytes > 12_000_000_000_000),
             "{error}"
@@ -560,28 +560,28 @@ fn bad_input_is_refused_by_name() {
 
 #[test]
 #[should_panic(expected = "one place in `found` for every key")]
-fn answers_need_a_place_each() {
+fn results_must_match_the_number_of_keys() {
     let filter = Cuckoo::new(10, 0.1).unwrap();
     filter.contains_each(&["a", "b"], &mut [false]);
 }
 
 #[test]
-#[should_panic(expected = "does not hash keys")]
+#[should_panic(expected = "has no hash function")]
 fn byte_methods_on_a_filter_for_hashes_panic_as_documented() {
     _ = filter(10, 0.1).try_insert("a");
 }
 
 #[test]
 #[cfg(debug_assertions)]
-#[should_panic(expected = "another hash scheme or key")]
-fn debug_builds_catch_a_hash_of_another_scheme() {
+#[should_panic(expected = "another hash scheme or secret key")]
+fn debug_builds_detect_a_hash_of_another_scheme() {
     Cuckoo::new(10, 0.1)
         .unwrap()
         .remove_hash(KeyHash::from_u64(1));
 }
 
 #[test]
-fn debug_output_can_be_read_by_a_person() {
+fn debug_output_is_readable() {
     let mut filter = Cuckoo::keyed(1000, 0.01, SipKey::new([0xEE; 16])).unwrap();
     filter.try_insert("a").unwrap();
     assert_eq!(
@@ -591,7 +591,7 @@ fn debug_output_can_be_read_by_a_person() {
 }
 
 #[test]
-fn filters_can_be_sent_and_shared() {
+fn filters_are_send_and_sync() {
     fn sendable<T: Send + Sync>() {}
     sendable::<Cuckoo>();
     sendable::<CuckooPlan>();

@@ -1,8 +1,8 @@
-//! The mathematics page points at functions of `plan`: each of them exists, and none is left out.
+//! The mathematics page refers to functions of `plan`: each of them exists, and this list has all of them.
 
 use std::collections::BTreeSet;
 
-/// The names of paths, which the compiler has looked up.
+/// The names of paths, which the compiler has resolved.
 macro_rules! names {
     ($($path:path),* $(,)?) => {{
         $(let _ = $path;)*

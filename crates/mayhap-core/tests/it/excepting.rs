@@ -1,4 +1,4 @@
-//! `Excepting`: right about both lists, small, and told what to do when they disagree.
+//! `Excepting`: exact on both lists, small, and with a choice for conflicts between them.
 
 use crate::{hashes, mixed, soak};
 use mayhap_core::{
@@ -27,7 +27,7 @@ fn urls(host: &str, count: u64) -> Vec<String> {
         .collect()
 }
 
-/// Asks for all of both lists, in batches and, for some, one by one.
+/// Looks up all keys of both lists, in batches and, for some, one by one.
 fn assert_exact<F: ExceptingBase>(
     filter: &Excepting<F>,
     positives: &[KeyHash],
@@ -45,8 +45,8 @@ fn assert_exact<F: ExceptingBase>(
 }
 
 #[test]
-fn both_lists_are_exact_and_the_layer_is_as_small_as_computed() {
-    // ALGORITHMS A6: bits for every positive at 1 %, by the length of the list. The longest has fewer keys at the same ratio.
+fn both_lists_are_exact_and_the_layer_has_the_computed_size() {
+    // Bits per positive at 1 %, by the length of the list. The longest list has fewer keys at the same ratio.
     for (positives, exceptions, seeds, table) in [
         (1_000_000, 10_000, 5, 0.0016),
         (1_000_000, 100_000, 3, 0.012),
@@ -113,7 +113,7 @@ fn exact_on_every_type<F: ExceptingBase + Clone + Debug + PartialEq>(
     let mut found = vec![false; positives.len()];
     filter.contains_each(positives, &mut found);
     assert!(!found.contains(&false) && positives.iter().all(|key| filter.contains(key)));
-    // Twice as many, in another order: the same filter but for the length of the list.
+    // Twice as many, in another order: the same filter except for the length of the list.
     let mut repeated = strings.clone();
     repeated.extend(strings.iter().rev().cloned());
     let twice = Excepting::build(base, positives, &repeated).unwrap();
@@ -134,10 +134,10 @@ fn exact_on_every_type<F: ExceptingBase + Clone + Debug + PartialEq>(
         format!("{filter:?}").contains("5000 exceptions"),
         "{filter:?}"
     );
-    // Strangers meet the base's rate or a better one, and as it is told.
-    let strangers = urls("other", 200_000);
-    let wrong = strangers.iter().filter(|key| filter.contains(key)).count();
-    let rate = wrong as f64 / strangers.len() as f64;
+    // Other absent keys have the base's rate or a better one, and the estimated one.
+    let absent = urls("other", 200_000);
+    let wrong = absent.iter().filter(|key| filter.contains(key)).count();
+    let rate = wrong as f64 / absent.len() as f64;
     assert!(
         (rate / filter.estimated_rate() - 1.0).abs() < 0.2,
         "{rate} {filter:?}"
@@ -172,7 +172,7 @@ fn every_kind_of_base_and_every_type_of_key_is_exact() {
 }
 
 #[test]
-fn a_fuse_is_a_base_too() {
+fn a_fuse_can_be_a_base() {
     let keys = list(1, 0, 20_000);
     let others = list(2, 0, 100_000);
     let fuse = Fuse::build(&keys, 0.01).unwrap();
@@ -229,7 +229,7 @@ fn short_lists_of_every_length_are_exact() {
 }
 
 #[test]
-fn empty_lists_make_what_the_base_is() {
+fn empty_lists_leave_the_base_as_it_is() {
     let keys = urls("bad", 100);
     let base = Bloom::from_keys(&keys, 0.01).unwrap();
     let none: &[&str] = &[];
@@ -242,15 +242,15 @@ fn empty_lists_make_what_the_base_is() {
         ),
         (0, 0, 0)
     );
-    let asked = urls("other", 10_000);
+    let exceptions = urls("other", 10_000);
     assert!(
-        asked
+        exceptions
             .iter()
             .all(|key| filter.contains(key) == base.contains(key))
     );
-    // No positives that are told: the base's keys are not known, and may look like exceptions.
-    let filter = Excepting::build(base, none, &asked).unwrap();
-    assert!(!asked.iter().any(|key| filter.contains(key)));
+    // No positives are given: the base's keys are not known, and may look like exceptions.
+    let filter = Excepting::build(base, none, &exceptions).unwrap();
+    assert!(!exceptions.iter().any(|key| filter.contains(key)));
     let filter = Excepting::build(Bloom::new(1, 0.01).unwrap(), none, none).unwrap();
     assert!(!filter.contains("") && filter.corrected() == 0);
 }
@@ -268,7 +268,7 @@ fn exceptions_that_the_base_rejects_anyway_cost_nothing() {
 }
 
 #[test]
-fn all_that_the_base_accepts_of_a_large_universe_can_be_excepted() {
+fn all_false_positives_of_a_large_universe_can_be_exceptions() {
     let keys = list(1, 0, 1000);
     let base = bloom(&keys, 0.3);
     let universe: Vec<_> = hashes(2, 0, 300_000)
@@ -277,7 +277,7 @@ fn all_that_the_base_accepts_of_a_large_universe_can_be_excepted() {
     assert!(universe.len() > 50_000);
     let filter = Excepting::build(base, &keys, &universe).unwrap();
     assert_exact(&filter, &keys, &universe);
-    // 90 for every positive: less than eight bits each tell which they are.
+    // 90 exceptions per positive: fewer than eight bits each identify the positives.
     let bits = 8.0 * filter.exception_bytes() as f64 / keys.len() as f64;
     // No exact layer can take fewer bits than log2 C(n + a, a).
     let (n, a) = (keys.len() as f64, filter.corrected() as f64);
@@ -285,19 +285,19 @@ fn all_that_the_base_accepts_of_a_large_universe_can_be_excepted() {
     let limit = ln_choices / std::f64::consts::LN_2 / n;
     println!("{bits:.3} bits a positive, {limit:.3} at least");
     assert!(bits < 1.15 * limit, "{bits} bits, {limit} at least");
-    // The first level is one of positives, so that few strangers pass.
+    // The first level is a filter of the positives, so few absent keys pass.
     let wrong = hashes(3, 0, 1_000_000)
         .filter(|&hash| filter.contains_hash(hash))
         .count();
-    let (rate, told) = (wrong as f64 / 1e6, filter.estimated_rate());
+    let (rate, reported) = (wrong as f64 / 1e6, filter.estimated_rate());
     assert!(
-        (rate / told - 1.0).abs() < 0.15 && told < 0.3 / 64.0,
-        "{rate}, told {told}"
+        (rate / reported - 1.0).abs() < 0.15 && reported < 0.3 / 64.0,
+        "{rate}, reported {reported}"
     );
 }
 
 #[test]
-fn a_key_on_both_lists_is_named_and_refused() {
+fn a_key_on_both_lists_is_an_error_that_names_it() {
     let mut keys = urls("bad", 500);
     let mut others = urls("good", 500);
     for number in (0..12).rev() {
@@ -356,7 +356,7 @@ fn a_key_on_both_lists_is_named_and_refused() {
 }
 
 #[test]
-fn equal_lists_are_settled_by_either_side() {
+fn equal_lists_can_be_resolved_to_either_side() {
     let keys = list(1, 0, 30_000);
     let base = bloom(&keys, 0.01);
     let error = Excepting::build(base.clone(), &keys, &keys).unwrap_err();
@@ -365,7 +365,7 @@ fn equal_lists_are_settled_by_either_side() {
         "{error}"
     );
     let message = error.to_string();
-    // Hashes have no other name.
+    // Hashes are shown as numbers.
     assert!(
         message.contains(&format!("{:#018x}, ", keys[0].to_u64())),
         "{message}"
@@ -377,7 +377,7 @@ fn equal_lists_are_settled_by_either_side() {
     assert_exact(&allow, &[], &keys);
 }
 
-/// A key of chosen hash.
+/// A key with a chosen hash.
 #[derive(Clone, Debug)]
 struct Chosen(u64, &'static str);
 
@@ -394,7 +394,7 @@ impl Hashed for Chosen {
 }
 
 #[test]
-fn different_keys_with_one_hash_are_found_and_settled() {
+fn different_keys_with_one_hash_are_detected_and_resolved() {
     let hash = |number| mixed(number);
     let positives = [
         Chosen(hash(1), "a"),
@@ -443,7 +443,7 @@ fn different_keys_with_one_hash_are_found_and_settled() {
 }
 
 #[test]
-fn positives_that_the_base_lacks_are_named_and_refused() {
+fn positives_missing_from_the_base_are_an_error_that_names_them() {
     let keys = urls("bad", 1000);
     let base = Bloom::from_keys(&keys[..900], 1e-9).unwrap();
     let error = Excepting::build(base, &keys, &["x"]).unwrap_err();
@@ -461,7 +461,7 @@ fn positives_that_the_base_lacks_are_named_and_refused() {
 }
 
 #[test]
-fn a_window_is_no_base() {
+fn a_window_cannot_be_a_base() {
     let window = WindowBloom::new(100, 0.01, Duration::from_secs(60), Timestamp(0)).unwrap();
     let none: &[&str] = &[];
     let error = Excepting::build(AnyFilter::from(window), none, none).unwrap_err();
@@ -471,11 +471,11 @@ fn a_window_is_no_base() {
     );
 }
 
-/// Random inserts, of strangers, of positives and of exceptions, against an exact set.
+/// Random inserts of absent keys, positives and exceptions, against an exact set.
 fn later_inserts(positives: u64, exceptions: u64, operations: u64, seed: u64) -> (u64, u64) {
     let keys = list(seed, 0, positives);
     let others = list(seed + 1, 0, exceptions);
-    // Full of positives, so that many exceptions are accepted; what comes later goes into new layers.
+    // Full of positives, so that many exceptions are accepted; later keys go into new layers.
     let mut base = GrowingBloom::for_hashes(positives, 0.05).unwrap();
     base.insert_hashes(&keys);
     let accepted: Vec<_> = others
@@ -505,7 +505,7 @@ fn later_inserts(positives: u64, exceptions: u64, operations: u64, seed: u64) ->
         .filter(|hash| !inserted.contains(hash))
         .collect();
     assert_exact(&filter, &all, &kept);
-    // Others were rejected by the base, and it has more keys now.
+    // The base rejected others before, and has more keys now.
     let newly = others
         .iter()
         .filter(|hash| !inserted.contains(hash) && filter.contains_hash(**hash));
@@ -523,7 +523,7 @@ fn later_inserts(positives: u64, exceptions: u64, operations: u64, seed: u64) ->
 }
 
 #[test]
-fn later_inserts_lose_nothing_and_bring_no_exception_back() {
+fn later_inserts_lose_no_key_and_bring_back_no_exception() {
     let operations = if soak() { 5_000_000 } else { 100_000 };
     for (positives, exceptions) in [
         (100_000, 10_000),
@@ -537,7 +537,7 @@ fn later_inserts_lose_nothing_and_bring_no_exception_back() {
 }
 
 #[test]
-fn an_exception_that_is_inserted_is_one_no_longer() {
+fn an_inserted_exception_is_no_longer_an_exception() {
     let keys = urls("bad", 1000);
     let others = urls("good", 1000);
     for any in [false, true] {
@@ -549,7 +549,7 @@ fn an_exception_that_is_inserted_is_one_no_longer() {
         let mut filter = Excepting::build(base, &keys, &others).unwrap();
         let mut typed = Excepting::build(cuckoo, &keys, &others).unwrap();
         for key in &others {
-            // As often as one likes: nothing can be removed, so copies are not kept.
+            // Any number of times: keys cannot be removed, so copies are not stored.
             for _ in 0..6 {
                 let (known, new) = if any {
                     (filter.contains(key), filter.try_insert(key))
@@ -572,7 +572,7 @@ fn an_exception_that_is_inserted_is_one_no_longer() {
         } else {
             (typed.overrides(), typed.corrected())
         };
-        // The exceptions that were corrected, and those that the layer denied by chance.
+        // The corrected exceptions, and those that the layer denied by chance.
         assert!(corrected >= 5, "{corrected}");
         assert!(
             (corrected..corrected + 50).contains(&overrides),
@@ -582,7 +582,7 @@ fn an_exception_that_is_inserted_is_one_no_longer() {
 }
 
 #[test]
-fn a_full_base_refuses_and_nothing_changes() {
+fn a_full_base_rejects_keys_and_nothing_changes() {
     let keys = list(1, 0, 100);
     let others = list(2, 0, 10_000);
     let mut base = Cuckoo::for_hashes(100, 0.05).unwrap();
@@ -607,14 +607,14 @@ fn a_full_base_refuses_and_nothing_changes() {
 }
 
 #[test]
-fn errors_of_the_plan_come_through_and_say_what_they_say() {
+fn plan_errors_are_passed_on() {
     let error = ExceptingError::from(PlanError::OutOfMemory { size_bytes: 7 });
     assert!(error.to_string().contains("7 bytes"));
     assert!(std::error::Error::source(&error).is_none());
 }
 
 #[test]
-#[should_panic(expected = "does not hash keys")]
+#[should_panic(expected = "has no hash function")]
 fn bytes_need_a_base_that_hashes() {
     let base = Bloom::for_hashes(10, 0.01).unwrap();
     _ = Excepting::build(base, &["a"], &["b"]);
@@ -622,14 +622,14 @@ fn bytes_need_a_base_that_hashes() {
 
 #[test]
 #[should_panic(expected = "one place in `found` for every key")]
-fn answers_need_a_place_each() {
+fn results_must_match_the_number_of_keys() {
     let none: &[&str] = &[];
     let filter = Excepting::build(Bloom::new(10, 0.01).unwrap(), none, none).unwrap();
     filter.contains_each(&["a", "b"], &mut [false]);
 }
 
 #[test]
-fn filters_with_exceptions_can_be_sent_and_shared() {
+fn filters_with_exceptions_are_send_and_sync() {
     fn sendable<T: Send + Sync>() {}
     sendable::<Excepting<Bloom>>();
     sendable::<Excepting<AnyFilter>>();
@@ -638,7 +638,7 @@ fn filters_with_exceptions_can_be_sent_and_shared() {
 
 proptest! {
     #[test]
-    fn any_two_lists_are_exact_after_the_chosen_side_has_won(
+    fn any_two_lists_are_exact_after_conflicts_are_resolved(
         positives in prop::collection::vec(0_u64..400, 0..200),
         exceptions in prop::collection::vec(0_u64..400, 0..400),
         rate in 0.01_f64..0.9,

@@ -1,14 +1,14 @@
-//! `GrowingBloom`: the rate at every size on the way, no key lost, single and batch alike.
+//! `GrowingBloom`: keeps the rate at every size, loses no key, and single and batch calls agree.
 
 use crate::{hashes, soak};
 use mayhap_core::plan::GrowingPlan;
 use mayhap_core::{GrowingBloom, HashScheme, Mismatch, SipKey};
 
-/// The share of strangers that a filter says `true` to.
+/// The share of absent keys that a filter finds.
 fn measured_rate(filter: &GrowingBloom, seed: u64, queries: u64) -> f64 {
-    let strangers: Vec<_> = hashes(!seed, 0, queries).collect();
-    let mut found = vec![false; strangers.len()];
-    filter.contains_hashes(&strangers, &mut found);
+    let absent: Vec<_> = hashes(!seed, 0, queries).collect();
+    let mut found = vec![false; absent.len()];
+    filter.contains_hashes(&absent, &mut found);
     found.iter().filter(|&&found| found).count() as f64 / queries as f64
 }
 
@@ -68,10 +68,10 @@ fn no_key_is_lost_while_growing_one_by_one_or_in_batches() {
             batch.insert_hashes(part);
         }
         assert_eq!(single, batch);
-        let asked: Vec<_> = keys.iter().copied().chain(hashes(42, 0, 100_000)).collect();
-        let mut found = vec![false; asked.len()];
-        single.contains_hashes(&asked, &mut found);
-        for (&hash, &found) in asked.iter().zip(&found) {
+        let queried: Vec<_> = keys.iter().copied().chain(hashes(42, 0, 100_000)).collect();
+        let mut found = vec![false; queried.len()];
+        single.contains_hashes(&queried, &mut found);
+        for (&hash, &found) in queried.iter().zip(&found) {
             assert_eq!(single.contains_hash(hash), found);
         }
         assert!(found[..keys.len()].iter().all(|&found| found));
@@ -133,10 +133,10 @@ fn a_union_holds_the_keys_of_both_whichever_chain_is_longer() {
         );
         let both = ours + theirs;
         assert!(union.estimated_keys().abs_diff(both) <= 20 + both / 20);
-        // 50 and 50 fit into the first layer; all others have filled one twice.
+        // 50 and 50 fit into the first layer; all other combinations overfill one.
         assert_eq!(union.is_over_capacity(), both > 100, "{union:?}");
         assert_eq!(union.keys_until_full() == 0, both > 100);
-        // It goes on growing, and loses nothing.
+        // It keeps growing, and loses no key.
         union.insert_hashes(&hashes(45, 0, 50_000).collect::<Vec<_>>());
         assert!(hashes(43, 0, ours).all(|hash| union.contains_hash(hash)));
         assert!(hashes(44, 0, theirs).all(|hash| union.contains_hash(hash)));
@@ -145,7 +145,7 @@ fn a_union_holds_the_keys_of_both_whichever_chain_is_longer() {
 }
 
 #[test]
-fn a_union_with_itself_changes_no_answer_and_chains_of_other_shapes_are_refused() {
+fn a_union_with_itself_changes_no_answer_and_other_shapes_are_rejected() {
     let mut filter = GrowingBloom::for_hashes(100, 0.01).unwrap();
     filter.insert_hashes(&hashes(46, 0, 1_000).collect::<Vec<_>>());
     let before = filter.clone();
@@ -171,7 +171,7 @@ fn a_union_with_itself_changes_no_answer_and_chains_of_other_shapes_are_refused(
 }
 
 #[test]
-fn keys_until_full_counts_down_to_the_maximum_and_is_endless_without() {
+fn keys_until_full_counts_down_to_the_maximum_and_is_unlimited_without() {
     let mut endless = GrowingBloom::for_hashes(100, 0.01).unwrap();
     let mut bounded = GrowingBloom::with_maximum(100, 5_000, 0.01).unwrap();
     assert_eq!(

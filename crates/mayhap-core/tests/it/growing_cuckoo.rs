@@ -1,4 +1,4 @@
-//! A `Cuckoo` that grows: the rate at every size, no key lost whatever is put in and taken out, and counts that are exact.
+//! A growing `Cuckoo`: keeps the rate at every size, loses no key through any inserts and removals, and counts exactly.
 
 use crate::{hashes, mixed, soak};
 use mayhap_core::plan::GrowingPlan;
@@ -27,17 +27,17 @@ fn the_rate_is_kept_at_every_power_of_two_from_a_hundred_keys_to_a_million() {
                 filter.try_insert_hashes(&more).unwrap();
                 assert_eq!(filter.estimated_keys(), next);
                 assert!(filter.estimated_rate() <= rate && !filter.is_over_capacity());
-                let strangers: Vec<_> = hashes(!seed, 0, queries).collect();
-                let mut found = vec![false; strangers.len()];
-                filter.contains_hashes(&strangers, &mut found);
+                let absent: Vec<_> = hashes(!seed, 0, queries).collect();
+                let mut found = vec![false; absent.len()];
+                filter.contains_hashes(&absent, &mut found);
                 wrong += found.iter().filter(|&&found| found).count();
             }
             keys = next;
-            let asked = (seeds * queries) as f64;
-            let most = rate * asked + 5.0 * (rate * asked).sqrt();
+            let queried = (seeds * queries) as f64;
+            let max = rate * queried + 5.0 * (rate * queried).sqrt();
             assert!(
-                (wrong as f64) < most,
-                "{keys} keys at {rate}: {wrong} of {asked}"
+                (wrong as f64) < max,
+                "{keys} keys at {rate}: {wrong} of {queried}"
             );
         }
         for (seed, filter) in (1..).zip(&filters) {
@@ -52,8 +52,8 @@ fn the_rate_is_kept_at_every_power_of_two_from_a_hundred_keys_to_a_million() {
     }
 }
 
-/// Random inserts and removals of keys that are in, against an exact multiset. At loose rates most keys have look-alikes in
-/// other tables, so that a removal from the wrong one would soon lose a key.
+/// Random inserts, and removals of present keys, against an exact multiset. At loose rates most keys collide with keys in other
+/// tables, so that a removal from the wrong one would soon lose a key.
 fn model(rate: f64, universe: u64, operations: u64, seed: u64) {
     let mut filter = growing(10, rate);
     let mut model = HashMap::<KeyHash, u32>::new();
@@ -63,7 +63,7 @@ fn model(rate: f64, universe: u64, operations: u64, seed: u64) {
         let random = mixed(seed ^ step << 8);
         let key = keys[(random % universe) as usize];
         let count = model.entry(key).or_default();
-        // It fills and empties by turns.
+        // Alternates between filling and emptying.
         let filling = (step / (operations / 6).max(1)).is_multiple_of(2);
         if (random >> 40) % 10 < if filling { 8 } else { 2 } {
             let new = filter.try_insert_hash(key).unwrap();
@@ -74,8 +74,8 @@ fn model(rate: f64, universe: u64, operations: u64, seed: u64) {
             *count -= 1;
         }
         if step % 997 == 0 {
-            let held: u64 = model.values().map(|&count| u64::from(count)).sum();
-            assert_eq!(filter.estimated_keys(), held);
+            let stored: u64 = model.values().map(|&count| u64::from(count)).sum();
+            assert_eq!(filter.estimated_keys(), stored);
             for (&key, &count) in &model {
                 assert!(count == 0 || filter.contains_hash(key), "lost at {step}");
             }
@@ -97,7 +97,7 @@ fn model(rate: f64, universe: u64, operations: u64, seed: u64) {
 }
 
 #[test]
-fn no_key_is_lost_and_every_count_is_exact_whatever_is_put_in_and_taken_out() {
+fn no_key_is_lost_and_every_count_is_exact_through_random_operations() {
     let operations = if soak() { 10_000_000 } else { 60_000 };
     for (rate, universe, seed) in [
         (0.3, 2_000, 1),
@@ -110,7 +110,7 @@ fn no_key_is_lost_and_every_count_is_exact_whatever_is_put_in_and_taken_out() {
 }
 
 #[test]
-fn taking_out_every_second_key_loses_none_of_the_others() {
+fn removing_every_second_key_loses_none_of_the_others() {
     for rate in [0.5, 0.1, 0.01] {
         let mut filter = growing(10, rate);
         let keys: Vec<_> = hashes(68, 0, 30_000).collect();
@@ -129,7 +129,7 @@ fn taking_out_every_second_key_loses_none_of_the_others() {
 }
 
 #[test]
-fn keys_that_come_and_go_do_not_make_it_grow_for_ever() {
+fn inserting_and_removing_does_not_grow_it_forever() {
     for live in [100, 10_000] {
         let mut filter = growing(100, 0.01);
         let mut queue = VecDeque::new();
@@ -150,8 +150,8 @@ fn keys_that_come_and_go_do_not_make_it_grow_for_ever() {
 }
 
 #[test]
-fn a_table_at_high_load_is_churned_without_loss() {
-    // Every second key is replaced, over and over, while all tables but the newest are full.
+fn churn_at_high_load_loses_no_key() {
+    // Every second key is replaced, again and again, while all tables except the newest are full.
     let mut filter = growing(1_000, 0.02);
     let mut keys: Vec<_> = hashes(62, 0, 50_000).collect();
     filter.try_insert_hashes(&keys).unwrap();
@@ -172,7 +172,7 @@ fn a_table_at_high_load_is_churned_without_loss() {
 }
 
 #[test]
-fn copies_are_counted_wherever_the_chain_has_grown_to() {
+fn copies_are_counted_in_chains_of_any_length() {
     let mut filter = growing(10, 0.01);
     let key = hashes(64, 0, 1).next().unwrap();
     for copy in 0..1_000 {
@@ -191,7 +191,7 @@ fn copies_are_counted_wherever_the_chain_has_grown_to() {
 }
 
 #[test]
-fn a_chain_whose_next_table_would_be_too_strict_is_full_and_unchanged() {
+fn a_chain_is_full_if_its_next_table_would_be_too_strict() {
     let mut filter = growing(5, 2e-7);
     let refused = hashes(67, 0, 1_000_000)
         .find_map(|hash| filter.try_insert_hash(hash).err().map(|full| (hash, full)));
@@ -214,8 +214,8 @@ fn a_chain_whose_next_table_would_be_too_strict_is_full_and_unchanged() {
 fn single_and_batch_agree_and_clear_leaves_one_empty_table() {
     let mut filter = Cuckoo::growing(1_000, 0.01).unwrap();
     let keys: Vec<_> = (0..300_000_u32).map(u32::to_le_bytes).collect();
-    let (inside, _) = keys.split_at(200_000);
-    for key in inside {
+    let (present, _) = keys.split_at(200_000);
+    for key in present {
         filter.try_insert(key).unwrap();
     }
     let mut found = vec![false; keys.len()];
@@ -227,7 +227,7 @@ fn single_and_batch_agree_and_clear_leaves_one_empty_table() {
     for (key, &found) in keys.iter().zip(&found) {
         assert_eq!(filter.contains(key), found);
     }
-    assert!(found[..inside.len()].iter().all(|&found| found));
+    assert!(found[..present.len()].iter().all(|&found| found));
     assert_eq!(filter.size_bytes() > 200_000, filter.tables().count() > 1);
     filter.clear();
     assert!(filter.is_empty() && filter.tables().count() == 1 && filter.capacity() == 1_000);
@@ -235,7 +235,7 @@ fn single_and_batch_agree_and_clear_leaves_one_empty_table() {
 }
 
 #[test]
-fn what_cannot_be_planned_is_refused_and_a_maximum_counts_down() {
+fn unplannable_rates_are_rejected_and_a_maximum_limits_keys_until_full() {
     assert!(matches!(
         Cuckoo::growing(0, 0.01),
         Err(PlanError::InvalidInteger {

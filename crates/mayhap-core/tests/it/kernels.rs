@@ -1,10 +1,10 @@
-//! Every kernel that this CPU has runs, is named, and agrees with Portable on every answer and every bit.
+//! Every kernel of this CPU runs, is reported, and agrees with Portable on every answer and every bit.
 
 use crate::hashes;
 use mayhap_core::plan::{BloomPlan, LinesPerKey};
 use mayhap_core::{Bloom, GrowingBloom, HashScheme, Kernel};
 
-/// What the operating system says of the CPU, independently of `Kernel`.
+/// What the operating system reports about the CPU, independently of `Kernel`.
 fn kernels_of_this_cpu() -> Vec<&'static str> {
     let info = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let flags: Vec<&str> = info
@@ -54,7 +54,7 @@ fn every_kernel_of_this_cpu_runs_and_gives_equal_answers_and_equal_bytes() {
 fn agrees_with_portable(kernel: Kernel, plan: BloomPlan) {
     let few = plan.capacity().min(20_000);
     let keys: Vec<_> = hashes(11, 0, few).collect();
-    let asked: Vec<_> = hashes(11, few / 2, 2 * few).collect();
+    let queried: Vec<_> = hashes(11, few / 2, 2 * few).collect();
     let empty = Bloom::from_plan(plan, HashScheme::Caller).unwrap();
     let mut portable = empty.clone().with_kernel(Kernel::Portable);
     let mut other = empty.with_kernel(kernel);
@@ -70,12 +70,12 @@ fn agrees_with_portable(kernel: Kernel, plan: BloomPlan) {
     portable.insert_hashes(batched);
     other.insert_hashes(batched);
     assert_eq!(portable, other, "{kernel}, {plan}: the stores differ");
-    let mut expected = vec![false; asked.len()];
-    let mut found = vec![false; asked.len()];
-    portable.contains_hashes(&asked, &mut expected);
-    other.contains_hashes(&asked, &mut found);
+    let mut expected = vec![false; queried.len()];
+    let mut found = vec![false; queried.len()];
+    portable.contains_hashes(&queried, &mut expected);
+    other.contains_hashes(&queried, &mut found);
     assert_eq!(expected, found, "{kernel}, {plan}: batch");
-    for (&hash, &expected) in asked.iter().zip(&expected) {
+    for (&hash, &expected) in queried.iter().zip(&expected) {
         assert_eq!(
             other.contains_hash(hash),
             expected,
@@ -86,7 +86,7 @@ fn agrees_with_portable(kernel: Kernel, plan: BloomPlan) {
 
 #[test]
 fn chains_of_layers_give_equal_answers_with_every_kernel_single_and_batched() {
-    // In cache; partly out of cache; and more layers than a batch asks together.
+    // In cache; partly out of cache; and more layers than a batch looks up together.
     for (first, keys, rate) in [
         (10, 3_000, 0.01),
         (150_000, 470_000, 0.01),
@@ -98,8 +98,8 @@ fn chains_of_layers_give_equal_answers_with_every_kernel_single_and_batched() {
             .with_kernel(Kernel::Portable);
         portable.insert_hashes(&hashes(12, 0, keys).collect::<Vec<_>>());
         portable = portable.with_kernel(Kernel::Portable);
-        let asked: Vec<_> = hashes(12, keys - 5_000.min(keys), keys + 20_000).collect();
-        let expected: Vec<_> = asked
+        let queried: Vec<_> = hashes(12, keys - 5_000.min(keys), keys + 20_000).collect();
+        let expected: Vec<_> = queried
             .iter()
             .map(|&hash| portable.contains_hash(hash))
             .collect();
@@ -110,10 +110,10 @@ fn chains_of_layers_give_equal_answers_with_every_kernel_single_and_batched() {
         );
         for kernel in Kernel::available() {
             let other = portable.clone().with_kernel(kernel);
-            let mut found = vec![true; asked.len()];
-            other.contains_hashes(&asked, &mut found);
+            let mut found = vec![true; queried.len()];
+            other.contains_hashes(&queried, &mut found);
             assert_eq!(expected, found, "{kernel}, {other:?}: batch");
-            for (&hash, &expected) in asked.iter().zip(&expected) {
+            for (&hash, &expected) in queried.iter().zip(&expected) {
                 assert_eq!(other.contains_hash(hash), expected, "{kernel}, {other:?}");
             }
         }
@@ -121,15 +121,15 @@ fn chains_of_layers_give_equal_answers_with_every_kernel_single_and_batched() {
 }
 
 #[test]
-fn a_kernel_that_the_cpu_lacks_is_not_taken() {
+fn a_kernel_that_the_cpu_lacks_is_not_used() {
     for kernel in [Kernel::Portable, Kernel::Avx2, Kernel::Avx512] {
         let filter = Bloom::new(10, 0.01).unwrap().with_kernel(kernel);
         assert_eq!(filter.kernel() == kernel, kernel.is_available());
     }
 }
 
-/// Functions of a caller that are compiled for AVX2 in a program that is not: single keys are inlined into them, and what they keep in
-/// vector registers must be there afterwards, upper halves included.
+/// Callers that are compiled for AVX2 in a program that is not: single lookups are inlined into them, and must preserve their
+/// vector registers, including the upper halves.
 #[cfg(target_arch = "x86_64")]
 #[allow(unsafe_code, reason = "a function of another instruction set")]
 mod in_a_caller_with_avx2 {
@@ -139,25 +139,25 @@ mod in_a_caller_with_avx2 {
     };
 
     type Vector = [u64; 4];
-    /// As many as the registers have room for beside those of a question.
+    /// As many as fit the registers besides those of a lookup.
     const VECTORS: usize = 6;
 
     #[inline]
     #[target_feature(enable = "avx2")]
     fn load(vector: &Vector) -> __m256i {
-        // SAFETY: four words can be read there.
+        // SAFETY: there are four words to read.
         unsafe { _mm256_loadu_si256(std::ptr::from_ref(vector).cast()) }
     }
 
-    /// The next of six vectors, each from itself and its neighbour.
+    /// The next of six vectors, each computed from itself and its neighbour.
     #[inline]
     #[target_feature(enable = "avx2")]
     fn step(vector: __m256i, next: __m256i) -> __m256i {
         _mm256_add_epi64(_mm256_xor_si256(vector, next), vector)
     }
 
-    /// Works on vectors while it asks or fills a filter, a key at a time. Each has a name: an array would lie in memory, not in
-    /// registers. (A macro, since a closure would not be inlined.)
+    /// Computes with vectors while it queries or fills a filter, key by key. Each has a name: an array would be in memory, not in
+    /// registers. (A macro, because a closure would not be inlined.)
     macro_rules! with_vectors {
         ($name:ident, $filter:ty, |$f:ident, $hash:ident| $ask:expr) => {
             #[inline(never)]
@@ -176,9 +176,9 @@ mod in_a_caller_with_avx2 {
                     f = step(f, a);
                     found += u64::from($ask);
                 }
-                for (vector, held) in vectors.iter_mut().zip([a, b, c, d, e, f]) {
-                    // SAFETY: four words can be written there.
-                    unsafe { _mm256_storeu_si256(std::ptr::from_mut(vector).cast(), held) };
+                for (vector, stored) in vectors.iter_mut().zip([a, b, c, d, e, f]) {
+                    // SAFETY: there is room to write four words.
+                    unsafe { _mm256_storeu_si256(std::ptr::from_mut(vector).cast(), stored) };
                 }
                 found
             }
@@ -194,7 +194,7 @@ mod in_a_caller_with_avx2 {
     with_vectors!(contains_ribbon, Ribbon, |filter, hash| filter
         .contains_hash(hash));
 
-    /// The same in plain words.
+    /// The same with plain words.
     fn worked_on(mut vectors: [Vector; VECTORS], rounds: usize) -> [Vector; VECTORS] {
         for _ in 0..rounds {
             for at in 0..VECTORS {
@@ -208,7 +208,7 @@ mod in_a_caller_with_avx2 {
     }
 
     #[test]
-    fn the_vectors_of_the_caller_are_kept() {
+    fn vector_registers_of_the_caller_are_preserved() {
         if !std::is_x86_feature_detected!("avx2") {
             return;
         }
@@ -218,26 +218,28 @@ mod in_a_caller_with_avx2 {
         let expected = worked_on(vectors, hashes.len());
         for rate in [0.01, 1e-5] {
             let check = |name: &str, run: &mut dyn FnMut(&mut [Vector; VECTORS]) -> u64| {
-                let mut held = vectors;
-                let found = run(&mut held);
+                let mut stored = vectors;
+                let found = run(&mut stored);
                 assert!(found > 90, "{name}");
-                assert_eq!(held, expected, "{name} at {rate}");
+                assert_eq!(stored, expected, "{name} at {rate}");
             };
             let mut filter = Bloom::for_hashes(100, rate).unwrap();
             let mut shared = SharedBloom::for_hashes(100, rate).unwrap();
             let mut ribbon = Ribbon::build(&hashes, rate).unwrap();
             // SAFETY: the CPU has AVX2.
             unsafe {
-                check("insert", &mut |held| insert(&mut filter, &hashes, held));
-                check("contains", &mut |held| contains(&mut filter, &hashes, held));
-                check("insert_shared", &mut |held| {
-                    insert_shared(&mut shared, &hashes, held)
+                check("insert", &mut |stored| insert(&mut filter, &hashes, stored));
+                check("contains", &mut |stored| {
+                    contains(&mut filter, &hashes, stored)
                 });
-                check("contains_shared", &mut |held| {
-                    contains_shared(&mut shared, &hashes, held)
+                check("insert_shared", &mut |stored| {
+                    insert_shared(&mut shared, &hashes, stored)
                 });
-                check("contains_ribbon", &mut |held| {
-                    contains_ribbon(&mut ribbon, &hashes, held)
+                check("contains_shared", &mut |stored| {
+                    contains_shared(&mut shared, &hashes, stored)
+                });
+                check("contains_ribbon", &mut |stored| {
+                    contains_ribbon(&mut ribbon, &hashes, stored)
                 });
             }
         }

@@ -1,4 +1,4 @@
-//! What every kind of filter owes, run over all of them from one table. A new kind joins with one line.
+//! What every kind of filter guarantees, run over all of them from one table. A new kind needs one line here.
 
 use crate::{mixed, soak};
 use mayhap_core::{
@@ -7,9 +7,9 @@ use mayhap_core::{
 };
 use std::time::Duration;
 
-/// How filters of a kind come to be.
+/// How filters of a kind are created.
 pub(crate) enum Constructor {
-    /// Empty, for so many keys at a rate, and filled key by key.
+    /// Empty, for a number of keys at a rate, then filled key by key.
     Empty(fn(u64, f64) -> AnyFilter),
     /// From all keys at once.
     FromKeys(fn(&[Key], f64) -> AnyFilter),
@@ -92,7 +92,7 @@ impl Constructor {
     }
 }
 
-/// With as many exceptions as keys, which none of the tests asks about.
+/// With as many exceptions as keys, which no test looks up.
 fn excepting(base: AnyFilter, positives: &[Key]) -> AnyFilter {
     let exceptions = keys(u64::MAX, 0, positives.len() as u64);
     Excepting::build(base, positives, &exceptions)
@@ -100,7 +100,7 @@ fn excepting(base: AnyFilter, positives: &[Key]) -> AnyFilter {
         .into()
 }
 
-/// Keys number `from..to` of a stream.
+/// Keys `from..to` of a stream.
 fn keys(seed: u64, from: u64, to: u64) -> Vec<Key> {
     (from..to)
         .map(|at| (mixed(seed) ^ at).to_le_bytes())
@@ -122,35 +122,35 @@ fn all_found(filter: &AnyFilter, keys: &[Key]) -> bool {
 }
 
 #[test]
-fn the_table_has_every_kind_under_its_own_name() {
+fn the_table_of_kinds_is_complete() {
     assert_eq!(KINDS.map(|(kind, _)| kind)[..Kind::ALL.len()], Kind::ALL);
-    for (at, (kind, made)) in KINDS.iter().enumerate() {
-        let filter = made.with(&keys(1, 0, 10), 0.01);
+    for (at, (kind, constructor)) in KINDS.iter().enumerate() {
+        let filter = constructor.with(&keys(1, 0, 10), 0.01);
         assert_eq!(filter.kind(), *kind);
         assert_eq!(Kind::from_name(kind.name()), Some(*kind));
         assert_eq!(filter.excepting().is_some(), at >= Kind::ALL.len());
         if filter.excepting().is_none() {
-            assert_eq!(matches!(made, Empty(_)), kind.can(Operation::Insert));
+            assert_eq!(matches!(constructor, Empty(_)), kind.can(Operation::Insert));
         }
     }
     assert_eq!(Kind::from_name("blom"), None);
 }
 
 #[test]
-fn no_kind_loses_a_key_and_batches_answer_alike() {
-    for (kind, made) in KINDS {
+fn no_kind_loses_a_key_and_batches_agree() {
+    for (kind, constructor) in KINDS {
         for (count, rate) in [(1, 0.5), (50, 0.05), (20_000, 0.01), (20_000, 0.0001)] {
             let inserted = keys(7, 0, count);
-            let filter = made.with(&inserted, rate);
-            let asked = keys(7, 0, 3 * count);
-            let mut found = vec![false; asked.len()];
-            filter.contains_each(&asked, &mut found);
+            let filter = constructor.with(&inserted, rate);
+            let queried = keys(7, 0, 3 * count);
+            let mut found = vec![false; queried.len()];
+            filter.contains_each(&queried, &mut found);
             assert!(found[..inserted.len()].iter().all(|&found| found), "{kind}");
-            let hashes: Vec<_> = asked.iter().map(|key| filter.hash(key)).collect();
-            let mut by_hash = vec![false; asked.len()];
+            let hashes: Vec<_> = queried.iter().map(|key| filter.hash(key)).collect();
+            let mut by_hash = vec![false; queried.len()];
             filter.contains_hashes(&hashes, &mut by_hash);
             assert_eq!(found, by_hash, "{kind}");
-            for ((key, &hash), &found) in asked.iter().zip(&hashes).zip(&found) {
+            for ((key, &hash), &found) in queried.iter().zip(&hashes).zip(&found) {
                 assert_eq!(filter.contains(key), found, "{kind}");
                 assert_eq!(filter.contains_hash(hash), found, "{kind}");
             }
@@ -159,14 +159,14 @@ fn no_kind_loses_a_key_and_batches_answer_alike() {
 }
 
 #[test]
-fn known_keys_are_not_new_and_new_ones_were_not_there() {
-    for (kind, made) in KINDS {
-        let Empty(make) = made else { continue };
+fn insert_reports_new_keys_correctly() {
+    for (kind, constructor) in KINDS {
+        let Empty(make) = constructor else { continue };
         let mut filter = make(5000, 0.01);
         for (at, key) in keys(3, 0, 4500).into_iter().enumerate() {
             let there = filter.contains(key);
             assert_eq!(filter.try_insert(key).unwrap(), !there, "{kind}");
-            // Now and then, because a cuckoo filter keeps a key as often as it is inserted.
+            // Not for every key, because a cuckoo filter stores a key as often as it is inserted.
             if at % 30 == 0 {
                 assert!(!filter.try_insert(key).unwrap(), "{kind}");
             }
@@ -175,12 +175,18 @@ fn known_keys_are_not_new_and_new_ones_were_not_there() {
     }
 }
 
-/// The mean over seeds of the rate measured at capacity, and of the one that the filter tells.
-fn rates(made: &Constructor, capacity: u64, rate: f64, seeds: u64, queries: u64) -> (f64, f64) {
-    let (mut wrong, mut told) = (0, 0.0);
+/// The mean over seeds of the rate measured at capacity, and of the one that the filter reports.
+fn rates(
+    constructor: &Constructor,
+    capacity: u64,
+    rate: f64,
+    seeds: u64,
+    queries: u64,
+) -> (f64, f64) {
+    let (mut wrong, mut reported) = (0, 0.0);
     let mut found = vec![false; 1 << 14];
     for seed in 1..=seeds {
-        let filter = made.with(&keys(seed, 0, capacity), rate);
+        let filter = constructor.with(&keys(seed, 0, capacity), rate);
         let stats = filter.stats();
         assert!(
             !stats.is_over_capacity && stats.capacity.unwrap() >= capacity,
@@ -194,26 +200,26 @@ fn rates(made: &Constructor, capacity: u64, rate: f64, seeds: u64, queries: u64)
             stats.estimated_keys.unwrap().abs_diff(capacity) <= capacity / 20,
             "{stats}"
         );
-        told += stats.estimated_rate.unwrap();
+        reported += stats.estimated_rate.unwrap();
         for from in (0..queries).step_by(1 << 14) {
-            let strangers = keys(
+            let absent = keys(
                 seed,
                 capacity + from,
                 capacity + queries.min(from + (1 << 14)),
             );
-            filter.contains_each(&strangers, &mut found[..strangers.len()]);
-            wrong += found[..strangers.len()]
-                .iter()
-                .filter(|&&found| found)
-                .count();
+            filter.contains_each(&absent, &mut found[..absent.len()]);
+            wrong += found[..absent.len()].iter().filter(|&&found| found).count();
         }
     }
-    (wrong as f64 / (seeds * queries) as f64, told / seeds as f64)
+    (
+        wrong as f64 / (seeds * queries) as f64,
+        reported / seeds as f64,
+    )
 }
 
 #[test]
-fn the_rate_asked_is_the_rate_kept_at_capacity_by_every_kind() {
-    for (kind, made) in KINDS {
+fn every_kind_keeps_the_requested_rate_at_capacity() {
+    for (kind, constructor) in KINDS {
         for rate in [0.05, 0.01, 0.001, 0.0001] {
             let sizes: &[u64] = if soak() {
                 &[1_000, 100_000, 10_000_000, 100_000_000]
@@ -224,12 +230,12 @@ fn the_rate_asked_is_the_rate_kept_at_capacity_by_every_kind() {
                 let seeds = 5;
                 let queries =
                     ((1e4 / rate) as u64).min(if soak() { 100_000_000 } else { 1_000_000 });
-                let (measured, told) = rates(&made, capacity, rate, seeds, queries);
+                let (measured, reported) = rates(&constructor, capacity, rate, seeds, queries);
                 // Five standard deviations, of sampling and between filters; the latter was at most 10 / capacity.
                 let spread = 10.0 / capacity as f64 / seeds as f64;
                 let margin = 5.0 * (1.0 / (rate * (seeds * queries) as f64) + spread).sqrt();
                 println!(
-                    "{kind}, {capacity} keys at {rate}: measured {measured:.3e}, told {told:.3e}, margin {:.1} %",
+                    "{kind}, {capacity} keys at {rate}: measured {measured:.3e}, reported {reported:.3e}, margin {:.1} %",
                     100.0 * margin
                 );
                 assert!(
@@ -237,8 +243,8 @@ fn the_rate_asked_is_the_rate_kept_at_capacity_by_every_kind() {
                     "{kind} {capacity} {rate}: {measured:e}, {margin}"
                 );
                 assert!(
-                    (told - measured).abs() <= rate * margin,
-                    "{kind} {capacity} {rate}: {measured:e}, told {told:e}"
+                    (reported - measured).abs() <= rate * margin,
+                    "{kind} {capacity} {rate}: {measured:e}, reported {reported:e}"
                 );
             }
         }
@@ -246,9 +252,9 @@ fn the_rate_asked_is_the_rate_kept_at_capacity_by_every_kind() {
 }
 
 #[test]
-fn past_capacity_every_kind_says_so_or_keeps_its_rate() {
-    for (kind, made) in KINDS {
-        let Empty(make) = made else { continue };
+fn past_capacity_every_kind_reports_it_or_keeps_its_rate() {
+    for (kind, constructor) in KINDS {
+        let Empty(make) = constructor else { continue };
         let mut filter = make(2000, 0.01);
         assert!(
             filter
@@ -278,10 +284,10 @@ fn past_capacity_every_kind_says_so_or_keeps_its_rate() {
 }
 
 #[test]
-fn remove_undoes_insert_where_a_kind_can() {
-    for (kind, made) in KINDS {
+fn remove_undoes_insert_if_supported() {
+    for (kind, constructor) in KINDS {
         let (staying, going) = (keys(9, 0, 3000), keys(9, 3000, 6000));
-        let mut filter = made.with(&[staying.clone(), going.clone()].concat(), 0.001);
+        let mut filter = constructor.with(&[staying.clone(), going.clone()].concat(), 0.001);
         if !filter.can(Operation::Remove) {
             let before = filter.clone();
             let refused = Err(unsupported(&filter, Operation::Remove));
@@ -293,7 +299,7 @@ fn remove_undoes_insert_where_a_kind_can() {
             assert_eq!(filter.remove(key), Ok(true), "{kind}");
         }
         assert!(all_found(&filter, &staying), "{kind}");
-        // What is left of them are false positives of the others.
+        // Those still found are false positives of the other keys.
         let left = going.iter().filter(|key| filter.contains(key)).count();
         assert!(left <= 15, "{kind}: {left}");
         let absent = keys(9, 6000, 9000)
@@ -310,9 +316,9 @@ fn remove_undoes_insert_where_a_kind_can() {
 }
 
 #[test]
-fn a_union_has_the_keys_of_both_where_a_kind_can() {
-    for (kind, made) in KINDS {
-        let Empty(make) = made else { continue };
+fn a_union_has_the_keys_of_both_if_supported() {
+    for (kind, constructor) in KINDS {
+        let Empty(make) = constructor else { continue };
         let (ours, theirs) = (keys(2, 0, 1000), keys(2, 1000, 2000));
         let filled = |keys: &[Key]| {
             let mut filter = make(2000, 0.01);
@@ -330,7 +336,7 @@ fn a_union_has_the_keys_of_both_where_a_kind_can() {
                 all_found(&union, &ours) && all_found(&union, &theirs),
                 "{kind}"
             );
-            // A chain's layers are joined one by one, and hold more keys each than if all had come one after the other.
+            // The layers of a chain are merged one by one, and each holds more keys than if all had been inserted in sequence.
             if kind != Kind::Growing {
                 assert!(
                     union == filled(&[ours, theirs].concat()),
@@ -341,7 +347,7 @@ fn a_union_has_the_keys_of_both_where_a_kind_can() {
             assert_eq!(done, Err(unsupported(&before, Operation::Union)));
             assert!(union == before, "{kind}");
         }
-        let stranger: AnyFilter = if kind == Kind::Bloom {
+        let absent_key: AnyFilter = if kind == Kind::Bloom {
             ClassicBloom::new(2000, 0.01).unwrap().into()
         } else {
             Bloom::new(2000, 0.01).unwrap().into()
@@ -349,7 +355,7 @@ fn a_union_has_the_keys_of_both_where_a_kind_can() {
         let mut again = before.clone();
         assert!(
             matches!(
-                again.union_with(&stranger),
+                again.union_with(&absent_key),
                 Err(OperationError::Kinds { .. })
             ),
             "{kind}"
@@ -366,10 +372,10 @@ fn a_union_has_the_keys_of_both_where_a_kind_can() {
 }
 
 #[test]
-fn cleared_filters_are_as_new_and_static_ones_refuse() {
-    for (kind, made) in KINDS {
+fn cleared_filters_are_empty_and_static_ones_reject_it() {
+    for (kind, constructor) in KINDS {
         let inserted = keys(4, 0, 800);
-        let mut filter = made.with(&inserted, 0.01);
+        let mut filter = constructor.with(&inserted, 0.01);
         assert!(filter.stats().estimated_keys.unwrap() > 700, "{kind}");
         if filter.can(Operation::Clear) {
             assert_eq!(filter.clear(), Ok(()));
@@ -381,16 +387,16 @@ fn cleared_filters_are_as_new_and_static_ones_refuse() {
             );
         } else {
             let before = filter.clone();
-            let mut refusals = vec![(Operation::Clear, filter.clear())];
+            let mut errors = vec![(Operation::Clear, filter.clear())];
             if !filter.can(Operation::Insert) {
                 let absent = keys(4, 800, 1000)
                     .into_iter()
                     .find(|key| !filter.contains(key));
                 let done = filter.try_insert(absent.unwrap()).map(|_| ());
-                refusals.push((Operation::Insert, done));
+                errors.push((Operation::Insert, done));
             }
-            for (operation, done) in refusals {
-                // What the base refuses, it refuses in its own name.
+            for (operation, done) in errors {
+                // The error names the base if the base rejects it.
                 let message = done.unwrap_err().to_string();
                 assert!(
                     message.contains(kind.name()) && message.contains("build it anew"),
@@ -405,13 +411,13 @@ fn cleared_filters_are_as_new_and_static_ones_refuse() {
 }
 
 #[test]
-fn any_filter_of_any_scheme_can_be_sent_shared_and_debugged() {
+fn any_filter_is_send_sync_and_debug() {
     fn sendable<T: Send + Sync>(_: &T) {}
     let keyed = AnyFilter::from(Bloom::keyed(10, 0.01, SipKey::new([1; 16])).unwrap());
     sendable(&keyed);
     assert!(matches!(keyed.scheme(), HashScheme::Sip13(_)));
-    for (_, made) in KINDS {
-        let filter = made.with(&keys(1, 0, 10), 0.01);
+    for (_, constructor) in KINDS {
+        let filter = constructor.with(&keys(1, 0, 10), 0.01);
         assert!(filter.scheme() == HashScheme::Xxh3 && !format!("{filter:?}").is_empty());
     }
 }

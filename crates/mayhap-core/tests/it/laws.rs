@@ -1,10 +1,11 @@
-//! The laws of `Bloom`: no key is ever lost, single and batch agree, `insert` tells new from old, one hash serves many.
+//! The laws of `Bloom`: no key is ever lost, single and batch calls agree, `insert` distinguishes new from repeated keys, filters
+//! share hashes.
 
 use crate::{hashes, soak};
 use mayhap_core::plan::{BloomPlan, LinesPerKey};
 use mayhap_core::{Bloom, HashScheme, Kernel, KeyHash, SipKey};
 
-/// Every shape there is: one and two lines, every number of words, few and many lines.
+/// All shapes: one and two lines, every number of bits per line, few and many lines.
 fn shapes() -> Vec<BloomPlan> {
     let rates = [
         0.5, 0.2, 0.1, 0.05, 0.03, 0.01, 0.0075, 0.0039, 0.001, 3e-4, 1e-4, 1e-5, 1e-6,
@@ -20,7 +21,7 @@ fn shapes() -> Vec<BloomPlan> {
     shapes
 }
 
-/// Keys of many kinds: sequential numbers, long shared prefixes, every single byte, none, and a megabyte.
+/// Keys of many kinds: sequential numbers, long shared prefixes, every single byte, the empty key, and a megabyte.
 fn difficult_keys() -> Vec<Vec<u8>> {
     let mut keys: Vec<Vec<u8>> = (0..20_000_u32).map(|i| i.to_le_bytes().to_vec()).collect();
     keys.extend(
@@ -65,12 +66,12 @@ fn no_difficult_key_is_lost_in_any_shape_scheme_or_kernel() {
 }
 
 #[test]
-fn no_key_is_lost_among_ten_million_inserted_and_asked() {
+fn no_key_is_lost_among_ten_million() {
     let total: u64 = if soak() { 1_000_000_000 } else { 12_000_000 };
     let kernels: Vec<_> = Kernel::available().collect();
     let rates = [0.01, 0.0039, 0.0001];
     let per_filter = total / (kernels.len() * rates.len()) as u64;
-    let mut asked = 0;
+    let mut queried = 0;
     for &kernel in &kernels {
         for rate in rates {
             let mut filter = Bloom::for_hashes(per_filter, rate)
@@ -97,20 +98,20 @@ fn no_key_is_lost_among_ten_million_inserted_and_asked() {
                     hashes.iter().all(|&hash| filter.contains_hash(hash)),
                     "{kernel} at {rate}: lost one by one"
                 );
-                asked += hashes.len() as u64;
+                queried += hashes.len() as u64;
             }
         }
         println!("no false negative: kernel {kernel} ran");
     }
-    println!("no false negative in {asked} keys");
-    assert!(asked >= total / 10 * 9);
+    println!("no false negative in {queried} keys");
+    assert!(queried >= total / 10 * 9);
 }
 
 #[test]
 fn single_and_batch_agree_on_every_answer_and_every_bit_in_every_shape() {
     for plan in shapes() {
         let keys: Vec<_> = hashes(1, 0, plan.capacity()).collect();
-        let strangers: Vec<_> = hashes(2, 0, 2000).collect();
+        let absent: Vec<_> = hashes(2, 0, 2000).collect();
         for kernel in Kernel::available() {
             let mut single = Bloom::from_plan(plan, HashScheme::Caller)
                 .unwrap()
@@ -121,13 +122,13 @@ fn single_and_batch_agree_on_every_answer_and_every_bit_in_every_shape() {
             }
             batch.insert_hashes(&keys);
             assert_eq!(single, batch, "{kernel}, {plan}");
-            for asked in [&keys, &strangers] {
-                // Also batches that are shorter than the prefetch distance, and empty ones.
-                for len in [0, 1, 63, 64, 65, asked.len()] {
-                    let asked = &asked[..len.min(asked.len())];
-                    let mut found = vec![false; asked.len()];
-                    single.contains_hashes(asked, &mut found);
-                    let one_by_one: Vec<_> = asked
+            for queried in [&keys, &absent] {
+                // Includes batches that are shorter than the prefetch distance, and empty ones.
+                for len in [0, 1, 63, 64, 65, queried.len()] {
+                    let queried = &queried[..len.min(queried.len())];
+                    let mut found = vec![false; queried.len()];
+                    single.contains_hashes(queried, &mut found);
+                    let one_by_one: Vec<_> = queried
                         .iter()
                         .map(|&hash| single.contains_hash(hash))
                         .collect();
@@ -139,7 +140,7 @@ fn single_and_batch_agree_on_every_answer_and_every_bit_in_every_shape() {
 }
 
 #[test]
-fn insert_is_true_for_surely_new_keys_and_false_for_repeated_ones() {
+fn insert_is_true_for_definitely_new_keys_and_false_for_repeated_ones() {
     for plan in shapes() {
         for kernel in Kernel::available() {
             let mut filter = Bloom::from_plan(plan, HashScheme::Caller)
@@ -158,7 +159,7 @@ fn insert_is_true_for_surely_new_keys_and_false_for_repeated_ones() {
 }
 
 #[test]
-fn an_insert_sets_as_many_bits_as_the_plan_says() {
+fn an_insert_sets_as_many_bits_as_planned() {
     for plan in shapes() {
         for hash in hashes(4, 0, 50) {
             let mut filter = Bloom::from_plan(plan, HashScheme::Caller).unwrap();
@@ -178,7 +179,7 @@ fn filters_of_one_scheme_share_hashes() {
 }
 
 #[test]
-fn cleared_filters_are_empty_and_from_keys_takes_none() {
+fn cleared_filters_are_empty_and_from_keys_accepts_an_empty_slice() {
     let keys: Vec<_> = (0..1000_u32).map(u32::to_le_bytes).collect();
     let mut filter = Bloom::from_keys(&keys, 0.01).unwrap();
     assert!(!filter.is_empty());
@@ -190,9 +191,9 @@ fn cleared_filters_are_empty_and_from_keys_takes_none() {
 }
 
 #[test]
-fn the_bits_of_a_known_key_are_where_the_format_says() {
-    // Pins the walk: files written today must open tomorrow. Computed by hand from probe/blocked.rs: byte w of the hash,
-    // modulo 64, is the bit in word w; the line is the high half of hash * FIRST times the number of lines.
+fn the_bits_of_a_known_key_are_where_the_format_specifies() {
+    // Pins the walk: files written today must open tomorrow. Computed by hand from probe/blocked.rs: byte w of the hash, modulo
+    // 64, is the bit in word w; the line is the high half of hash * FIRST times the number of lines.
     let hash = 0x8877_6655_4433_2211_u64;
     let plan = BloomPlan::with_lines_per_key(1000, 0.0039, LinesPerKey::One).unwrap();
     let mut filter = Bloom::from_plan(plan, HashScheme::Caller).unwrap();
@@ -216,7 +217,7 @@ fn the_bits_of_a_known_key_are_where_the_format_says() {
 }
 
 #[test]
-fn debug_output_can_be_read_by_a_person() {
+fn debug_output_is_readable() {
     let mut filter = Bloom::keyed(1000, 0.01, SipKey::new([9; 16])).unwrap();
     filter.insert("a");
     let text = format!("{filter:?}");
@@ -228,7 +229,7 @@ fn debug_output_can_be_read_by_a_person() {
 }
 
 #[test]
-fn filters_can_be_sent_and_shared() {
+fn filters_are_send_and_sync() {
     fn sendable<T: Send + Sync>() {}
     sendable::<Bloom>();
     sendable::<mayhap_core::SharedBloom>();

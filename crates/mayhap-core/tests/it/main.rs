@@ -1,4 +1,4 @@
-//! What the core owes its users, by behaviour. `MAYHAP_SOAK=1` (that is `make soak`) runs the long versions.
+//! What the core guarantees, by behaviour. `MAYHAP_SOAK=1` (that is `make soak`) runs the long versions.
 
 #![expect(clippy::print_stdout, reason = "tests print what they measured")]
 
@@ -31,7 +31,7 @@ fn soak() -> bool {
     std::env::var_os("MAYHAP_SOAK").is_some()
 }
 
-/// A well-mixed number for each counter: keys that nobody chose.
+/// A well-mixed number for each counter: arbitrary keys.
 fn mixed(counter: u64) -> u64 {
     let mut x = counter.wrapping_add(0x9E37_79B9_7F4A_7C15);
     x = (x ^ (x >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
@@ -39,7 +39,7 @@ fn mixed(counter: u64) -> u64 {
     x ^ (x >> 31)
 }
 
-/// Hashes number `from..to` of a stream; streams of different seeds share none.
+/// Hashes `from..to` of a stream; streams of different seeds are disjoint.
 fn hashes(seed: u64, from: u64, to: u64) -> impl Iterator<Item = KeyHash> {
     (from..to).map(move |at| {
         KeyHash::from_u64(mixed(mixed(seed) ^ at.wrapping_mul(0xA24B_AED4_963E_E407)))

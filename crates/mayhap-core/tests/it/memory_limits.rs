@@ -1,4 +1,4 @@
-//! Inserts under a limit: what goes in goes in as without one, and what is refused changes nothing.
+//! Inserts with a memory limit: accepted keys are stored as without a limit, and rejected ones change nothing.
 
 use mayhap_core::plan::{GrowingPlan, WindowPlan};
 use mayhap_core::{
@@ -11,7 +11,7 @@ fn hash(number: u64) -> KeyHash {
 }
 
 #[test]
-fn a_growing_filter_grows_within_its_limit_as_without() {
+fn a_growing_filter_grows_within_its_limit_as_without_one() {
     let plan = GrowingPlan::new(50, 0.01).unwrap();
     let filter = || GrowingBloom::from_plan(plan, HashScheme::Xxh3).unwrap();
     let (mut free, mut limited) = (filter(), filter());
@@ -33,54 +33,51 @@ fn a_growing_filter_grows_within_its_limit_as_without() {
 }
 
 #[test]
-fn a_window_opens_layers_within_its_limit_as_without() {
+fn a_window_adds_layers_within_its_limit_as_without_one() {
     let plan = WindowPlan::new(100, 0.01, Duration::from_secs(8)).unwrap();
     let filter = || WindowBloom::from_plan(plan, HashScheme::Xxh3, Timestamp(0)).unwrap();
     let (mut free, mut limited) = (filter(), filter());
-    let most = free.size_bytes() * 2;
+    let max = free.size_bytes() * 2;
     let mut refused = 0;
     for number in 0..5000 {
         let (hash, now) = (hash(number % 3000), Timestamp(number * 3));
         let before = limited.clone();
-        if let Ok(new) = limited.try_insert_hash_within(hash, now, most) {
+        if let Ok(new) = limited.try_insert_hash_within(hash, now, max) {
             assert_eq!(new, free.insert_hash(hash, now));
         } else {
             assert!(limited == before);
             refused += 1;
         }
     }
-    assert!(refused > 100 && limited == free && limited.size_bytes() <= most);
+    assert!(refused > 100 && limited == free && limited.size_bytes() <= max);
 }
 
 #[test]
-fn a_burst_never_opens_more_layers_than_are_read_back() {
+fn a_burst_never_adds_more_layers_than_can_be_loaded() {
     let plan = WindowPlan::new(8, 0.5, Duration::from_secs(8)).unwrap();
     let mut filter = WindowBloom::from_plan(plan, HashScheme::Xxh3, Timestamp(0)).unwrap();
     for number in 0..300 {
         filter.insert_hash(hash(number), Timestamp(0));
         assert!(filter.contains_hash(hash(number), Timestamp(0)));
     }
-    let most = filter
+    let max = filter
         .generations()
         .map(|(_, _, layers)| layers.len())
         .max();
-    assert!(
-        most.is_some_and(|most| (10..=64).contains(&most)),
-        "{most:?}"
-    );
-    // In the first slice, of eight and one, there are 1 in each: the others are empty.
+    assert!(max.is_some_and(|max| (10..=64).contains(&max)), "{max:?}");
+    // In the first slice, of eight and one, there is 1 in each; the others are empty.
     assert!((1..=300).contains(&filter.counted_keys(Timestamp(0))));
     assert_eq!(filter.counted_keys(Timestamp(100_000)), 0);
 }
 
 #[test]
-fn a_growing_cuckoo_filter_grows_within_its_limit_as_without() {
+fn a_growing_cuckoo_filter_grows_within_its_limit_as_without_one() {
     let plan = GrowingPlan::new(50, 0.01).unwrap();
     let filter = || Cuckoo::growing_from_plan(plan, HashScheme::Xxh3).unwrap();
     let (mut free, mut limited) = (filter(), filter());
     let mut refused = 0;
     for number in 0..20_000 {
-        // Some come again and again, and some are taken out.
+        // Some keys repeat, and some are removed.
         let hash = hash(number % 10_007 % 6000);
         if number % 7 == 0 {
             assert_eq!(limited.remove_hash(hash), free.remove_hash(hash));
@@ -101,21 +98,21 @@ fn a_growing_cuckoo_filter_grows_within_its_limit_as_without() {
 fn copies_are_counted_and_never_too_few() {
     let growing = Cuckoo::growing(20, 0.01).unwrap();
     let fixed = Cuckoo::new(3000, 0.01).unwrap();
-    for (mut filter, most) in [(growing, 7), (fixed, 2)] {
+    for (mut filter, max) in [(growing, 7), (fixed, 2)] {
         for number in 0..1000_u64 {
-            for _ in 0..number % most {
+            for _ in 0..number % max {
                 filter.try_insert_hash(hash(number)).unwrap();
             }
         }
         let mut exact = 0;
         for number in 0..1000 {
             let count = filter.count_hash(hash(number));
-            assert!(count >= number % most, "{count} of {}", number % most);
-            exact += usize::from(count == number % most);
+            assert!(count >= number % max, "{count} of {}", number % max);
+            exact += usize::from(count == number % max);
         }
         assert!(exact > 950, "{exact}");
         for number in 0..1000 {
-            for _ in 0..number % most {
+            for _ in 0..number % max {
                 assert!(filter.remove_hash(hash(number)));
             }
         }
@@ -127,18 +124,18 @@ fn copies_are_counted_and_never_too_few() {
 fn classic_tables_are_added_within_the_limit() {
     let plan = mayhap_core::plan::ClassicCuckooPlan::new(64, 2, 20, 1).unwrap();
     let mut filter = ClassicCuckoo::from_plan(plan).unwrap();
-    // Seven tables of 64 slots, and what six of them take beside.
-    let most = 500 + 6 * ClassicCuckoo::TABLE_BYTES;
+    // Seven tables of 64 slots, and the overhead of six of them.
+    let max = 500 + 6 * ClassicCuckoo::TABLE_BYTES;
     let refused = (0..2000_u64).find_map(|number| {
         let hash = hash(number).to_u64();
-        filter.try_insert_hash_within(hash, most).err()
+        filter.try_insert_hash_within(hash, max).err()
     });
     assert!(matches!(refused, Some(Full::Memory { .. })));
     assert!(filter.size_bytes() <= 500 && filter.estimated_keys() > 400);
 }
 
 #[test]
-fn many_inserts_tell_the_same_as_one_by_one() {
+fn batch_inserts_report_the_same_as_single_ones() {
     let (mut many, mut single) = (
         Bloom::new(3000, 0.001).unwrap(),
         Bloom::new(3000, 0.001).unwrap(),
@@ -148,15 +145,15 @@ fn many_inserts_tell_the_same_as_one_by_one() {
         .collect();
     let mut is_new = vec![false; hashes.len()];
     many.insert_hashes_reporting_new(&hashes, &mut is_new);
-    let told: Vec<bool> = hashes
+    let reported: Vec<bool> = hashes
         .iter()
         .map(|&hash| single.insert_hash(hash))
         .collect();
-    assert!(is_new == told && many == single);
+    assert!(is_new == reported && many == single);
 }
 
 #[test]
-fn a_filter_is_put_together_of_pieces_of_any_length() {
+fn a_filter_can_be_loaded_in_pieces_of_any_length() {
     let mut whole = Bloom::new(3000, 0.001).unwrap();
     whole.insert_hashes(&(0..3000).map(hash).collect::<Vec<_>>());
     let bytes = whole.bytes().into_owned();
@@ -177,7 +174,7 @@ fn a_filter_is_put_together_of_pieces_of_any_length() {
 }
 
 #[test]
-fn many_keys_of_others_go_in_as_one_by_one() {
+fn batches_of_foreign_schemes_equal_single_inserts() {
     use mayhap_core::plan::classic::ClassicPlan;
     use mayhap_core::{ClassicBloom, Scheme};
     // In cache, and far larger.
@@ -191,7 +188,7 @@ fn many_keys_of_others_go_in_as_one_by_one() {
             .collect();
         let mut is_new = vec![true; keys.len()];
         many.insert_each_reporting_new(&keys, &mut is_new);
-        let told: Vec<bool> = keys.iter().map(|key| single.insert(key)).collect();
-        assert!(is_new == told && many == single, "{bits}");
+        let reported: Vec<bool> = keys.iter().map(|key| single.insert(key)).collect();
+        assert!(is_new == reported && many == single, "{bits}");
     }
 }

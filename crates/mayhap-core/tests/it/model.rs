@@ -1,18 +1,18 @@
-//! Every kind against an exact multiset, through random operations: nothing that is in is ever missed, what is answered about
-//! an insert or a removal is true, and refusals change nothing.
+//! Every kind against an exact multiset, through random operations: every present key is found, the results of inserts and
+//! removals are right, and rejected operations change nothing.
 
 use crate::kinds::{Constructor, KINDS, Key};
 use crate::{mixed, soak};
 use mayhap_core::{AnyFilter, Operation, OperationError};
 use std::collections::BTreeMap;
 
-/// Keys that the operations choose from. Few, so that each is met many times.
+/// Keys for the operations. Few, so that each is used many times.
 const UNIVERSE: u64 = 3000;
 
 struct Model {
     filter: AnyFilter,
-    /// How often a key is in.
-    inside: BTreeMap<u64, u64>,
+    /// How often a key was inserted.
+    present: BTreeMap<u64, u64>,
     random: u64,
 }
 
@@ -32,7 +32,7 @@ impl Model {
         match self.filter.try_insert(key.to_le_bytes()) {
             Ok(new) => {
                 assert_eq!(new, !was_in);
-                *self.inside.entry(key).or_default() += 1;
+                *self.present.entry(key).or_default() += 1;
             }
             Err(OperationError::Full(_)) => {}
             Err(other) => panic!("{other}"),
@@ -41,9 +41,9 @@ impl Model {
 
     fn remove(&mut self) {
         let key = self.key();
-        let copies = self.inside.get(&key).copied().unwrap_or(0);
+        let copies = self.present.get(&key).copied().unwrap_or(0);
         if copies == 0 {
-            // Only what looks absent may be removed without having been inserted.
+            // A key that was not inserted may be removed only if the filter does not find it.
             if !self.filter.contains(key.to_le_bytes()) {
                 assert_eq!(self.filter.remove(key.to_le_bytes()), Ok(false));
             }
@@ -52,9 +52,9 @@ impl Model {
         match self.filter.remove(key.to_le_bytes()) {
             Ok(done) => {
                 assert!(done, "{key} was in {copies} times");
-                self.inside.insert(key, copies - 1);
+                self.present.insert(key, copies - 1);
             }
-            // It stays in, for ever.
+            // It stays forever.
             Err(OperationError::Saturated(_)) => {}
             Err(other) => panic!("{other}"),
         }
@@ -62,7 +62,7 @@ impl Model {
 
     fn check(&self) {
         let keys: Vec<Key> = self
-            .inside
+            .present
             .iter()
             .filter(|&(_, &copies)| copies > 0)
             .map(|(key, _)| key.to_le_bytes())
@@ -77,30 +77,30 @@ impl Model {
 #[test]
 fn random_operations_on_every_kind_agree_with_an_exact_multiset() {
     let operations: u64 = if soak() { 100_000_000 } else { 100_000 };
-    for (kind, made) in KINDS {
-        // Static kinds change nothing after they are built; what they owe is in `kinds`.
-        let Constructor::Empty(make) = made else {
+    for (kind, constructor) in KINDS {
+        // Static kinds cannot be changed; `kinds` has their tests.
+        let Constructor::Empty(make) = constructor else {
             continue;
         };
         let mut model = Model {
-            // Room for half of the universe: every kind is also driven past what it was made for.
+            // Capacity for half of the keys: every kind is also driven past its capacity.
             filter: make(UNIVERSE / 2, 0.01),
-            inside: BTreeMap::new(),
+            present: BTreeMap::new(),
             random: 0,
         };
         for at in 0..operations {
             match model.random(1000) {
                 0 => {
                     model.filter.clear().unwrap();
-                    model.inside.clear();
+                    model.present.clear();
                 }
-                // Removals win in every other stretch, so that filters fill and empty.
+                // Removals are more frequent in every other phase, so that filters fill and empty.
                 1..450 => model.insert(),
                 450..550 if at / 5000 % 2 == 0 => model.insert(),
                 _ if kind.can(Operation::Remove) => model.remove(),
                 _ => {
                     let key = model.key();
-                    if model.inside.get(&key).is_some_and(|&copies| copies > 0) {
+                    if model.present.get(&key).is_some_and(|&copies| copies > 0) {
                         assert!(
                             model.filter.contains(key.to_le_bytes()),
                             "{kind} lost {key}"

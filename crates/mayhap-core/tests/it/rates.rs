@@ -1,10 +1,10 @@
-//! The rate asked for is the rate measured at capacity, and the plan's formulas are what really happens.
+//! The rate measured at capacity is the requested one, and the plan's formulas hold.
 
 use crate::{hashes, soak};
 use mayhap_core::plan::{BloomPlan, LinesPerKey};
 use mayhap_core::{Bloom, HashScheme, KeyHash};
 
-/// The measured rate of a full filter over `queries` strangers.
+/// The measured rate of a full filter over `queries` absent keys.
 fn measured_rate(plan: BloomPlan, seed: u64, queries: u64) -> f64 {
     let mut filter = Bloom::from_plan(plan, HashScheme::Caller).unwrap();
     let mut buffer: Vec<KeyHash> = Vec::new();
@@ -17,7 +17,7 @@ fn measured_rate(plan: BloomPlan, seed: u64, queries: u64) -> f64 {
     let mut false_positives = 0;
     for from in (0..queries).step_by(1 << 14) {
         buffer.clear();
-        // Another stream: the chance that it meets a key is the 2^-64 that the plan counts.
+        // Another stream: the probability that it contains a key is the 2^-64 that the plan includes.
         buffer.extend(hashes(
             seed ^ 0xFFFF_0000,
             from,
@@ -29,10 +29,10 @@ fn measured_rate(plan: BloomPlan, seed: u64, queries: u64) -> f64 {
     false_positives as f64 / queries as f64
 }
 
-/// Mean over seeds 1..=S against what was asked (from above) and what the plan computes (from both sides), each within five
-/// standard deviations of sampling and of the spread between filters.
+/// Compares the mean over seeds 1..=S with the requested rate (from above) and the computed one (from both sides), each within
+/// five standard deviations of sampling and of the spread between filters.
 fn accept(plan: BloomPlan, seeds: u64, queries: u64) {
-    let asked = plan.false_positive_rate();
+    let requested = plan.false_positive_rate();
     let mean = (1..=seeds)
         .map(|seed| measured_rate(plan, seed, queries))
         .sum::<f64>()
@@ -42,17 +42,17 @@ fn accept(plan: BloomPlan, seeds: u64, queries: u64) {
     let margin_at = |rate: f64| {
         5.0 * (1.0 / (seeds as f64 * queries as f64 * rate) + spread / seeds as f64).sqrt()
     };
-    let margin = margin_at(asked);
+    let margin = margin_at(requested);
     println!(
         "{plan}: measured {mean:.3e}, planned {planned:.3e}, {:.2} bits/key, margin {:.1} %",
         plan.bits_per_key(),
         100.0 * margin
     );
     assert!(
-        mean <= asked * (1.0 + margin),
-        "{plan}: measured {mean:e}, asked {asked:e}, margin {margin}"
+        mean <= requested * (1.0 + margin),
+        "{plan}: measured {mean:e}, requested {requested:e}, margin {margin}"
     );
-    // A filter of one line may be far better than asked: then there is nothing to measure.
+    // A filter of one line may be far better than requested: then there is nothing to measure.
     let margin = margin_at(planned);
     if margin < 0.5 {
         assert!(
@@ -68,7 +68,7 @@ fn many_queries(rate: f64) -> u64 {
 }
 
 #[test]
-fn the_rate_asked_is_the_rate_kept_at_capacity() {
+fn the_requested_rate_is_kept_at_capacity() {
     for rate in [0.05, 0.01, 0.001, 0.0001] {
         for capacity in [1_000, 100_000] {
             accept(
@@ -97,8 +97,8 @@ fn the_rate_asked_is_the_rate_kept_at_capacity() {
 }
 
 #[test]
-fn every_number_of_words_and_lines_keeps_its_computed_rate() {
-    // The positions of a key are independent enough: each schedule is within sampling error of the exact formula.
+fn every_number_of_bits_and_lines_keeps_its_computed_rate() {
+    // The positions of a key are independent enough: each shape is within the sampling error of the exact formula.
     for lines in [LinesPerKey::One, LinesPerKey::Two] {
         for rate in [0.3, 0.12, 0.09, 0.05, 0.025, 0.015, 0.0075, 0.003, 0.0005] {
             accept(
@@ -111,10 +111,10 @@ fn every_number_of_words_and_lines_keeps_its_computed_rate() {
 }
 
 #[test]
-fn tiny_filters_keep_their_rate_too() {
+fn tiny_filters_keep_their_rate() {
     for capacity in [1, 2, 7, 40, 200] {
         for rate in [0.2, 0.01, 0.001, 0.0001] {
-            // Filters this small differ a lot: many of them, few queries each.
+            // Filters this small differ a lot: many of them, with few queries each.
             accept(
                 BloomPlan::new(capacity, rate).unwrap(),
                 500,
@@ -125,7 +125,7 @@ fn tiny_filters_keep_their_rate_too() {
 }
 
 #[test]
-fn the_spread_between_filters_is_at_most_the_computed_one_and_at_least_two_fifths() {
+fn the_variance_between_filters_is_between_two_fifths_and_all_of_the_computed_one() {
     for (capacity, rate) in [(1_000, 0.01), (1_000, 0.001), (5_000, 0.0001)] {
         let plan = BloomPlan::new(capacity, rate).unwrap();
         let (seeds, queries) = (300, (1e4 / rate) as u64);
@@ -145,15 +145,15 @@ fn the_spread_between_filters_is_at_most_the_computed_one_and_at_least_two_fifth
             "{plan}: variance between filters {:.3e}, computed {computed:.3e}",
             variance - sampling
         );
-        // The formula takes words and halves as independent and so errs on the large side; a variance from 300 samples has a
-        // standard error of 8 %.
+        // The formula treats words and halves as independent and so overestimates; a variance from 300 samples has a standard
+        // error of 8 %.
         let share = (variance - sampling) / computed;
         assert!((0.4..1.25).contains(&share), "{plan}: {share}");
     }
 }
 
 #[test]
-fn estimates_follow_the_keys_and_over_capacity_says_so() {
+fn estimates_follow_the_keys_and_over_capacity_is_reported() {
     for rate in [0.05, 0.01, 0.001, 1e-5] {
         for capacity in [1_000_u64, 50_000] {
             let mut filter = Bloom::for_hashes(capacity, rate).unwrap();
@@ -164,7 +164,7 @@ fn estimates_follow_the_keys_and_over_capacity_says_so() {
                 filter.insert_hashes(&hashes(21, 0, keys).collect::<Vec<_>>());
                 let plan = *filter.plan();
                 let estimate = filter.estimated_keys() as f64;
-                // 0.554 sqrt(m)/k is the standard error when half of the bits are set (ALGORITHMS, Swamidass & Baldi).
+                // 0.554 sqrt(m)/k is the standard error if half of the bits are set (Swamidass and Baldi 2007).
                 let error = 1.0 + 6.0 * (plan.size_bits() as f64).sqrt() / f64::from(plan.probes());
                 assert!(
                     (estimate - keys as f64).abs() <= error,
@@ -192,12 +192,12 @@ fn estimates_follow_the_keys_and_over_capacity_says_so() {
 }
 
 #[test]
-fn space_is_within_the_promise() {
-    for (rate, most) in [(0.01, 10.1), (0.001, 15.0), (0.0001, 20.3)] {
+fn bits_per_key_are_within_their_limits() {
+    for (rate, max) in [(0.01, 10.1), (0.001, 15.0), (0.0001, 20.3)] {
         for capacity in [100_000, 10_000_000, 1_000_000_000] {
             let plan = BloomPlan::new(capacity, rate).unwrap();
             assert!(
-                plan.bits_per_key() <= most,
+                plan.bits_per_key() <= max,
                 "{plan}: {} bits/key",
                 plan.bits_per_key()
             );
@@ -206,7 +206,7 @@ fn space_is_within_the_promise() {
 }
 
 #[test]
-fn space_is_close_to_the_best_that_lines_of_512_bits_can_do() {
+fn bits_per_key_are_close_to_the_best_for_lines_of_512_bits() {
     // The rate, and the fewest bits per key with which keys that may set any bits of their line, or of their two lines below
     // 0.3 %, keep it: the Poisson mixture of docs/guide/mathematics.md, with the best number of bits.
     for (rate, best) in [

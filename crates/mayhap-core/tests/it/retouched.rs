@@ -1,4 +1,4 @@
-//! `Retouched`: every scheme clears the bit that its definition says, and what is reported lost is what is lost.
+//! `Retouched`: every strategy clears the bit that its definition says, and the reported losses are the actual ones.
 
 use crate::{hashes, mixed, soak};
 use mayhap_core::plan::classic::ClassicPlan;
@@ -20,8 +20,8 @@ fn small(bits: u64, probes: u32) -> Retouched {
     Retouched::from_plan(plan, Scheme::EnhancedDoubleHashing, HashScheme::Caller).unwrap()
 }
 
-/// The rules of Hadoop's filter, word by word and without cleverness: for every bit a list of the keys and one of the false
-/// positives that use it, and a ratio that is only reckoned where there are both.
+/// The rules of Hadoop's filter, literally: for every bit a list of the keys and one of the false positives that use it, and a
+/// ratio that is computed only if there are both.
 struct Model {
     bits: Vec<bool>,
     keys: Vec<Vec<u64>>,
@@ -70,7 +70,7 @@ impl Model {
         }
     }
 
-    /// The first position whose cost is the smallest.
+    /// The first position with the smallest cost.
     fn choose(&mut self, hash: u64, clearing: ClearingStrategy) -> usize {
         if clearing == ClearingStrategy::Ratio {
             for at in 0..self.bits.len() {
@@ -116,23 +116,23 @@ impl Model {
 }
 
 #[test]
-fn every_scheme_clears_the_bit_that_its_definition_says() {
+fn every_strategy_clears_the_bit_of_its_definition() {
     let rounds = if soak() { 2000 } else { 60 };
     let mut cleared = [0_u64; 4];
     for round in 0..rounds {
         let (bits, probes) = [(64, 2), (97, 3), (300, 3), (512, 4), (31, 7)][round as usize % 5];
         let mut filter = small(bits, probes);
         let mut model = Model::new(bits as usize, u64::from(probes));
-        // The same few keys again and again, so that they repeat, are lost and come back.
+        // A few keys again and again, so that they repeat, are lost and are inserted again.
         let pool = |random: u64| mixed(round ^ mixed(random % (bits / 2)));
-        let stranger = |random: u64| mixed(!round ^ mixed(random % (4 * bits)));
+        let absent_key = |random: u64| mixed(!round ^ mixed(random % (4 * bits)));
         for step in 0..400 {
             let random = mixed(round << 32 | step);
             let which = (random >> 8) as usize % 4;
             let hash = if random % 5 < 2 {
                 pool(random >> 16)
             } else {
-                stranger(random >> 16)
+                absent_key(random >> 16)
             };
             let key = KeyHash::from_u64(hash);
             match random % 5 {
@@ -140,13 +140,13 @@ fn every_scheme_clears_the_bit_that_its_definition_says() {
                     assert_eq!(filter.insert_hash(key), !model.contains(hash));
                     model.insert(hash);
                 }
-                // Strangers are listed whether they are found or not.
+                // Absent keys are listed whether they are found or not.
                 2 => {
                     let found = filter.add_false_positive_hash(key).unwrap();
                     assert_eq!(found, model.contains(hash));
                     model.add_false_positive(hash);
                 }
-                // Also keys, and strangers that nobody listed.
+                // Also keys, and absent keys that are not listed.
                 _ => {
                     let clearing = SCHEMES[which];
                     let known = model.contains(hash);
@@ -175,7 +175,7 @@ fn every_scheme_clears_the_bit_that_its_definition_says() {
 }
 
 #[test]
-fn clearing_all_is_clearing_one_after_the_other() {
+fn clear_all_equals_clearing_one_by_one() {
     for round in 0..20 {
         for clearing in SCHEMES {
             let mut all = small(2000, 4);
@@ -192,7 +192,7 @@ fn clearing_all_is_clearing_one_after_the_other() {
                 if let Some(cleared) = one.clear_false_positive_hash(hash, clearing).unwrap() {
                     sum.bits += 1;
                     sum.keys_lost += cleared.keys_lost;
-                    sum.false_positives_gone += cleared.false_positives_removed;
+                    sum.false_positives_removed += cleared.false_positives_removed;
                 }
             }
             assert_eq!(all.clear_all(clearing).unwrap(), sum, "{clearing:?}");
@@ -211,14 +211,14 @@ fn clearing_all_is_clearing_one_after_the_other() {
     }
 }
 
-/// Keys lost, bits cleared and false positives gone by a scheme, with every loss found by asking for all keys.
+/// Keys lost, bits cleared and false positives removed by a strategy; finds every loss by looking up all keys.
 fn measured(seed: u64, keys: u64, list: u64, clearing: ClearingStrategy) -> ClearingReport {
     let mut filter = Retouched::for_hashes(keys, 0.01).unwrap();
     let inserted: Vec<_> = hashes(seed, 0, keys).collect();
     filter.insert_hashes(&inserted);
     let mut unwanted = 0;
     for hash in hashes(seed + 1000, 0, list) {
-        // Half are listed twice, some are not found at all.
+        // Half are listed twice, and some are not found at all.
         for _ in 0..=hash.to_u64() % 2 {
             let found = filter.add_false_positive_hash(hash).unwrap();
             assert_eq!(found, filter.contains_hash(hash));
@@ -230,24 +230,24 @@ fn measured(seed: u64, keys: u64, list: u64, clearing: ClearingStrategy) -> Clea
     filter.contains_hashes(&inserted, &mut found);
     let lost = found.iter().filter(|&&found| !found).count() as u64;
     assert_eq!(report.keys_lost, lost, "{clearing:?}");
-    assert_eq!(report.false_positives_gone, unwanted, "{clearing:?}");
+    assert_eq!(report.false_positives_removed, unwanted, "{clearing:?}");
     assert!(hashes(seed + 1000, 0, list).all(|hash| !filter.contains_hash(hash)));
     report
 }
 
 #[test]
-fn what_is_reported_lost_is_what_is_lost() {
+fn reported_losses_are_the_actual_ones() {
     let keys = 200_000;
     for clearing in SCHEMES {
         let report = measured(1, keys, keys, clearing);
         println!("{clearing:?}: {report:?}");
-        assert!((1500..=2100).contains(&report.false_positives_gone));
-        assert!(report.keys_lost > 0 && report.bits <= report.false_positives_gone);
+        assert!((1500..=2100).contains(&report.false_positives_removed));
+        assert!(report.keys_lost > 0 && report.bits <= report.false_positives_removed);
     }
 }
 
 #[test]
-fn each_scheme_is_the_best_at_what_it_is_for() {
+fn each_strategy_is_best_at_its_purpose() {
     let seeds = 8;
     let [random, min_keys, max_others, ratio] = SCHEMES.map(|clearing| {
         (1..=seeds).fold(ClearingReport::default(), |sum, seed| {
@@ -255,7 +255,8 @@ fn each_scheme_is_the_best_at_what_it_is_for() {
             ClearingReport {
                 bits: sum.bits + report.bits,
                 keys_lost: sum.keys_lost + report.keys_lost,
-                false_positives_gone: sum.false_positives_gone + report.false_positives_gone,
+                false_positives_removed: sum.false_positives_removed
+                    + report.false_positives_removed,
             }
         })
     });
@@ -281,7 +282,7 @@ fn other_seeds_choose_other_bits_and_the_same_seed_the_same() {
 }
 
 #[test]
-fn lost_keys_can_come_back() {
+fn lost_keys_can_be_inserted_again() {
     let mut filter = Retouched::keyed(100, 0.01, SipKey::new([3; 16])).unwrap();
     let keys: Vec<_> = (0..100_u32).map(u32::to_le_bytes).collect();
     filter.extend(&keys);
@@ -300,7 +301,7 @@ fn lost_keys_can_come_back() {
 }
 
 #[test]
-fn cleared_filters_are_as_new_and_stats_are_those_of_the_bits() {
+fn cleared_filters_equal_new_ones_and_stats_follow_the_bits() {
     let mut filter = Retouched::new(1000, 0.01).unwrap();
     let new = filter.clone();
     filter.extend((0..1000_u32).map(u32::to_le_bytes));
@@ -319,7 +320,7 @@ fn cleared_filters_are_as_new_and_stats_are_those_of_the_bits() {
 }
 
 #[test]
-fn bad_shapes_are_refused_by_name() {
+fn invalid_shapes_name_the_field() {
     let error = Retouched::new(0, 0.01).unwrap_err();
     assert!(matches!(
         error,

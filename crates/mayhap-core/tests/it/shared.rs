@@ -1,4 +1,4 @@
-//! `SharedBloom`: many threads, the same bytes as `Bloom`, nothing lost, `insert_unique` exact.
+//! `SharedBloom`: many threads, the same bytes as `Bloom`, no key lost, `insert_unique` exact.
 
 use crate::{hashes, soak};
 use mayhap_core::{Bloom, KeyHash, SharedBloom};
@@ -23,7 +23,7 @@ fn four_threads_give_the_bytes_of_one() {
             for part in 0..THREADS {
                 let (shared, keys) = (&shared, &keys);
                 threads.spawn(move || {
-                    // Overlapping parts, half in batches and half one by one, asked for at once.
+                    // Overlapping parts, half in batches and half one by one, looked up at once.
                     let from = keys.len() * part as usize / (THREADS as usize + 1);
                     let part = &keys[from..from + keys.len() * 2 / (THREADS as usize + 1)];
                     let (batched, singly) = part.split_at(part.len() / 2);
@@ -43,9 +43,9 @@ fn four_threads_give_the_bytes_of_one() {
 }
 
 #[test]
-fn insert_unique_is_true_exactly_once_a_key() {
+fn insert_unique_is_true_exactly_once_per_key() {
     let capacity = if soak() { 20_000_000 } else { 400_000 };
-    // So strict a rate that no key is mistaken for a known one.
+    // The rate is so strict that no key is a false positive.
     let shared = SharedBloom::for_hashes(capacity, 1e-9).unwrap();
     let news = AtomicU64::new(0);
     thread::scope(|threads| {
@@ -62,24 +62,28 @@ fn insert_unique_is_true_exactly_once_a_key() {
 }
 
 #[test]
-fn racing_inserts_tell_at_least_one_thread_that_a_key_is_new() {
+fn at_least_one_of_several_racing_inserts_returns_true() {
     let capacity = 200_000;
     let shared = SharedBloom::for_hashes(capacity, 1e-9).unwrap();
-    let told: Vec<AtomicU64> = (0..capacity).map(|_| AtomicU64::new(0)).collect();
+    let reported: Vec<AtomicU64> = (0..capacity).map(|_| AtomicU64::new(0)).collect();
     thread::scope(|threads| {
         for _ in 0..THREADS {
             threads.spawn(|| {
-                for (hash, told) in hashes(33, 0, capacity).zip(&told) {
-                    told.fetch_add(u64::from(shared.insert_hash(hash)), Ordering::Relaxed);
+                for (hash, reported) in hashes(33, 0, capacity).zip(&reported) {
+                    reported.fetch_add(u64::from(shared.insert_hash(hash)), Ordering::Relaxed);
                 }
             });
         }
     });
-    assert!(told.iter().all(|told| told.load(Ordering::Relaxed) >= 1));
+    assert!(
+        reported
+            .iter()
+            .all(|reported| reported.load(Ordering::Relaxed) >= 1)
+    );
 }
 
 #[test]
-fn a_shared_filter_answers_as_the_frozen_one_and_goes_on_when_thawed() {
+fn a_shared_filter_agrees_with_the_frozen_one_and_can_be_shared_again() {
     for rate in [0.01, 0.0001] {
         let shared = SharedBloom::new(2_000, rate).unwrap();
         let news = (0..1000_u32)
@@ -90,13 +94,13 @@ fn a_shared_filter_answers_as_the_frozen_one_and_goes_on_when_thawed() {
             (0..1000_u32).all(|i| !shared.insert_unique(i.to_le_bytes())),
             "none is new a second time"
         );
-        let asked: Vec<KeyHash> = (0..4000_u32)
+        let queried: Vec<KeyHash> = (0..4000_u32)
             .map(|i| shared.hash(i.to_le_bytes()))
             .collect();
-        let mut found = vec![false; asked.len()];
-        shared.contains_hashes(&asked, &mut found);
+        let mut found = vec![false; queried.len()];
+        shared.contains_hashes(&queried, &mut found);
         let frozen = shared.freeze();
-        for (&hash, &found) in asked.iter().zip(&found) {
+        for (&hash, &found) in queried.iter().zip(&found) {
             assert_eq!(frozen.contains_hash(hash), found);
         }
         let thawed = SharedBloom::from(frozen.clone());
@@ -110,7 +114,7 @@ fn a_shared_filter_answers_as_the_frozen_one_and_goes_on_when_thawed() {
 }
 
 #[test]
-fn a_shared_filter_takes_in_a_plain_one_of_its_shape_and_refuses_others() {
+fn a_shared_filter_merges_a_plain_one_of_its_shape_only() {
     let shared = SharedBloom::new(10_000, 0.01).unwrap();
     shared.insert("here");
     let mut other = Bloom::new(10_000, 0.01).unwrap();
@@ -126,7 +130,7 @@ fn a_shared_filter_takes_in_a_plain_one_of_its_shape_and_refuses_others() {
 }
 
 #[test]
-fn keys_until_full_falls_as_keys_come() {
+fn keys_until_full_falls_as_keys_are_inserted() {
     let filter = SharedBloom::new(10_000, 0.01).unwrap();
     assert_eq!(
         (filter.estimated_keys(), filter.keys_until_full()),

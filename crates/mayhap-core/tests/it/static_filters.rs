@@ -1,5 +1,5 @@
-//! What the static filters owe, `Fuse` and `Ribbon` alike: no key lost, the rate kept, little space, and a filter that depends on
-//! the set of keys alone.
+//! What the static filters `Fuse` and `Ribbon` guarantee: no key is lost, the rate is kept, they are small, and depend only on
+//! the set of keys.
 
 use crate::{hashes, soak};
 use mayhap_core::plan::{FusePlan, RibbonPlan};
@@ -11,7 +11,7 @@ use mayhap_core::{
 /// Cells of every width, and columns with and without a wide part, up to 32.
 const RATES: [f64; 6] = [0.7, 0.5, 0.01, 1.0 / 256.0, 1e-4, 1e-9];
 
-/// A law, held against both kinds.
+/// Runs a law for both kinds.
 macro_rules! both {
     ($($law:ident)*) => {$(
         mod $law {
@@ -30,19 +30,19 @@ macro_rules! both {
 
 both! {
     no_key_is_lost_at_any_size_and_width
-    many_small_sets_all_build
+    many_small_sets_can_be_built
     keys_of_all_kinds_are_found_under_every_scheme
-    counters_for_hashes_still_build
-    order_and_repetition_do_not_matter
+    counters_used_as_hashes_can_be_built
+    order_and_duplicates_do_not_matter
     a_million_equal_keys_are_one_key
-    no_keys_make_a_filter_that_always_says_no
+    a_filter_without_keys_finds_nothing
     single_and_batch_agree_on_every_answer
-    the_rate_asked_is_the_rate_kept
-    rates_that_cannot_be_kept_are_refused_by_name
-    answers_need_a_place_each
-    bytes_need_a_scheme_that_hashes
-    debug_builds_catch_a_hash_of_another_scheme
-    debug_output_can_be_read_by_a_person
+    the_requested_rate_is_kept
+    impossible_rates_are_rejected
+    results_must_match_the_number_of_keys
+    key_bytes_need_a_scheme_with_a_hash_function
+    debug_builds_detect_a_hash_of_another_scheme
+    debug_output_is_readable
 }
 
 fn contains_all<T: BuildStatic>(filter: &StaticFilter<T>, keys: &[KeyHash]) -> bool {
@@ -71,7 +71,7 @@ fn no_key_is_lost_at_any_size_and_width<T: BuildStatic>() {
     }
 }
 
-fn many_small_sets_all_build<T: BuildStatic>() {
+fn many_small_sets_can_be_built<T: BuildStatic>() {
     for seed in 0..2000 {
         let keys: Vec<_> = hashes(seed, 0, seed % 200 + 1).collect();
         let filter = StaticFilter::<T>::build(&keys, 0.01).unwrap();
@@ -92,7 +92,7 @@ fn keys_of_all_kinds_are_found_under_every_scheme<T: BuildStatic>() {
         filter.contains_each(&keys, &mut found);
         assert!(found.iter().all(|&found| found));
         assert!(keys.iter().all(|key| filter.contains(key)));
-        // The same keys, hashed before.
+        // The same keys, hashed in advance.
         let hashed: Vec<_> = keys.iter().map(|key| filter.hash(key)).collect();
         assert!(filter == StaticFilter::build_with(&hashed, 0.001, scheme).unwrap());
     }
@@ -102,8 +102,8 @@ fn keys_of_all_kinds_are_found_under_every_scheme<T: BuildStatic>() {
     assert_eq!(of_hashes.scheme(), HashScheme::Caller);
 }
 
-fn counters_for_hashes_still_build<T: BuildStatic>() {
-    // Not what is asked for, and no reason to fail.
+fn counters_used_as_hashes_can_be_built<T: BuildStatic>() {
+    // Counters are not good hashes, but building must not fail.
     let keys: Vec<_> = (0..1_000_000).map(KeyHash::from_u64).collect();
     assert!(contains_all(
         &StaticFilter::<T>::build(&keys, 0.01).unwrap(),
@@ -111,7 +111,7 @@ fn counters_for_hashes_still_build<T: BuildStatic>() {
     ));
 }
 
-fn order_and_repetition_do_not_matter<T: BuildStatic>() {
+fn order_and_duplicates_do_not_matter<T: BuildStatic>() {
     for count in [1, 2, 50, 1000, 100_000, 800_000] {
         for rate in [0.01, 1e-9] {
             let mut keys: Vec<_> = hashes(2, 0, count).collect();
@@ -126,7 +126,7 @@ fn order_and_repetition_do_not_matter<T: BuildStatic>() {
                 StaticFilter::build(&keys, rate).unwrap() == once,
                 "{once:?}"
             );
-            // Twice the items would be sharded otherwise.
+            // Twice the items would have more shards.
             keys.extend(hashes(2, 0, count));
             let twice = StaticFilter::build(&keys, rate).unwrap();
             assert!(twice == once && twice.len() == count, "{once:?}");
@@ -141,7 +141,7 @@ fn a_million_equal_keys_are_one_key<T: BuildStatic>() {
     assert!(filter.len() == 1 && filter.contains("the same") && filter.size_bytes() < 100);
 }
 
-fn no_keys_make_a_filter_that_always_says_no<T: BuildStatic>() {
+fn a_filter_without_keys_finds_nothing<T: BuildStatic>() {
     for rate in RATES {
         let filter = StaticFilter::<T>::build(&[] as &[&str], rate).unwrap();
         assert!(filter.is_empty() && filter.estimated_keys() == 0 && filter.size_bytes() == 0);
@@ -157,19 +157,22 @@ fn single_and_batch_agree_on_every_answer<T: BuildStatic>() {
         for rate in RATES {
             let keys: Vec<_> = hashes(3, 0, count).collect();
             let filter = StaticFilter::<T>::build(&keys, rate).unwrap();
-            let asked: Vec<_> = hashes(3, count / 2, count / 2 + 3000).collect();
-            for len in [0, 1, 31, 32, 33, 64, asked.len()] {
-                let asked = &asked[..len];
+            let queried: Vec<_> = hashes(3, count / 2, count / 2 + 3000).collect();
+            for len in [0, 1, 31, 32, 33, 64, queried.len()] {
+                let queried = &queried[..len];
                 let mut found = vec![false; len];
-                filter.contains_hashes(asked, &mut found);
-                let single: Vec<_> = asked.iter().map(|&key| filter.contains_hash(key)).collect();
+                filter.contains_hashes(queried, &mut found);
+                let single: Vec<_> = queried
+                    .iter()
+                    .map(|&key| filter.contains_hash(key))
+                    .collect();
                 assert_eq!(found, single, "{filter:?}");
             }
         }
     }
 }
 
-/// The share of strangers that are found, and the share that was estimated, over filters of seeds 1..=S.
+/// The share of absent keys that are found, and the estimated share, over filters of seeds 1..=S.
 fn measured_rate<T: BuildStatic>(count: u64, rate: f64, seeds: u64, queries: u64) -> (f64, f64) {
     let mut found = vec![false; 1 << 14];
     let (mut wrong, mut estimated) = (0, 0.0);
@@ -179,17 +182,20 @@ fn measured_rate<T: BuildStatic>(count: u64, rate: f64, seeds: u64, queries: u64
         estimated += filter.estimated_rate() / seeds as f64;
         for from in (0..queries).step_by(1 << 14) {
             let to = queries.min(from + (1 << 14));
-            let asked: Vec<_> = hashes(seed ^ 0xFFFF_0000, from, to).collect();
-            filter.contains_hashes(&asked, &mut found[..asked.len()]);
-            wrong += found[..asked.len()].iter().filter(|&&found| found).count();
+            let queried: Vec<_> = hashes(seed ^ 0xFFFF_0000, from, to).collect();
+            filter.contains_hashes(&queried, &mut found[..queried.len()]);
+            wrong += found[..queried.len()]
+                .iter()
+                .filter(|&&found| found)
+                .count();
         }
     }
     (wrong as f64 / (seeds * queries) as f64, estimated)
 }
 
-fn the_rate_asked_is_the_rate_kept<T: BuildStatic>() {
-    // Five standard deviations of sampling. Of a small filter, many are needed: a few keys' cells differ a lot.
-    let most = if soak() { 100_000_000 } else { 4_000_000 };
+fn the_requested_rate_is_kept<T: BuildStatic>() {
+    // Five standard deviations of sampling. Small filters need many seeds: the cells of a few keys differ a lot.
+    let max = if soak() { 100_000_000 } else { 4_000_000 };
     for (count, seeds) in [
         (1, 500),
         (10, 500),
@@ -198,27 +204,27 @@ fn the_rate_asked_is_the_rate_kept<T: BuildStatic>() {
         (1_000_000, 1),
     ] {
         for rate in [0.01, 1.0 / 256.0, 0.001, 1e-4, 1.0 / 65536.0] {
-            let queries = ((1e4 / rate) as u64).min(most) / seeds;
+            let queries = ((1e4 / rate) as u64).min(max) / seeds;
             let (measured, estimated) = measured_rate::<T>(count, rate, seeds, queries);
             let expected = (seeds * queries) as f64 * estimated;
             // A tiny filter's rate depends on its one or two fingerprints.
             let spread = if count <= 10 { 0.3 } else { 0.0 };
             let margin = 5.0 / expected.sqrt() + spread;
             println!(
-                "{count} keys: asked {rate:.3e}, estimated {estimated:.3e}, measured {measured:.3e}, margin {margin:.3}"
+                "{count} keys: requested {rate:.3e}, estimated {estimated:.3e}, measured {measured:.3e}, margin {margin:.3}"
             );
             assert!(estimated <= rate * 1.000_001);
             assert!(
                 (measured / estimated - 1.0).abs() <= margin,
-                "{count} keys: asked {rate:e}, estimated {estimated:e}, measured {measured:e}"
+                "{count} keys: requested {rate:e}, estimated {estimated:e}, measured {measured:e}"
             );
         }
     }
-    // 32 bits: there is nothing to be found.
-    assert!(measured_rate::<T>(100_000, 1e-9, 1, most).0 < 1e-6);
+    // 32 bits: no false positive is expected.
+    assert!(measured_rate::<T>(100_000, 1e-9, 1, max).0 < 1e-6);
 }
 
-fn rates_that_cannot_be_kept_are_refused_by_name<T: BuildStatic>() {
+fn impossible_rates_are_rejected<T: BuildStatic>() {
     let refused = |rate| {
         let from_keys = StaticFilter::<T>::build(&["a"], rate).unwrap_err();
         let from_none = StaticFilter::<T>::build(&[] as &[KeyHash], rate).unwrap_err();
@@ -241,14 +247,14 @@ fn rates_that_cannot_be_kept_are_refused_by_name<T: BuildStatic>() {
     for rate in [1e-10, f64::MIN_POSITIVE] {
         assert!(refused(rate).contains("2^-32"));
     }
-    // With a million keys, collisions of hashes come on top of 2^-32.
+    // With a million keys, hash collisions add to 2^-32.
     let keys: Vec<_> = hashes(5, 0, 1_000_000).collect();
     let error = StaticFilter::<T>::build(&keys, 1.0 / 4_294_967_296.0).unwrap_err();
-    assert!(error.to_string().contains("collisions"), "{error}");
+    assert!(error.to_string().contains("collision rate"), "{error}");
 }
 
 #[test]
-fn more_keys_than_any_memory_holds_are_refused_by_name() {
+fn too_many_keys_are_rejected() {
     for error in [
         FusePlan::new(u64::MAX, 0.01).unwrap_err(),
         RibbonPlan::new(u64::MAX, 0.01).unwrap_err(),
@@ -260,7 +266,7 @@ fn more_keys_than_any_memory_holds_are_refused_by_name() {
     }
 }
 
-/// What a programmer's mistake says.
+/// The panic message of a programming error.
 fn panic_message(mistake: impl FnOnce() + std::panic::UnwindSafe) -> String {
     let panic = std::panic::catch_unwind(mistake).unwrap_err();
     match panic.downcast::<String>() {
@@ -269,7 +275,7 @@ fn panic_message(mistake: impl FnOnce() + std::panic::UnwindSafe) -> String {
     }
 }
 
-fn answers_need_a_place_each<T: BuildStatic>() {
+fn results_must_match_the_number_of_keys<T: BuildStatic>() {
     let of_keys = panic_message(|| {
         let filter = StaticFilter::<T>::build(&["a"], 0.1).unwrap();
         filter.contains_each(&["a", "b"], &mut [false]);
@@ -282,24 +288,27 @@ fn answers_need_a_place_each<T: BuildStatic>() {
     assert!(of_hashes.contains("one place in `found` for every hash"));
 }
 
-fn bytes_need_a_scheme_that_hashes<T: BuildStatic>() {
+fn key_bytes_need_a_scheme_with_a_hash_function<T: BuildStatic>() {
     let message = panic_message(|| {
         _ = StaticFilter::<T>::build_with(&["a"], 0.1, HashScheme::Caller);
     });
-    assert!(message.contains("does not hash keys"), "{message}");
+    assert!(message.contains("has no hash function"), "{message}");
 }
 
-fn debug_builds_catch_a_hash_of_another_scheme<T: BuildStatic>() {
+fn debug_builds_detect_a_hash_of_another_scheme<T: BuildStatic>() {
     if cfg!(debug_assertions) {
         let message = panic_message(|| {
             let filter = StaticFilter::<T>::build(&["a"], 0.1).unwrap();
             filter.contains_hash(KeyHash::from_u64(1));
         });
-        assert!(message.contains("another hash scheme or key"), "{message}");
+        assert!(
+            message.contains("another hash scheme or secret key"),
+            "{message}"
+        );
     }
 }
 
-fn debug_output_can_be_read_by_a_person<T: BuildStatic>() {
+fn debug_output_is_readable<T: BuildStatic>() {
     let keyed = HashScheme::Sip13(SipKey::new([9; 16]));
     let filter = StaticFilter::<T>::build_with(&["a", "b"], 0.01, keyed).unwrap();
     let text = format!("{filter:?}");
@@ -312,7 +321,7 @@ fn debug_output_can_be_read_by_a_person<T: BuildStatic>() {
 }
 
 #[test]
-fn static_filters_can_be_sent_and_shared() {
+fn static_filters_are_send_and_sync() {
     fn sendable<T: Send + Sync>() {}
     sendable::<Fuse>();
     sendable::<FusePlan>();
@@ -320,7 +329,7 @@ fn static_filters_can_be_sent_and_shared() {
     sendable::<RibbonPlan>();
 }
 
-/// How many of a million strangers are found: the whole filter speaks in that, so it changes when one bit does.
+/// How many of a million absent keys are found: depends on the whole filter, so it changes with any bit.
 fn strangers_found<T: BuildStatic>(count: u64, rate: f64) -> usize {
     let keys: Vec<_> = hashes(6, 0, count).collect();
     let filter = StaticFilter::<T>::build(&keys, rate).unwrap();
@@ -331,7 +340,7 @@ fn strangers_found<T: BuildStatic>(count: u64, rate: f64) -> usize {
 
 #[test]
 fn the_bits_are_the_same_with_any_number_of_threads() {
-    // Known answers: with the feature `parallel` and without it, this is the same test.
+    // Known answers: the same with and without the feature `parallel`.
     for (count, fuse, ribbon) in [
         (1000, 3963, 9586),
         (700_000, 3962, 10_090),
@@ -347,7 +356,7 @@ fn the_bits_are_the_same_with_any_number_of_threads() {
 }
 
 #[test]
-fn a_fuse_takes_nine_bits_a_key() {
+fn a_fuse_takes_nine_bits_per_key() {
     let count = if soak() { 10_000_000 } else { 4_000_000 };
     let keys: Vec<_> = hashes(4, 0, count).collect();
     let filter = Fuse::build(&keys, 1.0 / 256.0).unwrap();
@@ -369,7 +378,7 @@ fn a_ribbon_is_within_two_percent_of_the_limit_at_any_rate() {
     if soak() {
         sizes.extend([(10_000_000, 1.02), (100_000_000, 1.02)]);
     }
-    for (count, most) in sizes {
+    for (count, max) in sizes {
         let keys: Vec<_> = hashes(4, 0, count).collect();
         // Between powers of two, as at 3.4e-4, mixing costs most.
         for rate in [0.01, 1.0 / 256.0, 0.001, 3.4e-4, 1e-4, 1e-6, 1e-9] {
@@ -377,7 +386,7 @@ fn a_ribbon_is_within_two_percent_of_the_limit_at_any_rate() {
             let bits = 8.0 * filter.size_bytes() as f64 / count as f64;
             let over = bits / -rate.log2();
             println!("{filter:?}: {bits:.3} bits/key, {over:.4} of the limit");
-            assert!(over <= most, "{filter:?}: {over}");
+            assert!(over <= max, "{filter:?}: {over}");
             let planned = filter.plan().size_bytes() as f64;
             assert!((filter.size_bytes() as f64 / planned - 1.0).abs() < 0.04);
         }

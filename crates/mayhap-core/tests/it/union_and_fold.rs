@@ -1,4 +1,4 @@
-//! Two filters, and one made smaller: union, intersection, estimates of both, folding. Properties over random key sets.
+//! Union, intersection, estimates of two filters, and folding. Properties over random key sets.
 
 use crate::hashes;
 use mayhap_core::plan::{BloomPlan, LinesPerKey};
@@ -38,7 +38,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 200, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn a_union_is_the_filter_that_holds_both(plan in any_plan(), seed: u64, left in 0..3000_u64, right in 0..3000_u64) {
+    fn a_union_equals_a_filter_of_both_key_sets(plan in any_plan(), seed: u64, left in 0..3000_u64, right in 0..3000_u64) {
         let ours: Vec<_> = hashes(seed, 0, left).collect();
         let theirs: Vec<_> = hashes(!seed, 0, right).collect();
         let (mut joined, other) = (filled(plan, &ours), filled(plan, &theirs));
@@ -77,7 +77,7 @@ proptest! {
             if exact {
                 prop_assert_eq!(&filter, &filled(plan.halved().unwrap(), &keys), "an even fold is the smaller filter");
             } else {
-                // An odd fold holds at least the smaller filter's bits.
+                // An odd fold has at least the bits of the smaller filter.
                 let smaller = filled(plan.halved().unwrap(), &keys);
                 prop_assert!(filter.words().zip(smaller.words()).all(|(folded, built)| folded & built == built));
             }
@@ -99,7 +99,7 @@ proptest! {
 }
 
 #[test]
-fn folding_a_filter_made_too_big_keeps_the_rate_while_it_may() {
+fn folding_an_oversized_filter_keeps_the_rate() {
     let keys: Vec<_> = hashes(8, 0, 10_000).collect();
     let mut filter = filled(BloomPlan::new(1_000_000, 0.01).unwrap(), &keys);
     loop {
@@ -119,7 +119,7 @@ fn folding_a_filter_made_too_big_keeps_the_rate_while_it_may() {
 }
 
 #[test]
-fn filters_that_do_not_fit_are_refused_by_name_and_left_alone() {
+fn mismatched_filters_are_rejected_with_the_field_and_unchanged() {
     let base = Bloom::new(100_000, 0.01).unwrap();
     let key = |byte| SipKey::new([byte; 16]);
     let cases = [
@@ -142,7 +142,7 @@ fn filters_that_do_not_fit_are_refused_by_name_and_left_alone() {
         (
             Bloom::keyed(9, 0.1, key(1)).unwrap(),
             Bloom::keyed(9, 0.1, key(2)).unwrap(),
-            "different secrets",
+            "different secret keys",
         ),
     ];
     for (mut ours, theirs, field) in cases {
@@ -168,7 +168,7 @@ fn filters_that_do_not_fit_are_refused_by_name_and_left_alone() {
 }
 
 #[test]
-fn equality_sees_keys_shape_and_scheme() {
+fn equality_compares_keys_shape_and_scheme() {
     let one = Bloom::from_keys(&["a"], 0.01).unwrap();
     assert_eq!(one, Bloom::from_keys(&["a"], 0.01).unwrap());
     assert_ne!(one, Bloom::from_keys(&["b"], 0.01).unwrap());

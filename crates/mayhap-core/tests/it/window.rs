@@ -1,4 +1,4 @@
-//! `WindowBloom`: remembered for the window, forgotten a slice later, at the rate asked for; clocks that misbehave.
+//! `WindowBloom`: keeps keys for the window, drops them a slice later, keeps the requested rate, and tolerates clocks that jump.
 
 use crate::hashes;
 use mayhap_core::plan::WindowPlan;
@@ -12,7 +12,7 @@ fn window(keys: u64, rate: f64, ms: u64, slices: u32) -> WindowBloom {
 }
 
 #[test]
-fn keys_are_remembered_for_the_window_and_forgotten_a_slice_later() {
+fn keys_are_kept_for_the_window_and_dropped_a_slice_later() {
     for slices in [2, 3, 8, 24, 63] {
         for offset in [0, 1, 99, 100, 101, 12_345] {
             let mut filter = window(1000, 1e-6, 100 * u64::from(slices), slices);
@@ -29,16 +29,16 @@ fn keys_are_remembered_for_the_window_and_forgotten_a_slice_later() {
             assert!(
                 !filter.contains_hash(hash, Timestamp(seen + length + filter.plan().slice_ms()))
             );
-            // Asking does not rotate: the past is still there for who asks with an older time.
+            // A lookup does not rotate: an older time still sees the past.
             assert!(filter.contains_hash(hash, Timestamp(seen)));
         }
     }
 }
 
 #[test]
-fn a_model_of_exact_times_finds_no_key_missing_and_none_kept_too_long() {
+fn no_key_is_missing_or_kept_too_long_compared_with_exact_times() {
     for burst in [BurstPolicy::Overflow, BurstPolicy::RotateEarly] {
-        // Small enough for bursts: about 500 keys a window are planned for, up to 2000 come.
+        // Small enough for bursts: about 500 keys per window are planned, up to 2000 arrive.
         let mut filter = window(500, 1e-7, 8_000, 8).with_burst_policy(burst);
         let mut last_seen: HashMap<u64, u64> = HashMap::new();
         let mut now = 1_000_000_u64;
@@ -64,7 +64,7 @@ fn a_model_of_exact_times_finds_no_key_missing_and_none_kept_too_long() {
         match burst {
             BurstPolicy::Overflow => assert_eq!(missing, 0),
             BurstPolicy::RotateEarly => {
-                assert!(filter.rotated_early() > 0, "it was asked to forget early");
+                assert!(filter.rotated_early() > 0, "the policy drops keys early");
             }
         }
     }
@@ -74,7 +74,7 @@ fn a_model_of_exact_times_finds_no_key_missing_and_none_kept_too_long() {
 fn the_rate_is_kept_in_the_steady_state() {
     for rate in [0.05, 0.01, 0.001] {
         let mut filter = window(20_000, rate, 8_000, 8);
-        // 2.5 keys a millisecond, three windows long: every live generation is full but the one that is being filled.
+        // 2.5 keys per millisecond for three windows: every live generation is full except the current one.
         for (at, hash) in hashes(54, 0, 60_000).enumerate() {
             filter.insert_hash(hash, Timestamp(1_000_000 + at as u64 * 2 / 5));
         }
@@ -99,7 +99,7 @@ fn the_rate_is_kept_in_the_steady_state() {
 }
 
 #[test]
-fn bursts_are_reported_and_handled_as_asked() {
+fn bursts_are_reported_and_handled_by_the_policy() {
     let keys: Vec<_> = hashes(56, 0, 5_000).collect();
     let mut overflowing = window(1_000, 0.01, 8_000, 8);
     let planned = overflowing.size_bytes();
@@ -124,23 +124,23 @@ fn bursts_are_reported_and_handled_as_asked() {
             .all(|&hash| rotating.contains_hash(hash, now)),
         "the latest are still known"
     );
-    // The overflow is gone with its generation.
+    // The additional layer is dropped with its generation.
     let later = Timestamp(1_000_000 + 20_000);
     overflowing.insert_hash(keys[0], later);
     assert!(!overflowing.is_over_capacity(later));
 }
 
 #[test]
-fn clocks_that_go_back_or_leap_are_harmless() {
+fn clocks_that_jump_are_harmless() {
     let mut filter = window(100, 1e-6, 800, 8);
     let keys: Vec<_> = hashes(57, 0, 4).collect();
     filter.insert_hash(keys[0], Timestamp(1_000_500));
-    // Back before the start: counts as the newest seen, so the key is remembered from there on.
+    // Before the start: counts as the newest time, so the key is kept from there on.
     filter.insert_hash(keys[1], Timestamp(0));
     assert_eq!(filter.newest(), Timestamp(1_000_500));
     assert!(filter.contains_hash(keys[1], Timestamp(1_000_500 + 800)));
     assert!(filter.contains_hash(keys[1], Timestamp(0)));
-    // A leap over many rings, and to the end of time.
+    // A jump over many windows, and to the end of time.
     for leap in [1_000_000_000, u64::MAX] {
         assert!(!filter.contains_hash(keys[0], Timestamp(leap)));
         filter.insert_hash(keys[2], Timestamp(leap));
@@ -154,7 +154,7 @@ fn clocks_that_go_back_or_leap_are_harmless() {
 }
 
 #[test]
-fn bad_windows_are_refused_by_name() {
+fn invalid_windows_name_the_field() {
     let new = |keys, rate, window| WindowBloom::new(keys, rate, window, Timestamp(0));
     let second = Duration::from_secs(1);
     assert!(matches!(
@@ -195,13 +195,13 @@ fn bad_windows_are_refused_by_name() {
             })
         ));
     }
-    // The shortest window there is: a millisecond, rounded up to whole slices.
+    // The shortest window: a millisecond, rounded up to whole slices.
     let mut shortest = new(10, 0.01, Duration::from_nanos(1)).unwrap();
     assert!(shortest.insert("a", Timestamp(7)) && shortest.contains("a", Timestamp(8)));
 }
 
 #[test]
-fn keys_until_full_is_what_is_left_of_the_slice() {
+fn keys_until_full_is_the_rest_of_the_slice() {
     let mut filter = window(8_000, 0.01, 800, 8);
     let now = Timestamp(1_000_000);
     assert_eq!(filter.keys_until_full(now), 1_000);

@@ -4,7 +4,7 @@
 
 use super::api::Io;
 use super::{api, slice_of};
-use mayhap_codec::redis::fields::{Place, Sink, Source};
+use mayhap_codec::redis::fields::{DecodePosition, Sink, Source};
 use mayhap_codec::{DecodeError, Format, Problem};
 use std::ops::Deref;
 
@@ -80,7 +80,7 @@ impl ValueFields {
     }
 }
 
-impl Place for ValueFields {
+impl DecodePosition for ValueFields {
     fn error(&self, problem: Problem) -> DecodeError {
         DecodeError {
             format: Format::RedisBloomDump,

@@ -23,7 +23,7 @@ pub(super) fn config(call: &mut Call<'_>) -> CommandResult {
             call.engine.counters.reset();
             call.out.ok();
         }
-        (b"rewrite", 2) => return Err("ERR The server is running without a config file: give settings as options of `mayhap serve`".into()),
+        (b"rewrite", 2) => return Err("ERR The server is running without a config file: pass settings as options of `mayhap serve`".into()),
         _ => return Err(unknown_subcommand("CONFIG", &word)),
     }
     Ok(())

@@ -33,7 +33,7 @@ pub(super) fn export(call: &mut Call<'_>) -> CommandResult {
     let name = name(call)?;
     if Path::new(name).file_stem().map(OsStr::as_encoded_bytes) == Some(call.key()) {
         return Err(
-            "ERR choose another name than the key's: a file is served without its ending as well"
+            "ERR choose a name other than the key's: files are also served without their extension"
                 .into(),
         );
     }
@@ -43,7 +43,7 @@ pub(super) fn export(call: &mut Call<'_>) -> CommandResult {
     let may_be_written = !path.exists() || replaces && engine.files.contains(name.as_bytes());
     if !may_be_written {
         return Err(
-            format!("ERR there is a file {name} already: say REPLACE if it is a filter").into(),
+            format!("ERR the file {name} exists already: add REPLACE if it is a filter").into(),
         );
     }
     let _sharing = engine.leases.share();

@@ -265,9 +265,9 @@ fn apply_write_long(
         call.reserve_for_growth(key)
     } else {
         // The result is as large as the largest filter among its arguments and sources.
-        let words = call.args.iter().map(|word| word.len() as u64);
+        let lengths = call.args.iter().map(|argument| argument.len() as u64);
         let largest = sources.iter().map(|source| source.size_bytes());
-        call.reserve(words.chain(largest).max().unwrap_or(0))?
+        call.reserve(lengths.chain(largest).max().unwrap_or(0))?
     };
     let taken = {
         let _guard = call.keyspace_guard();

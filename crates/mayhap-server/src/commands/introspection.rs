@@ -72,7 +72,7 @@ pub(super) fn memory(call: &mut Call<'_>) -> CommandResult {
         .read(key, call.now, |body| body.map(|body| body.size_bytes(key)));
     let of_file = || {
         let served = call.engine.files.get(key)?;
-        Some(served.description.size_bytes)
+        Some(served.description.stats.size_bytes)
     };
     match size.or_else(of_file) {
         Some(size) => call.out.count(size),
@@ -141,7 +141,7 @@ pub(super) fn latency(call: &mut Call<'_>) -> CommandResult {
         b"histogram" => call.out.map(0),
         b"reset" => call.out.integer(0),
         b"doctor" => call.out.text(
-            "Latencies are not tracked by event. SLOWLOG GET has the commands that took long (slowlog-log-slower-than), `redis-cli --latency` measures from outside, and INFO persistence and /metrics tell how far the disk is behind.\n",
+            "Latencies are not tracked by event. SLOWLOG GET lists slow commands (slowlog-log-slower-than), `redis-cli --latency` measures round trips, and INFO persistence and /metrics report how far the disk is behind.\n",
         ),
         _ => return Err(unknown_subcommand("LATENCY", &word)),
     }
@@ -158,10 +158,10 @@ fn spec(name: &[u8]) -> Option<&'static CommandSpec> {
     find(name).map(ResolvedCommand::spec)
 }
 
-fn simples<S: AsRef<str>>(out: &mut RespWriter<'_>, words: &[S]) {
-    out.set(words.len());
-    for word in words {
-        out.simple(word.as_ref());
+fn simples<S: AsRef<str>>(out: &mut RespWriter<'_>, names: &[S]) {
+    out.set(names.len());
+    for name in names {
+        out.simple(name.as_ref());
     }
 }
 

@@ -101,7 +101,7 @@ pub(crate) fn is_long(call: &Call<'_>, command: ResolvedCommand) -> bool {
             is_long_transaction(call, command)
         }
         ResolvedCommand::Server(_) | ResolvedCommand::Filter(_) => {
-            is_long_alone(call.engine, command, call.args)
+            is_long_single(call.engine, command, call.args)
         }
     }
 }
@@ -116,12 +116,12 @@ fn is_long_transaction(call: &Call<'_>, command: ResolvedCommand) -> bool {
         if locks_all_keys(command) {
             return false;
         }
-        is_long |= is_long_alone(call.engine, command, &argv);
+        is_long |= is_long_single(call.engine, command, &argv);
     }
     is_long
 }
 
-fn is_long_alone(engine: &Engine, command: ResolvedCommand, argv: &[&[u8]]) -> bool {
+fn is_long_single(engine: &Engine, command: ResolvedCommand, argv: &[&[u8]]) -> bool {
     if argv.len() > MAX_SHORT_ARGUMENTS {
         return true;
     }

@@ -59,7 +59,7 @@ mod tests {
             Self(BufReader::new(stream))
         }
 
-        fn ask(&mut self, line: &str) -> String {
+        fn send(&mut self, line: &str) -> String {
             let stream = self.0.get_mut();
             let _ = stream.write_all(format!("{line}\r\n").as_bytes());
             let mut reply = String::new();
@@ -81,19 +81,19 @@ mod tests {
         let server = Server::start(&options).expect("it starts");
         let (mut client, mut other) = (Client::to(&server), Client::to(&server));
         for key in 0..100 {
-            assert_eq!(client.ask(&format!("BF.ADD k{key} x")), ":1");
+            assert_eq!(client.send(&format!("BF.ADD k{key} x")), ":1");
         }
-        let reply = client.ask("TEST.PANIC READ k7");
+        let reply = client.send("TEST.PANIC READ k7");
         assert!(
             reply.starts_with("-ERR internal error in test.panic: while it was read"),
             "{reply}"
         );
-        assert_eq!(client.ask("BF.EXISTS k7 x"), ":1");
-        assert_eq!(other.ask("BF.ADD k7 y"), ":1");
-        let reply = client.ask("TEST.PANIC WRITE k7");
+        assert_eq!(client.send("BF.EXISTS k7 x"), ":1");
+        assert_eq!(other.send("BF.ADD k7 y"), ":1");
+        let reply = client.send("TEST.PANIC WRITE k7");
         assert!(reply.starts_with("-ERR internal error"), "{reply}");
         // Either there is no reply, or an error.
-        let reply = other.ask("BF.EXISTS k7 x");
+        let reply = other.send("BF.EXISTS k7 x");
         assert!(
             reply.is_empty() || reply.starts_with("-ERR internal error"),
             "{reply}"
@@ -103,9 +103,9 @@ mod tests {
         let server = Server::start(&options).expect("it starts");
         let mut client = Client::to(&server);
         for key in 0..100 {
-            assert_eq!(client.ask(&format!("BF.EXISTS k{key} x")), ":1", "k{key}");
+            assert_eq!(client.send(&format!("BF.EXISTS k{key} x")), ":1", "k{key}");
         }
-        assert_eq!(client.ask("BF.EXISTS k7 y"), ":1");
+        assert_eq!(client.send("BF.EXISTS k7 y"), ":1");
         server.stop_handle().stop();
         server.run().expect("it ends well");
     }

@@ -99,21 +99,21 @@ pub(super) fn exec(call: &mut Call<'_>) -> CommandResult {
         }
     }
     call.out.array(transaction.commands.len());
-    for words in &transaction.commands {
-        let words: Vec<&[u8]> = words.iter().map(|word| &**word).collect();
-        one(call, &words);
+    for args in &transaction.commands {
+        let args: Vec<&[u8]> = args.iter().map(|argument| &**argument).collect();
+        run_queued(call, &args);
     }
     // All changes as one record.
     let _guard = call.keyspace_guard();
     call.log_whole()
 }
 
-fn one(call: &mut Call<'_>, words: &[&[u8]]) {
+fn run_queued(call: &mut Call<'_>, args: &[&[u8]]) {
     let start = call.out.bytes.len();
     let mut inner = Call {
         engine: call.engine,
         session: call.session,
-        args: words,
+        args,
         now: call.now,
         out: RespWriter {
             protocol: call.out.protocol,
@@ -124,10 +124,10 @@ fn one(call: &mut Call<'_>, words: &[&[u8]]) {
         is_long: call.is_long,
         moved: Vec::new(),
     };
-    let words_bytes = words.iter().map(|word| word.len() as u64).sum();
+    let args_bytes = args.iter().map(|argument| argument.len() as u64).sum();
     let result = inner
-        .may_log(words_bytes)
-        .and_then(|()| resolve(words)?.run(&mut inner));
+        .may_log(args_bytes)
+        .and_then(|()| resolve(args)?.run(&mut inner));
     let protocol = inner.session.protocol;
     let mut moved = std::mem::take(&mut inner.moved);
     call.moved.append(&mut moved);
@@ -142,7 +142,7 @@ fn one(call: &mut Call<'_>, words: &[&[u8]]) {
     } else if call.out.bytes.len() > MAX_REPLY {
         call.out.bytes.truncate(start);
         call.out
-            .error("ERR the reply of the transaction is too large: ask for less at once");
+            .error("ERR the reply of the transaction is too large: request less at once");
     }
     call.out.protocol = protocol;
 }

@@ -23,7 +23,10 @@ pub(super) fn dump(call: &mut Call<'_>) -> CommandResult {
         return Ok(());
     };
     if value.size_bytes() > MAX_BULK {
-        return Err("ERR the filter is larger than a reply may be: carry it over with SCANDUMP and LOADCHUNK".into());
+        return Err(
+            "ERR the filter is larger than a reply may be: copy it with SCANDUMP and LOADCHUNK"
+                .into(),
+        );
     }
     match value {
         SharedValue::Text(text) => call.out.bulk(plain::encode(&text, RDB_VERSION)),

@@ -371,7 +371,7 @@ fn an_exported_file_does_not_contain_the_secret() {
     assert!(
         client
             .call("MAYHAP.EXPORT seen out.mayhap")
-            .starts_with("-ERR there is a file")
+            .starts_with("-ERR the file out.mayhap exists")
     );
     assert!(
         client

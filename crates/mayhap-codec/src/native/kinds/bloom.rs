@@ -33,7 +33,7 @@ pub(super) fn read_plan(at: &mut Cursor<'_>) -> Result<BloomPlan, DecodeError> {
     let capacity = at.u64_le("capacity")?;
     let rate = at.f64_le("rate")?;
     let lines = at.u64_le("lines")?;
-    let words = small(at, "bits a key in a line", "1 to 8")?;
+    let words = small(at, "bits per key in a line", "1 to 8")?;
     let count = at.u64_le("lines a key")?;
     let Some(lines_per_key) = LinesPerKey::from_count(count) else {
         return Err(at.value("lines a key", i128::from(count), "1 or 2"));

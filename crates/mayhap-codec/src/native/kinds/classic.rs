@@ -130,8 +130,8 @@ fn rate(at: &mut Cursor<'_>, field: &'static str) -> Result<f64, DecodeError> {
     }
 }
 
-/// Where another system's walk begins in 2^16 bits, for readers who hash in another way than the writer did; 0 for walks of
-/// ours, which begin with the file's hash.
+/// The first probe of another system's scheme in 2^16 bits, which detects readers that hash differently from the writer; 0 for our own
+/// schemes, for which the hash in the header does it.
 fn walk_test(scheme: Scheme) -> u64 {
     if scheme.is_native() {
         return 0;

@@ -45,7 +45,7 @@ pub(super) fn read(
     let growth = growing::read_plan(at)?;
     let count = at.u64_le("tables")?;
     let mut tables = Vec::new();
-    // A table has fields of its own, so that this ends with the plan at the latest.
+    // Every table has fields in the plan, which bounds this loop.
     for _ in 0..count {
         let plan = read_plan(at)?;
         let number = small(at, "number of a table", "at most 1000")?;

@@ -4,7 +4,7 @@
 use super::{refused, small};
 use crate::DecodeError;
 use crate::cursor::Cursor;
-use crate::native::header::Header;
+use crate::native::header::FileHeader;
 use crate::native::parts::{Parts, Section, Sections, words};
 use mayhap_core::{
     AnyFilter, Excepting, ExceptingError, ExceptionLayer, ExceptionParts, RetrievalParts,
@@ -31,7 +31,7 @@ pub(super) fn write(exceptions: ExceptionParts, parts: &mut Parts<'_>) {
         ExceptionLayer::OfPositives(first, second) => (OF_POSITIVES, vec![first, second]),
     };
     parts.number(form);
-    // The level that answers has one bit, and others have as many as are told.
+    // The last level has one bit; the others state how many they have.
     let first_bits = levels.first().map_or(0, |first| first.bits);
     parts.number(first_bits.into());
     for level in levels {
@@ -44,7 +44,7 @@ pub(super) fn write(exceptions: ExceptionParts, parts: &mut Parts<'_>) {
 }
 
 pub(super) fn read(
-    header: &Header<'_>,
+    header: &FileHeader<'_>,
     base: AnyFilter,
     at: &mut Cursor<'_>,
     sections: &mut Sections<'_>,

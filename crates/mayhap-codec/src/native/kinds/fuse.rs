@@ -37,7 +37,7 @@ pub(super) fn read_plan(at: &mut Cursor<'_>) -> Result<(FusePlan, FuseLayout), D
     let plan = FusePlan::from_shape(keys, rate, cell_bits, shards).map_err(refused(at))?;
     let layout = FuseLayout {
         segment_bits: small(at, "bits of a segment", "at most 16")?,
-        starts: at.u64_le("segments that a key can start in")?,
+        starts: at.u64_le("segments in which a key can start")?,
         seed: at.u64_le("seed")?,
     };
     Ok((plan, layout))

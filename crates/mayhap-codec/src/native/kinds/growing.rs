@@ -22,25 +22,25 @@ pub(super) fn read(
     sections: &mut Sections<'_>,
     scheme: HashScheme,
 ) -> Result<GrowingBloom, DecodeError> {
-    let head = read_head(at)?;
+    let head = read_header(at)?;
     let mut layers = Vec::new();
-    // A layer has fields of its own, so that this ends with the plan at the latest.
+    // Every layer has fields in the plan, which bounds this loop.
     for _ in 0..head.layers {
         layers.push(bloom::read(at, sections, scheme)?);
     }
     GrowingBloom::from_layers(head.plan, layers, head.in_newest, head.crowded).map_err(refused(at))
 }
 
-/// What comes before the layers.
-pub(super) struct Head {
+/// The fields before those of the layers.
+pub(super) struct GrowingHeader {
     pub(super) plan: GrowingPlan,
     pub(super) in_newest: u64,
     pub(super) crowded: bool,
     pub(super) layers: u64,
 }
 
-pub(super) fn read_head(at: &mut Cursor<'_>) -> Result<Head, DecodeError> {
-    Ok(Head {
+pub(super) fn read_header(at: &mut Cursor<'_>) -> Result<GrowingHeader, DecodeError> {
+    Ok(GrowingHeader {
         plan: read_plan(at)?,
         in_newest: at.u64_le("keys in the newest layer")?,
         crowded: flag(at, "crowded")?,

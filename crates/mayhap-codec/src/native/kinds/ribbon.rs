@@ -27,7 +27,7 @@ pub(super) fn read(
 ) -> Result<Ribbon, DecodeError> {
     let (keys, rate) = (at.u64_le("keys")?, at.f64_le("rate")?);
     let columns = small(at, "columns", "at most 32")?;
-    let wide_share = at.f64_le("share of keys with a bit more")?;
+    let wide_share = at.f64_le("share of keys with an extra bit")?;
     let (parts, shards) = (at.u64_le("parts")?, at.u64_le("shards of a part")?);
     let plan = RibbonPlan::from_shape(keys, rate, columns, wide_share, parts, shards);
     let plan = plan.map_err(refused(at))?;

@@ -1,31 +1,30 @@
-//! Filters that are seen where they lie: the kinds whose bits in a file are those in memory.
+//! Views of mapped files: the kinds whose bits are the same in a file and in memory.
 
 use super::{bloom, classic, fuse, growing, refused};
 use crate::DecodeError;
 use crate::cursor::Cursor;
-use crate::native::header::{self, Header};
+use crate::native::header::{self, FileHeader};
 use crate::native::parts::Sections;
 use mayhap_core::{
     BloomView, ClassicView, FuseView, GrowingView, HashScheme, KeyHash, Kind, Stats,
 };
 
-/// A filter in somebody else's bytes. It answers as the filter that was saved, and as fast.
+/// A filter in borrowed bytes. It gives the answers of the filter that was saved, as fast.
 #[derive(Debug)]
-#[non_exhaustive]
 pub enum View<'a> {
     /// Insert-only.
     Bloom(BloomView<'a>),
     /// Flat bits.
     Classic(ClassicView<'a>),
-    /// A chain of layers.
+    /// Layers.
     Growing(GrowingView<'a>),
     /// Built once.
     Fuse(FuseView<'a>),
 }
 
-/// What is asked about: the hash is enough, but for the walks of other systems.
+/// A key to look up: its hash, and its bytes for the schemes of other systems.
 #[derive(Clone, Copy)]
-pub(in crate::native) enum Asked<'k> {
+pub(in crate::native) enum LookupKey<'k> {
     Key(&'k [u8]),
     Hash(KeyHash),
 }
@@ -42,8 +41,8 @@ macro_rules! each {
     };
 }
 
-/// Whether the filter of a file can be seen, and need not be read: one of these kinds, without exceptions.
-pub(in crate::native) fn can_be_seen(header: &Header<'_>) -> bool {
+/// Whether the filter of a file can be used in place: one of these kinds, without exceptions.
+pub(in crate::native) fn can_be_viewed(header: &FileHeader<'_>) -> bool {
     let kinds = [Kind::Bloom, Kind::Classic, Kind::Growing, Kind::Fuse];
     cfg!(target_endian = "little")
         && header.features == 0
@@ -51,8 +50,8 @@ pub(in crate::native) fn can_be_seen(header: &Header<'_>) -> bool {
 }
 
 /// The filter of a file, in its sections.
-pub(in crate::native) fn see<'a>(
-    header: &Header<'_>,
+pub(in crate::native) fn view<'a>(
+    header: &FileHeader<'_>,
     scheme: HashScheme,
     sections: &mut Sections<'a>,
 ) -> Result<View<'a>, DecodeError> {
@@ -60,13 +59,14 @@ pub(in crate::native) fn see<'a>(
     let mut plan = header.plan()?;
     let at = &mut plan;
     let view = match super::kind_of(header) {
-        Some(Kind::Bloom) => View::Bloom(see_bloom(at, sections, scheme)?),
-        Some(Kind::Classic) => View::Classic(see_classic(at, sections, scheme)?),
-        Some(Kind::Growing) => View::Growing(see_growing(at, sections, scheme)?),
-        Some(Kind::Fuse) => View::Fuse(see_fuse(at, sections, scheme)?),
-        _ => {
+        Some(Kind::Bloom) => View::Bloom(view_bloom(at, sections, scheme)?),
+        Some(Kind::Classic) => View::Classic(view_classic(at, sections, scheme)?),
+        Some(Kind::Growing) => View::Growing(view_growing(at, sections, scheme)?),
+        Some(Kind::Fuse) => View::Fuse(view_fuse(at, sections, scheme)?),
+        Some(Kind::Counting | Kind::Window | Kind::Cuckoo | Kind::Ribbon | Kind::Retouched)
+        | None => {
             let accepted = "1, 2, 4 or 7: others are read";
-            return Err(at.value("kind to be seen", i128::from(header.kind), accepted));
+            return Err(at.value("kind of a mapped filter", i128::from(header.kind), accepted));
         }
     };
     plan.finish()?;
@@ -74,7 +74,7 @@ pub(in crate::native) fn see<'a>(
     Ok(view)
 }
 
-fn see_bloom<'a>(
+fn view_bloom<'a>(
     at: &mut Cursor<'_>,
     sections: &mut Sections<'a>,
     scheme: HashScheme,
@@ -84,7 +84,7 @@ fn see_bloom<'a>(
     BloomView::borrowed(plan, scheme, lines).map_err(refused(at))
 }
 
-fn see_classic<'a>(
+fn view_classic<'a>(
     at: &mut Cursor<'_>,
     sections: &mut Sections<'a>,
     hash_scheme: HashScheme,
@@ -94,21 +94,21 @@ fn see_classic<'a>(
     ClassicView::borrowed(plan, scheme, hash_scheme, bits).map_err(refused(at))
 }
 
-fn see_growing<'a>(
+fn view_growing<'a>(
     at: &mut Cursor<'_>,
     sections: &mut Sections<'a>,
     scheme: HashScheme,
 ) -> Result<GrowingView<'a>, DecodeError> {
-    let head = growing::read_head(at)?;
+    let head = growing::read_header(at)?;
     let mut layers = Vec::new();
-    // A layer has fields of its own, so that this ends with the plan at the latest.
+    // Every layer has fields in the plan, which bounds this loop.
     for _ in 0..head.layers {
-        layers.push(see_bloom(at, sections, scheme)?);
+        layers.push(view_bloom(at, sections, scheme)?);
     }
     GrowingView::from_layers(head.plan, layers, head.in_newest, head.crowded).map_err(refused(at))
 }
 
-fn see_fuse<'a>(
+fn view_fuse<'a>(
     at: &mut Cursor<'_>,
     sections: &mut Sections<'a>,
     scheme: HashScheme,
@@ -139,7 +139,7 @@ impl View<'_> {
         }
     }
 
-    /// `false` is certain: the key was never inserted. `true` is mayhap.
+    /// `false` is certain: the key was never inserted. `true` is probable.
     ///
     /// # Panics
     /// On filters for the caller's own hashes.
@@ -170,21 +170,21 @@ impl View<'_> {
         each!(self, filter => filter.contains_hashes(hashes, found));
     }
 
-    /// What the filter is and how it is doing. Reads the whole filter.
+    /// The stats of the filter. Reads all of it.
     pub fn stats(&self) -> Stats {
         each!(self, filter => filter.stats())
     }
 
-    /// Shows every byte of the body on which an answer depends: one of each line, word or cell, which lie in one page each.
+    /// Passes a byte offset in the body for everything that an answer depends on: lines, words or cells, each of which is in one page.
     pub(in crate::native) fn each_offset(
         &self,
-        asked: Asked<'_>,
+        key: LookupKey<'_>,
         sections: &[u64],
         mut show: impl FnMut(u64),
     ) {
-        let hash = || match asked {
-            Asked::Key(key) => self.scheme().hash(key),
-            Asked::Hash(hash) => hash,
+        let hash = || match key {
+            LookupKey::Key(key) => self.scheme().hash(key),
+            LookupKey::Hash(hash) => hash,
         };
         let first = sections.first().copied().unwrap_or(0);
         match self {
@@ -196,9 +196,9 @@ impl View<'_> {
                     layer.offsets(hash).for_each(|at| show(begin + at));
                 }
             }
-            Self::Classic(filter) => match asked {
-                Asked::Key(key) => filter.positions_of(key).for_each(|at| show(first + at / 8)),
-                Asked::Hash(hash) => {
+            Self::Classic(filter) => match key {
+                LookupKey::Key(key) => filter.positions_of(key).for_each(|at| show(first + at / 8)),
+                LookupKey::Hash(hash) => {
                     let positions = filter.positions_of_hash(hash);
                     positions.for_each(|at| show(first + at / 8));
                 }

@@ -49,7 +49,7 @@ pub(super) fn read(
         let (slice, in_newest) = (at.u64_le("slice")?, at.u64_le("keys in the newest layer")?);
         let count = at.u64_le("layers")?;
         let mut layers = Vec::new();
-        // A layer has fields of its own, so that this ends with the plan at the latest.
+        // Every layer has fields in the plan, which bounds this loop.
         for _ in 0..count {
             layers.push(bloom::read(at, sections, scheme)?);
         }

@@ -2,7 +2,7 @@
 
 use super::Params;
 use crate::case::{Case, Failure, Fields, Key, indices, rule_keys, same};
-use mayhap_codec::hadoop::{Refused, counting};
+use mayhap_codec::hadoop::{HadoopError, counting};
 use mayhap_core::CountingBloom;
 use serde_json::Value;
 
@@ -88,7 +88,7 @@ fn check_key(
     same(member, &Value::from(ours), &fields.take(member)?)
 }
 
-fn counts(filter: &CountingBloom, keys: &[Key]) -> Result<Vec<u64>, Refused> {
+fn counts(filter: &CountingBloom, keys: &[Key]) -> Result<Vec<u64>, HadoopError> {
     keys.iter()
         .map(|key| counting::approximate_count(filter, key.bytes()))
         .collect()

@@ -46,7 +46,8 @@ fn call(what: &str) -> Result<Result<(), Failure>, Failure> {
     let mut touched = retouched::create(100, 3, hash_type)?;
     touched.add("in", 1.0)?;
     let rows = dynamic::create(100, 3, hash_type, 5)?;
-    let done = |result: Result<(), mayhap_codec::hadoop::Refused>| result.map_err(Failure::from);
+    let done =
+        |result: Result<(), mayhap_codec::hadoop::HadoopError>| result.map_err(Failure::from);
     Ok(match call {
         "BloomFilter.add(empty key)" => done(bloom::add(&mut filter, "").map(|_| ())),
         "BloomFilter.membershipTest(empty key)" => done(bloom::contains(&filter, "").map(|_| ())),

@@ -78,8 +78,8 @@ impl<S: Storage> ClassicBloom<S> {
             );
             return;
         }
-        let ask = |hashes: &[KeyHash], found: &mut [bool]| self.contains_hashes(hashes, found);
-        self.hash_scheme.look_up_in_chunks(keys, found, ask);
+        let look_up = |hashes: &[KeyHash], found: &mut [bool]| self.contains_hashes(hashes, found);
+        self.hash_scheme.look_up_in_chunks(keys, found, look_up);
     }
 
     /// `contains_hash` for many hashes.

@@ -1,4 +1,4 @@
-//! What exceptions can be put on: filters that keep their keys.
+//! The filters that can have exceptions: those that keep their keys.
 
 use super::ExceptingError;
 use crate::{
@@ -6,23 +6,23 @@ use crate::{
     Kind, OperationError, Ribbon, Scheme, Stats,
 };
 
-/// A filter that exceptions can be put on, with [`Excepting`](crate::Excepting).
+/// A filter that can have exceptions, with [`Excepting`](crate::Excepting).
 ///
-/// Not a [`WindowBloom`](crate::WindowBloom), whose keys expire, so that nobody knows which positives there are; nor a
-/// [`Retouched`](crate::Retouched), which loses keys; nor a filter with exceptions: give all of them at once. An
-/// [`AnyFilter`] that holds one of these is refused when the exceptions are put on.
+/// Not a [`WindowBloom`](crate::WindowBloom), whose keys expire, so that the positives are not known; nor a
+/// [`Retouched`](crate::Retouched), which loses keys; nor a filter that already has exceptions: pass all of them at once. An
+/// [`AnyFilter`] that holds one of these is rejected when the exceptions are added.
 pub trait ExceptingBase: sealed::BaseLookup {}
 
-/// A [`ExceptingBase`] that takes keys in after it was made.
+/// An [`ExceptingBase`] that accepts keys after it was built.
 pub trait InsertableBase: ExceptingBase + sealed::BaseInsert {}
 
-/// An [`InsertableBase`] that always has room.
+/// An [`InsertableBase`] that is never full.
 pub trait NeverFullBase: InsertableBase {}
 
 pub(super) mod sealed {
     use super::{ExceptingError, HashScheme, KeyHash, OperationError, Stats};
 
-    /// What all kinds answer.
+    /// What `Excepting` reads from every base.
     pub trait BaseLookup {
         fn check_base(&self) -> Result<(), ExceptingError> {
             Ok(())
@@ -40,7 +40,7 @@ pub(super) mod sealed {
         fn stats(&self) -> Stats;
     }
 
-    /// What those that can be filled do.
+    /// Inserting into those bases that support it.
     pub trait BaseInsert {
         fn try_insert_hash(&mut self, hash: KeyHash) -> Result<(), OperationError>;
     }
@@ -142,7 +142,7 @@ impl BaseInsert for Cuckoo {
     }
 }
 
-/// The filter inside, if exceptions can be put on it.
+/// The filter inside, if it can have exceptions.
 fn supported_base(filter: &AnyFilter) -> Option<&dyn BaseLookup> {
     match filter {
         AnyFilter::Bloom(filter) => Some(filter),
@@ -177,7 +177,7 @@ impl BaseLookup for AnyFilter {
         self.contains_hashes(hashes, found);
     }
 
-    // What is refused as a base is never asked the rest.
+    // The methods below are never called for a filter that `check_base` rejects.
 
     fn capacity(&self) -> u64 {
         supported_base(self).map_or(0, BaseLookup::capacity)

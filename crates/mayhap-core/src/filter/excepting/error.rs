@@ -1,4 +1,4 @@
-//! Why exceptions cannot be put on a filter.
+//! The errors of building a filter with exceptions.
 
 use crate::{Hashed, Kind, PlanError};
 use alloc::format;
@@ -6,44 +6,44 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt;
 
-/// How many keys an error names.
+/// How many keys an error lists.
 pub(super) const MAX_NAMED_KEYS: usize = 10;
 
-/// Bytes of a key that are shown.
+/// How many bytes of a key are shown.
 const SHOWN_BYTES: usize = 60;
 
-/// Exceptions that cannot be put on a filter. Keys are named as text, with what is no text escaped and long ones cut;
-/// hashes as hexadecimal numbers.
+/// Why a filter with exceptions cannot be built. Keys are shown as text, with other bytes escaped and long ones truncated; hashes
+/// as hexadecimal numbers.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum ExceptingError {
-    /// Keys are positives and exceptions at once. (For a list of hashes: equal hashes.)
+    /// Keys are positives and exceptions. (For lists of hashes: equal hashes.)
     Conflict {
         /// The first ten, in the order of the exceptions.
         first: Vec<String>,
-        /// How many there are.
+        /// The number of such keys.
         count: u64,
     },
-    /// Positives and exceptions that are different keys have the same 64-bit hash.
+    /// A positive and an exception are different keys with the same 64-bit hash.
     Collision {
-        /// The first ten, in the order of the exceptions: the positive, and the exception.
+        /// The first ten, in the order of the exceptions: the positive and the exception.
         first: Vec<[String; 2]>,
-        /// How many hashes there are.
+        /// The number of such hashes.
         count: u64,
     },
     /// The base filter does not contain all positives.
     NotInBase {
         /// The first ten.
         first: Vec<String>,
-        /// How many there are, repeated ones counted.
+        /// The number of missing positives, duplicates included.
         count: u64,
     },
-    /// Exceptions cannot be put on a filter of this kind.
+    /// Filters of this kind cannot have exceptions.
     UnsupportedBase {
         /// The kind.
         kind: Kind,
     },
-    /// The layer cannot be made.
+    /// The layer cannot be planned or built.
     Plan(PlanError),
 }
 
@@ -96,13 +96,13 @@ fn write_names(f: &mut fmt::Formatter<'_>, first: &[String], count: u64) -> fmt:
 
 impl core::error::Error for ExceptingError {}
 
-/// An item as a person can read it.
+/// A printable form of an item.
 pub(super) fn display_name(item: &impl Hashed, hash: u64) -> String {
     let Some(bytes) = item.key_bytes() else {
         return format!("{hash:#018x}");
     };
     let cut = bytes.len().min(SHOWN_BYTES);
-    // Not in the middle of a character of up to four bytes.
+    // Does not cut a character of up to four bytes.
     let goes_on = |at: &usize| bytes.get(*at).is_none_or(|byte| byte & 0xC0 != 0x80);
     let cut = (0..=cut).rev().take(4).find(goes_on).unwrap_or(cut);
     let shown = &bytes[..cut];
@@ -124,7 +124,7 @@ mod tests {
     use crate::KeyHash;
 
     #[test]
-    fn keys_are_shown_as_text_escaped_and_cut() {
+    fn keys_are_shown_as_escaped_truncated_text() {
         assert_eq!(display_name(&"caf\u{e9}\n\"", 0), "\"caf\u{e9}\\n\\\"\"");
         assert_eq!(display_name(&[0xFF_u8, b'a', 0], 0), "\"\\xffa\\0\"");
         let long = "x".repeat(1000);

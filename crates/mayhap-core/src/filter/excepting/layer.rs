@@ -1,8 +1,8 @@
-//! The exception layer: of the keys that the base accepts, it denies the exceptions, all of them, and no positive.
+//! The exception layer: of the keys that the base accepts, it denies all exceptions and no positive.
 //!
-//! Two levels, as in Mozilla's clubcard (eprint 2025/610). The first is a filter of the fewer, exceptions or positives, which most
-//! of the others do not pass. The second has one bit for every key that passes, exception or positive, and so is right about all of
-//! them. Absent keys that the base accepts are denied or not, as it comes.
+//! It has two levels, as in Mozilla's clubcard (eprint 2025/610). The first is a filter of the smaller set, exceptions or
+//! positives, which most keys of the larger set do not pass. The second stores one bit for every key that passes, exception or
+//! positive, and is therefore exact on all of them. For other keys that the base accepts, the answer is arbitrary.
 
 use super::super::retrieval::Retrieval;
 use crate::PlanError;
@@ -10,7 +10,7 @@ use crate::plan::ExceptingPlan;
 use crate::store::reserved;
 use alloc::vec::Vec;
 
-/// The value of a positive in the second level; that of an exception is 0.
+/// The value of a positive in the second level; an exception has 0.
 const POSITIVE: u32 = 1;
 
 #[derive(Clone, PartialEq)]
@@ -26,24 +26,24 @@ pub(super) enum DenyLayer {
 /// A first level.
 #[derive(Clone, PartialEq)]
 pub(super) enum FirstLevel {
-    /// Who does not pass is no exception.
+    /// A key that does not pass is not an exception.
     OfExceptions(Retrieval),
-    /// Who does not pass is no positive.
+    /// A key that does not pass is not a positive.
     OfPositives(Retrieval),
     None,
 }
 
-/// Which positives a layer must be told about.
+/// Which positives the layer needs to know.
 pub(super) enum RelevantPositives {
     /// Those that pass the first level.
     Passing(Retrieval),
     All,
-    /// Those that are exceptions, too: the rest is told apart by the list.
+    /// Those that are also exceptions: the list distinguishes the others.
     Listed,
 }
 
 impl RelevantPositives {
-    /// For sorted exceptions. Hashes that were chosen not to fit into a filter make a list.
+    /// For sorted exceptions. If the hashes were chosen so that no filter can be solved for them, a list is used.
     pub(super) fn new(plan: &ExceptingPlan, exceptions: &[u64]) -> Result<Self, PlanError> {
         if plan.is_list() {
             return Ok(Self::Listed);
@@ -65,7 +65,7 @@ impl RelevantPositives {
     }
 }
 
-/// `None` when the hashes do not fit together.
+/// `None` if the system of equations has no solution.
 fn unless_unsolvable(result: Result<Retrieval, PlanError>) -> Result<Option<Retrieval>, PlanError> {
     match result {
         Ok(retrieval) => Ok(Some(retrieval)),
@@ -79,7 +79,7 @@ impl DenyLayer {
         Self::List(Vec::new())
     }
 
-    /// The layer for sorted exceptions and the positives concerned. No hash is both.
+    /// The layer for sorted exceptions and the relevant positives. No hash is in both.
     pub(super) fn new(
         plan: &ExceptingPlan,
         concerned: RelevantPositives,
@@ -109,7 +109,7 @@ impl DenyLayer {
         })
     }
 
-    /// Whether a key that the base accepts is to be denied.
+    /// Whether to deny a key that the base accepts.
     #[inline]
     pub(super) fn denies(&self, hash: u64) -> bool {
         match self {
@@ -137,7 +137,7 @@ impl DenyLayer {
 }
 
 impl FirstLevel {
-    /// Whether it is up to the second level.
+    /// Whether the second level decides.
     #[inline]
     fn passes(&self, hash: u64) -> bool {
         match self {
@@ -164,17 +164,17 @@ mod tests {
     fn layer(exceptions: Vec<u64>, positives: &[u64]) -> DenyLayer {
         let plan = ExceptingPlan::for_corrected(positives.len() as u64, exceptions.len() as u64);
         let concerned = RelevantPositives::new(&plan, &exceptions).unwrap();
-        let told: Vec<u64> = positives
+        let relevant: Vec<u64> = positives
             .iter()
             .copied()
             .filter(|&hash| concerned.contains(hash, &exceptions))
             .collect();
-        DenyLayer::new(&plan, concerned, exceptions, &told).unwrap()
+        DenyLayer::new(&plan, concerned, exceptions, &relevant).unwrap()
     }
 
     #[test]
-    fn counters_in_the_place_of_hashes_are_told_apart_too() {
-        // Hashes whose spread is a counter: spreading multiplies, and Newton's steps find what undoes it.
+    fn counters_used_as_hashes_are_distinguished() {
+        // Hashes whose spread is a counter: spreading is a multiplication, and Newton's method finds the inverse factor.
         let factor = spread(1);
         let inverse = (0..6).fold(factor, |x: u64, _| {
             x.wrapping_mul(2_u64.wrapping_sub(factor.wrapping_mul(x)))
@@ -200,8 +200,8 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_solved_is_listed() {
-        // One hash on both sides stands for hashes that were chosen not to fit.
+    fn unsolvable_layers_become_lists() {
+        // One hash on both sides stands in for hashes that were chosen to be unsolvable.
         let plan = ExceptingPlan::for_corrected(1000, 1000);
         let exceptions = Vec::from([7, 9]);
         let layer = DenyLayer::new(&plan, RelevantPositives::All, exceptions, &[9, 11]).unwrap();

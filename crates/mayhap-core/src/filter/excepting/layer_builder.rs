@@ -1,8 +1,8 @@
-//! Positives and exceptions -> the layer: which exceptions the base accepts, which positives look like them, and what is on both
-//! lists.
+//! Positives and exceptions -> the layer: finds the exceptions that the base accepts, the positives that look like them, and
+//! conflicts between the lists.
 //!
-//! Only exceptions that the base accepts are gathered, and only positives that could be taken for one of them. A hash on both
-//! lists is among both, so that conflicts and collisions are found there and nowhere else.
+//! Only exceptions that the base accepts are collected, and only positives that could be mistaken for one of them. A hash on both
+//! lists is in both collections, so conflicts and collisions need not be searched elsewhere.
 
 use super::base::sealed::BaseLookup;
 use super::error::{MAX_NAMED_KEYS, display_name};
@@ -15,10 +15,10 @@ use crate::{Hashed, KeyHash, PlanError};
 use alloc::string::String;
 use alloc::vec::Vec;
 
-/// How many items are asked about together.
+/// How many items are looked up together.
 const CHUNK: usize = 512;
 
-/// A layer that was made.
+/// A layer and its counts.
 pub(super) struct BuiltLayer {
     pub(super) layer: DenyLayer,
     /// Exceptions that the layer denies.
@@ -27,7 +27,7 @@ pub(super) struct BuiltLayer {
     pub(super) resolved_conflicts: u64,
 }
 
-/// The layer that makes a base right about both lists.
+/// Builds the layer that makes a base exact on both lists.
 pub(super) fn build_layer<P: Hashed, E: Hashed>(
     base: &impl BaseLookup,
     positives: &[P],
@@ -36,38 +36,38 @@ pub(super) fn build_layer<P: Hashed, E: Hashed>(
 ) -> Result<BuiltLayer, ExceptingError> {
     base.check_base()?;
     let mut accepted = accepted(base, exceptions)?;
-    let mut settled = 0;
+    let mut resolved_conflicts = 0;
     loop {
         let plan = ExceptingPlan::for_corrected(positives.len() as u64, accepted.len() as u64);
         let concerned = RelevantPositives::new(&plan, &accepted)?;
         let is_concerned = |hash| concerned.contains(hash, &accepted);
-        let mut told = relevant_positives(base, positives, is_concerned)?;
-        let both = in_both(&accepted, &told)?;
+        let mut relevant = relevant_positives(base, positives, is_concerned)?;
+        let both = in_both(&accepted, &relevant)?;
         let alone = |hash: &u64| both.binary_search(hash).is_err();
         if !both.is_empty() {
-            settled = both.len() as u64;
+            resolved_conflicts = both.len() as u64;
             match on_conflict {
                 OnConflict::Refuse => {
                     return Err(conflict_error(base, positives, exceptions, &both));
                 }
                 OnConflict::Block => {
                     accepted.retain(alone);
-                    // Again for those that are left, as if the others had never been on the list.
+                    // Starts again with the remaining exceptions, as if the others had never been on the list.
                     continue;
                 }
-                OnConflict::Allow => told.retain(alone),
+                OnConflict::Allow => relevant.retain(alone),
             }
         }
         let corrected = accepted.len() as u64;
         return Ok(BuiltLayer {
-            layer: DenyLayer::new(&plan, concerned, accepted, &told)?,
+            layer: DenyLayer::new(&plan, concerned, accepted, &relevant)?,
             corrected,
-            resolved_conflicts: settled,
+            resolved_conflicts,
         });
     }
 }
 
-/// Hashes all items, asks the base about them, and hands over each with its hash and the answer.
+/// Hashes all items, looks them up in the base, and passes each with its hash and the answer to `take`.
 fn look_up_each<K: Hashed>(
     base: &impl BaseLookup,
     items: &[K],
@@ -95,7 +95,7 @@ fn push(list: &mut Vec<u64>, hash: u64) -> Result<(), PlanError> {
     Ok(())
 }
 
-/// The exceptions that the base accepts, sorted, each once.
+/// The distinct exceptions that the base accepts, sorted.
 fn accepted<E: Hashed>(base: &impl BaseLookup, exceptions: &[E]) -> Result<Vec<u64>, PlanError> {
     let mut accepted = Vec::new();
     look_up_each(base, exceptions, |_, hash, found| {
@@ -108,13 +108,13 @@ fn accepted<E: Hashed>(base: &impl BaseLookup, exceptions: &[E]) -> Result<Vec<u
     Ok(accepted)
 }
 
-/// The positives that the layer must be told about, sorted, each once.
+/// The distinct positives that the layer needs to know, sorted.
 fn relevant_positives<P: Hashed>(
     base: &impl BaseLookup,
     positives: &[P],
     is_concerned: impl Fn(u64) -> bool,
 ) -> Result<Vec<u64>, ExceptingError> {
-    let mut told = Vec::new();
+    let mut relevant = Vec::new();
     let mut missing = 0;
     let mut first = Vec::new();
     look_up_each(base, positives, |item, hash, found| {
@@ -124,7 +124,7 @@ fn relevant_positives<P: Hashed>(
                 first.push(display_name(item, hash));
             }
         } else if is_concerned(hash) {
-            push(&mut told, hash)?;
+            push(&mut relevant, hash)?;
         }
         Ok(())
     })?;
@@ -134,8 +134,8 @@ fn relevant_positives<P: Hashed>(
             count: missing,
         });
     }
-    sort(&mut told);
-    Ok(told)
+    sort(&mut relevant);
+    Ok(relevant)
 }
 
 fn sort(hashes: &mut Vec<u64>) {
@@ -156,8 +156,8 @@ fn in_both(ours: &[u64], theirs: &[u64]) -> Result<Vec<u64>, PlanError> {
     Ok(both)
 }
 
-/// The error that names what is on both lists; `both` is sorted. Keys are compared as bytes, so that equal hashes of different
-/// keys are told apart from keys on both lists.
+/// The error that lists what is on both lists; `both` is sorted. Keys are compared as bytes, to distinguish hash collisions from
+/// keys on both lists.
 fn conflict_error<P: Hashed, E: Hashed>(
     base: &impl BaseLookup,
     positives: &[P],
@@ -177,7 +177,7 @@ fn describe_conflicts<P: Hashed, E: Hashed>(
     both: &[u64],
 ) -> Result<ExceptingError, PlanError> {
     let scheme = base.scheme();
-    // The positives concerned, in the order of their hashes.
+    // The positives with these hashes, sorted by hash.
     let mut sides: Vec<(u64, &P)> = Vec::new();
     for item in positives {
         let hash = item.hash_with(&scheme).to_u64();

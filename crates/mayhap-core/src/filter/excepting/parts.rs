@@ -1,4 +1,4 @@
-//! The exceptions of a filter in parts, as files keep them: what was counted, the layer, and the keys that override it.
+//! The parts of a filter with exceptions, as files store them: the counts, the layer, and the keys that override it.
 
 use super::layer::{DenyLayer, FirstLevel};
 use super::{Excepting, ExceptingBase, ExceptingError};
@@ -8,10 +8,10 @@ use crate::plan::ExceptingPlan;
 use crate::store::ExactSet;
 use alloc::vec::Vec;
 
-/// All that an [`Excepting`] has beside its base.
+/// Everything that an [`Excepting`] has besides its base.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ExceptionParts {
-    /// Positives that the filter was made with, repeated ones counted.
+    /// The number of positives that the filter was built with, duplicates included.
     pub positives: u64,
     /// As [`Excepting::corrected`].
     pub corrected: u64,
@@ -21,35 +21,36 @@ pub struct ExceptionParts {
     pub resolved_conflicts: u64,
     /// As [`Excepting::keys_inserted`].
     pub inserted: u64,
-    /// What denies the exceptions.
+    /// The layer that denies the exceptions.
     pub layer: ExceptionLayer,
-    /// Hashes of inserted keys that the layer would deny, by rising hashes, none twice.
+    /// Hashes of inserted keys that the layer would deny, ascending and distinct.
     pub overrides: Vec<u64>,
 }
 
-/// What denies exceptions.
+/// How exceptions are denied.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum ExceptionLayer {
-    /// The hashes of the exceptions, by rising hashes, none twice.
+    /// The hashes of the exceptions, ascending and distinct.
     List(Vec<u64>),
-    /// One bit for every hash that it is asked about: 1 is no exception.
+    /// One bit per hash: 1 means no exception.
     OneLevel(RetrievalParts),
-    /// A filter of the exceptions, whose bits are fingerprints, and the bits for those that it matches. Others are no exceptions.
+    /// A filter of the exceptions, whose values are fingerprints, and the bits for the hashes that it matches. Other hashes are
+    /// no exceptions.
     OfExceptions(RetrievalParts, RetrievalParts),
-    /// A filter of the positives, and the bits for those that it matches. Others are exceptions.
+    /// A filter of the positives, and the bits for the hashes that it matches. Other hashes are exceptions.
     OfPositives(RetrievalParts, RetrievalParts),
 }
 
-/// A set of equations that gives a few bits for a hash.
+/// A retrieval structure: a few bits for each hash of a set, as the solution of a system of equations.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct RetrievalParts {
-    /// Bits of a value: 1 to 32.
+    /// Bits per value: 1 to 32.
     pub bits: u8,
-    /// For every shard and the end of the last: where it begins, in the lower 24 bits, counted from 2^23 slots before where it
-    /// would if all shards had 5012 slots; and its seed in the upper 8.
+    /// For every shard, and for the end of the last: its start in the lower 24 bits, relative to 2^23 slots before the start that
+    /// it would have if all shards had 5012 slots; and its seed in the upper 8 bits.
     pub directory: Vec<u32>,
-    /// For every block of 64 slots a word of each column, those of a block together; the columns of the last block, which may
-    /// have fewer slots, stand close.
+    /// For every block of 64 slots a word of each column, block by block. The columns of the last block, which may have fewer
+    /// slots, are packed without gaps.
     pub words: Vec<u64>,
 }
 
@@ -67,7 +68,7 @@ impl RetrievalParts {
         Retrieval::from_parts(self.bits, self.directory, self.words)
     }
 
-    /// The same of the level that answers.
+    /// The same for the second level, whose values have one bit.
     fn into_checked_second(self) -> Result<Retrieval, PlanError> {
         match self.bits {
             1 => self.into_checked(),
@@ -127,12 +128,12 @@ fn check_rising(field: &'static str, hashes: &[u64]) -> Result<(), PlanError> {
     Err(PlanError::InvalidInteger {
         field,
         value: hashes.len() as u64,
-        accepted: "hashes in rising order, none twice",
+        accepted: "ascending, distinct hashes",
     })
 }
 
 impl<F: ExceptingBase> Excepting<F> {
-    /// A copy of all but the base.
+    /// A copy of everything except the base.
     pub fn parts(&self) -> ExceptionParts {
         let mut overrides: Vec<u64> = self.overrides.iter().collect();
         overrides.sort_unstable();
@@ -147,10 +148,10 @@ impl<F: ExceptingBase> Excepting<F> {
         }
     }
 
-    /// A filter from existing exceptions, as [`Excepting::parts`] has them.
+    /// A filter from stored parts, as [`Excepting::parts`] returns them.
     ///
     /// # Errors
-    /// When exceptions cannot be put on the base, the parts do not fit together, or there is not enough memory.
+    /// If the base cannot have exceptions, the parts are inconsistent, or there is not enough memory.
     pub fn from_parts(base: F, parts: ExceptionParts) -> Result<Self, ExceptingError> {
         base.check_base()?;
         check_rising("overrides", &parts.overrides)?;

@@ -1,4 +1,4 @@
-//! `CityHash64`, version 1.0.2: the one that ClickHouse stays with. Later versions differ.
+//! `CityHash64`, version 1.0.2, which ClickHouse uses. Later versions differ.
 
 use super::{u32_at, u64_at};
 
@@ -7,7 +7,7 @@ const K1: u64 = 0xb492_b66f_be98_f273;
 const K2: u64 = 0x9ae1_6a3b_2f90_404f;
 const K3: u64 = 0xc949_d7c7_509e_6557;
 
-/// Two words to one.
+/// Combines two words.
 #[inline]
 pub fn pair(low: u64, high: u64) -> u64 {
     const M: u64 = 0x9ddf_ea08_eb38_2d69;
@@ -80,7 +80,7 @@ fn up_to_32(key: &[u8]) -> u64 {
     )
 }
 
-/// Half of a key of 33 to 64 bytes: four words, one of them already worked into `start`.
+/// Half of a key of 33 to 64 bytes: four words, one of them already included in `start`.
 #[inline(always)]
 fn half(start: u64, second: u64, third: u64, last: u64) -> (u64, u64) {
     let mut a = start;
@@ -112,7 +112,7 @@ fn up_to_64(key: &[u8]) -> u64 {
     shift_mix(mixed.wrapping_mul(K0).wrapping_add(v2)).wrapping_mul(K2)
 }
 
-/// 32 bytes and two seeds to two words.
+/// Hashes 32 bytes with two seeds into two words.
 #[inline(always)]
 fn weak(bytes: &[u8], a: u64, b: u64) -> (u64, u64) {
     let [w, x, y, z] = [0, 8, 16, 24].map(|at| u64_at(bytes, at));
@@ -125,7 +125,7 @@ fn weak(bytes: &[u8], a: u64, b: u64) -> (u64, u64) {
     )
 }
 
-/// What long keys are taken into, 64 bytes at a time.
+/// The state for long keys, which are processed 64 bytes at a time.
 struct State {
     x: u64,
     y: u64,
@@ -164,7 +164,7 @@ fn long(key: &[u8]) -> u64 {
     z = z.wrapping_add(shift_mix(v.1).wrapping_mul(K1));
     x = z.wrapping_add(x).rotate_right(39).wrapping_mul(K1);
     y = y.rotate_right(33).wrapping_mul(K1);
-    // The last 1 to 64 bytes are in v and w already.
+    // v and w already include the last 1 to 64 bytes.
     let mut state = State { x, y, z, v, w };
     for block in key[..(length - 1) & !63].chunks_exact(64) {
         state.take_in(block);
@@ -192,7 +192,7 @@ pub fn hash128(bytes: &[u8]) -> (u64, u64) {
     }
 }
 
-/// A word, mixed well.
+/// Mixes a word.
 #[inline(always)]
 fn mixed(word: u64) -> u64 {
     shift_mix(word.wrapping_mul(K1)).wrapping_mul(K1)
@@ -240,7 +240,7 @@ fn with_seeds(bytes: &[u8], x: u64, y: u64) -> (u64, u64) {
         .wrapping_add(w.0.rotate_right(37).wrapping_mul(K0))
         .wrapping_add(z);
     x = x.wrapping_add(v.0.wrapping_add(z).rotate_right(49).wrapping_mul(K0));
-    // What is left, from its end, in steps of 32 that may reach back into what was seen.
+    // The rest, from its end, in steps of 32 bytes that may overlap bytes already processed.
     for done in (32..rest + 32).step_by(32) {
         let tail = &bytes[bytes.len() - done..];
         y = y

@@ -1,17 +1,17 @@
-//! LevelDB's hash with its Bloom filter's seed, and RocksDB's older one, whose tail bytes are signed.
+//! LevelDB's hash with the seed of its Bloom filter, and RocksDB's older variant, whose tail bytes are signed.
 
 use super::u32_at;
 
 const SEED: u32 = 0xbc9f_1d34;
 const M: u32 = 0xc6a4_a793;
 
-/// LevelDB's.
+/// LevelDB's hash.
 #[inline]
 pub fn hash(key: &[u8]) -> u32 {
     with_tail(key, u32::from)
 }
 
-/// RocksDB's, before format version 5.
+/// RocksDB's hash before format version 5.
 #[inline]
 pub fn signed(key: &[u8]) -> u32 {
     with_tail(key, |byte| i32::from(byte.cast_signed()).cast_unsigned())

@@ -1,4 +1,4 @@
-//! Bob Jenkins' lookup3, `hashlittle`: Hadoop's other hash.
+//! Bob Jenkins' lookup3, `hashlittle`: one of Hadoop's two hashes.
 
 /// The hash of a key.
 #[inline]
@@ -33,7 +33,7 @@ fn add(state: &mut [u32; 3], bytes: &[u8]) {
 #[inline]
 fn mix(state: &mut [u32; 3]) {
     let [mut a, mut b, mut c] = *state;
-    // Each turn: one loses another and is crossed with its rotation, which then grows by the third.
+    // Each step: subtract one word, xor with its rotation, then add the third.
     for (first, second) in [(4, 6), (16, 19)] {
         let third = if first == 4 { 8 } else { 4 };
         a = a.wrapping_sub(c) ^ c.rotate_left(first);
@@ -48,7 +48,7 @@ fn mix(state: &mut [u32; 3]) {
 
 #[inline]
 fn finish(state: &mut [u32; 3]) {
-    // (changed, by which, rotated by)
+    // (changed word, other word, rotation)
     for (to, from, turn) in [
         (2, 1, 14),
         (0, 2, 11),

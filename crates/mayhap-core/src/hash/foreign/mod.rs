@@ -1,4 +1,5 @@
-//! The hash functions of other systems, exactly as those systems compute them, odd tails included. Frozen: files depend on them.
+//! The hash functions of other systems, exactly as those systems compute them, including their quirks. Frozen: files depend on
+//! them.
 
 pub mod city;
 pub mod leveldb;
@@ -10,7 +11,7 @@ pub mod xxph3;
 
 pub use xxh64::hash as xxh64;
 
-/// The little-endian words of a key.
+/// Little-endian words of a key.
 #[inline(always)]
 fn u32_at(bytes: &[u8], at: usize) -> u32 {
     let word = bytes[at..]
@@ -27,7 +28,7 @@ fn u64_at(bytes: &[u8], at: usize) -> u64 {
     u64::from_le_bytes(*word)
 }
 
-/// The last mixing of `MurmurHash3`'s 64-bit halves; ClickHouse hashes integers by it alone.
+/// The finalizer of `MurmurHash3`'s 64-bit halves; ClickHouse uses it alone to hash integers.
 #[inline]
 pub fn mix64(mut x: u64) -> u64 {
     x ^= x >> 33;

@@ -1,11 +1,11 @@
-//! MurmurHash2: 32 bits with Hadoop's own tail, 32 bits as published, and 64 bits (64A), as RedisBloom uses the latter two.
+//! MurmurHash2: 32 bits with Hadoop's own tail, and 32 and 64 bits (64A) as published, which RedisBloom uses.
 
 use super::u32_at;
 
 const M32: u32 = 0x5bd1_e995;
 const M64: u64 = 0xc6a4_a793_5bd1_e995;
 
-/// Words of four bytes, before the tail.
+/// Processes words of four bytes, before the tail.
 #[inline]
 fn body(key: &[u8], seed: u32) -> u32 {
     let mut hash = seed ^ key.len() as u32;
@@ -24,7 +24,7 @@ fn finish(mut hash: u32) -> u32 {
     hash ^ (hash >> 15)
 }
 
-/// Hadoop's: the bytes of the tail are signed, and the last one is the lowest.
+/// Hadoop's variant: the tail bytes are signed, and the last one is the lowest.
 #[inline]
 pub fn hadoop(key: &[u8], seed: u32) -> u32 {
     let mut hash = body(key, seed);

@@ -1,5 +1,5 @@
-//! `MurmurHash3`: x64 with 128 bits (Guava), x86 with 32 bits as published (BIP 37), and Spark's, whose tail bytes are words of
-//! their own.
+//! `MurmurHash3`: x64 with 128 bits (Guava), x86 with 32 bits as published (BIP 37), and Spark's variant, which treats each tail
+//! byte as a word.
 
 use super::{mix64, u32_at, u64_at};
 
@@ -38,7 +38,7 @@ pub fn hash128(key: &[u8]) -> (u64, u64) {
     }
     let mut last = [0; 16];
     last[..tail.len()].copy_from_slice(tail);
-    // A half without bytes scrambles to 0.
+    // A half without bytes contributes 0.
     h2 ^= scrambled2(u64_at(&last, 8));
     h1 ^= scrambled1(u64_at(&last, 0));
     h1 ^= key.len() as u64;
@@ -95,7 +95,7 @@ pub fn hash32(key: &[u8], seed: u32) -> u32 {
     finish32(hash ^ scrambled32(u32::from_le_bytes(last)), key.len())
 }
 
-/// Spark's: each byte of the tail is signed and goes through a whole step.
+/// Spark's variant: each tail byte is signed and processed as a whole word.
 #[inline]
 pub fn spark(key: &[u8], seed: u32) -> u32 {
     let (hash, tail) = words32(key, seed);

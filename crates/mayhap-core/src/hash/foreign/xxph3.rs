@@ -1,4 +1,4 @@
-//! XXPH3, RocksDB's frozen preview of XXH3: near today's function, and no value is equal.
+//! XXPH3, RocksDB's frozen preview of XXH3: similar to the final function, but no value is equal.
 
 use super::{u32_at, u64_at};
 
@@ -32,7 +32,7 @@ fn secret(at: usize) -> u64 {
     u64_at(&SECRET, at)
 }
 
-/// 16 bytes of the key under 16 of the secret.
+/// Mixes 16 bytes of the key with 16 bytes of the secret.
 #[inline(always)]
 fn mixed(key: &[u8], at: usize, under: usize) -> u64 {
     fold(

@@ -1,12 +1,10 @@
-//! Proofs for the classic filter: a published table, and every inverse undone at its rounding edge.
+//! Tests of the classic filter: a published table, and every inverse at its rounding edge.
 
 use super::*;
 
-/// Pei Cao, "Bloom Filters - the math",
-/// <http://pages.cs.wisc.edu/~cao/papers/summary-cache/node8.html>, tables 3 to 5: the row is m/n
-/// from 2 to 32, the column k from 1. Seen on the page itself: up to m/n = 15 and k = 8. The rest
-/// as programs quote it that name the page as their source; k above 8 stands there for m/n from 13
-/// to 20 only.
+/// Pei Cao, "Bloom Filters - the math", <http://pages.cs.wisc.edu/~cao/papers/summary-cache/node8.html>, tables 3 to 5: the row
+/// is m/n from 2 to 32, the column k from 1. Up to m/n = 15 and k = 8 the values are from the page itself. The rest is from
+/// programs that name the page as their source; they have k above 8 only for m/n from 13 to 20.
 pub(in crate::plan) const CAO: &str = "\
  2 0.393 0.400
  3 0.283 0.237 0.253
@@ -41,7 +39,7 @@ pub(in crate::plan) const CAO: &str = "\
 32 0.0308 0.00367 0.000717 0.000191 6.33e-05 2.5e-05 1.13e-05 5.73e-06
 ";
 
-/// Below 1, above 0, and where k changes; the last two beyond any sensible request.
+/// Near 1, near 0, and where k changes; the last two are stricter than any sensible request.
 const RATES: [f64; 9] = [0.999, 0.5, 0.1, 0.01, 3e-3, 1e-3, 1e-4, 1e-6, 1e-12];
 const KEYS: [u64; 7] = [1, 2, 10, 6_550, 1_000_000, 999_999_937, MILLION_MILLION];
 const MILLION_MILLION: u64 = 1_000_000_000_000;
@@ -49,7 +47,7 @@ const FULL: f64 = f64::INFINITY;
 
 fn grid() -> impl Iterator<Item = (u64, f64)> {
     KEYS.into_iter()
-        .flat_map(|keys| RATES.map(|asked| (keys, asked)))
+        .flat_map(|keys| RATES.map(|requested| (keys, requested)))
 }
 
 fn close(value: f64, expected: f64, margin: f64) -> bool {
@@ -57,7 +55,7 @@ fn close(value: f64, expected: f64, margin: f64) -> bool {
 }
 
 #[test]
-fn rates_are_those_of_the_published_table() {
+fn rates_match_the_published_table() {
     let mut compared = 0;
     for row in CAO.lines() {
         let mut numbers = row.split_whitespace();
@@ -65,9 +63,9 @@ fn rates_are_those_of_the_published_table() {
         for (published, probes) in numbers.zip(1..) {
             let published: f64 = published.parse().unwrap();
             let ours = rate(ratio * 1_000, 1_000, probes);
-            // Half a unit of the third digit: what rounding may take away.
+            // Half a unit of the third digit, for rounding.
             let half = 0.5 * libm::pow(10.0, libm::floor(libm::log10(published)) - 2.0);
-            // The one misprint of the table: 0.0918 is given with two digits, as 0.092.
+            // The one misprint of the table: 0.0918 is printed with two digits, as 0.092.
             let half = if row.starts_with(" 5") && probes == 3 {
                 5.0 * half
             } else {
@@ -85,15 +83,15 @@ fn rates_are_those_of_the_published_table() {
 }
 
 #[test]
-fn rates_keep_their_digits_at_both_ends() {
-    // One key in 2^40 bits: 1 - e^-a is a (1 - a/2); without expm1 four digits would be left.
+fn rates_are_accurate_at_both_ends() {
+    // One key in 2^40 bits: 1 - e^-a is a (1 - a/2); without expm1 only four digits would be right.
     let tiny = libm::exp2(-40.0);
     assert!(close(
         rate(1 << 40, 1, 1) / (tiny * (1.0 - tiny / 2.0)),
         1.0,
         1e-15
     ));
-    // Forty keys a bit: the rate misses 1 by e^-40, which only its logarithm can say.
+    // Forty keys per bit: the rate differs from 1 by e^-40, which only its logarithm can represent.
     assert!(close(ln_rate(1, 40, 1) / -libm::exp(-40.0), 1.0, 1e-15));
 }
 
@@ -141,14 +139,17 @@ fn best_probes_are_never_beaten_and_never_zero() {
 }
 
 #[test]
-fn ideal_bits_are_the_fewest_with_probes_that_need_not_be_whole() {
+fn ideal_bits_are_minimal_for_fractional_probes() {
     let ideal = |bits: u64, keys: u64| libm::exp(-(bits as f64 / keys as f64) * LN_2 * LN_2);
-    for (keys, asked) in grid() {
-        let bits = bits(keys, asked).unwrap();
-        assert!(ideal(bits, keys) <= asked * (1.0 + 1e-13), "{keys} {asked}");
-        // One bit is 0.48/n of the rate, and the comparison is good to 1e-13.
+    for (keys, requested) in grid() {
+        let bits = bits(keys, requested).unwrap();
+        assert!(
+            ideal(bits, keys) <= requested * (1.0 + 1e-13),
+            "{keys} {requested}"
+        );
+        // One bit changes the rate by 0.48/n, and the comparison is accurate to 1e-13.
         let one_less_shows = keys < MILLION_MILLION;
-        assert!(!one_less_shows || ideal(bits - 1, keys) > asked * (1.0 - 1e-13));
+        assert!(!one_less_shows || ideal(bits - 1, keys) > requested * (1.0 - 1e-13));
     }
     assert_eq!(bits(1_000_000, 0.01), Ok(9_585_059));
     assert_eq!(bits(1, 0.999_999), Ok(1));
@@ -156,22 +157,22 @@ fn ideal_bits_are_the_fewest_with_probes_that_need_not_be_whole() {
 
 #[test]
 fn a_plan_keeps_the_rate_and_one_bit_less_breaks_it() {
-    for (keys, asked) in grid() {
-        let plan = plan(keys, asked).unwrap();
+    for (keys, requested) in grid() {
+        let plan = plan(keys, requested).unwrap();
         let ours = rate(plan.bits, keys, plan.probes);
         assert_eq!(plan.rate_at_capacity.to_bits(), ours.to_bits());
-        assert!(plan.probes >= 1 && ours <= asked, "{keys} {asked}");
+        assert!(plan.probes >= 1 && ours <= requested, "{keys} {requested}");
         for probes in 1..=60 {
             assert!(
-                rate(plan.bits - 1, keys, probes) > asked,
-                "{keys} {asked} {probes}"
+                rate(plan.bits - 1, keys, probes) > requested,
+                "{keys} {requested} {probes}"
             );
         }
-        // Whole probes never save bits. They cost 5 % at most, except where even one probe is too
-        // many: 70 times the bits at a rate of 0.999.
-        let ideal = bits(keys, asked).unwrap();
-        let most = if asked > 0.5 { 70.0 } else { 1.05 };
-        assert!(plan.bits >= ideal && plan.bits as f64 <= most * ideal as f64 + 1.0);
+        // An integer number of probes never saves bits. It costs 5 % at most, except where even one probe is too many: 70 times
+        // the bits at a rate of 0.999.
+        let ideal = bits(keys, requested).unwrap();
+        let max = if requested > 0.5 { 70.0 } else { 1.05 };
+        assert!(plan.bits >= ideal && plan.bits as f64 <= max * ideal as f64 + 1.0);
     }
     // The usual answer for a million keys at 1 % is 9_585_059 bits and 7 probes.
     assert!(close(rate(9_585_059, 1_000_000, 7), 0.010_039, 5e-7));
@@ -180,10 +181,10 @@ fn a_plan_keeps_the_rate_and_one_bit_less_breaks_it() {
 }
 
 #[test]
-fn bad_requests_are_refused_by_name() {
-    let refusals = |keys, rate| [bits(keys, rate).unwrap_err(), plan(keys, rate).unwrap_err()];
+fn invalid_requests_name_the_field() {
+    let errors = |keys, rate| [bits(keys, rate).unwrap_err(), plan(keys, rate).unwrap_err()];
     for wrong in [0.0, 1.0, -0.5, 2.0, f64::NAN, f64::INFINITY] {
-        for error in refusals(9, wrong) {
+        for error in errors(9, wrong) {
             assert!(matches!(
                 error,
                 PlanError::InvalidNumber {
@@ -194,10 +195,7 @@ fn bad_requests_are_refused_by_name() {
         }
     }
     // No key at all, and 9.6 bits for each of 2^64 - 1 keys.
-    for error in refusals(0, 0.01)
-        .into_iter()
-        .chain(refusals(u64::MAX, 0.01))
-    {
+    for error in errors(0, 0.01).into_iter().chain(errors(u64::MAX, 0.01)) {
         assert!(matches!(
             error,
             PlanError::InvalidInteger {
@@ -209,8 +207,8 @@ fn bad_requests_are_refused_by_name() {
 }
 
 #[test]
-fn estimates_are_the_published_ones() {
-    // Half full at 7 probes: (m/7) ln 2 keys, give or take 0.554 sqrt(m) / 7.
+fn estimates_match_the_published_values() {
+    // Half full at 7 probes: (m/7) ln 2 keys, plus or minus 0.554 sqrt(m) / 7.
     assert!(close(
         estimated_keys(10_000_000, 7, 5_000_000),
         990_210.26,
@@ -221,7 +219,7 @@ fn estimates_are_the_published_ones() {
         250.2,
         0.1
     ));
-    // The two forms of the error agree where one takes over from the other, at 1 % of the bits.
+    // The two forms of the error agree at the switch, 1 % of the bits.
     let below = estimated_keys_error(1 << 40, 5, 10_995_116_277);
     let above = estimated_keys_error(1 << 40, 5, 10_995_116_278);
     assert!(
@@ -231,7 +229,7 @@ fn estimates_are_the_published_ones() {
 }
 
 #[test]
-fn estimates_hit_the_keys_of_thrown_filters_with_the_stated_spread() {
+fn estimates_of_simulated_filters_have_the_stated_standard_error() {
     let (bits, probes, keys, trials) = (4_096_u64, 4, 710, 2_000);
     let (mut seed, mut sum, mut squares, mut stated) = (1_u64, 0.0, 0.0, 0.0);
     for _ in 0..trials {
@@ -252,7 +250,7 @@ fn estimates_hit_the_keys_of_thrown_filters_with_the_stated_spread() {
     let trials = f64::from(trials);
     let (mean, stated) = (sum / trials, stated / trials);
     let spread = libm::sqrt(squares / trials);
-    // Five sigma of the mean, half a key added for the estimator's bias; five of the spread.
+    // Five sigma of the mean, plus half a key for the bias of the estimator; five sigma of the spread.
     assert!(
         mean.abs() < 0.5 + 5.0 * stated / libm::sqrt(trials),
         "mean {mean}"

@@ -84,7 +84,7 @@ fn random_pipelines_hold_the_law() {
                 bytes.push(b'\n');
             }
         }
-        mayhap_fuzz::run("requests", &bytes);
+        mayhap_fuzz_server::run("requests", &bytes);
     }
 }
 

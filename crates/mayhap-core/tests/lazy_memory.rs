@@ -1,4 +1,5 @@
-//! A new filter takes memory as keys come, not when it is made: a binary of its own, since it watches what the whole process takes.
+//! A new filter takes memory as keys are inserted, not when it is created. A binary of its own, because it measures the whole
+//! process.
 
 #![cfg(target_os = "linux")]
 #![allow(clippy::print_stdout, reason = "figures")]
@@ -13,7 +14,7 @@ use std::time::Duration;
 
 const MIB: u64 = 1 << 20;
 
-/// What a filter that is looked at a little may take: a few pages, which may be huge ones.
+/// What a filter may take after a few lookups: some pages, which may be huge ones.
 const MAX_TOUCHED: u64 = 16 * MIB;
 
 /// Bytes of memory that the process has touched.
@@ -23,7 +24,7 @@ fn resident() -> u64 {
     pages.parse::<u64>().expect("a number") * 4096
 }
 
-/// Makes something of so many bytes and checks what that has touched.
+/// Creates something of this size and checks how much memory that has touched.
 fn untouched<F>(what: &str, make: impl FnOnce() -> F, size_bytes: impl Fn(&F) -> u64) -> F {
     let before = resident();
     let filter = make();
@@ -92,11 +93,11 @@ fn new_filters_do_not_touch_their_memory() {
         ClassicCuckoo::size_bytes,
     ));
     drop(tables);
-    growth_and_rotation_do_not_touch_what_they_open();
+    growth_and_rotation_do_not_touch_new_memory();
 }
 
-/// Not a test of its own: two at a time would see what the other takes.
-fn growth_and_rotation_do_not_touch_what_they_open() {
+/// Not a test of its own: two tests at a time would measure each other.
+fn growth_and_rotation_do_not_touch_new_memory() {
     let hash = |number: u64| HashScheme::Xxh3.hash(&number.to_le_bytes());
     let plan = ClassicCuckooPlan::from_buckets(16 << 10, 2, 20, 32_768).unwrap();
     let mut tables = ClassicCuckoo::from_plan(plan).unwrap();

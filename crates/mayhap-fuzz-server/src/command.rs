@@ -1,19 +1,19 @@
-//! What a server takes whole from strangers: images of filters, DUMP payloads, and LOADCHUNK.
+//! Untrusted bytes that become a filter as a whole: images of filters, DUMP payloads, and LOADCHUNK.
 
-use crate::LIMITS;
-use crate::law::comes_back;
-use crate::seal;
 use mayhap_codec::Limits;
 use mayhap_command::{Command, Config, Context, Slot};
 use mayhap_core::{SipKey, Timestamp};
+use mayhap_fuzz::LIMITS;
+use mayhap_fuzz::checksums;
+use mayhap_fuzz::round_trip::check_round_trip;
 
-/// A filter that grows asks for as much memory as its plan says, and no more than this.
+/// The memory that a growing filter may take.
 const MAX_BYTES: u64 = 1 << 21;
 
-/// The version of Redis's files.
+/// The version of RDB.
 const RDB: u16 = 12;
 
-/// What is said to every filter.
+/// Commands that every filter is given.
 const LINES: [&str; 18] = [
     "BF.ADD k a",
     "BF.MADD k b c d e f g h",
@@ -35,7 +35,7 @@ const LINES: [&str; 18] = [
     "CBF.INFO k",
 ];
 
-fn say(slot: &mut Slot, words: &[&[u8]]) {
+fn apply(slot: &mut Slot, words: &[&[u8]]) {
     let config = Config::default();
     let context = Context {
         config: &config,
@@ -49,49 +49,49 @@ fn say(slot: &mut Slot, words: &[&[u8]]) {
         Ok(Command::Write(write)) => _ = write.apply(slot, &[], &context),
         Err(_) => {}
     }
-    // Its own fields come on top of bits.
+    // Its fields come on top of its bits.
     let most = before.max(MAX_BYTES) + (1 << 16);
     assert!(slot.size_bytes() <= most, "{words:?}");
 }
 
-fn law(slot: &Slot) {
-    // What came in packed is larger when it is not.
+fn check(slot: &Slot) {
+    // Decompressed, it is larger than it came in.
     let most = Limits { max_bytes: 1 << 24 };
-    comes_back(slot, Slot::encode, |bytes| Slot::decode(bytes, most));
+    check_round_trip(slot, Slot::encode, |bytes| Slot::decode(bytes, most));
     if !matches!(slot, Slot::Missing | Slot::Other) {
         let dump = |slot: &Slot| slot.dump(RDB);
-        comes_back(slot, dump, |bytes| Slot::restore(bytes, most));
+        check_round_trip(slot, dump, |bytes| Slot::restore(bytes, most));
     }
 }
 
-fn use_it(mut slot: Slot) {
-    law(&slot);
+fn exercise(mut slot: Slot) {
+    check(&slot);
     for line in LINES {
         let words: Vec<&[u8]> = line.split(' ').map(str::as_bytes).collect();
-        say(&mut slot, &words);
+        apply(&mut slot, &words);
     }
     if let Some(stats) = slot.stats(Timestamp(1_000_000)) {
         let is_share = |share: Option<f64>| share.is_none_or(|share| (0.0..=1.0).contains(&share));
         assert!(is_share(stats.fill) && stats.estimated_rate <= Some(1.0));
     }
-    law(&slot);
+    check(&slot);
 }
 
 pub(crate) fn image(bytes: &[u8]) {
     if let Ok(slot) = Slot::decode(bytes, LIMITS) {
-        use_it(slot);
+        exercise(slot);
     }
 }
 
 pub(crate) fn restore(bytes: &[u8]) {
-    for payload in [bytes, &seal::dump(bytes)] {
+    for payload in [bytes, &checksums::dump(bytes)] {
         if let Ok(slot) = Slot::restore(payload, LIMITS) {
-            use_it(slot);
+            exercise(slot);
         }
     }
 }
 
-/// A header, chunks (how long, at which iterator, bytes), and in the last byte how long these are.
+/// A header, chunks (length, iterator, bytes), and in the last byte the length of the chunks.
 pub(crate) fn chunks(bytes: &[u8]) {
     let Some((&tail, bytes)) = bytes.split_last() else {
         return;
@@ -99,7 +99,7 @@ pub(crate) fn chunks(bytes: &[u8]) {
     let (header, tail) = bytes.split_at(bytes.len().saturating_sub(tail.into()));
     for load in ["BF.LOADCHUNK", "CF.LOADCHUNK"] {
         let mut slot = Slot::Missing;
-        say(&mut slot, &[load.as_bytes(), b"k", b"1", header]);
+        apply(&mut slot, &[load.as_bytes(), b"k", b"1", header]);
         if matches!(slot, Slot::Missing) {
             continue;
         }
@@ -107,12 +107,12 @@ pub(crate) fn chunks(bytes: &[u8]) {
         while let Some((&[length, low, high], rest)) = tail.split_first_chunk() {
             let (chunk, rest) = rest.split_at(rest.len().min(length.into()));
             let iterator = i16::from_le_bytes([low, high]).to_string();
-            say(
+            apply(
                 &mut slot,
                 &[load.as_bytes(), b"k", iterator.as_bytes(), chunk],
             );
             tail = rest;
         }
-        use_it(slot);
+        exercise(slot);
     }
 }

@@ -1,4 +1,4 @@
-//! Requests of a connection: however they are cut into pieces, they are the same requests.
+//! Requests of a connection: the parser returns the same requests however the bytes are split.
 
 use mayhap_server::resp::{ParseResult, Parser, ProtocolError, RequestLimits};
 
@@ -21,7 +21,7 @@ pub(crate) fn requests(bytes: &[u8]) {
             assert_eq!(in_pieces, at_once, "in pieces of {piece}");
         }
         for words in at_once.0 {
-            comes_back(&words);
+            check_round_trip(&words);
         }
     }
 }
@@ -57,7 +57,7 @@ fn read(bytes: &[u8], limits: &RequestLimits, piece: usize) -> (Vec<Words>, Opti
 }
 
 /// Words that are sent as an array are the same words.
-fn comes_back(words: &Words) {
+fn check_round_trip(words: &Words) {
     let mut bytes = format!("*{}\r\n", words.len()).into_bytes();
     for word in words {
         bytes.extend_from_slice(format!("${}\r\n", word.len()).as_bytes());

@@ -1,4 +1,4 @@
-//! Sets checksums right, so that the fields behind them are reached.
+//! Recomputes checksums, so that mutated input reaches the code behind them.
 
 use crc::{CRC_64_REDIS, Crc, Table};
 use mayhap_core::foreign::city;
@@ -6,7 +6,7 @@ use twox_hash::XxHash3_64;
 
 const CRC: Crc<u64, Table<16>> = Crc::<u64, Table<16>>::new(&CRC_64_REDIS);
 
-/// A file of ours: the length in its header, the header's checksum, and those of the pages. What has no header comes back as it is.
+/// A native file: the length in its header, the header's checksum, and those of the pages. Bytes without a header are returned unchanged.
 pub(crate) fn native(bytes: &[u8]) -> Vec<u8> {
     let mut bytes = header_of_native(bytes);
     let Some(header) = header_bytes(&bytes) else {
@@ -30,7 +30,7 @@ pub(crate) fn native(bytes: &[u8]) -> Vec<u8> {
     bytes
 }
 
-/// The header alone, so that pages that were changed are damaged.
+/// Only the header of a native file: mutated pages stay damaged.
 pub(crate) fn header_of_native(bytes: &[u8]) -> Vec<u8> {
     let mut bytes = bytes.to_vec();
     if let Some(header) = header_bytes(&bytes) {
@@ -48,7 +48,7 @@ fn header_bytes(bytes: &[u8]) -> Option<usize> {
     (32..=bytes.len()).contains(&length).then_some(length)
 }
 
-/// ClickHouse's frames, as far as their lengths lead.
+/// ClickHouse's frames, as far as their lengths are valid.
 pub(crate) fn frames(bytes: &[u8]) -> Vec<u8> {
     let mut bytes = bytes.to_vec();
     let mut at = 0;
@@ -65,8 +65,8 @@ pub(crate) fn frames(bytes: &[u8]) -> Vec<u8> {
     bytes
 }
 
-/// A DUMP.
-pub(crate) fn dump(bytes: &[u8]) -> Vec<u8> {
+/// A DUMP payload.
+pub fn dump(bytes: &[u8]) -> Vec<u8> {
     let mut bytes = bytes.to_vec();
     if let Some((summed, sum)) = bytes.split_last_chunk_mut::<8>() {
         *sum = CRC.checksum(summed).to_le_bytes();
@@ -74,7 +74,7 @@ pub(crate) fn dump(bytes: &[u8]) -> Vec<u8> {
     bytes
 }
 
-/// A file of Redis's, whose checksum is turned off.
+/// An RDB file, with its checksum turned off.
 pub(crate) fn rdb(bytes: &[u8]) -> Vec<u8> {
     let mut bytes = bytes.to_vec();
     if let Some((_, sum)) = bytes.split_last_chunk_mut::<8>() {
@@ -83,7 +83,7 @@ pub(crate) fn rdb(bytes: &[u8]) -> Vec<u8> {
     bytes
 }
 
-/// A file of Redis's with one value, from a DUMP of it.
+/// An RDB file with one value, from a DUMP of it.
 pub(crate) fn rdb_of_dump(bytes: &[u8]) -> Vec<u8> {
     let mut file = b"REDIS0012".to_vec();
     let value = &bytes[..bytes.len().saturating_sub(10)];
