@@ -1,15 +1,15 @@
 //! Maps values to positions on an axis.
 
-/// The scale.
+/// How values are mapped.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Scale {
-    /// Linear.
+    /// In proportion to their difference.
     Linear,
-    /// Logarithmic.
+    /// In proportion to the logarithm of their ratio.
     Log,
 }
 
-/// An axis: its name, its range and its labels.
+/// An axis: its name, its range and its ticks.
 pub struct Axis {
     pub(crate) name: String,
     scale: Scale,
@@ -19,7 +19,8 @@ pub struct Axis {
 }
 
 impl Axis {
-    /// The range may be descending. Ticks outside are omitted; text after a line break in a label is a remark.
+    /// An axis from one value to another, which may be the smaller one. Ticks outside of the range are dropped; text after a line
+    /// break in a label is a remark.
     pub fn new(
         name: impl Into<String>,
         scale: Scale,
@@ -37,13 +38,13 @@ impl Axis {
         }
     }
 
-    /// The relative position of a value: 0 at the start, 1 at the end, never outside.
+    /// The position of a value on the axis: 0 at its start, 1 at its end; clamped.
     pub(crate) fn share(&self, value: f64) -> f64 {
         let share = match self.scale {
             Scale::Linear => (value - self.from) / (self.to - self.from),
             Scale::Log => (value / self.from).ln() / (self.to / self.from).ln(),
         };
-        // NaN is drawn at the start.
+        // Draws a chart even for values that are not numbers.
         if share.is_finite() {
             share.clamp(0.0, 1.0)
         } else {
