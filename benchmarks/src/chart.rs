@@ -3,7 +3,7 @@
 use crate::figure::{Case, Place, Run, name};
 use crate::peers::STRICT;
 use crate::report::count;
-use mayhap_chart::{Axis, Chart, Line, Scale};
+use mayhap_chart::{Axis, Chart, Scale, Series};
 
 /// Who is drawn and how. Colours that people with red-green blindness can tell apart, and mayhap's the strongest.
 const LINES: [(&str, &str, f64); 11] = [
@@ -67,14 +67,14 @@ fn place(keys: u64) -> Place {
     }
 }
 
-fn lines(run: &Run, sizes: &[u64]) -> Vec<Line> {
+fn lines(run: &Run, sizes: &[u64]) -> Vec<Series> {
     let point = |name, keys| Some((keys as f64, run.ns(place(keys), name)?.median));
     LINES
         .iter()
         .filter_map(|&(name, colour, width)| {
             let points: Vec<_> = sizes.iter().filter_map(|&keys| point(name, keys)).collect();
             let (_, ns) = points.last()?;
-            Some(Line {
+            Some(Series {
                 name: format!("{name} {ns:.1}"),
                 colour,
                 width,

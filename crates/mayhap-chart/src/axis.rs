@@ -1,15 +1,15 @@
-//! From values to shares of an axis.
+//! Maps values to positions on an axis.
 
-/// How values are spread.
+/// How values are mapped.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Scale {
-    /// By difference.
+    /// In proportion to their difference.
     Linear,
-    /// By ratio.
+    /// In proportion to the logarithm of their ratio.
     Log,
 }
 
-/// An axis: its name, its ends and what is written along it.
+/// An axis: its name, its range and its ticks.
 pub struct Axis {
     pub(crate) name: String,
     scale: Scale,
@@ -19,8 +19,8 @@ pub struct Axis {
 }
 
 impl Axis {
-    /// From one value to another, which may be the smaller one. Ticks outside are left out; what follows a line break in a
-    /// label is a remark.
+    /// An axis from one value to another, which may be the smaller one. Ticks outside of the range are dropped; text after a line
+    /// break in a label is a remark.
     pub fn new(
         name: impl Into<String>,
         scale: Scale,
@@ -38,13 +38,13 @@ impl Axis {
         }
     }
 
-    /// How far along the axis a value is: 0 at its beginning, 1 at its end; never outside.
+    /// The position of a value on the axis: 0 at its start, 1 at its end; clamped.
     pub(crate) fn share(&self, value: f64) -> f64 {
         let share = match self.scale {
             Scale::Linear => (value - self.from) / (self.to - self.from),
             Scale::Log => (value / self.from).ln() / (self.to / self.from).ln(),
         };
-        // Also for what is no number: a chart is drawn all the same.
+        // Draws a chart even for values that are not numbers.
         if share.is_finite() {
             share.clamp(0.0, 1.0)
         } else {

@@ -1,7 +1,7 @@
-//! Line charts as SVG: a title, two axes, lines with their names at their ends.
+//! Line charts as SVG: a title, two axes, and lines with their names at their ends.
 //!
-//! Plotting crates bring fonts and rasterizers along and leave the names of lines to a legend box; here are a few hundred lines of
-//! text without a dependency, and names that never overlap.
+//! Plotting crates need fonts and rasterizers, and put the names of lines into a legend box; this is a few hundred lines without
+//! a dependency, and the names never overlap.
 
 mod axis;
 mod label_layout;
@@ -12,46 +12,46 @@ use std::fmt::Write;
 
 const WIDTH: f64 = 880.0;
 const HEIGHT: f64 = 540.0;
-/// The plot inside: room for numbers on the left, names on the right, title above, axis below.
+/// The plot area: room for numbers on the left, names on the right, the title above, the axis below.
 const LEFT: f64 = 70.0;
 const RIGHT: f64 = 660.0;
 const TOP: f64 = 80.0;
 const BOTTOM: f64 = 470.0;
-/// Between the frame and the first and last point of a line.
+/// The distance between the frame and the first and last point of a line.
 const INSET: f64 = 16.0;
 
 /// A chart.
 pub struct Chart {
-    /// What is drawn.
+    /// What the chart shows.
     pub title: String,
-    /// Under which conditions, and which way is better.
+    /// The conditions, and which direction is better.
     pub subtitle: String,
-    /// To the right.
+    /// The horizontal axis.
     pub x: Axis,
-    /// Upwards; its name is the title's business.
+    /// The vertical axis; the title names it.
     pub y: Axis,
-    /// In the order in which they are drawn.
-    pub lines: Vec<Line>,
+    /// The lines, in drawing order.
+    pub lines: Vec<Series>,
 }
 
-/// A line through points.
-pub struct Line {
-    /// What stands at its end.
+/// A line through points, with its style.
+pub struct Series {
+    /// The label at its end.
     pub name: String,
-    /// As SVG has it.
+    /// An SVG colour.
     pub colour: &'static str,
     /// In pixels.
     pub width: f64,
-    /// Dotted lines are rulers and limits.
+    /// Dotted lines are references and limits.
     pub is_dotted: bool,
     /// Whether the name is bold and the points have dots.
     pub is_strong: bool,
-    /// Along x.
+    /// The points, by ascending x.
     pub points: Vec<(f64, f64)>,
 }
 
 impl Chart {
-    /// The chart as a file.
+    /// The chart as the contents of an SVG file.
     pub fn to_svg(&self) -> String {
         let mut svg = self.head();
         self.grid(&mut svg);
@@ -99,7 +99,7 @@ impl Chart {
         }
         for (value, label) in &self.x.ticks {
             let x = self.at((*value, self.y.from)).0;
-            // What comes after a line break is a remark below.
+            // Text after a line break is a remark below the label.
             let (label, remark) = label.split_once('\n').unwrap_or((label, ""));
             _ = writeln!(
                 svg,
@@ -112,7 +112,7 @@ impl Chart {
         }
     }
 
-    fn draw(&self, svg: &mut String, line: &Line) {
+    fn draw(&self, svg: &mut String, line: &Series) {
         let (mut path, mut dots) = (String::new(), String::new());
         for &point in &line.points {
             let (x, y) = self.at(point);
@@ -121,7 +121,7 @@ impl Chart {
                 _ = write!(dots, r#"<circle cx="{x:.1}" cy="{y:.1}" r="3"/>"#);
             }
         }
-        let Line { colour, width, .. } = line;
+        let Series { colour, width, .. } = line;
         _ = writeln!(
             svg,
             r#"<g><title>{}</title><polyline points="{}" fill="none" stroke="{colour}" stroke-width="{width}"{} stroke-linejoin="round"/><g fill="{colour}">{dots}</g></g>"#,
@@ -135,9 +135,9 @@ impl Chart {
         );
     }
 
-    /// The legend: every name beside the end of its line, moved apart where they would overlap.
+    /// The legend: every name beside the end of its line, moved apart to avoid overlaps.
     fn names(&self, svg: &mut String) {
-        let mut ends: Vec<((f64, f64), &Line)> = self
+        let mut ends: Vec<((f64, f64), &Series)> = self
             .lines
             .iter()
             .filter_map(|line| Some((self.at(*line.points.last()?), line)))
@@ -183,7 +183,7 @@ mod tests {
                 vec![(0.0, "0".into()), (10.0, "ten\nat last".into())],
             ),
             y: Axis::new("", Scale::Log, 1.0, 100.0, vec![(10.0, "10".into())]),
-            lines: vec![Line {
+            lines: vec![Series {
                 name: name.into(),
                 colour: "#0b5fa5",
                 width: 2.0,

@@ -1,7 +1,7 @@
 //! How full the parts of a filter are: a flat line where keys are spread as they should be.
 
 use crate::human_format;
-use mayhap_chart::{Axis, Chart, Line, Scale};
+use mayhap_chart::{Axis, Chart, Scale, Series};
 use mayhap_codec::{Description, OpenedFilter};
 use std::path::Path;
 
@@ -32,7 +32,7 @@ pub(super) fn svg(path: &Path, found: &OpenedFilter, description: &Description) 
         x: percents("place in the filter, in percent", 20),
         y: percents("", 25),
         lines: vec![
-            Line {
+            Series {
                 name: "half: full".into(),
                 colour: "#8a8a8a",
                 width: 1.5,
@@ -40,7 +40,7 @@ pub(super) fn svg(path: &Path, found: &OpenedFilter, description: &Description) 
                 is_strong: false,
                 points: points(&|_| 0.5),
             },
-            Line {
+            Series {
                 name: format!("fill {}", human_format::rate(mean, 3)),
                 colour: "#0b5fa5",
                 width: 2.5,

@@ -1,7 +1,7 @@
 //! Bits per key over the false-positive rate, a line a kind, and the line that none can go below.
 
 use crate::human_format;
-use mayhap_chart::{Axis, Chart, Line, Scale};
+use mayhap_chart::{Axis, Chart, Scale, Series};
 use mayhap_core::Kind;
 use mayhap_core::plan::size_bytes;
 
@@ -32,7 +32,7 @@ pub(super) fn svg(keys: u64, asked: f64) -> String {
             .iter()
             .filter_map(|&rate| Some((rate, bits(rate)?)))
             .collect();
-        Line {
+        Series {
             name: format!("{name}{}", at(asked, bits)),
             colour,
             width,
@@ -41,7 +41,7 @@ pub(super) fn svg(keys: u64, asked: f64) -> String {
             points,
         }
     };
-    let mut lines: Vec<Line> = LINES
+    let mut lines: Vec<Series> = LINES
         .iter()
         .map(|&(kind, colour, width)| {
             let bits = |rate| Some(size_bytes(kind, keys, rate).ok()? as f64 * 8.0 / keys as f64);

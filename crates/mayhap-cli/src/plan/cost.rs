@@ -3,7 +3,7 @@
 use crate::args::PlanArgs;
 use crate::error::CliError;
 use crate::human_format;
-use mayhap_chart::{Axis, Chart, Line, Scale};
+use mayhap_chart::{Axis, Chart, Scale, Series};
 use mayhap_core::Kind;
 use mayhap_core::plan::cost::{BestRate, LookupCosts};
 use mayhap_core::plan::size_bytes;
@@ -133,7 +133,7 @@ impl CostModel {
             keys as f64 * bits(keys, rate) / BITS_PER_GIB * gib_cost / self.count as f64
         };
         let through = |rate: f64| self.lookups.filter_cost(rate);
-        let line = |name: &str, colour, width, is_dotted, cost: &dyn Fn(f64) -> f64| Line {
+        let line = |name: &str, colour, width, is_dotted, cost: &dyn Fn(f64) -> f64| Series {
             name: format!("{name} {}", amount(cost(rate))),
             colour,
             width,

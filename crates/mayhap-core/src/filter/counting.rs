@@ -14,7 +14,7 @@ use crate::probe::prefetched;
 use crate::simd::{CACHED_BYTES, prefetch};
 use crate::stats::{known, share};
 use crate::store::bits::Bits;
-use crate::store::counters::Counters;
+use crate::store::packed_counters::PackedCounters;
 use crate::{HashScheme, KeyHash, Kind, Mismatch, PlanError, Saturated, SipKey, Stats};
 use core::fmt;
 
@@ -37,7 +37,7 @@ use core::fmt;
 /// which may then be lost.
 #[derive(Clone)]
 pub struct CountingBloom {
-    counters: Counters,
+    counters: PackedCounters,
     walk: ClassicWalk,
     plan: CountingPlan,
     scheme: Scheme,
@@ -109,7 +109,8 @@ impl CountingBloom {
         hash_scheme: HashScheme,
     ) -> Result<Self, PlanError> {
         check_blocks(plan.counters(), scheme)?;
-        let counters = Counters::zeroed(plan.counters(), plan.counter_bits(), plan.size_bytes())?;
+        let counters =
+            PackedCounters::zeroed(plan.counters(), plan.counter_bits(), plan.size_bytes())?;
         Ok(Self {
             counters,
             walk: ClassicWalk::new(plan.counters(), plan.classic().probes, scheme),
@@ -458,7 +459,7 @@ impl CountingBloom {
         }
     }
 
-    /// Merges another filter into this one by adding the counters. Counters that would exceed the maximum saturate.
+    /// Merges another filter into this one by adding the counters. PackedCounters that would exceed the maximum saturate.
     ///
     /// # Errors
     /// If the two differ in shape or scheme; the filter is then unchanged.

@@ -333,7 +333,7 @@ impl<S: Storage> GrowingBloom<S> {
         plan: GrowingPlan,
         layers: Vec<Bloom<S>>,
         in_newest: u64,
-        crowded: bool,
+        has_overfull_layer: bool,
     ) -> Result<Self, PlanError> {
         let invalid = |accepted| PlanError::InvalidInteger {
             field: "layers",
@@ -362,7 +362,7 @@ impl<S: Storage> GrowingBloom<S> {
         Ok(Self {
             layers,
             keys_in_newest: in_newest,
-            has_overfull_layer: crowded,
+            has_overfull_layer,
             plan,
             next: NextPart::default(),
             scheme,

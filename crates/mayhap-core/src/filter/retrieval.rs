@@ -12,7 +12,7 @@ use crate::store::{ShardDirectory, reserved};
 use alloc::vec::Vec;
 
 /// Rows of 128 slots: shards are then so large that the directory takes less than a hundredth of a bit per key.
-type Row = u128;
+type WideRow = u128;
 
 /// The coefficients of a row, in three blocks of slots from `block` on.
 struct RetrievalRow {
@@ -61,7 +61,7 @@ impl Retrieval {
         let shards = wide_shards(count);
         let mut directory = ShardDirectory::new(shards, wide_shard_slots())?;
         let mut words = reserved((count + count / 64 + 64).div_ceil(64) * u64::from(bits))?;
-        let mut band = BandMatrix::<Row>::new();
+        let mut band = BandMatrix::<WideRow>::new();
         let mut rest = keys;
         for number in 0..shards {
             let count = rest.partition_point(|&(hash, _)| mul_high(hash, shards) == number);
@@ -159,7 +159,7 @@ impl Retrieval {
                 masks: [0; 3],
             };
         }
-        let (start, coefficients) = shard.row::<Row>(spread);
+        let (start, coefficients) = shard.row::<WideRow>(spread);
         let slot = shard.first_slot + start;
         let shift = slot % 64;
         RetrievalRow {

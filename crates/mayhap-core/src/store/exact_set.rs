@@ -165,11 +165,11 @@ mod tests {
             x.wrapping_mul(2_u64.wrapping_sub(spread.wrapping_mul(x)))
         });
         let halves = |x: u64| x ^ x >> 32;
-        let crowding = |at: u64| halves(halves(at).wrapping_mul(undone)) ^ SEED;
-        let hashes: Vec<u64> = (1..1_000_000).map(crowding).collect();
+        let colliding = |at: u64| halves(halves(at).wrapping_mul(undone)) ^ SEED;
+        let hashes: Vec<u64> = (1..1_000_000).map(colliding).collect();
         assert!(hashes.iter().all(|&hash| home(hash, 1 << 21) == 0));
         let mut set = ExactSet::from_distinct(hashes.clone()).unwrap();
-        assert!(set.len() == 999_999 && set.contains(hashes[500]) && !set.contains(crowding(0)));
+        assert!(set.len() == 999_999 && set.contains(hashes[500]) && !set.contains(colliding(0)));
         set.in_slots = set.slots.len() as u64 * 3 / 4;
         set.make_room().unwrap();
         assert!(set.contains(hashes[999]));

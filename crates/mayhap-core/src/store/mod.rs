@@ -3,7 +3,6 @@
 
 pub(crate) mod atomic_line;
 pub(crate) mod bits;
-pub(crate) mod counters;
 mod directory;
 mod exact_set;
 mod fuse_cell;
@@ -12,6 +11,7 @@ mod memory;
 mod multiset;
 mod open_addressing;
 mod packed_cells;
+pub(crate) mod packed_counters;
 mod storage;
 
 pub(crate) use crate::simd::zeroed::{Slab, clear, copied, zeroed};

@@ -33,7 +33,10 @@ fn model(mut filter: CountingBloom, keys: u64, max_each: u64, operations: u64, s
             0 | 1 if count < max_each => {
                 let known = filter.contains_hash(key);
                 assert_eq!(filter.insert_hash(key), !known);
-                assert!(known || count == 0, "a key that was in is not surely new");
+                assert!(
+                    known || count == 0,
+                    "a key that was in is not definitely new"
+                );
                 exact.insert(key, count + 1);
                 total += 1;
             }
@@ -215,14 +218,14 @@ proptest! {
         let inserted: Vec<_> = hashes(seed, 0, keys).collect();
         counting.insert_hashes(&inserted);
         classic.insert_hashes(&inserted);
-        let twin = counting.to_classic().unwrap();
-        prop_assert_eq!(&twin, &classic);
+        let bits_only = counting.to_classic().unwrap();
+        prop_assert_eq!(&bits_only, &classic);
         for hash in hashes(seed, 0, keys + 500) {
-            prop_assert_eq!(twin.contains_hash(hash), counting.contains_hash(hash));
+            prop_assert_eq!(bits_only.contains_hash(hash), counting.contains_hash(hash));
         }
-        prop_assert_eq!(twin.estimated_keys(), counting.estimated_keys());
-        prop_assert_eq!(twin.estimated_rate().to_bits(), counting.estimated_rate().to_bits());
-        prop_assert_eq!(twin.is_over_capacity(), counting.is_over_capacity());
+        prop_assert_eq!(bits_only.estimated_keys(), counting.estimated_keys());
+        prop_assert_eq!(bits_only.estimated_rate().to_bits(), counting.estimated_rate().to_bits());
+        prop_assert_eq!(bits_only.is_over_capacity(), counting.is_over_capacity());
     }
 }
 

@@ -7,13 +7,13 @@ use crate::PlanError;
 use alloc::vec::Vec;
 
 #[derive(Clone, PartialEq, Eq)]
-pub(crate) struct Counters {
+pub(crate) struct PackedCounters {
     bytes: Vec<u8>,
     len: u64,
     bits: u64,
 }
 
-impl Counters {
+impl PackedCounters {
     /// This many zero counters of `bits` bits, 1 to 8, in the `size_bytes` bytes of the plan.
     pub(crate) fn zeroed(len: u64, bits: u8, size_bytes: u64) -> Result<Self, PlanError> {
         debug_assert!((1..=8).contains(&bits));
@@ -119,7 +119,7 @@ mod tests {
         for bits in 1..=8_u8 {
             let len = 1000;
             let size_bytes = (len * u64::from(bits)).div_ceil(8) + 1;
-            let mut counters = Counters::zeroed(len, bits, size_bytes).unwrap();
+            let mut counters = PackedCounters::zeroed(len, bits, size_bytes).unwrap();
             assert_eq!(u32::from(counters.max()), (1 << bits) - 1);
             let mut expected = [0_u8; 1000];
             for step in 0..20_000_u64 {
@@ -137,7 +137,7 @@ mod tests {
 
     #[test]
     fn a_saturated_counter_stays_saturated() {
-        let mut counters = Counters::zeroed(3, 3, 3).unwrap();
+        let mut counters = PackedCounters::zeroed(3, 3, 3).unwrap();
         for before in [0, 1, 2, 3, 4, 5, 6, 7, 7, 7] {
             assert_eq!(counters.increment(1), before);
         }
