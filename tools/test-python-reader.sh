@@ -19,7 +19,7 @@ if ! "$python" -c "import xxhash" 2>/dev/null; then
   "$folder/venv/bin/pip" install --quiet "xxhash>=3,<4"
 fi
 
-MAYHAP_ANSWERS=$folder/files cargo test -q -p mayhap-codec --test native -- --exact answers::a_file_of_every_form_answers_as_its_filter
+MAYHAP_ANSWERS=$folder/files cargo test -q --workspace --test it -- --exact native::answers::a_file_of_every_form_answers_as_its_filter
 for golden in golden/native/*.mayhap; do
   cmp "$golden" "$folder/files/golden-$(basename "$golden")"
 done

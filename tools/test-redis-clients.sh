@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# Lets the clients that people use talk to the release binary: redis-py, node's redis, redis-cli and redis-benchmark; and sends the same
+# Lets the clients that people use talk to `mayhap serve`: redis-py, node's redis, redis-cli and redis-benchmark; and sends the same
 # commands to Debian's redis-server and to ours. What is missing is installed: by apt as root, from PyPI and npm into target/.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 export PYTHONDONTWRITEBYTECODE=1
 folder=$PWD/target/redis-clients
-MAYHAP=$(realpath "${CARGO_TARGET_DIR:-target}/release/mayhap")
+MAYHAP=$(realpath "${CARGO_TARGET_DIR:-target}/debug/mayhap")
 export MAYHAP
 
 python=$(tools/redis-py.sh node=nodejs npm openssl redis-cli=redis-tools redis-server)

@@ -1,4 +1,4 @@
-// A server of its own for a test: the release binary, in a folder of its own, on ports of its own.
+// A server of its own for a test: the program, in a folder of its own, on ports of its own.
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';

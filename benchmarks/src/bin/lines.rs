@@ -57,7 +57,9 @@ fn main() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     let folder = root.join("target/lines");
     fs::create_dir_all(&folder).expect("a folder for the lines");
-    let mayhap = root.join("target/release/mayhap");
+    let target =
+        std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), PathBuf::from);
+    let mayhap = target.join("release/mayhap");
     assert!(mayhap.exists(), "build mayhap first: cargo build --release");
     let peers = value("--peers").map_or_else(|| root.join("target/peers/bin"), PathBuf::from);
 

@@ -49,9 +49,11 @@ fn folder() -> PathBuf {
 
 /// What the main build has made.
 fn built(name: &str, how: &str) -> PathBuf {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("../target/release")
-        .join(name);
+    let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(
+        || Path::new(env!("CARGO_MANIFEST_DIR")).join("../target"),
+        PathBuf::from,
+    );
+    let path = target.join("release").join(name);
     assert!(path.exists(), "build it first: {how}");
     path
 }

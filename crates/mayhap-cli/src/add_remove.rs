@@ -1,4 +1,4 @@
-//! `mayhap add` and `mayhap remove`: a filter that is there, with more keys or with fewer.
+//! `mayhap add` and `mayhap remove`: change an existing filter.
 
 use crate::args;
 use crate::error::CliError;
@@ -36,7 +36,7 @@ pub(crate) struct AddRemoveArgs {
     /// The filter that is changed
     #[arg(value_name = "FILTER")]
     filter: PathBuf,
-    /// What a line stands for: text, hex, base64, i8..i64, u8..u64, f64 or uuid
+    /// Type of the keys: text, hex, base64, i8..i64, u8..u64, f64 or uuid
     #[arg(long, value_name = "TYPE", value_parser = args::key_type, default_value = "text")]
     key_type: KeyType,
     #[command(flatten)]
@@ -56,7 +56,7 @@ pub(crate) fn add(args: &AddRemoveArgs, out: &mut impl Write) -> Result<ExitCode
     Ok(ExitCode::SUCCESS)
 }
 
-/// In batches, where the kind hashes by itself.
+/// In batches, if the kind hashes by itself.
 fn add_hashes(
     args: &AddRemoveArgs,
     filter: &mut AnyFilter,
@@ -146,7 +146,7 @@ fn warn_if_full(args: &AddRemoveArgs, filter: &StoredFilter) {
     };
     let name = args.filter.display().to_string();
     if let Some(told) = human_format::over_capacity(&name, &filter.stats(), "build a larger one") {
-        // With stderr gone there is nobody to tell.
+        // Without stderr, nothing can be reported.
         let _ = writeln!(io::stderr(), "{told}");
     }
 }

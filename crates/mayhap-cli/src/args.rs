@@ -1,7 +1,7 @@
-//! What can be typed: the subcommands, their flags, and how counts, sizes and rates are read.
+//! The command line: subcommands, flags, and the parsers of counts, sizes and rates.
 //!
-//! Parsers accept what people write (`100M`, `1.5GB`, `0.1%`) and refuse what could mean two things. Whether a filter of
-//! that size can be made is the library's to say.
+//! Parsers accept what people write (`100M`, `1.5GB`, `0.1%`) and reject what is ambiguous. The library decides whether a filter
+//! of that size is possible.
 
 use crate::{add_remove, build, check, info, join, man_pages, merge, serve, uniq, verify};
 use clap::{Args, Parser, Subcommand};
@@ -10,7 +10,7 @@ use mayhap_core::Kind;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// Membership filters at the memory's own speed: "definitely not", or "mayhap".
+/// Membership filters at memory speed: "definitely not", or "mayhap".
 #[derive(Parser, Debug)]
 #[command(name = "mayhap", version, arg_required_else_help = true, after_help = EXAMPLES)]
 pub(crate) struct Cli {
@@ -20,46 +20,46 @@ pub(crate) struct Cli {
 
 #[derive(Subcommand, Debug)]
 pub(crate) enum CliCommand {
-    /// Build a filter from keys, a line each
+    /// Build a filter from keys, one per line
     #[command(after_help = build::EXAMPLES)]
     Build(build::BuildArgs),
     /// Print the lines that may be in a filter
     #[command(after_help = check::EXAMPLES)]
     Check(check::CheckArgs),
-    /// Put more keys into a filter
+    /// Insert keys into a filter
     #[command(after_help = add_remove::ADD_EXAMPLES)]
     Add(add_remove::AddRemoveArgs),
-    /// Take keys out of a counting or cuckoo filter
+    /// Remove keys from a counting or cuckoo filter
     #[command(after_help = add_remove::REMOVE_EXAMPLES)]
     Remove(add_remove::AddRemoveArgs),
     /// Print each line the first time it is seen
     #[command(after_help = uniq::EXAMPLES)]
     Uniq(uniq::UniqArgs),
-    /// What a filter is, whoever wrote it, how full, and how often it is wrong
+    /// Show what a filter is, how full it is and its false-positive rate, in any format
     #[command(after_help = info::EXAMPLES)]
     Info(info::InfoArgs),
-    /// Which kind of filter, how large, how strict it can be, or how many keys it can hold
+    /// Recommend a kind of filter, and compute its size, rate or capacity
     #[command(after_help = PLAN_EXAMPLES)]
     Plan(PlanArgs),
-    /// The union of filters
+    /// Merge filters into their union
     #[command(after_help = merge::MERGE_EXAMPLES)]
     Merge(merge::MergeArgs),
-    /// The same filter in another format
+    /// Convert a filter to another format
     #[command(after_help = merge::CONVERT_EXAMPLES)]
     Convert(merge::ConvertArgs),
     /// Check every checksum of a file, and repair a damaged one
     #[command(after_help = verify::EXAMPLES)]
     Verify(verify::VerifyArgs),
-    /// Halve a bloom filter that was made too large
+    /// Halve a Bloom filter that is too large
     #[command(after_help = merge::FOLD_EXAMPLES)]
     Fold(merge::FoldArgs),
-    /// Print the rows of a table that may match those of a smaller one
+    /// Print the rows of a table that may match a smaller table (Bloom join)
     #[command(after_help = join::EXAMPLES)]
     Join(join::JoinArgs),
     /// Serve filters to Redis clients
     #[command(after_help = serve::EXAMPLES)]
     Serve(serve::ServeArgs),
-    /// Measure this machine: every kind of filter beside the memory's own speed
+    /// Measure every kind of filter on this machine, relative to memory speed
     #[command(after_help = BENCH_EXAMPLES)]
     Bench(BenchArgs),
     /// Print a completion script for a shell
@@ -129,7 +129,7 @@ pub(crate) struct BenchArgs {
     pub(crate) json: bool,
 }
 
-/// At least two of the first three; the subcommand says so itself, in one line.
+/// At least two of the first three are required; the subcommand checks this itself, to report it in one line.
 #[derive(Args, Debug)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 pub(crate) struct PlanArgs {
@@ -139,37 +139,37 @@ pub(crate) struct PlanArgs {
     /// False-positive rate, as 0.01 or 1%
     #[arg(long, value_name = "P", value_parser = rate, allow_negative_numbers = true)]
     pub(crate) fpr: Option<f64>,
-    /// Memory that the filter may take, as 64MiB, 1.5GB or 1e6
+    /// Maximum size of the filter, as 64MiB, 1.5GB or 1e6
     #[arg(long, value_name = "B", value_parser = bytes, allow_negative_numbers = true)]
     pub(crate) memory: Option<u64>,
-    /// Keys are to be removed again
+    /// Keys will be removed again
     #[arg(long)]
     pub(crate) delete: bool,
     /// --keys is a guess: there may be many more
     #[arg(long)]
     pub(crate) grow: bool,
-    /// Keys are to be forgotten after a while; --keys come in one such window
+    /// Keys expire after a while; --keys is the number per window
     #[arg(long)]
     pub(crate) window: bool,
     /// All keys are known before the filter is built
     #[arg(long = "static")]
     pub(crate) fixed: bool,
-    /// So many known keys must never be taken for members
+    /// Number of known keys that must never be false positives
     #[arg(long, value_name = "N", value_parser = count, allow_negative_numbers = true)]
     pub(crate) except: Option<u64>,
-    /// What a lookup costs that the filter answers (C1), in any unit
+    /// Cost of a lookup that the filter answers (C1), in any unit
     #[arg(long, value_name = "C1", allow_negative_numbers = true)]
     pub(crate) cost_skip: Option<f64>,
-    /// What a lookup costs that goes through (C2), in the same unit
+    /// Cost of a lookup that passes the filter (C2), in the same unit
     #[arg(long, value_name = "C2", allow_negative_numbers = true)]
     pub(crate) cost_lookup: Option<f64>,
-    /// The share of lookups for keys that are there (P3), as 0.1
+    /// Fraction of lookups for keys that are present (P3), as 0.1
     #[arg(long, value_name = "P3", allow_negative_numbers = true)]
     pub(crate) present: Option<f64>,
-    /// What a GiB of memory costs for the period of --lookups, in the same unit: finds the rate that pays best
+    /// Cost of a GiB of memory for the period of --lookups, in the same unit: finds the best rate
     #[arg(long, value_name = "X", allow_negative_numbers = true)]
     pub(crate) cost_gib: Option<f64>,
-    /// Lookups in the period that the memory is paid for [default: 1M]
+    /// Number of lookups in that period [default: 1M]
     #[arg(long, value_name = "N", value_parser = count, allow_negative_numbers = true)]
     pub(crate) lookups: Option<u64>,
     /// Draw bits per key over the rate for every kind, or costs if they are given, as SVG
@@ -211,7 +211,7 @@ pub(crate) fn count(text: &str) -> Result<u64, &'static str> {
     }
 }
 
-/// A number of keys that may be none: other systems have rules for that.
+/// A number of keys that may be 0: other systems have rules for that.
 pub(crate) fn count_or_none(text: &str) -> Result<u64, &'static str> {
     match text.trim() {
         "0" => Ok(0),
@@ -244,7 +244,7 @@ pub(crate) fn bytes(text: &str) -> Result<u64, &'static str> {
 pub(crate) fn rate(text: &str) -> Result<f64, &'static str> {
     let text = text.trim();
     let rate = match text.strip_suffix('%') {
-        // Read as decimals, so that 0.7% is the same number as 0.007.
+        // Parsed as decimals, so that 0.7% is the same number as 0.007.
         Some(percent) => format!("{}e-2", percent.trim_end()).parse::<f64>(),
         None => text.parse(),
     };
@@ -265,7 +265,7 @@ pub(crate) fn format_names() -> String {
     names.collect::<Vec<_>>().join(", ")
 }
 
-/// What a line stands for.
+/// The type of a key.
 pub(crate) fn key_type(text: &str) -> Result<KeyType, String> {
     KeyType::from_name(text.trim()).ok_or_else(|| format!("give one of {}", KeyType::NAMES))
 }
@@ -297,19 +297,19 @@ pub(crate) fn thread_count(text: &str) -> Result<usize, &'static str> {
     }
 }
 
-/// So many threads, or as many as there are cores.
+/// The given number of threads, or one per core.
 pub(crate) fn threads(given: Option<usize>) -> usize {
     given.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from))
 }
 
-/// `1.5 GB` is `1.5` and `GB`; underscores are for the eye.
+/// Splits `1.5 GB` into `1.5` and `GB`; underscores are ignored.
 fn split_unit(text: &str) -> (String, &str) {
     let text = text.trim();
     let number = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
     (number.trim_end().replace('_', ""), &text[number.len()..])
 }
 
-/// number x 10^tens x 2^shift rounded down, and whether it was whole; `None` when it is no number or no `u64`.
+/// number x 10^tens x 2^shift, rounded down, and whether it was exact; `None` if it is not a number or does not fit.
 fn scaled(number: &str, tens: u32, shift: u32) -> Option<(u64, bool)> {
     let unit = 10_u64.pow(tens) << shift;
     if let Ok(whole) = number.parse::<u64>() {
@@ -318,7 +318,7 @@ fn scaled(number: &str, tens: u32, shift: u32) -> Option<(u64, bool)> {
     let value = if tens == 0 {
         number.parse::<f64>().ok()? * unit as f64
     } else {
-        // Read as decimals: 1.005k is 1005, and 1.005 * 1000.0 is a little less.
+        // Parsed as decimals: 1.005k is 1005, and 1.005 * 1000.0 is a little less.
         format!("{number}e{tens}").parse::<f64>().ok()?
     };
     let fits = (0.0..18_446_744_073_709_551_616.0).contains(&value);

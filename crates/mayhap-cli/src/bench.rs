@@ -1,7 +1,6 @@
-//! `mayhap bench`: filters of several kinds, sizes and rates on this machine, each beside the memory's own speed.
+//! `mayhap bench`: filters of several kinds, sizes and rates on this machine, relative to memory speed.
 //!
-//! `measure` does the work for one filter; here the filters are planned, all of them before the first is made, and the
-//! results are printed one by one as they come.
+//! `measure` handles one filter. This file plans all of them before the first is built, and prints the results as they arrive.
 
 mod bench_filters;
 mod measure;
@@ -18,8 +17,7 @@ use serde_json::json;
 use std::io::{self, IsTerminal, Write};
 use std::process::ExitCode;
 
-/// What is measured when nothing is asked for: the default kind from a core's cache to far outside it, and every other once
-/// inside and once outside.
+/// The defaults: the default kind from cache size to far beyond it, and every other kind once inside and once outside.
 const BLOOM_KEYS: [u64; 4] = [100_000, 1_000_000, 10_000_000, 100_000_000];
 const BLOOM_RATES: [f64; 2] = [0.01, 0.001];
 const OTHER_KEYS: [u64; 2] = [1_000_000, 10_000_000];
@@ -77,9 +75,9 @@ The ruler: \"fetched\" is what it costs to bring a key's lines from memory and d
 says how much of a batch query is not the memory's own time: 1.00 would be none. For kinds other than bloom it is one
 line a key from as much memory as the filter takes. Growing begins with a sixteenth of the keys.";
 
-/// All filters that are asked for, or an error before any work is done.
+/// All requested filters, or an error before any work is done.
 fn cases(args: &BenchArgs) -> Result<Vec<Case>, CliError> {
-    // A retouched filter is a classic one until bits are cleared: it has no figures of its own.
+    // A retouched filter is a classic one until bits are cleared, so it has no figures of its own.
     let all: Vec<Kind> = Kind::ALL
         .into_iter()
         .filter(|&kind| kind != Kind::Retouched)
@@ -99,7 +97,7 @@ fn cases(args: &BenchArgs) -> Result<Vec<Case>, CliError> {
         }
     }
     if args.kind.is_none() {
-        // Who asks for all kinds asks for those that can do it.
+        // By default, all kinds that can be measured.
         let possible = |case: &Case| size_bytes(case.kind, case.keys, case.rate).is_ok();
         if cases.iter().any(possible) {
             cases.retain(possible);
@@ -109,7 +107,7 @@ fn cases(args: &BenchArgs) -> Result<Vec<Case>, CliError> {
         let size = size_bytes(kind, keys, rate)?;
         let needed =
             bench_filters::bytes_needed(kind, keys, size).saturating_add(measure::OVERHEAD_BYTES);
-        // Linux promises memory that it does not have and kills whoever uses it: better to ask before.
+        // Linux overcommits memory and kills the process that uses it, so check before.
         if let Some(available) = machine::available_bytes()
             && needed > available
         {
@@ -123,7 +121,7 @@ fn cases(args: &BenchArgs) -> Result<Vec<Case>, CliError> {
     Ok(cases)
 }
 
-/// A bar for a person, nothing for a file or a pipe. It is drawn between measurements, never by a thread beside them.
+/// A bar on a terminal only. It is drawn between measurements, never by a concurrent thread.
 fn progress(work: u64) -> ProgressBar {
     if !io::stderr().is_terminal() {
         return ProgressBar::hidden();
@@ -165,7 +163,7 @@ impl Machine {
     }
 }
 
-/// One filter's figures.
+/// The figures of one filter.
 struct Row {
     case: Case,
     measured: Measured,
@@ -241,7 +239,7 @@ impl Row {
     }
 }
 
-/// To the picosecond; what comes after is noise.
+/// Rounded to picoseconds; the rest is noise.
 fn rounded(ns: f64) -> f64 {
     (ns * 1000.0).round() / 1000.0
 }

@@ -1,4 +1,4 @@
-//! `mayhap build`: a filter of the keys that come in.
+//! `mayhap build`: builds a filter from keys.
 
 mod foreign;
 mod native;
@@ -36,12 +36,12 @@ Examples:
 Without --capacity there is room for as many keys as there are lines: files are read twice, a pipe's hashes
 go to a temporary file. The file is there as a whole or not at all.";
 
-/// The rate when none is asked for.
+/// The default rate.
 const RATE: f64 = 0.01;
 
 #[derive(Args, Debug)]
 pub(crate) struct BuildArgs {
-    /// Where the filter goes; standard output if not given
+    /// Output file; standard output if not given
     #[arg(short = 'o', long, value_name = "FILE")]
     output: Option<PathBuf>,
     /// Kind of filter: bloom, classic, counting, growing, window, cuckoo, fuse, ribbon or retouched [default: bloom]
@@ -55,40 +55,40 @@ pub(crate) struct BuildArgs {
         help = format!("Format: {}", args::format_names())
     )]
     format: Format,
-    /// Keys to make room for, as 1000000, 10k, 100M or 1e9
+    /// Capacity in keys, as 1000000, 10k, 100M or 1e9
     #[arg(long, value_name = "N", value_parser = args::count_or_none, allow_negative_numbers = true)]
     capacity: Option<u64>,
     /// False-positive rate, as 0.01 or 1% [default: 1%]
     #[arg(long, value_name = "P", value_parser = args::rate, allow_negative_numbers = true)]
     fpr: Option<f64>,
-    /// Bits, in the place of --capacity and --fpr (classic, and other systems' formats)
+    /// Number of bits, instead of --capacity and --fpr (classic, and other systems' formats)
     #[arg(long, value_name = "M", value_parser = args::count)]
     bits: Option<u64>,
-    /// Bits that a key sets, with --bits
+    /// Number of bits per key that are set, with --bits
     #[arg(long, value_name = "K")]
     probes: Option<u32>,
-    /// What else the format knows, such as -P strategy=mitz32
+    /// Parameter of the format, such as -P strategy=mitz32
     #[arg(short = 'P', value_name = "NAME=VALUE")]
     parameters: Vec<String>,
-    /// What a line stands for: text, hex, base64, i8..i64, u8..u64, f64 or uuid
+    /// Type of the keys: text, hex, base64, i8..i64, u8..u64, f64 or uuid
     #[arg(long, value_name = "TYPE", value_parser = args::key_type, default_value = "text")]
     key_type: KeyType,
-    /// A list of keys, one a line, that the filter must not take for members
+    /// File of keys, one per line, that must never be false positives
     #[arg(long, value_name = "LIST")]
     except: Option<PathBuf>,
-    /// What becomes of a key that is in both lists: block it (a member) or allow it [default: an error]
+    /// A key that is in both lists: block it (a member) or allow it [default: an error]
     #[arg(long, value_name = "block|allow", value_parser = on_conflict, requires = "except")]
     on_conflict: Option<OnConflict>,
-    /// Hash with a secret key, which goes into the file
+    /// Hash with a random secret key, which is stored in the file
     #[arg(long)]
     keyed: bool,
-    /// Hash with the secret key in this file, which is made if it is not there; the filter's file has only its id
+    /// Hash with the secret key in this file, which is created if it is missing; the filter stores only its id
     #[arg(long, value_name = "FILE", conflicts_with = "keyed")]
     key_file: Option<PathBuf>,
-    /// How long keys are remembered, with --kind window: 30s, 15m, 24h, 7d
+    /// Length of the window, with --kind window: 30s, 15m, 24h, 7d
     #[arg(long, value_name = "TIME", value_parser = args::duration)]
     window: Option<Duration>,
-    /// Replace a file that is no filter
+    /// Overwrite a file that is not a filter
     #[arg(long)]
     force: bool,
     /// Threads [default: all cores]
@@ -168,7 +168,7 @@ fn on_conflict(text: &str) -> Result<OnConflict, &'static str> {
     }
 }
 
-/// What was made: to somebody who looks, and to everybody when it is not what was asked for.
+/// Reports the result: on a terminal, and always if it is not what was requested.
 fn report(filter: &StoredFilter, path: Option<&Path>) {
     let stats = filter.describe().stats;
     let name = path.map_or("standard output".into(), |path| path.display().to_string());
@@ -179,7 +179,7 @@ fn report(filter: &StoredFilter, path: Option<&Path>) {
         }
         StoredFilter::Bits { .. } | StoredFilter::Foreign(_) => None,
     };
-    // With stderr gone there is nobody to tell.
+    // Without stderr, nothing can be reported.
     if let Some(told) = over {
         let _ = writeln!(stderr, "{told}");
     } else if stderr.is_terminal() {

@@ -1,4 +1,4 @@
-//! `mayhap check`: the lines that may be in a filter.
+//! `mayhap check`: prints the lines that may be in a filter.
 
 mod lookup;
 
@@ -33,22 +33,22 @@ it. Exit status: 0 if a line was printed, 1 if none was, 2 for an error.";
 #[derive(Args, Debug)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 pub(crate) struct CheckArgs {
-    /// A filter of any format, or a file that holds some
+    /// Filter of any format, or a container with filters
     #[arg(value_name = "FILTER")]
     filter: PathBuf,
-    /// Print the lines that are surely not in
+    /// Print the lines that are definitely not in the filter
     #[arg(short = 'v', long)]
     invert: bool,
-    /// Print only how many there are
+    /// Print only the number of lines
     #[arg(short = 'c', long)]
     count: bool,
-    /// Print nothing, and stop at the first
+    /// Print nothing; stop at the first match
     #[arg(short = 'q', long)]
     quiet: bool,
-    /// Hand every line on at once
+    /// Flush after every line
     #[arg(long)]
     line_buffered: bool,
-    /// What a line stands for: text, hex, base64, i8..i64, u8..u64, f64 or uuid
+    /// Type of the keys: text, hex, base64, i8..i64, u8..u64, f64 or uuid
     #[arg(long, value_name = "TYPE", value_parser = args::key_type, default_value = "text")]
     key_type: KeyType,
     #[command(flatten)]
@@ -62,7 +62,7 @@ pub(crate) struct CheckArgs {
     input: InputArgs,
 }
 
-/// The lines of a block that are to be printed, in runs.
+/// The lines of a block to print, as runs of neighbours.
 struct SelectedLines {
     block: Block,
     runs: Vec<Range<usize>>,
@@ -129,7 +129,7 @@ pub(crate) fn run(args: &CheckArgs, out: &mut impl Write) -> Result<ExitCode, Cl
     Ok(ExitCode::from(u8::from(count == 0)))
 }
 
-/// Prints lines as they came, and ends the last line of an input that lacks its end.
+/// Prints lines unchanged, and terminates the last line of an input.
 pub(crate) fn print_runs(
     block: &Block,
     runs: &[Range<usize>],

@@ -1,4 +1,4 @@
-//! What ends a subcommand early, and how it is put into one line.
+//! The error type of the program, and its one-line messages.
 
 use crate::human_format;
 use clap::error::ContextKind;
@@ -9,9 +9,9 @@ use std::io;
 /// Why a subcommand stopped.
 #[derive(Debug)]
 pub(crate) enum CliError {
-    /// Nobody reads stdout any more, as in `mayhap bench | head -1`: success.
+    /// The reader of stdout has gone, as in `mayhap bench | head -1`: success.
     ReaderGone,
-    /// A filter that cannot be made.
+    /// A filter that cannot be built.
     Plan(PlanError),
     /// An error, in one line that says what to do next.
     Message(String),
@@ -36,14 +36,14 @@ impl From<io::Error> for CliError {
     }
 }
 
-/// Worded at the end, when it is known which flags were typed.
+/// The message is formatted at the end, when the flags are known.
 impl From<PlanError> for CliError {
     fn from(error: PlanError) -> Self {
         Self::Plan(error)
     }
 }
 
-/// The library names its arguments; here they are named as the flags of the subcommand.
+/// Replaces the library's argument names by the flags of the subcommand.
 pub(crate) fn from_plan_error(error: &PlanError, capacity_flag: &str) -> String {
     match error {
         PlanError::InvalidInteger {
@@ -84,14 +84,14 @@ fn flag<'a>(field: &'a str, capacity_flag: &'a str) -> &'a str {
     }
 }
 
-/// clap's words for a usage error, in one line.
+/// A usage error of clap, in one line.
 pub(crate) fn usage(error: &clap::Error) -> String {
     match (
         error.get(ContextKind::InvalidArg),
         error.get(ContextKind::InvalidValue),
         error.source(),
     ) {
-        // Refused by one of our own parsers, which has said what is accepted.
+        // Rejected by one of our own parsers, which says what is accepted.
         (Some(arg), Some(value), Some(why)) => {
             format!("invalid value '{value}' for '{arg}': {why}")
         }
@@ -103,7 +103,7 @@ pub(crate) fn usage(error: &clap::Error) -> String {
     }
 }
 
-/// The command that an error is about: `mayhap`, or `mayhap check`.
+/// The command of an error: `mayhap`, or `mayhap check`.
 fn command(error: &clap::Error) -> String {
     let usage = error.get(ContextKind::Usage).map(ToString::to_string);
     let usage = usage.unwrap_or_default();
@@ -114,7 +114,7 @@ fn command(error: &clap::Error) -> String {
     }
 }
 
-/// What comes before the usage, without the line breaks.
+/// The text before the usage, without line breaks.
 fn first_lines(text: &str) -> String {
     let lines = text
         .lines()
@@ -123,7 +123,7 @@ fn first_lines(text: &str) -> String {
         .filter(|line| !line.is_empty())
         .collect::<Vec<_>>()
         .join("; ");
-    // What is missing comes in lines of its own.
+    // Missing arguments are on separate lines.
     let lines = lines.replace(":; ", ": ");
     lines.trim_start_matches("error: ").to_owned()
 }

@@ -1,4 +1,4 @@
-//! Filters in files: opened whoever wrote them, chosen by place, and read keys for.
+//! Filter files: opens any format, selects filters of a container, and parses keys.
 
 use crate::args;
 use crate::codec_errors;
@@ -14,7 +14,7 @@ use mayhap_core::SipKey;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-/// What a file does not say by itself.
+/// What the file itself does not say.
 #[derive(Args, Debug, Clone, Default)]
 pub(crate) struct OpenArgs {
     #[arg(
@@ -22,22 +22,22 @@ pub(crate) struct OpenArgs {
         visible_alias = "format",
         value_name = "FORMAT",
         value_parser = args::format,
-        help = format!("The format of the filter, if its bytes do not identify it: {}", args::format_names())
+        help = format!("Format of the filter, if its bytes are ambiguous: {}", args::format_names())
     )]
     pub(crate) from: Option<Format>,
-    /// The rate of a ClickHouse index, which its file does not have
+    /// Rate of a ClickHouse index, which its file does not contain
     #[arg(long, value_name = "P", value_parser = args::rate, allow_negative_numbers = true)]
     pub(crate) fpr: Option<f64>,
-    /// The hashes of a ClickHouse index of tokens or n-grams
+    /// Number of hashes of a ClickHouse index of tokens or n-grams
     #[arg(long, value_name = "K")]
     pub(crate) probes: Option<u32>,
-    /// What else the format knows, such as -P type=UInt64 or -P funnel=long
+    /// Parameter of the format, such as -P type=UInt64 or -P funnel=long
     #[arg(short = 'P', value_name = "NAME=VALUE")]
     pub(crate) parameters: Vec<String>,
-    /// How many columns a ClickHouse index is over
+    /// Number of columns of a ClickHouse index
     #[arg(long, value_name = "N")]
     pub(crate) columns: Option<usize>,
-    /// The secret key of a filter that was made with one outside
+    /// File with the secret key of a filter that was built with --key-file
     #[arg(long, value_name = "FILE")]
     pub(crate) key_file: Option<PathBuf>,
 }
@@ -75,7 +75,7 @@ impl OpenArgs {
         Ok(found)
     }
 
-    /// Opens a file that has one filter, which can be changed.
+    /// Opens a file with exactly one filter, to change it.
     pub(crate) fn open_one(&self, path: &Path) -> Result<StoredFilter, CliError> {
         let mut found = self.open(path)?;
         match (found.pop(), found.len()) {
@@ -88,12 +88,12 @@ impl OpenArgs {
         }
     }
 
-    /// An error in the words of the command line.
+    /// Adds the flags that solve the problem.
     pub(crate) fn explain_open_error(&self, path: &Path, error: &OpenError) -> CliError {
         codec_errors::open(path, error, self.key_file.as_deref())
     }
 
-    /// Where the secret key goes when the filter is written again: whoever keeps it outside keeps it outside.
+    /// Where to store the secret key when the filter is written again: outside if it was outside.
     pub(crate) fn hash_key(&self) -> HashKey {
         match self.key_file {
             Some(_) => HashKey::Outside,
@@ -105,7 +105,7 @@ impl OpenArgs {
         self.key_file.as_deref().map(read_key).transpose()
     }
 
-    /// What turns lines into the keys of a filter.
+    /// The key parser of a filter.
     pub(crate) fn key_reader(
         &self,
         found: &OpenedFilter,
@@ -129,7 +129,7 @@ pub(crate) fn read(path: &Path) -> Result<Vec<u8>, CliError> {
     } else {
         let mut file = open_file(path)?;
         if let Ok(metadata) = file.metadata() {
-            // A hint, and no more.
+            // Only a hint to the system.
             let _ = bytes.try_reserve_exact(usize::try_from(metadata.len()).unwrap_or(0));
         }
         file.read_to_end(&mut bytes)
@@ -138,7 +138,7 @@ pub(crate) fn read(path: &Path) -> Result<Vec<u8>, CliError> {
     Ok(bytes)
 }
 
-/// A file that is changed is read and replaced, which a pipe cannot be.
+/// A changed filter replaces its file, which a pipe does not allow.
 pub(crate) fn check_not_stdin(path: &Path) -> Result<(), CliError> {
     if is_standard(path) {
         return Err(CliError::message(
@@ -148,7 +148,7 @@ pub(crate) fn check_not_stdin(path: &Path) -> Result<(), CliError> {
     Ok(())
 }
 
-/// Sixteen bytes, as they are or as 32 hexadecimal digits.
+/// Sixteen bytes, raw or as 32 hexadecimal digits.
 pub(crate) fn read_key(path: &Path) -> Result<SipKey, CliError> {
     mayhap_codec::parse_key(&read(path)?).ok_or_else(|| {
         CliError::message(format!(
@@ -158,19 +158,19 @@ pub(crate) fn read_key(path: &Path) -> Result<SipKey, CliError> {
     })
 }
 
-/// Which filters of a container are asked.
+/// The selected filters of a container.
 #[derive(Args, Debug, Clone, Default)]
 pub(crate) struct SelectArgs {
-    /// The column of a Parquet file, by name, or of a ClickHouse index, by number from 1
+    /// Column of a Parquet file, by name, or of a ClickHouse index, by number from 1
     #[arg(long, value_name = "NAME")]
     pub(crate) column: Option<String>,
-    /// The row group of a Parquet file, from 0
+    /// Row group of a Parquet file, from 0
     #[arg(long, value_name = "N")]
     pub(crate) row_group: Option<u64>,
-    /// The key of a Redis dump
+    /// Key of a Redis dump
     #[arg(long, value_name = "NAME")]
     pub(crate) key: Option<String>,
-    /// The granule of a ClickHouse index, or the filter of a LevelDB table, from 0
+    /// Granule of a ClickHouse index, or filter of a LevelDB table, from 0
     #[arg(long, value_name = "N")]
     pub(crate) granule: Option<u64>,
 }
@@ -243,7 +243,7 @@ pub(crate) fn invalid_key(line: u64, error: &KeyError) -> CliError {
     ))
 }
 
-/// Keys that are the lines themselves, or were made of them.
+/// Keys that are the lines themselves, or were parsed from them.
 pub(crate) enum KeyBatch<'b> {
     Verbatim(Vec<&'b [u8]>),
     Read(Vec<Vec<u8>>),

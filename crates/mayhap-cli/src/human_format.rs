@@ -1,4 +1,4 @@
-//! Numbers for people. JSON gets them as they are.
+//! Numbers for people. JSON has all digits.
 
 use mayhap_core::{Kind, Stats};
 
@@ -15,7 +15,7 @@ pub(crate) fn with_thousands_separators(number: u64) -> String {
     text
 }
 
-/// `about 1,234 keys`. A filter that is full to the brim cannot tell.
+/// `about 1,234 keys`; a completely full filter has no estimate.
 pub(crate) fn about_keys(estimate: u64) -> String {
     match estimate {
         u64::MAX => "more keys than it can tell".to_owned(),
@@ -23,8 +23,8 @@ pub(crate) fn about_keys(estimate: u64) -> String {
     }
 }
 
-/// A filter with more keys than it was made for, and what to do about it; none for others. Keys that come all at once are more
-/// than a slice of a window has room for, and matter once the rate is worse than asked.
+/// The warning for a filter over capacity, or `None`. Keys that arrive all at once exceed a slice of a window, which matters
+/// only if the rate is worse than requested.
 pub(crate) fn over_capacity(name: &str, stats: &Stats, advice: &str) -> Option<String> {
     let is_burst = stats.kind == Kind::Window && stats.estimated_rate <= stats.false_positive_rate;
     (stats.is_over_capacity && !is_burst).then(|| {
@@ -37,7 +37,7 @@ pub(crate) fn over_capacity(name: &str, stats: &Stats, advice: &str) -> Option<S
     })
 }
 
-/// `100k`, `1.5M`, `12,345`: short where that loses nothing.
+/// `100k`, `1.5M`, `12,345`: short if that is exact.
 pub(crate) fn short_count(count: u64) -> String {
     for (unit, name) in [
         (1_000_000_000_000, "T"),
@@ -76,7 +76,7 @@ pub(crate) fn size(bytes: u64) -> String {
     }
 }
 
-/// A rate in percent, `0.0998 %`, to `digits` significant digits; `1.23e-9` where percents would be mostly zeros.
+/// A rate in percent, `0.0998 %`, with `digits` significant digits; `1.23e-9` if percents would be mostly zeros.
 pub(crate) fn rate(rate: f64, digits: usize) -> String {
     if rate == 0.0 {
         "0 %".into()
@@ -87,11 +87,11 @@ pub(crate) fn rate(rate: f64, digits: usize) -> String {
     }
 }
 
-/// A rate that somebody asked for, with all its digits.
+/// A requested rate, with all its digits.
 pub(crate) fn requested_rate(asked: f64) -> String {
     let shortest = format!("{asked:e}");
     let percent = shortest.split_once('e').and_then(|(digits, exponent)| {
-        // Moved by decimals: 0.07 * 100.0 is not quite 7.
+        // Shifted in decimals: 0.07 * 100.0 is not exactly 7.
         let exponent = exponent.parse::<i32>().ok()? + 2;
         format!("{digits}e{exponent}").parse::<f64>().ok()
     });
@@ -110,7 +110,7 @@ pub(crate) fn with_unit(count: u64, what: &str) -> String {
     )
 }
 
-/// As many decimals as show `digits` significant digits; whole numbers are never cut.
+/// The number of decimals for `digits` significant digits; integers are never cut.
 fn significant(value: f64, digits: usize) -> String {
     // Rounded first: 9.999 has one digit before the point, and 10.0 has two.
     let rounded = format!("{value:.*e}", digits - 1);

@@ -1,4 +1,4 @@
-//! `mayhap info`: what a file is, how full, and how often it is wrong.
+//! `mayhap info`: describes a filter file.
 
 mod chart;
 
@@ -23,15 +23,15 @@ Examples:
 
 #[derive(Args, Debug)]
 pub(crate) struct InfoArgs {
-    /// Filters of any format, or files that hold some
+    /// Filters of any format, or containers with filters
     #[arg(value_name = "FILE", required = true)]
     files: Vec<PathBuf>,
     #[command(flatten)]
     open: OpenArgs,
-    /// Print one JSON object a line for every filter
+    /// Print one JSON object per filter and line
     #[arg(long)]
     json: bool,
-    /// Draw how full the parts of the filter are, as SVG
+    /// Draw the fill of the filter's parts as SVG
     #[arg(long, value_name = "FILE")]
     plot: Option<PathBuf>,
 }

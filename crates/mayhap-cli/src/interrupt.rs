@@ -1,13 +1,13 @@
-//! Ctrl-C: what was begun is taken away before the program ends.
+//! Ctrl-C: removes temporary files before the program ends.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, Once};
 
-/// What goes when the program is interrupted.
+/// What to remove when the program is interrupted.
 #[derive(PartialEq)]
 enum TemporaryFiles {
-    /// Temporary files beside a file that is being written.
+    /// The temporary files of an output file.
     TemporariesOf(PathBuf),
     /// A file.
     File(PathBuf),
@@ -15,17 +15,17 @@ enum TemporaryFiles {
 
 static TEMPORARY_FILES: Mutex<Vec<TemporaryFiles>> = Mutex::new(Vec::new());
 
-/// From now on an interrupted program leaves no half file beside `path`.
+/// From now on, an interrupt removes the temporary files next to `path`.
 pub(crate) fn remove_temporaries_of(path: &Path) {
     install_handler(TemporaryFiles::TemporariesOf(path.to_path_buf()));
 }
 
-/// From now on an interrupted program removes the file at `path`.
+/// From now on, an interrupt removes the file at `path`.
 pub(crate) fn remove_file(path: &Path) {
     install_handler(TemporaryFiles::File(path.to_path_buf()));
 }
 
-/// It is somebody else's again.
+/// The file is kept from now on.
 pub(crate) fn keep_file(path: &Path) {
     if let Ok(mut leftovers) = TEMPORARY_FILES.lock() {
         let leftover = TemporaryFiles::File(path.to_path_buf());
@@ -39,7 +39,7 @@ fn install_handler(leftover: TemporaryFiles) {
         leftovers.push(leftover);
     }
     HANDLER.call_once(|| {
-        // Without a handler a leftover is the worst that happens.
+        // Without a handler, at worst a temporary file is left.
         let _ = ctrlc::set_handler(|| {
             if let Ok(leftovers) = TEMPORARY_FILES.lock() {
                 for leftover in leftovers.iter() {

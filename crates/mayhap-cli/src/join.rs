@@ -1,6 +1,7 @@
-//! `mayhap join`: the Bloom join. The left side's keys become a filter, and the right side's rows that cannot match are dropped.
+//! `mayhap join`: the Bloom join. Builds a filter from the keys of the left side and drops the rows of the right side that
+//! cannot match.
 //!
-//! Left and right never change places, whichever is larger: what is printed must not depend on which file has grown.
+//! Left and right never swap, whichever is larger: the output must not depend on which file has grown.
 
 mod column;
 mod fields;
@@ -45,10 +46,10 @@ CSV, TSV (by name, or --delimiter) and Parquet can be joined with each other: ke
 without quotes, byte by byte. A null of Parquet matches nothing. Rows of Parquet are printed as CSV.
 Exit status: 0 if a row was printed, 1 if none, 2 an error.";
 
-/// The rate when none is asked for.
+/// The default rate.
 const RATE: f64 = 0.01;
-/// A larger left side does not go into memory as it is. Reading again is fast: 235 MB of which 1 % match took 1.0 s and 30 MB
-/// this way, and 5.8 s and 497 MB the other.
+/// A larger left side is not kept in memory. Reading it again is fast: 235 MB of which 1 % match took 1.0 s and 30 MB this way,
+/// and 5.8 s and 497 MB the other.
 const LARGE_LEFT_BYTES: u64 = 32 << 20;
 /// One write for many rows.
 const OUTPUT_BYTES: usize = 256 << 10;
@@ -56,50 +57,50 @@ const OUTPUT_BYTES: usize = 256 << 10;
 #[derive(Args, Debug)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 pub(crate) struct JoinArgs {
-    /// The small side, whose keys become the filter: CSV, TSV (packed or not) or Parquet; - is standard input
+    /// Small side, whose keys become the filter: CSV, TSV (may be compressed) or Parquet; - is standard input
     #[arg(long, value_name = "FILE")]
     left: PathBuf,
-    /// The big side, whose rows are printed: CSV, TSV (packed or not) or Parquet; - is standard input
+    /// Big side, whose rows are printed: CSV, TSV (may be compressed) or Parquet; - is standard input
     #[arg(long, value_name = "FILE")]
     right: PathBuf,
-    /// The key's column, by name, or by number from 1
+    /// Key column, by name or by number from 1
     #[arg(long, value_name = "COLUMN")]
     on: String,
-    /// The key's column of the right side, if it is another
+    /// Key column of the right side, if it differs
     #[arg(long, value_name = "COLUMN")]
     right_on: Option<String>,
-    /// The share of rows without a match that may pass [default: 1%]
+    /// Fraction of rows without a match that may pass [default: 1%]
     #[arg(long, value_name = "P", value_parser = args::rate, allow_negative_numbers = true)]
     fpr: Option<f64>,
-    /// Inner join: only rows that match, once for each match, with the other columns of the left side behind
+    /// Inner join: only rows that match, once per match, followed by the other columns of the left side
     #[arg(long)]
     exact: bool,
-    /// Semi-join: only rows that match, once and as they are
+    /// Semi-join: only rows that match, once and unchanged
     #[arg(long)]
     semi: bool,
-    /// With --exact or --semi, read both files twice and keep only rows of the left side that match in memory
-    /// [default: when the left side has more than 32 MiB]
+    /// With --exact or --semi, read both files twice and keep only the matching rows of the left side in memory [default: if the
+    /// left side has more than 32 MiB]
     #[arg(long)]
     twice: bool,
-    /// The first row of CSV and TSV has the names of the columns [default]
+    /// The first row of CSV and TSV contains the column names [default]
     #[arg(long, overrides_with = "no_header")]
     header: bool,
-    /// The first row of CSV and TSV is a row like others, and none with names is printed
+    /// The first row of CSV and TSV is data, and no names are printed
     #[arg(long)]
     no_header: bool,
-    /// What separates fields: a character, or tab [default: tab for .tsv and .tab, else a comma]
+    /// Field separator: a character, or tab [default: tab for .tsv and .tab, otherwise comma]
     #[arg(long, value_name = "C", value_parser = delimiter)]
     delimiter: Option<u8>,
-    /// Quotes are characters like others
+    /// Treat quotes as ordinary characters
     #[arg(long)]
     no_quotes: bool,
-    /// Where rows go; standard output if not given
+    /// Output file; standard output if not given
     #[arg(short = 'o', long, value_name = "FILE")]
     output: Option<PathBuf>,
-    /// Replace a file that is there
+    /// Overwrite an existing file
     #[arg(long)]
     force: bool,
-    /// Do not tell how many rows came, went and may be wrong
+    /// Do not print the summary
     #[arg(short = 'q', long)]
     quiet: bool,
 }
@@ -131,7 +132,7 @@ pub(crate) fn run(args: &JoinArgs, out: &mut impl Write) -> Result<ExitCode, Cli
     Ok(ExitCode::from(u8::from(report.rows_out == 0)))
 }
 
-/// The file is there as a whole, or as it was.
+/// The file is written atomically.
 fn to_file(args: &JoinArgs, path: &Path) -> Result<Report, CliError> {
     for input in [&args.left, &args.right] {
         if !is_standard(input) && same_file(input, path) {
@@ -159,7 +160,7 @@ fn to_file(args: &JoinArgs, path: &Path) -> Result<Report, CliError> {
         }
         let is_whole = report.is_ok();
         joined = Some(report);
-        // Half a join is not kept; why it stopped is told below.
+        // An incomplete join is not kept; the caller reports the error.
         if is_whole {
             Ok(())
         } else {
@@ -184,7 +185,7 @@ fn check_outputs(path: &Path) -> Result<(), CliError> {
     }
 }
 
-/// Remembers why a file could not be written: errors that go up through `?` are taken for those of standard output.
+/// Remembers why a file could not be written: errors passed up through `?` count as errors of standard output.
 struct TrackedWriter<'f> {
     file: &'f File,
     error: Option<io::Error>,
@@ -205,7 +206,7 @@ impl Write for TrackedWriter<'_> {
 }
 
 fn join(args: &JoinArgs, out: &mut impl Write) -> Result<Report, CliError> {
-    // Both are opened before the first is read: what is wrong is told at once.
+    // Both are opened before the first is read, to report errors at once.
     let mut left_side = open_left(args)?;
     let mut right = open_right(args)?;
     let keep = match (args.semi, args.exact) {
@@ -280,7 +281,7 @@ fn reads_twice(args: &JoinArgs) -> Result<bool, CliError> {
     Ok(args.twice || is_large)
 }
 
-/// The keys that both sides may have: only rows of the left side that have one need to be in memory.
+/// The keys that both sides may have: only their rows on the left side need to be in memory.
 fn common_keys(args: &JoinArgs, rate: f64) -> Result<CommonKeys, CliError> {
     let (mut left, mut right) = (open_left(args)?, open_right(args)?);
     let mut all = {
@@ -295,13 +296,13 @@ fn count(found: &[bool]) -> u64 {
     found.iter().filter(|&&found| found).count() as u64
 }
 
-/// Bytes of a file on disk; none for a pipe.
+/// The size of a file on disk; `None` for a pipe.
 fn size_of(path: &Path) -> Option<u64> {
     let found = fs::metadata(path).ok()?;
     found.is_file().then_some(found.len())
 }
 
-/// The header of the right side as it came, and the left side's other names if its columns follow.
+/// The header of the right side unchanged, followed by the left side's other column names if those columns follow.
 fn write_header(
     left: &JoinSide,
     right: &JoinSide,
@@ -331,7 +332,7 @@ fn write_header(
     Ok(out.write_all(&header[body.len()..])?)
 }
 
-/// Every chosen row once for each match, with the match's columns behind.
+/// Every selected row once per match, followed by the columns of the match.
 fn write_matches(
     right: &mut JoinSide,
     left: &LeftSide,

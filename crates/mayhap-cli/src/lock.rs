@@ -1,4 +1,4 @@
-//! The right to change a file, for one program at a time.
+//! A lock so that only one process at a time changes a file.
 
 use crate::error::CliError;
 use crate::interrupt;
@@ -9,22 +9,22 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-/// A lock, kept until it is dropped.
+/// A lock, held until it is dropped.
 pub(crate) struct FileLock {
     beside: PathBuf,
-    // Closed after the name is gone, so that nobody holds the name without the lock.
+    // Closed after the removal, so that no other process opens the name without the lock.
     _file: File,
 }
 
 impl Drop for FileLock {
     fn drop(&mut self) {
         interrupt::keep_file(&self.beside);
-        // A file that cannot be removed can be locked again.
+        // A file that cannot be removed can still be locked again.
         let _ = fs::remove_file(&self.beside);
     }
 }
 
-/// Waits until nobody else changes a file. The lock is a file beside it, because the file itself is replaced.
+/// Waits until no other process changes the file. The lock is a separate file next to it, because the file itself is replaced.
 pub(crate) fn lock(path: &Path) -> Result<FileLock, CliError> {
     let beside = lock_file_name(path);
     let mut is_told = false;
@@ -37,7 +37,7 @@ pub(crate) fn lock(path: &Path) -> Result<FileLock, CliError> {
             .map_err(|error| cannot_write(&beside, &error))?;
         if file.try_lock().is_err() {
             if !is_told {
-                // In one piece: others may be saying the same.
+                // One write, because other processes may print the same.
                 let words = format!(
                     "mayhap: waiting for another run that changes {}\n",
                     path.display()
@@ -47,7 +47,7 @@ pub(crate) fn lock(path: &Path) -> Result<FileLock, CliError> {
             }
             file.lock().map_err(|error| cannot_write(&beside, &error))?;
         }
-        // Otherwise it is a lock that nobody else will find.
+        // Otherwise the lock file was removed, and no other process would find it.
         if is_still_there(&file, &beside) {
             interrupt::remove_file(&beside);
             return Ok(FileLock {
@@ -58,7 +58,7 @@ pub(crate) fn lock(path: &Path) -> Result<FileLock, CliError> {
     }
 }
 
-/// One file has one lock, by whatever links it is reached.
+/// The lock belongs to the file, not to a link to it.
 fn lock_file_name(path: &Path) -> PathBuf {
     let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
     let mut name = OsString::from(".");
@@ -67,7 +67,7 @@ fn lock_file_name(path: &Path) -> PathBuf {
     path.with_file_name(name)
 }
 
-/// Somebody who had the lock may have removed its name.
+/// The previous holder may have removed the name.
 fn is_still_there(file: &File, path: &Path) -> bool {
     let held = file.try_clone().and_then(Handle::from_file);
     match (held, Handle::from_path(path)) {

@@ -1,5 +1,4 @@
-//! What the operating system says about the machine. Linux tells in `/proc`; elsewhere nothing is known and nothing depends
-//! on it.
+//! What the operating system reports about the machine. On Linux from `/proc`; elsewhere nothing, and nothing depends on it.
 
 use std::fs;
 
@@ -8,7 +7,7 @@ pub(crate) fn cpu_model() -> Option<String> {
     value_of(&fs::read_to_string("/proc/cpuinfo").ok()?, "model name")
 }
 
-/// Bytes of memory that can be had without pushing others out.
+/// The available memory in bytes.
 pub(crate) fn available_bytes() -> Option<u64> {
     let value = value_of(&fs::read_to_string("/proc/meminfo").ok()?, "MemAvailable")?;
     Some(value.strip_suffix("kB")?.trim().parse::<u64>().ok()? << 10)

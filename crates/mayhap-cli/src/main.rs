@@ -1,7 +1,15 @@
-//! The `mayhap` program: glue between a terminal and the library.
+//! The `mayhap` program.
 //!
-//! It keeps grep's manners: data on stdout, talk on stderr, exit 0 for yes, 1 for no, 2 for an error, and an error is one
-//! line that says what to do next. A reader of stdout that goes away early is no error. Each subcommand is a file.
+//! Conventions as in grep: data on stdout, messages on stderr, exit code 0 for yes, 1 for no, 2 for an error. An error is one
+//! line that says what to do next. A closed stdout is not an error. Each subcommand has its own file.
+//!
+//! | place | what it answers |
+//! | --- | --- |
+//! | `args.rs`, `error.rs` | which arguments are there, and how are errors reported? |
+//! | `input/` | how do files, pipes and compressed inputs become blocks of lines, processed by several threads in order (`pipeline.rs`)? |
+//! | `filter_files.rs` | how is a filter opened, selected and given keys? |
+//! | `output.rs`, `lock.rs`, `interrupt.rs` | how is a file written atomically, by one process at a time, without leftovers? |
+//! | `build.rs`, `check.rs`, `add_remove.rs`, `uniq.rs`, `join.rs`, ... | one subcommand each |
 
 mod add_remove;
 mod args;
@@ -35,7 +43,7 @@ use std::io::{self, BufWriter, Write};
 use std::process::ExitCode;
 
 const ERROR: u8 = 2;
-/// What most subcommands call the number of keys.
+/// The flag for the number of keys in most subcommands.
 const CAPACITY: &str = "--capacity";
 /// One write for many lines.
 const OUTPUT_BYTES: usize = 256 << 10;
@@ -71,7 +79,7 @@ fn main() -> ExitCode {
     match done.and_then(|code| out.flush().map(|()| code).map_err(CliError::from)) {
         Ok(code) => code,
         Err(failure) => {
-            // The part of the answer that was right comes before the error, as far as stdout takes it.
+            // Results before the error are printed, as far as stdout accepts them.
             let _ = out.flush();
             exit_code(failure, capacity_flag)
         }
@@ -86,7 +94,7 @@ fn exit_code(failure: CliError, capacity_flag: &str) -> ExitCode {
     }
 }
 
-/// What clap has to say instead of arguments: help and version as they are, errors in one line.
+/// Help and version as clap formats them, errors in one line.
 fn explain(error: &clap::Error) -> ExitCode {
     match error.kind() {
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => {
@@ -104,9 +112,9 @@ fn explain(error: &clap::Error) -> ExitCode {
 }
 
 fn print_error(message: &str) -> ExitCode {
-    // Names of files and bad values are strangers' words: they must not break the line, or draw on a terminal.
+    // File names and invalid values are untrusted: they must not break the line or control the terminal.
     let line = message.replace(char::is_control, "?");
-    // With stderr gone too there is nobody left to tell; the exit code still says it.
+    // Without stderr only the exit code reports the error.
     let _ = writeln!(io::stderr(), "mayhap: {line}");
     ExitCode::from(ERROR)
 }

@@ -29,7 +29,7 @@ pub(crate) struct CompletionsArgs {
 
 #[derive(Args, Debug)]
 pub(crate) struct ManArgs {
-    /// Write a page for every subcommand into this folder
+    /// Write one page per subcommand into this folder
     #[arg(long, value_name = "FOLDER")]
     dir: Option<PathBuf>,
 }
@@ -38,7 +38,7 @@ pub(crate) fn completions(
     args: &CompletionsArgs,
     out: &mut impl Write,
 ) -> Result<ExitCode, CliError> {
-    // Into memory first: the generator takes a closed pipe for a bug.
+    // Into memory first: the generator panics on a closed pipe.
     let mut script = Vec::new();
     clap_complete::generate(args.shell, &mut Cli::command(), "mayhap", &mut script);
     out.write_all(&script)?;

@@ -1,4 +1,4 @@
-//! `mayhap merge`, `convert` and `fold`: filters made of filters, without their keys.
+//! `mayhap merge`, `convert` and `fold`: filters from filters, without the keys.
 
 use crate::args;
 use crate::error::CliError;
@@ -37,15 +37,15 @@ For bloom filters that were made for more keys than came. No key is lost.";
 
 #[derive(Args, Debug)]
 pub(crate) struct MergeArgs {
-    /// Filters of one format and shape
+    /// Filters of the same format and shape
     #[arg(value_name = "FILTER", required = true, num_args = 1..)]
     filters: Vec<PathBuf>,
-    /// Where the union goes; standard output if not given
+    /// Output file; standard output if not given
     #[arg(short = 'o', long, value_name = "FILE")]
     output: Option<PathBuf>,
     #[command(flatten)]
     open: OpenArgs,
-    /// Replace a file that is no filter
+    /// Overwrite a file that is not a filter
     #[arg(long)]
     force: bool,
 }
@@ -77,28 +77,28 @@ pub(crate) struct ConvertArgs {
     /// A filter
     #[arg(value_name = "IN")]
     input: PathBuf,
-    /// Where it goes; standard output if not given
+    /// Output file; standard output if not given
     #[arg(short = 'o', long, value_name = "OUT")]
     output: Option<PathBuf>,
-    /// The format it becomes
+    /// Target format
     #[arg(long, value_name = "FORMAT", value_parser = args::format, default_value = "mayhap")]
     format: Format,
-    /// The format it is, where its bytes do not tell
+    /// Source format, if the bytes are ambiguous
     #[arg(long, value_name = "FORMAT", value_parser = args::format)]
     from: Option<Format>,
-    /// The rate of a ClickHouse index
+    /// Rate of a ClickHouse index
     #[arg(long, value_name = "P", value_parser = args::rate, allow_negative_numbers = true)]
     fpr: Option<f64>,
-    /// The hashes of a ClickHouse index of tokens or n-grams
+    /// Number of hashes of a ClickHouse index of tokens or n-grams
     #[arg(long, value_name = "K")]
     probes: Option<u32>,
-    /// What else the format it is knows
+    /// Parameter of the source format
     #[arg(short = 'P', value_name = "NAME=VALUE")]
     parameters: Vec<String>,
-    /// The secret key of a filter that was made with one outside
+    /// File with the secret key of a filter that was built with --key-file
     #[arg(long, value_name = "FILE")]
     key_file: Option<PathBuf>,
-    /// Replace a file that is no filter
+    /// Overwrite a file that is not a filter
     #[arg(long)]
     force: bool,
 }
@@ -129,21 +129,21 @@ pub(crate) struct FoldArgs {
     /// A bloom filter
     #[arg(value_name = "FILE")]
     input: PathBuf,
-    /// Where the smaller one goes; standard output if not given
+    /// Output file; standard output if not given
     #[arg(short = 'o', long, value_name = "FILE")]
     output: Option<PathBuf>,
-    /// The rate that it must keep, as 0.01 or 1%
+    /// Rate that must be kept, as 0.01 or 1%
     #[arg(long, value_name = "P", value_parser = args::rate, allow_negative_numbers = true)]
     fpr: f64,
-    /// The secret key of a filter that was made with one outside
+    /// File with the secret key of a filter that was built with --key-file
     #[arg(long, value_name = "FILE")]
     key_file: Option<PathBuf>,
-    /// Replace a file that is no filter
+    /// Overwrite a file that is not a filter
     #[arg(long)]
     force: bool,
 }
 
-/// Exit status 1: the filter could not be made smaller, and is written as it is.
+/// Exit code 1: the filter could not be folded and is written unchanged.
 pub(crate) fn fold(args: &FoldArgs, out: &mut impl Write) -> Result<ExitCode, CliError> {
     refuse_as_output(std::slice::from_ref(&args.input), args.output.as_deref())?;
     let open = OpenArgs {

@@ -1,4 +1,4 @@
-//! What goes out: filters to files, as a whole or not at all, and nothing replaced that is no filter.
+//! Output: writes filters atomically and never overwrites a file that is not a filter.
 
 use crate::error::CliError;
 use crate::input::is_standard;
@@ -10,12 +10,12 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, IsTerminal, Read, Write};
 use std::path::{Path, PathBuf};
 
-/// How much of a file is looked at to see what it is; filters that cannot be told by this are told by all of it.
+/// The bytes read to detect a format; if they are not enough, the whole file is read.
 const INSPECTED_BYTES: u64 = 64 << 20;
 
-/// Where a filter goes.
+/// The destination of a filter.
 pub(crate) struct Output {
-    /// None is standard output.
+    /// `None` is standard output.
     path: Option<PathBuf>,
     hash_key: HashKey,
 }
@@ -28,7 +28,7 @@ impl Output {
         hash_key: HashKey,
         force: bool,
     ) -> Result<Self, CliError> {
-        // A dash, as elsewhere.
+        // `-` is standard output.
         let path = path.filter(|path| !is_standard(path));
         match path {
             None if io::stdout().is_terminal() => {
@@ -49,7 +49,7 @@ impl Output {
         })
     }
 
-    /// Writes the filter; a file is there as a whole, or as it was.
+    /// Writes the filter; a file is replaced atomically.
     pub(crate) fn write(
         &self,
         filter: &StoredFilter,
@@ -84,12 +84,12 @@ impl Output {
     }
 }
 
-/// Pipes and devices are written to. Put in the place of one, a file would be a nasty surprise.
+/// Pipes and devices are written to. Replacing one by a file would be a nasty surprise.
 fn is_not_regular_file(path: &Path) -> bool {
     fs::metadata(path).is_ok_and(|metadata| !metadata.is_file() && !metadata.is_dir())
 }
 
-/// A folder that takes no file is better known before hours of work than after them.
+/// Checks the folder before hours of work, not after.
 pub(crate) fn check_writable(path: &Path) -> Result<(), CliError> {
     if is_not_regular_file(path) {
         return Ok(());
@@ -116,22 +116,22 @@ pub(crate) fn check_writable(path: &Path) -> Result<(), CliError> {
         .map_err(|error| cannot_write(path, &error))
 }
 
-/// Writes a drawing; what is there and is no drawing is somebody's, and stays.
+/// Writes a drawing; does not overwrite a file that is not a drawing.
 pub(crate) fn draw(path: &Path, svg: &str) -> Result<(), CliError> {
-    let told = |error: io::Error| {
+    let cannot_write = |error: io::Error| {
         CliError::message(format!(
             "{} cannot be written ({error}): give --plot another place",
             path.display()
         ))
     };
     if is_not_regular_file(path) {
-        return fs::write(path, svg).map_err(told);
+        return fs::write(path, svg).map_err(cannot_write);
     }
     let is_drawing = |bytes: &[u8]| bytes.is_empty() || bytes.starts_with(b"<svg");
     let mut first = Vec::new();
     if let Ok(file) = File::open(path) {
         let read = file.take(4).read_to_end(&mut first);
-        read.map_err(told)?;
+        read.map_err(cannot_write)?;
     }
     if !is_drawing(&first) {
         return Err(CliError::message(format!(
@@ -140,7 +140,8 @@ pub(crate) fn draw(path: &Path, svg: &str) -> Result<(), CliError> {
         )));
     }
     interrupt::remove_temporaries_of(path);
-    mayhap_codec::write_atomically(path, |mut file| file.write_all(svg.as_bytes())).map_err(told)
+    mayhap_codec::write_atomically(path, |mut file| file.write_all(svg.as_bytes()))
+        .map_err(cannot_write)
 }
 
 pub(crate) fn cannot_write(path: &Path, error: &io::Error) -> CliError {
@@ -158,7 +159,7 @@ pub(crate) fn cannot_write(path: &Path, error: &io::Error) -> CliError {
     ))
 }
 
-/// A file that is no filter is somebody's, and stays.
+/// Does not overwrite a file that is not a filter.
 fn check_replaceable(path: &Path, format: Format) -> Result<(), CliError> {
     let Ok(metadata) = fs::metadata(path) else {
         return Ok(());
@@ -173,7 +174,7 @@ fn check_replaceable(path: &Path, format: Format) -> Result<(), CliError> {
         read.is_ok() && first == native::MAGIC
     } else {
         fs::read(path).is_ok_and(|bytes| {
-            // Formats without a header take all bytes for filters: text is none.
+            // Formats without a header accept any bytes, so text is excluded first.
             let is_text = || std::str::from_utf8(&bytes).is_ok();
             match sniff(&bytes) {
                 _ if bytes.starts_with(&native::MAGIC) => true,

@@ -1,6 +1,6 @@
-//! `mayhap plan`: which kind of filter, and of keys, rate and memory the one that is not given.
+//! `mayhap plan`: recommends a kind of filter, and computes whichever of keys, rate and memory is not given.
 //!
-//! All arithmetic is the library's; this file only lays the result out.
+//! The library does all arithmetic; this file only formats the result.
 
 mod chart;
 mod cost;
@@ -34,7 +34,7 @@ pub(crate) fn run(args: &PlanArgs, out: &mut impl Write) -> Result<ExitCode, Cli
     Ok(ExitCode::SUCCESS)
 }
 
-/// What is recommended, and what it is compared with.
+/// The recommendation, and the alternatives.
 struct PlanFigures {
     keys: u64,
     false_positive_rate: f64,
@@ -61,7 +61,7 @@ impl PlanFigures {
         };
         let (keys, rate) = match (args.keys, args.fpr, args.memory) {
             (Some(keys), Some(rate), _) => (keys, rate),
-            // What pays best, when costs are given and no rate.
+            // The best rate, if costs are given and no rate.
             (Some(keys), None, None) if best.is_some() => {
                 (keys, best.map_or(0.0, |best| best.false_positive_rate))
             }
@@ -101,7 +101,7 @@ impl PlanFigures {
         choice.size_bytes as f64 * 8.0 / self.keys as f64
     }
 
-    /// No filter takes less for so strict a rate.
+    /// The information-theoretic limit.
     fn limit_bits_per_key(&self) -> f64 {
         -self.false_positive_rate.log2()
     }
@@ -197,7 +197,7 @@ impl PlanFigures {
         }
     }
 
-    /// What becomes of a filter that was made for fewer keys than came.
+    /// The rate of a filter beyond its capacity.
     fn growth(&self, out: &mut impl Write) -> Result<(), CliError> {
         let plan = GrowingPlan::new(self.keys, self.false_positive_rate)?;
         writeln!(out, "\n  grown to")?;
@@ -248,7 +248,7 @@ impl PlanFigures {
     }
 }
 
-/// Expected at capacity, half as much again, and twice as much.
+/// The rate at capacity, at 1.5 times and at twice the capacity.
 fn rates(plan: &BloomPlan) -> [f64; 3] {
     let keys = plan.capacity();
     [keys, keys.saturating_add(keys / 2), keys.saturating_mul(2)].map(|keys| plan.rate_at(keys))

@@ -1,4 +1,4 @@
-//! A bar on stderr for work that takes long, when somebody looks.
+//! A progress bar on stderr, if it is a terminal and the work takes long.
 
 use indicatif::{ProgressBar, ProgressStyle};
 use std::io::{self, IsTerminal};
@@ -11,19 +11,19 @@ const TICK: Duration = Duration::from_millis(100);
 /// Short work needs no bar.
 const SHOW_AFTER: u32 = 5;
 
-/// Shows how far a count of bytes has come, until it is dropped.
+/// Shows the progress of a byte counter until it is dropped.
 pub(crate) struct Progress {
     is_done: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
 }
 
 impl Progress {
-    /// Of `total` bytes, if that is known (packed inputs grow when they are read, and show no end).
+    /// For `total` bytes, if that is known (the size of compressed inputs is not).
     pub(crate) fn for_input(bytes: Arc<AtomicU64>, total: Option<u64>) -> Self {
         Self::shown_if(io::stderr().is_terminal(), bytes, total)
     }
 
-    /// The same for a subcommand that prints lines: none where the two would get mixed up.
+    /// The same for a subcommand that prints lines: no bar if both go to the terminal.
     pub(crate) fn beside_lines(bytes: Arc<AtomicU64>, total: Option<u64>) -> Self {
         let is_seen = io::stderr().is_terminal() && !io::stdout().is_terminal();
         Self::shown_if(is_seen, bytes, total)
@@ -44,7 +44,7 @@ impl Drop for Progress {
         self.is_done.store(true, Ordering::Relaxed);
         if let Some(thread) = self.thread.take() {
             thread.thread().unpark();
-            // A bar that failed is no failure of the work.
+            // Failing to draw the bar is not an error.
             let _ = thread.join();
         }
     }

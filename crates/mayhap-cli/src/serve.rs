@@ -1,4 +1,4 @@
-//! `serve`: a Redis-compatible server of filters.
+//! `mayhap serve`: a Redis-compatible filter server.
 
 use crate::error::CliError;
 use clap::Args;
@@ -20,29 +20,29 @@ Examples:
 
 #[derive(Args, Debug)]
 pub(crate) struct ServeArgs {
-    /// Port to listen on; 0 is any that is free, and is told
+    /// Port to listen on; 0 chooses a free port and prints it
     #[arg(long, value_name = "N", default_value_t = 6380)]
     port: u16,
-    /// Folder of the data; made if it is missing
+    /// Data folder; created if it is missing
     #[arg(long, value_name = "D", default_value = "mayhap-data")]
     dir: PathBuf,
-    /// When changes are on the disk: before they are acknowledged, every second, or when the system likes to
+    /// When changes are synced to disk: before they are acknowledged, every second, or when the system decides
     #[arg(long, value_name = "M", default_value = "everysec", value_parser = ["always", "everysec", "no"])]
     fsync: String,
-    /// What new filters are like: our own, or RedisBloom's to the byte
+    /// Layout of new filters: our own, or byte-exact with RedisBloom
     #[arg(long, value_name = "L", default_value = "native", value_parser = ["native", "redisbloom"])]
     layout: String,
-    /// Address to listen on, again for more
+    /// Address to listen on; may be repeated
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1")]
     bind: Vec<IpAddr>,
-    // Not a comment for the documentation: that would want backticks, which do not look well in help.
+    // Not a doc comment: that would need backticks, which look odd in help texts.
     #[arg(
         long,
         value_name = "FILE",
         help = "File with the password that clients must give; or the environment variable MAYHAP_PASSWORD"
     )]
     password_file: Option<PathBuf>,
-    /// Listen to other machines without a password
+    /// Accept connections from other machines without a password
     #[arg(long)]
     open_to_all: bool,
     /// Port with TLS
@@ -54,25 +54,25 @@ pub(crate) struct ServeArgs {
     /// Its key, PEM
     #[arg(long, value_name = "FILE", requires = "tls_port")]
     tls_key: Option<PathBuf>,
-    /// Clients must show a certificate that one of these signed, PEM
+    /// Require client certificates signed by one of these, PEM
     #[arg(long, value_name = "FILE", requires = "tls_port")]
     tls_ca: Option<PathBuf>,
     /// Address for /metrics and /health
     #[arg(long, value_name = "ADDRESS:PORT")]
     http: Option<SocketAddr>,
-    /// Threads that serve; one for each core, up to 8, when not given
+    /// Worker threads [default: one per core, up to 8]
     #[arg(long, value_name = "N", default_value_t = 0)]
     threads: usize,
     /// Connections at a time
     #[arg(long, value_name = "N", default_value_t = 10_000)]
     max_clients: usize,
-    /// What all keys may take, such as 4gb; 0 is no limit. Three quarters of the machine's memory when not given
+    /// Memory limit for all keys, such as 4gb; 0 means none [default: three quarters of the machine's memory]
     #[arg(long, value_name = "SIZE")]
     max_memory: Option<String>,
-    /// A setting, as CONFIG SET takes it; again for more
+    /// Setting as for CONFIG SET; may be repeated
     #[arg(long, value_name = "NAME=VALUE")]
     set: Vec<String>,
-    /// Start although the log is damaged, with what comes before the damage
+    /// Start even if the log is damaged, with the data before the damage
     #[arg(long)]
     accept_loss: bool,
 }
@@ -153,7 +153,7 @@ fn options(args: &ServeArgs) -> Result<ServerOptions, CliError> {
     })
 }
 
-/// The first line of the file, or the environment's. Not an argument: everybody on the machine sees those.
+/// From the first line of a file, or from the environment. Not an argument, because other users can see those.
 fn password(file: Option<&Path>) -> Result<Vec<u8>, CliError> {
     let Some(path) = file else {
         let given = std::env::var_os("MAYHAP_PASSWORD").unwrap_or_default();

@@ -1,4 +1,4 @@
-//! `mayhap uniq`: each line the first time it is seen, in this run or in all runs with one state.
+//! `mayhap uniq`: prints each line the first time it is seen, in this run or in all runs with the same state.
 
 mod seen_keys;
 
@@ -35,11 +35,11 @@ Lines need not be sorted, and memory does not depend on their length. A line tha
 again; one that was not is dropped by mistake at the rate --fpr, and at the end stderr tells how many that
 may be. The state is saved when all lines are out, as a whole; a second run on it waits for the first.";
 
-/// The rate when none is asked for: one line in a million.
+/// The default rate: one line in a million.
 const RATE: f64 = 1e-6;
-/// Where a filter begins when nobody says how many lines there are.
+/// The initial capacity if none is given.
 const INITIAL_CAPACITY: u64 = 1 << 17;
-/// How many bytes of a file are reckoned for each key that there is room for at first.
+/// The assumed number of input bytes per key of initial capacity.
 const BYTES_PER_KEY: u64 = 256;
 /// Below this, threads cost more than they save.
 const SMALL: u64 = 4 << 20;
@@ -47,31 +47,31 @@ const SMALL: u64 = 4 << 20;
 #[derive(Args, Debug)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 pub(crate) struct UniqArgs {
-    /// Different lines to make room for; it grows when there are more
+    /// Expected number of distinct lines; grows beyond that
     #[arg(long, value_name = "N", value_parser = args::count, allow_negative_numbers = true)]
     capacity: Option<u64>,
-    /// The share of new lines that may be dropped by mistake [default: 1e-6]
+    /// Fraction of new lines that may be dropped by mistake [default: 1e-6]
     #[arg(long, value_name = "P", value_parser = args::rate, allow_negative_numbers = true)]
     fpr: Option<f64>,
-    /// A file that remembers the lines from run to run
+    /// File that remembers the lines between runs
     #[arg(long, value_name = "FILE")]
     state: Option<PathBuf>,
     /// Forget lines after this time: 90s, 15m, 24h, 7d
     #[arg(long, value_name = "TIME", value_parser = args::duration)]
     window: Option<Duration>,
-    /// Print the lines that were seen before, each time
+    /// Print every occurrence after the first
     #[arg(short = 'd', long)]
     repeated: bool,
-    /// Print only how many lines there are to print
+    /// Print only the number of lines
     #[arg(short = 'c', long)]
     count: bool,
-    /// Do not tell how many lines may have been dropped by mistake
+    /// Do not print the summary
     #[arg(short = 'q', long)]
     quiet: bool,
-    /// Hand every line on at once
+    /// Flush after every line
     #[arg(long)]
     line_buffered: bool,
-    /// Hash with a secret key, for lines from strangers; it goes into the state
+    /// Hash with a secret key, for untrusted lines; it is stored in the state
     #[arg(long)]
     keyed: bool,
     /// Threads [default: all cores]
@@ -137,7 +137,7 @@ pub(crate) fn run(args: &UniqArgs, out: &mut impl Write) -> Result<ExitCode, Cli
     if args.count {
         writeln!(out, "{printed}")?;
     }
-    // Lines that did not get out must not count as seen.
+    // Lines that could not be printed must not count as seen.
     out.flush()?;
     let rate = seen.rate();
     if let Some(path) = &args.state {
@@ -151,7 +151,7 @@ pub(crate) fn run(args: &UniqArgs, out: &mut impl Write) -> Result<ExitCode, Cli
     Ok(ExitCode::from(u8::from(printed == 0)))
 }
 
-/// The lines to be printed, in runs.
+/// The lines to print, as runs of neighbours.
 fn select(
     lines: impl Iterator<Item = Range<usize>>,
     is_new: &[bool],
@@ -167,13 +167,13 @@ fn select(
     }
 }
 
-/// How many lines may have been dropped by mistake.
+/// Reports how many lines may have been dropped by mistake.
 fn report(lines: u64, kept: u64, rate: f64) {
-    // Each new line was dropped with at most the rate that the filter has come to by now.
+    // Each new line was dropped with at most the current rate of the filter.
     let expected = (kept as f64 * rate / (1.0 - rate).max(f64::MIN_POSITIVE))
         .min(lines.saturating_sub(kept) as f64);
     let most = at_most(expected).min(lines.saturating_sub(kept));
-    // With stderr gone there is nobody to tell.
+    // Without stderr, nothing can be reported.
     let _ = writeln!(
         io::stderr(),
         "mayhap: {} of {} lines were new; about {} of the others may have been, and at most {} (99.9 % sure)",
@@ -188,7 +188,7 @@ fn report(lines: u64, kept: u64, rate: f64) {
     );
 }
 
-/// So many or fewer, in 999 of 1000 cases, when so many are to be expected (Poisson).
+/// The 99.9% upper bound of a Poisson distribution with this mean.
 fn at_most(expected: f64) -> u64 {
     if expected > 1000.0 {
         return (expected + 3.1 * expected.sqrt()).ceil() as u64;

@@ -1,4 +1,4 @@
-//! `mayhap verify`: every checksum of a file, and what can be saved of a damaged one.
+//! `mayhap verify`: verifies every checksum of a file, and repairs damaged files.
 
 use crate::error::CliError;
 use crate::filter_files::{OpenArgs, read};
@@ -22,18 +22,18 @@ told. Exit status: 0 whole (or repaired), 2 damaged.";
 
 #[derive(Args, Debug)]
 pub(crate) struct VerifyArgs {
-    /// A filter of any format
+    /// Filter of any format
     #[arg(value_name = "FILE")]
     file: PathBuf,
-    /// Replace what is damaged: by ones
+    /// Replace damaged pages: by ones
     #[arg(long, value_name = "ones", value_parser = ["ones"], requires = "output")]
     repair: Option<String>,
-    /// Where the repaired filter goes
+    /// Output file for the repaired filter
     #[arg(short = 'o', long, value_name = "FILE", requires = "repair")]
     output: Option<PathBuf>,
     #[command(flatten)]
     open: OpenArgs,
-    /// Replace a file that is no filter
+    /// Overwrite a file that is not a filter
     #[arg(long)]
     force: bool,
 }

@@ -1,8 +1,8 @@
-//! What the log asks of a disk: one folder of files. The seam between the log and the machine, so that tests can crash it.
+//! The disk interface of the log: one folder of files. It is a trait, so that tests can crash the disk.
 
 use std::io;
 
-/// One folder, of which nobody else changes the files.
+/// A folder whose files only this journal changes.
 pub trait Disk: Send + Sync + 'static {
     /// An open file.
     type File: Send + Sync + 'static;
@@ -13,69 +13,69 @@ pub trait Disk: Send + Sync + 'static {
     /// When the folder cannot be read.
     fn list(&self) -> io::Result<Vec<String>>;
 
-    /// Makes an empty file, or empties the one that is there, to be read and written.
+    /// Creates a file for reading and writing; truncates it if it exists.
     ///
     /// # Errors
-    /// When the disk cannot.
+    /// If the disk fails.
     fn create(&self, name: &str) -> io::Result<Self::File>;
 
-    /// Opens a file that is there, to be read and written.
+    /// Opens an existing file for reading and writing.
     ///
     /// # Errors
-    /// When there is none, or the disk cannot.
+    /// If it does not exist, or the disk fails.
     fn open(&self, name: &str) -> io::Result<Self::File>;
 
-    /// Gives a file another name; one that had this name is gone. An error means that nothing happened.
+    /// Renames a file and replaces any file of the new name. On an error nothing has changed.
     ///
     /// # Errors
-    /// When the disk cannot.
+    /// If the disk fails.
     fn rename(&self, from: &str, to: &str) -> io::Result<()>;
 
     /// Removes a file.
     ///
     /// # Errors
-    /// When there is none, or the disk cannot.
+    /// If it does not exist, or the disk fails.
     fn remove(&self, name: &str) -> io::Result<()>;
 
-    /// Returns when all that was created, renamed or removed before would survive a loss of power.
+    /// Makes every earlier create, rename and remove durable.
     ///
     /// # Errors
-    /// When this is not known.
+    /// If the disk does not confirm it.
     fn sync_folder(&self) -> io::Result<()>;
 
-    /// Returns when the folder itself would survive a loss of power: it is a name in another folder, and so on up.
+    /// Makes the folder itself durable, by syncing every folder above it.
     ///
     /// # Errors
-    /// When this is not known.
+    /// If the disk does not confirm it.
     fn sync_path(&self) -> io::Result<()>;
 
-    /// The bytes of a file.
+    /// The length of a file in bytes.
     ///
     /// # Errors
-    /// When the disk cannot say.
+    /// If the disk fails.
     fn length(&self, file: &Self::File) -> io::Result<u64>;
 
-    /// Reads into a buffer and says how much; 0 at the end of the file.
+    /// Reads into a buffer and returns the number of bytes; 0 at the end of the file.
     ///
     /// # Errors
-    /// When the disk cannot.
+    /// If the disk fails.
     fn read_at(&self, file: &Self::File, offset: u64, buffer: &mut [u8]) -> io::Result<usize>;
 
-    /// Writes all of these bytes. After an error any part of them may be there.
+    /// Writes all of these bytes. After an error, any part of them may have been written.
     ///
     /// # Errors
-    /// When the disk is full or fails.
+    /// If the disk is full or fails.
     fn write_at(&self, file: &Self::File, offset: u64, bytes: &[u8]) -> io::Result<()>;
 
-    /// Cuts a file off.
+    /// Truncates a file.
     ///
     /// # Errors
-    /// When the disk cannot.
+    /// If the disk fails.
     fn set_length(&self, file: &Self::File, length: u64) -> io::Result<()>;
 
-    /// Returns when all that was written to the file before would survive a loss of power.
+    /// Makes every earlier write to the file durable.
     ///
     /// # Errors
-    /// When this is not known; it must not be believed of a second try either.
+    /// If the disk does not confirm it. A later sync that succeeds does not prove that these writes are durable.
     fn sync(&self, file: &Self::File) -> io::Result<()>;
 }

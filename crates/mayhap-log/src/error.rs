@@ -1,4 +1,4 @@
-//! What can go wrong.
+//! The errors of the log.
 
 use crate::{Lsn, MAX_BODY_BYTES};
 use std::error::Error;
@@ -6,7 +6,7 @@ use std::fmt;
 use std::io;
 use std::sync::Arc;
 
-/// The log takes nothing more, because the disk failed it. A snapshot that is finished heals it.
+/// The log accepts no more records, because a write or sync failed. A complete snapshot repairs it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LogBroken {
     reason: Arc<str>,
@@ -19,7 +19,7 @@ impl LogBroken {
         }
     }
 
-    /// What the disk said, and to what.
+    /// The error of the disk, and the operation that failed.
     pub fn reason(&self) -> &str {
         &self.reason
     }
@@ -41,16 +41,16 @@ impl Error for LogBroken {}
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum AppendError {
-    /// The log takes nothing more.
+    /// The log accepts no more records.
     Broken(LogBroken),
     /// The body is longer than [`MAX_BODY_BYTES`].
     TooLong {
-        /// Its bytes.
+        /// The length of the body.
         length: u64,
     },
-    /// There is no memory for it.
+    /// There is not enough memory.
     OutOfMemory {
-        /// The bytes of its body.
+        /// The length of the body.
         length: u64,
     },
 }
@@ -72,20 +72,20 @@ impl fmt::Display for AppendError {
 
 impl Error for AppendError {}
 
-/// Why there is no new snapshot. The old one and the logs are as they were.
+/// Why there is no new snapshot. The old one and the logs are unchanged.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum SnapshotError {
-    /// Another one is being taken.
+    /// Another snapshot is running.
     Running,
     /// The disk failed.
     Io {
-        /// What was done.
+        /// The operation.
         what: &'static str,
-        /// What the disk said.
+        /// The error of the disk.
         error: io::Error,
     },
-    /// The log broke, before or while the snapshot was taken. The next one heals it.
+    /// The log broke, before or during the snapshot. The next snapshot repairs it.
     Broken(LogBroken),
 }
 
@@ -101,65 +101,65 @@ impl fmt::Display for SnapshotError {
 
 impl Error for SnapshotError {}
 
-/// Why whoever is told of what was recovered does not take it.
+/// Why the caller rejected a recovered record or entry.
 pub type ReplayError = Box<dyn Error + Send + Sync>;
 
-/// What is wrong with a place in a file.
+/// What is wrong at one position of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum DamageKind {
-    /// The file begins with other bytes.
+    /// The file starts with other bytes.
     Magic,
-    /// A version that this program does not know.
+    /// This program does not know the version.
     Version(u16),
-    /// The bytes are not those that were written.
+    /// The checksum does not match.
     Checksum,
-    /// The header has fields that cannot be.
+    /// The header has impossible fields.
     Header,
-    /// The header names another generation than the file's name.
+    /// The header and the file name have different generations.
     Generation {
-        /// The header's.
+        /// The generation in the header.
         found: u64,
     },
     /// The file belongs to another folder.
     Journal,
-    /// Longer than anything that is written.
+    /// A length beyond the maximum.
     Length(u64),
-    /// A record's number that is beyond all that are given.
+    /// A record number beyond the maximum.
     Number(u64),
-    /// An unknown kind of piece.
+    /// An unknown kind of item.
     Kind(u32),
-    /// The file ends before the piece does.
+    /// The file ends before the item does.
     Truncated {
-        /// Bytes that the piece takes.
+        /// The length of the item.
         needed: u64,
-        /// Bytes that are there.
+        /// The bytes left in the file.
         left: u64,
     },
-    /// Other records than those that come next.
+    /// A record is missing or repeated.
     Sequence {
-        /// The record that comes next.
+        /// The number of the next record.
         expected: Lsn,
-        /// The one that is there.
+        /// The number that was found.
         found: Lsn,
     },
-    /// The number of entries is another.
+    /// The number of entries does not match the end of the snapshot.
     Count {
-        /// As many as the end says.
+        /// The number in the end of the snapshot.
         expected: u64,
-        /// As many as there are.
+        /// The number of entries that were read.
         found: u64,
     },
-    /// Bytes behind the end.
+    /// Bytes after the end.
     TrailingBytes,
-    /// The log ends, but more records had been synced.
+    /// The log ends before the last record that was synced.
     MissingRecords {
-        /// The last record that is there.
+        /// The last record of the file.
         last: Lsn,
-        /// The last that had been synced.
+        /// The last record that was synced.
         synced: Lsn,
     },
-    /// A file that should be there is not.
+    /// A file is missing.
     Missing {
         /// Its name.
         file: String,
@@ -196,35 +196,35 @@ impl fmt::Display for DamageKind {
     }
 }
 
-/// Why a journal was not opened.
+/// Why a journal could not be opened.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum JournalError {
     /// The disk failed.
     Io {
-        /// The file, or what was done with the folder.
+        /// The file, or the operation on the folder.
         file: String,
-        /// What the disk said.
+        /// The error of the disk.
         error: io::Error,
     },
-    /// Bytes are damaged that had been safe.
+    /// Durable bytes are damaged.
     Damaged {
         /// The file.
         file: String,
-        /// Where in the file.
+        /// The offset in the file.
         offset: u64,
-        /// What is wrong there.
+        /// The kind of damage.
         problem: DamageKind,
-        /// Whether there is something before the damage that can be gone on with.
+        /// Whether there is valid data before the damage to continue with.
         can_be_accepted: bool,
     },
-    /// Whoever is told does not take it.
+    /// The caller rejected a record or entry.
     Replay {
         /// The file.
         file: String,
-        /// Behind what was refused.
+        /// The end of the rejected record or entry.
         offset: u64,
-        /// Why.
+        /// The caller's error.
         reason: ReplayError,
     },
 }

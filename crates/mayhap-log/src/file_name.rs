@@ -1,7 +1,7 @@
-//! Names of files: `log-0000000001`, `snapshot-0000000001`, and the same with `.tmp` while they are not whole. All others are
-//! somebody else's and left alone.
+//! File names: `log-0000000001` and `snapshot-0000000001`, with the suffix `.tmp` until they are complete. All other
+//! files are ignored.
 
-/// The largest number that a name holds.
+/// The largest generation that fits into a name.
 pub(crate) const MAX_GENERATION: u64 = 9_999_999_999;
 const DIGITS: usize = 10;
 const TEMPORARY: &str = ".tmp";
@@ -36,7 +36,7 @@ pub(crate) fn temporary(kind: FileKind, generation: u64) -> String {
     complete(kind, generation) + TEMPORARY
 }
 
-/// Where the part of a file goes that was given up from this byte on.
+/// The file that keeps the part of another file that was given up, from this byte on.
 pub(crate) fn lost(kind: FileKind, generation: u64, offset: u64) -> String {
     format!("{}-from-{offset}.lost", complete(kind, generation))
 }
@@ -64,7 +64,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_come_back_and_others_are_not_ours() {
+    fn names_round_trip_and_other_files_are_ignored() {
         for kind in [FileKind::Log, FileKind::Snapshot] {
             for generation in [0, 1, MAX_GENERATION] {
                 let name = |is_temporary| FileName {

@@ -1,18 +1,18 @@
-//! Reading a file from its beginning to its end, in pieces whose length the file itself says. No memory is asked for that the file
-//! does not fill.
+//! Reads a file from start to end. Items declare their own length; memory is allocated only for bytes that the file
+//! really has.
 
 use crate::disk::Disk;
 use std::io;
 
-/// Read at once, where pieces are smaller.
+/// The size of a read for small items.
 const CHUNK: usize = 256 << 10;
 
-/// A place in a file.
+/// A position in a file.
 pub(crate) struct FileReader<'a, D: Disk> {
     disk: &'a D,
     file: &'a D::File,
     length: u64,
-    /// Of the next byte.
+    /// The offset of the next byte.
     at: u64,
     buffer: Vec<u8>,
     /// The next byte in the buffer.
@@ -43,7 +43,7 @@ impl<'a, D: Disk> FileReader<'a, D> {
         self.length.saturating_sub(self.at)
     }
 
-    /// The next bytes without taking them, or nothing when the file has less.
+    /// The next bytes, without consuming them; `None` if the file has fewer.
     pub(crate) fn peek(&mut self, count: u64) -> io::Result<Option<&[u8]>> {
         if count > self.left() {
             return Ok(None);
@@ -53,7 +53,7 @@ impl<'a, D: Disk> FileReader<'a, D> {
         Ok(Some(&self.buffer[self.start..self.start + count]))
     }
 
-    /// The next bytes, or nothing when the file has less.
+    /// The next bytes; `None` if the file has fewer.
     pub(crate) fn take(&mut self, count: u64) -> io::Result<Option<&[u8]>> {
         if self.peek(count)?.is_none() {
             return Ok(None);
@@ -63,14 +63,14 @@ impl<'a, D: Disk> FileReader<'a, D> {
         Ok(Some(&self.buffer[start..start + count as usize]))
     }
 
-    /// Goes on at another place.
+    /// Continues at another offset.
     pub(crate) fn go_to(&mut self, at: u64) {
         self.at = at;
         self.buffer.clear();
         self.start = 0;
     }
 
-    /// Leaves out bytes that were peeked at.
+    /// Consumes bytes that were peeked at.
     pub(crate) fn skip(&mut self, count: usize) {
         self.start += count;
         self.at += count as u64;
@@ -86,7 +86,7 @@ impl<'a, D: Disk> FileReader<'a, D> {
         if self.start > 0 {
             self.buffer.drain(..self.start);
             self.start = 0;
-            // What a large piece took is given back.
+            // Frees the memory of a large item.
             if self.buffer.capacity() > 4 * CHUNK && wanted <= CHUNK {
                 self.buffer.shrink_to(CHUNK);
             }
@@ -109,7 +109,7 @@ impl<'a, D: Disk> FileReader<'a, D> {
     }
 }
 
-/// Fills a buffer from a place in a file on.
+/// Fills a buffer, starting at an offset in a file.
 pub(crate) fn read_exact_at<D: Disk>(
     disk: &D,
     file: &D::File,

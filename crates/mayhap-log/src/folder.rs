@@ -1,14 +1,14 @@
-//! A real folder.
+//! A folder of the file system.
 
 use crate::disk::Disk;
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// The file whose lock keeps others out. It stays: who removes it could remove the lock of another.
+/// The file whose lock excludes other processes. It is never removed: removing it could remove another process's lock.
 const LOCK: &str = "lock";
 
-/// A folder of the file system, which no other program opens as such while this one is there.
+/// A folder of the file system, locked against other processes.
 #[derive(Debug)]
 pub struct Folder {
     path: PathBuf,
@@ -16,10 +16,10 @@ pub struct Folder {
 }
 
 impl Folder {
-    /// Opens a folder, or makes it.
+    /// Opens a folder, or creates it.
     ///
     /// # Errors
-    /// When it cannot be made or opened, or somebody has it open ([`io::ErrorKind::ResourceBusy`]).
+    /// If it cannot be created or opened, or another process has it open ([`io::ErrorKind::ResourceBusy`]).
     pub fn open(path: impl AsRef<Path>) -> io::Result<Self> {
         let path = path.as_ref().to_path_buf();
         fs::create_dir_all(&path)?;
@@ -41,7 +41,7 @@ impl Folder {
         }
     }
 
-    /// Where it is.
+    /// The path.
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -51,7 +51,7 @@ fn sync_names(folder: &Path) -> io::Result<()> {
     if cfg!(unix) {
         File::open(folder)?.sync_all()
     } else {
-        // Folders cannot be opened for this elsewhere.
+        // Other systems cannot open a folder for this.
         Ok(())
     }
 }
@@ -62,7 +62,7 @@ impl Disk for Folder {
     fn list(&self) -> io::Result<Vec<String>> {
         let mut names = Vec::new();
         for entry in fs::read_dir(&self.path)? {
-            // A name that is not text is none of ours.
+            // Our names are UTF-8.
             if let Ok(name) = entry?.file_name().into_string() {
                 names.push(name);
             }
@@ -98,15 +98,15 @@ impl Disk for Folder {
         sync_names(&self.path)
     }
 
-    /// All folders above, since it is not known who made which of them, and when: whoever did may have crashed before it was synced.
+    /// Syncs all folders above: any of them may be new, and whoever created it may have crashed before syncing it.
     fn sync_path(&self) -> io::Result<()> {
         let path = self.path.canonicalize()?;
         for folder in path.ancestors().skip(1) {
             if let Err(error) = sync_names(folder) {
                 match error.kind() {
-                    // Whoever may not read or write there has made nothing there.
+                    // Without permission to read or write there, we have created nothing there.
                     io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => break,
-                    // A file system whose folders are not synced.
+                    // A file system that does not sync folders.
                     io::ErrorKind::InvalidInput | io::ErrorKind::Unsupported => {}
                     _ => return Err(error),
                 }
@@ -137,7 +137,7 @@ impl Disk for Folder {
     }
 
     fn sync(&self, file: &File) -> io::Result<()> {
-        // The length goes with the data, the other attributes do not matter.
+        // This includes the length; other attributes do not matter.
         file.sync_data()
     }
 }

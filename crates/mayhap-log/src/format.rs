@@ -1,30 +1,30 @@
-//! Bytes of log and snapshot files, version 2: docs/formats/log.md has the tables. All numbers are little-endian.
+//! The bytes of log and snapshot files, version 2; docs/formats/log.md has the tables. All numbers are little-endian.
 //!
-//! Both begin with a header. A log goes on with items: records, and marks, one before each group of records that was written at
-//! once. A mark says up to where the log was known to be synced, so that the end of a log that was never promised to anybody can be
-//! told from damage. A snapshot goes on with entries and closes with an end.
+//! Both start with a header. A log continues with items: records, and a mark before each group of records that was
+//! written at once. A mark says how far the log was known to be synced. It separates a torn end, which was never
+//! acknowledged, from damage. A snapshot continues with entries and closes with an end item.
 
 use crate::Lsn;
 use crate::error::DamageKind;
 use crate::file_name::{FileKind, MAX_GENERATION};
 use crc32c::{crc32c, crc32c_append, crc32c_combine};
 
-/// The longest body of a record: what its length can say, but for the number that is a mark.
+/// The longest body of a record: the largest length, except for the value that means a mark.
 pub const MAX_BODY_BYTES: u64 = u32::MAX as u64 - 1;
 
 pub(crate) const HEADER_BYTES: usize = 64;
-/// What stands before the body of a record, and of an entry.
+/// The bytes before the body of a record or entry.
 pub(crate) const HEAD_BYTES: usize = 24;
 pub(crate) const MARK_BYTES: usize = 32;
 
 const VERSION: u16 = 2;
-/// The same without a time in the header.
+/// Version 1 has no time in the header.
 const FIRST_VERSION: u16 = 1;
 const LOG_MAGIC: [u8; 8] = *b"\x89MHL\r\n\x1a\n";
 const SNAPSHOT_MAGIC: [u8; 8] = *b"\x89MHS\r\n\x1a\n";
-/// Stands where a record has its length.
+/// A mark has this value where a record has its length.
 const MARK: u32 = u32::MAX;
-/// Far more than anybody appends, and far from where arithmetic ends.
+/// More than anybody appends, and far from overflow.
 const MAX_LSN: Lsn = 1 << 62;
 const ENTRY: u32 = 1;
 const END: u32 = 2;
@@ -32,18 +32,18 @@ const END: u32 = 2;
 /// The first bytes of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct FileHeader {
-    /// The log goes with the snapshot of its generation and follows no other log; always so in the first one.
+    /// The log belongs to the snapshot of its generation and continues no other log. Always set in the first log.
     pub(crate) is_beginning: bool,
     pub(crate) generation: u64,
-    /// The last record of the log before it.
+    /// The last record of the previous log.
     pub(crate) follows: Lsn,
-    /// The first record of the log; of a snapshot, that of the log that goes with it.
+    /// The first record of the log; for a snapshot, of the log that belongs to it.
     pub(crate) first: Lsn,
-    /// Chosen at random for a folder: all its files have the same, and its checksums begin with it, so that nobody can put bytes
-    /// into a body that look like a mark.
+    /// A random number per folder. All its files have it, and it seeds their checksums, so that nobody can craft a
+    /// body that looks like a mark.
     pub(crate) journal: u64,
-    /// The latest time of all records before this file; 0 if there were none, and in the first version. A log may stay empty, and the
-    /// logs before it are removed: without this nothing would tell how late it was.
+    /// The latest time of all records before this file; 0 if there are none, and in version 1. Without it, the time
+    /// would be lost when the new log is empty and the old ones are removed.
     pub(crate) time: u64,
 }
 
@@ -73,7 +73,7 @@ impl FileHeader {
         if bytes[..8] != magic(kind) {
             return Err(DamageKind::Magic);
         }
-        // A newer version may have its checksum elsewhere.
+        // A newer version may keep its checksum elsewhere, so the version is checked first.
         let version = u16_at(bytes, 8);
         if !(FIRST_VERSION..=VERSION).contains(&version) {
             return Err(DamageKind::Version(version));
@@ -105,7 +105,7 @@ impl FileHeader {
     }
 }
 
-/// What checksums of a journal's files begin with.
+/// The seed of all checksums of a journal.
 pub(crate) fn seed(journal: u64) -> u32 {
     crc32c(&journal.to_le_bytes())
 }
@@ -117,7 +117,7 @@ fn magic(kind: FileKind) -> [u8; 8] {
     }
 }
 
-/// Puts a record behind what is in the buffer, which has room for it.
+/// Appends a record to the buffer, which has room for it.
 pub(crate) fn push_record(buffer: &mut Vec<u8>, seed: u32, lsn: Lsn, time: u64, parts: &[&[u8]]) {
     let start = buffer.len();
     let length: usize = parts.iter().map(|part| part.len()).sum();
@@ -133,10 +133,10 @@ pub(crate) fn push_record(buffer: &mut Vec<u8>, seed: u32, lsn: Lsn, time: u64, 
     put(&mut buffer[start..], 0, &sum.to_le_bytes());
 }
 
-/// What stands at the beginning of an item of a log.
+/// The first bytes of an item of a log.
 pub(crate) enum LogItem {
     Mark,
-    /// A record with so many bytes in its body.
+    /// A record, with the length of its body.
     Record(u64),
 }
 
@@ -150,20 +150,20 @@ impl LogItem {
     }
 }
 
-/// A record's number and time, once its bytes are known to be right.
+/// Verifies a record and returns its number and time.
 pub(crate) fn check_record(seed: u32, bytes: &[u8]) -> Result<(Lsn, u64), DamageKind> {
     check_sum(seed, bytes)?;
     Ok((u64_at(bytes, 8), u64_at(bytes, 16)))
 }
 
-/// What is known about the log at this place.
+/// What was known about the log when it was written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct SyncMark {
-    /// The next record.
+    /// The number of the next record.
     pub(crate) next: Lsn,
     /// The last record that was known to be synced.
     pub(crate) synced: Lsn,
-    /// The log that takes over from here, or 0.
+    /// The log that continues this one, or 0.
     pub(crate) continues_in: u64,
 }
 
@@ -188,7 +188,7 @@ impl SyncMark {
         })
     }
 
-    /// A mark at the beginning of these bytes, if there is one: for looking behind damage.
+    /// A mark at the start of these bytes, if there is one. Used to search for marks after damage.
     pub(crate) fn find(seed: u32, bytes: &[u8]) -> Option<Self> {
         let bytes = bytes.get(..MARK_BYTES)?;
         if u32_at(bytes, 4) != MARK {
@@ -198,7 +198,7 @@ impl SyncMark {
     }
 }
 
-/// The length and the checksum of an entry's body that comes in pieces.
+/// The length and checksum of an entry whose body arrives in pieces.
 #[derive(Default)]
 pub(crate) struct RunningChecksum {
     length: u64,
@@ -211,7 +211,7 @@ impl RunningChecksum {
         self.sum = crc32c_append(self.sum, piece);
     }
 
-    /// What stands before the body.
+    /// The bytes before the body.
     pub(crate) fn head(&self, seed: u32, lsn: Lsn) -> [u8; HEAD_BYTES] {
         let mut head = snapshot_head(ENTRY, self.length, lsn);
         let front = crc32c_append(seed, &head[4..]);
@@ -221,7 +221,7 @@ impl RunningChecksum {
     }
 }
 
-/// The last bytes of a snapshot: how many entries there are, and up to which record the log was synced when it was finished.
+/// The end of a snapshot: the number of entries, and the last record that was synced when it was finished.
 pub(crate) fn snapshot_end(seed: u32, count: u64, synced: Lsn) -> [u8; HEAD_BYTES] {
     let mut head = snapshot_head(END, count, synced);
     let sum = crc32c_append(seed, &head[4..]);
@@ -237,9 +237,9 @@ fn snapshot_head(kind: u32, length: u64, lsn: Lsn) -> [u8; HEAD_BYTES] {
     head
 }
 
-/// What stands at the beginning of a piece of a snapshot.
+/// The first bytes of an item of a snapshot.
 pub(crate) enum SnapshotItem {
-    /// An entry with so many bytes in its body.
+    /// An entry, with the length of its body.
     Entry(u64),
     End,
 }
@@ -254,13 +254,13 @@ impl SnapshotItem {
     }
 }
 
-/// An entry's number, once its bytes are known to be right.
+/// Verifies an entry and returns its record number.
 pub(crate) fn check_entry(seed: u32, bytes: &[u8]) -> Result<Lsn, DamageKind> {
     check_sum(seed, bytes)?;
     lsn_at(bytes, 16)
 }
 
-/// The same for an entry whose body was read piece by piece.
+/// The same for an entry whose body was read in pieces.
 pub(crate) fn check_large(
     seed: u32,
     head: &[u8],

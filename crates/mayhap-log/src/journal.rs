@@ -1,4 +1,4 @@
-//! What callers hold.
+//! The interface of the log.
 
 use crate::Lsn;
 use crate::disk::Disk;
@@ -12,23 +12,23 @@ use crate::writer::LogShared;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-/// A log and its snapshots, in one folder. Threads share it.
+/// A log and its snapshots, in one folder. It is shared between threads.
 ///
-/// Dropping it is like a kill: what is not committed is not written. [`Journal::close`] writes and syncs everything.
+/// Dropping it is like a kill: uncommitted records are not written. [`Journal::close`] writes and syncs everything.
 pub struct Journal<D: Disk> {
-    // Ends before the rest does.
+    // Stops before the other fields are dropped.
     ticker: Option<Ticker>,
     shared: Arc<LogShared<D>>,
 }
 
 impl<D: Disk> Journal<D> {
-    /// Opens or makes the journal of a folder. `take` is told of everything that is to be replayed: entries of the snapshot first,
-    /// then records in order. An entry has a number too, and of the records with this number or a smaller one its body knows
-    /// already.
+    /// Opens or creates the journal of a folder. `take` receives everything to replay: the entries of the snapshot
+    /// first, then the records in order. An entry has a record number too: its body already contains the effect of the
+    /// records up to that number.
     ///
     /// # Errors
-    /// When the disk fails, when something is damaged that had been safe, or when `take` refuses. Whatever `take` was told before is
-    /// to be forgotten then.
+    /// If the disk fails, durable data is damaged, or `take` returns an error. Everything that `take` received before
+    /// must be discarded then.
     pub fn open(
         disk: D,
         options: JournalOptions,
@@ -40,7 +40,7 @@ impl<D: Disk> Journal<D> {
             background,
         } = options;
         let recovered = recovery::recover(&disk, accept_loss, take)?;
-        // Each time: whoever made the folder may have been killed before.
+        // On every start: whoever created the folder may have been killed before syncing it.
         (disk.sync_path()).map_err(JournalError::io("syncing the folders above"))?;
         let shared = Arc::new(LogShared::new(
             disk,
@@ -58,15 +58,15 @@ impl<D: Disk> Journal<D> {
         Ok((Self { ticker, shared }, recovered.summary))
     }
 
-    /// Puts a record into the log's memory. `time` is in milliseconds since 1970 and is given back as it is.
+    /// Appends a record in memory. `time` is in milliseconds since 1970 and is returned unchanged at replay.
     ///
     /// # Errors
-    /// When the log is broken, the body too long or memory short. Nothing is changed then.
+    /// If the log is broken, the body is too long or memory is short. Nothing has changed then.
     pub fn append(&self, time: u64, body: &[u8]) -> Result<Lsn, AppendError> {
         self.shared.append(time, &[body])
     }
 
-    /// The same with a body in parts, which follow each other without a trace of where they met.
+    /// The same with a body in parts, which are concatenated.
     ///
     /// # Errors
     /// As [`Journal::append`].
@@ -74,8 +74,7 @@ impl<D: Disk> Journal<D> {
         self.shared.append(time, parts)
     }
 
-    /// Returns when all records up to this one are as safe as the mode promises: synced ([`Fsync::Always`]), or handed to the system.
-    /// All who wait share one write and one sync.
+    /// Returns when all records up to this one are as durable as the mode promises.
     ///
     /// # Errors
     /// When the disk failed, now or before: it is not known then which records after the last commit a crash would leave.
@@ -83,7 +82,7 @@ impl<D: Disk> Journal<D> {
         self.shared.commit(lsn)
     }
 
-    /// Writes and syncs everything that was appended, in whatever mode.
+    /// Writes and syncs everything that was appended, in any mode.
     ///
     /// # Errors
     /// As [`Journal::commit`].
@@ -91,16 +90,16 @@ impl<D: Disk> Journal<D> {
         self.shared.sync_now()
     }
 
-    /// Why nothing more is taken, if it is so.
+    /// Why the log is broken, or `None`.
     pub fn broken(&self) -> Option<LogBroken> {
-        // Asked before every change: mostly without the lock that appends take.
+        // Called before every write: usually without the lock that appends take.
         if !self.shared.is_broken.load(Ordering::Acquire) {
             return None;
         }
         self.shared.broken()
     }
 
-    /// Takes nothing more until a snapshot is finished: for a caller who holds something that the log did not take.
+    /// Breaks the log until a snapshot is complete. For a caller whose state has a change that could not be appended.
     pub fn break_log(&self, why: &AppendError) {
         let error = std::io::Error::other(why.to_string());
         self.shared.break_with("appending to the log", &error);
@@ -121,10 +120,10 @@ impl<D: Disk> Journal<D> {
         self.shared.set_fsync(fsync);
     }
 
-    /// Begins a snapshot: records go to a new log from now on. Everything there is is then put in, each with the last record
-    /// that it knows of ([`Journal::last_lsn`], asked while it cannot change), while others go on changing it.
+    /// Starts a snapshot: from now on records go to a new log. The caller then writes every entry, each with the last record
+    /// whose effect it contains ([`Journal::last_lsn`], read while the entry cannot change), while other threads keep writing.
     ///
-    /// A broken log stays as it is, refusing everything, until this snapshot is finished.
+    /// A broken log rejects records until this snapshot is complete.
     ///
     /// # Errors
     /// When another one is being taken, or the disk fails. The log goes on as before, unless the error says that it broke.
@@ -132,13 +131,13 @@ impl<D: Disk> Journal<D> {
         Snapshot::begin(Arc::clone(&self.shared))
     }
 
-    /// How things are. Waits for nobody's disk.
+    /// The current state. Does not wait for the disk.
     pub fn state(&self) -> JournalState {
         JournalState::from_shared(&self.shared)
     }
 
-    /// What the thread does once a second, for those who open the journal without it: syncs under [`Fsync::EverySecond`], and notes
-    /// in the log what is synced.
+    /// What the background thread does once a second, for callers that open the journal without it: syncs under
+    /// [`Fsync::EverySecond`], and records in the log what is synced.
     ///
     /// # Errors
     /// When the disk fails. Commits say so too from then on.
@@ -146,7 +145,7 @@ impl<D: Disk> Journal<D> {
         tick(&self.shared)
     }
 
-    /// Writes and syncs everything, and marks the end: damage to the last records is then told from an end that was never promised.
+    /// Writes and syncs everything, and adds a final mark: later damage to the last records can then be told from a torn end.
     ///
     /// # Errors
     /// When the disk failed, now or before.
@@ -172,7 +171,7 @@ fn tick<D: Disk>(shared: &LogShared<D>) -> Result<(), LogBroken> {
     if shared.fsync() == Fsync::EverySecond {
         shared.sync_now()?;
     }
-    // Somebody who writes now notes it anyway.
+    // A thread that is writing now adds the mark anyway.
     match shared.writer.try_lock() {
         Some(mut writer) => shared.write_mark(&mut writer),
         None => Ok(()),

@@ -1,20 +1,20 @@
-//! Bytes that outlive a crash. It knows nothing of filters or keys: whoever changes something appends a record that says what,
-//! commits it, and is told of it again after a crash.
+//! A crash-safe append log. It stores bytes and knows nothing about filters: a caller appends a record of every change, commits
+//! it, and receives it again after a crash.
 //!
 //! ```text
-//! append   body     ->  pending memory  ->  commit: one write, one sync for all who wait    writer.rs
+//! append   body     ->  pending memory  ->  commit: one write and sync for all threads      writer.rs
 //! shorten  entries  ->  snapshot        ->  older logs are removed                           snapshot.rs, switch.rs
 //! reopen   folder   ->  snapshot        ->  logs in order  ->  the torn end is cut off       recovery/
 //! ```
 //!
-//! The disk is a trait with two of its kind: a [`Folder`], and a [`simulated::SimulatedDisk`] that crashes on cue. The bytes of the
-//! files are described in docs/formats/log.md.
+//! The disk is a trait with two implementations: [`Folder`], and [`simulated::SimulatedDisk`], which crashes on demand.
+//! docs/formats/log.md describes the bytes of the files.
 //!
 //! ```
-//! use mayhap_log::{Fsync, Journal, Options, Recovered, simulated::SimulatedDisk};
+//! use mayhap_log::{Fsync, Journal, JournalOptions, Recovered, simulated::SimulatedDisk};
 //!
 //! let disk = SimulatedDisk::new();
-//! let options = Options::default().fsync(Fsync::Always);
+//! let options = JournalOptions::default().fsync(Fsync::Always);
 //! let (journal, _) = Journal::open(disk.clone(), options, |_| Ok(()))?;
 //! let lsn = journal.append(1_700_000_000_000, b"a change")?;
 //! journal.commit(lsn)?;

@@ -1,27 +1,27 @@
-//! What can be chosen.
+//! Options.
 
-/// When changes are on the disk.
+/// When changes become durable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Fsync {
-    /// Before a commit returns: nothing that was acknowledged is lost, whatever happens.
+    /// Before a commit returns: no acknowledged change is ever lost.
     Always,
-    /// Once a second: a kill loses nothing that was acknowledged, a loss of power at most about a second.
+    /// Once a second: a kill loses no acknowledged change, a power failure about one second of them.
     #[default]
     EverySecond,
-    /// When the system likes to: a kill loses nothing that was acknowledged.
+    /// When the system decides to: a kill loses no acknowledged change.
     No,
 }
 
-/// How a journal is opened.
+/// Options for opening a journal.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct JournalOptions {
-    /// When changes are on the disk.
+    /// When changes become durable.
     pub fsync: Fsync,
-    /// Goes on with what is before the damage where known-good bytes are damaged, instead of refusing. What comes after is kept in
-    /// files whose names end in `.lost`, and the summary says what happened.
+    /// If durable bytes are damaged, continue with what precedes the damage instead of returning an error. The rest is kept in
+    /// files whose names end in `.lost`, and the summary reports it.
     pub accept_loss: bool,
-    /// Whether a thread syncs once a second. Without it, somebody calls [`crate::Journal::tick`].
+    /// Whether a background thread syncs once a second. Without it, the caller calls [`crate::Journal::tick`].
     pub background: bool,
 }
 
@@ -36,21 +36,21 @@ impl Default for JournalOptions {
 }
 
 impl JournalOptions {
-    /// The same with another mode.
+    /// Sets the sync mode.
     #[must_use]
     pub fn fsync(mut self, fsync: Fsync) -> Self {
         self.fsync = fsync;
         self
     }
 
-    /// The same, going on where there is damage.
+    /// Sets whether to continue after damage and lose what follows it.
     #[must_use]
     pub fn accept_loss(mut self, accept: bool) -> Self {
         self.accept_loss = accept;
         self
     }
 
-    /// The same, with or without a thread.
+    /// Sets whether a background thread calls [`crate::Journal::tick`].
     #[must_use]
     pub fn background(mut self, background: bool) -> Self {
         self.background = background;

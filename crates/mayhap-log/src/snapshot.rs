@@ -1,4 +1,5 @@
-//! Everything there is, so that older logs can go. It is written beside the log and gets its name when it is whole and on the disk.
+//! Snapshots: the complete state, so that older logs can be removed. A snapshot is written to a temporary file and renamed once
+//! it is complete and synced.
 
 use crate::Lsn;
 use crate::disk::Disk;
@@ -11,13 +12,13 @@ use std::io;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-/// Written at once, where entries are smaller.
+/// The size of a write for small entries.
 const CHUNK: usize = 256 << 10;
 
-/// Synced on the way after so many bytes: a sync of everything at the end would make commits wait behind it.
+/// Synced every so many bytes: one large sync at the end would block commits.
 const SYNCED_BYTES: u64 = 32 << 20;
 
-/// A snapshot that is being taken. Dropping it gives it up; the logs stay, and nothing is lost.
+/// A snapshot in progress. Dropping it abandons it; the logs stay, and nothing is lost.
 pub struct Snapshot<D: Disk> {
     shared: Arc<LogShared<D>>,
     file: Option<D::File>,
@@ -26,12 +27,12 @@ pub struct Snapshot<D: Disk> {
     offset: u64,
     synced: u64,
     count: u64,
-    /// Begun with a broken log, so that the log has taken nothing since.
+    /// Started with a broken log, so the log has accepted nothing since.
     is_healing: bool,
     has_failed: bool,
 }
 
-/// A snapshot that was finished.
+/// A complete snapshot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct FinishedSnapshot {
@@ -48,7 +49,7 @@ impl<D: Disk> Snapshot<D> {
         if shared.is_snapshot_running.swap(true, Ordering::AcqRel) {
             return Err(SnapshotError::Running);
         }
-        // From here on, dropping it lets others begin.
+        // From here on, dropping it allows another snapshot to start.
         let mut snapshot = Self {
             header: FileHeader {
                 is_beginning: false,
@@ -82,7 +83,7 @@ impl<D: Disk> Snapshot<D> {
             self.header.first = pending.next;
             self.header.time = pending.time;
         } else {
-            // Most of it is synced while others still write.
+            // Syncs most of the log while other threads keep writing.
             self.shared.sync_now().map_err(SnapshotError::Broken)?;
             let mut writer = self.shared.writer.lock();
             self.header = (self.shared.switch(&mut writer)).map_err(|error| match error {
@@ -103,7 +104,7 @@ impl<D: Disk> Snapshot<D> {
         file_name::temporary(FileKind::Snapshot, self.header.generation)
     }
 
-    /// Puts something in, with the last record that it knows of.
+    /// Adds an entry, with the last record whose effect it contains.
     ///
     /// # Errors
     /// When the disk fails. The snapshot cannot be finished then.
@@ -111,7 +112,7 @@ impl<D: Disk> Snapshot<D> {
         self.entry_with(lsn, |put| put(body))
     }
 
-    /// The same with a body that is given piece by piece, so that it need not be in memory as a whole.
+    /// The same with a body in pieces, so that it need not fit into memory.
     ///
     /// # Errors
     /// As [`Snapshot::entry`].
@@ -126,7 +127,7 @@ impl<D: Disk> Snapshot<D> {
         written
     }
 
-    /// The head has the length and the checksum of what follows: it is written when these are known.
+    /// The head contains the length and checksum of the body, so it is written last.
     fn write_pieces(
         &mut self,
         lsn: Lsn,
@@ -144,7 +145,7 @@ impl<D: Disk> Snapshot<D> {
         })?;
         let head = sum.head(self.header.seed(), lsn);
         if begin >= self.offset {
-            // It is still in the buffer.
+            // The head is still in the buffer.
             let at = (begin - self.offset) as usize;
             self.buffer[at..at + HEAD_BYTES].copy_from_slice(&head);
             return Ok(());
@@ -158,7 +159,7 @@ impl<D: Disk> Snapshot<D> {
             self.flush()?;
         }
         if bytes.len() > CHUNK {
-            // From where it is: an entry may be as large as half of the memory.
+            // Without a copy: an entry may be as large as half of the memory.
             let mut steps = bytes.chunks(SYNCED_BYTES as usize);
             return steps.try_for_each(|step| self.write(step));
         }
@@ -185,8 +186,8 @@ impl<D: Disk> Snapshot<D> {
         Ok(())
     }
 
-    /// Syncs it, gives it its name, and then removes the logs and snapshots before it. Heals a log that was broken when the snapshot
-    /// was begun.
+    /// Syncs and renames the snapshot, then removes older logs and snapshots. Repairs the log if it was broken when the snapshot
+    /// started.
     ///
     /// # Errors
     /// When the disk fails, or the log broke since the snapshot was begun. What was there before stays.
@@ -218,7 +219,8 @@ impl<D: Disk> Snapshot<D> {
             return Err(io_error("writing it")(error));
         }
         if !self.is_healing {
-            // Entries know of records that must not be lost while the entries stay: their numbers would be given out again.
+            // Entries contain the effects of records that must not be lost while the entries stay: their numbers would be
+            // reused.
             self.shared.sync_now().map_err(SnapshotError::Broken)?;
         }
         let synced = if self.is_healing {
@@ -243,7 +245,7 @@ impl<D: Disk> Snapshot<D> {
             .map_err(io_error("naming it"))?;
         self.file = None;
         disk.sync_folder().map_err(io_error("syncing the folder"))?;
-        // Before a broken log is healed: on a disk that was full, the first records need the room.
+        // Before the log accepts records again: on a full disk, the first records need the space.
         remove_older(disk, self.header.generation);
         Ok(())
     }
@@ -251,7 +253,7 @@ impl<D: Disk> Snapshot<D> {
     fn publish_and_heal(&mut self) -> Result<(), SnapshotError> {
         let shared = Arc::clone(&self.shared);
         let mut writer = shared.writer.lock();
-        // First the log: a snapshot whose log is missing is damage, a log without records whose snapshot is missing is none.
+        // The log first: a snapshot without its log counts as damage, an empty log without its snapshot does not.
         let log = create_log(&shared.disk, &self.header)
             .map_err(|error| io_error("making a new log")(error.into_io()))?;
         self.publish()?;
@@ -263,7 +265,7 @@ impl<D: Disk> Snapshot<D> {
 impl<D: Disk> Drop for Snapshot<D> {
     fn drop(&mut self) {
         if self.file.take().is_some() {
-            // If it stays, the next opening removes it.
+            // If this fails, the next start removes it.
             let _ = self.shared.disk.remove(&self.temporary());
         }
         (self.shared.is_snapshot_running).store(false, Ordering::Release);
@@ -280,7 +282,7 @@ impl From<LogBroken> for SnapshotError {
     }
 }
 
-/// Removes what a snapshot makes superfluous. What stays is removed the next time.
+/// Removes the files that a snapshot replaces. What cannot be removed now is removed the next time.
 pub(crate) fn remove_older<D: Disk>(disk: &D, generation: u64) {
     let names = disk.list().unwrap_or_default();
     for name in names {

@@ -1,4 +1,4 @@
-//! How things are, for those who watch.
+//! The state of a journal, for monitoring.
 
 use crate::Lsn;
 use crate::disk::Disk;
@@ -7,25 +7,25 @@ use crate::writer::LogShared;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-/// How a journal is at a moment.
+/// The state of a journal.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct JournalState {
     /// The last record that was appended.
     pub appended: Lsn,
-    /// The last that was handed to the system.
+    /// The last record that was written to the file.
     pub written: Lsn,
-    /// The last that is known to be on the disk.
+    /// The last record that is known to be durable.
     pub synced: Lsn,
     /// Bytes of all logs that a restart would read.
     pub log_bytes: u64,
     /// Bytes of the last snapshot, 0 if there is none.
     pub snapshot_bytes: u64,
-    /// How long ago the oldest group was written that is not synced.
+    /// The age of the oldest unsynced write.
     pub unsynced_for: Option<Duration>,
-    /// How long ago a sync succeeded since the journal was opened.
+    /// The time since the last successful sync, if there was one since the journal was opened.
     pub since_sync: Option<Duration>,
-    /// Why nothing more is taken.
+    /// Why the log is broken.
     pub broken: Option<LogBroken>,
     /// Whether a snapshot is being taken.
     pub is_snapshot_running: bool,
@@ -33,7 +33,7 @@ pub struct JournalState {
 
 impl JournalState {
     pub(crate) fn from_shared<D: Disk>(shared: &LogShared<D>) -> Self {
-        // In this order none is ahead of the one before.
+        // Read in this order, no value is ahead of the one read after it.
         let synced = shared.synced.load(Ordering::Acquire);
         let written = shared.written.load(Ordering::Acquire);
         let appended = shared.appended.load(Ordering::Acquire);

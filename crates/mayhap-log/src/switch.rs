@@ -1,4 +1,4 @@
-//! Going over to a new log: for a snapshot, or after one that heals.
+//! Switches to a new log: for a snapshot, or after one that repairs a broken log.
 
 use crate::disk::Disk;
 use crate::error::LogBroken;
@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 impl<D: Disk> LogShared<D> {
-    /// Goes over to a new log that continues this one, all of which is synced then.
+    /// Syncs this log and switches to a new one that continues it.
     pub(crate) fn switch(&self, writer: &mut Writer<D>) -> Result<FileHeader, SwitchError> {
         self.write(writer).map_err(SwitchError::Broken)?;
         let last = self.written.load(Ordering::Acquire);
@@ -28,13 +28,13 @@ impl<D: Disk> LogShared<D> {
         let file = match create_log(&self.disk, &header) {
             Ok(file) => file,
             Err(CreateError::NotCreated(error)) => return Err(SwitchError::Io(error)),
-            // The new log may be there after a crash, so that nothing may follow in this one.
+            // The new log may exist after a crash, so this one must not be appended to.
             Err(CreateError::MaybeCreated(error)) => {
                 let broken = self.break_with("syncing the folder", &error);
                 return Err(SwitchError::Broken(broken));
             }
         };
-        // Nothing depends on this mark: it gives away a new log that got lost.
+        // Nothing depends on this mark. It reveals when the new log gets lost.
         let mark = self.mark(header.generation).encode(self.seed);
         let _ = self.disk.write_at(&writer.file, writer.offset, &mark);
         self.gauges.lock().older_log_bytes += writer.offset;
@@ -45,12 +45,12 @@ impl<D: Disk> LogShared<D> {
     pub(crate) fn continue_in(&self, writer: &mut Writer<D>, file: D::File) {
         writer.file = Arc::new(file);
         writer.offset = HEADER_BYTES as u64;
-        // The header says it.
+        // The header contains it.
         writer.marked = self.synced.load(Ordering::Acquire);
         self.gauges.lock().log_bytes = writer.offset;
     }
 
-    /// Goes on after a snapshot that holds everything there is.
+    /// Accepts records again, after a snapshot that contains the complete state.
     pub(crate) fn heal(&self, writer: &mut Writer<D>, file: D::File, header: &FileHeader) {
         self.written.store(header.first - 1, Ordering::Release);
         self.synced.store(header.first - 1, Ordering::Release);
@@ -78,7 +78,7 @@ impl From<io::Error> for SwitchError {
     }
 }
 
-/// A number that no file has had.
+/// A generation that no file has used.
 pub(crate) fn take_generation(next: &mut u64) -> io::Result<u64> {
     let generation = *next;
     if generation > file_name::MAX_GENERATION {
@@ -92,9 +92,9 @@ pub(crate) fn take_generation(next: &mut u64) -> io::Result<u64> {
 
 /// Why a log was not created.
 pub(crate) enum CreateError {
-    /// And there is none.
+    /// The log does not exist.
     NotCreated(io::Error),
-    /// But after a crash there may be one.
+    /// The log may exist after a crash.
     MaybeCreated(io::Error),
 }
 
@@ -106,7 +106,7 @@ impl CreateError {
     }
 }
 
-/// Makes a log without records, which is there as a whole or not at all.
+/// Creates an empty log atomically.
 pub(crate) fn create_log<D: Disk>(disk: &D, header: &FileHeader) -> Result<D::File, CreateError> {
     let temporary = file_name::temporary(FileKind::Log, header.generation);
     let made = disk.create(&temporary).and_then(|file| {
@@ -120,7 +120,7 @@ pub(crate) fn create_log<D: Disk>(disk: &D, header: &FileHeader) -> Result<D::Fi
     });
     match made {
         Err(error) => {
-            // If it stays, the next opening removes it.
+            // If this fails, the next start removes it.
             let _ = disk.remove(&temporary);
             Err(CreateError::NotCreated(error))
         }

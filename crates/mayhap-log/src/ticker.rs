@@ -1,4 +1,4 @@
-//! A thread that does something once a second, and ends with its owner.
+//! A thread that runs a task once a second until its owner is dropped.
 
 use parking_lot::{Condvar, Mutex};
 use std::io;
@@ -14,8 +14,7 @@ pub(crate) struct Ticker {
 }
 
 impl Ticker {
-    /// Begins to call `work`, until the ticker is dropped. Errors do not end it, since a log can be healed; whoever commits hears
-    /// of them.
+    /// Calls `work` until the ticker is dropped. Errors do not stop it, because a log can be repaired; commits report them.
     pub(crate) fn start<E>(work: impl Fn() -> Result<(), E> + Send + 'static) -> io::Result<Self> {
         let stop = Arc::new((Mutex::new(false), Condvar::new()));
         let told = Arc::clone(&stop);
@@ -32,7 +31,7 @@ impl Ticker {
                 }
                 drop(is_stopped);
                 let _ = work();
-                // A slow disk is left alone for a while too.
+                // Counted from the end, so that a slow disk gets a pause too.
                 next = Instant::now() + PERIOD;
             }
         };

@@ -1,7 +1,7 @@
-//! From memory to the disk: the one place that writes and syncs logs.
+//! The only place that writes and syncs logs.
 //!
-//! Locks are taken in this order: `writer`, `syncing`, `pending`, `gauges`. Who appends takes `pending` alone, for as long as a copy takes.
-//! Who commits takes `writer`, finds that somebody else did it meanwhile, or does it for all who appended so far.
+//! Lock order: `writer`, `syncing`, `pending`, `gauges`. An append takes only `pending`, while it copies. A commit takes
+//! `writer`, and either finds that another thread has committed its record, or commits for all that have appended so far.
 
 use crate::Lsn;
 use crate::disk::Disk;
@@ -15,18 +15,18 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
 use std::time::Instant;
 
-/// A buffer that grew beyond this is given back once it is written.
+/// A buffer that grew beyond this is freed after it is written.
 const KEPT_BYTES: usize = 4 << 20;
 
-/// A journal, for all who share it.
+/// The state that the users of a journal share.
 pub(crate) struct LogShared<D: Disk> {
     pub(crate) disk: D,
-    /// All files of the folder have it: [`crate::format::Header::journal`].
+    /// The random number of the folder: [`crate::format::FileHeader::journal`].
     pub(crate) journal: u64,
     pub(crate) seed: u32,
     pub(crate) pending: Mutex<Pending>,
     pub(crate) writer: Mutex<Writer<D>>,
-    /// One sync at a time: of two at once, one may be told of a failure that the other is not told of.
+    /// One sync at a time: of two concurrent syncs, only one may report a failure.
     syncing: Mutex<()>,
     pub(crate) gauges: Mutex<Gauges>,
     pub(crate) appended: AtomicU64,
@@ -34,45 +34,45 @@ pub(crate) struct LogShared<D: Disk> {
     pub(crate) synced: AtomicU64,
     fsync: AtomicU8,
     pub(crate) is_snapshot_running: AtomicBool,
-    /// Whether `pending.broken` is there, for who only wants to know that.
+    /// Whether `pending.broken` is set, readable without the lock.
     pub(crate) is_broken: AtomicBool,
 }
 
-/// What is appended and not yet written.
+/// Records that are appended and not yet written.
 pub(crate) struct Pending {
-    /// Empty, or room for a mark and then records.
+    /// Empty, or space for a mark followed by records.
     buffer: Vec<u8>,
     pub(crate) next: Lsn,
-    /// The latest time of a record, since the beginning of the folder.
+    /// The latest time of all records of the folder.
     pub(crate) time: u64,
     pub(crate) broken: Option<LogBroken>,
 }
 
-/// The log that is written to.
+/// The current log file.
 pub(crate) struct Writer<D: Disk> {
     pub(crate) file: Arc<D::File>,
-    /// Where the next group goes.
+    /// The offset of the next group.
     pub(crate) offset: u64,
-    /// A number that no file has had.
+    /// A generation that no file has used.
     pub(crate) next_generation: u64,
-    /// What the last mark said.
+    /// The synced record in the last mark.
     pub(crate) marked: Lsn,
     spare: Vec<u8>,
 }
 
-/// What is told and not needed otherwise.
+/// Figures for monitoring only.
 #[derive(Default)]
 pub(crate) struct Gauges {
     pub(crate) log_bytes: u64,
     pub(crate) older_log_bytes: u64,
     pub(crate) snapshot_bytes: u64,
     pub(crate) synced_at: Option<Instant>,
-    /// When the oldest group was written that is not synced, apart from those that are being synced.
+    /// When the oldest unsynced group was written, except for those that are being synced.
     pub(crate) unsynced_since: Option<Instant>,
     pub(crate) syncing_since: Option<Instant>,
 }
 
-/// A log as it is when the journal opens.
+/// The log at the time the journal opens.
 pub(crate) struct WriterStart<D: Disk> {
     pub(crate) file: D::File,
     pub(crate) offset: u64,
@@ -148,7 +148,7 @@ impl<D: Disk> LogShared<D> {
         Ok(lsn)
     }
 
-    /// Returns when all records up to this one are as safe as the mode promises.
+    /// Returns when all records up to this one are as durable as the mode promises.
     pub(crate) fn commit(&self, lsn: Lsn) -> Result<(), LogBroken> {
         let is_safe = || match self.fsync() {
             Fsync::Always => self.synced.load(Ordering::Acquire) >= lsn,
@@ -157,13 +157,13 @@ impl<D: Disk> LogShared<D> {
         if is_safe() {
             return Ok(());
         }
-        // Whoever asks of a broken log does not wait for the disk, which may be busy with a snapshot that heals it.
+        // On a broken log, return without waiting for the disk, which may be busy with the snapshot that repairs it.
         if self.is_broken.load(Ordering::Acquire)
             && let Some(broken) = self.broken()
         {
             return Err(broken);
         }
-        // Whoever waits here finds its records synced by the one before it, or leads the next group.
+        // After the wait, either the previous holder has committed our records, or we lead the next group.
         let mut writer = self.writer.lock();
         if is_safe() {
             return Ok(());
@@ -175,7 +175,7 @@ impl<D: Disk> LogShared<D> {
         Ok(())
     }
 
-    /// Writes what was appended so far, behind a mark.
+    /// Writes a mark and everything that was appended so far.
     pub(crate) fn write(&self, writer: &mut Writer<D>) -> Result<(), LogBroken> {
         let (mut bytes, last) = {
             let mut pending = self.pending.lock();
@@ -218,8 +218,8 @@ impl<D: Disk> LogShared<D> {
         }
     }
 
-    /// Says in the log what is known to be synced, if it does not say so yet: afterwards, damage to the last records is told
-    /// from an end that was never promised.
+    /// Writes a mark if the log does not yet say what is synced. Later damage to the last records can then be told from a torn
+    /// end.
     pub(crate) fn write_mark(&self, writer: &mut Writer<D>) -> Result<(), LogBroken> {
         let mark = self.mark(0);
         if writer.marked >= mark.synced || self.broken().is_some() {
@@ -231,7 +231,7 @@ impl<D: Disk> LogShared<D> {
         Ok(())
     }
 
-    /// Syncs a log of which everything up to `through` was written.
+    /// Syncs a log that was written up to `through`.
     pub(crate) fn sync(&self, file: &D::File, through: Lsn) -> Result<(), LogBroken> {
         let _one = self.syncing.lock();
         if let Some(broken) = self.broken() {
@@ -249,7 +249,7 @@ impl<D: Disk> LogShared<D> {
         Ok(())
     }
 
-    /// Writes and syncs what was appended so far. Others can write while it is synced.
+    /// Writes and syncs what was appended so far. Other threads can write during the sync.
     pub(crate) fn sync_now(&self) -> Result<(), LogBroken> {
         let (file, written) = {
             let mut writer = self.writer.lock();
@@ -263,7 +263,7 @@ impl<D: Disk> LogShared<D> {
         self.sync(&file, written)
     }
 
-    /// From now on nothing is taken. What is in memory is dropped: a file that failed is not written to again.
+    /// Breaks the log and drops what is in memory: a file that failed is not written again.
     pub(crate) fn break_with(&self, what: &str, error: &io::Error) -> LogBroken {
         let mut pending = self.pending.lock();
         pending.buffer = Vec::new();

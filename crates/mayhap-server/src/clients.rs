@@ -1,4 +1,4 @@
-//! Who is connected.
+//! The connected clients.
 
 use crate::net::ClientHandle;
 use mayhap_command::Protocol;
@@ -9,18 +9,18 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-/// What others may know of a connection.
+/// The public facts about a connection, for `CLIENT LIST`.
 #[derive(Debug)]
 pub(crate) struct Client {
     pub(crate) handle: ClientHandle,
     pub(crate) since: u64,
-    /// When it last asked something.
+    /// The time of its last command.
     pub(crate) seen: AtomicU64,
     pub(crate) is_new_protocol: AtomicBool,
     pub(crate) names: Mutex<Names>,
 }
 
-/// What a client says of itself.
+/// What the client says about itself (`CLIENT SETNAME`, `SETINFO`).
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Names {
     pub(crate) name: String,
@@ -60,7 +60,7 @@ impl Client {
         line
     }
 
-    /// It asked something.
+    /// Records a command.
     pub(crate) fn record_command(&self, command: &'static str, now: u64) {
         self.seen.store(now, Ordering::Relaxed);
         self.names.lock().last_command = command;
@@ -78,7 +78,7 @@ pub(crate) struct Clients(Mutex<Connected>);
 #[derive(Default)]
 struct Connected {
     all: BTreeMap<u64, Arc<Client>>,
-    /// Those who have yet to give the password, and since when. Numbers grow, so that the oldest is the first.
+    /// Clients that have not authenticated, with the time of their connection. Ids grow, so the oldest is the first.
     unauthenticated: BTreeMap<u64, Instant>,
 }
 
@@ -90,8 +90,8 @@ impl Connected {
 }
 
 impl Clients {
-    /// Lets a client in. Where there are as many as there may be, those who came first and gave no password since make room: nobody can
-    /// keep others out by being silent. How many did; `None` when there is no room.
+    /// Admits a client. If the limit is reached, the oldest unauthenticated clients are closed first, so that silent connections
+    /// cannot lock others out. Returns how many were closed, or `None` if there is no room.
     pub(crate) fn admit(&self, client: &Arc<Client>, is_known: bool, most: usize) -> Option<u64> {
         let mut connected = self.0.lock();
         if connected.all.len() - connected.unauthenticated.len() >= most {
@@ -114,7 +114,7 @@ impl Clients {
         Some(closed)
     }
 
-    /// A client has given the password, or is as new.
+    /// Records whether a client has authenticated.
     pub(crate) fn set_authenticated(&self, id: u64, is_known: bool) {
         let mut connected = self.0.lock();
         if is_known {
@@ -124,7 +124,7 @@ impl Clients {
         }
     }
 
-    /// Closes those who have not given the password for so long. How many there were.
+    /// Closes clients that have not authenticated in time, and returns their number.
     pub(crate) fn close_timed_out(&self, most: Duration) -> u64 {
         let mut connected = self.0.lock();
         if connected.unauthenticated.is_empty() {
@@ -152,7 +152,7 @@ impl Clients {
         self.0.lock().all.len()
     }
 
-    /// Those who have yet to give the password.
+    /// The number of clients that have not authenticated.
     pub(crate) fn unauthenticated(&self) -> usize {
         self.0.lock().unauthenticated.len()
     }

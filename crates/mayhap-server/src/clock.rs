@@ -1,18 +1,18 @@
-//! The time, in milliseconds since 1970, which never goes back while the server runs.
+//! The time in milliseconds since 1970. It never goes back while the server runs.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
-/// One reading of a fast clock tells both the date and how long a command took.
+/// One reading of a fast clock gives both the date and the duration of a command.
 #[derive(Debug)]
 pub(crate) struct Clock {
     started: Instant,
-    /// What has to be added to the milliseconds since the start.
+    /// The offset to the milliseconds since the start.
     offset: AtomicU64,
 }
 
 impl Clock {
-    /// A clock that is not behind `least`, the newest time that the log has ever had: time does not go back over restarts either.
+    /// A clock that is not behind `least`, the newest time in the log: time does not go back across restarts either.
     pub(crate) fn new(least: u64) -> Self {
         Self {
             started: Instant::now(),
@@ -31,7 +31,7 @@ impl Clock {
         self.at(Instant::now())
     }
 
-    /// Follows the system's clock when that was set forward. Set back, it has to catch up with ours.
+    /// Follows the system clock if that was set forward. If it was set back, it has to catch up with ours.
     pub(crate) fn follow(&self) {
         let passed = self.started.elapsed().as_millis() as u64;
         self.offset

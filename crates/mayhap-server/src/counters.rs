@@ -1,4 +1,4 @@
-//! What has happened since the start.
+//! Counters since the start.
 
 use parking_lot::Mutex;
 use std::cell::Cell;
@@ -6,9 +6,9 @@ use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-/// What strangers can cause at will is reported at most so often.
+/// The minimum interval between reports of events that unauthenticated clients can cause.
 const REPORT_INTERVAL: Duration = Duration::from_secs(60);
-/// As many as Redis keeps.
+/// The same number as in Redis.
 const SAMPLES: usize = 16;
 
 #[derive(Debug, Default)]
@@ -19,12 +19,12 @@ pub(crate) struct Counters {
     pub(crate) refused_clients: AtomicU64,
     pub(crate) refused_passwords: AtomicU64,
     pub(crate) expired: AtomicU64,
-    /// Keys that were asked for and were there, or were not.
+    /// Lookups of existing and of missing keys.
     pub(crate) hits: AtomicU64,
     pub(crate) misses: AtomicU64,
-    /// What `commands` was some moments ago.
+    /// Earlier values of `commands`.
     samples: Mutex<VecDeque<(Instant, u64)>>,
-    /// Connections that were closed before they gave the password: in time, or for others.
+    /// Connections that were closed before they authenticated, after the timeout or to make room.
     pub(crate) closed_unauthenticated: AtomicU64,
     /// HTTP requests to the port for Redis clients.
     pub(crate) refused_http: AtomicU64,
@@ -32,11 +32,11 @@ pub(crate) struct Counters {
 }
 
 thread_local! {
-    /// Hits and misses of a worker's round.
+    /// The hits and misses of a worker's current round.
     static LOOKUPS: Cell<(u64, u64)> = const { Cell::new((0, 0)) };
 }
 
-/// A command that reads has looked for a key. Counted for all when the round is settled.
+/// Counts a lookup; the total is updated at the end of the round.
 #[inline]
 pub(crate) fn count_lookup(is_there: bool) {
     let (hits, misses) = LOOKUPS.get();
@@ -48,7 +48,7 @@ pub(crate) fn count_lookup(is_there: bool) {
 }
 
 impl Counters {
-    /// Takes over what this thread has looked for.
+    /// Adds the lookups of this thread to the total.
     pub(crate) fn add_lookups(&self) {
         let (hits, misses) = LOOKUPS.take();
         if hits + misses > 0 {
@@ -57,7 +57,7 @@ impl Counters {
         }
     }
 
-    /// To be called every so often, for [`Self::commands_per_second`].
+    /// Takes a sample for [`Self::commands_per_second`].
     pub(crate) fn sample(&self) {
         let mut samples = self.samples.lock();
         if samples.len() == SAMPLES {
@@ -66,7 +66,7 @@ impl Counters {
         samples.push_back((Instant::now(), self.commands.load(Ordering::Relaxed)));
     }
 
-    /// Of the last samples.
+    /// The average over the last samples.
     pub(crate) fn commands_per_second(&self) -> u64 {
         let samples = self.samples.lock();
         let (Some((first, before)), Some((last, after))) = (samples.front(), samples.back()) else {
@@ -83,7 +83,7 @@ impl Counters {
         self.refused_passwords.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Somebody sent HTTP: a mistake, or a web page that tries to reach a server on the machine of its reader.
+    /// Reports an HTTP request: a mistake, or a web page that tries to reach a server on its visitor's machine.
     pub(crate) fn refuse_http(&self, peer: &str) {
         self.refused_http.fetch_add(1, Ordering::Relaxed);
         let mut last = self.last_http_report.lock();

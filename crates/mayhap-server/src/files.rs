@@ -1,7 +1,7 @@
-//! Filter files of any format that lie in the data folder: served by name, read only, and swapped when the file is replaced.
+//! Filter files of any format in the data folder: served by name, read-only, and swapped when the file is replaced.
 //!
-//! A file is read as a whole, so that whoever changes it cannot pull the ground from under a question. One that cannot be read, or is no
-//! filter, is told once, and what was served under its name before is served on.
+//! A file is read into memory, so that changing it on disk cannot affect a running query. A file that cannot be read, or is not
+//! a filter, is reported once, and the previous version of that name stays in service.
 
 use mayhap_codec::{Description, Limits, OpenOptions, StoredFilter, open};
 use mayhap_command::{GenericQuery, Query, Reply};
@@ -14,18 +14,18 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::SystemTime;
 
-/// What TYPE says.
+/// The reply of `TYPE`.
 pub(crate) const TYPE_NAME: &str = "mayhap-file";
 pub(crate) const READ_ONLY: &str =
     "READONLY this is a filter file in the data folder: replace the file to change it";
 
 pub(crate) const NOT_A_SOURCE: &str = "ERR this is a filter file in the data folder: it can be asked, not copied, merged, renamed or dumped. `mayhap merge` merges files";
 
-/// A filter that is served.
+/// A filter from a file.
 pub(crate) struct ServedFile {
     pub(crate) file: String,
     pub(crate) filter: StoredFilter,
-    /// To tell it is to read all bits: done once, since they do not change.
+    /// Computed once, because it reads all bits and they do not change.
     pub(crate) description: Description,
 }
 
@@ -37,7 +37,7 @@ fn is_temporary(name: &str) -> bool {
         .is_some_and(|extension| extension == "tmp")
 }
 
-/// Tells one state of a file from another.
+/// Identifies one version of a file.
 #[derive(Clone, PartialEq, Eq)]
 struct FileVersion {
     modified: Option<SystemTime>,
@@ -61,13 +61,13 @@ impl FileVersion {
 
 pub(crate) struct ServedFiles {
     folder: PathBuf,
-    /// Exported files of ours are opened with the server's own key.
+    /// Opens the files that the server exported.
     secret: SipKey,
-    /// Bytes that one file may have.
+    /// The maximum size of a file.
     max_bytes: AtomicU64,
     has_any: AtomicBool,
     served: RwLock<HashMap<Box<[u8]>, Arc<ServedFile>>>,
-    /// Bytes of all that is served.
+    /// The size of all served filters.
     used: AtomicU64,
     seen: Mutex<HashMap<String, FileVersion>>,
 }
@@ -85,7 +85,7 @@ impl ServedFiles {
         }
     }
 
-    /// Does as the setting says from now on. Files that were refused for their size are looked at again.
+    /// Applies the setting. Files that were rejected for their size are tried again.
     pub(crate) fn set_max_bytes(&self, most: u64) {
         if self.max_bytes.swap(most, Ordering::Relaxed) < most {
             let served: HashSet<String> = {
@@ -96,7 +96,7 @@ impl ServedFiles {
         }
     }
 
-    /// Whether there are any: mostly there are none, and nobody has to look further.
+    /// Whether any file is served. Usually there is none, and callers need not look further.
     #[inline]
     pub(crate) fn has_any(&self) -> bool {
         self.has_any.load(Ordering::Relaxed)
@@ -142,14 +142,14 @@ impl ServedFiles {
     fn bytes_of(&self, file: &str) -> u64 {
         let served = self.served.read();
         let of_file = served.iter().filter(|(_, served)| served.file == file);
-        // One that is known by two names is there once.
+        // A filter with two names counts once.
         let sizes: HashMap<_, _> = of_file
             .map(|(_, served)| (Arc::as_ptr(served), served.description.stats.size_bytes))
             .collect();
         sizes.values().sum()
     }
 
-    /// Whether a file of this name and size can be served; `room` is what files and keys may still take.
+    /// Whether a file of this name and size can be served. `room` is the memory that files and keys may still take.
     pub(crate) fn check_room(&self, name: &str, bytes: u64, room: u64) -> Result<(), String> {
         let needed = bytes.saturating_sub(self.bytes_of(name));
         if needed > room {
@@ -160,7 +160,7 @@ impl ServedFiles {
         Ok(())
     }
 
-    /// Looks into the folder: new files, replaced ones, and those that are gone. `room` tells what files and keys may still take.
+    /// Scans the folder for new, replaced and removed files. `room` returns the memory that files and keys may still take.
     pub(crate) fn scan(&self, room: impl Fn() -> u64) {
         let mut seen = self.seen.lock();
         let found = self.changed_files();
@@ -201,7 +201,7 @@ impl ServedFiles {
             if is_unfinished {
                 continue;
             }
-            // What a link points to counts.
+            // Follows symbolic links.
             if let Ok(metadata) = fs::metadata(entry.path())
                 && metadata.is_file()
             {
@@ -240,7 +240,7 @@ impl ServedFiles {
             let filter = filters.remove(0).filter;
             return Ok(vec![(name.as_bytes().into(), filter)]);
         }
-        // One of several in a container is known by its place there.
+        // A filter in a container is named by its position.
         let named = filters.into_iter().map(|found| {
             let place = match &found.location.key {
                 Some(key) => key.clone(),
@@ -252,7 +252,7 @@ impl ServedFiles {
         Ok(named.collect())
     }
 
-    /// Serves these in the place of what the file had before.
+    /// Replaces the filters of a file.
     fn swap(&self, file: &str, filters: Named) {
         let mut served = self.served.write();
         served.retain(|_, served| served.file != file);
@@ -262,7 +262,7 @@ impl ServedFiles {
                 description: filter.describe(),
                 filter,
             });
-            // `bad.mayhap` is `bad` as well, where nothing else is.
+            // `bad.mayhap` is also served as `bad`, unless that name is taken.
             if let Some(stem) = Path::new(file).file_stem()
                 && *name == *file.as_bytes()
             {

@@ -1,4 +1,4 @@
-//! INFO: how the server is, in Redis's sections and one of our own.
+//! INFO: the sections of Redis, and one of our own for filters.
 
 use crate::engine::Engine;
 use crate::printable::printable;
@@ -21,7 +21,7 @@ const SECTIONS: [&str; 11] = [
     "filters",
 ];
 
-/// The sections that were asked for, or all but the filters.
+/// The requested sections, or all except the filters.
 pub(crate) fn text(engine: &Engine, now: u64, asked: &[&[u8]]) -> String {
     let asks = |name: &str| {
         let is_all = |word: &&[u8]| {
@@ -30,7 +30,7 @@ pub(crate) fn text(engine: &Engine, now: u64, asked: &[&[u8]]) -> String {
                 .any(|all| word.eq_ignore_ascii_case(all.as_bytes()))
         };
         let is_usual = |word: &&[u8]| word.eq_ignore_ascii_case(b"default") && name != "filters";
-        // To tell the fill of a filter is to read all of it: only for who asks.
+        // Only on request, because the fill of a filter requires reading all of it.
         (asked.is_empty() && name != "filters")
             || asked.iter().any(|word| {
                 is_all(word) || is_usual(word) || word.eq_ignore_ascii_case(name.as_bytes())
@@ -112,7 +112,7 @@ fn clients(engine: &Engine, now: u64) -> Fields {
         ("connected_clients", engine.clients.len().to_string()),
         ("cluster_connections", "0".to_owned()),
         ("maxclients", settings.max_clients.to_string()),
-        // No command blocks.
+        // There are no blocking commands.
         ("blocked_clients", "0".to_owned()),
         ("tracking_clients", "0".to_owned()),
         ("pubsub_clients", "0".to_owned()),
@@ -124,7 +124,7 @@ fn clients(engine: &Engine, now: u64) -> Fields {
     ])
 }
 
-/// As Redis rounds sizes for people.
+/// Human-readable sizes, rounded as in Redis.
 fn human(bytes: u64) -> String {
     let units = ["K", "M", "G", "T", "P"];
     let mut size = bytes as f64 / 1024.0;
@@ -213,7 +213,7 @@ fn persistence(engine: &Engine) -> Fields {
             snapshots.taken.load(Ordering::Relaxed).to_string(),
         ),
         ("aof_enabled", "1".to_owned()),
-        // A snapshot makes the log anew as well.
+        // A snapshot also rewrites the log.
         (
             "aof_rewrite_in_progress",
             u8::from(snapshots.is_running()).to_string(),
@@ -277,7 +277,7 @@ fn stats(engine: &Engine) -> Fields {
         ("keyspace_misses", told(&counters.misses)),
         ("pubsub_channels", "0".to_owned()),
         ("pubsub_patterns", "0".to_owned()),
-        // Snapshots need no second process.
+        // Snapshots do not fork.
         ("latest_fork_usec", "0".to_owned()),
         ("mayhap_refused_http_requests", told(&counters.refused_http)),
     ])

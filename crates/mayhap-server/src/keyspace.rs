@@ -1,7 +1,7 @@
-//! The keys and what they hold.
+//! The keyspace.
 //!
-//! A key lives in one of many shards by its hash. Who asks or changes a key that is there shares the shard with others and locks the
-//! key alone; who makes or removes one has the shard for himself, so that nothing is ever put into a key that is gone.
+//! Keys are divided into shards by their hash. Reading or updating an existing key takes the shard's read lock and the key's own
+//! lock. Creating or removing a key takes the shard's write lock, so that nothing is ever written into a removed key.
 
 use crate::call::{CommandError, NO_MEMORY};
 use crate::shared_slot::SharedSlot;
@@ -14,20 +14,20 @@ use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-/// Many, so that they hardly meet and a SCAN can go from one to the next.
+/// Many, to avoid contention, and so that SCAN can go from one to the next.
 const SHARDS: usize = 1024;
-/// From here on a value is too large to be read as a whole by a worker, or under a lock: a few milliseconds.
+/// The size from which reading a value takes milliseconds, too long for a worker or under a lock.
 pub(crate) const LARGE_BYTES: u64 = 4 << 20;
-/// What a key takes besides its name and its value, about.
+/// The approximate overhead per key.
 const OVERHEAD: u64 = 160;
 
-/// What a key holds.
+/// The value of a key.
 #[derive(Debug)]
 pub(crate) enum Value {
     Filter(SharedSlot),
-    /// A plain string of Redis.
+    /// A Redis string.
     Text(Arc<[u8]>),
-    /// A long command has the filter, and its lease on the key: everybody else waits for that.
+    /// A long command has taken the filter out under a lease. Other commands on the key wait.
     Leased {
         type_name: &'static str,
         size_bytes: u64,
@@ -51,7 +51,7 @@ impl Value {
         }
     }
 
-    /// The value as it is now, to be read at length; `None` while a long command has it.
+    /// Shares the current value for a long read; `None` while a long command has it.
     pub(crate) fn share(&self) -> Option<SharedValue> {
         match self {
             Self::Filter(slot) => Some(SharedValue::Filter(slot.share())),
@@ -72,7 +72,7 @@ impl Value {
     }
 }
 
-/// A value that does not change while this is held.
+/// A value that does not change while it is held.
 pub(crate) enum SharedValue {
     Filter(Arc<Slot>),
     Text(Arc<[u8]>),
@@ -86,7 +86,7 @@ impl SharedValue {
         }
     }
 
-    /// The same for another key.
+    /// A copy for another key.
     pub(crate) fn copy(&self) -> Result<Value, CommandError> {
         Ok(match self {
             Self::Filter(slot) => {
@@ -98,7 +98,7 @@ impl SharedValue {
     }
 }
 
-/// Tells whether a key was changed, or removed and made again.
+/// Detects whether a key was changed, or removed and created again.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Version {
     birth: u64,
@@ -110,7 +110,7 @@ pub(crate) struct KeyEntry {
     pub(crate) value: Value,
     expires: Option<u64>,
     version: Version,
-    /// As the sum over all keys has it.
+    /// The size as included in the total of the keyspace.
     counted: u64,
 }
 
@@ -127,13 +127,13 @@ impl KeyEntry {
         }
     }
 
-    /// The same, going away at a time.
+    /// Sets the expiry time.
     pub(crate) fn until(mut self, expires: Option<u64>) -> Self {
         self.expires = expires;
         self
     }
 
-    /// When it goes away, in milliseconds since 1970.
+    /// The expiry time in milliseconds since 1970.
     pub(crate) fn expires(&self) -> Option<u64> {
         self.expires
     }
@@ -142,7 +142,7 @@ impl KeyEntry {
         self.expires.is_some_and(|at| at <= now)
     }
 
-    /// Takes the value out for a command that has a lease on the key, and will put it back.
+    /// Takes the value out for a command that holds a lease on the key and will put it back.
     pub(crate) fn lease_value(&mut self) -> Value {
         let leased = Value::Leased {
             type_name: self.value.type_name(),
@@ -151,7 +151,7 @@ impl KeyEntry {
         std::mem::replace(&mut self.value, leased)
     }
 
-    /// It was changed: who watches it has to know.
+    /// Marks the key as changed, for `WATCH`.
     pub(crate) fn touch(&mut self) {
         self.version.changes += 1;
     }
@@ -160,7 +160,7 @@ impl KeyEntry {
         self.version
     }
 
-    /// What the key takes in all, its name included.
+    /// The total size of the key, including its name.
     pub(crate) fn size_bytes(&self, key: &[u8]) -> u64 {
         self.value.size_bytes() + key.len() as u64 + OVERHEAD
     }
@@ -179,7 +179,7 @@ pub(crate) struct Keyspace {
     next_birth: AtomicU64,
     used: AtomicU64,
     is_suspect: AtomicBool,
-    /// When keys go away, the next one first.
+    /// Expiry times, the next one first.
     due: Mutex<BTreeSet<(u64, Box<[u8]>)>>,
 }
 
@@ -195,24 +195,24 @@ impl Keyspace {
         }
     }
 
-    /// Whether a change of a value has panicked, by a bug of ours: what is in memory may be half of something, and what is on the disk
-    /// is whole. Nobody is told anything from then on.
+    /// Whether a write has panicked because of a bug. Values in memory may be inconsistent then, while the log is not, so the
+    /// server stops replying.
     pub(crate) fn is_memory_damaged(&self) -> bool {
         self.is_suspect.load(Ordering::SeqCst)
     }
 
-    /// To be held while a value is changed.
+    /// A guard to hold while a value is changed.
     pub(crate) fn watch_for_panic(&self) -> DamagedOnPanic<'_> {
         DamagedOnPanic(&self.is_suspect)
     }
 
     fn shard_for(&self, key: &[u8]) -> (u64, &RwLock<Shard>) {
         let hash = self.hasher.hash_one(key);
-        // The tables use the low and the highest bits.
+        // Other bits than those that the hash tables use.
         (hash, &self.shards[(hash >> 32) as usize % SHARDS])
     }
 
-    /// Looks at a key; one that has expired is not there.
+    /// Reads a key; an expired one counts as missing.
     #[inline]
     pub(crate) fn read<R>(
         &self,
@@ -231,7 +231,7 @@ impl Keyspace {
         }
     }
 
-    /// Changes a key that is there and has not expired.
+    /// Updates an existing key that has not expired.
     #[inline]
     pub(crate) fn update<R>(
         &self,
@@ -252,7 +252,7 @@ impl Keyspace {
         Some(result)
     }
 
-    /// Makes, changes or removes a key. Expired ones are shown: it is for the caller to log that they are gone.
+    /// Creates, updates or removes a key. Expired keys are passed to `change`: the caller must log their removal.
     pub(crate) fn replace<R>(
         &self,
         key: &[u8],
@@ -276,7 +276,7 @@ impl Keyspace {
                 let result = change(&mut body);
                 if let Some(mut body) = body {
                     body.counted = counted;
-                    // Another value in the same place.
+                    // The value was replaced.
                     if version.is_none_or(|version| version.birth != body.version.birth) {
                         body.version = self.next_version();
                     }
@@ -308,7 +308,7 @@ impl Keyspace {
         }
     }
 
-    /// Sets when a key that is there goes away, or that it stays.
+    /// Sets or clears the expiry time of a key.
     pub(crate) fn set_expiry(&self, key: &[u8], body: &mut KeyEntry, expires: Option<u64>) {
         body.touch();
         self.reschedule(key, body.expires, expires);
@@ -338,14 +338,14 @@ impl Keyspace {
     fn update_used_bytes(&self, body: &mut KeyEntry, key: &[u8]) {
         let size = body.size_bytes(key);
         if size != body.counted {
-            // Wraps around and back again; the sum is right.
+            // The addition may wrap around; the total is still right.
             let change = size.wrapping_sub(body.counted);
             self.used.fetch_add(change, Ordering::Relaxed);
             body.counted = size;
         }
     }
 
-    /// Some keys whose time has come.
+    /// Some expired keys.
     pub(crate) fn expired(&self, now: u64, most: usize) -> Vec<Box<[u8]>> {
         let due = self.due.lock();
         due.iter()
@@ -355,12 +355,12 @@ impl Keyspace {
             .collect()
     }
 
-    /// How many keys will go away some time.
+    /// The number of keys with an expiry time.
     pub(crate) fn expiring(&self) -> usize {
         self.due.lock().len()
     }
 
-    /// Counts memory that is about to be taken, unless all together would be more than `most`.
+    /// Reserves memory, unless the total would exceed `most`.
     pub(crate) fn reserve(&self, bytes: u64, most: u64) -> Option<Reservation<'_>> {
         let fits = |all: &u64| bytes == 0 || *all <= most;
         let add = |used: u64| used.checked_add(bytes).filter(fits);
@@ -373,7 +373,7 @@ impl Keyspace {
             })
     }
 
-    /// Bytes that all keys take, about.
+    /// The approximate size of all keys.
     pub(crate) fn used_bytes(&self) -> u64 {
         self.used.load(Ordering::Relaxed)
     }
@@ -382,12 +382,12 @@ impl Keyspace {
         self.shards.iter().map(|shard| shard.read().len()).sum()
     }
 
-    /// Number of shards, for who goes through all keys.
+    /// The number of shards.
     pub(crate) fn shards(&self) -> usize {
         self.shards.len()
     }
 
-    /// Shows the keys of a shard.
+    /// Calls `see` with every key of a shard.
     pub(crate) fn for_each_in_shard(&self, shard: usize, mut see: impl FnMut(&[u8], &KeyEntry)) {
         let Some(shard) = self.shards.get(shard) else {
             return;
@@ -397,7 +397,7 @@ impl Keyspace {
         }
     }
 
-    /// The names in a shard.
+    /// The keys of a shard.
     pub(crate) fn keys_in_shard(&self, shard: usize) -> Vec<Box<[u8]>> {
         let Some(shard) = self.shards.get(shard) else {
             return Vec::new();
@@ -405,7 +405,7 @@ impl Keyspace {
         shard.read().iter().map(|node| node.key.clone()).collect()
     }
 
-    /// Removes all keys that `goes` says.
+    /// Removes all keys for which `goes` returns true.
     pub(crate) fn remove_if(&self, goes: impl Fn(&[u8]) -> bool) {
         for shard in &self.shards {
             let mut shard = shard.write();
@@ -422,7 +422,7 @@ impl Keyspace {
     }
 }
 
-/// Memory that counts as used as long as this is held: until the value that takes it is counted itself.
+/// Reserved memory. Hold it until the new value is included in the total.
 pub(crate) struct Reservation<'k> {
     used: &'k AtomicU64,
     bytes: u64,
@@ -440,7 +440,7 @@ impl Drop for Reservation<'_> {
     }
 }
 
-/// Says so when a change of a value panics, before others can see what it left. See [`Keyspace::is_suspect`].
+/// Sets the flag of [`Keyspace::is_memory_damaged`] if a write panics, before other threads can see the value.
 pub(crate) struct DamagedOnPanic<'k>(&'k AtomicBool);
 
 impl Drop for DamagedOnPanic<'_> {
@@ -460,7 +460,7 @@ mod tests {
     }
 
     #[test]
-    fn the_sums_follow_the_keys() {
+    fn the_totals_follow_the_keys() {
         let keys = Keyspace::new();
         for name in 0..100_u32 {
             keys.replace(&name.to_le_bytes(), |body| *body = Some(text("abc")));
@@ -479,7 +479,7 @@ mod tests {
     }
 
     #[test]
-    fn a_version_tells_changes_and_births() {
+    fn a_version_detects_changes_and_recreation() {
         let keys = Keyspace::new();
         let version = || keys.read(b"k", 0, |body| body.map(KeyEntry::version));
         assert_eq!(version(), None);

@@ -1,5 +1,5 @@
-//! Keys that a long command has for itself, on a thread on which nobody waits behind it. It holds no lock meanwhile: other commands
-//! on these keys are tried again when it is done, and all others go on.
+//! Leases: exclusive access to keys for a long command on its own thread, without holding a lock. Other commands on these keys
+//! are retried until the lease ends; all other commands continue.
 
 use parking_lot::Mutex;
 use std::collections::HashSet;
@@ -10,12 +10,12 @@ pub(crate) struct Leases {
     keys: Mutex<HashSet<Box<[u8]>>>,
     /// How many there are.
     count: AtomicUsize,
-    /// How many filters are shared, see `shared_slot.rs`.
+    /// The number of shared filters, see `shared_slot.rs`.
     shared: AtomicUsize,
 }
 
 impl Leases {
-    /// Whether no key is leased and no filter shared, as mostly.
+    /// Whether no key is leased and no filter is shared, which is the usual case.
     #[inline]
     pub(crate) fn is_idle(&self) -> bool {
         !self.is_any_leased() && self.shared.load(Ordering::Acquire) == 0
@@ -26,7 +26,8 @@ impl Leases {
         self.count.load(Ordering::Acquire) > 0
     }
 
-    /// Whether somebody has one of these keys. Asked behind the gate, closed or shared: leases begin while it is closed.
+    /// Whether one of these keys is leased. The caller holds the keyspace lock, shared or exclusive: leases start under the
+    /// exclusive lock.
     pub(crate) fn is_leased<'k>(&self, keys: impl IntoIterator<Item = &'k [u8]>) -> bool {
         if !self.is_any_leased() {
             return false;
@@ -35,13 +36,13 @@ impl Leases {
         keys.into_iter().any(|key| leased.contains(key))
     }
 
-    /// To be held from before a filter is shared until after it no longer is.
+    /// A guard to hold while a filter is shared.
     pub(crate) fn share(&self) -> ShareGuard<'_> {
         self.shared.fetch_add(1, Ordering::AcqRel);
         ShareGuard(self)
     }
 
-    /// Takes keys that nobody has, behind the closed gate.
+    /// Leases keys that are not leased. The caller holds the exclusive keyspace lock.
     pub(crate) fn lease(&self, keys: Vec<Box<[u8]>>) -> Lease<'_> {
         let mut leased = self.keys.lock();
         let keys: HashSet<Box<[u8]>> = keys.into_iter().collect();
@@ -51,7 +52,7 @@ impl Leases {
     }
 }
 
-/// A filter is shared as long as this is held.
+/// A filter is shared while this is held.
 pub(crate) struct ShareGuard<'l>(&'l Leases);
 
 impl Drop for ShareGuard<'_> {
@@ -60,7 +61,7 @@ impl Drop for ShareGuard<'_> {
     }
 }
 
-/// Ends when dropped; what the keys hold must be back by then.
+/// The lease ends when this is dropped; the values must be back by then.
 pub(crate) struct Lease<'l> {
     leases: &'l Leases,
     keys: HashSet<Box<[u8]>>,

@@ -1,8 +1,19 @@
-//! A Redis-compatible server of filters.
+//! A Redis-compatible filter server.
 //!
-//! `net/` and `resp.rs` are sockets and requests; `engine.rs` takes a request to one of the `commands/`, which ask or change the
-//! `keyspace.rs`; what is changed goes into the log (`record.rs`, the crate mayhap-log) before it is acknowledged; `recovery.rs` reads
-//! the log again; `snapshot.rs` shortens it. `files.rs` serves filter files of any format.
+//! A request is read by `net/`, parsed by `resp.rs`, and executed by `engine.rs` through one of the `commands/`, which read or
+//! change the `keyspace.rs`. Every change is appended to the log before it is acknowledged.
+//!
+//! | place | what it answers |
+//! | --- | --- |
+//! | `net/` | sockets: `listeners.rs` and `accept.rs` accept, `worker.rs` serves in rounds, `offload.rs` runs long requests, `connection.rs` is the state of a client, `buffer_quota.rs` limits the buffers, `transport.rs` and `tls.rs` carry bytes, `http.rs` serves pages |
+//! | `resp.rs`, `resp/` | what is a request, and how long may it be? |
+//! | `engine.rs`, `call.rs`, `session.rs` | what happens to a request, and what is kept per connection? |
+//! | `commands/` | which commands are there? `table.rs` lists the server's own, `filter.rs` runs BF.*, CF.* and CBF.*, `long.rs` decides what is long, the others have one topic each |
+//! | `keyspace.rs`, `shared_slot.rs`, `leases.rs` | which keys exist, and who may access them? |
+//! | `record.rs`, `recovery.rs`, `snapshot.rs`, `secret.rs` | what is in the data folder, and how are keys restored from it? |
+//! | `files.rs` | which filter files are served? |
+//! | `maintenance.rs` | what runs periodically: expiry, files, snapshots |
+//! | `settings.rs`, `info.rs`, `metrics.rs`, `stats_cache.rs`, `slowlog.rs`, `pause.rs` | what can be configured and observed? |
 
 mod call;
 mod clients;
@@ -39,13 +50,13 @@ pub use mayhap_log::Fsync;
 pub use options::{ServerOptions, TlsOptions};
 pub use server::{Server, StopHandle};
 
-/// What we say we are to clients that look: the protocol and the generic commands are as there.
+/// The Redis version that clients see: the protocol and the generic commands correspond to it.
 pub(crate) const REDIS_VERSION: &str = "7.4.0";
 
-/// Modules that a client finds, with their versions. It looks for one by RedisBloom's name before it uses the commands.
+/// The modules that clients see, with their versions. Some clients look for RedisBloom's name before they use its commands.
 pub(crate) const MODULES: [(&str, i64); 2] = [("bf", 20_812), ("mayhap", 100)];
 
-/// A line for whoever watches the server.
+/// Writes a line to the server's log output.
 pub(crate) fn report(text: &str) {
     eprintln!("mayhap: {text}");
 }

@@ -1,4 +1,4 @@
-//! What has to be done now and then: keys that expire, files that come and go, snapshots when the log is long or was broken.
+//! Periodic maintenance: expired keys, changed files, and snapshots when the log is long or broken.
 
 use crate::engine::Engine;
 use std::sync::Arc;
@@ -7,12 +7,12 @@ use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 const TICK: Duration = Duration::from_millis(100);
-/// Ticks between two looks into the folder of files.
+/// Ticks between two scans of the folder.
 const FILES: u64 = 5;
-/// Keys that go in one go, so that nobody waits long.
+/// The number of keys removed at once, so that other commands do not wait long.
 const MAX_AT_ONCE: usize = 256;
 
-/// Starts the two threads; they end when the engine is ending.
+/// Starts the two threads. They stop with the engine.
 pub(crate) fn start(engine: &Arc<Engine>) -> std::io::Result<Vec<JoinHandle<()>>> {
     let (one, other) = (Arc::clone(engine), Arc::clone(engine));
     Ok(vec![
@@ -25,7 +25,7 @@ pub(crate) fn start(engine: &Arc<Engine>) -> std::io::Result<Vec<JoinHandle<()>>
     ])
 }
 
-/// Without these threads nothing expires and nothing heals: who panics in one ends the server.
+/// Stops the server if a maintenance thread panics: without it nothing expires and no broken log is repaired.
 struct EndOnPanic;
 
 impl Drop for EndOnPanic {
@@ -56,7 +56,7 @@ fn run(engine: &Engine) {
     }
 }
 
-/// Closes who has not given the password in time.
+/// Closes clients that did not authenticate in time.
 fn close_unauthenticated(engine: &Engine) {
     let most = engine.settings.load().auth_timeout_seconds;
     if most > 0 {
@@ -66,7 +66,7 @@ fn close_unauthenticated(engine: &Engine) {
     }
 }
 
-/// Removes keys whose time has come, and has the log say so. How many there were.
+/// Removes expired keys, logs that, and returns their number.
 fn expire(engine: &Engine) -> usize {
     let now = engine.clock.now();
     let due = engine.keys.expired(now, MAX_AT_ONCE);
@@ -77,7 +77,7 @@ fn expire(engine: &Engine) -> usize {
     let mut gone_keys = 0;
     for key in &due {
         let _shared = engine.shared();
-        // A long command has it, and puts it back first.
+        // A long command has leased it and will put it back first.
         if engine.leases.is_leased([&**key]) {
             continue;
         }
@@ -87,9 +87,9 @@ fn expire(engine: &Engine) -> usize {
             }
             let mut changes = crate::record::Changes::default();
             changes.push(&[&b"DEL"[..], key]);
-            // Without a record it stays: what is made in its place could not be replayed.
+            // Without a log record the key must stay: a key created in its place could not be replayed.
             newest = Some(engine.journal.append(now, changes.bytes()).ok()?);
-            // Large values are dropped when the key is unlocked again.
+            // Large values are freed after the key is unlocked.
             body.take()
         });
         if gone.is_some() {
@@ -98,7 +98,7 @@ fn expire(engine: &Engine) -> usize {
         }
     }
     if let Some(newest) = newest {
-        // Whether it is broken is seen by whoever changes something next.
+        // The next write reports a broken log.
         let _ = engine.journal.commit(newest);
     }
     gone_keys
@@ -106,14 +106,14 @@ fn expire(engine: &Engine) -> usize {
 
 fn snapshots(engine: &Engine) {
     let _end = EndOnPanic;
-    // After a failure it is not tried again at once: each try may leave a log behind.
+    // Not retried immediately after a failure: each attempt may leave a log file behind.
     let mut patience = SnapshotBackoff::default();
     while !engine.is_ending.load(Ordering::Relaxed) {
         let is_wanted = engine.snapshots.wait(Duration::from_secs(1));
         let state = engine.journal.state();
         let after = engine.settings.load().snapshot_after;
         let is_long = after > 0 && state.log_bytes > after.max(state.snapshot_bytes);
-        // A snapshot heals a log that failed: the keys are all there.
+        // A snapshot repairs a broken log: all keys are in memory.
         let is_due = is_wanted || state.broken.is_some() || (is_long && patience.is_over());
         if is_due && !engine.is_ending.load(Ordering::Relaxed) {
             patience.after(crate::snapshot::take(engine).is_ok());
@@ -121,7 +121,7 @@ fn snapshots(engine: &Engine) {
     }
 }
 
-/// How long to wait after failures: longer each time, up to a minute.
+/// The delay after failures: longer each time, up to a minute.
 #[derive(Default)]
 struct SnapshotBackoff {
     seconds: u64,

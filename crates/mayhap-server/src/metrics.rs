@@ -1,4 +1,4 @@
-//! The same figures for Prometheus, and whether the server is well.
+//! `/metrics` for Prometheus, and `/health`.
 
 use crate::engine::Engine;
 use crate::printable::printable;
@@ -109,7 +109,7 @@ pub(crate) fn page(engine: &Engine) -> String {
     page.0
 }
 
-/// Who came, who is there, and who was sent away.
+/// Figures about connections.
 fn clients(engine: &Engine, page: &mut MetricsPage) {
     let counters = &engine.counters;
     let count = |counter: &std::sync::atomic::AtomicU64| counter.load(Ordering::Relaxed);
@@ -223,12 +223,12 @@ fn filters(engine: &Engine, now: u64, page: &mut MetricsPage) {
     }
 }
 
-/// The value of a label: backslashes and quotes are escaped once more.
+/// The value of a label, with backslashes and quotes escaped.
 fn label(name: &[u8]) -> String {
     printable(name, &['"']).replace('\\', "\\\\")
 }
 
-/// The page `/health`: whether changes are taken, and if not, why.
+/// The page `/health`: whether writes are accepted, and if not, why.
 pub(crate) fn health(engine: &Engine) -> Result<&'static str, String> {
     match engine.journal.state().broken {
         None => Ok("ok\n"),

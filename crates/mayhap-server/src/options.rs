@@ -1,55 +1,55 @@
-//! How a server is started.
+//! The options of a server.
 
 use mayhap_log::Fsync;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 
-/// How a server is started.
+/// The options of a server.
 #[derive(Clone, Debug)]
 pub struct ServerOptions {
-    /// Everything is kept here; made if it is missing.
+    /// The data folder; created if it is missing.
     pub folder: PathBuf,
-    /// Where to listen.
+    /// The addresses to listen on.
     pub bind: Vec<IpAddr>,
-    /// 0 is any that is free.
+    /// The port; 0 means any free port.
     pub port: u16,
-    /// With encryption, on a port of its own.
+    /// TLS, on its own port.
     pub tls: Option<TlsOptions>,
-    /// Metrics and health over HTTP.
+    /// The address for metrics and health over HTTP.
     pub http: Option<SocketAddr>,
-    /// Empty: nobody is asked for one.
+    /// The password; empty means none.
     pub password: Vec<u8>,
-    /// Listens to others than this machine without a password.
+    /// Accept connections from other machines without a password.
     pub is_open_to_all: bool,
     /// When changes are on the disk.
     pub fsync: Fsync,
-    /// Threads; 0 is one for each core, up to 8.
+    /// The number of worker threads; 0 means one per core, up to 8.
     pub workers: usize,
-    /// Connections at a time.
+    /// The maximum number of connections.
     pub max_clients: usize,
-    /// What all keys may take; `None` is three quarters of the machine's memory.
+    /// The memory limit for all keys; `None` means three quarters of the machine's memory.
     pub max_memory: Option<u64>,
-    /// Names and values, as for CONFIG SET.
+    /// Further settings, as for `CONFIG SET`.
     pub settings: Vec<(String, String)>,
-    /// Goes on without what is damaged in the log.
+    /// Start even if the log is damaged, and lose what follows the damage.
     pub accepts_loss: bool,
 }
 
-/// Where the certificate and its key are.
+/// TLS files and port.
 #[derive(Clone, Debug)]
 pub struct TlsOptions {
-    /// 0 is any that is free.
+    /// The port; 0 means any free port.
     pub port: u16,
-    /// PEM, the server's first.
+    /// The certificate chain in PEM, the server's own first.
     pub certificate: PathBuf,
-    /// PEM.
+    /// The private key in PEM.
     pub key: PathBuf,
-    /// Clients must have a certificate that one of these signed.
+    /// If given, clients need a certificate signed by one of these.
     pub client_authorities: Option<PathBuf>,
 }
 
 impl ServerOptions {
-    /// The usual ones: this machine only.
+    /// The defaults: local connections only.
     pub fn new(folder: impl Into<PathBuf>) -> Self {
         Self {
             folder: folder.into(),

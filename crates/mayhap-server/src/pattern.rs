@@ -1,12 +1,12 @@
-//! Redis's patterns: `*`, `?`, `[a-z]`, `[^a-z]` and `\` before what is meant literally.
+//! Glob patterns as in Redis: `*`, `?`, `[a-z]`, `[^a-z]`, and `\` to escape.
 
-/// The longest pattern that is taken: a class is walked for every byte of every key.
+/// The maximum length of a pattern: a class is searched for every byte of every key.
 pub(crate) const MAX_BYTES: usize = 4096;
 
-/// Whether the whole text fits the pattern. Takes at most pattern times text steps, whatever the pattern.
+/// Whether the pattern matches the whole text, in at most pattern times text steps.
 pub(crate) fn matches(pattern: &[u8], text: &[u8]) -> bool {
     let (mut p, mut t) = (0, 0);
-    // Where to go on when it does not fit: behind the last star, one byte later.
+    // Where to continue after a mismatch: after the last star, one byte further.
     let mut retry: Option<(usize, usize)> = None;
     loop {
         if p < pattern.len() && pattern[p] == b'*' {
@@ -34,7 +34,7 @@ pub(crate) fn matches(pattern: &[u8], text: &[u8]) -> bool {
     }
 }
 
-/// How much of the pattern a byte uses, if it fits.
+/// The length of the pattern element that matches a byte, if it does.
 fn one(pattern: &[u8], byte: u8) -> Option<usize> {
     match *pattern.first()? {
         b'?' => Some(1),
@@ -44,7 +44,7 @@ fn one(pattern: &[u8], byte: u8) -> Option<usize> {
     }
 }
 
-/// `[...]`; one that is never closed ends with the pattern, as in Redis.
+/// `[...]`; an unclosed class ends with the pattern, as in Redis.
 fn class(pattern: &[u8], byte: u8) -> Option<usize> {
     let mut at = 1;
     let is_negated = pattern.get(at) == Some(&b'^');
@@ -80,7 +80,7 @@ mod tests {
     use super::matches;
 
     #[test]
-    fn patterns_fit_as_in_redis() {
+    fn patterns_match_as_in_redis() {
         for (pattern, yes, no) in [
             ("*", &["", "a", "abc"][..], &[][..]),
             ("a*", &["a", "ab"], &["ba", ""]),

@@ -1,13 +1,13 @@
-//! `CLIENT PAUSE`: commands wait until a time. They are tried again by their workers, so that nothing is held meanwhile.
+//! `CLIENT PAUSE`: commands wait until a time. Their workers retry them, so no lock is held meanwhile.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// The end in milliseconds since 1970 and, in the lowest bit, whether commands that only read wait as well. 0 is no pause.
+/// The end in milliseconds since 1970 and, in the lowest bit, whether reads are paused too. 0 means no pause.
 #[derive(Default)]
 pub(crate) struct Pause(AtomicU64);
 
 impl Pause {
-    /// Two pauses at once are as long as the longer, and as strict as the stricter.
+    /// Of two overlapping pauses, the longer time and the stricter mode apply.
     pub(crate) fn begin(&self, now: u64, until: u64, is_for_all: bool) {
         let update = |old: u64| {
             let is_over = old >> 1 <= now;
@@ -55,7 +55,7 @@ mod tests {
         assert!(!pause.is_paused(200, || true));
         pause.begin(150, 160, true);
         assert!(pause.is_paused(199, || false) && !pause.is_paused(200, || false));
-        // One that is over makes the next one no stricter.
+        // An expired pause does not make the next one stricter.
         pause.begin(300, 400, false);
         assert!(pause.is_paused(399, || true) && !pause.is_paused(399, || false));
         pause.end();

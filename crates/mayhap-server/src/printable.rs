@@ -1,9 +1,9 @@
-//! Names of keys for people and their tools: any bytes, told apart, in one line.
+//! Key names for people and tools: any bytes, unambiguous, in one line.
 
 use std::fmt::Write;
 
-/// Text as it is, with `\\` for a backslash and `\xNN` for control characters, bytes that are no UTF-8, and those that the caller's
-/// syntax needs for itself. No two names look the same.
+/// Text unchanged, with `\\` for a backslash and `\xNN` for control characters, invalid UTF-8, and bytes that the caller's
+/// syntax reserves. Different names stay different.
 pub(crate) fn printable(name: &[u8], reserved: &[char]) -> String {
     let mut text = String::with_capacity(name.len());
     let hex = |text: &mut String, byte: u8| {

@@ -271,7 +271,7 @@ mod tests {
     }
 
     #[test]
-    fn a_record_has_room_for_less_than_the_log_takes() {
+    fn the_record_limit_is_below_the_limit_of_the_log() {
         let mut changes = Changes::default();
         assert!(changes.has_room_for(512 << 20));
         assert!(!changes.has_room_for(mayhap_log::MAX_BODY_BYTES));

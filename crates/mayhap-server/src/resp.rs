@@ -1,9 +1,9 @@
-//! Requests as Redis reads them: arrays of bulk strings, or a line of words for people with telnet.
+//! Parses requests as Redis does: arrays of bulk strings, or inline commands for people with telnet.
 //!
-//! A [`Parser`] is shown the bytes that have arrived since the request began, again whenever there are more of them, and goes on
-//! where it stopped: a request that comes byte by byte costs no more than one that comes at once. Words are places in those bytes;
-//! only the words of a line are copied, because of their quotes. A length that a client declares is compared with the limits and
-//! is never a reason to allocate.
+//! A [`Parser`] receives all bytes since the start of the request, again whenever there are more, and continues where it
+//! stopped: a request that arrives byte by byte costs no more than one that arrives at once. Words are ranges of those bytes;
+//! only inline words are copied, because of their quotes. A declared length is checked against the limits and is never a reason
+//! to allocate.
 //!
 //! ```
 //! use mayhap_server::resp::{ParseResult, Parser, RequestLimits};
@@ -26,25 +26,25 @@ pub use limits::RequestLimits;
 use mayhap_command::integer;
 use memchr::memchr;
 
-/// What there is of a request.
+/// The result of parsing.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ParseResult {
-    /// All of it, in so many bytes. It may have no words at all, and then asks for nothing.
+    /// A complete request. It may have no words, and then nothing is executed.
     Complete {
-        /// Where the next one begins.
+        /// The start of the next request.
         consumed: usize,
     },
-    /// It goes on.
+    /// The request is incomplete.
     Incomplete {
-        /// How many bytes are missing, or more.
+        /// The minimum number of missing bytes.
         at_least: usize,
     },
 }
 
-/// Places of words that stay allocated from one request to the next.
+/// The number of word ranges that stay allocated between requests.
 const KEPT_WORDS: usize = 16 << 10;
 
-/// Where a word is. Half the size of a range, since there may be a million of them.
+/// The range of a word, half the size of a `Range`, because there may be a million of them.
 #[derive(Clone, Copy, Debug)]
 struct WordRange {
     start: u32,
@@ -53,37 +53,37 @@ struct WordRange {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 enum Stage {
-    /// Nothing was seen, or a request was completed.
+    /// At the start of a request.
     #[default]
     Start,
-    /// In a line of words.
+    /// In an inline command.
     Line,
     /// In the number of words.
     Count,
     /// In the length of a word.
     Length,
-    /// In a word of so many bytes.
+    /// In a word of this length.
     Word(usize),
 }
 
-/// Reads one request after the other, and remembers how far it came.
+/// An incremental parser of requests.
 #[derive(Clone, Debug, Default)]
 pub struct Parser {
     stage: Stage,
-    /// Where the stage begins.
+    /// The start of the current stage.
     at: usize,
-    /// The end of the line is not before this.
+    /// The line does not end before this position.
     searched: usize,
     words_left: usize,
     spans: Vec<WordRange>,
-    /// What the words of a line are without their quotes.
+    /// The unquoted words of an inline command.
     unquoted: Vec<u8>,
     is_line: bool,
 }
 
 impl Parser {
-    /// Goes on with a request. The input begins where the request does, and has at least the bytes that it had the last time. After
-    /// a complete one, the next call begins a new one.
+    /// Continues with a request. The input starts at the start of the request and has at least the bytes of the previous call.
+    /// After a complete request, the next call starts a new one.
     ///
     /// # Errors
     /// When it is no request, or too large. There is no way to go on then.
@@ -114,7 +114,7 @@ impl Parser {
         }
     }
 
-    /// The words of the request that was just completed, in the same input.
+    /// The words of the request that was just completed, for the same input.
     pub fn words<'a>(&'a self, input: &'a [u8]) -> impl ExactSizeIterator<Item = &'a [u8]> {
         let bytes = if self.is_line { &self.unquoted } else { input };
         let place = |span: &WordRange| span.start as usize..span.end as usize;
@@ -123,12 +123,12 @@ impl Parser {
             .map(move |span| bytes.get(place(span)).unwrap_or_default())
     }
 
-    /// Whether a request was begun and not completed.
+    /// Whether a request has been started and not completed.
     pub fn is_mid_request(&self) -> bool {
         self.stage != Stage::Start
     }
 
-    /// What it holds on to.
+    /// The memory that the parser holds.
     pub fn size_bytes(&self) -> usize {
         self.spans.capacity() * size_of::<WordRange>() + self.unquoted.capacity()
     }
@@ -147,7 +147,7 @@ impl Parser {
         self.unquoted.clear();
     }
 
-    /// Where the line that begins at `self.at` ends, if that is known.
+    /// The end of the line that starts at `self.at`, if it is known.
     fn line_end(
         &mut self,
         input: &[u8],
@@ -194,8 +194,8 @@ impl Parser {
         Ok(None)
     }
 
-    /// The number of the line that begins at `self.at` with a marker, which is stepped over when it is complete. As in Redis, the byte
-    /// after the carriage return has to be there, whatever it is.
+    /// The type marker and number of the line at `self.at`, which is consumed when it is complete. As in Redis, the byte after
+    /// the carriage return must be there, whatever it is.
     fn number(
         &mut self,
         input: &[u8],
@@ -233,7 +233,7 @@ impl Parser {
             return Ok(Some(1));
         };
         let count = count.ok_or(ProtocolError::WordCount)?;
-        // None and less than none ask for nothing.
+        // Zero and negative counts are empty requests.
         let count = usize::try_from(count).unwrap_or_default();
         if count > limits.max_words {
             return Err(if limits.is_before_auth {
@@ -261,7 +261,7 @@ impl Parser {
         limits: &RequestLimits,
     ) -> Result<Option<usize>, ProtocolError> {
         let Some((marker, length)) = self.number(input, limits, ProtocolError::LongLength)? else {
-            // This word, and what the others cannot do without.
+            // The rest of this word, and the minimum for the others.
             return Ok(Some(1));
         };
         if marker != b'$' {
@@ -304,8 +304,8 @@ impl Parser {
     }
 }
 
-/// A line with a number of one to three digits, as nearly all are: its marker, the number and its bytes. Looking for the end of each line
-/// first took 14 % of the time of a request of a hundred words.
+/// The fast path for a line with one to three digits, as nearly all have: its marker, number and length. Searching for the end
+/// of each line first took 14 % of the time of a request of a hundred words.
 #[inline]
 fn short_number(line: &[u8]) -> Option<(u8, i64, usize)> {
     let digit = |byte: u8| i64::from(byte - b'0');

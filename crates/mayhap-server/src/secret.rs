@@ -5,7 +5,7 @@ use std::path::Path;
 
 const FILE: &str = "secret.key";
 
-/// The key of the folder, made if there is none.
+/// The key of the folder, created if there is none.
 ///
 /// # Errors
 /// In words, with the path.

@@ -1,4 +1,4 @@
-//! From options to a server that runs, and to its orderly end.
+//! Starts a server from its options, runs it and shuts it down.
 
 use crate::clients::Clients;
 use crate::clock::Clock;
@@ -31,18 +31,18 @@ use std::thread::JoinHandle;
 
 /// The server's own files, apart from the filter files that people put into the folder.
 const STORE: &str = "store";
-/// A client that does not read so much of its replies is sent away: more than the largest bulk string.
+/// A client with more unread bytes of replies is closed: more than the largest bulk string.
 const MAX_OUTPUT: usize = 768 << 20;
-/// Connections beyond `maxclients`: those who are told that there is no room, and those who are closed to make some.
+/// Connections beyond `maxclients`, to send them an error or to close others in their favour.
 const SPARE_CLIENTS: usize = 128;
-/// Logs, listeners and the like.
+/// Open files for logs, listeners and so on.
 const RESERVED_FILES: u64 = 1024;
-/// Time to give the password. A client does that first, so that this is for slow networks.
+/// The time limit for authentication. Clients authenticate first, so this only matters on slow networks.
 const AUTH_TIMEOUT_SECONDS: u64 = 10;
-/// A log of less is read again in a second or two: 13 million items.
+/// A shorter log is replayed in a second or two: 13 million items.
 const SNAPSHOT_AFTER: u64 = 256 << 20;
 
-/// A server that runs.
+/// A running server.
 pub struct Server {
     engine: Arc<Engine>,
     running: Running,
@@ -51,19 +51,19 @@ pub struct Server {
     recovered: String,
 }
 
-/// Ends a server from any thread.
+/// Stops a server from any thread.
 #[derive(Clone)]
 pub struct StopHandle(net::StopHandle);
 
 impl StopHandle {
-    /// [`Server::run`] comes to its end.
+    /// Makes [`Server::run`] return.
     pub fn stop(&self) {
         self.0.stop();
     }
 }
 
 impl Server {
-    /// Reads what the folder has, and begins to listen.
+    /// Recovers the data folder and starts to listen.
     ///
     /// # Errors
     /// In one line, with what to do.
@@ -133,27 +133,27 @@ impl Server {
         })
     }
 
-    /// Where it listens, plain addresses first.
+    /// The addresses that it listens on, those without TLS first, with the actual ports.
     pub fn addresses(&self) -> &[SocketAddr] {
         &self.running.addresses
     }
 
-    /// Where metrics and health are.
+    /// The address of metrics and health.
     pub fn http_address(&self) -> Option<SocketAddr> {
         self.http.as_ref().map(|http| http.address)
     }
 
-    /// What was found in the folder, in words.
+    /// What was recovered, as text.
     pub fn recovered(&self) -> &str {
         &self.recovered
     }
 
-    /// Ends it from another thread.
+    /// A handle to stop it from another thread.
     pub fn stop_handle(&self) -> StopHandle {
         StopHandle(self.running.stop_handle())
     }
 
-    /// Serves until somebody ends it; everything is on the disk then.
+    /// Serves until it is stopped, then writes everything to the disk.
     ///
     /// # Errors
     /// When the last of it could not be written.
@@ -179,7 +179,7 @@ impl Server {
     }
 }
 
-/// Asks the system for as many open files as clients may come.
+/// Raises the limit of open files to the maximum number of clients.
 fn raise_open_files(clients: usize) {
     let wanted = clients as u64 + RESERVED_FILES;
     let given = rlimit::increase_nofile_limit(wanted).unwrap_or(wanted);
@@ -201,7 +201,7 @@ fn serve_pages(engine: &Arc<Engine>, address: SocketAddr) -> Result<http::PageSe
             },
             _ => return None,
         };
-        // A page shows changes as a reply does. If the log cannot be written, that is on the page.
+        // A page may show changes, so the log is committed first. If that fails, the page says so.
         let _ = engine.journal.commit(engine.journal.last_lsn());
         Some(HttpPage {
             status,
@@ -217,7 +217,7 @@ fn open(options: &ServerOptions) -> Result<(Engine, String), String> {
     let folder = options.folder.as_path();
     let store = folder.join(STORE);
     let _ = std::fs::create_dir_all(folder);
-    // Logs carry the keys of the hashes: for their owner only.
+    // Logs contain hash keys, so only the owner may read them.
     let mut making = std::fs::DirBuilder::new();
     making.recursive(true);
     #[cfg(unix)]
@@ -266,7 +266,7 @@ fn open(options: &ServerOptions) -> Result<(Engine, String), String> {
     let snapshots = Snapshots::default();
     snapshots.set_last(clock.now());
     if lost > 0 {
-        // The records that do not apply would be refused at the next start, when nobody accepts a loss.
+        // Records that do not apply would be rejected at the next start, without the option to accept a loss.
         snapshots.request();
     }
     let limits = Limits {
@@ -307,7 +307,7 @@ fn open(options: &ServerOptions) -> Result<(Engine, String), String> {
     Ok((engine, recovered))
 }
 
-/// The log knows no options of ours.
+/// The log does not know the server's options.
 fn startup_hint(error: &JournalError) -> String {
     match error {
         JournalError::Damaged {
@@ -325,7 +325,7 @@ fn settings(options: &ServerOptions, folder: &Path) -> Result<Settings, String> 
         password: options.password.clone(),
         max_memory: options
             .max_memory
-            // No limit where the system does not tell.
+            // No limit if the system does not report its memory.
             .unwrap_or_else(|| system::memory_bytes() / 4 * 3),
         max_clients: options.max_clients,
         clients_at_start: options.max_clients,

@@ -1,4 +1,4 @@
-//! What the server knows of one connection.
+//! The state of one connection.
 
 use crate::clients::Client;
 use crate::keyspace::Version;
@@ -12,48 +12,48 @@ use std::time::Instant;
 pub(crate) struct Session {
     pub(crate) client: Arc<Client>,
     pub(crate) protocol: Protocol,
-    /// Whether it has given the password, or there is none.
+    /// Whether the client has authenticated, or there is no password.
     pub(crate) is_authenticated: bool,
     pub(crate) transaction: Option<Transaction>,
-    /// Keys that a transaction depends on, as they were.
+    /// The watched keys and their versions.
     pub(crate) watched: HashMap<Box<[u8]>, Option<Version>>,
     pub(crate) replies: Replies,
-    /// Whether the command that is being served acknowledges a change, its own or another's that it found: its reply is an error if the
-    /// log cannot be written.
+    /// Whether the current command's reply depends on a logged change, its own or an earlier one. It becomes an error if the log
+    /// cannot be written.
     pub(crate) is_unsettled: bool,
-    /// Where the replies to such commands stand.
+    /// The positions of such replies.
     pub(crate) unsettled_replies: Vec<Range<usize>>,
-    /// The end of the last command of this round.
+    /// When the last command of this round ended.
     pub(crate) ended: Option<Instant>,
-    /// Commands of this round.
+    /// The number of commands in this round.
     pub(crate) served: u64,
     pub(crate) last_command: &'static str,
 }
 
-/// What `CLIENT REPLY` asked for.
+/// The mode of `CLIENT REPLY`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Replies {
     All,
     None,
-    /// Not for this command and the next.
+    /// Skip the replies to this command and the next.
     SkipThisAndNext,
     SkipNext,
 }
 
-/// What came after MULTI.
+/// The commands after MULTI.
 #[derive(Debug)]
 pub(crate) struct Transaction {
     pub(crate) commands: Vec<Vec<Box<[u8]>>>,
-    /// One of them was refused: all of them are.
+    /// One of them was rejected, so EXEC rejects all.
     pub(crate) has_error: bool,
     bytes: usize,
-    /// What all connections have between MULTI and EXEC.
+    /// The total size of all queued commands.
     all_bytes: Arc<AtomicUsize>,
 }
 
-/// All that clients may have us keep between MULTI and EXEC.
+/// The maximum total size of all queued commands.
 const MAX_QUEUED_BYTES: usize = 512 << 20;
-/// What a word takes besides its bytes.
+/// The overhead per word.
 const WORD_BYTES: usize = 32;
 
 impl Transaction {
@@ -66,7 +66,7 @@ impl Transaction {
         }
     }
 
-    /// Keeps a command; `false` when that is too much.
+    /// Queues a command; `false` if the limit is reached.
     pub(crate) fn keep(&mut self, words: &[&[u8]]) -> bool {
         let bytes = words.iter().map(|word| word.len() + WORD_BYTES).sum();
         let all = self.all_bytes.fetch_add(bytes, Ordering::Relaxed) + bytes;
@@ -87,7 +87,7 @@ impl Drop for Transaction {
 }
 
 impl Session {
-    /// The reply acknowledges a change: it is an error if the log cannot be written.
+    /// Marks the reply as depending on a logged change.
     pub(crate) fn acknowledges(&mut self) {
         self.is_unsettled = true;
     }
@@ -108,7 +108,7 @@ impl Session {
         }
     }
 
-    /// As a new connection is.
+    /// Resets the state to that of a new connection.
     pub(crate) fn reset(&mut self, is_known: bool) {
         self.protocol = Protocol::Resp2;
         self.is_authenticated = is_known;
@@ -117,7 +117,7 @@ impl Session {
         self.replies = Replies::All;
     }
 
-    /// Whether the reply that has just been written is to be sent.
+    /// Whether to send the reply that was just written.
     pub(crate) fn sends_reply(&mut self) -> bool {
         match self.replies {
             Replies::All => true,

@@ -1,4 +1,4 @@
-//! What `CONFIG` shows and sets.
+//! The settings of `CONFIG`.
 
 use crate::net::Timeouts;
 use crate::pattern;
@@ -7,28 +7,28 @@ use mayhap_log::Fsync;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// Everything that can be asked for while the server runs; what can be set is in [`Settings::set`].
+/// All settings; [`Settings::set`] changes those that can be changed at run time.
 #[derive(Clone, Debug)]
 pub(crate) struct Settings {
     pub(crate) filters: Config,
-    /// Empty: nobody is asked for one.
+    /// The password; empty means none.
     pub(crate) password: Vec<u8>,
-    /// Bytes that all keys may take; 0 is no limit.
+    /// The memory limit for all keys; 0 means none.
     pub(crate) max_memory: u64,
     pub(crate) max_clients: usize,
-    /// The sockets are ready for so many.
+    /// The number of clients that the sockets are prepared for.
     pub(crate) clients_at_start: usize,
     pub(crate) fsync: Fsync,
-    /// Microseconds; negative is never.
+    /// In microseconds; negative means never.
     pub(crate) slow_from: i64,
     pub(crate) slow_kept: usize,
-    /// A client that says nothing for so long is closed; 0 is never.
+    /// An idle client is closed after this time; 0 means never.
     pub(crate) idle_timeout_seconds: u64,
-    /// How long a connection is silent until the system asks whether the client is still there; 0 is for ever.
+    /// The TCP keepalive interval; 0 means none.
     pub(crate) keepalive_seconds: u64,
-    /// A client that has not given the password by then is closed; 0 is never.
+    /// A client that has not authenticated by then is closed; 0 means never.
     pub(crate) auth_timeout_seconds: u64,
-    /// A snapshot is taken when the log is longer than this and than the last snapshot.
+    /// A snapshot starts when the log exceeds this size and that of the last snapshot.
     pub(crate) snapshot_after: u64,
     pub(crate) folder: PathBuf,
     pub(crate) port: u16,
@@ -36,7 +36,7 @@ pub(crate) struct Settings {
     pub(crate) tls_port: u16,
 }
 
-/// The most that Linux takes for keepalive.
+/// The maximum that Linux accepts for keepalive.
 const MAX_KEEPALIVE: u64 = 32_767;
 /// As in Redis.
 const MAX_TIMEOUT: u64 = 2_147_483_647;
@@ -68,7 +68,7 @@ const SERVER_SETTINGS: [&str; 20] = [
 ];
 
 impl Settings {
-    /// Names and values of all settings that fit one of the patterns, each once.
+    /// The names and values of all settings that match one of the patterns.
     pub(crate) fn matching(&self, patterns: &[&[u8]]) -> Vec<(&'static str, String)> {
         let names = NAMES.iter().chain(&SERVER_SETTINGS).copied();
         names
@@ -92,7 +92,7 @@ impl Settings {
             "bind" => self.bind.clone(),
             "databases" => "1".to_owned(),
             "dir" => self.folder.display().to_string(),
-            // Latencies are not tracked by event: SLOWLOG has the commands that took long.
+            // Latency by event is not tracked; SLOWLOG has the slow commands.
             "latency-monitor-threshold" => "0".to_owned(),
             "mayhap-auth-timeout" => self.auth_timeout_seconds.to_string(),
             "mayhap-snapshot-after" => self.snapshot_after.to_string(),
@@ -112,7 +112,7 @@ impl Settings {
         })
     }
 
-    /// Sets one.
+    /// Changes a setting.
     ///
     /// # Errors
     /// What is wrong, as `CONFIG SET` says it behind the name.
@@ -159,7 +159,7 @@ impl Settings {
         Ok(())
     }
 
-    /// What cannot be changed can be set to what it is: clients and scripts do that by habit. Anything else would be a promise.
+    /// A fixed setting may be set to its current value, as some clients and scripts do. Any other value is an error.
     fn set_own(&self, name: &str, text: &str) -> Result<(), String> {
         let reason = match name {
             "save" => {
@@ -180,13 +180,13 @@ impl Settings {
         is_same.then_some(()).ok_or_else(|| reason.to_owned())
     }
 
-    /// Has the sockets follow these settings.
+    /// Applies the timeouts to the sockets.
     pub(crate) fn apply_timeouts(&self, timeouts: &Timeouts) {
         timeouts.set_idle(Duration::from_secs(self.idle_timeout_seconds));
         timeouts.set_keepalive(Duration::from_secs(self.keepalive_seconds));
     }
 
-    /// The name of a setting as we spell it, whoever's prefix it has.
+    /// The canonical name of a setting, without any prefix.
     pub(crate) fn canonical_name(given: &[u8]) -> Option<&'static str> {
         let given = String::from_utf8_lossy(given).to_ascii_lowercase();
         let plain = given
@@ -224,7 +224,7 @@ fn seconds(text: &str, most: u64) -> Result<u64, String> {
     number.ok_or_else(|| format!("argument must be between 0 and {most} inclusive"))
 }
 
-/// `100`, `64mb`, `1g`: as Redis reads sizes.
+/// Sizes as in Redis: `100`, `64mb`, `1g`.
 pub(crate) fn bytes(text: &str) -> Option<u64> {
     let digits = text.len() - text.trim_start_matches(|c: char| c.is_ascii_digit()).len();
     let unit: u64 = match text[digits..].to_ascii_lowercase().as_str() {

@@ -1,5 +1,5 @@
-//! A filter that can be read at length while its key goes on: a snapshot or a merge shares it, and as long as somebody does it
-//! does not change. Who wants to change it then tries again later ([`Failure::Busy`](crate::call::Failure)).
+//! A filter that can be shared with a long reader, such as a snapshot or a merge. It does not change while it is shared; a write
+//! is retried later ([`CommandError::Busy`](crate::call::CommandError)).
 
 use crate::keyspace::LARGE_BYTES;
 use mayhap_command::Slot;
@@ -17,7 +17,7 @@ impl SharedSlot {
         Self(Some(Arc::new(slot)))
     }
 
-    /// The filter as it is now, for as long as the caller needs.
+    /// Shares the current filter.
     pub(crate) fn share(&self) -> Arc<Slot> {
         self.0.clone().unwrap_or_default()
     }
@@ -28,7 +28,7 @@ impl SharedSlot {
             .is_some_and(|slot| Arc::strong_count(slot) > 1)
     }
 
-    /// To change it; `None` while somebody shares it.
+    /// The filter for writing; `None` while it is shared.
     pub(crate) fn get_mut(&mut self) -> Option<&mut Slot> {
         self.0.as_mut().and_then(Arc::get_mut)
     }
@@ -42,10 +42,10 @@ impl Deref for SharedSlot {
     }
 }
 
-/// Gives the memory of large filters back. That takes a tenth of a second for a gigabyte, which no client should wait for.
+/// Frees large filters on a background thread. Freeing a gigabyte takes a tenth of a second, which no client should wait for.
 static FREEING: LazyLock<Mutex<Sender<Arc<Slot>>>> = LazyLock::new(|| {
     let (sender, dropped) = channel::<Arc<Slot>>();
-    // Without the thread each is freed where it was dropped.
+    // Without the thread, each is freed where it is dropped.
     let _ = std::thread::Builder::new()
         .name("free".to_owned())
         .spawn(move || dropped.into_iter().for_each(drop));

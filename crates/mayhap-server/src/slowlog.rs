@@ -1,4 +1,4 @@
-//! Commands that took long.
+//! SLOWLOG: commands that took long.
 
 use crate::session::Session;
 use crate::settings::Settings;
@@ -9,7 +9,7 @@ use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-/// As much of a command as is kept.
+/// The part of a command that is kept.
 const MAX_WORDS: usize = 32;
 const MAX_WORD_BYTES: usize = 128;
 
@@ -25,20 +25,20 @@ struct SlowlogEntry {
 
 #[derive(Default)]
 pub(crate) struct Slowlog {
-    /// From so many nanoseconds on: here, so that nobody looks at the settings for every command.
+    /// The threshold in nanoseconds, copied here to avoid reading the settings for every command.
     from: AtomicU64,
     kept: Mutex<(u64, VecDeque<SlowlogEntry>)>,
 }
 
 impl Slowlog {
-    /// Does as the settings say from now on.
+    /// Applies the settings.
     pub(crate) fn apply_settings(&self, settings: &Settings) {
         let from =
             u64::try_from(settings.slow_from).map_or(u64::MAX, |from| from.saturating_mul(1000));
         self.from.store(from, Ordering::Relaxed);
     }
 
-    /// Keeps the command if it took long enough.
+    /// Records the command if it took long enough.
     #[inline]
     pub(crate) fn record(
         &self,
@@ -62,7 +62,7 @@ impl Slowlog {
         now: u64,
         took: Duration,
     ) {
-        // Who gives a password is not written down.
+        // Commands with passwords are not recorded.
         let command = session.last_command.split('|').next().unwrap_or_default();
         let is_secret = ["auth", "hello", "config"].contains(&command);
         if settings.slow_from < 0 || is_secret || settings.slow_kept == 0 {

@@ -1,11 +1,11 @@
-//! Snapshots, taken while the server goes on.
+//! Snapshots, taken while the server keeps running.
 //!
-//! The log is switched to a new file, then each key is written down with the number of the newest record at that moment: what the log
-//! has of the key beyond that number is replayed, and nothing twice. A value is shared while it is written, and no lock is held: who reads
-//! goes on, and who wants to change this one filter waits until it is written.
+//! The log switches to a new file, then each key is written with the number of the newest record at that moment. Replay applies
+//! only records with higher numbers to the key, so that nothing is applied twice. A value is shared while it is written, without
+//! any lock: reads continue, and writes to this one filter wait.
 //!
-//! RENAME, COPY and BF.MERGE give a key what another held. If the other was not written yet and the key was, a replay could not know
-//! what that was: so all keys that got something in this way are written once more, as they are then, before the snapshot is finished.
+//! RENAME, COPY and BF.MERGE give a key the contents of another key. If the snapshot has written the target before and the
+//! source after the command, replay could not reconstruct it. So such targets are written again before the snapshot is finished.
 
 use crate::engine::Engine;
 use crate::keyspace::{KeyEntry, LARGE_BYTES};
@@ -17,19 +17,19 @@ use std::convert::Infallible;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
-/// How long to wait for a key that a long command has.
+/// The retry interval for a key that a long command has leased.
 const WAIT: Duration = Duration::from_millis(5);
 
 #[derive(Default)]
 pub(crate) struct Snapshots {
-    /// Whether one was begun, or is about to be.
+    /// Whether a snapshot is running or requested.
     is_under_way: AtomicBool,
-    /// Keys to be written once more; `None` when no snapshot goes through the keys.
+    /// Keys to write again; `None` if no snapshot is running.
     again: Mutex<Option<HashSet<Box<[u8]>>>>,
     /// Milliseconds since 1970.
     last: AtomicU64,
     pub(crate) taken: AtomicU64,
-    /// One at a time.
+    /// One snapshot at a time.
     turn: Mutex<()>,
     pub(crate) last_error: Mutex<Option<String>>,
     wanted: Mutex<bool>,
@@ -49,14 +49,15 @@ impl Snapshots {
         self.last.store(time, Ordering::Relaxed);
     }
 
-    /// Asks for one, soon. From now on one is under way.
+    /// Requests a snapshot.
     pub(crate) fn request(&self) {
         self.is_under_way.store(true, Ordering::SeqCst);
         *self.wanted.lock() = true;
         self.bell.notify_all();
     }
 
-    /// These keys hold what others held. To be called behind the gate, before that is in the log.
+    /// Schedules keys that received the contents of others to be written again. The caller holds the keyspace lock and has not
+    /// logged the command yet.
     pub(crate) fn rewrite_key(&self, keys: Vec<Box<[u8]>>) {
         if !keys.is_empty()
             && let Some(again) = &mut *self.again.lock()
@@ -65,12 +66,12 @@ impl Snapshots {
         }
     }
 
-    /// Wakes who waits, with nothing to do.
+    /// Wakes the waiting thread.
     pub(crate) fn notify(&self) {
         self.bell.notify_all();
     }
 
-    /// Waits until one is asked for, or for a while.
+    /// Waits for a request, or for a while.
     pub(crate) fn wait(&self, most: Duration) -> bool {
         let mut wanted = self.wanted.lock();
         if !*wanted {
@@ -80,7 +81,7 @@ impl Snapshots {
     }
 }
 
-/// Takes a snapshot. The caller must not hold the gate.
+/// Takes a snapshot. The caller must not hold the keyspace lock.
 ///
 /// # Errors
 /// The disk's, in words; the log goes on as it was.
@@ -103,10 +104,10 @@ fn write(engine: &Engine) -> Result<(), String> {
     let told =
         |error: &dyn std::fmt::Display| format!("the snapshot could not be written: {error}");
     engine.snapshots.is_under_way.store(true, Ordering::SeqCst);
-    // Most of the log is on the disk before anybody is held up; whether it failed is seen next.
+    // Syncs most of the log before blocking others; a failure shows in the next step.
     let _ = engine.journal.sync();
     {
-        // Whoever logs something after this sees it, and what is in the log before is in all values.
+        // Commands that log something from now on see this, and everything logged before is in the values.
         let _alone = engine.exclusive();
         *engine.snapshots.again.lock() = Some(HashSet::new());
     }
@@ -124,7 +125,8 @@ fn write_keys(engine: &Engine) -> Result<Snapshot<Folder>, SnapshotError> {
     let mut snapshot = engine.journal.begin_snapshot()?;
     for shard in 0..engine.keys.shards() {
         let names = {
-            // Not in the middle of a transaction: a key that it has removed would be in neither the snapshot nor, after a crash, the log.
+            // Not in the middle of a transaction: a key that it removed would be missing from the snapshot and, after a crash,
+            // from the log.
             let _shared = engine.shared();
             engine.keys.keys_in_shard(shard)
         };
@@ -138,7 +140,7 @@ fn write_keys(engine: &Engine) -> Result<Snapshot<Folder>, SnapshotError> {
             let mut again = engine.snapshots.again.lock();
             let keys = again.as_mut().map(std::mem::take).unwrap_or_default();
             if keys.is_empty() {
-                // What comes later is replayed from values that are all known.
+                // Later records are replayed on values that are all known.
                 *again = None;
                 return Ok(snapshot);
             }
@@ -160,7 +162,7 @@ fn write_key(
         {
             // Not in the middle of a transaction.
             let _shared = engine.shared();
-            // Expired keys as well: that they are gone is in the log.
+            // Including expired keys: their removal is logged.
             let look = |body: Option<&KeyEntry>| {
                 let (value, expires) = body.map(|body| (body.value.share(), body.expires()))?;
                 Some((engine.journal.last_lsn(), expires, value))
@@ -173,11 +175,11 @@ fn write_key(
                 Some(_) => {}
             }
         }
-        // A long command has it, and is about to put it back.
+        // A long command has leased it and will put it back.
         std::thread::sleep(WAIT);
     };
     let written = if value.size_bytes() < LARGE_BYTES {
-        // Not shared while the disk takes its time.
+        // Not shared during the disk write.
         let mut bytes = Vec::new();
         let Ok(()) = write_entry(key, expires, &value, |piece| {
             bytes.extend_from_slice(piece);

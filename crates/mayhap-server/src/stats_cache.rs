@@ -1,5 +1,5 @@
-//! What is known of each filter. To tell the fill of a filter is to read all of it, so what was read is kept: until the filter has
-//! changed, and for a few seconds in any case. Who asks meanwhile shares the answer.
+//! Cached statistics of filters. Computing the fill reads the whole filter, so the result is kept until the filter has changed,
+//! and for a few seconds in any case. Concurrent callers share it.
 
 use crate::engine::Engine;
 use crate::keyspace::{KeyEntry, SharedValue, Version};
@@ -7,9 +7,9 @@ use mayhap_core::{Stats, Timestamp};
 use parking_lot::Mutex;
 use std::collections::HashMap;
 
-/// Filters that are told one by one; the rest is in the sums.
+/// The maximum number of filters that are listed; the rest is only in the totals.
 pub(crate) const MAX_FILTERS: usize = 1000;
-/// Milliseconds for which an answer is good enough, whatever happens to the filter.
+/// How long a result is kept, in milliseconds, even if the filter changes.
 const FRESH_MS: u64 = 5000;
 
 #[derive(Default)]
@@ -17,7 +17,7 @@ pub(crate) struct StatsCache(Mutex<HashMap<Box<[u8]>, CachedStats>>);
 
 struct CachedStats {
     version: Version,
-    /// Filters that forget change with the time.
+    /// Window filters change with time.
     is_timed: bool,
     at: u64,
     kind: &'static str,
@@ -32,7 +32,7 @@ impl CachedStats {
 }
 
 impl StatsCache {
-    /// The first thousand filters in the order of their names. One caller at a time reads filters.
+    /// The first thousand filters by name. One caller at a time reads filters.
     pub(crate) fn each(&self, engine: &Engine, now: u64) -> Vec<(Box<[u8]>, &'static str, Stats)> {
         let mut names = Vec::new();
         for shard in 0..engine.keys.shards() {
@@ -64,7 +64,7 @@ fn refresh(known: &mut HashMap<Box<[u8]>, CachedStats>, engine: &Engine, name: &
     if known.get(name).is_some_and(is_good) {
         return;
     }
-    // Nobody waits while it is read, but those who want to change it.
+    // Only writes to this filter wait while it is read.
     let _sharing = engine.leases.share();
     let shared = engine.keys.read(name, now, |body| {
         body.map(|body| (body.version(), body.value.share()))
@@ -82,7 +82,7 @@ fn refresh(known: &mut HashMap<Box<[u8]>, CachedStats>, engine: &Engine, name: &
                 known.insert(name.into(), fresh);
             }
         }
-        // A long command has it: what was known before is told.
+        // A long command has leased it: return the previous result.
         Some((_, None)) => {}
         Some((_, Some(SharedValue::Text(_)))) | None => {
             known.remove(name);

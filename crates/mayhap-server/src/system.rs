@@ -1,4 +1,4 @@
-//! What the system tells of memory, 0 where it does not.
+//! What the system reports about memory and CPU; 0 if it does not.
 
 use std::fs;
 
@@ -10,12 +10,12 @@ fn bytes_of(file: &str, field: &str) -> u64 {
     kilobytes.unwrap_or(0) * 1024
 }
 
-/// What this process has.
+/// The resident memory of this process.
 pub(crate) fn resident_bytes() -> u64 {
     bytes_of("/proc/self/status", "VmRSS:")
 }
 
-/// What the machine has.
+/// The memory of the machine.
 pub(crate) fn memory_bytes() -> u64 {
     bytes_of("/proc/meminfo", "MemTotal:")
 }
@@ -36,10 +36,10 @@ pub(crate) fn name() -> String {
 /// In /proc Linux counts time in hundredths of a second, whatever the machine.
 const TICKS_PER_SECOND: f64 = 100.0;
 
-/// Time that this process has used, in the system and by itself.
+/// The CPU time of this process, in the system and in user mode.
 pub(crate) fn cpu_seconds() -> (f64, f64) {
     let text = fs::read_to_string("/proc/self/stat").unwrap_or_default();
-    // The second field is the name of the program in brackets, with whatever letters.
+    // The second field is the program's name in brackets, which may contain anything.
     let fields = text.rsplit(')').next().unwrap_or_default();
     let ticks: Vec<f64> = fields
         .split_whitespace()
@@ -57,11 +57,11 @@ pub(crate) fn cpu_seconds() -> (f64, f64) {
 mod tests {
     #[cfg(target_os = "linux")]
     #[test]
-    fn linux_tells() {
+    fn the_system_reports_memory_and_cpu() {
         let (resident, memory) = (super::resident_bytes(), super::memory_bytes());
         assert!(0 < resident && resident < memory, "{resident} of {memory}");
         let (before, _) = (super::cpu_seconds(), super::name());
-        // Some work that takes more than a tick.
+        // Work that takes more than one tick.
         while super::cpu_seconds().1 <= before.1 {}
         assert!(super::name().starts_with("Linux "), "{}", super::name());
     }

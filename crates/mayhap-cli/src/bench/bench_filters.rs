@@ -1,4 +1,4 @@
-//! The kinds of filter, as something that can be filled and asked under a clock.
+//! The kinds of filter behind common traits, so that they can be measured.
 
 use super::query_keys::key;
 use mayhap_core::{
@@ -7,18 +7,18 @@ use mayhap_core::{
 };
 use std::time::Duration;
 
-/// A filter that is asked.
+/// A filter that can be queried.
 pub(super) trait BenchFilter: Sized {
     fn contains(&self, hash: KeyHash) -> bool;
     fn contains_batch(&self, hashes: &[KeyHash], found: &mut [bool]);
     fn size_bytes(&self) -> u64;
 }
 
-/// A filter that is filled key by key. `first` is the number of the first key.
+/// A filter that is filled key by key. `first` is the index of the first key.
 pub(super) trait InsertBench: BenchFilter {
     fn empty(keys: u64, rate: f64) -> Result<Self, PlanError>;
     fn clear(&mut self);
-    /// How many were surely new.
+    /// Returns how many were definitely new.
     fn insert_single(&mut self, hashes: &[KeyHash], first: u64) -> usize;
     fn insert_batch(&mut self, hashes: &[KeyHash], first: u64);
 }
@@ -83,7 +83,7 @@ insert_bench! {
     Bloom: keys => keys,
     ClassicBloom: keys => keys,
     CountingBloom: keys => keys,
-    // Somebody guessed far too low: it has grown by the time it is asked.
+    // As if the capacity was guessed far too low: it has grown by the time it is queried.
     GrowingBloom: keys => keys.div_ceil(16)
 }
 
@@ -97,7 +97,7 @@ impl InsertBench for Cuckoo {
     }
 
     fn insert_single(&mut self, hashes: &[KeyHash], _first: u64) -> usize {
-        // One that is refused is missed by the check of the answers.
+        // A rejected key shows up when the answers are checked.
         hashes
             .iter()
             .map(|&hash| usize::from(self.try_insert_hash(hash).unwrap_or(false)))
@@ -121,7 +121,7 @@ macro_rules! build_bench {
 
 build_bench!(Fuse, Ribbon);
 
-/// A window whose keys come evenly over its time, so that all its generations have their share.
+/// A window whose keys arrive evenly over time, so that all its generations are used.
 pub(super) struct TimedWindow {
     filter: WindowBloom,
     keys: u64,
@@ -161,7 +161,7 @@ impl InsertBench for TimedWindow {
     }
 
     fn clear(&mut self) {
-        // Time does not go back; a new one is as good.
+        // Time does not go back, so use a new filter.
         if let Ok(new) =
             WindowBloom::from_plan(*self.filter.plan(), self.filter.scheme(), Timestamp(0))
         {
@@ -181,17 +181,17 @@ impl InsertBench for TimedWindow {
     }
 }
 
-/// The bytes that it takes to measure a kind, besides the questions.
+/// The memory needed to measure a kind, besides the query keys.
 pub(super) fn bytes_needed(kind: Kind, keys: u64, size_bytes: u64) -> u64 {
     if kind.can(mayhap_core::Operation::Insert) {
         size_bytes
     } else {
-        // The hashes, what building takes at the peak, and the filter: 64 and 100 bits a key.
+        // The hashes, the peak of building, and the filter: 64 and 100 bits per key.
         size_bytes.saturating_add(keys.saturating_mul(21))
     }
 }
 
-/// All hashes, for the kinds that are built from them.
+/// All hashes, for static kinds.
 pub(super) fn all_hashes(keys: u64) -> Vec<KeyHash> {
     (0..keys).map(key).collect()
 }

@@ -1,7 +1,7 @@
-//! One filter, measured: filled, asked, and held against the memory's own speed.
+//! Measures one filter: fills it, queries it, and compares it with memory speed.
 //!
-//! Everything is timed several times and the least counts: what a machine does besides only ever adds. Queries and bare
-//! loads take turns within each round, so that a slow moment meets both.
+//! Everything is timed several times and the minimum counts, because other activity on the machine only adds time. Queries and
+//! plain loads alternate within each round, so that a slow moment affects both.
 
 use super::bench_filters::{BenchFilter, BuildBench, InsertBench, TimedWindow, all_hashes};
 use super::query_keys::{QueryKeys, key};
@@ -18,27 +18,27 @@ use std::time::{Duration, Instant};
 
 const ROUNDS: u64 = 9;
 
-/// Hashes that are made, and then inserted under the clock, at a time.
+/// The number of hashes that are prepared and then inserted while timed.
 const CHUNK: usize = 4096;
 
-/// Filters up to this many keys are filled again in every round. Larger ones are filled once, so many keys one by one and
-/// the rest in batches, in stretches that are timed apart.
+/// Filters of up to this many keys are refilled in every round. Larger ones are filled once: so many keys one by one and the
+/// rest in batches, in ranges that are timed separately.
 const REFILLED_KEYS: u64 = 4_000_000;
 const SINGLE_RANGES: u64 = 4;
 
-/// A round has at least so many keys: enough for the clock.
+/// The minimum number of keys per round, enough for the resolution of the clock.
 const MIN_KEYS: u64 = 1_000_000;
 
-/// Most questions that are kept; with their answers, `OVERHEAD_BYTES`.
+/// The maximum number of query keys; with their answers they take `OVERHEAD_BYTES`.
 const MAX_QUERIES: u64 = 1 << 22;
 pub(super) const OVERHEAD_BYTES: u64 = 16 * MAX_QUERIES;
 
 const CHASED_LINES: usize = 250_000;
 
-/// How far ahead the ruler prefetches, in keys; 0 is not at all, which is best for filters that lie in a cache.
+/// The prefetch distances of the memory probe, in keys; 0 is best for filters in cache.
 const DISTANCES: [usize; 7] = [0, 16, 32, 48, 64, 96, 128];
 
-/// What is measured.
+/// What to measure.
 #[derive(Clone, Copy)]
 pub(super) struct Case {
     pub(super) kind: Kind,
@@ -50,9 +50,9 @@ pub(super) struct Case {
 pub(super) struct Measured {
     pub(super) size_bytes: u64,
     pub(super) rate: f64,
-    /// Of the kinds that are filled key by key.
+    /// For kinds that are filled key by key.
     pub(super) insert_single_ns: Option<f64>,
-    /// Building, for the others.
+    /// For static kinds.
     pub(super) insert_batch_ns: f64,
     pub(super) query_single_ns: f64,
     pub(super) query_batch_ns: f64,
@@ -61,11 +61,11 @@ pub(super) struct Measured {
     pub(super) floor_distance: usize,
 }
 
-/// Why there are no figures.
+/// Why a measurement failed.
 pub(super) enum MeasureError {
     /// The filter cannot be made.
     Plan(PlanError),
-    /// It gave a wrong answer.
+    /// The filter gave a wrong answer.
     Wrong(&'static str),
 }
 
@@ -81,7 +81,7 @@ impl Measured {
     }
 }
 
-/// How much there is to do, in the units in which `measure` reports its progress: about 10 ns.
+/// The amount of work, in the units of `measure`'s progress: about 10 ns.
 pub(super) fn work(case: &Case) -> u64 {
     fill_work(case.keys) + ROUNDS * round_work(case.keys)
 }
@@ -111,18 +111,27 @@ pub(super) fn measure(case: Case, progress: &ProgressBar) -> Result<Measured, Me
         Kind::Growing => inserted::<GrowingBloom>(case, progress),
         Kind::Window => inserted::<TimedWindow>(case, progress),
         Kind::Cuckoo => inserted::<Cuckoo>(case, progress),
-        Kind::Fuse => built::<Fuse>(case, progress),
-        Kind::Ribbon => built::<Ribbon>(case, progress),
+        Kind::Fuse => measure_build::<Fuse>(case, progress),
+        Kind::Ribbon => measure_build::<Ribbon>(case, progress),
     }
 }
 
 fn inserted<S: InsertBench>(case: Case, progress: &ProgressBar) -> Result<Measured, MeasureError> {
     let mut filter = S::empty(case.keys, case.rate)?;
     let times = fill(&mut filter, case.keys, progress);
-    measure_queries(&filter, &ruler(filter.size_bytes())?, times, case, progress)
+    measure_queries(
+        &filter,
+        &memory_lines(filter.size_bytes())?,
+        times,
+        case,
+        progress,
+    )
 }
 
-fn built<S: BuildBench>(case: Case, progress: &ProgressBar) -> Result<Measured, MeasureError> {
+fn measure_build<S: BuildBench>(
+    case: Case,
+    progress: &ProgressBar,
+) -> Result<Measured, MeasureError> {
     let hashes = all_hashes(case.keys);
     let rounds = if case.keys <= REFILLED_KEYS {
         ROUNDS
@@ -143,14 +152,20 @@ fn built<S: BuildBench>(case: Case, progress: &ProgressBar) -> Result<Measured, 
         single: None,
         batch: best,
     };
-    measure_queries(&filter, &ruler(filter.size_bytes())?, times, case, progress)
+    measure_queries(
+        &filter,
+        &memory_lines(filter.size_bytes())?,
+        times,
+        case,
+        progress,
+    )
 }
 
-/// As much memory as the filter has, in lines that can be loaded: what one line a key would cost.
-fn ruler(size_bytes: u64) -> Result<Bloom, PlanError> {
+/// Memory of the filter's size, to measure the cost of loading one line per key.
+fn memory_lines(size_bytes: u64) -> Result<Bloom, PlanError> {
     let plan = BloomPlan::largest_within(size_bytes.max(64), 0.05)?;
     let mut filter = Bloom::from_plan(plan, HashScheme::Caller)?;
-    // Touched, so that it is memory and not the promise of some.
+    // Touched, so that the pages are really allocated.
     filter.clear();
     Ok(filter)
 }
@@ -176,13 +191,13 @@ fn measure_queries<S: BenchFilter>(
     })
 }
 
-/// What filling took.
+/// The times of filling.
 struct Times {
     single: Option<MinTimes>,
     batch: MinTimes,
 }
 
-/// The least time a key, and what it was reached with.
+/// The minimum time per key, and the distance that reached it.
 struct MinTimes<T = ()> {
     ns: f64,
     with: T,
@@ -213,7 +228,7 @@ fn fill<S: InsertBench>(filter: &mut S, keys: u64, progress: &ProgressBar) -> Ti
         progress.inc(count);
     };
     if keys <= REFILLED_KEYS {
-        // Few keys are inserted again and again until the clock can tell.
+        // Few keys are inserted repeatedly, until the time can be measured.
         let passes = MIN_KEYS.div_ceil(keys);
         for _ in 0..ROUNDS {
             timed(filter, 0..keys, passes, true);
@@ -234,7 +249,7 @@ fn fill<S: InsertBench>(filter: &mut S, keys: u64, progress: &ProgressBar) -> Ti
     }
 }
 
-/// Cuts a range into `count` ranges of about one length.
+/// Splits a range into `count` ranges of about equal length.
 fn split_range(numbers: Range<u64>, count: u64) -> impl Iterator<Item = Range<u64>> {
     let length = numbers.end - numbers.start;
     let step = length.div_ceil(count);
@@ -244,8 +259,8 @@ fn split_range(numbers: Range<u64>, count: u64) -> impl Iterator<Item = Range<u6
     })
 }
 
-/// Inserts the keys of these numbers and returns the time it took, without making the hashes. What begins with key 0 begins with
-/// an empty filter.
+/// Inserts the keys with these indexes and returns the time, without generating the hashes. Starts with an empty filter if the
+/// range starts at 0.
 fn insert<S: InsertBench>(
     filter: &mut S,
     numbers: Range<u64>,
@@ -274,7 +289,7 @@ fn insert<S: InsertBench>(
     elapsed
 }
 
-/// Two or three a line, so that all of the filter takes part: fewer would find their lines in cache the second time.
+/// Two or three per line, so that the whole filter is used: with fewer, the second pass would find its lines in cache.
 fn query_count(keys: u64) -> u64 {
     (keys / 16).clamp(1 << 16, MAX_QUERIES)
 }
@@ -283,7 +298,7 @@ fn passes(keys: u64) -> u64 {
     (MIN_KEYS / query_count(keys)).max(1)
 }
 
-/// Queries, and the memory under them.
+/// The times of queries and plain loads.
 struct QueryTimes {
     single: MinTimes,
     batch: MinTimes,
@@ -343,7 +358,7 @@ fn timed(passes: u64, mut work: impl FnMut()) -> Duration {
     clock.elapsed()
 }
 
-/// The share of absent keys that are found, over enough of them for about 1 % of error where that takes at most 1e7.
+/// The measured false-positive rate, over enough keys for an error of about 1 % where that takes at most 1e7.
 fn absent_key_rate(filter: &impl BenchFilter, case: Case) -> f64 {
     let strangers = (10_000.0 / case.rate).clamp(1e6, 1e7) as u64;
     let first = case.keys + MAX_QUERIES;
@@ -365,7 +380,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn stretches_cover_a_range_once() {
+    fn split_ranges_cover_the_range_once() {
         for numbers in [0..9, 0..10, 3..3, 5..1_000_000_007] {
             let mut next = numbers.start;
             for stretch in split_range(numbers.clone(), 9) {

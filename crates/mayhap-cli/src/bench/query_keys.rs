@@ -1,9 +1,9 @@
-//! The keys of a benchmark, made from their numbers instead of kept: 100M hashes would be 800 MB.
+//! The keys of a benchmark, computed from their index instead of stored: 100M hashes would take 800 MB.
 
 use mayhap_core::KeyHash;
 
-/// The hash of key number `number`: `SplitMix64`, a bijection, so different keys never collide and a key that was not
-/// inserted is surely absent.
+/// The hash of a key: `SplitMix64` of its index, a bijection, so that different keys never collide and a key that was not
+/// inserted is certainly absent.
 pub(super) fn key(number: u64) -> KeyHash {
     KeyHash::from_u64(split_mix(number))
 }
@@ -15,7 +15,7 @@ fn split_mix(number: u64) -> u64 {
     mixed ^ (mixed >> 31)
 }
 
-/// What a filter of the keys `0..keys` is asked: half of it present, in no order that a CPU could guess.
+/// The queries for a filter of the keys `0..keys`: half of them present, in an order that a CPU cannot predict.
 pub(super) struct QueryKeys {
     pub(super) hashes: Vec<KeyHash>,
     present: Vec<bool>,
@@ -25,7 +25,7 @@ impl QueryKeys {
     pub(super) fn new(keys: u64, count: u64) -> Self {
         let (hashes, present) = (0..count)
             .map(|at| {
-                // Numbers from the upper end toss the coins, far from all keys.
+                // Random bits come from high indexes, far from all keys.
                 let coin = split_mix(!at);
                 let present = coin >> 63 == 1;
                 let number = if present {
@@ -39,7 +39,7 @@ impl QueryKeys {
         Self { hashes, present }
     }
 
-    /// Every present key must be found, and a batch must say what single queries say.
+    /// Every present key must be found, and a batch must give the same answers as single queries.
     pub(super) fn check(&self, single: &[bool], batch: &[bool]) -> Result<(), &'static str> {
         let missed = |found: &[bool]| {
             self.present
@@ -64,7 +64,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn half_of_the_questions_are_present_and_the_others_surely_are_not() {
+    fn half_of_the_queries_are_present_and_the_others_are_absent() {
         let keys = 1000;
         let questions = QueryKeys::new(keys, 10_000);
         let inserted = (0..keys).map(key).collect::<std::collections::HashSet<_>>();

@@ -1,4 +1,4 @@
-//! Filters of other systems: sized by their rules, filled key by key.
+//! Filters of other systems: sized by their rules and filled key by key.
 
 use super::BuildArgs;
 use super::source::cannot_spool;
@@ -93,7 +93,7 @@ fn each_key(
     Ok(())
 }
 
-/// Keys that wait in an unlinked file until their number is known.
+/// Keys in an unlinked temporary file, until their number is known.
 struct Spool {
     file: BufWriter<std::fs::File>,
     count: u64,

@@ -42,7 +42,7 @@ pub(super) fn build(
         Kind::Ribbon => Ribbon::build_with(&source.all()?, rate, scheme)?.into(),
         Kind::Bloom => bloom(&source, rate)?.into(),
         Kind::Growing if args.capacity.is_none() && !args.input.are_regular_files() => {
-            // It needs no number.
+            // A growing filter needs no number of keys.
             let mut filter = empty(args, kind, INITIAL_CAPACITY, rate, scheme)?;
             source.each(|hashes| insert(&mut filter, hashes).map_err(full_error))?;
             filter
@@ -67,10 +67,10 @@ pub(super) fn build(
     Ok(StoredFilter::Native(filter))
 }
 
-/// Where a growing filter begins when nobody knows.
+/// The initial capacity of a growing filter if none is given.
 const INITIAL_CAPACITY: u64 = 100_000;
 
-/// What the other flags ask for.
+/// The kind that the other flags imply.
 fn default_kind(args: &BuildArgs) -> Kind {
     match (args.window, args.bits, args.probes) {
         (Some(_), _, _) => Kind::Window,
@@ -99,7 +99,7 @@ fn check_kind(args: &BuildArgs, kind: Kind) -> Result<(), CliError> {
     Ok(())
 }
 
-/// An empty filter of a kind that takes keys one by one.
+/// An empty filter of a kind that is filled key by key.
 fn empty(
     args: &BuildArgs,
     kind: Kind,
@@ -139,14 +139,14 @@ fn empty(
     })
 }
 
-/// The moment of keys that come in now.
+/// The current time, for window filters.
 pub(crate) fn now() -> Timestamp {
     let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
     let ms = since.map_or(0, |since| u64::try_from(since.as_millis()).unwrap_or(0));
     Timestamp(ms)
 }
 
-/// Puts hashes into a filter of any kind that takes them.
+/// Inserts hashes into a filter of any dynamic kind.
 pub(crate) fn insert(filter: &mut AnyFilter, hashes: &[KeyHash]) -> Result<(), OperationError> {
     match filter {
         AnyFilter::Bloom(filter) => filter.insert_hashes(hashes),
@@ -161,7 +161,7 @@ pub(crate) fn insert(filter: &mut AnyFilter, hashes: &[KeyHash]) -> Result<(), O
     Ok(())
 }
 
-/// Why a filter that is being built takes no more.
+/// The error when a filter is full during the build.
 fn full_error(error: OperationError) -> CliError {
     CliError::message(match error {
         OperationError::Full(Full::Table { capacity, .. }) => {
@@ -221,7 +221,7 @@ fn with_exceptions(
     let scheme = source.scheme;
     let mut hashes = source.all()?;
     if on_conflict == OnConflict::Allow {
-        // What is allowed is not put in: the base would have to be denied.
+        // Allowed keys are not inserted: the layer would have to override the base.
         let mut allowed: Vec<KeyHash> = exceptions.iter().map(|key| scheme.hash(key)).collect();
         allowed.sort_unstable_by_key(|hash| hash.to_u64());
         hashes.retain(|hash| {
@@ -248,7 +248,7 @@ fn with_exceptions(
     };
     let made = Excepting::build_with(base, &hashes, &exceptions, on_conflict);
     let filter = made.map_err(|error| {
-        // Of the keys that were put in only hashes are left, and the exceptions have the words.
+        // Only hashes of the inserted keys are left, while the exceptions are bytes.
         let in_both = || -> Option<String> {
             let mut sorted: Vec<u64> = hashes.iter().map(|hash| hash.to_u64()).collect();
             sorted.sort_unstable();
@@ -273,7 +273,7 @@ fn with_exceptions(
     Ok(StoredFilter::Native(filter.into()))
 }
 
-/// Takes out the false positives that the user lists.
+/// Removes the false positives that the user lists.
 fn retouch(
     filter: AnyFilter,
     args: &BuildArgs,

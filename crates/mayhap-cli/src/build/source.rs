@@ -1,4 +1,4 @@
-//! The hashes of the keys that come in: block by block, all at once, or counted first.
+//! The hashes of the input keys: block by block, all at once, or counted first.
 
 use super::BuildArgs;
 use crate::args::threads;
@@ -12,10 +12,10 @@ use std::fs::File;
 use std::io::{self, BufReader, BufWriter, Read, Seek, Write};
 use std::ops::ControlFlow;
 
-/// How many hashes are taken from the spool at a time.
+/// The number of hashes that are read from the spool at once.
 const BATCH: usize = 1 << 16;
 
-/// Where the hashes of keys come from.
+/// The source of the hashes.
 pub(super) struct KeySource<'a> {
     pub(super) args: &'a BuildArgs,
     pub(super) reader: KeyReader,
@@ -80,7 +80,7 @@ impl KeySource<'_> {
         Ok(all)
     }
 
-    /// How many keys there are, unless that is said, and a way to their hashes.
+    /// Counts the keys unless their number is given, and returns their hashes.
     pub(super) fn counted(&self) -> Result<(u64, Hashes), CliError> {
         if let Some(capacity) = self.args.capacity {
             return Ok((capacity, Hashes::Again));
@@ -109,7 +109,7 @@ impl KeySource<'_> {
     }
 }
 
-/// Hashes that are made (again) from the input, or lie in a file.
+/// Hashes that are computed (again) from the input, or read from a spool file.
 pub(super) enum Hashes {
     Again,
     Spooled { file: File, count: u64 },

@@ -1,4 +1,4 @@
-//! The filters that lines are asked of: read into memory, or where they lie.
+//! The filters to query: read into memory, or mapped.
 
 use super::CheckArgs;
 use crate::error::CliError;
@@ -8,7 +8,7 @@ use mayhap_codec::native::{self, Mapped};
 use mayhap_codec::{Format, KeyReader, OpenedFilter, StoredFilter};
 use std::io::Read;
 
-/// A filter that was read, or one that is asked where it lies.
+/// A filter in memory, or a mapped file.
 enum LookupFilter {
     Read(StoredFilter),
     Mapped(Mapped),
@@ -24,10 +24,10 @@ impl LookupFilter {
     }
 }
 
-/// Below this, a file is read as fast as it is mapped.
+/// Below this size, reading a file is as fast as mapping it.
 const LARGE: u64 = 32 << 20;
 
-/// A large file of ours is asked in place when there is less to ask than to read.
+/// A large native file is mapped if there is less to query than to read.
 fn map(args: &CheckArgs) -> Result<Option<Mapped>, CliError> {
     let size = std::fs::metadata(&args.filter).map_or(0, |metadata| metadata.len());
     let is_native = args.open.from.is_none_or(|format| format == Format::Mayhap);
@@ -52,7 +52,7 @@ fn map(args: &CheckArgs) -> Result<Option<Mapped>, CliError> {
     }
 }
 
-/// Filters, and for each the reader of its keys.
+/// The filters, each with its key parser.
 pub(super) struct Lookup {
     readers: Vec<KeyReader>,
     filters: Vec<(usize, LookupFilter)>,
@@ -62,7 +62,7 @@ impl Lookup {
     pub(super) fn open(args: &CheckArgs) -> Result<Self, CliError> {
         if let Some(mapped) = map(args)? {
             if !mapped.accepts_key_bytes() {
-                // Read, it says why.
+                // Opening it the ordinary way reports why.
                 let found = args.open.open(&args.filter)?;
                 return Self::new(args.choose.select(&args.filter, found)?, args);
             }
@@ -97,7 +97,7 @@ impl Lookup {
         Ok(asked)
     }
 
-    /// Damage of a file that is asked in place shows when a question touches it, and the answer is yes then.
+    /// Damage of a mapped file is detected when a query touches it; the answer is yes then.
     pub(super) fn check_touched(&self, args: &CheckArgs) -> Result<(), CliError> {
         for (_, filter) in &self.filters {
             if let LookupFilter::Mapped(mapped) = filter {
@@ -109,7 +109,7 @@ impl Lookup {
         Ok(())
     }
 
-    /// Whether keys are the lines themselves.
+    /// Whether the keys are the lines themselves.
     pub(super) fn is_verbatim(&self) -> bool {
         self.readers.iter().all(KeyReader::is_verbatim)
     }
@@ -137,8 +137,8 @@ impl Lookup {
         Ok(())
     }
 
-    /// With columns of several types a line is a key of some of them, and its neighbours are of others. One that is a key of
-    /// none is an error.
+    /// With columns of several types, a line may be a valid key for only some of them. A line that is valid for none is an
+    /// error.
     fn answer_by_type(&self, block: &Block, answers: &mut Vec<bool>) -> Result<(), CliError> {
         let lines: Vec<&[u8]> = block.lines().map(|line| block.key(line)).collect();
         answers.clear();

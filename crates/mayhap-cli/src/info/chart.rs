@@ -1,11 +1,11 @@
-//! How full the parts of a filter are: a flat line where keys are spread as they should be.
+//! Charts the fill of a filter's parts: a flat line if the keys are spread evenly.
 
 use crate::human_format;
 use mayhap_chart::{Axis, Chart, Scale, Series};
 use mayhap_codec::{Description, OpenedFilter};
 use std::path::Path;
 
-/// Parts that are drawn; each point is one.
+/// The number of parts, one per point.
 const PARTS: usize = 200;
 
 /// The chart; `None` for filters without bits.

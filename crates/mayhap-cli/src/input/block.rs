@@ -1,4 +1,4 @@
-//! Blocks of whole lines: small enough for a core's cache, large enough to pay for a system call.
+//! Blocks of whole lines: small enough for the cache of a core, large enough to be worth a system call.
 
 use super::{LineEnd, cannot_read, open};
 use crate::error::CliError;
@@ -10,21 +10,21 @@ use std::sync::{Arc, Mutex, OnceLock};
 
 const BLOCK_BYTES: usize = 256 << 10;
 
-/// Memory of blocks that are done with. It goes round: fresh memory has to be zeroed, by the kernel and by us.
+/// Recycled memory of finished blocks: new memory would have to be zeroed, by the kernel and by us.
 type Pool = Arc<Mutex<Vec<Vec<u8>>>>;
 
 /// Whole lines, one after the other.
 #[derive(Debug)]
 pub(crate) struct Block {
-    /// The lines, and room behind them.
+    /// The lines, followed by free space.
     memory: Vec<u8>,
-    /// Where the lines end.
+    /// The end of the lines.
     end: usize,
-    /// Where each of them ends, once somebody has asked.
+    /// The end of each line, computed on demand.
     ends: OnceLock<Vec<usize>>,
     pool: Pool,
     line_end: LineEnd,
-    /// The number of its first line, from 1 on, in all inputs together.
+    /// The number of its first line, from 1, across all inputs.
     pub(crate) first_line: u64,
 }
 
@@ -46,7 +46,7 @@ impl Default for Block {
 
 impl Drop for Block {
     fn drop(&mut self) {
-        // A long line's memory is not kept.
+        // The memory of a long line is not recycled.
         if (1..=2 * BLOCK_BYTES).contains(&self.memory.len())
             && let Ok(mut pool) = self.pool.lock()
         {
@@ -60,7 +60,7 @@ impl Block {
         &self.memory[..self.end]
     }
 
-    /// Where each line lies, its end included. Line ends are looked for once.
+    /// The range of each line, including its end. Line ends are searched once.
     #[inline]
     pub(crate) fn lines(&self) -> impl Iterator<Item = Range<usize>> {
         let ends = self.ends.get_or_init(|| {
@@ -90,7 +90,7 @@ impl Block {
         self.line_end.strip(&self.bytes()[line])
     }
 
-    /// Lines as they came; the last of an input may lack its end.
+    /// Lines unchanged; the last line of an input may lack its end.
     pub(crate) fn raw(&self, lines: Range<usize>) -> &[u8] {
         &self.bytes()[lines]
     }
@@ -112,7 +112,7 @@ impl Block {
 pub(crate) struct Blocks {
     inputs: std::vec::IntoIter<PathBuf>,
     current: Option<(PathBuf, Box<dyn Read + Send>)>,
-    /// The beginning of a line whose end is not read yet.
+    /// The start of a line whose end has not been read yet.
     begun: Vec<u8>,
     line_end: LineEnd,
     next_line: u64,
@@ -135,19 +135,19 @@ impl Blocks {
         }
     }
 
-    /// Counts lines while reading, so that an error can name one.
+    /// Counts lines while reading, for error messages.
     pub(crate) fn counted(mut self) -> Self {
         self.is_counted = true;
         self
     }
 
-    /// How many bytes have been read, unpacked, to be looked at by another thread.
+    /// The number of decompressed bytes read, for another thread to display.
     pub(crate) fn bytes_read(&self) -> Arc<AtomicU64> {
         Arc::clone(&self.bytes_read)
     }
 
-    /// The next block, in the memory of an old one; `false` at the end. Lines are not kept waiting: what one read gave is
-    /// handed on as soon as it ends a line.
+    /// Reads the next block into recycled memory; `false` at the end. Lines are passed on without delay: as soon as a read ends
+    /// a line.
     pub(crate) fn fill(&mut self, block: &mut Block) -> Result<bool, CliError> {
         block.line_end = self.line_end;
         block.ends = OnceLock::new();
@@ -180,7 +180,7 @@ impl Blocks {
                 continue;
             };
             let old = *end;
-            // A long line doubles the room, so that it is not looked through again and again.
+            // A long line doubles the buffer, so that it is not scanned again and again.
             let room = old + BLOCK_BYTES.max(old);
             memory.resize(memory.len().max(room), 0);
             let read = loop {

@@ -1,14 +1,14 @@
-//! Packed inputs, known by their first bytes.
+//! Compressed inputs, detected by their magic numbers.
 
 use super::lz4::Lz4Reader;
 use std::io::{self, BufReader, Cursor, Read};
 
 const LONGEST_MAGIC: usize = 6;
 
-/// The input itself, or what is packed in it.
+/// The input itself, or its decompressed contents.
 pub(super) fn by_magic(mut input: impl Read + Send + 'static) -> io::Result<Box<dyn Read + Send>> {
     let mut first = Vec::with_capacity(LONGEST_MAGIC);
-    // A line that is shorter than a magic number is not kept waiting: what is there now decides.
+    // Decides on what is available now, so that a line shorter than a magic number is not delayed.
     while first.len() < LONGEST_MAGIC {
         let mut bytes = [0; LONGEST_MAGIC];
         let read = match input.read(&mut bytes[..LONGEST_MAGIC - first.len()]) {

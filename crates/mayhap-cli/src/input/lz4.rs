@@ -1,7 +1,7 @@
-//! LZ4 frames, one after the other, to the very end.
+//! LZ4 frames, concatenated.
 //!
-//! The decoder says "no more" after each frame, and also where a file is cut off between two blocks. Only the second one has
-//! met the end of the file on the way, by which they are told apart.
+//! The decoder reports the end after each frame, and also if a file is truncated between two blocks. Only in the second case has
+//! it met the end of the file.
 
 use lz4_flex::frame::FrameDecoder;
 use std::io::{self, Read};
@@ -46,7 +46,7 @@ impl<R: Read> Read for Lz4Reader<R> {
     }
 }
 
-/// An input, how much of it was read, and whether its end was met.
+/// An input that records how much was read, and whether its end was reached.
 struct TrackedReader<R> {
     input: R,
     bytes: u64,

@@ -1,4 +1,4 @@
-//! What comes in: files or standard input, unpacked if packed, in blocks of whole lines.
+//! Input: files or standard input, decompressed, in blocks of whole lines.
 
 mod block;
 mod decompress;
@@ -15,25 +15,25 @@ use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-/// Where lines come from and what ends them.
+/// The inputs and the line ending.
 #[derive(Args, Debug, Clone, Default)]
 pub(crate) struct InputArgs {
-    /// Files with a key a line; none or - is standard input; .gz, .zst, .bz2, .xz and .lz4 are unpacked
+    /// Files with one key per line; none or - is standard input; .gz, .zst, .bz2, .xz and .lz4 are decompressed
     #[arg(value_name = "INPUT")]
     pub(crate) inputs: Vec<PathBuf>,
-    /// Lines end in NUL, not in a line feed
+    /// Lines end with NUL instead of a line feed
     #[arg(short = '0', long = "null")]
     pub(crate) null: bool,
-    /// Lines end in CR LF: the CR is not part of the key
+    /// Lines end with CR LF: the CR is not part of the key
     #[arg(long, conflicts_with = "null")]
     pub(crate) crlf: bool,
 }
 
-/// What ends a line.
+/// The line ending.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct LineEnd {
     pub(crate) byte: u8,
-    /// A CR before it belongs to it.
+    /// A preceding CR belongs to it.
     pub(crate) carriage_return: bool,
 }
 
@@ -57,7 +57,7 @@ impl InputArgs {
         }
     }
 
-    /// The inputs, standard input if there are none.
+    /// The inputs; standard input if there are none.
     pub(crate) fn paths(&self) -> Vec<PathBuf> {
         if self.inputs.is_empty() {
             vec![PathBuf::from("-")]
@@ -66,14 +66,14 @@ impl InputArgs {
         }
     }
 
-    /// Whether all inputs are files, which can be read twice and by another thread.
+    /// Whether all inputs are regular files, which can be read twice and by another thread.
     pub(crate) fn are_regular_files(&self) -> bool {
         self.paths().iter().all(|path| {
             !is_standard(path) && fs::metadata(path).is_ok_and(|metadata| metadata.is_file())
         })
     }
 
-    /// Bytes of all inputs as they lie on disk; none for pipes.
+    /// The size of all inputs on disk; `None` for pipes.
     pub(crate) fn size(&self) -> Option<u64> {
         if !self.are_regular_files() {
             return None;
@@ -100,7 +100,7 @@ impl InputArgs {
         Ok(lines)
     }
 
-    /// All lines, for lists that are kept in memory anyway.
+    /// All lines, for lists that are held in memory.
     pub(crate) fn all_lines(&self) -> Result<Vec<Vec<u8>>, CliError> {
         let mut blocks = self.blocks();
         let mut block = Block::default();
@@ -111,12 +111,12 @@ impl InputArgs {
         Ok(lines)
     }
 
-    /// Nothing is read and replaced at once.
+    /// A command refuses to overwrite its own input.
     pub(crate) fn check_not_output(&self, output: &Path) -> Result<(), CliError> {
         check_input_is_not_output(&self.paths(), output)
     }
 
-    /// What is printed into an input would be read again, without end.
+    /// Output into an input would be read again, endlessly.
     pub(crate) fn check_not_standard_output(&self) -> Result<(), CliError> {
         let Ok(stdout) = Handle::stdout() else {
             return Ok(());
@@ -141,7 +141,7 @@ impl InputArgs {
     }
 }
 
-/// Nothing is read and replaced at once.
+/// A command refuses to overwrite its own input.
 pub(crate) fn check_input_is_not_output(inputs: &[PathBuf], output: &Path) -> Result<(), CliError> {
     let is_replaced = |input: &PathBuf| !is_standard(input) && same_file(input, output);
     if inputs.iter().any(is_replaced) {
@@ -150,9 +150,9 @@ pub(crate) fn check_input_is_not_output(inputs: &[PathBuf], output: &Path) -> Re
     Ok(())
 }
 
-/// Whether two paths lead to one file.
+/// Whether two paths refer to the same file.
 pub(crate) fn same_file(one: &Path, other: &Path) -> bool {
-    // Pipes are not opened to be looked at.
+    // Pipes are not opened for this.
     one.is_file() && other.is_file() && is_same_file(one, other).unwrap_or(false)
 }
 
@@ -163,7 +163,7 @@ fn overwrites_input_error(path: &Path) -> CliError {
     ))
 }
 
-/// What an input is called when one speaks of it.
+/// The name of an input in messages.
 fn name(path: &Path) -> String {
     if is_standard(path) {
         "standard input".to_owned()
@@ -176,7 +176,7 @@ pub(crate) fn is_standard(path: &Path) -> bool {
     path.as_os_str() == "-"
 }
 
-/// Opens an input and unpacks it by its first bytes.
+/// Opens an input and decompresses it according to its magic number.
 pub(crate) fn open(path: &Path) -> Result<Box<dyn Read + Send>, CliError> {
     if is_standard(path) {
         return decompress::by_magic(io::stdin()).map_err(|error| cannot_read(path, &error));
@@ -185,7 +185,7 @@ pub(crate) fn open(path: &Path) -> Result<Box<dyn Read + Send>, CliError> {
     decompress::by_magic(file).map_err(|error| cannot_read(path, &error))
 }
 
-/// Opens a file; a folder is refused with words of ours.
+/// Opens a file; a folder is an error with a message of ours.
 pub(crate) fn open_file(path: &Path) -> Result<File, CliError> {
     let file = File::open(path).map_err(|error| cannot_read(path, &error))?;
     let is_folder = file.metadata().is_ok_and(|metadata| metadata.is_dir());
@@ -200,7 +200,7 @@ pub(crate) fn open_file(path: &Path) -> Result<File, CliError> {
 
 pub(crate) fn cannot_read(path: &Path, error: &io::Error) -> CliError {
     let name = name(path);
-    // What does not come from the system comes from an unpacker.
+    // An error without a system code comes from a decompressor.
     let is_unpacking = error.raw_os_error().is_none();
     let advice = match error.kind() {
         io::ErrorKind::NotFound => "give the path of a file that is there",

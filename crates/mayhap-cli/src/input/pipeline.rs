@@ -1,4 +1,4 @@
-//! Blocks through several threads, and out again in their order.
+//! Processes blocks on several threads and returns the results in order.
 
 use super::{Block, Blocks};
 use crate::error::CliError;
@@ -6,10 +6,10 @@ use std::ops::ControlFlow;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread;
 
-/// Blocks that wait for a thread, and results that wait to be taken.
+/// The maximum number of queued blocks, and of queued results.
 const MAX_QUEUED_BLOCKS: usize = 1;
 
-/// Hands every block to `work`, on `threads` threads, and what comes of it to `take`, in order, until that has enough.
+/// Passes every block to `work`, on `threads` threads, and the results to `take`, in order, until `take` has enough.
 pub(crate) fn in_order<T: Send>(
     mut blocks: Blocks,
     threads: usize,
@@ -36,7 +36,7 @@ pub(crate) fn in_order<T: Send>(
             from_workers.push(result_out);
         }
         scope.spawn(move || read_all(&mut blocks, &to_workers));
-        // Turn by turn, as the blocks were handed out.
+        // In the order in which the blocks were distributed.
         for results in from_workers.iter().cycle() {
             let Ok(result) = results.recv() else { break };
             if take(result?)?.is_break() {
@@ -56,7 +56,7 @@ fn read_all(blocks: &mut Blocks, workers: &[SyncSender<Result<Block, CliError>>]
             Err(failure) => Err(failure),
         };
         let is_end = read.is_err();
-        // Nobody takes it any more: they have enough.
+        // `take` has enough.
         if worker.send(read).is_err() || is_end {
             return;
         }

@@ -1,4 +1,4 @@
-//! A column of a row group, read some rows at a time and only where rows are wanted.
+//! A column of a row group, read in batches and only where rows are selected.
 
 use super::keys::RowKeys;
 use super::parquet_value::{ValueType, write_f32, write_f64, write_int96};
@@ -9,9 +9,9 @@ use parquet::errors::{ParquetError, Result};
 pub(super) struct RowGroupColumn {
     reader: ColumnReader,
     value_type: ValueType,
-    /// A value with a lower level is null.
+    /// A value with a lower definition level is null.
     full_level: i16,
-    /// Rows that nobody wanted, to be skipped before the next ones are read; pages of nothing else are not even unpacked.
+    /// Rows to skip before the next read; pages that contain nothing else are not decompressed.
     owed: usize,
 }
 
@@ -29,7 +29,7 @@ impl RowGroupColumn {
         self.owed += rows;
     }
 
-    /// The texts of the next rows; those that are not chosen are null.
+    /// The values of the next rows as text; rows that are not selected are null.
     pub(super) fn read(
         &mut self,
         rows: usize,
@@ -79,7 +79,7 @@ impl RowGroupColumn {
     }
 }
 
-/// Which rows are meant: the next ones after those that are owed.
+/// A range of rows, after those to skip.
 struct ValueRange {
     rows: usize,
     owed: usize,

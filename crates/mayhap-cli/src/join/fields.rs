@@ -1,10 +1,10 @@
-//! The fields of one row of CSV: where they end, and what they are without their quotes.
+//! Splits one row of CSV into fields and removes their quotes.
 
 use super::row_writer::Dialect;
 use csv_core::{ReadRecordResult, Reader, ReaderBuilder, Terminator};
 use memchr::{memchr, memchr_iter};
 
-/// A field of a row that has no quotes.
+/// The nth field of a row without quotes.
 pub(super) fn nth_field(row: &[u8], delimiter: u8, number: usize) -> Option<&[u8]> {
     let begin = match number {
         0 => 0,
@@ -16,9 +16,9 @@ pub(super) fn nth_field(row: &[u8], delimiter: u8, number: usize) -> Option<&[u8
 }
 
 pub(super) enum FieldState {
-    /// So many bytes are one row with its end.
+    /// The length of a complete row with its end.
     Whole(usize),
-    /// The row goes on after the bytes that are there.
+    /// The row continues beyond the buffer.
     Cut,
 }
 
@@ -36,7 +36,7 @@ impl Fields {
         let parser = ReaderBuilder::new()
             .delimiter(dialect.delimiter)
             .quoting(dialect.has_quotes)
-            // A CR by itself ends no row; one before the LF is taken off the last field.
+            // A CR alone does not end a row; a CR before the LF is removed from the last field.
             .terminator(Terminator::Any(b'\n'))
             .build();
         Self {
@@ -55,7 +55,7 @@ impl Fields {
     }
 
     fn feed(&mut self, input: &[u8]) -> FieldState {
-        // Fields are never longer than what they are read from.
+        // Fields are never longer than the input.
         if self.bytes.len() < self.used + input.len() {
             self.bytes.resize(self.used + input.len(), 0);
         }
@@ -81,12 +81,12 @@ impl Fields {
         }
     }
 
-    /// Whether the end of the file ends the row too, and not only cuts a quoted field.
+    /// Whether the end of the file also ends the row, rather than cutting a quoted field.
     pub(super) fn is_closed_by_end(&mut self) -> bool {
         matches!(self.feed(b"\n"), FieldState::Whole(_))
     }
 
-    /// The fields of a row that is here as a whole, without its end.
+    /// The fields of a complete row, without its end.
     pub(super) fn split(&mut self, body: &[u8]) -> Split<'_> {
         if matches!(self.parse(body), FieldState::Cut) {
             self.feed(b"\n");
@@ -94,7 +94,7 @@ impl Fields {
         self.parsed(false)
     }
 
-    /// The fields that were parsed last; with a CR LF the CR is in the last of them.
+    /// The fields that were parsed last; with CR LF, the CR is in the last one.
     pub(super) fn parsed(&self, ends_in_return: bool) -> Split<'_> {
         let ends = &self.ends[..self.count];
         let used = ends.last().copied().unwrap_or(0);
@@ -106,7 +106,7 @@ impl Fields {
     }
 }
 
-/// Fields that lie one after the other.
+/// Fields in one buffer.
 pub(super) struct Split<'f> {
     bytes: &'f [u8],
     ends: &'f [usize],

@@ -1,4 +1,4 @@
-//! The keys of some rows, one after the other in one piece of memory.
+//! The keys of a batch of rows, in one buffer.
 
 use mayhap_core::{HashScheme, KeyHash};
 use std::ops::Range;
@@ -21,14 +21,14 @@ impl RowKeys {
         self.places.push(Some(begin..self.bytes.len()));
     }
 
-    /// The key that `write` appends.
+    /// Adds the key that `write` appends.
     pub(super) fn push_with(&mut self, write: impl FnOnce(&mut Vec<u8>)) {
         let begin = self.bytes.len();
         write(&mut self.bytes);
         self.places.push(Some(begin..self.bytes.len()));
     }
 
-    /// A row without a key, which matches no other.
+    /// Adds a row without a key, which matches nothing.
     pub(super) fn push_null(&mut self) {
         self.places.push(None);
     }
@@ -49,7 +49,7 @@ impl RowKeys {
             .map(move |place| place.clone().map(|place| &bytes[place]))
     }
 
-    /// The hash of every key, and of nothing where there is none.
+    /// The hash of every key; a null hashes as empty.
     pub(super) fn hash(&self, scheme: HashScheme, hashes: &mut Vec<KeyHash>) {
         hashes.clear();
         hashes.extend(self.iter().map(|key| scheme.hash(key.unwrap_or_default())));

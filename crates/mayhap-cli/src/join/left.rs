@@ -1,4 +1,4 @@
-//! The left side: its keys as a filter, and what an exact join needs of its rows.
+//! The left side: a filter of its keys, and the rows that an exact join needs.
 
 use super::keys::RowKeys;
 use super::row_writer::Dialect;
@@ -7,15 +7,15 @@ use crate::error::CliError;
 use mayhap_core::{Bloom, HashScheme, KeyHash};
 use std::collections::HashMap;
 
-/// With so many keys or fewer it is worth asking the filters of row groups about each.
+/// Up to this many keys are checked against the filters of row groups.
 const FEW_KEYS: usize = 10_000;
-/// So many hashes may be waiting before repetitions are taken out.
+/// The number of hashes collected before duplicates are removed.
 const FIRST_DEDUP: usize = 1 << 20;
 
-/// What is kept of the left side beyond its filter.
+/// What to keep of the left side besides its filter.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum KeepRows {
-    /// Keys while they are few.
+    /// The keys while they are few.
     FewKeys,
     /// Every key.
     Keys,
@@ -23,13 +23,13 @@ pub(super) enum KeepRows {
     Rows,
 }
 
-/// The rows of one key, as a list through [`Kept::next`].
+/// The rows of one key, as a linked list through [`KeptRows::next`].
 struct RowChain {
     first: usize,
     last: usize,
 }
 
-/// The other columns of one row, as they are printed.
+/// The other columns of one row, formatted for output.
 struct KeptRows {
     end: usize,
     next: Option<usize>,
@@ -37,7 +37,7 @@ struct KeptRows {
 
 pub(super) struct LeftSide {
     filter: Bloom,
-    /// None when there are too many to keep.
+    /// `None` if there are too many to keep.
     known: Option<HashMap<Box<[u8]>, RowChain>>,
     rows: Vec<KeptRows>,
     columns: Vec<u8>,
@@ -45,7 +45,7 @@ pub(super) struct LeftSide {
 }
 
 impl LeftSide {
-    /// Reads the whole side, or only the rows whose keys are `wanted`. Columns are written in the dialect of the right side.
+    /// Reads the whole side, or only rows whose keys are `wanted`. Columns are formatted in the dialect of the right side.
     pub(super) fn read(
         side: &mut JoinSide,
         rate: f64,
@@ -86,7 +86,7 @@ impl LeftSide {
         }
     }
 
-    /// Takes back what only seemed to be here, and counts it; all keys must have been kept.
+    /// Removes false matches and counts them; all keys must have been kept.
     pub(super) fn correct(&self, keys: &RowKeys, found: &mut [bool]) -> u64 {
         let mut wrong = 0;
         let passed = found.iter_mut().zip(keys.iter());
@@ -97,7 +97,7 @@ impl LeftSide {
         wrong
     }
 
-    /// The other columns of every row that has this key, each with a delimiter before it.
+    /// The other columns of every row with this key, each with a leading delimiter.
     pub(super) fn columns_of(&self, key: &[u8]) -> impl Iterator<Item = &[u8]> {
         let mut next = self.chain(key).map(|chain| chain.first);
         std::iter::from_fn(move || {
@@ -112,7 +112,7 @@ impl LeftSide {
         })
     }
 
-    /// Those of the side's keys that may be here too.
+    /// The keys of the other side that may be here too.
     pub(super) fn common(
         &mut self,
         side: &mut JoinSide,
@@ -141,17 +141,17 @@ impl LeftSide {
         (known.len() <= FEW_KEYS).then(|| known.keys().map(Box::as_ref))
     }
 
-    /// The share of strangers that pass the filter.
+    /// The fraction of other keys that pass the filter.
     pub(super) fn rate(&self) -> f64 {
         self.filter.estimated_rate()
     }
 }
 
-/// The keys of the right side that passed a filter of the left side's, by their hashes.
+/// The keys of the right side that passed the filter of the left side, as hashes.
 pub(super) struct CommonKeys {
     filter: Bloom,
-    /// Sorted. The filter alone would let rows through that look like others in it: in a filter of such rows strangers and
-    /// members are not independent any more, and more of them pass than are expected.
+    /// Sorted hashes. A second filter would not do: its keys have passed the first filter, so its false positives are not
+    /// independent, and more rows pass than expected.
     hashes: Vec<KeyHash>,
 }
 
@@ -185,7 +185,7 @@ impl LeftReader {
         }
     }
 
-    /// The filter is sized by different keys, and a side that repeats a few of them must not take memory for each row.
+    /// The filter is sized by distinct keys: a side that repeats a few keys must not take memory for each row.
     fn keep_hashes(&mut self, hashes: &[KeyHash], is_wanted: &[bool]) {
         let wanted = hashes.iter().zip(is_wanted);
         let wanted = wanted.filter_map(|(&hash, &is_wanted)| is_wanted.then_some(hash));
@@ -230,7 +230,7 @@ impl LeftReader {
         }
     }
 
-    /// The columns of the rows that were kept last.
+    /// The columns of the rows that were added last.
     fn keep_columns(
         &mut self,
         side: &mut JoinSide,

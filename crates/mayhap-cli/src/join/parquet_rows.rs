@@ -1,4 +1,4 @@
-//! Rows of Parquet, as fields of text: the key's column first, the others only where a row passed the filter.
+//! Rows of Parquet as text: the key column first, the others only for rows that passed the filter.
 
 use super::column::RowGroupColumn;
 use super::keys::RowKeys;
@@ -20,16 +20,16 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 pub(super) const MAGIC: &[u8; 4] = b"PAR1";
-/// Rows at a time: enough for a batch of questions, few enough for the cache.
+/// Rows per batch: enough for a batch of lookups, few enough for the cache.
 const BATCH_ROWS: usize = 4096;
-/// No filter of a column chunk is larger, by the format's own limit.
+/// The maximum size of a column chunk's filter, according to the format.
 const MAX_FILTER_BYTES: u64 = 128 << 20;
-/// How much is read of a filter whose length the file does not tell, at first.
+/// How much to read first of a filter whose length the file does not contain.
 const FIRST_FILTER_BYTES: u64 = 64 << 10;
 
-/// Whether a file says that it is one.
+/// Whether a file has Parquet's magic number.
 pub(super) fn is_parquet(path: &Path) -> Result<bool, CliError> {
-    // A pipe would lose what is read here, and even a reader; a Parquet file is none, for its end is read first.
+    // Not for pipes, which would lose these bytes; Parquet in a pipe is not supported, because its end is read first.
     if is_standard(path) || !fs::metadata(path).is_ok_and(|found| found.is_file()) {
         return Ok(false);
     }
@@ -41,9 +41,9 @@ pub(super) fn is_parquet(path: &Path) -> Result<bool, CliError> {
     Ok(first == MAGIC)
 }
 
-/// A column that is printed.
+/// A column to print.
 struct Leaf {
-    /// Its number in the file.
+    /// Its index in the file.
     number: usize,
     name: String,
     value_type: ValueType,
@@ -58,9 +58,9 @@ pub(super) struct ParquetRows {
     dialect: Dialect,
     leaves: Vec<Leaf>,
     key: usize,
-    /// The row groups that are still to be read, the last first.
+    /// The row groups to read, in reverse order.
     groups: Vec<usize>,
-    /// The columns of the row group that is being read, and how many rows it has left.
+    /// The columns of the current row group, and its remaining rows.
     columns: Vec<RowGroupColumn>,
     rows_left: usize,
     keys: RowKeys,
@@ -91,7 +91,7 @@ impl ParquetRows {
             });
         }
         if !lists.is_empty() {
-            // With stderr gone there is nobody to tell.
+            // Without stderr, nothing can be reported.
             let _ = writeln!(
                 io::stderr(),
                 "mayhap: lists have no place in a row of text, and are left out of {}: {}",
@@ -141,7 +141,7 @@ impl ParquetRows {
         self.reader.num_row_groups()
     }
 
-    /// Leaves out the row groups whose own filters have none of the keys. Gives their number and that of their rows.
+    /// Skips row groups whose own filters contain none of the keys. Returns the number of groups and of their rows.
     pub(super) fn skip_groups<'k>(&mut self, keys: impl Iterator<Item = &'k [u8]>) -> (usize, u64) {
         let leaf = self.leaves.get(self.key);
         let Some(leaf) = leaf.filter(|leaf| leaf.value_type.can_be_hashed(leaf.physical)) else {
@@ -149,7 +149,7 @@ impl ParquetRows {
         };
         let reader =
             KeyReader::new(Format::Parquet, KeyType::Text).physical_type(leaf.physical as i64);
-        // What cannot be a value of the column is in no row group.
+        // A key that is not a valid value of the column is in no row group.
         let values: Vec<Vec<u8>> = keys.filter_map(|key| reader.read(key).ok()).collect();
         let (mut skipped, mut rows, mut left) = (0, 0, Vec::new());
         for &group in &self.groups {
@@ -166,7 +166,7 @@ impl ParquetRows {
         (skipped, rows)
     }
 
-    /// Whether a row group may have one of the values. A filter that is missing or damaged says yes.
+    /// Whether a row group may contain one of the values. True if its filter is missing or damaged.
     fn may_contain(&self, group: usize, leaf: &Leaf, values: &[Vec<u8>]) -> bool {
         let chunk = self.reader.metadata().row_group(group).column(leaf.number);
         let Some(offset) = chunk
@@ -210,7 +210,7 @@ impl ParquetRows {
         self.bytes_read.fetch_add(size, Ordering::Relaxed);
     }
 
-    /// The next rows' keys; `false` at the end.
+    /// Reads the keys of the next rows; `false` at the end.
     pub(super) fn read_keys(&mut self) -> Result<bool, CliError> {
         while self.rows_left == 0 {
             let Some(group) = self.groups.pop() else {
@@ -249,7 +249,7 @@ impl ParquetRows {
         Ok(())
     }
 
-    /// Hands over the keys and the texts of the chosen ones of the rows whose keys were read last.
+    /// Passes on the keys and texts of the selected rows of the last batch.
     pub(super) fn each_row(
         &mut self,
         chosen: &[bool],
@@ -265,7 +265,7 @@ impl ParquetRows {
         })
     }
 
-    /// Hands over the fields of the chosen ones of the rows whose keys were read last.
+    /// Passes on the fields of the selected rows of the last batch.
     pub(super) fn each_chosen(
         &mut self,
         chosen: &[bool],
@@ -304,8 +304,7 @@ impl ParquetRows {
     }
 }
 
-/// Runs what reads a file. The library panics on some damaged files, and a stranger's bytes are no bug of ours: both are told
-/// as one error.
+/// Runs code that reads a file. The library panics on some damaged files; errors and panics become one error.
 fn guarded<T>(path: &Path, read: impl FnOnce() -> Result<T, ParquetError>) -> Result<T, CliError> {
     let hook = panic::take_hook();
     panic::set_hook(Box::new(|_| {}));

@@ -1,4 +1,4 @@
-//! Parquet values as text: integers in decimals, strings as they are, times as ISO 8601 has them.
+//! Parquet values as text: decimal integers, unchanged strings, ISO 8601 times.
 
 use parquet::basic::{ConvertedType, LogicalType, TimeUnit, Type};
 use parquet::data_type::Int96;
@@ -6,13 +6,13 @@ use parquet::schema::types::ColumnDescriptor;
 use std::io::Write;
 
 const SECONDS_A_DAY: i64 = 86_400;
-/// The Julian day that 1970 began with, by which INT96 counts.
+/// The Julian day of 1970-01-01, on which INT96 is based.
 const JULIAN_EPOCH: i64 = 2_440_588;
 
-/// What the stored values of a column stand for.
+/// The logical type of a column.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum ValueType {
-    /// Numbers, truths and bytes as they are stored.
+    /// Numbers, booleans and bytes as stored.
     Plain,
     Unsigned,
     Date,
@@ -20,7 +20,7 @@ pub(super) enum ValueType {
     Time {
         ticks: i64,
     },
-    /// Ticks since 1970, in UTC or in nobody's time zone.
+    /// Ticks since 1970, in UTC or without a time zone.
     Timestamp {
         ticks: i64,
         is_utc: bool,
@@ -72,7 +72,7 @@ impl ValueType {
         }
     }
 
-    /// Whether the text of a value is all that its stored bytes can be told from: whole numbers and bytes.
+    /// Whether the stored bytes follow from the text: true for integers and bytes.
     pub(super) fn can_be_hashed(self, physical: Type) -> bool {
         match physical {
             Type::INT32 | Type::INT64 => matches!(self, Self::Plain | Self::Unsigned),
@@ -149,7 +149,7 @@ pub(super) fn write_f64(value: f64, out: &mut Vec<u8>) {
     write(out, format_args!("{value:?}"));
 }
 
-/// Nanoseconds of a Julian day, as Hive and Spark stored times.
+/// Nanoseconds of a Julian day, as Hive and Spark store times.
 pub(super) fn write_int96(value: &Int96, out: &mut Vec<u8>) {
     let &[low, high, day] = value.data() else {
         return;
@@ -161,7 +161,7 @@ pub(super) fn write_int96(value: &Int96, out: &mut Vec<u8>) {
 }
 
 fn write(out: &mut Vec<u8>, text: std::fmt::Arguments<'_>) {
-    // Memory takes every byte.
+    // Writing to memory does not fail.
     let _ = out.write_fmt(text);
 }
 
@@ -184,7 +184,7 @@ fn write_time(seconds: i64, rest: i64, ticks: i64, out: &mut Vec<u8>) {
     }
 }
 
-/// Days since 1970 in the Gregorian calendar: years begin in March here, so that the leap day is a year's last.
+/// Days since 1970 in the Gregorian calendar. Years start in March here, so that the leap day comes last.
 fn write_date(days: i64, out: &mut Vec<u8>) {
     const DAYS_IN_400_YEARS: i64 = 146_097;
     const DAYS_TO_1970: i64 = 719_468;
@@ -218,7 +218,7 @@ fn write_decimal(unscaled: i128, scale: u32, out: &mut Vec<u8>) {
     write(out, format_args!("{sign}{whole}{point}{decimals}"));
 }
 
-/// A float of 16 bits: 1 of sign, 5 of exponent, 10 of fraction.
+/// A 16-bit float: 1 bit of sign, 5 of exponent, 10 of fraction.
 fn half(bits: u16) -> f64 {
     let sign = if bits >> 15 == 1 { -1.0 } else { 1.0 };
     let fraction = f64::from(bits & 0x3ff);

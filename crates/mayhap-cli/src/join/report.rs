@@ -1,10 +1,10 @@
-//! What a join tells at its end: rows in, rows out, and how many passed the filter without a match.
+//! The summary of a join: rows in, rows out, and how many passed the filter without a match.
 
 use super::{JoinArgs, size_of};
 use crate::human_format;
 use std::io::{self, Write};
 
-/// Below this nobody minds which side is the larger one.
+/// Below this size, it does not matter which side is larger.
 const SMALL_BYTES: u64 = 1 << 20;
 
 #[derive(Default)]
@@ -14,7 +14,7 @@ pub(super) struct Report {
     pub(super) rows_out: u64,
     /// Rows that the filter dropped.
     dropped: u64,
-    /// False matches, where each is known.
+    /// False matches, if they are known.
     measured: Option<u64>,
     groups_skipped: usize,
     groups: usize,
@@ -29,7 +29,7 @@ impl Report {
         }
     }
 
-    /// Row groups that were not read at all.
+    /// Row groups that were skipped.
     pub(super) fn skipped(&mut self, groups: usize, of: usize, rows: u64) {
         self.groups_skipped = groups;
         self.groups = of;
@@ -47,7 +47,7 @@ impl Report {
         }
     }
 
-    /// Rows without a match pass at the rate and are dropped at what it leaves.
+    /// Rows without a match pass with the rate's probability, so the number that were dropped gives the number that passed.
     fn expected(&self) -> f64 {
         self.dropped as f64 * self.rate / (1.0 - self.rate).max(f64::MIN_POSITIVE)
     }
@@ -71,7 +71,7 @@ impl Report {
             said += &human_format::with_unit(self.groups as u64, "row group");
             said += " skipped";
         }
-        // With stderr gone there is nobody to tell.
+        // Without stderr, nothing can be reported.
         let _ = writeln!(io::stderr(), "{said}");
         if let (Some(left), Some(right)) = (size_of(&args.left), size_of(&args.right))
             && left > right.max(SMALL_BYTES)

@@ -1,8 +1,8 @@
-//! How rows are written: fields between delimiters, in quotes where they need them.
+//! Writes rows: fields, delimiters, and quotes where needed.
 
 use memchr::{memchr, memchr3};
 
-/// What stands between fields, and whether quotes around a field mean anything.
+/// The delimiter, and whether quotes are special.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Dialect {
     pub(super) delimiter: u8,
@@ -28,7 +28,7 @@ impl Dialect {
         row.push(b'"');
     }
 
-    /// Appends a row of its own. One empty field is written in quotes: a blank line is no row.
+    /// Appends a row. A single empty field is quoted, because a blank line is not a row.
     pub(super) fn write_row<'f>(
         self,
         fields: impl IntoIterator<Item = &'f [u8]>,

@@ -1,4 +1,4 @@
-//! One side of a join: a table with a key column, whatever file it is in.
+//! One side of a join: a table with a key column, in text or Parquet.
 
 use super::keys::RowKeys;
 use super::parquet_rows::{self, ParquetRows};
@@ -9,10 +9,10 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
-/// How tables in text are laid out.
+/// The layout of text tables.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct TextLayout {
-    /// By the name of the file when not given.
+    /// If not given, it follows from the file name.
     pub(super) delimiter: Option<u8>,
     pub(super) has_quotes: bool,
     pub(super) has_header: bool,
@@ -27,7 +27,7 @@ impl TextLayout {
     }
 }
 
-/// A tab for .tsv and .tab, packed or not, a comma for all others.
+/// A tab for .tsv and .tab, also if compressed; otherwise a comma.
 fn delimiter_of(path: &Path) -> u8 {
     let is = |path: &Path, endings: &[&str]| {
         let found = path.extension().unwrap_or_default();
@@ -54,16 +54,16 @@ enum Rows {
 
 pub(super) struct JoinSide {
     rows: Rows,
-    /// None where there are no names.
+    /// `None` if there are no names.
     names: Option<Vec<Vec<u8>>>,
-    /// The first row as it came, with its end.
+    /// The first row unchanged, with its end.
     header: Vec<u8>,
     width: usize,
     key: usize,
 }
 
 impl JoinSide {
-    /// Opens a table and finds its key column; `flag` is what the user gave it by.
+    /// Opens a table and finds its key column; `flag` is the flag that named it.
     pub(super) fn open(
         path: &Path,
         layout: TextLayout,
@@ -80,7 +80,7 @@ impl JoinSide {
         } else {
             Self::from_text(TextRows::open(path, dialect)?, layout.has_header)?
         };
-        // A file without a single row has no columns, and no row that could match.
+        // An empty file has no columns, and no row that could match.
         if side.width > 0 {
             let names = side.names.as_deref();
             side.key = find_column(names, side.width, column)
@@ -136,7 +136,7 @@ impl JoinSide {
         }
     }
 
-    /// The first row as it came, with its end; empty where there is none.
+    /// The first row unchanged, with its end; empty if there is none.
     pub(super) fn header(&self) -> &[u8] {
         &self.header
     }
@@ -145,7 +145,7 @@ impl JoinSide {
         self.names.as_deref().unwrap_or_default()
     }
 
-    /// The names of all columns but the key's.
+    /// The names of all columns except the key column.
     pub(super) fn other_names(&self) -> impl Iterator<Item = &[u8]> {
         let names = self.names().iter().map(Vec::as_slice).enumerate();
         let key = self.key;
@@ -182,7 +182,7 @@ impl JoinSide {
         }
     }
 
-    /// Hands over the chosen ones of the rows whose keys were read last, with their ends, in pieces of any length.
+    /// Passes on the selected rows of the last batch with their ends, in pieces of any length.
     pub(super) fn each_piece(
         &mut self,
         chosen: &[bool],
@@ -197,7 +197,7 @@ impl JoinSide {
         }
     }
 
-    /// The same row by row: its key, the row, and what ends it.
+    /// The same row by row: its key, the row, and its end.
     pub(super) fn each_row(
         &mut self,
         chosen: &[bool],
@@ -209,7 +209,7 @@ impl JoinSide {
         }
     }
 
-    /// Hands over the fields of the chosen ones of the rows whose keys were read last, without the keys.
+    /// Passes on the fields of the selected rows of the last batch, without the keys.
     pub(super) fn each_others(
         &mut self,
         chosen: &[bool],
@@ -230,7 +230,7 @@ impl JoinSide {
     }
 }
 
-/// A column by its name, or by its number from 1 where that is no name.
+/// A column by name, or by number from 1 if no column has that name.
 fn find_column(names: Option<&[Vec<u8>]>, width: usize, asked: &str) -> Result<usize, String> {
     let number = asked.parse::<usize>().ok();
     let by_number = number.filter(|number| (1..=width).contains(number));

@@ -1,7 +1,7 @@
-//! Rows of CSV and TSV, kept byte for byte.
+//! Rows of CSV and TSV, preserved byte for byte.
 //!
-//! A row without a quote is a line, and its key is found by looking for delimiters. A row with one is read by csv-core,
-//! which knows where a quoted field ends. Rows end in LF or CR LF; blank lines are none.
+//! A row without quotes is a line, and its key is found by searching for delimiters. A row with quotes is parsed by csv-core.
+//! Rows end with LF or CR LF; blank lines are skipped.
 
 use super::fields::{FieldState, Fields, nth_field};
 use super::keys::RowKeys;
@@ -17,17 +17,17 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 const CHUNK_BYTES: usize = 256 << 10;
-/// A row that is longer is more likely a quote that is never closed.
+/// A longer row is more likely an unclosed quote.
 const MAX_ROW_BYTES: usize = 1 << 30;
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
-/// The first row as it came, with its end, and its fields.
+/// The first row unchanged, with its end, and its fields.
 pub(super) struct TextHeader {
     pub(super) row: Vec<u8>,
     pub(super) names: Vec<Vec<u8>>,
 }
 
-/// A row in the buffer: all of it, and without its end.
+/// A row in the buffer, with and without its end.
 #[derive(Clone)]
 struct TextRow {
     whole: Range<usize>,
@@ -41,18 +41,18 @@ pub(super) struct TextRows {
     dialect: Dialect,
     key: usize,
     buffer: Vec<u8>,
-    /// Where the next row begins.
+    /// The start of the next row.
     at: usize,
-    /// Where the next quote is, no further away than `looked_to`.
+    /// The position of the next quote, up to `looked_to`.
     quote: Option<usize>,
     looked_to: usize,
     is_end: bool,
-    /// What the rows so far ended in, for a last one that lacks its end.
+    /// The line ending so far, for a last row that lacks it.
     row_end: &'static [u8],
     fields: Fields,
     rows: Vec<TextRow>,
     keys: RowKeys,
-    /// Rows so far, the header among them, as an editor would number them.
+    /// The number of lines so far, including the header, as an editor would count them.
     count: u64,
     bytes_read: Arc<AtomicU64>,
 }
@@ -94,7 +94,7 @@ impl TextRows {
         &self.keys
     }
 
-    /// The first row, which is not read again.
+    /// Consumes the first row.
     pub(super) fn header(&mut self) -> Result<Option<TextHeader>, CliError> {
         let Some(row) = self.first_row()? else {
             return Ok(None);
@@ -108,7 +108,7 @@ impl TextRows {
         }))
     }
 
-    /// How many fields the first row has; it is read again.
+    /// The number of fields in the first row, without consuming it.
     pub(super) fn width(&mut self) -> Result<Option<usize>, CliError> {
         let Some(row) = self.first_row()? else {
             return Ok(None);
@@ -136,13 +136,13 @@ impl TextRows {
             if self.is_end {
                 return Ok(None);
             }
-            // Blank lines and the mark are looked at again: the mark belongs to the header.
+            // Not consumed: blank lines and the byte order mark belong to the header.
             self.at = 0;
             self.refill()?;
         }
     }
 
-    /// The next rows' keys; `false` at the end.
+    /// Reads the keys of the next rows; `false` at the end.
     pub(super) fn read_keys(&mut self) -> Result<bool, CliError> {
         self.rows.clear();
         self.keys.clear();
@@ -184,8 +184,8 @@ impl TextRows {
         }
     }
 
-    /// Hands over the keys of the chosen rows, the rows without their ends, and the ends. All must have `width` fields, so that
-    /// more can follow.
+    /// Passes on the keys of the selected rows, the rows without their ends, and the ends. All must have `width` fields, because
+    /// more columns follow.
     pub(super) fn each_row(
         &mut self,
         chosen: &[bool],
@@ -200,7 +200,7 @@ impl TextRows {
         Ok(())
     }
 
-    /// Rows that follow each other can be printed at once.
+    /// Neighbouring rows are printed with one write.
     pub(super) fn each_run(
         &self,
         chosen: &[bool],
@@ -222,7 +222,7 @@ impl TextRows {
         Ok(())
     }
 
-    /// Hands over the fields of the chosen rows. All must have `width` of them.
+    /// Passes on the fields of the selected rows. All must have `width` fields.
     pub(super) fn each_fields(
         &mut self,
         chosen: &[bool],
@@ -253,7 +253,7 @@ impl TextRows {
         rows.filter_map(|(row, &is_chosen)| is_chosen.then_some(row))
     }
 
-    /// What ends a row; the last of a file may lack it.
+    /// The end of a row; the last row of a file may lack it.
     fn end_of(&self, row: &TextRow) -> &[u8] {
         match &self.buffer[row.body.end..row.whole.end] {
             b"" => self.row_end,
@@ -261,7 +261,7 @@ impl TextRows {
         }
     }
 
-    /// The first row as it came, with the mark before it.
+    /// The first row unchanged, including the byte order mark.
     fn strip_byte_order_mark(&self, row: &TextRow) -> Vec<u8> {
         let mark = if self.buffer.starts_with(BYTE_ORDER_MARK) {
             BYTE_ORDER_MARK
@@ -271,7 +271,7 @@ impl TextRows {
         [mark, &self.buffer[row.body.clone()], self.end_of(row)].concat()
     }
 
-    /// The next row that is in the buffer as a whole.
+    /// The next row that is completely in the buffer.
     fn next_row(&mut self) -> Result<Option<TextRow>, CliError> {
         while self.at < self.buffer.len() {
             let line_end = match memchr(b'\n', &self.buffer[self.at..]) {
@@ -320,7 +320,7 @@ impl TextRows {
         Ok(None)
     }
 
-    /// Whether there is a quote between the row's begin and `end`. Every byte is looked at once.
+    /// Whether there is a quote between the start of the row and `end`. Every byte is examined once.
     fn has_quote_before(&mut self, end: usize) -> bool {
         if self.quote.is_some_and(|quote| quote < self.at) {
             self.quote = None;
@@ -345,7 +345,7 @@ impl TextRows {
                 "say --no-quotes if quotes mean nothing there",
             ));
         }
-        // A long row doubles the room, and all of it is filled: it is looked through again as a whole.
+        // A long row doubles the buffer, and the whole buffer is filled, because the row is scanned again from its start.
         self.buffer.resize(old + CHUNK_BYTES.max(old), 0);
         let mut filled = old;
         while filled < self.buffer.len() {

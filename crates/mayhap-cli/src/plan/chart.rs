@@ -1,4 +1,4 @@
-//! Bits per key over the false-positive rate, a line a kind, and the line that none can go below.
+//! Charts bits per key over the false-positive rate, one line per kind, and the lower bound.
 
 use crate::human_format;
 use mayhap_chart::{Axis, Chart, Scale, Series};
@@ -7,10 +7,10 @@ use mayhap_core::plan::size_bytes;
 
 /// From the loosest rate to the strictest.
 const RATES: (f64, f64) = (0.1, 1e-6);
-/// Points a line, evenly spread; a power of ten is one of them.
+/// Points per line, evenly spaced; powers of ten are among them.
 const STEPS: u32 = 200;
 
-/// Who is drawn, in colours that people with red-green blindness can tell apart.
+/// The lines, in colours that people with red-green blindness can distinguish.
 const LINES: [(Kind, &str, f64); 8] = [
     (Kind::Counting, "#7a5230", 2.0),
     (Kind::Window, "#a08500", 2.0),
@@ -22,7 +22,7 @@ const LINES: [(Kind, &str, f64); 8] = [
     (Kind::Ribbon, "#5b4bb5", 2.5),
 ];
 
-/// The chart for filters of so many keys; `asked` is where somebody stands.
+/// The chart for this number of keys; `asked` is the requested rate.
 pub(super) fn svg(keys: u64, asked: f64) -> String {
     let rates: Vec<f64> = (0..=STEPS)
         .map(|step| RATES.0 * (RATES.1 / RATES.0).powf(f64::from(step) / f64::from(STEPS)))
@@ -83,7 +83,7 @@ pub(super) fn svg(keys: u64, asked: f64) -> String {
     .to_svg()
 }
 
-/// What stands beside a name: the bits at the rate that was asked about.
+/// The label of a line: its bits at the requested rate.
 fn at(rate: f64, bits: &dyn Fn(f64) -> Option<f64>) -> String {
     bits(rate).map_or(String::new(), |bits| format!(" {bits:.2}"))
 }

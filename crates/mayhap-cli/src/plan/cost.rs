@@ -1,4 +1,4 @@
-//! A filter before something slow: what it costs, what it saves, and the rate that pays best.
+//! The cost model of a filter in front of something slow, and the best rate.
 
 use crate::args::PlanArgs;
 use crate::error::CliError;
@@ -10,10 +10,10 @@ use mayhap_core::plan::size_bytes;
 use serde_json::{Value, json};
 use std::io::Write;
 
-/// Lookups of the period that a GiB is paid for, when nobody says.
+/// The default number of lookups per period.
 const LOOKUPS: u64 = 1_000_000;
 const BITS_PER_GIB: f64 = (8_u64 << 30) as f64;
-/// From the loosest rate that is drawn to the strictest.
+/// The range of rates in the chart.
 const RATES: (f64, f64) = (0.5, 1e-6);
 const STEPS: u32 = 120;
 
@@ -25,7 +25,7 @@ pub(super) struct CostModel {
 }
 
 impl CostModel {
-    /// None when no cost is given; an error when some are missing.
+    /// `None` if no cost is given; an error if some are missing.
     pub(super) fn from_args(args: &PlanArgs) -> Result<Option<Self>, CliError> {
         match (args.cost_skip, args.cost_lookup, args.present) {
             (None, None, None) if args.cost_gib.is_none() && args.lookups.is_none() => Ok(None),
@@ -40,7 +40,7 @@ impl CostModel {
         }
     }
 
-    /// The rate at which lookups and the memory of a bloom filter together cost least.
+    /// The rate with the lowest total cost of lookups and memory for a Bloom filter.
     pub(super) fn best(&self, keys: u64) -> Result<Option<BestRate>, CliError> {
         let Some(gib_cost) = self.gib_cost else {
             return Ok(None);
@@ -123,7 +123,7 @@ impl CostModel {
         Ok(())
     }
 
-    /// Costs of a lookup over the rate.
+    /// Charts the cost of a lookup over the rate.
     pub(super) fn svg(&self, keys: u64, rate: f64) -> Result<String, CliError> {
         let steps = (0..=STEPS)
             .map(|step| RATES.0 * (RATES.1 / RATES.0).powf(f64::from(step) / f64::from(STEPS)));
@@ -196,13 +196,13 @@ impl CostModel {
     }
 }
 
-/// Bits a key of a bloom filter.
+/// Bits per key of a Bloom filter.
 fn bits(keys: u64, rate: f64) -> f64 {
     size_bytes(Kind::Bloom, keys, rate)
         .map_or(f64::INFINITY, |bytes| 8.0 * bytes as f64 / keys as f64)
 }
 
-/// An amount of whatever costs are in, to four digits.
+/// An amount in the unit of the costs, with four digits.
 fn amount(cost: f64) -> String {
     match cost.abs() {
         0.0 => "0".into(),

@@ -1,4 +1,4 @@
-//! The lines that were seen: a filter that grows, or one that forgets.
+//! The set of seen lines: a growing filter or a window.
 
 use super::{BYTES_PER_KEY, INITIAL_CAPACITY, RATE, UniqArgs};
 use crate::build::{now, random_key};
@@ -24,7 +24,7 @@ impl SeenKeys {
     }
 
     fn new(args: &UniqArgs) -> Result<Self, CliError> {
-        // A quarter of the lines, if they are as long as URLs: two layers more, and it has room for all of them.
+        // A quarter of the lines if they are as long as URLs; two more layers have room for all of them.
         let guess = args.input.size().map_or(0, |bytes| bytes / BYTES_PER_KEY);
         let capacity = args.capacity.unwrap_or(guess.max(INITIAL_CAPACITY));
         let rate = args.fpr.unwrap_or(RATE);
@@ -98,7 +98,7 @@ impl SeenKeys {
         }
     }
 
-    /// What lines are hashed with.
+    /// The hash scheme.
     pub(super) fn scheme(&self) -> HashScheme {
         match self {
             Self::Growing(filter) => filter.scheme(),
@@ -106,7 +106,7 @@ impl SeenKeys {
         }
     }
 
-    /// Which lines are new, each the first time only, and takes them in.
+    /// Inserts the lines and reports which are new, each only the first time.
     pub(super) fn insert(&mut self, hashes: &[KeyHash], is_new: &mut Vec<bool>) {
         is_new.resize(hashes.len(), false);
         match self {
@@ -116,14 +116,14 @@ impl SeenKeys {
                 filter.contains_hashes(hashes, now, is_new);
                 for (&hash, is_new) in hashes.iter().zip(is_new) {
                     let was_in = std::mem::take(is_new);
-                    // A sighting renews the memory of a line.
+                    // Seeing a line again refreshes it.
                     *is_new = filter.insert_hash(hash, now) && !was_in;
                 }
             }
         }
     }
 
-    /// The rate that it has come to.
+    /// The current rate.
     pub(super) fn rate(&self) -> f64 {
         match self {
             Self::Growing(filter) => filter.estimated_rate(),

@@ -44,8 +44,8 @@ impl Servers {
         let mut child = bash.spawn().expect("bash starts");
         let output = child.stdout.take().expect("it is a pipe");
         self.running.push((command.to_owned(), child));
-        let told = BufReader::new(output).lines().take(lines);
-        told.map(|line| line.expect("a line") + "\n").collect()
+        let actual = BufReader::new(output).lines().take(lines);
+        actual.map(|line| line.expect("a line") + "\n").collect()
     }
 
     /// Waits for those that a command has ended, so that the next may have their folder.

@@ -89,7 +89,7 @@ fn every_kind_is_measured_and_keeps_its_rate() {
 }
 
 #[test]
-fn a_kind_that_cannot_is_an_error_when_it_was_named() {
+fn naming_a_kind_that_cannot_be_measured_is_an_error() {
     let output = run("bench --keys 1k --fpr 1e-9 --kind bloom,cuckoo");
     assert_eq!(output.status.code(), Some(2));
     assert!(

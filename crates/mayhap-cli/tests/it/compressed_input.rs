@@ -1,6 +1,6 @@
-//! Packed inputs: told by their first bytes, read to the end or refused.
+//! Compressed inputs: detected by their magic numbers, read to the end or rejected.
 
-use super::folder::{Folder, assert_refused, code, lines, numbered, said};
+use super::folder::{Folder, assert_refused, code, lines, numbered, stderr_text};
 use std::io::Write;
 
 /// What packs; each has its own first bytes.
@@ -22,7 +22,7 @@ fn packed(folder: &Folder, tool: &str, text: &str) -> Option<Vec<u8>> {
 }
 
 #[test]
-fn every_packer_is_known_whatever_the_name() {
+fn every_compression_is_detected_by_content() {
     let folder = Folder::with(&[("all", &keys(0..5000))]);
     folder.done("build -o f.mayhap --fpr 1e-6 all");
     for tool in PACKERS {
@@ -36,10 +36,10 @@ fn every_packer_is_known_whatever_the_name() {
             folder.run("uniq -q -c input"),
             folder.run("uniq -q -c -j 2 input"),
         ] {
-            assert_eq!(lines(&output), ["3000"], "{tool}: {}", said(&output));
+            assert_eq!(lines(&output), ["3000"], "{tool}: {}", stderr_text(&output));
         }
         let output = folder.done("build -o packed.mayhap --fpr 1e-6 input");
-        assert_eq!(said(&output), "", "{tool}");
+        assert_eq!(stderr_text(&output), "", "{tool}");
         folder.done("build -o plain.mayhap --fpr 1e-6 plain");
         assert!(
             folder.read("packed.mayhap") == folder.read("plain.mayhap"),
@@ -49,7 +49,7 @@ fn every_packer_is_known_whatever_the_name() {
 }
 
 #[test]
-fn packed_files_one_after_the_other_are_one() {
+fn concatenated_compressed_files_are_one_input() {
     let folder = Folder::new();
     for tool in PACKERS {
         let (Some(mut one), Some(two)) = (
@@ -60,12 +60,12 @@ fn packed_files_one_after_the_other_are_one() {
         };
         one.extend(two);
         let output = folder.feed("uniq -q -c", &one);
-        assert_eq!(lines(&output), ["1500"], "{tool}: {}", said(&output));
+        assert_eq!(lines(&output), ["1500"], "{tool}: {}", stderr_text(&output));
     }
 }
 
 #[test]
-fn a_packed_file_that_is_cut_off_is_an_error() {
+fn a_truncated_compressed_file_is_an_error() {
     let folder = Folder::new();
     let text = keys(0..20_000);
     for tool in PACKERS {
@@ -100,7 +100,7 @@ fn a_packed_file_that_is_cut_off_is_an_error() {
 }
 
 #[test]
-fn a_packed_file_that_is_damaged_is_an_error() {
+fn a_damaged_compressed_file_is_an_error() {
     let folder = Folder::new();
     for tool in PACKERS {
         let Some(mut bytes) = packed(&folder, tool, &keys(0..20_000)) else {
@@ -120,7 +120,7 @@ fn a_packed_file_that_is_damaged_is_an_error() {
 }
 
 #[test]
-fn text_that_begins_like_a_packed_file_is_text() {
+fn text_that_starts_like_a_compressed_file_is_text() {
     let folder = Folder::new();
     for text in ["B\n", "BZ\n", "\u{1f}\n", "(\n", "", "\n"] {
         let output = folder.feed("uniq -q", text);
@@ -128,13 +128,13 @@ fn text_that_begins_like_a_packed_file_is_text() {
             output.stdout,
             text.as_bytes(),
             "{text:?}: {}",
-            said(&output)
+            stderr_text(&output)
         );
     }
 }
 
 #[test]
-fn a_long_packed_file_takes_little_memory() {
+fn a_long_compressed_file_takes_little_memory() {
     // 200 MB of one line, packed to almost nothing, under a limit of 100 MB of address space for the data.
     let folder = Folder::new();
     let mut packer = zstd::Encoder::new(Vec::new(), 1).expect("a packer");
@@ -144,6 +144,6 @@ fn a_long_packed_file_takes_little_memory() {
     }
     folder.write("long.zst", packer.finish().expect("memory"));
     let output = folder.shell("ulimit -d 100000; mayhap uniq -q -j 1 long.zst");
-    assert_eq!(code(&output), 0, "{}", said(&output));
+    assert_eq!(code(&output), 0, "{}", stderr_text(&output));
     assert_eq!(lines(&output), ["the same line again and again"]);
 }

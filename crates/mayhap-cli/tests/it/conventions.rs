@@ -6,7 +6,7 @@ use std::io::Read;
 use std::process::{Command, Stdio};
 
 #[test]
-fn without_a_verb_help_goes_to_stderr() {
+fn without_a_subcommand_help_goes_to_stderr() {
     let output = run("");
     assert_eq!(output.status.code(), Some(2));
     assert_eq!(stdout(&output), "");
@@ -68,7 +68,7 @@ fn version_is_one_line() {
 }
 
 #[test]
-fn a_reader_that_leaves_early_is_no_error() {
+fn a_closed_stdout_is_not_an_error() {
     for words in [
         "bench --keys 1k,2k",
         "bench --keys 1k --json",
@@ -111,10 +111,10 @@ fn a_full_disk_is_an_error() {
         };
         let output = mayhap(words).stdout(full).output().unwrap();
         assert_eq!(output.status.code(), Some(2), "{words}");
-        let said = stderr(&output);
+        let stderr_text = stderr(&output);
         assert!(
-            said.starts_with("mayhap: standard output") && said.lines().count() == 1,
-            "{said}"
+            stderr_text.starts_with("mayhap: standard output") && stderr_text.lines().count() == 1,
+            "{stderr_text}"
         );
     }
 }
@@ -133,8 +133,8 @@ fn the_progress_bar_is_for_terminals() {
     super::folder::in_plain_surroundings(&mut script);
     match script.output() {
         Ok(output) if output.status.success() => {
-            let said = String::from_utf8_lossy(&output.stdout);
-            assert!(said.contains("10k keys at 1 %"), "{said}");
+            let stderr_text = String::from_utf8_lossy(&output.stdout);
+            assert!(stderr_text.contains("10k keys at 1 %"), "{stderr_text}");
         }
         other => eprintln!("not run, script(1) does not work here: {other:?}"),
     }

@@ -1,6 +1,6 @@
 //! Spell check with a real dictionary: Debian's `wamerican`, which tools/install-dictionary.sh puts there.
 
-use super::folder::{Folder, code, lines, said};
+use super::folder::{Folder, code, lines, stderr_text};
 use std::fs;
 
 const WORDS: &str = "/usr/share/dict/american-english";
@@ -29,7 +29,7 @@ fn a_dictionary_knows_its_words_and_few_others() {
         );
         let output = folder.run("check -v words.mayhap text");
         let misspelt = ["quikc", "jmups", "teh", "recieves", "seperate", "adress"];
-        assert_eq!(lines(&output), misspelt, "{kind}: {}", said(&output));
+        assert_eq!(lines(&output), misspelt, "{kind}: {}", stderr_text(&output));
         // 100,000 words that are none.
         let wrong = dictionary.replace('\n', "qx\n");
         let output = folder.feed("check -c words.mayhap", wrong);

@@ -1,6 +1,6 @@
 //! Disks that are full, folders that are read-only, and programs that are stopped: nothing half stays.
 
-use super::folder::{Folder, assert_refused, code, lines, numbered, said};
+use super::folder::{Folder, assert_refused, code, lines, numbered, stderr_text};
 use std::process::{Child, Command, Stdio};
 use std::thread::sleep;
 use std::time::Duration;
@@ -22,7 +22,7 @@ impl<'a> Disk<'a> {
         }
         eprintln!(
             "not run, a small disk cannot be mounted here: {}",
-            said(&output)
+            stderr_text(&output)
         );
         None
     }
@@ -31,7 +31,7 @@ impl<'a> Disk<'a> {
         let output = self
             .folder
             .shell(&format!("mount -o remount,{options} {}", self.name));
-        assert_eq!(code(&output), 0, "{}", said(&output));
+        assert_eq!(code(&output), 0, "{}", stderr_text(&output));
     }
 }
 
@@ -66,8 +66,12 @@ fn a_full_disk_leaves_what_was_there() {
         );
     }
     let output = folder.run("uniq -q --state disk/seen.mayhap many");
-    assert_eq!(code(&output), 2, "{}", said(&output));
-    assert!(said(&output).contains("make room"), "{}", said(&output));
+    assert_eq!(code(&output), 2, "{}", stderr_text(&output));
+    assert!(
+        stderr_text(&output).contains("make room"),
+        "{}",
+        stderr_text(&output)
+    );
     let after = folder.shell("cd disk && sha256sum * && ls -A").stdout;
     assert_eq!(
         String::from_utf8_lossy(&after),
@@ -76,7 +80,7 @@ fn a_full_disk_leaves_what_was_there() {
 }
 
 #[test]
-fn a_read_only_folder_is_told_before_the_work() {
+fn a_read_only_folder_is_reported_before_the_work() {
     let folder = Folder::with(&[("keys", "one\ntwo\n")]);
     let Some(disk) = Disk::mount(&folder, "disk", "size=1m") else {
         return;
@@ -96,9 +100,9 @@ fn a_read_only_folder_is_told_before_the_work() {
         let output = folder.run(words);
         assert_eq!(code(&output), 2, "{words}");
         assert!(
-            said(&output).contains("folder of your own"),
+            stderr_text(&output).contains("folder of your own"),
             "{words}: {}",
-            said(&output)
+            stderr_text(&output)
         );
     }
     // Asking needs no place to write.
@@ -206,7 +210,7 @@ fn code_of_check(folder: &Folder) -> i32 {
 }
 
 #[test]
-fn a_killed_save_leaves_a_whole_state() {
+fn a_killed_save_leaves_a_complete_state() {
     let folder = Folder::new();
     folder.write("first", numbered("first-", 0..1000));
     folder.write("second", numbered("second-", 0..1_000_000));
@@ -227,7 +231,7 @@ fn a_killed_save_leaves_a_whole_state() {
     }
     // A lock of one that was killed does not stand in the way.
     let output = folder.run("uniq -q -c --state seen.mayhap second");
-    assert!(code(&output) < 2, "{}", said(&output));
+    assert!(code(&output) < 2, "{}", stderr_text(&output));
     assert!(!is_saved || lines(&output) == ["0"]);
     assert_eq!(lines(&folder.run("check -v -c seen.mayhap second")), ["0"]);
 }

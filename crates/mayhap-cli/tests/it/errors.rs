@@ -184,7 +184,7 @@ fn inputs_that_cannot_be_read() {
 }
 
 #[test]
-fn files_that_are_no_filters() {
+fn files_that_are_not_filters() {
     assert_all_refused(&[
         ("check keys keys", &["keys", "--from"]),
         ("info keys", &["keys", "--from"]),
@@ -249,7 +249,7 @@ fn places_that_cannot_be_written() {
 }
 
 #[test]
-fn what_a_filter_cannot_do() {
+fn unsupported_operations_are_errors() {
     assert_all_refused(&[
         (
             "add ribbon.mayhap keys",
@@ -348,7 +348,7 @@ fn names_in_errors_cannot_draw_on_the_terminal() {
 }
 
 #[test]
-fn what_one_may_not_read_or_write_is_told() {
+fn missing_permissions_are_reported() {
     let folder = Folder::with(&[("open", "one\n"), ("closed", "one\n")]);
     folder.shell("chmod 755 . && chmod 000 closed");
     // Root may read everything, so it becomes nobody; a program below a closed home cannot be started then.

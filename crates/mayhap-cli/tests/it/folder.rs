@@ -63,7 +63,7 @@ impl Folder {
     /// Runs it and wants success.
     pub(crate) fn done(&self, words: &str) -> Output {
         let output = self.run(words);
-        assert_eq!(code(&output), 0, "{words}: {}", said(&output));
+        assert_eq!(code(&output), 0, "{words}: {}", stderr_text(&output));
         output
     }
 
@@ -133,8 +133,8 @@ pub(crate) fn code(output: &Output) -> i32 {
     output.status.code().expect("it ended by itself")
 }
 
-/// What it said on stderr.
-pub(crate) fn said(output: &Output) -> String {
+/// Its stderr as text.
+pub(crate) fn stderr_text(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
@@ -146,16 +146,19 @@ pub(crate) fn lines(output: &Output) -> Vec<String> {
 
 /// Status 2, nothing on stdout, and one line that has all these words.
 pub(crate) fn assert_refused(what: &str, output: &Output, words: &[&str]) {
-    let said = said(output);
-    assert_eq!(code(output), 2, "{what}: {said}");
+    let stderr_text = stderr_text(output);
+    assert_eq!(code(output), 2, "{what}: {stderr_text}");
     assert!(output.stdout.is_empty(), "{what}");
-    assert!(said.starts_with("mayhap: "), "{what}: {said}");
+    assert!(stderr_text.starts_with("mayhap: "), "{what}: {stderr_text}");
     assert!(
-        said.ends_with('\n') && said.lines().count() == 1,
-        "{what}: {said}"
+        stderr_text.ends_with('\n') && stderr_text.lines().count() == 1,
+        "{what}: {stderr_text}"
     );
-    assert!(!said.contains("panicked"), "{what}: {said}");
+    assert!(!stderr_text.contains("panicked"), "{what}: {stderr_text}");
     for word in words {
-        assert!(said.contains(word), "{what}: no {word:?} in {said}");
+        assert!(
+            stderr_text.contains(word),
+            "{what}: no {word:?} in {stderr_text}"
+        );
     }
 }

@@ -464,8 +464,8 @@ fn redisbloom() {
         };
         for (extension, from) in [("chunks.bin", format), ("dump.bin", "redisbloom-dump")] {
             let file = path.with_extension(extension);
-            for told in [String::new(), format!("--from {from}")] {
-                let words = format!("check {} {told}", file.display());
+            for actual in [String::new(), format!("--from {from}")] {
+                let words = format!("check {} {actual}", file.display());
                 assert_eq!(answers(&words, &lines), expected, "{words}");
             }
             checked += 1;

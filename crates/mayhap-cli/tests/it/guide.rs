@@ -29,7 +29,7 @@ fn run_page(page: &str) {
             let printed = servers.to_named(&printed);
             assert!(
                 matches(&expected, &printed),
-                "{page}: $ {command}\nis said to print\n{expected}\nand printed\n{printed}"
+                "{page}: $ {command}\nshould print\n{expected}\nand printed\n{printed}"
             );
             ran += 1;
         }

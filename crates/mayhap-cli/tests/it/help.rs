@@ -1,6 +1,6 @@
 //! Help teaches by examples, and every example works.
 
-use super::folder::{Folder, code, numbered, said};
+use super::folder::{Folder, code, numbered, stderr_text};
 use super::{run, stdout};
 use std::fs;
 use std::path::Path;
@@ -39,7 +39,7 @@ fn examples(verb: &str) -> Vec<String> {
 }
 
 #[test]
-fn every_verb_has_examples_and_a_line_in_the_help() {
+fn every_subcommand_has_examples_and_a_line_in_the_help() {
     let output = run("--help");
     for verb in VERBS {
         let named = stdout(&output)
@@ -111,7 +111,7 @@ fn workshop() -> Folder {
         "mayhap convert users.guava -o users.mayhap",
     ] {
         let output = folder.shell(command);
-        assert_eq!(code(&output), 0, "{command}: {}", said(&output));
+        assert_eq!(code(&output), 0, "{command}: {}", stderr_text(&output));
     }
     let parquet = fs::read(golden.join("parquet-file/arrow-100.parquet")).expect("a golden file");
     folder.write("part.parquet", &parquet);
@@ -170,11 +170,11 @@ fn every_example_works() {
             }
             let output = folder.shell(&format!("set -o pipefail; url=x; {line}"));
             // No is an answer too.
-            assert!(code(&output) < 2, "{line}: {}", said(&output));
+            assert!(code(&output) < 2, "{line}: {}", stderr_text(&output));
             assert!(
-                !said(&output).contains("cannot"),
+                !stderr_text(&output).contains("cannot"),
                 "{line}: {}",
-                said(&output)
+                stderr_text(&output)
             );
         }
     }

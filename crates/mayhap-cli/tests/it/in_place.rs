@@ -14,7 +14,7 @@ fn lines_of(name: &str, count: u32) -> String {
 }
 
 #[test]
-fn large_filters_are_asked_in_place() {
+fn large_filters_are_queried_in_place() {
     let folder = tempfile::tempdir().expect("a folder");
     let (keys, filter) = (
         folder.path().join("keys"),

@@ -4,17 +4,23 @@ use super::{mayhap, run, stderr, stdout};
 use std::process::Output;
 
 fn assert_refused(words: &str, output: &Output, names: &[&str]) {
-    let said = stderr(output);
-    assert_eq!(output.status.code(), Some(2), "{words}: {said}");
+    let stderr_text = stderr(output);
+    assert_eq!(output.status.code(), Some(2), "{words}: {stderr_text}");
     assert_eq!(stdout(output), "", "{words}");
-    assert!(said.starts_with("mayhap: "), "{words}: {said}");
     assert!(
-        said.ends_with('\n') && said.lines().count() == 1,
-        "{words}: {said}"
+        stderr_text.starts_with("mayhap: "),
+        "{words}: {stderr_text}"
     );
-    assert!(!said.contains("panicked"), "{words}: {said}");
+    assert!(
+        stderr_text.ends_with('\n') && stderr_text.lines().count() == 1,
+        "{words}: {stderr_text}"
+    );
+    assert!(!stderr_text.contains("panicked"), "{words}: {stderr_text}");
     for name in names {
-        assert!(said.contains(name), "{words}: no {name} in {said}");
+        assert!(
+            stderr_text.contains(name),
+            "{words}: no {name} in {stderr_text}"
+        );
     }
 }
 
@@ -126,7 +132,7 @@ fn plan_wants_two_of_three() {
 }
 
 #[test]
-fn words_that_are_not_known() {
+fn unknown_commands_and_options() {
     for (words, name) in [
         ("frob", "frob"),
         ("plan --kyes 5", "--keys"),

@@ -97,7 +97,7 @@ fn exact_is_an_inner_join_and_semi_is_not() {
         folder.joined(&format!("{words} --semi")),
         "order,user,name\n10,1,x\n12,\"3\",\"two\nlines\"\n13,3,z\n"
     );
-    // A rate that lets half of the strangers pass changes nothing but what is told.
+    // A rate that lets half of the other rows pass changes only the summary.
     let output = folder.join(&format!("{words} --semi --fpr 50%"));
     assert!(stderr(&output).contains(" measured"), "{}", stderr(&output));
     assert_eq!(stdout(&output).lines().count(), 5);
@@ -164,10 +164,10 @@ fn quotes_can_be_characters_like_others() {
     let words = "--left l.tsv --right r.tsv --on size";
     let output = folder.join(words);
     assert_eq!(output.status.code(), Some(2));
-    let said = stderr(&output);
+    let stderr_text = stderr(&output);
     assert!(
-        said.contains("row 3 of l.tsv") && said.contains("--no-quotes"),
-        "{said}"
+        stderr_text.contains("row 3 of l.tsv") && stderr_text.contains("--no-quotes"),
+        "{stderr_text}"
     );
     assert_eq!(
         folder.joined(&format!("{words} --no-quotes --exact")),
@@ -204,7 +204,7 @@ fn a_side_may_be_empty() {
 }
 
 #[test]
-fn what_cannot_be_joined_is_told_in_one_line() {
+fn join_errors_are_one_line() {
     let folder = Folder::new(&[
         ("users.csv", USERS),
         ("orders.csv", ORDERS),
@@ -294,11 +294,14 @@ fn what_cannot_be_joined_is_told_in_one_line() {
         ("--left users.csv --on id", &["--right"]),
     ] {
         let output = folder.join(words);
-        let said = stderr(&output);
-        assert_eq!(output.status.code(), Some(2), "{words}: {said}");
-        assert_eq!(said.lines().count(), 1, "{words}: {said}");
+        let stderr_text = stderr(&output);
+        assert_eq!(output.status.code(), Some(2), "{words}: {stderr_text}");
+        assert_eq!(stderr_text.lines().count(), 1, "{words}: {stderr_text}");
         for name in names {
-            assert!(said.contains(name), "{words}: no {name} in {said}");
+            assert!(
+                stderr_text.contains(name),
+                "{words}: no {name} in {stderr_text}"
+            );
         }
     }
     let kept = fs::read_to_string(folder.path("there.csv")).expect("it is there");
@@ -306,7 +309,7 @@ fn what_cannot_be_joined_is_told_in_one_line() {
 }
 
 #[test]
-fn a_file_is_written_as_a_whole_or_not_at_all() {
+fn a_file_is_written_atomically() {
     let folder = Folder::new(&[
         ("users.csv", USERS),
         ("orders.csv", ORDERS),
@@ -385,7 +388,7 @@ fn a_row_may_be_longer_than_any_buffer() {
 }
 
 #[test]
-fn a_reader_that_leaves_early_is_no_error() {
+fn a_closed_stdout_is_not_an_error() {
     let folder = Folder::new(&[("keys.csv", "k\n1\n")]);
     folder.write(
         "rows.csv",
@@ -413,17 +416,20 @@ fn false_matches_are_as_many_as_expected() {
     let printed = folder.joined(words).lines().count();
     let output = folder.join(&format!("{words} --semi"));
     assert_eq!(stdout(&output), keys);
-    let said = stderr(&output);
+    let stderr_text = stderr(&output);
     let number = |after: &str| -> f64 {
-        let rest = said.split(after).nth(1).unwrap_or_default();
+        let rest = stderr_text.split(after).nth(1).unwrap_or_default();
         let digits = rest.split(' ').next().unwrap_or_default();
         digits.replace(',', "").parse().expect("a number")
     };
     let (expected, measured) = (number("matches: "), number("expected, "));
     assert!(
         (printed as f64 - 1000.0 - measured).abs() < 0.5,
-        "{printed} {said}"
+        "{printed} {stderr_text}"
     );
-    assert!((1500.0..2500.0).contains(&expected), "{said}");
-    assert!((measured - expected).abs() < 0.2 * expected, "{said}");
+    assert!((1500.0..2500.0).contains(&expected), "{stderr_text}");
+    assert!(
+        (measured - expected).abs() < 0.2 * expected,
+        "{stderr_text}"
+    );
 }

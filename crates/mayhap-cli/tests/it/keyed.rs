@@ -1,6 +1,6 @@
 //! Secret keys: in the file, or in a file of their own.
 
-use super::folder::{Folder, assert_refused, code, lines, numbered, said};
+use super::folder::{Folder, assert_refused, code, lines, numbered, stderr_text};
 
 const KINDS: [&str; 8] = [
     "bloom",
@@ -49,7 +49,7 @@ fn two_keyed_builds_differ_and_answer_alike() {
 }
 
 #[test]
-fn a_key_file_is_made_for_its_owner_only_and_kept() {
+fn a_key_file_is_created_readable_for_its_owner_only() {
     let folder = folder();
     folder.done("build --key-file secret -o a.mayhap keys");
     let key = folder.read("secret");
@@ -75,7 +75,7 @@ fn a_key_file_is_made_for_its_owner_only_and_kept() {
 }
 
 #[test]
-fn a_key_outside_is_needed_by_every_verb_and_stays_outside() {
+fn every_subcommand_needs_an_external_key_and_keeps_it_external() {
     let folder = folder();
     folder.write("none", "");
     folder.done("build --key-file secret --capacity 5000 -o f.mayhap keys");
@@ -94,7 +94,7 @@ fn a_key_outside_is_needed_by_every_verb_and_stays_outside() {
         let output = folder.run(&format!("{words} --key-file other"));
         assert_refused(words, &output, &["f.mayhap", "another key", "--key-file"]);
         let output = folder.run(&format!("{words} --key-file secret"));
-        assert!(code(&output) < 2, "{words}: {}", said(&output));
+        assert!(code(&output) < 2, "{words}: {}", stderr_text(&output));
         if words.contains("h.mayhap") {
             assert_refused(words, &folder.run("check h.mayhap keys"), &["--key-file"]);
             let output = folder.run("check -c h.mayhap --key-file secret keys");

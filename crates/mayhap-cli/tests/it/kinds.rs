@@ -1,6 +1,6 @@
 //! Every kind of filter from its birth to its last verb.
 
-use super::folder::{Folder, assert_refused, code, lines, numbered, said};
+use super::folder::{Folder, assert_refused, code, lines, numbered, stderr_text};
 use serde_json::Value;
 
 struct Kind {
@@ -71,7 +71,7 @@ fn every_kind_is_built_asked_changed_and_merged() {
         folder.done(&format!("{build} -o f.mayhap keys"));
         let is_all = |file: &str, input: &str, count: &str| {
             let output = folder.run(&format!("check -c {file} {input}"));
-            assert_eq!(lines(&output), [count], "{name}: {}", said(&output));
+            assert_eq!(lines(&output), [count], "{name}: {}", stderr_text(&output));
         };
         is_all("f.mayhap", "keys", "2000");
         let wrong: u64 = lines(&folder.run("check -c f.mayhap others"))[0]
@@ -87,14 +87,14 @@ fn every_kind_is_built_asked_changed_and_merged() {
 
         let added = folder.run("add f.mayhap more");
         if kind.takes_keys {
-            assert_eq!(code(&added), 0, "{name}: {}", said(&added));
+            assert_eq!(code(&added), 0, "{name}: {}", stderr_text(&added));
             is_all("f.mayhap", "keys more", "3000");
         } else {
             assert_refused(name, &added, &["f.mayhap", name, "build"]);
         }
         let removed = folder.run("remove f.mayhap more");
         if kind.loses_keys {
-            assert_eq!(code(&removed), 0, "{name}: {}", said(&removed));
+            assert_eq!(code(&removed), 0, "{name}: {}", stderr_text(&removed));
             is_all("f.mayhap", "keys", "2000");
             let left: u64 = lines(&folder.run("check -c f.mayhap more"))[0]
                 .parse()
@@ -111,7 +111,7 @@ fn every_kind_is_built_asked_changed_and_merged() {
         folder.done(&format!("{build} -o g.mayhap more"));
         let merged = folder.run("merge f.mayhap g.mayhap -o h.mayhap");
         if kind.merges {
-            assert_eq!(code(&merged), 0, "{name}: {}", said(&merged));
+            assert_eq!(code(&merged), 0, "{name}: {}", stderr_text(&merged));
             is_all("h.mayhap", "keys more", "3000");
         } else {
             assert_refused(name, &merged, &["f.mayhap and g.mayhap cannot be merged"]);
@@ -131,7 +131,7 @@ fn from_a_pipe_and_from_a_file_are_the_same() {
         folder.done(&format!("{build} -o file.mayhap keys"));
         folder.done(&format!("{build} -j 1 -o one.mayhap keys"));
         let output = folder.feed(&format!("{build} -o pipe.mayhap"), folder.read("keys"));
-        assert_eq!(code(&output), 0, "{}: {}", kind.name, said(&output));
+        assert_eq!(code(&output), 0, "{}: {}", kind.name, stderr_text(&output));
         assert!(
             folder.read("file.mayhap") == folder.read("one.mayhap"),
             "{}",
@@ -198,9 +198,10 @@ fn more_keys_than_there_is_room_for_are_told() {
         ));
         assert_eq!(code(&output), 0, "{kind}");
         assert!(
-            said(&output).contains("room for 100") && said(&output).contains("--capacity"),
+            stderr_text(&output).contains("room for 100")
+                && stderr_text(&output).contains("--capacity"),
             "{kind}: {}",
-            said(&output)
+            stderr_text(&output)
         );
         assert_eq!(
             lines(&folder.run("check -c f.mayhap keys")),
@@ -210,12 +211,12 @@ fn more_keys_than_there_is_room_for_are_told() {
     }
     let output = folder.run("build --capacity 1 -o f.mayhap keys");
     assert!(
-        said(&output).contains("more keys than it can tell"),
+        stderr_text(&output).contains("more keys than it can tell"),
         "{}",
-        said(&output)
+        stderr_text(&output)
     );
     let output = folder.run("build --kind growing --capacity 100 -o f.mayhap keys");
-    assert_eq!(said(&output), "");
+    assert_eq!(stderr_text(&output), "");
 }
 
 #[test]
@@ -237,7 +238,7 @@ fn a_cuckoo_filter_that_is_full_says_what_to_do() {
 }
 
 #[test]
-fn a_filter_that_is_too_large_is_halved() {
+fn a_filter_that_is_too_large_is_folded() {
     let folder = folder();
     folder.done("build --capacity 1M -o big.mayhap keys");
     folder.done("fold big.mayhap --fpr 1% -o small.mayhap");
@@ -253,7 +254,7 @@ fn a_filter_that_is_too_large_is_halved() {
 }
 
 #[test]
-fn a_damaged_file_is_told_and_mended() {
+fn a_damaged_file_is_reported_and_repaired() {
     let folder = folder();
     folder.done("build --capacity 1M -o f.mayhap keys");
     let whole = folder.read("f.mayhap");
@@ -284,10 +285,10 @@ fn a_damaged_file_is_told_and_mended() {
 
 /// All at once is more than a slice of a window has room for, and no reason to complain while the rate is kept.
 #[test]
-fn a_window_that_is_filled_at_once_keeps_its_rate_in_silence() {
+fn a_window_filled_in_a_burst_keeps_its_rate_without_a_warning() {
     let folder = Folder::with(&[("keys", &numbered("key-", 0..1000))]);
     let output = folder.done("build --kind window --window 24h -o w.mayhap keys");
-    assert_eq!(said(&output), "");
+    assert_eq!(stderr_text(&output), "");
     folder.done("info --plot fill.svg w.mayhap");
     assert!(folder.read("fill.svg").starts_with(b"<svg"));
 }

@@ -1,6 +1,6 @@
 //! What a line is: bytes up to a line feed, or to a NUL.
 
-use super::folder::{Folder, assert_refused, code, lines, said};
+use super::folder::{Folder, assert_refused, code, lines, stderr_text};
 
 #[test]
 fn lines_are_bytes_and_come_out_as_they_went_in() {
@@ -15,7 +15,7 @@ fn lines_are_bytes_and_come_out_as_they_went_in() {
 }
 
 #[test]
-fn a_nul_ends_a_line_when_that_is_said() {
+fn nul_separated_lines() {
     let folder = Folder::new();
     let text = b"one\ntwo\0three\0one\ntwo\0last";
     let output = folder.feed("uniq -q -0", text);
@@ -32,7 +32,7 @@ fn a_nul_ends_a_line_when_that_is_said() {
 }
 
 #[test]
-fn a_carriage_return_belongs_to_the_key_unless_it_is_said_not_to() {
+fn a_carriage_return_is_part_of_the_key_without_crlf() {
     let folder = Folder::with(&[("dos", "one\r\ntwo\r\n\r\nlast\r")]);
     folder.done("build -o with.mayhap --fpr 1e-6 dos");
     folder.done("build -o without.mayhap --fpr 1e-6 --crlf dos");
@@ -74,7 +74,7 @@ fn empty_input_is_an_empty_set() {
         let output = folder.feed("check f.mayhap", "one\n\n");
         assert_eq!((code(&output), lines(&output).len()), (1, 0), "{kind}");
         let output = folder.feed(&format!("build --force -o f.mayhap --kind {kind}"), "");
-        assert_eq!(code(&output), 0, "{kind}: {}", said(&output));
+        assert_eq!(code(&output), 0, "{kind}: {}", stderr_text(&output));
     }
     for words in ["uniq -q empty", "uniq -q", "uniq -q -d empty"] {
         let output = folder.run(words);
@@ -104,7 +104,7 @@ fn a_line_of_100_mb() {
     text.extend_from_within(..first);
     folder.write("long", &text);
     let output = folder.run("uniq -q long");
-    assert!(output.stdout == text[..first], "{}", said(&output));
+    assert!(output.stdout == text[..first], "{}", stderr_text(&output));
     folder.done("build -o f.mayhap --fpr 1e-6 long");
     assert_eq!(lines(&folder.run("check -c f.mayhap long")), ["4"]);
     // One byte less is another line.
@@ -132,7 +132,7 @@ fn keys_of_other_types_than_text() {
             &format!("build -o f.mayhap --fpr 1e-6 --key-type {key_type}"),
             keys,
         );
-        assert_eq!(code(&output), 0, "{key_type}: {}", said(&output));
+        assert_eq!(code(&output), 0, "{key_type}: {}", stderr_text(&output));
         let check = format!("check f.mayhap --key-type {key_type}");
         assert_eq!(
             folder.feed(&check, keys).stdout,
@@ -156,7 +156,7 @@ fn keys_of_other_types_than_text() {
 }
 
 #[test]
-fn a_line_that_is_no_such_key_is_named() {
+fn an_invalid_key_is_reported_with_its_line() {
     let folder = Folder::with(&[("keys", "1\n2\n")]);
     folder.done("build -o f.mayhap --key-type u8 keys");
     for (key_type, text, words) in [

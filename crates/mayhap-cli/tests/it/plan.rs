@@ -85,7 +85,7 @@ fn memory_and_rate_give_the_keys() {
 }
 
 #[test]
-fn every_wish_is_answered_with_a_kind_its_size_and_a_reason() {
+fn every_requirement_gets_a_kind_its_size_and_a_reason() {
     for (words, kind) in [
         ("", "bloom"),
         ("--delete", "cuckoo"),
@@ -114,7 +114,7 @@ fn every_wish_is_answered_with_a_kind_its_size_and_a_reason() {
 }
 
 #[test]
-fn exceptions_are_reckoned_in() {
+fn exceptions_are_included_in_the_plan() {
     let without = json("--keys 1M --fpr 1%");
     assert!(without["exception_bytes"].is_null());
     let with = json("--keys 1M --fpr 1% --except 1M");
@@ -149,7 +149,7 @@ fn a_kind_that_fits_the_memory_is_preferred_and_none_is_an_error() {
 }
 
 #[test]
-fn wishes_that_exclude_each_other_are_errors() {
+fn contradictory_requirements_are_errors() {
     for words in [
         "--static --grow",
         "--window --delete",

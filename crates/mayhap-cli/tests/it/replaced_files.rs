@@ -1,9 +1,9 @@
 //! What happens to files that are there: replaced as a whole, or kept.
 
-use super::folder::{Folder, assert_refused, code, lines, said};
+use super::folder::{Folder, assert_refused, code, lines, stderr_text};
 
 #[test]
-fn a_file_that_is_no_filter_is_kept() {
+fn a_file_that_is_not_a_filter_is_kept() {
     let folder = Folder::with(&[("keys", "one\ntwo\n"), ("letter", "Dear Ann,\n")]);
     folder.done("build -o f.mayhap keys");
     for words in [
@@ -22,7 +22,7 @@ fn a_file_that_is_no_filter_is_kept() {
         );
         assert_eq!(folder.read("letter"), b"Dear Ann,\n", "{words}");
         let output = folder.run(&format!("{words} --force"));
-        assert!(code(&output) < 2, "{words}: {}", said(&output));
+        assert!(code(&output) < 2, "{words}: {}", stderr_text(&output));
         assert_ne!(folder.read("letter"), b"Dear Ann,\n", "{words}");
         folder.write("letter", "Dear Ann,\n");
     }
@@ -71,7 +71,7 @@ fn a_drawing_replaces_only_drawings() {
 }
 
 #[test]
-fn nothing_is_input_and_output_at_once() {
+fn a_command_refuses_to_overwrite_its_input() {
     let folder = Folder::with(&[("keys", "one\ntwo\n")]);
     folder.done("build -o f.mayhap keys");
     folder.shell("ln keys hard; ln -s keys soft");
@@ -108,17 +108,17 @@ fn nothing_is_input_and_output_at_once() {
 }
 
 #[test]
-fn what_is_no_file_is_written_to_and_stays() {
+fn devices_are_written_to_and_not_replaced() {
     // Somebody's `-o /dev/null` must not put a file in its place.
     let folder = Folder::with(&[("keys", "one\ntwo\n")]);
     let output = folder.shell(
         "mkfifo pipe && (cat pipe > copy & mayhap build -o pipe keys; wait) && test -p pipe",
     );
-    assert_eq!(code(&output), 0, "{}", said(&output));
+    assert_eq!(code(&output), 0, "{}", stderr_text(&output));
     folder.done("build -o f.mayhap keys");
     assert!(folder.read("copy") == folder.read("f.mayhap"));
     let output = folder.shell("mayhap build -o >(cat > copied) --format guava keys; sleep 0.2; mayhap check -c copied keys");
-    assert_eq!(lines(&output), ["2"], "{}", said(&output));
+    assert_eq!(lines(&output), ["2"], "{}", stderr_text(&output));
     assert!(!folder.names().iter().any(|name| name.starts_with('.')));
 }
 
@@ -139,7 +139,7 @@ fn a_dash_is_standard_output() {
     }
     assert_eq!(folder.names(), ["f.mayhap", "keys"]);
     let output = folder.shell("mayhap build keys | mayhap info --json - | grep -c bloom");
-    assert_eq!(lines(&output), ["1"], "{}", said(&output));
+    assert_eq!(lines(&output), ["1"], "{}", stderr_text(&output));
 }
 
 #[test]
@@ -149,5 +149,5 @@ fn permissions_and_links_stay() {
         "mayhap build -o f.mayhap keys && chmod 640 f.mayhap && ln -s f.mayhap link && \
          echo three | mayhap add link && stat -c %a f.mayhap && test -L link && echo three | mayhap check f.mayhap",
     );
-    assert_eq!(lines(&output), ["640", "three"], "{}", said(&output));
+    assert_eq!(lines(&output), ["640", "three"], "{}", stderr_text(&output));
 }

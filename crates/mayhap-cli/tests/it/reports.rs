@@ -1,6 +1,6 @@
 //! What programs read: `info --json`, completions and the manual.
 
-use super::folder::{Folder, code, lines, numbered, said};
+use super::folder::{Folder, code, lines, numbered, stderr_text};
 use serde_json::Value;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -85,7 +85,12 @@ fn every_format_has_the_fixed_keys() {
             "{format}"
         );
         let output = folder.run(&format!("check -c f {open} keys"));
-        assert_eq!(lines(&output), ["100"], "{format}: {}", said(&output));
+        assert_eq!(
+            lines(&output),
+            ["100"],
+            "{format}: {}",
+            stderr_text(&output)
+        );
     }
 }
 
@@ -112,7 +117,7 @@ fn golden_filters_have_the_fixed_keys() {
 }
 
 #[test]
-fn a_container_has_a_line_for_every_filter_and_is_asked_by_place() {
+fn a_container_has_a_line_per_filter_and_is_queried_by_position() {
     let folder = Folder::new();
     let file = golden("parquet-file/arrow-100.parquet")
         .display()
@@ -137,14 +142,14 @@ fn a_container_has_a_line_for_every_filter_and_is_asked_by_place() {
     let output = folder.feed(&format!("check {file} --column zip"), "1\n");
     assert_eq!(code(&output), 2);
     assert!(
-        said(&output).contains("it has row group 0, column s"),
+        stderr_text(&output).contains("it has row group 0, column s"),
         "{}",
-        said(&output)
+        stderr_text(&output)
     );
 }
 
 #[test]
-fn completions_know_the_verbs() {
+fn completions_know_the_subcommands() {
     let folder = Folder::new();
     for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
         let output = folder.done(&format!("completions {shell}"));
@@ -156,11 +161,11 @@ fn completions_know_the_verbs() {
     let output = folder.shell(
         "mayhap completions bash > c.bash && bash -n c.bash && . ./c.bash && complete -p mayhap",
     );
-    assert_eq!(code(&output), 0, "{}", said(&output));
+    assert_eq!(code(&output), 0, "{}", stderr_text(&output));
 }
 
 #[test]
-fn the_manual_has_a_page_for_every_verb() {
+fn the_manual_has_a_page_for_every_subcommand() {
     let folder = Folder::new();
     let output = folder.done("man");
     let page = String::from_utf8_lossy(&output.stdout);

@@ -1,6 +1,6 @@
 //! Pipes, closed streams and terminals.
 
-use super::folder::{Folder, assert_refused, code, lines, numbered, said};
+use super::folder::{Folder, assert_refused, code, lines, numbered, stderr_text};
 use std::io::{BufRead, BufReader, Write};
 use std::process::Stdio;
 
@@ -10,7 +10,7 @@ fn many(folder: &Folder) {
 }
 
 #[test]
-fn a_reader_that_leaves_is_no_error() {
+fn a_reader_that_disconnects_is_not_an_error() {
     let folder = Folder::new();
     many(&folder);
     folder.done("build -o f.mayhap many");
@@ -28,13 +28,13 @@ fn a_reader_that_leaves_is_no_error() {
         let output = folder.shell(&format!(
             "mayhap {words} | head -c 1 > /dev/null; echo ${{PIPESTATUS[0]}}"
         ));
-        assert_eq!(lines(&output), ["0"], "{words}: {}", said(&output));
-        assert_eq!(said(&output), "", "{words}");
+        assert_eq!(lines(&output), ["0"], "{words}: {}", stderr_text(&output));
+        assert_eq!(stderr_text(&output), "", "{words}");
     }
 }
 
 #[test]
-fn lines_that_nobody_took_were_not_seen() {
+fn lines_that_were_not_printed_do_not_count_as_seen() {
     let folder = Folder::with(&[("few", "https://example.org/1\n")]);
     many(&folder);
     folder.done("uniq -q --state seen.mayhap few");
@@ -45,7 +45,7 @@ fn lines_that_nobody_took_were_not_seen() {
         lines(&output),
         ["https://example.org/0", "0"],
         "{}",
-        said(&output)
+        stderr_text(&output)
     );
     assert!(folder.read("seen.mayhap") == before);
     assert_eq!(
@@ -69,7 +69,7 @@ fn closed_streams_are_no_panic() {
         ("mayhap build -o g.mayhap keys <&- >&- 2>&-", 0),
     ] {
         let output = folder.shell(line);
-        assert_eq!(code(&output), status, "{line}: {}", said(&output));
+        assert_eq!(code(&output), status, "{line}: {}", stderr_text(&output));
     }
     folder.done("verify g.mayhap");
 }
@@ -136,7 +136,10 @@ fn on_a_terminal(folder: &Folder, line: &str) -> Option<String> {
     if output.status.success() {
         return Some(String::from_utf8_lossy(&output.stdout).into_owned());
     }
-    eprintln!("not run, script(1) does not work here: {}", said(&output));
+    eprintln!(
+        "not run, script(1) does not work here: {}",
+        stderr_text(&output)
+    );
     None
 }
 
@@ -160,7 +163,11 @@ fn long_work_shows_a_bar_on_a_terminal_and_nowhere_else() {
         };
         assert!(shown.contains("B/s"), "{words}: {shown:?}");
         let output = folder.shell(&format!("{SLOW} | mayhap {words}"));
-        assert!(!said(&output).contains("B/s"), "{words}: {}", said(&output));
+        assert!(
+            !stderr_text(&output).contains("B/s"),
+            "{words}: {}",
+            stderr_text(&output)
+        );
         // Short work has none.
         let shown = on_a_terminal(&folder, &format!("mayhap {words} < keys")).unwrap_or_default();
         assert!(!shown.contains("B/s"), "{words}: {shown:?}");
@@ -168,7 +175,7 @@ fn long_work_shows_a_bar_on_a_terminal_and_nowhere_else() {
 }
 
 #[test]
-fn the_bar_is_gone_before_anything_is_said() {
+fn the_progress_bar_is_cleared_before_messages() {
     let folder = Folder::new();
     let Some(shown) = on_a_terminal(&folder, &format!("{SLOW} | mayhap uniq > out")) else {
         return;

@@ -1,6 +1,6 @@
 //! States of `uniq` and filters under `add`, over runs and with several at once.
 
-use super::folder::{Folder, assert_refused, code, lines, numbered, said};
+use super::folder::{Folder, assert_refused, code, lines, numbered, stderr_text};
 
 #[test]
 fn a_state_is_remembered_and_only_what_is_new_is_printed() {
@@ -22,13 +22,13 @@ fn a_state_is_remembered_and_only_what_is_new_is_printed() {
 }
 
 #[test]
-fn what_a_state_cannot_be_asked_for_is_refused() {
+fn options_that_contradict_the_state_are_errors() {
     let folder = Folder::with(&[("keys", "1\n2\n"), ("empty", "")]);
     folder.done("uniq -q --state grows.mayhap keys");
     folder.done("uniq -q --state forgets.mayhap --window 1h keys");
     folder.done("build -o bloom.mayhap keys");
     folder.done("build -o users.guava --format guava keys");
-    for (words, said) in [
+    for (words, stderr_text) in [
         (
             "--state grows.mayhap --window 1h",
             ["forgets nothing", "--window"],
@@ -46,7 +46,7 @@ fn what_a_state_cannot_be_asked_for_is_refused() {
         ("--state .", ["folder", "give"]),
     ] {
         let output = folder.run(&format!("uniq {words} keys"));
-        assert_refused(words, &output, &said);
+        assert_refused(words, &output, &stderr_text);
     }
     // What fits is taken.
     for words in [
@@ -63,18 +63,18 @@ fn what_a_state_cannot_be_asked_for_is_refused() {
 }
 
 #[test]
-fn the_told_mistakes_follow_the_rate_of_the_state() {
+fn the_reported_mistakes_follow_the_rate_of_the_state() {
     let folder = Folder::new();
     folder.write("keys", numbered("", 0..100_000));
     folder.write("more", numbered("", 100_000..200_000));
     folder.done("uniq -q --fpr 1% --state s.mayhap keys");
-    let told = said(&folder.done("uniq --state s.mayhap more"));
-    let new: u64 = number_before(&told, " of 100,000 lines");
-    let expected: u64 = number_before(&told, " of the others");
-    let most: u64 = number_before(&told, " (99.9 % sure)");
+    let actual = stderr_text(&folder.done("uniq --state s.mayhap more"));
+    let new: u64 = number_before(&actual, " of 100,000 lines");
+    let expected: u64 = number_before(&actual, " of the others");
+    let most: u64 = number_before(&actual, " (99.9 % sure)");
     let dropped = 100_000 - new;
-    assert!(dropped > 0 && dropped <= most, "{told}");
-    assert!(expected > 0 && expected <= most, "{told}");
+    assert!(dropped > 0 && dropped <= most, "{actual}");
+    assert!(expected > 0 && expected <= most, "{actual}");
 }
 
 /// The number before some words, without its commas.
@@ -100,7 +100,7 @@ fn two_runs_on_one_state_lose_nothing() {
         "for f in a b c; do mayhap uniq -q --state s.mayhap $f > out-$f & done; \
          for job in $(jobs -p); do wait $job || exit; done; cat out-*; rm out-*",
     );
-    assert_eq!(code(&output), 0, "{}", said(&output));
+    assert_eq!(code(&output), 0, "{}", stderr_text(&output));
     let mut printed = lines(&output);
     assert_eq!(lines(&folder.run("check -c s.mayhap a b c")), ["120000"]);
     // Together they printed every line once; a few may look like others, at one in a million.
@@ -148,11 +148,11 @@ fn a_run_that_waits_says_so() {
         "(echo 0; sleep 0.5) | mayhap uniq -q --state s.mayhap > first & sleep 0.2; \
          mayhap uniq -q --state s.mayhap keys; wait; cat first",
     );
-    assert_eq!(lines(&output), ["1", "2", "0"], "{}", said(&output));
+    assert_eq!(lines(&output), ["1", "2", "0"], "{}", stderr_text(&output));
     assert!(
-        said(&output).contains("waiting for another run that changes s.mayhap"),
+        stderr_text(&output).contains("waiting for another run that changes s.mayhap"),
         "{}",
-        said(&output)
+        stderr_text(&output)
     );
 }
 

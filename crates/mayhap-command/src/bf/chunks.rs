@@ -85,7 +85,7 @@ impl<'a> ApplyWrite<'a> for Loadchunk<'a> {
                     ChunkError::TooLong { .. } => {
                         Reply::error("ERR invalid chunk - Too big for current filter")
                     }
-                    _ => BAD_DATA,
+                    ChunkError::Iterator { .. } => BAD_DATA,
                 }),
             },
             Slot::Cuckoo(_) | Slot::Counting(_) | Slot::Other => Outcome::rejected(WRONG_TYPE),

@@ -1,4 +1,4 @@
-//! What is in the folder, and which snapshot is begun with.
+//! Lists the files of the folder and chooses the snapshot to start from.
 
 use crate::disk::Disk;
 use crate::error::{DamageKind, JournalError};
@@ -7,7 +7,7 @@ use crate::format::{FileHeader, HEADER_BYTES};
 use crate::recovery::snapshot_reader::{SnapshotReader, SnapshotStep};
 use std::io;
 
-/// A file that is there, whatever is in it. It is opened when it is read: there may be more logs than files can be open.
+/// A file in the folder. It is opened only when it is read, because there may be more logs than the process can open.
 pub(crate) struct FoundFile {
     pub(crate) kind: FileKind,
     pub(crate) generation: u64,
@@ -34,14 +34,14 @@ impl FoundFile {
         (self.header.as_ref()).map_err(|problem| self.damage(0, problem.clone()))
     }
 
-    /// A log that was made for a snapshot which did not come about: nothing can have been written to it.
+    /// Whether this log was created for a snapshot that failed. Nothing can have been written to it.
     fn is_idle(&self) -> bool {
         self.length == HEADER_BYTES as u64
             && (self.header.as_ref()).is_ok_and(|header| header.is_beginning && header.first > 1)
     }
 }
 
-/// What is wrong where.
+/// The position and kind of damage.
 #[derive(Clone, Debug)]
 pub(crate) struct Damage {
     pub(crate) file: String,
@@ -60,12 +60,12 @@ impl Damage {
     }
 }
 
-/// What is in the folder.
+/// The files of the folder.
 pub(crate) struct DirectoryContents {
-    /// By generation.
+    /// In the order of generations.
     pub(crate) logs: Vec<FoundFile>,
     pub(crate) snapshots: Vec<FoundFile>,
-    /// A number that no file has had.
+    /// A generation that no file has used.
     pub(crate) next_generation: u64,
 }
 
@@ -84,7 +84,7 @@ pub(crate) fn list_files<D: Disk>(disk: &D) -> Result<DirectoryContents, Journal
         };
         contents.next_generation = contents.next_generation.max(parsed.generation + 1);
         if parsed.is_temporary {
-            // Its number is not used again, so that it harms nobody if it stays.
+            // If the removal fails, the file is harmless: its generation is not used again.
             let _ = disk.remove(&name);
             continue;
         }
@@ -141,17 +141,18 @@ fn read_header<D: Disk>(
     })
 }
 
-/// Where replay begins: a snapshot, or nothing and the first log.
+/// Where replay starts: at a snapshot, or at the first log.
 pub(crate) struct BaseSnapshot {
     pub(crate) snapshot: Option<FoundFile>,
-    /// Logs from there on.
+    /// The logs to replay.
     pub(crate) logs: Vec<FoundFile>,
-    /// Snapshots that are not whole and could be done without.
+    /// Incomplete snapshots that are not needed.
     pub(crate) ignored: Vec<String>,
 }
 
 impl DirectoryContents {
-    /// The newest snapshot that is whole, if there is something older to go back to; otherwise the newest, as it is.
+    /// Chooses the newest complete snapshot if there is something older to start from, otherwise the newest one as it
+    /// is.
     pub(crate) fn choose<D: Disk>(mut self, disk: &D) -> Result<BaseSnapshot, JournalError> {
         let mut ignored = Vec::new();
         let snapshot = loop {
@@ -165,7 +166,7 @@ impl DirectoryContents {
         };
         let from = snapshot.as_ref().map_or(0, |snapshot| snapshot.generation);
         self.logs.retain(|log| log.generation >= from);
-        // The first one is asked for in any case: without it, and without a snapshot, a folder would look as if it were new.
+        // The first log is required in any case: without it and without a snapshot, the folder would look new.
         let first = self.logs.first().map(|log| log.generation);
         (self.logs).retain(|log| Some(log.generation) == first || !log.is_idle());
         Ok(BaseSnapshot {
@@ -175,7 +176,7 @@ impl DirectoryContents {
         })
     }
 
-    /// Whether replay can begin before this generation: at an older snapshot whose log is there, or at the very first log.
+    /// Whether replay can start before this generation: at an older snapshot whose log exists, or at the first log.
     fn has_older_than(&self, generation: u64) -> bool {
         let is_base = |log: &FoundFile| {
             let is_first = (log.header.as_ref()).is_ok_and(|header| header.first == 1);

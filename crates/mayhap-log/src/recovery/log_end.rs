@@ -1,4 +1,4 @@
-//! What the end of a log means, and how writing goes on behind it.
+//! Decides whether the end of a log is a clean end, a torn write or damage, and how writing continues.
 
 use super::directory::{Damage, FoundFile};
 use super::replay::{Extent, FolderReplay};
@@ -10,7 +10,7 @@ use crate::format::{FileHeader, HEADER_BYTES};
 use crate::switch::{create_log, take_generation};
 
 impl<D: Disk, T> FolderReplay<'_, D, T> {
-    /// What the end of a log means, given the one that comes after it.
+    /// Classifies the end of a log, given the log after it.
     pub(super) fn classify_end(
         &mut self,
         log: &FoundFile,
@@ -22,8 +22,8 @@ impl<D: Disk, T> FolderReplay<'_, D, T> {
             Err(damage) => return Ok(Some(damage)),
         };
         let promised = if let Some(next) = next {
-            // Whatever is behind the last record was not promised to anybody: the next log was begun when this one was synced.
-            // It also knows better than the snapshot, if a loss was accepted.
+            // Bytes after the last record were never acknowledged: the next log was started when this one was synced.
+            // If a loss was accepted, the next log knows better than the snapshot.
             (next.header.as_ref()).map_or(self.last, |header| header.follows)
         } else if extent.offset < extent.length {
             let file = log.open(self.disk)?;
@@ -49,7 +49,7 @@ impl<D: Disk, T> FolderReplay<'_, D, T> {
         Ok(None)
     }
 
-    /// Damage is refused, unless somebody said that it is not to be.
+    /// Rejects damage, unless the caller accepts the loss.
     pub(super) fn accept_loss(&mut self, damage: Option<Damage>) -> Result<(), JournalError> {
         let Some(damage) = damage else { return Ok(()) };
         let is_newer = matches!(damage.problem, DamageKind::Version(_));
@@ -64,7 +64,7 @@ impl<D: Disk, T> FolderReplay<'_, D, T> {
         Ok(())
     }
 
-    /// The last log, ready to be gone on with.
+    /// Prepares the last log for writing.
     pub(super) fn repair_end(
         &mut self,
         log: &FoundFile,
@@ -89,7 +89,7 @@ impl<D: Disk, T> FolderReplay<'_, D, T> {
         Ok(file)
     }
 
-    /// After a loss: what comes after it is put aside, and a new log goes on with numbers that nobody has seen.
+    /// After a loss: moves the rest aside and starts a new log, with record numbers that nobody has seen.
     pub(super) fn continue_in_new_log(
         &mut self,
         log: Option<FoundFile>,

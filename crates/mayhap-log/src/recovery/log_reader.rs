@@ -1,4 +1,4 @@
-//! Reading a log: records in order, up to the end or to the first bytes that are not what comes next.
+//! Reads the records of a log in order, up to the end or the first unexpected bytes.
 
 use crate::Lsn;
 use crate::disk::Disk;
@@ -10,27 +10,28 @@ use crate::format::{
 use std::collections::VecDeque;
 use std::io;
 
-/// Looked through at once behind damage.
+/// The size of a read when searching for marks after damage.
 const CHUNK: u64 = 256 << 10;
 
 pub(crate) struct LogReader<'a, D: Disk> {
     source: FileReader<'a, D>,
     seed: u32,
     next: Lsn,
-    /// The newest log that a mark says takes over.
+    /// The newest log that a mark names as the continuation.
     pub(crate) continues_in: u64,
-    /// Marks with the record that follows them, from the last one before which everything is known to be synced.
+    /// Marks with the number of the next record, starting at the last one whose preceding records are all known to be
+    /// synced.
     unsynced: VecDeque<(u64, Lsn)>,
 }
 
-/// What comes next in a log.
+/// The next item of a log.
 pub(crate) enum LogStep<'b> {
     Record {
         lsn: Lsn,
         time: u64,
         body: &'b [u8],
     },
-    /// No more records: all was read, or there is something else.
+    /// The end of the file, or unexpected bytes.
     End(Option<DamageKind>),
 }
 
@@ -46,7 +47,7 @@ impl<'a, D: Disk> LogReader<'a, D> {
         })
     }
 
-    /// Behind the last record or mark.
+    /// The end of the last record or mark.
     pub(crate) fn offset(&self) -> u64 {
         self.source.at()
     }
@@ -55,7 +56,7 @@ impl<'a, D: Disk> LogReader<'a, D> {
         self.source.length()
     }
 
-    /// All records that may not be on the disk are behind this byte.
+    /// Every record that may not be durable starts at or after this byte.
     pub(crate) fn synced_bytes(&self) -> u64 {
         self.unsynced.front().map_or(0, |(offset, _)| *offset)
     }
@@ -115,7 +116,8 @@ impl<'a, D: Disk> LogReader<'a, D> {
         }
         self.source.skip(MARK_BYTES);
         self.continues_in = self.continues_in.max(mark.continues_in);
-        // Of several marks in a row the first counts: that the record before is synced says nothing about the marks.
+        // Only the first of several consecutive marks counts: that the record before them is synced says nothing about
+        // the marks.
         if (self.unsynced.back()).is_none_or(|(_, next)| *next < mark.next) {
             self.unsynced.push_back((at, mark.next));
         }
@@ -130,7 +132,7 @@ fn truncated(needed: u64, left: u64) -> LogStep<'static> {
     LogStep::End(Some(DamageKind::Truncated { needed, left }))
 }
 
-/// The last record that was known to be synced, by any mark behind this place.
+/// The last record that was synced, according to any mark after this position.
 pub(crate) fn synced_past<D: Disk>(
     disk: &D,
     file: &D::File,
@@ -142,7 +144,7 @@ pub(crate) fn synced_past<D: Disk>(
     while source.left() >= MARK_BYTES as u64 {
         let size = source.left().min(CHUNK);
         let bytes = source.peek(size)?.unwrap_or_default();
-        // The last bytes of a chunk are the first of the next, so that a mark across is found.
+        // Consecutive chunks overlap, so that a mark across their border is found.
         let places = bytes.len() + 1 - MARK_BYTES;
         for place in 0..places {
             if let Some(mark) = SyncMark::find(seed, &bytes[place..]) {

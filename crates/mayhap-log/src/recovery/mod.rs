@@ -1,8 +1,9 @@
-//! From the files of a folder to what they say, and to a log that goes on where they end.
+//! Recovery: replays the files of a folder and leaves a log that can be appended to.
 //!
-//! `found.rs` looks what is there and where replay begins, `replay.rs` goes through it: `entries.rs` and `log.rs` take the files apart,
-//! `read.rs` tells of what is in them, `end.rs` says what the end of the last log means, and `mend.rs` leaves the files so that writing
-//! can go on. Bytes that nobody was promised are cut off; if more had been synced than is there, it is damage.
+//! `directory.rs` lists the files and chooses where replay starts, `replay.rs` goes through them: `snapshot_reader.rs`
+//! and `log_reader.rs` parse the files, `read.rs` passes their contents to the caller, `log_end.rs` classifies the end
+//! of the last log, and `repair.rs` prepares the files for writing. A torn end that was never acknowledged is cut off;
+//! if synced records are missing, the log is damaged.
 
 mod directory;
 mod log_end;
@@ -23,32 +24,32 @@ use replay::FolderReplay;
 use std::hash::{BuildHasher, RandomState};
 use std::io;
 
-/// Something that is to be replayed.
+/// Something to replay.
 #[derive(Clone, Copy)]
 pub enum Recovered<'a> {
     /// An entry of the snapshot.
     Entry {
-        /// The last record that it knows of.
+        /// The last record whose effect it contains.
         lsn: Lsn,
-        /// As it was given.
+        /// The body as it was written.
         body: &'a [u8],
     },
-    /// An entry of the snapshot that is too long to be in memory as a whole. Its checksum is right.
+    /// An entry of the snapshot that is too large to read at once. Its checksum has been verified.
     LargeEntry {
-        /// The last record that it knows of.
+        /// The last record whose effect it contains.
         lsn: Lsn,
-        /// Its bytes.
+        /// The length of the body.
         length: u64,
-        /// Reads bytes from a place in it on, which must be there.
+        /// Reads bytes of the body at an offset; they must exist.
         read: &'a dyn Fn(u64, &mut [u8]) -> io::Result<()>,
     },
     /// A record of a log.
     Record {
         /// Its number.
         lsn: Lsn,
-        /// As it was given.
+        /// The time as it was appended.
         time: u64,
-        /// As it was given.
+        /// The body as it was appended.
         body: &'a [u8],
     },
 }
@@ -63,41 +64,41 @@ pub struct RecoverySummary {
     pub entries: u64,
     /// Records that were replayed.
     pub records: u64,
-    /// The last number that is taken; the next record gets the next one.
+    /// The last record number in use.
     pub last_lsn: Lsn,
-    /// The latest time of all records that there ever were, also of those that a snapshot has made superfluous.
+    /// The latest time of all records ever appended, including those before the snapshot.
     pub last_time: u64,
-    /// The end of the log was cut off: it had been written by somebody who was not told yet that it is safe.
+    /// The torn end of the log that was cut off: it had not been acknowledged.
     pub torn: Option<TornEnd>,
-    /// Damage that was accepted.
+    /// Damage that the caller accepted.
     pub loss: Vec<Loss>,
-    /// Snapshots that are not whole and could be done without.
+    /// Incomplete snapshots that were not needed.
     pub ignored: Vec<String>,
 }
 
-/// An end of a log that was cut off.
+/// A torn end of a log.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TornEnd {
     /// The file.
     pub file: String,
-    /// Where it ends now.
+    /// The new end of the file.
     pub offset: u64,
     /// Bytes that were cut off.
     pub bytes: u64,
 }
 
-/// Damage that was accepted: what comes after it is not replayed.
+/// Accepted damage: nothing after it is replayed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Loss {
     /// The file.
     pub file: String,
-    /// Where the damage begins.
+    /// The start of the damage.
     pub offset: u64,
-    /// What is wrong there.
+    /// The kind of damage.
     pub problem: DamageKind,
 }
 
-/// A journal that can be gone on with.
+/// A recovered journal, ready for writing.
 pub(crate) struct Recovery<D: Disk> {
     pub(crate) opening: WriterStart<D>,
     pub(crate) gauges: Gauges,
@@ -129,7 +130,7 @@ pub(crate) fn recover<D: Disk>(
     replay.run(base, next_generation)
 }
 
-/// A folder that has nothing of ours yet.
+/// Starts a new journal in an empty folder.
 fn begin<D: Disk>(disk: &D, mut next_generation: u64) -> Result<Recovery<D>, JournalError> {
     let generation =
         take_generation(&mut next_generation).map_err(JournalError::io("naming a new log"))?;
@@ -138,7 +139,7 @@ fn begin<D: Disk>(disk: &D, mut next_generation: u64) -> Result<Recovery<D>, Jou
         generation,
         follows: 0,
         first: 1,
-        // The standard library's keys for hash maps come from the system's randomness.
+        // `RandomState` takes its keys from the randomness of the system.
         journal: RandomState::new().hash_one(generation),
         time: 0,
     };

@@ -1,4 +1,4 @@
-//! Reading what there is, in order, and telling of it.
+//! Reads snapshots and logs in order and passes their contents to the caller.
 
 use super::directory::{Damage, FoundFile};
 use super::log_reader::{self, LogReader};
@@ -67,7 +67,7 @@ where
         Ok(())
     }
 
-    /// Replays a log as far as it is good.
+    /// Replays a log up to its end or the first damage.
     pub(super) fn read_log(
         &mut self,
         log: &FoundFile,
@@ -115,7 +115,7 @@ where
             return Err(log.damage(0, DamageKind::Journal));
         }
         let is_base = self.summary.snapshot == Some(log.generation);
-        // After an accepted loss, numbers that somebody may have seen are left out.
+        // After an accepted loss, record numbers that somebody may have seen are skipped.
         let is_next = if is_base {
             header.first == self.last + 1
         } else {

@@ -1,4 +1,4 @@
-//! Leaving files so that writing can go on.
+//! Leaves the files in a state in which writing can continue.
 
 use crate::disk::Disk;
 use crate::file_name;
@@ -8,8 +8,8 @@ use std::io;
 
 const CHUNK: u64 = 256 << 10;
 
-/// Cuts off the end that is not good, and writes the good bytes again that may not be on the disk. They can be read, but of a
-/// file whose sync failed before a restart that says nothing: such pages count as clean, and no later sync writes them.
+/// Cuts off the invalid end and rewrites the valid bytes that may not be durable. They can be read, but after a failed
+/// sync before the restart that proves nothing: the kernel marks such pages as clean, and no later sync writes them.
 pub(crate) fn truncate_and_rewrite<D: Disk>(
     disk: &D,
     file: &D::File,
@@ -24,7 +24,7 @@ pub(crate) fn truncate_and_rewrite<D: Disk>(
     disk.sync(file)
 }
 
-/// Writes bytes of one file to another, from its beginning, or to the same file, where they are.
+/// Copies bytes to the start of another file, or rewrites them in place in the same file.
 fn copy<D: Disk>(disk: &D, from: &D::File, start: u64, end: u64, to: &D::File) -> io::Result<()> {
     let is_same = std::ptr::eq(from, to);
     let mut source = FileReader::new(disk, from, start)?;
@@ -38,7 +38,7 @@ fn copy<D: Disk>(disk: &D, from: &D::File, start: u64, end: u64, to: &D::File) -
     Ok(())
 }
 
-/// Keeps what comes after this byte in a file of its own, and cuts it off.
+/// Copies everything after this byte to a separate file, and cuts it off.
 pub(crate) fn move_tail_aside<D: Disk>(disk: &D, log: &FoundFile, offset: u64) -> io::Result<()> {
     let file = disk.open(&log.name)?;
     if offset < log.length {
@@ -52,7 +52,7 @@ pub(crate) fn move_tail_aside<D: Disk>(disk: &D, log: &FoundFile, offset: u64) -
     disk.sync(&file)
 }
 
-/// Gives a file another name, under which nobody reads it.
+/// Renames a file so that no recovery reads it.
 pub(crate) fn move_aside<D: Disk>(disk: &D, log: &FoundFile) -> io::Result<()> {
     disk.rename(&log.name, &file_name::lost(log.kind, log.generation, 0))?;
     disk.sync_folder()

@@ -1,4 +1,4 @@
-//! One opening, from the files that were found to a log that can be written to.
+//! One recovery, from the list of files to a log that can be written.
 
 use super::directory::{BaseSnapshot, Damage, FoundFile};
 use super::{Recovered, Recovery, RecoverySummary, ReplayError};
@@ -15,16 +15,16 @@ pub(super) struct FolderReplay<'a, D: Disk, T> {
     pub(super) take: T,
     pub(super) summary: RecoverySummary,
     pub(super) journal: Option<u64>,
-    /// The last record that was replayed, or that the snapshot makes superfluous.
+    /// The last record that was replayed, or that the snapshot contains.
     pub(super) last: Lsn,
-    /// The highest number that something knows of.
+    /// The highest record number seen anywhere.
     pub(super) highest: Lsn,
     /// The last record that is known to have been synced.
     pub(super) synced: Lsn,
     pub(super) snapshot_bytes: u64,
 }
 
-/// How far a log was good.
+/// The valid part of a log.
 pub(super) struct Extent {
     pub(super) offset: u64,
     pub(super) length: u64,
@@ -48,7 +48,7 @@ where
         if let Some(snapshot) = &base.snapshot {
             self.read_snapshot(snapshot)?;
         }
-        // Logs before this one are good to their end.
+        // All logs before this one are valid to their end.
         let mut at = 0;
         let mut extent = None;
         let mut damage = None;
@@ -108,7 +108,7 @@ where
         })
     }
 
-    /// Replay begins at the beginning, or with a snapshot. Without either there is nothing to accept.
+    /// Replay starts at the first log or at a snapshot. Without either, there is no loss that could be accepted.
     fn check_start(
         &mut self,
         snapshot: Option<&FoundFile>,

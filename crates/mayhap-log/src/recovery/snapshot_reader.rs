@@ -1,4 +1,4 @@
-//! Reading a snapshot: entries, and the end that says that these are all.
+//! Reads the entries of a snapshot, and the end that confirms their number.
 
 use crate::Lsn;
 use crate::disk::Disk;
@@ -10,9 +10,9 @@ use crate::format::{
 };
 use std::io;
 
-/// An entry that is longer is not read into memory.
+/// A longer entry stays in its file.
 const LARGE_BYTES: u64 = 16 << 20;
-/// What is read of it at once.
+/// The size of one read of such an entry.
 const STEP_BYTES: u64 = 1 << 20;
 
 pub(crate) struct SnapshotReader<'a, D: Disk> {
@@ -21,20 +21,20 @@ pub(crate) struct SnapshotReader<'a, D: Disk> {
     count: u64,
 }
 
-/// What comes next in a snapshot.
+/// The next item of a snapshot.
 pub(crate) enum SnapshotStep<'b> {
     Entry {
         lsn: Lsn,
         body: &'b [u8],
     },
-    /// One that is left in its file.
+    /// An entry that stays in its file.
     LargeEntry {
         lsn: Lsn,
-        /// Where its body begins.
+        /// The start of its body.
         offset: u64,
         length: u64,
     },
-    /// All of it was read; up to this record the log was synced when it was written.
+    /// The end; the log was synced up to this record when the snapshot was written.
     End(Lsn),
     Damage(DamageKind),
 }
@@ -91,7 +91,7 @@ impl<'a, D: Disk> SnapshotReader<'a, D> {
         Ok(SnapshotStep::Entry { lsn, body })
     }
 
-    /// Its checksum is verified before anybody reads it.
+    /// Verifies the checksum of a large entry before anybody reads it.
     fn large(&mut self, length: u64) -> io::Result<SnapshotStep<'static>> {
         let mut head = [0; HEAD_BYTES];
         let offset = self.source.at() + HEAD_BYTES as u64;
@@ -125,7 +125,7 @@ impl<'a, D: Disk> SnapshotReader<'a, D> {
     fn end(&mut self, left: u64) -> SnapshotStep<'static> {
         let (seed, found) = (self.seed, self.count);
         let Ok(Some(bytes)) = self.source.peek(HEAD_BYTES as u64) else {
-            // It was there a moment ago.
+            // The file shrank while it was read.
             return truncated(HEAD_BYTES as u64, left);
         };
         match decode_end(seed, bytes) {

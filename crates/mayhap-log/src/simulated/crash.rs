@@ -1,18 +1,18 @@
-//! What a crash leaves.
+//! What a crash leaves of files and names.
 
 use crate::simulated::random::Random;
 use std::collections::{BTreeMap, BTreeSet};
 
 const SECTOR: usize = 512;
 
-/// A file, whatever its name.
+/// A file, independent of its name.
 pub(crate) struct Inode {
     name: String,
-    /// What can be read.
+    /// What reads return.
     live: Vec<u8>,
-    /// What is surely there after a crash.
+    /// What certainly survives a crash.
     durable: Vec<u8>,
-    /// What may be there after a crash.
+    /// Sectors that may survive a crash.
     dirty: BTreeSet<usize>,
 }
 
@@ -60,7 +60,7 @@ impl Inode {
 
     pub(crate) fn sync(&mut self) {
         let dirty = std::mem::take(&mut self.dirty);
-        // Sectors that a sync before gave up are not written by this one.
+        // Sectors that an earlier sync failed to write are not written by this one.
         self.durable.resize(self.live.len(), 0);
         for sector in dirty {
             self.persist_sector(sector);
@@ -78,7 +78,7 @@ impl Inode {
         }
     }
 
-    /// Some sectors are written; all count as clean.
+    /// Writes some sectors and marks all of them as clean.
     pub(crate) fn fail_sync(&mut self, random: &mut Random) {
         for sector in std::mem::take(&mut self.dirty) {
             if random.coin() {
@@ -110,14 +110,14 @@ impl Inode {
             }
             match random.below(if everything { 1 } else { 4 }) {
                 0 => left[start..end].copy_from_slice(&self.live[start..end]),
-                // As it was.
+                // Unchanged.
                 1 => {}
-                // Torn inside.
+                // A torn sector.
                 2 => {
                     let middle = start + random.below((end - start) as u64) as usize;
                     left[start..middle].copy_from_slice(&self.live[start..middle]);
                 }
-                // Whatever was on the disk before, where nothing of the file was.
+                // Old contents of the disk.
                 _ => {
                     for byte in &mut left[start.max(synced).min(end)..end] {
                         *byte = random.next() as u8;
@@ -130,7 +130,7 @@ impl Inode {
     }
 }
 
-/// Something that happened to names.
+/// A change to the names in the folder.
 #[derive(Clone, Debug)]
 pub(crate) enum PendingWrite {
     Link(String, usize),
@@ -153,7 +153,7 @@ impl PendingWrite {
     }
 }
 
-/// Unless the name is another file's by now.
+/// Removes a name, unless another file has it by now.
 fn forget(names: &mut BTreeMap<String, usize>, name: &str, inode: usize) {
     if names.get(name) == Some(&inode) {
         names.remove(name);

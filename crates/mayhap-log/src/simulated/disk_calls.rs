@@ -1,4 +1,4 @@
-//! What the log asks of the disk.
+//! The calls of the log, on the simulated disk.
 
 use super::crash::{Inode, PendingWrite};
 use super::fault::{CallKind, DiskError};
@@ -87,7 +87,7 @@ impl Disk for SimulatedDisk {
                 Ok(())
             }
             Err(DiskError::Fails(mut state, failure)) => {
-                // Part of it is there.
+                // A failed write leaves part of the bytes.
                 let part = state.random.below(bytes.len() as u64 + 1) as usize;
                 state.inode(file)?.write(offset, &bytes[..part]);
                 Err(failure.into())

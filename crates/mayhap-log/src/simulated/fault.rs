@@ -1,35 +1,37 @@
-//! Calls that fail.
+//! Injected faults.
 
 use super::DiskState;
 use parking_lot::MutexGuard;
 use std::io;
 
-/// What fails.
+/// A call that fails.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fault {
-    /// The call that fails, counted as [`SimulatedDisk::calls`](super::SimulatedDisk::calls) does; the next one is that number.
+    /// The number of the failing call, as counted by [`SimulatedDisk::calls`](super::SimulatedDisk::calls); the next
+    /// call has that number.
     pub at: u64,
-    /// With which error.
+    /// The error.
     pub error: FaultKind,
-    /// Whether all later calls that change something fail too, until [`SimulatedDisk::mend`](super::SimulatedDisk::mend).
+    /// Whether all later calls that change something fail too, until
+    /// [`SimulatedDisk::clear_faults`](super::SimulatedDisk::clear_faults).
     pub stays: bool,
 }
 
 /// How a disk fails.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FaultKind {
-    /// The device does not answer: any call fails.
+    /// The device fails: any call fails.
     Eio,
-    /// There is no room: making and writing files fails, and syncing them.
+    /// The disk is full: creating, writing and syncing files fail.
     Enospc,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum CallKind {
     Reading,
-    /// Takes room.
+    /// Needs space.
     Filling,
-    /// Takes none.
+    /// Needs no space.
     Changing,
 }
 

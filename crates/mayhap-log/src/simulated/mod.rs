@@ -1,9 +1,10 @@
-//! A disk in memory that crashes, fails and tells, for tests of the log and of those who use it.
+//! A disk in memory that crashes, fails and records its calls, for tests of the log and its users.
 //!
-//! What is not synced may be lost at a crash, all of it or any sectors of it, in any order; what was created, renamed or removed since
-//! the folder was synced may be undone, and the whole folder may be gone unless those above it were synced. A sync that fails leaves pages that look written and never will be, as Linux does.
+//! Unsynced data may be lost in a crash, all of it or any sectors, in any order. Unsynced creates, renames and removes
+//! may be undone, and the whole folder may disappear unless the folders above it were synced. A failed sync leaves
+//! pages that look written and never will be, as on Linux.
 //!
-//! All of it follows from the seeds that are given: the same calls end in the same bytes.
+//! Everything follows from the seeds: the same calls produce the same bytes.
 
 mod crash;
 mod disk_calls;
@@ -20,7 +21,7 @@ use std::collections::BTreeMap;
 use std::io;
 use std::sync::Arc;
 
-/// A disk in memory. Clones are the same disk, as long as it does not crash.
+/// A disk in memory. Clones share it until it crashes.
 #[derive(Clone)]
 pub struct SimulatedDisk {
     state: Arc<Mutex<DiskState>>,
@@ -34,37 +35,37 @@ pub struct SimulatedFile {
     epoch: u64,
 }
 
-/// A call, with its number: those of [`SimulatedDisk::note`] are in the same order.
+/// A call with its number, in the same order as those of [`SimulatedDisk::record`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DiskEvent {
-    /// When it was done.
+    /// Its position in the order of calls.
     pub number: u64,
-    /// What was done.
+    /// The call.
     pub call: DiskCall,
 }
 
-/// What was asked of the disk, and done.
+/// A call that succeeded.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum DiskCall {
     /// Bytes were written.
     Write {
-        /// The file's name when it was opened.
+        /// The name under which the file was opened.
         file: String,
-        /// Where.
+        /// The offset.
         offset: u64,
-        /// What.
+        /// The bytes.
         bytes: Vec<u8>,
     },
     /// A file was synced.
     Sync {
-        /// The file's name when it was opened.
+        /// The name under which the file was opened.
         file: String,
     },
     /// The folder was synced.
     SyncFolder,
     /// The folders above it were synced.
     SyncPath,
-    /// Whatever a test noted.
+    /// A value that the test recorded.
     Note(u64),
 }
 
@@ -74,9 +75,9 @@ struct DiskState {
     inodes: Vec<Inode>,
     names: BTreeMap<String, usize>,
     durable_names: BTreeMap<String, usize>,
-    /// Since the folder was synced.
+    /// Changes since the folder was synced.
     changes: Vec<PendingWrite>,
-    /// Whether the folder itself is surely there after a crash.
+    /// Whether the folder itself survives a crash.
     is_durable: bool,
     calls: u64,
     syncs: u64,
@@ -114,13 +115,13 @@ impl SimulatedDisk {
         self.state.lock().fault = None;
     }
 
-    /// What half-done writes leave behind follows from this.
+    /// Sets the seed for what partial writes leave behind.
     pub fn set_seed(&self, seed: u64) {
         self.state.lock().random = Random::new(seed);
     }
 
-    /// Loses what is not synced, or any part of it by this seed. What was open before fails from now on; the disk goes on as the
-    /// one that is given back.
+    /// Loses unsynced data, or any part of it, depending on the seed. Files that were open fail from now on; the returned disk
+    /// continues.
     #[must_use]
     pub fn crash(&self, seed: u64) -> Self {
         let mut state = self.state.lock();
@@ -146,7 +147,7 @@ impl SimulatedDisk {
         }
     }
 
-    /// The same disk after a restart of the program alone: nothing is lost, what was open before fails.
+    /// The same disk after a restart of the process: nothing is lost, and files that were open fail.
     #[must_use]
     pub fn restart(&self) -> Self {
         let mut state = self.state.lock();
@@ -158,7 +159,7 @@ impl SimulatedDisk {
         }
     }
 
-    /// A disk of its own with the same files, all of them synced.
+    /// An independent copy with the same files, all of them synced.
     #[must_use]
     pub fn copy(&self) -> Self {
         let copy = Self::new();
@@ -173,14 +174,14 @@ impl SimulatedDisk {
         self.state.lock().names.keys().cloned().collect()
     }
 
-    /// What can be read in a file.
+    /// The contents of a file.
     pub fn bytes(&self, name: &str) -> Option<Vec<u8>> {
         let state = self.state.lock();
         let inode = *state.names.get(name)?;
         Some(state.inodes.get(inode)?.bytes().to_vec())
     }
 
-    /// Makes or replaces a file, synced.
+    /// Creates or replaces a file, synced.
     pub fn write_file(&self, name: &str, bytes: &[u8]) {
         let mut state = self.state.lock();
         let inode = state.inodes.len();
@@ -197,22 +198,22 @@ impl SimulatedDisk {
         state.durable_names.remove(name);
     }
 
-    /// Begins to keep what is asked of the disk.
+    /// Starts to record the calls.
     pub fn trace(&self) {
         self.state.lock().trace = Some(Vec::new());
     }
 
-    /// What was asked of the disk since [`SimulatedDisk::trace`].
+    /// The calls since [`SimulatedDisk::trace`].
     pub fn events(&self) -> Vec<DiskEvent> {
         self.state.lock().trace.clone().unwrap_or_default()
     }
 
-    /// Puts something of the test's own between the calls.
+    /// Records a value of the test between the calls.
     pub fn record(&self, note: u64) {
         self.state.lock().record_event(|| DiskCall::Note(note));
     }
 
-    /// Counts a call, and fails it when it is its turn.
+    /// Counts a call, and fails it if a fault is due.
     fn begin_call(
         &self,
         epoch: u64,

@@ -1,4 +1,4 @@
-//! Numbers that follow from a seed.
+//! Random numbers from a seed.
 
 /// `SplitMix64`.
 #[derive(Clone, Debug, Default)]

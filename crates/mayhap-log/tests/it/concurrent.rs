@@ -12,7 +12,7 @@ const WRITERS: u64 = 3;
 /// Whatever was acknowledged under `Always` is there after a crash, in whatever order threads and failures came. Which calls
 /// meet is up to the machine; what has to hold is not.
 #[test]
-fn what_was_acknowledged_among_threads_on_a_failing_disk_is_there() {
+fn acknowledged_records_of_many_threads_survive_a_failing_disk() {
     let rounds = if std::env::var_os("MAYHAP_SOAK").is_some() {
         20_000
     } else {

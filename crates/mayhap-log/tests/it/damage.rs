@@ -77,7 +77,7 @@ fn changed(disk: &SimulatedDisk, name: &str, change: impl FnOnce(&mut Vec<u8>)) 
 
 /// The snapshot says that all of these records were synced when it was finished: a log that ends anywhere before is refused.
 #[test]
-fn a_log_cut_at_any_byte_that_a_snapshot_knows_of_is_refused() {
+fn a_log_truncated_before_what_a_snapshot_contains_is_an_error() {
     let (disk, _) = small();
     for end in 0..disk.bytes(LOG).unwrap().len() {
         let disk = changed(&disk, LOG, |bytes| bytes.truncate(end));
@@ -93,7 +93,7 @@ fn a_log_cut_at_any_byte_that_a_snapshot_knows_of_is_refused() {
 
 /// Without a snapshot that knows, only marks tell what had been promised, and those are cut off with the rest.
 #[test]
-fn a_log_without_a_snapshot_cut_at_any_byte_is_a_clean_beginning() {
+fn a_truncated_log_without_a_snapshot_gives_a_clean_prefix() {
     let disk = SimulatedDisk::new();
     let (journal, _) = Journal::open(disk.clone(), options(), |_| Ok(())).unwrap();
     let mut seen = Vec::new();
@@ -162,7 +162,7 @@ fn a_flipped_bit_in_a_log_is_found() {
 
 /// Without a snapshot that knows, the marks tell: a bit in any group but the last is damage.
 #[test]
-fn marks_tell_damage_from_an_end_that_nobody_was_promised() {
+fn marks_distinguish_damage_from_a_torn_end() {
     let disk = SimulatedDisk::new();
     let (journal, _) = Journal::open(disk.clone(), options(), |_| Ok(())).unwrap();
     let mut seen = Vec::new();
@@ -197,7 +197,7 @@ fn marks_tell_damage_from_an_end_that_nobody_was_promised() {
 
 /// After an orderly end the last group is protected as well.
 #[test]
-fn after_a_close_every_bit_counts() {
+fn after_a_close_every_flipped_bit_is_detected() {
     let disk = SimulatedDisk::new();
     let (journal, _) = Journal::open(disk.clone(), options(), |_| Ok(())).unwrap();
     journal.append(1, b"the only record").unwrap();
@@ -213,7 +213,7 @@ fn after_a_close_every_bit_counts() {
 
 /// Every bit and every end of a snapshot: refused, since the logs before it are gone.
 #[test]
-fn a_damaged_snapshot_is_refused() {
+fn a_damaged_snapshot_is_an_error() {
     let (disk, seen) = small();
     let length = disk.bytes(SNAPSHOT).unwrap().len();
     let flips = (0..length * 8)
@@ -281,7 +281,7 @@ fn an_older_snapshot_takes_over() {
 
 /// Files that are missing, taken twice or from elsewhere are found out.
 #[test]
-fn a_file_that_is_missing_or_does_not_belong_is_found_out() {
+fn a_missing_or_foreign_file_is_detected() {
     let disk = SimulatedDisk::new();
     let (journal, _) = Journal::open(disk.clone(), options(), |_| Ok(())).unwrap();
     for number in 0..4 {
@@ -407,7 +407,7 @@ fn unknown_files_are_left_alone() {
 
 /// Bytes in a body that look like a mark do not make a torn end look like damage: nobody knows the number that checksums begin with.
 #[test]
-fn a_body_cannot_pretend_to_be_a_mark() {
+fn a_body_cannot_forge_a_mark() {
     let disk = SimulatedDisk::new();
     let (journal, _) = Journal::open(disk.clone(), options(), |_| Ok(())).unwrap();
     journal.append(1, b"good").unwrap();

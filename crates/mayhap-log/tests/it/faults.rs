@@ -71,7 +71,7 @@ fn run(ops: &[Op], fault: Option<Fault>, seed: u64) -> Simulation {
 
 /// Whatever call fails, what was promised is there afterwards; an error is told, unless the promises are those of a sound disk.
 #[test]
-fn a_failure_of_any_call_is_told_and_loses_nothing() {
+fn a_failure_of_any_call_is_reported_and_loses_nothing() {
     let mut cases = 0;
     for (name, ops) in workloads() {
         let sound = run(&ops, None, 0);
@@ -103,7 +103,7 @@ fn a_failure_of_any_call_is_told_and_loses_nothing() {
 
 /// Once there is room again, a snapshot makes a broken log whole, without a restart.
 #[test]
-fn a_snapshot_heals_after_any_failure() {
+fn a_snapshot_repairs_the_log_after_any_failure() {
     let mut heals = 0;
     for (name, ops) in workloads() {
         let sound = run(&ops, None, 0);

@@ -136,7 +136,7 @@ impl Disk for Gated {
 
 /// Whoever commits first writes and syncs for all who have appended: sixteen commits take one sync.
 #[test]
-fn those_who_wait_share_a_sync() {
+fn waiting_commits_share_a_sync() {
     const WAITING: usize = 16;
     let slow = std::sync::Arc::new(Slow {
         disk: SimulatedDisk::new(),
@@ -213,7 +213,7 @@ fn appending_does_not_wait_for_a_sync() {
 /// What is written while a snapshot begins is synced before the next log says that it follows: otherwise a crash would look like
 /// damage.
 #[test]
-fn a_log_is_synced_to_its_end_before_another_takes_over() {
+fn a_log_is_synced_before_the_next_one_starts() {
     for seed in 0..50 {
         let slow = std::sync::Arc::new(Slow {
             disk: SimulatedDisk::new(),
@@ -247,7 +247,7 @@ fn a_log_is_synced_to_its_end_before_another_takes_over() {
 
 /// Bodies of all threads are there after a crash, each thread's in its own order.
 #[test]
-fn what_many_threads_committed_is_there_in_order() {
+fn commits_of_many_threads_come_back_in_order() {
     let disk = SimulatedDisk::new();
     let (journal, _) = Journal::open(disk.clone(), options(), |_| Ok(())).unwrap();
     thread::scope(|scope| {

@@ -21,7 +21,7 @@ fn fail_next_but(disk: &SimulatedDisk, calls: u64, error: FaultKind, stays: bool
 
 /// One failed sync is for good, although the disk works again: every commit and append says why.
 #[test]
-fn a_failed_sync_is_not_tried_again() {
+fn a_failed_sync_is_not_retried() {
     let disk = SimulatedDisk::new();
     let journal = open(&disk);
     let first = journal.append(1, b"first").unwrap();
@@ -47,7 +47,7 @@ fn a_failed_sync_is_not_tried_again() {
 
 /// Whoever has changed something that no record can hold has a snapshot taken before anything else is promised.
 #[test]
-fn a_caller_can_give_up_a_log() {
+fn a_caller_can_break_the_log() {
     let disk = SimulatedDisk::new();
     let journal = open(&disk);
     let length = MAX_BODY_BYTES + 1;
@@ -63,7 +63,7 @@ fn a_caller_can_give_up_a_log() {
 
 /// Until the snapshot is finished nothing is taken; if it is given up, nothing changes.
 #[test]
-fn only_a_finished_snapshot_heals() {
+fn only_a_complete_snapshot_repairs_the_log() {
     let disk = SimulatedDisk::new();
     let journal = open(&disk);
     let lsn = journal.append(1, b"lost to the log").unwrap();
@@ -109,7 +109,7 @@ fn only_a_finished_snapshot_heals() {
 
 /// A snapshot that was begun with a sound log cannot heal: its entries are older than what the log lost.
 #[test]
-fn a_snapshot_that_was_begun_before_does_not_heal() {
+fn a_snapshot_started_before_the_failure_does_not_repair_the_log() {
     let disk = SimulatedDisk::new();
     let journal = open(&disk);
     let mut snapshot = journal.begin_snapshot().unwrap();
@@ -123,7 +123,7 @@ fn a_snapshot_that_was_begun_before_does_not_heal() {
 
 /// The piece that a full disk left is cut off, not read, whatever it looks like.
 #[test]
-fn the_piece_that_a_full_disk_took_is_no_record() {
+fn a_partial_write_on_a_full_disk_is_not_a_record() {
     for seed in 0..500 {
         let mut simulation = Simulation::new(seed);
         simulation.open_or_panic();
@@ -157,7 +157,7 @@ fn the_piece_that_a_full_disk_took_is_no_record() {
 
 /// A restart reads pages that no sync will ever write. They are written again, so that a crash later does not leave a hole.
 #[test]
-fn what_a_failed_sync_left_in_memory_is_written_again_after_a_restart() {
+fn data_of_a_failed_sync_is_rewritten_after_a_restart() {
     for seed in 0..500 {
         let mut simulation = Simulation::new(seed);
         simulation.open_or_panic();
@@ -177,7 +177,7 @@ fn what_a_failed_sync_left_in_memory_is_written_again_after_a_restart() {
 
 /// A body that is too long is refused before anything is copied, and nothing is changed.
 #[test]
-fn a_body_that_is_too_long_is_refused() {
+fn a_body_that_is_too_long_is_rejected() {
     let disk = SimulatedDisk::new();
     let journal = open(&disk);
     let part = vec![0; 1 << 20];
@@ -205,7 +205,7 @@ fn a_body_that_is_too_long_is_refused() {
 
 /// Whoever is told may refuse, and the refusal is handed on with the place.
 #[test]
-fn a_refusal_is_handed_on() {
+fn an_error_of_the_caller_is_passed_on() {
     let disk = SimulatedDisk::new();
     let journal = open(&disk);
     for number in 0..3 {

@@ -73,7 +73,7 @@ fn seal(bytes: &mut [u8], start: usize, end: usize) {
 }
 
 #[test]
-fn fields_at_their_limits_do_no_harm() {
+fn header_fields_at_their_limits_are_harmless() {
     let disk = folder();
     let (mut opened, mut refused) = (0, 0);
     for name in disk.names() {

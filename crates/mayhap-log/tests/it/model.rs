@@ -35,7 +35,7 @@ fn soak(short: u64, long: u64) -> u64 {
 
 /// What is promised is there after every crash, in order and once, and nothing that nobody appended.
 #[test]
-fn nothing_promised_is_lost_whatever_happens() {
+fn no_acknowledged_record_is_ever_lost() {
     let mut sums = [0; 4];
     for seed in 0..soak(4000, 200_000) {
         let mut simulation = Simulation::new(seed);
@@ -58,7 +58,7 @@ fn nothing_promised_is_lost_whatever_happens() {
 
 /// The same on a disk that fails now and then, for a moment or until it is repaired.
 #[test]
-fn nothing_promised_is_lost_on_a_failing_disk() {
+fn no_acknowledged_record_is_lost_on_a_failing_disk() {
     let mut sums = [0; 4];
     for seed in 0..soak(4000, 200_000) {
         let mut simulation = Simulation::new(seed);

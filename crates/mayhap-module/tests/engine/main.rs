@@ -1,4 +1,4 @@
-//! Tests of the module in redis-server. They need `cargo build --release -p mayhap-module` first.
+//! Tests of the module in redis-server. `cargo build --workspace` builds it first.
 
 mod alike;
 mod hostile;
@@ -27,10 +27,10 @@ fn module() -> PathBuf {
         || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target"),
         PathBuf::from,
     );
-    let path = target.join("release/libmayhap_module.so");
+    let path = target.join("debug/libmayhap_module.so");
     path.canonicalize().unwrap_or_else(|_| {
         panic!(
-            "{} is missing: run `cargo build --release -p mayhap-module`",
+            "{} is missing: run `cargo build --workspace`",
             path.display()
         )
     })

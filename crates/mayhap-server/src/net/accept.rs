@@ -1,4 +1,4 @@
-//! Where a new connection goes: to the worker that has the fewest, or away.
+//! Assigns a new connection to the worker with the fewest, or rejects it.
 
 use super::mailbox::WorkerMessage;
 use super::running::ServerState;
@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-/// Probes that are not answered come at least so far apart.
+/// The minimum interval between keepalive probes.
 const REPORT_INTERVAL: Duration = Duration::from_secs(1);
 
 const TOO_MANY: &[u8] = b"-ERR max number of clients reached\r\n";
@@ -26,16 +26,16 @@ pub(super) fn assign_to_worker(
     let most = shared.listening.max_clients;
     let workers = shared.workers.iter();
     let worker = workers.min_by_key(|worker| worker.connections.load(Ordering::Relaxed));
-    // Only this thread lets clients in, so that there are never more.
+    // Only this thread adds clients, so the limit is never exceeded.
     let is_full = shared.clients.load(Ordering::Relaxed) >= most;
     let Some(worker) = worker.filter(|_| !is_full) else {
-        // Under TLS nothing can be said yet.
+        // Before the TLS handshake no message can be sent.
         if tls.is_none() {
             let _ = stream.write(TOO_MANY);
         }
         return;
     };
-    // Neither is worth refusing a client for.
+    // Failures of these options are not worth rejecting a client.
     let _ = stream.set_nodelay(true);
     let time = shared.listening.timeouts.keepalive();
     if !time.is_zero() {

@@ -1,21 +1,21 @@
-//! What a connection keeps of its input from one round to the next.
+//! The input that a connection keeps from one round to the next.
 
 use super::serve::{ServeResult, StopReason};
 use crate::resp::Parser;
 
-/// Bytes that were read and are no complete request, or were too many for one round.
+/// Bytes that were read but not served: an incomplete request, or more than one round serves.
 pub(super) struct Backlog {
     pub(super) input: Vec<u8>,
     pub(super) start: usize,
     pub(super) parser: Parser,
-    /// How many bytes the request needs beyond those.
+    /// The number of bytes that the request still needs.
     missing: usize,
-    /// Whether there may be a complete request in it.
+    /// Whether it may contain a complete request.
     pub(super) is_unread: bool,
 }
 
 impl Backlog {
-    /// What is left of the worker's bytes, with the state of its parser if that is in the middle of them.
+    /// The unserved rest of the worker's input, with the state of the parser if that is in the middle of a request.
     pub(super) fn new(bytes: &[u8], parser: &mut Parser, stop: &ServeResult) -> Self {
         let mut rest = Self {
             input: bytes.get(stop.consumed..).unwrap_or_default().to_vec(),
@@ -35,7 +35,7 @@ impl Backlog {
         size_of::<Self>() + self.input.capacity() + self.parser.size_bytes()
     }
 
-    /// Grows as bytes arrive: by half, or less where the request has declared its end. False when there is no memory.
+    /// Grows as bytes arrive: by half, or less if the request has declared its end. Returns false if there is no memory.
     pub(super) fn add(&mut self, bytes: &[u8]) -> bool {
         let free = self.input.capacity() - self.input.len();
         if free < bytes.len() {
@@ -52,11 +52,11 @@ impl Backlog {
     pub(super) fn consume(&mut self, stop: &ServeResult) {
         self.start += stop.consumed;
         self.note(&stop.why);
-        // What was too much for this round is not moved; nothing is added to it either.
+        // Unserved requests are not moved, and nothing is appended to them.
         if !self.is_unread {
             self.input.drain(..self.start);
             self.start = 0;
-            // A large request is done, and a small one has begun behind it.
+            // A large request is done and a small one follows: shrink the buffer.
             if self.input.len() < self.input.capacity() / 4 {
                 self.input.shrink_to(2 * self.input.len());
             }

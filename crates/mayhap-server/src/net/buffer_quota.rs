@@ -1,6 +1,6 @@
-//! How much is buffered for all clients together, and who has the most of it.
+//! The total of all buffers, and the connections with the largest ones.
 //!
-//! A connection tells its account when the capacity of its buffers changes, which doubling makes rare. Only accounts that are worth
+//! A connection reports a change of its buffer capacity, which doubling makes rare. Only connections large enough to be worth
 //! closing have an entry in the map.
 
 use super::client::ClientHandle;
@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// From here on a connection is remembered by name.
+/// The size from which a connection has an entry in the map.
 const LARGE_BYTES: usize = 16 << 10;
 
 pub(super) struct BufferQuota {
@@ -35,7 +35,7 @@ impl BufferQuota {
     }
 }
 
-/// One connection's part of the sum.
+/// The share of one connection.
 pub(super) struct BufferUse {
     quota: Arc<BufferQuota>,
     client: ClientHandle,
@@ -56,7 +56,7 @@ impl BufferUse {
         &self.client
     }
 
-    /// Says how much there is now. False when it is too much for all together and there is no larger one to close instead.
+    /// Sets the size. Returns false if the total is too large and there is no larger connection to close instead.
     #[must_use]
     pub(super) fn set(&mut self, bytes: usize) -> bool {
         if bytes == self.bytes {
@@ -82,12 +82,13 @@ impl BufferUse {
         total <= quota.most || self.close_largest()
     }
 
-    /// False when that is this one.
+    /// Returns false if this connection is the largest.
     fn close_largest(&self) -> bool {
         let large = self.quota.large();
         let largest = large.values().max_by_key(|(bytes, _)| *bytes);
         match largest {
-            // Its worker gives the bytes back when it closes it; until then whoever grows further asks again, which does no harm.
+            // Its worker releases the bytes when it closes it. Until then, other growing connections may ask again, which is
+            // harmless.
             Some((_, largest)) if largest.id != self.client.id => {
                 let largest = largest.clone();
                 drop(large);
@@ -101,7 +102,7 @@ impl BufferUse {
 
 impl Drop for BufferUse {
     fn drop(&mut self) {
-        // Less is never too much.
+        // Shrinking always succeeds.
         let _ = self.set(0);
     }
 }

@@ -1,27 +1,27 @@
-//! A client as the rest of the server sees it.
+//! The handle to a connection for the rest of the server.
 
 use super::mailbox::{Mailbox, WorkerMessage};
 use std::fmt;
 use std::sync::Arc;
 
-/// Who a connection is with, and a way to end it from any thread.
+/// Identifies a connection, and can close it from any thread.
 #[derive(Clone)]
 pub struct ClientHandle {
-    /// Never the same again while the server runs; the first is 1.
+    /// Unique while the server runs; starts at 1.
     pub id: u64,
     /// Its address.
     pub peer: Arc<str>,
-    /// Our address that it came to.
+    /// The local address.
     pub local: Arc<str>,
-    /// Whether it came to an address with TLS.
+    /// Whether the connection uses TLS.
     pub is_tls: bool,
     pub(super) slot: usize,
     pub(super) mailbox: Arc<Mailbox>,
 }
 
 impl ClientHandle {
-    /// Has the connection closed, whatever it is doing, and whether or not it reads. What its worker was to send in this round is still
-    /// sent as far as the socket takes it at once. A client that has gone is no error.
+    /// Closes the connection, whatever it is doing. The replies of the current round are still sent as far as the socket accepts
+    /// them without blocking. It is not an error if the client has gone.
     pub fn kill(&self) {
         let (slot, id) = (self.slot, self.id);
         self.mailbox.put(WorkerMessage::Close { slot, id });

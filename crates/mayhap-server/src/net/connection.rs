@@ -1,5 +1,5 @@
-//! What is kept of a client between rounds. While it is idle that is the socket, the session and a few words: buffers belong to the
-//! worker's buffers, and a connection has some of its own only for requests that are not complete and replies that are not read.
+//! The state of a client between rounds. An idle client needs only the socket, the session and a few words: the worker owns the
+//! buffers, and a connection has its own only for incomplete requests and unread replies.
 
 use super::Service;
 use super::backlog::Backlog;
@@ -18,36 +18,36 @@ use std::time::Instant;
 )]
 pub(super) struct Connection<T> {
     pub(super) session: T,
-    /// Replies of this round, which are yet to be settled.
+    /// The replies of this round, before the log is committed.
     pub(super) pending_replies: Vec<u8>,
     /// Whether it is in the worker's queue.
     pub(super) is_queued: bool,
     pub(super) last_active: Instant,
-    /// Closed at this time, whatever happens.
+    /// The time at which the connection is closed in any case.
     pub(super) deadline: Option<Instant>,
     transport: Transport,
     buffer_use: BufferUse,
     backlog: Option<Box<Backlog>>,
-    /// Settled replies, and how much of them was sent.
+    /// Committed replies, and how much of them was sent.
     output: Vec<u8>,
     sent: usize,
     is_readable: bool,
     is_writable: bool,
     has_hung_up: bool,
-    /// Its next request needs something that is in use.
+    /// Its next request waits for a key that is in use.
     is_waiting: bool,
-    /// Nothing more is read or served, and it is closed when all was sent.
+    /// Nothing more is read or served; the connection is closed once all replies are sent.
     is_ending: bool,
     is_broken: bool,
 }
 
-/// What happened in a turn.
+/// The result of a turn.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) struct Turn {
-    /// Requests that were served, or refused.
+    /// The number of requests that were served or rejected.
     pub(super) served: usize,
     pub(super) shuts_down: bool,
-    /// What becomes of the request that was not served.
+    /// How to continue with a request that was not served.
     pub(super) postponed: Option<Postponed>,
 }
 
@@ -91,7 +91,7 @@ impl<T> Connection<T> {
         self.unsent() > 0 || self.transport.has_unsent_output()
     }
 
-    /// Whether there is something to do before the next event.
+    /// Whether there is work to do before the next event.
     pub(super) fn wants_turn(&self, soft_output: usize) -> bool {
         let has_requests = self.backlog.as_ref().is_some_and(|rest| rest.is_unread);
         let may_serve = !self.is_ending && !self.is_waiting && self.unsent() <= soft_output;
@@ -110,7 +110,7 @@ impl<T> Connection<T> {
         self.transport.is_handshaking()
     }
 
-    /// Reads no more, so that only requests that were read already are served.
+    /// Stops reading. Requests that were read already are still served.
     pub(super) fn stop_reading(&mut self) {
         self.is_readable = false;
     }
@@ -120,17 +120,17 @@ impl<T> Connection<T> {
         self.session
     }
 
-    /// Whether it is in the queue again at once, or waits until what its request needs is free.
+    /// Whether its request waits for a key that is in use.
     pub(super) fn is_waiting(&self) -> bool {
         self.is_waiting
     }
 
-    /// Has the request that waits served with the next turn.
+    /// Retries the waiting request in the next turn.
     pub(super) fn retry(&mut self) {
         self.is_waiting = false;
     }
 
-    /// Serves the one request that was left for a thread of its own.
+    /// Serves one long request, on an offload thread.
     pub(super) fn take_offloaded_turn<S>(
         &mut self,
         service: &S,
@@ -142,14 +142,14 @@ impl<T> Connection<T> {
         self.serve((service, Thread::Offload), buffers, 0)
     }
 
-    /// While it was away nobody noticed its events.
+    /// Events were missed while the connection was offloaded.
     pub(super) fn resume(&mut self, now: Instant) {
         self.is_readable = true;
         self.is_writable = true;
         self.last_active = now;
     }
 
-    /// Sends what is left of earlier rounds, reads, and serves what was read.
+    /// Sends unsent replies, reads, and serves requests.
     pub(super) fn take_turn<S>(&mut self, service: &S, buffers: &mut WorkerBuffers) -> Turn
     where
         S: Service<Session = T>,
@@ -177,7 +177,7 @@ impl<T> Connection<T> {
         turn
     }
 
-    /// How many bytes are in the worker's buffer now.
+    /// Reads into the worker's buffer and returns the number of bytes.
     fn read(&mut self, buffers: &mut WorkerBuffers) -> usize {
         match self.transport.read(&mut buffers.input) {
             Ok(ReadResult::Bytes { count, is_more }) => {
@@ -196,7 +196,7 @@ impl<T> Connection<T> {
         }
     }
 
-    /// Serves what is left of earlier rounds, followed by what was just read.
+    /// Serves the backlog, followed by what was just read.
     fn serve<S>(&mut self, service: (&S, Thread), buffers: &mut WorkerBuffers, count: usize) -> Turn
     where
         S: Service<Session = T>,
@@ -247,7 +247,7 @@ impl<T> Connection<T> {
         }
     }
 
-    /// Takes over the settled replies, and sends what the socket takes at once.
+    /// Sends the committed replies as far as the socket accepts them without blocking.
     pub(super) fn send_pending(&mut self, buffers: &mut WorkerBuffers) {
         let mut fresh = std::mem::take(&mut self.pending_replies);
         if self.unsent() == 0 {
@@ -271,7 +271,7 @@ impl<T> Connection<T> {
         self.update_quota();
     }
 
-    /// Who reads slowly is not idle.
+    /// A slow reader does not count as idle.
     fn send(&mut self, now: Instant) {
         let bytes = self.output.get(self.sent..).unwrap_or_default();
         let length = bytes.len();
@@ -284,14 +284,14 @@ impl<T> Connection<T> {
                 if count > 0 {
                     self.last_active = now;
                 }
-                // Otherwise the socket is full, and there is an event when it is not.
+                // Otherwise the socket is full, and an event follows when it is not.
                 self.is_writable = count == length && !self.transport.has_unsent_output();
             }
             Err(_) => self.is_broken = true,
         }
     }
 
-    /// Gives back what is not needed, and tells the quota what is.
+    /// Frees unused buffers, and reports the rest to the quota.
     pub(super) fn update_quota(&mut self) {
         if self.unsent() == 0 && self.output.capacity() > 0 {
             self.output = Vec::new();

@@ -1,7 +1,7 @@
-//! Pages over HTTP/1.1, for Prometheus and for who asks whether the server is well. One page a connection, GET and HEAD only.
+//! Pages over HTTP/1.1, for Prometheus and health checks. One request per connection, GET and HEAD only.
 //!
-//! Each connection has a thread of its own for at most ten seconds, and there are at most so many: simple, and slow clients hold
-//! nobody up for longer than that. Requests for filters never come this way.
+//! Each connection has its own thread for at most ten seconds, and their number is limited. This is simple, and slow clients
+//! delay others by ten seconds at most. Redis commands never use this path.
 
 mod answer;
 
@@ -15,33 +15,33 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-/// Connections at a time; others are told to come again.
+/// The maximum number of connections; others are asked to retry.
 const MAX_CLIENTS: usize = 64;
-/// Requests for one page that are answered at a time: a page may look at every filter. Other pages go on, so that who asks whether the
-/// server is well hears it.
+/// The maximum number of concurrent requests for one page, because a page may read every filter. Other pages are not affected,
+/// so health checks get through.
 const MAX_CONCURRENT_RENDERS: usize = 2;
-/// Bytes before the empty line.
+/// The maximum size of a request's head.
 const MAX_HEAD: usize = 8 << 10;
-/// From the first byte to the last.
+/// The time limit for a whole request.
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// What is at a path.
+/// The response for a path.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct HttpPage {
-    /// 200, or 503 when the server is not well.
+    /// The status: 200, or 503 if the server is unhealthy.
     pub status: u16,
-    /// Such as `text/plain; charset=utf-8`.
+    /// The content type, such as `text/plain; charset=utf-8`.
     pub content_type: &'static str,
-    /// The page itself.
+    /// The body.
     pub body: Vec<u8>,
 }
 
-/// Finds the page of a path, which begins with `/` and has no query.
+/// Renders the page of a path, which starts with `/` and has no query.
 pub type Pages = dyn Fn(&str) -> Option<HttpPage> + Send + Sync;
 
-/// A server of pages. Dropped, it goes on.
+/// A running HTTP server. It keeps running if this is dropped.
 pub struct PageServer {
-    /// Where it listens, with the port that was found.
+    /// The address that it listens on, with the actual port.
     pub address: SocketAddr,
     is_stopping: Arc<AtomicBool>,
     waker: Waker,
@@ -49,7 +49,7 @@ pub struct PageServer {
 }
 
 impl PageServer {
-    /// Accepts no more. Whoever is being served has its ten seconds.
+    /// Stops accepting. Running requests have their ten seconds.
     pub fn stop(self) {
         self.is_stopping.store(true, Ordering::Release);
         let _ = self.waker.wake();
@@ -57,7 +57,7 @@ impl PageServer {
     }
 }
 
-/// Listens, and serves pages from now on.
+/// Starts to listen and serve.
 ///
 /// # Errors
 /// When the address cannot be listened at, which the error names.
@@ -82,7 +82,7 @@ pub fn serve_pages(address: SocketAddr, pages: Arc<Pages>) -> io::Result<PageSer
                 let (pages, paths) = (Arc::clone(&pages), Arc::clone(&paths));
                 let name = "page".to_owned();
                 let thread = thread::Builder::new().name(name);
-                // Where there is no room for a thread, the client is gone with it.
+                // If the thread cannot be started, the connection is dropped.
                 if let Err(error) =
                     thread.spawn(move || client.serve(&move |path: &str| paths.page(path, &*pages)))
                 {
@@ -106,11 +106,11 @@ pub fn serve_pages(address: SocketAddr, pages: Arc<Pages>) -> io::Result<PageSer
     })
 }
 
-/// Paths whose pages are being made.
+/// The paths whose pages are being rendered.
 #[derive(Default)]
 struct Paths(Mutex<Vec<String>>);
 
-/// Takes a path back, also when its page panics.
+/// Releases a path, also if rendering panics.
 struct PageSlot<'p>(&'p Paths, &'p str);
 
 impl Drop for PageSlot<'_> {
@@ -164,7 +164,7 @@ impl HttpClient {
         }
     }
 
-    /// There is nobody to tell when it fails.
+    /// A failure cannot be reported to anybody.
     fn serve(mut self, pages: &Pages) {
         let _ = self.try_serve(pages);
     }
@@ -175,7 +175,7 @@ impl HttpClient {
         let answer = answer(&head, pages);
         self.send(&answer)?;
         self.stream.shutdown(Shutdown::Write)?;
-        // A socket that is closed with bytes unread may take the answer with it.
+        // Closing a socket with unread input may discard the response.
         let mut rest = [0; 1024];
         for _ in 0..64 {
             if self.read(&mut rest)? == 0 {
@@ -199,7 +199,7 @@ impl HttpClient {
         self.stream.read(buffer)
     }
 
-    /// What comes before the empty line; or as much as there is when that does not come.
+    /// The head of the request, or as much of it as arrived.
     fn head(&mut self) -> io::Result<Vec<u8>> {
         let mut head = Vec::new();
         let mut buffer = [0; 1024];

@@ -1,4 +1,4 @@
-//! Takes connections in.
+//! The listening sockets.
 
 use super::mailbox::MAILBOX;
 use mio::event::Event;
@@ -9,15 +9,15 @@ use std::io::{self, ErrorKind};
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
-/// After an error that does not go away by itself, such as too many open files, nothing is accepted for so long.
+/// The pause after an error that persists, such as too many open files.
 const PAUSE: Duration = Duration::from_millis(100);
-/// And it is said at most so often.
+/// The minimum interval between reports of it.
 const QUIET: Duration = Duration::from_secs(10);
 
-/// Connections that the system keeps until they are accepted; it may allow fewer.
+/// The requested backlog of the system; it may allow less.
 const BACKLOG: i32 = 1024;
 
-/// Some addresses that are listened at by one thread.
+/// The listening sockets of one thread.
 pub(super) struct Listeners {
     poll: Poll,
     listeners: Vec<TcpListener>,
@@ -42,17 +42,17 @@ impl Listeners {
         Ok(Self { poll, listeners })
     }
 
-    /// Where it is listened in fact, port 0 being any.
+    /// The actual addresses, after port 0 was resolved.
     pub(super) fn addresses(&self) -> io::Result<Vec<SocketAddr>> {
         self.listeners.iter().map(TcpListener::local_addr).collect()
     }
 
-    /// Ends [`Self::run`], if there is a reason to.
+    /// Wakes [`Self::run`], which then checks whether to stop.
     pub(super) fn waker(&self) -> io::Result<mio::Waker> {
         mio::Waker::new(self.poll.registry(), MAILBOX)
     }
 
-    /// Hands every connection on, with the number of its address, until it is to stop.
+    /// Passes on every connection with the index of its address, until it is told to stop.
     ///
     /// # Errors
     /// When the system lets nobody wait for connections any more.
@@ -90,7 +90,7 @@ impl Listeners {
         Ok(())
     }
 
-    /// Accepts until nobody is there, or until it fails.
+    /// Accepts until no connection is waiting, or an error occurs.
     fn open(
         &self,
         index: usize,
@@ -103,7 +103,7 @@ impl Listeners {
                 Ok((stream, peer)) => welcome(index, stream, peer),
                 Err(error) => match error.kind() {
                     ErrorKind::WouldBlock => return None,
-                    // The client has gone again, or it is just not the time.
+                    // The client has disconnected already, or the call should be retried.
                     ErrorKind::Interrupted
                     | ErrorKind::ConnectionAborted
                     | ErrorKind::ConnectionReset => {}
@@ -115,7 +115,7 @@ impl Listeners {
     }
 }
 
-/// As Redis does it: an address of IPv6 is only that, so that `0.0.0.0` and `::` can be listened at side by side.
+/// As in Redis: IPv6 sockets accept IPv6 only, so that `0.0.0.0` and `::` can be used together.
 fn listen(address: SocketAddr) -> io::Result<TcpListener> {
     let socket = Socket::new(
         Domain::for_address(address),

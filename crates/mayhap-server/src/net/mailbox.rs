@@ -1,4 +1,4 @@
-//! What other threads want of a worker: take this connection, close that one, stop.
+//! Messages from other threads to a worker: add this connection, close that one, stop.
 
 use super::transport::AcceptedConnection;
 use mio::{Registry, Token, Waker};
@@ -33,7 +33,7 @@ impl Mailbox {
         self.wake();
     }
 
-    /// Ends the worker's wait. It cannot fail but for a counter that is full, and then the worker is about to wake anyway.
+    /// Wakes the worker. It can fail only if the counter is full, and then the worker is about to wake anyway.
     pub(super) fn wake(&self) {
         let _ = self.waker.wake();
     }

@@ -1,12 +1,14 @@
-//! Sockets: connections come in, requests are read and handed to a [`Service`], replies are sent.
+//! Sockets: accepts connections, reads requests, passes them to a [`Service`] and sends the replies.
 //!
-//! An acceptor (`accept.rs`) hands connections to the worker with the fewest (`reception.rs`). A worker (`worker.rs`) goes round: it waits for events,
-//! reads what is ready, serves the requests in it, lets the service settle the round (one commit of the log for all), and only then
-//! sends replies. A request that takes long goes to another thread with its connection (`offload.rs`). `serve.rs` goes from bytes to the service; `connection.rs` is what is kept of a client between rounds, which for an idle one is next to nothing; `quota.rs` is
-//! the sum over all of them; `transport.rs` is plain or TLS (`tls.rs`). `http.rs` stands apart: pages for people and Prometheus.
+//! The acceptor thread (`listeners.rs`) assigns each connection to the worker with the fewest (`accept.rs`). A worker
+//! (`worker.rs`) runs in rounds: it waits for events, reads, serves the requests, lets the service commit the log once for the
+//! whole round, and only then sends the replies. A long request moves to another thread together with its connection
+//! (`offload.rs`). `serve.rs` parses bytes and calls the service; `connection.rs` is the state of a client between rounds;
+//! `buffer_quota.rs` limits the total of all buffers; `transport.rs` is plain TCP or TLS (`tls.rs`). `http.rs` is separate:
+//! pages for people and Prometheus.
 //!
-//! What a client can take is bounded: its requests by [`RequestLimits`], what it does not read by [`Listening`], and all clients
-//! together by the quota, which closes the largest. Nothing here knows what a request means.
+//! All resources of a client are limited: its requests by [`RequestLimits`], its unread replies by [`ListenOptions`], and the
+//! total of all clients by the quota, which closes the largest. Nothing here knows what a request means.
 
 mod accept;
 mod backlog;
@@ -33,25 +35,26 @@ use crate::resp::{ProtocolError, RequestLimits};
 use std::net::SocketAddr;
 use std::sync::Arc;
 
-/// What a server does with requests. All workers share one.
+/// Handles requests. All workers share one service.
 pub trait Service: Send + Sync + 'static {
-    /// What it knows of a connection.
+    /// The state of a connection.
     type Session: Send;
 
-    /// A client has come.
+    /// Called for a new client.
     ///
     /// # Errors
     /// Bytes to send before it is closed.
     fn connect(&self, client: ClientHandle) -> Result<Self::Session, Vec<u8>>;
 
-    /// How large the next request may be; asked before each.
+    /// The limits of the next request; called before each.
     fn limits(&self, session: &Self::Session) -> &RequestLimits;
 
-    /// Executes a request of at least one word, and appends the reply to `out`, which has the replies to this client in this round
-    /// and no others.
+    /// Executes a request of at least one word and appends the reply to `out`, which contains only this client's replies of this
+    /// round.
     fn serve(&self, session: &mut Self::Session, words: &[&[u8]], out: &mut Vec<u8>) -> AfterReply;
 
-    /// Executes a request for which [`serve`](Self::serve) returned [`Next::Offload`], on a thread on which nobody waits behind it.
+    /// Executes a request for which [`serve`](Self::serve) returned [`AfterReply::Offload`], on a thread that may be blocked for
+    /// long.
     fn serve_offloaded(
         &self,
         session: &mut Self::Session,
@@ -61,53 +64,53 @@ pub trait Service: Send + Sync + 'static {
         self.serve(session, words, out)
     }
 
-    /// A client does not keep to the protocol. It hears the error, and is closed.
+    /// Called on a protocol error. The client receives the error and is closed.
     fn refuse(&self, _session: &Self::Session, _error: ProtocolError) {}
 
-    /// Called once after a worker's round, with all connections that were served in it and their replies, none of which was sent:
-    /// the time to commit, and to rewrite replies if that failed.
+    /// Called once after a worker's round, with all connections that were served and their replies, before any is sent: commits
+    /// the log, and replaces replies if that fails.
     fn settle<'s>(&self, round: &mut dyn Iterator<Item = (&'s mut Self::Session, &'s mut Vec<u8>)>)
     where
         Self::Session: 's;
 
-    /// A client has gone, or was sent away.
+    /// Called when a client has disconnected or was closed.
     fn disconnect(&self, session: Self::Session);
 }
 
-/// How it goes on after a request.
+/// How to continue after a request.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum AfterReply {
-    /// With the next request.
+    /// Continue with the next request.
     GoOn,
-    /// The connection is closed once the reply was sent.
+    /// Close the connection after sending the reply.
     CloseAfterReply,
-    /// As that, and the whole server ends: [`Running::wait`] returns.
+    /// The same, and stop the server: [`Running::wait`] returns.
     ShutDown,
-    /// Nothing was done and nothing written: the request would keep the worker from its other clients, and is served again by
-    /// [`Service::serve_offloaded`]. The client's later requests wait for it, other clients do not.
+    /// Nothing was done: the request would block the worker, and is passed to [`Service::serve_offloaded`]. Only this client's
+    /// later requests wait for it.
     Offload,
-    /// Nothing was done and nothing written: what the request needs is in use. It is served again soon.
+    /// Nothing was done: a key that the request needs is in use. The request is retried soon.
     Retry,
 }
 
-/// Where to listen, and what clients may take.
+/// Where to listen, and the limits of clients.
 #[derive(Clone, Debug)]
 pub struct ListenOptions {
-    /// Plain addresses; port 0 is any that is free.
+    /// Addresses without TLS; port 0 means any free port.
     pub addresses: Vec<SocketAddr>,
     /// Addresses with TLS.
     pub tls: Option<(Vec<SocketAddr>, Arc<rustls::ServerConfig>)>,
-    /// Threads that serve.
+    /// The number of worker threads.
     pub workers: usize,
-    /// Connections at a time.
+    /// The maximum number of connections.
     pub max_clients: usize,
-    /// When clients that say nothing are closed.
+    /// The idle and keepalive timeouts.
     pub timeouts: Arc<Timeouts>,
-    /// A client that has not read so many bytes of replies is not served further until it does.
+    /// A client with more unread bytes of replies is not served until it reads them.
     pub soft_output_bytes: usize,
-    /// A client that has not read so many is closed.
+    /// A client with more unread bytes is closed.
     pub hard_output_bytes: usize,
-    /// All that is buffered for all clients; above it the client with the most is closed.
+    /// The maximum total of all buffers; above it the largest client is closed.
     pub max_buffered_bytes: usize,
 }
 

@@ -1,7 +1,7 @@
-//! Threads for requests that take long: a worker hands its connection over with the request still in it, and gets it back when the
-//! request was served. So nobody else waits for it, and the client's next requests stay in their order.
+//! Threads for long requests. A worker passes on the connection together with the request, and gets it back when the request is
+//! served. Other clients do not wait for it, and the client's own requests stay in order.
 //!
-//! Nothing here decides what is long: the service does ([`Next::Offload`](super::Next::Offload)).
+//! The service decides what is long ([`AfterReply::Offload`](super::AfterReply::Offload)).
 
 use super::connection::Connection;
 use super::mailbox::Mailbox;
@@ -11,18 +11,18 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::Instant;
 
-/// Long requests that are served at a time; the others wait for a thread.
+/// The number of long requests served at the same time; others wait.
 pub(super) const THREADS: usize = 4;
 
 type Boxed<S> = Box<Connection<<S as Service>::Session>>;
 
-/// A connection whose request was served elsewhere.
+/// A connection whose request has been served on another thread.
 pub(super) struct FinishedRequest<S: Service> {
     pub(super) connection: Boxed<S>,
     pub(super) shuts_down: bool,
 }
 
-/// Where a worker finds the connections that come back.
+/// The queue of finished connections for a worker.
 pub(super) struct FinishedRequests<S: Service> {
     connections: Mutex<Vec<FinishedRequest<S>>>,
     mailbox: Arc<Mailbox>,
@@ -57,7 +57,7 @@ struct Job<S: Service> {
     returns: Arc<FinishedRequests<S>>,
 }
 
-/// What waits for a thread.
+/// The queue of long requests.
 pub(super) struct OffloadPool<S: Service> {
     queue: Mutex<JobQueue<S>>,
     condvar: Condvar,
@@ -65,13 +65,13 @@ pub(super) struct OffloadPool<S: Service> {
 
 struct JobQueue<S: Service> {
     jobs: VecDeque<Job<S>>,
-    /// Workers that may still hand something over.
+    /// The number of workers that may still add requests.
     workers: usize,
-    /// A thread has panicked, and a connection went with it.
+    /// A thread has panicked and lost its connection.
     has_panicked: bool,
 }
 
-/// A worker that may hand something over, until this is dropped.
+/// Marks a worker that may add requests, until it is dropped.
 pub(super) struct OffloadProducer<S: Service>(pub(super) Arc<OffloadPool<S>>);
 
 impl<S: Service> Drop for OffloadProducer<S> {
@@ -114,13 +114,13 @@ impl<S: Service> OffloadPool<S> {
         self.condvar.notify_one();
     }
 
-    /// Whether connections may be gone for good.
+    /// Whether connections may have been lost.
     pub(super) fn has_panicked(&self) -> bool {
         let queue = self.queue.lock().unwrap_or_else(PoisonError::into_inner);
         queue.has_panicked
     }
 
-    /// A worker hands over no more. After the last one the threads end.
+    /// Called when a worker ends. After the last one, the threads end.
     fn worker_ended(&self) {
         let mut queue = self.queue.lock().unwrap_or_else(PoisonError::into_inner);
         queue.workers = queue.workers.saturating_sub(1);
@@ -144,7 +144,8 @@ impl<S: Service> OffloadPool<S> {
         }
     }
 
-    /// One thread: serves, settles, and gives the connection back to be sent what it is owed.
+    /// The body of one thread: serves a request, commits the log, and returns the connection to its worker, which sends the
+    /// reply.
     pub(super) fn run(&self, listening: &ListenOptions, service: &S) {
         let _note = RecordPanic(self);
         let mut buffers = WorkerBuffers::new(listening);

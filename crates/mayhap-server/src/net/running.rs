@@ -1,4 +1,4 @@
-//! A server that runs: how it is started, waited for and stopped.
+//! Starting, waiting for and stopping the network side.
 
 use super::accept::assign_to_worker;
 use super::buffer_quota::BufferQuota;
@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 
-/// What all threads see.
+/// The state that all threads share.
 pub(super) struct ServerState {
     pub(super) listening: ListenOptions,
     pub(super) workers: Vec<WorkerHandle>,
@@ -26,7 +26,7 @@ pub(super) struct ServerState {
     has_stopped: (Mutex<()>, Condvar),
 }
 
-/// A worker as others see it.
+/// The handle to a worker for other threads.
 pub(super) struct WorkerHandle {
     pub(super) mailbox: Arc<Mailbox>,
     pub(super) connections: AtomicUsize,
@@ -58,7 +58,7 @@ impl ServerState {
     }
 }
 
-/// A thread that panics takes the server with it, rather than leaving its clients without an answer for ever.
+/// Stops the server if a thread panics, instead of leaving its clients without replies.
 pub(super) struct StopOnPanic(pub(super) Arc<ServerState>);
 
 impl Drop for StopOnPanic {
@@ -69,9 +69,9 @@ impl Drop for StopOnPanic {
     }
 }
 
-/// A server that was started. Dropped, it goes on.
+/// A running server. It keeps running if this is dropped.
 pub struct Running {
-    /// Where it listens, plain addresses first, with the ports that were found.
+    /// The addresses that it listens on, those without TLS first, with the actual ports.
     pub addresses: Vec<SocketAddr>,
     shared: Arc<ServerState>,
     threads: Vec<JoinHandle<()>>,
@@ -82,34 +82,35 @@ pub struct Running {
 pub struct StopHandle(Arc<ServerState>);
 
 impl StopHandle {
-    /// [`Running::wait`] returns, and the threads end; whoever holds the [`Running`] joins them.
+    /// Makes [`Running::wait`] return and the threads end; the owner of the [`Running`] joins them.
     pub fn stop(&self) {
         self.0.stop();
     }
 }
 
 impl Running {
-    /// Returns when a request or a [`StopHandle`] has asked the server to stop.
+    /// Returns when a request or a [`StopHandle`] stops the server.
     pub fn wait(&self) {
         self.shared.wait();
     }
 
-    /// A way to stop it from elsewhere, such as a thread that waits for signals.
+    /// A handle to stop it from elsewhere, such as a thread that waits for signals.
     pub fn stop_handle(&self) -> StopHandle {
         StopHandle(Arc::clone(&self.shared))
     }
 
-    /// Connections at this moment.
+    /// The current number of connections.
     pub fn clients(&self) -> usize {
         self.shared.clients.load(Ordering::Relaxed)
     }
 
-    /// Bytes that are buffered for all connections at this moment.
+    /// The current size of all buffers.
     pub fn buffered_bytes(&self) -> usize {
         self.shared.quota.total()
     }
 
-    /// Accepts no more, serves what was read, sends what sockets take at once, and returns when all threads have ended.
+    /// Stops accepting, serves what was read, sends what the sockets accept without blocking, and returns when all threads have
+    /// ended.
     ///
     /// # Errors
     /// When one of them had panicked.
@@ -123,7 +124,7 @@ impl Running {
     }
 }
 
-/// Listens, and serves from now on.
+/// Starts to listen and serve.
 ///
 /// # Errors
 /// When an address cannot be listened at, which the error names, or the system has no room for threads.
@@ -205,7 +206,7 @@ pub fn start<S: Service>(listening: ListenOptions, service: Arc<S>) -> io::Resul
 }
 
 impl Running {
-    /// When there is no room for another thread, those before it end.
+    /// If a thread cannot be started, the earlier ones end.
     fn spawn(&mut self, name: String, body: impl FnOnce() + Send + 'static) -> io::Result<()> {
         let guard = StopOnPanic(Arc::clone(&self.shared));
         let thread = thread::Builder::new().name(name).spawn(move || {

@@ -1,17 +1,17 @@
-//! From bytes to the service, request by request.
+//! Parses requests and passes them to the service.
 
 use super::{AfterReply, Service};
 use crate::resp::{ParseResult, Parser};
 
-/// Requests of one connection in one round; the others have to wait for them.
+/// The maximum number of requests of one connection per round, so that other connections get their turn.
 const MAX_REQUESTS: usize = 1024;
 
-/// Requests have few words as a rule, which need no memory of their own.
+/// Most requests have few words, which fit on the stack.
 const FEW_WORDS: usize = 16;
 
-/// What was served of some bytes.
+/// What was served of the input.
 pub(super) struct ServeResult {
-    /// Bytes of the requests that were served.
+    /// The bytes of the served requests.
     pub(super) consumed: usize,
     pub(super) served: usize,
     pub(super) why: StopReason,
@@ -23,30 +23,30 @@ pub(super) enum StopReason {
         at_least: usize,
     },
     OutputFull,
-    /// The next request was not served, and is still there.
+    /// The next request was not served and stays in the input.
     Postponed(Postponed),
     Ending {
         shuts_down: bool,
     },
 }
 
-/// How a request is served that its service did not want to serve now.
+/// What to do with a request that the service did not serve.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Postponed {
     Offload,
     Retry,
 }
 
-/// Who serves.
+/// The kind of thread that serves.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Thread {
-    /// A worker: others wait behind each request.
+    /// A worker, on which other clients wait.
     Worker,
-    /// A thread for one long request.
+    /// An offload thread for one long request.
     Offload,
 }
 
-/// Serves one request after the other, as far as they are complete.
+/// Serves all complete requests in order.
 pub(super) fn serve_each<S: Service>(
     (service, thread): (&S, Thread),
     session: &mut S::Session,

@@ -1,9 +1,9 @@
-//! Times that can be changed while the server runs.
+//! Timeouts that can be changed at run time.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-/// When clients that say nothing are closed, and clients that vanished are noticed.
+/// The timeouts for idle and for vanished clients.
 #[derive(Debug)]
 pub struct Timeouts {
     idle_ms: AtomicU64,
@@ -25,12 +25,12 @@ impl Timeouts {
     /// As in Redis.
     pub const KEEPALIVE: Duration = Duration::from_secs(300);
 
-    /// A client that says nothing for so long is closed; zero is never. Workers notice within a second.
+    /// An idle client is closed after this time; zero means never. Workers check once a second.
     pub fn set_idle(&self, time: Duration) {
         self.idle_ms.store(milliseconds(time), Ordering::Relaxed);
     }
 
-    /// A client that has vanished is noticed after about twice this; zero is never. It is for those who come from now on.
+    /// A vanished client is detected after about twice this time; zero means never. Applies to new connections.
     pub fn set_keepalive(&self, time: Duration) {
         let time = milliseconds(time);
         self.keepalive_ms.store(time, Ordering::Relaxed);

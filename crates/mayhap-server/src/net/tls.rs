@@ -1,4 +1,4 @@
-//! TLS, from files in PEM as everybody has them. Versions 1.2 and 1.3.
+//! TLS 1.2 and 1.3, with PEM files.
 
 use rustls::crypto::ring::default_provider;
 use rustls::pki_types::pem::{Error as PemError, PemObject};
@@ -9,10 +9,10 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Why a server cannot speak TLS: one line that names the file and says what to do.
+/// Why TLS cannot be set up: one line that names the file and says what to do.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct TlsError {
-    /// The file that is wrong.
+    /// The file.
     pub path: PathBuf,
     /// What is wrong with it.
     pub problem: String,
@@ -33,8 +33,7 @@ const CERTIFICATE: &str = "give a PEM file with the server's certificate and tho
 const KEY: &str = "give a PEM file with the private key, not encrypted, of the certificate";
 const CLIENT_CA: &str = "give a PEM file with the certificates that sign those of clients";
 
-/// Reads a certificate with its chain, and its key. With `client_ca`, only clients whose certificate was signed by one of those in it
-/// are let in.
+/// Reads a certificate chain and its key. With `client_ca`, clients must present a certificate that was signed by one of those.
 ///
 /// # Errors
 /// When a file cannot be read, or is not what it should be.
@@ -94,7 +93,7 @@ fn tls_error(error: &PemError, what: &str) -> String {
 }
 
 fn invalid_file(path: &Path, problem: &dyn fmt::Display, advice: &'static str) -> TlsError {
-    // Libraries like to say more than a line.
+    // Only the first line of the library's message.
     let problem = problem.to_string().replace(['\r', '\n'], " ");
     TlsError {
         path: path.to_owned(),

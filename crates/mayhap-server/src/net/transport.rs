@@ -1,4 +1,4 @@
-//! Bytes to and from a client, plain or under TLS. Nothing here waits.
+//! Bytes to and from a client, plain or with TLS. Nothing here blocks.
 
 use mio::net::TcpStream;
 use mio::{Interest, Registry, Token};
@@ -7,7 +7,7 @@ use std::io::{self, ErrorKind, Read, Write};
 use std::net::{Shutdown, SocketAddr};
 use std::sync::Arc;
 
-/// What TLS may hold of a client's replies, beside what the quota knows of: a record.
+/// The replies that TLS may buffer in addition to the quota: one record.
 const TLS_BYTES: usize = 16 << 10;
 
 /// A connection that was just accepted.
@@ -28,10 +28,10 @@ pub(super) struct TlsStream {
     session: ServerConnection,
 }
 
-/// What was read.
+/// The result of a read.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum ReadResult {
-    /// So many bytes, perhaps none, and whether there may be more at once.
+    /// The number of bytes, possibly 0, and whether more may be available.
     Bytes { count: usize, is_more: bool },
     /// The client has closed its side.
     End,
@@ -44,7 +44,7 @@ impl Transport {
         registry: &Registry,
         token: Token,
     ) -> io::Result<Self> {
-        // Events come once, when something changes, so that asking for both at all times costs nothing.
+        // Events are edge-triggered, so that registering for both costs nothing.
         let both = Interest::READABLE | Interest::WRITABLE;
         registry.register(&mut stream, token, both)?;
         Ok(match tls {
@@ -75,7 +75,7 @@ impl Transport {
         }
     }
 
-    /// Sends what the socket takes at once, which may be nothing.
+    /// Sends what the socket accepts without blocking, possibly nothing.
     pub(super) fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         match self {
             Self::Plain(stream) => match again(|| stream.write(bytes)) {
@@ -86,7 +86,7 @@ impl Transport {
         }
     }
 
-    /// Whether it has bytes of its own that are still to be sent.
+    /// Whether TLS has unsent bytes.
     pub(super) fn has_unsent_output(&self) -> bool {
         match self {
             Self::Plain(_) => false,
@@ -101,7 +101,7 @@ impl Transport {
         }
     }
 
-    /// Says goodbye, as far as the socket takes it.
+    /// Sends the TLS close message if the socket accepts it.
     pub(super) fn close(mut self, registry: &Registry) {
         if let Self::Tls(tls) = &mut self {
             tls.session.send_close_notify();
@@ -132,7 +132,7 @@ impl TlsStream {
                         Err(error) => return Err(error),
                     }
                 }
-                // The client has gone without a word.
+                // The client disconnected without a TLS close message.
                 Err(error) if error.kind() == ErrorKind::UnexpectedEof => {
                     return Ok(before_end(count));
                 }
@@ -145,7 +145,7 @@ impl TlsStream {
 
     fn take_in(&mut self) -> io::Result<()> {
         let taken = self.session.process_new_packets();
-        // Also where it failed: the alert says why.
+        // Also after a failure: the TLS alert says why.
         self.flush()?;
         match taken {
             Ok(_) => Ok(()),
@@ -164,7 +164,7 @@ impl TlsStream {
         Ok(())
     }
 
-    /// What was taken may still be with TLS.
+    /// Accepted bytes may still be in the TLS buffer.
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let mut written = 0;
         loop {
@@ -181,7 +181,7 @@ impl TlsStream {
     }
 }
 
-/// What came before the end is served first; the end is found again.
+/// Input before the end is served first; the next read reports the end again.
 fn before_end(count: usize) -> ReadResult {
     if count == 0 {
         return ReadResult::End;

@@ -1,4 +1,4 @@
-//! A worker: one thread, one epoll, its own connections. It shares nothing with other workers on the way of a request but the service.
+//! A worker: one thread with one epoll and its own connections. On the path of a request, workers share only the service.
 
 use super::Service;
 use super::buffer_quota::BufferUse;
@@ -16,17 +16,17 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-/// Events that are taken at once.
+/// The number of events per poll.
 const EVENTS: usize = 1024;
-/// A round ends early when it has so many bytes of replies, or requests; whoever was not served is served in the next.
+/// A round ends early after so many bytes of replies or requests; the other connections are served in the next.
 const ROUND_BYTES: usize = 16 << 20;
 const ROUND_REQUESTS: usize = 16 << 10;
-/// How often it is looked for connections whose time is over.
+/// The interval between checks for timeouts.
 const SWEEP: Duration = Duration::from_secs(1);
-/// A client that has not finished its TLS handshake by then, or not read the last replies, is closed.
+/// The time limit for a TLS handshake, and for reading the last replies.
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// How often a request is tried again that needs something that is in use.
+/// The interval between retries of a request that waits for a key in use.
 const RETRY: Duration = Duration::from_millis(5);
 
 type Boxed<S> = Box<Connection<<S as Service>::Session>>;
@@ -37,20 +37,20 @@ pub(super) struct Worker<S: Service> {
     shared: Arc<ServerState>,
     service: Arc<S>,
     buffers: WorkerBuffers,
-    /// Connections by their tokens. One that is in a round is out of its slot.
+    /// Connections by token. A connection that is being served is taken out of its slot.
     slots: Vec<Option<Boxed<S>>>,
     free: Vec<usize>,
-    /// Those that have something to do.
+    /// Slots with work to do.
     queue: Vec<usize>,
-    /// Those that were served in this round.
+    /// Connections that were served in this round.
     round: Vec<Boxed<S>>,
-    /// Those whose request is tried again.
+    /// Slots whose request is retried.
     waiting: Vec<usize>,
-    /// Those whose request is served on another thread, and whether they are to be closed after it.
+    /// Connections whose request is served on another thread.
     offloaded: Vec<OffloadedConnection>,
     offload: Arc<OffloadPool<S>>,
     returns: Arc<FinishedRequests<S>>,
-    /// Whether some have a deadline.
+    /// Whether any connection has a deadline.
     has_deadlines: bool,
     last_sweep: Instant,
 }
@@ -135,7 +135,7 @@ impl<S: Service> Worker<S> {
         if !self.waiting.is_empty() {
             return Some(RETRY);
         }
-        // Times can be set while it waits.
+        // The timeouts may be changed while it waits.
         let has_clients = self.slots.len() > self.free.len();
         has_clients.then_some(SWEEP)
     }
@@ -168,7 +168,7 @@ impl<S: Service> Worker<S> {
         let session = match self.service.connect(client) {
             Ok(session) => session,
             Err(goodbye) => {
-                // Under TLS nothing can be said yet.
+                // Before the TLS handshake no message can be sent.
                 if !is_tls {
                     let _ = stream.write(&goodbye);
                 }
@@ -187,7 +187,7 @@ impl<S: Service> Worker<S> {
                     connection.deadline = Some(self.buffers.now + CLOSE_TIMEOUT);
                     self.has_deadlines = true;
                 }
-                // It may have sent something before it was registered.
+                // It may have sent data before it was registered.
                 queue(&mut self.queue, slot, &mut connection);
                 if slot == self.slots.len() {
                     self.slots.push(Some(connection));
@@ -203,7 +203,7 @@ impl<S: Service> Worker<S> {
         }
     }
 
-    /// Serves everybody in the queue once, settles, and sends.
+    /// Serves every queued connection once, commits the log, and sends the replies.
     fn round(&mut self) {
         let mut turns = std::mem::take(&mut self.queue);
         let mut taken = 0;
@@ -232,7 +232,7 @@ impl<S: Service> Worker<S> {
             }
         }
         turns.drain(..taken);
-        // Those who were served stand behind those who were not.
+        // Connections that were not served come first in the next round.
         turns.append(&mut self.queue);
         self.queue = turns;
         self.finish_round();
@@ -258,7 +258,7 @@ impl<S: Service> Worker<S> {
         self.round = round;
     }
 
-    /// After its turn a connection waits for events, or for its next turn, or is closed.
+    /// Puts a connection back after its turn: it waits for events or for its next turn, or is closed.
     fn put_back(&mut self, mut connection: Boxed<S>) {
         let slot = connection.client().slot;
         if connection.is_finished() {
@@ -279,7 +279,7 @@ impl<S: Service> Worker<S> {
         }
     }
 
-    /// Has a long request served by another thread. Replies to the requests before it were sent.
+    /// Passes a long request to another thread. The replies to earlier requests have been sent.
     fn offload_request(&mut self, mut connection: Boxed<S>) {
         connection.update_quota();
         let client = connection.client();
@@ -359,7 +359,7 @@ impl<S: Service> Worker<S> {
         self.shared.clients.fetch_sub(1, Ordering::Relaxed);
     }
 
-    /// Closes connections whose time is over.
+    /// Closes connections that have timed out.
     fn sweep(&mut self) {
         let now = self.buffers.now;
         let idle_timeout = self.shared.listening.timeouts.idle();
@@ -384,7 +384,7 @@ impl<S: Service> Worker<S> {
         }
     }
 
-    /// Serves what was read already, and closes everybody.
+    /// Serves what was read already and closes all connections.
     fn shut_down(mut self) {
         for connection in self.slots.iter_mut().flatten() {
             connection.stop_reading();

@@ -1,12 +1,12 @@
-//! What a worker has once for all its connections: buffers, and the time of the round.
+//! What a worker's connections share: buffers, and the time of the round.
 
 use super::ListenOptions;
 use crate::resp::Parser;
 use std::time::Instant;
 
-/// Bytes that are read from one connection in one round.
+/// The maximum number of bytes read from one connection per round.
 const READ_BYTES: usize = 64 << 10;
-/// Buffers for replies that are kept for the next round, and how large they may be.
+/// The number of reply buffers that are kept for the next round, and their maximum size.
 const BUFFERS: usize = 256;
 const BUFFER_BYTES: usize = 32 << 10;
 

@@ -1,41 +1,41 @@
-//! What is told to a client that does not keep to the protocol, in Redis's words.
+//! Protocol errors, with Redis's messages.
 
 use std::fmt;
 
-/// Why a connection cannot go on: what follows in it makes no sense any more.
+/// Why a connection must be closed: the rest of its input cannot be parsed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum ProtocolError {
-    /// The number of words is none, or too large.
+    /// The number of words is invalid or too large.
     WordCount,
-    /// It is too large for somebody without a password.
+    /// Too large for an unauthenticated client.
     WordCountBeforeAuth,
-    /// The length of a word is none, or too large.
+    /// The length of a word is invalid or too large.
     WordLength,
-    /// It is too large for somebody without a password.
+    /// Too large for an unauthenticated client.
     WordLengthBeforeAuth,
-    /// Something else where a word of an array begins.
+    /// Not a bulk string where one is expected.
     NoWord(u8),
     /// The line with the number of words does not end.
     LongCount,
     /// The line with the length of a word does not end.
     LongLength,
-    /// A line of words does not end.
+    /// An inline command is too long.
     LongLine,
-    /// A quote was not closed, or something follows the closing one.
+    /// Unbalanced quotes.
     Quotes,
-    /// All words together are too long.
+    /// The request is too long.
     LongRequest,
-    /// A line of an HTTP request: a web page may have sent it, and what follows would be commands.
+    /// A line of an HTTP request: a web page may have sent it, with commands in its body.
     Http,
 }
 
 impl ProtocolError {
-    /// Appends it as a reply.
+    /// Appends the error reply.
     pub fn write(self, out: &mut Vec<u8>) {
         out.push(b'-');
         match self {
-            // The byte as it came, but no end of the line.
+            // The byte, unless it would end the line.
             Self::NoWord(byte) => {
                 let byte = if matches!(byte, b'\r' | b'\n') {
                     b' '

@@ -1,12 +1,12 @@
-//! A line of words, as a person types them: apart by blanks, with quotes around what has blanks of its own.
+//! Inline commands: words separated by blanks, with optional quotes.
 //!
-//! Between double quotes `\n`, `\r`, `\t`, `\b`, `\a` and `\x41` mean what they mean in C, and any other byte after a backslash
-//! itself; between single quotes only `\'` is special. A closing quote ends the word. Redis stops at a byte of zero, and waits for a
-//! line that never ends; here it is a byte as any other.
+//! Between double quotes, `\n`, `\r`, `\t`, `\b`, `\a` and `\x41` have their meaning in C, and any other byte after a backslash
+//! stands for itself; between single quotes only `\'` is special. A closing quote ends the word. Redis stops at a zero byte and
+//! waits for a line that never ends; here it is an ordinary byte.
 
 use super::ProtocolError;
 
-/// Appends the words to `unquoted`, end to end, and tells where each is.
+/// Appends the words to `unquoted` and returns their ranges.
 pub(super) fn split(
     line: &[u8],
     unquoted: &mut Vec<u8>,
@@ -25,11 +25,11 @@ pub(super) fn split(
     }
 }
 
-/// One word; what is after it.
+/// Parses one word and returns the rest.
 fn word<'a>(mut rest: &'a [u8], word: &mut Vec<u8>) -> Result<&'a [u8], ProtocolError> {
     loop {
         rest = match rest {
-            // Not at every blank: Redis takes the others into the word.
+            // Not at every kind of blank: Redis includes the others in the word.
             [] | [b' ' | b'\t' | b'\n' | b'\r', ..] => return Ok(rest),
             [b'"', rest @ ..] => return closed(double_quoted(rest, word)?),
             [b'\'', rest @ ..] => return closed(single_quoted(rest, word)?),
@@ -98,13 +98,13 @@ fn hex(digit: u8) -> u8 {
     }
 }
 
-/// Methods of HTTP. A request line has one of them, a target and the version.
+/// HTTP methods. A request line has a method, a target and the version.
 const METHODS: [&[u8]; 9] = [
     b"GET", b"HEAD", b"POST", b"PUT", b"DELETE", b"CONNECT", b"OPTIONS", b"TRACE", b"PATCH",
 ];
 
-/// Whether a line belongs to an HTTP request. Web pages can send requests to ports of the machine that shows them, with commands in
-/// the body. GET is a command as well, so that with it the version counts; `POST` and `Host:` are no commands of anybody.
+/// Whether a line belongs to an HTTP request. Web pages can send requests to ports of their visitor's machine, with commands in
+/// the body. GET is also a Redis command, so there the version decides; `POST` and `Host:` are not commands.
 pub(super) fn is_http<'a>(mut words: impl Iterator<Item = &'a [u8]>) -> bool {
     let Some(first) = words.next() else {
         return false;
@@ -122,7 +122,7 @@ pub(super) fn is_http<'a>(mut words: impl Iterator<Item = &'a [u8]>) -> bool {
     is_method && words.nth(1).is_some_and(is_version)
 }
 
-/// What may stand between words. As C has it: the vertical tab too.
+/// Whitespace as in C: includes the vertical tab.
 fn is_blank(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t'..=b'\r')
 }

@@ -1,17 +1,17 @@
-//! Bounds of a request, each with its name.
+//! The limits of a request.
 
-/// How large a request may be.
+/// The limits of a request.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct RequestLimits {
-    /// Words of an array.
+    /// The maximum number of words in an array.
     pub max_words: usize,
-    /// Bytes of a word of an array.
+    /// The maximum length of a word.
     pub max_bulk: usize,
-    /// Bytes of a line: of words, or of a number.
+    /// The maximum length of a line.
     pub max_inline: usize,
-    /// Bytes of all. More than 4 GiB are 4 GiB.
+    /// The maximum length of a request, capped at 4 GiB.
     pub max_request: usize,
-    /// Whether these are for somebody who has yet to say a password; the errors tell.
+    /// Whether these limits are for an unauthenticated client, for the error messages.
     pub is_before_auth: bool,
 }
 
@@ -22,7 +22,7 @@ impl Default for RequestLimits {
 }
 
 impl RequestLimits {
-    /// As Redis has them.
+    /// The limits of Redis.
     pub const AFTER_AUTH: Self = Self {
         max_words: 1 << 20,
         max_bulk: 512 << 20,
@@ -31,7 +31,7 @@ impl RequestLimits {
         is_before_auth: false,
     };
 
-    /// Enough for `HELLO 3 AUTH name password SETNAME name`, and little for strangers.
+    /// Enough for `HELLO 3 AUTH name password SETNAME name`, and little more.
     pub const BEFORE_AUTH: Self = Self {
         max_words: 10,
         max_bulk: 16 << 10,

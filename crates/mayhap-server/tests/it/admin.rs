@@ -157,7 +157,7 @@ fn settings_that_answer_ok_hold() {
 }
 
 #[test]
-fn the_size_of_a_filter_that_is_set_is_the_one_for_files_too() {
+fn the_maximum_filter_size_applies_to_files_too() {
     let (folder, mut options) = folder();
     let small = ("mayhap-max-filter-bytes".to_owned(), "1kb".to_owned());
     options.settings.push(small);
@@ -174,7 +174,7 @@ fn the_size_of_a_filter_that_is_set_is_the_one_for_files_too() {
 }
 
 #[test]
-fn commands_with_parts_have_help() {
+fn commands_with_subcommands_have_help() {
     let (_folder, options) = folder();
     let server = Running::with(&options);
     let mut client = server.client();
@@ -212,7 +212,7 @@ fn commands_with_parts_have_help() {
 }
 
 #[test]
-fn a_snapshot_that_was_asked_for_is_under_way() {
+fn a_requested_snapshot_counts_as_running() {
     let (_folder, options) = folder();
     let server = Running::with(&options);
     let mut client = server.client();

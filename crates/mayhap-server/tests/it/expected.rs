@@ -3,7 +3,7 @@
 use crate::{Running, folder};
 
 #[test]
-fn parts_of_commands_are_refused_in_redis_words() {
+fn unknown_subcommands_get_redis_errors() {
     let (_folder, options) = folder();
     let server = Running::with(&options);
     let mut client = server.client();
@@ -72,7 +72,7 @@ fn parts_of_commands_are_refused_in_redis_words() {
 }
 
 #[test]
-fn a_key_that_is_taken_is_told_before_its_time_is_read() {
+fn an_existing_key_is_reported_before_its_ttl_is_parsed() {
     let (_folder, options) = folder();
     let server = Running::with(&options);
     let mut client = server.client();
@@ -116,7 +116,7 @@ fn a_client_that_was_killed_is_not_listed_any_more() {
 }
 
 #[test]
-fn the_slow_log_keeps_all_from_zero_on_and_no_passwords() {
+fn the_slowlog_records_everything_at_threshold_zero_and_no_passwords() {
     let (_folder, options) = folder();
     let server = Running::with(&options);
     let mut client = server.client();

@@ -68,7 +68,7 @@ fn strings_and_types() {
 }
 
 #[test]
-fn keys_go_away_in_time() {
+fn keys_expire() {
     let (_folder, options) = folder();
     let server = Running::with(&options);
     let mut client = server.client();
@@ -267,7 +267,7 @@ fn settings_are_shown_and_set() {
 }
 
 #[test]
-fn a_password_is_asked_for() {
+fn commands_require_the_password() {
     let (_folder, mut options) = folder();
     options.password = b"open sesame".to_vec();
     let server = Running::with(&options);
@@ -288,7 +288,7 @@ fn a_password_is_asked_for() {
 }
 
 #[test]
-fn clients_are_known_and_can_be_sent_away() {
+fn clients_are_listed_and_can_be_killed() {
     let (_folder, options) = folder();
     let server = Running::with(&options);
     let (mut one, mut other) = (server.client(), server.client());
@@ -303,7 +303,7 @@ fn clients_are_known_and_can_be_sent_away() {
 }
 
 #[test]
-fn the_server_tells_how_it_is() {
+fn info_reports_the_state_of_the_server() {
     let (_folder, mut options) = folder();
     options.http = Some(([127, 0, 0, 1], 0).into());
     let server = Running::with(&options);
@@ -357,7 +357,7 @@ fn get(address: std::net::SocketAddr, path: &str) -> String {
 }
 
 #[test]
-fn an_exported_file_does_not_tell_the_secret() {
+fn an_exported_file_does_not_contain_the_secret() {
     let (folder, options) = folder();
     let server = Running::with(&options);
     let mut client = server.client();

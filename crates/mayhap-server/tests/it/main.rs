@@ -2,7 +2,7 @@
 
 mod admin;
 mod backup;
-mod crowd;
+mod concurrent_clients;
 mod expected;
 mod generic;
 mod golden;
@@ -10,9 +10,9 @@ mod memory;
 mod net;
 mod requests;
 mod restart;
-mod strangers;
 mod tools;
 mod transcripts;
+mod unauthenticated;
 
 use mayhap_server::{Server, ServerOptions, StopHandle};
 use mayhap_testkit::raw_client::RawClient;

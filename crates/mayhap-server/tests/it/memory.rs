@@ -16,7 +16,7 @@ fn used(server: &Running) -> u64 {
 
 /// Each of them fits alone, and five of them do not: as many clients as threads ask at the same moment.
 #[test]
-fn clients_that_come_together_do_not_take_more_than_the_limit() {
+fn concurrent_clients_respect_the_memory_limit() {
     let (_folder, mut options) = folder();
     options.workers = 8;
     options.max_memory = Some(LIMIT);
@@ -73,7 +73,7 @@ fn clients_that_come_together_do_not_take_more_than_the_limit() {
 
 /// Batches that are too long for a worker grow filters on other threads.
 #[test]
-fn long_batches_that_come_together_do_not_take_more_than_the_limit() {
+fn concurrent_long_batches_respect_the_memory_limit() {
     let (_folder, mut options) = folder();
     let limit = 400_000;
     options.max_memory = Some(limit);
@@ -98,7 +98,7 @@ fn long_batches_that_come_together_do_not_take_more_than_the_limit() {
 }
 
 #[test]
-fn exported_files_count_and_are_refused_beyond_the_limit() {
+fn exported_files_count_towards_the_memory_limit() {
     let (folder, mut options) = folder();
     let limit = 60 << 20;
     options.max_memory = Some(limit);

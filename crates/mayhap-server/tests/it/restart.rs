@@ -78,7 +78,7 @@ fn everything_is_there_again() {
 
 /// Right after a snapshot the log is empty; what it had may have been later than the system's clock is now.
 #[test]
-fn time_does_not_go_back_over_a_snapshot() {
+fn time_does_not_go_back_across_a_snapshot() {
     let (folder, options) = folder();
     let server = Running::with(&options);
     server.client().expect("SET s hello", "+OK\r\n");
@@ -168,7 +168,7 @@ fn a_folder_has_one_server() {
 }
 
 #[test]
-fn strangers_are_not_let_in_by_accident() {
+fn a_public_address_requires_a_password() {
     let (_folder, mut options) = folder();
     options.bind = vec![std::net::Ipv4Addr::UNSPECIFIED.into()];
     let error = mayhap_server::Server::start(&options)

@@ -70,13 +70,11 @@ impl Drop for Redis {
 /// A Redis that saves when it is told to.
 fn redis_with_module(folder: &Path) -> Command {
     let target = Path::new(env!("CARGO_TARGET_TMPDIR")).parent();
-    let module = target
-        .expect("a folder")
-        .join("release/libmayhap_module.so");
+    let module = target.expect("a folder").join("debug/libmayhap_module.so");
     let built = module.exists();
     assert!(
         built,
-        "cargo build --release -p mayhap-module makes {}",
+        "`cargo build --workspace` builds {}",
         module.display()
     );
     let mut command = Command::new("redis-server");

@@ -119,11 +119,14 @@ fn row_groups_without_a_key_are_not_read() {
             "{}",
             stderr(&output)
         );
-        let said = stderr(&output);
-        assert!(said.starts_with("mayhap: 8,000 rows in"), "{said}");
+        let stderr_text = stderr(&output);
+        assert!(
+            stderr_text.starts_with("mayhap: 8,000 rows in"),
+            "{stderr_text}"
+        );
         match skipped {
-            Some(skipped) => assert!(said.ends_with(skipped), "{said}"),
-            None => assert!(!said.contains("skipped"), "{said}"),
+            Some(skipped) => assert!(stderr_text.ends_with(skipped), "{stderr_text}"),
+            None => assert!(!stderr_text.contains("skipped"), "{stderr_text}"),
         }
     }
     // More keys than are asked about one by one.
@@ -181,13 +184,13 @@ fn damaged_files_are_errors_or_rows_but_no_panics() {
     let ask = |bytes: &[u8], what: &str| {
         folder.write("bad.parquet", bytes);
         let output = folder.join("--left ids.csv --right bad.parquet --on id --exact");
-        let said = String::from_utf8_lossy(&output.stderr);
+        let stderr_text = String::from_utf8_lossy(&output.stderr);
         assert!(
             matches!(output.status.code(), Some(0..=2)),
-            "{what}: {said}"
+            "{what}: {stderr_text}"
         );
-        assert!(!said.contains("panicked"), "{what}: {said}");
-        assert_eq!(said.lines().count(), 1, "{what}: {said}");
+        assert!(!stderr_text.contains("panicked"), "{what}: {stderr_text}");
+        assert_eq!(stderr_text.lines().count(), 1, "{what}: {stderr_text}");
     };
     let steps = whole.len() / 60;
     for at in (4..whole.len()).step_by(steps) {

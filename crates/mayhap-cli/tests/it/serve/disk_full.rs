@@ -19,8 +19,8 @@ impl<'p> Disk<'p> {
             .output();
         match mount {
             Ok(output) if output.status.success() => Some(Self(path)),
-            told => {
-                eprintln!("not run, a small disk cannot be mounted here: {told:?}");
+            actual => {
+                eprintln!("not run, a small disk cannot be mounted here: {actual:?}");
                 None
             }
         }
@@ -42,7 +42,7 @@ fn text(number: u32) -> String {
 }
 
 impl Known {
-    /// Adds until it is refused, at most so often. What the refusal said.
+    /// Inserts until an error, at most so often, and returns the error.
     fn add(&mut self, client: &mut Client, from: u32, most: u32) -> Option<ParsedReply> {
         for number in from..from + most {
             let name = format!("s{number}");
@@ -63,20 +63,20 @@ impl Known {
 
     fn verify(&self, client: &mut Client) {
         for number in &self.0 {
-            let told = client.call_line(&format!("GET s{number}"));
+            let actual = client.call_line(&format!("GET s{number}"));
             assert_eq!(
-                told,
+                actual,
                 ParsedReply::Bulk(text(*number).into_bytes()),
                 "s{number}"
             );
-            let told = client.call_line(&format!("BF.EXISTS bloom {number}"));
-            assert_eq!(told.number(), Some(1), "{number}");
+            let actual = client.call_line(&format!("BF.EXISTS bloom {number}"));
+            assert_eq!(actual.number(), Some(1), "{number}");
         }
     }
 }
 
-/// Sends changes with others that find nothing to do, until the disk is full. Whoever is told that there is nothing to do relies on the log
-/// as well: all of them are refused together, and questions are answered.
+/// Sends writes together with others that change nothing, until the disk is full. A reply that nothing changed depends on the
+/// log as well, so it becomes an error too.
 fn refused_as_a_whole(client: &mut Client) {
     for number in 0.. {
         let set = ["SET", &format!("full{number}"), &text(number)].map(Vec::from);

@@ -9,20 +9,25 @@ fn ends(how: &str, end: impl Fn(&Server<'_>)) {
     for round in 0..5 {
         let mut server = home.start("--fsync always");
         write_until_the_end(&server, &mut writers, || end(&server));
-        assert_eq!(server.ended().code(), Some(0), "{how}: {}", home.said());
+        assert_eq!(
+            server.ended().code(),
+            Some(0),
+            "{how}: {}",
+            home.stderr_text()
+        );
         drop(server);
         let mut server = home.start("");
         let mut client = server.client();
         for writer in &mut writers {
-            let told = writer.verify(&mut client);
-            told.unwrap_or_else(|error| panic!("{how}, round {round}: {error}"));
+            let actual = writer.verify(&mut client);
+            actual.unwrap_or_else(|error| panic!("{how}, round {round}: {error}"));
         }
         assert!(
-            server.told.contains("records of the log"),
+            server.actual.contains("records of the log"),
             "{}",
-            server.told
+            server.actual
         );
-        assert!(!server.told.contains("cut off"), "{}", server.told);
+        assert!(!server.actual.contains("cut off"), "{}", server.actual);
         server.signal("TERM");
         assert_eq!(server.ended().code(), Some(0));
     }
@@ -30,12 +35,12 @@ fn ends(how: &str, end: impl Fn(&Server<'_>)) {
 }
 
 #[test]
-fn a_signal_ends_it_in_order() {
+fn a_signal_stops_it_cleanly() {
     ends("SIGTERM", |server| server.signal("TERM"));
 }
 
 #[test]
-fn a_signal_during_a_snapshot_does_so_too() {
+fn a_signal_during_a_snapshot_stops_it_cleanly() {
     ends("SIGTERM", |server| {
         server.client().call_line("BGSAVE");
         server.signal("TERM");
@@ -43,7 +48,7 @@ fn a_signal_during_a_snapshot_does_so_too() {
 }
 
 #[test]
-fn shutdown_ends_it_in_order() {
+fn shutdown_stops_it_cleanly() {
     for words in ["SHUTDOWN", "SHUTDOWN SAVE"] {
         ends(words, |server| {
             // There is no answer, or it is lost with the connection.

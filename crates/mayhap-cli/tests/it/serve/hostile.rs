@@ -83,7 +83,7 @@ fn ask_all(client: &mut Client, requests: &[Words]) {
     push_request(&mut bytes, &["DISCARD"]);
     push_request(&mut bytes, &["ECHO", "the end"]);
     client.send(&bytes).expect("sent");
-    let told = |words: &Words| {
+    let actual = |words: &Words| {
         let words = words
             .iter()
             .map(|word| String::from_utf8_lossy(&word[..word.len().min(40)]).into_owned());
@@ -91,10 +91,14 @@ fn ask_all(client: &mut Client, requests: &[Words]) {
     };
     for words in requests {
         let reply = client.read();
-        let reply = reply.unwrap_or_else(|error| panic!("{:?}: {error}", told(words)));
+        let reply = reply.unwrap_or_else(|error| panic!("{:?}: {error}", actual(words)));
         // The end of a line is never in the middle of one.
         if let ParsedReply::Error(text) | ParsedReply::Simple(text) = &reply {
-            assert!(!text.contains(['\r', '\n']), "{:?}: {text:?}", told(words));
+            assert!(
+                !text.contains(['\r', '\n']),
+                "{:?}: {text:?}",
+                actual(words)
+            );
         }
     }
     client.read().expect("DISCARD");
@@ -103,7 +107,7 @@ fn ask_all(client: &mut Client, requests: &[Words]) {
         end.text(),
         "the end",
         "behind {:?}",
-        requests.iter().map(told).collect::<Vec<_>>()
+        requests.iter().map(actual).collect::<Vec<_>>()
     );
 }
 
@@ -180,9 +184,9 @@ fn settings_take_any_value_or_refuse_it() {
     let home = Home::new();
     let server = home.start(LIMIT);
     let mut client = server.client();
-    let told = client.call_line("CONFIG GET *");
+    let actual = client.call_line("CONFIG GET *");
     let arguments = arguments();
-    for pair in told.elements().chunks_exact(2) {
+    for pair in actual.elements().chunks_exact(2) {
         let (name, usual) = (pair[0].text(), pair[1].text());
         // These two are to keep clients out.
         if name == "requirepass" || name == "maxclients" {
@@ -215,7 +219,7 @@ fn settings_take_any_value_or_refuse_it() {
 }
 
 #[test]
-fn killing_and_leaving_hurts_nobody_else() {
+fn killed_and_disconnected_clients_do_not_affect_others() {
     let home = Home::new();
     let server = home.start(LIMIT);
     let mut watching = server.client();
@@ -273,7 +277,7 @@ fn garbage(random: &mut Random) -> Vec<u8> {
 }
 
 #[test]
-fn bytes_that_are_no_requests_are_survived() {
+fn garbage_input_is_survived() {
     let home = Home::new();
     let server = home.start(LIMIT);
     let mut random = Random::new(8);

@@ -190,7 +190,7 @@ fn step(random: &mut Random, number: u64, contents: &mut Contents) -> String {
 
 /// While a snapshot is busy with a large filter, others change names, are copied and merged: what the snapshot has passed, and what it has not.
 #[test]
-fn keys_that_get_what_others_held_during_a_snapshot_come_back() {
+fn keys_renamed_copied_or_merged_during_a_snapshot_come_back() {
     for seed in 1..=rounds(3, 30) {
         let home = Home::new();
         let mut server = home.start("");

@@ -68,12 +68,12 @@ fn too_little_memory_stops_the_start_and_changes_nothing() {
         let before = contents(&home);
         // As often as somebody tries.
         for words in [&options, &format!("{options} --accept-loss")] {
-            let said = behind_a_limit(&home, words).expect_err("there is too little memory");
+            let stderr_text = behind_a_limit(&home, words).expect_err("there is too little memory");
             assert!(
-                said.contains("there is too little memory: ")
-                    && said.contains(" bytes more than the system gives")
-                    && said.lines().count() == 2,
-                "{layout}: {said}"
+                stderr_text.contains("there is too little memory: ")
+                    && stderr_text.contains(" bytes more than the system gives")
+                    && stderr_text.lines().count() == 2,
+                "{layout}: {stderr_text}"
             );
             assert!(
                 contents(&home) == before,

@@ -24,10 +24,10 @@ impl Home {
         self.data().join("store")
     }
 
-    /// What the last server of this folder said on stderr.
-    pub(crate) fn said(&self) -> String {
-        let said = fs::read(self.0.path().join("said")).unwrap_or_default();
-        String::from_utf8_lossy(&said).into_owned()
+    /// The stderr of the last server in this folder.
+    pub(crate) fn stderr_text(&self) -> String {
+        let stderr_text = fs::read(self.0.path().join("stderr.txt")).unwrap_or_default();
+        String::from_utf8_lossy(&stderr_text).into_owned()
     }
 
     /// Files of the log, in order of their names.
@@ -44,7 +44,7 @@ impl Home {
         let program = env!("CARGO_BIN_EXE_mayhap");
         let mut line = before.iter().copied().chain([program, "serve"]);
         let mut command = Command::new(line.next().unwrap_or(program));
-        let said = File::create(self.0.path().join("said")).expect("a file");
+        let stderr_text = File::create(self.0.path().join("stderr.txt")).expect("a file");
         command
             .args(line)
             .args(["--port", "0", "--threads", "2", "--dir"])
@@ -53,11 +53,11 @@ impl Home {
             .env_remove("MAYHAP_PASSWORD")
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
-            .stderr(said);
+            .stderr(stderr_text);
         command
     }
 
-    /// A server that listens, or what it said instead.
+    /// A listening server, or the stderr of one that did not start.
     pub(crate) fn try_start(&self, words: &str) -> Result<Server<'_>, String> {
         self.try_start_behind(&[], words)
     }
@@ -75,13 +75,13 @@ impl Home {
         let address = address.and_then(|rest| rest.split(',').next()?.parse().ok());
         let Some(address) = address else {
             let status = child.wait().expect("it ends");
-            return Err(format!("{}{line}({status})", self.said()));
+            return Err(format!("{}{line}({status})", self.stderr_text()));
         };
         Ok(Server {
             home: self,
             child,
             address,
-            told: line,
+            actual: line,
             _out: out,
         })
     }
@@ -90,7 +90,7 @@ impl Home {
     pub(crate) fn start(&self, words: &str) -> Server<'_> {
         match self.try_start(words) {
             Ok(server) => server,
-            Err(said) => panic!("the server does not start: {said}"),
+            Err(stderr_text) => panic!("the server does not start: {stderr_text}"),
         }
     }
 }
@@ -100,7 +100,7 @@ pub(crate) struct Server<'h> {
     child: Child,
     pub(crate) address: SocketAddr,
     /// Its first line.
-    pub(crate) told: String,
+    pub(crate) actual: String,
     /// Kept, so that it can go on telling.
     _out: BufReader<std::process::ChildStdout>,
 }
@@ -134,8 +134,8 @@ impl Server<'_> {
     }
 
     fn assert_calm(&self) {
-        let said = self.home.said();
-        assert!(!said.contains("panicked"), "{said}");
+        let stderr_text = self.home.stderr_text();
+        assert!(!stderr_text.contains("panicked"), "{stderr_text}");
     }
 
     /// Bytes in memory now, and the most there were.

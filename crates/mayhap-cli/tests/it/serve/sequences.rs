@@ -52,13 +52,13 @@ impl Player {
             random.below(KEYS.into()) as u8,
         );
         if random.one_in(40) {
-            let told = client
+            let actual = client
                 .call(&[&b"DUMP"[..], &self.model.name(from)])
                 .expect("a reply");
-            if let ParsedReply::Bulk(payload) = told {
+            if let ParsedReply::Bulk(payload) = actual {
                 return Op::Restore { from, to, payload };
             }
-            assert!(!self.model.keys.contains_key(&from), "{told:?}");
+            assert!(!self.model.keys.contains_key(&from), "{actual:?}");
         }
         if random.one_in(400) {
             self.let_expire(client, to);
@@ -97,8 +97,8 @@ fn look_at_sums(server: &Server<'_>, players: &[Player]) {
     // Keys whose time has come are counted until they are taken away, which is some ticks later.
     let line = format!("db0:keys={keys},expires={expiring},");
     let is_told = |client: &mut Client| {
-        let told = client.call_line("INFO keyspace").text();
-        told.contains(&line) || (keys == 0 && !told.contains("db0"))
+        let actual = client.call_line("INFO keyspace").text();
+        actual.contains(&line) || (keys == 0 && !actual.contains("db0"))
     };
     let is_told = (0..MAX_LOOKS).any(|_| is_told(&mut client));
     assert!(

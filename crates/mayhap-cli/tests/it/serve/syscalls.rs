@@ -41,7 +41,7 @@ struct Call {
     ended: usize,
 }
 
-/// A call may be told in two lines, with those of other threads between.
+/// strace may report a call in two lines, with those of other threads in between.
 fn calls(trace: &str) -> Vec<Call> {
     let mut begun: HashMap<&str, (usize, &str)> = HashMap::new();
     let mut calls = Vec::new();
@@ -100,7 +100,7 @@ fn a_change_is_synced_before_its_reply_is_sent() {
     before.extend(["-o", &path]);
     let mut server = match home.try_start_behind(&before, "--fsync always") {
         Ok(server) => server,
-        Err(said) => panic!("{said}"),
+        Err(stderr_text) => panic!("{stderr_text}"),
     };
     // So strict that no new item is taken for one that is in.
     assert!(

@@ -55,12 +55,12 @@ fn prefix(home: &Home, words: &str, states: &[Model]) -> Result<usize, String> {
     let mut server = home.try_start(words)?;
     let mut client = server.client();
     let number = client.call_line("GET number").text().parse().unwrap_or(0);
-    let told = verify(&states[number], &mut client).or_else(|error| {
+    let actual = verify(&states[number], &mut client).or_else(|error| {
         // The next one was done, and its number was not set.
         let next = states.get(number + 1).ok_or("there is none after it")?;
         verify(next, &mut client).map_err(|other| format!("{error}; {other}"))
     });
-    told.unwrap_or_else(|error| panic!("after {number} operations: {error}"));
+    actual.unwrap_or_else(|error| panic!("after {number} operations: {error}"));
     // It takes changes again.
     assert!(client.call_line("SET number x").is_ok());
     server.kill();
@@ -104,26 +104,32 @@ impl Damaged {
             }
         }
         fs::write(&self.path, bytes).expect("damaged");
-        let said = match prefix(&self.home, "", &self.states) {
+        let stderr_text = match prefix(&self.home, "", &self.states) {
             Ok(number) => return number,
-            Err(said) => said,
+            Err(stderr_text) => stderr_text,
         };
         self.refused += 1;
-        let is_line = said.lines().count() == 2 && said.starts_with("mayhap: ");
-        assert!(is_line, "{what}: {said}");
+        let is_line = stderr_text.lines().count() == 2 && stderr_text.starts_with("mayhap: ");
+        assert!(is_line, "{what}: {stderr_text}");
         if bytes.len() < HEADER {
             // It is renamed into its place when it has a header: without one there is nothing to accept.
-            assert!(said.contains("restore the folder"), "{what}: {said}");
+            assert!(
+                stderr_text.contains("restore the folder"),
+                "{what}: {stderr_text}"
+            );
             return 0;
         }
-        assert!(said.contains("--accept-loss"), "{what}: {said}");
+        assert!(
+            stderr_text.contains("--accept-loss"),
+            "{what}: {stderr_text}"
+        );
         let number = prefix(&self.home, "--accept-loss", &self.states);
-        number.unwrap_or_else(|said| panic!("{what}, loss accepted: {said}"))
+        number.unwrap_or_else(|stderr_text| panic!("{what}, loss accepted: {stderr_text}"))
     }
 }
 
 #[test]
-fn a_log_that_is_cut_off_is_a_clean_prefix_or_a_clear_word() {
+fn a_truncated_log_gives_a_clean_prefix_or_a_clear_error() {
     let mut damaged = Damaged::new(End::Killed);
     let whole = damaged.whole.clone();
     let mut lengths: Vec<usize> = (0..whole.len()).step_by(STEP).collect();
@@ -149,7 +155,7 @@ fn a_log_that_is_cut_off_is_a_clean_prefix_or_a_clear_word() {
 }
 
 #[test]
-fn a_log_that_is_damaged_before_its_end_is_refused_and_can_be_given_up() {
+fn a_damaged_log_is_an_error_until_the_loss_is_accepted() {
     let mut damaged = Damaged::new(End::Killed);
     let whole = damaged.whole.clone();
     for place in (HEADER..whole.len() - DENSE).step_by(3 * STEP) {
@@ -163,7 +169,7 @@ fn a_log_that_is_damaged_before_its_end_is_refused_and_can_be_given_up() {
 
 /// The mark at the end says that everything before it was safe: nothing of it is taken for a write that was torn.
 #[test]
-fn after_an_orderly_end_damage_anywhere_before_the_mark_is_refused() {
+fn after_a_clean_shutdown_damage_before_the_final_mark_is_an_error() {
     let mut damaged = Damaged::new(End::InOrder);
     let whole = damaged.whole.clone();
     let end = whole.len() - MARK;
@@ -173,9 +179,13 @@ fn after_an_orderly_end_damage_anywhere_before_the_mark_is_refused() {
         let mut bytes = whole.clone();
         bytes[place] ^= 0x10;
         fs::write(&damaged.path, bytes).expect("damaged");
-        let said = damaged.home.try_start("").err();
-        let said = said.unwrap_or_else(|| panic!("byte {place} of {} passed", whole.len()));
-        assert!(said.contains("--accept-loss"), "byte {place}: {said}");
+        let stderr_text = damaged.home.try_start("").err();
+        let stderr_text =
+            stderr_text.unwrap_or_else(|| panic!("byte {place} of {} passed", whole.len()));
+        assert!(
+            stderr_text.contains("--accept-loss"),
+            "byte {place}: {stderr_text}"
+        );
         count += 1;
     }
     assert!(count > DENSE);

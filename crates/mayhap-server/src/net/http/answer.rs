@@ -1,8 +1,8 @@
-//! From the head of a request to all bytes of the answer. No sockets.
+//! Builds the response to a request head. No sockets here.
 
 use super::{HttpPage, Pages};
 
-/// For somebody who comes while too many are there.
+/// The response when there are too many connections.
 pub(super) const COME_AGAIN: &[u8] =
     b"HTTP/1.1 503 Service Unavailable\r\nRetry-After: 1\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
 
@@ -19,7 +19,7 @@ pub(super) fn answer(head: &[u8], pages: &Pages) -> Vec<u8> {
     spelled(&page, has_body)
 }
 
-/// The method, and the path without its query. None when the head is incomplete, or is none.
+/// The method, and the path without its query. `None` if the head is incomplete or malformed.
 fn request(head: &[u8]) -> Option<(&str, &str)> {
     let end = [&b"\r\n\r\n"[..], b"\n\n"]
         .into_iter()

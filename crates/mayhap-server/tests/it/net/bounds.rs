@@ -8,7 +8,7 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 #[test]
-fn a_client_that_never_reads_takes_little_and_holds_nobody_up() {
+fn a_client_that_never_reads_takes_little_memory_and_delays_nobody() {
     let server = serve(ListenOptions {
         workers: 1,
         ..local()
@@ -57,7 +57,7 @@ fn a_client_that_never_reads_takes_little_and_holds_nobody_up() {
 }
 
 #[test]
-fn a_client_that_leaves_too_much_unread_is_closed() {
+fn a_client_with_too_many_unread_replies_is_closed() {
     let server = serve(ListenOptions {
         hard_output_bytes: 32 << 20,
         ..local()
@@ -72,7 +72,7 @@ fn a_client_that_leaves_too_much_unread_is_closed() {
 }
 
 #[test]
-fn when_all_together_have_too_much_the_largest_is_closed() {
+fn beyond_the_total_quota_the_largest_client_is_closed() {
     let server = serve(ListenOptions {
         workers: 1,
         // Less than the two have, and more than one of them, whose buffer may be half as large again.
@@ -110,7 +110,7 @@ fn when_all_together_have_too_much_the_largest_is_closed() {
 }
 
 #[test]
-fn declared_lengths_take_nothing() {
+fn declared_lengths_allocate_nothing() {
     let server = serve(ListenOptions {
         workers: 1,
         ..local()
@@ -131,7 +131,7 @@ fn declared_lengths_take_nothing() {
 }
 
 #[test]
-fn one_client_too_many_is_told_so() {
+fn a_client_beyond_the_limit_gets_an_error() {
     let server = serve(ListenOptions {
         max_clients: 2,
         ..local()
@@ -188,7 +188,7 @@ fn idle_clients_are_closed_when_asked_for() {
 }
 
 #[test]
-fn a_busy_client_does_not_keep_others_waiting() {
+fn a_busy_client_does_not_delay_others() {
     let server = serve(ListenOptions {
         workers: 1,
         ..local()

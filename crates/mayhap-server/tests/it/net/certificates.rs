@@ -152,7 +152,7 @@ fn only_clients_with_a_certificate_are_let_in_when_one_is_wanted() {
 }
 
 #[test]
-fn who_does_not_speak_tls_is_closed() {
+fn a_client_without_tls_is_closed() {
     let files = Files::new("plain");
     let server = files.serve(None);
     let mut stranger = TcpStream::connect(server.running.addresses[1]).unwrap();

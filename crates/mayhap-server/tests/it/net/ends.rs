@@ -88,7 +88,7 @@ fn a_request_can_end_the_server() {
 }
 
 #[test]
-fn another_thread_can_end_the_server() {
+fn another_thread_can_stop_the_server() {
     let server = serve(local());
     let mut client = server.client();
     assert_eq!(client.ask("PING"), "+PONG");
@@ -116,7 +116,7 @@ fn an_address_in_use_is_named() {
 }
 
 #[test]
-fn what_was_read_before_the_end_is_served() {
+fn requests_read_before_the_stop_are_served() {
     // More requests than a round takes, in one read: the others are in the buffer when the server is told to stop.
     let server = serve(local());
     let mut client = server.client();
@@ -146,7 +146,7 @@ fn a_client_that_kills_itself_gets_the_answer() {
 }
 
 #[test]
-fn a_service_can_refuse_a_client() {
+fn a_service_can_reject_a_client() {
     let server = serve(local());
     server.service.is_closed.store(true, Ordering::SeqCst);
     for _ in 0..3 {
@@ -160,7 +160,7 @@ fn a_service_can_refuse_a_client() {
 }
 
 #[test]
-fn a_client_that_goes_with_replies_unread_is_forgotten() {
+fn a_client_that_disconnects_with_unread_replies_is_forgotten() {
     let server = serve(local());
     let mut client = server.client();
     client.send(&request(&[b"BIG", b"50000000"]));
@@ -174,7 +174,7 @@ fn a_client_that_goes_with_replies_unread_is_forgotten() {
 }
 
 #[test]
-fn a_panic_ends_the_server_instead_of_some_of_it() {
+fn a_panic_stops_the_whole_server() {
     let server = serve(local());
     let mut client = server.client();
     client.send(b"PANIC\r\n");

@@ -7,12 +7,12 @@ use std::process::Command;
 const CHILD: &str = "MAYHAP_TEST_FEW_FILES";
 
 #[test]
-fn a_server_without_files_says_so_and_goes_on_when_there_are_some() {
+fn a_server_out_of_file_descriptors_reports_it_and_recovers() {
     if std::env::var_os(CHILD).is_some() {
         return in_child();
     }
     let test = std::env::current_exe().unwrap();
-    let name = "net::few_files::a_server_without_files_says_so_and_goes_on_when_there_are_some";
+    let name = "net::few_files::a_server_out_of_file_descriptors_reports_it_and_recovers";
     let shell = format!("ulimit -n 100; exec \"$0\" {name} --exact --nocapture");
     let child = Command::new("sh")
         .args(["-c", &shell])

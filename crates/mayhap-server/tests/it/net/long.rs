@@ -13,7 +13,7 @@ fn one_worker() -> ListenOptions {
 }
 
 #[test]
-fn nobody_waits_for_a_long_request_but_its_own_connection() {
+fn only_its_own_connection_waits_for_a_long_request() {
     let server = serve(one_worker());
     let (mut patient, mut other) = (server.client(), server.client());
     patient.send(b"PING\r\nLONG\r\nSETTLED\r\n");
@@ -50,7 +50,7 @@ fn more_long_requests_than_threads_are_all_served() {
 }
 
 #[test]
-fn a_request_is_tried_again_until_what_it_needs_is_free() {
+fn a_request_is_retried_until_its_keys_are_free() {
     let server = serve(one_worker());
     let (mut patient, mut other) = (server.client(), server.client());
     server.service.is_busy.store(true, Ordering::SeqCst);

@@ -43,7 +43,7 @@ fn pages_are_served_whole() {
 }
 
 #[test]
-fn a_head_that_does_not_end_is_refused() {
+fn an_endless_http_head_is_rejected() {
     let server = pages();
     let long = [b"GET /metrics HTTP/1.1\r\nX: ".to_vec(), vec![b'x'; 20_000]].concat();
     assert!(ask(&server, &long).starts_with(b"HTTP/1.1 400 "));
@@ -51,7 +51,7 @@ fn a_head_that_does_not_end_is_refused() {
 }
 
 #[test]
-fn silent_clients_hold_nobody_up() {
+fn silent_clients_delay_nobody() {
     let server = pages();
     let silent: Vec<_> = (0..20)
         .map(|_| TcpStream::connect(server.address).unwrap())
@@ -62,7 +62,7 @@ fn silent_clients_hold_nobody_up() {
 }
 
 #[test]
-fn too_many_clients_are_told_to_come_again() {
+fn too_many_http_clients_get_503() {
     let server = pages();
     let mut silent: Vec<_> = (0..200)
         .map(|_| TcpStream::connect(server.address).unwrap())
@@ -75,7 +75,7 @@ fn too_many_clients_are_told_to_come_again() {
 }
 
 #[test]
-fn a_page_is_made_for_few_at_a_time() {
+fn concurrent_renders_of_a_page_are_limited() {
     // How many are making the page, and whether they may come to their end.
     let state = Arc::new((Mutex::new((0, false)), Condvar::new()));
     let shared = Arc::clone(&state);

@@ -97,7 +97,7 @@ fn a_request_of_many_words_is_served() {
 }
 
 #[test]
-fn a_protocol_error_is_told_after_the_replies_before_it_and_ends_the_connection() {
+fn a_protocol_error_follows_earlier_replies_and_closes_the_connection() {
     let server = serve(local());
     for (bytes, error) in [
         ("*1\r\n$4\r\nPING\r\n*x\r\n", "invalid multibulk length"),
@@ -146,7 +146,7 @@ fn limits_are_asked_before_each_request() {
 }
 
 #[test]
-fn rounds_are_settled_before_anything_is_sent() {
+fn the_log_is_committed_before_replies_are_sent() {
     let server = serve(local());
     let mut client = server.client();
     let spy = client.0.get_ref().try_clone().unwrap();
@@ -171,7 +171,7 @@ fn rounds_are_settled_before_anything_is_sent() {
 }
 
 #[test]
-fn a_client_that_stops_sending_gets_what_it_asked_for() {
+fn a_half_closed_client_gets_its_replies() {
     let server = serve(local());
     for requests in [1, 10, 100_000] {
         let mut client = server.client();
@@ -210,7 +210,7 @@ fn many_clients_at_once_get_their_own_answers() {
 }
 
 #[test]
-fn both_families_of_addresses_are_listened_at_side_by_side() {
+fn ipv4_and_ipv6_wildcards_can_be_bound_together() {
     if std::net::TcpListener::bind("[::1]:0").is_err() {
         eprintln!("skipped: there is no IPv6 here");
         return;

@@ -11,7 +11,7 @@ fn error(bytes: &[u8], limits: &RequestLimits) -> Option<ProtocolError> {
 }
 
 #[test]
-fn what_is_no_request_is_refused_in_the_words_of_redis() {
+fn malformed_requests_get_redis_errors() {
     for (bytes, expected, text) in [
         ("*1000000000\r\n", WordCount, "invalid multibulk length"),
         ("*1048577\r\n", WordCount, "invalid multibulk length"),
@@ -76,7 +76,7 @@ fn a_reply_is_one_line_whatever_was_sent() {
 }
 
 #[test]
-fn strangers_may_say_little() {
+fn unauthenticated_requests_are_small() {
     for (bytes, expected) in [
         ("*11\r\n", WordCountBeforeAuth),
         ("*1\r\n$16385\r\n", WordLengthBeforeAuth),
@@ -137,7 +137,7 @@ fn a_carriage_return_is_enough_for_a_number() {
 }
 
 #[test]
-fn declared_sizes_take_no_memory() {
+fn declared_sizes_allocate_nothing() {
     let limits = RequestLimits::default();
     for bytes in [
         "*1048576\r\n$536870912\r\n",
@@ -159,7 +159,7 @@ fn declared_sizes_take_no_memory() {
 
 /// A web page can send these to a port of the machine that shows it, with commands in the body.
 #[test]
-fn http_is_refused_and_commands_that_look_like_it_are_not() {
+fn http_is_rejected_and_similar_commands_are_not() {
     let limits = RequestLimits::default();
     for line in [
         "POST / HTTP/1.1",

@@ -35,7 +35,7 @@ fn words_are_what_was_sent() {
 }
 
 #[test]
-fn a_cut_at_any_byte_makes_no_difference() {
+fn a_request_split_at_any_byte_parses_the_same() {
     let limits = RequestLimits::default();
     let bytes = pipeline();
     let at_once = read(&bytes, &limits).0;

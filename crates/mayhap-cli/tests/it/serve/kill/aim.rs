@@ -80,8 +80,9 @@ pub(super) fn hit(phase: Phase, server: &mut Server<'_>, home: &Home, aimed: &st
         }
         Phase::Growth => {
             let layers = |client: &mut Client| {
-                let told = client.call_line(&format!("BF.INFO {aimed} FILTERS"));
-                told.elements()
+                let actual = client.call_line(&format!("BF.INFO {aimed} FILTERS"));
+                actual
+                    .elements()
                     .first()
                     .and_then(ParsedReply::number)
                     .unwrap_or(0)
@@ -110,8 +111,8 @@ pub(super) fn wait(mut is_so: impl FnMut() -> bool) -> bool {
 
 /// Items in the newest generation of a window: fewer than before when another one has begun.
 fn in_newest(client: &mut Client, window: &str) -> u64 {
-    let told = client.call_line(&format!("BF.DEBUG {window}"));
-    let line = told
+    let actual = client.call_line(&format!("BF.DEBUG {window}"));
+    let line = actual
         .elements()
         .last()
         .map(ParsedReply::text)

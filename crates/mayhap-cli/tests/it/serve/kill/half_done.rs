@@ -49,7 +49,7 @@ fn count(client: &mut Client) -> u64 {
 }
 
 #[test]
-fn a_transaction_is_there_as_a_whole_or_not_at_all() {
+fn a_transaction_is_atomic() {
     let options = "--fsync everysec";
     for _ in 0..rounds(4, 60) {
         let home = Home::new();

@@ -22,7 +22,7 @@ const ROUNDS_A_FOLDER: u64 = 5;
 /// A round that misses its phase is repeated.
 const MAX_TRIES: u64 = 30;
 
-/// What has to be told between threads.
+/// Messages between threads.
 #[derive(Default)]
 struct Round {
     /// Whoever writes ends after the pipeline that it is at.
@@ -123,11 +123,11 @@ fn keeps_its_word(fsync: &str, company: Company, rounds: u64, seed: u64) {
                 server = home.start(&options);
                 let mut client = server.client();
                 for writer in &mut writers {
-                    let told = writer.verify(&mut client);
-                    told.unwrap_or_else(|error| panic!("round {round}, {phase:?}: {error}"));
+                    let actual = writer.verify(&mut client);
+                    actual.unwrap_or_else(|error| panic!("round {round}, {phase:?}: {error}"));
                 }
-                let told = filler.verify(&mut client);
-                told.unwrap_or_else(|error| panic!("round {round}, {phase:?}: {error}"));
+                let actual = filler.verify(&mut client);
+                actual.unwrap_or_else(|error| panic!("round {round}, {phase:?}: {error}"));
                 if hit {
                     *hits.entry(phase).or_default() += 1;
                     break;
@@ -152,16 +152,16 @@ fn keeps_its_word(fsync: &str, company: Company, rounds: u64, seed: u64) {
 }
 
 #[test]
-fn nothing_that_was_acknowledged_is_lost() {
+fn no_acknowledged_change_is_lost() {
     keeps_its_word("always", Company::Several, rounds(40, 1000), 1);
 }
 
 #[test]
-fn nor_with_a_sync_every_second_as_long_as_the_system_lives() {
+fn no_acknowledged_change_is_lost_by_a_kill_with_everysec() {
     keeps_its_word("everysec", Company::Several, rounds(10, 200), 2);
 }
 
 #[test]
-fn nor_by_one_who_removes_everything() {
+fn no_acknowledged_change_is_lost_with_flushall() {
     keeps_its_word("everysec", Company::One, rounds(10, 200), 3);
 }

@@ -1,4 +1,4 @@
-//! What one client was told of another's change is there after a kill, also while that other still waits for its own reply.
+//! A change that one client saw in a reply survives a kill, even if the client that made it still waits for its own reply.
 
 use crate::serve::process::Home;
 use crate::serve::rounds;
@@ -57,7 +57,7 @@ fn wait_for(client: &mut Client, case: &Case) {
 }
 
 #[test]
-fn what_others_were_told_is_not_undone_by_a_kill() {
+fn a_kill_does_not_undo_what_a_reply_showed() {
     for fsync in ["everysec", "no", "always"] {
         for _ in 0..rounds(2, 40) {
             for case in &CASES {
@@ -82,10 +82,10 @@ fn what_others_were_told_is_not_undone_by_a_kill() {
                 });
                 drop(server);
                 let server = home.start("");
-                let told = server.client().call_line(case.asked);
+                let actual = server.client().call_line(case.asked);
                 assert!(
-                    (case.shows)(&told),
-                    "--fsync {fsync}: {} showed {}, and after a kill it is {told:?}",
+                    (case.shows)(&actual),
+                    "--fsync {fsync}: {} showed {}, and after a kill it is {actual:?}",
                     case.asked,
                     case.change
                 );

@@ -189,8 +189,8 @@ impl Writer {
 
     /// Asks a server that was started again for everything.
     pub(crate) fn verify(&mut self, client: &mut Client) -> Result<(), String> {
-        let told = client.call_line(&format!("GET {}", self.number_key()));
-        let found: u64 = told.text().parse().unwrap_or(0);
+        let actual = client.call_line(&format!("GET {}", self.number_key()));
+        let found: u64 = actual.text().parse().unwrap_or(0);
         if found < self.numbered {
             return Err(format!(
                 "{} had {} acknowledged, {found} are there",
@@ -217,8 +217,8 @@ impl Writer {
 
     /// Each operation that has its number is counted once, but for the last, which may not have got so far.
     fn verify_counted(&mut self, client: &mut Client, found: u64) -> Result<(), String> {
-        let told = client.call_line(&format!("CF.INFO {}", self.counting_key()));
-        let items = told.field("Number of items inserted");
+        let actual = client.call_line(&format!("CF.INFO {}", self.counting_key()));
+        let items = actual.field("Number of items inserted");
         let items = items.and_then(ParsedReply::number).unwrap_or(0) as u64;
         let (before, number) = self.counted;
         let most = before + found.saturating_sub(number);

@@ -248,7 +248,7 @@ impl Model {
     fn merge(&mut self, to: u8, from: &[u8], reply: Option<&ParsedReply>) -> Checked {
         let mut shapes = Vec::new();
         let mut all = BTreeSet::new();
-        // Where several things are wrong, any of them may be told.
+        // If several things are wrong, any of them may be reported.
         let mut wrong = Vec::new();
         // A key that is merged into itself is no source.
         let from = from.iter().filter(|key| **key != to);

@@ -30,7 +30,7 @@ pub(crate) enum Value {
     Bloom {
         items: BTreeSet<u32>,
         shape: Shape,
-        /// How often it said that an item is new; unknown after a merge, or when not all replies were seen.
+        /// How often the server reported an item as new; unknown after a merge, or if not all replies were seen.
         ones: Option<u64>,
     },
     Cuckoo(BTreeMap<u32, u32>),

@@ -89,7 +89,7 @@ pub(crate) fn verify(model: &Model, client: &mut Client) -> Result<(), String> {
             Value::Bloom { items, ones, shape } => {
                 let card = |reply: &ParsedReply| match ones {
                     Some(ones) => number(reply) == Some(*ones),
-                    // A window counts again what it is told again; after a merge it is an estimate.
+                    // A window counts repeated items again; after a merge the count is an estimate.
                     None if *shape == Shape::Window => number(reply).is_some(),
                     None => {
                         number(reply).is_some_and(|card| card <= items.len() as u64 * 11 / 10 + 8)
@@ -107,14 +107,14 @@ pub(crate) fn verify(model: &Model, client: &mut Client) -> Result<(), String> {
             }
             Value::Cuckoo(counts) | Value::Counting(counts) => {
                 let sum: u64 = counts.values().map(|count| u64::from(*count)).sum();
-                let told = |reply: &ParsedReply| {
+                let actual = |reply: &ParsedReply| {
                     let items = reply.field("Number of items inserted");
                     items.and_then(number) == Some(sum)
                 };
-                next(&told, &format!("{sum} items"))?;
+                next(&actual, &format!("{sum} items"))?;
                 for count in counts.values() {
                     let enough = |reply: &ParsedReply| {
-                        number(reply).is_some_and(|told| told >= u64::from(*count))
+                        number(reply).is_some_and(|actual| actual >= u64::from(*count))
                     };
                     next(&enough, &format!("{count} at least"))?;
                 }

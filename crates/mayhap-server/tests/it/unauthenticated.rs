@@ -43,7 +43,7 @@ fn a_web_page_cannot_send_commands() {
 }
 
 #[test]
-fn a_line_of_words_has_an_end() {
+fn an_inline_command_has_a_maximum_length() {
     let (_folder, options) = folder();
     let server = Running::with(&options);
     let mut client = server.client();
@@ -117,7 +117,7 @@ fn silent_clients_make_room_for_others() {
 }
 
 #[test]
-fn who_gives_no_password_is_closed_in_time() {
+fn clients_that_do_not_authenticate_are_closed() {
     let (_folder, server) = with_password(&[("mayhap-auth-timeout", "0")]);
     let mut owner = known(&server);
     let mut silent: Vec<RawClient> = (0..10).map(|_| server.client()).collect();
@@ -134,7 +134,7 @@ fn who_gives_no_password_is_closed_in_time() {
 }
 
 #[test]
-fn without_a_password_nobody_is_a_stranger() {
+fn without_a_password_every_client_is_authenticated() {
     let (_folder, mut options) = folder();
     options.max_clients = 2;
     let server = Running::with(&options);

@@ -79,7 +79,7 @@ fn everything(server: &Running) -> BTreeMap<Vec<u8>, (Vec<u8>, Vec<u8>)> {
 }
 
 #[test]
-fn a_crowd_and_snapshots_leave_nothing_behind() {
+fn concurrent_clients_and_snapshots_leak_nothing() {
     let (_folder, mut options) = folder();
     // A snapshot that is waited for keeps one of them busy.
     options.workers = 4;
