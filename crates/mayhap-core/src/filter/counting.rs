@@ -459,7 +459,7 @@ impl CountingBloom {
         }
     }
 
-    /// Merges another filter into this one by adding the counters. PackedCounters that would exceed the maximum saturate.
+    /// Merges another filter into this one by adding the counters. Counters that would exceed the maximum saturate.
     ///
     /// # Errors
     /// If the two differ in shape or scheme; the filter is then unchanged.
