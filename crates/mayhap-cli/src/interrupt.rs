@@ -45,7 +45,7 @@ fn install_handler(leftover: TemporaryFiles) {
                 for leftover in leftovers.iter() {
                     match leftover {
                         TemporaryFiles::TemporariesOf(path) => {
-                            mayhap_codec::remove_temporaries(path)
+                            mayhap_codec::remove_temporaries(path);
                         }
                         TemporaryFiles::File(path) => drop(fs::remove_file(path)),
                     }

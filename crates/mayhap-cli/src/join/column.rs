@@ -48,12 +48,12 @@ impl RowGroupColumn {
             }
             ColumnReader::Int32ColumnReader(reader) => {
                 span.read(reader, chosen, texts, |&v, out| {
-                    value_type.write_i32(v, out)
+                    value_type.write_i32(v, out);
                 })
             }
             ColumnReader::Int64ColumnReader(reader) => {
                 span.read(reader, chosen, texts, |&v, out| {
-                    value_type.write_i64(v, out)
+                    value_type.write_i64(v, out);
                 })
             }
             ColumnReader::Int96ColumnReader(reader) => {
