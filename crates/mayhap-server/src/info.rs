@@ -256,30 +256,30 @@ fn persistence(engine: &Engine) -> Fields {
 
 fn stats(engine: &Engine) -> Fields {
     let counters = &engine.counters;
-    let told = |counter: &std::sync::atomic::AtomicU64| counter.load(Ordering::Relaxed).to_string();
+    let count = |counter: &std::sync::atomic::AtomicU64| counter.load(Ordering::Relaxed).to_string();
     fields([
-        ("total_connections_received", told(&counters.clients)),
-        ("total_commands_processed", told(&counters.commands)),
+        ("total_connections_received", count(&counters.clients)),
+        ("total_commands_processed", count(&counters.commands)),
         (
             "instantaneous_ops_per_sec",
             counters.commands_per_second().to_string(),
         ),
-        ("rejected_connections", told(&counters.refused_clients)),
-        ("acl_access_denied_auth", told(&counters.refused_passwords)),
-        ("total_error_replies", told(&counters.errors)),
+        ("rejected_connections", count(&counters.refused_clients)),
+        ("acl_access_denied_auth", count(&counters.refused_passwords)),
+        ("total_error_replies", count(&counters.errors)),
         (
             "mayhap_closed_before_auth",
-            told(&counters.closed_unauthenticated),
+            count(&counters.closed_unauthenticated),
         ),
-        ("expired_keys", told(&counters.expired)),
+        ("expired_keys", count(&counters.expired)),
         ("evicted_keys", "0".to_owned()),
-        ("keyspace_hits", told(&counters.hits)),
-        ("keyspace_misses", told(&counters.misses)),
+        ("keyspace_hits", count(&counters.hits)),
+        ("keyspace_misses", count(&counters.misses)),
         ("pubsub_channels", "0".to_owned()),
         ("pubsub_patterns", "0".to_owned()),
         // Snapshots do not fork.
         ("latest_fork_usec", "0".to_owned()),
-        ("mayhap_refused_http_requests", told(&counters.refused_http)),
+        ("mayhap_refused_http_requests", count(&counters.refused_http)),
     ])
 }
 
@@ -313,7 +313,7 @@ fn filters(engine: &Engine, now: u64) -> Fields {
         fields.push((format!("filter_{name}"), value));
     }
     for (name, served) in engine.files.all() {
-        let told = &served.description;
+        let count = &served.description;
         let value = format!(
             "file={},format={},bytes={}",
             served.file,

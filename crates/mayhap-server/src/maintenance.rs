@@ -32,7 +32,7 @@ impl Drop for EndOnPanic {
     fn drop(&mut self) {
         if thread::panicking() {
             crate::report(
-                "a thread that keeps the server in order has panicked: it ends, and what was acknowledged is in the log",
+                "a maintenance thread has panicked: the server shuts down, and everything that was acknowledged is in the log",
             );
             std::process::abort();
         }

@@ -40,13 +40,13 @@ pub(crate) fn page(engine: &Engine) -> String {
     page.one(
         "commands_total",
         "counter",
-        "Commands that were served.",
+        "Commands served.",
         count(&counters.commands),
     );
     page.one(
         "errors_total",
         "counter",
-        "Commands that were refused.",
+        "Commands that returned an error.",
         count(&counters.errors),
     );
     clients(engine, &mut page);
@@ -60,7 +60,7 @@ pub(crate) fn page(engine: &Engine) -> String {
     page.one(
         "memory_bytes",
         "gauge",
-        "What all keys and served files take.",
+        "Memory of all keys and served files, in bytes.",
         engine.used_bytes(),
     );
     page.one(
@@ -72,7 +72,7 @@ pub(crate) fn page(engine: &Engine) -> String {
     page.one(
         "log_bytes",
         "gauge",
-        "What a restart would read of the log.",
+        "Size of the logs that a restart replays, in bytes.",
         state.log_bytes,
     );
     page.one(
@@ -84,25 +84,25 @@ pub(crate) fn page(engine: &Engine) -> String {
     page.one(
         "log_lag_records",
         "gauge",
-        "Records that are not known to be on the disk.",
+        "Records not yet known to be durable.",
         state.appended.saturating_sub(state.synced),
     );
     page.one(
         "log_lag_seconds",
         "gauge",
-        "Age of the oldest of them.",
+        "Age of the oldest record that is not durable, in seconds.",
         lag,
     );
     page.one(
         "log_broken",
         "gauge",
-        "Whether changes are refused since the disk failed.",
+        "Whether writes are rejected because the disk failed.",
         u8::from(state.broken.is_some()),
     );
     page.one(
         "last_snapshot_seconds",
         "gauge",
-        "When the last snapshot was taken, since 1970.",
+        "Time of the last snapshot, in seconds since 1970.",
         engine.snapshots.last() / 1000,
     );
     filters(engine, now, &mut page);
@@ -128,19 +128,19 @@ fn clients(engine: &Engine, page: &mut MetricsPage) {
     page.one(
         "unauthenticated_clients",
         "gauge",
-        "Those of them that have not given the password.",
+        "Connected clients that have not authenticated.",
         engine.clients.unauthenticated(),
     );
     page.one(
         "refused_passwords_total",
         "counter",
-        "Passwords that were wrong.",
+        "Failed authentications.",
         count(&counters.refused_passwords),
     );
     page.one(
         "closed_before_auth_total",
         "counter",
-        "Clients that were closed before they gave the password.",
+        "Clients closed before they authenticated.",
         count(&counters.closed_unauthenticated),
     );
     page.one(
@@ -152,13 +152,13 @@ fn clients(engine: &Engine, page: &mut MetricsPage) {
     page.one(
         "lookup_hits_total",
         "counter",
-        "Keys that were read and were there.",
+        "Lookups of existing keys.",
         count(&counters.hits),
     );
     page.one(
         "lookup_misses_total",
         "counter",
-        "Keys that were read and were not there.",
+        "Lookups of missing keys.",
         count(&counters.misses),
     );
 }
@@ -195,12 +195,12 @@ const FIGURES: [(&str, &str, Figure); 7] = [
         "The requested false-positive rate.",
         |stats| share(stats.false_positive_rate),
     ),
-    ("filter_rate", "The false-positive rate now.", |stats| {
+    ("filter_rate", "The current false-positive rate.", |stats| {
         share(stats.estimated_rate)
     }),
     (
         "filter_fill",
-        "The share of its bits or cells in use.",
+        "The fraction of its bits or cells in use.",
         |stats| share(stats.fill),
     ),
     ("filter_bytes", "The memory of the filter.", |stats| {

@@ -73,7 +73,7 @@ impl Server {
                 .http
                 .is_none_or(|address| address.ip().is_loopback());
         if !is_local && options.password.is_empty() && !options.is_open_to_all {
-            return Err("without a password the server listens to this machine only: give one by MAYHAP_PASSWORD or --password-file, or say --open-to-all".to_owned());
+            return Err("without a password the server accepts only local connections: set one with MAYHAP_PASSWORD or --password-file, or give --open-to-all".to_owned());
         }
         let tls = match &options.tls {
             Some(tls) => {
