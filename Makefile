@@ -1,7 +1,7 @@
 # CI runs `make lint test-all`. `make help` lists the targets.
 .DEFAULT_GOAL := help
 .PHONY: help test test-all test-rust test-python-reader test-clients test-module test-parallel test-loom test-avx512 test-bench test-guard \
-	lint module bench bench-lines bench-serve bench-module fuzz-smoke soak docs clean
+	lint module package bench bench-lines bench-serve bench-module fuzz-smoke soak docs clean
 
 # The extra workspaces share the target folder, so that what they have in common is built once.
 export CARGO_TARGET_DIR ?= $(CURDIR)/target
@@ -74,6 +74,9 @@ module: ## the module for Redis and Valkey, as target/mayhap.so
 	cargo build --release -p mayhap-module
 	mkdir -p target
 	cp $(CARGO_TARGET_DIR)/release/libmayhap_module.so target/mayhap.so
+
+package: ## the .crate files of all crates, in target/package; each is built from its own files
+	cargo package --workspace
 
 bench: bench-lines bench-serve bench-module ## mayhap and its peers, about 45 minutes; updates docs/performance/
 	cargo run --release --manifest-path $(BENCH) -- --markdown docs/performance/library.md --chart docs/performance/library.svg
