@@ -48,7 +48,7 @@ pub(crate) struct AddRemoveArgs {
 pub(crate) fn add(args: &AddRemoveArgs, out: &mut impl Write) -> Result<ExitCode, CliError> {
     change(args, out, |filter, keys, _| match filter {
         StoredFilter::Native(filter) => add_hashes(args, filter, keys),
-        filter => keys.each(|key| {
+        filter => keys.for_each(|key| {
             let added = filter.insert(key).map(drop);
             added.map_err(|error| full_error(args, &error))
         }),
@@ -63,13 +63,13 @@ fn add_hashes(
     keys: &KeyBatch<'_>,
 ) -> Result<(), CliError> {
     if matches!(filter, AnyFilter::Classic(_) | AnyFilter::Counting(_)) {
-        return keys.each(|key| {
+        return keys.for_each(|key| {
             let added = filter.try_insert(key).map(drop);
             added.map_err(|error| full_error(args, &error))
         });
     }
     let mut hashes = Vec::with_capacity(keys.len());
-    keys.each(|key| {
+    keys.for_each(|key| {
         hashes.push(filter.hash(key));
         Ok(())
     })?;
@@ -78,7 +78,7 @@ fn add_hashes(
 
 pub(crate) fn remove(args: &AddRemoveArgs, out: &mut impl Write) -> Result<ExitCode, CliError> {
     let removed = change(args, out, |filter, keys, removed| {
-        keys.each(|key| {
+        keys.for_each(|key| {
             let was_in = filter
                 .remove(key)
                 .map_err(|error| full_error(args, &error))?;

@@ -264,7 +264,7 @@ impl KeyBatch<'_> {
         }
     }
 
-    pub(crate) fn each(
+    pub(crate) fn for_each(
         &self,
         mut each: impl FnMut(&[u8]) -> Result<(), CliError>,
     ) -> Result<(), CliError> {

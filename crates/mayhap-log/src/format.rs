@@ -141,7 +141,7 @@ pub(crate) enum LogItem {
 }
 
 impl LogItem {
-    pub(crate) fn of(head: &[u8]) -> Result<Self, DamageKind> {
+    pub(crate) fn parse(head: &[u8]) -> Result<Self, DamageKind> {
         match u32_at(head, 4) {
             MARK => Ok(Self::Mark),
             length if u64::from(length) <= MAX_BODY_BYTES => Ok(Self::Record(length.into())),
@@ -245,7 +245,7 @@ pub(crate) enum SnapshotItem {
 }
 
 impl SnapshotItem {
-    pub(crate) fn of(head: &[u8]) -> Result<Self, DamageKind> {
+    pub(crate) fn parse(head: &[u8]) -> Result<Self, DamageKind> {
         match u32_at(head, 4) {
             ENTRY => Ok(Self::Entry(u64_at(head, 8))),
             END => Ok(Self::End),

@@ -46,7 +46,7 @@ struct FileVersion {
 }
 
 impl FileVersion {
-    fn of(metadata: &Metadata) -> Self {
+    fn from_metadata(metadata: &Metadata) -> Self {
         #[cfg(unix)]
         let number = std::os::unix::fs::MetadataExt::ino(metadata);
         #[cfg(not(unix))]
@@ -205,7 +205,7 @@ impl ServedFiles {
             if let Ok(metadata) = fs::metadata(entry.path())
                 && metadata.is_file()
             {
-                found.insert(name, FileVersion::of(&metadata));
+                found.insert(name, FileVersion::from_metadata(&metadata));
             }
         }
         found

@@ -256,7 +256,8 @@ fn persistence(engine: &Engine) -> Fields {
 
 fn stats(engine: &Engine) -> Fields {
     let counters = &engine.counters;
-    let count = |counter: &std::sync::atomic::AtomicU64| counter.load(Ordering::Relaxed).to_string();
+    let count =
+        |counter: &std::sync::atomic::AtomicU64| counter.load(Ordering::Relaxed).to_string();
     fields([
         ("total_connections_received", count(&counters.clients)),
         ("total_commands_processed", count(&counters.commands)),
@@ -279,7 +280,10 @@ fn stats(engine: &Engine) -> Fields {
         ("pubsub_patterns", "0".to_owned()),
         // Snapshots do not fork.
         ("latest_fork_usec", "0".to_owned()),
-        ("mayhap_refused_http_requests", count(&counters.refused_http)),
+        (
+            "mayhap_refused_http_requests",
+            count(&counters.refused_http),
+        ),
     ])
 }
 
@@ -297,7 +301,7 @@ fn filters(engine: &Engine, now: u64) -> Fields {
     let number = |number: Option<u64>| number.unwrap_or(u64::MAX);
     let share = |share: Option<f64>| share.unwrap_or(f64::NAN);
     let mut fields = Vec::new();
-    for (name, kind, stats) in engine.stats.each(engine, now) {
+    for (name, kind, stats) in engine.stats.all(engine, now) {
         let name = printable(&name, &[':', ',']);
         let value = format!(
             "type={kind},keys={},capacity={},until_full={},rate_asked={:e},rate_now={:e},fill={:.4},bytes={},layers={}",
@@ -313,12 +317,12 @@ fn filters(engine: &Engine, now: u64) -> Fields {
         fields.push((format!("filter_{name}"), value));
     }
     for (name, served) in engine.files.all() {
-        let count = &served.description;
+        let description = &served.description;
         let value = format!(
             "file={},format={},bytes={}",
             served.file,
-            told.format.name(),
-            told.stats.size_bytes
+            description.format.name(),
+            description.stats.size_bytes
         );
         fields.push((
             format!("file_{}", printable(name.as_bytes(), &[':', ','])),

@@ -209,7 +209,7 @@ const FIGURES: [(&str, &str, Figure); 7] = [
 ];
 
 fn filters(engine: &Engine, now: u64, page: &mut MetricsPage) {
-    let filters = engine.stats.each(engine, now);
+    let filters = engine.stats.all(engine, now);
     for (name, help, figure) in FIGURES {
         page.head(name, "gauge", help);
         for (key, kind, stats) in &filters {

@@ -33,7 +33,7 @@ impl CachedStats {
 
 impl StatsCache {
     /// The first thousand filters by name. One caller at a time reads filters.
-    pub(crate) fn each(&self, engine: &Engine, now: u64) -> Vec<(Box<[u8]>, &'static str, Stats)> {
+    pub(crate) fn all(&self, engine: &Engine, now: u64) -> Vec<(Box<[u8]>, &'static str, Stats)> {
         let mut names = Vec::new();
         for shard in 0..engine.keys.shards() {
             engine.keys.for_each_in_shard(shard, |key, body| {

@@ -52,7 +52,7 @@ pub(super) fn build(args: &BuildArgs, parameters: Parameters) -> Result<StoredFi
         builder = options
             .start(count)
             .map_err(|error| codec_errors::build(&error))?;
-        spool.each(|key| insert(&mut builder, key))?;
+        spool.for_each(|key| insert(&mut builder, key))?;
     }
     if let Some(path) = options.parameters.false_positives() {
         let list = InputArgs {
@@ -88,7 +88,7 @@ fn each_key(
     while blocks.fill(&mut block)? {
         let mut lines = KeyBatch::Verbatim(Vec::new());
         keys(&block, reader, &mut lines)?;
-        lines.each(&mut each)?;
+        lines.for_each(&mut each)?;
     }
     Ok(())
 }
@@ -117,7 +117,7 @@ impl Spool {
             .map_err(|error| cannot_spool(&error))
     }
 
-    fn each(self, mut each: impl FnMut(&[u8]) -> Result<(), CliError>) -> Result<(), CliError> {
+    fn for_each(self, mut each: impl FnMut(&[u8]) -> Result<(), CliError>) -> Result<(), CliError> {
         let cannot = |error: io::Error| cannot_spool(&error);
         let mut file = self
             .file

@@ -44,13 +44,13 @@ pub(super) fn build(
         Kind::Growing if args.capacity.is_none() && !args.input.are_regular_files() => {
             // A growing filter needs no number of keys.
             let mut filter = empty(args, kind, INITIAL_CAPACITY, rate, scheme)?;
-            source.each(|hashes| insert(&mut filter, hashes).map_err(full_error))?;
+            source.for_each(|hashes| insert(&mut filter, hashes).map_err(full_error))?;
             filter
         }
         Kind::Retouched => {
             let (count, hashes) = source.counted()?;
             let mut filter = empty(args, kind, count, rate, scheme)?;
-            hashes.each(&source, |hashes| {
+            hashes.for_each(&source, |hashes| {
                 insert(&mut filter, hashes).map_err(full_error)
             })?;
             retouch(filter, args, parameters, &source)?
@@ -58,7 +58,7 @@ pub(super) fn build(
         Kind::Classic | Kind::Counting | Kind::Growing | Kind::Window | Kind::Cuckoo => {
             let (count, hashes) = source.counted()?;
             let mut filter = empty(args, kind, count, rate, scheme)?;
-            hashes.each(&source, |hashes| {
+            hashes.for_each(&source, |hashes| {
                 insert(&mut filter, hashes).map_err(full_error)
             })?;
             filter
@@ -183,7 +183,7 @@ fn bloom(source: &KeySource<'_>, rate: f64) -> Result<Bloom, CliError> {
         None => {
             let (count, hashes) = source.counted()?;
             let mut filter = Bloom::from_plan(BloomPlan::new(count.max(1), rate)?, source.scheme)?;
-            hashes.each(source, |hashes| {
+            hashes.for_each(source, |hashes| {
                 filter.insert_hashes(hashes);
                 Ok(())
             })?;

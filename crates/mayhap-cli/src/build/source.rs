@@ -44,7 +44,7 @@ impl KeySource<'_> {
         let mut lines = KeyBatch::Verbatim(Vec::new());
         keys(block, &self.reader, &mut lines)?;
         let mut hashes = Vec::with_capacity(lines.len());
-        lines.each(|key| {
+        lines.for_each(|key| {
             hashes.push(self.scheme.hash(key));
             Ok(())
         })?;
@@ -52,7 +52,7 @@ impl KeySource<'_> {
     }
 
     /// Block by block.
-    pub(super) fn each(
+    pub(super) fn for_each(
         &self,
         mut take: impl FnMut(&[KeyHash]) -> Result<(), CliError>,
     ) -> Result<(), CliError> {
@@ -73,7 +73,7 @@ impl KeySource<'_> {
 
     pub(super) fn all(&self) -> Result<Vec<KeyHash>, CliError> {
         let mut all = Vec::new();
-        self.each(|hashes| {
+        self.for_each(|hashes| {
             all.extend_from_slice(hashes);
             Ok(())
         })?;
@@ -94,7 +94,7 @@ impl KeySource<'_> {
         let file = tempfile::tempfile().map_err(|error| cannot_spool(&error))?;
         let mut file = BufWriter::new(file);
         let mut count = 0;
-        self.each(|hashes| {
+        self.for_each(|hashes| {
             count += hashes.len() as u64;
             hashes.iter().try_for_each(|hash| {
                 let bytes = hash.to_u64().to_le_bytes();
@@ -116,13 +116,13 @@ pub(super) enum Hashes {
 }
 
 impl Hashes {
-    pub(super) fn each(
+    pub(super) fn for_each(
         self,
         source: &KeySource<'_>,
         mut take: impl FnMut(&[KeyHash]) -> Result<(), CliError>,
     ) -> Result<(), CliError> {
         let Self::Spooled { file, count } = self else {
-            return source.each(take);
+            return source.for_each(take);
         };
         let mut file = BufReader::new(file);
         let mut left = count;

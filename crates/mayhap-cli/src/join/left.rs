@@ -91,7 +91,7 @@ impl LeftSide {
         let mut wrong = 0;
         let passed = found.iter_mut().zip(keys.iter());
         for (found, key) in passed.filter(|(found, _)| **found) {
-            *found = key.is_some_and(|key| self.chain(key).is_some());
+            *found = key.is_some_and(|key| self.row_chain(key).is_some());
             wrong += u64::from(!*found);
         }
         wrong
@@ -99,7 +99,7 @@ impl LeftSide {
 
     /// The other columns of every row with this key, each with a leading delimiter.
     pub(super) fn columns_of(&self, key: &[u8]) -> impl Iterator<Item = &[u8]> {
-        let mut next = self.chain(key).map(|chain| chain.first);
+        let mut next = self.row_chain(key).map(|chain| chain.first);
         std::iter::from_fn(move || {
             let number = next?;
             let row = self.rows.get(number)?;
@@ -131,7 +131,7 @@ impl LeftSide {
         })
     }
 
-    fn chain(&self, key: &[u8]) -> Option<&RowChain> {
+    fn row_chain(&self, key: &[u8]) -> Option<&RowChain> {
         self.known.as_ref()?.get(key)
     }
 

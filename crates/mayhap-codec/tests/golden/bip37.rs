@@ -1,10 +1,10 @@
 //! Bitcoin: `filterload`, and its hash.
 
-use crate::case::{Case, Failure, Fields, Key, same};
+use crate::case::{Case, CaseError, Fields, Key, same};
 use mayhap_codec::bip37;
 use mayhap_core::foreign;
 
-pub(crate) fn check(case: &mut Case) -> Result<(), Failure> {
+pub(crate) fn check(case: &mut Case) -> Result<(), CaseError> {
     let mut params = case.fields("params")?;
     if let Some(rows) = case.maybe("rows") {
         let seeds = params.list("seeds")?;

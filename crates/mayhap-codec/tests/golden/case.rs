@@ -5,21 +5,21 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 /// Why a case does not hold.
-pub(crate) struct Failure(String);
+pub(crate) struct CaseError(String);
 
-impl Failure {
+impl CaseError {
     pub(crate) fn new(text: impl Into<String>) -> Self {
         Self(text.into())
     }
 }
 
-impl fmt::Display for Failure {
+impl fmt::Display for CaseError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
     }
 }
 
-impl<E: std::error::Error> From<E> for Failure {
+impl<E: std::error::Error> From<E> for CaseError {
     fn from(error: E) -> Self {
         Self(error.to_string())
     }
@@ -32,10 +32,10 @@ pub(crate) struct Fields {
 }
 
 impl Fields {
-    pub(crate) fn new(name: &'static str, value: Value) -> Result<Self, Failure> {
+    pub(crate) fn new(name: &'static str, value: Value) -> Result<Self, CaseError> {
         match value {
             Value::Object(left) => Ok(Self { name, left }),
-            other => Err(Failure(format!("{name} is {other}, not an object"))),
+            other => Err(CaseError(format!("{name} is {other}, not an object"))),
         }
     }
 
@@ -44,45 +44,49 @@ impl Fields {
     }
 
     /// Checks a number, if it is there.
-    pub(crate) fn same_if_there(&mut self, field: &str, ours: u64) -> Result<(), Failure> {
+    pub(crate) fn same_if_there(&mut self, field: &str, ours: u64) -> Result<(), CaseError> {
         match self.maybe(field) {
             None => Ok(()),
             Some(theirs) => same(field, &Some(ours), &theirs.as_u64()),
         }
     }
 
-    pub(crate) fn take(&mut self, field: &str) -> Result<Value, Failure> {
+    pub(crate) fn take(&mut self, field: &str) -> Result<Value, CaseError> {
         self.left
             .remove(field)
-            .ok_or_else(|| Failure(format!("no {field} in {}", self.name)))
+            .ok_or_else(|| CaseError(format!("no {field} in {}", self.name)))
     }
 
-    fn typed<T>(&mut self, field: &str, read: impl Fn(&Value) -> Option<T>) -> Result<T, Failure> {
+    fn typed<T>(
+        &mut self,
+        field: &str,
+        read: impl Fn(&Value) -> Option<T>,
+    ) -> Result<T, CaseError> {
         let value = self.take(field)?;
-        read(&value).ok_or_else(|| Failure(format!("{field} is {value}")))
+        read(&value).ok_or_else(|| CaseError(format!("{field} is {value}")))
     }
 
-    pub(crate) fn text(&mut self, field: &str) -> Result<String, Failure> {
+    pub(crate) fn text(&mut self, field: &str) -> Result<String, CaseError> {
         self.typed(field, |value| value.as_str().map(str::to_owned))
     }
 
-    pub(crate) fn u64(&mut self, field: &str) -> Result<u64, Failure> {
+    pub(crate) fn u64(&mut self, field: &str) -> Result<u64, CaseError> {
         self.typed(field, Value::as_u64)
     }
 
-    pub(crate) fn i64(&mut self, field: &str) -> Result<i64, Failure> {
+    pub(crate) fn i64(&mut self, field: &str) -> Result<i64, CaseError> {
         self.typed(field, Value::as_i64)
     }
 
-    pub(crate) fn f64(&mut self, field: &str) -> Result<f64, Failure> {
+    pub(crate) fn f64(&mut self, field: &str) -> Result<f64, CaseError> {
         self.typed(field, Value::as_f64)
     }
 
-    pub(crate) fn list(&mut self, field: &str) -> Result<Vec<Value>, Failure> {
+    pub(crate) fn list(&mut self, field: &str) -> Result<Vec<Value>, CaseError> {
         self.typed(field, |value| value.as_array().cloned())
     }
 
-    pub(crate) fn fields(&mut self, field: &'static str) -> Result<Fields, Failure> {
+    pub(crate) fn fields(&mut self, field: &'static str) -> Result<Fields, CaseError> {
         Fields::new(field, self.take(field)?)
     }
 
@@ -98,10 +102,10 @@ impl Fields {
     }
 
     /// Nothing may be left.
-    pub(crate) fn finish(&self) -> Result<(), Failure> {
+    pub(crate) fn finish(&self) -> Result<(), CaseError> {
         match self.left.keys().next() {
             None => Ok(()),
-            Some(field) => Err(Failure(format!(
+            Some(field) => Err(CaseError(format!(
                 "field {field} in {} is not understood",
                 self.name
             ))),
@@ -131,7 +135,7 @@ impl std::ops::DerefMut for Case {
 }
 
 impl Case {
-    pub(crate) fn read(path: &Path) -> Result<Self, Failure> {
+    pub(crate) fn read(path: &Path) -> Result<Self, CaseError> {
         let value = serde_json::from_slice(&std::fs::read(path)?)?;
         let mut fields = Fields::new("the case", value)?;
         let producer = fields.maybe("producer");
@@ -147,18 +151,18 @@ impl Case {
     }
 
     /// The bytes of the file that a field names.
-    pub(crate) fn file(&mut self, field: &str) -> Result<Vec<u8>, Failure> {
+    pub(crate) fn file(&mut self, field: &str) -> Result<Vec<u8>, CaseError> {
         let name = self.text(field)?;
         Ok(std::fs::read(self.folder.join(name))?)
     }
 
     /// The same for a field of other fields.
-    pub(crate) fn file_of(&self, fields: &mut Fields, field: &str) -> Result<Vec<u8>, Failure> {
+    pub(crate) fn file_of(&self, fields: &mut Fields, field: &str) -> Result<Vec<u8>, CaseError> {
         Ok(std::fs::read(self.folder.join(fields.text(field)?))?)
     }
 
     /// The same, if the field is there and names one.
-    pub(crate) fn maybe_file(&mut self, field: &str) -> Result<Option<Vec<u8>>, Failure> {
+    pub(crate) fn maybe_file(&mut self, field: &str) -> Result<Option<Vec<u8>>, CaseError> {
         let Some(name) = self.maybe(field) else {
             return Ok(None);
         };
@@ -167,7 +171,7 @@ impl Case {
     }
 
     /// What all cases of this folder say, for fields that are told once for several.
-    pub(crate) fn siblings(&self) -> Result<Vec<Value>, Failure> {
+    pub(crate) fn siblings(&self) -> Result<Vec<Value>, CaseError> {
         let mut cases = Vec::new();
         for entry in std::fs::read_dir(&self.folder)? {
             let path = entry?.path();
@@ -179,7 +183,7 @@ impl Case {
     }
 
     /// The keys of `keys`, then those of `key_rule`.
-    pub(crate) fn keys(&mut self) -> Result<Vec<Key>, Failure> {
+    pub(crate) fn keys(&mut self) -> Result<Vec<Key>, CaseError> {
         let mut keys = Vec::new();
         for key in self
             .maybe("keys")
@@ -197,7 +201,10 @@ impl Case {
     }
 
     /// Every probe and every absent key is answered as the system answered.
-    pub(crate) fn check_answers(&mut self, contains: impl Fn(&Key) -> bool) -> Result<(), Failure> {
+    pub(crate) fn check_answers(
+        &mut self,
+        contains: impl Fn(&Key) -> bool,
+    ) -> Result<(), CaseError> {
         for probe in self
             .maybe("probes")
             .as_ref()
@@ -210,7 +217,7 @@ impl Case {
             let expected = probe.typed("expected", Value::as_bool)?;
             probe.finish()?;
             if contains(&key) != expected {
-                return Err(Failure(format!("{key:?} should be {expected}")));
+                return Err(CaseError(format!("{key:?} should be {expected}")));
             }
         }
         if let Some(absent) = self.maybe("absent") {
@@ -221,7 +228,10 @@ impl Case {
 }
 
 /// The false positives are exactly those that are listed.
-pub(crate) fn check_absent(absent: Value, contains: impl Fn(&Key) -> bool) -> Result<(), Failure> {
+pub(crate) fn check_absent(
+    absent: Value,
+    contains: impl Fn(&Key) -> bool,
+) -> Result<(), CaseError> {
     let mut absent = Fields::new("absent", absent)?;
     let keys = rule_keys(absent.take("rule")?)?;
     let listed = indices(&absent.take("false_positives")?)?;
@@ -234,11 +244,11 @@ pub(crate) fn check_absent(absent: Value, contains: impl Fn(&Key) -> bool) -> Re
     same("false positives", &found, &listed)
 }
 
-pub(crate) fn indices(value: &Value) -> Result<Vec<u64>, Failure> {
+pub(crate) fn indices(value: &Value) -> Result<Vec<u64>, CaseError> {
     let list = value
         .as_array()
         .and_then(|list| list.iter().map(Value::as_u64).collect());
-    list.ok_or_else(|| Failure(format!("{value} is not a list of indices")))
+    list.ok_or_else(|| CaseError(format!("{value} is not a list of indices")))
 }
 
 /// Two things that must be equal.
@@ -246,12 +256,12 @@ pub(crate) fn same<T: PartialEq + fmt::Debug>(
     what: &str,
     ours: &T,
     theirs: &T,
-) -> Result<(), Failure> {
+) -> Result<(), CaseError> {
     if ours == theirs {
         return Ok(());
     }
     let short = |value: &T| -> String { format!("{value:?}").chars().take(200).collect() };
-    Err(Failure(format!(
+    Err(CaseError(format!(
         "{what}: {} here and {} there",
         short(ours),
         short(theirs)
@@ -269,7 +279,7 @@ pub(crate) enum Key {
 }
 
 impl Key {
-    pub(crate) fn read(value: &Value) -> Result<Self, Failure> {
+    pub(crate) fn read(value: &Value) -> Result<Self, CaseError> {
         if let Some(text) = value.as_str() {
             return Ok(Self::Text(text.to_owned()));
         }
@@ -299,29 +309,29 @@ impl Key {
     }
 }
 
-pub(crate) fn from_hex(text: &str) -> Result<Vec<u8>, Failure> {
+pub(crate) fn from_hex(text: &str) -> Result<Vec<u8>, CaseError> {
     let digits: Option<Vec<u8>> = text
         .chars()
         .map(|digit| digit.to_digit(16).map(|digit| digit as u8))
         .collect();
     let digits = digits.filter(|digits| digits.len().is_multiple_of(2));
-    let digits = digits.ok_or_else(|| Failure(format!("{text} is not hex")))?;
+    let digits = digits.ok_or_else(|| CaseError(format!("{text} is not hex")))?;
     Ok(digits
         .chunks(2)
         .map(|pair| pair[0] << 4 | pair[1])
         .collect())
 }
 
-fn decimal<T: std::str::FromStr>(value: &Value) -> Result<T, Failure> {
+fn decimal<T: std::str::FromStr>(value: &Value) -> Result<T, CaseError> {
     let text = value
         .as_str()
         .map_or_else(|| value.to_string(), str::to_owned);
     text.parse()
-        .map_err(|_| Failure(format!("{value} is not such a number")))
+        .map_err(|_| CaseError(format!("{value} is not such a number")))
 }
 
 /// The keys that a rule describes.
-pub(crate) fn rule_keys(rule: Value) -> Result<Vec<Key>, Failure> {
+pub(crate) fn rule_keys(rule: Value) -> Result<Vec<Key>, CaseError> {
     let mut rule = Fields::new("a rule", rule)?;
     let kind = rule.text("kind")?;
     let count = rule.u64("count")?;
@@ -359,7 +369,7 @@ pub(crate) fn rule_keys(rule: Value) -> Result<Vec<Key>, Failure> {
                 })
                 .collect()
         }
-        other => return Err(Failure(format!("rule {other} is not known"))),
+        other => return Err(CaseError(format!("rule {other} is not known"))),
     };
     rule.finish()?;
     Ok(keys)

@@ -1,6 +1,6 @@
 //! ClickHouse: granules of its three Bloom indexes, the files they lie in, its sizes and hashes.
 
-use crate::case::{Case, Failure, Fields, Key, from_hex, rule_keys, same};
+use crate::case::{Case, CaseError, Fields, Key, from_hex, rule_keys, same};
 use mayhap_codec::Limits;
 use mayhap_codec::clickhouse::{self, Granule, Type, Value, frames, terms};
 use mayhap_core::foreign::{city, mix64};
@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 /// Rows of a granule, unless the table says otherwise; no vector's notes give another but those with several.
 const GRANULARITY: usize = 8192;
 
-pub(crate) fn check_values(case: &mut Case) -> Result<(), Failure> {
+pub(crate) fn check_values(case: &mut Case) -> Result<(), CaseError> {
     let mut params = case.fields("params")?;
     if let Some(rows) = case.maybe("rows") {
         params.finish()?;
@@ -41,10 +41,10 @@ pub(crate) fn check_values(case: &mut Case) -> Result<(), Failure> {
             let hashes = keys
                 .iter()
                 .map(&hash)
-                .collect::<Result<BTreeSet<u64>, Failure>>()?;
+                .collect::<Result<BTreeSet<u64>, CaseError>>()?;
             Ok(Granule::build(&[hashes], rate)?)
         })
-        .collect::<Result<Vec<_>, Failure>>()?;
+        .collect::<Result<Vec<_>, CaseError>>()?;
     if let Some(bytes) = filter_bytes {
         same(
             "bytes of the filter",
@@ -63,12 +63,12 @@ pub(crate) fn check_values(case: &mut Case) -> Result<(), Failure> {
     params.finish()?;
     let decoded = check_file(case, &granules, rate, 1)?;
     if let Some(key) = keys.iter().find(|key| !found(&decoded, &hash, key)) {
-        return Err(Failure::new(format!("{key:?} is missing")));
+        return Err(CaseError::new(format!("{key:?} is missing")));
     }
     case.check_answers(|key| found(&decoded, &hash, key))
 }
 
-fn found(granules: &[Granule], hash: &dyn Fn(&Key) -> Result<u64, Failure>, key: &Key) -> bool {
+fn found(granules: &[Granule], hash: &dyn Fn(&Key) -> Result<u64, CaseError>, key: &Key) -> bool {
     hash(key).is_ok_and(|hash| granules.iter().any(|granule| granule.contains(0, hash)))
 }
 
@@ -78,7 +78,7 @@ fn check_file(
     granules: &[Granule],
     rate: f64,
     columns: usize,
-) -> Result<Vec<Granule>, Failure> {
+) -> Result<Vec<Granule>, CaseError> {
     let ours = clickhouse::encode(granules);
     let theirs = case.file("file")?;
     same("bytes", &ours, &theirs)?;
@@ -101,7 +101,7 @@ fn check_file(
     Ok(decoded)
 }
 
-pub(crate) fn check_types(case: &mut Case) -> Result<(), Failure> {
+pub(crate) fn check_types(case: &mut Case) -> Result<(), CaseError> {
     let mut params = case.fields("params")?;
     let (rate, column) = (params.f64("fpp")?, params.text("column_type")?);
     let rows = params.u64("rows")?;
@@ -120,7 +120,7 @@ pub(crate) fn check_types(case: &mut Case) -> Result<(), Failure> {
         for (rule, column) in rules.into_iter().zip(&types) {
             let keys = rule_keys(rule)?;
             let hashes = keys.iter().map(|key| hash(column, &value(key)));
-            columns.push(hashes.collect::<Result<BTreeSet<u64>, Failure>>()?);
+            columns.push(hashes.collect::<Result<BTreeSet<u64>, CaseError>>()?);
         }
         columns
     } else {
@@ -134,20 +134,20 @@ pub(crate) fn check_types(case: &mut Case) -> Result<(), Failure> {
             .map(typed)
             .collect::<Result<Vec<_>, _>>()?;
         let hashes = column.hashes(&values);
-        vec![hashes.ok_or_else(|| Failure::new("a value is not of the column's type"))?]
+        vec![hashes.ok_or_else(|| CaseError::new("a value is not of the column's type"))?]
     };
     let granule = Granule::build(&columns, rate)?;
     let decoded = check_file(case, &[granule], rate, columns.len())?;
     same("hex", &clickhouse::encode(&decoded), &hex)?;
     for (at, hashes) in columns.iter().enumerate() {
         if hashes.iter().any(|&hash| !decoded[0].contains(at, hash)) {
-            return Err(Failure::new("a value is missing"));
+            return Err(CaseError::new("a value is missing"));
         }
     }
     Ok(())
 }
 
-pub(crate) fn check_terms(case: &mut Case) -> Result<(), Failure> {
+pub(crate) fn check_terms(case: &mut Case) -> Result<(), CaseError> {
     let mut params = case.fields("params")?;
     let (bytes, hashes) = (
         params.u64("filter_bytes")?,
@@ -199,7 +199,7 @@ pub(crate) fn check_terms(case: &mut Case) -> Result<(), Failure> {
 }
 
 /// Of the table of sizes, or of hashes.
-fn check_row(mut row: Fields) -> Result<(), Failure> {
+fn check_row(mut row: Fields) -> Result<(), CaseError> {
     if let Some(rate) = row.maybe("fpp") {
         let rate = rate.as_f64().unwrap_or(f64::NAN);
         let distinct = row.u64("distinct")?;
@@ -215,7 +215,7 @@ fn check_row(mut row: Fields) -> Result<(), Failure> {
         )?;
         let bits_per_row = filter.plan().bits as f64 / distinct as f64;
         if (bits_per_row - row.f64("bits_per_row")?).abs() > 0.02 {
-            return Err(Failure::new(format!("{bits_per_row} bits a row")));
+            return Err(CaseError::new(format!("{bits_per_row} bits a row")));
         }
         let bytes = clickhouse::encode(std::slice::from_ref(&granule));
         let theirs = from_hex(&row.text("filter_hex")?)?;
@@ -242,13 +242,13 @@ fn check_row(mut row: Fields) -> Result<(), Failure> {
     row.finish()
 }
 
-fn parse(name: &str) -> Result<Type, Failure> {
-    Type::parse(name).ok_or_else(|| Failure::new(format!("type {name} is not known")))
+fn parse(name: &str) -> Result<Type, CaseError> {
+    Type::parse(name).ok_or_else(|| CaseError::new(format!("type {name} is not known")))
 }
 
-fn hash(column: &Type, value: &Value) -> Result<u64, Failure> {
+fn hash(column: &Type, value: &Value) -> Result<u64, CaseError> {
     let hash = column.hash(value);
-    hash.ok_or_else(|| Failure::new(format!("{value:?} is not of type {column:?}")))
+    hash.ok_or_else(|| CaseError::new(format!("{value:?} is not of type {column:?}")))
 }
 
 /// A key of the general kind as a value of a column.
@@ -262,9 +262,9 @@ fn value(key: &Key) -> Value {
 }
 
 /// A typed value of `clickhouse-bloom_filter-types`.
-fn typed(json: Json) -> Result<Value, Failure> {
+fn typed(json: Json) -> Result<Value, CaseError> {
     let mut fields = Fields::new("a value", json)?;
-    let bits = |text: String, digits: usize| -> Result<u64, Failure> {
+    let bits = |text: String, digits: usize| -> Result<u64, CaseError> {
         same("digits", &text.len(), &digits)?;
         Ok(u64::from_str_radix(&text, 16)?)
     };

@@ -1,14 +1,14 @@
 //! The runner, doubted: a case that was spoilt must fail.
 
-use crate::case::Failure;
+use crate::case::CaseError;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 
 /// Spoils copies of the first case that has a file and false positives, in one way each, and says which way went unnoticed.
 pub(crate) fn check(
     cases: &[PathBuf],
-    run: impl Fn(&Path) -> Result<String, Failure>,
-) -> Result<(), Failure> {
+    run: impl Fn(&Path) -> Result<String, CaseError>,
+) -> Result<(), CaseError> {
     let Some((path, case)) = cases.iter().find_map(|path| Some((path, spoilable(path)?))) else {
         return Ok(());
     };
@@ -28,8 +28,8 @@ fn spoil(
     path: &Path,
     case: &Value,
     folder: &Path,
-    run: impl Fn(&Path) -> Result<String, Failure>,
-) -> Result<(), Failure> {
+    run: impl Fn(&Path) -> Result<String, CaseError>,
+) -> Result<(), CaseError> {
     let source = path.parent().unwrap_or(Path::new("."));
     std::fs::create_dir_all(folder)?;
     for entry in std::fs::read_dir(source)? {
@@ -37,11 +37,11 @@ fn spoil(
         std::fs::copy(entry.path(), folder.join(entry.file_name()))?;
     }
     let copy = folder.join(path.file_name().unwrap_or_default());
-    let attempt = |name: &str, case: &Value| -> Result<(), Failure> {
+    let attempt = |name: &str, case: &Value| -> Result<(), CaseError> {
         std::fs::write(&copy, serde_json::to_vec(case)?)?;
         match run(&copy) {
             Err(_) => Ok(()),
-            Ok(_) => Err(Failure::new(format!("{name} went unnoticed"))),
+            Ok(_) => Err(CaseError::new(format!("{name} went unnoticed"))),
         }
     };
     std::fs::write(&copy, serde_json::to_vec(case)?)?;

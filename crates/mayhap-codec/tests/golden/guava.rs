@@ -1,10 +1,10 @@
 //! Guava: streams, sizes, and its hash.
 
-use crate::case::{Case, Failure, Fields, Key, from_hex, indices, rule_keys, same};
+use crate::case::{Case, CaseError, Fields, Key, from_hex, indices, rule_keys, same};
 use mayhap_codec::guava::{self, ProbeRule, Strategy};
 use mayhap_core::{ClassicBloom, foreign};
 
-pub(crate) fn check(case: &mut Case) -> Result<(), Failure> {
+pub(crate) fn check(case: &mut Case) -> Result<(), CaseError> {
     // The rule changed between the versions.
     let rule = if case.producer.contains("Guava 33") {
         ProbeRule::FromRate
@@ -65,7 +65,7 @@ pub(crate) fn check(case: &mut Case) -> Result<(), Failure> {
     )?;
     let expected = case.f64("expected_fpp")?;
     if (decoded.estimated_rate() - expected).abs() > 1e-12 {
-        return Err(Failure::new(format!(
+        return Err(CaseError::new(format!(
             "expectedFpp: {} and {expected}",
             decoded.estimated_rate()
         )));
@@ -75,9 +75,13 @@ pub(crate) fn check(case: &mut Case) -> Result<(), Failure> {
 }
 
 /// The numbers of the keys whose put changed nothing.
-fn insert_all(filter: &mut ClassicBloom, keys: &[Key], funnel: &str) -> Result<Vec<u64>, Failure> {
+fn insert_all(
+    filter: &mut ClassicBloom,
+    keys: &[Key],
+    funnel: &str,
+) -> Result<Vec<u64>, CaseError> {
     if !["bytes", "string_utf8", "unencoded_chars", "integer", "long"].contains(&funnel) {
-        return Err(Failure::new(format!("funnel {funnel} is not known")));
+        return Err(CaseError::new(format!("funnel {funnel} is not known")));
     }
     let numbered = (0..).zip(keys);
     Ok(numbered
@@ -92,7 +96,7 @@ fn funnelled(key: &Key, funnel: &str) -> Vec<u8> {
     }
 }
 
-fn check_row(mut row: Fields, rule: ProbeRule) -> Result<(), Failure> {
+fn check_row(mut row: Fields, rule: ProbeRule) -> Result<(), CaseError> {
     if let Some(key) = row.maybe("key") {
         let (h1, h2) = foreign::murmur3::hash128(&Key::read(&key)?.bytes());
         let ours = [h1.to_le_bytes(), h2.to_le_bytes()].concat();
@@ -110,11 +114,11 @@ fn check_row(mut row: Fields, rule: ProbeRule) -> Result<(), Failure> {
         row.ignore(&["error"]);
         for field in ["bit_size", "k_written"] {
             if let Some(value) = row.maybe(field) {
-                return Err(Failure::new(format!("{field} {value} of no bits")));
+                return Err(CaseError::new(format!("{field} {value} of no bits")));
             }
         }
         return match guava::size(keys, fpp, rule) {
-            Ok((ours, _)) => Err(Failure::new(format!("{ours} bits where Guava has none"))),
+            Ok((ours, _)) => Err(CaseError::new(format!("{ours} bits where Guava has none"))),
             Err(_) => row.finish(),
         };
     }

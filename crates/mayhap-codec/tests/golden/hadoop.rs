@@ -9,7 +9,7 @@ pub(crate) use counting::check as check_counting;
 pub(crate) use dynamic::check as check_dynamic;
 pub(crate) use retouched::check as check_retouched;
 
-use crate::case::{Case, Failure, Fields, Key, from_hex, indices, rule_keys, same};
+use crate::case::{Case, CaseError, Fields, Key, from_hex, indices, rule_keys, same};
 use mayhap_codec::hadoop::{HadoopError, HashType, bloom};
 use mayhap_core::{ClassicBloom, foreign};
 use serde_json::Value;
@@ -22,7 +22,7 @@ struct Params {
 }
 
 impl Params {
-    fn take(params: &mut Fields) -> Result<Self, Failure> {
+    fn take(params: &mut Fields) -> Result<Self, CaseError> {
         let hash_type = hash_type(&params.text("hash")?)?;
         let number = u64::from(hash_type.number());
         same("hash type", &number, &params.u64("hash_type")?)?;
@@ -33,14 +33,14 @@ impl Params {
         })
     }
 
-    fn of(case: &mut Case) -> Result<Self, Failure> {
+    fn parse(case: &mut Case) -> Result<Self, CaseError> {
         let mut params = case.fields("params")?;
         let taken = Self::take(&mut params)?;
         params.finish()?;
         Ok(taken)
     }
 
-    fn filter(&self) -> Result<ClassicBloom, Failure> {
+    fn filter(&self) -> Result<ClassicBloom, CaseError> {
         let Self {
             vector_size,
             hash_functions,
@@ -50,15 +50,15 @@ impl Params {
     }
 }
 
-fn hash_type(name: &str) -> Result<HashType, Failure> {
+fn hash_type(name: &str) -> Result<HashType, CaseError> {
     match name {
         "jenkins" => Ok(HashType::Jenkins),
         "murmur" => Ok(HashType::Murmur),
-        other => Err(Failure::new(format!("hash {other} is not known"))),
+        other => Err(CaseError::new(format!("hash {other} is not known"))),
     }
 }
 
-fn add_all(filter: &mut ClassicBloom, keys: &[Key]) -> Result<(), Failure> {
+fn add_all(filter: &mut ClassicBloom, keys: &[Key]) -> Result<(), CaseError> {
     for key in keys {
         bloom::add(filter, key.bytes())?;
     }
@@ -83,13 +83,13 @@ fn check_missing(
     case: &mut Case,
     keys: &[Key],
     contains: impl Fn(&Key) -> bool,
-) -> Result<(), Failure> {
+) -> Result<(), CaseError> {
     let missing = numbers_of(keys, |key| !contains(key)).len() as u64;
     same("members missing", &missing, &case.u64("members_missing")?)
 }
 
 /// What Hadoop answered: "ok", or the exception that stands for one of our errors.
-fn check_result(ours: Result<(), HadoopError>, theirs: &str) -> Result<(), Failure> {
+fn check_result(ours: Result<(), HadoopError>, theirs: &str) -> Result<(), CaseError> {
     let exception = match ours {
         Ok(()) => "ok",
         Err(HadoopError::NotAMember) => "java.lang.IllegalArgumentException: Key is not a member",
@@ -103,7 +103,7 @@ fn check_result(ours: Result<(), HadoopError>, theirs: &str) -> Result<(), Failu
 }
 
 /// The filter of a file, once its bytes are those of ours and it becomes the same bytes again.
-fn read_back(case: &mut Case, ours: &ClassicBloom) -> Result<ClassicBloom, Failure> {
+fn read_back(case: &mut Case, ours: &ClassicBloom) -> Result<ClassicBloom, CaseError> {
     let ours = bloom::encode(ours)?;
     let theirs = case.file("file")?;
     same("bytes", &ours, &theirs)?;
@@ -113,11 +113,11 @@ fn read_back(case: &mut Case, ours: &ClassicBloom) -> Result<ClassicBloom, Failu
     Ok(decoded)
 }
 
-pub(crate) fn check(case: &mut Case) -> Result<(), Failure> {
+pub(crate) fn check(case: &mut Case) -> Result<(), CaseError> {
     if let Some(rows) = case.maybe("rows") {
         return edges::check(case, &rows);
     }
-    let mut filter = Params::of(case)?.filter()?;
+    let mut filter = Params::parse(case)?.filter()?;
     let keys = case.keys()?;
     add_all(&mut filter, &keys)?;
     let decoded = read_back(case, &filter)?;
@@ -125,8 +125,8 @@ pub(crate) fn check(case: &mut Case) -> Result<(), Failure> {
     case.check_answers(|key| is_in(&decoded, key))
 }
 
-pub(crate) fn check_operations(case: &mut Case) -> Result<(), Failure> {
-    let params = Params::of(case)?;
+pub(crate) fn check_operations(case: &mut Case) -> Result<(), CaseError> {
+    let params = Params::parse(case)?;
     let operation = case.text("op")?;
     let a_rule = case.take("a_rule")?;
     let before = case.text("a_hex_before")?;
@@ -144,7 +144,7 @@ pub(crate) fn check_operations(case: &mut Case) -> Result<(), Failure> {
         "or" => bloom::or(&mut filter, &other)?,
         "xor" => bloom::xor(&mut filter, &other)?,
         "not" => bloom::not(&mut filter),
-        _ => return Err(Failure::new(format!("op {operation} is not known"))),
+        _ => return Err(CaseError::new(format!("op {operation} is not known"))),
     }
     let decoded = read_back(case, &filter)?;
     let found = |keys: &[Key]| numbers_of(keys, |key| is_in(&decoded, key));
@@ -165,7 +165,7 @@ fn check_sibling_keys(
     a_rule: &Value,
     before: &str,
     are_as_listed: impl Fn(&[Key]) -> bool,
-) -> Result<(), Failure> {
+) -> Result<(), CaseError> {
     let mut siblings = 0;
     for sibling in case.siblings()? {
         let begins_alike = sibling["a_rule"] == *a_rule && sibling["a_hex_before"] == before;
@@ -183,7 +183,7 @@ fn check_sibling_keys(
     )
 }
 
-pub(crate) fn check_hashes(case: &mut Case) -> Result<(), Failure> {
+pub(crate) fn check_hashes(case: &mut Case) -> Result<(), CaseError> {
     let mut params = case.fields("params")?;
     let seeds = params.list("seeds")?;
     params.finish()?;

@@ -1,9 +1,9 @@
 //! LevelDB: the filter policy.
 
-use crate::case::{Case, Failure, same};
+use crate::case::{Case, CaseError, same};
 use mayhap_codec::leveldb::{self, Filter};
 
-pub(crate) fn check(case: &mut Case) -> Result<(), Failure> {
+pub(crate) fn check(case: &mut Case) -> Result<(), CaseError> {
     let mut params = case.fields("params")?;
     let bits_per_key = u32::try_from(params.u64("bits_per_key")?)?;
     let count = params.u64("n")?;

@@ -1,12 +1,12 @@
 //! LevelDB: whole tables, whose filter block is built anew from their keys.
 
-use crate::case::{Case, Failure, Key, same};
+use crate::case::{Case, CaseError, Key, same};
 use mayhap_codec::leveldb::FilterBlockBuilder;
 use mayhap_codec::table::{Filters, Table};
 use mayhap_codec::{Format, Limits};
 use std::collections::BTreeSet;
 
-pub(crate) fn check(case: &mut Case) -> Result<(), Failure> {
+pub(crate) fn check(case: &mut Case) -> Result<(), CaseError> {
     let mut params = case.fields("params")?;
     let bits_per_key = u32::try_from(params.u64("bits_per_key")?)?;
     let count = params.u64("n")?;
@@ -28,7 +28,7 @@ pub(crate) fn check(case: &mut Case) -> Result<(), Failure> {
     let table = Table::open(&bytes, Limits::default())?;
     same("format", &table.format(), &Format::LevelDb)?;
     let Some(Filters::Blocks(filters)) = table.filters()? else {
-        return Err(Failure::new("there is no filter block"));
+        return Err(CaseError::new("there is no filter block"));
     };
     let mut builder = FilterBlockBuilder::new(bits_per_key);
     let (mut stored, mut last, mut failed) = (BTreeSet::new(), None, None);
@@ -60,7 +60,7 @@ pub(crate) fn check(case: &mut Case) -> Result<(), Failure> {
     for key in &keys {
         let block = table.block_of(key, internal)?;
         if !block.is_some_and(|block| filters.contains(block, key)) {
-            return Err(Failure::new(format!("{key:?} is missing")));
+            return Err(CaseError::new(format!("{key:?} is missing")));
         }
     }
     Ok(())

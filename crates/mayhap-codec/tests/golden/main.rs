@@ -24,12 +24,12 @@ mod redisbloom;
 mod rocksdb;
 mod spark;
 
-use case::{Case, Failure};
+use case::{Case, CaseError};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-type Check = fn(&mut Case) -> Result<(), Failure>;
+type Check = fn(&mut Case) -> Result<(), CaseError>;
 
 const DIALECTS: [(&str, Check); 22] = [
     ("bip37", bip37::check),
@@ -112,13 +112,13 @@ fn find(folder: &Path, files: &mut Vec<PathBuf>) -> std::io::Result<()> {
 }
 
 /// Checks one case, all of it.
-fn run(file: &Path) -> Result<String, Failure> {
+fn run(file: &Path) -> Result<String, CaseError> {
     let mut case = Case::read(file)?;
     let dialect = case.text("dialect")?;
     case.ignore(&["case", "notes"]);
     let check = DIALECTS.iter().find(|(name, _)| *name == dialect);
     let (_, check) =
-        check.ok_or_else(|| Failure::new(format!("dialect {dialect} is not known")))?;
+        check.ok_or_else(|| CaseError::new(format!("dialect {dialect} is not known")))?;
     check(&mut case)?;
     case.finish()?;
     Ok(dialect)

@@ -1,10 +1,10 @@
 //! Parquet: the bitset, and its sizes.
 
-use crate::case::{Case, Failure, Fields, Key, same};
+use crate::case::{Case, CaseError, Fields, Key, same};
 use mayhap_codec::parquet;
 use mayhap_core::foreign;
 
-pub(crate) fn check(case: &mut Case) -> Result<(), Failure> {
+pub(crate) fn check(case: &mut Case) -> Result<(), CaseError> {
     let mut params = case.fields("params")?;
     if let Some(rows) = case.maybe("rows") {
         params.finish()?;
@@ -44,7 +44,7 @@ pub(crate) fn check(case: &mut Case) -> Result<(), Failure> {
     case.check_answers(|key| decoded.contains(key.bytes()))
 }
 
-fn check_hashes(case: &mut Case) -> Result<(), Failure> {
+fn check_hashes(case: &mut Case) -> Result<(), CaseError> {
     for row in case.list("hashes")? {
         let mut row = Fields::new("a row", row)?;
         let key = Key::read(&row.take("key")?)?.bytes();

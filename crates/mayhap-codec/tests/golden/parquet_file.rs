@@ -1,9 +1,9 @@
 //! Parquet: whole files, whose filters are found by column and made anew from their keys.
 
-use crate::case::{Case, Failure, Fields, check_absent, from_hex, rule_keys, same};
+use crate::case::{Case, CaseError, Fields, check_absent, from_hex, rule_keys, same};
 use mayhap_codec::parquet::{self, file};
 
-pub(crate) fn check(case: &mut Case) -> Result<(), Failure> {
+pub(crate) fn check(case: &mut Case) -> Result<(), CaseError> {
     // How many rows, distinct values and which rate the writer was asked for; sizes show what it made of that.
     case.take("params")?;
     let mut rules = case.fields("keys_of_column")?;
@@ -28,7 +28,7 @@ pub(crate) fn check(case: &mut Case) -> Result<(), Failure> {
             column.finish()?;
             continue;
         }
-        let ours = ours.ok_or_else(|| Failure::new(format!("no filter for {name}")))?;
+        let ours = ours.ok_or_else(|| CaseError::new(format!("no filter for {name}")))?;
         with_filter += 1;
         let kinds = [
             "BOOLEAN",
@@ -82,7 +82,7 @@ pub(crate) fn check(case: &mut Case) -> Result<(), Failure> {
         same("bytes", &parquet::encode(&made)?.as_slice(), &bitset)?;
         let filter = file::filter(&bytes, ours)?;
         if let Some(key) = keys.iter().find(|key| !filter.contains(key.bytes())) {
-            return Err(Failure::new(format!("{key:?} is missing")));
+            return Err(CaseError::new(format!("{key:?} is missing")));
         }
         if let Some(list) = absent.as_mut().and_then(|absent| absent.maybe(&name)) {
             check_absent(list, |key| filter.contains(key.bytes()))?;

@@ -1,6 +1,6 @@
 //! RedisBloom: filters made by commands, their SCANDUMP and their DUMP.
 
-use crate::case::{Case, Failure, Fields, from_hex, indices, same};
+use crate::case::{Case, CaseError, Fields, from_hex, indices, same};
 use mayhap_codec::Limits;
 use mayhap_codec::redis::{Bloom, Cuckoo, Filter, bloom, cuckoo, dump};
 use serde_json::{Value, json};
@@ -17,7 +17,7 @@ const KEY_OVERHEAD: u64 = 32;
 /// How many keys are counted.
 const COUNTED: usize = 2000;
 
-pub(crate) fn check(case: &mut Case) -> Result<(), Failure> {
+pub(crate) fn check(case: &mut Case) -> Result<(), CaseError> {
     // Remarks on how the case came about, for readers.
     case.ignore(&["note", "made_with"]);
     let family = case.text("family")?;
@@ -77,18 +77,18 @@ impl Made {
         family: &str,
         name: &str,
         setup: &[Value],
-    ) -> Result<(Self, Vec<Vec<u8>>), Failure> {
+    ) -> Result<(Self, Vec<Vec<u8>>), CaseError> {
         let (mut made, mut used) = (None, Vec::new());
         for command in setup {
             let words: Option<Vec<&str>> = command
                 .as_array()
                 .and_then(|words| words.iter().map(Value::as_str).collect());
-            let words = words.ok_or_else(|| Failure::new(format!("{command} is no command")))?;
+            let words = words.ok_or_else(|| CaseError::new(format!("{command} is no command")))?;
             let [command, key, rest @ ..] = words.as_slice() else {
-                return Err(Failure::new("a command without a key"));
+                return Err(CaseError::new("a command without a key"));
             };
             same("key of a command", key, &name)?;
-            if let Some(options) = InsertOptions::of(command, rest)? {
+            if let Some(options) = InsertOptions::parse(command, rest)? {
                 let mut filter = options.filter(made)?;
                 for item in options.items {
                     if let Filter::Bloom(filter) = &mut filter {
@@ -106,7 +106,7 @@ impl Made {
     }
 
     /// The filter, made as a command makes it that finds none.
-    fn filter(self) -> Result<Filter, Failure> {
+    fn filter(self) -> Result<Filter, CaseError> {
         Ok(match (self.filter, self.family.as_str()) {
             (Some(filter), _) => filter,
             (None, "BF") => {
@@ -118,12 +118,12 @@ impl Made {
                 let filter = Cuckoo::reserve(capacity, bucket_size, iterations, expansion)?;
                 Filter::Cuckoo(filter)
             }
-            (None, other) => return Err(Failure::new(format!("family {other} is not known"))),
+            (None, other) => return Err(CaseError::new(format!("family {other} is not known"))),
         })
     }
 
     /// Applies a command to its keys, which it returns. Options stand behind its name.
-    fn step(&mut self, step: Value) -> Result<Vec<Vec<u8>>, Failure> {
+    fn step(&mut self, step: Value) -> Result<Vec<Vec<u8>>, CaseError> {
         let mut step = Fields::new("a step", step)?;
         let command = step.text("op")?;
         let (command, options) = command.split_once(' ').unwrap_or((&command, ""));
@@ -138,9 +138,9 @@ impl Made {
             if options.last().is_none_or(|last| !is(last, "ITEMS")) {
                 options.push("ITEMS");
             }
-            match InsertOptions::of(command, &options)? {
+            match InsertOptions::parse(command, &options)? {
                 Some(options) => options.filter(made)?,
-                None => return Err(Failure::new(format!("{command} has no options here"))),
+                None => return Err(CaseError::new(format!("{command} has no options here"))),
             }
         };
         let keys = keys(step.take("keys")?)?;
@@ -158,7 +158,7 @@ impl Made {
     }
 }
 
-fn apply(filter: &mut Filter, command: &str, key: &[u8]) -> Result<i64, Failure> {
+fn apply(filter: &mut Filter, command: &str, key: &[u8]) -> Result<i64, CaseError> {
     Ok(match (filter, command) {
         (Filter::Bloom(filter), "BF.ADD" | "BF.MADD" | "BF.INSERT") => {
             i64::from(filter.try_insert(key)?)
@@ -170,7 +170,7 @@ fn apply(filter: &mut Filter, command: &str, key: &[u8]) -> Result<i64, Failure>
             filter.insert_if_absent(key).map_or(-1, i64::from)
         }
         (Filter::Cuckoo(filter), "CF.DEL") => i64::from(filter.remove(key)),
-        _ => return Err(Failure::new(format!("command {command} is not known"))),
+        _ => return Err(CaseError::new(format!("command {command} is not known"))),
     })
 }
 
@@ -190,7 +190,7 @@ struct InsertOptions<'w> {
 
 impl<'w> InsertOptions<'w> {
     /// `None` for other commands.
-    fn of(command: &str, words: &'w [&'w str]) -> Result<Option<Self>, Failure> {
+    fn parse(command: &str, words: &'w [&'w str]) -> Result<Option<Self>, CaseError> {
         if command != "BF.INSERT" {
             return Ok(None);
         }
@@ -230,19 +230,19 @@ impl<'w> InsertOptions<'w> {
                     options.is_fixed = true;
                     rest = after;
                 }
-                [word, ..] => return Err(Failure::new(format!("option {word} is not known"))),
-                [] => return Err(Failure::new("BF.INSERT without ITEMS")),
+                [word, ..] => return Err(CaseError::new(format!("option {word} is not known"))),
+                [] => return Err(CaseError::new("BF.INSERT without ITEMS")),
             }
         }
     }
 
     /// The filter that is there, or a new one. Options matter to a new one only.
-    fn filter(&self, made: Option<Filter>) -> Result<Filter, Failure> {
+    fn filter(&self, made: Option<Filter>) -> Result<Filter, CaseError> {
         let (error, capacity, expansion) = (self.error, self.capacity, self.expansion);
         Ok(match made {
             Some(filter @ Filter::Bloom(_)) => filter,
-            Some(_) => return Err(Failure::new("BF.INSERT into a cuckoo filter")),
-            None if !self.creates => return Err(Failure::new("NOCREATE, and no filter")),
+            Some(_) => return Err(CaseError::new("BF.INSERT into a cuckoo filter")),
+            None if !self.creates => return Err(CaseError::new("NOCREATE, and no filter")),
             None if self.is_fixed => {
                 let most = Limits::default().max_bytes;
                 let filter = Bloom::reserve_fixed_within(error, capacity, expansion, most)?;
@@ -254,8 +254,8 @@ impl<'w> InsertOptions<'w> {
 }
 
 /// A command of a setup.
-fn run(command: &str, words: &[&str], made: Option<Filter>) -> Result<Filter, Failure> {
-    let option = |name: &str| -> Result<Option<u32>, Failure> {
+fn run(command: &str, words: &[&str], made: Option<Filter>) -> Result<Filter, CaseError> {
+    let option = |name: &str| -> Result<Option<u32>, CaseError> {
         let at = words.iter().position(|word| *word == name);
         let value = at.and_then(|at| words.get(at + 1));
         Ok(value.map(|value| value.parse()).transpose()?)
@@ -266,7 +266,7 @@ fn run(command: &str, words: &[&str], made: Option<Filter>) -> Result<Filter, Fa
         command.ends_with("RESERVE") && is_name && !known.contains(word)
     });
     if let Some(word) = unknown {
-        return Err(Failure::new(format!("option {word} is not known")));
+        return Err(CaseError::new(format!("option {word} is not known")));
     }
     Ok(match (command, words, made) {
         ("BF.RESERVE", [error, capacity, ..], None) => {
@@ -306,12 +306,12 @@ fn run(command: &str, words: &[&str], made: Option<Filter>) -> Result<Filter, Fa
             filter.load_chunk(iterator.parse()?, &from_hex(chunk)?)?;
             Filter::Cuckoo(filter)
         }
-        _ => return Err(Failure::new(format!("{command} {words:?} is not known"))),
+        _ => return Err(CaseError::new(format!("{command} {words:?} is not known"))),
     })
 }
 
 /// The keys of a rule of this dialect, with their numbers.
-fn keys(rule: Value) -> Result<Vec<(u64, Vec<u8>)>, Failure> {
+fn keys(rule: Value) -> Result<Vec<(u64, Vec<u8>)>, CaseError> {
     let mut rule = Fields::new("a rule", rule)?;
     let kind = rule.text("rule")?;
     let start = rule.maybe("start").and_then(|start| start.as_u64());
@@ -319,7 +319,7 @@ fn keys(rule: Value) -> Result<Vec<(u64, Vec<u8>)>, Failure> {
     let prefix = match kind.as_str() {
         "prefix" => rule.text("prefix")?,
         "le64" | "tail" => String::new(),
-        other => return Err(Failure::new(format!("rule {other} is not known"))),
+        other => return Err(CaseError::new(format!("rule {other} is not known"))),
     };
     rule.finish()?;
     let key = |i: u64| match kind.as_str() {
@@ -401,7 +401,7 @@ fn scan(filter: &Filter, iterator: i64) -> Option<(i64, Vec<u8>)> {
 }
 
 /// The chunks are ours, one by one and end to end; the filter that they load is returned.
-fn check_scandump(case: &mut Case, filter: &Filter, ours: &[u8]) -> Result<Filter, Failure> {
+fn check_scandump(case: &mut Case, filter: &Filter, ours: &[u8]) -> Result<Filter, CaseError> {
     let mut scandump = case.fields("scandump")?;
     let (chunks, terminator) = (scandump.list("chunks")?, scandump.take("terminator")?);
     let theirs = case.file_of(&mut scandump, "file")?;
@@ -413,7 +413,7 @@ fn check_scandump(case: &mut Case, filter: &Filter, ours: &[u8]) -> Result<Filte
         let mut chunk = Fields::new("a chunk", chunk)?;
         let (offset, length) = (chunk.u64("offset")?, chunk.u64("length")?);
         let bytes = theirs.get(offset as usize..(offset + length) as usize);
-        let bytes = bytes.ok_or_else(|| Failure::new("a chunk outside of its file"))?;
+        let bytes = bytes.ok_or_else(|| CaseError::new("a chunk outside of its file"))?;
         let next = chunk.i64("iter")?;
         chunk.finish()?;
         same(
@@ -452,7 +452,7 @@ fn load(
     loaded: Option<Filter>,
     iterator: i64,
     chunk: &[u8],
-) -> Result<Filter, Failure> {
+) -> Result<Filter, CaseError> {
     let limits = Limits::default();
     Ok(match (loaded, like) {
         (None, Filter::Bloom(_)) => Filter::Bloom(Bloom::from_header(chunk, limits)?),
@@ -469,13 +469,13 @@ fn load(
 }
 
 /// The file is the one that the case was made with.
-fn check_digest(fields: &mut Fields, file: &[u8]) -> Result<(), Failure> {
+fn check_digest(fields: &mut Fields, file: &[u8]) -> Result<(), CaseError> {
     let digest = Sha256::digest(file).to_vec();
     same("sha256", &digest, &from_hex(&fields.text("sha256")?)?)
 }
 
 /// The dump is ours; the filter that it restores is returned.
-fn check_dump(case: &mut Case, ours: &[u8]) -> Result<Filter, Failure> {
+fn check_dump(case: &mut Case, ours: &[u8]) -> Result<Filter, CaseError> {
     let mut fields = case.fields("dump")?;
     let theirs = case.file_of(&mut fields, "file")?;
     check_digest(&mut fields, &theirs)?;
@@ -492,7 +492,7 @@ fn check_dump(case: &mut Case, ours: &[u8]) -> Result<Filter, Failure> {
 }
 
 /// An older engine writes the same but for the trailer.
-fn check_older_trailer(case: &mut Case, filter: &Filter, dumped: &[u8]) -> Result<(), Failure> {
+fn check_older_trailer(case: &mut Case, filter: &Filter, dumped: &[u8]) -> Result<(), CaseError> {
     let Some(older) = case.maybe("dump_rdb10") else {
         return Ok(());
     };
@@ -520,7 +520,7 @@ fn check_counts(
     absent: &[(u64, Vec<u8>)],
     counted: &Value,
     counted_absent: &Value,
-) -> Result<(), Failure> {
+) -> Result<(), CaseError> {
     let mut seen = HashSet::new();
     let distinct = used.iter().filter(|key| seen.insert(*key)).take(COUNTED);
     let counts: Vec<u64> = distinct.map(|key| filter.count(key)).collect();

@@ -1,12 +1,12 @@
 //! RocksDB: filter blocks of all three kinds, and its hashes.
 
-use crate::case::{Case, Failure, Fields, Key, same};
+use crate::case::{Case, CaseError, Fields, Key, same};
 use mayhap_codec::Limits;
 use mayhap_codec::rocksdb::{self, Filter};
 use mayhap_codec::table::{Filters, Table};
 use mayhap_core::foreign;
 
-pub(crate) fn check(case: &mut Case) -> Result<(), Failure> {
+pub(crate) fn check(case: &mut Case) -> Result<(), CaseError> {
     let mut params = case.fields("params")?;
     let (bits, version) = (params.f64("bits_per_key")?, params.u64("format_version")?);
     let (policy, distinct) = (params.text("policy")?, params.u64("distinct_keys")?);
@@ -52,15 +52,15 @@ pub(crate) fn check(case: &mut Case) -> Result<(), Failure> {
             &theirs,
         )?,
         Filter::Ribbon(_) if policy == "ribbon" => {}
-        other => return Err(Failure::new(format!("decoded to {other:?}"))),
+        other => return Err(CaseError::new(format!("decoded to {other:?}"))),
     }
     if let Some(key) = keys.iter().find(|key| !decoded.contains(key)) {
-        return Err(Failure::new(format!("{key:?} is missing")));
+        return Err(CaseError::new(format!("{key:?} is missing")));
     }
     case.check_answers(|key| decoded.contains(key.bytes()))
 }
 
-pub(crate) fn check_hashes(case: &mut Case) -> Result<(), Failure> {
+pub(crate) fn check_hashes(case: &mut Case) -> Result<(), CaseError> {
     case.fields("params")?.finish()?;
     for row in case.list("rows")? {
         let mut row = Fields::new("a row", row)?;

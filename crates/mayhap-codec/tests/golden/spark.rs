@@ -1,12 +1,12 @@
 //! Spark: streams of both versions, merges, sizes, and its hash.
 
-use crate::case::{Case, Failure, Fields, Key, indices, rule_keys, same};
+use crate::case::{Case, CaseError, Fields, Key, indices, rule_keys, same};
 use mayhap_codec::guava::{self, ProbeRule};
 use mayhap_codec::spark::{self, Version};
 use mayhap_core::{ClassicBloom, foreign};
 use serde_json::Value;
 
-pub(crate) fn check(case: &mut Case) -> Result<(), Failure> {
+pub(crate) fn check(case: &mut Case) -> Result<(), CaseError> {
     if let Some(rows) = case.maybe("rows") {
         let mut params = case.fields("params")?;
         let seeds = params.list("seeds")?;
@@ -48,7 +48,7 @@ pub(crate) fn check(case: &mut Case) -> Result<(), Failure> {
         match combine.as_str() {
             Some("or") => filter.union_with(&other)?,
             Some("and") => filter.intersect_with(&other)?,
-            _ => return Err(Failure::new(format!("combine {combine} is not known"))),
+            _ => return Err(CaseError::new(format!("combine {combine} is not known"))),
         }
     }
     let ours = spark::encode(&filter)?;
@@ -67,7 +67,7 @@ pub(crate) fn check(case: &mut Case) -> Result<(), Failure> {
     )?;
     let expected = case.f64("expected_fpp")?;
     if (decoded.estimated_rate() - expected).abs() > 1e-12 {
-        return Err(Failure::new(format!(
+        return Err(CaseError::new(format!(
             "expectedFpp: {} and {expected}",
             decoded.estimated_rate()
         )));
@@ -92,7 +92,7 @@ fn put_all(filter: &mut ClassicBloom, keys: &[Key]) -> Vec<u64> {
         .collect()
 }
 
-fn check_hashes(rows: &Value, seeds: &[Value]) -> Result<(), Failure> {
+fn check_hashes(rows: &Value, seeds: &[Value]) -> Result<(), CaseError> {
     for row in rows.as_array().into_iter().flatten() {
         let mut row = Fields::new("a row", row.clone())?;
         let key = put(&Key::read(&row.take("key")?)?);
@@ -106,7 +106,7 @@ fn check_hashes(rows: &Value, seeds: &[Value]) -> Result<(), Failure> {
     Ok(())
 }
 
-fn check_sizes(by_rate: &Value, by_bits: &Value) -> Result<(), Failure> {
+fn check_sizes(by_rate: &Value, by_bits: &Value) -> Result<(), CaseError> {
     for row in by_rate.as_array().into_iter().flatten() {
         let mut row = Fields::new("a row", row.clone())?;
         let (keys, fpp) = (row.u64("n")?, row.f64("p")?);

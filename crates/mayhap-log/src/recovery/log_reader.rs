@@ -70,7 +70,7 @@ impl<'a, D: Disk> LogReader<'a, D> {
             let Some(head) = self.source.peek(HEAD_BYTES as u64)? else {
                 return Ok(truncated(HEAD_BYTES as u64, left));
             };
-            match LogItem::of(head) {
+            match LogItem::parse(head) {
                 Err(problem) => return Ok(LogStep::End(Some(problem))),
                 Ok(LogItem::Mark) => {
                     if let Some(problem) = self.read_mark()? {

@@ -65,7 +65,7 @@ impl<'a, D: Disk> SnapshotReader<'a, D> {
         let Some(head) = self.source.peek(HEAD_BYTES as u64)? else {
             return Ok(truncated(HEAD_BYTES as u64, left));
         };
-        let length = match SnapshotItem::of(head) {
+        let length = match SnapshotItem::parse(head) {
             Err(problem) => return Ok(SnapshotStep::Damage(problem)),
             Ok(SnapshotItem::End) => return Ok(self.end(left)),
             Ok(SnapshotItem::Entry(length)) => length,

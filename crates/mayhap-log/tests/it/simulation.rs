@@ -12,14 +12,14 @@ pub(crate) const KEYS: u8 = 5;
 
 /// A change, as it was appended.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Change {
+pub(crate) struct LoggedChange {
     pub(crate) lsn: Lsn,
     key: u8,
     number: u64,
     filling: usize,
 }
 
-impl Change {
+impl LoggedChange {
     fn time(&self) -> u64 {
         self.number * 10
     }
@@ -53,7 +53,7 @@ impl RecoveredContents {
             Recovered::Record { lsn, time, body } => {
                 assert!(lsn > self.last, "record {lsn} after {}", self.last);
                 self.last = lsn;
-                let change = Change {
+                let change = LoggedChange {
                     lsn,
                     key: body[0],
                     number: u64::from_le_bytes(body[1..9].try_into().unwrap()),
@@ -69,7 +69,7 @@ impl RecoveredContents {
         }
     }
 
-    fn of(history: &[Change]) -> BTreeMap<u8, Vec<u64>> {
+    fn from_history(history: &[LoggedChange]) -> BTreeMap<u8, Vec<u64>> {
         let mut keys = BTreeMap::new();
         for change in history {
             keys.entry(change.key)
@@ -84,7 +84,7 @@ pub(crate) struct Simulation {
     pub(crate) disk: SimulatedDisk,
     pub(crate) journal: Option<Journal<SimulatedDisk>>,
     snapshot: Option<(Snapshot<SimulatedDisk>, u8)>,
-    pub(crate) history: Vec<Change>,
+    pub(crate) history: Vec<LoggedChange>,
     /// Promised to outlive a crash.
     pub(crate) safe: Lsn,
     /// Promised to outlive a kill.
@@ -151,7 +151,7 @@ impl Simulation {
         self.torn += u64::from(summary.torn.is_some());
         self.history.retain(|change| change.lsn <= last);
         // Time does not go back, also when a snapshot has all of these changes and the log none.
-        let latest = self.history.iter().map(Change::time).max();
+        let latest = self.history.iter().map(LoggedChange::time).max();
         assert!(
             summary.last_time >= latest.unwrap_or(0),
             "it was {latest:?} and is {}",
@@ -161,7 +161,7 @@ impl Simulation {
             .map(|(key, (_, numbers))| (key, numbers))
             .filter(|(_, numbers)| !numbers.is_empty())
             .collect();
-        assert_eq!(keys, RecoveredContents::of(&self.history));
+        assert_eq!(keys, RecoveredContents::from_history(&self.history));
         // Readers see it from now on.
         self.safe = last;
         self.committed = last;
@@ -244,7 +244,7 @@ impl Simulation {
             0 => 300 + self.random.below(3000),
             _ => self.random.below(60),
         };
-        let mut change = Change {
+        let mut change = LoggedChange {
             lsn: 0,
             key: self.random.below(KEYS.into()) as u8,
             number: self.changes,

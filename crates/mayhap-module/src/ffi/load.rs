@@ -60,12 +60,12 @@ pub unsafe extern "C" fn RedisModule_OnLoad(
         return ERR;
     }
     catch_panic(ERR, || {
-        // SAFETY: the engine's arguments live until we return.
-        let args = unsafe {
-            slice::from_raw_parts(
-                args.cast_const(),
-                if args.is_null() { 0 } else { count as usize },
-            )
+        // Without arguments the engine passes a null pointer, which no slice may have.
+        let args = if args.is_null() {
+            &[]
+        } else {
+            // SAFETY: the engine's arguments live until we return.
+            unsafe { slice::from_raw_parts(args.cast_const(), count as usize) }
         };
         // SAFETY: as above.
         let args: Vec<&[u8]> = args

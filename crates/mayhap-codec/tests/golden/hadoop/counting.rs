@@ -1,13 +1,13 @@
 //! `CountingBloomFilter`: adding, deleting, counting, and joining bit by bit.
 
 use super::Params;
-use crate::case::{Case, Failure, Fields, Key, indices, rule_keys, same};
+use crate::case::{Case, CaseError, Fields, Key, indices, rule_keys, same};
 use mayhap_codec::hadoop::{HadoopError, counting};
 use mayhap_core::CountingBloom;
 use serde_json::Value;
 
-pub(crate) fn check(case: &mut Case) -> Result<(), Failure> {
-    let params = Params::of(case)?;
+pub(crate) fn check(case: &mut Case) -> Result<(), CaseError> {
+    let params = Params::parse(case)?;
     let keys = case.keys()?;
     let mut filter = filled(&params, &keys)?;
     for operation in case.list("ops")? {
@@ -18,7 +18,7 @@ pub(crate) fn check(case: &mut Case) -> Result<(), Failure> {
         match combine.as_str() {
             Some("and") => counting::and(&mut filter, &other)?,
             Some("or") => counting::or(&mut filter, &other)?,
-            _ => return Err(Failure::new(format!("combine {combine} is not known"))),
+            _ => return Err(CaseError::new(format!("combine {combine} is not known"))),
         }
     }
     let ours = counting::encode(&filter)?;
@@ -43,7 +43,7 @@ pub(crate) fn check(case: &mut Case) -> Result<(), Failure> {
         .map_or(Ok(()), |absent| check_absent(&decoded, absent))
 }
 
-fn filled(params: &Params, keys: &[Key]) -> Result<CountingBloom, Failure> {
+fn filled(params: &Params, keys: &[Key]) -> Result<CountingBloom, CaseError> {
     let (size, functions) = (params.vector_size, params.hash_functions);
     let mut filter = counting::create(size, functions, params.hash_type)?;
     for key in keys {
@@ -53,7 +53,7 @@ fn filled(params: &Params, keys: &[Key]) -> Result<CountingBloom, Failure> {
 }
 
 /// An operation, as often as it is said to be done, until the first that is refused.
-fn run(filter: &mut CountingBloom, mut operation: Fields) -> Result<(), Failure> {
+fn run(filter: &mut CountingBloom, mut operation: Fields) -> Result<(), CaseError> {
     let key = Key::read(&operation.take("key")?)?;
     let name = operation.text("op")?;
     let (mut completed, mut result) = (0, Ok(()));
@@ -61,7 +61,7 @@ fn run(filter: &mut CountingBloom, mut operation: Fields) -> Result<(), Failure>
         result = match name.as_str() {
             "add" => counting::add(filter, key.bytes()).map(|_| ()),
             "delete" => counting::delete(filter, key.bytes()),
-            _ => return Err(Failure::new(format!("op {name} is not known"))),
+            _ => return Err(CaseError::new(format!("op {name} is not known"))),
         };
         if result.is_err() {
             break;
@@ -81,7 +81,7 @@ fn check_key(
     fields: &mut Fields,
     count: &str,
     member: &str,
-) -> Result<(), Failure> {
+) -> Result<(), CaseError> {
     let ours = counting::approximate_count(filter, key.bytes())?;
     same(count, &ours, &fields.u64(count)?)?;
     let ours = counting::contains(filter, key.bytes())?;
@@ -95,7 +95,7 @@ fn counts(filter: &CountingBloom, keys: &[Key]) -> Result<Vec<u64>, HadoopError>
 }
 
 /// The false positives are exactly those that are listed, and are counted as often.
-fn check_absent(filter: &CountingBloom, absent: Value) -> Result<(), Failure> {
+fn check_absent(filter: &CountingBloom, absent: Value) -> Result<(), CaseError> {
     let mut absent = Fields::new("absent", absent)?;
     let keys = rule_keys(absent.take("rule")?)?;
     let counts = counts(filter, &keys)?;

@@ -1,10 +1,10 @@
 //! `DynamicBloomFilter`: rows that fill one after the other, and are joined one by one.
 
 use super::{Params, check_missing};
-use crate::case::{Case, Failure, Key, rule_keys, same};
+use crate::case::{Case, CaseError, Key, rule_keys, same};
 use mayhap_codec::hadoop::{Dynamic, dynamic};
 
-pub(crate) fn check(case: &mut Case) -> Result<(), Failure> {
+pub(crate) fn check(case: &mut Case) -> Result<(), CaseError> {
     let mut fields = case.fields("params")?;
     let params = Params::take(&mut fields)?;
     let keys_a_row = i32::try_from(fields.i64("nr")?)?;
@@ -19,7 +19,7 @@ pub(crate) fn check(case: &mut Case) -> Result<(), Failure> {
             Some("or") => filter.or(&other)?,
             Some("xor") => filter.xor(&other)?,
             Some("not") => filter.not(),
-            _ => return Err(Failure::new(format!("combine {combine} is not known"))),
+            _ => return Err(CaseError::new(format!("combine {combine} is not known"))),
         }
     }
     let ours = dynamic::encode(&filter)?;
@@ -33,7 +33,7 @@ pub(crate) fn check(case: &mut Case) -> Result<(), Failure> {
     case.check_answers(is_in)
 }
 
-fn filled(params: &Params, keys_a_row: i32, keys: &[Key]) -> Result<Dynamic, Failure> {
+fn filled(params: &Params, keys_a_row: i32, keys: &[Key]) -> Result<Dynamic, CaseError> {
     let (size, functions) = (params.vector_size, params.hash_functions);
     let mut filter = dynamic::create(size, functions, params.hash_type, keys_a_row)?;
     for key in keys {

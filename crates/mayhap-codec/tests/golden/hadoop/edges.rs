@@ -1,11 +1,11 @@
 //! What Hadoop throws exceptions at, one call a row, and its older header.
 
-use crate::case::{Case, Failure, Fields, from_hex, same};
+use crate::case::{Case, CaseError, Fields, from_hex, same};
 use mayhap_codec::hadoop::{Clearing, HashType, bloom, counting, dynamic, retouched};
 use mayhap_codec::{DecodeError, Problem};
 use serde_json::Value;
 
-pub(crate) fn check(case: &mut Case, rows: &Value) -> Result<(), Failure> {
+pub(crate) fn check(case: &mut Case, rows: &Value) -> Result<(), CaseError> {
     case.fields("params")?.finish()?;
     for row in rows.as_array().into_iter().flatten() {
         let mut row = Fields::new("a row", row.clone())?;
@@ -25,8 +25,8 @@ pub(crate) fn check(case: &mut Case, rows: &Value) -> Result<(), Failure> {
 }
 
 /// What a call comes to.
-fn call(what: &str) -> Result<Result<(), Failure>, Failure> {
-    let unknown = || Failure::new(format!("{what} is not known"));
+fn call(what: &str) -> Result<Result<(), CaseError>, CaseError> {
+    let unknown = || CaseError::new(format!("{what} is not known"));
     if let Some(arguments) = what.strip_prefix("new BloomFilter(") {
         let arguments = arguments.strip_suffix(')').ok_or_else(unknown)?;
         let arguments: Result<Vec<i64>, _> = arguments.split(',').map(str::parse).collect();
@@ -47,7 +47,7 @@ fn call(what: &str) -> Result<Result<(), Failure>, Failure> {
     touched.add("in", 1.0)?;
     let rows = dynamic::create(100, 3, hash_type, 5)?;
     let done =
-        |result: Result<(), mayhap_codec::hadoop::HadoopError>| result.map_err(Failure::from);
+        |result: Result<(), mayhap_codec::hadoop::HadoopError>| result.map_err(CaseError::from);
     Ok(match call {
         "BloomFilter.add(empty key)" => done(bloom::add(&mut filter, "").map(|_| ())),
         "BloomFilter.membershipTest(empty key)" => done(bloom::contains(&filter, "").map(|_| ())),
@@ -80,14 +80,14 @@ fn call(what: &str) -> Result<Result<(), Failure>, Failure> {
 }
 
 /// A negative number is refused by its type already.
-fn construct(size: i64, functions: i64, hash_type: i64) -> Result<(), Failure> {
+fn construct(size: i64, functions: i64, hash_type: i64) -> Result<(), CaseError> {
     let hash_type = HashType::from_number(u8::try_from(hash_type)?)?;
     bloom::create(u32::try_from(size)?, u32::try_from(functions)?, hash_type)?;
     Ok(())
 }
 
 /// The older header is read, and written as the newer; a version that does not exist is named.
-fn check_header(case: &mut Case) -> Result<(), Failure> {
+fn check_header(case: &mut Case) -> Result<(), CaseError> {
     let newer = from_hex(&case.text("unversioned_reserialised_hex")?)?;
     let decoded = bloom::decode(&from_hex(&case.text("unversioned_hex")?)?)?;
     same(
@@ -100,7 +100,7 @@ fn check_header(case: &mut Case) -> Result<(), Failure> {
     let result = case.text("bad_version_result")?;
     let version = result.rsplit_once(": ").map(|(_, version)| version.parse());
     let Some(Ok(version)) = version else {
-        return Err(Failure::new(format!("no version in {result}")));
+        return Err(CaseError::new(format!("no version in {result}")));
     };
     let mut bytes = newer;
     bytes.splice(..4, i32::to_be_bytes(version));
@@ -109,6 +109,6 @@ fn check_header(case: &mut Case) -> Result<(), Failure> {
             problem: Problem::Value { field, value, .. },
             ..
         }) => same("refused", &(field, value), &("version", version.into())),
-        other => Err(Failure::new(format!("version {version}: {other:?}"))),
+        other => Err(CaseError::new(format!("version {version}: {other:?}"))),
     }
 }

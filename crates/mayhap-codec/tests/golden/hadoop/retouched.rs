@@ -1,19 +1,19 @@
 //! `RetouchedBloomFilter`: lists of keys and false positives, and clearing after clearing.
 
 use super::{Params, check_result, numbers_of};
-use crate::case::{Case, Failure, Fields, Key, indices, rule_keys, same};
+use crate::case::{Case, CaseError, Fields, Key, indices, rule_keys, same};
 use mayhap_codec::hadoop::{Clearing, Retouched, retouched};
 use serde_json::Value;
 
-pub(crate) fn check(case: &mut Case) -> Result<(), Failure> {
-    let params = Params::of(case)?;
+pub(crate) fn check(case: &mut Case) -> Result<(), CaseError> {
+    let params = Params::parse(case)?;
     let keys = case.keys()?;
     let false_positives = rule_keys(case.take("fp_rule")?)?;
     let number_of = |at: u64| {
         let key = usize::try_from(at)
             .ok()
             .and_then(|at| false_positives.get(at));
-        key.ok_or_else(|| Failure::new(format!("no false positive {at}")))
+        key.ok_or_else(|| CaseError::new(format!("no false positive {at}")))
     };
     let clearing = clearing(&case.text("scheme")?, case.u64("scheme_value")?)?;
 
@@ -71,25 +71,25 @@ fn is_in(filter: &Retouched, key: &Key) -> bool {
     filter.contains(key.bytes()).is_ok_and(|found| found)
 }
 
-fn clearing(name: &str, number: u64) -> Result<Clearing, Failure> {
+fn clearing(name: &str, number: u64) -> Result<Clearing, CaseError> {
     match (name, number) {
         ("MINIMUM_FN", 1) => Ok(Clearing::MinimumFalseNegatives),
         ("MAXIMUM_FP", 2) => Ok(Clearing::MaximumFalsePositives),
         ("RATIO", 3) => Ok(Clearing::Ratio),
         // Also RANDOM, whose choice no case could tell.
-        _ => Err(Failure::new(format!(
+        _ => Err(CaseError::new(format!(
             "scheme {name}, {number}, is not known"
         ))),
     }
 }
 
 /// Key `i` has weight `i` modulo their number; without weights it is 1.
-fn weights(case: &mut Case) -> Result<Vec<f64>, Failure> {
+fn weights(case: &mut Case) -> Result<Vec<f64>, CaseError> {
     let Some(weights) = case.maybe("weights") else {
         return Ok(vec![]);
     };
     let numbers = weights
         .as_array()
         .and_then(|list| list.iter().map(Value::as_f64).collect());
-    numbers.ok_or_else(|| Failure::new(format!("weights {weights} are not numbers")))
+    numbers.ok_or_else(|| CaseError::new(format!("weights {weights} are not numbers")))
 }

@@ -82,7 +82,7 @@ impl RetrievalParts {
 }
 
 impl ExceptionLayer {
-    fn of(layer: &DenyLayer) -> Self {
+    fn from_layer(layer: &DenyLayer) -> Self {
         match layer {
             DenyLayer::List(exceptions) => Self::List(exceptions.clone()),
             DenyLayer::TwoLevels { first, second } => {
@@ -143,7 +143,7 @@ impl<F: ExceptingBase> Excepting<F> {
             exceptions: self.exceptions,
             resolved_conflicts: self.resolved_conflicts,
             inserted: self.inserted,
-            layer: ExceptionLayer::of(&self.layer),
+            layer: ExceptionLayer::from_layer(&self.layer),
             overrides,
         }
     }

@@ -107,7 +107,7 @@ fn keeps_its_word(fsync: &str, company: Company, rounds: u64, seed: u64) {
             Company::Several => (0..WRITERS)
                 .map(|number| Writer::new(number, random.next_u64()))
                 .collect(),
-            Company::One => vec![Writer::new(0, random.next_u64()).alone()],
+            Company::One => vec![Writer::new(0, random.next_u64()).without_company()],
         };
         for round in folder * ROUNDS_A_FOLDER..rounds.min((folder + 1) * ROUNDS_A_FOLDER) {
             let phase = phases[round as usize % phases.len()];

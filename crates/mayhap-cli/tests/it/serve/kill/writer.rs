@@ -59,7 +59,7 @@ impl Writer {
     }
 
     /// One that has the server for itself.
-    pub(crate) fn alone(self) -> Self {
+    pub(crate) fn without_company(self) -> Self {
         Self {
             is_alone: true,
             ..self
