@@ -8,6 +8,7 @@ export CARGO_TARGET_DIR ?= $(CURDIR)/target
 BENCH := benchmarks/Cargo.toml
 FUZZ := fuzz/Cargo.toml
 TOOLS := $(CARGO_TARGET_DIR)/tools
+MSRV := $(shell sed -n 's/^rust-version = "\(.*\)"/\1/p' Cargo.toml)
 
 help: ## this list
 	@sed -n 's/^\([a-z0-9-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 20
@@ -58,7 +59,7 @@ test-bench: ## each benchmark once, small: they check every answer
 	cargo run --release --manifest-path $(BENCH) --bin waits -- --quick
 	cargo run --release --manifest-path $(BENCH) --bin module -- --quick
 
-lint: ## formatting, clippy, documentation, no_std, licences; warnings are errors
+lint: ## formatting, clippy, documentation, no_std, the oldest Rust, licences; warnings are errors
 	cargo fmt --all --check
 	cargo fmt --manifest-path $(BENCH) --check
 	cargo fmt --manifest-path $(FUZZ) --check
@@ -67,6 +68,8 @@ lint: ## formatting, clippy, documentation, no_std, licences; warnings are error
 	cargo clippy --manifest-path $(BENCH) --all-targets -- -D warnings
 	cargo check -p mayhap-core --no-default-features
 	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps
+	rustup toolchain install --profile minimal $(MSRV)
+	cargo +$(MSRV) check --workspace --target-dir $(CARGO_TARGET_DIR)/msrv
 	tools/install-cargo-deny.sh $(TOOLS)
 	$(TOOLS)/bin/cargo-deny --log-level error check licenses bans sources
 

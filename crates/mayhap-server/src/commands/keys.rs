@@ -209,7 +209,7 @@ pub(super) fn rename(call: &mut Call<'_>) -> CommandResult {
     }
     if from != to {
         call.moved.push(to.into());
-        call.log(&[b"RENAME", from, to])?;
+        call.log(&[&b"RENAME"[..], from, to])?;
         let body = keys.replace(from, Option::take);
         keys.replace(to, |place| *place = body);
     }
@@ -266,7 +266,7 @@ pub(super) fn copy(call: &mut Call<'_>) -> CommandResult {
     let _guard = call.keyspace_guard();
     call.moved.push(to.into());
     keys.replace(to, |place| {
-        call.log(&[b"COPY", from, to])?;
+        call.log(&[&b"COPY"[..], from, to])?;
         *place = Some(body);
         Ok::<_, CommandError>(())
     })?;
