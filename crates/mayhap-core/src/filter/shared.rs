@@ -3,7 +3,9 @@
 use super::bloom::{self, Bloom};
 use crate::plan::BloomPlan;
 use crate::probe::blocked::BlockedWalk;
-use crate::simd::{BloomTable, UsableKernel, missing_words, prefetch_to_write};
+use crate::simd::BloomTable;
+use crate::simd::atomic_lines::{missing_words, prefetch_to_write};
+use crate::simd::kernel::UsableKernel;
 use crate::store::atomic_line::{Acquire, AtomicBool, AtomicLine, Relaxed, Release};
 use crate::store::{Line, Slab};
 use crate::{HashScheme, KeyHash, Mismatch, PlanError, SipKey};
@@ -98,8 +100,8 @@ impl SharedBloom {
 
     /// Converts a `Bloom` into a shared filter, in the same memory.
     pub fn from_bloom(filter: Bloom) -> Self {
-        let (table, plan, scheme) = filter.into_parts();
-        Self::from_lines(table.into_lines(), plan, scheme)
+        let (plan, scheme) = (*filter.plan(), filter.scheme());
+        Self::from_lines(filter.table.into_lines(), plan, scheme)
     }
 
     /// Converts the filter into a `Bloom` when all threads are done with it, in the same memory.
@@ -286,7 +288,7 @@ impl SharedBloom {
         // are set, so such branches would be mispredicted about every second time.
         while missing != 0 {
             let word = missing.trailing_zeros() as usize;
-            new |= line.set(word, BlockedWalk::bit(hash, word));
+            new |= line.set(word, 1 << BlockedWalk::position(hash, word));
             missing &= missing - 1;
         }
         new
@@ -357,7 +359,7 @@ impl fmt::Debug for SharedBloom {
 }
 
 #[cfg(not(loom))]
-use crate::simd::atomic_cast::{to_atomic, to_plain};
+use crate::simd::atomic_lines::{to_atomic, to_plain};
 #[cfg(not(loom))]
 type AtomicLines = Slab<AtomicLine>;
 #[cfg(loom)]
