@@ -16,9 +16,9 @@ fn four_threads_give_the_bytes_of_one() {
         (300_000, 0.0001),
     ] {
         let keys: Vec<_> = hashes(31, 0, capacity).collect();
-        let mut alone = Bloom::for_hashes(capacity, rate).unwrap();
+        let mut alone = Bloom::for_hashes(capacity as usize, rate).unwrap();
         alone.insert_hashes(&keys);
-        let shared = SharedBloom::for_hashes(capacity, rate).unwrap();
+        let shared = SharedBloom::for_hashes(capacity as usize, rate).unwrap();
         thread::scope(|threads| {
             for part in 0..THREADS {
                 let (shared, keys) = (&shared, &keys);
@@ -51,14 +51,14 @@ fn insert_unique_is_true_exactly_once_per_key() {
     thread::scope(|threads| {
         for _ in 0..THREADS {
             threads.spawn(|| {
-                let new = hashes(32, 0, capacity)
+                let new = hashes(32, 0, capacity as u64)
                     .filter(|&hash| shared.insert_unique_hash(hash))
                     .count();
                 news.fetch_add(new as u64, Ordering::Relaxed);
             });
         }
     });
-    assert_eq!(news.into_inner(), capacity);
+    assert_eq!(news.into_inner(), capacity as u64);
 }
 
 #[test]
@@ -69,7 +69,7 @@ fn at_least_one_of_several_racing_inserts_returns_true() {
     thread::scope(|threads| {
         for _ in 0..THREADS {
             threads.spawn(|| {
-                for (hash, reported) in hashes(33, 0, capacity).zip(&reported) {
+                for (hash, reported) in hashes(33, 0, capacity as u64).zip(&reported) {
                     reported.fetch_add(u64::from(shared.insert_hash(hash)), Ordering::Relaxed);
                 }
             });

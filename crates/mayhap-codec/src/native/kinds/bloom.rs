@@ -5,11 +5,19 @@ use crate::DecodeError;
 use crate::cursor::Cursor;
 use crate::native::parts::{Parts, Section, Sections};
 use mayhap_core::plan::{BloomPlan, LinesPerKey};
-use mayhap_core::{Bloom, HashScheme};
+use mayhap_core::{Bloom, HashScheme, SharedBloom};
 
 pub(super) fn write<'f>(filter: &'f Bloom, parts: &mut Parts<'f>) {
     write_plan(filter.plan(), parts);
     write_lines(filter, parts);
+}
+
+/// The bits at the moment; other threads may insert meanwhile.
+pub(super) fn write_shared<'f>(filter: &'f SharedBloom, parts: &mut Parts<'f>) {
+    write_plan(filter.plan(), parts);
+    let words = filter.plan().size_bytes() / 8;
+    let section = Section::Words(words, Box::new(filter.words()));
+    parts.sections.push(section);
 }
 
 pub(super) fn read(
