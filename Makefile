@@ -59,14 +59,14 @@ test-bench: ## each benchmark once, small: they check every answer
 	cargo run --release --manifest-path $(BENCH) --bin waits -- --quick
 	cargo run --release --manifest-path $(BENCH) --bin module -- --quick
 
-lint: ## formatting, clippy, documentation, no_std, the oldest Rust, licences; warnings are errors
+lint: ## formatting, clippy, no_std and other platforms, documentation, the oldest Rust, licences; warnings are errors
 	cargo fmt --all --check
 	cargo fmt --manifest-path $(BENCH) --check
 	cargo fmt --manifest-path $(FUZZ) --check
 	cargo clippy --workspace --all-targets -- -D warnings
 	cargo clippy -p mayhap-core --features parallel --all-targets -- -D warnings
 	cargo clippy --manifest-path $(BENCH) --all-targets -- -D warnings
-	cargo check -p mayhap-core --no-default-features
+	tools/lint-targets.sh
 	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps
 	rustup toolchain install --profile minimal $(MSRV)
 	cargo +$(MSRV) check --workspace --target-dir $(CARGO_TARGET_DIR)/msrv

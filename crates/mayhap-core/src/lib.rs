@@ -46,7 +46,7 @@
 //! # Features
 //!
 //! * `std` (default): detects at run time which kernel the CPU can run, and requests huge pages for large filters. Without it the
-//!   crate is `no_std` with `alloc`.
+//!   crate is `no_std` with `alloc`. `SharedBloom` needs 64-bit atomics and is absent on targets without them.
 //! * `parallel`: builds static filters on all cores.
 
 #![cfg_attr(not(feature = "std"), no_std)]
@@ -88,6 +88,7 @@ pub use filter::retouched::{
     ClearedBit, ClearingReport, ClearingStrategy, Retouched, RetouchedLists,
 };
 pub use filter::ribbon::{Ribbon, RibbonColumns, RibbonParts};
+#[cfg(target_has_atomic = "64")]
 pub use filter::shared::SharedBloom;
 pub use filter::static_filter::{BuildStatic, StaticFilter, StaticTable};
 pub use filter::window::{BurstPolicy, Timestamp, WindowBloom};

@@ -17,10 +17,10 @@ use crate::cursor::Cursor;
 use crate::{DecodeError, EncodeError, Problem};
 use mayhap_core::{
     AnyFilter, Bloom, ClassicBloom, CountingBloom, Cuckoo, Excepting, Fuse, GrowingBloom,
-    HashScheme, KeyType, Kind, PlanError, Retouched, Ribbon, SharedBloom, WindowBloom, WrongKind,
+    HashScheme, KeyType, Kind, PlanError, Retouched, Ribbon, WindowBloom, WrongKind,
 };
 
-/// A filter that native files store: every kind, [`AnyFilter`], [`SharedBloom`] and [`Excepting`] over `AnyFilter`. Functions that
+/// A filter that native files store: every kind, [`AnyFilter`], `SharedBloom` and [`Excepting`] over `AnyFilter`. Functions that
 /// save take it by reference and copy nothing.
 pub trait NativeFilter: sealed::ToParts + Sized {
     /// The filter, if it is of this type.
@@ -98,7 +98,6 @@ macro_rules! to_parts {
 
 to_parts! {
     bloom_parts, Bloom, Bloom, scheme, bloom::write;
-    shared_parts, SharedBloom, Bloom, scheme, bloom::write_shared;
     classic_parts, ClassicBloom, Classic, hash_scheme, classic::write;
     counting_parts, CountingBloom, Counting, hash_scheme, classic::write_counting;
     growing_parts, GrowingBloom, Growing, scheme, growing::write;
@@ -107,6 +106,11 @@ to_parts! {
     fuse_parts, Fuse, Fuse, scheme, fuse::write;
     ribbon_parts, Ribbon, Ribbon, scheme, ribbon::write;
     retouched_parts, Retouched, Retouched, hash_scheme, retouched::write;
+}
+
+#[cfg(target_has_atomic = "64")]
+to_parts! {
+    shared_parts, mayhap_core::SharedBloom, Bloom, scheme, bloom::write_shared;
 }
 
 impl sealed::ToParts for Excepting<AnyFilter> {

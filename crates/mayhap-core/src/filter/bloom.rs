@@ -146,10 +146,6 @@ impl Bloom {
         Ok(filter)
     }
 
-    pub(crate) fn into_parts(self) -> (BloomTable, BloomPlan, HashScheme) {
-        (self.table, self.plan, self.scheme)
-    }
-
     /// `true`: the key was definitely new. `false`: the key, or keys that set the same bits, were inserted before.
     ///
     /// # Panics

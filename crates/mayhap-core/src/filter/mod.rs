@@ -14,6 +14,7 @@ pub mod memory_probe;
 pub(crate) mod retouched;
 pub(crate) mod retrieval;
 pub(crate) mod ribbon;
+#[cfg(target_has_atomic = "64")]
 pub(crate) mod shared;
 pub(crate) mod static_filter;
 pub(crate) mod window;

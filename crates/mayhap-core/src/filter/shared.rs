@@ -7,7 +7,9 @@ use super::bloom::{self, Bloom};
 use crate::key_type::key_type_methods;
 use crate::plan::BloomPlan;
 use crate::probe::blocked::BlockedWalk;
-use crate::simd::{BloomTable, UsableKernel, missing_words, prefetch_to_write};
+use crate::simd::BloomTable;
+use crate::simd::atomic_lines::{missing_words, prefetch_to_write};
+use crate::simd::kernel::UsableKernel;
 use crate::store::atomic_line::{Acquire, AtomicBool, AtomicLine, Relaxed, Release};
 use crate::store::{Line, Slab};
 use crate::{HashScheme, Key, KeyHash, KeyType, Mismatch, PlanError, SipKey};
@@ -107,9 +109,8 @@ impl SharedBloom {
 
     /// Converts a `Bloom` into a shared filter, in the same memory.
     pub fn from_bloom(filter: Bloom) -> Self {
-        let key_type = filter.key_type();
-        let (table, plan, scheme) = filter.into_parts();
-        let mut shared = Self::from_lines(table.into_lines(), plan, scheme);
+        let (plan, scheme, key_type) = (*filter.plan(), filter.scheme(), filter.key_type());
+        let mut shared = Self::from_lines(filter.table.into_lines(), plan, scheme);
         shared.key_type = key_type;
         shared
     }
@@ -327,7 +328,7 @@ impl SharedBloom {
         // are set, so such branches would be mispredicted about every second time.
         while missing != 0 {
             let word = missing.trailing_zeros() as usize;
-            new |= line.set(word, BlockedWalk::bit(hash, word));
+            new |= line.set(word, 1 << BlockedWalk::position(hash, word));
             missing &= missing - 1;
         }
         new
@@ -360,7 +361,7 @@ impl fmt::Debug for SharedBloom {
 }
 
 #[cfg(not(loom))]
-use crate::simd::atomic_cast::{to_atomic, to_plain};
+use crate::simd::atomic_lines::{to_atomic, to_plain};
 #[cfg(not(loom))]
 type AtomicLines = Slab<AtomicLine>;
 #[cfg(loom)]

@@ -138,10 +138,10 @@ impl BlockedWalk {
         &self.pattern.rows[Self::row_number(hash)]
     }
 
-    /// The key's bit in a word, if its row uses that word.
+    /// The position of the key's bit in a word, if its row uses that word.
     #[inline(always)]
-    pub(crate) fn bit(hash: u64, word: usize) -> u64 {
-        1 << (hash >> (8 * word) & 63)
+    pub(crate) fn position(hash: u64, word: usize) -> u64 {
+        hash >> (8 * word) & 63
     }
 
     /// The key's bits in each of its lines.
@@ -156,7 +156,7 @@ impl BlockedWalk {
 pub(crate) fn mask(hash: u64, row: &Line) -> Line {
     let mut mask = *row;
     for (word, bits) in mask.0.iter_mut().enumerate() {
-        *bits <<= hash >> (8 * word) & 63;
+        *bits <<= BlockedWalk::position(hash, word);
     }
     mask
 }

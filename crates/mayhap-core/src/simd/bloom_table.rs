@@ -21,6 +21,7 @@ impl BloomTable {
         Ok(Self::from_lines(Slab::zeroed(walk.lines())?, walk))
     }
 
+    #[cfg(target_has_atomic = "64")]
     pub(crate) fn into_lines(self) -> Slab<Line> {
         self.lines
     }

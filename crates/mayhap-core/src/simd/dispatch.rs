@@ -2,7 +2,7 @@
 
 /// Calls a batch function of the kernel's own module: `contains`, `insert` or `any_contains_each`.
 ///
-/// The call is `unsafe`: the caller vouches for what the function documents. A [`UsableKernel`](super::UsableKernel) proves that
+/// The call is `unsafe`: the caller vouches for what the function documents. A [`UsableKernel`](super::kernel::UsableKernel) proves that
 /// the CPU has the instructions.
 macro_rules! batch_kernel {
     ($kernel:expr, $function:ident($($argument:expr),* $(,)?)) => {

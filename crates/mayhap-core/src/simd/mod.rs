@@ -13,7 +13,8 @@
 //! | `portable.rs`, `avx2.rs`, `avx512.rs` | the kernels: how the bits of one key are computed, tested and set |
 //! | `zeroed.rs` | zeroed memory that takes no pages until it is written |
 //! | `prefetch.rs`, `huge_pages.rs` | requests to the CPU and the operating system |
-//! | `plain_bytes.rs`, `atomic_cast.rs` | views of the same memory with other types |
+//! | `atomic_lines.rs` | the lines of a `SharedBloom`; absent where the CPU has no 64-bit atomics |
+//! | `plain_bytes.rs` | views of the same memory with other types |
 //!
 //! The portable kernel defines the behaviour; the others are faster and give equal answers and equal bytes. A single key runs
 //! through a few inlined instructions: a function that may use AVX2 cannot be inlined into a program built for plain x86-64, so
@@ -64,7 +65,7 @@ mod batch;
 mod bloom_table;
 mod cuckoo;
 mod fuse;
-mod kernel;
+pub(crate) mod kernel;
 mod multi_table;
 pub(crate) mod plain_bytes;
 mod portable;
@@ -73,8 +74,8 @@ mod ribbon;
 mod static_lookup;
 pub(crate) mod zeroed;
 
-#[cfg(not(loom))]
-pub(crate) mod atomic_cast;
+#[cfg(target_has_atomic = "64")]
+pub(crate) mod atomic_lines;
 #[cfg(target_arch = "x86_64")]
 mod avx2;
 #[cfg(target_arch = "x86_64")]
@@ -85,19 +86,6 @@ pub(crate) use bloom_table::BloomTable;
 pub(crate) use cuckoo::WindowedCells;
 pub(crate) use fuse::FuseTable;
 pub use kernel::Kernel;
-pub(crate) use kernel::UsableKernel;
-pub(crate) use prefetch::{CACHED_BYTES, Prefetch, prefetch, prefetch_to_write};
+pub(crate) use prefetch::{CACHED_BYTES, Prefetch, prefetch};
 pub(crate) use ribbon::RibbonTable;
 pub(crate) use static_lookup::StaticLookup;
-
-/// One bit for each word of the line that lacks a bit of the key.
-#[inline(always)]
-pub(crate) fn missing_words(
-    kernel: UsableKernel,
-    line: &crate::store::atomic_line::AtomicLine,
-    walk: &crate::probe::blocked::BlockedWalk,
-    hash: u64,
-) -> u32 {
-    // SAFETY: the kernel is usable.
-    unsafe { single_kernel!(kernel, missing_words(line, walk, hash)) }
-}

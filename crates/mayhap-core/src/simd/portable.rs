@@ -3,10 +3,11 @@
 use super::batch::{self, LineOps};
 use super::bloom_table::BloomTable;
 use super::multi_table;
-use super::prefetch::{self, Prefetch};
+use super::prefetch::Prefetch;
 use super::ribbon::GROUP;
 use crate::KeyHash;
 use crate::probe::blocked::{self, BlockedWalk, Pattern};
+#[cfg(target_has_atomic = "64")]
 use crate::store::atomic_line::AtomicLine;
 use crate::store::{Line, Storage};
 use core::borrow::Borrow;
@@ -96,6 +97,7 @@ fn set(line: &mut Line, mask: &Line) -> bool {
 ///
 /// # Safety
 /// None is needed: unsafe only because the other kernels' function is.
+#[cfg(target_has_atomic = "64")]
 #[inline(always)]
 pub(super) unsafe fn missing_words(line: &AtomicLine, walk: &BlockedWalk, hash: u64) -> u32 {
     line.missing_words(&walk.mask(hash))
@@ -105,9 +107,10 @@ pub(super) unsafe fn missing_words(line: &AtomicLine, walk: &BlockedWalk, hash: 
 ///
 /// # Safety
 /// None is needed: unsafe only because the other kernels' function is.
+#[cfg(target_has_atomic = "64")]
 #[inline(always)]
 pub(super) unsafe fn prefetch_to_write(line: *const AtomicLine) {
-    prefetch::prefetch(line);
+    super::prefetch(line);
 }
 
 /// The parity of each column of a group under the coefficients of a row: bit `i` is column `i`.

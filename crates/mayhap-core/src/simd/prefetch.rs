@@ -1,8 +1,5 @@
 //! Starts loading a line into the cache before it is needed.
 
-use super::kernel::{Kernel, UsableKernel};
-use crate::store::atomic_line::AtomicLine;
-
 /// Filters up to this size are assumed to be in a core's own cache, where prefetching only costs: at 100k keys (150 kB) a batch
 /// takes 2.0 ns per key without and 2.4 ns with it, at 1M keys (1.5 MB) 3.3 ns without and 2.6 ns with.
 pub(crate) const CACHED_BYTES: u64 = 512 << 10;
@@ -43,11 +40,4 @@ pub(crate) fn prefetch<T>(line: *const T) {
     }
     #[cfg(not(target_arch = "x86_64"))]
     let _ = line;
-}
-
-/// The same for a line that will be written, with exclusive access where the CPU supports that.
-#[inline(always)]
-pub(crate) fn prefetch_to_write(kernel: UsableKernel, line: *const AtomicLine) {
-    // SAFETY: the kernel is usable.
-    unsafe { single_kernel!(kernel, prefetch_to_write(line)) }
 }

@@ -161,7 +161,7 @@ impl<T> Slab<T> {
     ///
     /// # Safety
     /// Both types must have the same size, alignment and bit validity, and no destructor.
-    #[cfg(not(loom))]
+    #[cfg(all(target_has_atomic = "64", not(loom)))]
     pub(super) unsafe fn cast<U>(self) -> Slab<U> {
         let this = ManuallyDrop::new(self);
         Slab {

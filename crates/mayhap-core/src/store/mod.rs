@@ -1,6 +1,7 @@
 //! Positions -> memory: cache lines, plain and atomic, flat bits, packed counters, the packed cells of `Cuckoo`, the cells of
 //! `Fuse`, shard directories, and exact sets.
 
+#[cfg(target_has_atomic = "64")]
 pub(crate) mod atomic_line;
 pub(crate) mod bits;
 mod directory;

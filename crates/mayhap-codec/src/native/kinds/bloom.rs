@@ -5,7 +5,7 @@ use crate::DecodeError;
 use crate::cursor::Cursor;
 use crate::native::parts::{Parts, Section, Sections};
 use mayhap_core::plan::{BloomPlan, LinesPerKey};
-use mayhap_core::{Bloom, HashScheme, SharedBloom};
+use mayhap_core::{Bloom, HashScheme};
 
 pub(super) fn write<'f>(filter: &'f Bloom, parts: &mut Parts<'f>) {
     write_plan(filter.plan(), parts);
@@ -13,7 +13,8 @@ pub(super) fn write<'f>(filter: &'f Bloom, parts: &mut Parts<'f>) {
 }
 
 /// The bits at the moment; other threads may insert meanwhile.
-pub(super) fn write_shared<'f>(filter: &'f SharedBloom, parts: &mut Parts<'f>) {
+#[cfg(target_has_atomic = "64")]
+pub(super) fn write_shared<'f>(filter: &'f mayhap_core::SharedBloom, parts: &mut Parts<'f>) {
     write_plan(filter.plan(), parts);
     let words = filter.plan().size_bytes() / 8;
     let section = Section::Words(words, Box::new(filter.words()));
