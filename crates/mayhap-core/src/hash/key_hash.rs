@@ -73,19 +73,24 @@ impl KeyHash {
         }
     }
 
-    /// Panics, in debug builds, if this hash belongs to another scheme or secret key.
+    /// Panics, in debug builds, if this hash belongs to another scheme or secret key, or is obviously not a hash.
     #[inline]
     pub(crate) fn assert_origin(self, origin: u64) {
+        self.assert_same_scheme(origin);
         #[cfg(debug_assertions)]
-        {
-            assert!(
-                self.origin == origin,
-                "this KeyHash belongs to another hash scheme or secret key than the filter: hash keys with the filter's own `hash`"
-            );
-            if origin == CALLER_ORIGIN {
-                unmixed::count(self.bits);
-            }
+        if origin == CALLER_ORIGIN {
+            unmixed::count(self.bits);
         }
+    }
+
+    /// The same for static filters, which mix hashes with a seed and accept any integers that differ.
+    #[inline]
+    pub(crate) fn assert_same_scheme(self, origin: u64) {
+        #[cfg(debug_assertions)]
+        assert!(
+            self.origin == origin,
+            "this KeyHash belongs to another hash scheme or secret key than the filter: hash keys with the filter's own `hash`"
+        );
         #[cfg(not(debug_assertions))]
         let _ = origin;
     }
