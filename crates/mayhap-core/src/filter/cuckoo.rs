@@ -267,7 +267,7 @@ impl Cuckoo {
     /// As `try_insert`.
     #[inline]
     pub fn try_insert_hash(&mut self, hash: KeyHash) -> Result<bool, Full> {
-        hash.assert_origin(self.origin);
+        hash.assert_mixed(self.origin);
         self.insert_u64(hash.to_u64())
     }
 

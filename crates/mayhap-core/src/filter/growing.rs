@@ -136,7 +136,7 @@ impl GrowingBloom {
 
     /// As [`GrowingBloom::insert`], for a hash of this filter's scheme.
     pub fn insert_hash(&mut self, hash: KeyHash) -> bool {
-        hash.assert_origin(self.origin);
+        hash.assert_mixed(self.origin);
         if BloomTable::any_contains(self.older(), hash.to_u64()) {
             return false;
         }

@@ -168,7 +168,7 @@ impl SharedBloom {
     /// As [`insert`](SharedBloom::insert), for a hash of this filter's scheme.
     #[inline]
     pub fn insert_hash(&self, hash: KeyHash) -> bool {
-        hash.assert_origin(self.scheme.origin());
+        hash.assert_mixed(self.scheme.origin());
         self.set(hash.to_u64())
     }
 

@@ -143,7 +143,7 @@ impl<T: StaticTable> StaticFilter<T> {
     #[inline]
     pub fn contains_hash(&self, hash: KeyHash) -> bool {
         if cfg!(debug_assertions) {
-            hash.assert_same_scheme(self.scheme.origin());
+            hash.assert_origin(self.scheme.origin());
         }
         self.table.contains(hash.to_u64())
     }
@@ -166,7 +166,7 @@ impl<T: StaticTable> StaticFilter<T> {
         if cfg!(debug_assertions) {
             let origin = self.scheme.origin();
             for hash in hashes {
-                hash.assert_same_scheme(origin);
+                hash.assert_origin(origin);
             }
         }
         self.table.contains_each(hashes, found);

@@ -43,7 +43,7 @@ impl Hashed for KeyHash {
     #[inline]
     fn hash_with(&self, scheme: &HashScheme) -> KeyHash {
         if cfg!(debug_assertions) {
-            self.assert_same_scheme(scheme.origin());
+            self.assert_origin(scheme.origin());
         }
         *self
     }

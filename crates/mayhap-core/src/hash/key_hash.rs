@@ -38,7 +38,7 @@ impl KeyHash {
     /// A hash that the caller computed, for filters created with `for_hashes` (scheme 0). All 64 bits must be well mixed.
     ///
     /// A counter, an id or a pointer is not a hash: with consecutive integers a filter planned for 1 % gave 18.7 % wrong answers.
-    /// Use [`KeyHash::mix`] for those. Debug builds panic when a filter gets 64 hashes in a row whose upper half is zero.
+    /// Use [`KeyHash::mix`] for those. Debug builds panic when 64 hashes in a row are inserted whose upper half is zero.
     #[inline]
     pub const fn from_u64(hash: u64) -> Self {
         Self::new(hash, CALLER_ORIGIN)
@@ -73,19 +73,9 @@ impl KeyHash {
         }
     }
 
-    /// Panics, in debug builds, if this hash belongs to another scheme or secret key, or is obviously not a hash.
+    /// Panics, in debug builds, if this hash belongs to another scheme or secret key.
     #[inline]
     pub(crate) fn assert_origin(self, origin: u64) {
-        self.assert_same_scheme(origin);
-        #[cfg(debug_assertions)]
-        if origin == CALLER_ORIGIN {
-            unmixed::count(self.bits);
-        }
-    }
-
-    /// The same for static filters, which mix hashes with a seed and accept any integers that differ.
-    #[inline]
-    pub(crate) fn assert_same_scheme(self, origin: u64) {
         #[cfg(debug_assertions)]
         assert!(
             self.origin == origin,
@@ -93,6 +83,17 @@ impl KeyHash {
         );
         #[cfg(not(debug_assertions))]
         let _ = origin;
+    }
+
+    /// The same for hashes that are inserted; also panics, in debug builds, if they are obviously not hashes. Static filters do
+    /// not need it: they mix hashes with a seed.
+    #[inline]
+    pub(crate) fn assert_mixed(self, origin: u64) {
+        self.assert_origin(origin);
+        #[cfg(debug_assertions)]
+        if origin == CALLER_ORIGIN {
+            unmixed::count(self.bits);
+        }
     }
 }
 
