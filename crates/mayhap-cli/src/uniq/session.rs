@@ -10,7 +10,7 @@ use crate::error::CliError;
 use crate::human_format;
 use crate::input::Block;
 use crate::output;
-use mayhap_codec::native::{self, HashKey};
+use mayhap_codec::native::HashKey;
 use mayhap_core::KeyHash;
 use std::fs;
 use std::io::{self, IsTerminal, Write};
@@ -107,8 +107,7 @@ impl<'a, W: Write> Session<'a, W> {
         let Some(path) = self.args.state.as_deref().filter(|_| self.is_changed) else {
             return Ok(());
         };
-        native::save(self.seen.filter(), HashKey::Inside, path)
-            .map_err(|error| output::cannot_write(path, &error))?;
+        output::save(path, self.seen.filter(), HashKey::Inside)?;
         self.is_changed = false;
         Ok(())
     }
