@@ -6,9 +6,12 @@ use mayhap_core::{Bloom, GrowingBloom, HashScheme, Kernel};
 
 /// What the operating system reports about the CPU, independently of `Kernel`.
 fn kernels_of_this_cpu() -> Vec<&'static str> {
-    if cfg!(target_arch = "aarch64") {
-        // Every CPU that runs Linux for aarch64 has NEON. (Under user-mode emulation, /proc/cpuinfo describes the host.)
-        return vec!["portable", "neon"];
+    // Under user-mode emulation, /proc/cpuinfo describes the host.
+    match std::env::consts::ARCH {
+        "x86_64" => {}
+        // Every CPU that runs Linux for aarch64 has NEON.
+        "aarch64" => return vec!["portable", "neon"],
+        _ => return vec!["portable"],
     }
     let info = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let flags: Vec<&str> = info
