@@ -13,7 +13,7 @@ use twox_hash::XxHash3_64;
 pub const MAX_KEYS: u64 = 10_000_000;
 
 pub fn measure(seed: Seed, keys: u64, count: usize, rate: f64, rounds: usize) -> Vec<Figure> {
-    let mut mayhap = Bloom::new(keys, rate).expect("a filter of this size can be had");
+    let mut mayhap = Bloom::new(keys as usize, rate).expect("a filter of this size can be had");
     let mut fastbloom = peers::fastbloom(keys, rate);
     let mut sbbf = peers::sbbf(keys, rate);
     let mut url = Vec::new();

@@ -7,7 +7,7 @@ use crate::measure::{Contender, alternate};
 use crate::report::Table;
 use mayhap::{AnyFilter, Bloom, GrowingBloom, KeyHash};
 use mayhap_codec::Limits;
-use mayhap_codec::native::{self, HashKey, Verify, View};
+use mayhap_codec::native::{self, Verify, View};
 use std::fs;
 use std::hint::black_box;
 use std::path::PathBuf;
@@ -36,11 +36,11 @@ pub(super) fn file_table(scale: &Scale) -> Table {
     let file = Temporary::new("file");
     let path = &file.0;
     // Once: it waits for the disk.
-    let save = wall(|| native::save(&filter, HashKey::Inside, path).expect("room on the disk"));
+    let save = wall(|| native::save(path, &filter).expect("room on the disk"));
     let bytes = fs::metadata(path).expect("a file").len() as usize;
     let map = |verify| native::map(path, verify, None).expect("a file that was just saved");
     let limits = Limits::default();
-    let opened = native::open(path, limits, None).expect("a file that was just saved");
+    let opened: AnyFilter = native::load(path).expect("a file that was just saved");
     assert!(opened == filter, "what was saved is opened");
     drop(opened);
     assert!(map(Verify::Full).read(limits) == Ok(filter));
@@ -60,7 +60,7 @@ pub(super) fn file_table(scale: &Scale) -> Table {
             wall(|| mapped.verify().expect("a file that is whole"))
         }),
         Contender::new("open", |_| {
-            wall(|| native::open(path, limits, None).expect("a file that is whole"))
+            wall(|| native::load::<AnyFilter>(path).expect("a file that is whole"))
         }),
     ];
     let least = alternate(scale.rounds.min(5), &mut contenders);
@@ -100,9 +100,9 @@ pub(super) fn view_table(scale: &Scale) -> Table {
         "", "keys", "memory", "view", "ratio", "`Mapped`", "ratio", "lazy", "ratio",
     ]);
     for keys in [scale.keys / 100, scale.keys] {
-        let mut bloom = Bloom::for_hashes(keys, 0.01).expect("a filter that fits memory");
+        let mut bloom = Bloom::for_hashes(keys as usize, 0.01).expect("a filter that fits memory");
         let mut growing =
-            GrowingBloom::for_hashes(keys / 4, 0.01).expect("a filter that fits memory");
+            GrowingBloom::for_hashes((keys / 4) as usize, 0.01).expect("a filter that fits memory");
         for from in (0..keys).step_by(1 << 16) {
             let part: Vec<_> = (from..keys.min(from + (1 << 16)))
                 .map(|at| Seed(1).key(at))
@@ -142,7 +142,7 @@ macro_rules! ways {
 
 fn ask(name: &str, filter: &AnyFilter, keys: u64, rounds: usize, table: &mut Table) {
     let file = Temporary::new(name);
-    native::save(filter, HashKey::Inside, &file.0).expect("room on the disk");
+    native::save(&file.0, filter).expect("room on the disk");
     let map = |verify| native::map(&file.0, verify, None).expect("a file that was just saved");
     let (full, lazy) = (map(Verify::Full), map(Verify::Lazy));
     let view = full.view().expect("a kind that is asked in place");

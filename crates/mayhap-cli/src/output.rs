@@ -3,11 +3,11 @@
 use crate::error::CliError;
 use crate::input::is_standard;
 use crate::interrupt;
-use mayhap_codec::native::{self, HashKey};
+use mayhap_codec::native::{self, HashKey, NativeFilter};
 use mayhap_codec::sniff::{Sniffed, sniff};
 use mayhap_codec::{Format, StoredFilter};
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, IsTerminal, Read, Write};
+use std::io::{self, BufWriter, IsTerminal, Read, Write};
 use std::path::{Path, PathBuf};
 
 /// The bytes read to detect a format; if they are not enough, the whole file is read.
@@ -64,8 +64,7 @@ impl Output {
                     .and_then(|mut file| file.write_all(&bytes))
                     .map_err(|error| cannot_write(path, &error))
             }
-            (Some(path), StoredFilter::Native(filter)) => native::save(filter, self.hash_key, path)
-                .map_err(|error| cannot_write(path, &error)),
+            (Some(path), StoredFilter::Native(filter)) => save(path, filter, self.hash_key),
             (Some(path), filter) => {
                 let bytes = self.encode(filter)?;
                 mayhap_codec::write_atomically(path, |mut file| file.write_all(&bytes))
@@ -82,6 +81,18 @@ impl Output {
         }
         .map_err(|error| CliError::message(error.to_string()))
     }
+}
+
+/// Saves a native filter, atomically.
+pub(crate) fn save(
+    path: &Path,
+    filter: &impl NativeFilter,
+    hash_key: HashKey,
+) -> Result<(), CliError> {
+    mayhap_codec::write_atomically(path, |file| {
+        native::write_with(filter, hash_key, BufWriter::new(file))
+    })
+    .map_err(|error| cannot_write(path, &error))
 }
 
 /// Pipes and devices are written to. Replacing one by a file would be a nasty surprise.

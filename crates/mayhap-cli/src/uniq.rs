@@ -141,8 +141,7 @@ pub(crate) fn run(args: &UniqArgs, out: &mut impl Write) -> Result<ExitCode, Cli
     out.flush()?;
     let rate = seen.rate();
     if let Some(path) = &args.state {
-        mayhap_codec::native::save(&seen.into_filter(), HashKey::Inside, path)
-            .map_err(|error| output::cannot_write(path, &error))?;
+        output::save(path, &seen.into_filter(), HashKey::Inside)?;
     }
     drop(progress);
     if !args.quiet {

@@ -16,13 +16,14 @@
 //! A hash or a probe sequence that no other format has is a new `Scheme` in the core.
 
 use crate::builder::{BuildError, BuildOptions, FilterBuilder, RequiredCount};
-use crate::keys::{KeyReader, KeyType};
+use crate::keys::KeyReader;
 use crate::open::{OpenError, OpenOptions, OpenedFilter};
 use crate::parameters::{ParameterError, Parameters};
 use crate::{
     DecodeError, EncodeError, Limits, StoredFilter, bip37, clickhouse, guava, hadoop, leveldb,
     native, parquet, redis, rocksdb, spark, table,
 };
+use mayhap_core::KeyType;
 use mayhap_core::{AnyFilter, ClassicBloom};
 use std::borrow::Cow;
 use std::fmt;

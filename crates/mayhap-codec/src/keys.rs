@@ -4,96 +4,42 @@ use crate::clickhouse::{Type, Value};
 use crate::{Format, ParameterError, Parameters, guava};
 use chrono::{Datelike, NaiveDate, NaiveTime, Timelike};
 use data_encoding::{BASE64_NOPAD, Encoding as Encoding64, HEXLOWER_PERMISSIVE};
+use mayhap_core::KeyType;
 use std::fmt;
 use std::sync::LazyLock;
 use uuid::Uuid;
 
 /// What a line of text stands for.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum KeyType {
-    /// The bytes of the line.
-    #[default]
-    Text,
-    /// Bytes, two hexadecimal digits each.
-    Hex,
-    /// Bytes in base 64, with or without the padding.
-    Base64,
-    /// A whole number.
-    Integer {
-        /// 1, 2, 4 or 8.
-        bytes: u8,
-        /// Whether it may be negative.
-        signed: bool,
-    },
-    /// A number with a fraction.
-    F64,
-    /// 32 hexadecimal digits, with hyphens or without.
-    Uuid,
-}
-
-impl KeyType {
-    /// The names that [`from_name`](Self::from_name) takes.
-    pub const NAMES: &str = "text, hex, base64, i8, i16, i32, i64, u8, u16, u32, u64, f64 or uuid";
-
-    /// The type of that name.
-    pub fn from_name(name: &str) -> Option<Self> {
-        let integer = |bytes, signed| Some(Self::Integer { bytes, signed });
-        match name {
-            "text" => Some(Self::Text),
-            "hex" => Some(Self::Hex),
-            "base64" => Some(Self::Base64),
-            "i8" => integer(1, true),
-            "i16" => integer(2, true),
-            "i32" => integer(4, true),
-            "i64" => integer(8, true),
-            "u8" => integer(1, false),
-            "u16" => integer(2, false),
-            "u32" => integer(4, false),
-            "u64" => integer(8, false),
-            "f64" => Some(Self::F64),
-            "uuid" => Some(Self::Uuid),
-            _ => None,
-        }
+fn parse(key_type: KeyType, line: &[u8]) -> Option<Parsed> {
+    if let Some((bytes, signed)) = key_type.integer() {
+        let number = std::str::from_utf8(line).ok()?.trim().parse().ok()?;
+        let bits = 8 * u32::from(bytes);
+        let range = if signed {
+            -(1_i128 << (bits - 1))..1 << (bits - 1)
+        } else {
+            0..1 << bits
+        };
+        let is_in_range = range.contains(&number);
+        return is_in_range.then_some(Parsed::Integer { number, bytes });
     }
-
-    fn read(self, line: &[u8]) -> Option<Parsed> {
-        match self {
-            Self::Text => Some(Parsed::Bytes(line.to_vec())),
-            Self::Hex => from_hex(line).map(Parsed::Bytes),
-            Self::Base64 => from_base64(line).map(Parsed::Bytes),
-            Self::Integer { bytes, signed } => {
-                let number = std::str::from_utf8(line).ok()?.trim().parse().ok()?;
-                let bits = 8 * u32::from(bytes);
-                let range = if signed {
-                    -(1_i128 << (bits - 1))..1 << (bits - 1)
-                } else {
-                    0..1 << bits
-                };
-                range
-                    .contains(&number)
-                    .then_some(Parsed::Integer { number, bytes })
-            }
-            Self::F64 => {
-                let number = std::str::from_utf8(line).ok()?.trim().parse().ok()?;
-                Some(Parsed::Float(number))
-            }
-            Self::Uuid => uuid(line).map(Parsed::Uuid),
+    match key_type {
+        KeyType::Hex => from_hex(line).map(Parsed::Bytes),
+        KeyType::Base64 => from_base64(line).map(Parsed::Bytes),
+        KeyType::F64 => {
+            let number = std::str::from_utf8(line).ok()?.trim().parse().ok()?;
+            Some(Parsed::Float(number))
         }
-    }
-}
-
-impl fmt::Display for KeyType {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Text => f.write_str("text"),
-            Self::Hex => f.write_str("hex"),
-            Self::Base64 => f.write_str("base64"),
-            Self::Integer { bytes, signed } => {
-                write!(f, "{}{}", if *signed { 'i' } else { 'u' }, 8 * bytes)
-            }
-            Self::F64 => f.write_str("f64"),
-            Self::Uuid => f.write_str("uuid"),
-        }
+        KeyType::Uuid => uuid(line).map(Parsed::Uuid),
+        // Integers are parsed above.
+        KeyType::Text
+        | KeyType::I8
+        | KeyType::I16
+        | KeyType::I32
+        | KeyType::I64
+        | KeyType::U8
+        | KeyType::U16
+        | KeyType::U32
+        | KeyType::U64 => Some(Parsed::Bytes(line.to_vec())),
     }
 }
 
@@ -182,16 +128,10 @@ impl KeyReader {
         self.encoding = Encoding::Guava(Some(funnel));
         match (funnel, self.key_type) {
             (Funnel::Int, KeyType::Text) => {
-                self.key_type = KeyType::Integer {
-                    bytes: 4,
-                    signed: true,
-                }
+                self.key_type = KeyType::I32;
             }
             (Funnel::Long, KeyType::Text) => {
-                self.key_type = KeyType::Integer {
-                    bytes: 8,
-                    signed: true,
-                }
+                self.key_type = KeyType::I64;
             }
             _ => {}
         }
@@ -235,7 +175,7 @@ impl KeyReader {
                 physical_value(*physical, line).ok_or_else(|| self.error(line))
             }
             _ => {
-                let parsed = self.key_type.read(line).ok_or_else(|| self.error(line))?;
+                let parsed = parse(self.key_type, line).ok_or_else(|| self.error(line))?;
                 self.encode(parsed).ok_or_else(|| self.error(line))
             }
         }
@@ -302,11 +242,13 @@ impl KeyReader {
                     "text or a whole number: Guava has no funnel for others".into()
                 }
                 (_, KeyType::Hex) => "an even number of hexadecimal digits".into(),
-                (_, KeyType::Integer { bytes, signed }) => {
-                    let kind = if signed { "signed" } else { "unsigned" };
-                    format!("a whole number of {} bits, {kind}", 8 * u32::from(bytes))
-                }
-                (_, key_type) => format!("a key of type {key_type}"),
+                (_, key_type) => match key_type.integer() {
+                    Some((bytes, signed)) => {
+                        let sign = if signed { "signed" } else { "unsigned" };
+                        format!("a whole number of {} bits, {sign}", 8 * u32::from(bytes))
+                    }
+                    None => format!("a key of type {key_type}"),
+                },
             },
         }
     }
@@ -337,7 +279,7 @@ fn element_type(column: &Type) -> &Type {
 }
 
 fn clickhouse_value(column: &Type, key_type: KeyType, line: &[u8]) -> Option<Value> {
-    let bytes = || match key_type.read(line) {
+    let bytes = || match parse(key_type, line) {
         Some(Parsed::Bytes(bytes)) => Some(bytes),
         // Numbers in a text column are hashed as text.
         Some(_) => Some(line.to_vec()),

@@ -55,8 +55,10 @@ pub use error::{DecodeError, EncodeError, Problem};
 pub use filter::{Description, Detail, FilterError, StoredFilter};
 pub use format::{Container, Format, Parameter};
 pub use key_file::{parse_key, read_key, read_or_make_key, write_key};
-pub use keys::{KeyError, KeyReader, KeyType};
+pub use keys::{KeyError, KeyReader};
 pub use limits::Limits;
+#[doc(no_inline)]
+pub use mayhap_core::KeyType;
 pub use open::{Location, OpenError, OpenOptions, OpenedFilter, Setting, open};
 pub use parameters::{ParameterError, Parameters};
 

@@ -3,7 +3,8 @@
 
 use crate::format::Format;
 use crate::hadoop::{self, Clearing};
-use crate::keys::{KeyReader, KeyType};
+use crate::keys::KeyReader;
+use mayhap_core::KeyType;
 use std::fmt;
 use std::path::PathBuf;
 use std::str::FromStr;

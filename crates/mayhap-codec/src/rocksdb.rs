@@ -41,7 +41,7 @@ impl Filter {
         match self {
             Self::Nothing => false,
             Self::Everything => true,
-            Self::Bloom(filter) => filter.contains(key),
+            Self::Bloom(filter) => filter.contains(key.as_ref()),
             Self::Ribbon(filter) => filter.contains(key),
         }
     }

@@ -2,13 +2,27 @@
 //!
 //! It is a closed enum: when a kind is added, the compiler shows every place that must handle it.
 
+#[cfg(target_has_atomic = "64")]
+use crate::SharedBloom;
 use crate::{
-    Bloom, ClassicBloom, CountingBloom, Cuckoo, Excepting, Fuse, GrowingBloom, HashScheme, KeyHash,
-    Kind, Operation, OperationError, Retouched, Ribbon, Stats, WindowBloom,
+    Bloom, ClassicBloom, CountingBloom, Cuckoo, Excepting, Fuse, GrowingBloom, HashScheme, Key,
+    KeyHash, KeyType, Kind, Operation, OperationError, PlanError, Retouched, Ribbon, Stats,
+    WindowBloom, WrongKind,
 };
 use alloc::boxed::Box;
 
 /// A filter of any kind. A [`WindowBloom`] is queried and filled at the newest time that it has seen.
+///
+/// ```
+/// # use mayhap_core as mayhap;
+/// use mayhap::{AnyFilter, Cuckoo, Kind};
+/// let kind: Kind = "cuckoo".parse()?; // from a configuration file
+/// let mut filter = AnyFilter::new(kind, 1000, 0.01)?;
+/// filter.try_insert("a")?;
+/// assert!(filter.contains("a"));
+/// let filter = Cuckoo::try_from(filter)?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, PartialEq, Debug)]
 pub enum AnyFilter {
     /// Insert-only.
@@ -52,6 +66,28 @@ macro_rules! each {
 }
 
 impl AnyFilter {
+    /// An empty filter of a kind that is known only at run time, for `capacity` keys, with XXH3.
+    ///
+    /// # Errors
+    /// As the constructor of the kind; also for [`Kind::Fuse`] and [`Kind::Ribbon`], which are built from their keys, and for
+    /// [`Kind::Window`], which needs a window and a time.
+    pub fn new(kind: Kind, capacity: usize, false_positive_rate: f64) -> Result<Self, PlanError> {
+        let needs_more = |instead| Err(PlanError::NeedsMore { kind, instead });
+        Ok(match kind {
+            Kind::Bloom => Bloom::new(capacity, false_positive_rate)?.into(),
+            Kind::Classic => ClassicBloom::new(capacity, false_positive_rate)?.into(),
+            Kind::Counting => CountingBloom::new(capacity, false_positive_rate)?.into(),
+            Kind::Growing => GrowingBloom::new(capacity, false_positive_rate)?.into(),
+            Kind::Cuckoo => Cuckoo::new(capacity, false_positive_rate)?.into(),
+            Kind::Retouched => Retouched::new(capacity, false_positive_rate)?.into(),
+            Kind::Window => {
+                return needs_more("use WindowBloom::new with a window and the time");
+            }
+            Kind::Fuse => return needs_more("use Fuse::build with all keys"),
+            Kind::Ribbon => return needs_more("use Ribbon::build with all keys"),
+        })
+    }
+
     /// The kind; for a filter with exceptions, the kind of its base.
     pub fn kind(&self) -> Kind {
         match self {
@@ -112,15 +148,15 @@ impl AnyFilter {
     ///
     /// # Panics
     /// On filters for the caller's own hashes, as all methods that take key bytes.
-    pub fn hash(&self, key: impl AsRef<[u8]>) -> KeyHash {
-        self.scheme().hash(key.as_ref())
+    pub fn hash(&self, key: impl Key) -> KeyHash {
+        self.scheme().hash(key)
     }
 
     /// `false` is certain: the key was never inserted (or, in a window filter, not within the window). `true` is probable.
     ///
     /// # Panics
     /// On filters for the caller's own hashes.
-    pub fn contains(&self, key: impl AsRef<[u8]>) -> bool {
+    pub fn contains(&self, key: impl Key) -> bool {
         each!(self, filter => filter.contains(key), window => filter.contains(key, filter.newest()))
     }
 
@@ -133,7 +169,7 @@ impl AnyFilter {
     ///
     /// # Panics
     /// When `keys` and `found` differ in length; on filters for the caller's own hashes.
-    pub fn contains_each(&self, keys: &[impl AsRef<[u8]>], found: &mut [bool]) {
+    pub fn contains_each(&self, keys: &[impl Key], found: &mut [bool]) {
         each!(self, filter => filter.contains_each(keys, found), window => filter.contains_each(keys, filter.newest(), found));
     }
 
@@ -154,7 +190,7 @@ impl AnyFilter {
     ///
     /// # Panics
     /// On filters for the caller's own hashes.
-    pub fn try_insert(&mut self, key: impl AsRef<[u8]>) -> Result<bool, OperationError> {
+    pub fn try_insert(&mut self, key: impl Key) -> Result<bool, OperationError> {
         match self {
             // Uses the key's bytes, because the scheme may be that of another system.
             Self::Classic(filter) => Ok(filter.insert(key)),
@@ -199,7 +235,7 @@ impl AnyFilter {
     ///
     /// # Panics
     /// On filters for the caller's own hashes.
-    pub fn remove(&mut self, key: impl AsRef<[u8]>) -> Result<bool, OperationError> {
+    pub fn remove(&mut self, key: impl Key) -> Result<bool, OperationError> {
         match self {
             Self::Counting(filter) => filter.remove(key).map_err(OperationError::Saturated),
             Self::Cuckoo(filter) => Ok(filter.remove(key)),
@@ -257,6 +293,14 @@ impl AnyFilter {
         Ok(())
     }
 
+    fn wrong_kind(&self, expected: &'static str) -> WrongKind {
+        WrongKind {
+            expected,
+            found: self.kind(),
+            has_exceptions: self.excepting().is_some(),
+        }
+    }
+
     fn unsupported(&self, operation: Operation) -> OperationError {
         OperationError::Unsupported {
             kind: self.kind(),
@@ -268,6 +312,23 @@ impl AnyFilter {
     /// What the filter is, how full it is and which rate it has now. Reads the whole filter.
     pub fn stats(&self) -> Stats {
         each!(self, filter => filter.stats(), window => filter.stats(filter.newest()))
+    }
+
+    /// What the keys are, if that was set.
+    pub fn key_type(&self) -> Option<KeyType> {
+        each!(self, filter => filter.key_type(), window => filter.key_type())
+    }
+
+    /// Sets what the keys are. It is saved with the filter; lookups do not depend on it.
+    pub fn set_key_type(&mut self, key_type: Option<KeyType>) {
+        each!(self, filter => filter.set_key_type(key_type), window => filter.set_key_type(key_type));
+    }
+
+    /// The same filter, with this key type.
+    #[must_use]
+    pub fn with_key_type(mut self, key_type: KeyType) -> Self {
+        self.set_key_type(Some(key_type));
+        self
     }
 
     /// The hash scheme.
@@ -293,6 +354,17 @@ macro_rules! from {
             fn from(filter: $filter) -> Self {
                 Self::$kind(filter)
             }
+        }
+
+        impl TryFrom<AnyFilter> for $filter {
+            type Error = WrongKind;
+
+            fn try_from(filter: AnyFilter) -> Result<Self, WrongKind> {
+                match filter {
+                    AnyFilter::$kind(filter) => Ok(filter),
+                    other => Err(other.wrong_kind(stringify!($filter))),
+                }
+            }
         })*
     };
 }
@@ -300,6 +372,33 @@ macro_rules! from {
 from! {
     Bloom => Bloom, ClassicBloom => Classic, CountingBloom => Counting, GrowingBloom => Growing, WindowBloom => Window,
     Cuckoo => Cuckoo, Fuse => Fuse, Ribbon => Ribbon, Retouched => Retouched
+}
+
+impl TryFrom<AnyFilter> for Excepting<AnyFilter> {
+    type Error = WrongKind;
+
+    fn try_from(filter: AnyFilter) -> Result<Self, WrongKind> {
+        match filter {
+            AnyFilter::Excepting(filter) => Ok(*filter),
+            other => Err(other.wrong_kind("filter with exceptions")),
+        }
+    }
+}
+
+#[cfg(target_has_atomic = "64")]
+impl TryFrom<AnyFilter> for SharedBloom {
+    type Error = WrongKind;
+
+    fn try_from(filter: AnyFilter) -> Result<Self, WrongKind> {
+        Bloom::try_from(filter).map(Self::from_bloom)
+    }
+}
+
+#[cfg(target_has_atomic = "64")]
+impl From<SharedBloom> for AnyFilter {
+    fn from(filter: SharedBloom) -> Self {
+        filter.freeze().into()
+    }
 }
 
 impl From<Excepting<Self>> for AnyFilter {

@@ -1,7 +1,7 @@
 //! The errors of the core: a request that cannot be planned, filters that cannot be merged, a full filter, a key that cannot be
 //! removed, and an operation that a kind does not support.
 
-use crate::{Kind, Operation};
+use crate::{KeyType, Kind, Operation};
 use core::fmt;
 
 /// Why a filter cannot be created as requested.
@@ -31,6 +31,13 @@ pub enum PlanError {
         /// The requirements.
         requirements: &'static str,
         /// What to do instead.
+        instead: &'static str,
+    },
+    /// Filters of this kind need more than a capacity and a rate.
+    NeedsMore {
+        /// The kind.
+        kind: Kind,
+        /// What they need, and how to create them.
         instead: &'static str,
     },
     /// The plan is valid, but no seed works for these hashes: they are not well mixed.
@@ -76,6 +83,12 @@ impl fmt::Display for PlanError {
             } => {
                 write!(f, "no filter does both, {requirements}: {instead}")
             }
+            Self::NeedsMore { kind, instead } => {
+                write!(
+                    f,
+                    "a {kind} filter needs more than a capacity and a rate: {instead}"
+                )
+            }
             Self::Unsolvable { keys, attempts } => write!(
                 f,
                 "no solution for {keys} keys in {attempts} attempts: give well-mixed hashes, or key bytes with a keyed scheme"
@@ -105,6 +118,13 @@ pub enum Mismatch {
     },
     /// Both hash with a secret key, and the keys differ.
     HashKey,
+    /// Their keys are of different types.
+    KeyType {
+        /// The key type of the filter that was to be changed.
+        ours: KeyType,
+        /// The key type of the other filter.
+        theirs: KeyType,
+    },
     /// The filters match, but there is not enough memory for the layers that only the other one has.
     Memory {
         /// The number of bytes that were requested.
@@ -141,6 +161,10 @@ impl fmt::Display for Mismatch {
             Self::HashKey => {
                 f.write_str("the filters have different secret keys: build both with the same key")
             }
+            Self::KeyType { ours, theirs } => write!(
+                f,
+                "one filter has keys of type {ours}, the other of type {theirs}: build both with the same key type"
+            ),
             Self::Memory { size_bytes } => write!(
                 f,
                 "not enough memory for the layers of the other filter, {size_bytes} bytes: free some"
@@ -172,6 +196,11 @@ pub enum Full {
         /// The number of bytes that were requested.
         size_bytes: u64,
     },
+    /// Filters of this kind are built once, from all keys.
+    Static {
+        /// The kind.
+        kind: Kind,
+    },
 }
 
 impl fmt::Display for Full {
@@ -188,6 +217,10 @@ impl fmt::Display for Full {
             Self::Memory { size_bytes } => write!(
                 f,
                 "no room for the key: {size_bytes} bytes of memory are needed: rebuild the filter from all keys"
+            ),
+            Self::Static { kind } => write!(
+                f,
+                "a {kind} filter takes no more keys: build it again from all keys"
             ),
         }
     }
@@ -216,6 +249,60 @@ impl fmt::Display for Saturated {
 }
 
 impl core::error::Error for Saturated {}
+
+/// An [`AnyFilter`](crate::AnyFilter) is not of the kind that was asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct WrongKind {
+    /// The type that was asked for.
+    pub expected: &'static str,
+    /// The kind of the filter.
+    pub found: Kind,
+    /// Whether the filter has exceptions.
+    pub has_exceptions: bool,
+}
+
+impl fmt::Display for WrongKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            expected,
+            found,
+            has_exceptions,
+        } = self;
+        let exceptions = match has_exceptions {
+            true => " with exceptions",
+            false => "",
+        };
+        write!(
+            f,
+            "it is a {found} filter{exceptions}, not a {expected}: use the type of that kind, or AnyFilter"
+        )
+    }
+}
+
+impl core::error::Error for WrongKind {}
+
+/// The text is not the name of a [`Kind`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct UnknownKind;
+
+impl fmt::Display for UnknownKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("unknown kind: use ")?;
+        for (number, kind) in Kind::ALL.into_iter().enumerate() {
+            let before = match Kind::ALL.len() - number {
+                _ if number == 0 => "",
+                1 => " or ",
+                _ => ", ",
+            };
+            write!(f, "{before}{kind}")?;
+        }
+        Ok(())
+    }
+}
+
+impl core::error::Error for UnknownKind {}
 
 /// Why an [`AnyFilter`](crate::AnyFilter) rejected an operation. The filter is unchanged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

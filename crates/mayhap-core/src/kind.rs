@@ -1,11 +1,21 @@
 //! The kinds of filter, and what each of them supports.
 
+use crate::UnknownKind;
 use core::fmt;
+use core::str::FromStr;
 
 /// The kinds of filter, with the names that the command line and files use.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+///
+/// ```
+/// # use mayhap_core as mayhap;
+/// use mayhap::Kind;
+/// assert_eq!("cuckoo".parse(), Ok(Kind::Cuckoo));
+/// assert_eq!(Kind::Cuckoo.to_string(), "cuckoo");
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum Kind {
     /// [`Bloom`](crate::Bloom).
+    #[default]
     Bloom,
     /// [`ClassicBloom`](crate::ClassicBloom).
     Classic,
@@ -82,6 +92,14 @@ impl Kind {
                 Self::Bloom | Self::Classic | Self::Counting | Self::Growing
             ),
         }
+    }
+}
+
+impl FromStr for Kind {
+    type Err = UnknownKind;
+
+    fn from_str(name: &str) -> Result<Self, UnknownKind> {
+        Self::from_name(name).ok_or(UnknownKind)
     }
 }
 

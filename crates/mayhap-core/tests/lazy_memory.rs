@@ -41,7 +41,7 @@ fn new_filters_do_not_touch_their_memory() {
     const KEYS: u64 = 800_000_000;
     let bloom = untouched(
         "bloom",
-        || Bloom::new(KEYS, 0.01).unwrap(),
+        || Bloom::new(KEYS as usize, 0.01).unwrap(),
         Bloom::size_bytes,
     );
     let copy = || bloom.try_clone().unwrap();
@@ -52,9 +52,9 @@ fn new_filters_do_not_touch_their_memory() {
         SharedBloom::size_bytes,
     );
     drop(shared);
-    let make = || SharedBloom::new(KEYS, 0.01).unwrap();
+    let make = || SharedBloom::new(KEYS as usize, 0.01).unwrap();
     drop(untouched("shared", make, SharedBloom::size_bytes));
-    let make = || GrowingBloom::new(KEYS, 0.01).unwrap();
+    let make = || GrowingBloom::new(KEYS as usize, 0.01).unwrap();
     drop(untouched("growing", make, GrowingBloom::size_bytes));
 
     let plan = ClassicPlan::new(KEYS, 0.01).unwrap();
@@ -64,7 +64,7 @@ fn new_filters_do_not_touch_their_memory() {
     drop(untouched("classic, copied", copy, ClassicBloom::size_bytes));
     drop(classic);
 
-    let make = || CountingBloom::new(KEYS / 4, 0.01).unwrap();
+    let make = || CountingBloom::new((KEYS / 4) as usize, 0.01).unwrap();
     let counting = untouched("counting", make, CountingBloom::size_bytes);
     let copy = || counting.try_clone().unwrap();
     drop(untouched(
@@ -74,7 +74,7 @@ fn new_filters_do_not_touch_their_memory() {
     ));
     drop(counting);
 
-    let make = || Cuckoo::new(KEYS, 0.01).unwrap();
+    let make = || Cuckoo::new(KEYS as usize, 0.01).unwrap();
     let cuckoo = untouched("cuckoo", make, Cuckoo::size_bytes);
     let copy = || cuckoo.try_clone().unwrap();
     drop(untouched("cuckoo, copied", copy, Cuckoo::size_bytes));

@@ -80,16 +80,16 @@ macro_rules! insert_bench {
 }
 
 insert_bench! {
-    Bloom: keys => keys,
-    ClassicBloom: keys => keys,
-    CountingBloom: keys => keys,
+    Bloom: keys => keys as usize,
+    ClassicBloom: keys => keys as usize,
+    CountingBloom: keys => keys as usize,
     // As if the capacity was guessed far too low: it has grown by the time it is queried.
-    GrowingBloom: keys => keys.div_ceil(16)
+    GrowingBloom: keys => keys.div_ceil(16) as usize
 }
 
 impl InsertBench for Cuckoo {
     fn empty(keys: u64, rate: f64) -> Result<Self, PlanError> {
-        Self::for_hashes(keys, rate)
+        Self::for_hashes(keys as usize, rate)
     }
 
     fn clear(&mut self) {

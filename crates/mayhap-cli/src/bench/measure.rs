@@ -102,7 +102,7 @@ fn round_work(keys: u64) -> u64 {
 pub(super) fn measure(case: Case, progress: &ProgressBar) -> Result<Measured, MeasureError> {
     match case.kind {
         Kind::Bloom => {
-            let mut filter = Bloom::for_hashes(case.keys, case.rate)?;
+            let mut filter = Bloom::for_hashes(case.keys as usize, case.rate)?;
             let times = fill(&mut filter, case.keys, progress);
             measure_queries(&filter, &filter, times, case, progress)
         }
@@ -394,7 +394,7 @@ mod tests {
     #[test]
     fn small_and_large_filters_end_up_with_all_their_keys() {
         for keys in [1000, REFILLED_KEYS + 5] {
-            let mut filter = Bloom::for_hashes(keys, 0.01).unwrap();
+            let mut filter = Bloom::for_hashes(keys as usize, 0.01).unwrap();
             fill(&mut filter, keys, &ProgressBar::hidden());
             assert!((0..keys).all(|number| filter.contains_hash(key(number))));
             assert!(!filter.is_over_capacity());

@@ -126,10 +126,10 @@ fn empty(
             let plan = WindowPlan::new(capacity, rate, window)?;
             WindowBloom::from_plan(plan, scheme, now())?.into()
         }
-        Kind::Retouched => match scheme {
-            HashScheme::Sip13(key) => Retouched::keyed(capacity, rate, key)?.into(),
-            HashScheme::Xxh3 | HashScheme::Caller => Retouched::new(capacity, rate)?.into(),
-        },
+        Kind::Retouched => {
+            let plan = ClassicPlan::new(capacity, rate)?;
+            Retouched::from_plan(plan, Scheme::EnhancedDoubleHashing, scheme)?.into()
+        }
         Kind::Bloom => Bloom::from_plan(BloomPlan::new(capacity, rate)?, scheme)?.into(),
         Kind::Fuse | Kind::Ribbon => {
             return Err(CliError::message(format!(

@@ -4,7 +4,7 @@ use super::CheckArgs;
 use crate::error::CliError;
 use crate::filter_files::{KeyBatch, invalid_key, keys};
 use crate::input::{Block, open_file};
-use mayhap_codec::native::{self, Mapped};
+use mayhap_codec::native::{self, FileError, LoadError, Mapped};
 use mayhap_codec::{Format, KeyReader, OpenedFilter, StoredFilter};
 use std::io::Read;
 
@@ -42,13 +42,11 @@ fn map(args: &CheckArgs) -> Result<Option<Mapped>, CliError> {
     let mapped = native::map(&args.filter, native::Verify::Lazy, args.open.key()?);
     match mapped {
         Ok(mapped) => Ok(Some(mapped)),
-        Err(native::OpenError::Decode(error)) => {
-            Err(args.open.explain_open_error(&args.filter, &error.into()))
-        }
-        Err(error) => Err(CliError::message(format!(
-            "{}: {error}",
-            args.filter.display()
-        ))),
+        Err(FileError {
+            error: LoadError::Decode(error),
+            ..
+        }) => Err(args.open.explain_open_error(&args.filter, &error.into())),
+        Err(error) => Err(CliError::message(error.to_string())),
     }
 }
 

@@ -256,7 +256,7 @@ impl LeftReader {
     fn filter(&mut self, rate: f64) -> Result<Bloom, CliError> {
         self.hashes.sort_unstable();
         self.hashes.dedup();
-        let mut filter = Bloom::new((self.hashes.len() as u64).max(1), rate)?;
+        let mut filter = Bloom::new(self.hashes.len().max(1), rate)?;
         filter.insert_hashes(&self.hashes);
         Ok(filter)
     }

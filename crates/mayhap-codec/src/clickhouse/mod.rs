@@ -314,11 +314,11 @@ pub(crate) const ROW: FormatRow = FormatRow {
     }],
     check_parameters: |parameters| column_type(parameters).map(drop),
     key_reader: |key_type, parameters| {
-        let column = column_type(parameters)?.unwrap_or(match key_type {
-            KeyType::Integer { bytes, .. } => Type::Integer(bytes),
-            KeyType::F64 => Type::Float64,
-            KeyType::Uuid => Type::Wide,
-            KeyType::Text | KeyType::Hex | KeyType::Base64 => Type::String,
+        let column = column_type(parameters)?.unwrap_or(match (key_type, key_type.integer()) {
+            (_, Some((bytes, _))) => Type::Integer(bytes),
+            (KeyType::F64, None) => Type::Float64,
+            (KeyType::Uuid, None) => Type::Wide,
+            (_, None) => Type::String,
         });
         let encoding = Encoding::ClickHouse(column);
         Ok(KeyReader::with_encoding(encoding, key_type))

@@ -11,7 +11,7 @@ pub(crate) use foreign::ForeignFilter;
 pub(crate) use foreign::{Constant, same_type};
 
 use crate::{EncodeError, Format, hadoop, native};
-use mayhap_core::{AnyFilter, ClassicBloom, Full, Mismatch};
+use mayhap_core::{AnyFilter, ClassicBloom, Filter, Full, KeyType, Mismatch};
 use std::any::Any;
 use std::fmt;
 
@@ -109,8 +109,8 @@ from! {
 /// Follows "a mayhap filter".
 const NO_KEYS: &str = "that was made by `for_hashes` contains hashes of its maker, who alone knows how keys are hashed: query it by `contains_hash` in that program";
 
-/// Keys that a trait object is asked about at once.
-const BATCH: usize = 64;
+/// Keys that are looked up at once: as many as the batches of the core.
+const BATCH: usize = 512;
 
 impl From<AnyFilter> for StoredFilter {
     fn from(filter: AnyFilter) -> Self {
@@ -139,6 +139,14 @@ impl StoredFilter {
             Self::Native(_) => Format::Mayhap,
             Self::Bits { format, .. } => *format,
             Self::Foreign(filter) => filter.format(),
+        }
+    }
+
+    /// What the keys are, if the file says so: only native files do.
+    pub fn key_type(&self) -> Option<KeyType> {
+        match self {
+            Self::Native(filter) => filter.key_type(),
+            Self::Bits { .. } | Self::Foreign(_) => None,
         }
     }
 
@@ -178,19 +186,20 @@ impl StoredFilter {
             found.len(),
             "one place in `found` for every key"
         );
-        match self {
-            Self::Native(filter) if filter.accepts_key_bytes() => filter.contains_each(keys, found),
-            Self::Native(_) => found.fill(true),
-            Self::Bits { filter, .. } => filter.contains_each(keys, found),
-            Self::Foreign(filter) => {
-                // Trait objects have no generic methods.
-                let mut batch: [&[u8]; BATCH] = [&[]; BATCH];
-                for (keys, found) in keys.chunks(BATCH).zip(found.chunks_mut(BATCH)) {
-                    for (slot, key) in batch.iter_mut().zip(keys) {
-                        *slot = key.as_ref();
-                    }
-                    filter.contains_each(&batch[..keys.len()], found);
+        // Trait objects have no generic methods.
+        let mut batch: [&[u8]; BATCH] = [&[]; BATCH];
+        for (keys, found) in keys.chunks(BATCH).zip(found.chunks_mut(BATCH)) {
+            for (slot, key) in batch.iter_mut().zip(keys) {
+                *slot = key.as_ref();
+            }
+            let keys = &batch[..keys.len()];
+            match self {
+                Self::Native(filter) if filter.accepts_key_bytes() => {
+                    Filter::contains_each(filter, keys, found);
                 }
+                Self::Native(_) => found.fill(true),
+                Self::Bits { filter, .. } => Filter::contains_each(filter, keys, found),
+                Self::Foreign(filter) => filter.contains_each(keys, found),
             }
         }
     }

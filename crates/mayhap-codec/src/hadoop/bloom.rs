@@ -34,7 +34,7 @@ pub fn create(
 /// When the key is empty.
 pub fn add(filter: &mut ClassicBloom, key: impl AsRef<[u8]>) -> Result<bool, HadoopError> {
     check_key(key.as_ref())?;
-    Ok(filter.insert(key))
+    Ok(filter.insert(key.as_ref()))
 }
 
 /// `membershipTest`. `false` is certain: the key was never added. `true` is probable.
@@ -43,7 +43,7 @@ pub fn add(filter: &mut ClassicBloom, key: impl AsRef<[u8]>) -> Result<bool, Had
 /// When the key is empty.
 pub fn contains(filter: &ClassicBloom, key: impl AsRef<[u8]>) -> Result<bool, HadoopError> {
     check_key(key.as_ref())?;
-    Ok(filter.contains(key))
+    Ok(filter.contains(key.as_ref()))
 }
 
 /// Keeps the bits that are set in both. Like Hadoop, this and the operations below do not compare the hash functions of the two.

@@ -36,7 +36,7 @@ pub fn create(
 /// When the key is empty.
 pub fn add(filter: &mut CountingBloom, key: impl AsRef<[u8]>) -> Result<bool, HadoopError> {
     check_key(key.as_ref())?;
-    Ok(filter.insert(key))
+    Ok(filter.insert(key.as_ref()))
 }
 
 /// `membershipTest`. `false` is certain: the key is not in. `true` is probable.
@@ -45,7 +45,7 @@ pub fn add(filter: &mut CountingBloom, key: impl AsRef<[u8]>) -> Result<bool, Ha
 /// When the key is empty.
 pub fn contains(filter: &CountingBloom, key: impl AsRef<[u8]>) -> Result<bool, HadoopError> {
     check_key(key.as_ref())?;
-    Ok(filter.contains(key))
+    Ok(filter.contains(key.as_ref()))
 }
 
 /// `delete`: decrements the counters of the key, except saturated ones. [`CountingBloom::remove`] is safer: it changes nothing if one of
@@ -55,7 +55,7 @@ pub fn contains(filter: &CountingBloom, key: impl AsRef<[u8]>) -> Result<bool, H
 /// When the key is empty or certainly not in; the filter is unchanged then.
 pub fn delete(filter: &mut CountingBloom, key: impl AsRef<[u8]>) -> Result<(), HadoopError> {
     check_key(key.as_ref())?;
-    if filter.remove_leaving_saturated(key) {
+    if filter.remove_leaving_saturated(key.as_ref()) {
         Ok(())
     } else {
         Err(HadoopError::NotAMember)
@@ -71,7 +71,7 @@ pub fn approximate_count(
     key: impl AsRef<[u8]>,
 ) -> Result<u64, HadoopError> {
     check_key(key.as_ref())?;
-    Ok(filter.estimated_count(key))
+    Ok(filter.estimated_count(key.as_ref()))
 }
 
 /// The bitwise and of counters, as in Hadoop: 1 and 2 become 0, so keys of both may be lost.

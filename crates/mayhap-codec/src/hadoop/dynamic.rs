@@ -60,7 +60,7 @@ impl Dynamic {
         if self.keys_in_last >= self.keys_a_row {
             self.begin_row()?;
         }
-        self.last.insert(key);
+        self.last.insert(key.as_ref());
         self.keys_in_last += 1;
         Ok(())
     }

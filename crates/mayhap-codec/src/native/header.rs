@@ -4,7 +4,7 @@ use super::parts::{Parts, Section};
 use super::{ALIGNMENT, FORMAT, HashKey, MAGIC, pages};
 use crate::cursor::Cursor;
 use crate::{DecodeError, Problem};
-use mayhap_core::{HashScheme, SipKey};
+use mayhap_core::{HashScheme, KeyType, SipKey};
 use twox_hash::XxHash3_64;
 
 const MAJOR: u16 = 1;
@@ -31,6 +31,7 @@ pub(super) struct FileHeader<'a> {
     pub(super) kind: u16,
     /// Required features, all of them known.
     pub(super) features: u64,
+    pub(super) key_type: Option<KeyType>,
     pub(super) self_test: u64,
     /// Where the body begins.
     pub(super) body_begins: u64,
@@ -96,8 +97,9 @@ impl<'a> FileHeader<'a> {
         out.extend_from_slice(&(header_bytes as u32).to_le_bytes());
         out.extend_from_slice(&file_bytes.to_le_bytes());
         out.extend_from_slice(&parts.features.to_le_bytes());
-        // Optional features.
-        out.extend_from_slice(&[0; 8]);
+        // Optional features: a reader ignores those that it does not know.
+        let key_type = parts.key_type.map_or(0, KeyType::id);
+        out.extend_from_slice(&u64::from(key_type).to_le_bytes());
         out.extend_from_slice(&parts.kind.to_le_bytes());
         out.extend_from_slice(&scheme.id().to_le_bytes());
         out.extend_from_slice(&key_place.to_le_bytes());
@@ -153,7 +155,9 @@ impl<'a> FileHeader<'a> {
             let accepted = "only what this version knows: read it with a newer one";
             return Err(at.value("required features", i128::from(unknown), accepted));
         }
-        at.take("features", 16)?;
+        at.take("features", 8)?;
+        // The lowest byte is the key type. A newer one is ignored, as all optional features.
+        let key_type = KeyType::from_id(at.u64_le("optional features")? as u8);
         let kind = at.u16_le("kind")?;
         let hash = Hash::read(&mut at)?;
         let self_test = at.u64_le("self-test")?;
@@ -207,6 +211,7 @@ impl<'a> FileHeader<'a> {
             at,
             kind,
             features,
+            key_type,
             self_test,
             body_begins: header_bytes,
             body_bytes,

@@ -11,12 +11,32 @@ mod ribbon;
 pub(super) mod view;
 mod window;
 
-use super::FilterRef;
 use super::header::{self, EXCEPTIONS, FileHeader};
 use super::parts::{Parts, Sections};
 use crate::cursor::Cursor;
 use crate::{DecodeError, EncodeError, Problem};
-use mayhap_core::{AnyFilter, HashScheme, Kind, PlanError};
+use mayhap_core::{
+    AnyFilter, Bloom, ClassicBloom, CountingBloom, Cuckoo, Excepting, Fuse, GrowingBloom,
+    HashScheme, KeyType, Kind, PlanError, Retouched, Ribbon, WindowBloom, WrongKind,
+};
+
+/// A filter that native files store: every kind, [`AnyFilter`], `SharedBloom` and [`Excepting`] over `AnyFilter`. Functions that
+/// save take it by reference and copy nothing.
+pub trait NativeFilter: sealed::ToParts + Sized {
+    /// The filter, if it is of this type.
+    ///
+    /// # Errors
+    /// If it is of another kind.
+    fn from_any(filter: AnyFilter) -> Result<Self, WrongKind>;
+}
+
+pub(super) mod sealed {
+    use super::{EncodeError, Parts};
+
+    pub trait ToParts {
+        fn to_parts(&self) -> Result<Parts<'_>, EncodeError>;
+    }
+}
 
 const KINDS: [(Kind, u16); 9] = [
     (Kind::Bloom, 1),
@@ -41,75 +61,100 @@ pub(super) fn kind_of(header: &FileHeader<'_>) -> Option<Kind> {
     known.map(|known| known.0)
 }
 
-fn empty_parts<'f>(kind: Kind, scheme: HashScheme) -> Parts<'f> {
+/// The parts of a filter without exceptions.
+fn start<'f>(kind: Kind, scheme: HashScheme, key_type: Option<KeyType>) -> Parts<'f> {
     Parts {
         kind: number_of(kind),
         features: 0,
         scheme,
+        key_type,
         self_test: header::self_test(scheme),
         plan: Vec::new(),
         sections: Vec::new(),
     }
 }
 
-/// The parts of a filter that is not in an [`AnyFilter`].
-pub(super) fn to_parts_ref(filter: FilterRef<'_>) -> Parts<'_> {
-    let (kind, scheme) = match filter {
-        FilterRef::Bloom(filter) => (Kind::Bloom, filter.scheme()),
-        FilterRef::Counting(filter) => (Kind::Counting, filter.hash_scheme()),
-        FilterRef::Growing(filter) => (Kind::Growing, filter.scheme()),
-        FilterRef::Cuckoo(filter) => (Kind::Cuckoo, filter.scheme()),
-        FilterRef::Window(filter) => (Kind::Window, filter.scheme()),
-    };
-    let mut parts = empty_parts(kind, scheme);
-    write_ref(filter, &mut parts);
-    parts
-}
-
-fn write_ref<'f>(filter: FilterRef<'f>, parts: &mut Parts<'f>) {
-    match filter {
-        FilterRef::Bloom(filter) => bloom::write(filter, parts),
-        FilterRef::Counting(filter) => classic::write_counting(filter, parts),
-        FilterRef::Growing(filter) => growing::write(filter, parts),
-        FilterRef::Cuckoo(filter) => cuckoo::write(filter, parts),
-        FilterRef::Window(filter) => window::write(filter, parts),
-    }
-}
-
-/// The parts of a filter.
-pub(super) fn to_parts(filter: &AnyFilter) -> Result<Parts<'_>, EncodeError> {
-    let mut parts = empty_parts(filter.kind(), filter.scheme());
-    match filter {
-        AnyFilter::Excepting(filter) => {
-            parts.features = EXCEPTIONS;
-            write(filter.base(), &mut parts)?;
-            exceptions::write(filter.parts(), &mut parts);
+macro_rules! to_parts {
+    ($($name:ident, $filter:ty, $kind:ident, $scheme:ident, $write:path;)*) => {
+        $(fn $name(filter: &$filter) -> Parts<'_> {
+            let mut parts = start(Kind::$kind, filter.$scheme(), filter.key_type());
+            $write(filter, &mut parts);
+            parts
         }
-        filter => write(filter, &mut parts)?,
-    }
-    Ok(parts)
+
+        impl sealed::ToParts for $filter {
+            fn to_parts(&self) -> Result<Parts<'_>, EncodeError> {
+                Ok($name(self))
+            }
+        }
+
+        impl NativeFilter for $filter {
+            fn from_any(filter: AnyFilter) -> Result<Self, WrongKind> {
+                filter.try_into()
+            }
+        })*
+    };
 }
 
-/// The parts of a filter without exceptions.
-fn write<'f>(filter: &'f AnyFilter, parts: &mut Parts<'f>) -> Result<(), EncodeError> {
-    match filter {
-        AnyFilter::Bloom(filter) => write_ref(FilterRef::Bloom(filter), parts),
-        AnyFilter::Classic(filter) => classic::write(filter, parts),
-        AnyFilter::Counting(filter) => write_ref(FilterRef::Counting(filter), parts),
-        AnyFilter::Growing(filter) => write_ref(FilterRef::Growing(filter), parts),
-        AnyFilter::Cuckoo(filter) => write_ref(FilterRef::Cuckoo(filter), parts),
-        AnyFilter::Window(filter) => write_ref(FilterRef::Window(filter), parts),
-        AnyFilter::Fuse(filter) => fuse::write(filter, parts),
-        AnyFilter::Ribbon(filter) => ribbon::write(filter, parts),
-        AnyFilter::Retouched(filter) => retouched::write(filter, parts),
-        AnyFilter::Excepting(_) => {
+to_parts! {
+    bloom_parts, Bloom, Bloom, scheme, bloom::write;
+    classic_parts, ClassicBloom, Classic, hash_scheme, classic::write;
+    counting_parts, CountingBloom, Counting, hash_scheme, classic::write_counting;
+    growing_parts, GrowingBloom, Growing, scheme, growing::write;
+    cuckoo_parts, Cuckoo, Cuckoo, scheme, cuckoo::write;
+    window_parts, WindowBloom, Window, scheme, window::write;
+    fuse_parts, Fuse, Fuse, scheme, fuse::write;
+    ribbon_parts, Ribbon, Ribbon, scheme, ribbon::write;
+    retouched_parts, Retouched, Retouched, hash_scheme, retouched::write;
+}
+
+#[cfg(target_has_atomic = "64")]
+to_parts! {
+    shared_parts, mayhap_core::SharedBloom, Bloom, scheme, bloom::write_shared;
+}
+
+impl sealed::ToParts for Excepting<AnyFilter> {
+    fn to_parts(&self) -> Result<Parts<'_>, EncodeError> {
+        if self.base().excepting().is_some() {
             return Err(EncodeError {
                 format: super::FORMAT,
                 reason: "exceptions on exceptions cannot be stored",
             });
         }
+        let mut parts = self.base().to_parts()?;
+        parts.features = EXCEPTIONS;
+        exceptions::write(self.parts(), &mut parts);
+        Ok(parts)
     }
-    Ok(())
+}
+
+impl NativeFilter for Excepting<AnyFilter> {
+    fn from_any(filter: AnyFilter) -> Result<Self, WrongKind> {
+        filter.try_into()
+    }
+}
+
+impl sealed::ToParts for AnyFilter {
+    fn to_parts(&self) -> Result<Parts<'_>, EncodeError> {
+        match self {
+            Self::Bloom(filter) => Ok(bloom_parts(filter)),
+            Self::Classic(filter) => Ok(classic_parts(filter)),
+            Self::Counting(filter) => Ok(counting_parts(filter)),
+            Self::Growing(filter) => Ok(growing_parts(filter)),
+            Self::Cuckoo(filter) => Ok(cuckoo_parts(filter)),
+            Self::Window(filter) => Ok(window_parts(filter)),
+            Self::Fuse(filter) => Ok(fuse_parts(filter)),
+            Self::Ribbon(filter) => Ok(ribbon_parts(filter)),
+            Self::Retouched(filter) => Ok(retouched_parts(filter)),
+            Self::Excepting(filter) => filter.to_parts(),
+        }
+    }
+}
+
+impl NativeFilter for AnyFilter {
+    fn from_any(filter: AnyFilter) -> Result<Self, WrongKind> {
+        Ok(filter)
+    }
 }
 
 /// The filter of a file whose pages were verified.
@@ -138,6 +183,7 @@ pub(super) fn from_parts(
     }
     plan.finish()?;
     sections.finish(&plan)?;
+    filter.set_key_type(header.key_type);
     Ok(filter)
 }
 

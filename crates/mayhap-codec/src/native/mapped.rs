@@ -1,13 +1,13 @@
 //! Memory-mapped files: only the header and the table of checksums are read at first, and lookups load the pages that they need.
 
-use super::file::OpenError;
+use super::file::FileError;
 use super::header::FileHeader;
 use super::kinds::view::{self, LookupKey, View};
 use super::pages::{PAGE_BYTES, Pages};
 use super::parts::Sections;
 use crate::map::{Map, MappedView};
 use crate::{DecodeError, Limits};
-use mayhap_core::{AnyFilter, HashScheme, KeyHash, Kind, SipKey, Stats};
+use mayhap_core::{AnyFilter, HashScheme, Key, KeyHash, KeyType, Kind, SipKey, Stats};
 use std::fmt;
 use std::path::Path;
 use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
@@ -27,12 +27,12 @@ pub enum Verify {
 /// A filter in a mapped file.
 ///
 /// ```
-/// use mayhap_codec::native::{self, HashKey, Verify};
+/// use mayhap_codec::native::{self, Verify};
 /// # let folder = std::env::temp_dir().join(format!("mayhap-map-{}", std::process::id()));
 /// # std::fs::create_dir_all(&folder)?;
 /// # let path = folder.join("seen.mayhap");
 /// let seen = mayhap_core::Bloom::from_keys(&["apple", "pear"], 0.01)?;
-/// native::save(&seen.into(), HashKey::Inside, &path)?;
+/// native::save(&path, &seen)?;
 /// let seen = native::map(&path, Verify::Full, None)?;
 /// assert!(seen.contains("pear"));
 /// # std::fs::remove_dir_all(&folder)?;
@@ -67,7 +67,7 @@ const DAMAGED: u8 = 2;
 
 /// Maps a file. `key` is the secret key, for files that do not contain it. Bloom, growing, classic and fuse filters are used in
 /// place; filters of other kinds or with exceptions, and all filters on big-endian machines, are read and verified as by
-/// [`open`](super::open) with the default limits.
+/// [`load`](super::load()) with the default limits.
 ///
 /// # Errors
 /// When the file cannot be mapped, is damaged where it is verified, or needs another key.
@@ -75,9 +75,10 @@ pub fn map(
     path: impl AsRef<Path>,
     verify: Verify,
     key: Option<SipKey>,
-) -> Result<Mapped, OpenError> {
-    let map = Map::open(path.as_ref()).map_err(OpenError::Io)?;
-    let storage = load(map, verify, key).map_err(OpenError::Decode)?;
+) -> Result<Mapped, FileError> {
+    let path = path.as_ref();
+    let map = Map::open(path).map_err(|error| FileError::new(path, error))?;
+    let storage = load(map, verify, key).map_err(|error| FileError::new(path, error))?;
     Ok(Mapped { storage })
 }
 
@@ -134,8 +135,8 @@ impl Mapped {
     ///
     /// # Panics
     /// On filters for the caller's own hashes, as all methods that take key bytes.
-    pub fn hash(&self, key: impl AsRef<[u8]>) -> KeyHash {
-        self.scheme().hash(key.as_ref())
+    pub fn hash(&self, key: impl Key) -> KeyHash {
+        self.scheme().hash(key)
     }
 
     /// `false` is certain: the key was never inserted. `true` is probable, and also the answer if a page that it depends on is damaged.
@@ -143,13 +144,12 @@ impl Mapped {
     /// # Panics
     /// On filters for the caller's own hashes.
     #[inline]
-    pub fn contains(&self, key: impl AsRef<[u8]>) -> bool {
-        let key = key.as_ref();
+    pub fn contains(&self, key: impl Key) -> bool {
         match &self.storage {
-            Storage::Mapped(mapping, page_states) => {
+            Storage::Mapped(mapping, page_states) => key.with_bytes(|key| {
                 page_states.damaged(mapping, LookupKey::Key(key)).is_some()
                     || mapping.view().contains(key)
-            }
+            }),
             Storage::Read(filter) => filter.contains(key),
         }
     }
@@ -172,11 +172,13 @@ impl Mapped {
     ///
     /// # Panics
     /// When `keys` and `found` differ in length; on filters for the caller's own hashes.
-    pub fn contains_each(&self, keys: &[impl AsRef<[u8]>], found: &mut [bool]) {
+    pub fn contains_each(&self, keys: &[impl Key], found: &mut [bool]) {
         match &self.storage {
             Storage::Mapped(mapping, page_states) => {
                 mapping.view().contains_each(keys, found);
-                page_states.mark_damaged(mapping, keys, found, |key| LookupKey::Key(key.as_ref()));
+                page_states.mark_damaged(keys, found, |key| {
+                    key.with_bytes(|key| page_states.find_damaged(mapping, LookupKey::Key(key)))
+                });
             }
             Storage::Read(filter) => filter.contains_each(keys, found),
         }
@@ -190,7 +192,9 @@ impl Mapped {
         match &self.storage {
             Storage::Mapped(mapping, page_states) => {
                 mapping.view().contains_hashes(hashes, found);
-                page_states.mark_damaged(mapping, hashes, found, |&hash| LookupKey::Hash(hash));
+                page_states.mark_damaged(hashes, found, |&hash| {
+                    page_states.find_damaged(mapping, LookupKey::Hash(hash))
+                });
             }
             Storage::Read(filter) => filter.contains_hashes(hashes, found),
         }
@@ -203,10 +207,11 @@ impl Mapped {
     ///
     /// # Panics
     /// On filters for the caller's own hashes.
-    pub fn try_contains(&self, key: impl AsRef<[u8]>) -> Result<bool, DecodeError> {
-        let key = key.as_ref();
-        self.check(LookupKey::Key(key))?;
-        Ok(self.contains(key))
+    pub fn try_contains(&self, key: impl Key) -> Result<bool, DecodeError> {
+        key.with_bytes(|key| {
+            self.check(LookupKey::Key(key))?;
+            Ok(self.contains(key))
+        })
     }
 
     /// `try_contains` for a hash of this filter's scheme.
@@ -300,6 +305,14 @@ impl Mapped {
         }
     }
 
+    /// What the keys are, if the file says so.
+    pub fn key_type(&self) -> Option<KeyType> {
+        match &self.storage {
+            Storage::Mapped(mapping, _) => mapping.view().key_type(),
+            Storage::Read(filter) => filter.key_type(),
+        }
+    }
+
     /// The stats of the filter. Reads all of it, verified or not.
     pub fn stats(&self) -> Stats {
         match &self.storage {
@@ -374,18 +387,17 @@ impl PageStates {
     }
 
     /// Keys that depend on a damaged page may be in the filter.
-    fn mark_damaged<'k, K>(
+    fn mark_damaged<K>(
         &self,
-        mapping: &MappedView,
-        keys: &'k [K],
+        keys: &[K],
         found: &mut [bool],
-        to_lookup: impl Fn(&'k K) -> LookupKey<'k>,
+        find_damaged: impl Fn(&K) -> Option<u64>,
     ) {
         if self.is_complete() {
             return;
         }
         for (key, found) in keys.iter().zip(found) {
-            *found |= self.find_damaged(mapping, to_lookup(key)).is_some();
+            *found |= find_damaged(key).is_some();
         }
     }
 

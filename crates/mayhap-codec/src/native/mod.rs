@@ -18,8 +18,12 @@ mod pages;
 mod parts;
 mod repair;
 
-pub use file::{OpenError, open, save};
+pub use file::{
+    FileError, LoadError, LoadOptions, from_bytes, load, load_with, read_from, save, save_with,
+    to_bytes, write_to,
+};
 pub use header::key_id;
+pub use kinds::NativeFilter;
 pub use kinds::view::View;
 pub use mapped::{Mapped, Verify, map};
 pub use repair::{Repaired, repair_with_ones};
@@ -31,7 +35,7 @@ use crate::{
     StoredFilter,
 };
 use header::FileHeader;
-use mayhap_core::{AnyFilter, Bloom, CountingBloom, Cuckoo, GrowingBloom, SipKey, WindowBloom};
+use mayhap_core::{AnyFilter, SipKey};
 use pages::Pages;
 use parts::Sections;
 use std::io::{self, Write};
@@ -58,7 +62,7 @@ pub enum HashKey {
 ///
 /// # Errors
 /// When the kind cannot be stored.
-pub fn encode(filter: &AnyFilter) -> Result<Vec<u8>, EncodeError> {
+pub fn encode(filter: &impl NativeFilter) -> Result<Vec<u8>, EncodeError> {
     encode_with(filter, HashKey::Inside)
 }
 
@@ -66,8 +70,8 @@ pub fn encode(filter: &AnyFilter) -> Result<Vec<u8>, EncodeError> {
 ///
 /// # Errors
 /// As [`encode`].
-pub fn encode_with(filter: &AnyFilter, hash_key: HashKey) -> Result<Vec<u8>, EncodeError> {
-    let parts = kinds::to_parts(filter)?;
+pub fn encode_with(filter: &impl NativeFilter, hash_key: HashKey) -> Result<Vec<u8>, EncodeError> {
+    let parts = filter.to_parts()?;
     let no_memory = EncodeError {
         format: FORMAT,
         reason: "there is no memory for the bytes",
@@ -83,7 +87,7 @@ pub fn encode_with(filter: &AnyFilter, hash_key: HashKey) -> Result<Vec<u8>, Enc
 ///
 /// # Errors
 /// As [`encode`], and when writing fails: the output is incomplete then.
-pub fn write(filter: &AnyFilter, out: impl Write) -> io::Result<()> {
+pub fn write(filter: &impl NativeFilter, out: impl Write) -> io::Result<()> {
     write_with(filter, HashKey::Inside, out)
 }
 
@@ -91,33 +95,14 @@ pub fn write(filter: &AnyFilter, out: impl Write) -> io::Result<()> {
 ///
 /// # Errors
 /// As [`write()`].
-pub fn write_with(filter: &AnyFilter, hash_key: HashKey, out: impl Write) -> io::Result<()> {
-    let parts = kinds::to_parts(filter);
+pub fn write_with(
+    filter: &impl NativeFilter,
+    hash_key: HashKey,
+    out: impl Write,
+) -> io::Result<()> {
+    let parts = filter.to_parts();
     let parts = parts.map_err(|error| io::Error::new(io::ErrorKind::Unsupported, error))?;
     parts.write(hash_key, out)
-}
-
-/// A borrowed filter, of the kinds that a server changes.
-#[derive(Clone, Copy, Debug)]
-pub enum FilterRef<'f> {
-    /// A Bloom filter.
-    Bloom(&'f Bloom),
-    /// A counting filter.
-    Counting(&'f CountingBloom),
-    /// A growing filter.
-    Growing(&'f GrowingBloom),
-    /// A cuckoo filter.
-    Cuckoo(&'f Cuckoo),
-    /// A window filter.
-    Window(&'f WindowBloom),
-}
-
-/// As [`write_with`], for a borrowed filter.
-///
-/// # Errors
-/// When writing fails: the output is incomplete then.
-pub fn write_ref_with(filter: FilterRef<'_>, hash_key: HashKey, out: impl Write) -> io::Result<()> {
-    kinds::to_parts_ref(filter).write(hash_key, out)
 }
 
 /// Reads and verifies a file whose secret key, if its filter has one, is inside.

@@ -5,16 +5,17 @@ use super::pages::{self, PageWriter};
 use super::{ALIGNMENT, HashKey};
 use crate::DecodeError;
 use crate::cursor::Cursor;
-use mayhap_core::HashScheme;
+use mayhap_core::{HashScheme, KeyType};
 use std::borrow::Cow;
 use std::io::{self, Write};
 
 /// What is stored of a filter.
-pub(super) struct Parts<'f> {
+pub struct Parts<'f> {
     pub(super) kind: u16,
     /// Required features.
     pub(super) features: u64,
     pub(super) scheme: HashScheme,
+    pub(super) key_type: Option<KeyType>,
     pub(super) self_test: u64,
     pub(super) plan: Vec<u8>,
     pub(super) sections: Vec<Section<'f>>,

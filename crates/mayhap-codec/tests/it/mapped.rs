@@ -1,6 +1,6 @@
 //! Mapped files: they answer as the filters that were saved, and damage is found when it was promised to be.
 
-use mayhap_codec::native::{self, HashKey, Mapped, OpenError, Verify};
+use mayhap_codec::native::{self, FileError, HashKey, LoadError, Mapped, Verify};
 use mayhap_codec::{Limits, Problem};
 use mayhap_core::plan::classic::ClassicPlan;
 use mayhap_core::{
@@ -32,7 +32,7 @@ impl Folder {
 
     fn save(&self, filter: &AnyFilter) -> PathBuf {
         let path = self.file();
-        native::save(filter, HashKey::Inside, &path).unwrap();
+        native::save(&path, filter).unwrap();
         path
     }
 }
@@ -63,17 +63,20 @@ fn in_place() -> Vec<AnyFilter> {
     let mut all = Vec::new();
     for (capacity, rate) in [(1, 0.5), (500, 0.01), (200_000, 0.01), (100_000, 1e-6)] {
         all.extend([
-            filled(Bloom::new(capacity, rate).unwrap().into(), capacity),
+            filled(Bloom::new(capacity, rate).unwrap().into(), capacity as u64),
             filled(
                 Bloom::keyed(capacity, rate, SECRET).unwrap().into(),
-                capacity,
+                capacity as u64,
             ),
-            filled(ClassicBloom::new(capacity, rate).unwrap().into(), capacity),
+            filled(
+                ClassicBloom::new(capacity, rate).unwrap().into(),
+                capacity as u64,
+            ),
             filled(
                 GrowingBloom::new(capacity / 9 + 1, rate).unwrap().into(),
-                capacity,
+                capacity as u64,
             ),
-            Fuse::build(&keys(capacity), rate).unwrap().into(),
+            Fuse::build(&keys(capacity as u64), rate).unwrap().into(),
         ]);
     }
     all.push(Fuse::build(&keys(0), 0.01).unwrap().into());
@@ -176,7 +179,7 @@ fn a_filter_for_the_callers_hashes_is_asked_by_them() {
 fn a_key_that_is_kept_outside_must_be_given() {
     let folder = Folder::new("key");
     let filter = filled(Bloom::keyed(100, 0.01, SECRET).unwrap().into(), 100);
-    native::save(&filter, HashKey::Outside, folder.file()).unwrap();
+    native::save_with(folder.file(), &filter, HashKey::Outside).unwrap();
     for verify in ALL {
         let id = native::key_id(SECRET);
         let problem = problem_of(&folder.file(), verify);
@@ -190,7 +193,10 @@ fn a_key_that_is_kept_outside_must_be_given() {
 /// Why a file is not mapped.
 fn problem_of(path: &Path, verify: Verify) -> Problem {
     match native::map(path, verify, None) {
-        Err(OpenError::Decode(error)) => error.problem,
+        Err(FileError {
+            error: LoadError::Decode(error),
+            ..
+        }) => error.problem,
         other => panic!("{verify:?}: {other:?}"),
     }
 }
@@ -272,7 +278,7 @@ fn what_is_no_file_of_ours_is_refused_in_every_way() {
         }
         for path in [folder.0.clone(), folder.0.join("nothing")] {
             let error = native::map(path, verify, None).unwrap_err();
-            assert!(matches!(error, OpenError::Io(_)), "{error}");
+            assert!(matches!(error.error, LoadError::Io(_)), "{error}");
         }
     }
 }

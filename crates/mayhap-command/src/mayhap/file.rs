@@ -7,7 +7,7 @@ use crate::{
     Slot,
 };
 use crate::{NOT_FOUND, WRONG_TYPE};
-use mayhap_codec::native::{self, FilterRef, HashKey};
+use mayhap_codec::native::{self, HashKey};
 use mayhap_core::AnyFilter;
 use std::io::{self, Write};
 
@@ -134,7 +134,7 @@ impl Slot {
     /// # Errors
     /// Those of `out`.
     pub fn write_file(&self, mut out: impl Write) -> io::Result<bool> {
-        let filter = match self {
+        match self {
             Self::Missing | Self::Other => return Ok(false),
             Self::Bloom(filter) => match &**filter {
                 AnyBloom::RedisBloom(filter) => {
@@ -143,12 +143,13 @@ impl Slot {
                         out.write_all(&chunk)?;
                         next = filter.scan(iterator);
                     }
-                    return Ok(true);
                 }
                 AnyBloom::Native(filter) => match &filter.kind {
-                    BloomKind::Fixed(filter) => FilterRef::Bloom(filter),
-                    BloomKind::Growing(filter) => FilterRef::Growing(filter),
-                    BloomKind::Window(filter) => FilterRef::Window(filter),
+                    BloomKind::Fixed(filter) => native::write_with(filter, HashKey::Outside, out)?,
+                    BloomKind::Growing(filter) => {
+                        native::write_with(filter, HashKey::Outside, out)?
+                    }
+                    BloomKind::Window(filter) => native::write_with(filter, HashKey::Outside, out)?,
                 },
             },
             Self::Cuckoo(filter) => match &**filter {
@@ -157,13 +158,13 @@ impl Slot {
                     for table in filter.filter().tables() {
                         out.write_all(table)?;
                     }
-                    return Ok(true);
                 }
-                AnyCuckoo::Native(filter) => FilterRef::Cuckoo(&filter.filter),
+                AnyCuckoo::Native(filter) => {
+                    native::write_with(&filter.filter, HashKey::Outside, out)?;
+                }
             },
-            Self::Counting(filter) => FilterRef::Counting(&filter.filter),
-        };
-        native::write_ref_with(filter, HashKey::Outside, out)?;
+            Self::Counting(filter) => native::write_with(&filter.filter, HashKey::Outside, out)?,
+        }
         Ok(true)
     }
 }

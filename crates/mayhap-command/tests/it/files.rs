@@ -143,11 +143,11 @@ fn unsupported_filters_are_rejected_and_change_nothing() {
     let other = SipKey::new([1; 16]);
     let early = WindowBloom::new(100, 0.01, A_MINUTE, Timestamp(0)).expect("a filter");
     let files = [
-        native::encode(&Bloom::for_hashes(100, 0.01).expect("a filter").into()),
-        native::encode(&early.with_burst_policy(BurstPolicy::RotateEarly).into()),
-        native::encode(&Fuse::build(&["x"], 0.01).expect("a filter").into()),
+        native::encode(&Bloom::for_hashes(100, 0.01).expect("a filter")),
+        native::encode(&early.with_burst_policy(BurstPolicy::RotateEarly)),
+        native::encode(&Fuse::build(&["x"], 0.01).expect("a filter")),
         native::encode_with(
-            &Bloom::keyed(100, 0.01, other).expect("a filter").into(),
+            &Bloom::keyed(100, 0.01, other).expect("a filter"),
             HashKey::Outside,
         ),
         Ok(native::MAGIC.to_vec()),

@@ -9,6 +9,15 @@ use crate::store::{reserved, zeroed};
 use alloc::vec;
 use alloc::vec::Vec;
 
+/// Items that are iterated several times, which takes less memory than storing their hashes.
+pub(crate) trait Items: IntoIterator<IntoIter: ExactSizeIterator> + Clone {
+    fn count(&self) -> u64 {
+        self.clone().into_iter().len() as u64
+    }
+}
+
+impl<I: IntoIterator<IntoIter: ExactSizeIterator> + Clone> Items for I {}
+
 /// How many threads can be used.
 pub(crate) fn available_threads() -> u64 {
     #[cfg(feature = "parallel")]
@@ -18,13 +27,17 @@ pub(crate) fn available_threads() -> u64 {
 }
 
 /// The number of items, duplicates included, in each shard.
-pub(crate) fn count_per_shard<K>(items: &[K], hash: impl Fn(&K) -> u64, shards: u64) -> Vec<u64> {
+pub(crate) fn count_per_shard<I: Items>(
+    items: &I,
+    hash: impl Fn(I::Item) -> u64,
+    shards: u64,
+) -> Vec<u64> {
     let mut counts = vec![0; shards as usize];
     if let [only] = counts.as_mut_slice() {
-        *only = items.len() as u64;
+        *only = items.count();
         return counts;
     }
-    for item in items {
+    for item in items.clone() {
         counts[shard(hash(item), shards) as usize] += 1;
     }
     counts
@@ -32,9 +45,9 @@ pub(crate) fn count_per_shard<K>(items: &[K], hash: impl Fn(&K) -> u64, shards: 
 
 /// Solves every shard, given its number and its hashes, with up to `threads` at once and `passes` passes over the items, and
 /// passes the solutions to `take` in order. `counts` comes from [`count_per_shard`] for the same items.
-pub(crate) fn solve_each<K, S: Send>(
-    items: &[K],
-    hash: impl Fn(&K) -> u64,
+pub(crate) fn solve_each<I: Items, S: Send>(
+    items: &I,
+    hash: impl Fn(I::Item) -> u64,
     counts: &[u64],
     (threads, passes): (u64, u64),
     solve: impl Fn(u64, &mut [u64]) -> Result<S, PlanError> + Sync,
@@ -58,15 +71,15 @@ pub(crate) fn solve_each<K, S: Send>(
 }
 
 /// The hashes of the shards from `first` on, shard by shard.
-fn gather<K>(
-    items: &[K],
-    hash: impl Fn(&K) -> u64,
+fn gather<I: Items>(
+    items: &I,
+    hash: impl Fn(I::Item) -> u64,
     shards: u64,
     first: u64,
     counts: &[u64],
 ) -> Result<Vec<u64>, PlanError> {
     let total: u64 = counts.iter().sum();
-    let all = items.iter().map(hash);
+    let all = items.clone().into_iter().map(hash);
     if shards == 1 {
         let mut hashes = reserved(total)?;
         hashes.extend(all);

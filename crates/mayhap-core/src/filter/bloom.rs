@@ -1,11 +1,12 @@
 //! `Bloom`: the default filter. Insert-only, one or two cache lines per key, sized for exactly the requested rate.
 
+use crate::key_type::key_type_methods;
 use crate::plan::{BloomPlan, LinesPerKey};
 use crate::probe::blocked::{BlockedWalk, PATTERNS, mul_high};
 use crate::simd::{BloomTable, CACHED_BYTES, Kernel, Prefetch, plain_bytes};
 use crate::stats::{known, share};
 use crate::store::{Borrowed, Line, Owned, Slab, Storage};
-use crate::{HashScheme, KeyHash, Kind, Mismatch, PlanError, SipKey, Stats};
+use crate::{HashScheme, Key, KeyHash, KeyType, Kind, Mismatch, PlanError, SipKey, Stats};
 use alloc::borrow::Cow;
 use core::fmt;
 
@@ -29,6 +30,7 @@ pub struct Bloom<S: Storage = Owned> {
     scheme: HashScheme,
     /// `scheme.origin()`, cached because debug builds compare it for every hash.
     origin: u64,
+    key_type: Option<KeyType>,
 }
 
 impl Bloom {
@@ -37,9 +39,9 @@ impl Bloom {
     ///
     /// # Errors
     /// If the capacity is 0, the rate is not between 0 and 1, or there is not enough memory.
-    pub fn new(capacity: u64, false_positive_rate: f64) -> Result<Self, PlanError> {
+    pub fn new(capacity: usize, false_positive_rate: f64) -> Result<Self, PlanError> {
         Self::from_plan(
-            BloomPlan::new(capacity, false_positive_rate)?,
+            BloomPlan::new(capacity as u64, false_positive_rate)?,
             HashScheme::Xxh3,
         )
     }
@@ -48,9 +50,13 @@ impl Bloom {
     ///
     /// # Errors
     /// As [`Bloom::new`].
-    pub fn keyed(capacity: u64, false_positive_rate: f64, key: SipKey) -> Result<Self, PlanError> {
+    pub fn keyed(
+        capacity: usize,
+        false_positive_rate: f64,
+        key: SipKey,
+    ) -> Result<Self, PlanError> {
         Self::from_plan(
-            BloomPlan::new(capacity, false_positive_rate)?,
+            BloomPlan::new(capacity as u64, false_positive_rate)?,
             HashScheme::Sip13(key),
         )
     }
@@ -60,9 +66,9 @@ impl Bloom {
     ///
     /// # Errors
     /// As [`Bloom::new`].
-    pub fn for_hashes(capacity: u64, false_positive_rate: f64) -> Result<Self, PlanError> {
+    pub fn for_hashes(capacity: usize, false_positive_rate: f64) -> Result<Self, PlanError> {
         Self::from_plan(
-            BloomPlan::new(capacity, false_positive_rate)?,
+            BloomPlan::new(capacity as u64, false_positive_rate)?,
             HashScheme::Caller,
         )
     }
@@ -129,12 +135,13 @@ impl Bloom {
     /// A filter of `keys`, sized by their number.
     ///
     /// # Errors
-    /// As [`Bloom::new`]. An empty slice is planned as one key.
-    pub fn from_keys(
-        keys: &[impl AsRef<[u8]>],
+    /// As [`Bloom::new`]. No keys are planned as one key.
+    pub fn from_keys<K: Key>(
+        keys: impl IntoIterator<Item = K, IntoIter: ExactSizeIterator>,
         false_positive_rate: f64,
     ) -> Result<Self, PlanError> {
-        let mut filter = Self::new(keys.len().max(1) as u64, false_positive_rate)?;
+        let keys = keys.into_iter();
+        let mut filter = Self::new(keys.len().max(1), false_positive_rate)?;
         filter.extend(keys);
         Ok(filter)
     }
@@ -144,7 +151,7 @@ impl Bloom {
     /// # Panics
     /// On a filter created by [`Bloom::for_hashes`].
     #[inline]
-    pub fn insert(&mut self, key: impl AsRef<[u8]>) -> bool {
+    pub fn insert(&mut self, key: impl Key) -> bool {
         let hash = self.hash(key);
         self.table.insert(hash.to_u64())
     }
@@ -152,13 +159,17 @@ impl Bloom {
     /// `true`: the key was definitely new. As [`Bloom::insert`], for a hash of this filter's scheme.
     #[inline]
     pub fn insert_hash(&mut self, hash: KeyHash) -> bool {
-        hash.assert_origin(self.origin);
+        hash.assert_mixed(self.origin);
         self.table.insert(hash.to_u64())
     }
 
     /// Inserts many hashes. Faster than one by one if the filter is larger than a core's cache.
     pub fn insert_hashes(&mut self, hashes: &[KeyHash]) {
-        self.assert_origins(hashes);
+        if cfg!(debug_assertions) {
+            for hash in hashes {
+                hash.assert_mixed(self.origin);
+            }
+        }
         self.table.insert_each(hashes, Prefetch::InBatch);
     }
 
@@ -226,6 +237,7 @@ impl Bloom {
     /// When the two differ in shape or hash scheme; the filter is then unchanged.
     pub fn union_with(&mut self, other: &Self) -> Result<(), Mismatch> {
         self.check_same_shape(other)?;
+        self.key_type = KeyType::common(self.key_type, other.key_type)?;
         self.combine_words(other, |ours, theirs| ours | theirs);
         Ok(())
     }
@@ -237,6 +249,7 @@ impl Bloom {
     /// If the two differ in shape or hash scheme; the filter is then unchanged.
     pub fn intersect_with(&mut self, other: &Self) -> Result<(), Mismatch> {
         self.check_same_shape(other)?;
+        self.key_type = KeyType::common(self.key_type, other.key_type)?;
         self.combine_words(other, |ours, theirs| ours & theirs);
         Ok(())
     }
@@ -312,16 +325,19 @@ impl<S: Storage> Bloom<S> {
             plan,
             scheme,
             origin: scheme.origin(),
+            key_type: None,
         }
     }
+
+    key_type_methods!();
 
     /// The hash of a key. Every filter of the same scheme accepts it.
     ///
     /// # Panics
     /// On a filter created by [`Bloom::for_hashes`].
     #[inline]
-    pub fn hash(&self, key: impl AsRef<[u8]>) -> KeyHash {
-        self.scheme.hash(key.as_ref())
+    pub fn hash(&self, key: impl Key) -> KeyHash {
+        self.scheme.hash(key)
     }
 
     /// `false` is certain: the key was never inserted. `true` is probable.
@@ -329,7 +345,7 @@ impl<S: Storage> Bloom<S> {
     /// # Panics
     /// On a filter created by [`Bloom::for_hashes`].
     #[inline]
-    pub fn contains(&self, key: impl AsRef<[u8]>) -> bool {
+    pub fn contains(&self, key: impl Key) -> bool {
         self.table.contains(self.hash(key).to_u64())
     }
 
@@ -337,7 +353,7 @@ impl<S: Storage> Bloom<S> {
     ///
     /// # Panics
     /// When `keys` and `found` differ in length; on a filter created by [`Bloom::for_hashes`].
-    pub fn contains_each(&self, keys: &[impl AsRef<[u8]>], found: &mut [bool]) {
+    pub fn contains_each(&self, keys: &[impl Key], found: &mut [bool]) {
         assert_eq!(
             keys.len(),
             found.len(),
@@ -345,13 +361,13 @@ impl<S: Storage> Bloom<S> {
         );
         for (keys, found) in keys.chunks(CHUNK).zip(found.chunks_mut(CHUNK)) {
             let mut hashes = [KeyHash::from_u64(0); CHUNK];
-            let hashes = self.hash_chunk(keys.iter().map(AsRef::as_ref), &mut hashes);
+            let hashes = self.hash_chunk(keys.iter(), &mut hashes);
             self.table.contains_each(hashes, found, Prefetch::ByCaller);
         }
     }
 
     /// Hashes up to `CHUNK` keys and prefetches their lines.
-    fn hash_chunk<'h, K: AsRef<[u8]>>(
+    fn hash_chunk<'h, K: Key>(
         &self,
         keys: impl Iterator<Item = K>,
         hashes: &'h mut [KeyHash; CHUNK],
@@ -359,7 +375,7 @@ impl<S: Storage> Bloom<S> {
         let prefetch = self.size_bytes() > CACHED_BYTES;
         let mut count = 0;
         for (place, key) in hashes.iter_mut().zip(keys) {
-            *place = self.scheme.hash(key.as_ref());
+            *place = self.scheme.hash(key);
             if prefetch {
                 self.table.prefetch(place.to_u64());
             }
@@ -437,40 +453,7 @@ impl<S: Storage> Bloom<S> {
     /// The false-positive rate now, from the bits that are set: the probability that a random absent key is found. Reads the whole
     /// filter.
     pub fn estimated_rate(&self) -> f64 {
-        let words = usize::from(self.plan.bits_per_line());
-        let row_words = |row: usize| PATTERNS[words - 1].rotate_left(row as u32);
-        let mut by_row = [[0.0; 8]; 2];
-        for (lines, by_row) in self
-            .table
-            .lines()
-            .chunks(self.plan.line_range() as usize)
-            .zip(&mut by_row)
-        {
-            for line in lines {
-                let fill = line.0.map(|word| f64::from(word.count_ones()) / 64.0);
-                for (row, sum) in by_row.iter_mut().enumerate() {
-                    let used = (0..8).filter(|word| row_words(row) >> word & 1 == 1);
-                    *sum += used.map(|word| fill[word]).product::<f64>();
-                }
-            }
-        }
-        let line_range = self.plan.line_range() as f64;
-        let pairs = by_row[0].iter().zip(by_row[1]);
-        match self.plan.lines_per_key() {
-            LinesPerKey::One => pairs.map(|(first, _)| first / line_range).sum::<f64>() / 8.0,
-            LinesPerKey::Two => {
-                let independent = pairs
-                    .map(|(first, second)| first / line_range * (second / line_range))
-                    .sum::<f64>()
-                    / 8.0;
-                let keys = self.plan.keys_for_set_bits(self.set_bits());
-                if keys.is_finite() {
-                    (independent * self.plan.shared_keys_factor(keys)).min(1.0)
-                } else {
-                    1.0
-                }
-            }
-        }
+        estimated_rate(&self.plan, self.table.lines().iter().copied())
     }
 
     /// Whether the filter holds more keys than it was planned for, so that its rate is worse than requested. The estimate must
@@ -486,21 +469,7 @@ impl<S: Storage> Bloom<S> {
 
     /// What the filter is, how full it is and which rate it has now. Reads the whole filter.
     pub fn stats(&self) -> Stats {
-        let set_bits = self.set_bits();
-        // Saturates, as float to integer casts do.
-        let keys = libm::round(self.plan.keys_for_set_bits(set_bits)) as u64;
-        Stats {
-            capacity: Some(self.capacity()),
-            bits: Some(self.plan.size_bits()),
-            probes: Some(self.plan.probes()),
-            fill: share(set_bits, self.plan.size_bits()),
-            estimated_keys: known(keys),
-            false_positive_rate: Some(self.false_positive_rate()),
-            estimated_rate: Some(self.estimated_rate()),
-            is_over_capacity: self.plan.is_over_capacity(set_bits),
-            keys_until_full: Some(self.capacity().saturating_sub(keys)),
-            ..Stats::new(Kind::Bloom, self.size_bytes())
-        }
+        stats(&self.plan, self.set_bits(), self.estimated_rate())
     }
 
     /// Whether no key was ever inserted.
@@ -565,6 +534,60 @@ impl<S: Storage> Bloom<S> {
     }
 }
 
+/// The false-positive rate of these lines: the probability that a random absent key finds all its bits set.
+pub(super) fn estimated_rate(plan: &BloomPlan, lines: impl Iterator<Item = Line>) -> f64 {
+    let words = usize::from(plan.bits_per_line());
+    let row_words = |row: usize| PATTERNS[words - 1].rotate_left(row as u32);
+    let mut by_row = [[0.0; 8]; 2];
+    let mut set_bits = 0;
+    for (number, line) in (0_u64..).zip(lines) {
+        // A filter with two lines per key has as many first lines as second ones.
+        let by_row = &mut by_row[usize::from(number >= plan.line_range())];
+        let set = line.0.map(u64::count_ones);
+        set_bits += u64::from(set.iter().sum::<u32>());
+        let fill = set.map(|bits| f64::from(bits) / 64.0);
+        for (row, sum) in by_row.iter_mut().enumerate() {
+            let used = (0..8).filter(|word| row_words(row) >> word & 1 == 1);
+            *sum += used.map(|word| fill[word]).product::<f64>();
+        }
+    }
+    let line_range = plan.line_range() as f64;
+    let pairs = by_row[0].iter().zip(by_row[1]);
+    match plan.lines_per_key() {
+        LinesPerKey::One => pairs.map(|(first, _)| first / line_range).sum::<f64>() / 8.0,
+        LinesPerKey::Two => {
+            let independent = pairs
+                .map(|(first, second)| first / line_range * (second / line_range))
+                .sum::<f64>()
+                / 8.0;
+            let keys = plan.keys_for_set_bits(set_bits);
+            if keys.is_finite() {
+                (independent * plan.shared_keys_factor(keys)).min(1.0)
+            } else {
+                1.0
+            }
+        }
+    }
+}
+
+/// The stats of a filter with this many set bits and this rate.
+pub(super) fn stats(plan: &BloomPlan, set_bits: u64, estimated_rate: f64) -> Stats {
+    // Saturates, as float to integer casts do.
+    let keys = libm::round(plan.keys_for_set_bits(set_bits)) as u64;
+    Stats {
+        capacity: Some(plan.capacity()),
+        bits: Some(plan.size_bits()),
+        probes: Some(plan.probes()),
+        fill: share(set_bits, plan.size_bits()),
+        estimated_keys: known(keys),
+        false_positive_rate: Some(plan.false_positive_rate()),
+        estimated_rate: Some(estimated_rate),
+        is_over_capacity: plan.is_over_capacity(set_bits),
+        keys_until_full: Some(plan.capacity().saturating_sub(keys)),
+        ..Stats::new(Kind::Bloom, plan.size_bytes())
+    }
+}
+
 /// Whether two filters can be merged word by word.
 pub(super) fn check_same_shape(
     ours: (&BloomPlan, HashScheme),
@@ -615,7 +638,7 @@ fn fold_lines(from: &[Line], to: &mut [Line]) {
     }
 }
 
-impl<K: AsRef<[u8]>> Extend<K> for Bloom {
+impl<K: Key> Extend<K> for Bloom {
     /// Inserts all keys, in prefetched batches.
     ///
     /// # Panics
@@ -639,10 +662,11 @@ impl<S: Storage> core::borrow::Borrow<BloomTable<S>> for Bloom<S> {
     }
 }
 
-/// Filters are equal if they have the same scheme, the same plan and the same bits.
+/// Filters are equal if they have the same scheme, key type, plan and bits.
 impl<S: Storage> PartialEq for Bloom<S> {
     fn eq(&self, other: &Self) -> bool {
         self.scheme == other.scheme
+            && self.key_type == other.key_type
             && self.plan == other.plan
             && self.table.lines() == other.table.lines()
     }

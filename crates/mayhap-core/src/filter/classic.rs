@@ -8,13 +8,14 @@ mod batch;
 mod estimates;
 mod hash_pairs;
 
+use crate::key_type::key_type_methods;
 use crate::plan::classic::{self, ClassicPlan};
 use crate::probe::classic::{ClassicProbes, ClassicWalk, Scheme};
 use crate::probe::foreign::ForeignProbes;
 use crate::simd::plain_bytes;
 use crate::store::bits::Bits;
 use crate::store::{Borrowed, Owned, Storage, reserved};
-use crate::{HashScheme, KeyHash, Mismatch, PlanError, SipKey};
+use crate::{HashScheme, Key, KeyHash, KeyType, Mismatch, PlanError, SipKey};
 use alloc::borrow::Cow;
 use alloc::vec::Vec;
 use core::fmt;
@@ -37,6 +38,7 @@ pub struct ClassicBloom<S: Storage = Owned> {
     hash_scheme: HashScheme,
     /// `hash_scheme.origin()`, cached because debug builds compare it for every hash.
     origin: u64,
+    key_type: Option<KeyType>,
 }
 
 impl ClassicBloom {
@@ -46,7 +48,7 @@ impl ClassicBloom {
     ///
     /// # Errors
     /// If the capacity is 0, the rate is not between 0 and 1, or there is not enough memory.
-    pub fn new(capacity: u64, false_positive_rate: f64) -> Result<Self, PlanError> {
+    pub fn new(capacity: usize, false_positive_rate: f64) -> Result<Self, PlanError> {
         Self::with_hash_scheme(capacity, false_positive_rate, HashScheme::Xxh3)
     }
 
@@ -54,7 +56,11 @@ impl ClassicBloom {
     ///
     /// # Errors
     /// As [`ClassicBloom::new`].
-    pub fn keyed(capacity: u64, false_positive_rate: f64, key: SipKey) -> Result<Self, PlanError> {
+    pub fn keyed(
+        capacity: usize,
+        false_positive_rate: f64,
+        key: SipKey,
+    ) -> Result<Self, PlanError> {
         Self::with_hash_scheme(capacity, false_positive_rate, HashScheme::Sip13(key))
     }
 
@@ -63,16 +69,16 @@ impl ClassicBloom {
     ///
     /// # Errors
     /// As [`ClassicBloom::new`].
-    pub fn for_hashes(capacity: u64, false_positive_rate: f64) -> Result<Self, PlanError> {
+    pub fn for_hashes(capacity: usize, false_positive_rate: f64) -> Result<Self, PlanError> {
         Self::with_hash_scheme(capacity, false_positive_rate, HashScheme::Caller)
     }
 
     fn with_hash_scheme(
-        capacity: u64,
+        capacity: usize,
         false_positive_rate: f64,
         hash_scheme: HashScheme,
     ) -> Result<Self, PlanError> {
-        let plan = ClassicPlan::new(capacity, false_positive_rate)?;
+        let plan = ClassicPlan::new(capacity as u64, false_positive_rate)?;
         Self::from_plan(plan, Scheme::EnhancedDoubleHashing, hash_scheme)
     }
 
@@ -134,12 +140,13 @@ impl ClassicBloom {
     /// A filter of `keys`, sized by their number.
     ///
     /// # Errors
-    /// As [`ClassicBloom::new`]. An empty slice is planned as one key.
-    pub fn from_keys(
-        keys: &[impl AsRef<[u8]>],
+    /// As [`ClassicBloom::new`]. No keys are planned as one key.
+    pub fn from_keys<K: Key>(
+        keys: impl IntoIterator<Item = K, IntoIter: ExactSizeIterator>,
         false_positive_rate: f64,
     ) -> Result<Self, PlanError> {
-        let mut filter = Self::new(keys.len().max(1) as u64, false_positive_rate)?;
+        let keys = keys.into_iter();
+        let mut filter = Self::new(keys.len().max(1), false_positive_rate)?;
         filter.extend(keys);
         Ok(filter)
     }
@@ -149,15 +156,17 @@ impl ClassicBloom {
     /// # Panics
     /// On a filter created by [`ClassicBloom::for_hashes`].
     #[inline]
-    pub fn insert(&mut self, key: impl AsRef<[u8]>) -> bool {
+    pub fn insert(&mut self, key: impl Key) -> bool {
         if self.scheme.is_native() {
             return self.insert_hash(self.hash(key));
         }
-        let mut new = false;
-        for at in self.walk.foreign_probes(key.as_ref()) {
-            new |= self.bits.set(at);
-        }
-        new
+        key.with_bytes(|key| {
+            let mut new = false;
+            for at in self.walk.foreign_probes(key) {
+                new |= self.bits.set(at);
+            }
+            new
+        })
     }
 
     /// `true`: the key was definitely new. As [`ClassicBloom::insert`], for a hash of this filter's hash scheme.
@@ -192,6 +201,7 @@ impl ClassicBloom {
     /// When the two differ in shape or scheme; the filter is then unchanged.
     pub fn union_with(&mut self, other: &Self) -> Result<(), Mismatch> {
         self.check_same_shape(other)?;
+        self.key_type = KeyType::common(self.key_type, other.key_type)?;
         for (ours, theirs) in self.bits.words_mut().iter_mut().zip(other.bits.words()) {
             *ours |= theirs;
         }
@@ -205,6 +215,7 @@ impl ClassicBloom {
     /// If the two differ in shape or scheme; the filter is then unchanged.
     pub fn intersect_with(&mut self, other: &Self) -> Result<(), Mismatch> {
         self.check_same_shape(other)?;
+        self.key_type = KeyType::common(self.key_type, other.key_type)?;
         for (ours, theirs) in self.bits.words_mut().iter_mut().zip(other.bits.words()) {
             *ours &= theirs;
         }
@@ -293,16 +304,19 @@ impl<S: Storage> ClassicBloom<S> {
             scheme,
             hash_scheme,
             origin: hash_scheme.origin(),
+            key_type: None,
         }
     }
+
+    key_type_methods!();
 
     /// The hash of a key. Every filter of the same hash scheme accepts it.
     ///
     /// # Panics
     /// On a filter created by [`ClassicBloom::for_hashes`], or one with the scheme of another system, which hashes keys itself.
     #[inline]
-    pub fn hash(&self, key: impl AsRef<[u8]>) -> KeyHash {
-        self.hash_scheme.hash(key.as_ref())
+    pub fn hash(&self, key: impl Key) -> KeyHash {
+        self.hash_scheme.hash(key)
     }
 
     /// `false` is certain: the key was never inserted. `true` is probable.
@@ -310,12 +324,14 @@ impl<S: Storage> ClassicBloom<S> {
     /// # Panics
     /// On a filter created by [`ClassicBloom::for_hashes`].
     #[inline]
-    pub fn contains(&self, key: impl AsRef<[u8]>) -> bool {
+    pub fn contains(&self, key: impl Key) -> bool {
         if self.scheme.is_native() {
             return self.contains_hash(self.hash(key));
         }
-        let mut probes = self.walk.foreign_probes(key.as_ref());
-        probes.all(|at| self.bits.has(at))
+        key.with_bytes(|key| {
+            let mut probes = self.walk.foreign_probes(key);
+            probes.all(|at| self.bits.has(at))
+        })
     }
 
     /// `false` is certain, `true` is probable. As [`ClassicBloom::contains`], for a hash of this filter's hash scheme.
@@ -481,7 +497,7 @@ pub(super) fn check_same_shape(
     Mismatch::check("bits", ours.0.bits, theirs.0.bits)
 }
 
-impl<K: AsRef<[u8]>> Extend<K> for ClassicBloom {
+impl<K: Key> Extend<K> for ClassicBloom {
     /// Inserts all keys, in prefetched batches.
     ///
     /// # Panics
@@ -498,10 +514,11 @@ impl<K: AsRef<[u8]>> Extend<K> for ClassicBloom {
     }
 }
 
-/// Filters are equal if they have the same schemes, the same plan and the same bits.
+/// Filters are equal if they have the same schemes, key type, plan and bits.
 impl<S: Storage> PartialEq for ClassicBloom<S> {
     fn eq(&self, other: &Self) -> bool {
         self.hash_scheme == other.hash_scheme
+            && self.key_type == other.key_type
             && self.scheme == other.scheme
             && self.plan == other.plan
             && self.bits.words() == other.bits.words()

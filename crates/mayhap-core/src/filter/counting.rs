@@ -7,6 +7,8 @@
 //! With the scheme of another system it accepts key bytes only, like `ClassicBloom`.
 
 use super::classic::{ClassicBloom, check_blocks, check_same_shape, keys_for};
+use crate::key::for_each_chunk;
+use crate::key_type::key_type_methods;
 use crate::plan::classic;
 use crate::plan::counting::{CountingPlan, DEFAULT_COUNTER_BITS};
 use crate::probe::classic::{ClassicWalk, Scheme};
@@ -15,7 +17,9 @@ use crate::simd::{CACHED_BYTES, prefetch};
 use crate::stats::{known, share};
 use crate::store::bits::Bits;
 use crate::store::packed_counters::PackedCounters;
-use crate::{HashScheme, KeyHash, Kind, Mismatch, PlanError, Saturated, SipKey, Stats};
+use crate::{
+    HashScheme, Key, KeyHash, KeyType, Kind, Mismatch, PlanError, Saturated, SipKey, Stats,
+};
 use core::fmt;
 
 /// A Bloom filter that can remove keys and estimate how often a key was inserted.
@@ -44,6 +48,7 @@ pub struct CountingBloom {
     hash_scheme: HashScheme,
     /// `hash_scheme.origin()`, cached because debug builds compare it for every hash.
     origin: u64,
+    key_type: Option<KeyType>,
 }
 
 impl CountingBloom {
@@ -52,7 +57,7 @@ impl CountingBloom {
     ///
     /// # Errors
     /// If the capacity is 0, the rate is not between 0 and 1, or there is not enough memory.
-    pub fn new(capacity: u64, false_positive_rate: f64) -> Result<Self, PlanError> {
+    pub fn new(capacity: usize, false_positive_rate: f64) -> Result<Self, PlanError> {
         Self::with_counter_bits(capacity, false_positive_rate, DEFAULT_COUNTER_BITS)
     }
 
@@ -62,12 +67,12 @@ impl CountingBloom {
     /// # Errors
     /// As [`CountingBloom::new`], and if the counters have fewer than 3 or more than 8 bits.
     pub fn with_counter_bits(
-        capacity: u64,
+        capacity: usize,
         false_positive_rate: f64,
         counter_bits: u8,
     ) -> Result<Self, PlanError> {
         Self::from_plan(
-            CountingPlan::new(capacity, false_positive_rate, counter_bits)?,
+            CountingPlan::new(capacity as u64, false_positive_rate, counter_bits)?,
             Scheme::EnhancedDoubleHashing,
             HashScheme::Xxh3,
         )
@@ -78,9 +83,13 @@ impl CountingBloom {
     ///
     /// # Errors
     /// As [`CountingBloom::new`].
-    pub fn keyed(capacity: u64, false_positive_rate: f64, key: SipKey) -> Result<Self, PlanError> {
+    pub fn keyed(
+        capacity: usize,
+        false_positive_rate: f64,
+        key: SipKey,
+    ) -> Result<Self, PlanError> {
         Self::from_plan(
-            CountingPlan::new(capacity, false_positive_rate, DEFAULT_COUNTER_BITS)?,
+            CountingPlan::new(capacity as u64, false_positive_rate, DEFAULT_COUNTER_BITS)?,
             Scheme::EnhancedDoubleHashing,
             HashScheme::Sip13(key),
         )
@@ -91,9 +100,9 @@ impl CountingBloom {
     ///
     /// # Errors
     /// As [`CountingBloom::new`].
-    pub fn for_hashes(capacity: u64, false_positive_rate: f64) -> Result<Self, PlanError> {
+    pub fn for_hashes(capacity: usize, false_positive_rate: f64) -> Result<Self, PlanError> {
         Self::from_plan(
-            CountingPlan::new(capacity, false_positive_rate, DEFAULT_COUNTER_BITS)?,
+            CountingPlan::new(capacity as u64, false_positive_rate, DEFAULT_COUNTER_BITS)?,
             Scheme::EnhancedDoubleHashing,
             HashScheme::Caller,
         )
@@ -118,6 +127,7 @@ impl CountingBloom {
             scheme,
             hash_scheme,
             origin: hash_scheme.origin(),
+            key_type: None,
         })
     }
 
@@ -183,15 +193,18 @@ impl CountingBloom {
     /// A filter of `keys`, sized by their number.
     ///
     /// # Errors
-    /// As [`CountingBloom::new`]. An empty slice is planned as one key.
-    pub fn from_keys(
-        keys: &[impl AsRef<[u8]>],
+    /// As [`CountingBloom::new`]. No keys are planned as one key.
+    pub fn from_keys<K: Key>(
+        keys: impl IntoIterator<Item = K, IntoIter: ExactSizeIterator>,
         false_positive_rate: f64,
     ) -> Result<Self, PlanError> {
-        let mut filter = Self::new(keys.len().max(1) as u64, false_positive_rate)?;
+        let keys = keys.into_iter();
+        let mut filter = Self::new(keys.len().max(1), false_positive_rate)?;
         filter.extend(keys);
         Ok(filter)
     }
+
+    key_type_methods!();
 
     /// The hash of a key. Every filter of the same hash scheme accepts it.
     ///
@@ -199,8 +212,8 @@ impl CountingBloom {
     /// On a filter created by [`CountingBloom::for_hashes`]. On a filter with the scheme of another system, which hashes keys
     /// itself, all methods that take or return hashes panic.
     #[inline]
-    pub fn hash(&self, key: impl AsRef<[u8]>) -> KeyHash {
-        self.hash_scheme.hash(key.as_ref())
+    pub fn hash(&self, key: impl Key) -> KeyHash {
+        self.hash_scheme.hash(key)
     }
 
     /// `true`: the key was definitely new. `false`: the key, or keys that use the same counters, were present; it is counted once
@@ -209,11 +222,11 @@ impl CountingBloom {
     /// # Panics
     /// On a filter created by [`CountingBloom::for_hashes`].
     #[inline]
-    pub fn insert(&mut self, key: impl AsRef<[u8]>) -> bool {
+    pub fn insert(&mut self, key: impl Key) -> bool {
         if self.scheme.is_native() {
             return self.insert_hash(self.hash(key));
         }
-        self.increment_all(self.walk.foreign_probes(key.as_ref()))
+        key.with_bytes(|key| self.increment_all(self.walk.foreign_probes(key)))
     }
 
     /// `false` is certain: the key is absent. `true` is probable.
@@ -221,12 +234,14 @@ impl CountingBloom {
     /// # Panics
     /// On a filter created by [`CountingBloom::for_hashes`].
     #[inline]
-    pub fn contains(&self, key: impl AsRef<[u8]>) -> bool {
+    pub fn contains(&self, key: impl Key) -> bool {
         if self.scheme.is_native() {
             return self.contains_hash(self.hash(key));
         }
-        let mut probes = self.walk.foreign_probes(key.as_ref());
-        probes.all(|at| self.counters.get(at) != 0)
+        key.with_bytes(|key| {
+            let mut probes = self.walk.foreign_probes(key);
+            probes.all(|at| self.counters.get(at) != 0)
+        })
     }
 
     /// Removes a key once. `Ok(true)`: done; one insert is undone. `Ok(false)`: the key was definitely absent, and nothing
@@ -239,11 +254,11 @@ impl CountingBloom {
     /// # Panics
     /// On a filter created by [`CountingBloom::for_hashes`].
     #[inline]
-    pub fn remove(&mut self, key: impl AsRef<[u8]>) -> Result<bool, Saturated> {
+    pub fn remove(&mut self, key: impl Key) -> Result<bool, Saturated> {
         if self.scheme.is_native() {
             return self.remove_hash(self.hash(key));
         }
-        self.decrement_all(self.walk.foreign_probes(key.as_ref()))
+        key.with_bytes(|key| self.decrement_all(self.walk.foreign_probes(key)))
     }
 
     /// Removes a key once, but leaves its saturated counters as they are. `true`: done. `false`: the key was definitely absent,
@@ -254,9 +269,8 @@ impl CountingBloom {
     ///
     /// # Panics
     /// On a filter created by [`CountingBloom::for_hashes`].
-    pub fn remove_leaving_saturated(&mut self, key: impl AsRef<[u8]>) -> bool {
-        let key = key.as_ref();
-        if !self.contains(key) {
+    pub fn remove_leaving_saturated(&mut self, key: impl Key) -> bool {
+        if !self.contains(&key) {
             return false;
         }
         let max = self.counters.max();
@@ -271,7 +285,7 @@ impl CountingBloom {
             let hash = self.hash_scheme.hash(key);
             self.walk.probes(hash.to_u64()).for_each(&mut down);
         } else {
-            self.walk.foreign_probes(key).for_each(&mut down);
+            key.with_bytes(|key| self.walk.foreign_probes(key).for_each(&mut down));
         }
         true
     }
@@ -282,32 +296,34 @@ impl CountingBloom {
     /// # Panics
     /// On a filter created by [`CountingBloom::for_hashes`].
     #[inline]
-    pub fn estimated_count(&self, key: impl AsRef<[u8]>) -> u64 {
+    pub fn estimated_count(&self, key: impl Key) -> u64 {
         if self.scheme.is_native() {
             return self.estimated_count_hash(self.hash(key));
         }
-        self.min_count(self.walk.foreign_probes(key.as_ref()))
+        key.with_bytes(|key| self.min_count(self.walk.foreign_probes(key)))
     }
 
     /// `contains` for many keys. Faster, because the memory accesses of dozens of keys overlap.
     ///
     /// # Panics
     /// When `keys` and `found` differ in length; on a filter created by [`CountingBloom::for_hashes`].
-    pub fn contains_each(&self, keys: &[impl AsRef<[u8]>], found: &mut [bool]) {
+    pub fn contains_each(&self, keys: &[impl Key], found: &mut [bool]) {
         assert_eq!(
             keys.len(),
             found.len(),
             "one place in `found` for every key"
         );
         if !self.scheme.is_native() {
-            prefetched::contains_each(
-                self.walk.len(),
-                keys,
-                found,
-                |key| self.walk.foreign_probes(key.as_ref()),
-                |at| prefetch(self.counters.byte_ptr(at)),
-                |at| self.counters.get(at) != 0,
-            );
+            for_each_chunk(keys, |range, keys| {
+                prefetched::contains_each(
+                    self.walk.len(),
+                    keys,
+                    &mut found[range],
+                    |key| self.walk.foreign_probes(key),
+                    |at| prefetch(self.counters.byte_ptr(at)),
+                    |at| self.counters.get(at) != 0,
+                );
+            });
             return;
         }
         let look_up = |hashes: &[KeyHash], found: &mut [bool]| self.contains_hashes(hashes, found);
@@ -473,6 +489,7 @@ impl CountingBloom {
             u64::from(self.plan.counter_bits()),
             u64::from(other.plan.counter_bits()),
         )?;
+        self.key_type = KeyType::common(self.key_type, other.key_type)?;
         let max = self.counters.max();
         for at in 0..self.counters.len() {
             let theirs = other.counters.get(at);
@@ -623,7 +640,7 @@ impl CountingBloom {
     }
 }
 
-impl<K: AsRef<[u8]>> Extend<K> for CountingBloom {
+impl<K: Key> Extend<K> for CountingBloom {
     /// Inserts all keys, in prefetched batches.
     ///
     /// # Panics
@@ -640,10 +657,11 @@ impl<K: AsRef<[u8]>> Extend<K> for CountingBloom {
     }
 }
 
-/// Filters are equal if they have the same schemes, the same plan and the same counters.
+/// Filters are equal if they have the same schemes, key type, plan and counters.
 impl PartialEq for CountingBloom {
     fn eq(&self, other: &Self) -> bool {
         self.hash_scheme == other.hash_scheme
+            && self.key_type == other.key_type
             && self.scheme == other.scheme
             && self.plan == other.plan
             && self.counters == other.counters

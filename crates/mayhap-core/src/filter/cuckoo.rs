@@ -5,11 +5,12 @@
 use super::bloom::CHUNK;
 use super::cuckoo_chain::CuckooChain;
 use super::cuckoo_table::CuckooTable;
+use crate::key_type::key_type_methods;
 use crate::plan::{CuckooPlan, GrowingPlan};
 use crate::simd::{CACHED_BYTES, Prefetch};
 use crate::stats::known;
 use crate::store::Multiset;
-use crate::{Full, HashScheme, KeyHash, Kind, PlanError, SipKey, Stats};
+use crate::{Full, HashScheme, Key, KeyHash, KeyType, Kind, PlanError, SipKey, Stats};
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 use core::fmt;
@@ -39,6 +40,7 @@ pub struct Cuckoo {
     scheme: HashScheme,
     /// `scheme.origin()`, cached because debug builds compare it for every hash.
     origin: u64,
+    key_type: Option<KeyType>,
 }
 
 impl Cuckoo {
@@ -47,9 +49,9 @@ impl Cuckoo {
     ///
     /// # Errors
     /// If the capacity is 0, the rate is not between 1.4e-8 and 1, or there is not enough memory.
-    pub fn new(capacity: u64, false_positive_rate: f64) -> Result<Self, PlanError> {
+    pub fn new(capacity: usize, false_positive_rate: f64) -> Result<Self, PlanError> {
         Self::from_plan(
-            CuckooPlan::new(capacity, false_positive_rate)?,
+            CuckooPlan::new(capacity as u64, false_positive_rate)?,
             HashScheme::Xxh3,
         )
     }
@@ -58,9 +60,13 @@ impl Cuckoo {
     ///
     /// # Errors
     /// As [`Cuckoo::new`].
-    pub fn keyed(capacity: u64, false_positive_rate: f64, key: SipKey) -> Result<Self, PlanError> {
+    pub fn keyed(
+        capacity: usize,
+        false_positive_rate: f64,
+        key: SipKey,
+    ) -> Result<Self, PlanError> {
         Self::from_plan(
-            CuckooPlan::new(capacity, false_positive_rate)?,
+            CuckooPlan::new(capacity as u64, false_positive_rate)?,
             HashScheme::Sip13(key),
         )
     }
@@ -70,9 +76,9 @@ impl Cuckoo {
     ///
     /// # Errors
     /// As [`Cuckoo::new`].
-    pub fn for_hashes(capacity: u64, false_positive_rate: f64) -> Result<Self, PlanError> {
+    pub fn for_hashes(capacity: usize, false_positive_rate: f64) -> Result<Self, PlanError> {
         Self::from_plan(
-            CuckooPlan::new(capacity, false_positive_rate)?,
+            CuckooPlan::new(capacity as u64, false_positive_rate)?,
             HashScheme::Caller,
         )
     }
@@ -87,6 +93,7 @@ impl Cuckoo {
             chain: None,
             scheme,
             origin: scheme.origin(),
+            key_type: None,
         })
     }
 
@@ -107,9 +114,9 @@ impl Cuckoo {
     ///
     /// # Errors
     /// As [`Cuckoo::new`], for the first table, whose rate is 6/10 of the requested one.
-    pub fn growing(capacity: u64, false_positive_rate: f64) -> Result<Self, PlanError> {
+    pub fn growing(capacity: usize, false_positive_rate: f64) -> Result<Self, PlanError> {
         Self::growing_from_plan(
-            GrowingPlan::new(capacity, false_positive_rate)?,
+            GrowingPlan::new(capacity as u64, false_positive_rate)?,
             HashScheme::Xxh3,
         )
     }
@@ -125,6 +132,7 @@ impl Cuckoo {
             chain: Some(Box::new(chain)),
             scheme,
             origin: scheme.origin(),
+            key_type: None,
         })
     }
 
@@ -142,6 +150,7 @@ impl Cuckoo {
             chain: None,
             scheme,
             origin: scheme.origin(),
+            key_type: None,
         })
     }
 
@@ -170,16 +179,19 @@ impl Cuckoo {
             chain: Some(Box::new(chain)),
             scheme,
             origin: scheme.origin(),
+            key_type: None,
         })
     }
+
+    key_type_methods!();
 
     /// The hash of a key. Every filter of the same scheme accepts it.
     ///
     /// # Panics
     /// On a filter created by [`Cuckoo::for_hashes`]. The same for all methods below that take key bytes.
     #[inline]
-    pub fn hash(&self, key: impl AsRef<[u8]>) -> KeyHash {
-        self.scheme.hash(key.as_ref())
+    pub fn hash(&self, key: impl Key) -> KeyHash {
+        self.scheme.hash(key)
     }
 
     /// `Ok(true)`: the key was definitely new. `Ok(false)`: the key, or one that the filter cannot distinguish from it, was
@@ -189,7 +201,7 @@ impl Cuckoo {
     /// If the filter is full, or already holds four copies (three for the one key in thousands whose two windows are neighbours).
     /// The filter is then unchanged.
     #[inline]
-    pub fn try_insert(&mut self, key: impl AsRef<[u8]>) -> Result<bool, Full> {
+    pub fn try_insert(&mut self, key: impl Key) -> Result<bool, Full> {
         let hash = self.hash(key);
         self.insert_u64(hash.to_u64())
     }
@@ -203,7 +215,7 @@ impl Cuckoo {
     /// # Errors
     /// If the filter is full. It is then unchanged.
     #[inline]
-    pub fn insert_if_absent(&mut self, key: impl AsRef<[u8]>) -> Result<bool, Full> {
+    pub fn insert_if_absent(&mut self, key: impl Key) -> Result<bool, Full> {
         let hash = self.hash(key);
         self.insert_hash_if_absent(hash)
     }
@@ -213,14 +225,14 @@ impl Cuckoo {
     /// Only remove keys that were inserted. Removing a false positive removes the other key that it looks like; no filter can
     /// detect that.
     #[inline]
-    pub fn remove(&mut self, key: impl AsRef<[u8]>) -> bool {
+    pub fn remove(&mut self, key: impl Key) -> bool {
         let hash = self.hash(key);
         self.remove_u64(hash.to_u64())
     }
 
     /// `false` is certain: the key is absent. `true` is probable.
     #[inline]
-    pub fn contains(&self, key: impl AsRef<[u8]>) -> bool {
+    pub fn contains(&self, key: impl Key) -> bool {
         self.find(self.hash(key).to_u64())
     }
 
@@ -228,7 +240,7 @@ impl Cuckoo {
     ///
     /// # Panics
     /// When `keys` and `found` differ in length; on a filter created by [`Cuckoo::for_hashes`].
-    pub fn contains_each(&self, keys: &[impl AsRef<[u8]>], found: &mut [bool]) {
+    pub fn contains_each(&self, keys: &[impl Key], found: &mut [bool]) {
         assert_eq!(
             keys.len(),
             found.len(),
@@ -255,7 +267,7 @@ impl Cuckoo {
     /// As `try_insert`.
     #[inline]
     pub fn try_insert_hash(&mut self, hash: KeyHash) -> Result<bool, Full> {
-        hash.assert_origin(self.origin);
+        hash.assert_mixed(self.origin);
         self.insert_u64(hash.to_u64())
     }
 
@@ -593,10 +605,13 @@ fn check_extra_copies(extra_copies: &[(u64, u64)]) -> Result<(), PlanError> {
     }
 }
 
-/// Filters are equal if they have the same scheme, the same plan and the same cells.
+/// Filters are equal if they have the same scheme, key type, plan and cells.
 impl PartialEq for Cuckoo {
     fn eq(&self, other: &Self) -> bool {
-        self.scheme == other.scheme && self.newest == other.newest && self.chain == other.chain
+        self.scheme == other.scheme
+            && self.key_type == other.key_type
+            && self.newest == other.newest
+            && self.chain == other.chain
     }
 }
 

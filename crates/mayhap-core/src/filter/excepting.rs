@@ -14,9 +14,12 @@ pub use base::{ExceptingBase, InsertableBase, NeverFullBase};
 pub use error::ExceptingError;
 pub use parts::{ExceptionLayer, ExceptionParts, RetrievalParts};
 
+use crate::build::shards::Items;
 use crate::plan::ExceptingPlan;
 use crate::store::ExactSet;
-use crate::{Full, HashScheme, Hashed, KeyHash, Kind, OperationError, PlanError, Stats};
+use crate::{
+    Full, HashScheme, Hashed, Key, KeyHash, KeyType, Kind, OperationError, PlanError, Stats,
+};
 use core::fmt;
 use layer::DenyLayer;
 
@@ -75,7 +78,8 @@ pub struct Excepting<F> {
 
 impl<F: ExceptingBase> Excepting<F> {
     /// A filter that contains all `positives`, which the base must already contain, and none of the `exceptions`. Both are key
-    /// bytes, or hashes of the base's scheme; duplicates are allowed.
+    /// bytes, or hashes of the base's scheme; duplicates are allowed. Both are iterated several times: slices, references to
+    /// collections, or iterators of known length that can be cloned.
     ///
     /// Building takes about 8 bytes of memory for every exception that the base accepts and 40 for each key of the second level.
     ///
@@ -85,11 +89,11 @@ impl<F: ExceptingBase> Excepting<F> {
     ///
     /// # Panics
     /// For key bytes if the base is for the caller's own hashes.
-    pub fn build<P: Hashed, E: Hashed>(
-        base: F,
-        positives: &[P],
-        exceptions: &[E],
-    ) -> Result<Self, ExceptingError> {
+    pub fn build<P, E>(base: F, positives: P, exceptions: E) -> Result<Self, ExceptingError>
+    where
+        P: IntoIterator<Item: Hashed, IntoIter: ExactSizeIterator> + Clone,
+        E: IntoIterator<Item: Hashed, IntoIter: ExactSizeIterator> + Clone,
+    {
         Self::build_with(base, positives, exceptions, OnConflict::Refuse)
     }
 
@@ -101,22 +105,43 @@ impl<F: ExceptingBase> Excepting<F> {
     ///
     /// # Panics
     /// As [`Excepting::build`].
-    pub fn build_with<P: Hashed, E: Hashed>(
+    pub fn build_with<P, E>(
         base: F,
-        positives: &[P],
-        exceptions: &[E],
+        positives: P,
+        exceptions: E,
         on_conflict: OnConflict,
-    ) -> Result<Self, ExceptingError> {
-        let built = layer_builder::build_layer(&base, positives, exceptions, on_conflict)?;
+    ) -> Result<Self, ExceptingError>
+    where
+        P: IntoIterator<Item: Hashed, IntoIter: ExactSizeIterator> + Clone,
+        E: IntoIterator<Item: Hashed, IntoIter: ExactSizeIterator> + Clone,
+    {
+        let built = layer_builder::build_layer(&base, &positives, &exceptions, on_conflict)?;
         Ok(Self {
             base,
             layer: built.layer,
             overrides: ExactSet::default(),
-            plan: ExceptingPlan::for_corrected(positives.len() as u64, built.corrected),
-            exceptions: exceptions.len() as u64,
+            plan: ExceptingPlan::for_corrected(positives.count(), built.corrected),
+            exceptions: exceptions.count(),
             resolved_conflicts: built.resolved_conflicts,
             inserted: 0,
         })
+    }
+
+    /// What the keys are, if that was set: the key type of the base.
+    pub fn key_type(&self) -> Option<KeyType> {
+        self.base.key_type()
+    }
+
+    /// Sets what the keys are. It is saved with the filter; lookups do not depend on it.
+    pub fn set_key_type(&mut self, key_type: Option<KeyType>) {
+        self.base.set_key_type(key_type);
+    }
+
+    /// The same filter, with this key type.
+    #[must_use]
+    pub fn with_key_type(mut self, key_type: KeyType) -> Self {
+        self.base.set_key_type(Some(key_type));
+        self
     }
 
     /// The hash of a key. Every filter of the same scheme accepts it.
@@ -124,13 +149,13 @@ impl<F: ExceptingBase> Excepting<F> {
     /// # Panics
     /// If the base is for the caller's own hashes. The same for all methods that take key bytes.
     #[inline]
-    pub fn hash(&self, key: impl AsRef<[u8]>) -> KeyHash {
-        self.base.scheme().hash(key.as_ref())
+    pub fn hash(&self, key: impl Key) -> KeyHash {
+        self.base.scheme().hash(key)
     }
 
     /// `false` is certain: the key is neither a positive nor was it inserted. `true` is probable.
     #[inline]
-    pub fn contains(&self, key: impl AsRef<[u8]>) -> bool {
+    pub fn contains(&self, key: impl Key) -> bool {
         self.contains_hash(self.hash(key))
     }
 
@@ -149,7 +174,7 @@ impl<F: ExceptingBase> Excepting<F> {
     ///
     /// # Panics
     /// If `keys` and `found` differ in length.
-    pub fn contains_each(&self, keys: &[impl AsRef<[u8]>], found: &mut [bool]) {
+    pub fn contains_each(&self, keys: &[impl Key], found: &mut [bool]) {
         let look_up = |hashes: &[KeyHash], found: &mut [bool]| self.contains_hashes(hashes, found);
         self.base.scheme().look_up_in_chunks(keys, found, look_up);
     }
@@ -282,7 +307,7 @@ impl<F: InsertableBase> Excepting<F> {
     /// # Errors
     /// If the base is full or static, or there is not enough memory to store that the key is no exception. The filter is then
     /// unchanged.
-    pub fn try_insert(&mut self, key: impl AsRef<[u8]>) -> Result<bool, OperationError> {
+    pub fn try_insert(&mut self, key: impl Key) -> Result<bool, OperationError> {
         self.try_insert_hash(self.hash(key))
     }
 
@@ -317,7 +342,7 @@ impl<F: NeverFullBase> Excepting<F> {
     /// `true`: the key was definitely new. `false`: the key, or one that the filter cannot distinguish from it, was found before.
     /// An exception that is inserted is no longer an exception. If there is not enough memory to store that, the filter gives up
     /// all exceptions rather than lose a key, and [`corrected`](Self::corrected) is 0.
-    pub fn insert(&mut self, key: impl AsRef<[u8]>) -> bool {
+    pub fn insert(&mut self, key: impl Key) -> bool {
         self.insert_hash(self.hash(key))
     }
 

@@ -1,6 +1,7 @@
 //! `Fuse`: the fastest filter for a fixed set. A lookup reads three cells.
 
 use super::static_filter::{BuildStatic, StaticFilter, StaticTable};
+use crate::build::shards::Items;
 use crate::build::{peel, shards};
 use crate::plan::{FusePlan, FuseShardShape};
 use crate::probe::fuse::{FuseWalk, mix, seed};
@@ -36,11 +37,10 @@ enum CellTable<S: Storage> {
 }
 
 impl BuildStatic for FuseCells {
-    fn solve<K: Hashed>(
-        items: &[K],
-        plan: &FusePlan,
-        scheme: HashScheme,
-    ) -> Result<(Self, u64), PlanError> {
+    fn solve<I>(items: &I, plan: &FusePlan, scheme: HashScheme) -> Result<(Self, u64), PlanError>
+    where
+        I: IntoIterator<Item: Hashed, IntoIter: ExactSizeIterator> + Clone,
+    {
         Ok(match plan.cell_bits() {
             8 => {
                 let (table, keys) = solve(items, plan, scheme)?;
@@ -234,12 +234,12 @@ fn checked_walk(plan: &FusePlan, layout: FuseLayout, bytes: &[u8]) -> Result<Fus
 const ATTEMPTS: u64 = 100;
 
 /// The table for the items, in the shards of the plan, and the number of distinct keys.
-fn solve<K: Hashed, C: FuseCell>(
-    items: &[K],
+fn solve<I: Items<Item: Hashed>, C: FuseCell>(
+    items: &I,
     plan: &FusePlan,
     scheme: HashScheme,
 ) -> Result<(FuseTable<C>, u64), PlanError> {
-    if items.is_empty() {
+    if items.count() == 0 {
         return Ok((
             FuseTable::new(FuseWalk::new(plan.shape(), 0, 0), Vec::new().into()),
             0,
@@ -249,7 +249,7 @@ fn solve<K: Hashed, C: FuseCell>(
     for attempt in 0..ATTEMPTS {
         let seed = seed(0, attempt);
         let walk = FuseWalk::new(plan.shape(), plan.shards(), seed);
-        let hash = |item: &K| mix(item.hash_with(&scheme).to_u64(), seed);
+        let hash = |item: I::Item| mix(item.hash_with(&scheme).to_u64(), seed);
         let counts = shards::count_per_shard(items, hash, plan.shards());
         let mut cells = reserved(walk.cells())?;
         let mut keys = 0;
@@ -265,7 +265,7 @@ fn solve<K: Hashed, C: FuseCell>(
         }
     }
     Err(PlanError::Unsolvable {
-        keys: items.len() as u64,
+        keys: items.count(),
         attempts: ATTEMPTS,
     })
 }

@@ -4,11 +4,14 @@
 //! layers use the same hash of a key. `plan/growing.rs` computes the sizes of the layers.
 
 use super::bloom::{Bloom, CHUNK, check_same_shape};
+use crate::key_type::key_type_methods;
 use crate::plan::{BloomPlan, GrowingPlan, NextPart, check_growth};
 use crate::simd::BloomTable;
 use crate::stats::{known, share};
 use crate::store::{Borrowed, Owned, Storage, reserved};
-use crate::{Full, HashScheme, Kernel, KeyHash, Kind, Mismatch, PlanError, SipKey, Stats};
+use crate::{
+    Full, HashScheme, Kernel, Key, KeyHash, KeyType, Kind, Mismatch, PlanError, SipKey, Stats,
+};
 use alloc::vec::Vec;
 use core::fmt;
 
@@ -49,6 +52,7 @@ pub struct GrowingBloom<S: Storage = Owned> {
     scheme: HashScheme,
     /// `scheme.origin()`, cached because debug builds compare it for every hash.
     origin: u64,
+    key_type: Option<KeyType>,
 }
 
 impl GrowingBloom {
@@ -56,9 +60,9 @@ impl GrowingBloom {
     ///
     /// # Errors
     /// If the capacity is 0, the rate is not between 0 and 1, or there is not enough memory.
-    pub fn new(capacity: u64, false_positive_rate: f64) -> Result<Self, PlanError> {
+    pub fn new(capacity: usize, false_positive_rate: f64) -> Result<Self, PlanError> {
         Self::from_plan(
-            GrowingPlan::new(capacity, false_positive_rate)?,
+            GrowingPlan::new(capacity as u64, false_positive_rate)?,
             HashScheme::Xxh3,
         )
     }
@@ -68,12 +72,12 @@ impl GrowingBloom {
     /// # Errors
     /// As [`GrowingBloom::new`]; also if the maximum is below the capacity.
     pub fn with_maximum(
-        capacity: u64,
-        maximum: u64,
+        capacity: usize,
+        maximum: usize,
         false_positive_rate: f64,
     ) -> Result<Self, PlanError> {
         Self::from_plan(
-            GrowingPlan::with_maximum(capacity, maximum, false_positive_rate)?,
+            GrowingPlan::with_maximum(capacity as u64, maximum as u64, false_positive_rate)?,
             HashScheme::Xxh3,
         )
     }
@@ -82,9 +86,13 @@ impl GrowingBloom {
     ///
     /// # Errors
     /// As [`GrowingBloom::new`].
-    pub fn keyed(capacity: u64, false_positive_rate: f64, key: SipKey) -> Result<Self, PlanError> {
+    pub fn keyed(
+        capacity: usize,
+        false_positive_rate: f64,
+        key: SipKey,
+    ) -> Result<Self, PlanError> {
         Self::from_plan(
-            GrowingPlan::new(capacity, false_positive_rate)?,
+            GrowingPlan::new(capacity as u64, false_positive_rate)?,
             HashScheme::Sip13(key),
         )
     }
@@ -93,9 +101,9 @@ impl GrowingBloom {
     ///
     /// # Errors
     /// As [`GrowingBloom::new`].
-    pub fn for_hashes(capacity: u64, false_positive_rate: f64) -> Result<Self, PlanError> {
+    pub fn for_hashes(capacity: usize, false_positive_rate: f64) -> Result<Self, PlanError> {
         Self::from_plan(
-            GrowingPlan::new(capacity, false_positive_rate)?,
+            GrowingPlan::new(capacity as u64, false_positive_rate)?,
             HashScheme::Caller,
         )
     }
@@ -114,6 +122,7 @@ impl GrowingBloom {
             next: NextPart::default(),
             scheme,
             origin: scheme.origin(),
+            key_type: None,
         })
     }
 
@@ -121,13 +130,13 @@ impl GrowingBloom {
     /// for it, the key is still inserted, and [`is_over_capacity`](Self::is_over_capacity) reports that the rate is no longer
     /// kept.
     #[inline]
-    pub fn insert(&mut self, key: impl AsRef<[u8]>) -> bool {
+    pub fn insert(&mut self, key: impl Key) -> bool {
         self.insert_hash(self.hash(key))
     }
 
     /// As [`GrowingBloom::insert`], for a hash of this filter's scheme.
     pub fn insert_hash(&mut self, hash: KeyHash) -> bool {
-        hash.assert_origin(self.origin);
+        hash.assert_mixed(self.origin);
         if BloomTable::any_contains(self.older(), hash.to_u64()) {
             return false;
         }
@@ -291,6 +300,7 @@ impl GrowingBloom {
         let theirs = try_clone_layers(theirs).map_err(|_| no_memory)?;
         let room = self.layers.try_reserve_exact(theirs.len());
         room.map_err(|_| no_memory)?;
+        self.key_type = KeyType::common(self.key_type, other.key_type)?;
         for (ours, theirs) in self.layers.iter_mut().zip(&other.layers) {
             ours.union_with(theirs)?;
         }
@@ -367,21 +377,24 @@ impl<S: Storage> GrowingBloom<S> {
             next: NextPart::default(),
             scheme,
             origin: scheme.origin(),
+            key_type: None,
         })
     }
+
+    key_type_methods!();
 
     /// The hash of a key.
     ///
     /// # Panics
     /// On a filter created by [`GrowingBloom::for_hashes`]; the same for all methods that take key bytes.
     #[inline]
-    pub fn hash(&self, key: impl AsRef<[u8]>) -> KeyHash {
-        self.scheme.hash(key.as_ref())
+    pub fn hash(&self, key: impl Key) -> KeyHash {
+        self.scheme.hash(key)
     }
 
     /// `false` is certain: the key was never inserted. `true` is probable.
     #[inline]
-    pub fn contains(&self, key: impl AsRef<[u8]>) -> bool {
+    pub fn contains(&self, key: impl Key) -> bool {
         self.contains_hash(self.hash(key))
     }
 
@@ -431,7 +444,7 @@ impl<S: Storage> GrowingBloom<S> {
     ///
     /// # Panics
     /// When `keys` and `found` differ in length.
-    pub fn contains_each(&self, keys: &[impl AsRef<[u8]>], found: &mut [bool]) {
+    pub fn contains_each(&self, keys: &[impl Key], found: &mut [bool]) {
         let look_up = |hashes: &[KeyHash], found: &mut [bool]| self.contains_hashes(hashes, found);
         self.scheme.look_up_in_chunks(keys, found, look_up);
     }
@@ -571,7 +584,7 @@ impl<S: Storage> GrowingBloom<S> {
     }
 }
 
-impl<K: AsRef<[u8]>> Extend<K> for GrowingBloom {
+impl<K: Key> Extend<K> for GrowingBloom {
     /// Inserts all keys.
     fn extend<I: IntoIterator<Item = K>>(&mut self, keys: I) {
         for key in keys {

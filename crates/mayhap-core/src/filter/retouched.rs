@@ -11,7 +11,7 @@ use crate::plan::classic::ClassicPlan;
 use crate::probe::classic::Scheme;
 use crate::store::bits::Bits;
 use crate::store::{reserve_more, reserved};
-use crate::{HashScheme, KeyHash, Kind, PlanError, SipKey, Stats};
+use crate::{HashScheme, Key, KeyHash, KeyType, Kind, PlanError, SipKey, Stats};
 use alloc::vec::Vec;
 use bit_index::BitIndex;
 use core::fmt;
@@ -116,7 +116,7 @@ impl Retouched {
     ///
     /// # Errors
     /// If the capacity is 0, the rate is not between 0 and 1, or there is not enough memory.
-    pub fn new(capacity: u64, false_positive_rate: f64) -> Result<Self, PlanError> {
+    pub fn new(capacity: usize, false_positive_rate: f64) -> Result<Self, PlanError> {
         ClassicBloom::new(capacity, false_positive_rate).map(Self::from_empty)
     }
 
@@ -124,7 +124,11 @@ impl Retouched {
     ///
     /// # Errors
     /// As [`Retouched::new`].
-    pub fn keyed(capacity: u64, false_positive_rate: f64, key: SipKey) -> Result<Self, PlanError> {
+    pub fn keyed(
+        capacity: usize,
+        false_positive_rate: f64,
+        key: SipKey,
+    ) -> Result<Self, PlanError> {
         ClassicBloom::keyed(capacity, false_positive_rate, key).map(Self::from_empty)
     }
 
@@ -132,7 +136,7 @@ impl Retouched {
     ///
     /// # Errors
     /// As [`Retouched::new`].
-    pub fn for_hashes(capacity: u64, false_positive_rate: f64) -> Result<Self, PlanError> {
+    pub fn for_hashes(capacity: usize, false_positive_rate: f64) -> Result<Self, PlanError> {
         ClassicBloom::for_hashes(capacity, false_positive_rate).map(Self::from_empty)
     }
 
@@ -217,24 +221,41 @@ impl Retouched {
         &self.ratios
     }
 
+    /// What the keys are, if that was set.
+    pub fn key_type(&self) -> Option<KeyType> {
+        self.filter.key_type()
+    }
+
+    /// Sets what the keys are. It is saved with the filter; lookups do not depend on it.
+    pub fn set_key_type(&mut self, key_type: Option<KeyType>) {
+        self.filter.set_key_type(key_type);
+    }
+
+    /// The same filter, with this key type.
+    #[must_use]
+    pub fn with_key_type(mut self, key_type: KeyType) -> Self {
+        self.filter.set_key_type(Some(key_type));
+        self
+    }
+
     /// The hash of a key. Every filter of the same hash scheme accepts it.
     ///
     /// # Panics
     /// On a filter created by [`Retouched::for_hashes`]. The same for all methods below that take key bytes.
     #[inline]
-    pub fn hash(&self, key: impl AsRef<[u8]>) -> KeyHash {
+    pub fn hash(&self, key: impl Key) -> KeyHash {
         self.filter.hash(key)
     }
 
     /// `true`: the key was definitely not found before. `false`: the key, or keys that set the same bits, were inserted before. A
     /// lost key can be inserted again, which brings back the false positives that use its bits.
-    pub fn insert(&mut self, key: impl AsRef<[u8]>) -> bool {
+    pub fn insert(&mut self, key: impl Key) -> bool {
         self.insert_hash(self.hash(key))
     }
 
     /// `false`: the key was never inserted, **or a clearing has lost it**. `true` is probable.
     #[inline]
-    pub fn contains(&self, key: impl AsRef<[u8]>) -> bool {
+    pub fn contains(&self, key: impl Key) -> bool {
         self.filter.contains(key)
     }
 
@@ -242,7 +263,7 @@ impl Retouched {
     ///
     /// # Panics
     /// When `keys` and `found` differ in length.
-    pub fn contains_each(&self, keys: &[impl AsRef<[u8]>], found: &mut [bool]) {
+    pub fn contains_each(&self, keys: &[impl Key], found: &mut [bool]) {
         self.filter.contains_each(keys, found);
     }
 
@@ -286,7 +307,7 @@ impl Retouched {
     ///
     /// # Errors
     /// If there is not enough memory to list it.
-    pub fn add_false_positive(&mut self, key: impl AsRef<[u8]>) -> Result<bool, PlanError> {
+    pub fn add_false_positive(&mut self, key: impl Key) -> Result<bool, PlanError> {
         self.add_false_positive_hash(self.hash(key))
     }
 
@@ -294,7 +315,7 @@ impl Retouched {
     ///
     /// # Errors
     /// If there is not enough memory to list all; none is listed then.
-    pub fn add_false_positives(&mut self, keys: &[impl AsRef<[u8]>]) -> Result<u64, PlanError> {
+    pub fn add_false_positives(&mut self, keys: &[impl Key]) -> Result<u64, PlanError> {
         reserve_more(&mut self.false_positives, keys.len())?;
         let mut found = 0;
         for key in keys {
@@ -322,7 +343,7 @@ impl Retouched {
     /// If there is not enough memory for the work; the filter is then unchanged.
     pub fn clear_false_positive(
         &mut self,
-        key: impl AsRef<[u8]>,
+        key: impl Key,
         clearing: ClearingStrategy,
     ) -> Result<Option<ClearedBit>, PlanError> {
         self.clear_false_positive_hash(self.hash(key), clearing)
@@ -499,7 +520,7 @@ fn remove_marked(list: &mut Vec<u64>, removed: &Bits) {
     list.retain(|_| number.next().is_some_and(|number| !removed.has(number)));
 }
 
-impl<K: AsRef<[u8]>> Extend<K> for Retouched {
+impl<K: Key> Extend<K> for Retouched {
     /// Inserts all keys.
     fn extend<I: IntoIterator<Item = K>>(&mut self, keys: I) {
         for key in keys {

@@ -1,6 +1,7 @@
 //! `Ribbon`: the smallest filter for a fixed set, within two percent of the theoretical minimum.
 
 use super::static_filter::{BuildStatic, StaticFilter, StaticTable};
+use crate::build::shards::Items;
 use crate::build::{ribbon, shards};
 use crate::plan::{RibbonPlan, narrow_shard_slots};
 use crate::probe::ribbon::spread;
@@ -33,17 +34,17 @@ pub struct RibbonColumns {
 }
 
 impl BuildStatic for RibbonColumns {
-    fn solve<K: Hashed>(
-        items: &[K],
-        plan: &RibbonPlan,
-        scheme: HashScheme,
-    ) -> Result<(Self, u64), PlanError> {
-        let shards = if items.is_empty() { 0 } else { plan.shards() };
+    fn solve<I>(items: &I, plan: &RibbonPlan, scheme: HashScheme) -> Result<(Self, u64), PlanError>
+    where
+        I: IntoIterator<Item: Hashed, IntoIter: ExactSizeIterator> + Clone,
+    {
+        let count = items.count();
+        let shards = if count == 0 { 0 } else { plan.shards() };
         let mut directory = ShardDirectory::new(shards, narrow_shard_slots())?;
         let (mut words, mut wide_blocks, mut keys) = (Vec::new(), 0, 0);
-        if !items.is_empty() {
-            words = reserved(plan.max_words(items.len() as u64))?;
-            let hash = |item: &K| spread(item.hash_with(&scheme).to_u64());
+        if count > 0 {
+            words = reserved(plan.max_words(count))?;
+            let hash = |item: I::Item| spread(item.hash_with(&scheme).to_u64());
             let counts = shards::count_per_shard(items, hash, plan.parts());
             let work = plan.work(shards::available_threads());
             let solve = |part, hashes: &mut [u64]| ribbon::solve(part, hashes, plan);

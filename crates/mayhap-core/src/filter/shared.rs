@@ -1,6 +1,10 @@
-//! `SharedBloom`: a `Bloom` that many threads fill at once through `&self`, without locks.
+//! `SharedBloom`: a `Bloom` that many threads fill at once through `&self`, without locks. `shared/reads.rs` has what is read from
+//! the whole filter meanwhile.
+
+mod reads;
 
 use super::bloom::{self, Bloom};
+use crate::key_type::key_type_methods;
 use crate::plan::BloomPlan;
 use crate::probe::blocked::BlockedWalk;
 use crate::simd::BloomTable;
@@ -8,7 +12,7 @@ use crate::simd::atomic_lines::{missing_words, prefetch_to_write};
 use crate::simd::kernel::UsableKernel;
 use crate::store::atomic_line::{Acquire, AtomicBool, AtomicLine, Relaxed, Release};
 use crate::store::{Line, Slab};
-use crate::{HashScheme, KeyHash, Mismatch, PlanError, SipKey};
+use crate::{HashScheme, Key, KeyHash, KeyType, Mismatch, PlanError, SipKey};
 use core::fmt;
 
 /// Locks of `insert_unique`; a power of two. Two threads contend for the same one by chance once in 64 times.
@@ -48,6 +52,7 @@ pub struct SharedBloom {
     walk: BlockedWalk,
     plan: BloomPlan,
     scheme: HashScheme,
+    key_type: Option<KeyType>,
     kernel: UsableKernel,
     stripes: [Stripe; STRIPES],
 }
@@ -61,9 +66,9 @@ impl SharedBloom {
     ///
     /// # Errors
     /// As [`Bloom::new`].
-    pub fn new(capacity: u64, false_positive_rate: f64) -> Result<Self, PlanError> {
+    pub fn new(capacity: usize, false_positive_rate: f64) -> Result<Self, PlanError> {
         Self::from_plan(
-            BloomPlan::new(capacity, false_positive_rate)?,
+            BloomPlan::new(capacity as u64, false_positive_rate)?,
             HashScheme::Xxh3,
         )
     }
@@ -72,9 +77,13 @@ impl SharedBloom {
     ///
     /// # Errors
     /// As [`Bloom::new`].
-    pub fn keyed(capacity: u64, false_positive_rate: f64, key: SipKey) -> Result<Self, PlanError> {
+    pub fn keyed(
+        capacity: usize,
+        false_positive_rate: f64,
+        key: SipKey,
+    ) -> Result<Self, PlanError> {
         Self::from_plan(
-            BloomPlan::new(capacity, false_positive_rate)?,
+            BloomPlan::new(capacity as u64, false_positive_rate)?,
             HashScheme::Sip13(key),
         )
     }
@@ -83,9 +92,9 @@ impl SharedBloom {
     ///
     /// # Errors
     /// As [`Bloom::new`].
-    pub fn for_hashes(capacity: u64, false_positive_rate: f64) -> Result<Self, PlanError> {
+    pub fn for_hashes(capacity: usize, false_positive_rate: f64) -> Result<Self, PlanError> {
         Self::from_plan(
-            BloomPlan::new(capacity, false_positive_rate)?,
+            BloomPlan::new(capacity as u64, false_positive_rate)?,
             HashScheme::Caller,
         )
     }
@@ -100,17 +109,22 @@ impl SharedBloom {
 
     /// Converts a `Bloom` into a shared filter, in the same memory.
     pub fn from_bloom(filter: Bloom) -> Self {
-        let (plan, scheme) = (*filter.plan(), filter.scheme());
-        Self::from_lines(filter.table.into_lines(), plan, scheme)
+        let (plan, scheme, key_type) = (*filter.plan(), filter.scheme(), filter.key_type());
+        let mut shared = Self::from_lines(filter.table.into_lines(), plan, scheme);
+        shared.key_type = key_type;
+        shared
     }
 
     /// Converts the filter into a `Bloom` when all threads are done with it, in the same memory.
     pub fn freeze(self) -> Bloom {
-        Bloom::from_table(
+        let key_type = self.key_type;
+        let mut filter = Bloom::from_table(
             BloomTable::from_lines(to_plain(self.lines), self.walk),
             self.plan,
             self.scheme,
-        )
+        );
+        filter.set_key_type(key_type);
+        filter
     }
 
     fn from_lines(lines: Slab<Line>, plan: BloomPlan, scheme: HashScheme) -> Self {
@@ -120,38 +134,41 @@ impl SharedBloom {
             walk: bloom::walk(&plan),
             plan,
             scheme,
+            key_type: None,
             kernel: UsableKernel::best(),
             stripes,
         }
     }
+
+    key_type_methods!();
 
     /// The hash of a key. Every filter of the same scheme accepts it.
     ///
     /// # Panics
     /// On a filter created by [`SharedBloom::for_hashes`]. The same for all methods below that take key bytes.
     #[inline]
-    pub fn hash(&self, key: impl AsRef<[u8]>) -> KeyHash {
-        self.scheme.hash(key.as_ref())
+    pub fn hash(&self, key: impl Key) -> KeyHash {
+        self.scheme.hash(key)
     }
 
     /// `true`: this call set a bit, so the key was new. Two threads that insert the same new key at the same time may each set
     /// some of its bits and both get `true`; at least one does. If exactly one must, use
     /// [`insert_unique`](SharedBloom::insert_unique).
     #[inline]
-    pub fn insert(&self, key: impl AsRef<[u8]>) -> bool {
+    pub fn insert(&self, key: impl Key) -> bool {
         self.set(self.hash(key).to_u64())
     }
 
     /// `false` is certain: no insert of the key is ordered before this call. `true` is probable.
     #[inline]
-    pub fn contains(&self, key: impl AsRef<[u8]>) -> bool {
+    pub fn contains(&self, key: impl Key) -> bool {
         self.covers(self.hash(key).to_u64())
     }
 
     /// As [`insert`](SharedBloom::insert), for a hash of this filter's scheme.
     #[inline]
     pub fn insert_hash(&self, hash: KeyHash) -> bool {
-        hash.assert_origin(self.scheme.origin());
+        hash.assert_mixed(self.scheme.origin());
         self.set(hash.to_u64())
     }
 
@@ -184,6 +201,7 @@ impl SharedBloom {
     /// If the two differ in shape or hash scheme; the filter is then unchanged.
     pub fn union_with(&self, other: &Bloom) -> Result<(), Mismatch> {
         bloom::check_same_shape((&self.plan, self.scheme), (other.plan(), other.scheme()))?;
+        KeyType::common(self.key_type, other.key_type())?;
         self.merge(other);
         Ok(())
     }
@@ -206,6 +224,28 @@ impl SharedBloom {
             "one place in `found` for every hash"
         );
         self.for_each_prefetched(hashes, |at, hash| found[at] = self.covers(hash));
+    }
+
+    /// `contains` for many keys. Faster, because the memory accesses of dozens of keys overlap.
+    ///
+    /// # Panics
+    /// When `keys` and `found` differ in length.
+    pub fn contains_each(&self, keys: &[impl Key], found: &mut [bool]) {
+        let look_up = |hashes: &[KeyHash], found: &mut [bool]| self.contains_hashes(hashes, found);
+        self.scheme.look_up_in_chunks(keys, found, look_up);
+    }
+
+    /// Inserts all keys, in prefetched batches.
+    pub fn extend<K: Key>(&self, keys: impl IntoIterator<Item = K>) {
+        self.scheme
+            .hash_in_chunks(keys, |hashes| self.insert_hashes(hashes));
+    }
+
+    /// Removes all keys. Keys that other threads insert during the call may be removed as well.
+    pub fn clear(&self) {
+        for line in self.lines.iter() {
+            line.clear();
+        }
     }
 
     fn for_each_prefetched(&self, hashes: &[KeyHash], mut act: impl FnMut(usize, u64)) {
@@ -246,7 +286,7 @@ impl SharedBloom {
     /// nanoseconds, chosen by the key's line; [`insert`](SharedBloom::insert) takes none, and may return `true` for the same key
     /// at the same time.
     #[inline]
-    pub fn insert_unique(&self, key: impl AsRef<[u8]>) -> bool {
+    pub fn insert_unique(&self, key: impl Key) -> bool {
         self.set_unique(self.hash(key).to_u64())
     }
 
@@ -299,44 +339,6 @@ impl SharedBloom {
         let covers = |line| missing_words(self.kernel, line, &self.walk, hash) == 0;
         covers(&self.lines[self.walk.first(hash)])
             && (!self.walk.two_lines() || covers(&self.lines[self.walk.second(hash)]))
-    }
-
-    /// The estimated number of distinct keys, as [`Bloom::estimated_keys`], including some of those that are inserted meanwhile.
-    /// Reads the whole filter.
-    pub fn estimated_keys(&self) -> u64 {
-        let set_bits = self.lines.iter().map(AtomicLine::set_bits).sum();
-        // Saturates, as float to integer casts do.
-        libm::round(self.plan.keys_for_set_bits(set_bits)) as u64
-    }
-
-    /// The estimated number of keys that still fit before the rate is worse than requested. Reads the whole filter.
-    pub fn keys_until_full(&self) -> u64 {
-        self.plan.capacity().saturating_sub(self.estimated_keys())
-    }
-
-    /// The number of keys that the filter was planned for. For the current rate, [`freeze`](SharedBloom::freeze) the filter.
-    pub fn capacity(&self) -> u64 {
-        self.plan.capacity()
-    }
-
-    /// The requested false-positive rate.
-    pub fn false_positive_rate(&self) -> f64 {
-        self.plan.false_positive_rate()
-    }
-
-    /// Bytes of memory for the bits.
-    pub fn size_bytes(&self) -> u64 {
-        self.plan.size_bytes()
-    }
-
-    /// The plan of the filter.
-    pub fn plan(&self) -> &BloomPlan {
-        &self.plan
-    }
-
-    /// The hash scheme.
-    pub fn scheme(&self) -> HashScheme {
-        self.scheme
     }
 }
 

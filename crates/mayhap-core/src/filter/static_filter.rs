@@ -1,7 +1,9 @@
 //! `StaticFilter`: what `Fuse` and `Ribbon` have in common. Built once from all keys, then only queried.
 
+use crate::build::shards::Items;
+use crate::key_type::key_type_methods;
 use crate::plan::StaticPlan;
-use crate::{HashScheme, Hashed, KeyHash, Kind, PlanError, Stats};
+use crate::{HashScheme, Hashed, Key, KeyHash, KeyType, Kind, PlanError, Stats};
 use core::fmt;
 
 /// A filter that is built from all its keys at once and never changes: [`Fuse`](crate::Fuse) or [`Ribbon`](crate::Ribbon).
@@ -15,6 +17,7 @@ pub struct StaticFilter<T: StaticTable> {
     table: T,
     plan: T::Plan,
     scheme: HashScheme,
+    key_type: Option<KeyType>,
 }
 
 /// The stored bits of a static filter and how to query them. Not for implementation outside of this crate.
@@ -45,22 +48,26 @@ pub trait BuildStatic: StaticTable {
     ///
     /// # Errors
     /// As [`StaticFilter::build`].
-    fn solve<K: Hashed>(
-        items: &[K],
-        plan: &Self::Plan,
-        scheme: HashScheme,
-    ) -> Result<(Self, u64), PlanError>;
+    fn solve<I>(items: &I, plan: &Self::Plan, scheme: HashScheme) -> Result<(Self, u64), PlanError>
+    where
+        I: IntoIterator<Item: Hashed, IntoIter: ExactSizeIterator> + Clone;
 }
 
 impl<T: BuildStatic> StaticFilter<T> {
-    /// A filter of `items`, which finds at most a share of `false_positive_rate` of all other keys. Key bytes are hashed with
-    /// XXH3; [`KeyHash`]es are the caller's own (scheme 0).
+    /// A filter of `items`, which finds at most a share of `false_positive_rate` of all other keys. Keys are hashed with XXH3;
+    /// [`KeyHash`]es are the caller's own (scheme 0).
+    ///
+    /// Items are a slice, a reference to a collection, or an iterator of known length. They are cloned to be iterated several
+    /// times, so pass a collection by reference.
     ///
     /// # Errors
     /// If the rate is not between 2^-32 and 1, or there is not enough memory; also if no solution is found in hundreds of
     /// attempts, which happens only with hashes that were chosen for that.
-    pub fn build<K: Hashed>(items: &[K], false_positive_rate: f64) -> Result<Self, PlanError> {
-        Self::build_with(items, false_positive_rate, K::SCHEME)
+    pub fn build<I>(items: I, false_positive_rate: f64) -> Result<Self, PlanError>
+    where
+        I: IntoIterator<Item: Hashed, IntoIter: ExactSizeIterator> + Clone,
+    {
+        Self::build_with(items, false_positive_rate, <I::Item as Hashed>::SCHEME)
     }
 
     /// The same with a scheme of the caller's choice, such as a keyed one. `KeyHash`es must come from that scheme.
@@ -70,20 +77,24 @@ impl<T: BuildStatic> StaticFilter<T> {
     ///
     /// # Panics
     /// For key bytes with [`HashScheme::Caller`], which has no hash function.
-    pub fn build_with<K: Hashed>(
-        items: &[K],
+    pub fn build_with<I>(
+        items: I,
         false_positive_rate: f64,
         scheme: HashScheme,
-    ) -> Result<Self, PlanError> {
-        let mut plan = T::Plan::for_items(items.len() as u64, false_positive_rate)?;
+    ) -> Result<Self, PlanError>
+    where
+        I: IntoIterator<Item: Hashed, IntoIter: ExactSizeIterator> + Clone,
+    {
+        let mut plan = T::Plan::for_items(items.count(), false_positive_rate)?;
         loop {
-            let (table, keys) = T::solve(items, &plan, scheme)?;
+            let (table, keys) = T::solve(&items, &plan, scheme)?;
             let found = T::Plan::for_keys(keys, false_positive_rate)?;
             if found.has_same_layout(&plan) {
                 return Ok(Self {
                     table,
                     plan: found,
                     scheme,
+                    key_type: None,
                 });
             }
             // So many items are duplicates that another layout is right. Builds again, so that the bytes do not depend on
@@ -100,8 +111,11 @@ impl<T: StaticTable> StaticFilter<T> {
             table,
             plan,
             scheme,
+            key_type: None,
         }
     }
+
+    key_type_methods!();
 
     pub(super) fn table(&self) -> &T {
         &self.table
@@ -112,8 +126,8 @@ impl<T: StaticTable> StaticFilter<T> {
     /// # Panics
     /// On a filter built from the caller's hashes.
     #[inline]
-    pub fn hash(&self, key: impl AsRef<[u8]>) -> KeyHash {
-        self.scheme.hash(key.as_ref())
+    pub fn hash(&self, key: impl Key) -> KeyHash {
+        self.scheme.hash(key)
     }
 
     /// `false` is certain: the key was not among the items. `true` is probable.
@@ -121,7 +135,7 @@ impl<T: StaticTable> StaticFilter<T> {
     /// # Panics
     /// On a filter built from the caller's hashes.
     #[inline]
-    pub fn contains(&self, key: impl AsRef<[u8]>) -> bool {
+    pub fn contains(&self, key: impl Key) -> bool {
         self.table.contains(self.hash(key).to_u64())
     }
 
@@ -138,7 +152,7 @@ impl<T: StaticTable> StaticFilter<T> {
     ///
     /// # Panics
     /// When `keys` and `found` differ in length; on a filter built from the caller's hashes.
-    pub fn contains_each(&self, keys: &[impl AsRef<[u8]>], found: &mut [bool]) {
+    pub fn contains_each(&self, keys: &[impl Key], found: &mut [bool]) {
         let look_up =
             |hashes: &[KeyHash], found: &mut [bool]| self.table.contains_each(hashes, found);
         self.scheme.look_up_in_chunks(keys, found, look_up);

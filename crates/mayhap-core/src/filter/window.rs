@@ -4,11 +4,12 @@
 
 use super::bloom::Bloom;
 use super::growing::try_clone_layers;
+use crate::key_type::key_type_methods;
 use crate::plan::{BloomPlan, NextPart, WindowPlan, check_growth};
 use crate::simd::BloomTable;
 use crate::stats::{known, share};
 use crate::store::reserved;
-use crate::{Full, HashScheme, KeyHash, Kind, PlanError, SipKey, Stats};
+use crate::{Full, HashScheme, Key, KeyHash, KeyType, Kind, PlanError, SipKey, Stats};
 use alloc::vec::Vec;
 use core::fmt;
 use core::time::Duration;
@@ -20,13 +21,39 @@ const GROUP: usize = 16;
 const MAX_LAYERS: usize = 64;
 
 /// A time in milliseconds since any epoch that the caller keeps to, such as 1970.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+///
+/// ```
+/// # use mayhap_core as mayhap;
+/// use mayhap::Timestamp;
+/// use std::time::SystemTime;
+/// assert!(Timestamp::from(SystemTime::now()) >= Timestamp(1_700_000_000_000));
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Timestamp(pub u64);
 
+#[cfg(feature = "std")]
+impl Timestamp {
+    /// The system clock, in milliseconds since 1970. Only callers use it: no filter reads a clock by itself.
+    pub fn now() -> Self {
+        std::time::SystemTime::now().into()
+    }
+}
+
+#[cfg(feature = "std")]
+impl From<std::time::SystemTime> for Timestamp {
+    /// Milliseconds since 1970; 0 for earlier times.
+    fn from(time: std::time::SystemTime) -> Self {
+        let since_1970 = time.duration_since(std::time::UNIX_EPOCH);
+        let millis = since_1970.map_or(0, |since| since.as_millis());
+        Self(u64::try_from(millis).unwrap_or(u64::MAX))
+    }
+}
+
 /// What to do if more keys arrive in a slice of the window than planned.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum BurstPolicy {
     /// Add another layer to the same generation: takes memory, keeps all keys, and at most doubles the generation's rate.
+    #[default]
     Overflow,
     /// Start the next slice at once: takes no memory, but the oldest keys expire before the window has passed.
     RotateEarly,
@@ -55,6 +82,7 @@ pub struct WindowBloom {
     /// For the generation of the last burst.
     next: NextPart<BloomPlan>,
     scheme: HashScheme,
+    key_type: Option<KeyType>,
     burst_policy: BurstPolicy,
     start: Timestamp,
     newest: Timestamp,
@@ -77,13 +105,13 @@ impl WindowBloom {
     /// If the window is shorter than a millisecond, the number of keys is 0, the rate is not between 0 and 1, or there is not
     /// enough memory.
     pub fn new(
-        keys_per_window: u64,
+        keys_per_window: usize,
         false_positive_rate: f64,
         window: Duration,
         now: Timestamp,
     ) -> Result<Self, PlanError> {
         Self::from_plan(
-            WindowPlan::new(keys_per_window, false_positive_rate, window)?,
+            WindowPlan::new(keys_per_window as u64, false_positive_rate, window)?,
             HashScheme::Xxh3,
             now,
         )
@@ -94,14 +122,14 @@ impl WindowBloom {
     /// # Errors
     /// As [`WindowBloom::new`].
     pub fn keyed(
-        keys_per_window: u64,
+        keys_per_window: usize,
         false_positive_rate: f64,
         window: Duration,
         now: Timestamp,
         key: SipKey,
     ) -> Result<Self, PlanError> {
         Self::from_plan(
-            WindowPlan::new(keys_per_window, false_positive_rate, window)?,
+            WindowPlan::new(keys_per_window as u64, false_positive_rate, window)?,
             HashScheme::Sip13(key),
             now,
         )
@@ -133,6 +161,7 @@ impl WindowBloom {
             plan,
             next: NextPart::default(),
             scheme,
+            key_type: None,
             burst_policy: BurstPolicy::Overflow,
             start: now,
             newest: now,
@@ -199,6 +228,7 @@ impl WindowBloom {
             plan,
             next: NextPart::default(),
             scheme,
+            key_type: None,
             burst_policy: BurstPolicy::Overflow,
             start,
             newest,
@@ -247,22 +277,24 @@ impl WindowBloom {
         self
     }
 
+    key_type_methods!();
+
     /// The hash of a key.
     ///
     /// # Panics
     /// On a filter of [`HashScheme::Caller`]; the same for all methods that take key bytes.
     #[inline]
-    pub fn hash(&self, key: impl AsRef<[u8]>) -> KeyHash {
-        self.scheme.hash(key.as_ref())
+    pub fn hash(&self, key: impl Key) -> KeyHash {
+        self.scheme.hash(key)
     }
 
     /// `true`: the key was definitely not inserted within the last window. Stores it from `now` on.
-    pub fn insert(&mut self, key: impl AsRef<[u8]>, now: Timestamp) -> bool {
+    pub fn insert(&mut self, key: impl Key, now: Timestamp) -> bool {
         self.insert_hash(self.hash(key), now)
     }
 
     /// `false` is certain: the key was not inserted within the last window. `true` is probable. Never rotates.
-    pub fn contains(&self, key: impl AsRef<[u8]>, now: Timestamp) -> bool {
+    pub fn contains(&self, key: impl Key, now: Timestamp) -> bool {
         self.contains_hash(self.hash(key), now)
     }
 
@@ -418,7 +450,7 @@ impl WindowBloom {
     ///
     /// # Panics
     /// When `keys` and `found` differ in length.
-    pub fn contains_each(&self, keys: &[impl AsRef<[u8]>], now: Timestamp, found: &mut [bool]) {
+    pub fn contains_each(&self, keys: &[impl Key], now: Timestamp, found: &mut [bool]) {
         let look_up =
             |hashes: &[KeyHash], found: &mut [bool]| self.contains_hashes(hashes, now, found);
         self.scheme.look_up_in_chunks(keys, found, look_up);

@@ -1,7 +1,7 @@
 //! Hashes many keys, a few hundred at a time, for `contains_each` and `extend`.
 
 use super::HashScheme;
-use crate::KeyHash;
+use crate::{Key, KeyHash};
 
 /// How many keys are hashed before they are looked up: enough to amortise the start of a batch, and few enough for a core's L1
 /// cache.
@@ -12,7 +12,7 @@ impl HashScheme {
     ///
     /// # Panics
     /// For the caller's own hashes.
-    pub(crate) fn hash_in_chunks<K: AsRef<[u8]>>(
+    pub(crate) fn hash_in_chunks<K: Key>(
         &self,
         keys: impl IntoIterator<Item = K>,
         mut take: impl FnMut(&[KeyHash]),
@@ -22,7 +22,7 @@ impl HashScheme {
         loop {
             let mut count = 0;
             for (hash, key) in hashes.iter_mut().zip(&mut keys) {
-                *hash = self.hash(key.as_ref());
+                *hash = self.hash(&key);
                 count += 1;
             }
             if count == 0 {
@@ -36,7 +36,7 @@ impl HashScheme {
     ///
     /// # Panics
     /// If `keys` and `found` differ in length; for the caller's own hashes.
-    pub(crate) fn look_up_in_chunks<K: AsRef<[u8]>>(
+    pub(crate) fn look_up_in_chunks<K: Key>(
         &self,
         keys: &[K],
         found: &mut [bool],
@@ -50,7 +50,7 @@ impl HashScheme {
         let mut hashes = [KeyHash::from_u64(0); CHUNK];
         for (keys, found) in keys.chunks(CHUNK).zip(found.chunks_mut(CHUNK)) {
             for (hash, key) in hashes.iter_mut().zip(keys) {
-                *hash = self.hash(key.as_ref());
+                *hash = self.hash(&key);
             }
             look_up(&hashes[..keys.len()], found);
         }

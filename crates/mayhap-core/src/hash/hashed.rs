@@ -1,34 +1,39 @@
-//! `Hashed`: what static filters are built from: key bytes, or hashes that the caller already has.
+//! `Hashed`: what static filters are built from: keys, or hashes that the caller already has.
 
-use crate::{HashScheme, KeyHash};
+use crate::{HashScheme, Key, KeyHash};
+use alloc::vec::Vec;
 
-/// An item that a static filter can be built from: key bytes (everything that is `AsRef<[u8]>`), or a [`KeyHash`].
+/// An item that a static filter can be built from: any [`Key`], or a [`KeyHash`].
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is neither a key nor a `KeyHash`",
+    note = "pass bytes or strings, tuples of keys, or implement `mayhap::Key`"
+)]
 pub trait Hashed {
-    /// The default scheme: XXH3 for bytes, the caller's own for hashes.
+    /// The default scheme: XXH3 for keys, the caller's own for hashes.
     const SCHEME: HashScheme;
 
     /// The item's hash under a scheme. A `KeyHash` is its own hash; debug builds panic if it comes from another scheme.
     ///
     /// # Panics
-    /// For bytes with [`HashScheme::Caller`], which has no hash function.
+    /// For keys with [`HashScheme::Caller`], which has no hash function.
     fn hash_with(&self, scheme: &HashScheme) -> KeyHash;
 
-    /// The item's bytes, if it has any: to show it in an error, and to distinguish equal keys from equal hashes.
-    fn key_bytes(&self) -> Option<&[u8]> {
+    /// A copy of the key's bytes, if the item is a key: to show it in an error, and to distinguish equal keys from equal hashes.
+    fn key_bytes(&self) -> Option<Vec<u8>> {
         None
     }
 }
 
-impl<K: AsRef<[u8]>> Hashed for K {
+impl<K: Key> Hashed for K {
     const SCHEME: HashScheme = HashScheme::Xxh3;
 
     #[inline]
     fn hash_with(&self, scheme: &HashScheme) -> KeyHash {
-        scheme.hash(self.as_ref())
+        scheme.hash(self)
     }
 
-    fn key_bytes(&self) -> Option<&[u8]> {
-        Some(self.as_ref())
+    fn key_bytes(&self) -> Option<Vec<u8>> {
+        Some(self.with_bytes(<[u8]>::to_vec))
     }
 }
 
@@ -41,5 +46,14 @@ impl Hashed for KeyHash {
             self.assert_origin(scheme.origin());
         }
         *self
+    }
+}
+
+impl Hashed for &KeyHash {
+    const SCHEME: HashScheme = HashScheme::Caller;
+
+    #[inline]
+    fn hash_with(&self, scheme: &HashScheme) -> KeyHash {
+        (*self).hash_with(scheme)
     }
 }

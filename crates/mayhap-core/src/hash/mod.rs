@@ -6,29 +6,61 @@
 mod batch;
 pub mod foreign;
 mod hashed;
+mod key_hash;
 mod sip13;
 mod xxh3;
 
 pub use hashed::Hashed;
+pub use key_hash::KeyHash;
 
-use crate::KeyHash;
+use crate::Key;
 use core::fmt;
 
 pub(crate) const CALLER_ORIGIN: u64 = 0;
 
 /// The secret key of scheme 2. Anyone who knows it can craft colliding keys, so `Debug` does not show it.
+///
+/// ```
+/// # use mayhap_core as mayhap;
+/// use mayhap::{Bloom, SipKey};
+/// let mut seen = Bloom::keyed(1000, 0.01, SipKey::random())?;
+/// seen.insert("a name that a stranger chose");
+/// # Ok::<(), mayhap::PlanError>(())
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct SipKey([u8; 16]);
 
 impl SipKey {
-    /// A key from 16 bytes that nobody else can guess. (This crate has no source of randomness.)
+    /// A key from 16 bytes that nobody else can guess.
     pub const fn new(bytes: [u8; 16]) -> Self {
         Self(bytes)
+    }
+
+    /// A new random key, from the operating system's generator. Only callers use it: no filter chooses a key by itself.
+    ///
+    /// # Panics
+    /// If the operating system has no random bytes, which does not happen on a running system.
+    #[cfg(all(
+        feature = "std",
+        not(all(target_family = "wasm", target_os = "unknown"))
+    ))]
+    pub fn random() -> Self {
+        let mut bytes = [0; 16];
+        match getrandom::fill(&mut bytes) {
+            Ok(()) => Self(bytes),
+            Err(error) => panic!("the operating system has no random bytes: {error}"),
+        }
     }
 
     /// The 16 bytes, for storing the key.
     pub const fn to_bytes(self) -> [u8; 16] {
         self.0
+    }
+}
+
+impl From<[u8; 16]> for SipKey {
+    fn from(bytes: [u8; 16]) -> Self {
+        Self(bytes)
     }
 }
 
@@ -40,11 +72,22 @@ impl fmt::Debug for SipKey {
 
 /// How keys are hashed: a numbered, frozen function together with its secret key. Filters with the same scheme can share
 /// `KeyHash`es.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+///
+/// ```
+/// # use mayhap_core as mayhap;
+/// use mayhap::{HashScheme, Ribbon, SipKey};
+/// // A static filter of keys that strangers choose.
+/// let scheme = HashScheme::Sip13(SipKey::new(*b"16 secret bytes."));
+/// let blocked = Ribbon::build_with(["a", "b"], 0.01, scheme)?;
+/// assert!(blocked.contains("a"));
+/// # Ok::<(), mayhap::PlanError>(())
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum HashScheme {
     /// 0: the caller's hashes, see [`KeyHash::from_u64`]. Methods that take key bytes panic on such a filter.
     Caller,
     /// 1: XXH3, 64 bits, seed 0. For trusted keys.
+    #[default]
     Xxh3,
     /// 2: SipHash-1-3 with a secret key. For untrusted keys.
     Sip13(SipKey),
@@ -65,12 +108,12 @@ impl HashScheme {
     /// # Panics
     /// On [`HashScheme::Caller`], which has no hash function: use `KeyHash::from_u64` with your own hash instead.
     #[inline]
-    pub fn hash(&self, key: &[u8]) -> KeyHash {
-        let bits = match self {
+    pub fn hash(&self, key: impl Key) -> KeyHash {
+        let bits = key.with_bytes(|key| match self {
             Self::Caller => no_hash_function(),
             Self::Xxh3 => xxh3::hash(key),
             Self::Sip13(secret) => sip13::hash(secret, key),
-        };
+        });
         KeyHash::new(bits, self.origin())
     }
 

@@ -56,7 +56,14 @@ impl AtomicLine {
         Self(line.0.map(AtomicU64::new))
     }
 
-    #[cfg(loom)]
+    /// Clears all bits.
+    pub(crate) fn clear(&self) {
+        for word in &self.0 {
+            word.store(0, Relaxed);
+        }
+    }
+
+    /// The bits at the moment, word by word.
     pub(crate) fn to_plain(&self) -> Line {
         Line(core::array::from_fn(|word| self.0[word].load(Relaxed)))
     }

@@ -17,7 +17,7 @@ fn measured_rate(filter: &Bloom) -> f64 {
 /// As many keys as the filter is planned for, each chosen offline, with a copy of the filter, to set many new bits in the first
 /// six tenths of the lines: the attacker cannot fill more with that many keys.
 fn chosen_keys() -> Vec<String> {
-    let mut copy = Bloom::new(CAPACITY, RATE).unwrap();
+    let mut copy = Bloom::new(CAPACITY as usize, RATE).unwrap();
     let spared = (copy.words().count() * 6 / 10).next_multiple_of(8);
     let mut chosen = Vec::new();
     let (mut least_gain, mut in_vain) = (u64::from(copy.plan().probes()), 0);
@@ -47,7 +47,7 @@ fn chosen_keys() -> Vec<String> {
 #[test]
 fn chosen_keys_break_an_unkeyed_filter_but_not_a_keyed_one() {
     let chosen = chosen_keys();
-    let mut unkeyed = Bloom::new(CAPACITY, RATE).unwrap();
+    let mut unkeyed = Bloom::new(CAPACITY as usize, RATE).unwrap();
     unkeyed.extend(&chosen);
     let broken = measured_rate(&unkeyed);
     assert!(broken > 0.4, "the attack works: {broken}");
@@ -59,7 +59,8 @@ fn chosen_keys_break_an_unkeyed_filter_but_not_a_keyed_one() {
     let secrets = 100_u8;
     let mean = (1..=secrets)
         .map(|secret| {
-            let mut keyed = Bloom::keyed(CAPACITY, RATE, SipKey::new([secret; 16])).unwrap();
+            let mut keyed =
+                Bloom::keyed(CAPACITY as usize, RATE, SipKey::new([secret; 16])).unwrap();
             keyed.extend(&chosen);
             measured_rate(&keyed)
         })

@@ -5,10 +5,10 @@ use mayhap_core::{Bloom, KeyHash, PlanError, SharedBloom};
 
 fn errors(capacity: u64, rate: f64) -> Vec<PlanError> {
     vec![
-        Bloom::new(capacity, rate).unwrap_err(),
-        Bloom::for_hashes(capacity, rate).unwrap_err(),
-        SharedBloom::new(capacity, rate).unwrap_err(),
-        SharedBloom::for_hashes(capacity, rate).unwrap_err(),
+        Bloom::new(capacity as usize, rate).unwrap_err(),
+        Bloom::for_hashes(capacity as usize, rate).unwrap_err(),
+        SharedBloom::new(capacity as usize, rate).unwrap_err(),
+        SharedBloom::for_hashes(capacity as usize, rate).unwrap_err(),
     ]
 }
 

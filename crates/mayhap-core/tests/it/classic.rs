@@ -82,7 +82,7 @@ fn key_bytes_work_one_by_one_and_in_batches() {
     let keys: Vec<_> = (0..100_000_u32).map(u32::to_le_bytes).collect();
     for rate in [0.01, 1e-12] {
         let batch = ClassicBloom::from_keys(&keys, rate).unwrap();
-        let mut single = ClassicBloom::new(keys.len() as u64, rate).unwrap();
+        let mut single = ClassicBloom::new(keys.len(), rate).unwrap();
         for key in &keys {
             single.insert(key);
         }
@@ -217,7 +217,7 @@ fn the_variance_between_filters_is_the_computed_one() {
 fn estimates_follow_the_keys_and_over_capacity_is_reported() {
     for rate in [0.05, 0.01, 0.001, 1e-5] {
         for capacity in [1_000_u64, 50_000] {
-            let mut filter = ClassicBloom::for_hashes(capacity, rate).unwrap();
+            let mut filter = ClassicBloom::for_hashes(capacity as usize, rate).unwrap();
             let plan = *filter.plan();
             assert!(!filter.is_over_capacity() && filter.keys_until_full() == capacity);
             assert!(filter.is_empty() && filter.capacity() == capacity);
@@ -355,9 +355,9 @@ fn the_bits_of_a_known_key_are_where_the_schemes_specify() {
 
 fn errors(capacity: u64, rate: f64) -> Vec<PlanError> {
     vec![
-        ClassicBloom::new(capacity, rate).unwrap_err(),
-        ClassicBloom::for_hashes(capacity, rate).unwrap_err(),
-        ClassicBloom::keyed(capacity, rate, SipKey::new([1; 16])).unwrap_err(),
+        ClassicBloom::new(capacity as usize, rate).unwrap_err(),
+        ClassicBloom::for_hashes(capacity as usize, rate).unwrap_err(),
+        ClassicBloom::keyed(capacity as usize, rate, SipKey::new([1; 16])).unwrap_err(),
     ]
 }
 

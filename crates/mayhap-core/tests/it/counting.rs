@@ -276,8 +276,8 @@ fn the_requested_rate_is_kept_at_capacity_also_after_removals() {
             for seed in 1..=seeds {
                 let mut filter = CountingBloom::for_hashes(capacity, rate).unwrap();
                 plan = Some(*filter.plan().classic());
-                filter.insert_hashes(&hashes(seed, 0, 2 * capacity).collect::<Vec<_>>());
-                for hash in hashes(seed, 0, capacity) {
+                filter.insert_hashes(&hashes(seed, 0, (2 * capacity) as u64).collect::<Vec<_>>());
+                for hash in hashes(seed, 0, capacity as u64) {
                     assert_eq!(filter.remove_hash(hash), Ok(true));
                 }
                 let mut found = vec![false; 1 << 14];
@@ -295,7 +295,7 @@ fn the_requested_rate_is_kept_at_capacity_also_after_removals() {
             }
             let all = (seeds * queries) as f64;
             let mean = sum as f64 / all;
-            let spread = plan.unwrap().relative_variance_at(capacity) / seeds as f64;
+            let spread = plan.unwrap().relative_variance_at(capacity as u64) / seeds as f64;
             let margin = 5.0 * (1.0 / (all * rate) + spread).sqrt();
             println!(
                 "counting, {capacity} keys at {rate}: measured {mean:.3e}, margin {:.1} %",
@@ -375,9 +375,9 @@ fn mismatched_filters_are_rejected_with_the_field_and_unchanged() {
 
 fn errors(capacity: u64, rate: f64) -> Vec<PlanError> {
     vec![
-        CountingBloom::new(capacity, rate).unwrap_err(),
-        CountingBloom::for_hashes(capacity, rate).unwrap_err(),
-        CountingBloom::with_counter_bits(capacity, rate, 8).unwrap_err(),
+        CountingBloom::new(capacity as usize, rate).unwrap_err(),
+        CountingBloom::for_hashes(capacity as usize, rate).unwrap_err(),
+        CountingBloom::with_counter_bits(capacity as usize, rate, 8).unwrap_err(),
     ]
 }
 

@@ -6,7 +6,7 @@ use mayhap_core::{Cuckoo, Full, HashScheme, KeyHash, PlanError, SipKey};
 use std::collections::HashMap;
 
 fn filter(capacity: u64, rate: f64) -> Cuckoo {
-    Cuckoo::for_hashes(capacity, rate).unwrap()
+    Cuckoo::for_hashes(capacity as usize, rate).unwrap()
 }
 
 fn fill(filter: &mut Cuckoo, keys: impl IntoIterator<Item = KeyHash>) {
@@ -531,7 +531,7 @@ fn invalid_input_names_the_field() {
         }
     }
     for capacity in [1 << 46, 1 << 60, u64::MAX] {
-        for error in errors(capacity, 0.01) {
+        for error in errors(capacity as usize, 0.01) {
             assert!(
                 matches!(
                     error,

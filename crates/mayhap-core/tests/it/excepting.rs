@@ -12,7 +12,7 @@ use std::fmt::Debug;
 use std::time::Duration;
 
 fn bloom(keys: &[KeyHash], rate: f64) -> Bloom {
-    let mut filter = Bloom::for_hashes(keys.len().max(1) as u64, rate).unwrap();
+    let mut filter = Bloom::for_hashes(keys.len().max(1), rate).unwrap();
     filter.insert_hashes(keys);
     filter
 }
@@ -381,15 +381,15 @@ fn equal_lists_can_be_resolved_to_either_side() {
 #[derive(Clone, Debug)]
 struct Chosen(u64, &'static str);
 
-impl Hashed for Chosen {
+impl Hashed for &Chosen {
     const SCHEME: HashScheme = HashScheme::Caller;
 
     fn hash_with(&self, _: &HashScheme) -> KeyHash {
         KeyHash::from_u64(self.0)
     }
 
-    fn key_bytes(&self) -> Option<&[u8]> {
-        Some(self.1.as_bytes())
+    fn key_bytes(&self) -> Option<Vec<u8>> {
+        Some(self.1.into())
     }
 }
 
@@ -476,7 +476,7 @@ fn later_inserts(positives: u64, exceptions: u64, operations: u64, seed: u64) ->
     let keys = list(seed, 0, positives);
     let others = list(seed + 1, 0, exceptions);
     // Full of positives, so that many exceptions are accepted; later keys go into new layers.
-    let mut base = GrowingBloom::for_hashes(positives, 0.05).unwrap();
+    let mut base = GrowingBloom::for_hashes(positives as usize, 0.05).unwrap();
     base.insert_hashes(&keys);
     let accepted: Vec<_> = others
         .iter()

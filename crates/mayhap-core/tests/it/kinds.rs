@@ -22,31 +22,40 @@ pub(crate) type Key = [u8; 8];
 pub(crate) const KINDS: [(Kind, Constructor); 11] = [
     (
         Kind::Bloom,
-        Empty(|keys, rate| Bloom::new(keys, rate).unwrap().into()),
+        Empty(|keys, rate| Bloom::new(keys as usize, rate).unwrap().into()),
     ),
     (
         Kind::Classic,
-        Empty(|keys, rate| ClassicBloom::new(keys, rate).unwrap().into()),
+        Empty(|keys, rate| ClassicBloom::new(keys as usize, rate).unwrap().into()),
     ),
     (
         Kind::Counting,
-        Empty(|keys, rate| CountingBloom::new(keys, rate).unwrap().into()),
+        Empty(|keys, rate| CountingBloom::new(keys as usize, rate).unwrap().into()),
     ),
     (
         Kind::Growing,
-        Empty(|keys, rate| GrowingBloom::new(keys.div_ceil(20), rate).unwrap().into()),
-    ),
-    (
-        Kind::Window,
         Empty(|keys, rate| {
-            WindowBloom::new(keys * 8, rate, Duration::from_secs(8), Timestamp(0))
+            GrowingBloom::new(keys.div_ceil(20) as usize, rate)
                 .unwrap()
                 .into()
         }),
     ),
     (
+        Kind::Window,
+        Empty(|keys, rate| {
+            WindowBloom::new(
+                (keys * 8) as usize,
+                rate,
+                Duration::from_secs(8),
+                Timestamp(0),
+            )
+            .unwrap()
+            .into()
+        }),
+    ),
+    (
         Kind::Cuckoo,
-        Empty(|keys, rate| Cuckoo::new(keys, rate).unwrap().into()),
+        Empty(|keys, rate| Cuckoo::new(keys as usize, rate).unwrap().into()),
     ),
     (
         Kind::Fuse,
@@ -58,12 +67,13 @@ pub(crate) const KINDS: [(Kind, Constructor); 11] = [
     ),
     (
         Kind::Retouched,
-        Empty(|keys, rate| Retouched::new(keys, rate).unwrap().into()),
+        Empty(|keys, rate| Retouched::new(keys as usize, rate).unwrap().into()),
     ),
     (
         Kind::Bloom,
         FromKeys(|keys, rate| {
-            let mut base = AnyFilter::from(Bloom::new((keys.len() as u64).max(1), rate).unwrap());
+            let mut base =
+                AnyFilter::from(Bloom::new((keys.len() as u64).max(1) as usize, rate).unwrap());
             for key in keys {
                 base.try_insert(key).unwrap();
             }

@@ -74,7 +74,7 @@ fn no_key_is_lost_among_ten_million() {
     let mut queried = 0;
     for &kernel in &kernels {
         for rate in rates {
-            let mut filter = Bloom::for_hashes(per_filter, rate)
+            let mut filter = Bloom::for_hashes(per_filter as usize, rate)
                 .unwrap()
                 .with_kernel(kernel);
             let chunk = 1 << 16;

@@ -13,6 +13,7 @@ mod excepting;
 mod growing;
 mod growing_cuckoo;
 mod kernels;
+mod keys;
 mod kinds;
 mod laws;
 mod memory_limits;

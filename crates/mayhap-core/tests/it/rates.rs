@@ -156,7 +156,7 @@ fn the_variance_between_filters_is_between_two_fifths_and_all_of_the_computed_on
 fn estimates_follow_the_keys_and_over_capacity_is_reported() {
     for rate in [0.05, 0.01, 0.001, 1e-5] {
         for capacity in [1_000_u64, 50_000] {
-            let mut filter = Bloom::for_hashes(capacity, rate).unwrap();
+            let mut filter = Bloom::for_hashes(capacity as usize, rate).unwrap();
             assert!(!filter.is_over_capacity() && filter.keys_until_full() == capacity);
             for percent in [10, 50, 90, 100, 110, 150, 200] {
                 let keys = capacity * percent / 100;

@@ -213,7 +213,7 @@ fn clear_all_equals_clearing_one_by_one() {
 
 /// Keys lost, bits cleared and false positives removed by a strategy; finds every loss by looking up all keys.
 fn measured(seed: u64, keys: u64, list: u64, clearing: ClearingStrategy) -> ClearingReport {
-    let mut filter = Retouched::for_hashes(keys, 0.01).unwrap();
+    let mut filter = Retouched::for_hashes(keys as usize, 0.01).unwrap();
     let inserted: Vec<_> = hashes(seed, 0, keys).collect();
     filter.insert_hashes(&inserted);
     let mut unwanted = 0;

@@ -16,9 +16,9 @@ fn four_threads_give_the_bytes_of_one() {
         (300_000, 0.0001),
     ] {
         let keys: Vec<_> = hashes(31, 0, capacity).collect();
-        let mut alone = Bloom::for_hashes(capacity, rate).unwrap();
+        let mut alone = Bloom::for_hashes(capacity as usize, rate).unwrap();
         alone.insert_hashes(&keys);
-        let shared = SharedBloom::for_hashes(capacity, rate).unwrap();
+        let shared = SharedBloom::for_hashes(capacity as usize, rate).unwrap();
         thread::scope(|threads| {
             for part in 0..THREADS {
                 let (shared, keys) = (&shared, &keys);
@@ -51,14 +51,14 @@ fn insert_unique_is_true_exactly_once_per_key() {
     thread::scope(|threads| {
         for _ in 0..THREADS {
             threads.spawn(|| {
-                let new = hashes(32, 0, capacity)
+                let new = hashes(32, 0, capacity as u64)
                     .filter(|&hash| shared.insert_unique_hash(hash))
                     .count();
                 news.fetch_add(new as u64, Ordering::Relaxed);
             });
         }
     });
-    assert_eq!(news.into_inner(), capacity);
+    assert_eq!(news.into_inner(), capacity as u64);
 }
 
 #[test]
@@ -69,7 +69,7 @@ fn at_least_one_of_several_racing_inserts_returns_true() {
     thread::scope(|threads| {
         for _ in 0..THREADS {
             threads.spawn(|| {
-                for (hash, reported) in hashes(33, 0, capacity).zip(&reported) {
+                for (hash, reported) in hashes(33, 0, capacity as u64).zip(&reported) {
                     reported.fetch_add(u64::from(shared.insert_hash(hash)), Ordering::Relaxed);
                 }
             });
@@ -142,4 +142,63 @@ fn keys_until_full_falls_as_keys_are_inserted() {
     assert!(filter.keys_until_full().abs_diff(6_000) < 150);
     let frozen_keys = filter.estimated_keys();
     assert_eq!(filter.freeze().estimated_keys(), frozen_keys);
+}
+
+#[test]
+fn reads_of_a_shared_filter_equal_those_of_the_plain_one() {
+    for rate in [0.01, 0.0001] {
+        let shared = SharedBloom::new(5_000, rate).unwrap();
+        shared.extend(0..7_000_u32);
+        let plain = shared.snapshot().unwrap();
+        assert_eq!(shared.stats(), plain.stats());
+        assert_eq!(shared.estimated_rate(), plain.estimated_rate());
+        assert_eq!(shared.is_over_capacity(), plain.is_over_capacity());
+        assert!(shared.is_over_capacity());
+        let keys: Vec<u32> = (0..20_000).collect();
+        let (mut ours, mut theirs) = (vec![false; keys.len()], vec![false; keys.len()]);
+        shared.contains_each(&keys, &mut ours);
+        plain.contains_each(&keys, &mut theirs);
+        assert_eq!(ours, theirs);
+        assert!(ours[..7_000].iter().all(|&found| found));
+        shared.clear();
+        assert!(shared.is_empty() && !shared.contains(1_u32));
+        // The copy is not affected.
+        assert!(plain.contains(1_u32));
+    }
+}
+
+#[test]
+fn a_snapshot_has_every_key_that_was_inserted_before_it() {
+    let capacity = 400_000;
+    let shared = SharedBloom::new(capacity, 0.001).unwrap();
+    let progress: Vec<AtomicU64> = (0..THREADS).map(|_| AtomicU64::new(0)).collect();
+    let per_thread = capacity as u64 / THREADS;
+    thread::scope(|threads| {
+        for (part, progress) in progress.iter().enumerate() {
+            let shared = &shared;
+            threads.spawn(move || {
+                for key in 0..per_thread {
+                    shared.insert((part, key));
+                    progress.store(key + 1, Ordering::Release);
+                }
+            });
+        }
+        let mut rounds = 0;
+        loop {
+            let before: Vec<u64> = progress
+                .iter()
+                .map(|one| one.load(Ordering::Acquire))
+                .collect();
+            let snapshot = shared.snapshot().unwrap();
+            for (part, &inserted) in before.iter().enumerate() {
+                assert!((0..inserted).all(|key| snapshot.contains((part, key))));
+            }
+            rounds += 1;
+            if before.iter().all(|&inserted| inserted == per_thread) {
+                println!("{rounds} snapshots during {capacity} inserts");
+                break;
+            }
+        }
+    });
+    assert_eq!(shared.snapshot().unwrap(), shared.freeze());
 }

@@ -164,8 +164,7 @@ fn the_maximum_filter_size_applies_to_files_too() {
     let filter =
         mayhap_core::AnyFilter::from(mayhap_core::Bloom::new(10_000, 0.01).expect("a filter"));
     let path = folder.path().join("fruit.mayhap");
-    let inside = mayhap_codec::native::HashKey::Inside;
-    mayhap_codec::native::save(&filter, inside, &path).expect("saved");
+    mayhap_codec::native::save(&path, &filter).expect("saved");
     let server = Running::with(&options);
     let mut client = server.client();
     client.expect("EXISTS fruit", ":0\r\n");
@@ -305,8 +304,7 @@ fn a_served_file_is_there_for_all_commands() {
     let filter =
         mayhap_core::AnyFilter::from(mayhap_core::Bloom::new(100, 0.01).expect("a filter"));
     let path = folder.path().join("fruit.mayhap");
-    let inside = mayhap_codec::native::HashKey::Inside;
-    mayhap_codec::native::save(&filter, inside, &path).expect("saved");
+    mayhap_codec::native::save(&path, &filter).expect("saved");
     let server = Running::with(&options);
     let mut client = server.client();
     // The only file has two names.

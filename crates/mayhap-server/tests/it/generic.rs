@@ -410,21 +410,14 @@ fn filter_files_are_served_and_swapped() {
     filter.insert("apple");
     let path = folder.path().join("fruit.mayhap");
     let save = |filter: &mayhap_core::Bloom| {
-        let filter = mayhap_core::AnyFilter::from(filter.clone());
-        mayhap_codec::native::save(&filter, mayhap_codec::native::HashKey::Inside, &path)
-            .expect("saved");
+        mayhap_codec::native::save(&path, filter).expect("saved");
     };
     save(&filter);
     std::fs::write(folder.path().join("readme.txt"), "no filter at all\n").expect("written");
     // One that holds its maker's own hashes cannot be asked about items, and is not served.
     let hashes = mayhap_core::Bloom::for_hashes(100, 0.001).expect("a filter");
     let other = folder.path().join("hashes.mayhap");
-    mayhap_codec::native::save(
-        &hashes.into(),
-        mayhap_codec::native::HashKey::Inside,
-        &other,
-    )
-    .expect("saved");
+    mayhap_codec::native::save(&other, &hashes).expect("saved");
     let server = Running::with(&options);
     let mut client = server.client();
     for name in ["hashes.mayhap", "hashes"] {

@@ -12,6 +12,15 @@ pub(super) fn write<'f>(filter: &'f Bloom, parts: &mut Parts<'f>) {
     write_lines(filter, parts);
 }
 
+/// The bits at the moment; other threads may insert meanwhile.
+#[cfg(target_has_atomic = "64")]
+pub(super) fn write_shared<'f>(filter: &'f mayhap_core::SharedBloom, parts: &mut Parts<'f>) {
+    write_plan(filter.plan(), parts);
+    let words = filter.plan().size_bytes() / 8;
+    let section = Section::Words(words, Box::new(filter.words()));
+    parts.sections.push(section);
+}
+
 pub(super) fn read(
     at: &mut Cursor<'_>,
     sections: &mut Sections<'_>,

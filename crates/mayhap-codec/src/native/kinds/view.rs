@@ -6,7 +6,7 @@ use crate::cursor::Cursor;
 use crate::native::header::{self, FileHeader};
 use crate::native::parts::Sections;
 use mayhap_core::{
-    BloomView, ClassicView, FuseView, GrowingView, HashScheme, KeyHash, Kind, Stats,
+    BloomView, ClassicView, FuseView, GrowingView, HashScheme, Key, KeyHash, KeyType, Kind, Stats,
 };
 
 /// A filter in borrowed bytes. It gives the answers of the filter that was saved, as fast.
@@ -58,7 +58,7 @@ pub(in crate::native) fn view<'a>(
     header.check_self_test(header::self_test(scheme))?;
     let mut plan = header.plan()?;
     let at = &mut plan;
-    let view = match super::kind_of(header) {
+    let mut view = match super::kind_of(header) {
         Some(Kind::Bloom) => View::Bloom(view_bloom(at, sections, scheme)?),
         Some(Kind::Classic) => View::Classic(view_classic(at, sections, scheme)?),
         Some(Kind::Growing) => View::Growing(view_growing(at, sections, scheme)?),
@@ -71,6 +71,7 @@ pub(in crate::native) fn view<'a>(
     };
     plan.finish()?;
     sections.finish(&plan)?;
+    each!(&mut view, filter => filter.set_key_type(header.key_type));
     Ok(view)
 }
 
@@ -139,12 +140,17 @@ impl View<'_> {
         }
     }
 
+    /// What the keys are, if the file says so.
+    pub fn key_type(&self) -> Option<KeyType> {
+        each!(self, filter => filter.key_type())
+    }
+
     /// `false` is certain: the key was never inserted. `true` is probable.
     ///
     /// # Panics
     /// On filters for the caller's own hashes.
     #[inline]
-    pub fn contains(&self, key: impl AsRef<[u8]>) -> bool {
+    pub fn contains(&self, key: impl Key) -> bool {
         each!(self, filter => filter.contains(key))
     }
 
@@ -158,7 +164,7 @@ impl View<'_> {
     ///
     /// # Panics
     /// When `keys` and `found` differ in length; on filters for the caller's own hashes.
-    pub fn contains_each(&self, keys: &[impl AsRef<[u8]>], found: &mut [bool]) {
+    pub fn contains_each(&self, keys: &[impl Key], found: &mut [bool]) {
         each!(self, filter => filter.contains_each(keys, found));
     }
 

@@ -49,7 +49,7 @@ fn a_file_of_every_form_answers_as_its_filter() {
 
 /// The same with lines of text.
 fn write_words(folder: &Path) {
-    let mut filter = Bloom::keyed(KEYS, 0.01, SECRET).unwrap();
+    let mut filter = Bloom::keyed(KEYS as usize, 0.01, SECRET).unwrap();
     let (mut words, mut found) = (String::new(), String::new());
     for number in 0..KEYS {
         filter.insert(format!("word {number}"));
@@ -61,7 +61,7 @@ fn write_words(folder: &Path) {
             writeln!(found, "{word}").unwrap();
         }
     }
-    let file = native::encode_with(&filter.into(), native::HashKey::Outside).unwrap();
+    let file = native::encode_with(&filter, native::HashKey::Outside).unwrap();
     fs::write(folder.join("words"), file).unwrap();
     fs::write(folder.join("words.txt"), words).unwrap();
     fs::write(folder.join("words.expected"), found).unwrap();
@@ -78,7 +78,7 @@ fn fresh() -> Vec<(String, AnyFilter)> {
         all.push((format!("growing-{rate}"), filled(growing.into(), KEYS)));
     }
     for walk in [Scheme::DoubleHashing, Scheme::EnhancedDoubleHashing] {
-        let plan = *ClassicBloom::new(KEYS, 0.01).unwrap().plan();
+        let plan = *ClassicBloom::new(KEYS as usize, 0.01).unwrap().plan();
         let filter = ClassicBloom::from_plan(plan, walk, HashScheme::Sip13(SECRET)).unwrap();
         all.push((
             format!("classic-{}", walk.id()),
@@ -86,14 +86,14 @@ fn fresh() -> Vec<(String, AnyFilter)> {
         ));
     }
     for bits in [3, 4, 7, 8] {
-        let filter = CountingBloom::with_counter_bits(KEYS, 0.05, bits).unwrap();
+        let filter = CountingBloom::with_counter_bits(KEYS as usize, 0.05, bits).unwrap();
         all.push((format!("counting-{bits}"), filled(filter.into(), KEYS)));
     }
     for (number, filter) in retouched().enumerate() {
         all.push((format!("retouched-{number}"), filter.into()));
     }
     for rate in [0.1, 1e-3] {
-        let one = Cuckoo::new(KEYS, rate).unwrap();
+        let one = Cuckoo::new(KEYS as usize, rate).unwrap();
         let chain = Cuckoo::growing(50, rate).unwrap();
         all.push((format!("cuckoo-{rate}"), filled(one.into(), KEYS)));
         all.push((format!("cuckoo-growing-{rate}"), filled(chain.into(), KEYS)));

@@ -14,13 +14,28 @@ pub(crate) fn filters() -> Vec<AnyFilter> {
     for (capacity, rate) in [(1, 0.5), (300, 0.01), (2000, 1e-6)] {
         for keys in [0, capacity] {
             all.extend([
-                filled(Bloom::new(capacity, rate).unwrap().into(), keys),
-                filled(Bloom::keyed(capacity, rate, SECRET).unwrap().into(), keys),
-                filled(ClassicBloom::new(capacity, rate).unwrap().into(), keys),
-                filled(CountingBloom::new(capacity, rate).unwrap().into(), keys),
-                filled(Cuckoo::new(capacity, rate).unwrap().into(), keys),
-                filled(GrowingBloom::new(capacity, rate).unwrap().into(), 5 * keys),
-                filled(Cuckoo::growing(capacity, rate).unwrap().into(), 5 * keys),
+                filled(Bloom::new(capacity, rate).unwrap().into(), keys as u64),
+                filled(
+                    Bloom::keyed(capacity, rate, SECRET).unwrap().into(),
+                    keys as u64,
+                ),
+                filled(
+                    ClassicBloom::new(capacity, rate).unwrap().into(),
+                    keys as u64,
+                ),
+                filled(
+                    CountingBloom::new(capacity, rate).unwrap().into(),
+                    keys as u64,
+                ),
+                filled(Cuckoo::new(capacity, rate).unwrap().into(), keys as u64),
+                filled(
+                    GrowingBloom::new(capacity, rate).unwrap().into(),
+                    (5 * keys) as u64,
+                ),
+                filled(
+                    Cuckoo::growing(capacity, rate).unwrap().into(),
+                    (5 * keys) as u64,
+                ),
             ]);
         }
     }
@@ -154,8 +169,11 @@ fn with_exceptions() -> Vec<AnyFilter> {
         (200, 0.5, 9000),
     ];
     for (keys, rate, exceptions) in forms {
-        let base = filled(Bloom::keyed(keys, rate, SECRET).unwrap().into(), keys);
-        let mut filter = excepting(base, keys, exceptions);
+        let base = filled(
+            Bloom::keyed(keys, rate, SECRET).unwrap().into(),
+            keys as u64,
+        );
+        let mut filter = excepting(base, keys as u64, exceptions);
         all.push(filter.clone());
         for number in 0..200 {
             filter.try_insert(key(1_000_000 + number)).unwrap();

@@ -31,7 +31,7 @@ fn damaged_pages_become_ones_and_no_key_is_lost() {
         rocksdb,
         window.into(),
     ] {
-        let filter = filled(filter, keys);
+        let filter = filled(filter, keys as u64);
         let bytes = native::encode(&filter).unwrap();
         let begin = header_bytes(&bytes);
         let whole = native::repair_with_ones(&bytes, Limits::default(), None).unwrap();
@@ -44,9 +44,9 @@ fn damaged_pages_become_ones_and_no_key_is_lost() {
         assert_eq!(decode(&damaged).unwrap_err().problem, Problem::Checksum);
         let repaired = native::repair_with_ones(&damaged, Limits::default(), None).unwrap();
         assert_eq!(repaired.damaged_pages, [0, 3]);
-        assert!((0..keys).all(|number| repaired.filter.contains(key(number))));
+        assert!((0..keys).all(|number| repaired.filter.contains(key(number as u64))));
         let strangers =
-            (keys..keys + 100_000).filter(|&number| repaired.filter.contains(key(number)));
+            (keys..keys + 100_000).filter(|&number| repaired.filter.contains(key(number as u64)));
         let measured = strangers.count() as f64 / 100_000.0;
         let told = repaired.estimated_rate;
         assert!(
@@ -112,7 +112,7 @@ fn whatever_is_damaged_no_key_is_lost_and_the_rest_stays() {
 #[test]
 fn full_counters_stay_full() {
     let keys = 200_000;
-    let filter = filled(CountingBloom::new(keys, 0.01).unwrap().into(), keys);
+    let filter = filled(CountingBloom::new(keys, 0.01).unwrap().into(), keys as u64);
     let mut damaged = native::encode(&filter).unwrap();
     let begin = header_bytes(&damaged);
     damaged[begin + (2 << 16)..][..7].fill(0x11);
@@ -120,9 +120,9 @@ fn full_counters_stay_full() {
         .unwrap()
         .filter;
     for number in 0..keys / 2 {
-        _ = repaired.remove(key(number));
+        _ = repaired.remove(key(number as u64));
     }
-    assert!((keys / 2..keys).all(|number| repaired.contains(key(number))));
+    assert!((keys / 2..keys).all(|number| repaired.contains(key(number as u64))));
 }
 
 #[test]

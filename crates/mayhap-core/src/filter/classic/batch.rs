@@ -1,10 +1,11 @@
 //! Batches: the memory accesses of dozens of keys overlap.
 
 use super::ClassicBloom;
-use crate::KeyHash;
+use crate::key::for_each_chunk;
 use crate::probe::prefetched;
 use crate::simd::{CACHED_BYTES, prefetch};
 use crate::store::Storage;
+use crate::{Key, KeyHash};
 
 impl ClassicBloom {
     /// Inserts many hashes. Faster than one by one if the filter is larger than a core's cache.
@@ -32,7 +33,7 @@ impl ClassicBloom {
     ///
     /// # Panics
     /// If `keys` and `is_new` differ in length; on a filter created by [`ClassicBloom::for_hashes`].
-    pub fn insert_each_reporting_new(&mut self, keys: &[impl AsRef<[u8]>], is_new: &mut [bool]) {
+    pub fn insert_each_reporting_new(&mut self, keys: &[impl Key], is_new: &mut [bool]) {
         assert_eq!(
             keys.len(),
             is_new.len(),
@@ -45,8 +46,15 @@ impl ClassicBloom {
             return;
         }
         let walk = self.walk;
-        let theirs = |key| walk.foreign_probes(AsRef::as_ref(key));
-        prefetched::insert_each(walk.len(), keys, is_new, &mut self.bits, theirs);
+        for_each_chunk(keys, |range, keys| {
+            prefetched::insert_each(
+                walk.len(),
+                keys,
+                &mut is_new[range],
+                &mut self.bits,
+                |key| walk.foreign_probes(key),
+            );
+        });
     }
 }
 
@@ -55,31 +63,46 @@ impl<S: Storage> ClassicBloom<S> {
     ///
     /// # Panics
     /// When `keys` and `found` differ in length; on a filter created by [`ClassicBloom::for_hashes`].
-    pub fn contains_each(&self, keys: &[impl AsRef<[u8]>], found: &mut [bool]) {
+    pub fn contains_each(&self, keys: &[impl Key], found: &mut [bool]) {
         assert_eq!(
             keys.len(),
             found.len(),
             "one place in `found` for every key"
         );
-        if !self.scheme.is_native() && self.size_bytes() <= CACHED_BYTES {
+        if !self.scheme.is_native() {
+            for_each_chunk(keys, |range, keys| {
+                self.contains_each_bytes(keys, &mut found[range]);
+            });
+            return;
+        }
+        let look_up = |hashes: &[KeyHash], found: &mut [bool]| self.contains_hashes(hashes, found);
+        self.hash_scheme.look_up_in_chunks(keys, found, look_up);
+    }
+
+    /// `contains_each` for bytes, which the schemes of other systems read without a copy.
+    pub(crate) fn contains_each_bytes(&self, keys: &[&[u8]], found: &mut [bool]) {
+        if self.scheme.is_native() {
+            return self.contains_each(keys, found);
+        }
+        assert_eq!(
+            keys.len(),
+            found.len(),
+            "one place in `found` for every key"
+        );
+        if self.size_bytes() <= CACHED_BYTES {
             for (key, found) in keys.iter().zip(found) {
                 *found = self.contains(key);
             }
             return;
         }
-        if !self.scheme.is_native() {
-            prefetched::contains_each(
-                self.walk.len(),
-                keys,
-                found,
-                |key| self.walk.foreign_probes(key.as_ref()),
-                |at| prefetch(self.bits.word_ptr(at)),
-                |at| self.bits.has(at),
-            );
-            return;
-        }
-        let look_up = |hashes: &[KeyHash], found: &mut [bool]| self.contains_hashes(hashes, found);
-        self.hash_scheme.look_up_in_chunks(keys, found, look_up);
+        prefetched::contains_each(
+            self.walk.len(),
+            keys,
+            found,
+            |key| self.walk.foreign_probes(key),
+            |at| prefetch(self.bits.word_ptr(at)),
+            |at| self.bits.has(at),
+        );
     }
 
     /// `contains_hash` for many hashes.

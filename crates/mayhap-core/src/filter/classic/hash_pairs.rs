@@ -3,11 +3,11 @@
 //! for an insert.
 
 use super::ClassicBloom;
-use crate::HashPair;
 use crate::probe::classic::ClassicWalk;
 use crate::simd::{CACHED_BYTES, prefetch};
 use crate::store::Storage;
 use crate::store::bits::Bits;
+use crate::{HashPair, Key};
 
 /// Keys per round. The hundred keys that clients often send fit into one; with 64 per round they took 1.08 times as long.
 const KEYS_PER_ROUND: usize = 128;
@@ -60,8 +60,8 @@ impl ClassicBloom {
 impl<S: Storage> ClassicBloom<S> {
     /// RedisBloom's hashes of a key, valid for all filters of this scheme; `None` for the schemes of other systems.
     #[inline]
-    pub fn hash_pair(&self, key: impl AsRef<[u8]>) -> Option<HashPair> {
-        HashPair::for_key(self.scheme, key.as_ref())
+    pub fn hash_pair(&self, key: impl Key) -> Option<HashPair> {
+        key.with_bytes(|key| HashPair::for_key(self.scheme, key))
     }
 
     /// `false` is certain, `true` is probable. As [`ClassicBloom::contains`], for a pair of this filter's scheme.

@@ -3,7 +3,7 @@
 use super::ExceptingError;
 use crate::{
     AnyFilter, Bloom, ClassicBloom, CountingBloom, Cuckoo, Fuse, GrowingBloom, HashScheme, KeyHash,
-    Kind, OperationError, Ribbon, Scheme, Stats,
+    KeyType, Kind, OperationError, Ribbon, Scheme, Stats,
 };
 
 /// A filter that can have exceptions, with [`Excepting`](crate::Excepting).
@@ -20,7 +20,7 @@ pub trait InsertableBase: ExceptingBase + sealed::BaseInsert {}
 pub trait NeverFullBase: InsertableBase {}
 
 pub(super) mod sealed {
-    use super::{ExceptingError, HashScheme, KeyHash, OperationError, Stats};
+    use super::{ExceptingError, HashScheme, KeyHash, KeyType, OperationError, Stats};
 
     /// What `Excepting` reads from every base.
     pub trait BaseLookup {
@@ -28,6 +28,8 @@ pub(super) mod sealed {
             Ok(())
         }
         fn scheme(&self) -> HashScheme;
+        fn key_type(&self) -> Option<KeyType>;
+        fn set_key_type(&mut self, key_type: Option<KeyType>);
         fn contains_hash(&self, hash: KeyHash) -> bool;
         fn contains_hashes(&self, hashes: &[KeyHash], found: &mut [bool]);
         fn capacity(&self) -> u64;
@@ -61,6 +63,12 @@ macro_rules! base {
             }
             fn scheme(&self) -> HashScheme {
                 self.$scheme()
+            }
+            fn key_type(&self) -> Option<KeyType> {
+                self.key_type()
+            }
+            fn set_key_type(&mut self, key_type: Option<KeyType>) {
+                self.set_key_type(key_type);
             }
             #[inline]
             fn contains_hash(&self, hash: KeyHash) -> bool {
@@ -167,6 +175,14 @@ impl BaseLookup for AnyFilter {
 
     fn scheme(&self) -> HashScheme {
         self.scheme()
+    }
+
+    fn key_type(&self) -> Option<KeyType> {
+        self.key_type()
+    }
+
+    fn set_key_type(&mut self, key_type: Option<KeyType>) {
+        self.set_key_type(key_type);
     }
 
     fn contains_hash(&self, hash: KeyHash) -> bool {

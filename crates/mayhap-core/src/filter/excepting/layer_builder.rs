@@ -8,6 +8,7 @@ use super::base::sealed::BaseLookup;
 use super::error::{MAX_NAMED_KEYS, display_name};
 use super::layer::{DenyLayer, RelevantPositives};
 use super::{ExceptingError, OnConflict};
+use crate::build::shards::Items;
 use crate::plan::ExceptingPlan;
 use crate::store::bits::Bits;
 use crate::store::reserve_more;
@@ -28,17 +29,17 @@ pub(super) struct BuiltLayer {
 }
 
 /// Builds the layer that makes a base exact on both lists.
-pub(super) fn build_layer<P: Hashed, E: Hashed>(
+pub(super) fn build_layer<P: Items<Item: Hashed>, E: Items<Item: Hashed>>(
     base: &impl BaseLookup,
-    positives: &[P],
-    exceptions: &[E],
+    positives: &P,
+    exceptions: &E,
     on_conflict: OnConflict,
 ) -> Result<BuiltLayer, ExceptingError> {
     base.check_base()?;
     let mut accepted = accepted(base, exceptions)?;
     let mut resolved_conflicts = 0;
     loop {
-        let plan = ExceptingPlan::for_corrected(positives.len() as u64, accepted.len() as u64);
+        let plan = ExceptingPlan::for_corrected(positives.count(), accepted.len() as u64);
         let concerned = RelevantPositives::new(&plan, &accepted)?;
         let is_concerned = |hash| concerned.contains(hash, &accepted);
         let mut relevant = relevant_positives(base, positives, is_concerned)?;
@@ -68,25 +69,31 @@ pub(super) fn build_layer<P: Hashed, E: Hashed>(
 }
 
 /// Hashes all items, looks them up in the base, and passes each with its hash and the answer to `take`.
-fn look_up_each<K: Hashed>(
+fn look_up_each<I: Items<Item: Hashed>>(
     base: &impl BaseLookup,
-    items: &[K],
-    mut take: impl FnMut(&K, u64, bool) -> Result<(), PlanError>,
+    items: &I,
+    mut take: impl FnMut(&I::Item, u64, bool) -> Result<(), PlanError>,
 ) -> Result<(), PlanError> {
     let scheme = base.scheme();
+    let mut chunk = Vec::with_capacity(CHUNK);
     let mut hashes = [KeyHash::from_u64(0); CHUNK];
     let mut found = [false; CHUNK];
-    for items in items.chunks(CHUNK) {
-        let (hashes, found) = (&mut hashes[..items.len()], &mut found[..items.len()]);
-        for (hash, item) in hashes.iter_mut().zip(items) {
+    let mut items = items.clone().into_iter();
+    loop {
+        chunk.clear();
+        chunk.extend(items.by_ref().take(CHUNK));
+        if chunk.is_empty() {
+            return Ok(());
+        }
+        let (hashes, found) = (&mut hashes[..chunk.len()], &mut found[..chunk.len()]);
+        for (hash, item) in hashes.iter_mut().zip(&chunk) {
             *hash = item.hash_with(&scheme);
         }
         base.contains_hashes(hashes, found);
-        for ((item, hash), &found) in items.iter().zip(hashes).zip(&*found) {
+        for ((item, hash), &found) in chunk.iter().zip(hashes).zip(&*found) {
             take(item, hash.to_u64(), found)?;
         }
     }
-    Ok(())
 }
 
 fn push(list: &mut Vec<u64>, hash: u64) -> Result<(), PlanError> {
@@ -96,7 +103,10 @@ fn push(list: &mut Vec<u64>, hash: u64) -> Result<(), PlanError> {
 }
 
 /// The distinct exceptions that the base accepts, sorted.
-fn accepted<E: Hashed>(base: &impl BaseLookup, exceptions: &[E]) -> Result<Vec<u64>, PlanError> {
+fn accepted(
+    base: &impl BaseLookup,
+    exceptions: &impl Items<Item: Hashed>,
+) -> Result<Vec<u64>, PlanError> {
     let mut accepted = Vec::new();
     look_up_each(base, exceptions, |_, hash, found| {
         if found {
@@ -109,9 +119,9 @@ fn accepted<E: Hashed>(base: &impl BaseLookup, exceptions: &[E]) -> Result<Vec<u
 }
 
 /// The distinct positives that the layer needs to know, sorted.
-fn relevant_positives<P: Hashed>(
+fn relevant_positives(
     base: &impl BaseLookup,
-    positives: &[P],
+    positives: &impl Items<Item: Hashed>,
     is_concerned: impl Fn(u64) -> bool,
 ) -> Result<Vec<u64>, ExceptingError> {
     let mut relevant = Vec::new();
@@ -158,10 +168,10 @@ fn in_both(ours: &[u64], theirs: &[u64]) -> Result<Vec<u64>, PlanError> {
 
 /// The error that lists what is on both lists; `both` is sorted. Keys are compared as bytes, to distinguish hash collisions from
 /// keys on both lists.
-fn conflict_error<P: Hashed, E: Hashed>(
+fn conflict_error(
     base: &impl BaseLookup,
-    positives: &[P],
-    exceptions: &[E],
+    positives: &impl Items<Item: Hashed>,
+    exceptions: &impl Items<Item: Hashed>,
     both: &[u64],
 ) -> ExceptingError {
     match describe_conflicts(base, positives, exceptions, both) {
@@ -170,36 +180,34 @@ fn conflict_error<P: Hashed, E: Hashed>(
     }
 }
 
-fn describe_conflicts<P: Hashed, E: Hashed>(
+fn describe_conflicts<P: Items<Item: Hashed>>(
     base: &impl BaseLookup,
-    positives: &[P],
-    exceptions: &[E],
+    positives: &P,
+    exceptions: &impl Items<Item: Hashed>,
     both: &[u64],
 ) -> Result<ExceptingError, PlanError> {
     let scheme = base.scheme();
     // The positives with these hashes, sorted by hash.
-    let mut sides: Vec<(u64, &P)> = Vec::new();
-    for item in positives {
+    let mut sides: Vec<(u64, P::Item)> = Vec::new();
+    for item in positives.clone() {
         let hash = item.hash_with(&scheme).to_u64();
         if both.binary_search(&hash).is_ok() {
             reserve_more(&mut sides, 1)?;
             sides.push((hash, item));
         }
     }
-    sides.sort_by_key(|&(hash, _)| hash);
+    sides.sort_by_key(|(hash, _)| *hash);
     let mut is_conflict = Bits::zeroed(both.len() as u64)?;
     let mut is_collision = Bits::zeroed(both.len() as u64)?;
     let (mut conflicts, mut collisions) = (0, 0);
     let (mut keys, mut pairs): (Vec<String>, Vec<[String; 2]>) = (Vec::new(), Vec::new());
-    for exception in exceptions {
+    for exception in exceptions.clone() {
         let hash = exception.hash_with(&scheme).to_u64();
         let Ok(number) = both.binary_search(&hash) else {
             continue;
         };
-        let from = sides.partition_point(|&(other, _)| other < hash);
-        let same_hash = sides[from..]
-            .iter()
-            .take_while(|&&(other, _)| other == hash);
+        let from = sides.partition_point(|(other, _)| *other < hash);
+        let same_hash = sides[from..].iter().take_while(|(other, _)| *other == hash);
         let mut other_key = None;
         for (_, positive) in same_hash {
             match (positive.key_bytes(), exception.key_bytes()) {
@@ -214,13 +222,13 @@ fn describe_conflicts<P: Hashed, E: Hashed>(
             None if is_conflict.set(number as u64) => {
                 conflicts += 1;
                 if keys.len() < MAX_NAMED_KEYS {
-                    keys.push(display_name(exception, hash));
+                    keys.push(display_name(&exception, hash));
                 }
             }
             Some(positive) if is_collision.set(number as u64) => {
                 collisions += 1;
                 if pairs.len() < MAX_NAMED_KEYS {
-                    pairs.push([display_name(*positive, hash), display_name(exception, hash)]);
+                    pairs.push([display_name(positive, hash), display_name(&exception, hash)]);
                 }
             }
             _ => {}
