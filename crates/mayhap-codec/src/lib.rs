@@ -52,7 +52,7 @@ pub mod table;
 pub use atomic::{remove_temporaries, write_atomically};
 pub use builder::{BuildError, BuildOptions, FilterBuilder, RequiredCount};
 pub use error::{DecodeError, EncodeError, Problem};
-pub use filter::{Description, Detail, FilterError, StoredFilter};
+pub use filter::{Description, Detail, FilterError, LayerFill, StoredFilter};
 pub use format::{Container, Format, Parameter};
 pub use key_file::{parse_key, read_key, read_or_make_key, write_key};
 pub use keys::{KeyError, KeyReader};
@@ -64,10 +64,11 @@ pub use parameters::{ParameterError, Parameters};
 
 /// Why a filter of several layers cannot be converted.
 const LAYERS: &str =
-    "it has several layers, of different sizes: only one of a single layer is bits alone";
+    "it has several layers of different sizes, and only a filter of one layer can be converted";
 
 /// Why a filter cannot become one of another system's.
-const OTHER_HASH: &str = "its bits come from another system's hash: build it anew from the keys";
+const OTHER_HASH: &str =
+    "its bits were set by another hash function: build a new filter from the keys";
 
 #[cfg(doctest)]
 #[doc = include_str!("../../../docs/formats/coming-from.md")]
