@@ -4,7 +4,7 @@ mod seen_keys;
 mod session;
 
 use crate::args::{self, threads};
-use crate::error::CliError;
+use crate::error::{CliError, Usage};
 use crate::filter_files::check_not_stdin;
 use crate::input::{Block, Event, InputArgs, with_events};
 use crate::interrupt;
@@ -25,7 +25,7 @@ pub(crate) const EXAMPLES: &str = "\
 Examples:
   mayhap uniq urls.txt > once.txt
   mayhap uniq --state seen.mayhap found.txt >> queue.txt    no URL twice, over all runs
-  mayhap uniq --state seen.mayhap --window 24h < found.txt  and again after a day
+  mayhap uniq --state day.mayhap --window 24h < found.txt   and again after a day
   mayhap uniq -d urls.txt                                   the repeated ones
   mayhap uniq -c urls.txt                                   how many different ones
   mayhap uniq --field user_id log.csv                       the first row of every user
@@ -142,7 +142,7 @@ pub(crate) fn run(args: &UniqArgs, out: &mut impl Write) -> Result<ExitCode, Cli
                     // The reader may be blocked for days: nothing waits for it.
                     interrupt::exit(match session.finish() {
                         Ok(()) => signal.exit_code(),
-                        Err(failure) => crate::report_failure(failure, crate::CAPACITY),
+                        Err(failure) => crate::report_failure(&failure, Usage::DEFAULT),
                     });
                 }
             }
