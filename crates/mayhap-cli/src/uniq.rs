@@ -28,6 +28,7 @@ Examples:
   mayhap uniq --state seen.mayhap --window 24h < found.txt  and again after a day
   mayhap uniq -d urls.txt                                   the repeated ones
   mayhap uniq -c urls.txt                                   how many different ones
+  mayhap uniq --field user_id log.csv                       the first row of every user
   mayhap uniq --capacity 5M --fpr 1e-4 urls.txt             less memory, for about five million different lines
 
 Lines need not be sorted, and memory does not depend on their length. A line that was seen is never printed
@@ -97,8 +98,9 @@ struct HashedBlock {
 }
 
 fn hash(block: Block, scheme: HashScheme) -> HashedBlock {
-    let hashes = block.lines().map(|line| scheme.hash(block.key(line)));
-    let hashes = hashes.collect();
+    let mut hashes = Vec::new();
+    // All nulls are one key, that of an empty field.
+    block.for_each_key(|key| hashes.push(scheme.hash(key.unwrap_or_default())));
     HashedBlock { block, hashes }
 }
 
@@ -114,7 +116,10 @@ pub(crate) fn run(args: &UniqArgs, out: &mut impl Write) -> Result<ExitCode, Cli
     let seen = SeenKeys::open(args)?;
     let scheme = seen.scheme();
     let mut session = Session::new(args, seen, out);
-    let blocks = args.input.blocks();
+    let mut blocks = args.input.blocks();
+    if args.count {
+        blocks = blocks.keys_only();
+    }
     let mut progress = Some(Progress::beside_lines(
         blocks.bytes_read(),
         args.input.size(),
