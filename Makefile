@@ -1,6 +1,6 @@
 # CI runs `make lint test-all`. `make help` lists the targets.
 .DEFAULT_GOAL := help
-.PHONY: help test test-all test-rust test-python-reader test-clients test-module test-parallel test-loom test-avx512 test-bench test-guard \
+.PHONY: help test test-all test-rust test-python-reader test-clients test-module test-parallel test-loom test-avx512 test-neon test-bench test-guard \
 	lint module package bench bench-lines bench-serve bench-module fuzz-smoke soak docs clean
 
 # The extra workspaces share the target folder, so that what they have in common is built once.
@@ -15,7 +15,7 @@ help: ## this list
 
 test: test-rust test-python-reader test-clients test-module ## the Rust tests, real clients, and the module in real engines
 
-test-all: test test-parallel test-loom test-avx512 test-guard test-bench ## `make test`, and everything below that starts with test-
+test-all: test test-parallel test-loom test-avx512 test-neon test-guard test-bench ## `make test`, and everything below that starts with test-
 
 test-rust: ## unit, integration and documentation tests of all crates; the golden files
 	tools/install-dictionary.sh
@@ -43,6 +43,9 @@ test-loom: ## SharedBloom through the interleavings of two threads
 
 test-avx512: ## the AVX-512 kernel, on an emulated CPU if this one lacks it
 	tools/test-avx512.sh
+
+test-neon: ## the NEON kernel and the laws, on an emulated CPU unless this is an aarch64 machine
+	tools/test-neon.sh
 
 test-guard: ## examples/guard with a real PostgreSQL, which counts the queries that reach it
 	tools/install-postgres.sh

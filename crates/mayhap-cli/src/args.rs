@@ -28,10 +28,10 @@ pub(crate) enum CliCommand {
     Check(check::CheckArgs),
     /// Insert keys into a filter
     #[command(after_help = add_remove::ADD_EXAMPLES)]
-    Add(add_remove::AddRemoveArgs),
+    Add(add_remove::AddArgs),
     /// Remove keys from a counting or cuckoo filter
     #[command(after_help = add_remove::REMOVE_EXAMPLES)]
-    Remove(add_remove::AddRemoveArgs),
+    Remove(add_remove::ChangeArgs),
     /// Print each line the first time it is seen
     #[command(after_help = uniq::EXAMPLES)]
     Uniq(uniq::UniqArgs),

@@ -4,7 +4,7 @@ mod foreign;
 mod native;
 mod source;
 
-pub(crate) use native::{insert, now};
+pub(crate) use native::{now, read_keys};
 
 use crate::args;
 use crate::codec_errors;
@@ -160,7 +160,7 @@ fn check_native_only_flags(args: &BuildArgs) -> Result<(), CliError> {
     }
 }
 
-fn on_conflict(text: &str) -> Result<OnConflict, &'static str> {
+pub(crate) fn on_conflict(text: &str) -> Result<OnConflict, &'static str> {
     match text {
         "block" => Ok(OnConflict::Block),
         "allow" => Ok(OnConflict::Allow),

@@ -5,12 +5,12 @@ mod lookup;
 use crate::args::{self, threads};
 use crate::error::CliError;
 use crate::filter_files::{OpenArgs, SelectArgs};
-use crate::input::{Block, InputArgs, in_order, is_standard};
+use crate::input::{Block, GivenKeys, InputArgs, in_order, is_standard};
 use crate::progress::Progress;
 use clap::Args;
 use lookup::Lookup;
 use mayhap_codec::KeyType;
-use std::io::Write;
+use std::io::{self, IsTerminal, Write};
 use std::ops::{ControlFlow, Range};
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -20,15 +20,16 @@ Examples:
   mayhap check seen.mayhap urls.txt            the URLs that may have been seen
   mayhap check -v words.mayhap text.txt        the words that are surely not in the dictionary
   mayhap check -c blocked.mayhap < mails.txt   how many may be blocked
-  mayhap check -q blocked.mayhap <<< \"$url\" && echo mayhap
+  mayhap check seen.mayhap -k https://example.org/1 https://example.org/2    keys as arguments
+  mayhap check -q blocked.mayhap -k \"$url\" && echo mayhap
   mayhap check users.guava --key-type i64 ids.txt
   mayhap check part.parquet --column user_id ids.txt
   mayhap check dump.rdb --key seen urls.txt
   mayhap check skp_idx_x.idx --fpr 0.01 -P type=UInt64 ids.txt
 
-A line that is not printed is surely not in. A line that is printed is in, or one of the false positives
-that `mayhap info` tells the rate of. In a file with several filters a line counts when one of them may have
-it. Exit status: 0 if a line was printed, 1 if none was, 2 for an error.";
+A line that is not printed is definitely not in the filter. A line that is printed is in it, or is a false
+positive: `mayhap info` shows their rate. In a file with several filters, a line is printed if one of them
+may contain it. Exit status: 0 if a line was printed, 1 if none was, 2 for an error.";
 
 #[derive(Args, Debug)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
@@ -51,6 +52,8 @@ pub(crate) struct CheckArgs {
     /// Type of the keys: text, hex, base64, i8..i64, u8..u64, f64 or uuid
     #[arg(long, value_name = "TYPE", value_parser = args::key_type, default_value = "text")]
     key_type: KeyType,
+    #[command(flatten)]
+    given: GivenKeys,
     #[command(flatten)]
     open: OpenArgs,
     #[command(flatten)]
@@ -88,18 +91,21 @@ fn select(asked: &Lookup, block: Block, invert: bool) -> Result<SelectedLines, C
 }
 
 pub(crate) fn run(args: &CheckArgs, out: &mut impl Write) -> Result<ExitCode, CliError> {
-    if is_standard(&args.filter) && args.input.paths().iter().any(|input| is_standard(input)) {
-        return Err(CliError::message(
-            "standard input is the filter and has no lines then: give the files that have them",
-        ));
+    if !args.given.are_given() {
+        if is_standard(&args.filter) && args.input.paths().iter().any(|input| is_standard(input)) {
+            return Err(CliError::message(
+                "standard input is the filter and has no lines then: give the files that have them",
+            ));
+        }
+        args.input.check_not_standard_output()?;
     }
-    args.input.check_not_standard_output()?;
     let asked = Lookup::open(args)?;
-    let mut blocks = args.input.blocks();
+    let mut blocks = args.given.blocks_or(&args.input);
     if !asked.is_verbatim() {
         blocks = blocks.counted();
     }
     let _progress = Progress::beside_lines(blocks.bytes_read(), args.input.size());
+    let is_line_buffered = args.line_buffered || io::stdout().is_terminal();
     let is_stream = args.quiet || args.line_buffered || !args.input.are_regular_files();
     let threads = if is_stream { 1 } else { threads(args.threads) };
     let mut count = 0;
@@ -115,7 +121,7 @@ pub(crate) fn run(args: &CheckArgs, out: &mut impl Write) -> Result<ExitCode, Cl
             }
             if !args.quiet && !args.count {
                 print_runs(&selected.block, &selected.runs, out)?;
-                if args.line_buffered {
+                if is_line_buffered {
                     out.flush()?;
                 }
             }

@@ -266,8 +266,15 @@ impl KeyBatch<'_> {
 
     pub(crate) fn for_each(
         &self,
-        mut each: impl FnMut(&[u8]) -> Result<(), CliError>,
+        each: impl FnMut(&[u8]) -> Result<(), CliError>,
     ) -> Result<(), CliError> {
+        self.try_for_each(each)
+    }
+
+    pub(crate) fn try_for_each<E>(
+        &self,
+        mut each: impl FnMut(&[u8]) -> Result<(), E>,
+    ) -> Result<(), E> {
         match self {
             Self::Verbatim(keys) => keys.iter().try_for_each(|key| each(key)),
             Self::Read(keys) => keys.iter().try_for_each(|key| each(key)),

@@ -81,14 +81,15 @@ fn main() -> ExitCode {
         Err(failure) => {
             // Results before the error are printed, as far as stdout accepts them.
             let _ = out.flush();
-            exit_code(failure, capacity_flag)
+            ExitCode::from(report_failure(failure, capacity_flag))
         }
     }
 }
 
-fn exit_code(failure: CliError, capacity_flag: &str) -> ExitCode {
+/// Prints what happened, and returns the exit code.
+fn report_failure(failure: CliError, capacity_flag: &str) -> u8 {
     match failure {
-        CliError::ReaderGone => ExitCode::SUCCESS,
+        CliError::ReaderGone => 0,
         CliError::Plan(error) => print_error(&error::from_plan_error(&error, capacity_flag)),
         CliError::Message(message) => print_error(&message),
     }
@@ -100,21 +101,21 @@ fn explain(error: &clap::Error) -> ExitCode {
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => {
             match error.print().map_err(CliError::from) {
                 Ok(()) => ExitCode::SUCCESS,
-                Err(failure) => exit_code(failure, CAPACITY),
+                Err(failure) => ExitCode::from(report_failure(failure, CAPACITY)),
             }
         }
         ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
             let _ = error.print();
             ExitCode::from(ERROR)
         }
-        _ => print_error(&error::usage(error)),
+        _ => ExitCode::from(print_error(&error::usage(error))),
     }
 }
 
-fn print_error(message: &str) -> ExitCode {
+fn print_error(message: &str) -> u8 {
     // File names and invalid values are untrusted: they must not break the line or control the terminal.
     let line = message.replace(char::is_control, "?");
     // Without stderr only the exit code reports the error.
     let _ = writeln!(io::stderr(), "mayhap: {line}");
-    ExitCode::from(ERROR)
+    ERROR
 }

@@ -1,6 +1,7 @@
 //! `mayhap serve`: a Redis-compatible filter server.
 
 use crate::error::CliError;
+use crate::interrupt::on_signals;
 use clap::Args;
 use mayhap_server::{Fsync, Server, ServerOptions, TlsOptions};
 use std::fs;
@@ -80,7 +81,7 @@ pub(crate) struct ServeArgs {
 pub(crate) fn run(args: &ServeArgs, out: &mut impl Write) -> Result<ExitCode, CliError> {
     let server = Server::start(&options(args)?).map_err(CliError::message)?;
     let handle = server.stop_handle();
-    ctrlc::set_handler(move || handle.stop())
+    on_signals(move |_| handle.stop())
         .map_err(|error| CliError::message(format!("cannot wait for Ctrl-C: {error}")))?;
     print_banner(args, &server, out)?;
     server.run().map_err(CliError::message)?;

@@ -5,7 +5,7 @@ use super::source::cannot_spool;
 use crate::codec_errors;
 use crate::error::CliError;
 use crate::filter_files::{KeyBatch, keys};
-use crate::input::{Block, Blocks, InputArgs};
+use crate::input::{Block, Blocks};
 use crate::progress::Progress;
 use mayhap_codec::{
     BuildOptions, FilterBuilder, KeyReader, Parameters, RequiredCount, StoredFilter,
@@ -55,11 +55,7 @@ pub(super) fn build(args: &BuildArgs, parameters: Parameters) -> Result<StoredFi
         spool.for_each(|key| insert(&mut builder, key))?;
     }
     if let Some(path) = options.parameters.false_positives() {
-        let list = InputArgs {
-            inputs: vec![path],
-            ..args.input.clone()
-        };
-        let lines = list.all_lines()?;
+        let lines = args.input.for_list(&path).all_lines()?;
         let read = lines.iter().map(|line| reader.read(line));
         let list: Vec<Vec<u8>> = read
             .collect::<Result<_, _>>()

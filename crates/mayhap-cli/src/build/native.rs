@@ -147,7 +147,7 @@ pub(crate) fn now() -> Timestamp {
 }
 
 /// Inserts hashes into a filter of any dynamic kind.
-pub(crate) fn insert(filter: &mut AnyFilter, hashes: &[KeyHash]) -> Result<(), OperationError> {
+fn insert(filter: &mut AnyFilter, hashes: &[KeyHash]) -> Result<(), OperationError> {
     match filter {
         AnyFilter::Bloom(filter) => filter.insert_hashes(hashes),
         AnyFilter::Growing(filter) => filter.insert_hashes(hashes),
@@ -212,11 +212,10 @@ fn with_exceptions(
     rate: f64,
 ) -> Result<StoredFilter, CliError> {
     let args = source.args;
-    let list = InputArgs {
-        inputs: args.except.iter().cloned().collect(),
-        ..args.input.clone()
+    let exceptions = match &args.except {
+        Some(path) => read_keys(&args.input.for_list(path), &source.reader)?,
+        None => Vec::new(),
     };
-    let exceptions = read_keys(&list, &source.reader)?;
     let on_conflict = args.on_conflict.unwrap_or(OnConflict::Refuse);
     let scheme = source.scheme;
     let mut hashes = source.all()?;
@@ -260,7 +259,7 @@ fn with_exceptions(
         match error {
             mayhap_core::ExceptingError::Conflict { count, .. }
             | mayhap_core::ExceptingError::Collision { count, .. } => CliError::message(format!(
-                "{:?}{} both to be found and to be excepted: take it from a list, or say --on-conflict block or allow",
+                "{:?}{} both to be found and to be excepted: remove it from a list, or give --on-conflict block or allow",
                 in_both().unwrap_or_default(),
                 match count {
                     1 => " is".to_owned(),
@@ -286,10 +285,7 @@ fn retouch(
             "a retouched filter has false positives taken out: list them, -P false_positives=FILE",
         ));
     };
-    let list = InputArgs {
-        inputs: vec![path],
-        ..args.input.clone()
-    };
+    let list = args.input.for_list(&path);
     filter.add_false_positives(&read_keys(&list, &source.reader)?)?;
     let clearing = parameters
         .clearing()
@@ -311,7 +307,7 @@ fn retouch(
     Ok(filter.into())
 }
 
-fn read_keys(list: &InputArgs, reader: &KeyReader) -> Result<Vec<Vec<u8>>, CliError> {
+pub(crate) fn read_keys(list: &InputArgs, reader: &KeyReader) -> Result<Vec<Vec<u8>>, CliError> {
     let lines = list.all_lines()?;
     if reader.is_verbatim() {
         return Ok(lines);

@@ -1,6 +1,6 @@
 //! Blocks of whole lines: small enough for the cache of a core, large enough to be worth a system call.
 
-use super::{LineEnd, cannot_read, open};
+use super::{LineEnd, cannot_read, is_standard, open};
 use crate::error::CliError;
 use std::io::{self, Read};
 use std::ops::Range;
@@ -110,6 +110,8 @@ impl Block {
 
 /// The lines of several inputs, one input after the other.
 pub(crate) struct Blocks {
+    /// Lines that are there already, with their ends.
+    given: Option<(Vec<u8>, Vec<usize>)>,
     inputs: std::vec::IntoIter<PathBuf>,
     current: Option<(PathBuf, Box<dyn Read + Send>)>,
     /// The start of a line whose end has not been read yet.
@@ -117,6 +119,7 @@ pub(crate) struct Blocks {
     line_end: LineEnd,
     next_line: u64,
     is_counted: bool,
+    suggests_keys: bool,
     pool: Pool,
     bytes_read: Arc<AtomicU64>,
 }
@@ -124,20 +127,42 @@ pub(crate) struct Blocks {
 impl Blocks {
     pub(super) fn new(inputs: Vec<PathBuf>, line_end: LineEnd) -> Self {
         Self {
+            given: None,
             inputs: inputs.into_iter(),
             current: None,
             begun: Vec::new(),
             line_end,
             next_line: 1,
             is_counted: false,
+            suggests_keys: false,
             pool: Pool::default(),
             bytes_read: Arc::default(),
+        }
+    }
+
+    /// Each key as a line, whatever bytes it has.
+    pub(super) fn from_keys<'k>(keys: impl Iterator<Item = &'k [u8]>, line_end: LineEnd) -> Self {
+        let (mut lines, mut ends) = (Vec::new(), Vec::new());
+        for key in keys {
+            lines.extend_from_slice(key);
+            lines.push(line_end.byte);
+            ends.push(lines.len());
+        }
+        Self {
+            given: Some((lines, ends)),
+            ..Self::new(Vec::new(), line_end)
         }
     }
 
     /// Counts lines while reading, for error messages.
     pub(crate) fn counted(mut self) -> Self {
         self.is_counted = true;
+        self
+    }
+
+    /// If a file does not exist, the error suggests `-k`.
+    pub(super) fn suggesting_keys(mut self) -> Self {
+        self.suggests_keys = true;
         self
     }
 
@@ -152,6 +177,12 @@ impl Blocks {
         block.line_end = self.line_end;
         block.ends = OnceLock::new();
         block.first_line = self.next_line;
+        if let Some((lines, ends)) = self.given.take() {
+            block.end = lines.len();
+            block.memory = lines;
+            block.ends = ends.into();
+            return Ok(true);
+        }
         if block.memory.is_empty() {
             block.pool = Arc::clone(&self.pool);
             let used = self.pool.lock().ok().and_then(|mut pool| pool.pop());
@@ -175,6 +206,12 @@ impl Blocks {
                 let Some(path) = self.inputs.next() else {
                     return Ok(false);
                 };
+                if self.suggests_keys && !is_standard(&path) && !path.exists() {
+                    let name = path.display();
+                    return Err(CliError::message(format!(
+                        "{name}: no such file; if it is a key, give -k {name}"
+                    )));
+                }
                 let reader = open(&path)?;
                 self.current = Some((path, reader));
                 continue;

@@ -2,11 +2,13 @@
 
 mod block;
 mod decompress;
+mod given_keys;
 mod lz4;
 mod pipeline;
 
 pub(crate) use block::{Block, Blocks};
-pub(crate) use pipeline::in_order;
+pub(crate) use given_keys::GivenKeys;
+pub(crate) use pipeline::{Event, in_order, with_events};
 
 use crate::error::CliError;
 use clap::Args;
@@ -111,6 +113,15 @@ impl InputArgs {
         Ok(lines)
     }
 
+    /// A list of keys, one per line, whose lines end like those of the inputs.
+    pub(crate) fn for_list(&self, path: &Path) -> Self {
+        Self {
+            inputs: vec![path.to_path_buf()],
+            null: self.null,
+            crlf: self.crlf,
+        }
+    }
+
     /// A command refuses to overwrite its own input.
     pub(crate) fn check_not_output(&self, output: &Path) -> Result<(), CliError> {
         check_input_is_not_output(&self.paths(), output)
@@ -200,10 +211,12 @@ pub(crate) fn open_file(path: &Path) -> Result<File, CliError> {
 
 pub(crate) fn cannot_read(path: &Path, error: &io::Error) -> CliError {
     let name = name(path);
+    if error.kind() == io::ErrorKind::NotFound {
+        return CliError::message(format!("{name}: no such file"));
+    }
     // An error without a system code comes from a decompressor.
     let is_unpacking = error.raw_os_error().is_none();
     let advice = match error.kind() {
-        io::ErrorKind::NotFound => "give the path of a file that is there",
         io::ErrorKind::PermissionDenied => "ask its owner for the permission to read it",
         _ if is_unpacking => "it is damaged or cut off: unpack it by hand to see how far it goes",
         _ => "look at the disk or the pipe that it comes from",

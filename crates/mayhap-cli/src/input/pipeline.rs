@@ -1,16 +1,33 @@
-//! Processes blocks on several threads and returns the results in order.
+//! Processes blocks on several threads and returns the results in order, with pauses, intervals and signals as events between.
 
 use super::{Block, Blocks};
 use crate::error::CliError;
+use crate::interrupt::{self, Signal};
+use std::collections::BTreeMap;
 use std::ops::ControlFlow;
-use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TryRecvError, sync_channel};
+use std::sync::{Arc, Weak};
 use std::thread;
+use std::time::{Duration, Instant};
 
-/// The maximum number of queued blocks, and of queued results.
+/// The maximum number of blocks that wait for one worker.
 const MAX_QUEUED_BLOCKS: usize = 1;
 
+/// What happens while blocks are processed.
+pub(crate) enum Event<T> {
+    /// The result of the next block, in order.
+    Done(T),
+    /// No result is ready: the input is slower than the work.
+    Idle,
+    /// The interval has passed, whether there was input or not.
+    Interval,
+    /// A signal has stopped the reading; the results of everything that was read came before.
+    Signal(Signal),
+}
+
 /// Passes every block to `work`, on `threads` threads, and the results to `take`, in order, until `take` has enough.
-pub(crate) fn in_order<T: Send>(
+pub(crate) fn in_order<T: Send + 'static>(
     mut blocks: Blocks,
     threads: usize,
     work: impl Fn(Block) -> T + Sync,
@@ -25,52 +42,171 @@ pub(crate) fn in_order<T: Send>(
         }
         return Ok(());
     }
-    thread::scope(|scope| {
-        let (mut to_workers, mut from_workers) = (Vec::new(), Vec::new());
-        for _ in 0..threads {
-            let (block_in, block_out) = sync_channel::<Result<Block, CliError>>(MAX_QUEUED_BLOCKS);
-            let (result_in, result_out) = sync_channel(MAX_QUEUED_BLOCKS);
-            let work = &work;
-            scope.spawn(move || run_worker(&block_out, &result_in, work));
-            to_workers.push(block_in);
-            from_workers.push(result_out);
-        }
-        scope.spawn(move || read_all(&mut blocks, &to_workers));
-        // In the order in which the blocks were distributed.
-        for results in from_workers.iter().cycle() {
-            let Ok(result) = results.recv() else { break };
-            if take(result?)?.is_break() {
-                break;
-            }
-        }
-        Ok(())
+    with_events(blocks, threads, None, work, |event| match event {
+        Event::Done(result) => take(result),
+        Event::Idle | Event::Interval | Event::Signal(_) => Ok(ControlFlow::Continue(())),
     })
 }
 
-fn read_all(blocks: &mut Blocks, workers: &[SyncSender<Result<Block, CliError>>]) {
-    for worker in workers.iter().cycle() {
+/// The same with events between the results. Input is read on a thread of its own, so events do not wait for it. With an
+/// `interval`, signals are events too; without, they end the program.
+pub(crate) fn with_events<T: Send + 'static>(
+    blocks: Blocks,
+    threads: usize,
+    interval: Option<Duration>,
+    work: impl Fn(Block) -> T + Sync,
+    take: impl FnMut(Event<T>) -> Result<ControlFlow<()>, CliError>,
+) -> Result<(), CliError> {
+    let shared = Arc::new(Shared::default());
+    thread::scope(|scope| {
+        // Dropped before the threads are joined, so that none of them waits for a receiver.
+        let (to_main, messages) = sync_channel(threads);
+        let to_main = Arc::new(to_main);
+        if interval.is_some() {
+            subscribe(Arc::downgrade(&to_main), Arc::clone(&shared));
+        }
+        let mut to_workers = Vec::new();
+        for _ in 0..threads {
+            let (to_worker, own_blocks) = sync_channel(MAX_QUEUED_BLOCKS);
+            let (to_main, work) = (Arc::clone(&to_main), &work);
+            scope.spawn(move || run_worker(&own_blocks, &to_main, work));
+            to_workers.push(to_worker);
+        }
+        // When the last worker ends, the channel is disconnected.
+        drop(to_main);
+        let reader = Arc::clone(&shared);
+        scope.spawn(move || read_all(blocks, &to_workers, &reader));
+        receive(&messages, &shared, interval, take)
+    })
+}
+
+/// What the threads and the signal handler know of each other.
+#[derive(Default)]
+struct Shared {
+    /// The number of blocks that were read and passed to workers.
+    blocks_read: AtomicU64,
+    /// The signal that stops the reading; 0 is none.
+    signal: AtomicU8,
+}
+
+impl Shared {
+    fn signal(&self) -> Option<Signal> {
+        match self.signal.load(Ordering::Acquire) {
+            0 => None,
+            number => Some(Signal(number)),
+        }
+    }
+}
+
+enum Message<T> {
+    /// A block's number and result.
+    Done(u64, Result<T, CliError>),
+    /// Look at the signal.
+    Wake,
+}
+
+fn subscribe<T: Send + 'static>(to_main: Weak<SyncSender<Message<T>>>, shared: Arc<Shared>) {
+    interrupt::pass_next_to(move |signal| {
+        shared.signal.store(signal.0, Ordering::Release);
+        // Without a receiver, all input is done and the program is about to end. A full channel wakes the receiver too.
+        if let Some(to_main) = to_main.upgrade() {
+            let _ = to_main.try_send(Message::Wake);
+        }
+    });
+}
+
+fn read_all(
+    mut blocks: Blocks,
+    workers: &[SyncSender<(u64, Result<Block, CliError>)>],
+    shared: &Shared,
+) {
+    for (number, worker) in (0..).zip(workers.iter().cycle()) {
         let mut block = Block::default();
         let read = match blocks.fill(&mut block) {
             Ok(false) => return,
             Ok(true) => Ok(block),
             Err(failure) => Err(failure),
         };
-        let is_end = read.is_err();
+        let is_end = read.is_err() || shared.signal().is_some();
+        shared.blocks_read.fetch_add(1, Ordering::Release);
         // `take` has enough.
-        if worker.send(read).is_err() || is_end {
+        if worker.send((number, read)).is_err() || is_end {
             return;
         }
     }
 }
 
 fn run_worker<T>(
-    blocks: &Receiver<Result<Block, CliError>>,
-    results: &SyncSender<Result<T, CliError>>,
+    blocks: &Receiver<(u64, Result<Block, CliError>)>,
+    to_main: &SyncSender<Message<T>>,
     work: impl Fn(Block) -> T,
 ) {
-    for block in blocks {
-        if results.send(block.map(&work)).is_err() {
+    for (number, block) in blocks {
+        if to_main
+            .send(Message::Done(number, block.map(&work)))
+            .is_err()
+        {
             return;
         }
+    }
+}
+
+fn receive<T>(
+    messages: &Receiver<Message<T>>,
+    shared: &Shared,
+    interval: Option<Duration>,
+    mut take: impl FnMut(Event<T>) -> Result<ControlFlow<()>, CliError>,
+) -> Result<(), CliError> {
+    // Results that came before their turn.
+    let mut early = BTreeMap::new();
+    let mut next = 0;
+    let mut due = interval.map(|interval| Instant::now() + interval);
+    loop {
+        if shared.signal().is_some() && next == shared.blocks_read.load(Ordering::Acquire) {
+            break;
+        }
+        if due.is_some_and(|due| due <= Instant::now()) {
+            if take(Event::Interval)?.is_break() {
+                return Ok(());
+            }
+            due = interval.map(|interval| Instant::now() + interval);
+        }
+        let message = match messages.try_recv() {
+            Ok(message) => message,
+            Err(TryRecvError::Disconnected) => break,
+            Err(TryRecvError::Empty) => {
+                if take(Event::Idle)?.is_break() {
+                    return Ok(());
+                }
+                match wait(messages, due) {
+                    Ok(message) => message,
+                    Err(RecvTimeoutError::Timeout) => continue,
+                    Err(RecvTimeoutError::Disconnected) => break,
+                }
+            }
+        };
+        if let Message::Done(number, result) = message {
+            early.insert(number, result);
+        }
+        while let Some(result) = early.remove(&next) {
+            next += 1;
+            if take(Event::Done(result?))?.is_break() {
+                return Ok(());
+            }
+        }
+    }
+    match shared.signal() {
+        Some(signal) => take(Event::Signal(signal)).map(drop),
+        None => Ok(()),
+    }
+}
+
+fn wait<T>(
+    messages: &Receiver<Message<T>>,
+    due: Option<Instant>,
+) -> Result<Message<T>, RecvTimeoutError> {
+    match due {
+        Some(due) => messages.recv_timeout(due.saturating_duration_since(Instant::now())),
+        None => messages.recv().map_err(RecvTimeoutError::from),
     }
 }

@@ -4,22 +4,27 @@ use super::{BYTES_PER_KEY, INITIAL_CAPACITY, RATE, UniqArgs};
 use crate::build::{now, random_key};
 use crate::error::CliError;
 use crate::filter_files::{OpenArgs, read};
+use crate::human_format;
 use mayhap_codec::{OpenedFilter, StoredFilter, native};
 use mayhap_core::plan::{GrowingPlan, WindowPlan};
 use mayhap_core::{AnyFilter, GrowingBloom, HashScheme, KeyHash, WindowBloom};
-use std::path::Path;
+use std::fs;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
 
-pub(super) enum SeenKeys {
-    Growing(GrowingBloom),
-    Window(WindowBloom),
-}
+/// A growing filter, or a window.
+pub(super) struct SeenKeys(AnyFilter);
 
 impl SeenKeys {
-    /// The state, or a new filter.
+    /// The state, or a new filter. An empty file is a new state.
     pub(super) fn open(args: &UniqArgs) -> Result<Self, CliError> {
-        match &args.state {
-            Some(path) if path.exists() => Self::from_state(args, path),
-            _ => Self::new(args),
+        let has_state = |path: &&PathBuf| match fs::metadata(path) {
+            Ok(found) => !found.is_file() || found.len() > 0,
+            Err(_) => false,
+        };
+        match args.state.as_ref().filter(has_state) {
+            Some(path) => Self::from_state(args, path),
+            None => Self::new(args),
         }
     }
 
@@ -33,17 +38,13 @@ impl SeenKeys {
         } else {
             HashScheme::Xxh3
         };
-        Ok(match args.window {
-            Some(window) => Self::Window(WindowBloom::from_plan(
-                WindowPlan::new(capacity, rate, window)?,
-                scheme,
-                now(),
-            )?),
-            None => Self::Growing(GrowingBloom::from_plan(
-                GrowingPlan::new(capacity, rate)?,
-                scheme,
-            )?),
-        })
+        Ok(Self(match args.window {
+            Some(window) => {
+                let plan = WindowPlan::new(capacity, rate, window)?;
+                WindowBloom::from_plan(plan, scheme, now())?.into()
+            }
+            None => GrowingBloom::from_plan(GrowingPlan::new(capacity, rate)?, scheme)?.into(),
+        }))
     }
 
     fn from_state(args: &UniqArgs, path: &Path) -> Result<Self, CliError> {
@@ -78,40 +79,46 @@ impl SeenKeys {
         if args.keyed && !is_keyed(&filter) {
             return refuse("was made without a secret key: leave --keyed out");
         }
-        match (filter, args.window) {
-            (AnyFilter::Growing(filter), None) => Ok(Self::Growing(filter)),
+        match (&filter, args.window) {
+            (AnyFilter::Growing(_), None) => {}
             (AnyFilter::Window(filter), window) => {
                 let own = u128::from(filter.plan().window_ms());
-                match window {
-                    Some(window) if window.as_millis() != own => refuse(&format!(
+                if window.is_some_and(|window| window.as_millis() != own) {
+                    return refuse(&format!(
                         "remembers for {} seconds: leave --window out",
                         own / 1000
-                    )),
-                    _ => Ok(Self::Window(filter)),
+                    ));
                 }
             }
-            (AnyFilter::Growing(_), Some(_)) => refuse("forgets nothing: leave --window out"),
-            (other, _) => refuse(&format!(
-                "is a {} filter, and a state is a growing or a window one: make it with uniq",
-                other.kind()
-            )),
+            (AnyFilter::Growing(_), Some(_)) => {
+                return refuse("forgets nothing: leave --window out");
+            }
+            (other, _) => {
+                return refuse(&format!(
+                    "is a {} filter, and a state is a growing or a window one: make it with uniq",
+                    other.kind()
+                ));
+            }
         }
+        report_ignored_capacity(args, path, &filter);
+        Ok(Self(filter))
     }
 
     /// The hash scheme.
     pub(super) fn scheme(&self) -> HashScheme {
-        match self {
-            Self::Growing(filter) => filter.scheme(),
-            Self::Window(filter) => filter.scheme(),
-        }
+        self.0.scheme()
     }
 
-    /// Inserts the lines and reports which are new, each only the first time.
-    pub(super) fn insert(&mut self, hashes: &[KeyHash], is_new: &mut Vec<bool>) {
+    /// Inserts the lines and reports which are new, each only the first time. Returns whether the filter may have changed.
+    pub(super) fn insert(&mut self, hashes: &[KeyHash], is_new: &mut Vec<bool>) -> bool {
+        is_new.clear();
         is_new.resize(hashes.len(), false);
-        match self {
-            Self::Growing(filter) => filter.insert_hashes_reporting_new(hashes, is_new),
-            Self::Window(filter) => {
+        match &mut self.0 {
+            AnyFilter::Growing(filter) => {
+                filter.insert_hashes_reporting_new(hashes, is_new);
+                is_new.contains(&true)
+            }
+            AnyFilter::Window(filter) => {
                 let now = now();
                 filter.contains_hashes(hashes, now, is_new);
                 for (&hash, is_new) in hashes.iter().zip(is_new) {
@@ -119,31 +126,45 @@ impl SeenKeys {
                     // Seeing a line again refreshes it.
                     *is_new = filter.insert_hash(hash, now) && !was_in;
                 }
+                !hashes.is_empty()
+            }
+            // Neither `new` nor `from_state` makes one.
+            other => {
+                for (&hash, is_new) in hashes.iter().zip(is_new) {
+                    *is_new = other.try_insert_hash(hash).unwrap_or(true);
+                }
+                true
             }
         }
     }
 
     /// The current rate.
     pub(super) fn rate(&self) -> f64 {
-        match self {
-            Self::Growing(filter) => filter.estimated_rate(),
-            Self::Window(filter) => filter.estimated_rate(filter.newest()),
-        }
+        self.0.stats().estimated_rate.unwrap_or(0.0)
     }
 
-    pub(super) fn into_filter(self) -> AnyFilter {
-        match self {
-            Self::Growing(filter) => filter.into(),
-            Self::Window(filter) => filter.into(),
-        }
+    pub(super) fn filter(&self) -> &AnyFilter {
+        &self.0
+    }
+}
+
+/// A state keeps the size that it was made with.
+fn report_ignored_capacity(args: &UniqArgs, path: &Path, filter: &AnyFilter) {
+    let own = match filter {
+        AnyFilter::Growing(filter) => filter.plan().capacity(),
+        other => other.stats().capacity.unwrap_or(0),
+    };
+    if !args.quiet && args.capacity.is_some_and(|given| given != own) {
+        // Without stderr, nothing can be reported.
+        let _ = writeln!(
+            io::stderr(),
+            "mayhap: --capacity is ignored: {} exists and was made for {} keys",
+            path.display(),
+            human_format::with_thousands_separators(own)
+        );
     }
 }
 
 fn is_keyed(filter: &AnyFilter) -> bool {
-    let scheme = match filter {
-        AnyFilter::Growing(filter) => filter.scheme(),
-        AnyFilter::Window(filter) => filter.scheme(),
-        _ => return false,
-    };
-    matches!(scheme, HashScheme::Sip13(_))
+    matches!(filter.scheme(), HashScheme::Sip13(_))
 }

@@ -136,49 +136,49 @@ fn flags_that_do_not_go_together() {
 #[test]
 fn inputs_that_cannot_be_read() {
     assert_all_refused(&[
-        (
-            "build -o g.mayhap missing",
-            &["missing cannot be read", "give the path"],
-        ),
+        ("build -o g.mayhap missing", &["missing: no such file"]),
         (
             "build -o g.mayhap --capacity 9 missing",
-            &["missing cannot be read", "give the path"],
+            &["missing: no such file"],
         ),
-        (
-            "build -o g.mayhap keys missing",
-            &["missing cannot be read"],
-        ),
+        ("build -o g.mayhap keys missing", &["missing: no such file"]),
         (
             "build -o g.mayhap dir",
             &["dir is a folder: give the files in it"],
         ),
         (
             "build -o g.mayhap --except missing keys",
-            &["missing cannot be read"],
+            &["missing: no such file"],
         ),
-        ("uniq missing", &["missing cannot be read", "give the path"]),
+        ("uniq missing", &["missing: no such file"]),
         ("uniq dir", &["dir is a folder"]),
-        ("uniq --state s.mayhap missing", &["missing cannot be read"]),
-        ("check -c f.mayhap missing", &["missing cannot be read"]),
+        ("uniq --state s.mayhap missing", &["missing: no such file"]),
         (
-            "check missing keys",
-            &["missing cannot be read", "give the path"],
+            "check -c f.mayhap missing",
+            &["missing: no such file; if it is a key, give -k missing"],
         ),
+        ("check missing keys", &["missing: no such file"]),
         ("check dir keys", &["dir is a folder"]),
-        ("info missing", &["missing cannot be read", "give the path"]),
+        ("info missing", &["missing: no such file"]),
         ("info dir", &["dir is a folder"]),
-        ("verify missing", &["missing cannot be read"]),
-        ("add missing keys", &["missing cannot be read"]),
-        ("add f.mayhap missing", &["missing cannot be read"]),
-        ("remove cuckoo.mayhap missing", &["missing cannot be read"]),
+        ("verify missing", &["missing: no such file"]),
+        ("add missing keys", &["missing: no such file"]),
+        (
+            "add f.mayhap missing",
+            &["missing: no such file; if it is a key, give -k missing"],
+        ),
+        (
+            "remove cuckoo.mayhap missing",
+            &["missing: no such file; if it is a key, give -k missing"],
+        ),
         (
             "merge f.mayhap missing -o g.mayhap",
-            &["missing cannot be read"],
+            &["missing: no such file"],
         ),
-        ("convert missing -o g.mayhap", &["missing cannot be read"]),
+        ("convert missing -o g.mayhap", &["missing: no such file"]),
         (
             "fold missing --fpr 1% -o g.mayhap",
-            &["missing cannot be read"],
+            &["missing: no such file"],
         ),
     ]);
 }

@@ -255,7 +255,7 @@ fn join_errors_are_one_line() {
         ),
         (
             "--left users.csv --right none.csv --on id",
-            &["none.csv cannot be read"],
+            &["none.csv: no such file"],
         ),
         ("--left users.csv --right . --on id", &[". is a folder"]),
         (

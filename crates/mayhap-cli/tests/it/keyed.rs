@@ -108,7 +108,7 @@ fn every_subcommand_needs_an_external_key_and_keeps_it_external() {
         &["none is no key", "32 hexadecimal digits"],
     );
     let output = folder.run("check f.mayhap --key-file missing keys");
-    assert_refused("a missing key", &output, &["missing cannot be read"]);
+    assert_refused("a missing key", &output, &["missing: no such file"]);
     let output = folder.run("build --key-file secret --keyed -o h.mayhap keys");
     assert_refused("both", &output, &["--keyed", "--key-file"]);
     // A key for a file that needs none is no harm.

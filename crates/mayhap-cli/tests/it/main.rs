@@ -1,5 +1,6 @@
 //! The program as its users meet it: a process with arguments, two streams and an exit code.
 
+mod add_remove;
 mod background;
 mod bench;
 mod compressed_input;
@@ -24,6 +25,7 @@ mod reports;
 mod serve;
 mod streams;
 mod uniq_state;
+mod uniq_stream;
 
 use std::process::{Command, Output, Stdio};
 

@@ -82,6 +82,10 @@ fn lines_are_not_kept_waiting() {
         "check --line-buffered f.mayhap",
         "uniq -q --line-buffered",
         "uniq -q -j 4 --line-buffered",
+        // Lines of a pipe are printed as they arrive.
+        "uniq",
+        "uniq -j 1",
+        "uniq -j 4 --state s.mayhap",
     ] {
         let mut child = folder
             .mayhap(words)
@@ -184,8 +188,8 @@ fn the_progress_bar_is_cleared_before_messages() {
         .rsplit(['\r', '\n'])
         .find(|line| !line.trim().is_empty())
         .unwrap_or_default();
-    assert!(last.contains("12 of 12 lines were new"), "{shown:?}");
-    let after = shown.rsplit("12 of 12").next().unwrap_or_default();
+    assert!(last.contains("12 new, 0 repeated"), "{shown:?}");
+    let after = shown.rsplit("12 new").next().unwrap_or_default();
     assert!(
         !after.contains("B/s") && !after.contains("\u{1b}[2K"),
         "{shown:?}"

@@ -23,7 +23,7 @@ fn a_state_is_remembered_and_only_what_is_new_is_printed() {
 
 #[test]
 fn options_that_contradict_the_state_are_errors() {
-    let folder = Folder::with(&[("keys", "1\n2\n"), ("empty", "")]);
+    let folder = Folder::with(&[("keys", "1\n2\n")]);
     folder.done("uniq -q --state grows.mayhap keys");
     folder.done("uniq -q --state forgets.mayhap --window 1h keys");
     folder.done("build -o bloom.mayhap keys");
@@ -41,7 +41,6 @@ fn options_that_contradict_the_state_are_errors() {
         ("--state grows.mayhap --keyed", ["secret key", "--keyed"]),
         ("--state bloom.mayhap", ["bloom", "make it with uniq"]),
         ("--state users.guava", ["no state", "another file"]),
-        ("--state empty", ["empty", "another file"]),
         ("--state missing/s.mayhap", ["missing", "folder"]),
         ("--state .", ["folder", "give"]),
     ] {
@@ -68,11 +67,12 @@ fn the_reported_mistakes_follow_the_rate_of_the_state() {
     folder.write("keys", numbered("", 0..100_000));
     folder.write("more", numbered("", 100_000..200_000));
     folder.done("uniq -q --fpr 1% --state s.mayhap keys");
-    let actual = stderr_text(&folder.done("uniq --state s.mayhap more"));
-    let new: u64 = number_before(&actual, " of 100,000 lines");
-    let expected: u64 = number_before(&actual, " of the others");
-    let most: u64 = number_before(&actual, " (99.9 % sure)");
-    let dropped = 100_000 - new;
+    let actual = stderr_text(&folder.done("uniq -v --state s.mayhap more"));
+    let new: u64 = number_before(&actual, " new");
+    let dropped: u64 = number_before(&actual, " repeated");
+    let expected: u64 = number_before(&actual, ", at most");
+    let most: u64 = number_before(&actual, " (99.9 %)");
+    assert_eq!(new + dropped, 100_000, "{actual}");
     assert!(dropped > 0 && dropped <= most, "{actual}");
     assert!(expected > 0 && expected <= most, "{actual}");
 }
@@ -123,7 +123,7 @@ fn several_adds_at_once_lose_nothing() {
             // By another name it is the same file.
             let file = if n % 2 == 0 { "f.mayhap" } else { "other/link" };
             folder
-                .mayhap(&format!("add {file} part{n}"))
+                .mayhap(&format!("add -q {file} part{n}"))
                 .spawn()
                 .expect("it starts")
         })
@@ -169,4 +169,44 @@ fn a_window_forgets() {
         lines(&folder.run("uniq -q --state s.mayhap keys")),
         ["1", "2"]
     );
+}
+
+#[test]
+fn an_empty_file_is_a_new_state() {
+    let folder = Folder::with(&[("keys", "1\n2\n1\n"), ("s.mayhap", "")]);
+    assert_eq!(lines(&folder.run("uniq --state s.mayhap keys")), ["1", "2"]);
+    assert_eq!(code(&folder.run("uniq --state s.mayhap keys")), 1);
+}
+
+#[test]
+fn a_state_that_ignores_the_capacity_is_reported() {
+    let folder = Folder::with(&[("keys", "1\n2\n")]);
+    let ignored = |words: &str| {
+        let output = folder.run(&format!("uniq {words} keys"));
+        assert!(code(&output) < 2, "{words}: {}", stderr_text(&output));
+        stderr_text(&output)
+    };
+    for state in ["s.mayhap", "w.mayhap --window 1h"] {
+        assert_eq!(ignored(&format!("--capacity 5k --state {state}")), "");
+        assert_eq!(ignored(&format!("--capacity 5k --state {state}")), "");
+        assert_eq!(ignored(&format!("-q --capacity 6k --state {state}")), "");
+        let actual = ignored(&format!("--capacity 6k --state {state}"));
+        assert!(
+            actual.contains("--capacity is ignored") && actual.contains("5,000 keys"),
+            "{actual}"
+        );
+    }
+}
+
+#[test]
+fn the_summary_is_for_people() {
+    let folder = Folder::with(&[("keys", "1\n2\n1\n")]);
+    assert_eq!(stderr_text(&folder.run("uniq keys")), "");
+    assert_eq!(stderr_text(&folder.run("uniq -q keys")), "");
+    for words in ["uniq -v keys", "uniq --verbose -c keys"] {
+        assert_eq!(
+            stderr_text(&folder.run(words)),
+            "mayhap: 2 new, 1 repeated; wrongly dropped: about 0.0, at most 0 (99.9 %)\n"
+        );
+    }
 }

@@ -32,17 +32,28 @@ pub(crate) const PATTERNS: [u8; 8] = [
 pub(crate) struct Pattern {
     /// 1 in every word that a key of this row uses.
     pub(crate) rows: [Line; 8],
-    /// For byte shuffles: moves byte `w` of every 64-bit group to the low end of word `w`, and zeros to the rest.
+    /// [`SPREAD`].
     pub(crate) spread: [u8; 64],
     /// Keeps six bits of every byte: a position in a word.
     pub(crate) six_bits: [u8; 32],
 }
 
+/// For byte shuffles: moves byte `w` of every 64-bit group to the low end of word `w`, and zeros to the rest.
+pub(crate) const SPREAD: [u8; 64] = {
+    let mut spread = [0x80; 64];
+    let mut word = 0;
+    while word < 8 {
+        spread[8 * word] = word as u8;
+        word += 1;
+    }
+    spread
+};
+
 static PATTERN_TABLES: [Pattern; 8] = {
     let mut all = [const {
         Pattern {
             rows: [Line([0; 8]); 8],
-            spread: [0x80; 64],
+            spread: SPREAD,
             six_bits: [63; 32],
         }
     }; 8];
@@ -54,7 +65,6 @@ static PATTERN_TABLES: [Pattern; 8] = {
             let mut word = 0;
             while word < 8 {
                 all[k].rows[row].0[word] = (words >> word & 1) as u64;
-                all[k].spread[8 * word] = word as u8;
                 word += 1;
             }
             row += 1;

@@ -8,12 +8,9 @@ macro_rules! batch_kernel {
     ($kernel:expr, $function:ident($($argument:expr),* $(,)?)) => {
         match $kernel.get() {
             Kernel::Portable => crate::simd::portable::$function($($argument),*),
-            #[cfg(target_arch = "x86_64")]
+            Kernel::Neon => crate::simd::neon::$function($($argument),*),
             Kernel::Avx2 => crate::simd::avx2::$function($($argument),*),
-            #[cfg(target_arch = "x86_64")]
             Kernel::Avx512 => crate::simd::avx512::$function($($argument),*),
-            #[cfg(not(target_arch = "x86_64"))]
-            Kernel::Avx2 | Kernel::Avx512 => crate::simd::portable::$function($($argument),*),
         }
     };
 }
@@ -24,10 +21,8 @@ macro_rules! single_kernel {
     ($kernel:expr, $function:ident($($argument:expr),* $(,)?)) => {
         match $kernel.get() {
             Kernel::Portable => crate::simd::portable::$function($($argument),*),
-            #[cfg(target_arch = "x86_64")]
+            Kernel::Neon => crate::simd::neon::$function($($argument),*),
             Kernel::Avx2 | Kernel::Avx512 => crate::simd::avx2::$function($($argument),*),
-            #[cfg(not(target_arch = "x86_64"))]
-            Kernel::Avx2 | Kernel::Avx512 => crate::simd::portable::$function($($argument),*),
         }
     };
 }

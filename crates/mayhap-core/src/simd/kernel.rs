@@ -7,6 +7,8 @@ use core::fmt;
 pub enum Kernel {
     /// Plain Rust; runs everywhere and defines what the others must compute.
     Portable,
+    /// aarch64 with NEON, little-endian: a line is four 16-byte loads.
+    Neon,
     /// x86-64 with AVX2: a line is two 32-byte loads.
     Avx2,
     /// x86-64 with AVX-512 F and BW: a line is one 64-byte load.
@@ -14,7 +16,7 @@ pub enum Kernel {
 }
 
 impl Kernel {
-    const ALL: [Self; 3] = [Self::Portable, Self::Avx2, Self::Avx512];
+    const ALL: [Self; 4] = [Self::Portable, Self::Neon, Self::Avx2, Self::Avx512];
 
     /// The kernels that this CPU can run, slowest first; never empty.
     pub fn available() -> impl Iterator<Item = Self> {
@@ -30,6 +32,7 @@ impl Kernel {
     pub fn is_available(self) -> bool {
         match self {
             Self::Portable => true,
+            Self::Neon => HAS_NEON,
             Self::Avx2 => has_avx2(),
             Self::Avx512 => has_avx2() && has_avx512(),
         }
@@ -59,6 +62,7 @@ impl fmt::Display for Kernel {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Portable => "portable",
+            Self::Neon => "neon",
             Self::Avx2 => "avx2",
             Self::Avx512 => "avx512",
         })
@@ -66,6 +70,15 @@ impl fmt::Display for Kernel {
 }
 
 // loom's atomics are not plain words in memory, so only the portable kernel can read them.
+
+/// Part of every aarch64 target with an operating system: there is nothing to detect at run time.
+const HAS_NEON: bool = cfg!(all(
+    target_arch = "aarch64",
+    target_feature = "neon",
+    target_endian = "little",
+    not(loom)
+));
+
 #[cfg(all(target_arch = "x86_64", feature = "std", not(loom)))]
 fn has_avx2() -> bool {
     std::arch::is_x86_feature_detected!("avx2") && std::arch::is_x86_feature_detected!("popcnt")

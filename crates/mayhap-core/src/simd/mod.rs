@@ -10,7 +10,7 @@
 //! | `static_lookup.rs` | batch lookups of these two |
 //! | `batch.rs` | the batch loops of `Bloom`, written once over the trait `LineOps` |
 //! | `multi_table.rs` | one key in several tables |
-//! | `portable.rs`, `avx2.rs`, `avx512.rs` | the kernels: how the bits of one key are computed, tested and set |
+//! | `portable.rs`, `neon.rs`, `avx2.rs`, `avx512.rs` | the kernels: how the bits of one key are computed, tested and set |
 //! | `zeroed.rs` | zeroed memory that takes no pages until it is written |
 //! | `prefetch.rs`, `huge_pages.rs` | requests to the CPU and the operating system |
 //! | `atomic_lines.rs` | the lines of a `SharedBloom`; absent where the CPU has no 64-bit atomics |
@@ -81,6 +81,23 @@ mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
 pub(crate) mod huge_pages;
+#[cfg(all(
+    target_arch = "aarch64",
+    target_feature = "neon",
+    target_endian = "little"
+))]
+mod neon;
+
+// Kernels of other architectures are never usable; their names stand for the portable one, so that `dispatch.rs` needs no
+// conditions.
+#[cfg(not(all(
+    target_arch = "aarch64",
+    target_feature = "neon",
+    target_endian = "little"
+)))]
+use portable as neon;
+#[cfg(not(target_arch = "x86_64"))]
+use {portable as avx2, portable as avx512};
 
 pub(crate) use bloom_table::BloomTable;
 pub(crate) use cuckoo::WindowedCells;

@@ -117,9 +117,12 @@ pub(super) unsafe fn prefetch_to_write(line: *const AtomicLine) {
 ///
 /// # Safety
 /// None is needed: unsafe only because the other kernels' function is.
-// Not inlined beside the assembly, where there is assembly.
-#[cfg_attr(target_arch = "x86_64", inline(never))]
-#[cfg_attr(not(target_arch = "x86_64"), inline(always))]
+// Not inlined beside the code of a faster kernel, where there is one.
+#[cfg_attr(any(target_arch = "x86_64", target_arch = "aarch64"), inline(never))]
+#[cfg_attr(
+    not(any(target_arch = "x86_64", target_arch = "aarch64")),
+    inline(always)
+)]
 pub(super) unsafe fn parities(
     low: &[u64; GROUP],
     high: &[u64; GROUP],

@@ -227,30 +227,29 @@ impl StaticLookup for RibbonTable {
     }
 }
 
-#[cfg(all(test, target_arch = "x86_64"))]
+#[cfg(test)]
 mod tests {
-    use super::super::{avx2, portable};
+    use super::super::portable;
     use super::*;
     use crate::probe::fuse::seed;
     use core::array;
 
     #[test]
     fn kernels_compute_equal_parities() {
-        if !Kernel::Avx2.is_available() {
-            return;
-        }
-        for at in 0..10_000 {
-            let words: [u64; 18] = array::from_fn(|word| seed(at, word as u64));
-            let low = words.first_chunk().unwrap();
-            let high = words[8..].first_chunk().unwrap();
-            // SAFETY: the CPU has AVX2.
-            let (found, expected) = unsafe {
-                (
-                    avx2::parities(low, high, words[16], words[17]),
-                    portable::parities(low, high, words[16], words[17]),
-                )
-            };
-            assert_eq!(found, expected);
+        for kernel in Kernel::available().filter_map(UsableKernel::new) {
+            for at in 0..10_000 {
+                let words: [u64; 18] = array::from_fn(|word| seed(at, word as u64));
+                let low = words.first_chunk().unwrap();
+                let high = words[8..].first_chunk().unwrap();
+                // SAFETY: the kernel is usable.
+                let (found, expected) = unsafe {
+                    (
+                        single_kernel!(kernel, parities(low, high, words[16], words[17])),
+                        portable::parities(low, high, words[16], words[17]),
+                    )
+                };
+                assert_eq!(found, expected, "{}", kernel.get());
+            }
         }
     }
 }
