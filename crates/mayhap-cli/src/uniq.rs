@@ -5,13 +5,14 @@ mod session;
 
 use crate::args::{self, threads};
 use crate::error::CliError;
-use crate::filter_files::check_not_stdin;
+use crate::filter_files::{KeyBatch, check_not_stdin, keys};
 use crate::input::{Block, Event, InputArgs, with_events};
 use crate::interrupt;
 use crate::lock::lock;
 use crate::output;
 use crate::progress::Progress;
 use clap::Args;
+use mayhap_codec::{Format, KeyReader, KeyType};
 use mayhap_core::{HashScheme, KeyHash};
 use seen_keys::SeenKeys;
 use session::Session;
@@ -80,6 +81,9 @@ pub(crate) struct UniqArgs {
     /// Flush after every line
     #[arg(long)]
     line_buffered: bool,
+    /// Type of the keys, stored in the state: text, hex, base64, i8..i64, u8..u64, f64 or uuid [default: text]
+    #[arg(long, value_name = "TYPE", value_parser = args::key_type)]
+    key_type: Option<KeyType>,
     /// Hash with a secret key, for untrusted lines; it is stored in the state
     #[arg(long)]
     keyed: bool,
@@ -96,10 +100,16 @@ struct HashedBlock {
     hashes: Vec<KeyHash>,
 }
 
-fn hash(block: Block, scheme: HashScheme) -> HashedBlock {
-    let hashes = block.lines().map(|line| scheme.hash(block.key(line)));
-    let hashes = hashes.collect();
-    HashedBlock { block, hashes }
+fn hash(block: Block, reader: &KeyReader, scheme: HashScheme) -> Result<HashedBlock, CliError> {
+    let mut lines = KeyBatch::Verbatim(Vec::new());
+    keys(&block, reader, &mut lines)?;
+    let mut hashes = Vec::with_capacity(lines.len());
+    lines.for_each(|key| {
+        hashes.push(scheme.hash(key));
+        Ok(())
+    })?;
+    drop(lines);
+    Ok(HashedBlock { block, hashes })
 }
 
 pub(crate) fn run(args: &UniqArgs, out: &mut impl Write) -> Result<ExitCode, CliError> {
@@ -113,8 +123,12 @@ pub(crate) fn run(args: &UniqArgs, out: &mut impl Write) -> Result<ExitCode, Cli
     let _lock = args.state.as_deref().map(lock).transpose()?;
     let seen = SeenKeys::open(args)?;
     let scheme = seen.scheme();
+    let reader = KeyReader::new(Format::Mayhap, seen.key_type());
     let mut session = Session::new(args, seen, out);
-    let blocks = args.input.blocks();
+    let mut blocks = args.input.blocks();
+    if !reader.is_verbatim() {
+        blocks = blocks.counted();
+    }
     let mut progress = Some(Progress::beside_lines(
         blocks.bytes_read(),
         args.input.size(),
@@ -126,10 +140,13 @@ pub(crate) fn run(args: &UniqArgs, out: &mut impl Write) -> Result<ExitCode, Cli
         blocks,
         threads,
         args.state.is_some().then_some(save_every),
-        |block| hash(block, scheme),
+        |block| hash(block, &reader, scheme),
         |event| {
             match event {
-                Event::Done(hashed) => session.take(&hashed.block, &hashed.hashes)?,
+                Event::Done(hashed) => {
+                    let hashed = hashed?;
+                    session.take(&hashed.block, &hashed.hashes)?;
+                }
                 Event::Idle => session.flush_if_pipe()?,
                 Event::Interval => session.save_at_interval()?,
                 Event::Signal(signal) => {
