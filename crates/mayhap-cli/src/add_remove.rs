@@ -204,7 +204,7 @@ fn each_batch(
     reader: &KeyReader,
     mut take: impl FnMut(&KeyBatch<'_>) -> Result<(), CliError>,
 ) -> Result<(), CliError> {
-    let mut blocks = args.given.blocks_or(&args.input).counted();
+    let mut blocks = args.given.blocks_or(&args.input).keys_only().counted();
     let _progress = Progress::for_input(blocks.bytes_read(), args.input.size());
     let mut block = Block::default();
     while blocks.fill(&mut block)? {

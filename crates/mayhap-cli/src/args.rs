@@ -302,6 +302,15 @@ pub(crate) fn threads(given: Option<usize>) -> usize {
     given.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from))
 }
 
+/// A delimiter of fields.
+pub(crate) fn delimiter(text: &str) -> Result<u8, &'static str> {
+    match text.as_bytes() {
+        b"tab" | b"\\t" => Ok(b'\t'),
+        &[byte] if !matches!(byte, b'"' | b'\n' | b'\r') => Ok(byte),
+        _ => Err("give one character that is no quote and no line end, such as ; or tab"),
+    }
+}
+
 /// Splits `1.5 GB` into `1.5` and `GB`; underscores are ignored.
 fn split_unit(text: &str) -> (String, &str) {
     let text = text.trim();
@@ -443,5 +452,21 @@ mod tests {
     fn the_description_of_the_arguments_holds_together() {
         use clap::CommandFactory;
         Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn delimiters_are_one_byte() {
+        for (text, byte) in [
+            (";", b';'),
+            ("tab", b'\t'),
+            ("\\t", b'\t'),
+            ("|", b'|'),
+            ("\t", b'\t'),
+        ] {
+            assert_eq!(delimiter(text), Ok(byte));
+        }
+        for text in ["", "ab", "\"", "\n", "\r", "\u{e9}"] {
+            assert!(delimiter(text).is_err(), "{text:?}");
+        }
     }
 }

@@ -29,6 +29,7 @@ Examples:
   mayhap build -o words.mayhap --kind ribbon words        a fixed set, as small as can be
   mayhap build -o bad.mayhap bad.txt --except good.txt    none of good.txt is ever taken for one of bad.txt
   mayhap build -o ids.mayhap --key-type u64 ids.txt       keys are numbers, eight bytes each
+  mayhap build -o ids.mayhap --field user_id log.csv      keys are a column of CSV, TSV, JSON lines or Parquet
   mayhap build -o users.bin --format guava --capacity 1M --key-type i64 ids.txt
   mayhap build -o f.bin --format redisbloom -P expansion=2 --capacity 1000 keys.txt
   mayhap build -o new.mayhap --keyed from-strangers.txt   nobody can choose keys that collide

@@ -22,6 +22,7 @@ Examples:
   mayhap check -c blocked.mayhap < mails.txt   how many may be blocked
   mayhap check seen.mayhap -k https://example.org/1 https://example.org/2    keys as arguments
   mayhap check -q blocked.mayhap -k \"$url\" && echo mayhap
+  mayhap check seen.mayhap --field id log.csv  the rows whose id may have been seen
   mayhap check users.guava --key-type i64 ids.txt
   mayhap check part.parquet --column user_id ids.txt
   mayhap check dump.rdb --key seen urls.txt
@@ -75,13 +76,12 @@ struct SelectedLines {
 fn select(asked: &Lookup, block: Block, invert: bool) -> Result<SelectedLines, CliError> {
     let mut answers = Vec::new();
     asked.answer(&block, &mut answers)?;
+    let count = answers.iter().filter(|&&answer| answer != invert).count() as u64;
     let mut runs: Vec<Range<usize>> = Vec::new();
-    let mut count = 0;
     for (line, &answer) in block.lines().zip(&answers) {
         if answer == invert {
             continue;
         }
-        count += 1;
         match runs.last_mut() {
             Some(last) if last.end == line.start => last.end = line.end,
             _ => runs.push(line),
@@ -104,6 +104,10 @@ pub(crate) fn run(args: &CheckArgs, out: &mut impl Write) -> Result<ExitCode, Cl
     if !asked.is_verbatim() {
         blocks = blocks.counted();
     }
+    let is_printed = !args.quiet && !args.count;
+    if !is_printed {
+        blocks = blocks.keys_only();
+    }
     let _progress = Progress::beside_lines(blocks.bytes_read(), args.input.size());
     let is_line_buffered = args.line_buffered || io::stdout().is_terminal();
     let is_stream = args.quiet || args.line_buffered || !args.input.are_regular_files();
@@ -119,7 +123,7 @@ pub(crate) fn run(args: &CheckArgs, out: &mut impl Write) -> Result<ExitCode, Cl
             if args.quiet && count > 0 {
                 return Ok(ControlFlow::Break(()));
             }
-            if !args.quiet && !args.count {
+            if is_printed {
                 print_runs(&selected.block, &selected.runs, out)?;
                 if is_line_buffered {
                     out.flush()?;
@@ -135,12 +139,13 @@ pub(crate) fn run(args: &CheckArgs, out: &mut impl Write) -> Result<ExitCode, Cl
     Ok(ExitCode::from(u8::from(count == 0)))
 }
 
-/// Prints lines unchanged, and terminates the last line of an input.
+/// Prints the header and lines unchanged, and terminates the last line of an input.
 pub(crate) fn print_runs(
     block: &Block,
     runs: &[Range<usize>],
     out: &mut impl Write,
 ) -> Result<(), CliError> {
+    out.write_all(block.header())?;
     for run in runs {
         let lines = block.raw(run.clone());
         out.write_all(lines)?;

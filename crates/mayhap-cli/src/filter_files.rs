@@ -233,24 +233,39 @@ impl SelectArgs {
     }
 }
 
-/// The keys of a block's lines, in order.
+/// The keys of a block's lines, in order. Nulls are left out, and their places returned.
 pub(crate) fn keys<'b>(
     block: &'b Block,
     reader: &KeyReader,
     keys: &mut KeyBatch<'b>,
-) -> Result<(), CliError> {
+) -> Result<Vec<usize>, CliError> {
+    let (mut place, mut nulls) = (0, Vec::new());
     if reader.is_verbatim() {
-        let lines = block.lines().map(|line| block.key(line));
-        *keys = KeyBatch::Verbatim(lines.collect());
-        return Ok(());
+        let mut read = Vec::new();
+        block.for_each_key(|key| {
+            match key {
+                Some(key) => read.push(key),
+                None => nulls.push(place),
+            }
+            place += 1;
+        });
+        *keys = KeyBatch::Verbatim(read);
+        return Ok(nulls);
     }
-    let mut read = Vec::new();
-    for (number, line) in (block.first_line..).zip(block.lines()) {
-        let key = reader.read(block.key(line));
-        read.push(key.map_err(|error| invalid_key(number, &error))?);
-    }
+    let (mut read, mut failure) = (Vec::new(), None);
+    block.for_each_key(|key| {
+        match key.map(|key| reader.read(key)) {
+            Some(Ok(key)) => read.push(key),
+            Some(Err(error)) => {
+                let number = block.first_line + place as u64;
+                failure.get_or_insert_with(|| invalid_key(number, &error));
+            }
+            None => nulls.push(place),
+        }
+        place += 1;
+    });
     *keys = KeyBatch::Read(read);
-    Ok(())
+    failure.map_or(Ok(nulls), Err)
 }
 
 pub(crate) fn invalid_key(line: u64, error: &KeyError) -> CliError {

@@ -3,16 +3,8 @@
 //!
 //! Left and right never swap, whichever is larger: the output must not depend on which file has grown.
 
-mod column;
-mod fields;
-mod keys;
 mod left;
-mod parquet_rows;
-mod parquet_value;
 mod report;
-mod row_writer;
-mod side;
-mod text;
 
 use crate::args;
 use crate::error::CliError;
@@ -20,10 +12,10 @@ use crate::input::{is_standard, same_file};
 use crate::interrupt::remove_temporaries_of;
 use crate::output::cannot_write;
 use crate::progress::Progress;
+use crate::table::{Table, TextLayout};
 use clap::Args;
 use left::{CommonKeys, KeepRows, LeftSide};
 use report::Report;
-use side::{JoinSide, TextLayout};
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -89,7 +81,7 @@ pub(crate) struct JoinArgs {
     #[arg(long)]
     no_header: bool,
     /// Field separator: a character, or tab [default: tab for .tsv and .tab, otherwise comma]
-    #[arg(long, value_name = "C", value_parser = delimiter)]
+    #[arg(long, value_name = "C", value_parser = args::delimiter)]
     delimiter: Option<u8>,
     /// Treat quotes as ordinary characters
     #[arg(long)]
@@ -103,14 +95,6 @@ pub(crate) struct JoinArgs {
     /// Do not print the summary
     #[arg(short = 'q', long)]
     quiet: bool,
-}
-
-fn delimiter(text: &str) -> Result<u8, &'static str> {
-    match text.as_bytes() {
-        b"tab" | b"\\t" => Ok(b'\t'),
-        &[byte] if !matches!(byte, b'"' | b'\n' | b'\r') => Ok(byte),
-        _ => Err("give one character that is no quote and no line end, such as ; or tab"),
-    }
 }
 
 pub(crate) fn run(args: &JoinArgs, out: &mut impl Write) -> Result<ExitCode, CliError> {
@@ -258,16 +242,16 @@ fn layout(args: &JoinArgs) -> TextLayout {
     }
 }
 
-fn open_left(args: &JoinArgs) -> Result<JoinSide, CliError> {
-    JoinSide::open(&args.left, layout(args), &args.on, "--on")
+fn open_left(args: &JoinArgs) -> Result<Table, CliError> {
+    Table::open(&args.left, layout(args), &args.on, "--on")
 }
 
-fn open_right(args: &JoinArgs) -> Result<JoinSide, CliError> {
+fn open_right(args: &JoinArgs) -> Result<Table, CliError> {
     let (column, flag) = match &args.right_on {
         Some(column) => (column, "--right-on"),
         None => (&args.on, "--right-on (or --on, for both sides)"),
     };
-    JoinSide::open(&args.right, layout(args), column, flag)
+    Table::open(&args.right, layout(args), column, flag)
 }
 
 fn reads_twice(args: &JoinArgs) -> Result<bool, CliError> {
@@ -304,8 +288,8 @@ fn size_of(path: &Path) -> Option<u64> {
 
 /// The header of the right side unchanged, followed by the left side's other column names if those columns follow.
 fn write_header(
-    left: &JoinSide,
-    right: &JoinSide,
+    left: &Table,
+    right: &Table,
     with_columns: bool,
     out: &mut impl Write,
 ) -> Result<(), CliError> {
@@ -334,7 +318,7 @@ fn write_header(
 
 /// Every selected row once per match, followed by the columns of the match.
 fn write_matches(
-    right: &mut JoinSide,
+    right: &mut Table,
     left: &LeftSide,
     found: &[bool],
     out: &mut impl Write,
@@ -350,25 +334,4 @@ fn write_matches(
         Ok(())
     })?;
     Ok(rows)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn delimiters_are_one_byte() {
-        for (text, byte) in [
-            (";", b';'),
-            ("tab", b'\t'),
-            ("\\t", b'\t'),
-            ("|", b'|'),
-            ("\t", b'\t'),
-        ] {
-            assert_eq!(delimiter(text), Ok(byte));
-        }
-        for text in ["", "ab", "\"", "\n", "\r", "\u{e9}"] {
-            assert!(delimiter(text).is_err(), "{text:?}");
-        }
-    }
 }

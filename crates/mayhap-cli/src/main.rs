@@ -7,6 +7,7 @@
 //! | --- | --- |
 //! | `args.rs`, `error.rs` | which arguments are there, and how are errors reported? |
 //! | `input/` | how do files, pipes and compressed inputs become blocks of lines, processed by several threads in order (`pipeline.rs`)? |
+//! | `table/` | how are the columns of CSV, TSV, JSON lines and Parquet read? |
 //! | `filter_files.rs` | how is a filter opened, selected and given keys? |
 //! | `output.rs`, `lock.rs`, `interrupt.rs` | how is a file written atomically, by one process at a time, without leftovers? |
 //! | `build.rs`, `check.rs`, `add_remove.rs`, `uniq.rs`, `join.rs`, ... | one subcommand each |
@@ -32,6 +33,7 @@ mod output;
 mod plan;
 mod progress;
 mod serve;
+mod table;
 mod uniq;
 mod verify;
 

@@ -5,7 +5,7 @@ mod session;
 
 use crate::args::{self, threads};
 use crate::error::CliError;
-use crate::filter_files::{KeyBatch, check_not_stdin, keys};
+use crate::filter_files::{check_not_stdin, invalid_key};
 use crate::input::{Block, Event, InputArgs, with_events};
 use crate::interrupt;
 use crate::lock::lock;
@@ -29,6 +29,7 @@ Examples:
   mayhap uniq --state seen.mayhap --window 24h < found.txt  and again after a day
   mayhap uniq -d urls.txt                                   the repeated ones
   mayhap uniq -c urls.txt                                   how many different ones
+  mayhap uniq --field user_id log.csv                       the first row of every user
   mayhap uniq --capacity 5M --fpr 1e-4 urls.txt             less memory, for about five million different lines
 
 Lines need not be sorted, and memory does not depend on their length. A line that was seen is never printed
@@ -101,15 +102,27 @@ struct HashedBlock {
 }
 
 fn hash(block: Block, reader: &KeyReader, scheme: HashScheme) -> Result<HashedBlock, CliError> {
-    let mut lines = KeyBatch::Verbatim(Vec::new());
-    keys(&block, reader, &mut lines)?;
-    let mut hashes = Vec::with_capacity(lines.len());
-    lines.for_each(|key| {
-        hashes.push(scheme.hash(key));
-        Ok(())
-    })?;
-    drop(lines);
-    Ok(HashedBlock { block, hashes })
+    let is_verbatim = reader.is_verbatim();
+    let (mut hashes, mut failure) = (Vec::new(), None);
+    block.for_each_key(|key| {
+        let hash = match key {
+            Some(key) if !is_verbatim => match reader.read(key) {
+                Ok(key) => scheme.hash(key),
+                Err(error) => {
+                    let number = block.first_line + hashes.len() as u64;
+                    failure.get_or_insert_with(|| invalid_key(number, &error));
+                    scheme.hash(key)
+                }
+            },
+            // All nulls are one key, that of an empty field.
+            key => scheme.hash(key.unwrap_or_default()),
+        };
+        hashes.push(hash);
+    });
+    match failure {
+        None => Ok(HashedBlock { block, hashes }),
+        Some(failure) => Err(failure),
+    }
 }
 
 pub(crate) fn run(args: &UniqArgs, out: &mut impl Write) -> Result<ExitCode, CliError> {
@@ -128,6 +141,9 @@ pub(crate) fn run(args: &UniqArgs, out: &mut impl Write) -> Result<ExitCode, Cli
     let mut blocks = args.input.blocks();
     if !reader.is_verbatim() {
         blocks = blocks.counted();
+    }
+    if args.count {
+        blocks = blocks.keys_only();
     }
     let mut progress = Some(Progress::beside_lines(
         blocks.bytes_read(),

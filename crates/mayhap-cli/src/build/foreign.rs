@@ -25,7 +25,7 @@ pub(super) fn build(args: &BuildArgs, parameters: Parameters) -> Result<StoredFi
         probes: args.probes,
     };
     let required = options.required_count();
-    let blocks = args.input.blocks().counted();
+    let blocks = args.input.blocks().keys_only().counted();
     let _progress = Progress::for_input(blocks.bytes_read(), args.input.size());
     let mut builder;
     if required == RequiredCount::Nothing {

@@ -179,7 +179,7 @@ fn bloom(source: &KeySource<'_>, rate: f64) -> Result<Bloom, CliError> {
     let args = source.args;
     let count = match args.capacity {
         Some(capacity) => capacity,
-        None if args.input.are_regular_files() => args.input.count_lines()?,
+        None if args.input.are_regular_files() => args.input.count_keys()?,
         None => {
             let (count, hashes) = source.counted()?;
             let mut filter = Bloom::from_plan(BloomPlan::new(count.max(1), rate)?, source.scheme)?;

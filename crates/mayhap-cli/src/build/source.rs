@@ -24,7 +24,7 @@ pub(super) struct KeySource<'a> {
 
 impl KeySource<'_> {
     pub(super) fn blocks(&self) -> Blocks {
-        let blocks = self.args.input.blocks();
+        let blocks = self.args.input.blocks().keys_only();
         if self.reader.is_verbatim() {
             blocks
         } else {
@@ -38,8 +38,9 @@ impl KeySource<'_> {
 
     pub(super) fn hashes(&self, block: &Block) -> Result<Vec<KeyHash>, CliError> {
         if self.reader.is_verbatim() {
-            let lines = block.lines().map(|line| self.scheme.hash(block.key(line)));
-            return Ok(lines.collect());
+            let mut hashes = Vec::new();
+            block.for_each_key(|key| hashes.extend(key.map(|key| self.scheme.hash(key))));
+            return Ok(hashes);
         }
         let mut lines = KeyBatch::Verbatim(Vec::new());
         keys(block, &self.reader, &mut lines)?;
@@ -89,7 +90,7 @@ impl KeySource<'_> {
             return Ok((1, Hashes::Again));
         }
         if self.args.input.are_regular_files() {
-            return Ok((self.args.input.count_lines()?, Hashes::Again));
+            return Ok((self.args.input.count_keys()?, Hashes::Again));
         }
         let file = tempfile::tempfile().map_err(|error| cannot_spool(&error))?;
         let mut file = BufWriter::new(file);

@@ -119,34 +119,44 @@ impl Lookup {
             return self.answer_by_type(block, answers);
         };
         let mut lines = KeyBatch::Verbatim(Vec::new());
-        keys(block, reader, &mut lines)?;
+        let nulls = keys(block, reader, &mut lines)?;
         answers.clear();
         answers.resize(lines.len(), false);
+        self.answer_keys(&lines, answers);
+        // A null is in no filter. The places are ascending.
+        for place in nulls {
+            answers.insert(place, false);
+        }
+        Ok(())
+    }
+
+    fn answer_keys(&self, lines: &KeyBatch<'_>, answers: &mut [bool]) {
         if let [(_, filter)] = &self.filters[..] {
-            filter.contains_each(&lines, answers);
-            return Ok(());
+            filter.contains_each(lines, answers);
+            return;
         }
         let mut found = vec![false; lines.len()];
         for (_, filter) in &self.filters {
-            filter.contains_each(&lines, &mut found);
+            filter.contains_each(lines, &mut found);
             for (answer, found) in answers.iter_mut().zip(&found) {
                 *answer |= found;
             }
         }
-        Ok(())
     }
 
     /// With columns of several types, a line may be a valid key for only some of them. A line that is valid for none is an
     /// error.
     fn answer_by_type(&self, block: &Block, answers: &mut Vec<bool>) -> Result<(), CliError> {
-        let lines: Vec<&[u8]> = block.lines().map(|line| block.key(line)).collect();
+        let mut lines: Vec<Option<&[u8]>> = Vec::new();
+        block.for_each_key(|key| lines.push(key));
         answers.clear();
         answers.resize(lines.len(), false);
-        let mut is_key = vec![false; lines.len()];
+        // A null is in no filter, and not an error.
+        let mut is_key: Vec<bool> = lines.iter().map(Option::is_none).collect();
         for (number, reader) in self.readers.iter().enumerate() {
             let (mut places, mut keys) = (Vec::new(), Vec::new());
             for (place, line) in lines.iter().enumerate() {
-                if let Ok(key) = reader.read(line) {
+                if let Some(Ok(key)) = line.map(|line| reader.read(line)) {
                     is_key[place] = true;
                     places.push(place);
                     keys.push(key);
@@ -166,7 +176,7 @@ impl Lookup {
             return Ok(());
         };
         let number = block.first_line + place as u64;
-        let read = reader.read(lines[place]);
+        let read = reader.read(lines[place].unwrap_or_default());
         read.map_or_else(|error| Err(invalid_key(number, &error)), |_| Ok(()))
     }
 }

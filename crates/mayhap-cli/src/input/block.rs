@@ -1,12 +1,15 @@
 //! Blocks of whole lines: small enough for the cache of a core, large enough to be worth a system call.
 
-use super::{LineEnd, cannot_read, is_standard, open};
+use super::field_args::FieldArgs;
+use super::table_blocks::TableBlocks;
+use super::{LineEnd, cannot_read, is_standard, missing_key_error, name, open};
 use crate::error::CliError;
-use std::io::{self, Read};
+use crate::table::RowKeys;
+use std::io::{self, Read, Write};
 use std::ops::Range;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, Mutex, Once, OnceLock};
 
 const BLOCK_BYTES: usize = 256 << 10;
 
@@ -24,7 +27,11 @@ pub(crate) struct Block {
     ends: OnceLock<Vec<usize>>,
     pool: Pool,
     line_end: LineEnd,
-    /// The number of its first line, from 1, across all inputs.
+    /// The keys, if they are a column.
+    keys: Option<RowKeys>,
+    /// A first row with the names of columns, which is printed and has no key.
+    header: Vec<u8>,
+    /// The number of its first line, from 1, across all inputs; or of its first row in its table.
     pub(crate) first_line: u64,
 }
 
@@ -35,10 +42,9 @@ impl Default for Block {
             end: 0,
             ends: OnceLock::new(),
             pool: Pool::default(),
-            line_end: LineEnd {
-                byte: b'\n',
-                carriage_return: false,
-            },
+            line_end: LineEnd::LINE_FEED,
+            keys: None,
+            header: Vec::new(),
             first_line: 1,
         }
     }
@@ -79,14 +85,50 @@ impl Block {
         })
     }
 
-    pub(crate) fn count_lines(&self) -> u64 {
+    /// Passes on the key of every line or row; `None` is a null.
+    #[inline]
+    pub(crate) fn for_each_key<'b>(&'b self, mut take: impl FnMut(Option<&'b [u8]>)) {
+        match &self.keys {
+            None => self.lines().for_each(|line| take(Some(self.key(line)))),
+            Some(keys) => keys.iter().for_each(take),
+        }
+    }
+
+    /// The number of keys, without nulls.
+    pub(crate) fn count_keys(&self) -> u64 {
+        match &self.keys {
+            None => self.count_lines(),
+            Some(keys) => keys.iter().flatten().count() as u64,
+        }
+    }
+
+    /// The rows of a table, and their keys.
+    pub(super) fn set_rows(&mut self, rows: Vec<u8>, ends: Vec<usize>, keys: RowKeys) {
+        self.end = rows.len();
+        self.memory = rows;
+        self.ends = ends.into();
+        self.keys = Some(keys);
+        self.header = Vec::new();
+    }
+
+    pub(super) fn set_header(&mut self, header: Vec<u8>) {
+        self.set_rows(Vec::new(), Vec::new(), RowKeys::default());
+        self.header = header;
+    }
+
+    /// A first row that is printed before the lines.
+    pub(crate) fn header(&self) -> &[u8] {
+        &self.header
+    }
+
+    fn count_lines(&self) -> u64 {
         let ended = memchr::memchr_iter(self.line_end.byte, self.bytes()).count() as u64;
         ended + u64::from(self.end > 0 && !self.ends_in_line_end())
     }
 
     /// A line without its end.
     #[inline]
-    pub(crate) fn key(&self, line: Range<usize>) -> &[u8] {
+    fn key(&self, line: Range<usize>) -> &[u8] {
         self.line_end.strip(&self.bytes()[line])
     }
 
@@ -110,10 +152,13 @@ impl Block {
 
 /// The lines of several inputs, one input after the other.
 pub(crate) struct Blocks {
+    tables: Option<TableBlocks>,
     /// Lines that are there already, with their ends.
     given: Option<(Vec<u8>, Vec<usize>)>,
     inputs: std::vec::IntoIter<PathBuf>,
     current: Option<(PathBuf, Box<dyn Read + Send>)>,
+    /// Whether nothing of the current input was passed on yet.
+    is_new_input: bool,
     /// The start of a line whose end has not been read yet.
     begun: Vec<u8>,
     line_end: LineEnd,
@@ -127,9 +172,11 @@ pub(crate) struct Blocks {
 impl Blocks {
     pub(super) fn new(inputs: Vec<PathBuf>, line_end: LineEnd) -> Self {
         Self {
+            tables: None,
             given: None,
             inputs: inputs.into_iter(),
             current: None,
+            is_new_input: false,
             begun: Vec::new(),
             line_end,
             next_line: 1,
@@ -154,6 +201,22 @@ impl Blocks {
         }
     }
 
+    /// The rows of tables, whose keys are a column.
+    pub(super) fn from_tables(field: FieldArgs, inputs: Vec<PathBuf>, line_end: LineEnd) -> Self {
+        Self {
+            tables: Some(TableBlocks::new(field, inputs)),
+            ..Self::new(Vec::new(), line_end)
+        }
+    }
+
+    /// Rows of tables are not printed.
+    pub(crate) fn keys_only(mut self) -> Self {
+        if let Some(tables) = &mut self.tables {
+            tables.is_keys_only = true;
+        }
+        self
+    }
+
     /// Counts lines while reading, for error messages.
     pub(crate) fn counted(mut self) -> Self {
         self.is_counted = true;
@@ -163,6 +226,9 @@ impl Blocks {
     /// If a file does not exist, the error suggests `-k`.
     pub(super) fn suggesting_keys(mut self) -> Self {
         self.suggests_keys = true;
+        if let Some(tables) = &mut self.tables {
+            tables.suggests_keys = true;
+        }
         self
     }
 
@@ -177,6 +243,9 @@ impl Blocks {
         block.line_end = self.line_end;
         block.ends = OnceLock::new();
         block.first_line = self.next_line;
+        if let Some(tables) = &mut self.tables {
+            return tables.fill(block, &self.bytes_read);
+        }
         if let Some((lines, ends)) = self.given.take() {
             block.end = lines.len();
             block.memory = lines;
@@ -207,13 +276,11 @@ impl Blocks {
                     return Ok(false);
                 };
                 if self.suggests_keys && !is_standard(&path) && !path.exists() {
-                    let name = path.display();
-                    return Err(CliError::message(format!(
-                        "{name}: no such file; if it is a key, give -k {name}"
-                    )));
+                    return Err(missing_key_error(&path));
                 }
                 let reader = open(&path)?;
                 self.current = Some((path, reader));
+                self.is_new_input = true;
                 continue;
             };
             let old = *end;
@@ -237,10 +304,29 @@ impl Blocks {
             }
             if let Some(last) = memchr::memrchr(self.line_end.byte, &memory[old..*end]) {
                 let whole = old + last + 1;
+                if std::mem::take(&mut self.is_new_input) && self.line_end == LineEnd::LINE_FEED {
+                    report_carriage_returns(path, &memory[..whole]);
+                }
                 self.begun.extend_from_slice(&memory[whole..*end]);
                 *end = whole;
                 return Ok(true);
             }
         }
+    }
+}
+
+/// Text of Windows without `--crlf` is a likely mistake: reported once, by the first line of an input.
+fn report_carriage_returns(path: &Path, lines: &[u8]) {
+    static REPORTED: Once = Once::new();
+    let first = memchr::memchr(b'\n', lines).map_or(lines, |end| &lines[..end]);
+    if first.ends_with(b"\r") {
+        REPORTED.call_once(|| {
+            // Without stderr, nothing can be reported.
+            let _ = writeln!(
+                io::stderr(),
+                "mayhap: lines of {} end with CR LF, and the CR is part of the key: give --crlf to remove it",
+                name(path)
+            );
+        });
     }
 }

@@ -8,7 +8,7 @@ use std::ffi::OsString;
 #[derive(Args, Debug, Clone, Default)]
 pub(crate) struct GivenKeys {
     /// Keys themselves, instead of files with keys; may be repeated
-    #[arg(short = 'k', value_name = "KEY", num_args = 1.., allow_negative_numbers = true, conflicts_with = "inputs")]
+    #[arg(short = 'k', value_name = "KEY", num_args = 1.., allow_negative_numbers = true, conflicts_with_all = ["inputs", "field"])]
     keys: Vec<OsString>,
 }
 

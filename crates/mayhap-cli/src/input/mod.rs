@@ -2,9 +2,11 @@
 
 mod block;
 mod decompress;
+mod field_args;
 mod given_keys;
 mod lz4;
 mod pipeline;
+mod table_blocks;
 
 pub(crate) use block::{Block, Blocks};
 pub(crate) use given_keys::GivenKeys;
@@ -12,6 +14,7 @@ pub(crate) use pipeline::{Event, in_order, with_events};
 
 use crate::error::CliError;
 use clap::Args;
+use field_args::FieldArgs;
 use same_file::{Handle, is_same_file};
 use std::fs::{self, File};
 use std::io::{self, Read};
@@ -29,6 +32,8 @@ pub(crate) struct InputArgs {
     /// Lines end with CR LF: the CR is not part of the key
     #[arg(long, conflicts_with = "null")]
     pub(crate) crlf: bool,
+    #[command(flatten)]
+    field: FieldArgs,
 }
 
 /// The line ending.
@@ -40,6 +45,11 @@ pub(crate) struct LineEnd {
 }
 
 impl LineEnd {
+    pub(crate) const LINE_FEED: Self = Self {
+        byte: b'\n',
+        carriage_return: false,
+    };
+
     /// A line without its end.
     #[inline]
     pub(crate) fn strip(self, line: &[u8]) -> &[u8] {
@@ -88,18 +98,22 @@ impl InputArgs {
     }
 
     pub(crate) fn blocks(&self) -> Blocks {
-        Blocks::new(self.paths(), self.line_end())
+        if self.field.is_given() {
+            Blocks::from_tables(self.field.clone(), self.paths(), self.line_end())
+        } else {
+            Blocks::new(self.paths(), self.line_end())
+        }
     }
 
-    /// How many lines there are.
-    pub(crate) fn count_lines(&self) -> Result<u64, CliError> {
-        let mut blocks = self.blocks();
+    /// How many keys there are.
+    pub(crate) fn count_keys(&self) -> Result<u64, CliError> {
+        let mut blocks = self.blocks().keys_only();
         let mut block = Block::default();
-        let mut lines = 0;
+        let mut keys = 0;
         while blocks.fill(&mut block)? {
-            lines += block.count_lines();
+            keys += block.count_keys();
         }
-        Ok(lines)
+        Ok(keys)
     }
 
     /// All lines, for lists that are held in memory.
@@ -108,7 +122,7 @@ impl InputArgs {
         let mut block = Block::default();
         let mut lines = Vec::new();
         while blocks.fill(&mut block)? {
-            lines.extend(block.lines().map(|line| block.key(line).to_vec()));
+            block.for_each_key(|key| lines.push(key.unwrap_or_default().to_vec()));
         }
         Ok(lines)
     }
@@ -119,6 +133,7 @@ impl InputArgs {
             inputs: vec![path.to_path_buf()],
             null: self.null,
             crlf: self.crlf,
+            field: FieldArgs::default(),
         }
     }
 
@@ -175,12 +190,20 @@ fn overwrites_input_error(path: &Path) -> CliError {
 }
 
 /// The name of an input in messages.
-fn name(path: &Path) -> String {
+pub(crate) fn name(path: &Path) -> String {
     if is_standard(path) {
         "standard input".to_owned()
     } else {
         path.display().to_string()
     }
+}
+
+/// A key in the place of a file is a likely mistake.
+fn missing_key_error(path: &Path) -> CliError {
+    let name = path.display();
+    CliError::message(format!(
+        "{name}: no such file; if it is a key, give -k {name}"
+    ))
 }
 
 pub(crate) fn is_standard(path: &Path) -> bool {

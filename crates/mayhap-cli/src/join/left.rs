@@ -1,9 +1,7 @@
 //! The left side: a filter of its keys, and the rows that an exact join needs.
 
-use super::keys::RowKeys;
-use super::row_writer::Dialect;
-use super::side::JoinSide;
 use crate::error::CliError;
+use crate::table::{Dialect, RowKeys, Table};
 use mayhap_core::{Bloom, HashScheme, KeyHash};
 use std::collections::HashMap;
 
@@ -47,7 +45,7 @@ pub(super) struct LeftSide {
 impl LeftSide {
     /// Reads the whole side, or only rows whose keys are `wanted`. Columns are formatted in the dialect of the right side.
     pub(super) fn read(
-        side: &mut JoinSide,
+        side: &mut Table,
         rate: f64,
         keep: KeepRows,
         dialect: Dialect,
@@ -113,11 +111,7 @@ impl LeftSide {
     }
 
     /// The keys of the other side that may be here too.
-    pub(super) fn common(
-        &mut self,
-        side: &mut JoinSide,
-        rate: f64,
-    ) -> Result<CommonKeys, CliError> {
+    pub(super) fn common(&mut self, side: &mut Table, rate: f64) -> Result<CommonKeys, CliError> {
         let mut reading = LeftReader::new(KeepRows::FewKeys);
         let mut found = Vec::new();
         while side.read_keys()? {
@@ -233,7 +227,7 @@ impl LeftReader {
     /// The columns of the rows that were added last.
     fn keep_columns(
         &mut self,
-        side: &mut JoinSide,
+        side: &mut Table,
         dialect: Dialect,
         is_wanted: &[bool],
     ) -> Result<(), CliError> {

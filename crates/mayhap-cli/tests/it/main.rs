@@ -16,6 +16,7 @@ mod help;
 mod in_place;
 mod input;
 mod join;
+mod key_fields;
 mod key_types;
 mod keyed;
 mod kinds;

@@ -4,14 +4,14 @@ use memchr::{memchr, memchr3};
 
 /// The delimiter, and whether quotes are special.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Dialect {
-    pub(super) delimiter: u8,
-    pub(super) has_quotes: bool,
+pub(crate) struct Dialect {
+    pub(crate) delimiter: u8,
+    pub(crate) has_quotes: bool,
 }
 
 impl Dialect {
     /// Appends a field.
-    pub(super) fn write_field(self, field: &[u8], row: &mut Vec<u8>) {
+    pub(crate) fn write_field(self, field: &[u8], row: &mut Vec<u8>) {
         let needs_quotes = memchr3(self.delimiter, b'\n', b'\r', field).is_some()
             || self.has_quotes && memchr(b'"', field).is_some();
         if !needs_quotes {
@@ -29,7 +29,7 @@ impl Dialect {
     }
 
     /// Appends a row. A single empty field is quoted, because a blank line is not a row.
-    pub(super) fn write_row<'f>(
+    pub(crate) fn write_row<'f>(
         self,
         fields: impl IntoIterator<Item = &'f [u8]>,
         row: &mut Vec<u8>,

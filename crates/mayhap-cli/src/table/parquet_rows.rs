@@ -19,7 +19,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-pub(super) const MAGIC: &[u8; 4] = b"PAR1";
+pub(crate) const MAGIC: &[u8; 4] = b"PAR1";
 /// Rows per batch: enough for a batch of lookups, few enough for the cache.
 const BATCH_ROWS: usize = 4096;
 /// The maximum size of a column chunk's filter, according to the format.
@@ -28,7 +28,7 @@ const MAX_FILTER_BYTES: u64 = 128 << 20;
 const FIRST_FILTER_BYTES: u64 = 64 << 10;
 
 /// Whether a file has Parquet's magic number.
-pub(super) fn is_parquet(path: &Path) -> Result<bool, CliError> {
+pub(crate) fn is_parquet(path: &Path) -> Result<bool, CliError> {
     // Not for pipes, which would lose these bytes; Parquet in a pipe is not supported, because its end is read first.
     if is_standard(path) || !fs::metadata(path).is_ok_and(|found| found.is_file()) {
         return Ok(false);
@@ -51,7 +51,7 @@ struct Leaf {
     physical: Type,
 }
 
-pub(super) struct ParquetRows {
+pub(crate) struct ParquetRows {
     path: PathBuf,
     file: File,
     reader: SerializedFileReader<File>,
@@ -69,7 +69,7 @@ pub(super) struct ParquetRows {
 }
 
 impl ParquetRows {
-    pub(super) fn open(path: &Path, dialect: Dialect) -> Result<Self, CliError> {
+    pub(crate) fn open(path: &Path, dialect: Dialect) -> Result<Self, CliError> {
         let file = open_file(path)?;
         let reader = file
             .try_clone()
@@ -116,33 +116,33 @@ impl ParquetRows {
         })
     }
 
-    pub(super) fn names(&self) -> Vec<Vec<u8>> {
+    pub(crate) fn names(&self) -> Vec<Vec<u8>> {
         let names = self.leaves.iter().map(|leaf| leaf.name.as_bytes().to_vec());
         names.collect()
     }
 
-    pub(super) fn dialect(&self) -> Dialect {
+    pub(crate) fn dialect(&self) -> Dialect {
         self.dialect
     }
 
-    pub(super) fn set_key(&mut self, column: usize) {
+    pub(crate) fn set_key(&mut self, column: usize) {
         self.key = column;
     }
 
-    pub(super) fn bytes_read(&self) -> Arc<AtomicU64> {
+    pub(crate) fn bytes_read(&self) -> Arc<AtomicU64> {
         Arc::clone(&self.bytes_read)
     }
 
-    pub(super) fn keys(&self) -> &RowKeys {
+    pub(crate) fn keys(&self) -> &RowKeys {
         &self.keys
     }
 
-    pub(super) fn group_count(&self) -> usize {
+    pub(crate) fn group_count(&self) -> usize {
         self.reader.num_row_groups()
     }
 
     /// Skips row groups whose own filters contain none of the keys. Returns the number of groups and of their rows.
-    pub(super) fn skip_groups<'k>(&mut self, keys: impl Iterator<Item = &'k [u8]>) -> (usize, u64) {
+    pub(crate) fn skip_groups<'k>(&mut self, keys: impl Iterator<Item = &'k [u8]>) -> (usize, u64) {
         let leaf = self.leaves.get(self.key);
         let Some(leaf) = leaf.filter(|leaf| leaf.value_type.can_be_hashed(leaf.physical)) else {
             return (0, 0);
@@ -211,7 +211,7 @@ impl ParquetRows {
     }
 
     /// Reads the keys of the next rows; `false` at the end.
-    pub(super) fn read_keys(&mut self) -> Result<bool, CliError> {
+    pub(crate) fn read_keys(&mut self) -> Result<bool, CliError> {
         while self.rows_left == 0 {
             let Some(group) = self.groups.pop() else {
                 return Ok(false);
@@ -250,7 +250,7 @@ impl ParquetRows {
     }
 
     /// Passes on the keys and texts of the selected rows of the last batch.
-    pub(super) fn each_row(
+    pub(crate) fn each_row(
         &mut self,
         chosen: &[bool],
         mut take: impl FnMut(&[u8], &[u8]) -> Result<(), CliError>,
@@ -265,8 +265,31 @@ impl ParquetRows {
         })
     }
 
+    /// Moves the keys of the last batch away, and appends its rows as text.
+    pub(crate) fn move_batch(
+        &mut self,
+        bytes: &mut Vec<u8>,
+        ends: &mut Vec<usize>,
+    ) -> Result<RowKeys, CliError> {
+        let all = vec![true; self.keys.len()];
+        self.each_row(&all, |_, row| {
+            bytes.extend_from_slice(row);
+            bytes.push(b'\n');
+            ends.push(bytes.len());
+            Ok(())
+        })?;
+        Ok(std::mem::take(&mut self.keys))
+    }
+
+    /// Moves the keys of the last batch away; the other columns are not read.
+    pub(crate) fn move_keys(&mut self) -> Result<RowKeys, CliError> {
+        let none = vec![false; self.keys.len()];
+        self.each_chosen(&none, |_| Ok(()))?;
+        Ok(std::mem::take(&mut self.keys))
+    }
+
     /// Passes on the fields of the selected rows of the last batch.
-    pub(super) fn each_chosen(
+    pub(crate) fn each_chosen(
         &mut self,
         chosen: &[bool],
         mut take: impl FnMut(&[&[u8]]) -> Result<(), CliError>,

@@ -4,6 +4,7 @@
 //! Rows end with LF or CR LF; blank lines are skipped.
 
 use super::fields::{FieldState, Fields, nth_field};
+use super::json_field::json_field;
 use super::keys::RowKeys;
 use super::parquet_rows;
 use super::row_writer::Dialect;
@@ -22,9 +23,9 @@ const MAX_ROW_BYTES: usize = 1 << 30;
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
 /// The first row unchanged, with its end, and its fields.
-pub(super) struct TextHeader {
-    pub(super) row: Vec<u8>,
-    pub(super) names: Vec<Vec<u8>>,
+pub(crate) struct TextHeader {
+    pub(crate) row: Vec<u8>,
+    pub(crate) names: Vec<Vec<u8>>,
 }
 
 /// A row in the buffer, with and without its end.
@@ -35,11 +36,42 @@ struct TextRow {
     is_quoted: bool,
 }
 
-pub(super) struct TextRows {
+/// How a row has fields.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum RowFormat {
+    Delimited(Dialect),
+    /// Fields are separated by spaces and tabs, as many as there are.
+    Words,
+    /// Every row is an object.
+    Json,
+}
+
+impl RowFormat {
+    /// How rows end, and quotes.
+    fn dialect(self) -> Dialect {
+        match self {
+            Self::Delimited(dialect) => dialect,
+            Self::Words | Self::Json => Dialect {
+                delimiter: b' ',
+                has_quotes: false,
+            },
+        }
+    }
+}
+
+/// The fields of a row that are separated by spaces and tabs.
+fn words(row: &[u8]) -> impl Iterator<Item = &[u8]> {
+    row.split(|byte| matches!(byte, b' ' | b'\t'))
+        .filter(|word| !word.is_empty())
+}
+
+pub(crate) struct TextRows {
     path: PathBuf,
     input: Box<dyn Read + Send>,
+    format: RowFormat,
     dialect: Dialect,
     key: usize,
+    json_path: String,
     buffer: Vec<u8>,
     /// The start of the next row.
     at: usize,
@@ -58,12 +90,15 @@ pub(super) struct TextRows {
 }
 
 impl TextRows {
-    pub(super) fn open(path: &Path, dialect: Dialect) -> Result<Self, CliError> {
+    pub(crate) fn open(path: &Path, format: RowFormat) -> Result<Self, CliError> {
+        let dialect = format.dialect();
         Ok(Self {
             path: path.to_path_buf(),
             input: open(path)?,
+            format,
             dialect,
             key: 0,
+            json_path: String::new(),
             buffer: Vec::new(),
             at: 0,
             quote: None,
@@ -78,29 +113,74 @@ impl TextRows {
         })
     }
 
-    pub(super) fn dialect(&self) -> Dialect {
+    pub(crate) fn dialect(&self) -> Dialect {
         self.dialect
     }
 
-    pub(super) fn set_key(&mut self, column: usize) {
+    pub(crate) fn set_key(&mut self, column: usize) {
         self.key = column;
     }
 
-    pub(super) fn bytes_read(&self) -> Arc<AtomicU64> {
+    /// The name of the key, for JSON.
+    pub(crate) fn set_json_path(&mut self, path: &str) {
+        path.clone_into(&mut self.json_path);
+    }
+
+    /// Whether the first row is a JSON object. No row may have been consumed, and none may have quotes.
+    pub(crate) fn begins_with_json(&mut self) -> Result<bool, CliError> {
+        let first = self.first_row()?;
+        let Some(row) = first else {
+            return Ok(false);
+        };
+        self.at = row.whole.start;
+        Ok(self.buffer[row.body].trim_ascii_start().starts_with(b"{"))
+    }
+
+    /// Another format, as long as no row was consumed.
+    pub(crate) fn set_format(&mut self, format: RowFormat) {
+        self.format = format;
+        self.dialect = format.dialect();
+        self.fields = Fields::new(self.dialect);
+    }
+
+    pub(crate) fn format(&self) -> RowFormat {
+        self.format
+    }
+
+    pub(crate) fn move_keys(&mut self) -> RowKeys {
+        std::mem::take(&mut self.keys)
+    }
+
+    /// Moves the rows and keys of the last batch away. Every row has its end.
+    pub(crate) fn move_batch(&mut self, bytes: &mut Vec<u8>, ends: &mut Vec<usize>) -> RowKeys {
+        for row in &self.rows {
+            bytes.extend_from_slice(&self.buffer[row.body.clone()]);
+            bytes.extend_from_slice(self.end_of(row));
+            ends.push(bytes.len());
+        }
+        std::mem::take(&mut self.keys)
+    }
+
+    pub(crate) fn bytes_read(&self) -> Arc<AtomicU64> {
         Arc::clone(&self.bytes_read)
     }
 
-    pub(super) fn keys(&self) -> &RowKeys {
+    pub(crate) fn keys(&self) -> &RowKeys {
         &self.keys
     }
 
     /// Consumes the first row.
-    pub(super) fn header(&mut self) -> Result<Option<TextHeader>, CliError> {
+    pub(crate) fn header(&mut self) -> Result<Option<TextHeader>, CliError> {
         let Some(row) = self.first_row()? else {
             return Ok(None);
         };
-        let fields = self.fields.split(&self.buffer[row.body.clone()]);
-        let names = fields.iter().map(<[u8]>::to_vec).collect();
+        let body = &self.buffer[row.body.clone()];
+        let names = match self.format {
+            RowFormat::Words => words(body).map(<[u8]>::to_vec).collect(),
+            RowFormat::Delimited(_) | RowFormat::Json => {
+                self.fields.split(body).iter().map(<[u8]>::to_vec).collect()
+            }
+        };
         self.count += 1;
         Ok(Some(TextHeader {
             row: self.strip_byte_order_mark(&row),
@@ -109,13 +189,16 @@ impl TextRows {
     }
 
     /// The number of fields in the first row, without consuming it.
-    pub(super) fn width(&mut self) -> Result<Option<usize>, CliError> {
+    pub(crate) fn width(&mut self) -> Result<Option<usize>, CliError> {
         let Some(row) = self.first_row()? else {
             return Ok(None);
         };
         self.at = row.whole.start;
-        let fields = self.fields.split(&self.buffer[row.body.clone()]);
-        Ok(Some(fields.len()))
+        let body = &self.buffer[row.body.clone()];
+        Ok(Some(match self.format {
+            RowFormat::Words => words(body).count(),
+            RowFormat::Delimited(_) | RowFormat::Json => self.fields.split(body).len(),
+        }))
     }
 
     fn first_row(&mut self) -> Result<Option<TextRow>, CliError> {
@@ -143,7 +226,7 @@ impl TextRows {
     }
 
     /// Reads the keys of the next rows; `false` at the end.
-    pub(super) fn read_keys(&mut self) -> Result<bool, CliError> {
+    pub(crate) fn read_keys(&mut self) -> Result<bool, CliError> {
         self.rows.clear();
         self.keys.clear();
         loop {
@@ -163,7 +246,12 @@ impl TextRows {
     }
 
     fn push_key(&mut self, row: &TextRow) -> Result<(), CliError> {
-        let found = if row.is_quoted {
+        if self.format == RowFormat::Json {
+            return self.push_json_key(row);
+        }
+        let found = if self.format == RowFormat::Words {
+            words(&self.buffer[row.body.clone()]).nth(self.key)
+        } else if row.is_quoted {
             self.fields
                 .parsed(row.whole.end == row.body.end + 2)
                 .get(self.key)
@@ -179,14 +267,29 @@ impl TextRows {
             None => Err(self.ragged_row_error(
                 self.count,
                 &format!("has no field {}, which is the key", self.key + 1),
-                "mend it, or say --delimiter if fields are separated by something else",
+                "correct it, or give --delimiter if fields are separated by something else",
             )),
         }
     }
 
+    fn push_json_key(&mut self, row: &TextRow) -> Result<(), CliError> {
+        match json_field(&self.buffer[row.body.clone()], &self.json_path) {
+            Ok(Some(key)) => self.keys.push(&key),
+            Ok(None) => self.keys.push_null(),
+            Err(error) => {
+                return Err(self.ragged_row_error(
+                    self.count,
+                    &format!("is not a JSON object ({error})"),
+                    "correct it, or give --delimiter if rows have fields",
+                ));
+            }
+        }
+        Ok(())
+    }
+
     /// Passes on the keys of the selected rows, the rows without their ends, and the ends. All must have `width` fields, because
     /// more columns follow.
-    pub(super) fn each_row(
+    pub(crate) fn each_row(
         &mut self,
         chosen: &[bool],
         width: usize,
@@ -201,7 +304,7 @@ impl TextRows {
     }
 
     /// Neighbouring rows are printed with one write.
-    pub(super) fn each_run(
+    pub(crate) fn each_run(
         &self,
         chosen: &[bool],
         mut take: impl FnMut(&[u8]) -> Result<(), CliError>,
@@ -223,7 +326,7 @@ impl TextRows {
     }
 
     /// Passes on the fields of the selected rows. All must have `width` fields.
-    pub(super) fn each_fields(
+    pub(crate) fn each_fields(
         &mut self,
         chosen: &[bool],
         width: usize,
@@ -240,7 +343,7 @@ impl TextRows {
                 return Err(self.ragged_row_error(
                     before + number as u64 + 1,
                     &format!("has {found} fields and the first row {width}"),
-                    "mend it, or leave the left side's columns out with --semi",
+                    "correct it, or leave the left side's columns out with --semi",
                 ));
             }
             take(&fields.iter().collect::<Vec<_>>())?;
@@ -289,7 +392,7 @@ impl TextRows {
                         return Err(self.ragged_row_error(
                             self.count + 1,
                             "has a quote that is never closed",
-                            "close it, or say --no-quotes if quotes mean nothing there",
+                            "close it, or give --no-quotes if quotes mean nothing there",
                         ));
                     }
                 }
@@ -342,7 +445,7 @@ impl TextRows {
             return Err(self.ragged_row_error(
                 self.count + 1,
                 "is longer than 1 GiB",
-                "say --no-quotes if quotes mean nothing there",
+                "give --no-quotes if quotes mean nothing there",
             ));
         }
         // A long row doubles the buffer, and the whole buffer is filled, because the row is scanned again from its start.

@@ -6,7 +6,7 @@ use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
 use parquet::data_type::DataType;
 use parquet::errors::{ParquetError, Result};
 
-pub(super) struct RowGroupColumn {
+pub(crate) struct RowGroupColumn {
     reader: ColumnReader,
     value_type: ValueType,
     /// A value with a lower definition level is null.
@@ -16,7 +16,7 @@ pub(super) struct RowGroupColumn {
 }
 
 impl RowGroupColumn {
-    pub(super) fn new(reader: ColumnReader, value_type: ValueType, full_level: i16) -> Self {
+    pub(crate) fn new(reader: ColumnReader, value_type: ValueType, full_level: i16) -> Self {
         Self {
             reader,
             value_type,
@@ -25,12 +25,12 @@ impl RowGroupColumn {
         }
     }
 
-    pub(super) fn skip(&mut self, rows: usize) {
+    pub(crate) fn skip(&mut self, rows: usize) {
         self.owed += rows;
     }
 
     /// The values of the next rows as text; rows that are not selected are null.
-    pub(super) fn read(
+    pub(crate) fn read(
         &mut self,
         rows: usize,
         chosen: impl Fn(usize) -> bool,

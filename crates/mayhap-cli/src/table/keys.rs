@@ -3,46 +3,46 @@
 use mayhap_core::{HashScheme, KeyHash};
 use std::ops::Range;
 
-#[derive(Default)]
-pub(super) struct RowKeys {
+#[derive(Default, Debug)]
+pub(crate) struct RowKeys {
     bytes: Vec<u8>,
     places: Vec<Option<Range<usize>>>,
 }
 
 impl RowKeys {
-    pub(super) fn clear(&mut self) {
+    pub(crate) fn clear(&mut self) {
         self.bytes.clear();
         self.places.clear();
     }
 
-    pub(super) fn push(&mut self, key: &[u8]) {
+    pub(crate) fn push(&mut self, key: &[u8]) {
         let begin = self.bytes.len();
         self.bytes.extend_from_slice(key);
         self.places.push(Some(begin..self.bytes.len()));
     }
 
     /// Adds the key that `write` appends.
-    pub(super) fn push_with(&mut self, write: impl FnOnce(&mut Vec<u8>)) {
+    pub(crate) fn push_with(&mut self, write: impl FnOnce(&mut Vec<u8>)) {
         let begin = self.bytes.len();
         write(&mut self.bytes);
         self.places.push(Some(begin..self.bytes.len()));
     }
 
     /// Adds a row without a key, which matches nothing.
-    pub(super) fn push_null(&mut self) {
+    pub(crate) fn push_null(&mut self) {
         self.places.push(None);
     }
 
-    pub(super) fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.places.len()
     }
 
-    pub(super) fn get(&self, number: usize) -> Option<&[u8]> {
+    pub(crate) fn get(&self, number: usize) -> Option<&[u8]> {
         let place = self.places.get(number)?.clone()?;
         self.bytes.get(place)
     }
 
-    pub(super) fn iter(&self) -> impl Iterator<Item = Option<&[u8]>> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = Option<&[u8]>> {
         let bytes = &self.bytes;
         self.places
             .iter()
@@ -50,7 +50,7 @@ impl RowKeys {
     }
 
     /// The hash of every key; a null hashes as empty.
-    pub(super) fn hash(&self, scheme: HashScheme, hashes: &mut Vec<KeyHash>) {
+    pub(crate) fn hash(&self, scheme: HashScheme, hashes: &mut Vec<KeyHash>) {
         hashes.clear();
         hashes.extend(self.iter().map(|key| scheme.hash(key.unwrap_or_default())));
     }

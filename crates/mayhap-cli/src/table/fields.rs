@@ -5,7 +5,7 @@ use csv_core::{ReadRecordResult, Reader, ReaderBuilder, Terminator};
 use memchr::{memchr, memchr_iter};
 
 /// The nth field of a row without quotes.
-pub(super) fn nth_field(row: &[u8], delimiter: u8, number: usize) -> Option<&[u8]> {
+pub(crate) fn nth_field(row: &[u8], delimiter: u8, number: usize) -> Option<&[u8]> {
     let begin = match number {
         0 => 0,
         later => memchr_iter(delimiter, row).nth(later - 1)? + 1,
@@ -15,7 +15,7 @@ pub(super) fn nth_field(row: &[u8], delimiter: u8, number: usize) -> Option<&[u8
     rest.get(..end)
 }
 
-pub(super) enum FieldState {
+pub(crate) enum FieldState {
     /// The length of a complete row with its end.
     Whole(usize),
     /// The row continues beyond the buffer.
@@ -23,7 +23,7 @@ pub(super) enum FieldState {
 }
 
 /// The fields of one row, without quotes.
-pub(super) struct Fields {
+pub(crate) struct Fields {
     parser: Reader,
     bytes: Vec<u8>,
     ends: Vec<usize>,
@@ -32,7 +32,7 @@ pub(super) struct Fields {
 }
 
 impl Fields {
-    pub(super) fn new(dialect: Dialect) -> Self {
+    pub(crate) fn new(dialect: Dialect) -> Self {
         let parser = ReaderBuilder::new()
             .delimiter(dialect.delimiter)
             .quoting(dialect.has_quotes)
@@ -48,7 +48,7 @@ impl Fields {
         }
     }
 
-    pub(super) fn parse(&mut self, input: &[u8]) -> FieldState {
+    pub(crate) fn parse(&mut self, input: &[u8]) -> FieldState {
         self.parser.reset();
         (self.used, self.count) = (0, 0);
         self.feed(input)
@@ -82,12 +82,12 @@ impl Fields {
     }
 
     /// Whether the end of the file also ends the row, rather than cutting a quoted field.
-    pub(super) fn is_closed_by_end(&mut self) -> bool {
+    pub(crate) fn is_closed_by_end(&mut self) -> bool {
         matches!(self.feed(b"\n"), FieldState::Whole(_))
     }
 
     /// The fields of a complete row, without its end.
-    pub(super) fn split(&mut self, body: &[u8]) -> Split<'_> {
+    pub(crate) fn split(&mut self, body: &[u8]) -> Split<'_> {
         if matches!(self.parse(body), FieldState::Cut) {
             self.feed(b"\n");
         }
@@ -95,7 +95,7 @@ impl Fields {
     }
 
     /// The fields that were parsed last; with CR LF, the CR is in the last one.
-    pub(super) fn parsed(&self, ends_in_return: bool) -> Split<'_> {
+    pub(crate) fn parsed(&self, ends_in_return: bool) -> Split<'_> {
         let ends = &self.ends[..self.count];
         let used = ends.last().copied().unwrap_or(0);
         let is_longer = ends_in_return && self.bytes[..used].ends_with(b"\r");
@@ -107,17 +107,17 @@ impl Fields {
 }
 
 /// Fields in one buffer.
-pub(super) struct Split<'f> {
+pub(crate) struct Split<'f> {
     bytes: &'f [u8],
     ends: &'f [usize],
 }
 
 impl<'f> Split<'f> {
-    pub(super) fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.ends.len()
     }
 
-    pub(super) fn get(&self, number: usize) -> Option<&'f [u8]> {
+    pub(crate) fn get(&self, number: usize) -> Option<&'f [u8]> {
         let end = *self.ends.get(number)?;
         let begin = match number {
             0 => 0,
@@ -126,7 +126,7 @@ impl<'f> Split<'f> {
         self.bytes.get(begin..end.min(self.bytes.len()))
     }
 
-    pub(super) fn iter(&self) -> impl Iterator<Item = &'f [u8]> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &'f [u8]> {
         (0..self.len()).filter_map(|number| self.get(number))
     }
 }

@@ -11,7 +11,7 @@ const JULIAN_EPOCH: i64 = 2_440_588;
 
 /// The logical type of a column.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum ValueType {
+pub(crate) enum ValueType {
     /// Numbers, booleans and bytes as stored.
     Plain,
     Unsigned,
@@ -33,7 +33,7 @@ pub(super) enum ValueType {
 }
 
 impl ValueType {
-    pub(super) fn from_column(column: &ColumnDescriptor) -> Self {
+    pub(crate) fn from_column(column: &ColumnDescriptor) -> Self {
         let decimal = || match u32::try_from(column.type_scale()) {
             Ok(scale @ 0..=1000) => Self::Decimal { scale },
             _ => Self::Plain,
@@ -73,7 +73,7 @@ impl ValueType {
     }
 
     /// Whether the stored bytes follow from the text: true for integers and bytes.
-    pub(super) fn can_be_hashed(self, physical: Type) -> bool {
+    pub(crate) fn can_be_hashed(self, physical: Type) -> bool {
         match physical {
             Type::INT32 | Type::INT64 => matches!(self, Self::Plain | Self::Unsigned),
             Type::BYTE_ARRAY => self == Self::Plain,
@@ -81,14 +81,14 @@ impl ValueType {
         }
     }
 
-    pub(super) fn write_i32(self, value: i32, out: &mut Vec<u8>) {
+    pub(crate) fn write_i32(self, value: i32, out: &mut Vec<u8>) {
         match self {
             Self::Unsigned => write(out, format_args!("{}", value.cast_unsigned())),
             _ => self.write_i64(value.into(), out),
         }
     }
 
-    pub(super) fn write_i64(self, value: i64, out: &mut Vec<u8>) {
+    pub(crate) fn write_i64(self, value: i64, out: &mut Vec<u8>) {
         match self {
             Self::Unsigned => write(out, format_args!("{}", value.cast_unsigned())),
             Self::Date => write_date(value, out),
@@ -104,7 +104,7 @@ impl ValueType {
         }
     }
 
-    pub(super) fn write_bytes(self, value: &[u8], out: &mut Vec<u8>) {
+    pub(crate) fn write_bytes(self, value: &[u8], out: &mut Vec<u8>) {
         match (self, value) {
             (Self::Decimal { scale }, value) if value.len() <= 16 => {
                 let sign = value
@@ -141,16 +141,16 @@ fn ticks(unit: TimeUnit) -> i64 {
 }
 
 /// `1.0`, `0.1`, `1e300`: the shortest text that reads back as the same number.
-pub(super) fn write_f32(value: f32, out: &mut Vec<u8>) {
+pub(crate) fn write_f32(value: f32, out: &mut Vec<u8>) {
     write(out, format_args!("{value:?}"));
 }
 
-pub(super) fn write_f64(value: f64, out: &mut Vec<u8>) {
+pub(crate) fn write_f64(value: f64, out: &mut Vec<u8>) {
     write(out, format_args!("{value:?}"));
 }
 
 /// Nanoseconds of a Julian day, as Hive and Spark store times.
-pub(super) fn write_int96(value: &Int96, out: &mut Vec<u8>) {
+pub(crate) fn write_int96(value: &Int96, out: &mut Vec<u8>) {
     let &[low, high, day] = value.data() else {
         return;
     };

@@ -1,21 +1,35 @@
-//! One side of a join: a table with a key column, in text or Parquet.
+//! Tables: rows with a key column, in text or Parquet.
+//!
+//! `join` reads both of its sides as tables; `build`, `check`, `uniq`, `add` and `remove` read their inputs as tables with
+//! `--field` (`input/table_blocks.rs`).
 
-use super::keys::RowKeys;
-use super::parquet_rows::{self, ParquetRows};
-use super::row_writer::Dialect;
-use super::text::TextRows;
+mod column;
+mod fields;
+mod json_field;
+mod keys;
+mod parquet_rows;
+mod parquet_value;
+mod row_writer;
+mod text;
+
+pub(crate) use keys::RowKeys;
+pub(crate) use row_writer::Dialect;
+pub(crate) use text::RowFormat;
+
 use crate::error::CliError;
+use parquet_rows::ParquetRows;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
+use text::TextRows;
 
 /// The layout of text tables.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct TextLayout {
+pub(crate) struct TextLayout {
     /// If not given, it follows from the file name.
-    pub(super) delimiter: Option<u8>,
-    pub(super) has_quotes: bool,
-    pub(super) has_header: bool,
+    pub(crate) delimiter: Option<u8>,
+    pub(crate) has_quotes: bool,
+    pub(crate) has_header: bool,
 }
 
 impl TextLayout {
@@ -27,23 +41,77 @@ impl TextLayout {
     }
 }
 
-/// A tab for .tsv and .tab, also if compressed; otherwise a comma.
+/// A tab for .tsv and .tab; otherwise a comma.
 fn delimiter_of(path: &Path) -> u8 {
+    if has_ending(path, &["tsv", "tab"]) {
+        b'\t'
+    } else {
+        b','
+    }
+}
+
+/// Whether a file name has one of these endings, also if it is compressed.
+fn has_ending(path: &Path, endings: &[&str]) -> bool {
     let is = |path: &Path, endings: &[&str]| {
         let found = path.extension().unwrap_or_default();
         endings
             .iter()
             .any(|ending| found.eq_ignore_ascii_case(ending))
     };
-    let unpacked = if is(path, &["gz", "zst", "bz2", "xz", "lz4"]) {
-        path.with_extension("")
+    if is(path, &["gz", "zst", "bz2", "xz", "lz4"]) {
+        is(&path.with_extension(""), endings)
     } else {
-        path.to_path_buf()
-    };
-    if is(&unpacked, &["tsv", "tab"]) {
-        b'\t'
-    } else {
-        b','
+        is(path, endings)
+    }
+}
+
+/// The key column of `--field`, and how text has fields.
+pub(crate) struct TableField<'a> {
+    pub(crate) column: &'a str,
+    /// If not given, it follows from the file name or the first row.
+    pub(crate) format: Option<RowFormat>,
+    pub(crate) has_quotes: bool,
+    /// The first row contains names although the column is a number.
+    pub(crate) has_names: bool,
+}
+
+impl TableField<'_> {
+    fn has_header(&self) -> bool {
+        self.has_names || self.column.parse::<usize>().is_err()
+    }
+
+    fn delimited(&self, delimiter: u8) -> RowFormat {
+        RowFormat::Delimited(Dialect {
+            delimiter,
+            has_quotes: self.has_quotes,
+        })
+    }
+
+    fn format_by_name(&self, path: &Path) -> Option<RowFormat> {
+        if has_ending(path, &["jsonl", "ndjson"]) {
+            Some(RowFormat::Json)
+        } else if has_ending(path, &["tsv", "tab"]) {
+            Some(self.delimited(b'\t'))
+        } else if has_ending(path, &["csv"]) {
+            Some(self.delimited(b','))
+        } else {
+            None
+        }
+    }
+
+    /// Rows with names are most likely CSV: another separator is noticed, because there is no such name then. With a number,
+    /// a guess could be wrong unnoticed.
+    fn format_by_content(&self, path: &Path, is_json: bool) -> Result<RowFormat, CliError> {
+        if is_json {
+            Ok(RowFormat::Json)
+        } else if self.has_header() {
+            Ok(self.delimited(b','))
+        } else {
+            Err(CliError::message(format!(
+                "{}: the separator of its fields is unknown: give --delimiter , or tab or whitespace",
+                crate::input::name(path)
+            )))
+        }
     }
 }
 
@@ -52,7 +120,7 @@ enum Rows {
     Parquet(Box<ParquetRows>),
 }
 
-pub(super) struct JoinSide {
+pub(crate) struct Table {
     rows: Rows,
     /// `None` if there are no names.
     names: Option<Vec<Vec<u8>>>,
@@ -62,35 +130,86 @@ pub(super) struct JoinSide {
     key: usize,
 }
 
-impl JoinSide {
+impl Table {
     /// Opens a table and finds its key column; `flag` is the flag that named it.
-    pub(super) fn open(
+    pub(crate) fn open(
         path: &Path,
         layout: TextLayout,
         column: &str,
         flag: &str,
     ) -> Result<Self, CliError> {
-        let dialect = layout.dialect(path);
-        let mut side = if parquet_rows::is_parquet(path)? {
+        let format = RowFormat::Delimited(layout.dialect(path));
+        let open = || TextRows::open(path, format);
+        let delimiter = layout.delimiter.unwrap_or(b',');
+        Self::open_rows(path, open, delimiter, layout.has_header, column, flag)
+    }
+
+    /// The same for `--field`, whose tables have more formats. A name implies that the first row contains names.
+    pub(crate) fn open_by_field(path: &Path, field: &TableField<'_>) -> Result<Self, CliError> {
+        let open = || {
+            let known = field.format.or_else(|| field.format_by_name(path));
+            let mut rows = TextRows::open(path, known.unwrap_or(RowFormat::Words))?;
+            if known.is_none() {
+                let is_json = rows.begins_with_json()?;
+                rows.set_format(field.format_by_content(path, is_json)?);
+            }
+            Ok(rows)
+        };
+        let delimiter = match field.format {
+            Some(RowFormat::Delimited(dialect)) => dialect.delimiter,
+            _ => b',',
+        };
+        let has_header = field.has_header();
+        Self::open_rows(path, open, delimiter, has_header, field.column, "--field")
+    }
+
+    fn open_rows(
+        path: &Path,
+        open_text: impl FnOnce() -> Result<TextRows, CliError>,
+        parquet_delimiter: u8,
+        has_header: bool,
+        column: &str,
+        flag: &str,
+    ) -> Result<Self, CliError> {
+        let mut table = if parquet_rows::is_parquet(path)? {
             let dialect = Dialect {
-                delimiter: layout.delimiter.unwrap_or(b','),
-                ..dialect
+                delimiter: parquet_delimiter,
+                has_quotes: true,
             };
             Self::from_parquet(ParquetRows::open(path, dialect)?)
         } else {
-            Self::from_text(TextRows::open(path, dialect)?, layout.has_header)?
+            let mut rows = open_text()?;
+            if rows.format() == RowFormat::Json {
+                rows.begins_with_json()?;
+                rows.set_json_path(column);
+                return Self::from_text(rows, false).map(|table| Self { width: 0, ..table });
+            }
+            Self::from_text(rows, has_header)?
         };
         // An empty file has no columns, and no row that could match.
-        if side.width > 0 {
-            let names = side.names.as_deref();
-            side.key = find_column(names, side.width, column)
+        if table.width > 0 {
+            let names = table.names.as_deref();
+            table.key = find_column(names, table.width, column)
                 .map_err(|why| CliError::message(format!("{} {why} to {flag}", path.display())))?;
-            match &mut side.rows {
-                Rows::Text(rows) => rows.set_key(side.key),
-                Rows::Parquet(rows) => rows.set_key(side.key),
+            match &mut table.rows {
+                Rows::Text(rows) => rows.set_key(table.key),
+                Rows::Parquet(rows) => rows.set_key(table.key),
             }
         }
-        Ok(side)
+        Ok(table)
+    }
+
+    /// Moves the keys of the last batch away, and its rows with their ends unless only keys are wanted.
+    pub(crate) fn move_batch(
+        &mut self,
+        rows: Option<(&mut Vec<u8>, &mut Vec<usize>)>,
+    ) -> Result<RowKeys, CliError> {
+        match (&mut self.rows, rows) {
+            (Rows::Text(text), Some((bytes, ends))) => Ok(text.move_batch(bytes, ends)),
+            (Rows::Text(text), None) => Ok(text.move_keys()),
+            (Rows::Parquet(parquet), Some((bytes, ends))) => parquet.move_batch(bytes, ends),
+            (Rows::Parquet(parquet), None) => parquet.move_keys(),
+        }
     }
 
     fn from_text(mut rows: TextRows, has_header: bool) -> Result<Self, CliError> {
@@ -129,7 +248,7 @@ impl JoinSide {
         }
     }
 
-    pub(super) fn dialect(&self) -> Dialect {
+    pub(crate) fn dialect(&self) -> Dialect {
         match &self.rows {
             Rows::Text(rows) => rows.dialect(),
             Rows::Parquet(rows) => rows.dialect(),
@@ -137,29 +256,29 @@ impl JoinSide {
     }
 
     /// The first row unchanged, with its end; empty if there is none.
-    pub(super) fn header(&self) -> &[u8] {
+    pub(crate) fn header(&self) -> &[u8] {
         &self.header
     }
 
-    pub(super) fn names(&self) -> &[Vec<u8>] {
+    pub(crate) fn names(&self) -> &[Vec<u8>] {
         self.names.as_deref().unwrap_or_default()
     }
 
     /// The names of all columns except the key column.
-    pub(super) fn other_names(&self) -> impl Iterator<Item = &[u8]> {
+    pub(crate) fn other_names(&self) -> impl Iterator<Item = &[u8]> {
         let names = self.names().iter().map(Vec::as_slice).enumerate();
         let key = self.key;
         names.filter_map(move |(column, name)| (column != key).then_some(name))
     }
 
-    pub(super) fn parquet(&mut self) -> Option<&mut ParquetRows> {
+    pub(crate) fn parquet(&mut self) -> Option<&mut ParquetRows> {
         match &mut self.rows {
             Rows::Text(_) => None,
             Rows::Parquet(rows) => Some(rows),
         }
     }
 
-    pub(super) fn bytes_read(&self) -> Arc<AtomicU64> {
+    pub(crate) fn bytes_read(&self) -> Arc<AtomicU64> {
         match &self.rows {
             Rows::Text(rows) => rows.bytes_read(),
             Rows::Parquet(rows) => rows.bytes_read(),
@@ -167,7 +286,7 @@ impl JoinSide {
     }
 
     /// Reads the keys of the next rows; `false` at the end.
-    pub(super) fn read_keys(&mut self) -> Result<bool, CliError> {
+    pub(crate) fn read_keys(&mut self) -> Result<bool, CliError> {
         match &mut self.rows {
             Rows::Text(rows) => rows.read_keys(),
             Rows::Parquet(rows) => rows.read_keys(),
@@ -175,7 +294,7 @@ impl JoinSide {
     }
 
     /// The keys that were read last.
-    pub(super) fn keys(&self) -> &RowKeys {
+    pub(crate) fn keys(&self) -> &RowKeys {
         match &self.rows {
             Rows::Text(rows) => rows.keys(),
             Rows::Parquet(rows) => rows.keys(),
@@ -183,7 +302,7 @@ impl JoinSide {
     }
 
     /// Passes on the selected rows of the last batch with their ends, in pieces of any length.
-    pub(super) fn each_piece(
+    pub(crate) fn each_piece(
         &mut self,
         chosen: &[bool],
         mut take: impl FnMut(&[u8]) -> Result<(), CliError>,
@@ -198,7 +317,7 @@ impl JoinSide {
     }
 
     /// The same row by row: its key, the row, and its end.
-    pub(super) fn each_row(
+    pub(crate) fn each_row(
         &mut self,
         chosen: &[bool],
         mut take: impl FnMut(&[u8], &[u8], &[u8]) -> Result<(), CliError>,
@@ -210,7 +329,7 @@ impl JoinSide {
     }
 
     /// Passes on the fields of the selected rows of the last batch, without the keys.
-    pub(super) fn each_others(
+    pub(crate) fn each_others(
         &mut self,
         chosen: &[bool],
         mut take: impl FnMut(&[&[u8]]) -> Result<(), CliError>,
