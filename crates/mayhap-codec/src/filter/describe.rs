@@ -177,6 +177,9 @@ fn native(filter: &AnyFilter) -> Description {
     if let Some(excepting) = filter.excepting() {
         let exceptions = Detail::Number(excepting.exceptions());
         details.push(("exceptions", exceptions));
+        // Keys that were inserted since may have made the base accept others.
+        let is_exact = Detail::Flag(excepting.keys_inserted() == 0);
+        details.push(("exceptions_exact", is_exact));
     }
     Description {
         details,
