@@ -154,6 +154,10 @@ fn table(
     }
     for (name, detail) in &description.details {
         let value = match detail {
+            Detail::Number(number) if *name == "exceptions" => format!(
+                "{}; `add` needs their list, --except",
+                human_format::with_thousands_separators(*number)
+            ),
             Detail::Number(number) => human_format::with_thousands_separators(*number),
             Detail::Text(text) => text.clone(),
             Detail::Flag(flag) => if *flag { "yes" } else { "no" }.to_owned(),

@@ -7,7 +7,7 @@ use std::ffi::OsString;
 /// Keys instead of inputs.
 #[derive(Args, Debug, Clone, Default)]
 pub(crate) struct GivenKeys {
-    /// Keys themselves, instead of files with keys; may be repeated
+    /// Keys themselves, instead of files with keys, after FILTER; may be repeated
     #[arg(short = 'k', value_name = "KEY", num_args = 1.., allow_negative_numbers = true, conflicts_with_all = ["inputs", "field"])]
     keys: Vec<OsString>,
 }

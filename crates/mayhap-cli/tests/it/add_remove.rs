@@ -127,6 +127,14 @@ fn exceptions_stay_exceptions_when_keys_are_added() {
             "{kind}"
         );
         folder.done("verify f.mayhap");
+        let info = folder.done("info f.mayhap");
+        assert!(
+            lines(&info).contains(
+                &"  exceptions            50,000; `add` needs their list, --except".to_owned()
+            ) && lines(&info).contains(&"  exceptions exact      yes".to_owned()),
+            "{kind}: {:?}",
+            lines(&info)
+        );
     }
 }
 

@@ -166,6 +166,9 @@ fn native(filter: &AnyFilter) -> Description {
         HashScheme::Caller => "another system's or the caller's",
     };
     details.push(("hash", Detail::Text(hash.into())));
+    if let Some(key_type) = filter.key_type() {
+        details.push(("key_type", Detail::Text(key_type.to_string())));
+    }
     details.push(("over_capacity", Detail::Flag(stats.is_over_capacity)));
     if filter.kind() != Kind::Growing {
         let left = Detail::Number(stats.keys_until_full.unwrap_or(u64::MAX));
@@ -174,6 +177,9 @@ fn native(filter: &AnyFilter) -> Description {
     if let Some(excepting) = filter.excepting() {
         let exceptions = Detail::Number(excepting.exceptions());
         details.push(("exceptions", exceptions));
+        // Keys that were inserted since may have made the base accept others.
+        let is_exact = Detail::Flag(excepting.keys_inserted() == 0);
+        details.push(("exceptions_exact", is_exact));
     }
     Description {
         details,
