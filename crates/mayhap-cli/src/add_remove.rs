@@ -45,9 +45,9 @@ pub(crate) struct ChangeArgs {
     /// The filter that is changed
     #[arg(value_name = "FILTER")]
     filter: PathBuf,
-    /// Type of the keys
-    #[arg(long, value_name = "TYPE", value_parser = named_values::key_type(), default_value = "text")]
-    key_type: KeyType,
+    /// Type of the keys [default: as the filter says, or text]
+    #[arg(long, value_name = "TYPE", value_parser = named_values::key_type())]
+    key_type: Option<KeyType>,
     /// Output file; the filter is replaced if not given
     #[arg(short = 'o', long, value_name = "FILE")]
     output: Option<PathBuf>,
@@ -188,7 +188,7 @@ fn change<T>(
             args.filter.display()
         )));
     }
-    let reader = args.open.key_reader(&found, args.key_type)?;
+    let reader = args.open.key_reader(&args.filter, &found, args.key_type)?;
     let mut filter = found.filter;
     filter
         .check_keys()

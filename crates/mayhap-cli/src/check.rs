@@ -51,9 +51,9 @@ pub(crate) struct CheckArgs {
     /// Flush after every line
     #[arg(long)]
     line_buffered: bool,
-    /// Type of the keys
-    #[arg(long, value_name = "TYPE", value_parser = named_values::key_type(), default_value = "text")]
-    key_type: KeyType,
+    /// Type of the keys [default: as the filter says, or text]
+    #[arg(long, value_name = "TYPE", value_parser = named_values::key_type())]
+    key_type: Option<KeyType>,
     #[command(flatten)]
     given: GivenKeys,
     #[command(flatten)]

@@ -221,6 +221,9 @@ fn native(filter: &AnyFilter) -> Description {
         HashScheme::Caller => hash_of_caller(filter),
     };
     details.push(("hash", Detail::Text(hash.into())));
+    if let Some(key_type) = filter.key_type() {
+        details.push(("key_type", Detail::Text(key_type.to_string())));
+    }
     if !has_only_shape {
         details.push(("over_capacity", Detail::Flag(stats.is_over_capacity)));
     }
