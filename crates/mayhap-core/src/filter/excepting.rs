@@ -115,6 +115,10 @@ impl<F: ExceptingBase> Excepting<F> {
     ///
     /// # Panics
     /// As [`Excepting::build`].
+    #[expect(
+        clippy::needless_pass_by_value,
+        reason = "callers pass references or iterators"
+    )]
     pub fn build_with<P, E>(
         base: F,
         positives: P,
