@@ -22,10 +22,8 @@ fn folder() -> Folder {
     folder
 }
 
-#[test]
-fn errors_are_true_and_clear() {
-    let folder = folder();
-    let table: &[(&str, &[&str])] = &[
+/// A command, and what its message contains.
+const MESSAGES: &[(&str, &[&str])] = &[
         (
             "info f-damaged.mayhap",
             &[
@@ -136,8 +134,12 @@ fn errors_are_true_and_clear() {
             &["needs 5.", "MiB and --memory allows 1.00 MiB", "--fpr 0."],
         ),
     ];
+
+#[test]
+fn errors_are_true_and_clear() {
+    let folder = folder();
     let before = folder.names();
-    for (words, expected) in table {
+    for (words, expected) in MESSAGES {
         assert_refused(words, &folder.run(words), expected);
     }
     assert_eq!(folder.names(), before, "nothing was written");
