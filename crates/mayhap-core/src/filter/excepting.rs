@@ -105,6 +105,10 @@ impl<F: ExceptingBase> Excepting<F> {
     ///
     /// # Panics
     /// As [`Excepting::build`].
+    #[expect(
+        clippy::needless_pass_by_value,
+        reason = "callers pass `&keys` or a range, as to `build`"
+    )]
     pub fn build_with<P, E>(
         base: F,
         positives: P,

@@ -77,6 +77,10 @@ impl<T: BuildStatic> StaticFilter<T> {
     ///
     /// # Panics
     /// For key bytes with [`HashScheme::Caller`], which has no hash function.
+    #[expect(
+        clippy::needless_pass_by_value,
+        reason = "callers pass `&keys` or a range, as to `build`"
+    )]
     pub fn build_with<I>(
         items: I,
         false_positive_rate: f64,
