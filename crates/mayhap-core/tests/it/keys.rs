@@ -15,6 +15,10 @@ fn bytes(key: impl Key) -> Vec<u8> {
 }
 
 #[test]
+#[expect(
+    clippy::needless_borrows_for_generic_args,
+    reason = "references are keys, too"
+)]
 fn byte_strings_are_their_bytes() {
     let text = "grün".as_bytes();
     assert_eq!(bytes("grün"), text);
