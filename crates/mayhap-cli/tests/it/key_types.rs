@@ -15,7 +15,7 @@ const KINDS: [&str; 8] = [
 ];
 
 fn numbers() -> Folder {
-    let numbers: String = (0..1000).map(|number| format!("{number}\n")).collect();
+    let numbers = super::folder::numbered("", 0..1000);
     Folder::with(&[("ids", &numbers), ("new", "5000\n5001\n")])
 }
 

@@ -292,12 +292,12 @@ fn mismatched_filters_are_rejected_with_the_field_and_unchanged() {
         (
             base.clone(),
             constructor(1000, 5, Scheme::EnhancedDoubleHashing).unwrap(),
-            "scheme, 1 here and 2 there",
+            "scheme (1 and 2)",
         ),
         (
             base,
             filter(*constructor(1000, 5, plain).unwrap().plan(), plain),
-            "hash scheme",
+            "hashes its keys itself",
         ),
         (
             ClassicBloom::keyed(9, 0.1, key(1)).unwrap(),

@@ -358,11 +358,11 @@ fn mismatched_filters_are_rejected_with_the_field_and_unchanged() {
         (CountingBloom::new(1000, 0.001).unwrap(), "probes"),
         (
             CountingBloom::with_counter_bits(1000, 0.01, 5).unwrap(),
-            "counter bits, 4 here and 5 there",
+            "counter bits (4 and 5)",
         ),
         (
             CountingBloom::for_hashes(1000, 0.01).unwrap(),
-            "hash scheme",
+            "hashes its keys itself",
         ),
     ] {
         let mut ours = base.clone();

@@ -318,7 +318,7 @@ fn a_key_on_both_lists_is_an_error_that_names_it() {
     assert_eq!((first, *count), (&expected, 13));
     let message = error.to_string();
     assert!(message.starts_with("positives and exceptions have 13 keys in common, \"both0\\n\","));
-    assert!(message.contains(" and 3 more: take them off"), "{message}");
+    assert!(message.contains(" and 3 more: remove them"), "{message}");
     assert!(message.contains("OnConflict::Block"), "{message}");
 
     for (on_conflict, found) in [(OnConflict::Block, true), (OnConflict::Allow, false)] {
@@ -467,7 +467,7 @@ fn a_window_cannot_be_a_base() {
     let error = Excepting::build(AnyFilter::from(window), none, none).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "a window filter cannot have exceptions: put them on one that keeps its keys and has none yet"
+        "a window filter cannot have exceptions: use one that never loses keys and has no exceptions yet"
     );
 }
 

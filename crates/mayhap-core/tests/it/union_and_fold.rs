@@ -137,7 +137,7 @@ fn mismatched_filters_are_rejected_with_the_field_and_unchanged() {
         (
             base.clone(),
             Bloom::for_hashes(100_000, 0.01).unwrap(),
-            "hash scheme",
+            "hashes its keys itself",
         ),
         (
             Bloom::keyed(9, 0.1, key(1)).unwrap(),
