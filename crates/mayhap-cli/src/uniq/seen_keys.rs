@@ -56,7 +56,7 @@ impl SeenKeys {
         };
         let bytes = read(path)?;
         if !bytes.starts_with(&native::MAGIC) {
-            return refuse("is no state: move it away, and uniq makes one");
+            return refuse("is not a state: move it away, and uniq creates one");
         }
         let mut found = OpenArgs::default().open_bytes(path, &bytes)?;
         let Some(OpenedFilter {
@@ -64,10 +64,10 @@ impl SeenKeys {
             ..
         }) = found.pop()
         else {
-            return refuse("is no state: move it away, and uniq makes one");
+            return refuse("is not a state: move it away, and uniq creates one");
         };
         if !filter.accepts_key_bytes() {
-            return refuse("was made by `for_hashes` and knows no keys: move it away");
+            return refuse("was made by `for_hashes`, and cannot be asked by key: move it away");
         }
         let asked = filter.stats().false_positive_rate.unwrap_or(0.0);
         if args
@@ -95,7 +95,7 @@ impl SeenKeys {
             }
             (other, _) => {
                 return refuse(&format!(
-                    "is a {} filter, and a state is a growing or a window one: make it with uniq",
+                    "is a {} filter, and a state is a growing or a window filter: create it with uniq",
                     other.kind()
                 ));
             }
