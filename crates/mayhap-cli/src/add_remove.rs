@@ -45,9 +45,9 @@ pub(crate) struct ChangeArgs {
     /// The filter that is changed
     #[arg(value_name = "FILTER")]
     filter: PathBuf,
-    /// Type of the keys: text, hex, base64, i8..i64, u8..u64, f64 or uuid
-    #[arg(long, value_name = "TYPE", value_parser = args::key_type, default_value = "text")]
-    key_type: KeyType,
+    /// Type of the keys: text, hex, base64, i8..i64, u8..u64, f64 or uuid [default: as the filter says, or text]
+    #[arg(long, value_name = "TYPE", value_parser = args::key_type)]
+    key_type: Option<KeyType>,
     /// Do not report how many keys were changed
     #[arg(short = 'q', long)]
     quiet: bool,
@@ -183,7 +183,7 @@ fn change<T>(
             args.filter.display()
         )));
     }
-    let reader = args.open.key_reader(&found, args.key_type)?;
+    let reader = args.open.key_reader(&args.filter, &found, args.key_type)?;
     let mut filter = found.filter;
     filter
         .check_keys()

@@ -108,7 +108,8 @@ pub(crate) fn run(args: &BuildArgs, out: &mut impl Write) -> Result<ExitCode, Cl
     let (scheme, hash_key) = scheme(args)?;
     let output = Output::new(args.output.as_deref(), args.format, hash_key, args.force)?;
     let filter = if args.format == Format::Mayhap {
-        native::build(args, &parameters, scheme)?
+        let filter = native::build(args, &parameters, scheme)?;
+        StoredFilter::Native(filter.with_key_type(args.key_type))
     } else {
         check_native_only_flags(args)?;
         foreign::build(args, parameters)?

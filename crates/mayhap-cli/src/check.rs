@@ -50,9 +50,9 @@ pub(crate) struct CheckArgs {
     /// Flush after every line
     #[arg(long)]
     line_buffered: bool,
-    /// Type of the keys: text, hex, base64, i8..i64, u8..u64, f64 or uuid
-    #[arg(long, value_name = "TYPE", value_parser = args::key_type, default_value = "text")]
-    key_type: KeyType,
+    /// Type of the keys: text, hex, base64, i8..i64, u8..u64, f64 or uuid [default: as the filter says, or text]
+    #[arg(long, value_name = "TYPE", value_parser = args::key_type)]
+    key_type: Option<KeyType>,
     #[command(flatten)]
     given: GivenKeys,
     #[command(flatten)]

@@ -105,12 +105,14 @@ impl OpenArgs {
         self.key_file.as_deref().map(read_key).transpose()
     }
 
-    /// The key parser of a filter.
+    /// The key parser of a filter; `given` is the value of `--key-type`.
     pub(crate) fn key_reader(
         &self,
+        path: &Path,
         found: &OpenedFilter,
-        key_type: KeyType,
+        given: Option<KeyType>,
     ) -> Result<KeyReader, CliError> {
+        let key_type = key_type(path, found.filter.key_type(), given)?;
         let reader = Parameters::new(found.filter.format(), &self.parameters)
             .and_then(|parameters| parameters.key_reader(key_type))
             .map_err(|error| codec_errors::parameter(&error))?;
@@ -118,6 +120,21 @@ impl OpenArgs {
             Some(number) => reader.physical_type(number),
             None => reader,
         })
+    }
+}
+
+/// What the lines are: what the filter says, or what the user gives, or text.
+pub(crate) fn key_type(
+    path: &Path,
+    stored: Option<KeyType>,
+    given: Option<KeyType>,
+) -> Result<KeyType, CliError> {
+    match (stored, given) {
+        (Some(stored), Some(given)) if stored != given => Err(CliError::message(format!(
+            "{} has keys of type {stored}, not {given}: omit --key-type",
+            path.display()
+        ))),
+        _ => Ok(given.or(stored).unwrap_or_default()),
     }
 }
 

@@ -5,13 +5,14 @@ mod session;
 
 use crate::args::{self, threads};
 use crate::error::CliError;
-use crate::filter_files::check_not_stdin;
+use crate::filter_files::{check_not_stdin, invalid_key};
 use crate::input::{Block, Event, InputArgs, with_events};
 use crate::interrupt;
 use crate::lock::lock;
 use crate::output;
 use crate::progress::Progress;
 use clap::Args;
+use mayhap_codec::{Format, KeyReader, KeyType};
 use mayhap_core::{HashScheme, KeyHash};
 use seen_keys::SeenKeys;
 use session::Session;
@@ -81,6 +82,9 @@ pub(crate) struct UniqArgs {
     /// Flush after every line
     #[arg(long)]
     line_buffered: bool,
+    /// Type of the keys, stored in the state: text, hex, base64, i8..i64, u8..u64, f64 or uuid [default: text]
+    #[arg(long, value_name = "TYPE", value_parser = args::key_type)]
+    key_type: Option<KeyType>,
     /// Hash with a secret key, for untrusted lines; it is stored in the state
     #[arg(long)]
     keyed: bool,
@@ -97,11 +101,28 @@ struct HashedBlock {
     hashes: Vec<KeyHash>,
 }
 
-fn hash(block: Block, scheme: HashScheme) -> HashedBlock {
-    let mut hashes = Vec::new();
-    // All nulls are one key, that of an empty field.
-    block.for_each_key(|key| hashes.push(scheme.hash(key.unwrap_or_default())));
-    HashedBlock { block, hashes }
+fn hash(block: Block, reader: &KeyReader, scheme: HashScheme) -> Result<HashedBlock, CliError> {
+    let is_verbatim = reader.is_verbatim();
+    let (mut hashes, mut failure) = (Vec::new(), None);
+    block.for_each_key(|key| {
+        let hash = match key {
+            Some(key) if !is_verbatim => match reader.read(key) {
+                Ok(key) => scheme.hash(key),
+                Err(error) => {
+                    let number = block.first_line + hashes.len() as u64;
+                    failure.get_or_insert_with(|| invalid_key(number, &error));
+                    scheme.hash(key)
+                }
+            },
+            // All nulls are one key, that of an empty field.
+            key => scheme.hash(key.unwrap_or_default()),
+        };
+        hashes.push(hash);
+    });
+    match failure {
+        None => Ok(HashedBlock { block, hashes }),
+        Some(failure) => Err(failure),
+    }
 }
 
 pub(crate) fn run(args: &UniqArgs, out: &mut impl Write) -> Result<ExitCode, CliError> {
@@ -115,8 +136,12 @@ pub(crate) fn run(args: &UniqArgs, out: &mut impl Write) -> Result<ExitCode, Cli
     let _lock = args.state.as_deref().map(lock).transpose()?;
     let seen = SeenKeys::open(args)?;
     let scheme = seen.scheme();
+    let reader = KeyReader::new(Format::Mayhap, seen.key_type());
     let mut session = Session::new(args, seen, out);
     let mut blocks = args.input.blocks();
+    if !reader.is_verbatim() {
+        blocks = blocks.counted();
+    }
     if args.count {
         blocks = blocks.keys_only();
     }
@@ -131,10 +156,13 @@ pub(crate) fn run(args: &UniqArgs, out: &mut impl Write) -> Result<ExitCode, Cli
         blocks,
         threads,
         args.state.is_some().then_some(save_every),
-        |block| hash(block, scheme),
+        |block| hash(block, &reader, scheme),
         |event| {
             match event {
-                Event::Done(hashed) => session.take(&hashed.block, &hashed.hashes)?,
+                Event::Done(hashed) => {
+                    let hashed = hashed?;
+                    session.take(&hashed.block, &hashed.hashes)?;
+                }
                 Event::Idle => session.flush_if_pipe()?,
                 Event::Interval => session.save_at_interval()?,
                 Event::Signal(signal) => {

@@ -22,53 +22,85 @@
 //! | `atomic.rs`, `key_file.rs`, `map.rs` | How are files replaced, keys stored, and files mapped (the only `unsafe` code)? |
 //! | `tests/golden/` | Does every file that another system wrote decode, answer and encode as that system does? |
 
+#![cfg_attr(
+    not(feature = "formats"),
+    expect(dead_code, reason = "some helpers read other formats only")
+)]
+
 mod atomic;
 mod bits;
+#[cfg(feature = "formats")]
 mod builder;
 mod cursor;
 mod error;
+#[cfg(feature = "formats")]
 mod filter;
+#[cfg(feature = "formats")]
 mod format;
+#[cfg(feature = "formats")]
 mod key_file;
+#[cfg(feature = "formats")]
 mod keys;
 mod limits;
 mod map;
+#[cfg(not(feature = "formats"))]
+mod native_only;
+#[cfg(feature = "formats")]
 mod open;
+#[cfg(feature = "formats")]
 mod parameters;
 
+#[cfg(feature = "formats")]
 pub mod bip37;
+#[cfg(feature = "formats")]
 pub mod clickhouse;
+#[cfg(feature = "formats")]
 pub mod guava;
+#[cfg(feature = "formats")]
 pub mod hadoop;
+#[cfg(feature = "formats")]
 pub mod leveldb;
 pub mod native;
+#[cfg(feature = "formats")]
 pub mod parquet;
+#[cfg(feature = "formats")]
 pub mod redis;
+#[cfg(feature = "formats")]
 pub mod rocksdb;
+#[cfg(feature = "formats")]
 pub mod sniff;
+#[cfg(feature = "formats")]
 pub mod spark;
+#[cfg(feature = "formats")]
 pub mod table;
 
 pub use atomic::{remove_temporaries, write_atomically};
-pub use builder::{BuildError, BuildOptions, FilterBuilder, RequiredCount};
 pub use error::{DecodeError, EncodeError, Problem};
-pub use filter::{Description, Detail, FilterError, StoredFilter};
-pub use format::{Container, Format, Parameter};
-pub use key_file::{parse_key, read_key, read_or_make_key, write_key};
-pub use keys::{KeyError, KeyReader};
 pub use limits::Limits;
 #[doc(no_inline)]
 pub use mayhap_core::KeyType;
-pub use open::{Location, OpenError, OpenOptions, OpenedFilter, Setting, open};
-pub use parameters::{ParameterError, Parameters};
+#[cfg(not(feature = "formats"))]
+pub use native_only::Format;
+#[cfg(feature = "formats")]
+pub use {
+    builder::{BuildError, BuildOptions, FilterBuilder, RequiredCount},
+    filter::{Description, Detail, FilterError, StoredFilter},
+    format::{Container, Format, Parameter},
+    key_file::{parse_key, read_key, read_or_make_key, write_key},
+    keys::{KeyError, KeyReader},
+    open::{Location, OpenError, OpenOptions, OpenedFilter, Setting, open},
+    parameters::{ParameterError, Parameters},
+};
 
+#[cfg(feature = "formats")]
 /// Why a filter of several layers cannot be converted.
 const LAYERS: &str =
     "it has several layers, of different sizes: only one of a single layer is bits alone";
 
+#[cfg(feature = "formats")]
 /// Why a filter cannot become one of another system's.
 const OTHER_HASH: &str = "its bits come from another system's hash: build it anew from the keys";
 
-#[cfg(doctest)]
+#[cfg(all(doctest, feature = "formats"))]
 #[doc = include_str!("../../../docs/formats/coming-from.md")]
 struct ComingFromElsewhere;

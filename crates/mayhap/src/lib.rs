@@ -2,23 +2,77 @@
 //! few bits per key.
 //!
 //! ```
-//! let mut seen = mayhap::Bloom::new(1_000_000, 0.01)?; // a million keys, a false-positive rate of 1%
-//! seen.insert("https://a.example/");
-//! assert!(seen.contains("https://a.example/"));        // `false` would be certain
+//! let mut seen = mayhap::Bloom::new(1_000_000, 0.01)?; // a million keys, a false-positive rate of 1 %
+//! assert!(seen.insert("https://a.example/"));          // true: definitely new
+//! assert!(seen.contains("https://a.example/"));        // false would be certain
+//! assert!(!seen.contains("https://b.example/"));
 //! # Ok::<(), mayhap::PlanError>(())
 //! ```
 //!
-//! This crate is what programs depend on. It has no code of its own: the filters are those of [`mayhap_core`], files and
-//! formats those of `mayhap_codec`.
+//! # Which filter?
+//!
+//! | You want to | use | bits per key at 1 % |
+//! | --- | --- | --- |
+//! | insert keys, and know about how many | [`Bloom`], or [`SharedBloom`] from many threads | 10.2 |
+//! | insert keys, and do not know how many | [`GrowingBloom`] | 12 to 24 |
+//! | remove keys as well | [`Cuckoo`]; [`CountingBloom`] also counts them | 10.4; 39 |
+//! | forget keys after a while | [`WindowBloom`] | 12 |
+//! | build a set once and query it fast | [`Fuse`]; [`Ribbon`] is smallest | 9.0; 6.8 |
+//! | never match a list of known keys | [`Excepting`] over any of these | |
+//! | share bits with another system | [`ClassicBloom`], and the feature `formats` | 9.6 |
+//!
+//! [`plan`] computes sizes and recommends a kind; [`Stats`] says how full a filter is and which rate it has now. Code that works
+//! with every kind uses the traits [`Filter`] and [`Insert`], or the enum [`AnyFilter`].
+//!
+//! # Keys
+//!
+//! Strings, bytes, integers, addresses, tuples and more are keys: see [`Key`], which lists their bytes. The bytes are the same in
+//! every interface of mayhap, so the command line and Python find what Rust inserted.
+//!
+//! ```
+//! let mut visits = mayhap::Bloom::new(1000, 0.01)?;
+//! visits.insert((42_u64, "/index.html"));
+//! assert!(visits.contains((42_u64, "/index.html")));
+//! # Ok::<(), mayhap::PlanError>(())
+//! ```
+//!
+//! If strangers choose the keys, use `keyed` constructors with a [`SipKey`], so that nobody can craft keys that collide.
+//!
+//! # Saving
+#![cfg_attr(
+    feature = "files",
+    doc = r#"
+```
+# let folder = tempfile::tempdir()?;
+# let path = folder.path().join("seen.mayhap");
+use mayhap::Bloom;
+
+let seen = Bloom::from_keys(["apple", "pear"], 0.01)?;
+mayhap::save(&path, &seen)?;                // atomic, with checksums; every kind can be saved
+let seen: Bloom = mayhap::load(&path)?;     // errors name the path
+let bytes = mayhap::to_bytes(&seen)?;       // the same bytes, in memory
+let seen = mayhap::from_bytes::<Bloom>(&bytes)?;
+assert!(seen.contains("pear"));
+# Ok::<(), Box<dyn std::error::Error>>(())
+```
+
+[`write_to`] and [`read_from`] use streams, [`native::map`] uses a large file in place, and [`native`] has the rest: secret keys
+outside of files, repair of damaged ones."#
+)]
+#![cfg_attr(not(feature = "files"), doc = "Needs the feature `files`.")]
 //!
 //! # Features
 //!
-//! * `std` (default): chooses the SIMD kernel at run time and requests huge pages for large filters. Without it the crate is
-//!   `no_std` with `alloc`.
-//! * `files` (default): `native`, which saves and loads every kind of filter.
+//! * `std` (default): chooses the SIMD kernel at run time, requests huge pages for large filters, and has
+//!   `Timestamp::now` and `SipKey::random`. Without it the crate is `no_std` with `alloc`.
+//! * `files` (default): save and load.
 //! * `formats`: `formats`, which reads and writes the filters of Guava, Hadoop, Spark, ClickHouse, LevelDB, RocksDB, Parquet,
 //!   RedisBloom and Bitcoin.
+//! * `serde`: `serde`, for filters that are fields of serialised structs.
 //! * `parallel`: builds static filters on all cores.
+//! * `uuid`: `uuid::Uuid` is a [`Key`].
+//!
+//! Where atomics have fewer than 64 bits there is no `SharedBloom`. The minimum Rust version is 1.89.
 
 #![cfg_attr(not(feature = "std"), no_std)]
 
@@ -27,17 +81,25 @@ pub use mayhap_core::*;
 
 #[cfg(feature = "files")]
 #[doc(inline)]
-pub use mayhap_codec::native;
+pub use mayhap_codec::native::{
+    self, FileError, LoadError, LoadOptions, NativeFilter, from_bytes, load, load_with, read_from,
+    save, save_with, to_bytes, write_to,
+};
 
 #[cfg(feature = "formats")]
 #[doc(inline)]
 pub use mayhap_codec as formats;
 
-/// The programs in both READMEs are tests.
-#[cfg(doctest)]
+#[cfg(feature = "serde")]
+pub mod serde;
+
+/// The programs in the READMEs and in the guide are tests.
+#[cfg(all(doctest, feature = "files"))]
 mod readme {
     #[doc = include_str!("../../../README.md")]
     struct English;
     #[doc = include_str!("../../../README.zh-CN.md")]
     struct Chinese;
+    #[doc = include_str!("../../../docs/guide/rust.md")]
+    struct Guide;
 }

@@ -6,7 +6,7 @@ use crate::codec_errors;
 use crate::error::CliError;
 use crate::input::{InputArgs, in_order};
 use crate::progress::Progress;
-use mayhap_codec::{KeyReader, Parameters, StoredFilter, hadoop};
+use mayhap_codec::{KeyReader, Parameters, hadoop};
 use mayhap_core::plan::classic::ClassicPlan;
 use mayhap_core::plan::{BloomPlan, CuckooPlan, GrowingPlan, WindowPlan};
 use mayhap_core::{
@@ -22,7 +22,7 @@ pub(super) fn build(
     args: &BuildArgs,
     parameters: &Parameters,
     scheme: HashScheme,
-) -> Result<StoredFilter, CliError> {
+) -> Result<AnyFilter, CliError> {
     let kind = args.kind.unwrap_or_else(|| default_kind(args));
     check_kind(args, kind)?;
     let reader = parameters
@@ -64,7 +64,7 @@ pub(super) fn build(
             filter
         }
     };
-    Ok(StoredFilter::Native(filter))
+    Ok(filter)
 }
 
 /// The initial capacity of a growing filter if none is given.
@@ -206,11 +206,7 @@ fn bloom(source: &KeySource<'_>, rate: f64) -> Result<Bloom, CliError> {
     Ok(shared.freeze())
 }
 
-fn with_exceptions(
-    source: &KeySource<'_>,
-    kind: Kind,
-    rate: f64,
-) -> Result<StoredFilter, CliError> {
+fn with_exceptions(source: &KeySource<'_>, kind: Kind, rate: f64) -> Result<AnyFilter, CliError> {
     let args = source.args;
     let exceptions = match &args.except {
         Some(path) => read_keys(&args.input.for_list(path), &source.reader)?,
@@ -269,7 +265,7 @@ fn with_exceptions(
             other => CliError::message(other.to_string()),
         }
     })?;
-    Ok(StoredFilter::Native(filter.into()))
+    Ok(filter.into())
 }
 
 /// Removes the false positives that the user lists.

@@ -2,7 +2,7 @@
 
 use super::CheckArgs;
 use crate::error::CliError;
-use crate::filter_files::{KeyBatch, invalid_key, keys};
+use crate::filter_files::{KeyBatch, invalid_key, key_type, keys};
 use crate::input::{Block, open_file};
 use mayhap_codec::native::{self, FileError, LoadError, Mapped};
 use mayhap_codec::{Format, KeyReader, OpenedFilter, StoredFilter};
@@ -64,8 +64,9 @@ impl Lookup {
                 let found = args.open.open(&args.filter)?;
                 return Self::new(args.choose.select(&args.filter, found)?, args);
             }
+            let key_type = key_type(&args.filter, mapped.key_type(), args.key_type)?;
             return Ok(Self {
-                readers: vec![KeyReader::new(Format::Mayhap, args.key_type)],
+                readers: vec![KeyReader::new(Format::Mayhap, key_type)],
                 filters: vec![(0, LookupFilter::Mapped(mapped))],
             });
         }
@@ -82,7 +83,7 @@ impl Lookup {
             found.filter.check_keys().map_err(|error| {
                 CliError::message(format!("{}: {error}", args.filter.display()))
             })?;
-            let reader = args.open.key_reader(&found, args.key_type)?;
+            let reader = args.open.key_reader(&args.filter, &found, args.key_type)?;
             let known = asked.readers.iter().position(|known| *known == reader);
             let reader = known.unwrap_or_else(|| {
                 asked.readers.push(reader);

@@ -3,9 +3,9 @@
 use super::{BYTES_PER_KEY, INITIAL_CAPACITY, RATE, UniqArgs};
 use crate::build::{now, random_key};
 use crate::error::CliError;
-use crate::filter_files::{OpenArgs, read};
+use crate::filter_files::{OpenArgs, key_type, read};
 use crate::human_format;
-use mayhap_codec::{OpenedFilter, StoredFilter, native};
+use mayhap_codec::{KeyType, OpenedFilter, StoredFilter, native};
 use mayhap_core::plan::{GrowingPlan, WindowPlan};
 use mayhap_core::{AnyFilter, GrowingBloom, HashScheme, KeyHash, WindowBloom};
 use std::fs;
@@ -38,13 +38,15 @@ impl SeenKeys {
         } else {
             HashScheme::Xxh3
         };
-        Ok(Self(match args.window {
+        let filter: AnyFilter = match args.window {
             Some(window) => {
                 let plan = WindowPlan::new(capacity, rate, window)?;
                 WindowBloom::from_plan(plan, scheme, now())?.into()
             }
             None => GrowingBloom::from_plan(GrowingPlan::new(capacity, rate)?, scheme)?.into(),
-        }))
+        };
+        let key_type = args.key_type.unwrap_or_default();
+        Ok(Self(filter.with_key_type(key_type)))
     }
 
     fn from_state(args: &UniqArgs, path: &Path) -> Result<Self, CliError> {
@@ -69,6 +71,9 @@ impl SeenKeys {
         if !filter.accepts_key_bytes() {
             return refuse("was made by `for_hashes`, and cannot be asked by key: move it away");
         }
+        // States without a key type are older, and of text.
+        let stored = filter.key_type().unwrap_or_default();
+        key_type(path, Some(stored), args.key_type)?;
         let asked = filter.stats().false_positive_rate.unwrap_or(0.0);
         if args
             .fpr
@@ -102,6 +107,11 @@ impl SeenKeys {
         }
         report_ignored_capacity(args, path, &filter);
         Ok(Self(filter))
+    }
+
+    /// What the lines are.
+    pub(super) fn key_type(&self) -> KeyType {
+        self.0.key_type().unwrap_or_default()
     }
 
     /// The hash scheme.

@@ -17,6 +17,7 @@ mod in_place;
 mod input;
 mod join;
 mod key_fields;
+mod key_types;
 mod keyed;
 mod kinds;
 mod line_endings;

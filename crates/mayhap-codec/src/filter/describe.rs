@@ -166,6 +166,9 @@ fn native(filter: &AnyFilter) -> Description {
         HashScheme::Caller => "another system's or the caller's",
     };
     details.push(("hash", Detail::Text(hash.into())));
+    if let Some(key_type) = filter.key_type() {
+        details.push(("key_type", Detail::Text(key_type.to_string())));
+    }
     details.push(("over_capacity", Detail::Flag(stats.is_over_capacity)));
     if filter.kind() != Kind::Growing {
         let left = Detail::Number(stats.keys_until_full.unwrap_or(u64::MAX));

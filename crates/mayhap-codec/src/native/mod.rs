@@ -17,6 +17,8 @@ mod mapped;
 mod pages;
 mod parts;
 mod repair;
+#[cfg(feature = "formats")]
+mod row;
 
 pub use file::{
     FileError, LoadError, LoadOptions, from_bytes, load, load_with, read_from, save, save_with,
@@ -27,13 +29,10 @@ pub use kinds::NativeFilter;
 pub use kinds::view::View;
 pub use mapped::{Mapped, Verify, map};
 pub use repair::{Repaired, repair_with_ones};
+#[cfg(feature = "formats")]
+pub(crate) use row::{FALSE_POSITIVES, ROW};
 
-use crate::format::{Detection, FormatRow, Parameter};
-use crate::open::single;
-use crate::{
-    BuildError, BuildOptions, DecodeError, EncodeError, Format, KeyReader, Limits, Problem,
-    StoredFilter,
-};
+use crate::{DecodeError, EncodeError, Format, Limits, Problem};
 use header::FileHeader;
 use mayhap_core::{AnyFilter, SipKey};
 use pages::Pages;
@@ -140,28 +139,3 @@ fn read(bytes: &[u8], limits: Limits, key: Option<SipKey>) -> Result<AnyFilter, 
     let mut sections = Sections::new(pages.body(), &header);
     kinds::from_parts(&header, scheme, &mut sections)
 }
-
-pub(crate) const ROW: FormatRow = FormatRow {
-    name: "mayhap",
-    description: "mayhap's own files, of every kind",
-    has_checksum: true,
-    detection: Detection::Magic(&MAGIC),
-    decode: |bytes, options, _| {
-        let filter = read(bytes, options.limits, options.key)?;
-        Ok(single(StoredFilter::Native(filter)))
-    },
-    encode_bits: None,
-    from_native: |filter| Ok(StoredFilter::Native(filter)),
-    required_count: BuildOptions::count_keys,
-    create: |_, _| Err(BuildError::Native),
-    // Of retouched filters.
-    parameters: &[crate::hadoop::retouched::SCHEME, FALSE_POSITIVES],
-    check_parameters: |parameters| parameters.clearing().map(drop),
-    key_reader: KeyReader::own_width,
-};
-
-/// Retouched filters of Hadoop have it, too.
-pub(crate) const FALSE_POSITIVES: Parameter = Parameter {
-    name: "false_positives",
-    values: "a file that lists keys, one per line",
-};

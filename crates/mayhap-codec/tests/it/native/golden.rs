@@ -5,11 +5,11 @@ use super::{SECRET, decode, filled, key};
 use mayhap_codec::native;
 use mayhap_core::{
     AnyFilter, Bloom, ClassicBloom, ClearingStrategy, CountingBloom, Cuckoo, Fuse, GrowingBloom,
-    Retouched, Ribbon,
+    KeyType, Retouched, Ribbon,
 };
 
 /// What `golden/native` holds, one a kind: these files were written by the first release of version 1 and never change.
-pub(crate) fn golden() -> [(&'static str, AnyFilter); 13] {
+pub(crate) fn golden() -> [(&'static str, AnyFilter); 14] {
     let keys: Vec<_> = (0..100).map(key).collect();
     [
         ("bloom", filled(Bloom::new(100, 0.01).unwrap().into(), 100)),
@@ -20,6 +20,10 @@ pub(crate) fn golden() -> [(&'static str, AnyFilter); 13] {
         (
             "bloom-keyed",
             filled(Bloom::keyed(100, 0.01, SECRET).unwrap().into(), 100),
+        ),
+        (
+            "bloom-key-type",
+            filled(Bloom::new(100, 0.01).unwrap().into(), 100).with_key_type(KeyType::U64),
         ),
         (
             "classic",
@@ -87,4 +91,23 @@ fn files_of_version_1_are_read_and_written_as_ever() {
         assert!(back == filter, "{name} is read in another way");
         assert!((0..100).all(|number| back.contains(key(number))));
     }
+}
+
+/// Readers of version 1 ignore optional features, so a file with a key type differs only there and in the checksums over it.
+#[test]
+fn a_key_type_changes_an_optional_feature_and_nothing_else() {
+    let plain = filled(Bloom::new(100, 0.01).unwrap().into(), 100);
+    let without = native::encode(&plain).unwrap();
+    let with = native::encode(&plain.clone().with_key_type(KeyType::U64)).unwrap();
+    assert_eq!(with.len(), without.len());
+    let header = u32::from_le_bytes(with[12..16].try_into().unwrap()) as usize;
+    let differing: Vec<usize> = (0..with.len())
+        .filter(|&at| with[at] != without[at])
+        .collect();
+    let is_expected =
+        |&at: &usize| at == 32 || (header - 8..header).contains(&at) || at >= with.len() - 8;
+    assert!(differing.iter().all(is_expected), "{differing:?}");
+    assert_eq!((with[32], without[32]), (KeyType::U64.id(), 0));
+    assert_eq!(decode(&with).unwrap().key_type(), Some(KeyType::U64));
+    assert_eq!(decode(&without).unwrap().key_type(), None);
 }
