@@ -55,6 +55,8 @@ pub fn svg(run: &Run) -> String {
             ns.map(|ns| (ns, ns.to_string())).into(),
         ),
         lines,
+        regions: Vec::new(),
+        marks: Vec::new(),
     }
     .to_svg()
 }

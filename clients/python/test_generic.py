@@ -11,7 +11,7 @@ import redis
 from redis.backoff import NoBackoff
 from redis.retry import Retry
 
-from server import Server
+from server import PROGRAM, Server
 
 # For connections that are meant to fail, and need not fail again.
 ONCE = {"retry": Retry(NoBackoff(), 0)}
@@ -53,6 +53,32 @@ class Generic:
                 pipeline.bf().add("b", at)
             self.assertEqual(len(pipeline.execute()), 1000)
             self.assertEqual(sum(self.redis.bf().mexists("b", *range(1000))), 1000)
+
+    def test_filter_files_are_listed_and_queried_with_numbers(self):
+        path = os.path.join(self.server.folder, "users.guava")
+        numbers = "\n".join(map(str, range(1000))).encode()
+        build = [PROGRAM, "build", "--format", "guava", "--key-type", "i64", "--fpr", "1e-9", "-o", path]
+        subprocess.run(build, input=numbers, check=True)
+        self.redis.set("text", "x")
+        while not self.redis.exists("users"):
+            pass
+        bf = self.redis.bf()
+        self.assertEqual(bf.exists("users#i64", 42), 1)
+        self.assertEqual(bf.mexists("users.guava#i64", 0, -1, 999, 1000), [1, 0, 1, 0])
+        with self.assertRaisesRegex(redis.ResponseError, "is not a whole number"):
+            bf.exists("users#i64", "apple")
+        with self.assertRaisesRegex(redis.ReadOnlyError, "filter file"):
+            self.redis.delete("users")
+        files = {"users", "users.guava"}
+        self.assertEqual(set(self.redis.scan_iter()), files | {"text"})
+        self.assertEqual(set(self.redis.scan_iter(_type="mayhap-file")), files)
+        self.assertEqual(set(self.redis.keys("users*")), files)
+        self.assertEqual(self.redis.type("users"), "mayhap-file")
+        self.redis.flushall()
+        self.assertEqual(set(self.redis.keys()), files)
+        os.remove(path)
+        while self.redis.exists("users"):
+            pass
 
     def test_watch(self):
         self.redis.bf().add("b", "x")

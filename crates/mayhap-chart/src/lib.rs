@@ -19,6 +19,11 @@ const TOP: f64 = 80.0;
 const BOTTOM: f64 = 470.0;
 /// The distance between the frame and the first and last point of a line.
 const INSET: f64 = 16.0;
+/// Sizes of text.
+const TEXT: f64 = 14.0;
+const SMALL_TEXT: f64 = 12.0;
+/// The distance between a marked point and its name.
+const MARK_DISTANCE: f64 = 14.0;
 
 /// A chart.
 pub struct Chart {
@@ -32,6 +37,28 @@ pub struct Chart {
     pub y: Axis,
     /// The lines, in drawing order.
     pub lines: Vec<Series>,
+    /// Named parts of the horizontal axis.
+    pub regions: Vec<Region>,
+    /// Named points.
+    pub marks: Vec<Mark>,
+}
+
+/// A part of the horizontal axis. A line marks its beginning, and its name is above it if there is room.
+pub struct Region {
+    /// Its name.
+    pub name: String,
+    /// Where it begins and ends.
+    pub range: (f64, f64),
+}
+
+/// A point that is circled and named.
+pub struct Mark {
+    /// Its name.
+    pub name: String,
+    /// An SVG colour.
+    pub colour: &'static str,
+    /// The point.
+    pub point: (f64, f64),
 }
 
 /// A line through points, with its style.
@@ -55,8 +82,14 @@ impl Chart {
     pub fn to_svg(&self) -> String {
         let mut svg = self.head();
         self.grid(&mut svg);
+        for region in &self.regions {
+            self.region(&mut svg, region);
+        }
         for line in &self.lines {
             self.draw(&mut svg, line);
+        }
+        for mark in &self.marks {
+            self.mark(&mut svg, mark);
         }
         self.names(&mut svg);
         svg.push_str("</svg>\n");
@@ -112,6 +145,42 @@ impl Chart {
         }
     }
 
+    fn region(&self, svg: &mut String, region: &Region) {
+        let ends = [region.range.0, region.range.1].map(|x| self.at((x, self.y.from)).0);
+        let (begin, end) = (ends[0].min(ends[1]), ends[0].max(ends[1]));
+        _ = writeln!(
+            svg,
+            r##"<line x1="{begin:.1}" x2="{begin:.1}" y1="{TOP}" y2="{BOTTOM}" stroke="#b8b8b2" stroke-dasharray="5 4"/>"##
+        );
+        if text_width(&region.name, SMALL_TEXT) <= end - begin {
+            _ = writeln!(
+                svg,
+                r##"<text x="{:.1}" y="{}" text-anchor="middle" font-size="{SMALL_TEXT}" fill="#777">{}</text>"##,
+                f64::midpoint(begin, end),
+                TOP + 14.0,
+                escaped(&region.name)
+            );
+        }
+    }
+
+    fn mark(&self, svg: &mut String, mark: &Mark) {
+        let (x, y) = self.at(mark.point);
+        // Above the point, and inside the frame.
+        let half = text_width(&mark.name, TEXT) / 2.0;
+        let middle = x.clamp(LEFT + half, RIGHT - half);
+        let above = if y - MARK_DISTANCE - TEXT > TOP {
+            y - MARK_DISTANCE
+        } else {
+            y + MARK_DISTANCE + TEXT
+        };
+        let colour = mark.colour;
+        _ = writeln!(
+            svg,
+            r##"<circle cx="{x:.1}" cy="{y:.1}" r="6" fill="#fcfcfa" stroke="{colour}" stroke-width="2.5"/><text x="{middle:.1}" y="{above:.1}" text-anchor="middle" font-weight="bold" fill="{colour}" stroke="#fcfcfa" stroke-width="4" paint-order="stroke">{}</text>"##,
+            escaped(&mark.name)
+        );
+    }
+
     fn draw(&self, svg: &mut String, line: &Series) {
         let (mut path, mut dots) = (String::new(), String::new());
         for &point in &line.points {
@@ -161,6 +230,11 @@ impl Chart {
     }
 }
 
+/// The width of a text, a little too large for most fonts.
+fn text_width(text: &str, size: f64) -> f64 {
+    0.6 * size * text.chars().count() as f64
+}
+
 fn escaped(text: &str) -> String {
     text.replace('&', "&amp;")
         .replace('<', "&lt;")
@@ -183,6 +257,21 @@ mod tests {
                 vec![(0.0, "0".into()), (10.0, "ten\nat last".into())],
             ),
             y: Axis::new("", Scale::Log, 1.0, 100.0, vec![(10.0, "10".into())]),
+            regions: vec![
+                Region {
+                    name: "early".into(),
+                    range: (0.0, 5.0),
+                },
+                Region {
+                    name: "too long for its width".into(),
+                    range: (5.0, 5.5),
+                },
+            ],
+            marks: vec![Mark {
+                name: "here".into(),
+                colour: "#009e73",
+                point: (5.0, 10.0),
+            }],
             lines: vec![Series {
                 name: name.into(),
                 colour: "#0b5fa5",
@@ -202,6 +291,23 @@ mod tests {
             "{svg}"
         );
         assert!(svg.contains(">at last<"));
+    }
+
+    #[test]
+    fn regions_are_named_where_the_name_fits() {
+        let svg = chart("line").to_svg();
+        assert!(svg.contains(">early<"), "{svg}");
+        assert!(!svg.contains("too long"), "{svg}");
+    }
+
+    #[test]
+    fn marks_are_circled() {
+        let svg = chart("line").to_svg();
+        assert!(
+            svg.contains(r#"<circle cx="365.0" cy="275.0" r="6""#),
+            "{svg}"
+        );
+        assert!(svg.contains(">here<"));
     }
 
     #[test]

@@ -2,13 +2,13 @@
 
 mod exceptions;
 
-use crate::args;
 use crate::build::{now, on_conflict};
 use crate::error::CliError;
-use crate::filter_files::{KeyBatch, OpenArgs, check_not_stdin, keys};
+use crate::filter_files::{KeyBatch, OpenArgs, SelectArgs, check_not_stdin, keys, one_of};
 use crate::human_format;
 use crate::input::{Block, GivenKeys, InputArgs};
 use crate::lock::lock;
+use crate::named_values;
 use crate::output::Output;
 use crate::progress::Progress;
 use clap::Args;
@@ -45,9 +45,12 @@ pub(crate) struct ChangeArgs {
     /// The filter that is changed
     #[arg(value_name = "FILTER")]
     filter: PathBuf,
-    /// Type of the keys: text, hex, base64, i8..i64, u8..u64, f64 or uuid [default: as the filter says, or text]
-    #[arg(long, value_name = "TYPE", value_parser = args::key_type)]
+    /// Type of the keys [default: as the filter says, or text]
+    #[arg(long, value_name = "TYPE", value_parser = named_values::key_type())]
     key_type: Option<KeyType>,
+    /// Output file; the filter is replaced if not given
+    #[arg(short = 'o', long, value_name = "FILE")]
+    output: Option<PathBuf>,
     /// Do not report how many keys were changed
     #[arg(short = 'q', long)]
     quiet: bool,
@@ -55,6 +58,8 @@ pub(crate) struct ChangeArgs {
     given: GivenKeys,
     #[command(flatten)]
     open: OpenArgs,
+    #[command(flatten)]
+    choose: SelectArgs,
     #[command(flatten)]
     input: InputArgs,
 }
@@ -169,17 +174,17 @@ fn change<T>(
 ) -> Result<(StoredFilter, T), CliError> {
     check_not_stdin(&args.filter)?;
     args.input.check_not_output(&args.filter)?;
+    if let Some(output) = &args.output {
+        args.input.check_not_output(output)?;
+    }
     let _lock = lock(&args.filter)?;
-    let mut found = args.open.open(&args.filter)?;
-    let (Some(found), true) = (found.pop(), found.is_empty()) else {
+    let found = args.open.open(&args.filter)?;
+    let mut found = args.choose.select(&args.filter, found)?;
+    one_of(&args.filter, &found)?;
+    let found = found.remove(0);
+    if found.location != Location::default() && args.output.is_none() {
         return Err(CliError::message(format!(
-            "{} has several filters: one is changed at a time, in a file of its own",
-            args.filter.display()
-        )));
-    };
-    if found.location != Location::default() {
-        return Err(CliError::message(format!(
-            "{} holds a filter among other things, and is not written here: change it where it was made",
+            "{} is a container, which cannot be changed: write the changed filter to a file of its own with -o FILE",
             args.filter.display()
         )));
     }
@@ -189,10 +194,10 @@ fn change<T>(
         .check_keys()
         .map_err(|error| cannot_change(args, &error))?;
     let output = Output::new(
-        Some(&args.filter),
+        Some(args.output.as_ref().unwrap_or(&args.filter)),
         filter.format(),
         args.open.hash_key(),
-        true,
+        args.output.is_none(),
     )?;
     let applied = apply(&mut filter, &reader)?;
     output.write(&filter, out)?;

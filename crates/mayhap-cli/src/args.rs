@@ -3,9 +3,10 @@
 //! Parsers accept what people write (`100M`, `1.5GB`, `0.1%`) and reject what is ambiguous. The library decides whether a filter
 //! of that size is possible.
 
-use crate::{add_remove, build, check, info, join, man_pages, merge, serve, uniq, verify};
+use crate::{
+    add_remove, build, check, info, join, man_pages, merge, named_values, serve, uniq, verify,
+};
 use clap::{Args, Parser, Subcommand};
-use mayhap_codec::{Format, KeyType};
 use mayhap_core::Kind;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -72,59 +73,59 @@ pub(crate) enum CliCommand {
 
 const EXAMPLES: &str = "\
 Examples:
-  mayhap build -o seen.mayhap urls.txt      a filter of all lines
-  mayhap check seen.mayhap more.txt         the lines that may be among them
-  mayhap uniq urls.txt                      each line once, without sorting
-  mayhap join --left few.csv --right many.csv --on id   the rows that may match
-  mayhap info users.guava dump.rdb          what a filter is, whoever wrote it
-  mayhap plan --keys 10M --fpr 0.1%         how much memory ten million keys take
-  mayhap bench                              how fast filters are on this machine
+  mayhap build -o seen.mayhap urls.txt      build a filter from lines
+  mayhap check seen.mayhap more.txt         print the lines that may be in it
+  mayhap uniq urls.txt                      print each line once, without sorting
+  mayhap join --left few.csv --right many.csv --on id   print the rows that may match
+  mayhap info users.guava dump.rdb          describe filters of any format
+  mayhap plan --keys 10M --fpr 0.1%         compute the memory for ten million keys
+  mayhap bench                              measure filters on this machine
 
-Exit status: 0 fine, 1 nothing or no, 2 an error.";
+Exit status: 0 success, 1 nothing found, 2 error.";
 
 const BENCH_EXAMPLES: &str = "\
 Examples:
-  mayhap bench                            every kind, two minutes
-  mayhap bench --kind bloom               100k to 100M keys, half a minute
+  mayhap bench                            every kind; takes two minutes
+  mayhap bench --kind bloom               100k to 100M keys; takes half a minute
   mayhap bench --kind bloom --keys 1e9    a billion keys
   mayhap bench --kind fuse,ribbon --keys 10k,1M --fpr 5%,0.39%
-  mayhap bench --json > today.jsonl       one object a line, times in ns per key
+  mayhap bench --json > today.jsonl       one object per line, times in ns per key
 
-Rounds of queries and rounds of bare memory loads take turns, and the best of each counts. \"chased\" is a
-line load that waits for the one before it, \"fetched\" loads a key's lines ahead of time and does nothing
-else: no batch query can be faster. All answers are checked; a wrong one ends with status 2.";
+Rounds of queries alternate with rounds of plain memory loads; the best round of each is reported. \"chased\"
+is a load that depends on the previous one. \"fetched\" prefetches the lines of a key and does nothing else,
+so no batch query can be faster. All answers are verified; a wrong answer ends with status 2.";
 
 const PLAN_EXAMPLES: &str = "\
 Examples:
   mayhap plan --keys 10M --fpr 1%         how much memory?
-  mayhap plan --keys 10M --memory 64MiB   how strict can it be?
+  mayhap plan --keys 10M --memory 64MiB   which false-positive rate?
   mayhap plan --memory 1.5GB --fpr 0.001  how many keys fit?
-  mayhap plan --keys 10M --fpr 1% --delete              keys will be removed again
-  mayhap plan --keys 10M --fpr 1% --static --except 1M  a fixed set, a million keys must never match
+  mayhap plan --keys 10M --fpr 1% --delete              keys will be removed later
+  mayhap plan --keys 10M --fpr 1% --static --except 1M  a fixed set; a million keys must never match
   mayhap plan --keys 1e9 --fpr 1e-4 --json
-  mayhap plan --keys 1M --fpr 1% --plot kinds.svg       bits per key of every kind, drawn
+  mayhap plan --keys 1M --fpr 1% --plot kinds.svg       plot the bits per key of every kind
   mayhap plan --keys 1M --fpr 1% --cost-skip 0.001 --cost-lookup 5 --present 0.1
   mayhap plan --keys 1M --cost-skip 0.001 --cost-lookup 5 --present 0.1 --cost-gib 3e6
 
-Without --delete, --grow, --window or --static keys are only added, and about --keys of them.
-Costs are in any unit, milliseconds or cents, as long as it is one; the best rate is where lookups and memory
-together cost least.
-MB and GB count in thousands, MiB and GiB in 1024s.";
+Without --delete, --grow, --window or --static, keys are only added, about as many as --keys.
+All costs must have the same unit, for example milliseconds or cents. The best rate is the one with the lowest
+total cost of lookups and memory.
+MB and GB are powers of 1000, MiB and GiB powers of 1024.";
 
 #[derive(Args, Debug)]
 pub(crate) struct BenchArgs {
     /// Kinds of filter to measure [default: all]
-    #[arg(long, value_name = "K,..", value_delimiter = ',', value_parser = kind)]
+    #[arg(long, value_name = "K,..", value_delimiter = ',', value_parser = named_values::kind())]
     pub(crate) kind: Option<Vec<Kind>>,
     /// How many keys, as 1000000, 10k, 100M or 1e9 [default: 100k,1M,10M,100M for bloom, 1M,10M for others]
     #[arg(long, value_name = "N,..", value_delimiter = ',', value_parser = count,
           allow_negative_numbers = true)]
     pub(crate) keys: Option<Vec<u64>>,
-    /// False-positive rates to ask for, as 0.01 or 1% [default: 1%,0.1% for bloom, 1% for others]
+    /// False-positive rates, as 0.01 or 1% [default: 1%,0.1% for bloom, 1% for others]
     #[arg(long, value_name = "P,..", value_delimiter = ',', value_parser = rate,
           allow_negative_numbers = true)]
     pub(crate) fpr: Option<Vec<f64>>,
-    /// Print one JSON object a line instead of a table
+    /// Print one JSON object per line instead of a table
     #[arg(long)]
     pub(crate) json: bool,
 }
@@ -142,10 +143,10 @@ pub(crate) struct PlanArgs {
     /// Maximum size of the filter, as 64MiB, 1.5GB or 1e6
     #[arg(long, value_name = "B", value_parser = bytes, allow_negative_numbers = true)]
     pub(crate) memory: Option<u64>,
-    /// Keys will be removed again
+    /// Keys will be removed later
     #[arg(long)]
     pub(crate) delete: bool,
-    /// --keys is a guess: there may be many more
+    /// --keys is only an estimate: there may be many more
     #[arg(long)]
     pub(crate) grow: bool,
     /// Keys expire after a while; --keys is the number per window
@@ -172,27 +173,18 @@ pub(crate) struct PlanArgs {
     /// Number of lookups in that period [default: 1M]
     #[arg(long, value_name = "N", value_parser = count, allow_negative_numbers = true)]
     pub(crate) lookups: Option<u64>,
-    /// Draw bits per key over the rate for every kind, or costs if they are given, as SVG
-    #[arg(long, value_name = "FILE")]
+    /// Plot bits per key over the rate for every kind, or the costs if they are given, as SVG
+    #[arg(long, value_name = "FILE.svg", value_parser = svg_file)]
     pub(crate) plot: Option<PathBuf>,
     /// Print one JSON object instead of a table
     #[arg(long)]
     pub(crate) json: bool,
 }
 
-const COUNT: &str =
-    "give a whole number of keys from 1 to 1.8e19, such as 1000000, 10k, 100M or 1e9";
+const COUNT: &str = "give a whole number from 1 to 1.8e19, such as 1000000, 10k, 100M or 1e9";
 const RATE: &str = "give a rate above 0 and below 1, such as 0.01 or 1%";
 const BYTES: &str =
-    "give a size from 1 byte to 1.8e19, such as 64MiB, 1.5GB or 1e6 (M alone could be MB or MiB)";
-
-/// A kind of filter, by name.
-pub(crate) fn kind(text: &str) -> Result<Kind, String> {
-    Kind::from_name(text.trim()).ok_or_else(|| {
-        let names = Kind::ALL.map(Kind::name).join(", ");
-        format!("give one of {names}")
-    })
-}
+    "give a size of 1 byte or more, such as 64MiB, 1.5GB or 1e6 (a single M could mean MB or MiB)";
 
 /// A number of keys: `1000000`, `1_000_000`, `10k`, `1.5M`, `1e9`.
 pub(crate) fn count(text: &str) -> Result<u64, &'static str> {
@@ -241,7 +233,7 @@ pub(crate) fn bytes(text: &str) -> Result<u64, &'static str> {
 }
 
 /// A false-positive rate: `0.01`, `1e-3`, `1%`.
-pub(crate) fn rate(text: &str) -> Result<f64, &'static str> {
+pub(crate) fn rate(text: &str) -> Result<f64, String> {
     let text = text.trim();
     let rate = match text.strip_suffix('%') {
         // Parsed as decimals, so that 0.7% is the same number as 0.007.
@@ -250,24 +242,22 @@ pub(crate) fn rate(text: &str) -> Result<f64, &'static str> {
     };
     match rate {
         Ok(rate) if rate > 0.0 && rate < 1.0 => Ok(rate),
-        _ => Err(RATE),
+        Ok(rate) if (1.0..100.0).contains(&rate) && !text.ends_with('%') => {
+            Err(format!("{RATE} (did you mean {text}%?)"))
+        }
+        _ => Err(RATE.to_owned()),
     }
 }
 
-/// A format, by name.
-pub(crate) fn format(text: &str) -> Result<Format, String> {
-    Format::from_name(text.trim()).ok_or_else(|| format!("give one of {}", format_names()))
-}
-
-/// The names of all formats.
-pub(crate) fn format_names() -> String {
-    let names = Format::ALL.iter().map(|format| format.name());
-    names.collect::<Vec<_>>().join(", ")
-}
-
-/// The type of a key.
-pub(crate) fn key_type(text: &str) -> Result<KeyType, String> {
-    KeyType::from_name(text.trim()).ok_or_else(|| format!("give one of {}", KeyType::NAMES))
+/// The file of a drawing.
+pub(crate) fn svg_file(text: &str) -> Result<PathBuf, &'static str> {
+    let path = PathBuf::from(text);
+    match path.extension() {
+        Some(extension) if !extension.eq_ignore_ascii_case("svg") => {
+            Err("plots are SVG: give a name that ends in .svg")
+        }
+        _ => Ok(path),
+    }
 }
 
 /// A time: `90s`, `15m`, `24h`, `7d`.
@@ -293,7 +283,7 @@ pub(crate) fn duration(text: &str) -> Result<Duration, &'static str> {
 pub(crate) fn thread_count(text: &str) -> Result<usize, &'static str> {
     match text.parse() {
         Ok(threads @ 1..=1024) => Ok(threads),
-        _ => Err("give 1 to 1024 threads"),
+        _ => Err("give a number of threads from 1 to 1024"),
     }
 }
 
@@ -307,7 +297,7 @@ pub(crate) fn delimiter(text: &str) -> Result<u8, &'static str> {
     match text.as_bytes() {
         b"tab" | b"\\t" => Ok(b'\t'),
         &[byte] if !matches!(byte, b'"' | b'\n' | b'\r') => Ok(byte),
-        _ => Err("give one character that is no quote and no line end, such as ; or tab"),
+        _ => Err("give one character, not a quote or a line end, such as ; or tab"),
     }
 }
 
@@ -444,8 +434,11 @@ mod tests {
             "", "%", "0", "0%", "1", "100%", "2", "-1", "-1%", "NaN", "inf", "1e400", "1e-400",
             "one", "1%%", "0,01",
         ] {
-            assert_eq!(rate(text), Err(RATE), "{text}");
+            let refused = rate(text).expect_err(text);
+            assert!(refused.starts_with(RATE), "{text}: {refused}");
         }
+        assert!(rate("1").is_err_and(|error| error.ends_with("(did you mean 1%?)")));
+        assert!(rate("100%").is_err_and(|error| !error.contains("did you mean")));
     }
 
     #[test]

@@ -71,9 +71,9 @@ fn measure_each(
 }
 
 const MEMORY_PROBE: &str = "\
-The ruler: \"fetched\" is what it costs to bring a key's lines from memory and do nothing with them, so batch/floor
-says how much of a batch query is not the memory's own time: 1.00 would be none. For kinds other than bloom it is one
-line a key from as much memory as the filter takes. Growing begins with a sixteenth of the keys.";
+\"fetched\" is the time to load the lines of a key from memory without using them, and batch/floor is a batch query
+relative to it: at 1.00 a query would cost nothing but memory accesses. For kinds other than bloom it is one line per
+key, from as much memory as the filter has. Growing filters begin with a sixteenth of the keys.";
 
 /// All requested filters, or an error before any work is done.
 fn cases(args: &BenchArgs) -> Result<Vec<Case>, CliError> {
@@ -112,7 +112,7 @@ fn cases(args: &BenchArgs) -> Result<Vec<Case>, CliError> {
             && needed > available
         {
             return Err(CliError::message(format!(
-                "--keys {keys} at --fpr {rate:?} takes {} for a {kind} filter and {} are free: give fewer keys or a looser rate",
+                "a {kind} filter for --keys {keys} at --fpr {rate} needs {}, and {} are free: give fewer keys or a higher rate",
                 human_format::size(needed),
                 human_format::size(available),
             )));
@@ -158,7 +158,7 @@ impl Machine {
         )?;
         writeln!(
             out,
-            "kind         keys  bits/key       asked   measured   single   batch  single   batch  chased  fetched  floor"
+            "kind         keys  bits/key   requested   measured   single   batch  single   batch  chased  fetched  floor"
         )
     }
 }
@@ -190,21 +190,19 @@ impl Row {
         let Self { case, measured } = self;
         writeln!(
             out,
-            "{:<8}  {:>7}  {:>8.2}  {:>10}  {:>9}   {:>6}  {:>6.1}  {:>6.1}  {:>6.1}  {:>6.1}  {:>7.1}  {:>5.2}",
+            "{:<8}  {:>7}  {:>8}  {:>10}  {:>9}   {:>6}  {:>6}  {:>6}  {:>6}  {:>6}  {:>7}  {:>5}",
             case.kind.name(),
             human_format::short_count(case.keys),
-            self.bits_per_key(),
+            shown(self.bits_per_key()),
             human_format::requested_rate(case.rate),
             human_format::rate(measured.rate, 3),
-            measured
-                .insert_single_ns
-                .map_or("-".into(), |ns| format!("{ns:.1}")),
-            measured.insert_batch_ns,
-            measured.query_single_ns,
-            measured.query_batch_ns,
-            measured.floor_chased_ns,
-            measured.floor_prefetched_ns,
-            measured.batch_per_floor(),
+            measured.insert_single_ns.map_or("-".into(), shown),
+            shown(measured.insert_batch_ns),
+            shown(measured.query_single_ns),
+            shown(measured.query_batch_ns),
+            shown(measured.floor_chased_ns),
+            shown(measured.floor_prefetched_ns),
+            shown(measured.batch_per_floor()),
         )
     }
 
@@ -237,6 +235,11 @@ impl Row {
         }
         figures
     }
+}
+
+/// Three significant digits.
+fn shown(figure: f64) -> String {
+    human_format::significant(figure, 3)
 }
 
 /// Rounded to picoseconds; the rest is noise.

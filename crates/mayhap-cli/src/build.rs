@@ -12,30 +12,31 @@ use crate::error::CliError;
 use crate::filter_files::read_key;
 use crate::human_format;
 use crate::input::InputArgs;
+use crate::named_values;
 use crate::output::Output;
 use clap::Args;
 use mayhap_codec::native::HashKey;
 use mayhap_codec::{Format, KeyType, Parameters, StoredFilter, write_key};
 use mayhap_core::{HashScheme, Kind, OnConflict, SipKey};
 use std::io::{self, IsTerminal, Write};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
 pub(crate) const EXAMPLES: &str = "\
 Examples:
-  mayhap build -o seen.mayhap urls.txt                    sized by the file, at 1 %
+  mayhap build -o seen.mayhap urls.txt                    capacity = number of lines, rate 1 %
   zcat urls.gz | mayhap build -o seen.mayhap --fpr 0.01%
-  mayhap build -o words.mayhap --kind ribbon words        a fixed set, as small as can be
-  mayhap build -o bad.mayhap bad.txt --except good.txt    none of good.txt is ever taken for one of bad.txt
-  mayhap build -o ids.mayhap --key-type u64 ids.txt       keys are numbers, eight bytes each
+  mayhap build -o words.mayhap --kind ribbon words        a fixed set, as small as possible
+  mayhap build -o bad.mayhap bad.txt --except good.txt    no line of good.txt is ever a false positive
+  mayhap build -o ids.mayhap --key-type u64 ids.txt       keys are integers of eight bytes
   mayhap build -o ids.mayhap --field user_id log.csv      keys are a column of CSV, TSV, JSON lines or Parquet
   mayhap build -o users.bin --format guava --capacity 1M --key-type i64 ids.txt
   mayhap build -o f.bin --format redisbloom -P expansion=2 --capacity 1000 keys.txt
-  mayhap build -o new.mayhap --keyed from-strangers.txt   nobody can choose keys that collide
+  mayhap build -o new.mayhap --keyed untrusted.txt        nobody can choose keys that collide
 
-Without --capacity there is room for as many keys as there are lines: files are read twice, a pipe's hashes
-go to a temporary file. The file is there as a whole or not at all.";
+Without --capacity, the capacity is the number of lines: files are read twice, and hashes from a pipe are
+stored in a temporary file. The output file is written atomically.";
 
 /// The default rate.
 const RATE: f64 = 0.01;
@@ -45,24 +46,19 @@ pub(crate) struct BuildArgs {
     /// Output file; standard output if not given
     #[arg(short = 'o', long, value_name = "FILE")]
     output: Option<PathBuf>,
-    /// Kind of filter: bloom, classic, counting, growing, window, cuckoo, fuse, ribbon or retouched [default: bloom]
-    #[arg(long, value_name = "KIND", value_parser = args::kind)]
+    /// Kind of filter [default: bloom]
+    #[arg(long, value_name = "KIND", value_parser = named_values::kind())]
     kind: Option<Kind>,
-    #[arg(
-        long,
-        value_name = "FORMAT",
-        value_parser = args::format,
-        default_value = "mayhap",
-        help = format!("Format: {}", args::format_names())
-    )]
+    /// Format of the file
+    #[arg(long, value_name = "FORMAT", value_parser = named_values::format(), default_value = "mayhap")]
     format: Format,
-    /// Capacity in keys, as 1000000, 10k, 100M or 1e9
+    /// Capacity in keys, as 1000000, 10k, 100M or 1e9 [default: the number of lines]
     #[arg(long, value_name = "N", value_parser = args::count_or_none, allow_negative_numbers = true)]
     capacity: Option<u64>,
     /// False-positive rate, as 0.01 or 1% [default: 1%]
     #[arg(long, value_name = "P", value_parser = args::rate, allow_negative_numbers = true)]
     fpr: Option<f64>,
-    /// Number of bits, instead of --capacity and --fpr (classic, and other systems' formats)
+    /// Number of bits, instead of --capacity and --fpr (classic, counting and the formats of other systems)
     #[arg(long, value_name = "M", value_parser = args::count)]
     bits: Option<u64>,
     /// Number of bits per key that are set, with --bits
@@ -71,13 +67,13 @@ pub(crate) struct BuildArgs {
     /// Parameter of the format, such as -P strategy=mitz32
     #[arg(short = 'P', value_name = "NAME=VALUE")]
     parameters: Vec<String>,
-    /// Type of the keys: text, hex, base64, i8..i64, u8..u64, f64 or uuid
-    #[arg(long, value_name = "TYPE", value_parser = args::key_type, default_value = "text")]
+    /// Type of the keys
+    #[arg(long, value_name = "TYPE", value_parser = named_values::key_type(), default_value = "text")]
     key_type: KeyType,
     /// File of keys, one per line, that must never be false positives
     #[arg(long, value_name = "LIST")]
     except: Option<PathBuf>,
-    /// A key that is in both lists: block it (a member) or allow it [default: an error]
+    /// For keys in both lists: block (they are members) or allow (they are exceptions) [default: an error]
     #[arg(long, value_name = "block|allow", value_parser = on_conflict, requires = "except")]
     on_conflict: Option<OnConflict>,
     /// Hash with a random secret key, which is stored in the file
@@ -102,6 +98,11 @@ pub(crate) struct BuildArgs {
 pub(crate) fn run(args: &BuildArgs, out: &mut impl Write) -> Result<ExitCode, CliError> {
     let parameters = Parameters::new(args.format, &args.parameters)
         .map_err(|error| codec_errors::parameter(&error))?;
+    if args.format == Format::Mayhap && args.capacity == Some(0) {
+        return Err(CliError::message(
+            "--capacity 0: give at least 1, or omit it to use the number of lines",
+        ));
+    }
     if let Some(output) = &args.output {
         args.input.check_not_output(output)?;
     }
@@ -114,8 +115,15 @@ pub(crate) fn run(args: &BuildArgs, out: &mut impl Write) -> Result<ExitCode, Cl
         check_native_only_flags(args)?;
         foreign::build(args, parameters)?
     };
+    if args.format == Format::ClickHouse && args.fpr.is_none() {
+        // Readers need the rate, and the file does not store it.
+        let _ = writeln!(
+            io::stderr(),
+            "mayhap: built for bloom_filter({RATE}): a clickhouse file does not store its rate, so use --fpr {RATE} to read it"
+        );
+    }
     output.write(&filter, out)?;
-    report(&filter, args.output.as_deref());
+    report(args, &filter);
     Ok(ExitCode::SUCCESS)
 }
 
@@ -137,7 +145,7 @@ pub(crate) fn random_key() -> Result<SipKey, CliError> {
     let mut bytes = [0; 16];
     getrandom::fill(&mut bytes).map_err(|error| {
         CliError::message(format!(
-            "the system gives no random numbers ({error}): make a key by hand and give it by --key-file"
+            "the system has no random numbers ({error}): write a key to a file and use --key-file"
         ))
     })?;
     Ok(SipKey::new(bytes))
@@ -156,7 +164,7 @@ fn check_native_only_flags(args: &BuildArgs) -> Result<(), CliError> {
     match flag {
         None => Ok(()),
         Some((_, flag)) => Err(CliError::message(format!(
-            "{flag} is for mayhap's own format, and {} has no such thing: leave one of the two out",
+            "{flag} works only with --format mayhap, not with {}: omit one of the two",
             args.format
         ))),
     }
@@ -171,19 +179,23 @@ pub(crate) fn on_conflict(text: &str) -> Result<OnConflict, &'static str> {
 }
 
 /// Reports the result: on a terminal, and always if it is not what was requested.
-fn report(filter: &StoredFilter, path: Option<&Path>) {
+fn report(args: &BuildArgs, filter: &StoredFilter) {
+    let path = args.output.as_deref();
+    let advice = match (args.bits, args.capacity) {
+        (Some(_), _) => "use more --bits",
+        (None, Some(_)) => "use a larger --capacity",
+        (None, None) => "set --capacity",
+    };
     let stats = filter.describe().stats;
     let name = path.map_or("standard output".into(), |path| path.display().to_string());
     let mut stderr = io::stderr();
     let over = match filter {
-        StoredFilter::Native(filter) => {
-            human_format::over_capacity(&name, &filter.stats(), "give --capacity")
-        }
+        StoredFilter::Native(filter) => human_format::over_capacity(&name, &filter.stats(), advice),
         StoredFilter::Bits { .. } | StoredFilter::Foreign(_) => None,
     };
     // Without stderr, nothing can be reported.
-    if let Some(told) = over {
-        let _ = writeln!(stderr, "{told}");
+    if let Some(warning) = over {
+        let _ = writeln!(stderr, "{warning}");
     } else if stderr.is_terminal() {
         let keys = stats
             .estimated_keys

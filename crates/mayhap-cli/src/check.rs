@@ -6,6 +6,7 @@ use crate::args::{self, threads};
 use crate::error::CliError;
 use crate::filter_files::{OpenArgs, SelectArgs};
 use crate::input::{Block, GivenKeys, InputArgs, in_order, is_standard};
+use crate::named_values;
 use crate::progress::Progress;
 use clap::Args;
 use lookup::Lookup;
@@ -50,8 +51,8 @@ pub(crate) struct CheckArgs {
     /// Flush after every line
     #[arg(long)]
     line_buffered: bool,
-    /// Type of the keys: text, hex, base64, i8..i64, u8..u64, f64 or uuid [default: as the filter says, or text]
-    #[arg(long, value_name = "TYPE", value_parser = args::key_type)]
+    /// Type of the keys [default: as the filter says, or text]
+    #[arg(long, value_name = "TYPE", value_parser = named_values::key_type())]
     key_type: Option<KeyType>,
     #[command(flatten)]
     given: GivenKeys,

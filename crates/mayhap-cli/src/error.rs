@@ -5,6 +5,7 @@ use clap::error::ContextKind;
 use mayhap_core::PlanError;
 use std::error::Error;
 use std::io;
+use std::path::{Path, PathBuf};
 
 /// Why a subcommand stopped.
 #[derive(Debug)]
@@ -13,6 +14,8 @@ pub(crate) enum CliError {
     ReaderGone,
     /// A filter that cannot be built.
     Plan(PlanError),
+    /// A text file in the place of a filter.
+    TextFile(PathBuf),
     /// An error, in one line that says what to do next.
     Message(String),
 }
@@ -30,7 +33,7 @@ impl From<io::Error> for CliError {
             Self::ReaderGone
         } else {
             Self::Message(format!(
-                "standard output cannot be written ({error}): send it elsewhere"
+                "standard output cannot be written ({error}): redirect it to another place"
             ))
         }
     }
@@ -43,15 +46,56 @@ impl From<PlanError> for CliError {
     }
 }
 
+/// What messages depend on in a subcommand.
+#[derive(Clone, Copy)]
+pub(crate) struct Usage {
+    /// The flag for the number of keys.
+    pub(crate) capacity_flag: &'static str,
+    /// Whether the first argument is a filter and the others are files of keys.
+    pub(crate) filter_comes_first: bool,
+}
+
+impl Usage {
+    /// That of most subcommands.
+    pub(crate) const DEFAULT: Self = Self {
+        capacity_flag: "--capacity",
+        filter_comes_first: false,
+    };
+}
+
+impl CliError {
+    /// The line for people; `None` if there is nothing to report.
+    pub(crate) fn line(&self, usage: Usage) -> Option<String> {
+        match self {
+            Self::ReaderGone => None,
+            Self::Plan(error) => Some(from_plan_error(error, usage.capacity_flag)),
+            Self::TextFile(path) => Some(text_file(path, usage.filter_comes_first)),
+            Self::Message(message) => Some(message.clone()),
+        }
+    }
+}
+
+fn text_file(path: &Path, filter_comes_first: bool) -> String {
+    let name = path.display();
+    let order = if filter_comes_first {
+        "name the filter first and the files of keys after it, or "
+    } else {
+        ""
+    };
+    format!(
+        "{name} is text, not a filter: {order}build one with `mayhap build -o FILTER {name}`; --from FORMAT opens it anyway"
+    )
+}
+
 /// Replaces the library's argument names by the flags of the subcommand.
-pub(crate) fn from_plan_error(error: &PlanError, capacity_flag: &str) -> String {
+fn from_plan_error(error: &PlanError, capacity_flag: &str) -> String {
     match error {
         PlanError::InvalidInteger {
             field,
             value,
             accepted,
         } => format!(
-            "{} {value} is out of reach: give {accepted}",
+            "{} {value} is out of range: give {accepted}",
             flag(field, capacity_flag)
         ),
         PlanError::InvalidNumber {
@@ -59,11 +103,11 @@ pub(crate) fn from_plan_error(error: &PlanError, capacity_flag: &str) -> String 
             value,
             accepted,
         } => format!(
-            "{} {value:?} is out of reach: give {accepted}",
+            "{} {value:?} is out of range: give {accepted}",
             flag(field, capacity_flag)
         ),
         PlanError::OutOfMemory { size_bytes } => format!(
-            "no memory for a filter of {}: give a smaller {capacity_flag} or a looser --fpr",
+            "not enough memory for a filter of {}: use a smaller {capacity_flag} or a higher --fpr",
             human_format::size(*size_bytes)
         ),
         other => other.to_string(),
@@ -86,21 +130,29 @@ fn flag<'a>(field: &'a str, capacity_flag: &'a str) -> &'a str {
 
 /// A usage error of clap, in one line.
 pub(crate) fn usage(error: &clap::Error) -> String {
-    match (
-        error.get(ContextKind::InvalidArg),
-        error.get(ContextKind::InvalidValue),
-        error.source(),
-    ) {
+    let context = |kind| error.get(kind).map(ToString::to_string);
+    let (arg, value) = (
+        context(ContextKind::InvalidArg),
+        context(ContextKind::InvalidValue),
+    );
+    if let (Some(arg), Some(value)) = (arg, value) {
+        // `--fpr <P>`, without the name of its value.
+        let arg = arg.split(" <").next().unwrap_or(&arg);
         // Rejected by one of our own parsers, which says what is accepted.
-        (Some(arg), Some(value), Some(why)) => {
-            format!("invalid value '{value}' for '{arg}': {why}")
+        if let Some(why) = error.source() {
+            return format!("{arg} {value}: {why}");
         }
-        _ => format!(
-            "{}; `{} --help` shows what there is",
-            first_lines(&error.render().to_string()),
-            command(error)
-        ),
+        if let (false, Some(accepted)) = (value.is_empty(), context(ContextKind::ValidValue)) {
+            let hint = context(ContextKind::SuggestedValue)
+                .map_or(String::new(), |name| format!(" (did you mean {name}?)"));
+            return format!("{arg} {value}: give one of {accepted}{hint}");
+        }
     }
+    format!(
+        "{}; see `{} --help`",
+        first_lines(&error.render().to_string()),
+        command(error)
+    )
 }
 
 /// The command of an error: `mayhap`, or `mayhap check`.

@@ -4,11 +4,12 @@ use crate::args;
 use crate::codec_errors;
 use crate::error::CliError;
 use crate::input::{Block, is_standard, open_file};
+use crate::named_values;
 use clap::Args;
 use mayhap_codec::native::HashKey;
 use mayhap_codec::{
-    Format, KeyError, KeyReader, KeyType, Limits, OpenError, OpenOptions, OpenedFilter, Parameters,
-    StoredFilter,
+    Format, KeyError, KeyReader, KeyType, Limits, Location, OpenError, OpenOptions, OpenedFilter,
+    Parameters, StoredFilter,
 };
 use mayhap_core::SipKey;
 use std::io::Read;
@@ -17,15 +18,15 @@ use std::path::{Path, PathBuf};
 /// What the file itself does not say.
 #[derive(Args, Debug, Clone, Default)]
 pub(crate) struct OpenArgs {
+    /// Format of the filter, if it cannot be detected
     #[arg(
         long,
         visible_alias = "format",
         value_name = "FORMAT",
-        value_parser = args::format,
-        help = format!("Format of the filter, if its bytes are ambiguous: {}", args::format_names())
+        value_parser = named_values::format()
     )]
     pub(crate) from: Option<Format>,
-    /// Rate of a ClickHouse index, which its file does not contain
+    /// False-positive rate of a ClickHouse index, which its file does not store
     #[arg(long, value_name = "P", value_parser = args::rate, allow_negative_numbers = true)]
     pub(crate) fpr: Option<f64>,
     /// Number of hashes of a ClickHouse index of tokens or n-grams
@@ -68,24 +69,22 @@ impl OpenArgs {
             .map_err(|error| self.explain_open_error(path, &error))?;
         if found.is_empty() {
             return Err(CliError::message(format!(
-                "{} has no filter in it: give a file that was written with one",
+                "{} contains no filter: use a file that was written with filters enabled",
                 path.display()
             )));
         }
         Ok(found)
     }
 
-    /// Opens a file with exactly one filter, to change it.
-    pub(crate) fn open_one(&self, path: &Path) -> Result<StoredFilter, CliError> {
-        let mut found = self.open(path)?;
-        match (found.pop(), found.len()) {
-            (Some(found), 0) => Ok(found.filter),
-            (_, more) => Err(CliError::message(format!(
-                "{} has {} filters: this subcommand takes a file with one",
-                path.display(),
-                more + 1
-            ))),
-        }
+    /// Opens a file and the one filter in it that is selected.
+    pub(crate) fn open_one(
+        &self,
+        path: &Path,
+        choose: &SelectArgs,
+    ) -> Result<StoredFilter, CliError> {
+        let mut found = choose.select(path, self.open(path)?)?;
+        one_of(path, &found)?;
+        Ok(found.remove(0).filter)
     }
 
     /// Adds the flags that solve the problem.
@@ -121,6 +120,63 @@ impl OpenArgs {
             None => reader,
         })
     }
+}
+
+/// The only one of the selected filters.
+pub(crate) fn one_of<'f>(
+    path: &Path,
+    found: &'f [OpenedFilter],
+) -> Result<&'f OpenedFilter, CliError> {
+    match found {
+        [only] => Ok(only),
+        found => Err(CliError::message(format!(
+            "{} has {} filters ({}): select one with {}",
+            path.display(),
+            found.len(),
+            names_of(found),
+            flags_for(found)
+        ))),
+    }
+}
+
+/// The first few locations.
+fn names_of(found: &[OpenedFilter]) -> String {
+    let shown = found.iter().take(SHOWN);
+    let shown: Vec<String> = shown.map(|found| found.location.to_string()).collect();
+    let more = if found.len() > SHOWN { "; ..." } else { "" };
+    shown.join("; ") + more
+}
+
+/// How many filters of a container an error lists.
+const SHOWN: usize = 5;
+
+/// The flags that tell these filters apart.
+fn flags_for(found: &[OpenedFilter]) -> String {
+    let differ = |value: &dyn Fn(&Location) -> Option<String>| {
+        let mut values = found.iter().map(|found| value(&found.location));
+        let first = values.next();
+        values.any(|value| Some(value) != first)
+    };
+    let flags = [
+        (differ(&|place| place.column.clone()), "--column"),
+        (
+            differ(&|place| place.row_group.map(|number| number.to_string())),
+            "--row-group",
+        ),
+        (
+            differ(&|place| place.key.as_ref().map(|key| format!("{key:?}"))),
+            "--key",
+        ),
+        (
+            differ(&|place| place.granule.map(|number| number.to_string())),
+            "--granule",
+        ),
+    ];
+    let flags = flags.into_iter().filter(|(differs, _)| *differs);
+    flags
+        .map(|(_, flag)| flag)
+        .collect::<Vec<_>>()
+        .join(" and ")
 }
 
 /// What the lines are: what the filter says, or what the user gives, or text.
@@ -159,7 +215,7 @@ pub(crate) fn read(path: &Path) -> Result<Vec<u8>, CliError> {
 pub(crate) fn check_not_stdin(path: &Path) -> Result<(), CliError> {
     if is_standard(path) {
         return Err(CliError::message(
-            "standard input cannot be changed: give the path of a file",
+            "standard input cannot be changed: give the path of a filter file",
         ));
     }
     Ok(())
@@ -169,7 +225,7 @@ pub(crate) fn check_not_stdin(path: &Path) -> Result<(), CliError> {
 pub(crate) fn read_key(path: &Path) -> Result<SipKey, CliError> {
     mayhap_codec::parse_key(&read(path)?).ok_or_else(|| {
         CliError::message(format!(
-            "{} is no key: give a file of 32 hexadecimal digits, or of 16 bytes",
+            "{} is not a key file: it must have 32 hexadecimal digits, or 16 bytes",
             path.display()
         ))
     })
@@ -198,7 +254,7 @@ impl SelectArgs {
         path: &Path,
         all: Vec<OpenedFilter>,
     ) -> Result<Vec<OpenedFilter>, CliError> {
-        let names: Vec<String> = all.iter().map(|found| found.location.to_string()).collect();
+        let names = names_of(&all);
         let is_chosen = |found: &OpenedFilter| {
             let place = &found.location;
             self.column
@@ -217,16 +273,14 @@ impl SelectArgs {
         };
         let chosen: Vec<OpenedFilter> = all.into_iter().filter(is_chosen).collect();
         if chosen.is_empty() {
-            let shown = names.iter().take(5).map(String::as_str).collect::<Vec<_>>();
-            let more = if names.len() > shown.len() {
-                "; ..."
+            let has = if names.is_empty() {
+                "it has a single filter, so omit the selection".to_owned()
             } else {
-                ""
+                format!("it has {names}")
             };
             return Err(CliError::message(format!(
-                "{} has no such filter: it has {}{more}",
-                path.display(),
-                shown.join("; ")
+                "{} has no such filter: {has}",
+                path.display()
             )));
         }
         Ok(chosen)
@@ -270,7 +324,7 @@ pub(crate) fn keys<'b>(
 
 pub(crate) fn invalid_key(line: u64, error: &KeyError) -> CliError {
     CliError::message(format!(
-        "line {line}: {error}; give --key-type {} if keys are something else",
+        "line {line}: {error}; set --key-type to the type of the keys: {}",
         KeyType::NAMES
     ))
 }

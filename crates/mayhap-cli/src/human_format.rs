@@ -18,7 +18,7 @@ pub(crate) fn with_thousands_separators(number: u64) -> String {
 /// `about 1,234 keys`; a completely full filter has no estimate.
 pub(crate) fn about_keys(estimate: u64) -> String {
     match estimate {
-        u64::MAX => "more keys than it can tell".to_owned(),
+        u64::MAX => "an unknown number of keys".to_owned(),
         keys => format!("about {} keys", with_thousands_separators(keys)),
     }
 }
@@ -29,7 +29,7 @@ pub(crate) fn over_capacity(name: &str, stats: &Stats, advice: &str) -> Option<S
     let is_burst = stats.kind == Kind::Window && stats.estimated_rate <= stats.false_positive_rate;
     (stats.is_over_capacity && !is_burst).then(|| {
         format!(
-            "mayhap: {name} has {} and room for {}: its rate is {} now; {advice}",
+            "mayhap: {name} is over capacity: {} in a filter for {}, so its false-positive rate is now {}; {advice}",
             about_keys(stats.estimated_keys.unwrap_or(u64::MAX)),
             with_thousands_separators(stats.capacity.unwrap_or(0)),
             rate(stats.estimated_rate.unwrap_or(1.0), 3)
@@ -62,8 +62,10 @@ pub(crate) fn short_count(count: u64) -> String {
 pub(crate) fn size(bytes: u64) -> String {
     let mut value = bytes as f64;
     let mut unit = "bytes";
-    for next in ["KiB", "MiB", "GiB", "TiB"] {
-        if value < 1024.0 {
+    for next in ["KiB", "MiB", "GiB", "TiB", "PiB", "EiB"] {
+        // Bytes are exact; other units have three digits.
+        let largest = if unit == "bytes" { 1024.0 } else { 999.5 };
+        if value < largest {
             break;
         }
         value /= 1024.0;
@@ -87,9 +89,9 @@ pub(crate) fn rate(rate: f64, digits: usize) -> String {
     }
 }
 
-/// A requested rate, with all its digits.
+/// A requested rate: `1 %`, `0.1 %`, `1e-9`, with at most three significant digits and no zeros at the end.
 pub(crate) fn requested_rate(asked: f64) -> String {
-    let shortest = format!("{asked:e}");
+    let shortest = rounded(asked);
     let percent = shortest.split_once('e').and_then(|(digits, exponent)| {
         // Shifted in decimals: 0.07 * 100.0 is not exactly 7.
         let exponent = exponent.parse::<i32>().ok()? + 2;
@@ -101,6 +103,25 @@ pub(crate) fn requested_rate(asked: f64) -> String {
     }
 }
 
+/// Three significant digits in scientific notation, without zeros at the end.
+fn rounded(value: f64) -> String {
+    let three = format!("{value:.2e}");
+    three
+        .parse::<f64>()
+        .map_or(three, |value| format!("{value:e}"))
+}
+
+/// A rate as an argument, `0.0123`, rounded up to three significant digits.
+pub(crate) fn rate_argument(rate: f64) -> String {
+    let exponent = rate.log10().floor() as i32;
+    let unit = 10_f64.powi(exponent - 2);
+    // Less than the error of the division, so that 0.01 stays 0.01.
+    let rounded_up = (rate / unit * (1.0 - 1e-12)).ceil();
+    // Parsed as decimals, so that the digits are exact.
+    let text = format!("{rounded_up}e{}", exponent - 2);
+    text.parse::<f64>().map_or(text, |rate| format!("{rate}"))
+}
+
 /// `1 bit`, `6 bits`.
 pub(crate) fn with_unit(count: u64, what: &str) -> String {
     format!(
@@ -110,8 +131,8 @@ pub(crate) fn with_unit(count: u64, what: &str) -> String {
     )
 }
 
-/// The number of decimals for `digits` significant digits; integers are never cut.
-fn significant(value: f64, digits: usize) -> String {
+/// A number with `digits` significant digits; integers are never cut.
+pub(crate) fn significant(value: f64, digits: usize) -> String {
     // Rounded first: 9.999 has one digit before the point, and 10.0 has two.
     let rounded = format!("{value:.*e}", digits - 1);
     let exponent = rounded
@@ -154,7 +175,8 @@ mod tests {
         assert_eq!(size(64), "64 bytes");
         assert_eq!(size(1536), "1.50 KiB");
         assert_eq!(size(64 << 20), "64.0 MiB");
-        assert_eq!(size(1000 << 20), "1000 MiB");
+        assert_eq!(size(999 << 20), "999 MiB");
+        assert_eq!(size(1000 << 20), "0.977 GiB");
         assert_eq!(size(1 << 46), "64.0 TiB");
     }
 
@@ -169,7 +191,13 @@ mod tests {
         assert_eq!(requested_rate(0.1), "10 %");
         assert_eq!(requested_rate(0.001), "0.1 %");
         assert_eq!(requested_rate(0.07), "7 %");
-        assert_eq!(requested_rate(0.003_906_25), "0.390625 %");
+        assert_eq!(requested_rate(0.003_906_25), "0.391 %");
+        assert_eq!(requested_rate(0.007_788_526_862_517_396), "0.779 %");
+        assert_eq!(requested_rate(0.125), "12.5 %");
         assert_eq!(requested_rate(1e-9), "1e-9");
+        assert_eq!(requested_rate(1.234e-9), "1.23e-9");
+        assert_eq!(rate_argument(0.012_301), "0.0124");
+        assert_eq!(rate_argument(0.01), "0.01");
+        assert_eq!(rate_argument(3.5e-7), "0.00000035");
     }
 }

@@ -25,18 +25,18 @@ pub(crate) const EXAMPLES: &str = "\
 Examples:
   mayhap join --left users.csv --right log.csv.gz --on user_id > some.csv
   mayhap join --left users.csv --right log.csv --on id --right-on user_id
-  mayhap join --left users.csv --right log.parquet --on id --exact   an inner join, with the users' columns
-  mayhap join --left users.csv --right log.parquet --on id --semi    exactly the rows that match, as they are
+  mayhap join --left users.csv --right log.parquet --on id --exact   an inner join: adds the users' columns
+  mayhap join --left users.csv --right log.parquet --on id --semi    exactly the rows that match, unchanged
   mayhap join --left a.tsv --right b.tsv --on 1 --right-on 3 --no-header
-  mayhap join --left users.csv --right log.csv --on id --fpr 0.01% -o some.csv
+  mayhap join --left users.csv --right log.csv --on id --fpr 0.01% -o few.csv
 
-The keys of --left become a filter, so it should be the smaller side; the rows of --right are printed, in
-their order and as they came, without those that surely have no match. A stranger among them passes at the
-rate --fpr. --exact and --semi take these out too, and keep the left side in memory for that, or only those
-of its rows that match if it is large.
-CSV, TSV (by name, or --delimiter) and Parquet can be joined with each other: keys are compared as text,
-without quotes, byte by byte. A null of Parquet matches nothing. Rows of Parquet are printed as CSV.
-Exit status: 0 if a row was printed, 1 if none, 2 an error.";
+The keys of --left become a filter, so --left should be the smaller side. The rows of --right are printed
+unchanged and in order, without those that definitely have no match. Rows without a match pass with the
+probability --fpr. --exact and --semi remove these too: they keep the left side in memory, or only its
+matching rows if it is large.
+CSV, TSV (by file name, or --delimiter) and Parquet can be joined with each other: keys are compared as text,
+without quotes, byte by byte. A Parquet null matches nothing. Parquet rows are printed as CSV.
+Exit status: 0 if a row was printed, 1 if none was, 2 for an error.";
 
 /// The default rate.
 const RATE: f64 = 0.01;
@@ -98,9 +98,14 @@ pub(crate) struct JoinArgs {
 }
 
 pub(crate) fn run(args: &JoinArgs, out: &mut impl Write) -> Result<ExitCode, CliError> {
+    if args.exact && args.semi {
+        return Err(CliError::message(
+            "--exact and --semi exclude each other: use --exact to add the columns of the left side to each match, or --semi for the matching rows unchanged",
+        ));
+    }
     if is_standard(&args.left) && is_standard(&args.right) {
         return Err(CliError::message(
-            "--left and --right cannot both be standard input: give one of them a file",
+            "--left and --right cannot both be standard input: use a file for one of them",
         ));
     }
     let report = if let Some(path) = &args.output {
@@ -160,10 +165,10 @@ fn check_outputs(path: &Path) -> Result<(), CliError> {
     let name = path.display();
     match fs::metadata(path) {
         Ok(found) if found.is_dir() => Err(CliError::message(format!(
-            "{name} is a folder: give the name of a file in it"
+            "{name} is a folder: give the name of a file"
         ))),
         Ok(found) if found.len() > 0 => Err(CliError::message(format!(
-            "{name} is there: give another name, or --force to replace it"
+            "{name} exists: use another name, or --force to replace it"
         ))),
         _ => Ok(()),
     }
@@ -258,7 +263,7 @@ fn reads_twice(args: &JoinArgs) -> Result<bool, CliError> {
     let (left, right) = (size_of(&args.left), size_of(&args.right));
     if args.twice && (left.is_none() || right.is_none()) {
         return Err(CliError::message(
-            "--twice needs two files, and a pipe can be read once: write it to a file, or leave --twice out",
+            "--twice needs two files, because a pipe can be read only once: write it to a file, or omit --twice",
         ));
     }
     let is_large = left.is_some_and(|size| size > LARGE_LEFT_BYTES) && right.is_some();

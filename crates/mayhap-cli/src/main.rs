@@ -5,7 +5,7 @@
 //!
 //! | place | what it answers |
 //! | --- | --- |
-//! | `args.rs`, `error.rs` | which arguments are there, and how are errors reported? |
+//! | `args.rs`, `named_values.rs`, `error.rs` | which arguments are there, and how are errors reported? |
 //! | `input/` | how do files, pipes and compressed inputs become blocks of lines, processed by several threads in order (`pipeline.rs`)? |
 //! | `table/` | how are the columns of CSV, TSV, JSON lines and Parquet read? |
 //! | `filter_files.rs` | how is a filter opened, selected and given keys? |
@@ -29,6 +29,7 @@ mod lock;
 mod machine;
 mod man_pages;
 mod merge;
+mod named_values;
 mod output;
 mod plan;
 mod progress;
@@ -40,13 +41,11 @@ mod verify;
 use args::{Cli, CliCommand};
 use clap::Parser;
 use clap::error::ErrorKind;
-use error::CliError;
+use error::{CliError, Usage};
 use std::io::{self, BufWriter, Write};
 use std::process::ExitCode;
 
 const ERROR: u8 = 2;
-/// The flag for the number of keys in most subcommands.
-const CAPACITY: &str = "--capacity";
 /// One write for many lines.
 const OUTPUT_BYTES: usize = 256 << 10;
 
@@ -55,9 +54,15 @@ fn main() -> ExitCode {
         Ok(cli) => cli,
         Err(error) => return explain(&error),
     };
-    let capacity_flag = match cli.command {
-        CliCommand::Plan(_) | CliCommand::Bench(_) => "--keys",
-        _ => CAPACITY,
+    let usage = Usage {
+        capacity_flag: match cli.command {
+            CliCommand::Plan(_) | CliCommand::Bench(_) => "--keys",
+            _ => Usage::DEFAULT.capacity_flag,
+        },
+        filter_comes_first: matches!(
+            cli.command,
+            CliCommand::Check(_) | CliCommand::Add(_) | CliCommand::Remove(_)
+        ),
     };
     let mut out = BufWriter::with_capacity(OUTPUT_BYTES, io::stdout().lock());
     let done = match cli.command {
@@ -66,7 +71,7 @@ fn main() -> ExitCode {
         CliCommand::Add(args) => add_remove::add(&args, &mut out),
         CliCommand::Remove(args) => add_remove::remove(&args, &mut out),
         CliCommand::Uniq(args) => uniq::run(&args, &mut out),
-        CliCommand::Info(args) => info::run(&args, &mut out),
+        CliCommand::Info(args) => info::run(&args, usage, &mut out),
         CliCommand::Plan(args) => plan::run(&args, &mut out),
         CliCommand::Merge(args) => merge::merge(&args, &mut out),
         CliCommand::Convert(args) => merge::convert(&args, &mut out),
@@ -83,18 +88,14 @@ fn main() -> ExitCode {
         Err(failure) => {
             // Results before the error are printed, as far as stdout accepts them.
             let _ = out.flush();
-            ExitCode::from(report_failure(failure, capacity_flag))
+            ExitCode::from(report_failure(&failure, usage))
         }
     }
 }
 
 /// Prints what happened, and returns the exit code.
-fn report_failure(failure: CliError, capacity_flag: &str) -> u8 {
-    match failure {
-        CliError::ReaderGone => 0,
-        CliError::Plan(error) => print_error(&error::from_plan_error(&error, capacity_flag)),
-        CliError::Message(message) => print_error(&message),
-    }
+pub(crate) fn report_failure(failure: &CliError, usage: Usage) -> u8 {
+    failure.line(usage).map_or(0, |line| print_error(&line))
 }
 
 /// Help and version as clap formats them, errors in one line.
@@ -103,7 +104,7 @@ fn explain(error: &clap::Error) -> ExitCode {
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => {
             match error.print().map_err(CliError::from) {
                 Ok(()) => ExitCode::SUCCESS,
-                Err(failure) => ExitCode::from(report_failure(failure, CAPACITY)),
+                Err(failure) => ExitCode::from(report_failure(&failure, Usage::DEFAULT)),
             }
         }
         ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {

@@ -2,9 +2,10 @@
 
 use crate::args;
 use crate::error::CliError;
-use crate::filter_files::OpenArgs;
+use crate::filter_files::{OpenArgs, SelectArgs};
 use crate::human_format;
 use crate::input::check_input_is_not_output;
+use crate::named_values;
 use crate::output::Output;
 use clap::Args;
 use mayhap_codec::{Format, StoredFilter};
@@ -17,23 +18,26 @@ pub(crate) const MERGE_EXAMPLES: &str = "\
 Examples:
   mayhap merge monday.mayhap tuesday.mayhap -o week.mayhap
   mayhap merge part-*.guava -o all.guava
+  mayhap merge a.parquet b.parquet --column user_id --row-group 0 -o both.bin    one column of several files
 
-All must be of one format and shape: build them with the same --capacity and --fpr.";
+All filters must have the same format and shape: build them with the same --capacity and --fpr.";
 
 pub(crate) const CONVERT_EXAMPLES: &str = "\
 Examples:
-  mayhap convert users.guava -o users.mayhap                     safe on disk, and asked the same way
+  mayhap convert users.guava -o users.mayhap                     with checksums
   mayhap convert users.mayhap -o users.guava --format guava      and back
   mayhap convert f.dump -o f.chunks --format redisbloom          DUMP to SCANDUMP
+  mayhap convert part.parquet -o ids.mayhap --column user_id     one filter of a container
 
-Bits mean what the hash says that set them, so a filter moves only between formats that hash alike, and into
-mayhap's own, which knows all hashes. Otherwise build the filter anew from its keys.";
+The meaning of the bits depends on the hash function. So a filter can be converted between formats with the
+same hash function, and to mayhap, which supports all of them. Otherwise build a new filter from the keys.";
 
 pub(crate) const FOLD_EXAMPLES: &str = "\
 Examples:
-  mayhap fold big.mayhap -o small.mayhap --fpr 1%    halved as long as the rate stays below 1 %
+  mayhap fold big.mayhap -o small.mayhap --fpr 1%    halve it while the rate stays below 1 %
 
-For bloom filters that were made for more keys than came. No key is lost.";
+For bloom filters with far fewer keys than their capacity. No key is lost.
+Exit status: 0 if the filter was halved, 1 if it was written unchanged, 2 for an error.";
 
 #[derive(Args, Debug)]
 pub(crate) struct MergeArgs {
@@ -45,6 +49,8 @@ pub(crate) struct MergeArgs {
     output: Option<PathBuf>,
     #[command(flatten)]
     open: OpenArgs,
+    #[command(flatten)]
+    choose: SelectArgs,
     /// Overwrite a file that is not a filter
     #[arg(long)]
     force: bool,
@@ -54,7 +60,7 @@ pub(crate) fn merge(args: &MergeArgs, out: &mut impl Write) -> Result<ExitCode, 
     refuse_as_output(&args.filters, args.output.as_deref())?;
     let mut merged: Option<(StoredFilter, &Path)> = None;
     for path in &args.filters {
-        let next = args.open.open_one(path)?;
+        let next = args.open.open_one(path, &args.choose)?;
         match &mut merged {
             None => merged = Some((next, path)),
             Some((filter, first)) => filter.union_with(&next).map_err(|error| {
@@ -67,7 +73,9 @@ pub(crate) fn merge(args: &MergeArgs, out: &mut impl Write) -> Result<ExitCode, 
         }
     }
     let Some((filter, _)) = merged else {
-        return Err(CliError::message("merge needs filters: give two or more"));
+        return Err(CliError::message(
+            "there is nothing to merge: give two or more filters",
+        ));
     };
     write(args.output.as_deref(), &filter, &args.open, args.force, out)
 }
@@ -81,10 +89,10 @@ pub(crate) struct ConvertArgs {
     #[arg(short = 'o', long, value_name = "OUT")]
     output: Option<PathBuf>,
     /// Target format
-    #[arg(long, value_name = "FORMAT", value_parser = args::format, default_value = "mayhap")]
+    #[arg(long, value_name = "FORMAT", value_parser = named_values::format(), default_value = "mayhap")]
     format: Format,
     /// Source format, if the bytes are ambiguous
-    #[arg(long, value_name = "FORMAT", value_parser = args::format)]
+    #[arg(long, value_name = "FORMAT", value_parser = named_values::format())]
     from: Option<Format>,
     /// Rate of a ClickHouse index
     #[arg(long, value_name = "P", value_parser = args::rate, allow_negative_numbers = true)]
@@ -95,9 +103,14 @@ pub(crate) struct ConvertArgs {
     /// Parameter of the source format
     #[arg(short = 'P', value_name = "NAME=VALUE")]
     parameters: Vec<String>,
+    /// Number of columns of a ClickHouse index
+    #[arg(long, value_name = "N")]
+    columns: Option<usize>,
     /// File with the secret key of a filter that was built with --key-file
     #[arg(long, value_name = "FILE")]
     key_file: Option<PathBuf>,
+    #[command(flatten)]
+    choose: SelectArgs,
     /// Overwrite a file that is not a filter
     #[arg(long)]
     force: bool,
@@ -110,14 +123,14 @@ pub(crate) fn convert(args: &ConvertArgs, out: &mut impl Write) -> Result<ExitCo
         fpr: args.fpr,
         probes: args.probes,
         parameters: args.parameters.clone(),
-        columns: None,
+        columns: args.columns,
         key_file: args.key_file.clone(),
     };
-    let filter = open.open_one(&args.input)?;
+    let filter = open.open_one(&args.input, &args.choose)?;
     let from = filter.format();
     let converted = filter.convert(args.format).map_err(|error| {
         CliError::message(format!(
-            "{} is a {from} filter and {error}",
+            "{} is a {from} filter that {error}",
             args.input.display()
         ))
     })?;
@@ -150,16 +163,18 @@ pub(crate) fn fold(args: &FoldArgs, out: &mut impl Write) -> Result<ExitCode, Cl
         key_file: args.key_file.clone(),
         ..OpenArgs::default()
     };
-    let StoredFilter::Native(AnyFilter::Bloom(mut filter)) = open.open_one(&args.input)? else {
+    let StoredFilter::Native(AnyFilter::Bloom(mut filter)) =
+        open.open_one(&args.input, &SelectArgs::default())?
+    else {
         return Err(CliError::message(format!(
-            "{} is no bloom filter of mayhap's, and others cannot be halved: build it anew",
+            "{} is not a native bloom filter, and other filters cannot be halved: build a new one from the keys",
             args.input.display()
         )));
     };
     let rate = filter.estimated_rate();
     if rate > args.fpr {
         return Err(CliError::message(format!(
-            "{} has a rate of {} already: give a looser --fpr, or build it anew",
+            "{} already has a rate of {}: use a higher --fpr, or build a larger filter from the keys",
             args.input.display(),
             human_format::rate(rate, 3)
         )));

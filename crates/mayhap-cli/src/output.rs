@@ -33,7 +33,7 @@ impl Output {
         match path {
             None if io::stdout().is_terminal() => {
                 return Err(CliError::message(
-                    "a filter is no text for a terminal: give -o FILE, or send it into a pipe",
+                    "a filter is binary data and standard output is a terminal: use -o FILE, or a pipe",
                 ));
             }
             Some(path) if !force => check_replaceable(path, format)?,
@@ -107,7 +107,7 @@ pub(crate) fn check_writable(path: &Path) -> Result<(), CliError> {
     }
     if path.is_dir() {
         return Err(CliError::message(format!(
-            "{} is a folder: give the name of a file in it",
+            "{} is a folder: give the name of a file",
             path.display()
         )));
     }
@@ -118,7 +118,7 @@ pub(crate) fn check_writable(path: &Path) -> Result<(), CliError> {
     };
     if !folder.is_dir() {
         return Err(CliError::message(format!(
-            "{} is no folder: make it first, or give another place",
+            "{} is not a folder: create it first, or write to another place",
             folder.display()
         )));
     }
@@ -131,7 +131,7 @@ pub(crate) fn check_writable(path: &Path) -> Result<(), CliError> {
 pub(crate) fn draw(path: &Path, svg: &str) -> Result<(), CliError> {
     let cannot_write = |error: io::Error| {
         CliError::message(format!(
-            "{} cannot be written ({error}): give --plot another place",
+            "{} cannot be written ({error}): give --plot another path",
             path.display()
         ))
     };
@@ -146,7 +146,7 @@ pub(crate) fn draw(path: &Path, svg: &str) -> Result<(), CliError> {
     }
     if !is_drawing(&first) {
         return Err(CliError::message(format!(
-            "{} is there and is no drawing: give --plot another name",
+            "{} exists and is not an SVG plot: give --plot another name",
             path.display()
         )));
     }
@@ -158,10 +158,10 @@ pub(crate) fn draw(path: &Path, svg: &str) -> Result<(), CliError> {
 pub(crate) fn cannot_write(path: &Path, error: &io::Error) -> CliError {
     let advice = match error.kind() {
         io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
-            "write to a folder of your own"
+            "write to a folder that you may write to"
         }
-        io::ErrorKind::StorageFull => "make room, or write to another disk",
-        io::ErrorKind::NotFound => "make its folder first",
+        io::ErrorKind::StorageFull => "free some space, or write to another disk",
+        io::ErrorKind::NotFound => "create its folder first",
         _ => "write to another place",
     };
     CliError::message(format!(
@@ -184,22 +184,18 @@ fn check_replaceable(path: &Path, format: Format) -> Result<(), CliError> {
             File::open(path).and_then(|mut file| io::Read::read_exact(&mut file, &mut first));
         read.is_ok() && first == native::MAGIC
     } else {
-        fs::read(path).is_ok_and(|bytes| {
-            // Formats without a header accept any bytes, so text is excluded first.
-            let is_text = || std::str::from_utf8(&bytes).is_ok();
-            match sniff(&bytes) {
-                _ if bytes.starts_with(&native::MAGIC) => true,
-                Sniffed::Filter(_) => true,
-                Sniffed::Candidates(formats) => formats.contains(&format) && !is_text(),
-                Sniffed::Container(_) => false,
-            }
+        fs::read(path).is_ok_and(|bytes| match sniff(&bytes) {
+            _ if bytes.starts_with(&native::MAGIC) => true,
+            Sniffed::Filter(_) => true,
+            Sniffed::Candidates(formats) => formats.contains(&format),
+            Sniffed::Container(_) | Sniffed::Text => false,
         })
     };
     if is_filter {
         return Ok(());
     }
     Err(CliError::message(format!(
-        "{} is there and is no filter: give another name, or --force to replace it",
+        "{} exists and is not a filter: use another name, or --force to replace it",
         path.display()
     )))
 }

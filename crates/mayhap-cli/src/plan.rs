@@ -70,7 +70,7 @@ impl PlanFigures {
             (keys, fpr, memory) => {
                 let none = keys.is_none() && fpr.is_none() && memory.is_none();
                 return Err(CliError::message(format!(
-                    "plan needs two of --keys, --fpr and --memory and got {}: give two, and it works out the third",
+                    "plan needs two of --keys, --fpr and --memory, and got {}: give two, and it computes the third",
                     if none { "none" } else { "one" }
                 )));
             }
@@ -155,7 +155,7 @@ impl PlanFigures {
             best.kind,
             human_format::with_unit(self.keys, "key"),
             if best.kind == Kind::Window {
-                " a window"
+                " per window"
             } else {
                 ""
             },
@@ -171,16 +171,17 @@ impl PlanFigures {
         if self.exceptions > 0 {
             writeln!(
                 out,
-                "  of these         {} for {} that are never found",
+                "  of this          {} for {} that never match",
                 human_format::with_unit(best.exception_bytes, "byte"),
                 human_format::with_unit(self.exceptions, "exception"),
             )?;
         }
         if let Some(memory) = self.memory {
-            let share = 100.0 * best.size_bytes as f64 / memory as f64;
+            let share = best.size_bytes as f64 / memory as f64;
             writeln!(
                 out,
-                "  used             {share:.1} % of {}",
+                "  used             {} of {}",
+                human_format::rate(share, 3),
                 human_format::size(memory)
             )?;
         }
@@ -206,11 +207,11 @@ impl PlanFigures {
             let Ok((size, layers)) = plan.size_and_layers_at(keys) else {
                 break;
             };
-            let bits = size as f64 * 8.0 / keys as f64;
+            let bits = human_format::significant(size as f64 * 8.0 / keys as f64, 3);
             let name = format!("{times}x the keys");
             writeln!(
                 out,
-                "    {name:<15}{bits:>8.2} bits a key, {}, {}",
+                "    {name:<15}{bits:>8} bits per key, {}, {}",
                 human_format::size(size),
                 human_format::with_unit(layers.into(), "layer"),
             )?;
@@ -221,27 +222,28 @@ impl PlanFigures {
     fn compared(&self, out: &mut impl Write) -> Result<(), CliError> {
         writeln!(out, "\n  bits per key")?;
         let bits = self.bits_per_key(&self.best);
-        writeln!(out, "    {:<15}{bits:>8.2}", self.best.kind.name())?;
+        let shown = |bits| human_format::significant(bits, 3);
+        writeln!(out, "    {:<15}{:>8}", self.best.kind.name(), shown(bits))?;
         for other in &self.others {
             writeln!(
                 out,
-                "    {:<15}{:>8.2}   {}",
+                "    {:<15}{:>8}   {}",
                 other.kind.name(),
-                self.bits_per_key(other),
+                shown(self.bits_per_key(other)),
                 other.why
             )?;
         }
         let ratio = bits / self.limit_bits_per_key();
         let compared = if ratio < 10.0 {
-            format!("{:+.1} %", 100.0 * (ratio - 1.0))
+            format!("{} % more", shown(100.0 * (ratio - 1.0)))
         } else {
-            format!("{ratio:.0} times as much")
+            format!("{} times as many", shown(ratio))
         };
         writeln!(
             out,
-            "    {:<15}{:>8.2}   no filter takes less: {} takes {compared}",
+            "    {:<15}{:>8}   the minimum for any filter: {} uses {compared}",
             "log2(1/rate)",
-            self.limit_bits_per_key(),
+            shown(self.limit_bits_per_key()),
             self.best.kind,
         )?;
         Ok(())
@@ -277,11 +279,14 @@ fn too_large(choices: &[KindChoice], memory: u64, strictest: Option<f64>) -> Cli
     let (kind, size) = smallest.map_or(("filter", 0), |choice| {
         (choice.kind.name(), choice.size_bytes)
     });
-    let instead = strictest.map_or("give more memory or fewer keys".into(), |rate| {
-        format!("give more memory, fewer keys, or --fpr {rate:?}, which fits")
+    let instead = strictest.map_or("use more memory or fewer keys".into(), |rate| {
+        format!(
+            "use more memory, fewer keys, or --fpr {}, which fits",
+            human_format::rate_argument(rate)
+        )
     });
     CliError::message(format!(
-        "the smallest that serves, a {kind} filter, takes {} of {}: {instead}",
+        "the smallest suitable filter, a {kind} filter, needs {} and --memory allows {}: {instead}",
         human_format::size(size),
         human_format::size(memory)
     ))

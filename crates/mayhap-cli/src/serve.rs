@@ -12,11 +12,11 @@ use std::process::ExitCode;
 
 pub(crate) const EXAMPLES: &str = "\
 Examples:
-  mayhap serve                                  port 6380 of this machine, data in ./mayhap-data
-  redis-cli -p 6380 BF.ADD seen apple           any Redis client speaks to it
-  mayhap serve --fsync always                   nothing that was acknowledged is ever lost
-  mayhap serve --layout redisbloom              new filters are RedisBloom's, to the byte
-  cp bad.mayhap mayhap-data/                    a filter file of any format is served by its name
+  mayhap serve                                  listen on localhost:6380, data in ./mayhap-data
+  redis-cli -p 6380 BF.ADD seen apple           use it with any Redis client
+  mayhap serve --fsync always                   sync every change before it is acknowledged
+  mayhap serve --layout redisbloom              new filters are byte-exact with RedisBloom
+  cp bad.mayhap mayhap-data/                    serve a filter file of any format under its name
   mayhap serve --http 127.0.0.1:9380            /metrics for Prometheus, and /health";
 
 #[derive(Args, Debug)]
@@ -121,7 +121,7 @@ fn options(args: &ServeArgs) -> Result<ServerOptions, CliError> {
     for setting in &args.set {
         let (name, value) = setting.split_once('=').ok_or_else(|| {
             CliError::message(format!(
-                "--set {setting}: give NAME=VALUE, such as bf-error-rate=0.001"
+                "--set {setting}: expected NAME=VALUE, such as bf-error-rate=0.001"
             ))
         })?;
         settings.push((name.to_owned(), value.to_owned()));
@@ -170,7 +170,7 @@ fn password(file: Option<&Path>) -> Result<Vec<u8>, CliError> {
     if line.is_empty() {
         let path = path.display();
         return Err(CliError::message(format!(
-            "{path}: its first line must be the password"
+            "{path} is empty or begins with an empty line: its first line must be the password"
         )));
     }
     Ok(line.to_vec())

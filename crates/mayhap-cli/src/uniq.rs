@@ -4,11 +4,12 @@ mod seen_keys;
 mod session;
 
 use crate::args::{self, threads};
-use crate::error::CliError;
+use crate::error::{CliError, Usage};
 use crate::filter_files::{check_not_stdin, invalid_key};
 use crate::input::{Block, Event, InputArgs, with_events};
 use crate::interrupt;
 use crate::lock::lock;
+use crate::named_values;
 use crate::output;
 use crate::progress::Progress;
 use clap::Args;
@@ -26,7 +27,7 @@ pub(crate) const EXAMPLES: &str = "\
 Examples:
   mayhap uniq urls.txt > once.txt
   mayhap uniq --state seen.mayhap found.txt >> queue.txt    no URL twice, over all runs
-  mayhap uniq --state seen.mayhap --window 24h < found.txt  and again after a day
+  mayhap uniq --state day.mayhap --window 24h < found.txt   and again after a day
   mayhap uniq -d urls.txt                                   the repeated ones
   mayhap uniq -c urls.txt                                   how many different ones
   mayhap uniq --field user_id log.csv                       the first row of every user
@@ -82,8 +83,8 @@ pub(crate) struct UniqArgs {
     /// Flush after every line
     #[arg(long)]
     line_buffered: bool,
-    /// Type of the keys, stored in the state: text, hex, base64, i8..i64, u8..u64, f64 or uuid [default: text]
-    #[arg(long, value_name = "TYPE", value_parser = args::key_type)]
+    /// Type of the keys, stored in the state [default: text]
+    #[arg(long, value_name = "TYPE", value_parser = named_values::key_type())]
     key_type: Option<KeyType>,
     /// Hash with a secret key, for untrusted lines; it is stored in the state
     #[arg(long)]
@@ -170,7 +171,7 @@ pub(crate) fn run(args: &UniqArgs, out: &mut impl Write) -> Result<ExitCode, Cli
                     // The reader may be blocked for days: nothing waits for it.
                     interrupt::exit(match session.finish() {
                         Ok(()) => signal.exit_code(),
-                        Err(failure) => crate::report_failure(failure, crate::CAPACITY),
+                        Err(failure) => crate::report_failure(&failure, Usage::DEFAULT),
                     });
                 }
             }

@@ -75,7 +75,7 @@ fn create_beside(path: &Path) -> io::Result<(PathBuf, File)> {
     let mut number = 0;
     loop {
         let Some(temporary) = temporary_name(path, number) else {
-            let message = "the path ends in no file name: give one, such as keys.mayhap";
+            let message = "the path has no file name: add one, such as keys.mayhap";
             return Err(io::Error::new(io::ErrorKind::InvalidInput, message));
         };
         match OpenOptions::new()

@@ -97,7 +97,7 @@ pub fn encode(bip37: &Bip37) -> Result<Vec<u8>, EncodeError> {
     let length = plan.bits.div_ceil(8);
     if length > MAX_BYTES || plan.probes > MAX_PROBES {
         return Err(refuse(
-            "nodes take at most 36,000 bytes and 50 probes: give fewer keys",
+            "nodes accept at most 36,000 bytes and 50 probes: use fewer keys",
         ));
     }
     let mut out = Vec::with_capacity(16 + length as usize);

@@ -71,7 +71,7 @@ impl fmt::Display for BuildError {
                 joined(all_of, " and ")
             ),
             Self::Native => {
-                f.write_str("mayhap's own filters are created by kind, with the types of mayhap")
+                f.write_str("native filters are built by kind: use the types of mayhap")
             }
         }
     }

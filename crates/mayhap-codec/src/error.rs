@@ -57,35 +57,46 @@ pub enum Problem {
     },
     /// The core rejects the shape.
     Plan(PlanError),
+    /// Damage that cannot be repaired without losing keys.
+    Irreparable {
+        /// What is damaged, in the plural.
+        what: &'static str,
+    },
 }
 
 impl fmt::Display for DecodeError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "not a {} filter: at byte {}: ", self.format, self.offset)?;
+        let Self { format, offset, .. } = self;
         match &self.problem {
             Problem::Cut { what, needed, left } => write!(
                 f,
-                "{what} takes {needed} bytes and {left} are left: the file is cut off, or of another format"
+                "not a {format} filter: {what} at byte {offset} needs {needed} bytes and {left} are left: the file is truncated, or has another format"
             ),
             Problem::Trailing { bytes } => write!(
                 f,
-                "{bytes} bytes follow its end: the file is damaged, or of another format"
+                "not a {format} filter: {bytes} bytes follow its end at byte {offset}: the file is damaged, or has another format"
             ),
             Problem::Value {
                 field,
                 value,
                 accepted,
-            } => write!(f, "{field} is {value}, and it can be {accepted}"),
-            Problem::Checksum => f.write_str("the checksum is wrong: the file is damaged"),
+            } => write!(
+                f,
+                "not a {format} filter: {field} at byte {offset} is {value}, expected {accepted}"
+            ),
+            Problem::Checksum => write!(f, "damaged: bad checksum at byte {offset}"),
             Problem::KeyOutside { id } => write!(
                 f,
-                "its hash key is kept outside the file: give the key whose id is {id:016x}"
+                "the secret key is not stored in the file: open it with the key whose id is {id:016x}"
             ),
             Problem::TooLarge { bytes, limit } => write!(
                 f,
-                "it takes {bytes} bytes of memory and {limit} are allowed: raise the limit if you trust the file"
+                "the filter needs {bytes} bytes of memory and the limit is {limit}: raise the limit if you trust the file"
             ),
-            Problem::Plan(error) => error.fmt(f),
+            Problem::Plan(error) => write!(f, "not a {format} filter: at byte {offset}: {error}"),
+            Problem::Irreparable { what } => {
+                write!(f, "{what} cannot be repaired; rebuild from the keys")
+            }
         }
     }
 }

@@ -81,7 +81,7 @@ pub fn size(expected_insertions: u64, fpp: f64, rule: ProbeRule) -> Result<(u64,
         return Err(PlanError::InvalidInteger {
             field: "bits",
             value: bits,
-            accepted: "1 to 64 * (2^31 - 1) bits: give more keys or a stricter rate, or fewer keys",
+            accepted: "1 to 64 * (2^31 - 1) bits: change the number of keys or the rate",
         });
     }
     let probes = match rule {
@@ -93,7 +93,7 @@ pub fn size(expected_insertions: u64, fpp: f64, rule: ProbeRule) -> Result<(u64,
         return Err(PlanError::InvalidInteger {
             field: "probes",
             value: u64::from(probes),
-            accepted: "at most 255: give a looser rate",
+            accepted: "at most 255: use a higher rate",
         });
     }
     Ok((bits, probes))

@@ -39,7 +39,7 @@ pub fn read_key(path: impl AsRef<Path>) -> Result<SipKey, String> {
     let bytes = fs::read(path).map_err(|error| format!("{}: {error}", path.display()))?;
     parse_key(&bytes).ok_or_else(|| {
         format!(
-            "{} is no key: it must be 32 hexadecimal digits. Put the right one back; without it filters cannot be merged with those made before",
+            "{} is not a key: it must have 32 hexadecimal digits. Restore the original file: without it, new filters cannot be merged with older ones",
             path.display()
         )
     })

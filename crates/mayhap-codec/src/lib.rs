@@ -84,7 +84,7 @@ pub use native_only::Format;
 #[cfg(feature = "formats")]
 pub use {
     builder::{BuildError, BuildOptions, FilterBuilder, RequiredCount},
-    filter::{Description, Detail, FilterError, StoredFilter},
+    filter::{Description, Detail, FilterError, LayerFill, StoredFilter},
     format::{Container, Format, Parameter},
     key_file::{parse_key, read_key, read_or_make_key, write_key},
     keys::{KeyError, KeyReader},
@@ -95,11 +95,12 @@ pub use {
 #[cfg(feature = "formats")]
 /// Why a filter of several layers cannot be converted.
 const LAYERS: &str =
-    "it has several layers, of different sizes: only one of a single layer is bits alone";
+    "it has several layers of different sizes, and only a filter of one layer can be converted";
 
 #[cfg(feature = "formats")]
 /// Why a filter cannot become one of another system's.
-const OTHER_HASH: &str = "its bits come from another system's hash: build it anew from the keys";
+const OTHER_HASH: &str =
+    "its bits were set by another hash function: build a new filter from the keys";
 
 #[cfg(all(doctest, feature = "formats"))]
 #[doc = include_str!("../../../docs/formats/coming-from.md")]

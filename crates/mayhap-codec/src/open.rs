@@ -100,6 +100,8 @@ pub enum OpenError {
     Ambiguous(Vec<Format>),
     /// It is of no known format.
     Unknown,
+    /// It is a text file.
+    Text,
     /// The file does not contain a setting, and the options have none of these.
     Missing {
         /// The format.
@@ -120,16 +122,17 @@ impl fmt::Display for OpenError {
         match self {
             Self::Ambiguous(formats) => {
                 let names: Vec<&str> = formats.iter().map(|format| format.name()).collect();
-                write!(f, "it could be of these formats: {}", names.join(", "))
+                write!(f, "it could have these formats: {}", names.join(", "))
             }
             Self::Unknown => f.write_str("it is not a filter of a known format"),
+            Self::Text => f.write_str("it is text, not a filter"),
             Self::Missing {
                 format,
                 any_of,
                 definition,
             } => write!(
                 f,
-                "a {format} file does not contain everything: give {}, as in {definition}",
+                "a {format} file does not store {}: set it as in {definition}",
                 joined(any_of, " or ")
             ),
             Self::Parameter(error) => error.fmt(f),
@@ -171,6 +174,7 @@ pub fn open(bytes: &[u8], options: &OpenOptions) -> Result<Vec<OpenedFilter>, Op
             Ok(single((*filter)?))
         }
         Detected::Container(container, contents) => (container.row().open)(&contents?, options),
+        Detected::Text => Err(OpenError::Text),
         Detected::Candidates(formats) if formats.is_empty() => Err(OpenError::Unknown),
         Detected::Candidates(formats) => Err(OpenError::Ambiguous(formats)),
     }

@@ -19,16 +19,55 @@ pub struct Parameters {
 
 /// A parameter that a format does not have, or not with this value.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct ParameterError {
-    /// What was given, `name=value`.
-    pub given: String,
-    /// What is accepted.
-    pub expected: String,
+pub enum ParameterError {
+    /// The format has no parameter with this name.
+    Unknown {
+        /// The format.
+        format: Format,
+        /// The name.
+        name: String,
+    },
+    /// A parameter cannot have this value.
+    Value {
+        /// The parameter.
+        name: String,
+        /// The value; empty if there was none.
+        value: String,
+        /// What is accepted.
+        expected: String,
+    },
 }
 
 impl fmt::Display for ParameterError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "parameter {}: give {}", self.given, self.expected)
+        match self {
+            Self::Unknown { format, name } => {
+                let known: Vec<&str> = format.parameters().iter().map(|one| one.name).collect();
+                match known.as_slice() {
+                    [] => write!(f, "unknown parameter {name}; {format} has no parameters"),
+                    known => write!(
+                        f,
+                        "unknown parameter {name}; {format} takes {}",
+                        known.join(", ")
+                    ),
+                }
+            }
+            Self::Value {
+                name,
+                value,
+                expected,
+            } if value.is_empty() => {
+                write!(
+                    f,
+                    "parameter {name} has no value: write {name}=VALUE, with {expected}"
+                )
+            }
+            Self::Value {
+                name,
+                value,
+                expected,
+            } => write!(f, "parameter {name}={value}: expected {expected}"),
+        }
     }
 }
 
@@ -47,14 +86,19 @@ impl Parameters {
         for text in given {
             let text = text.as_ref();
             let (name, value) = text.split_once('=').unwrap_or((text, ""));
-            let mut names = format.parameters().iter().map(|parameter| parameter.name);
-            if !names.any(|known| known == name) || value.is_empty() {
-                return Err(ParameterError {
-                    given: text.to_owned(),
-                    expected: names_of(format),
+            let known = format.parameters().iter().find(|known| known.name == name);
+            let (name, value) = (name.to_owned(), value.to_owned());
+            let Some(known) = known else {
+                return Err(ParameterError::Unknown { format, name });
+            };
+            if value.is_empty() {
+                return Err(ParameterError::Value {
+                    name,
+                    value,
+                    expected: known.values.to_owned(),
                 });
             }
-            parameters.given.push((name.to_owned(), value.to_owned()));
+            parameters.given.push((name, value));
         }
         (format.row().check_parameters)(&parameters)?;
         Ok(parameters)
@@ -88,8 +132,9 @@ impl Parameters {
         }
         let row = self.format.parameters().iter();
         let values = row.filter(|parameter| parameter.name == name);
-        Err(ParameterError {
-            given: format!("{name}={value}"),
+        Err(ParameterError::Value {
+            name: name.to_owned(),
+            value: value.to_owned(),
             expected: values.map(|parameter| parameter.values).collect(),
         })
     }
@@ -139,13 +184,5 @@ impl Parameters {
     /// Only such as [`Parameters::new`] has reported.
     pub fn key_reader(&self, key_type: KeyType) -> Result<KeyReader, ParameterError> {
         (self.format.row().key_reader)(key_type, self)
-    }
-}
-
-fn names_of(format: Format) -> String {
-    let names: Vec<&str> = format.parameters().iter().map(|one| one.name).collect();
-    match names.as_slice() {
-        [] => format!("none: a {format} filter has no parameters of its own"),
-        names => format!("name=value: a {format} filter has {}", names.join(", ")),
     }
 }

@@ -221,7 +221,7 @@ pub(crate) const ROW: FormatRow = FormatRow {
             problem: Problem::Value {
                 field: "kind",
                 value: 0,
-                accepted: "that of a filter with bits",
+                accepted: "the size of a filter with bits",
             },
         }),
     }),
@@ -288,7 +288,7 @@ impl ForeignFilter for Ribbon {
     fn encode(&self) -> Result<Vec<u8>, EncodeError> {
         Err(EncodeError {
             format: Format::RocksDb,
-            reason: "ribbons can be read and not written",
+            reason: "RocksDB's ribbon filters can be read, not written",
         })
     }
 
@@ -304,7 +304,7 @@ impl ForeignFilter for Ribbon {
     fn convert(self: Box<Self>, to: Format) -> Result<StoredFilter, EncodeError> {
         Err(EncodeError {
             format: to,
-            reason: "ribbons can be queried and not written",
+            reason: "RocksDB's ribbon filters can be read, not written",
         })
     }
 }

@@ -13,6 +13,8 @@ pub enum Sniffed {
     Filter(Format),
     /// A file that holds filters.
     Container(Container),
+    /// Printable text. Some formats are so simple that text fits them, but no real filter consists of printable characters.
+    Text,
     /// They could be a filter of any of these, and only the caller can know which. Empty: no known format fits.
     Candidates(Vec<Format>),
 }
@@ -27,6 +29,7 @@ pub(crate) enum Detected<'a> {
     Filter(Format, Box<Result<StoredFilter, DecodeError>>),
     /// A container and its contents; the error is that they exceed the limits.
     Container(Container, Contents<'a>),
+    Text,
     Candidates(Vec<Format>),
 }
 
@@ -35,12 +38,16 @@ pub fn sniff(bytes: &[u8]) -> Sniffed {
     match detect(bytes, Limits::default()) {
         Detected::Magic(format) | Detected::Filter(format, _) => Sniffed::Filter(format),
         Detected::Container(container, _) => Sniffed::Container(container),
+        Detected::Text => Sniffed::Text,
         Detected::Candidates(formats) => Sniffed::Candidates(formats),
     }
 }
 
 /// Identifies bytes and keeps what was decoded on the way, so that nothing is decoded twice.
 pub(crate) fn detect(bytes: &[u8], limits: Limits) -> Detected<'_> {
+    if is_text(bytes) {
+        return Detected::Text;
+    }
     let has_magic = |format: &&Format| match format.row().detection {
         Detection::Magic(magic) => bytes.starts_with(magic),
         Detection::Structure(_) | Detection::Candidate(_) => false,
@@ -68,6 +75,29 @@ pub(crate) fn detect(bytes: &[u8], limits: Limits) -> Detected<'_> {
             Detected::Candidates([first, second].into_iter().chain(others).collect())
         }
         (None, _) => Detected::Candidates(candidates(bytes)),
+    }
+}
+
+/// The bytes that are inspected for text.
+const INSPECTED_BYTES: usize = 64 << 10;
+/// Text that is not UTF-8 must be at least this long, and mostly ASCII: a few random bytes, or ones, may all be printable in Latin-1.
+const LONG_TEXT_BYTES: usize = 256;
+
+/// Whether the bytes begin as a text file: no control characters but tabs and line ends.
+fn is_text(bytes: &[u8]) -> bool {
+    let begin = &bytes[..bytes.len().min(INSPECTED_BYTES)];
+    let is_control = |byte: &u8| byte.is_ascii_control() && !matches!(byte, b'\t' | b'\n' | b'\r');
+    if begin.is_empty() || begin.iter().any(is_control) {
+        return false;
+    }
+    match std::str::from_utf8(begin) {
+        Ok(_) => true,
+        // The last character was cut.
+        Err(error) if error.error_len().is_none() && begin.len() < bytes.len() => true,
+        Err(_) => {
+            let ascii = begin.iter().filter(|byte| byte.is_ascii()).count();
+            begin.len() >= LONG_TEXT_BYTES && ascii >= begin.len() / 4 * 3
+        }
     }
 }
 

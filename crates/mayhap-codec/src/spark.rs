@@ -189,9 +189,10 @@ fn version(parameters: &Parameters) -> Result<Version, ParameterError> {
     let seed = parameters.number("seed", |_: &i32| true)?;
     match (version.unwrap_or(2), seed) {
         (1, None) => Ok(Version::One),
-        (1, Some(seed)) => Err(ParameterError {
-            given: format!("seed={seed}"),
-            expected: "version=2 with a seed: version 1 has none".into(),
+        (1, Some(seed)) => Err(ParameterError::Value {
+            name: "seed".into(),
+            value: seed.to_string(),
+            expected: "version=2 with it, because version 1 has no seed".into(),
         }),
         (_, seed) => Ok(Version::Two {
             seed: seed.unwrap_or(0),

@@ -1,7 +1,7 @@
 //! The errors of the core: a request that cannot be planned, filters that cannot be merged, a full filter, a key that cannot be
 //! removed, and an operation that a kind does not support.
 
-use crate::{KeyType, Kind, Operation};
+use crate::{HashScheme, KeyType, Kind, Operation, SipKey};
 use core::fmt;
 
 /// Why a filter cannot be created as requested.
@@ -62,26 +62,20 @@ impl fmt::Display for PlanError {
                 value,
                 accepted,
             } => {
-                write!(
-                    f,
-                    "{field} = {value} cannot be planned for: give {accepted}"
-                )
+                write!(f, "{field} = {value} is out of range: give {accepted}")
             }
             Self::InvalidNumber {
                 field,
                 value,
                 accepted,
             } => {
-                write!(
-                    f,
-                    "{field} = {value:?} cannot be planned for: give {accepted}"
-                )
+                write!(f, "{field} = {value:?} is out of range: give {accepted}")
             }
             Self::ConflictingRequirements {
                 requirements,
                 instead,
             } => {
-                write!(f, "no filter does both, {requirements}: {instead}")
+                write!(f, "no kind of filter supports {requirements}: {instead}")
             }
             Self::NeedsMore { kind, instead } => {
                 write!(
@@ -91,17 +85,20 @@ impl fmt::Display for PlanError {
             }
             Self::Unsolvable { keys, attempts } => write!(
                 f,
-                "no solution for {keys} keys in {attempts} attempts: give well-mixed hashes, or key bytes with a keyed scheme"
+                "no solution for {keys} keys after {attempts} attempts: use well-mixed hashes, or a keyed scheme over the key bytes"
             ),
             Self::OutOfMemory { size_bytes } => write!(
                 f,
-                "not enough memory for a filter of {size_bytes} bytes: give a smaller capacity or a higher false_positive_rate"
+                "not enough memory for a filter of {size_bytes} bytes: use a smaller capacity or a higher false-positive rate"
             ),
         }
     }
 }
 
 impl core::error::Error for PlanError {}
+
+/// The field of [`Mismatch::Shape`] that holds ids of hash schemes.
+const HASH_SCHEME: &str = "hash scheme";
 
 /// Why two filters cannot be merged. Neither was changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -150,13 +147,24 @@ impl fmt::Display for Mismatch {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Shape {
+                field: HASH_SCHEME,
+                ours,
+                theirs,
+            } => {
+                let keyed = HashScheme::Sip13(SipKey::new([0; 16])).id().into();
+                f.write_str(if *ours == keyed || *theirs == keyed {
+                    "one is keyed (SipHash), the other is not: build both with the same key, or both without"
+                } else {
+                    "one contains the hashes of its program, the other hashes its keys itself: build both in the same way"
+                })
+            }
+            Self::Shape {
                 field,
                 ours,
                 theirs,
             } => write!(
                 f,
-                "the filters differ in {field}, {ours} here and {theirs} there: build both with the same capacity, \
-                 false-positive rate and hash scheme"
+                "the filters differ in {field} ({ours} and {theirs}): build both with the same capacity and false-positive rate"
             ),
             Self::HashKey => {
                 f.write_str("the filters have different secret keys: build both with the same key")
@@ -167,7 +175,7 @@ impl fmt::Display for Mismatch {
             ),
             Self::Memory { size_bytes } => write!(
                 f,
-                "not enough memory for the layers of the other filter, {size_bytes} bytes: free some"
+                "not enough memory for the layers of the other filter ({size_bytes} bytes): free some"
             ),
         }
     }
@@ -208,19 +216,19 @@ impl fmt::Display for Full {
         match self {
             Self::Table { keys, capacity } => write!(
                 f,
-                "no room for the key: the filter holds {keys} keys and was planned for {capacity}: remove some, or create a larger one"
+                "the filter is full: it has {keys} keys, copies included, and was planned for {capacity}: remove some, or build a larger one"
             ),
             Self::Copies { copies } => write!(
                 f,
-                "no room for another copy: the key is stored {copies} times: insert it only if absent, or count it elsewhere"
+                "the key is already stored {copies} times, and no more copies fit: insert each key once, or use a counting filter; a larger filter does not help"
             ),
             Self::Memory { size_bytes } => write!(
                 f,
-                "no room for the key: {size_bytes} bytes of memory are needed: rebuild the filter from all keys"
+                "not enough memory to insert the key ({size_bytes} bytes): free some, or rebuild the filter from its keys"
             ),
             Self::Static { kind } => write!(
                 f,
-                "a {kind} filter takes no more keys: build it again from all keys"
+                "a {kind} filter does not support inserts: rebuild it from all keys"
             ),
         }
     }
@@ -241,7 +249,7 @@ impl fmt::Display for Saturated {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "a counter of this key is saturated at {}, so it cannot be removed: build the filter with more bits per counter, \
+            "the key cannot be removed: one of its counters is saturated at {}; rebuild the filter with more bits per counter, \
              or insert each key fewer times",
             self.max_count
         )
@@ -346,8 +354,8 @@ impl fmt::Display for OperationError {
                     ""
                 };
                 let instead = match operation {
-                    _ if *has_exceptions => "build it anew from all keys and the exceptions",
-                    Operation::Insert | Operation::Clear => "build it anew from all keys",
+                    _ if *has_exceptions => "rebuild it from all keys and the exceptions",
+                    Operation::Insert | Operation::Clear => "rebuild it from all keys",
                     Operation::Remove => "build a cuckoo or a counting filter",
                     Operation::Union => "build bloom, classic, counting or growing filters",
                 };
@@ -358,7 +366,7 @@ impl fmt::Display for OperationError {
             }
             Self::Kinds { ours, theirs } => write!(
                 f,
-                "a {theirs} filter cannot be merged into a {ours} filter: build both with the same kind"
+                "a {theirs} filter cannot be merged into a {ours} filter: build both as the same kind"
             ),
             Self::Full(full) => full.fmt(f),
             Self::Saturated(saturated) => saturated.fmt(f),

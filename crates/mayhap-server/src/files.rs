@@ -3,7 +3,8 @@
 //! A file is read into memory, so that changing it on disk cannot affect a running query. A file that cannot be read, or is not
 //! a filter, is reported once, and the previous version of that name stays in service.
 
-use mayhap_codec::{Description, Limits, OpenOptions, StoredFilter, open};
+use crate::file_items::{FileItems, split_key_type};
+use mayhap_codec::{Description, KeyType, Limits, OpenOptions, OpenedFilter, StoredFilter, open};
 use mayhap_command::{GenericQuery, Query, Reply};
 use mayhap_core::SipKey;
 use parking_lot::{Mutex, RwLock};
@@ -27,9 +28,10 @@ pub(crate) struct ServedFile {
     pub(crate) filter: StoredFilter,
     /// Computed once, because it reads all bits and they do not change.
     pub(crate) description: Description,
+    items: FileItems,
 }
 
-type Named = Vec<(Box<[u8]>, StoredFilter)>;
+type Named = Vec<(Box<[u8]>, OpenedFilter)>;
 
 fn is_temporary(name: &str) -> bool {
     Path::new(name)
@@ -103,11 +105,21 @@ impl ServedFiles {
     }
 
     pub(crate) fn contains(&self, name: &[u8]) -> bool {
-        self.has_any() && self.served.read().contains_key(name)
+        self.has_any() && self.get(name).is_some()
     }
 
+    /// The filter of this name, which may end with a key type.
     pub(crate) fn get(&self, name: &[u8]) -> Option<Arc<ServedFile>> {
-        self.served.read().get(name).cloned()
+        self.get_with_key_type(name).map(|(served, _)| served)
+    }
+
+    fn get_with_key_type(&self, name: &[u8]) -> Option<(Arc<ServedFile>, Option<KeyType>)> {
+        let served = self.served.read();
+        if let Some(found) = served.get(name) {
+            return Some((Arc::clone(found), None));
+        }
+        let (name, key_type) = split_key_type(name)?;
+        Some((Arc::clone(served.get(name)?), Some(key_type)))
     }
 
     pub(crate) fn names(&self) -> Vec<Box<[u8]>> {
@@ -237,8 +249,7 @@ impl ServedFiles {
             checked.map_err(|error| error.to_string())?;
         }
         if filters.len() == 1 {
-            let filter = filters.remove(0).filter;
-            return Ok(vec![(name.as_bytes().into(), filter)]);
+            return Ok(vec![(name.as_bytes().into(), filters.remove(0))]);
         }
         // A filter in a container is named by its position.
         let named = filters.into_iter().map(|found| {
@@ -247,7 +258,7 @@ impl ServedFiles {
                 None => found.location.to_string().into_bytes(),
             };
             let name = [name.as_bytes(), b":", &place].concat();
-            (name.into(), found.filter)
+            (name.into(), found)
         });
         Ok(named.collect())
     }
@@ -256,11 +267,12 @@ impl ServedFiles {
     fn swap(&self, file: &str, filters: Named) {
         let mut served = self.served.write();
         served.retain(|_, served| served.file != file);
-        for (name, filter) in filters {
+        for (name, opened) in filters {
             let one = Arc::new(ServedFile {
                 file: file.to_owned(),
-                description: filter.describe(),
-                filter,
+                description: opened.filter.describe(),
+                items: FileItems::new(&opened),
+                filter: opened.filter,
             });
             // `bad.mayhap` is also served as `bad`, unless that name is taken.
             if let Some(stem) = Path::new(file).file_stem()
@@ -281,31 +293,54 @@ impl ServedFiles {
 
     /// Replies to a query on a file; `None` if there is no such file.
     pub(crate) fn query(&self, query: &Query<'_>) -> Option<Reply> {
-        let served = self.get(query.key())?;
+        let (served, key_type) = self.get_with_key_type(query.key())?;
         let Some(generic) = query.as_generic() else {
             return Some(Reply::error(
                 "ERR this is a filter file in the data folder: query it with EXISTS, MEXISTS, CARD and INFO",
             ));
         };
-        Some(match generic {
-            GenericQuery::Contains(item) => Reply::Boolean(served.filter.contains(item)),
+        let reply = match generic {
+            GenericQuery::Contains(item) => served
+                .contains_each(&[item], key_type)
+                .map(|found| Reply::Boolean(found[0])),
             GenericQuery::ContainsEach(items) => {
-                let mut found = vec![false; items.len()];
-                served.filter.contains_each(items, &mut found);
-                Reply::Booleans(found)
+                served.contains_each(items, key_type).map(Reply::Booleans)
             }
-            GenericQuery::Count(item) => Reply::Integer(served.filter.contains(item).into()),
+            GenericQuery::Count(item) => served
+                .contains_each(&[item], key_type)
+                .map(|found| Reply::Integer(found[0].into())),
             GenericQuery::Items => {
                 let keys = served.description.stats.estimated_keys.unwrap_or(0);
-                Reply::Integer(i64::try_from(keys).unwrap_or(i64::MAX))
+                Ok(Reply::Integer(i64::try_from(keys).unwrap_or(i64::MAX)))
             }
-            GenericQuery::Info => info(&served.description),
-        })
+            GenericQuery::Info => Ok(info(&served)),
+        };
+        Some(reply.unwrap_or_else(|error| Reply::Error(error.into())))
     }
 }
 
-fn info(description: &Description) -> Reply {
+impl ServedFile {
+    fn contains_each(
+        &self,
+        items: &[&[u8]],
+        key_type: Option<KeyType>,
+    ) -> Result<Vec<bool>, String> {
+        let mut found = vec![false; items.len()];
+        match self.items.keys(items, key_type)? {
+            None => self.filter.contains_each(items, &mut found),
+            Some(keys) => self.filter.contains_each(&keys, &mut found),
+        }
+        Ok(found)
+    }
+}
+
+fn info(served: &ServedFile) -> Reply {
+    let description = &served.description;
     let stats = &description.stats;
+    let key_type = match served.items.key_type() {
+        Some(key_type) => Reply::Bulk(key_type.name().into()),
+        None => Reply::Null,
+    };
     let number = |number: Option<u64>| match number {
         Some(number) => Reply::Integer(i64::try_from(number).unwrap_or(i64::MAX)),
         None => Reply::Null,
@@ -323,5 +358,6 @@ fn info(description: &Description) -> Reply {
         ("Error rate", share(stats.false_positive_rate)),
         ("Error rate now", share(stats.estimated_rate)),
         ("Fill", share(stats.fill)),
+        ("Key type", key_type),
     ])
 }

@@ -11,7 +11,7 @@
 //! | `commands/` | which commands are there? `table.rs` lists the server's own, `filter.rs` runs BF.*, CF.* and CBF.*, `long.rs` decides what is long, the others have one topic each |
 //! | `keyspace.rs`, `shared_slot.rs`, `leases.rs` | which keys exist, and who may access them? |
 //! | `record.rs`, `recovery.rs`, `snapshot.rs`, `secret.rs` | what is in the data folder, and how are keys restored from it? |
-//! | `files.rs` | which filter files are served? |
+//! | `files.rs`, `file_items.rs` | which filter files are served, and how do items become their keys? |
 //! | `maintenance.rs` | what runs periodically: expiry, files, snapshots |
 //! | `settings.rs`, `info.rs`, `metrics.rs`, `stats_cache.rs`, `slowlog.rs`, `pause.rs` | what can be configured and observed? |
 
@@ -21,6 +21,7 @@ mod clock;
 mod commands;
 mod counters;
 mod engine;
+mod file_items;
 mod files;
 mod info;
 mod keyspace;

@@ -8,7 +8,7 @@ use crate::filter_files::{KeyBatch, keys};
 use crate::input::{Block, Blocks};
 use crate::progress::Progress;
 use mayhap_codec::{
-    BuildOptions, FilterBuilder, KeyReader, Parameters, RequiredCount, StoredFilter,
+    BuildOptions, FilterBuilder, FilterError, KeyReader, Parameters, RequiredCount, StoredFilter,
 };
 use mayhap_core::HashScheme;
 use std::io::{self, BufReader, BufWriter, Read, Seek, Write};
@@ -71,7 +71,10 @@ pub(super) fn build(args: &BuildArgs, parameters: Parameters) -> Result<StoredFi
 
 fn insert(builder: &mut FilterBuilder, key: &[u8]) -> Result<(), CliError> {
     builder.insert(key).map_err(|error| {
-        CliError::message(format!("{error}; give a larger --capacity if it is full"))
+        CliError::message(match error {
+            FilterError::Full(_) => "the filter is full, and repeated keys count every time: remove repeated lines with `sort -u`, or use a larger --capacity".to_owned(),
+            other => other.to_string(),
+        })
     })
 }
 

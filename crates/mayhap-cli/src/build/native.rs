@@ -83,17 +83,17 @@ fn check_kind(args: &BuildArgs, kind: Kind) -> Result<(), CliError> {
     let has_measures = args.bits.is_some() || args.probes.is_some();
     if has_measures && !matches!(kind, Kind::Classic | Kind::Counting) {
         return Err(CliError::message(format!(
-            "--bits and --probes are for classic and counting filters: a {kind} filter is sized by --capacity and --fpr"
+            "--bits and --probes work only with --kind classic and counting: size a {kind} filter by --capacity and --fpr"
         )));
     }
     if args.bits.is_some() != args.probes.is_some() {
         return Err(CliError::message(
-            "--bits and --probes belong together: give both, or --capacity and --fpr",
+            "--bits and --probes need each other: give both, or --capacity and --fpr",
         ));
     }
     if (kind == Kind::Window) != args.window.is_some() {
         return Err(CliError::message(
-            "--kind window and --window belong together: give both, such as --kind window --window 24h",
+            "--kind window and --window need each other: give both, such as --kind window --window 24h",
         ));
     }
     Ok(())
@@ -133,7 +133,7 @@ fn empty(
         Kind::Bloom => Bloom::from_plan(BloomPlan::new(capacity, rate)?, scheme)?.into(),
         Kind::Fuse | Kind::Ribbon => {
             return Err(CliError::message(format!(
-                "a {kind} filter is built from all its keys at once"
+                "a {kind} filter must be built from all its keys at once"
             )));
         }
     })
@@ -161,14 +161,20 @@ fn insert(filter: &mut AnyFilter, hashes: &[KeyHash]) -> Result<(), OperationErr
     Ok(())
 }
 
+const WITHOUT_COPIES: &str = "remove repeated lines with `sort -u`, or use --kind counting; a larger --capacity does not help";
+
 /// The error when a filter is full during the build.
 fn full_error(error: OperationError) -> CliError {
     CliError::message(match error {
-        OperationError::Full(Full::Table { capacity, .. }) => {
-            format!("there is room for {capacity} keys, and more came: give a larger --capacity")
-        }
+        // A filter that is full before its capacity is reached has too many copies of some keys.
+        OperationError::Full(Full::Table { keys, capacity }) if keys < capacity => format!(
+            "the filter is full with {keys} keys of {capacity}, because it stores every copy of repeated keys: {WITHOUT_COPIES}"
+        ),
+        OperationError::Full(Full::Table { capacity, .. }) => format!(
+            "the filter is full: there are more than {capacity} keys, and repeated keys count every time: use a larger --capacity, or remove repeated lines with `sort -u`"
+        ),
         OperationError::Full(Full::Copies { copies }) => format!(
-            "a line comes more than {copies} times, and no more copies fit: take the repeated ones out with `mayhap uniq`"
+            "the filter is full: a key is repeated more than {copies} times, and a cuckoo filter stores every copy: {WITHOUT_COPIES}"
         ),
         other => other.to_string(),
     })
@@ -255,7 +261,7 @@ fn with_exceptions(source: &KeySource<'_>, kind: Kind, rate: f64) -> Result<AnyF
         match error {
             mayhap_core::ExceptingError::Conflict { count, .. }
             | mayhap_core::ExceptingError::Collision { count, .. } => CliError::message(format!(
-                "{:?}{} both to be found and to be excepted: remove it from a list, or give --on-conflict block or allow",
+                "{:?}{} in the input and in the exceptions: remove it from one of them, or use --on-conflict block or --on-conflict allow",
                 in_both().unwrap_or_default(),
                 match count {
                     1 => " is".to_owned(),
@@ -278,7 +284,7 @@ fn retouch(
     let (AnyFilter::Retouched(mut filter), Some(path)) = (filter, parameters.false_positives())
     else {
         return Err(CliError::message(
-            "a retouched filter has false positives taken out: list them, -P false_positives=FILE",
+            "a retouched filter needs a list of false positives to remove: give -P false_positives=FILE",
         ));
     };
     let list = args.input.for_list(&path);
@@ -295,7 +301,7 @@ fn retouch(
     if cleared.keys_lost > 0 {
         let _ = writeln!(
             io::stderr(),
-            "mayhap: {} false positives are out, and {} keys with them",
+            "mayhap: removed {} false positives, and lost {} keys",
             cleared.false_positives_removed,
             cleared.keys_lost
         );

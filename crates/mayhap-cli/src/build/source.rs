@@ -146,6 +146,6 @@ impl Hashes {
 
 pub(super) fn cannot_spool(error: &io::Error) -> CliError {
     CliError::message(format!(
-        "keys cannot be kept in a temporary file ({error}): give --capacity, or set TMPDIR to a folder with room"
+        "cannot store keys in a temporary file ({error}): set --capacity, or set TMPDIR to a folder with free space"
     ))
 }

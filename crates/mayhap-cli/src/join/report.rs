@@ -78,7 +78,7 @@ impl Report {
         {
             let _ = writeln!(
                 io::stderr(),
-                "mayhap: the left side is the larger one: exchange the sides for a smaller filter and the rows of the other"
+                "mayhap: the left side is larger than the right one: swap them for a smaller filter (then the rows of the other side are printed)"
             );
         }
     }

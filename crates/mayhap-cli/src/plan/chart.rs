@@ -1,7 +1,7 @@
 //! Charts bits per key over the false-positive rate, one line per kind, and the lower bound.
 
 use crate::human_format;
-use mayhap_chart::{Axis, Chart, Scale, Series};
+use mayhap_chart::{Axis, Chart, Region, Scale, Series};
 use mayhap_core::Kind;
 use mayhap_core::plan::size_bytes;
 
@@ -58,7 +58,7 @@ pub(super) fn svg(keys: u64, asked: f64) -> String {
     Chart {
         title: "Bits per key".into(),
         subtitle: format!(
-            "for {}, by false-positive rate; beside the names at {}; lower is better",
+            "for {}, by false-positive rate; the numbers are for {}; lower is better",
             human_format::with_unit(keys, "key"),
             human_format::requested_rate(asked)
         ),
@@ -79,11 +79,27 @@ pub(super) fn svg(keys: u64, asked: f64) -> String {
                 .into(),
         ),
         lines,
+        regions: requested_region(asked),
+        marks: Vec::new(),
     }
     .to_svg()
 }
 
+/// Marks the requested rate, if it is in the chart.
+fn requested_region(asked: f64) -> Vec<Region> {
+    if !(RATES.1..RATES.0).contains(&asked) {
+        return Vec::new();
+    }
+    // Wide enough for its name.
+    vec![Region {
+        name: "requested rate".into(),
+        range: (asked, asked * (RATES.1 / RATES.0).powf(0.2)),
+    }]
+}
+
 /// The label of a line: its bits at the requested rate.
 fn at(rate: f64, bits: &dyn Fn(f64) -> Option<f64>) -> String {
-    bits(rate).map_or(String::new(), |bits| format!(" {bits:.2}"))
+    bits(rate).map_or(String::new(), |bits| {
+        format!(" {}", human_format::significant(bits, 3))
+    })
 }

@@ -3,7 +3,7 @@
 use crate::args::PlanArgs;
 use crate::error::CliError;
 use crate::human_format;
-use mayhap_chart::{Axis, Chart, Scale, Series};
+use mayhap_chart::{Axis, Chart, Mark, Scale, Series};
 use mayhap_core::Kind;
 use mayhap_core::plan::cost::{BestRate, LookupCosts};
 use mayhap_core::plan::size_bytes;
@@ -35,7 +35,7 @@ impl CostModel {
                 gib_cost: args.cost_gib,
             })),
             _ => Err(CliError::message(
-                "costs belong together: give --cost-skip, --cost-lookup and --present, and --cost-gib for the rate that pays best",
+                "costs need each other: give --cost-skip, --cost-lookup and --present, and --cost-gib to find the best rate",
             )),
         }
     }
@@ -91,13 +91,13 @@ impl CostModel {
         }
         writeln!(
             out,
-            "  of all lookups   P1 {} the filter answers, P2 {} go through in vain",
+            "  of all lookups   P1 {} are answered by the filter, P2 {} pass it needlessly",
             human_format::rate(lookups.skipped_share(rate), 3),
             human_format::rate(lookups.wasted_share(rate), 3),
         )?;
         writeln!(
             out,
-            "  a filter saves   {} in a million lookups",
+            "  a filter saves   {} per million lookups",
             amount(lookups.saved_per_million(rate))
         )?;
         let Some(best) = self.best(keys)? else {
@@ -117,7 +117,7 @@ impl CostModel {
             if best.saved > 0.0 {
                 format!("{} less than without a filter", amount(best.saved))
             } else {
-                "and no filter costs less: do without".to_owned()
+                "more expensive than no filter: use none".to_owned()
             }
         )?;
         Ok(())
@@ -160,13 +160,14 @@ impl CostModel {
             .flat_map(|line| &line.points)
             .fold(0.0_f64, |most, point| most.max(point.1))
             .min(2.0 * self.lookups.no_filter_cost().max(f64::MIN_POSITIVE));
-        let best = match self.best(keys)? {
-            Some(best) => format!(
-                "; the best rate is {}",
-                human_format::rate(best.false_positive_rate, 3)
-            ),
-            None => String::new(),
-        };
+        let marks = self.best(keys)?.map(|best| {
+            let rate = best.false_positive_rate;
+            Mark {
+                name: format!("best rate {}", human_format::rate(rate, 3)),
+                colour: "#00734f",
+                point: (rate, through(rate) + memory(rate)),
+            }
+        });
         let ticks = (1..=6).map(|digits| {
             let rate = 10_f64.powi(-digits);
             (rate, human_format::requested_rate(rate))
@@ -176,9 +177,9 @@ impl CostModel {
             (cost, amount(cost))
         });
         Ok(Chart {
-            title: "What a lookup costs behind a filter".into(),
+            title: "Cost of a lookup with a filter".into(),
             subtitle: format!(
-                "{}; beside the names at {}{best}",
+                "{}; the numbers are for a rate of {}; lower is better",
                 human_format::with_unit(keys, "key"),
                 human_format::requested_rate(rate)
             ),
@@ -191,6 +192,8 @@ impl CostModel {
             ),
             y: Axis::new("", Scale::Linear, 0.0, most, shares.collect()),
             lines,
+            regions: Vec::new(),
+            marks: marks.into_iter().collect(),
         }
         .to_svg())
     }
@@ -202,15 +205,16 @@ fn bits(keys: u64, rate: f64) -> f64 {
         .map_or(f64::INFINITY, |bytes| 8.0 * bytes as f64 / keys as f64)
 }
 
-/// An amount in the unit of the costs, with four digits.
+/// An amount in the unit of the costs, with three digits, or all before the point.
 fn amount(cost: f64) -> String {
     match cost.abs() {
         0.0 => "0".into(),
-        size if !(1e-4..1e9).contains(&size) => format!("{cost:.3e}"),
-        size if size >= 1000.0 => human_format::with_thousands_separators(cost.round() as u64),
-        size => {
-            let decimals = 3 - size.log10().floor() as i32;
-            format!("{cost:.*}", usize::try_from(decimals).unwrap_or(0))
+        size if !(1e-4..1e9).contains(&size) => format!("{cost:.2e}"),
+        size if size >= 1000.0 => {
+            let sign = if cost < 0.0 { "-" } else { "" };
+            let number = human_format::with_thousands_separators(size.round() as u64);
+            format!("{sign}{number}")
         }
+        _ => human_format::significant(cost, 3),
     }
 }

@@ -354,19 +354,19 @@ fn find_column(names: Option<&[Vec<u8>]>, width: usize, asked: &str) -> Result<u
     let number = asked.parse::<usize>().ok();
     let by_number = number.filter(|number| (1..=width).contains(number));
     let Some(names) = names else {
-        return by_number.map(|number| number - 1).ok_or_else(|| {
-            format!("has no names for its columns: give a number from 1 to {width}")
-        });
+        return by_number
+            .map(|number| number - 1)
+            .ok_or_else(|| format!("has no column names: give a number from 1 to {width}"));
     };
     let mut named = (0..names.len()).filter(|&column| names[column] == asked.as_bytes());
     match (named.next(), named.next(), by_number) {
         (Some(_), Some(_), _) => Err(format!(
-            "has two columns that are named {asked}: give the number of one, from 1 to {width},"
+            "has two columns named {asked}: give the number of one, from 1 to {width},"
         )),
         (Some(column), None, _) => Ok(column),
         (None, _, Some(number)) => Ok(number - 1),
         (None, _, None) => Err(format!(
-            "has no column {asked}, but {}: give one of them",
+            "has no column {asked}, only {}: give one of them",
             shown(names)
         )),
     }

@@ -94,7 +94,7 @@ impl ParquetRows {
             // Without stderr, nothing can be reported.
             let _ = writeln!(
                 io::stderr(),
-                "mayhap: lists have no place in a row of text, and are left out of {}: {}",
+                "mayhap: columns with lists cannot be printed as text and are omitted from {}: {}",
                 path.display(),
                 lists.join(", ").replace(char::is_control, "?")
             );
@@ -339,7 +339,7 @@ fn guarded<T>(path: &Path, read: impl FnOnce() -> Result<T, ParquetError>) -> Re
         Err(_) => "damaged metadata or pages".into(),
     };
     Err(CliError::message(format!(
-        "{} cannot be read as Parquet ({why}): write it again, or read it by the program that wrote it",
+        "{} cannot be read as Parquet ({why}): write it again, or read it with the program that wrote it",
         path.display()
     )))
 }

@@ -206,7 +206,7 @@ impl TextRows {
             let is_begun = self.buffer.len() >= BYTE_ORDER_MARK.len() || self.is_end;
             if self.buffer.starts_with(parquet_rows::MAGIC) {
                 return Err(CliError::message(format!(
-                    "{} is Parquet, whose end is read first: give the file itself, unpacked and not through a pipe",
+                    "{} is Parquet, which is read from its end: give the uncompressed file, not a pipe",
                     self.path.display()
                 )));
             }
@@ -267,7 +267,7 @@ impl TextRows {
             None => Err(self.ragged_row_error(
                 self.count,
                 &format!("has no field {}, which is the key", self.key + 1),
-                "correct it, or give --delimiter if fields are separated by something else",
+                "correct it, or set --delimiter if fields are separated by another character",
             )),
         }
     }
@@ -343,7 +343,7 @@ impl TextRows {
                 return Err(self.ragged_row_error(
                     before + number as u64 + 1,
                     &format!("has {found} fields and the first row {width}"),
-                    "correct it, or leave the left side's columns out with --semi",
+                    "correct it, or omit the columns of the left side with --semi",
                 ));
             }
             take(&fields.iter().collect::<Vec<_>>())?;
@@ -392,7 +392,7 @@ impl TextRows {
                         return Err(self.ragged_row_error(
                             self.count + 1,
                             "has a quote that is never closed",
-                            "close it, or give --no-quotes if quotes mean nothing there",
+                            "close it, or use --no-quotes if quotes are ordinary characters",
                         ));
                     }
                 }
@@ -445,7 +445,7 @@ impl TextRows {
             return Err(self.ragged_row_error(
                 self.count + 1,
                 "is longer than 1 GiB",
-                "give --no-quotes if quotes mean nothing there",
+                "use --no-quotes if quotes are ordinary characters",
             ));
         }
         // A long row doubles the buffer, and the whole buffer is filled, because the row is scanned again from its start.

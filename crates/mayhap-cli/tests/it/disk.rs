@@ -62,13 +62,13 @@ fn a_full_disk_leaves_what_was_there() {
         assert_refused(
             words,
             &folder.run(words),
-            &["cannot be written", "make room"],
+            &["cannot be written", "free some space"],
         );
     }
     let output = folder.run("uniq -q --state disk/seen.mayhap many");
     assert_eq!(code(&output), 2, "{}", stderr_text(&output));
     assert!(
-        stderr_text(&output).contains("make room"),
+        stderr_text(&output).contains("free some space"),
         "{}",
         stderr_text(&output)
     );
@@ -100,7 +100,7 @@ fn a_read_only_folder_is_reported_before_the_work() {
         let output = folder.run(words);
         assert_eq!(code(&output), 2, "{words}");
         assert!(
-            stderr_text(&output).contains("folder of your own"),
+            stderr_text(&output).contains("folder that you may write to"),
             "{words}: {}",
             stderr_text(&output)
         );

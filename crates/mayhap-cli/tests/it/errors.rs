@@ -92,11 +92,11 @@ fn flags_that_do_not_go_together() {
         ("build --on-conflict block keys", &["--except"]),
         (
             "build --bits 100 keys",
-            &["--bits and --probes belong together"],
+            &["--bits and --probes need each other"],
         ),
         (
             "build --probes 3 keys",
-            &["--bits and --probes belong together"],
+            &["--bits and --probes need each other"],
         ),
         (
             "build --kind ribbon --bits 100 --probes 3 keys",
@@ -109,7 +109,7 @@ fn flags_that_do_not_go_together() {
         ),
         (
             "build --format guava --kind ribbon keys",
-            &["--kind", "guava", "leave one"],
+            &["--kind", "guava", "omit one"],
         ),
         (
             "build --format guava --except keys keys",
@@ -186,9 +186,12 @@ fn inputs_that_cannot_be_read() {
 #[test]
 fn files_that_are_not_filters() {
     assert_all_refused(&[
-        ("check keys keys", &["keys", "--from"]),
-        ("info keys", &["keys", "--from"]),
-        ("info empty", &["empty", "give"]),
+        (
+            "check keys keys",
+            &["keys is text", "the filter first", "--from"],
+        ),
+        ("info keys", &["keys is text", "mayhap build", "--from"]),
+        ("info empty", &["empty", "--from"]),
         ("check empty keys", &["empty"]),
         ("info noise", &["noise"]),
         ("info users.guava --from spark", &["users.guava", "spark"]),
@@ -220,16 +223,16 @@ fn places_that_cannot_be_written() {
         ),
         (
             "build -o nowhere/g.mayhap keys",
-            &["nowhere is no folder: make it first"],
+            &["nowhere is not a folder: create it first"],
         ),
-        ("build -o keys/g.mayhap keys", &["keys is no folder"]),
+        ("build -o keys/g.mayhap keys", &["keys is not a folder"]),
         (
             "merge f.mayhap -o nowhere/g.mayhap",
-            &["nowhere is no folder"],
+            &["nowhere is not a folder"],
         ),
         (
             "uniq --state nowhere/s.mayhap keys",
-            &["nowhere is no folder"],
+            &["nowhere is not a folder"],
         ),
         (
             "info f.mayhap --plot nowhere/f.svg",
@@ -276,26 +279,26 @@ fn unsupported_operations_are_errors() {
         ),
         (
             "fold ribbon.mayhap --fpr 1% -o g.mayhap",
-            &["no bloom filter"],
+            &["not a native bloom filter"],
         ),
         (
             "fold users.guava --fpr 1% -o g.mayhap",
-            &["no bloom filter"],
+            &["not a native bloom filter"],
         ),
-        ("fold full.mayhap --fpr 1e-9 -o g.mayhap", &["looser --fpr"]),
+        ("fold full.mayhap --fpr 1e-9 -o g.mayhap", &["higher --fpr"]),
         (
             "convert f.mayhap -o g.guava --format guava",
             &["f.mayhap", "guava"],
         ),
         (
             "convert users.guava -o g.bin --format redisbloom",
-            &["another system's hash", "build it anew"],
+            &["another hash function", "build a new filter"],
         ),
         (
             "verify users.guava --repair ones -o g.mayhap",
             &["users.guava"],
         ),
-        ("info cuckoo.mayhap --plot g.svg", &["no bits to draw"]),
+        ("info cuckoo.mayhap --plot g.svg", &["no bits to plot"]),
         (
             "check f.mayhap --column x keys",
             &["f.mayhap has no such filter"],
@@ -316,7 +319,7 @@ fn more_than_any_machine_has() {
         ),
         (
             "build -o g.mayhap --capacity 1e13 keys",
-            &["no memory", "a smaller --capacity", "--fpr"],
+            &["not enough memory", "a smaller --capacity", "--fpr"],
         ),
         (
             "build -o g.mayhap --bits 100 --probes 5000 keys",
@@ -372,7 +375,7 @@ fn missing_permissions_are_reported() {
         assert_refused(
             "write",
             &output,
-            &["f.mayhap cannot be written", "folder of your own"],
+            &["f.mayhap cannot be written", "folder that you may write to"],
         );
     }
 }

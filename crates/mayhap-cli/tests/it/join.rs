@@ -220,12 +220,12 @@ fn join_errors_are_one_line() {
     for (words, names) in [
         (
             "--left users.csv --right orders.csv --on nobody",
-            &["users.csv has no column nobody, but id, name", "--on"][..],
+            &["users.csv has no column nobody, only id, name", "--on"][..],
         ),
         (
             "--left users.csv --right orders.csv --on id",
             &[
-                "orders.csv has no column id, but order, user, name",
+                "orders.csv has no column id, only order, user, name",
                 "--right-on",
             ],
         ),
@@ -264,7 +264,7 @@ fn join_errors_are_one_line() {
         ),
         (
             "--left users.csv --right packed.gz --on id",
-            &["packed.gz", "give the file itself"],
+            &["packed.gz", "give the uncompressed file"],
         ),
         ("--left - --right - --on id", &["standard input"]),
         (
@@ -277,7 +277,7 @@ fn join_errors_are_one_line() {
         ),
         (
             "--left users.csv --right users.csv --on id -o there.csv",
-            &["there.csv is there", "--force"],
+            &["there.csv exists", "--force"],
         ),
         (
             "--left users.csv --right users.csv --on id -o none/out.csv",

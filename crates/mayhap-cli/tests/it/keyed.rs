@@ -92,7 +92,11 @@ fn every_subcommand_needs_an_external_key_and_keeps_it_external() {
     ] {
         assert_refused(words, &folder.run(words), &["f.mayhap", "--key-file"]);
         let output = folder.run(&format!("{words} --key-file other"));
-        assert_refused(words, &output, &["f.mayhap", "another key", "--key-file"]);
+        assert_refused(
+            words,
+            &output,
+            &["f.mayhap", "another secret key", "--key-file"],
+        );
         let output = folder.run(&format!("{words} --key-file secret"));
         assert!(code(&output) < 2, "{words}: {}", stderr_text(&output));
         if words.contains("h.mayhap") {
@@ -105,7 +109,7 @@ fn every_subcommand_needs_an_external_key_and_keeps_it_external() {
     assert_refused(
         "an empty key",
         &output,
-        &["none is no key", "32 hexadecimal digits"],
+        &["none is not a key", "32 hexadecimal digits"],
     );
     let output = folder.run("check f.mayhap --key-file missing keys");
     assert_refused("a missing key", &output, &["missing: no such file"]);

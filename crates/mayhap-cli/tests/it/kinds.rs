@@ -198,7 +198,7 @@ fn more_keys_than_there_is_room_for_are_told() {
         ));
         assert_eq!(code(&output), 0, "{kind}");
         assert!(
-            stderr_text(&output).contains("room for 100")
+            stderr_text(&output).contains("in a filter for 100")
                 && stderr_text(&output).contains("--capacity"),
             "{kind}: {}",
             stderr_text(&output)
@@ -211,7 +211,7 @@ fn more_keys_than_there_is_room_for_are_told() {
     }
     let output = folder.run("build --capacity 1 -o f.mayhap keys");
     assert!(
-        stderr_text(&output).contains("more keys than it can tell"),
+        stderr_text(&output).contains("an unknown number of keys"),
         "{}",
         stderr_text(&output)
     );
@@ -223,16 +223,24 @@ fn more_keys_than_there_is_room_for_are_told() {
 fn a_cuckoo_filter_that_is_full_says_what_to_do() {
     let folder = folder();
     let output = folder.run("build --kind cuckoo --capacity 100 -o f.mayhap keys");
-    assert_refused("full", &output, &["room for", "give a larger --capacity"]);
+    assert_refused(
+        "full",
+        &output,
+        &["more than 100 keys", "a larger --capacity"],
+    );
     folder.write("same", "one\n".repeat(1000));
     let output = folder.run("build --kind cuckoo -o f.mayhap same");
-    assert_refused("copies", &output, &["more than", "mayhap uniq"]);
+    assert_refused(
+        "copies",
+        &output,
+        &["more than", "sort -u", "--kind counting", "does not help"],
+    );
     folder.done("build --kind cuckoo --capacity 1000 -o f.mayhap more");
     let before = folder.read("f.mayhap");
     assert_refused(
         "add",
         &folder.run("add f.mayhap others"),
-        &["f.mayhap: no room", "larger"],
+        &["f.mayhap: the filter is full", "larger"],
     );
     assert!(folder.read("f.mayhap") == before);
 }
@@ -279,7 +287,7 @@ fn a_damaged_file_is_reported_and_repaired() {
     folder.done("verify g.mayhap");
     folder.write("f.mayhap", &whole[..whole.len() / 2]);
     for words in ["verify f.mayhap", "check -c f.mayhap keys", "info f.mayhap"] {
-        assert_refused(words, &folder.run(words), &["cut off"]);
+        assert_refused(words, &folder.run(words), &["truncated"]);
     }
 }
 

@@ -4,6 +4,7 @@ mod add_remove;
 mod background;
 mod bench;
 mod compressed_input;
+mod containers;
 mod conventions;
 mod dictionary;
 mod disk;
@@ -26,8 +27,10 @@ mod replaced_files;
 mod reports;
 mod serve;
 mod streams;
+mod text_files;
 mod uniq_state;
 mod uniq_stream;
+mod wording;
 
 use std::process::{Command, Output, Stdio};
 

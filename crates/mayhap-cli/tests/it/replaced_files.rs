@@ -18,7 +18,7 @@ fn a_file_that_is_not_a_filter_is_kept() {
         assert_refused(
             words,
             &folder.run(words),
-            &["letter", "no filter", "--force"],
+            &["letter", "not a filter", "--force"],
         );
         assert_eq!(folder.read("letter"), b"Dear Ann,\n", "{words}");
         let output = folder.run(&format!("{words} --force"));
@@ -49,17 +49,14 @@ fn a_drawing_replaces_only_drawings() {
     let folder = Folder::with(&[("keys", "one\ntwo\n"), ("letter", "Dear Ann,\n")]);
     folder.done("build -o f.mayhap keys");
     let filter = folder.read("f.mayhap");
-    for words in [
-        "info f.mayhap --plot letter",
-        "info f.mayhap --plot f.mayhap",
-        "plan --keys 1M --fpr 1% --plot letter",
-        "plan --keys 1M --fpr 1% --plot f.mayhap",
-    ] {
-        assert_refused(
-            words,
-            &folder.run(words),
-            &["no drawing", "--plot another name"],
-        );
+    for words in ["info f.mayhap", "plan --keys 1M --fpr 1%"] {
+        for (file, expected) in [
+            ("letter", &["not an SVG plot", "--plot another name"][..]),
+            ("f.mayhap", &["a name that ends in .svg"]),
+        ] {
+            let words = format!("{words} --plot {file}");
+            assert_refused(&words, &folder.run(&words), expected);
+        }
     }
     assert_eq!(folder.read("letter"), b"Dear Ann,\n");
     assert!(folder.read("f.mayhap") == filter);

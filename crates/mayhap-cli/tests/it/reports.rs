@@ -165,6 +165,44 @@ fn completions_know_the_subcommands() {
 }
 
 #[test]
+fn completions_offer_the_values_of_flags() {
+    let folder = Folder::new();
+    for shell in ["bash", "zsh", "fish"] {
+        let output = folder.done(&format!("completions {shell}"));
+        let script = String::from_utf8_lossy(&output.stdout);
+        for word in ["ribbon", "redisbloom-dump", "base64"] {
+            assert!(script.contains(word), "{shell} has no {word}");
+        }
+    }
+    // Completes as bash does, when the user presses the tab key.
+    let complete = |words: &str, before: &str, begun: &str| {
+        let count = words.split(' ').count();
+        let output = folder.shell(&format!(
+            "mayhap completions bash > c.bash && . ./c.bash && COMP_WORDS=({words} '{begun}') COMP_CWORD={count} && \
+             _mayhap mayhap '{begun}' '{before}' && echo \"${{COMPREPLY[*]}}\""
+        ));
+        assert_eq!(code(&output), 0, "{}", stderr_text(&output));
+        String::from_utf8_lossy(&output.stdout).trim().to_owned()
+    };
+    for (words, flag, begun, offered) in [
+        ("mayhap build --kind", "--kind", "r", "ribbon retouched"),
+        ("mayhap build --format", "--format", "guav", "guava"),
+        ("mayhap check --from", "--from", "spa", "spark"),
+        ("mayhap check --format", "--format", "spa", "spark"),
+        (
+            "mayhap add --key-type",
+            "--key-type",
+            "u",
+            "u8 u16 u32 u64 uuid",
+        ),
+        ("mayhap convert --format", "--format", "bip", "bip37"),
+        ("mayhap", "mayhap", "verif", "verify"),
+    ] {
+        assert_eq!(complete(words, flag, begun), offered, "{words} {begun}");
+    }
+}
+
+#[test]
 fn the_manual_has_a_page_for_every_subcommand() {
     let folder = Folder::new();
     let output = folder.done("man");
@@ -172,12 +210,17 @@ fn the_manual_has_a_page_for_every_subcommand() {
     for word in [".TH mayhap 1", ".SH NAME", ".SH SYNOPSIS", "mayhap\\-build"] {
         assert!(page.contains(word), "no {word}");
     }
+    let examples = page.split(".SH EXAMPLES\n.nf\n").nth(1).expect("examples");
+    assert!(
+        examples.starts_with("mayhap build \\-o seen.mayhap urls.txt      build a filter"),
+        "{examples}"
+    );
     folder.done("man --dir pages");
     for verb in ["build", "check", "uniq", "info", "merge", "man"] {
         let page = folder.read(&format!("pages/mayhap-{verb}.1"));
-        assert!(
-            String::from_utf8_lossy(&page).contains(".SH OPTIONS"),
-            "{verb}"
-        );
+        let page = String::from_utf8_lossy(&page);
+        for section in [".SH OPTIONS", ".SH EXAMPLES\n.nf\n"] {
+            assert!(page.contains(section), "{verb} has no {section}");
+        }
     }
 }

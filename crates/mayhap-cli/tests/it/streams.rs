@@ -161,7 +161,7 @@ fn standard_input_is_read_once() {
         assert_refused(
             words,
             &folder.run(words),
-            &["standard input", "give the path of a file"],
+            &["standard input", "give the path of a filter file"],
         );
     }
     assert_eq!(folder.names(), ["f.mayhap", "keys"]);
@@ -282,7 +282,7 @@ fn a_filter_does_not_go_to_a_terminal() {
             return;
         };
         assert!(
-            shown.contains("no text for a terminal: give -o FILE") && shown.contains("status 2"),
+            shown.contains("is a terminal: use -o FILE") && shown.contains("status 2"),
             "{shown:?}"
         );
     }

@@ -223,7 +223,7 @@ impl ForeignFilter for Column {
     fn insert(&mut self, _key: &[u8]) -> Result<bool, FilterError> {
         Err(FilterError::Unsupported {
             format: Format::ClickHouse,
-            reason: "is sized for the distinct values of its rows and takes no more: build it anew from all of them",
+            reason: "is sized for the distinct values of its rows and does not support inserts: rebuild it from all values",
         })
     }
 
@@ -266,7 +266,7 @@ impl GranuleBuilder {
         let Ok(hash) = key.try_into() else {
             return Err(FilterError::Unsupported {
                 format: Format::ClickHouse,
-                reason: "takes hashes of values: read keys with a reader of its parameters",
+                reason: "stores hashes of values: parse keys with the key reader of its parameters",
             });
         };
         self.hashes.insert(u64::from_le_bytes(hash));
@@ -362,13 +362,7 @@ fn open(
 }
 
 fn create_from(options: &BuildOptions, _: u64) -> Result<FilterBuilder, BuildError> {
-    let Some(rate) = options.rate else {
-        return Err(BuildError::Missing {
-            format: Format::ClickHouse,
-            all_of: &[Setting::FalsePositiveRate],
-            definition: DEFINITION,
-        });
-    };
+    let rate = options.rate();
     let column = column_type(&options.parameters)?;
     Ok(FilterBuilder::from(GranuleBuilder {
         rate,

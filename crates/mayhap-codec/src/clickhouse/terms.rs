@@ -34,7 +34,7 @@ fn check_bytes(bytes: u64) -> Result<(), PlanError> {
     Err(PlanError::InvalidInteger {
         field: "size_bytes",
         value: bytes,
-        accepted: "1 to 2^30: the size of a filter is neither zero nor more than ClickHouse takes",
+        accepted: "1 to 2^30, as in ClickHouse",
     })
 }
 

@@ -2,9 +2,18 @@
 
 use super::StoredFilter;
 use crate::Format;
-use mayhap_core::plan::classic::rate_from_set_bits;
+use mayhap_core::plan::classic::{ClassicPlan, rate_from_set_bits};
 use mayhap_core::{AnyFilter, Bloom, ClassicBloom, CountingBloom, HashScheme, Kind, Scheme, Stats};
 use std::borrow::Borrow;
+
+/// A layer of a filter: a part of its bits that is filled on its own.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct LayerFill {
+    /// The share of the filter's words that belong to the layer.
+    pub share: f64,
+    /// The share of its bits that are set when it has as many keys as it was planned for.
+    pub fill_at_capacity: Option<f64>,
+}
 
 /// What is known about a filter.
 #[derive(Clone, PartialEq, Debug)]
@@ -53,6 +62,42 @@ impl StoredFilter {
         };
         Some(words.chunks(part).map(fill).collect())
     }
+
+    /// The layers of a filter that consists of bits, in the order of [`StoredFilter::fills`]: one, unless it grows or has a window.
+    pub fn layer_fills(&self) -> Vec<LayerFill> {
+        let blooms: Vec<&Bloom> = match self {
+            Self::Native(AnyFilter::Growing(filter)) => filter.layers().collect(),
+            Self::Native(AnyFilter::Window(filter)) => {
+                let layers = filter.generations().flat_map(|(_, _, layers)| layers);
+                layers.collect()
+            }
+            Self::Native(_) | Self::Bits { .. } | Self::Foreign(_) => Vec::new(),
+        };
+        if blooms.is_empty() {
+            let stats = self.describe().stats;
+            let (capacity, bits) = (stats.capacity, stats.bits);
+            let shape = capacity.zip(bits).zip(stats.probes);
+            let full = shape.map(|((keys, bits), probes)| fill_of(bits, keys, probes));
+            return vec![LayerFill {
+                share: 1.0,
+                fill_at_capacity: full,
+            }];
+        }
+        let all: u64 = blooms.iter().map(|layer| layer.plan().size_bits()).sum();
+        let layer_fill = |layer: &&Bloom| {
+            let plan = layer.plan();
+            LayerFill {
+                share: plan.size_bits() as f64 / all as f64,
+                fill_at_capacity: Some(fill_of(plan.size_bits(), plan.capacity(), plan.probes())),
+            }
+        };
+        blooms.iter().map(layer_fill).collect()
+    }
+}
+
+/// The expected share of bits that are set after `keys` keys, each of which sets `probes` bits.
+fn fill_of(bits: u64, keys: u64, probes: u32) -> f64 {
+    -(-f64::from(probes) * keys as f64 / bits as f64).exp_m1()
 }
 
 fn native_words(filter: &AnyFilter) -> Option<Vec<u64>> {
@@ -158,19 +203,31 @@ fn known(keys: u64) -> Option<u64> {
 }
 
 fn native(filter: &AnyFilter) -> Description {
-    let stats = filter.stats();
+    let has_only_shape = has_only_shape(filter);
+    let mut stats = filter.stats();
+    if has_only_shape {
+        stats = Stats {
+            capacity: None,
+            false_positive_rate: None,
+            is_over_capacity: false,
+            keys_until_full: None,
+            ..stats
+        };
+    }
     let mut details = native_details(filter);
     let hash = match filter.scheme() {
         HashScheme::Xxh3 => "xxh3",
         HashScheme::Sip13(_) => "siphash-1-3, keyed",
-        HashScheme::Caller => "another system's or the caller's",
+        HashScheme::Caller => hash_of_caller(filter),
     };
     details.push(("hash", Detail::Text(hash.into())));
     if let Some(key_type) = filter.key_type() {
         details.push(("key_type", Detail::Text(key_type.to_string())));
     }
-    details.push(("over_capacity", Detail::Flag(stats.is_over_capacity)));
-    if filter.kind() != Kind::Growing {
+    if !has_only_shape {
+        details.push(("over_capacity", Detail::Flag(stats.is_over_capacity)));
+    }
+    if !has_only_shape && filter.kind() != Kind::Growing {
         let left = Detail::Number(stats.keys_until_full.unwrap_or(u64::MAX));
         details.push(("keys_until_full", left));
     }
@@ -185,6 +242,45 @@ fn native(filter: &AnyFilter) -> Description {
         details,
         ..Description::new(Format::Mayhap, stats)
     }
+}
+
+/// The hash of a filter that does not hash keys itself.
+fn hash_of_caller(filter: &AnyFilter) -> &'static str {
+    let walk = match filter {
+        AnyFilter::Classic(filter) => Some(filter.scheme()),
+        AnyFilter::Counting(filter) => Some(filter.scheme()),
+        AnyFilter::Retouched(filter) => Some(filter.as_classic().scheme()),
+        AnyFilter::Excepting(filter) => return hash_of_caller(filter.base()),
+        AnyFilter::Bloom(_)
+        | AnyFilter::Growing(_)
+        | AnyFilter::Window(_)
+        | AnyFilter::Cuckoo(_)
+        | AnyFilter::Fuse(_)
+        | AnyFilter::Ribbon(_) => None,
+    };
+    if walk.is_some_and(|walk| !walk.is_native()) {
+        "part of the walk"
+    } else {
+        "by the program that created it"
+    }
+}
+
+/// Whether only bits and probes of a filter are known: a file of another system does not store the capacity and the rate, and the
+/// plan has those for which the number of probes is best. These were not requested, and are not reported.
+fn has_only_shape(filter: &AnyFilter) -> bool {
+    let plan = match filter {
+        AnyFilter::Classic(filter) => filter.plan(),
+        AnyFilter::Counting(filter) => filter.plan().classic(),
+        AnyFilter::Excepting(filter) => return has_only_shape(filter.base()),
+        AnyFilter::Retouched(_)
+        | AnyFilter::Bloom(_)
+        | AnyFilter::Growing(_)
+        | AnyFilter::Window(_)
+        | AnyFilter::Cuckoo(_)
+        | AnyFilter::Fuse(_)
+        | AnyFilter::Ribbon(_) => return false,
+    };
+    ClassicPlan::with_bits_and_probes(plan.bits, plan.probes).is_ok_and(|shape| shape == *plan)
 }
 
 fn native_details(filter: &AnyFilter) -> Vec<(&'static str, Detail)> {

@@ -29,7 +29,7 @@ pub trait ForeignFilter: fmt::Debug + Send + Sync + Value {
     fn insert(&mut self, _key: &[u8]) -> Result<bool, FilterError> {
         Err(FilterError::Unsupported {
             format: self.format(),
-            reason: "of this kind takes no keys: build one anew from all of them",
+            reason: "of this kind does not support inserts: rebuild it from all keys",
         })
     }
 

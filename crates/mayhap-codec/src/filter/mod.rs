@@ -6,7 +6,7 @@ mod foreign;
 
 pub(crate) use convert::{bits_from_native, classic_from_native, other_hash};
 pub(crate) use describe::share;
-pub use describe::{Description, Detail};
+pub use describe::{Description, Detail, LayerFill};
 pub(crate) use foreign::ForeignFilter;
 pub(crate) use foreign::{Constant, same_type};
 
@@ -68,7 +68,7 @@ impl fmt::Display for FilterError {
             Self::Mismatch(mismatch) => mismatch.fmt(f),
             Self::Formats { ours, theirs } => write!(
                 f,
-                "a {ours} filter and a {theirs} filter share no bits: merge filters of one format"
+                "one is a {ours} filter, the other a {theirs} filter: merge filters of the same format"
             ),
         }
     }
@@ -80,14 +80,14 @@ impl FilterError {
     pub(crate) fn no_remove(format: Format) -> Self {
         Self::Unsupported {
             format,
-            reason: "cannot remove a key: a counting or cuckoo filter can",
+            reason: "does not support removal: use a counting or cuckoo filter",
         }
     }
 
     pub(crate) fn no_union(format: Format) -> Self {
         Self::Unsupported {
             format,
-            reason: "cannot be merged with another: build one anew from all keys",
+            reason: "cannot be merged: build one filter from all keys",
         }
     }
 }
@@ -107,7 +107,7 @@ from! {
 }
 
 /// Follows "a mayhap filter".
-const NO_KEYS: &str = "that was made by `for_hashes` contains hashes of its maker, who alone knows how keys are hashed: query it by `contains_hash` in that program";
+const NO_KEYS: &str = "created by `for_hashes` contains the hashes of the program that created it: query it there, by `contains_hash`";
 
 /// Keys that are looked up at once: as many as the batches of the core.
 const BATCH: usize = 512;
@@ -263,7 +263,7 @@ impl StoredFilter {
                 Some(encode) => encode(filter),
                 None => Err(EncodeError {
                     format: *format,
-                    reason: "it is more than bits",
+                    reason: "it is not a flat array of bits",
                 }),
             },
             Self::Foreign(filter) => filter.encode(),

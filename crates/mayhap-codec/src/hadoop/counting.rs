@@ -160,7 +160,7 @@ pub fn encode(filter: &CountingBloom) -> Result<Vec<u8>, EncodeError> {
     if plan.counter_bits() != COUNTER_BITS {
         return Err(EncodeError {
             format: Format::HadoopCounting,
-            reason: "its counters are not of four bits: build it anew from the keys",
+            reason: "its counters do not have four bits: build a new filter from the keys",
         });
     }
     let header = HadoopHeader::for_filter(Format::HadoopCounting, plan.classic(), filter.scheme())?;
@@ -223,7 +223,7 @@ impl ForeignFilter for Counting {
                 Ok(filter) => Ok(bloom::stored(filter)),
                 Err(_) => Err(EncodeError {
                     format: to,
-                    reason: "there is no memory for it",
+                    reason: "there is not enough memory",
                 }),
             },
             other => Err(other_hash(other)),

@@ -93,11 +93,13 @@ pub enum HadoopError {
 impl fmt::Display for HadoopError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::EmptyKey => f.write_str("the key is empty: give at least one byte"),
-            Self::NotAMember => f.write_str("the key is not in the filter: ask contains first"),
+            Self::EmptyKey => {
+                f.write_str("the key is empty, and Hadoop rejects empty keys: remove empty lines")
+            }
+            Self::NotAMember => f.write_str("the key is not in the filter: check `contains` first"),
             Self::NothingToClear(clearing) => write!(
                 f,
-                "no position of the key can be chosen by {clearing:?}: add false positives first, or choose another way"
+                "{clearing:?} finds no bit of the key to clear: add false positives first, or use another clearing scheme"
             ),
             Self::Undefined { operation } => write!(
                 f,
@@ -249,7 +251,7 @@ fn shape(options: &BuildOptions, keys: u64) -> Result<(u32, u32), PlanError> {
     let vector_size = u32::try_from(bits).map_err(|_| PlanError::InvalidInteger {
         field: "bits",
         value: bits,
-        accepted: "at most 2^31 - 1: fewer keys or a looser rate",
+        accepted: "at most 2^31 - 1: use fewer keys or a higher rate",
     })?;
     Ok((vector_size, probes))
 }

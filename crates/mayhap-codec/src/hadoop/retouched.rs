@@ -444,7 +444,7 @@ impl ForeignFilter for Retouched {
             Format::Hadoop => Ok(bloom::stored(self.bits)),
             Format::Mayhap => Err(EncodeError {
                 format: to,
-                reason: "its lists are Hadoop's own: convert it to hadoop, which keeps the bits",
+                reason: "only Hadoop stores its lists of keys: convert it to hadoop, which keeps the bits",
             }),
             other => Err(other_hash(other)),
         }

@@ -125,11 +125,7 @@ impl<'a> FileHeader<'a> {
         if at.take("magic", 8)? != MAGIC {
             let start = Cursor::new(bytes, FORMAT);
             let first = i128::from(bytes.first().copied().unwrap_or(0));
-            return Err(start.value(
-                "first byte",
-                first,
-                "0x89, and then MAY: a file of mayhap's",
-            ));
+            return Err(start.value("first byte", first, "0x89, the first byte of a mayhap file"));
         }
         expect(&at, "version", at.clone().u16_le("version")?, MAJOR)?;
         at.take("versions", 4)?;
@@ -152,7 +148,7 @@ impl<'a> FileHeader<'a> {
         let features = at.clone().u64_le("required features")?;
         let unknown = features & !KNOWN_FEATURES;
         if unknown != 0 {
-            let accepted = "only what this version knows: read it with a newer one";
+            let accepted = "features that this version supports: use a newer mayhap";
             return Err(at.value("required features", i128::from(unknown), accepted));
         }
         at.take("features", 8)?;

@@ -61,6 +61,15 @@ pub(super) fn kind_of(header: &FileHeader<'_>) -> Option<Kind> {
     known.map(|known| known.0)
 }
 
+/// Whether bits of filters of this kind can be set without losing keys, see [`sections_of_ones`].
+pub(super) fn is_repairable(number: u16) -> bool {
+    let known = KINDS.iter().find(|known| known.1 == number);
+    known.is_some_and(|known| match known.0 {
+        Kind::Bloom | Kind::Classic | Kind::Counting | Kind::Growing | Kind::Window => true,
+        Kind::Cuckoo | Kind::Fuse | Kind::Ribbon | Kind::Retouched => false,
+    })
+}
+
 /// The parts of a filter without exceptions.
 fn start<'f>(kind: Kind, scheme: HashScheme, key_type: Option<KeyType>) -> Parts<'f> {
     Parts {
@@ -204,12 +213,17 @@ pub(super) fn sections_of_ones(
             all.take(layers.try_into().unwrap_or(usize::MAX)).collect()
         }
         Some(Kind::Window) => all.collect(),
-        Some(Kind::Cuckoo | Kind::Fuse | Kind::Ribbon | Kind::Retouched) | None => {
-            let kind = i128::from(header.kind);
-            let accepted = "1 to 5 (bloom, classic, counting, growing, window): ones would lose keys of the others";
-            return Err(header.at.value("kind to be repaired", kind, accepted));
-        }
+        // Ones would lose keys.
+        Some(Kind::Cuckoo) => return Err(irreparable(header, "cuckoo filters")),
+        Some(Kind::Fuse) => return Err(irreparable(header, "fuse filters")),
+        Some(Kind::Ribbon) => return Err(irreparable(header, "ribbon filters")),
+        Some(Kind::Retouched) => return Err(irreparable(header, "retouched filters")),
+        None => return Err(irreparable(header, "filters of an unknown kind")),
     })
+}
+
+fn irreparable(header: &FileHeader<'_>, what: &'static str) -> DecodeError {
+    header.at.error(Problem::Irreparable { what })
 }
 
 /// A field that is smaller than eight bytes in memory.

@@ -28,7 +28,7 @@ pub use header::key_id;
 pub use kinds::NativeFilter;
 pub use kinds::view::View;
 pub use mapped::{Mapped, Verify, map};
-pub use repair::{Repaired, repair_with_ones};
+pub use repair::{REPAIR_HEADER_BYTES, Repaired, can_repair, repair_with_ones};
 #[cfg(feature = "formats")]
 pub(crate) use row::{FALSE_POSITIVES, ROW};
 
@@ -73,7 +73,7 @@ pub fn encode_with(filter: &impl NativeFilter, hash_key: HashKey) -> Result<Vec<
     let parts = filter.to_parts()?;
     let no_memory = EncodeError {
         format: FORMAT,
-        reason: "there is no memory for the bytes",
+        reason: "there is not enough memory",
     };
     let mut out = Vec::new();
     out.try_reserve(parts.max_bytes()).map_err(|_| no_memory)?;

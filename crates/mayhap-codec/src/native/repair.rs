@@ -50,9 +50,9 @@ pub fn repair_with_ones(
         let page = number * PAGE_BYTES..((number + 1) * PAGE_BYTES).min(header.body_bytes);
         let mut sections = header.sections.iter().skip(ones.len());
         if sections.any(|&(begin, length)| begin < page.end && begin + length > page.start) {
-            let accepted = "pages of bits only: ones in the place of exceptions would lose keys";
-            let number = i128::from(number);
-            return Err(header.at.value("damaged page", number, accepted));
+            // Ones in the place of exceptions would lose keys.
+            let what = "damaged exceptions";
+            return Err(header.at.error(Problem::Irreparable { what }));
         }
         body[as_indices(&page)].fill(0);
         for (&(begin, _), &bits) in header.sections.iter().zip(&ones) {
@@ -67,6 +67,19 @@ pub fn repair_with_ones(
         damaged_pages,
         pages: header.body_bytes.div_ceil(PAGE_BYTES),
     })
+}
+
+/// The bytes of a file that [`can_repair`] needs.
+pub const REPAIR_HEADER_BYTES: usize = 42;
+
+/// Whether [`repair_with_ones`] can repair damage at this offset, from the first bytes of the file: the header is intact, and filters
+/// of its kind only gain false positives.
+pub fn can_repair(begin: &[u8; REPAIR_HEADER_BYTES], offset: u64) -> bool {
+    let header_bytes = u32::from_le_bytes([begin[12], begin[13], begin[14], begin[15]]);
+    let kind = u16::from_le_bytes([begin[40], begin[41]]);
+    begin.starts_with(&super::MAGIC)
+        && offset >= u64::from(header_bytes)
+        && kinds::is_repairable(kind)
 }
 
 /// Sets those of the first `bits` bits of a section that are in a page.

@@ -66,7 +66,7 @@ impl Shape {
         let bits = bits.ok_or(PlanError::InvalidInteger {
             field: "capacity",
             value: capacity,
-            accepted: "at most 2^62 bits: give fewer keys or a looser rate",
+            accepted: "at most 2^62 bits: use fewer keys or a higher rate",
         })?;
         Ok(Self {
             bytes: bits / 8,

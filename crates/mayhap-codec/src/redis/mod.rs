@@ -75,7 +75,7 @@ impl fmt::Display for ChunkError {
         match self {
             Self::Iterator { iterator, length } => write!(
                 f,
-                "a chunk of {length} bytes cannot end at iterator {iterator}: give the one that came with it"
+                "a chunk of {length} bytes cannot end at iterator {iterator}: use the iterator that SCANDUMP returned with it"
             ),
             Self::Outside { iterator, length } => write!(
                 f,
@@ -83,7 +83,7 @@ impl fmt::Display for ChunkError {
             ),
             Self::TooLong { length, left } => write!(
                 f,
-                "a chunk of {length} bytes runs over the end, {left} bytes away: give the iterator that came with it"
+                "a chunk of {length} bytes is longer than the {left} bytes left: use the iterator that SCANDUMP returned with it"
             ),
         }
     }

@@ -219,7 +219,7 @@ fn filters_change_format_where_their_bits_mean_the_same() {
     assert!(native.contains(b"key") && !native.contains(b"kex"));
     assert_eq!(native.clone().convert(Format::Guava).as_ref(), Ok(&guava));
     let error = native.convert(Format::Spark).expect_err("another hash");
-    assert!(error.to_string().contains("build it anew"), "{error}");
+    assert!(error.to_string().contains("build a new filter"), "{error}");
 }
 
 /// Keys go through a reader of the same parameters; others are told.

@@ -68,6 +68,7 @@ fn golden_files_are_told_for_what_they_are() {
                 Sniffed::Container(found) => {
                     assert_eq!(Some(found), container, "{}", file.display());
                 }
+                Sniffed::Text => panic!("{} is not text", file.display()),
                 Sniffed::Candidates(found) => {
                     let format = format.unwrap_or_else(|| panic!("{}", file.display()));
                     assert!(found.contains(&format), "{}: {found:?}", file.display());
@@ -96,4 +97,41 @@ fn a_file_of_ours_is_told_however_damaged() {
 fn what_is_nothing_is_nothing() {
     assert_eq!(sniff(b""), Sniffed::Candidates(Vec::new()));
     assert!(matches!(sniff(b"hello, world\n"), Sniffed::Candidates(_)));
+}
+
+#[test]
+fn text_is_no_filter() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let mut texts = 0;
+    let mut folders = vec![root.join("golden"), root.join("docs")];
+    while let Some(folder) = folders.pop() {
+        for file in std::fs::read_dir(folder).unwrap() {
+            let file = file.unwrap().path();
+            if file.is_dir() {
+                folders.push(file);
+                continue;
+            }
+            let extension = file.extension().unwrap_or_default();
+            if !["json", "md", "txt", "svg", "py", "key"]
+                .iter()
+                .any(|text| extension == *text)
+            {
+                continue;
+            }
+            let bytes = std::fs::read(&file).unwrap();
+            // A key may be raw bytes.
+            if bytes.is_empty() || (extension == "key" && !bytes.is_ascii()) {
+                continue;
+            }
+            assert_eq!(sniff(&bytes), Sniffed::Text, "{}", file.display());
+            texts += 1;
+        }
+    }
+    assert!(texts > 300, "{texts}");
+    // Cut in the middle of a character at the end of the part that is inspected.
+    let long = "x".to_owned() + &"\u{e9}".repeat(100_000);
+    assert_eq!(sniff(long.as_bytes()), Sniffed::Text);
+    for bytes in [&b""[..], b"a\0b", &[0xff; 1000], b"\x1b[31m", b"caf\xe9"] {
+        assert_ne!(sniff(bytes), Sniffed::Text, "{bytes:?}");
+    }
 }

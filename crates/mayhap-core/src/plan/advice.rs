@@ -208,19 +208,19 @@ impl Requirements {
         conflict(
             self.fixed,
             self.delete || self.grow || self.expire,
-            "a fixed set, and one that changes",
-            "drop the first, or the others",
+            "a fixed set whose keys change",
+            "drop one of the two requirements",
         )?;
         conflict(
             self.expire,
             self.delete,
-            "expiry by time, and deletion",
-            "choose one: a window stores a key in one of several filters and cannot remove it",
+            "both expiry and removal of keys",
+            "choose one, because a window stores a key in one of several filters and cannot remove it",
         )?;
         conflict(
             self.exceptions > 0,
             self.expire || self.delete,
-            "exceptions, and keys that are removed or expire",
+            "exceptions together with keys that are removed or expire",
             "keep the exceptions outside of the filter, or rebuild it when keys are removed",
         )
     }

@@ -228,9 +228,7 @@ mod tests {
             let message = CountingPlan::new(1000, 0.01, bits).unwrap_err().to_string();
             assert_eq!(
                 message,
-                std::format!(
-                    "counter_bits = {bits} cannot be planned for: give 3 to 8 bits a counter"
-                )
+                std::format!("counter_bits = {bits} is out of range: give 3 to 8 bits a counter")
             );
         }
         let huge = ClassicPlan::with_bits_and_probes(u64::MAX / 4, 3).unwrap();

@@ -25,7 +25,7 @@ fn a_capacity_of_zero_is_rejected() {
         ));
         assert_eq!(
             error.to_string(),
-            "capacity = 0 cannot be planned for: give at least 1 key"
+            "capacity = 0 is out of range: give at least 1 key"
         );
     }
 }

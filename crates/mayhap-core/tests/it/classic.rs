@@ -366,7 +366,7 @@ fn invalid_requests_name_the_field() {
     for error in errors(0, 0.01) {
         assert_eq!(
             error.to_string(),
-            "capacity = 0 cannot be planned for: give at least 1 key"
+            "capacity = 0 is out of range: give at least 1 key"
         );
     }
     let no_rates = [
@@ -395,16 +395,12 @@ fn invalid_requests_name_the_field() {
     }
     assert!(ClassicBloom::from_keys(&["a"], f64::NAN).is_err());
     for (bits, probes, message) in [
-        (0, 3, "bits = 0 cannot be planned for: give at least 1 bit"),
-        (
-            9,
-            0,
-            "probes = 0 cannot be planned for: give 1 to 4096 probes",
-        ),
+        (0, 3, "bits = 0 is out of range: give at least 1 bit"),
+        (9, 0, "probes = 0 is out of range: give 1 to 4096 probes"),
         (
             9,
             4097,
-            "probes = 4097 cannot be planned for: give 1 to 4096 probes",
+            "probes = 4097 is out of range: give 1 to 4096 probes",
         ),
     ] {
         let error = ClassicBloom::with_bits_and_probes(bits, probes, Scheme::DoubleHashing);

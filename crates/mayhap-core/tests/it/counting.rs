@@ -408,7 +408,7 @@ fn invalid_requests_name_the_field() {
         let error = CountingBloom::with_counter_bits(10, 0.1, bits).unwrap_err();
         assert_eq!(
             error.to_string(),
-            format!("counter_bits = {bits} cannot be planned for: give 3 to 8 bits a counter")
+            format!("counter_bits = {bits} is out of range: give 3 to 8 bits a counter")
         );
     }
     for error in errors(10_000_000_000_000, 0.01) {

@@ -508,7 +508,7 @@ fn invalid_input_names_the_field() {
     for error in errors(0, 0.01) {
         assert_eq!(
             error.to_string(),
-            "capacity = 0 cannot be planned for: give at least 1 key"
+            "capacity = 0 is out of range: give at least 1 key"
         );
     }
     for rate in [0.0, -0.0, 1.0, -1.0, f64::NAN, f64::INFINITY, 1e-9, 1e-300] {

@@ -409,7 +409,7 @@ fn cleared_filters_are_empty_and_static_ones_reject_it() {
                 // The error names the base if the base rejects it.
                 let message = done.unwrap_err().to_string();
                 assert!(
-                    message.contains(kind.name()) && message.contains("build it anew"),
+                    message.contains(kind.name()) && message.contains("rebuild it"),
                     "{message}"
                 );
                 assert!(message.contains(&operation.to_string()), "{message}");

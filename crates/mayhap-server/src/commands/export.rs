@@ -40,7 +40,11 @@ pub(super) fn export(call: &mut Call<'_>) -> CommandResult {
     let engine = call.engine;
     let path = engine.settings.load().folder.join(name);
     // Only served files are replaced.
-    let may_be_written = !path.exists() || replaces && engine.files.contains(name.as_bytes());
+    let is_served = |name: &str| {
+        let served = engine.files.get(name.as_bytes());
+        served.is_some_and(|served| served.file == name)
+    };
+    let may_be_written = !path.exists() || replaces && is_served(name);
     if !may_be_written {
         return Err(
             format!("ERR the file {name} exists already: add REPLACE if it is a filter").into(),

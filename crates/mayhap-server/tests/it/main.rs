@@ -4,6 +4,7 @@ mod admin;
 mod backup;
 mod concurrent_clients;
 mod expected;
+mod filter_files;
 mod generic;
 mod golden;
 mod memory;

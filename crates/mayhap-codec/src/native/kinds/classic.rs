@@ -84,7 +84,7 @@ pub(super) fn read_plan(
     hash_scheme: HashScheme,
 ) -> Result<(ClassicPlan, Scheme), DecodeError> {
     let capacity = at.u64_le("capacity")?;
-    let (asked, false_positive_rate) = (rate(at, "rate asked")?, rate(at, "rate")?);
+    let (asked, false_positive_rate) = (rate(at, "requested rate")?, rate(at, "rate")?);
     let bits = at.u64_le("bits")?;
     let probes = small(at, "probes", "1 to 4096")?;
     let begin = at.clone();
@@ -96,13 +96,13 @@ pub(super) fn read_plan(
         return Err(begin.value("walk", i128::from(id), WALKS));
     };
     if !scheme.is_native() && hash_scheme != HashScheme::Caller {
-        let accepted = "a walk of ours: another system's hashes by itself";
+        let accepted = "a native walk, because the walks of other systems hash by themselves";
         return Err(begin.value("walk", i128::from(id), accepted));
     }
     let begin = at.clone();
     let test = at.u64_le("test of the walk")?;
     if test != walk_test(scheme) {
-        let accepted = "where our walk begins for `mayhap self-test`";
+        let accepted = "the first position of the key `mayhap self-test`";
         return Err(begin.value("test of the walk", i128::from(test), accepted));
     }
     if capacity == 0 {

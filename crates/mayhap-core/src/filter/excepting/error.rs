@@ -59,7 +59,7 @@ impl fmt::Display for ExceptingError {
             Self::Conflict { first, count } => {
                 write!(f, "positives and exceptions have {count} keys in common, ")?;
                 write_names(f, first, *count)?;
-                f.write_str(": take them off one of the lists, or choose a side, OnConflict::Block or OnConflict::Allow")
+                f.write_str(": remove them from one of the lists, or choose OnConflict::Block or OnConflict::Allow")
             }
             Self::Collision { first, count } => {
                 write!(
@@ -70,7 +70,7 @@ impl fmt::Display for ExceptingError {
                     format!("positive {positive} and exception {exception}")
                 });
                 write_names(f, &pairs.collect::<Vec<_>>(), *count)?;
-                f.write_str(": build the base filter with another secret key, or choose a side, OnConflict::Block or OnConflict::Allow")
+                f.write_str(": build the base filter with another secret key, or choose OnConflict::Block or OnConflict::Allow")
             }
             Self::NotInBase { first, count } => {
                 write!(f, "the base filter lacks {count} of the positives, ")?;
@@ -79,7 +79,7 @@ impl fmt::Display for ExceptingError {
             }
             Self::UnsupportedBase { kind } => write!(
                 f,
-                "a {kind} filter cannot have exceptions: put them on one that keeps its keys and has none yet"
+                "a {kind} filter cannot have exceptions: use one that never loses keys and has no exceptions yet"
             ),
             Self::Plan(error) => error.fmt(f),
         }
