@@ -218,7 +218,7 @@ fn rows_without_the_field_are_errors_with_their_number() {
         ("uniq -c --field id d.csv", &["never closed", "--no-quotes"]),
         (
             "uniq --field nobody a.csv",
-            &["no column nobody, but id, name", "--field"],
+            &["no column nobody, only id, name", "--field"],
         ),
         ("uniq --field 3 a.csv", &["1 to 2", "--field"]),
         ("uniq --field 1 c.txt", &["c.txt", "--delimiter"]),
