@@ -23,6 +23,7 @@ test-rust: ## unit, integration and documentation tests of all crates; the golde
 	tools/install-redis-tools.sh
 	cargo build --workspace
 	cargo test --workspace
+	cargo test -p mayhap --all-features
 
 test-python-reader: ## the reader in docs/formats gives the same answers as mayhap
 	tools/test-python-reader.sh
@@ -68,9 +69,12 @@ lint: ## formatting, clippy, no_std and other platforms, documentation, the olde
 	cargo fmt --manifest-path $(FUZZ) --check
 	cargo clippy --workspace --all-targets -- -D warnings
 	cargo clippy -p mayhap-core --features parallel --all-targets -- -D warnings
+	cargo clippy -p mayhap -- -D warnings
+	cargo clippy -p mayhap --all-features --all-targets -- -D warnings
 	cargo clippy --manifest-path $(BENCH) --all-targets -- -D warnings
 	tools/lint-targets.sh
 	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps
+	RUSTDOCFLAGS="-D warnings" cargo doc -p mayhap --all-features --no-deps
 	rustup toolchain install --profile minimal $(MSRV)
 	cargo +$(MSRV) check --workspace --target-dir $(CARGO_TARGET_DIR)/msrv
 	tools/install-cargo-deny.sh $(TOOLS)

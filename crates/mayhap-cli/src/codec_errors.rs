@@ -100,7 +100,6 @@ pub(crate) fn open(path: &Path, error: &OpenError, key_file: Option<&Path>) -> C
                     "restore a copy of it, or rebuild it from the keys".to_owned()
                 }
             ),
-            (Problem::Irreparable { .. }, _) => format!("{name}: {error}"),
             _ => format!("{name}: {error}"),
         },
     })

@@ -154,7 +154,7 @@ fn layout(bits: u64, stats: &Stats) -> String {
     let keys = stats.capacity.or(stats.estimated_keys);
     if let Some(keys) = keys.filter(|keys| (1..u64::MAX).contains(keys)) {
         let per_key = human_format::significant(bits as f64 / keys as f64, 3);
-        text += &format!(" ({per_key} per key)");
+        text = format!("{text} ({per_key} per key)");
     }
     if let Some(probes) = stats.probes {
         text += ", ";

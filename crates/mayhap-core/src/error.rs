@@ -5,6 +5,13 @@ use crate::{HashScheme, KeyType, Kind, Operation, SipKey};
 use core::fmt;
 
 /// Why a filter cannot be created as requested.
+///
+/// ```
+/// # use mayhap_core as mayhap;
+/// assert!(mayhap::Bloom::new(0, 0.01).is_err());
+/// let error = mayhap::Bloom::new(1000, 2.0).unwrap_err();
+/// println!("{error}"); // names the argument, and the values that are accepted
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub enum PlanError {
@@ -101,6 +108,15 @@ impl core::error::Error for PlanError {}
 const HASH_SCHEME: &str = "hash scheme";
 
 /// Why two filters cannot be merged. Neither was changed.
+///
+/// ```
+/// # use mayhap_core as mayhap;
+/// use mayhap::Bloom;
+/// let mut small = Bloom::new(1000, 0.01)?;
+/// let large = Bloom::new(2000, 0.01)?;
+/// println!("{}", small.union_with(&large).unwrap_err()); // names the property that differs
+/// # Ok::<(), mayhap::PlanError>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Mismatch {
@@ -184,6 +200,15 @@ impl fmt::Display for Mismatch {
 impl core::error::Error for Mismatch {}
 
 /// Why a key cannot be inserted. The filter is unchanged.
+///
+/// ```
+/// # use mayhap_core as mayhap;
+/// use mayhap::{Cuckoo, Full};
+/// let mut few = Cuckoo::new(10, 0.01)?;
+/// let full = (0..1000_u32).find_map(|key| few.try_insert(key).err());
+/// assert!(matches!(full, Some(Full::Table { capacity: 10, .. })));
+/// # Ok::<(), mayhap::PlanError>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Full {
@@ -238,6 +263,14 @@ impl core::error::Error for Full {}
 
 /// A key cannot be removed exactly: one of its counters is saturated and no longer knows how many keys it counts. The filter is
 /// unchanged and still contains the key.
+///
+/// ```
+/// # use mayhap_core as mayhap;
+/// let mut counts = mayhap::CountingBloom::new(1000, 0.01)?; // counters of 4 bits
+/// (0..20).for_each(|_| _ = counts.insert("a"));
+/// assert_eq!(counts.remove("a").unwrap_err().max_count, 15);
+/// # Ok::<(), mayhap::PlanError>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Saturated {
@@ -259,6 +292,14 @@ impl fmt::Display for Saturated {
 impl core::error::Error for Saturated {}
 
 /// An [`AnyFilter`](crate::AnyFilter) is not of the kind that was asked for.
+///
+/// ```
+/// # use mayhap_core as mayhap;
+/// use mayhap::{AnyFilter, Bloom, Cuckoo, Kind};
+/// let filter = AnyFilter::from(Bloom::new(1000, 0.01)?);
+/// assert_eq!(Cuckoo::try_from(filter).unwrap_err().found, Kind::Bloom);
+/// # Ok::<(), mayhap::PlanError>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct WrongKind {
@@ -291,6 +332,11 @@ impl fmt::Display for WrongKind {
 impl core::error::Error for WrongKind {}
 
 /// The text is not the name of a [`Kind`].
+///
+/// ```
+/// # use mayhap_core as mayhap;
+/// assert!("blom".parse::<mayhap::Kind>().is_err());
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct UnknownKind;
@@ -313,6 +359,14 @@ impl fmt::Display for UnknownKind {
 impl core::error::Error for UnknownKind {}
 
 /// Why an [`AnyFilter`](crate::AnyFilter) rejected an operation. The filter is unchanged.
+///
+/// ```
+/// # use mayhap_core as mayhap;
+/// use mayhap::{AnyFilter, Fuse};
+/// let mut words = AnyFilter::from(Fuse::build(["a"], 0.01)?);
+/// println!("{}", words.try_insert("b").unwrap_err()); // static filters are built again
+/// # Ok::<(), mayhap::PlanError>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum OperationError {

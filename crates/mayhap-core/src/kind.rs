@@ -36,6 +36,13 @@ pub enum Kind {
 }
 
 /// Operations that only some kinds support.
+///
+/// ```
+/// # use mayhap_core as mayhap;
+/// use mayhap::{Kind, Operation};
+/// assert!(Kind::Cuckoo.can(Operation::Remove));
+/// assert!(!Kind::Bloom.can(Operation::Remove));
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Operation {
     /// Insert a key.

@@ -25,29 +25,34 @@
 //!
 //! # The path of a key
 //!
-//! key bytes -> [`HashScheme`] (`hash/`) -> [`KeyHash`] -> positions (`probe/`) -> memory (`store/`, through `simd/`) -> answer.
+//! [`Key`] -> bytes -> [`HashScheme`] (`hash/`) -> [`KeyHash`] -> positions (`probe/`) -> memory (`store/`, through `simd/`) -> answer.
 //! This path allocates nothing and takes no locks. `Bloom` reads one cache line, or two at rates below 0.3 %.
 //!
 //! # Map of the crate
 //!
 //! | place | what it answers |
 //! | --- | --- |
-//! | `key.rs`, `hash/` | How are key bytes hashed to 64 bits? Frozen. `hash/foreign/` has the hash functions of other systems. |
+//! | `key.rs`, `key_type.rs` | Which bytes is a key, and how do other programs spell it? Frozen. |
+//! | `hash/` | How are key bytes hashed to 64 bits? Frozen. `hash/foreign/` has the hash functions of other systems. |
 //! | `probe/` | Which positions does a hash have? Frozen: it defines the meaning of every stored filter. `blocked.rs`: lines of `Bloom`; `classic.rs`: flat bits by a numbered `Scheme`, with `foreign.rs` for other systems, `modulo.rs` for exact remainders, `prefetched.rs` for batches and `double_hash.rs` for RedisBloom's two hashes; `cuckoo.rs`, `fuse.rs`, `ribbon.rs`: those kinds |
 //! | `store/` | How are positions stored? Lines, plain and atomic; flat bits; packed counters and cells; shard directories; exact sets of the few keys that must be known exactly; owned or borrowed memory |
 //! | `simd/` | How is it done fast? All `unsafe` code of the crate. `dispatch.rs` maps a `Kernel` to its code; `zeroed.rs` allocates memory that takes no pages until keys are inserted |
 //! | `build/` | How is a static filter solved, in at most 100 bits per key in addition to its items? |
 //! | `filter/` | What do callers use? One kind per file |
 //! | `plan/` | How large, and how many probes? All sizing arithmetic, one file per kind; `clickhouse.rs` repeats the choice of another system, `memory.rs` plans for a budget, `advice.rs` recommends a kind, `cost.rs` computes what a rate is worth |
+//! | `traits.rs` | What does generic code use? |
 //! | `any.rs`, `kind.rs` | What if the kind is known only at run time, and what does each kind support? |
 //! | `stats.rs`, `error.rs` | What does a filter report, and what can fail? |
 //! | `tests/it/` | What does every filter guarantee? By behaviour; `tests/loom.rs` checks all interleavings of two threads |
 //!
 //! # Features
 //!
-//! * `std` (default): detects at run time which kernel the CPU can run, and requests huge pages for large filters. Without it the
-//!   crate is `no_std` with `alloc`. `SharedBloom` needs 64-bit atomics and is absent on targets without them.
+//! * `std` (default): detects at run time which kernel the CPU can run, and requests huge pages for large filters. It also has
+//!   `Timestamp::now` and `SipKey::random`, which only callers use. Without it the crate is `no_std` with `alloc`.
+//! * `uuid`: `uuid::Uuid` is a [`Key`].
 //! * `parallel`: builds static filters on all cores.
+//!
+//! `SharedBloom` needs 64-bit atomics, and is absent on targets without them.
 
 #![cfg_attr(not(feature = "std"), no_std)]
 

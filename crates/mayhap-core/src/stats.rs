@@ -7,6 +7,16 @@ use core::fmt;
 ///
 /// Every native filter knows all values but `bits`, `probes` and `fill`, which some kinds do not have. Formats of other systems
 /// store less: what cannot be known is `None`.
+///
+/// ```
+/// # use mayhap_core as mayhap;
+/// let mut seen = mayhap::Bloom::new(1000, 0.01)?;
+/// seen.extend(0..1500_u32);
+/// let stats = seen.stats();
+/// assert!(stats.is_over_capacity && stats.estimated_rate > Some(0.01));
+/// println!("{stats}");
+/// # Ok::<(), mayhap::PlanError>(())
+/// ```
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Stats {
     /// The kind; for the format of another system, the most similar one.

@@ -98,7 +98,7 @@ fn new_filters_do_not_touch_their_memory() {
 
 /// Not a test of its own: two tests at a time would measure each other.
 fn growth_and_rotation_do_not_touch_new_memory() {
-    let hash = |number: u64| HashScheme::Xxh3.hash(&number.to_le_bytes());
+    let hash = |number: u64| HashScheme::Xxh3.hash(number.to_le_bytes());
     let plan = ClassicCuckooPlan::from_buckets(16 << 10, 2, 20, 32_768).unwrap();
     let mut tables = ClassicCuckoo::from_plan(plan).unwrap();
     let grow = || {

@@ -4,6 +4,8 @@
 //! The list is a file that `mayhap build -o blocked.mayhap urls.txt` or another program writes. It is mapped, so that several
 //! processes share its memory, and a new file takes effect without a restart: `POST /reload`.
 
+#![expect(clippy::print_stdout, reason = "it is a program")]
+
 use axum::extract::{Query, State};
 use axum::http::StatusCode;
 use axum::routing::{get, post};
@@ -31,7 +33,7 @@ impl Blocked {
         // Nothing panics while the lock is held.
         self.filter
             .read()
-            .unwrap_or_else(|poisoned| poisoned.into_inner())
+            .unwrap_or_else(std::sync::PoisonError::into_inner)
             .clone()
     }
 
@@ -41,7 +43,7 @@ impl Blocked {
         *self
             .filter
             .write()
-            .unwrap_or_else(|poisoned| poisoned.into_inner()) = new;
+            .unwrap_or_else(std::sync::PoisonError::into_inner) = new;
         Ok(())
     }
 }

@@ -1,5 +1,7 @@
 //! One function for every kind of filter: with the traits, and with a kind that is chosen at run time.
 
+#![expect(clippy::print_stdout, reason = "it is a program")]
+
 use mayhap::{AnyFilter, Filter, Fuse, Insert, Kind};
 
 /// How many of a million absent keys a filter finds.

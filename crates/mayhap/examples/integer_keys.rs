@@ -1,5 +1,7 @@
 //! Integers as keys: the width counts, tuples work, and own hashes must be mixed.
 
+#![expect(clippy::print_stdout, reason = "it is a program")]
+
 use mayhap::{Bloom, KeyHash, KeyType};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {

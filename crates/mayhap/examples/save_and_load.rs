@@ -1,5 +1,7 @@
 //! Save a filter, load it, map it, and send it through a stream.
 
+#![expect(clippy::print_stdout, reason = "it is a program")]
+
 use mayhap::{AnyFilter, Bloom, KeyType, Ribbon, SipKey, native};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {

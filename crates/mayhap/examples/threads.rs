@@ -1,5 +1,7 @@
 //! Many threads fill one filter without locks, while another takes snapshots of it.
 
+#![expect(clippy::print_stdout, reason = "it is a program")]
+
 use mayhap::SharedBloom;
 use std::thread;
 

@@ -1,5 +1,7 @@
 //! "Seen in the last hour?": a filter that forgets.
 
+#![expect(clippy::print_stdout, reason = "it is a program")]
+
 use mayhap::{Timestamp, WindowBloom};
 use std::time::Duration;
 

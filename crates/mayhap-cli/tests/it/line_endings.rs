@@ -146,17 +146,19 @@ fn keys_of_other_types_than_text() {
         );
         assert_eq!(code(&folder.feed(&check, others)), 1, "{key_type}");
     }
-    // The type is stored with the filter.
-    folder.feed("build -o f.mayhap --fpr 1e-6 --key-type hex", "0aFF\n");
+    // The filter stores the type of its keys.
+    folder.feed("build -o f.mayhap --fpr 1e-6 --key-type hex", "616263\n");
     assert_eq!(
-        lines(&folder.feed("check f.mayhap", "0Aff\n0aFE\n")),
-        ["0Aff"]
+        lines(&folder.feed("check f.mayhap", "616263\n616264\n")),
+        ["616263"]
     );
+    let output = folder.feed("check f.mayhap --key-type base64", "YWJj\n");
+    assert_refused("base64", &output, &["keys of type hex, not base64"]);
 }
 
 #[test]
 fn an_invalid_key_is_reported_with_its_line() {
-    let folder = Folder::with(&[("none", "")]);
+    let folder = Folder::new();
     for (key_type, text, words) in [
         ("hex", "00\nabc\n", ["line 2", "abc"]),
         ("hex", "zz\n", ["line 1", "zz"]),
@@ -172,9 +174,7 @@ fn an_invalid_key_is_reported_with_its_line() {
         ("f64", "1e3\n1e3x\n", ["line 2", "1e3x"]),
         ("uuid", "123\n", ["line 1", "123"]),
     ] {
-        folder.done(&format!(
-            "build -o f.mayhap --capacity 10 --key-type {key_type} none"
-        ));
+        folder.done(&format!("build -o f.mayhap --key-type {key_type}"));
         for words_before in ["check -c f.mayhap", "build -o g.mayhap", "add f.mayhap"] {
             let what = format!("{words_before} --key-type {key_type}");
             let output = folder.feed(&what, text);

@@ -22,122 +22,124 @@ fn folder() -> Folder {
     folder
 }
 
+/// A command, and what its message contains.
+const MESSAGES: &[(&str, &[&str])] = &[
+    (
+        "info f-damaged.mayhap",
+        &[
+            "f-damaged.mayhap is damaged: bad checksum at byte ",
+            "; `mayhap verify f-damaged.mayhap --repair ones -o FILE` can save it",
+        ],
+    ),
+    (
+        "info ribbon-damaged.mayhap",
+        &[
+            "ribbon-damaged.mayhap is damaged: bad checksum at byte ",
+            "rebuild it from the keys",
+        ],
+    ),
+    (
+        "verify ribbon-damaged.mayhap --repair ones -o g.mayhap",
+        &["ribbon filters cannot be repaired; rebuild from the keys"],
+    ),
+    (
+        "merge plain.mayhap keyed.mayhap -o g.mayhap",
+        &["one is keyed (SipHash), the other is not"],
+    ),
+    (
+        "build --format guava -P foo=1 -o g keys",
+        &["unknown parameter foo; guava takes strategy, funnel, k"],
+    ),
+    (
+        "build -P foo=1 -o g keys",
+        &["unknown parameter foo; mayhap takes "],
+    ),
+    (
+        "build --format guava -P strategy=best -o g keys",
+        &["-P strategy=best: expected mitz32 or mitz64"],
+    ),
+    (
+        "build --fpr 1 -o g keys",
+        &[
+            "--fpr 1: give a rate above 0 and below 1",
+            "(did you mean 1%?)",
+        ],
+    ),
+    ("build --fpr 5 -o g keys", &["(did you mean 5%?)"]),
+    (
+        "build --capacity 0 -o g keys",
+        &["--capacity 0: give at least 1, or omit it"],
+    ),
+    (
+        "build --kind cuckoo -o g repeated",
+        &[
+            "repeated",
+            "sort -u",
+            "--kind counting",
+            "a larger --capacity does not help",
+        ],
+    ),
+    (
+        "build --kind cuckoo --capacity 10 -o g numbers",
+        &[
+            "more than 10 keys",
+            "repeated keys count every time",
+            "a larger --capacity",
+        ],
+    ),
+    (
+        "convert f.mayhap -o g --format guava",
+        &[
+            "f.mayhap is a mayhap filter",
+            "set by another hash function",
+            "from the keys",
+        ],
+    ),
+    (
+        "join --left left.csv --right left.csv --on id --exact --semi",
+        &[
+            "--exact and --semi exclude each other",
+            "use --exact",
+            "or --semi",
+        ],
+    ),
+    (
+        "plan --keys 1M --fpr 1% --plot x.png",
+        &["--plot x.png: plots are SVG", ".svg"],
+    ),
+    (
+        "info f.mayhap --plot x.pdf",
+        &["--plot x.pdf: plots are SVG"],
+    ),
+    (
+        "build --kind blom -o g keys",
+        &[
+            "--kind blom: give one of bloom, classic",
+            "(did you mean bloom?)",
+        ],
+    ),
+    (
+        "check f.mayhap --from gauva keys",
+        &[
+            "--from gauva: give one of mayhap, guava",
+            "(did you mean guava?)",
+        ],
+    ),
+    (
+        "check f.mayhap --key-type i65 keys",
+        &["--key-type i65: give one of text, hex"],
+    ),
+    (
+        "plan --keys 1M --memory 1MiB --fpr 1e-9",
+        &["needs 5.", "MiB and --memory allows 1.00 MiB", "--fpr 0."],
+    ),
+];
+
 #[test]
 fn errors_are_true_and_clear() {
     let folder = folder();
-    let table: &[(&str, &[&str])] = &[
-        (
-            "info f-damaged.mayhap",
-            &[
-                "f-damaged.mayhap is damaged: bad checksum at byte ",
-                "; `mayhap verify f-damaged.mayhap --repair ones -o FILE` can save it",
-            ],
-        ),
-        (
-            "info ribbon-damaged.mayhap",
-            &[
-                "ribbon-damaged.mayhap is damaged: bad checksum at byte ",
-                "rebuild it from the keys",
-            ],
-        ),
-        (
-            "verify ribbon-damaged.mayhap --repair ones -o g.mayhap",
-            &["ribbon filters cannot be repaired; rebuild from the keys"],
-        ),
-        (
-            "merge plain.mayhap keyed.mayhap -o g.mayhap",
-            &["one is keyed (SipHash), the other is not"],
-        ),
-        (
-            "build --format guava -P foo=1 -o g keys",
-            &["unknown parameter foo; guava takes strategy, funnel, k"],
-        ),
-        (
-            "build -P foo=1 -o g keys",
-            &["unknown parameter foo; mayhap takes "],
-        ),
-        (
-            "build --format guava -P strategy=best -o g keys",
-            &["-P strategy=best: expected mitz32 or mitz64"],
-        ),
-        (
-            "build --fpr 1 -o g keys",
-            &[
-                "--fpr 1: give a rate above 0 and below 1",
-                "(did you mean 1%?)",
-            ],
-        ),
-        ("build --fpr 5 -o g keys", &["(did you mean 5%?)"]),
-        (
-            "build --capacity 0 -o g keys",
-            &["--capacity 0: give at least 1, or omit it"],
-        ),
-        (
-            "build --kind cuckoo -o g repeated",
-            &[
-                "repeated",
-                "sort -u",
-                "--kind counting",
-                "a larger --capacity does not help",
-            ],
-        ),
-        (
-            "build --kind cuckoo --capacity 10 -o g numbers",
-            &[
-                "more than 10 keys",
-                "repeated keys count every time",
-                "a larger --capacity",
-            ],
-        ),
-        (
-            "convert f.mayhap -o g --format guava",
-            &[
-                "f.mayhap is a mayhap filter",
-                "set by another hash function",
-                "from the keys",
-            ],
-        ),
-        (
-            "join --left left.csv --right left.csv --on id --exact --semi",
-            &[
-                "--exact and --semi exclude each other",
-                "use --exact",
-                "or --semi",
-            ],
-        ),
-        (
-            "plan --keys 1M --fpr 1% --plot x.png",
-            &["--plot x.png: plots are SVG", ".svg"],
-        ),
-        (
-            "info f.mayhap --plot x.pdf",
-            &["--plot x.pdf: plots are SVG"],
-        ),
-        (
-            "build --kind blom -o g keys",
-            &[
-                "--kind blom: give one of bloom, classic",
-                "(did you mean bloom?)",
-            ],
-        ),
-        (
-            "check f.mayhap --from gauva keys",
-            &[
-                "--from gauva: give one of mayhap, guava",
-                "(did you mean guava?)",
-            ],
-        ),
-        (
-            "check f.mayhap --key-type i65 keys",
-            &["--key-type i65: give one of text, hex"],
-        ),
-        (
-            "plan --keys 1M --memory 1MiB --fpr 1e-9",
-            &["needs 5.", "MiB and --memory allows 1.00 MiB", "--fpr 0."],
-        ),
-    ];
     let before = folder.names();
-    for (words, expected) in table {
+    for (words, expected) in MESSAGES {
         assert_refused(words, &folder.run(words), expected);
     }
     assert_eq!(folder.names(), before, "nothing was written");

@@ -95,7 +95,7 @@ fn in_place() -> Vec<AnyFilter> {
 fn to_be_read() -> Vec<AnyFilter> {
     let length = Duration::from_secs(100);
     let window = WindowBloom::new(1000, 0.01, length, Timestamp(0)).unwrap();
-    let base = AnyFilter::from(Bloom::from_keys(&keys(1000), 0.01).unwrap());
+    let base = AnyFilter::from(Bloom::from_keys(keys(1000), 0.01).unwrap());
     let strangers: Vec<_> = (1000..5000).map(key).collect();
     let excepting = Excepting::build(base, &keys(1000), &strangers).unwrap();
     vec![

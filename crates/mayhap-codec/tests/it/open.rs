@@ -192,7 +192,7 @@ fn wrong_parameters_say_what_is_right() {
         (Format::Parquet, "k=1", "no parameters"),
         (Format::Spark, "version=3", "1 or 2"),
         (Format::ClickHouse, "type=int", "a type of ClickHouse's"),
-        (Format::Bip37, "tweak", "name=value"),
+        (Format::Bip37, "tweak", "write tweak=VALUE"),
     ] {
         let error = Parameters::new(format, [given]).expect_err(given);
         assert!(error.to_string().contains(said), "{error}");

@@ -96,7 +96,6 @@ fn a_file_of_ours_is_told_however_damaged() {
 #[test]
 fn what_is_nothing_is_nothing() {
     assert_eq!(sniff(b""), Sniffed::Candidates(Vec::new()));
-    assert!(matches!(sniff(b"hello, world\n"), Sniffed::Candidates(_)));
 }
 
 #[test]

@@ -147,7 +147,7 @@ impl Slot {
                 AnyBloom::Native(filter) => match &filter.kind {
                     BloomKind::Fixed(filter) => native::write_with(filter, HashKey::Outside, out)?,
                     BloomKind::Growing(filter) => {
-                        native::write_with(filter, HashKey::Outside, out)?
+                        native::write_with(filter, HashKey::Outside, out)?;
                     }
                     BloomKind::Window(filter) => native::write_with(filter, HashKey::Outside, out)?,
                 },

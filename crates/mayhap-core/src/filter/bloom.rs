@@ -300,6 +300,16 @@ impl Bloom {
 }
 
 /// A [`Bloom`] over borrowed bytes, such as a mapped file. Lookups are as fast; inserts are not possible.
+///
+/// ```
+/// # use mayhap_core as mayhap;
+/// use mayhap::{Bloom, BloomView};
+/// let filter = Bloom::from_keys(["a"], 0.01)?;
+/// let bytes = filter.bytes(); // on a little-endian machine these are the filter's own
+/// let view = BloomView::borrowed(*filter.plan(), filter.scheme(), &bytes)?;
+/// assert!(view.contains("a"));
+/// # Ok::<(), mayhap::PlanError>(())
+/// ```
 pub type BloomView<'a> = Bloom<Borrowed<'a>>;
 
 impl<'a> BloomView<'a> {

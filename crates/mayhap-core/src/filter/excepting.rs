@@ -24,6 +24,16 @@ use core::fmt;
 use layer::DenyLayer;
 
 /// What to do with a key that is a positive and an exception, or with two such keys that have the same hash.
+///
+/// ```
+/// # use mayhap_core as mayhap;
+/// use mayhap::{Bloom, Excepting, OnConflict};
+/// let blocked = Bloom::from_keys(["a", "b"], 0.01)?;
+/// // "b" is on both lists, and stays blocked.
+/// let filter = Excepting::build_with(blocked, ["a", "b"], ["b", "c"], OnConflict::Block)?;
+/// assert!(filter.contains("b") && !filter.contains("c"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum OnConflict {
     /// Return an error that names them.
@@ -105,6 +115,10 @@ impl<F: ExceptingBase> Excepting<F> {
     ///
     /// # Panics
     /// As [`Excepting::build`].
+    #[expect(
+        clippy::needless_pass_by_value,
+        reason = "callers pass references or iterators"
+    )]
     pub fn build_with<P, E>(
         base: F,
         positives: P,

@@ -17,6 +17,19 @@ use bit_index::BitIndex;
 use core::fmt;
 
 /// Which bit of an unwanted key to clear. Among equally good ones, the first on the key's walk, as in Hadoop.
+///
+/// ```
+/// # use mayhap_core as mayhap;
+/// use mayhap::{ClearingStrategy, Retouched};
+/// let mut filter = Retouched::new(1000, 0.1)?;
+/// filter.extend(0..1000_u32);
+/// let wrong: Vec<u32> = (1000..2000).filter(|key| filter.contains(key)).collect();
+/// filter.add_false_positives(&wrong)?;
+/// let report = filter.clear_all(ClearingStrategy::Ratio)?;
+/// assert!(!wrong.iter().any(|key| filter.contains(key)));
+/// println!("{} keys were lost", report.keys_lost);
+/// # Ok::<(), mayhap::PlanError>(())
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ClearingStrategy {
     /// Any, chosen by the key's hash and the seed. (Hadoop's own strategy takes one of the filter's first k bits, whatever the

@@ -12,6 +12,15 @@ use core::fmt;
 ///
 /// Building takes at most 100 bits per key in addition to the items from 750,000 keys on (below, at most 21 MB); with the feature
 /// `parallel` it uses all cores. Items are hashed two to five times, because that is cheaper than storing all hashes.
+///
+/// ```
+/// # use mayhap_core as mayhap;
+/// use mayhap::{Fuse, Ribbon};
+/// let primes = [2_u64, 3, 5, 7];
+/// assert!(Fuse::build(primes, 0.01)?.contains(7_u64)); // fastest
+/// assert!(Ribbon::build(primes, 0.01)?.contains(7_u64)); // smallest
+/// # Ok::<(), mayhap::PlanError>(())
+/// ```
 #[derive(Clone, PartialEq)]
 pub struct StaticFilter<T: StaticTable> {
     table: T,
@@ -77,6 +86,10 @@ impl<T: BuildStatic> StaticFilter<T> {
     ///
     /// # Panics
     /// For key bytes with [`HashScheme::Caller`], which has no hash function.
+    #[expect(
+        clippy::needless_pass_by_value,
+        reason = "callers pass references or iterators"
+    )]
     pub fn build_with<I>(
         items: I,
         false_positive_rate: f64,

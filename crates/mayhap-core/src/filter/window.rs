@@ -50,6 +50,15 @@ impl From<std::time::SystemTime> for Timestamp {
 }
 
 /// What to do if more keys arrive in a slice of the window than planned.
+///
+/// ```
+/// # use mayhap_core as mayhap;
+/// use mayhap::{BurstPolicy, Timestamp, WindowBloom};
+/// use std::time::Duration;
+/// let seen = WindowBloom::new(1000, 0.01, Duration::from_secs(60), Timestamp(0))?
+///     .with_burst_policy(BurstPolicy::RotateEarly);
+/// # Ok::<(), mayhap::PlanError>(())
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum BurstPolicy {
     /// Add another layer to the same generation: takes memory, keeps all keys, and at most doubles the generation's rate.

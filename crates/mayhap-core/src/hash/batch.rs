@@ -50,7 +50,7 @@ impl HashScheme {
         let mut hashes = [KeyHash::from_u64(0); CHUNK];
         for (keys, found) in keys.chunks(CHUNK).zip(found.chunks_mut(CHUNK)) {
             for (hash, key) in hashes.iter_mut().zip(keys) {
-                *hash = self.hash(&key);
+                *hash = self.hash(key);
             }
             look_up(&hashes[..keys.len()], found);
         }

@@ -4,6 +4,15 @@ use crate::{HashScheme, Key, KeyHash};
 use alloc::vec::Vec;
 
 /// An item that a static filter can be built from: any [`Key`], or a [`KeyHash`].
+///
+/// ```
+/// # use mayhap_core as mayhap;
+/// use mayhap::{Fuse, KeyHash};
+/// let by_key = Fuse::build(["a", "b"], 0.01)?;
+/// let by_hash = Fuse::build([KeyHash::mix(1), KeyHash::mix(2)], 0.01)?;
+/// assert!(by_key.contains("a") && by_hash.contains_hash(KeyHash::mix(2)));
+/// # Ok::<(), mayhap::PlanError>(())
+/// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is neither a key nor a `KeyHash`",
     note = "pass bytes or strings, tuples of keys, or implement `mayhap::Key`"

@@ -13,6 +13,16 @@ use core::time::Duration;
 const WORTH_ITS_SPEED: f64 = 1.25;
 
 /// What a filter must support, besides being small.
+///
+/// ```
+/// # use mayhap_core as mayhap;
+/// use mayhap::{Kind, plan::Requirements};
+/// let requirements = Requirements { delete: true, ..Requirements::default() };
+/// let best = requirements.choices(1_000_000, 0.001)?[0];
+/// assert_eq!(best.kind, Kind::Cuckoo);
+/// println!("{} bytes: {}", best.size_bytes, best.why);
+/// # Ok::<(), mayhap::PlanError>(())
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 #[expect(
     clippy::struct_excessive_bools,

@@ -39,6 +39,14 @@ pub enum LinesPerKey {
 }
 
 /// The shape of a [`Bloom`](crate::Bloom): how large it is and how many bits each key sets.
+///
+/// ```
+/// # use mayhap_core as mayhap;
+/// let plan = mayhap::plan::BloomPlan::new(1_000_000, 0.01)?;
+/// assert!(plan.bits_per_key() < 10.3);
+/// assert!(plan.rate_at(2_000_000) > 0.05); // past its capacity
+/// # Ok::<(), mayhap::PlanError>(())
+/// ```
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct BloomPlan {
     capacity: u64,

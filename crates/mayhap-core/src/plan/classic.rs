@@ -18,6 +18,13 @@ use crate::PlanError;
 pub const MAX_PROBES: u32 = 4096;
 
 /// A classic filter that keeps the requested rate: the shape of a [`ClassicBloom`](crate::ClassicBloom).
+///
+/// ```
+/// # use mayhap_core as mayhap;
+/// let plan = mayhap::plan::classic::ClassicPlan::new(1_000_000, 0.01)?;
+/// assert_eq!(plan.probes, 7);
+/// # Ok::<(), mayhap::PlanError>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ClassicPlan {
     /// The number of keys that the plan is for.

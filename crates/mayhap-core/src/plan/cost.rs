@@ -17,6 +17,15 @@ const BITS_PER_GIB: f64 = 8.0 * 1024.0 * 1024.0 * 1024.0;
 ///
 /// Of all lookups, `P1` are for absent keys and answered by the filter, `P2` are for absent keys and pass it, `P3` are for
 /// present keys. Nothing is rounded except by `f64`.
+///
+/// ```
+/// # use mayhap_core as mayhap;
+/// use mayhap::plan::cost::LookupCosts;
+/// // A skipped lookup costs nothing, one on disk 5 ms; a tenth of the keys are present.
+/// let costs = LookupCosts::new(0.0, 5.0, 0.1)?;
+/// assert!(costs.filter_cost(0.01) < costs.no_filter_cost());
+/// # Ok::<(), mayhap::PlanError>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct LookupCosts {
     skip_cost: f64,

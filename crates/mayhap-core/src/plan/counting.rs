@@ -12,6 +12,13 @@ use core::fmt;
 pub const DEFAULT_COUNTER_BITS: u8 = 4;
 
 /// The shape of a [`CountingBloom`](crate::CountingBloom).
+///
+/// ```
+/// # use mayhap_core as mayhap;
+/// let plan = mayhap::plan::counting::CountingPlan::new(1_000_000, 0.01, 4)?;
+/// assert_eq!(plan.max_count(), 15);
+/// # Ok::<(), mayhap::PlanError>(())
+/// ```
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct CountingPlan {
     classic: ClassicPlan,

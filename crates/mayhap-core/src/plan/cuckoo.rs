@@ -46,6 +46,13 @@ const MAX_FINGERPRINT_BITS: u32 = MAX_CELL_BITS - POSITION_BITS;
 const MAX_CELLS: u64 = 1 << 46;
 
 /// The shape of a [`Cuckoo`](crate::Cuckoo): the number of cells and the bits of fingerprint in each.
+///
+/// ```
+/// # use mayhap_core as mayhap;
+/// let plan = mayhap::plan::CuckooPlan::new(1_000_000, 0.001)?;
+/// println!("{} bits per key", plan.bits_per_key());
+/// # Ok::<(), mayhap::PlanError>(())
+/// ```
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct CuckooPlan {
     capacity: u64,

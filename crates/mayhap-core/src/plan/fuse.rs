@@ -17,6 +17,13 @@ const SHARD_KEYS: u64 = 3_000_000;
 const MAX_SEGMENT_BITS: u32 = 16;
 
 /// The shape of a [`Fuse`](crate::Fuse): the bits of a cell, and the number of shards.
+///
+/// ```
+/// # use mayhap_core as mayhap;
+/// let plan = mayhap::plan::FusePlan::new(1_000_000, 0.01)?;
+/// assert!(plan.rate() < 0.01);
+/// # Ok::<(), mayhap::PlanError>(())
+/// ```
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct FusePlan {
     keys: u64,

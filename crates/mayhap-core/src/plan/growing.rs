@@ -16,6 +16,14 @@ const DECAY: f64 = 0.85;
 const WITHIN_MAXIMUM: f64 = 0.9;
 
 /// How a [`GrowingBloom`](crate::GrowingBloom) grows.
+///
+/// ```
+/// # use mayhap_core as mayhap;
+/// let plan = mayhap::plan::GrowingPlan::new(1000, 0.01)?;
+/// let (bytes, layers) = plan.size_and_layers_at(1_000_000)?;
+/// println!("a million keys: {bytes} bytes in {layers} layers");
+/// # Ok::<(), mayhap::PlanError>(())
+/// ```
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct GrowingPlan {
     capacity: u64,

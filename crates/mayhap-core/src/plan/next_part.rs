@@ -70,7 +70,7 @@ mod tests {
 
     /// Fills a filter until it rejects keys, and beyond: the number of plans computed for all rejected keys together.
     fn plans_for_refused(mut insert: impl FnMut(KeyHash) -> bool) -> u64 {
-        let hash = |number: u64| HashScheme::Xxh3.hash(&number.to_le_bytes());
+        let hash = |number: u64| HashScheme::Xxh3.hash(number.to_le_bytes());
         let refused = (0..KEYS).find(|&number| !insert(hash(number))).unwrap();
         let mut others = 0;
         let plans = plans(|| {
@@ -110,7 +110,7 @@ mod tests {
         // 64 layers, and no more: keys go into the last one from then on.
         let plan = WindowPlan::new(8, 0.5, Duration::from_secs(8)).unwrap();
         let mut window = WindowBloom::from_plan(plan, HashScheme::Xxh3, Timestamp(0)).unwrap();
-        let hash = |number: u64| HashScheme::Xxh3.hash(&number.to_le_bytes());
+        let hash = |number: u64| HashScheme::Xxh3.hash(number.to_le_bytes());
         for number in 0..1000 {
             window.insert_hash(hash(number), Timestamp(0));
         }

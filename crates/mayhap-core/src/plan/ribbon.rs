@@ -13,6 +13,13 @@ const SPLIT_FROM: u64 = 750_000;
 const PART_KEYS: u64 = 1_000_000;
 
 /// The shape of a [`Ribbon`](crate::Ribbon).
+///
+/// ```
+/// # use mayhap_core as mayhap;
+/// let plan = mayhap::plan::RibbonPlan::new(1_000_000, 0.01)?;
+/// assert!(8 * plan.size_bytes() < 6_900_000);
+/// # Ok::<(), mayhap::PlanError>(())
+/// ```
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct RibbonPlan {
     keys: u64,

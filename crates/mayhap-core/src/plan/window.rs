@@ -12,6 +12,14 @@ use core::time::Duration;
 const DEFAULT_SLICES: u32 = 8;
 
 /// How a [`WindowBloom`](crate::WindowBloom) divides keys, rate and time.
+///
+/// ```
+/// # use mayhap_core as mayhap;
+/// use std::time::Duration;
+/// let plan = mayhap::plan::WindowPlan::new(1000, 0.01, Duration::from_secs(3600))?;
+/// assert_eq!(plan.slices(), 8);
+/// # Ok::<(), mayhap::PlanError>(())
+/// ```
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct WindowPlan {
     keys_per_window: u64,

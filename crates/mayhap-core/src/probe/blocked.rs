@@ -205,7 +205,7 @@ mod tests {
             let walk = BlockedWalk::new(line_range, true, 6);
             let mut tables = vec![0_u64; 11 * 11 * 64 * 64];
             for key in 0..KEYS {
-                let hash = HashScheme::Xxh3.hash(&key.to_le_bytes()).to_u64();
+                let hash = HashScheme::Xxh3.hash(key.to_le_bytes()).to_u64();
                 let mut parts = [0; 11];
                 for (word, part) in parts.iter_mut().take(8).enumerate() {
                     *part = (hash >> (8 * word) & 63) as usize;

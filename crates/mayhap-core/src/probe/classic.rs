@@ -12,6 +12,14 @@ use super::modulo::Modulo;
 
 /// How a key is mapped to the positions of a flat filter. The numbers are frozen; those from 16 on are the layouts of other
 /// systems, which hash the key's bytes themselves.
+///
+/// ```
+/// # use mayhap_core as mayhap;
+/// use mayhap::{ClassicBloom, Scheme};
+/// let mut filter = ClassicBloom::with_bits_and_probes(1 << 16, 7, Scheme::EnhancedDoubleHashing)?;
+/// filter.insert("a");
+/// # Ok::<(), mayhap::PlanError>(())
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Scheme {
     /// 1: plain double hashing, `hash + i * step` for i from 0. The step is increased by 2, at most three times, while two

@@ -84,7 +84,7 @@ mod tests {
             for bits in [1, 2, 7, 10, 26] {
                 let windows = CuckooWindows::new(cells, bits);
                 for key in 0..2000_u64 {
-                    let hash = HashScheme::Xxh3.hash(&key.to_le_bytes()).to_u64();
+                    let hash = HashScheme::Xxh3.hash(key.to_le_bytes()).to_u64();
                     let (first, fingerprint) = windows.locate(hash);
                     let second = windows.second(first, fingerprint);
                     assert!(first < cells - 1 && second < cells - 1 && first != second);
@@ -103,7 +103,7 @@ mod tests {
         let windows = CuckooWindows::new(61, 4);
         let mut counts = vec![0_u64; 60 * 15];
         for key in 0..KEYS {
-            let hash = HashScheme::Xxh3.hash(&key.to_le_bytes()).to_u64();
+            let hash = HashScheme::Xxh3.hash(key.to_le_bytes()).to_u64();
             let (first, fingerprint) = windows.locate(hash);
             counts[first as usize * 15 + fingerprint as usize - 1] += 1;
         }

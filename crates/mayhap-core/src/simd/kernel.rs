@@ -3,6 +3,17 @@
 use core::fmt;
 
 /// The instruction set that a filter uses. All of them give the same answers and the same bytes.
+///
+/// ```
+/// # use mayhap_core as mayhap;
+/// use mayhap::{Bloom, Kernel};
+/// // Every kernel gives the same answers.
+/// for kernel in Kernel::available() {
+///     let filter = Bloom::from_keys(["a"], 0.01)?.with_kernel(kernel);
+///     assert!(filter.contains("a"), "{kernel}");
+/// }
+/// # Ok::<(), mayhap::PlanError>(())
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Kernel {
     /// Plain Rust; runs everywhere and defines what the others must compute.

@@ -7,7 +7,7 @@ use mayhap_core::{
 use std::time::Duration;
 
 fn hash(number: u64) -> KeyHash {
-    HashScheme::Xxh3.hash(&number.to_le_bytes())
+    HashScheme::Xxh3.hash(number.to_le_bytes())
 }
 
 #[test]

@@ -14,6 +14,15 @@ const SHOWN_BYTES: usize = 60;
 
 /// Why a filter with exceptions cannot be built. Keys are shown as text, with other bytes escaped and long ones truncated; hashes
 /// as hexadecimal numbers.
+///
+/// ```
+/// # use mayhap_core as mayhap;
+/// use mayhap::{Bloom, Excepting, ExceptingError};
+/// let base = Bloom::from_keys(["a"], 0.01)?;
+/// let error = Excepting::build(base, ["a"], ["a"]).unwrap_err();
+/// assert!(matches!(error, ExceptingError::Conflict { count: 1, .. }));
+/// # Ok::<(), mayhap::PlanError>(())
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum ExceptingError {
