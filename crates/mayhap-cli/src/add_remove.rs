@@ -156,7 +156,7 @@ pub(crate) fn remove(args: &ChangeArgs, out: &mut impl Write) -> Result<ExitCode
         // Without stderr, nothing can be reported.
         let _ = writeln!(
             io::stderr(),
-            "mayhap: remove only keys that were inserted: for one that was not, but looks the same, another key is lost"
+            "mayhap: remove only keys that were inserted: removing a false positive removes another key"
         );
     }
     Ok(ExitCode::from(u8::from(counts.changed == 0)))

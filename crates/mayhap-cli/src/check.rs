@@ -95,7 +95,7 @@ pub(crate) fn run(args: &CheckArgs, out: &mut impl Write) -> Result<ExitCode, Cl
     if !args.given.are_given() {
         if is_standard(&args.filter) && args.input.paths().iter().any(|input| is_standard(input)) {
             return Err(CliError::message(
-                "standard input is the filter and has no lines then: give the files that have them",
+                "standard input is the filter: give files with keys, or -k KEY",
             ));
         }
         args.input.check_not_standard_output()?;

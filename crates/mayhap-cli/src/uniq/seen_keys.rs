@@ -58,7 +58,7 @@ impl SeenKeys {
         };
         let bytes = read(path)?;
         if !bytes.starts_with(&native::MAGIC) {
-            return refuse("is no state: move it away, and uniq makes one");
+            return refuse("is not a state: move it away, and uniq creates one");
         }
         let mut found = OpenArgs::default().open_bytes(path, &bytes)?;
         let Some(OpenedFilter {
@@ -66,10 +66,10 @@ impl SeenKeys {
             ..
         }) = found.pop()
         else {
-            return refuse("is no state: move it away, and uniq makes one");
+            return refuse("is not a state: move it away, and uniq creates one");
         };
         if !filter.accepts_key_bytes() {
-            return refuse("was made by `for_hashes` and knows no keys: move it away");
+            return refuse("was made by `for_hashes`, and cannot be asked by key: move it away");
         }
         // States without a key type are older, and of text.
         let stored = filter.key_type().unwrap_or_default();
@@ -100,7 +100,7 @@ impl SeenKeys {
             }
             (other, _) => {
                 return refuse(&format!(
-                    "is a {} filter, and a state is a growing or a window one: make it with uniq",
+                    "is a {} filter, and a state is a growing or a window filter: create it with uniq",
                     other.kind()
                 ));
             }

@@ -73,6 +73,40 @@ fn whole_rows_are_printed_once_per_key() {
 }
 
 #[test]
+fn separators_and_quotes_are_chosen() {
+    let folder = Folder::with(&[
+        ("space", "a \"x y\nb \"x z\n"),
+        ("quotes.csv", "1,\"a\n2,\"a\n"),
+        ("semicolon", "1;\"a;b\"\n2;\"a;b\"\n"),
+    ]);
+    for (line, expected) in [
+        // As in cut, quotes and empty fields are ordinary.
+        ("mayhap uniq --field 2 --delimiter ' ' space", "a \"x y\n"),
+        (
+            "mayhap uniq --field 3 --delimiter ' ' space",
+            "a \"x y\nb \"x z\n",
+        ),
+        ("mayhap uniq --field 2 --no-quotes quotes.csv", "1,\"a\n"),
+        (
+            "mayhap uniq --field 2 --delimiter ';' semicolon",
+            "1;\"a;b\"\n",
+        ),
+        (
+            "mayhap uniq --field 3 --delimiter ';' --no-quotes semicolon",
+            "1;\"a;b\"\n",
+        ),
+    ] {
+        let output = folder.shell(line);
+        assert_eq!(
+            String::from_utf8_lossy(&output.stdout),
+            expected,
+            "{line}: {}",
+            stderr_text(&output)
+        );
+    }
+}
+
+#[test]
 fn filters_are_built_changed_and_asked_by_column() {
     let folder = Folder::with(&[
         ("users.csv", "id,name\n7,ann\n8,\"bob, b\"\n"),

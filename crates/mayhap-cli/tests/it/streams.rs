@@ -1,6 +1,7 @@
 //! Pipes, closed streams and terminals.
 
 use super::folder::{Folder, assert_refused, code, lines, numbered, stderr_text};
+use std::fs::File;
 use std::io::{BufRead, BufReader, Write};
 use std::process::Stdio;
 
@@ -101,6 +102,39 @@ fn lines_are_not_kept_waiting() {
             let mut answer = String::new();
             from.read_line(&mut answer).expect("it answers");
             assert_eq!(answer, line, "{words}");
+        }
+        drop(to);
+        assert!(child.wait().expect("it ends").success(), "{words}");
+    }
+}
+
+#[test]
+fn a_terminal_shows_lines_as_they_arrive() {
+    let folder = Folder::with(&[("keys", "one\ntwo\n")]);
+    folder.done("build -o f.mayhap --fpr 1e-6 keys");
+    if on_a_terminal(&folder, "true").is_none() {
+        return;
+    }
+    folder.shell("mkfifo pipe");
+    for words in ["check f.mayhap", "uniq"] {
+        let mut child = folder
+            .bash(&format!(
+                "script -q -e -c 'mayhap {words} < pipe' /dev/null"
+            ))
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("bash starts");
+        let mut to = File::create(folder.join("pipe")).expect("it opens the pipe");
+        let mut from = BufReader::new(child.stdout.take().expect("a pipe"));
+        for line in ["one", "two"] {
+            // The next line goes in when the one before is shown.
+            writeln!(to, "{line}").expect("it reads");
+            let mut shown = String::new();
+            while !shown.contains(line) {
+                shown.clear();
+                let read = from.read_line(&mut shown).expect("it answers");
+                assert!(read > 0, "{words}: {line} was not shown");
+            }
         }
         drop(to);
         assert!(child.wait().expect("it ends").success(), "{words}");

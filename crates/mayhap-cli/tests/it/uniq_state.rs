@@ -39,8 +39,8 @@ fn options_that_contradict_the_state_are_errors() {
         ),
         ("--state grows.mayhap --fpr 1%", ["1e-6", "--fpr"]),
         ("--state grows.mayhap --keyed", ["secret key", "--keyed"]),
-        ("--state bloom.mayhap", ["bloom", "make it with uniq"]),
-        ("--state users.guava", ["no state", "another file"]),
+        ("--state bloom.mayhap", ["bloom", "create it with uniq"]),
+        ("--state users.guava", ["not a state", "another file"]),
         ("--state missing/s.mayhap", ["missing", "folder"]),
         ("--state .", ["folder", "give"]),
     ] {

@@ -32,8 +32,8 @@ fn byte_strings_are_their_bytes() {
     assert_eq!(bytes(Box::<str>::from("grün")), text);
     assert_eq!(bytes(Rc::<[u8]>::from(text)), text);
     assert_eq!(bytes(Arc::<str>::from("grün")), text);
-    assert_eq!(bytes("grün"), text);
-    assert_eq!(bytes("grün".to_owned()), text);
+    assert_eq!(bytes(&&&"grün"), text);
+    assert_eq!(bytes(&mut "grün".to_owned()), text);
     assert_eq!(bytes(c"a"), b"a");
     assert_eq!(bytes(CString::from(c"a")), b"a");
     assert_eq!(<&CStr>::FIXED_LEN, None);
