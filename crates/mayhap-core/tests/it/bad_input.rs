@@ -87,7 +87,7 @@ fn impossible_sizes_are_errors_not_aborts() {
             "{error}"
         );
         assert!(
-            error.to_string().contains("bytes: give a smaller capacity"),
+            error.to_string().contains("bytes: use a smaller capacity"),
             "{error}"
         );
     }
