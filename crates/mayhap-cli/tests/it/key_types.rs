@@ -1,6 +1,6 @@
 //! A native file stores what its keys are, and every subcommand uses it.
 
-use super::folder::{Folder, assert_refused, code, lines};
+use super::folder::{Folder, assert_refused, code, lines, numbered};
 use super::stdout;
 
 const KINDS: [&str; 8] = [
@@ -15,8 +15,7 @@ const KINDS: [&str; 8] = [
 ];
 
 fn numbers() -> Folder {
-    let numbers = super::folder::numbered("", 0..1000);
-    Folder::with(&[("ids", &numbers), ("new", "5000\n5001\n")])
+    Folder::with(&[("ids", &numbered("", 0..1000)), ("new", "5000\n5001\n")])
 }
 
 #[test]
