@@ -122,7 +122,7 @@ fn the_table_is_aligned_and_says_how_to_read_it() {
         assert!(row.contains(asked), "{text}");
         assert_eq!(row.len(), lines[header].len(), "{text}");
     }
-    assert!(text.contains("The ruler:"));
+    assert!(text.contains("batch/floor is a batch query"));
     assert!(!text.contains('\u{1b}'), "no colours in a pipe");
 }
 
