@@ -186,10 +186,13 @@ pub(crate) fn key_type(
     given: Option<KeyType>,
 ) -> Result<KeyType, CliError> {
     match (stored, given) {
-        (Some(stored), Some(given)) if stored != given => Err(CliError::message(format!(
-            "{} has keys of type {stored}, not {given}: omit --key-type",
-            path.display()
-        ))),
+        // Bytes may be spelt in another way than when the filter was built.
+        (Some(stored), Some(given)) if !stored.has_keys_of(given) => {
+            Err(CliError::message(format!(
+                "{} has keys of type {stored}, not {given}: omit --key-type",
+                path.display()
+            )))
+        }
         _ => Ok(given.or(stored).unwrap_or_default()),
     }
 }

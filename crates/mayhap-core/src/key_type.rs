@@ -125,9 +125,21 @@ impl KeyType {
         theirs: Option<Self>,
     ) -> Result<Option<Self>, Mismatch> {
         match (ours, theirs) {
-            (Some(ours), Some(theirs)) if ours != theirs => Err(Mismatch::KeyType { ours, theirs }),
+            (Some(ours), Some(theirs)) if !ours.has_keys_of(theirs) => {
+                Err(Mismatch::KeyType { ours, theirs })
+            }
             _ => Ok(ours.or(theirs)),
         }
+    }
+
+    /// Whether keys of the other type can be keys of this one: the same type, or another spelling of bytes.
+    pub const fn has_keys_of(self, other: Self) -> bool {
+        self.id() == other.id() || (self.is_bytes() && other.is_bytes())
+    }
+
+    /// Whether keys are any bytes, which text, hexadecimal digits and base 64 only spell differently.
+    const fn is_bytes(self) -> bool {
+        matches!(self, Self::Text | Self::Hex | Self::Base64)
     }
 
     /// For integers, the width in bytes and whether they are signed.

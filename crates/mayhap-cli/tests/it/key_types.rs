@@ -55,12 +55,30 @@ fn another_key_type_is_an_error() {
         ("numbers", "text", "u64"),
         ("numbers", "i64", "u64"),
         ("text", "u64", "text"),
-        ("text", "hex", "text"),
+        ("text", "uuid", "text"),
     ] {
         for subcommand in ["check", "add", "remove"] {
             let words = format!("{subcommand} {file}.mayhap --key-type {wrong} ids");
             let expected = format!("{file}.mayhap has keys of type {right}, not {wrong}");
             assert_refused(&words, &folder.run(&words), &[&expected, "omit --key-type"]);
+        }
+    }
+}
+
+/// Text, hexadecimal digits and base 64 are spellings of the same bytes.
+#[test]
+fn bytes_can_be_spelt_in_another_way_than_in_the_build() {
+    let folder = Folder::with(&[
+        ("text", "apple\n"),
+        ("hex", "6170706c65\n"),
+        ("base64", "YXBwbGU=\n"),
+    ]);
+    for stored in ["text", "hex", "base64"] {
+        folder.done(&format!("build --key-type {stored} -o f.mayhap {stored}"));
+        assert_eq!(code(&folder.run(&format!("check f.mayhap {stored}"))), 0);
+        for given in ["text", "hex", "base64"] {
+            let words = format!("check f.mayhap --key-type {given} {given}");
+            assert_eq!(code(&folder.run(&words)), 0, "{words}");
         }
     }
 }
