@@ -327,7 +327,7 @@ pub(crate) fn keys<'b>(
 
 pub(crate) fn invalid_key(line: u64, error: &KeyError) -> CliError {
     CliError::message(format!(
-        "line {line}: {error}; set --key-type to the type of the keys: {}",
+        "line {line}: {error}: keys have the type that the filter stores, or that --key-type gives: {}",
         KeyType::NAMES
     ))
 }
