@@ -2,7 +2,7 @@
 
 mod exceptions;
 
-use crate::build::{now, on_conflict};
+use crate::build::on_conflict;
 use crate::error::CliError;
 use crate::filter_files::{KeyBatch, OpenArgs, SelectArgs, check_not_stdin, keys, one_of};
 use crate::human_format;
@@ -13,7 +13,7 @@ use crate::output::Output;
 use crate::progress::Progress;
 use clap::Args;
 use mayhap_codec::{KeyReader, KeyType, Location, StoredFilter};
-use mayhap_core::{AnyFilter, OnConflict, OperationError};
+use mayhap_core::{AnyFilter, OnConflict, OperationError, Timestamp};
 use std::io::{self, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -121,7 +121,7 @@ fn insert(
     keys: &KeyBatch<'_>,
     counts: &mut Counts,
 ) -> Result<(), OperationError> {
-    let now = now();
+    let now = Timestamp::now();
     keys.try_for_each(|key| {
         counts.count(match &mut *filter {
             AnyFilter::Window(filter) => {

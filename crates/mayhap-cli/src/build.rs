@@ -4,7 +4,7 @@ mod foreign;
 mod native;
 mod source;
 
-pub(crate) use native::{now, read_keys};
+pub(crate) use native::read_keys;
 
 use crate::args;
 use crate::codec_errors;

@@ -16,7 +16,6 @@ use mayhap_core::{
 };
 use std::io::{self, Write};
 use std::ops::ControlFlow;
-use std::time::SystemTime;
 
 pub(super) fn build(
     args: &BuildArgs,
@@ -124,7 +123,7 @@ fn empty(
         Kind::Window => {
             let window = args.window.unwrap_or_default();
             let plan = WindowPlan::new(capacity, rate, window)?;
-            WindowBloom::from_plan(plan, scheme, now())?.into()
+            WindowBloom::from_plan(plan, scheme, Timestamp::now())?.into()
         }
         Kind::Retouched => {
             let plan = ClassicPlan::new(capacity, rate)?;
@@ -139,19 +138,12 @@ fn empty(
     })
 }
 
-/// The current time, for window filters.
-pub(crate) fn now() -> Timestamp {
-    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
-    let ms = since.map_or(0, |since| u64::try_from(since.as_millis()).unwrap_or(0));
-    Timestamp(ms)
-}
-
 /// Inserts hashes into a filter of any dynamic kind.
 fn insert(filter: &mut AnyFilter, hashes: &[KeyHash]) -> Result<(), OperationError> {
     match filter {
         AnyFilter::Bloom(filter) => filter.insert_hashes(hashes),
         AnyFilter::Growing(filter) => filter.insert_hashes(hashes),
-        AnyFilter::Window(filter) => filter.insert_hashes(hashes, now()),
+        AnyFilter::Window(filter) => filter.insert_hashes(hashes, Timestamp::now()),
         filter => {
             for &hash in hashes {
                 filter.try_insert_hash(hash)?;

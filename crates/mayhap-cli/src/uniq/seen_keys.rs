@@ -1,13 +1,13 @@
 //! The set of seen lines: a growing filter or a window.
 
 use super::{BYTES_PER_KEY, INITIAL_CAPACITY, RATE, UniqArgs};
-use crate::build::{now, random_key};
+use crate::build::random_key;
 use crate::error::CliError;
 use crate::filter_files::{OpenArgs, key_type, read};
 use crate::human_format;
 use mayhap_codec::{KeyType, OpenedFilter, StoredFilter, native};
 use mayhap_core::plan::{GrowingPlan, WindowPlan};
-use mayhap_core::{AnyFilter, GrowingBloom, HashScheme, KeyHash, WindowBloom};
+use mayhap_core::{AnyFilter, GrowingBloom, HashScheme, KeyHash, Timestamp, WindowBloom};
 use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -41,7 +41,7 @@ impl SeenKeys {
         let filter: AnyFilter = match args.window {
             Some(window) => {
                 let plan = WindowPlan::new(capacity, rate, window)?;
-                WindowBloom::from_plan(plan, scheme, now())?.into()
+                WindowBloom::from_plan(plan, scheme, Timestamp::now())?.into()
             }
             None => GrowingBloom::from_plan(GrowingPlan::new(capacity, rate)?, scheme)?.into(),
         };
@@ -129,7 +129,7 @@ impl SeenKeys {
                 is_new.contains(&true)
             }
             AnyFilter::Window(filter) => {
-                let now = now();
+                let now = Timestamp::now();
                 filter.contains_hashes(hashes, now, is_new);
                 for (&hash, is_new) in hashes.iter().zip(is_new) {
                     let was_in = std::mem::take(is_new);
