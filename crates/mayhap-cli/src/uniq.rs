@@ -137,7 +137,8 @@ pub(crate) fn run(args: &UniqArgs, out: &mut impl Write) -> Result<ExitCode, Cli
     let _lock = args.state.as_deref().map(lock).transpose()?;
     let seen = SeenKeys::open(args)?;
     let scheme = seen.scheme();
-    let reader = KeyReader::new(Format::Mayhap, seen.key_type());
+    let key_type = args.key_type.unwrap_or_else(|| seen.key_type());
+    let reader = KeyReader::new(Format::Mayhap, key_type);
     let mut session = Session::new(args, seen, out);
     let mut blocks = args.input.blocks();
     if !reader.is_verbatim() {

@@ -112,6 +112,14 @@ fn a_state_of_uniq_keeps_its_key_type() {
         &folder.run("uniq --state s.mayhap --key-type text spelt"),
         &["keys of type u32, not text"],
     );
+    // A state of text knows a line that is spelt in hexadecimal digits.
+    folder.write("text", "apple\n");
+    folder.write("hex", "6170706c65\n");
+    folder.done("uniq -q --state t.mayhap text");
+    assert_eq!(
+        code(&folder.run("uniq -q --state t.mayhap --key-type hex hex")),
+        1
+    );
     // Without a key type, lines are compared as they are.
     assert_eq!(lines(&folder.run("uniq -q spelt")).len(), 4);
 }
