@@ -9,6 +9,12 @@ use std::io::{self, BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
 
 /// A file could not be saved or loaded.
+///
+/// ```
+/// # use mayhap_codec::native;
+/// let error = native::load::<mayhap_core::Bloom>("no/such.mayhap").unwrap_err();
+/// assert!(error.to_string().starts_with("no/such.mayhap: "));
+/// ```
 #[derive(Debug)]
 pub struct FileError {
     /// The path of the file.
@@ -18,6 +24,16 @@ pub struct FileError {
 }
 
 /// Why a filter could not be read or written.
+///
+/// ```
+/// # use mayhap_codec::native;
+/// use mayhap_core::{Bloom, Cuckoo};
+/// use native::LoadError;
+/// let bytes = native::to_bytes(&Bloom::new(10, 0.1)?)?;
+/// assert!(matches!(native::from_bytes::<Cuckoo>(&bytes), Err(LoadError::Kind(_))));
+/// assert!(matches!(native::from_bytes::<Bloom>(b"text"), Err(LoadError::Decode(_))));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum LoadError {
@@ -83,6 +99,13 @@ macro_rules! from {
 from!(io::Error => Io, DecodeError => Decode, WrongKind => Kind);
 
 /// How [`load_with`] reads a file.
+///
+/// ```
+/// # use mayhap_codec::native;
+/// use mayhap_codec::Limits;
+/// // Files of strangers get a megabyte.
+/// let options = native::LoadOptions { limits: Limits { max_bytes: 1 << 20 }, ..Default::default() };
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct LoadOptions {
     /// The secret key, for files that do not contain it.

@@ -22,6 +22,16 @@ use mayhap_core::{
 
 /// A filter that native files store: every kind, [`AnyFilter`], `SharedBloom` and [`Excepting`] over `AnyFilter`. Functions that
 /// save take it by reference and copy nothing.
+///
+/// ```
+/// # use mayhap_codec::native;
+/// use mayhap_core::{Bloom, Fuse};
+/// fn size_on_disk(filter: &impl native::NativeFilter) -> usize {
+///     native::to_bytes(filter).map_or(0, |bytes| bytes.len())
+/// }
+/// assert!(size_on_disk(&Bloom::new(1000, 0.01)?) > size_on_disk(&Fuse::build(["a"], 0.01)?));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub trait NativeFilter: sealed::ToParts + Sized {
     /// The filter, if it is of this type.
     ///

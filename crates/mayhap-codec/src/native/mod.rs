@@ -48,6 +48,17 @@ const FORMAT: Format = Format::Mayhap;
 const ALIGNMENT: u64 = 64;
 
 /// Where the secret key of a keyed filter goes.
+///
+/// ```
+/// # use mayhap_codec::native;
+/// use mayhap_core::{Bloom, SipKey};
+/// let key = SipKey::random();
+/// let names = Bloom::keyed(100, 0.01, key)?;
+/// let bytes = native::encode_with(&names, native::HashKey::Outside)?;
+/// assert!(native::decode(&bytes, Default::default()).is_err());
+/// assert!(native::decode_with_key(&bytes, Default::default(), key).is_ok());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum HashKey {
     /// Into the file: whoever has the file can query the filter, and can craft keys that collide.

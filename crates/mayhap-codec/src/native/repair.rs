@@ -10,6 +10,16 @@ use mayhap_core::{AnyFilter, SipKey};
 use std::ops::Range;
 
 /// A filter in whose damaged pages all bits are set.
+///
+/// ```
+/// # use mayhap_codec::native;
+/// let filter = mayhap_core::Bloom::from_keys(0..1000_u32, 0.01)?;
+/// let mut bytes = native::to_bytes(&filter)?;
+/// bytes[400] ^= 1;
+/// let repaired = native::repair_with_ones(&bytes, Default::default(), None)?;
+/// assert_eq!(repaired.damaged_pages, [0]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Repaired {
     /// The filter: all its keys, and more false positives.
