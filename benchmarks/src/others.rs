@@ -220,8 +220,8 @@ fn guess(keys: &[KeyHash]) -> u64 {
 }
 
 fn growing_single(keys: &[KeyHash]) -> Built {
-    let mut filter =
-        GrowingBloom::for_hashes(guess(keys) as usize, STRICT).expect("a filter of this size can be had");
+    let mut filter = GrowingBloom::for_hashes(guess(keys) as usize, STRICT)
+        .expect("a filter of this size can be had");
     for key in keys {
         filter.insert_hash(*key);
     }
@@ -230,8 +230,8 @@ fn growing_single(keys: &[KeyHash]) -> Built {
 }
 
 fn growing_batch(keys: &[KeyHash]) -> Built {
-    let mut filter =
-        GrowingBloom::for_hashes(guess(keys) as usize, STRICT).expect("a filter of this size can be had");
+    let mut filter = GrowingBloom::for_hashes(guess(keys) as usize, STRICT)
+        .expect("a filter of this size can be had");
     filter.insert_hashes(keys);
     Built::batch(
         name::GROWING_BATCH,
@@ -291,8 +291,8 @@ fn window(keys: &[KeyHash]) -> Built {
 macro_rules! flat {
     ($filter:ident, $single:ident, $batch:ident, $name:expr) => {
         fn $single(keys: &[KeyHash]) -> Built {
-            let mut filter = $filter::for_hashes(keys.len(), STRICT)
-                .expect("a filter of this size can be had");
+            let mut filter =
+                $filter::for_hashes(keys.len(), STRICT).expect("a filter of this size can be had");
             for key in keys {
                 filter.insert_hash(*key);
             }
@@ -301,8 +301,8 @@ macro_rules! flat {
         }
 
         fn $batch(keys: &[KeyHash]) -> Built {
-            let mut filter = $filter::for_hashes(keys.len(), STRICT)
-                .expect("a filter of this size can be had");
+            let mut filter =
+                $filter::for_hashes(keys.len(), STRICT).expect("a filter of this size can be had");
             filter.insert_hashes(keys);
             Built::batch($name, 8 * filter.size_bytes(), move |asked, found| {
                 filter.contains_hashes(asked, found);

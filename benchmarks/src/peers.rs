@@ -10,13 +10,15 @@ pub const RATES: [f64; 2] = [0.01, STRICT];
 pub const STRICT: f64 = 1.0 / 256.0;
 
 pub fn mayhap(keys: u64, rate: f64) -> Bloom {
-    let mut filter = Bloom::for_hashes(keys as usize, rate).expect("a filter of this size can be had");
+    let mut filter =
+        Bloom::for_hashes(keys as usize, rate).expect("a filter of this size can be had");
     filter.clear();
     filter
 }
 
 pub fn our_cuckoo(keys: u64, rate: f64) -> Cuckoo {
-    let mut filter = Cuckoo::for_hashes(keys as usize, rate).expect("a filter of this size can be had");
+    let mut filter =
+        Cuckoo::for_hashes(keys as usize, rate).expect("a filter of this size can be had");
     filter.clear();
     filter
 }

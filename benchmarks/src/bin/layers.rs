@@ -49,7 +49,8 @@ fn main() {
 fn compare(keys: u64, layers: usize) {
     let seed = Seed(1);
     let first = (keys as f64 / GROWTH.powi(layers as i32 - 1)).ceil() as u64;
-    let mut chain = GrowingBloom::for_hashes(first as usize, RATE).expect("a filter that fits memory");
+    let mut chain =
+        GrowingBloom::for_hashes(first as usize, RATE).expect("a filter that fits memory");
     let mut single = Bloom::for_hashes(keys as usize, RATE).expect("a filter that fits memory");
     for from in (0..keys).step_by(1 << 16) {
         let part: Vec<_> = (from..keys.min(from + (1 << 16)))

@@ -55,7 +55,8 @@ fn main() {
 /// Prints a line for each kind of query, and returns the least gain of a batch.
 fn compare(keys: u64, rate: f64) -> f64 {
     let seed = Seed(1);
-    let mut filter = ClassicBloom::for_hashes(keys as usize, rate).expect("a filter that fits memory");
+    let mut filter =
+        ClassicBloom::for_hashes(keys as usize, rate).expect("a filter that fits memory");
     assert_eq!(filter.scheme(), Scheme::EnhancedDoubleHashing);
     filter.insert_hashes(&seed.keys(keys));
     let plain = Plain {
