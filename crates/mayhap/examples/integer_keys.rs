@@ -19,7 +19,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     cells.insert((3_i32, -4_i32));
     assert!(!cells.contains((-4_i32, 3_i32)));
 
-    // Without a hash function: 2 ns less per key, but only for trusted keys. `mix` makes a good hash of a counter.
+    // Without a hash function, for trusted keys only. `mix` makes a good hash of a counter.
     let mut fast = Bloom::for_hashes(100_000, 0.01)?;
     for id in 0..100_000 {
         fast.insert_hash(KeyHash::mix(id));
