@@ -2,16 +2,21 @@
 //!
 //! It is a closed enum: when a kind is added, the compiler shows every place that must handle it.
 
+mod batch;
+
 #[cfg(target_has_atomic = "64")]
 use crate::SharedBloom;
+use crate::plan::classic::ClassicPlan;
+use crate::plan::counting::{CountingPlan, DEFAULT_COUNTER_BITS};
+use crate::plan::{BloomPlan, CuckooPlan, GrowingCuckooPlan, GrowingPlan};
 use crate::{
-    Bloom, ClassicBloom, CountingBloom, Cuckoo, Excepting, Fuse, GrowingBloom, HashScheme, Key,
-    KeyHash, KeyType, Kind, Operation, OperationError, PlanError, Retouched, Ribbon, Stats,
-    WindowBloom, WrongKind,
+    Bloom, ClassicBloom, CountingBloom, CountingCuckoo, Cuckoo, Excepting, Fuse, GrowingBloom,
+    GrowingCuckoo, HashScheme, Key, KeyHash, KeyType, Kind, Operation, OperationError, PlanError,
+    Retouched, Ribbon, Scheme, Stats, WindowBloom, WindowCuckoo, WrongKind,
 };
 use alloc::boxed::Box;
 
-/// A filter of any kind. A [`WindowBloom`] is queried and filled at the newest time that it has seen.
+/// A filter of any kind. A [`WindowBloom`] or [`WindowCuckoo`] is queried and filled at the newest time that it has seen.
 ///
 /// ```
 /// # use mayhap_core as mayhap;
@@ -43,6 +48,12 @@ pub enum AnyFilter {
     Ribbon(Ribbon),
     /// Chosen false positives are cleared, at the cost of false negatives.
     Retouched(Retouched),
+    /// Keys can be removed; any number of keys.
+    GrowingCuckoo(GrowingCuckoo),
+    /// Keys can be removed, counted and merged; any number of keys.
+    CountingCuckoo(CountingCuckoo),
+    /// Keys expire after a time window; fast lookups.
+    WindowCuckoo(WindowCuckoo),
     /// One of the other kinds, with no false positives on a list of exceptions.
     Excepting(Box<Excepting<AnyFilter>>),
 }
@@ -60,6 +71,9 @@ macro_rules! each {
             Self::Fuse($filter) => $body,
             Self::Ribbon($filter) => $body,
             Self::Retouched($filter) => $body,
+            Self::GrowingCuckoo($filter) => $body,
+            Self::CountingCuckoo($filter) => $body,
+            Self::WindowCuckoo($filter) => $window,
             Self::Excepting($filter) => $body,
         }
     };
@@ -70,18 +84,49 @@ impl AnyFilter {
     ///
     /// # Errors
     /// As the constructor of the kind; also for [`Kind::Fuse`] and [`Kind::Ribbon`], which are built from their keys, and for
-    /// [`Kind::Window`], which needs a window and a time.
+    /// [`Kind::Window`] and [`Kind::WindowCuckoo`], which need a window and a time.
     pub fn new(kind: Kind, capacity: usize, false_positive_rate: f64) -> Result<Self, PlanError> {
+        Self::with_scheme(kind, capacity, false_positive_rate, HashScheme::Xxh3)
+    }
+
+    /// The same with another hash scheme: [`HashScheme::Sip13`] for untrusted keys, [`HashScheme::Caller`] for the caller's own hashes.
+    ///
+    /// # Errors
+    /// As [`AnyFilter::new`].
+    pub fn with_scheme(
+        kind: Kind,
+        capacity: usize,
+        false_positive_rate: f64,
+        scheme: HashScheme,
+    ) -> Result<Self, PlanError> {
         let needs_more = |instead| Err(PlanError::NeedsMore { kind, instead });
+        let (keys, rate) = (capacity as u64, false_positive_rate);
+        let walk = Scheme::EnhancedDoubleHashing;
         Ok(match kind {
-            Kind::Bloom => Bloom::new(capacity, false_positive_rate)?.into(),
-            Kind::Classic => ClassicBloom::new(capacity, false_positive_rate)?.into(),
-            Kind::Counting => CountingBloom::new(capacity, false_positive_rate)?.into(),
-            Kind::Growing => GrowingBloom::new(capacity, false_positive_rate)?.into(),
-            Kind::Cuckoo => Cuckoo::new(capacity, false_positive_rate)?.into(),
-            Kind::Retouched => Retouched::new(capacity, false_positive_rate)?.into(),
+            Kind::Bloom => Bloom::from_plan(BloomPlan::new(keys, rate)?, scheme)?.into(),
+            Kind::Classic => {
+                ClassicBloom::from_plan(ClassicPlan::new(keys, rate)?, walk, scheme)?.into()
+            }
+            Kind::Counting => {
+                let plan = CountingPlan::new(keys, rate, DEFAULT_COUNTER_BITS)?;
+                CountingBloom::from_plan(plan, walk, scheme)?.into()
+            }
+            Kind::Growing => GrowingBloom::from_plan(GrowingPlan::new(keys, rate)?, scheme)?.into(),
+            Kind::Cuckoo => Cuckoo::from_plan(CuckooPlan::new(keys, rate)?, scheme)?.into(),
+            Kind::Retouched => {
+                Retouched::from_plan(ClassicPlan::new(keys, rate)?, walk, scheme)?.into()
+            }
+            Kind::GrowingCuckoo => {
+                GrowingCuckoo::from_plan(GrowingCuckooPlan::new(keys, rate)?, scheme)?.into()
+            }
+            Kind::CountingCuckoo => {
+                CountingCuckoo::from_plan(GrowingCuckooPlan::new(keys, rate)?, scheme)?.into()
+            }
             Kind::Window => {
                 return needs_more("use WindowBloom::new with a window and the time");
+            }
+            Kind::WindowCuckoo => {
+                return needs_more("use WindowCuckoo::new with a window and the time");
             }
             Kind::Fuse => return needs_more("use Fuse::build with all keys"),
             Kind::Ribbon => return needs_more("use Ribbon::build with all keys"),
@@ -100,6 +145,9 @@ impl AnyFilter {
             Self::Fuse(_) => Kind::Fuse,
             Self::Ribbon(_) => Kind::Ribbon,
             Self::Retouched(_) => Kind::Retouched,
+            Self::GrowingCuckoo(_) => Kind::GrowingCuckoo,
+            Self::CountingCuckoo(_) => Kind::CountingCuckoo,
+            Self::WindowCuckoo(_) => Kind::WindowCuckoo,
             Self::Excepting(filter) => filter.base().kind(),
         }
     }
@@ -116,7 +164,10 @@ impl AnyFilter {
             | Self::Cuckoo(_)
             | Self::Fuse(_)
             | Self::Ribbon(_)
-            | Self::Retouched(_) => None,
+            | Self::Retouched(_)
+            | Self::GrowingCuckoo(_)
+            | Self::CountingCuckoo(_)
+            | Self::WindowCuckoo(_) => None,
         }
     }
 
@@ -139,6 +190,9 @@ impl AnyFilter {
             | Self::Fuse(_)
             | Self::Ribbon(_)
             | Self::Retouched(_)
+            | Self::GrowingCuckoo(_)
+            | Self::CountingCuckoo(_)
+            | Self::WindowCuckoo(_)
             | Self::Excepting(_) => false,
         };
         by_walk || self.scheme() != HashScheme::Caller
@@ -202,6 +256,9 @@ impl AnyFilter {
             | Self::Fuse(_)
             | Self::Ribbon(_)
             | Self::Retouched(_)
+            | Self::GrowingCuckoo(_)
+            | Self::CountingCuckoo(_)
+            | Self::WindowCuckoo(_)
             | Self::Excepting(_) => {
                 let hash = self.hash(key);
                 self.try_insert_hash(hash)
@@ -222,6 +279,15 @@ impl AnyFilter {
             Self::Window(filter) => Ok(filter.insert_hash(hash, filter.newest())),
             Self::Cuckoo(filter) => filter.try_insert_hash(hash).map_err(OperationError::Full),
             Self::Retouched(filter) => Ok(filter.insert_hash(hash)),
+            Self::GrowingCuckoo(filter) => {
+                filter.try_insert_hash(hash).map_err(OperationError::Full)
+            }
+            Self::CountingCuckoo(filter) => {
+                filter.try_insert_hash(hash).map_err(OperationError::Full)
+            }
+            Self::WindowCuckoo(filter) => filter
+                .try_insert_hash(hash, filter.newest())
+                .map_err(OperationError::Full),
             Self::Excepting(filter) => filter.try_insert_hash(hash),
             Self::Fuse(_) | Self::Ribbon(_) => Err(self.unsupported(Operation::Insert)),
         }
@@ -239,6 +305,8 @@ impl AnyFilter {
         match self {
             Self::Counting(filter) => filter.remove(key).map_err(OperationError::Saturated),
             Self::Cuckoo(filter) => Ok(filter.remove(key)),
+            Self::GrowingCuckoo(filter) => Ok(filter.remove(key)),
+            Self::CountingCuckoo(filter) => Ok(filter.remove(key)),
             Self::Bloom(_)
             | Self::Classic(_)
             | Self::Growing(_)
@@ -246,6 +314,7 @@ impl AnyFilter {
             | Self::Fuse(_)
             | Self::Ribbon(_)
             | Self::Retouched(_)
+            | Self::WindowCuckoo(_)
             | Self::Excepting(_) => Err(self.unsupported(Operation::Remove)),
         }
     }
@@ -260,6 +329,8 @@ impl AnyFilter {
             (Self::Classic(ours), Self::Classic(theirs)) => ours.union_with(theirs),
             (Self::Counting(ours), Self::Counting(theirs)) => ours.union_with(theirs),
             (Self::Growing(ours), Self::Growing(theirs)) => ours.union_with(theirs),
+            (Self::GrowingCuckoo(ours), Self::GrowingCuckoo(theirs)) => ours.union_with(theirs),
+            (Self::CountingCuckoo(ours), Self::CountingCuckoo(theirs)) => ours.union_with(theirs),
             (ours, theirs) if ours.kind() == theirs.kind() => {
                 return Err(self.unsupported(Operation::Union));
             }
@@ -286,6 +357,9 @@ impl AnyFilter {
             Self::Window(filter) => filter.clear(),
             Self::Cuckoo(filter) => filter.clear(),
             Self::Retouched(filter) => filter.clear(),
+            Self::GrowingCuckoo(filter) => filter.clear(),
+            Self::CountingCuckoo(filter) => filter.clear(),
+            Self::WindowCuckoo(filter) => filter.clear(),
             Self::Fuse(_) | Self::Ribbon(_) | Self::Excepting(_) => {
                 return Err(self.unsupported(Operation::Clear));
             }
@@ -343,6 +417,9 @@ impl AnyFilter {
             Self::Fuse(filter) => filter.scheme(),
             Self::Ribbon(filter) => filter.scheme(),
             Self::Retouched(filter) => filter.hash_scheme(),
+            Self::GrowingCuckoo(filter) => filter.scheme(),
+            Self::CountingCuckoo(filter) => filter.scheme(),
+            Self::WindowCuckoo(filter) => filter.scheme(),
             Self::Excepting(filter) => filter.scheme(),
         }
     }
@@ -371,7 +448,8 @@ macro_rules! from {
 
 from! {
     Bloom => Bloom, ClassicBloom => Classic, CountingBloom => Counting, GrowingBloom => Growing, WindowBloom => Window,
-    Cuckoo => Cuckoo, Fuse => Fuse, Ribbon => Ribbon, Retouched => Retouched
+    Cuckoo => Cuckoo, Fuse => Fuse, Ribbon => Ribbon, Retouched => Retouched, GrowingCuckoo => GrowingCuckoo,
+    CountingCuckoo => CountingCuckoo, WindowCuckoo => WindowCuckoo
 }
 
 impl TryFrom<AnyFilter> for Excepting<AnyFilter> {

@@ -33,6 +33,12 @@ pub enum Kind {
     Ribbon,
     /// [`Retouched`](crate::Retouched).
     Retouched,
+    /// [`GrowingCuckoo`](crate::GrowingCuckoo).
+    GrowingCuckoo,
+    /// [`CountingCuckoo`](crate::CountingCuckoo).
+    CountingCuckoo,
+    /// [`WindowCuckoo`](crate::WindowCuckoo).
+    WindowCuckoo,
 }
 
 /// Operations that only some kinds support.
@@ -57,7 +63,7 @@ pub enum Operation {
 
 impl Kind {
     /// All kinds.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 12] = [
         Self::Bloom,
         Self::Classic,
         Self::Counting,
@@ -67,9 +73,13 @@ impl Kind {
         Self::Fuse,
         Self::Ribbon,
         Self::Retouched,
+        Self::GrowingCuckoo,
+        Self::CountingCuckoo,
+        Self::WindowCuckoo,
     ];
 
-    /// `bloom`, `classic`, `counting`, `growing`, `window`, `cuckoo`, `fuse`, `ribbon`, `retouched`.
+    /// `bloom`, `classic`, `counting`, `growing`, `window`, `cuckoo`, `fuse`, `ribbon`, `retouched`, `growing-cuckoo`,
+    /// `counting-cuckoo`, `window-cuckoo`.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Bloom => "bloom",
@@ -81,6 +91,9 @@ impl Kind {
             Self::Fuse => "fuse",
             Self::Ribbon => "ribbon",
             Self::Retouched => "retouched",
+            Self::GrowingCuckoo => "growing-cuckoo",
+            Self::CountingCuckoo => "counting-cuckoo",
+            Self::WindowCuckoo => "window-cuckoo",
         }
     }
 
@@ -93,10 +106,20 @@ impl Kind {
     pub const fn can(self, operation: Operation) -> bool {
         match operation {
             Operation::Insert | Operation::Clear => !matches!(self, Self::Fuse | Self::Ribbon),
-            Operation::Remove => matches!(self, Self::Counting | Self::Cuckoo),
+            Operation::Remove => {
+                matches!(
+                    self,
+                    Self::Counting | Self::Cuckoo | Self::GrowingCuckoo | Self::CountingCuckoo
+                )
+            }
             Operation::Union => matches!(
                 self,
-                Self::Bloom | Self::Classic | Self::Counting | Self::Growing
+                Self::Bloom
+                    | Self::Classic
+                    | Self::Counting
+                    | Self::Growing
+                    | Self::GrowingCuckoo
+                    | Self::CountingCuckoo
             ),
         }
     }

@@ -13,8 +13,10 @@
 //!
 //! * [`Bloom`]: insert-only, the default. [`SharedBloom`]: the same, filled by many threads.
 //! * [`GrowingBloom`]: for an unknown number of keys. [`WindowBloom`]: for keys that expire.
+//! * [`GrowingCuckoo`]: the same for keys that may be removed; it grows in place, in small steps.
 //! * [`Cuckoo`]: keys can be removed; smaller than a Bloom filter below 1 %.
 //! * [`CountingBloom`]: counters instead of bits, so that keys can be removed and counted.
+//! * [`CountingCuckoo`]: the same in a third of the memory and with faster lookups; counters never saturate, and it grows.
 //! * [`Fuse`]: for a fixed set, built once from all its keys; fastest. [`Ribbon`]: the same, smallest, with slower lookups.
 //! * [`Excepting`]: any of these, without false positives on a list of known keys.
 //! * [`Retouched`]: removes chosen false positives at the cost of false negatives.
@@ -34,7 +36,7 @@
 //! | --- | --- |
 //! | `key.rs`, `key_type.rs` | Which bytes is a key, and how do other programs spell it? Frozen. |
 //! | `hash/` | How are key bytes hashed to 64 bits? Frozen. `hash/foreign/` has the hash functions of other systems. |
-//! | `probe/` | Which positions does a hash have? Frozen: it defines the meaning of every stored filter. `blocked.rs`: lines of `Bloom`; `classic.rs`: flat bits by a numbered `Scheme`, with `foreign.rs` for other systems, `modulo.rs` for exact remainders, `prefetched.rs` for batches and `double_hash.rs` for RedisBloom's two hashes; `cuckoo.rs`, `fuse.rs`, `ribbon.rs`: those kinds |
+//! | `probe/` | Which positions does a hash have? Frozen: it defines the meaning of every stored filter. `blocked.rs`: lines of `Bloom`; `classic.rs`: flat bits by a numbered `Scheme`, with `foreign.rs` for other systems, `modulo.rs` for exact remainders, `prefetched.rs` for batches and `double_hash.rs` for RedisBloom's two hashes; `cuckoo.rs`, `fuse.rs`, `ribbon.rs`: those kinds; `slice.rs`: `GrowingCuckoo` |
 //! | `store/` | How are positions stored? Lines, plain and atomic; flat bits; packed counters and cells; shard directories; exact sets of the few keys that must be known exactly; owned or borrowed memory |
 //! | `simd/` | How is it done fast? All `unsafe` code of the crate. `dispatch.rs` maps a `Kernel` to its code; `zeroed.rs` allocates memory that takes no pages until keys are inserted |
 //! | `build/` | How is a static filter solved, in at most 100 bits per key in addition to its items? |
@@ -79,6 +81,7 @@ pub use filter::bloom::{Bloom, BloomView};
 pub use filter::classic::{ClassicBloom, ClassicView};
 pub use filter::classic_cuckoo::ClassicCuckoo;
 pub use filter::counting::CountingBloom;
+pub use filter::counting_cuckoo::{CountingCuckoo, CountingCuckooTable};
 pub use filter::cuckoo::Cuckoo;
 pub use filter::excepting::{
     Excepting, ExceptingBase, ExceptingError, ExceptionLayer, ExceptionParts, InsertableBase,
@@ -87,6 +90,7 @@ pub use filter::excepting::{
 pub use filter::fuse::{Fuse, FuseCells, FuseLayout, FuseView};
 // Hidden: it measures memory, for `mayhap bench` and the benchmarks, and is of no use to programs.
 pub use filter::growing::{GrowingBloom, GrowingView};
+pub use filter::growing_cuckoo::{GrowingCuckoo, GrowingCuckooTable};
 #[doc(hidden)]
 pub use filter::memory_probe;
 pub use filter::retouched::{
@@ -95,8 +99,10 @@ pub use filter::retouched::{
 pub use filter::ribbon::{Ribbon, RibbonColumns, RibbonParts};
 #[cfg(target_has_atomic = "64")]
 pub use filter::shared::SharedBloom;
+pub use filter::slice_table::SliceTableParts;
 pub use filter::static_filter::{BuildStatic, StaticFilter, StaticTable};
 pub use filter::window::{BurstPolicy, Timestamp, WindowBloom};
+pub use filter::window_cuckoo::WindowCuckoo;
 pub use hash::{HashScheme, Hashed, KeyHash, SipKey, foreign};
 pub use key::Key;
 pub use key_type::{KeyType, UnknownKeyType};

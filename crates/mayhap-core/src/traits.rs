@@ -4,8 +4,9 @@
 use crate::filter::excepting::{ExceptingBase, InsertableBase};
 use crate::filter::static_filter::{StaticFilter, StaticTable};
 use crate::{
-    AnyFilter, Bloom, ClassicBloom, CountingBloom, Cuckoo, Excepting, Full, GrowingBloom,
-    OperationError, Retouched, Stats, Storage, WindowBloom,
+    AnyFilter, Bloom, ClassicBloom, CountingBloom, CountingCuckoo, Cuckoo, Excepting, Full,
+    GrowingBloom, GrowingCuckoo, OperationError, Retouched, Stats, Storage, WindowBloom,
+    WindowCuckoo,
 };
 use alloc::boxed::Box;
 
@@ -101,6 +102,8 @@ read_side! {
     [] CountingBloom;
     [S: Storage] GrowingBloom<S>;
     [] Cuckoo;
+    [] GrowingCuckoo;
+    [] CountingCuckoo;
     [T: StaticTable] StaticFilter<T>;
     [] Retouched;
     [F: ExceptingBase] Excepting<F>;
@@ -125,20 +128,26 @@ impl<S: Storage> Filter for ClassicBloom<S> {
     }
 }
 
-/// At the newest time that the filter has seen.
-impl Filter for WindowBloom {
-    fn contains(&self, key: &[u8]) -> bool {
-        self.contains(key, self.newest())
-    }
+macro_rules! windows {
+    ($($filter:ty),*) => {
+        $(/// At the newest time that the filter has seen.
+        impl Filter for $filter {
+            fn contains(&self, key: &[u8]) -> bool {
+                self.contains(key, self.newest())
+            }
 
-    fn stats(&self) -> Stats {
-        self.stats(self.newest())
-    }
+            fn stats(&self) -> Stats {
+                self.stats(self.newest())
+            }
 
-    fn contains_each(&self, keys: &[&[u8]], found: &mut [bool]) {
-        self.contains_each(keys, self.newest(), found);
-    }
+            fn contains_each(&self, keys: &[&[u8]], found: &mut [bool]) {
+                self.contains_each(keys, self.newest(), found);
+            }
+        })*
+    };
 }
+
+windows!(WindowBloom, WindowCuckoo);
 
 macro_rules! never_full {
     ($($filter:ty),*) => {
@@ -155,16 +164,29 @@ never_full!(Bloom, ClassicBloom, CountingBloom, GrowingBloom, Retouched);
 #[cfg(target_has_atomic = "64")]
 never_full!(crate::SharedBloom);
 
-impl Insert for Cuckoo {
-    fn try_insert(&mut self, key: &[u8]) -> Result<bool, Full> {
-        self.try_insert(key)
-    }
+macro_rules! may_be_full {
+    ($($filter:ty),*) => {
+        $(impl Insert for $filter {
+            fn try_insert(&mut self, key: &[u8]) -> Result<bool, Full> {
+                self.try_insert(key)
+            }
+        })*
+    };
 }
+
+may_be_full!(Cuckoo, GrowingCuckoo, CountingCuckoo);
 
 /// At the newest time that the filter has seen.
 impl Insert for WindowBloom {
     fn try_insert(&mut self, key: &[u8]) -> Result<bool, Full> {
         Ok(self.insert(key, self.newest()))
+    }
+}
+
+/// At the newest time that the filter has seen.
+impl Insert for WindowCuckoo {
+    fn try_insert(&mut self, key: &[u8]) -> Result<bool, Full> {
+        self.try_insert(key, self.newest())
     }
 }
 

@@ -50,10 +50,13 @@ fn building_takes_at_most_100_bits_per_key() {
         let keys: Vec<_> = (0..count)
             .map(|at| KeyHash::from_u64(mixed(mixed(at))))
             .collect();
-        for rate in [0.01, 1e-4, 1e-9] {
+        for rate in [0.01, 1e-4, 1.2e-7, 1e-9] {
             measure(count, || Fuse::build(&keys, rate).unwrap());
             measure(count, || Ribbon::build(&keys, rate).unwrap());
         }
+        // Some items repeat others.
+        let items = [keys.as_slice(), &keys[..1000]].concat();
+        measure(count, || Fuse::build(&items, 0.01).unwrap());
     }
 }
 

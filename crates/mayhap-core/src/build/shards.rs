@@ -70,6 +70,28 @@ pub(crate) fn solve_each<I: Items, S: Send>(
     Ok(())
 }
 
+/// Passes the hashes of every shard to `take`, in order, in `passes` passes over the items. `counts` as in [`solve_each`].
+pub(crate) fn for_each_shard<I: Items>(
+    items: &I,
+    hash: impl Fn(I::Item) -> u64,
+    counts: &[u64],
+    passes: usize,
+    mut take: impl FnMut(&mut [u64]),
+) -> Result<(), PlanError> {
+    let per_pass = counts.len().div_ceil(passes);
+    for (pass, of_pass) in counts.chunks(per_pass).enumerate() {
+        let first = (pass * per_pass) as u64;
+        let mut hashes = gather(items, &hash, counts.len() as u64, first, of_pass)?;
+        let mut rest = hashes.as_mut_slice();
+        for &count in of_pass {
+            let (part, after) = rest.split_at_mut(count as usize);
+            take(part);
+            rest = after;
+        }
+    }
+    Ok(())
+}
+
 /// The hashes of the shards from `first` on, shard by shard.
 fn gather<I: Items>(
     items: &I,

@@ -340,11 +340,7 @@ impl CountingBloom {
     /// Increments the counters of all probes; `true` if one of them was zero.
     #[inline(always)]
     fn increment_all(&mut self, probes: impl Iterator<Item = u64>) -> bool {
-        let mut new = false;
-        for at in probes {
-            new |= self.counters.increment(at) == 0;
-        }
-        new
+        self.counters.increment_all(probes)
     }
 
     /// `false` is certain, `true` is probable. As [`CountingBloom::contains`], for a hash of this filter's hash scheme.
@@ -415,21 +411,21 @@ impl CountingBloom {
 
     /// Inserts many hashes. Faster than one by one if the filter is larger than a core's cache.
     pub fn insert_hashes(&mut self, hashes: &[KeyHash]) {
+        self.assert_hashes(hashes);
+        let walk = self.walk;
         if self.size_bytes() <= CACHED_BYTES {
-            for &hash in hashes {
-                self.insert_hash(hash);
+            for hash in hashes {
+                self.counters.increment_all(walk.probes(hash.to_u64()));
             }
             return;
         }
-        self.assert_hashes(hashes);
-        let walk = self.walk;
         prefetched::visit_each(
             walk.len(),
             hashes,
             &mut self.counters,
             |hash| walk.probes(hash.to_u64()),
             |counters, at| prefetch(counters.byte_ptr(at)),
-            |counters, at| _ = counters.increment(at),
+            |counters, positions| _ = counters.increment_all(positions.iter().copied()),
         );
     }
 
@@ -443,21 +439,20 @@ impl CountingBloom {
             found.len(),
             "one place in `found` for every hash"
         );
-        if self.size_bytes() <= CACHED_BYTES {
-            for (&hash, found) in hashes.iter().zip(found) {
-                *found = self.contains_hash(hash);
-            }
-            return;
-        }
         self.assert_hashes(hashes);
-        prefetched::contains_each(
-            self.walk.len(),
-            hashes,
-            found,
-            |hash| self.walk.probes(hash.to_u64()),
-            |at| prefetch(self.counters.byte_ptr(at)),
-            |at| self.counters.get(at) != 0,
-        );
+        let walk = self.walk;
+        let positions = |hash: &KeyHash| walk.probes(hash.to_u64());
+        let has = |at| self.counters.get(at) != 0;
+        if self.size_bytes() <= CACHED_BYTES {
+            return prefetched::contains_each_cached(hashes, found, positions, has);
+        }
+        let prefetch = |at| prefetch(self.counters.byte_ptr(at));
+        let look_up = if self.size_bytes() <= prefetched::SHARED_CACHE_BYTES {
+            prefetched::contains_each_near
+        } else {
+            prefetched::contains_each
+        };
+        look_up(walk.len(), hashes, found, positions, prefetch, has);
     }
 
     /// Panics unless the scheme is native and, in debug builds, the hashes belong to the filter's hash scheme.

@@ -2,21 +2,20 @@
 //!
 //! It is one table (`cuckoo_table.rs`), or a chain of them if it grows (`cuckoo_chain.rs`).
 
-use super::bloom::CHUNK;
 use super::cuckoo_chain::CuckooChain;
 use super::cuckoo_table::CuckooTable;
 use crate::key_type::key_type_methods;
 use crate::plan::{CuckooPlan, GrowingPlan};
-use crate::simd::{CACHED_BYTES, Prefetch};
+use crate::simd::Prefetch;
 use crate::stats::known;
 use crate::store::Multiset;
-use crate::{Full, HashScheme, Key, KeyHash, KeyType, Kind, PlanError, SipKey, Stats};
+use crate::{Full, HashScheme, Kernel, Key, KeyHash, KeyType, Kind, PlanError, SipKey, Stats};
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 use core::fmt;
 
 /// The maximum count of one extra copy in stored data: sums stay far from overflow.
-const MAX_EXTRA_COPIES: u64 = 1 << 40;
+pub(super) const MAX_EXTRA_COPIES: u64 = 1 << 40;
 
 /// A cuckoo filter: keys can be inserted and removed.
 ///
@@ -241,24 +240,8 @@ impl Cuckoo {
     /// # Panics
     /// When `keys` and `found` differ in length; on a filter created by [`Cuckoo::for_hashes`].
     pub fn contains_each(&self, keys: &[impl Key], found: &mut [bool]) {
-        assert_eq!(
-            keys.len(),
-            found.len(),
-            "one place in `found` for every key"
-        );
-        let prefetch = self.size_bytes() > CACHED_BYTES;
-        let mut hashes = [0; CHUNK];
-        for (keys, found) in keys.chunks(CHUNK).zip(found.chunks_mut(CHUNK)) {
-            for (hash, key) in hashes.iter_mut().zip(keys) {
-                *hash = self.hash(key).to_u64();
-                if prefetch {
-                    self.prefetch(*hash);
-                }
-            }
-            for (found, hash) in found.iter_mut().zip(hashes) {
-                *found = self.find(hash);
-            }
-        }
+        let look_up = |hashes: &[KeyHash], found: &mut [bool]| self.find_each(hashes, found);
+        self.scheme.look_up_in_chunks(keys, found, look_up);
     }
 
     /// As [`try_insert`](Cuckoo::try_insert), for a hash of this filter's scheme.
@@ -352,19 +335,13 @@ impl Cuckoo {
                 hash.assert_origin(self.origin);
             }
         }
-        let ahead = Prefetch::InBatch.distance(self.size_bytes() as usize);
-        let (lead, rest) = hashes.split_at(ahead.min(hashes.len()));
-        for hash in lead {
-            self.prefetch(hash.to_u64());
-        }
-        let overlap = if ahead == 0 { 0 } else { rest.len() };
-        let (early, late) = found.split_at_mut(overlap);
-        for ((found, hash), next) in early.iter_mut().zip(hashes).zip(rest) {
-            self.prefetch(next.to_u64());
-            *found = self.find(hash.to_u64());
-        }
-        for (found, hash) in late.iter_mut().zip(&hashes[overlap..]) {
-            *found = self.find(hash.to_u64());
+        self.find_each(hashes, found);
+    }
+
+    fn find_each(&self, hashes: &[KeyHash], found: &mut [bool]) {
+        self.newest.cells.find_each(hashes, found);
+        if let Some(chain) = &self.chain {
+            chain.find_each_in_older(hashes, found);
         }
     }
 
@@ -575,6 +552,21 @@ impl Cuckoo {
         })
     }
 
+    /// The instruction set of batch lookups.
+    pub fn kernel(&self) -> Kernel {
+        self.newest.cells.kernel()
+    }
+
+    /// The same filter with another instruction set for the tables that it has, as [`Bloom::with_kernel`](crate::Bloom::with_kernel).
+    #[must_use]
+    pub fn with_kernel(mut self, kernel: Kernel) -> Self {
+        self.newest.cells.set_kernel(kernel);
+        if let Some(chain) = &mut self.chain {
+            chain.set_kernel(kernel);
+        }
+        self
+    }
+
     fn all_tables(&self) -> impl Iterator<Item = &CuckooTable> {
         let older = self.chain.iter().flat_map(|chain| chain.older());
         older.chain([&self.newest])
@@ -582,7 +574,7 @@ impl Cuckoo {
 }
 
 /// Checks extra copies from stored data.
-fn check_extra_copies(extra_copies: &[(u64, u64)]) -> Result<(), PlanError> {
+pub(super) fn check_extra_copies(extra_copies: &[(u64, u64)]) -> Result<(), PlanError> {
     let invalid = |field, value, accepted| {
         Err(PlanError::InvalidInteger {
             field,

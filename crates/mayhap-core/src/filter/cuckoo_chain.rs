@@ -16,11 +16,14 @@
 use super::cuckoo_table::CuckooTable;
 use crate::plan::{CuckooPlan, GrowingPlan, NextPart, check_growth};
 use crate::store::{Multiset, reserved};
-use crate::{Full, PlanError};
+use crate::{Full, Kernel, KeyHash, PlanError};
 use alloc::vec::Vec;
 
 /// The maximum number of tables in stored data. No plan reaches it.
 const MAX_TABLES: u32 = 1000;
+
+/// How many keys a batch looks up in one table before it goes on to the next.
+const KEYS_PER_ROUND: usize = 512;
 
 /// All of a growing `Cuckoo` except its newest table.
 #[derive(Clone, PartialEq)]
@@ -136,7 +139,7 @@ impl CuckooChain {
     }
 
     /// The tables before the newest, the oldest first.
-    pub(super) fn older(&self) -> impl Iterator<Item = &CuckooTable> {
+    pub(super) fn older(&self) -> impl DoubleEndedIterator<Item = &CuckooTable> {
         self.older.iter().map(|link| &link.table)
     }
 
@@ -160,6 +163,56 @@ impl CuckooChain {
     /// Whether one of the older tables contains the key.
     pub(super) fn older_contains(&self, hash: u64) -> bool {
         self.older().any(|table| table.cells.find(hash))
+    }
+
+    /// Sets those places of `found` whose hash one of the older tables contains.
+    ///
+    /// Hashes that were found are dropped once they are an eighth of all: half of the keys are in the newest table, but for absent
+    /// keys it would cost more than it saves.
+    pub(super) fn find_each_in_older(&self, hashes: &[KeyHash], found: &mut [bool]) {
+        let mut places = [0; KEYS_PER_ROUND];
+        let mut left = [KeyHash::from_u64(0); KEYS_PER_ROUND];
+        let mut left_found = [false; KEYS_PER_ROUND];
+        let mut found_here = [false; KEYS_PER_ROUND];
+        for (hashes, found) in hashes
+            .chunks(KEYS_PER_ROUND)
+            .zip(found.chunks_mut(KEYS_PER_ROUND))
+        {
+            let mut count = hashes.len();
+            left[..count].copy_from_slice(hashes);
+            left_found[..count].copy_from_slice(found);
+            for (at, place) in places[..count].iter_mut().enumerate() {
+                *place = at;
+            }
+            for table in self.older().rev() {
+                let found_count = left_found[..count].iter().filter(|&&found| found).count();
+                if 8 * found_count >= count {
+                    let all = core::mem::take(&mut count);
+                    for at in 0..all {
+                        let (place, hash, is_found) = (places[at], left[at], left_found[at]);
+                        found[place] = is_found;
+                        (places[count], left[count], left_found[count]) = (place, hash, false);
+                        count += usize::from(!is_found);
+                    }
+                }
+                table
+                    .cells
+                    .find_each(&left[..count], &mut found_here[..count]);
+                for (found, is_here) in left_found[..count].iter_mut().zip(&found_here) {
+                    *found |= is_here;
+                }
+            }
+            for (&place, &is_found) in places[..count].iter().zip(&left_found) {
+                found[place] = is_found;
+            }
+        }
+    }
+
+    /// Sets the kernel of the older tables.
+    pub(super) fn set_kernel(&mut self, kernel: Kernel) {
+        for older in &mut self.older {
+            older.table.cells.set_kernel(kernel);
+        }
     }
 
     /// Prefetches what `older_contains` reads.

@@ -279,7 +279,10 @@ impl<F: ExceptingBase> Excepting<F> {
                 | Kind::Window
                 | Kind::Cuckoo
                 | Kind::Fuse
-                | Kind::Ribbon => Some(8 * size_bytes),
+                | Kind::Ribbon
+                | Kind::GrowingCuckoo
+                | Kind::CountingCuckoo
+                | Kind::WindowCuckoo => Some(8 * size_bytes),
             },
             size_bytes,
             estimated_rate: Some(self.estimated_rate()),

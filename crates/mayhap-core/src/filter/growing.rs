@@ -6,7 +6,7 @@
 use super::bloom::{Bloom, CHUNK, check_same_shape};
 use crate::key_type::key_type_methods;
 use crate::plan::{BloomPlan, GrowingPlan, NextPart, check_growth};
-use crate::simd::BloomTable;
+use crate::simd::{BloomTable, CACHED_BYTES};
 use crate::stats::{known, share};
 use crate::store::{Borrowed, Owned, Storage, reserved};
 use crate::{
@@ -202,13 +202,19 @@ impl GrowingBloom {
         }
     }
 
-    /// Looks up all layers first, together. Absent keys go into the newest layer, whose lines are then in the cache.
+    /// Prefetches the newest layer and looks up the older ones together. Keys that these do not contain go into the newest.
     fn insert_chunk(&mut self, hashes: &[KeyHash], is_new: &mut [bool]) {
-        let layers_searched = self.layers.len();
-        self.contains_hashes(hashes, is_new);
+        let older = self.layers.len() - 1;
+        let newest = &self.layers[older];
+        if newest.size_bytes() > CACHED_BYTES {
+            for hash in hashes {
+                newest.table.prefetch(hash.to_u64());
+            }
+        }
+        any_layer_contains(&self.layers[..older], hashes, is_new);
         for (&hash, is_new) in hashes.iter().zip(is_new) {
-            // Layers that were the newest during the lookup, or were added since.
-            let mut since = self.layers[layers_searched - 1..self.layers.len() - 1].iter();
+            // The layers that were added since, without the newest.
+            let mut since = self.layers[older..self.layers.len() - 1].iter();
             *is_new = !*is_new
                 && !since.any(|layer| layer.contains_hash(hash))
                 && self.insert_into_newest(hash);
@@ -420,24 +426,7 @@ impl<S: Storage> GrowingBloom<S> {
             found.len(),
             "one place in `found` for every hash"
         );
-        if self.layers.len() > MAX_SEQUENTIAL_LAYERS {
-            found.fill(false);
-            return self.first_layers_contain(hashes, found, self.layers.len());
-        }
-        let mut more = [false; KEYS_PER_ROUND];
-        for (hashes, found) in hashes
-            .chunks(KEYS_PER_ROUND)
-            .zip(found.chunks_mut(KEYS_PER_ROUND))
-        {
-            let more = &mut more[..found.len()];
-            self.layers[0].contains_hashes(hashes, found);
-            for layer in &self.layers[1..] {
-                layer.contains_hashes(hashes, more);
-                for (found, more) in found.iter_mut().zip(&*more) {
-                    *found |= more;
-                }
-            }
-        }
+        any_layer_contains(&self.layers, hashes, found);
     }
 
     /// `contains` for many keys.
@@ -447,12 +436,6 @@ impl<S: Storage> GrowingBloom<S> {
     pub fn contains_each(&self, keys: &[impl Key], found: &mut [bool]) {
         let look_up = |hashes: &[KeyHash], found: &mut [bool]| self.contains_hashes(hashes, found);
         self.scheme.look_up_in_chunks(keys, found, look_up);
-    }
-
-    /// Sets those places of `found` whose hash is in one of the first `layers` layers.
-    fn first_layers_contain(&self, hashes: &[KeyHash], found: &mut [bool], layers: usize) {
-        self.layers[0].assert_origins(hashes);
-        BloomTable::any_contains_each(&self.layers[..layers], hashes, found);
     }
 
     fn older(&self) -> &[Bloom<S>] {
@@ -581,6 +564,32 @@ impl<S: Storage> GrowingBloom<S> {
             layer.table.set_kernel(kernel);
         }
         self
+    }
+}
+
+/// `contains_hash` in one of these layers, for many hashes: prefetches the lines of all of them together.
+fn any_layer_contains<S: Storage>(layers: &[Bloom<S>], hashes: &[KeyHash], found: &mut [bool]) {
+    let Some((first, others)) = layers.split_first() else {
+        return found.fill(false);
+    };
+    if layers.len() > MAX_SEQUENTIAL_LAYERS {
+        found.fill(false);
+        first.assert_origins(hashes);
+        return BloomTable::any_contains_each(layers, hashes, found);
+    }
+    let mut more = [false; KEYS_PER_ROUND];
+    for (hashes, found) in hashes
+        .chunks(KEYS_PER_ROUND)
+        .zip(found.chunks_mut(KEYS_PER_ROUND))
+    {
+        let more = &mut more[..found.len()];
+        first.contains_hashes(hashes, found);
+        for layer in others {
+            layer.contains_hashes(hashes, more);
+            for (found, more) in found.iter_mut().zip(&*more) {
+                *found |= more;
+            }
+        }
     }
 }
 

@@ -7,9 +7,9 @@ use super::bloom::{self, Bloom};
 use crate::key_type::key_type_methods;
 use crate::plan::BloomPlan;
 use crate::probe::blocked::BlockedWalk;
-use crate::simd::BloomTable;
 use crate::simd::atomic_lines::{missing_words, prefetch_to_write};
 use crate::simd::kernel::UsableKernel;
+use crate::simd::{BloomTable, CACHED_BYTES, prefetch};
 use crate::store::atomic_line::{Acquire, AtomicBool, AtomicLine, Relaxed, Release};
 use crate::store::{Line, Slab};
 use crate::{HashScheme, Key, KeyHash, KeyType, Mismatch, PlanError, SipKey};
@@ -191,7 +191,9 @@ impl SharedBloom {
             copy.insert_hashes(hashes);
             self.merge(&copy);
         } else {
-            self.for_each_prefetched(hashes, |_, hash| _ = self.set(hash));
+            // Prefetches even in small filters, because their lines may be in the caches of other cores.
+            let prefetch = |line| prefetch_to_write(self.kernel, line);
+            self.for_each_prefetched(hashes, prefetch, |_, hash| _ = self.set(hash));
         }
     }
 
@@ -223,7 +225,13 @@ impl SharedBloom {
             found.len(),
             "one place in `found` for every hash"
         );
-        self.for_each_prefetched(hashes, |at, hash| found[at] = self.covers(hash));
+        if self.size_bytes() <= CACHED_BYTES {
+            for (&hash, found) in hashes.iter().zip(found) {
+                *found = self.contains_hash(hash);
+            }
+        } else {
+            self.for_each_prefetched(hashes, prefetch, |at, hash| found[at] = self.covers(hash));
+        }
     }
 
     /// `contains` for many keys. Faster, because the memory accesses of dozens of keys overlap.
@@ -248,37 +256,34 @@ impl SharedBloom {
         }
     }
 
-    fn for_each_prefetched(&self, hashes: &[KeyHash], mut act: impl FnMut(usize, u64)) {
+    /// Calls `act` for all hashes, with their indices; `prefetch` is called for their lines some hashes ahead.
+    fn for_each_prefetched(
+        &self,
+        hashes: &[KeyHash],
+        prefetch: impl Fn(*const AtomicLine),
+        mut act: impl FnMut(usize, u64),
+    ) {
         if cfg!(debug_assertions) {
             for hash in hashes {
                 hash.assert_origin(self.scheme.origin());
             }
         }
-        // Prefetches even in small filters, because their lines may be in the caches of other cores.
+        let prefetch_lines = |hash: u64| {
+            let lines = self.lines.as_ptr();
+            prefetch(lines.wrapping_add(self.walk.first(hash)));
+            if self.walk.two_lines() {
+                prefetch(lines.wrapping_add(self.walk.second(hash)));
+            }
+        };
         let (lead, rest) = hashes.split_at(AHEAD.min(hashes.len()));
         for hash in lead {
-            self.prefetch(hash.to_u64());
+            prefetch_lines(hash.to_u64());
         }
         for (at, hash) in hashes.iter().enumerate() {
             if let Some(next) = rest.get(at) {
-                self.prefetch(next.to_u64());
+                prefetch_lines(next.to_u64());
             }
             act(at, hash.to_u64());
-        }
-    }
-
-    /// Prefetches the lines of a hash.
-    #[inline(always)]
-    fn prefetch(&self, hash: u64) {
-        prefetch_to_write(
-            self.kernel,
-            self.lines.as_ptr().wrapping_add(self.walk.first(hash)),
-        );
-        if self.walk.two_lines() {
-            prefetch_to_write(
-                self.kernel,
-                self.lines.as_ptr().wrapping_add(self.walk.second(hash)),
-            );
         }
     }
 

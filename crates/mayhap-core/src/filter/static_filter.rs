@@ -11,7 +11,7 @@ use core::fmt;
 /// The same set of keys gives the same filter, in any order and with any duplicates. Without keys, every answer is `false`.
 ///
 /// Building takes at most 100 bits per key in addition to the items from 750,000 keys on (below, at most 21 MB); with the feature
-/// `parallel` it uses all cores. Items are hashed two to five times, because that is cheaper than storing all hashes.
+/// `parallel` it uses all cores, for a `Fuse` from 5 million keys on. Items are hashed two to five times, because that is cheaper than storing all hashes.
 ///
 /// ```
 /// # use mayhap_core as mayhap;

@@ -138,7 +138,7 @@ impl HashScheme {
 
 #[cold]
 #[inline(never)]
-fn no_hash_function() -> u64 {
+fn no_hash_function() -> ! {
     panic!(
         "a filter created by `for_hashes` has no hash function: use its *_hash methods with KeyHash::from_u64"
     )

@@ -3,7 +3,8 @@
 use super::classic::ClassicPlan;
 use super::counting::{self, CountingPlan};
 use super::{
-    BloomPlan, CuckooPlan, ExceptingPlan, FusePlan, GrowingPlan, RibbonPlan, WindowPlan, memory,
+    BloomPlan, CuckooPlan, ExceptingPlan, FusePlan, GrowingCuckooPlan, GrowingPlan, RibbonPlan,
+    WindowCuckooPlan, WindowPlan, memory,
 };
 use crate::{Kind, PlanError};
 use alloc::vec::Vec;
@@ -150,7 +151,7 @@ impl Requirements {
             &[
                 (
                     Kind::Fuse,
-                    "the set is fixed: built once, fastest lookups, smaller than a Bloom filter at the rates that fit its 8, 16 or 32 bits",
+                    "the set is fixed: built once, fastest lookups, smaller than a Bloom filter at rates below 5 %",
                 ),
                 (
                     Kind::Ribbon,
@@ -159,15 +160,24 @@ impl Requirements {
                 (Kind::Bloom, "if keys may be added later"),
             ]
         } else if self.expire {
-            &[(
-                Kind::Window,
-                "keys expire after the window: nothing to delete, nothing to rebuild",
-            )]
+            &[
+                (
+                    Kind::WindowCuckoo,
+                    "keys expire after the window: one lookup, nothing to delete, nothing to rebuild",
+                ),
+                (
+                    Kind::Window,
+                    "if there are far more inserts than lookups, or a burst must take no memory: a ring of Bloom filters",
+                ),
+            ]
         } else if self.delete && self.grow {
-            &[(
-                Kind::Cuckoo,
-                "keys can be removed, and it adds another table when one is full (Cuckoo::growing)",
-            )]
+            &[
+                (
+                    Kind::GrowingCuckoo,
+                    "keys can be removed, and it grows in small steps, without a limit",
+                ),
+                (Kind::CountingCuckoo, "if keys must also be counted"),
+            ]
         } else if self.delete {
             &[
                 (
@@ -175,9 +185,10 @@ impl Requirements {
                     "keys can be removed, in a quarter of a counting filter's memory",
                 ),
                 (
-                    Kind::Counting,
-                    "if filters must also be merged or keys counted",
+                    Kind::CountingCuckoo,
+                    "if keys must also be counted, or filters merged",
                 ),
+                (Kind::Counting, "the same if Hadoop must read the filter"),
             ]
         } else if self.exceptions > 0 && !self.grow {
             &[
@@ -188,7 +199,13 @@ impl Requirements {
                 (Kind::Classic, "if another system must read the bits"),
             ]
         } else if self.grow {
-            &[(Kind::Growing, "keeps the rate for any number of keys")]
+            &[
+                (Kind::Growing, "keeps the rate for any number of keys"),
+                (
+                    Kind::GrowingCuckoo,
+                    "if there may be far more keys than expected: then smaller and with faster lookups; inserts take longer",
+                ),
+            ]
         } else {
             &[
                 (
@@ -237,7 +254,7 @@ impl Requirements {
 }
 
 /// The size of a filter of a kind for a number of keys at a rate. For a window filter these are the keys of one window, for a
-/// growing filter its initial capacity; the lists of a retouched filter are not included.
+/// growing filter its initial capacity, for a growing or counting cuckoo filter its maximum; the lists of a retouched filter are not included.
 ///
 /// # Errors
 /// If it cannot be planned.
@@ -264,9 +281,21 @@ pub fn size_bytes(kind: Kind, keys: u64, false_positive_rate: f64) -> Result<u64
                 .size_bytes()
                 .saturating_mul(u64::from(plan.slices()) + 1))
         }
+        Kind::WindowCuckoo => {
+            let window = Duration::from_secs(1);
+            Ok(WindowCuckooPlan::new(keys, false_positive_rate, window)?.size_bytes())
+        }
         Kind::Cuckoo => Ok(CuckooPlan::new(keys, false_positive_rate)?.size_bytes()),
         Kind::Fuse => Ok(FusePlan::new(keys, false_positive_rate)?.size_bytes()),
         Kind::Ribbon => Ok(RibbonPlan::new(keys, false_positive_rate)?.size_bytes()),
+        Kind::GrowingCuckoo => {
+            let plan = GrowingCuckooPlan::with_maximum(keys, false_positive_rate)?;
+            Ok(plan.size_and_tables_at(keys).0)
+        }
+        Kind::CountingCuckoo => {
+            let plan = GrowingCuckooPlan::with_maximum(keys, false_positive_rate)?;
+            Ok(plan.counting_size_and_tables_at(keys).0)
+        }
     }
 }
 
@@ -315,7 +344,7 @@ mod tests {
                     grow: true,
                     ..NONE
                 },
-                Kind::Cuckoo,
+                Kind::GrowingCuckoo,
             ),
             (Requirements { grow: true, ..NONE }, Kind::Growing),
             (
@@ -323,7 +352,7 @@ mod tests {
                     expire: true,
                     ..NONE
                 },
-                Kind::Window,
+                Kind::WindowCuckoo,
             ),
             (
                 Requirements {
@@ -331,7 +360,7 @@ mod tests {
                     grow: true,
                     ..NONE
                 },
-                Kind::Window,
+                Kind::WindowCuckoo,
             ),
             (FIXED, Kind::Fuse),
         ] {
@@ -344,12 +373,14 @@ mod tests {
     }
 
     #[test]
-    fn a_fixed_set_gets_a_ribbon_if_a_fuse_would_waste_half_of_its_bits() {
-        // 8 bits are enough for 0.39 %; 0.1 % needs 16.
-        assert_eq!(kinds(FIXED, 1_000_000, 0.004)[0], Kind::Fuse);
-        assert_eq!(kinds(FIXED, 1_000_000, 0.001)[0], Kind::Ribbon);
-        assert_eq!(kinds(FIXED, 1_000_000, 0.05)[0], Kind::Ribbon);
-        assert_eq!(kinds(FIXED, 1_000_000, 1.6e-5)[0], Kind::Fuse);
+    fn a_fixed_set_gets_a_ribbon_if_a_fuse_would_waste_a_fifth_of_its_bits() {
+        for rate in [0.004, 0.001, 1e-4, 1.6e-5, 1.5e-5, 1e-6] {
+            assert_eq!(kinds(FIXED, 1_000_000, rate)[0], Kind::Fuse, "{rate}");
+        }
+        // A cell has whole bits, and at least 4.
+        for rate in [0.05, 0.2, 0.5] {
+            assert_eq!(kinds(FIXED, 1_000_000, rate)[0], Kind::Ribbon, "{rate}");
+        }
     }
 
     #[test]
@@ -423,7 +454,7 @@ mod tests {
             assert!(size_bytes(kind, keys, 0.01).unwrap() <= memory, "{kind}");
             assert!(size_bytes(kind, keys + 1, 0.01).unwrap() > memory, "{kind}");
         }
-        // 7.1 bits per key are too few for a Fuse and enough for a Ribbon.
-        assert!(FIXED.strictest_within(885_000, 1_000_000).unwrap() < 0.01);
+        // 4 bits per key are too few for a Fuse and enough for a Ribbon.
+        assert!(FIXED.strictest_within(500_000, 1_000_000).unwrap() < 0.07);
     }
 }

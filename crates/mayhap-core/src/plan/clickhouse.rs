@@ -46,15 +46,15 @@ pub fn bits_per_row_and_probes(max_rate: f64) -> (u32, u32) {
     TIGHTEST
 }
 
-/// An entry of the printed table, exactly: `digits / scale`, three digits and a power of ten.
-struct TableEntry {
+/// An entry of the printed table, exactly: `digits / scale`, three digits and a power of ten. Cassandra has the same table.
+pub(super) struct TableEntry {
     digits: f64,
     scale: f64,
 }
 
 impl TableEntry {
     /// The classic rate at this many bits per key and probes, rounded to three digits.
-    fn for_bits_and_probes(bits_per_row: u32, probes: u32) -> Self {
+    pub(super) fn for_bits_and_probes(bits_per_row: u32, probes: u32) -> Self {
         if (bits_per_row, probes) == (5, 3) {
             // 0.0918, misprinted as 0.092.
             return Self {
@@ -71,6 +71,11 @@ impl TableEntry {
             digits: libm::round(rate * scale),
             scale,
         }
+    }
+
+    /// The `f64` that the decimal is read as: both numbers are exact, and the quotient is rounded once.
+    pub(super) fn value(&self) -> f64 {
+        self.digits / self.scale
     }
 
     /// Whether `digits / scale <= rate`, without rounding: a fused multiply-add preserves the sign.
@@ -135,7 +140,7 @@ mod tests {
                 let entry = TableEntry::for_bits_and_probes(bits_per_row, probes);
                 let printed: f64 = printed.parse().unwrap();
                 // Both are the nearest f64 to the same decimal, so they are the same f64.
-                assert_eq!((entry.digits / entry.scale).to_bits(), printed.to_bits());
+                assert_eq!(entry.value().to_bits(), printed.to_bits());
                 compared += 1;
             }
         }

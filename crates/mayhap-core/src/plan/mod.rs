@@ -3,23 +3,29 @@
 //! Everything is computed in `f64` through the `libm` crate, so that a request gives the same bytes on every machine. Each
 //! function says which way it rounds; integers are rounded so that the requested rate is kept.
 
+pub mod accumulo;
 mod advice;
 mod bloom;
+pub mod cassandra;
 pub mod classic;
 mod classic_cuckoo;
 pub mod clickhouse;
 pub mod cost;
+pub(crate) mod counter_width;
 pub mod counting;
 mod cuckoo;
 mod excepting;
 mod fuse;
 mod growing;
+mod growing_cuckoo;
+pub mod hbase;
 mod memory;
 mod next_part;
 mod ribbon;
 mod ribbon_shards;
 mod static_plan;
 mod window;
+mod window_cuckoo;
 
 pub use advice::{KindChoice, Requirements, size_bytes};
 pub use bloom::{BloomPlan, LinesPerKey};
@@ -30,11 +36,15 @@ pub use excepting::ExceptingPlan;
 pub use fuse::FusePlan;
 pub(crate) use fuse::FuseShardShape;
 pub use growing::GrowingPlan;
+pub use growing_cuckoo::GrowingCuckooPlan;
+pub(crate) use growing_cuckoo::SliceTablePlan;
 pub(crate) use next_part::NextPart;
 pub use ribbon::RibbonPlan;
 pub(crate) use ribbon_shards::{narrow_shard_slots, shard_slots, wide_shard_slots, wide_shards};
 pub use static_plan::StaticPlan;
 pub use window::WindowPlan;
+pub use window_cuckoo::WindowCuckooPlan;
+pub(crate) use window_cuckoo::{EPOCH_BITS, EPOCHS};
 
 use crate::PlanError;
 

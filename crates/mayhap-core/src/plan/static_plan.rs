@@ -26,14 +26,19 @@ pub trait StaticPlan: Copy + PartialEq + fmt::Display {
     /// Whether both map keys to the same positions.
     fn has_same_layout(&self, other: &Self) -> bool;
 
+    /// Whether the actual rate is the requested one or better. A tolerance of one millionth is too small to measure, and lets 8 bits
+    /// keep 1/256.
+    fn keeps_rate(&self) -> bool {
+        self.rate() <= self.false_positive_rate() * 1.000_001
+    }
+
     /// The plan for distinct keys.
     ///
     /// # Errors
     /// If the rate cannot be kept, or there are too many keys.
     fn for_keys(keys: u64, false_positive_rate: f64) -> Result<Self, PlanError> {
         let plan = Self::for_items(keys, false_positive_rate)?;
-        // A tolerance of one millionth is too small to measure, and lets 8 bits keep 1/256.
-        if plan.rate() > false_positive_rate * 1.000_001 {
+        if !plan.keeps_rate() {
             return Err(PlanError::InvalidNumber {
                 field: "false_positive_rate",
                 value: false_positive_rate,

@@ -11,6 +11,9 @@ use core::time::Duration;
 /// The default number of slices per window: the fewest bits at 1 %.
 const DEFAULT_SLICES: u32 = 8;
 
+const MAX_SLICES: u32 = 63;
+const ACCEPTED_SLICES: &str = "2 to 63";
+
 /// How a [`WindowBloom`](crate::WindowBloom) divides keys, rate and time.
 ///
 /// ```
@@ -53,27 +56,11 @@ impl WindowPlan {
     ) -> Result<Self, PlanError> {
         check_capacity(keys_per_window)?;
         check_rate(false_positive_rate)?;
-        if !(2..=63).contains(&slices) {
-            return Err(PlanError::InvalidInteger {
-                field: "slices",
-                value: u64::from(slices),
-                accepted: "2 to 63",
-            });
-        }
-        // Rounded up: a window is never shorter than requested.
-        let window_ms = window.as_nanos().div_ceil(1_000_000);
-        if window_ms == 0 || window_ms > 1 << 48 {
-            return Err(PlanError::InvalidNumber {
-                field: "window",
-                value: window.as_secs_f64(),
-                accepted: "a length from 1 ms to 2^48 ms, in seconds",
-            });
-        }
-        let slice_ms = (window_ms as u64).div_ceil(u64::from(slices));
+        check_slices(slices, MAX_SLICES, ACCEPTED_SLICES)?;
         let plan = Self {
             keys_per_window,
             false_positive_rate,
-            slice_ms,
+            slice_ms: slice_ms(window, slices)?,
             slices,
         };
         plan.layer(0).map(|_| plan)
@@ -89,19 +76,9 @@ impl WindowPlan {
         slice_ms: u64,
         slices: u32,
     ) -> Result<Self, PlanError> {
-        // Slices are rounded up, so those of the longest window are together a little longer.
-        let window_ms = slice_ms.saturating_mul(u64::from(slices)).min(1 << 48);
-        let window = Duration::from_millis(window_ms);
-        let plan = Self::with_slices(keys_per_window, false_positive_rate, window, slices)?;
-        if plan.slice_ms == slice_ms {
-            Ok(plan)
-        } else {
-            Err(PlanError::InvalidInteger {
-                field: "length of a slice",
-                value: slice_ms,
-                accepted: "at most 2^48 ms for all slices of a window",
-            })
-        }
+        check_slices(slices, MAX_SLICES, ACCEPTED_SLICES)?;
+        let window = check_slice_ms(slice_ms, slices)?;
+        Self::with_slices(keys_per_window, false_positive_rate, window, slices)
     }
 
     /// The plan of a generation's filter (0), and of those that are added if more keys arrive than planned: the same capacity,
@@ -139,4 +116,48 @@ impl WindowPlan {
     pub fn window_ms(&self) -> u64 {
         self.slice_ms * u64::from(self.slices)
     }
+}
+
+/// Rejects a number of slices that is not between 2 and a maximum.
+pub(super) fn check_slices(
+    slices: u32,
+    max_slices: u32,
+    accepted: &'static str,
+) -> Result<(), PlanError> {
+    if (2..=max_slices).contains(&slices) {
+        return Ok(());
+    }
+    Err(PlanError::InvalidInteger {
+        field: "slices",
+        value: u64::from(slices),
+        accepted,
+    })
+}
+
+/// The length of a slice, rounded up: a window is never shorter than requested.
+pub(super) fn slice_ms(window: Duration, slices: u32) -> Result<u64, PlanError> {
+    let window_ms = window.as_nanos().div_ceil(1_000_000);
+    if window_ms == 0 || window_ms > 1 << 48 {
+        return Err(PlanError::InvalidNumber {
+            field: "window",
+            value: window.as_secs_f64(),
+            accepted: "a length from 1 ms to 2^48 ms, in seconds",
+        });
+    }
+    Ok((window_ms as u64).div_ceil(u64::from(slices)))
+}
+
+/// The window of slices of this length; an error if no window has them.
+pub(super) fn check_slice_ms(slice_ms: u64, slices: u32) -> Result<Duration, PlanError> {
+    // Slices are rounded up, so those of the longest window are together a little longer.
+    let window_ms = slice_ms.saturating_mul(u64::from(slices)).min(1 << 48);
+    let window = Duration::from_millis(window_ms);
+    if self::slice_ms(window, slices)? == slice_ms {
+        return Ok(window);
+    }
+    Err(PlanError::InvalidInteger {
+        field: "length of a slice",
+        value: slice_ms,
+        accepted: "at most 2^48 ms for all slices of a window",
+    })
 }

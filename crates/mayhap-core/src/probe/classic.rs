@@ -69,6 +69,16 @@ pub enum Scheme {
         /// Stored in the file.
         tweak: u32,
     },
+    /// 31: Cassandra's, from 3.0 on: steps by the first half of the hash, from the second.
+    Cassandra,
+    /// 32: Cassandra's from 1.2 to 2.2, with the halves exchanged.
+    CassandraOld,
+    /// 33: HBase's, with Jenkins' lookup3.
+    HBaseJenkins,
+    /// 34: HBase's, with its MurmurHash2.
+    HBaseMurmur,
+    /// 35: HBase's, with MurmurHash3.
+    HBaseMurmur3,
 }
 
 /// The schemes of other systems, as a pattern. A new scheme does not compile until it is listed here or handled as a native one.
@@ -89,6 +99,11 @@ macro_rules! foreign_scheme {
             | Scheme::RedisBloom
             | Scheme::RedisBloom32
             | Scheme::Bip37 { .. }
+            | Scheme::Cassandra
+            | Scheme::CassandraOld
+            | Scheme::HBaseJenkins
+            | Scheme::HBaseMurmur
+            | Scheme::HBaseMurmur3
     };
 }
 
@@ -113,6 +128,11 @@ impl Scheme {
             Self::RedisBloom => 28,
             Self::RedisBloom32 => 29,
             Self::Bip37 { .. } => 30,
+            Self::Cassandra => 31,
+            Self::CassandraOld => 32,
+            Self::HBaseJenkins => 33,
+            Self::HBaseMurmur => 34,
+            Self::HBaseMurmur3 => 35,
         }
     }
 
@@ -135,7 +155,12 @@ impl Scheme {
             | Self::RocksDbLegacy
             | Self::Parquet
             | Self::RedisBloom
-            | Self::RedisBloom32 => 0,
+            | Self::RedisBloom32
+            | Self::Cassandra
+            | Self::CassandraOld
+            | Self::HBaseJenkins
+            | Self::HBaseMurmur
+            | Self::HBaseMurmur3 => 0,
         }
     }
 
@@ -162,6 +187,11 @@ impl Scheme {
             28 => Self::RedisBloom,
             29 => Self::RedisBloom32,
             30 => Self::Bip37 { tweak: word? },
+            31 => Self::Cassandra,
+            32 => Self::CassandraOld,
+            33 => Self::HBaseJenkins,
+            34 => Self::HBaseMurmur,
+            35 => Self::HBaseMurmur3,
             _ => return None,
         };
         (scheme.parameter() == parameter).then_some(scheme)
@@ -203,7 +233,12 @@ impl Scheme {
             | Self::LevelDb
             | Self::RedisBloom
             | Self::RedisBloom32
-            | Self::Bip37 { .. } => 1,
+            | Self::Bip37 { .. }
+            | Self::Cassandra
+            | Self::CassandraOld
+            | Self::HBaseJenkins
+            | Self::HBaseMurmur
+            | Self::HBaseMurmur3 => 1,
         }
     }
 }
@@ -406,12 +441,17 @@ mod tests {
             (Scheme::RedisBloom, 28),
             (Scheme::RedisBloom32, 29),
             (Scheme::Bip37 { tweak: u32::MAX }, 30),
+            (Scheme::Cassandra, 31),
+            (Scheme::CassandraOld, 32),
+            (Scheme::HBaseJenkins, 33),
+            (Scheme::HBaseMurmur, 34),
+            (Scheme::HBaseMurmur3, 35),
         ];
         for (scheme, id) in known {
             assert_eq!(scheme.id(), id);
             assert_eq!(Scheme::from_id(id, scheme.parameter()), Some(scheme));
         }
-        for id in [0, 3, 15, 31] {
+        for id in [0, 3, 15, 36] {
             assert_eq!(Scheme::from_id(id, 0), None);
         }
         assert_eq!(

@@ -12,17 +12,17 @@ use super::blocked::{FIRST, mul_high};
 
 /// Odd constants: one for the position, different from that of `Bloom`, so that a Bloom filter over the same hashes has other
 /// false positives, and two that separate the distances of neighbouring fingerprints.
-const PLACE: u64 = 0xF135_7AEA_2E62_A9C5;
-const DISTANCE: u64 = 0xBEA2_25F9_EB34_556D;
+pub(crate) const PLACE: u64 = 0xF135_7AEA_2E62_A9C5;
+pub(crate) const DISTANCE: u64 = 0xBEA2_25F9_EB34_556D;
 
 /// The windows of hashes in a table of a given shape.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct CuckooWindows {
-    count: u64,
+    pub(crate) count: u64,
     /// Distances are 1 to this.
-    distances: u64,
+    pub(crate) distances: u64,
     /// Fingerprints are 1 to this: 0 is the empty cell.
-    fingerprints: u64,
+    pub(crate) fingerprints: u64,
 }
 
 impl CuckooWindows {

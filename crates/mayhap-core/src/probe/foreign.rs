@@ -114,6 +114,17 @@ impl<'k> ForeignProbes<'k> {
                 let (start, step) = pair.start_and_step();
                 (start, step, 0)
             }
+            Scheme::Cassandra => {
+                let (h1, h2) = murmur3::cassandra(key);
+                (h2, h1, 0)
+            }
+            Scheme::CassandraOld => {
+                let (h1, h2) = murmur3::cassandra(key);
+                (h1, h2, 0)
+            }
+            Scheme::HBaseJenkins => Self::hbase(key, lookup3::hash),
+            Scheme::HBaseMurmur => Self::hbase(key, murmur2::hbase),
+            Scheme::HBaseMurmur3 => Self::hbase(key, murmur3::hash32),
             // These hash the key again for every probe.
             Scheme::HadoopMurmur | Scheme::HadoopJenkins | Scheme::Bip37 { .. } => (0, 0, 0),
             Scheme::DoubleHashing | Scheme::EnhancedDoubleHashing => native_walk(),
@@ -162,6 +173,13 @@ impl<'k> ForeignProbes<'k> {
     fn rocksdb(hash: u64, bits: u64) -> (u64, u64, u64) {
         let line = ((hash & 0xffff_ffff) * (bits / ROCKSDB_LINE_BITS)) >> 32;
         (hash >> 32, 0, line * ROCKSDB_LINE_BITS)
+    }
+
+    /// The second hash is seeded with the first.
+    #[inline]
+    fn hbase(key: &[u8], hash: impl Fn(&[u8], u32) -> u32) -> (u64, u64, u64) {
+        let h1 = hash(key, 0);
+        (u64::from(h1), u64::from(hash(key, h1)), 0)
     }
 
     #[inline]
@@ -254,6 +272,19 @@ impl Iterator for ForeignProbes<'_> {
                 let seed = i.wrapping_mul(0xfba4_c795).wrapping_add(tweak);
                 self.modulo
                     .remainder(u64::from(murmur3::hash32(self.key, seed)))
+            }
+            // A Java remainder without its sign.
+            Scheme::Cassandra | Scheme::CassandraOld => {
+                let at = self
+                    .modulo
+                    .remainder(self.state.cast_signed().unsigned_abs());
+                self.state = self.state.wrapping_add(self.step);
+                at
+            }
+            Scheme::HBaseJenkins | Scheme::HBaseMurmur | Scheme::HBaseMurmur3 => {
+                let sum = (self.state as u32).cast_signed();
+                self.state = self.state.wrapping_add(self.step);
+                self.modulo.remainder(u64::from(sum.unsigned_abs()))
             }
             Scheme::HadoopMurmur => self.chained(murmur2::hadoop),
             Scheme::HadoopJenkins => self.chained(lookup3::hash),

@@ -15,9 +15,9 @@ use super::blocked::mul_high;
 use crate::plan::FuseShardShape;
 use crate::store::FuseCell;
 
-const GOLDEN: u64 = 0x9E37_79B9_7F4A_7C15;
+pub(crate) const GOLDEN: u64 = 0x9E37_79B9_7F4A_7C15;
 /// An odd constant with evenly distributed bits (a multiplier of the xxHash family).
-const MIX: u64 = 0xC2B2_AE3D_27D4_EB4F;
+pub(crate) const MIX: u64 = 0xC2B2_AE3D_27D4_EB4F;
 
 /// The unused bits of a mixed hash.
 pub(crate) const FREE_BITS: u64 = 63;
@@ -54,13 +54,13 @@ pub(crate) fn fingerprint<C: FuseCell>(mixed: u64) -> C {
 /// The positions of keys. All shards have the same shape; without keys there are none.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct FuseWalk {
-    seed: u64,
-    shards: u64,
+    pub(crate) seed: u64,
+    pub(crate) shards: u64,
     /// Cells of a shard, a multiple of the segment.
-    shard_cells: u64,
+    pub(crate) shard_cells: u64,
     /// Cells of a shard that can be a key's first.
-    first_cells: u64,
-    segment: u64,
+    pub(crate) first_cells: u64,
+    pub(crate) segment: u64,
 }
 
 impl FuseWalk {
@@ -84,9 +84,9 @@ impl FuseWalk {
         (shape, self.seed)
     }
 
-    /// Cells of one shard.
-    pub(crate) fn shard_cells(&self) -> u64 {
-        self.shard_cells
+    /// Whether there are cells, and 32 bits are enough for the number of each.
+    pub(crate) fn fits_32_bits(&self) -> bool {
+        (1..1 << 32).contains(&self.cells())
     }
 
     /// Cells of all shards.
@@ -94,19 +94,16 @@ impl FuseWalk {
         self.shards * self.shard_cells
     }
 
-    /// The first cell of a hash's shard, and the hash mixed for it; `None` without shards.
+    /// The first cell of a hash's shard, and the hash mixed for it. There must be a shard.
     #[inline(always)]
-    pub(crate) fn locate(&self, hash: u64) -> Option<(u64, u64)> {
+    pub(crate) fn locate(&self, hash: u64) -> (u64, u64) {
         let mixed = mix(hash, self.seed);
         // Most filters have one shard, and a branch that never changes costs less than a multiplication.
         if self.shards == 1 {
-            return Some((0, mixed & !FREE_BITS));
-        }
-        if self.shards == 0 {
-            return None;
+            return (0, mixed & !FREE_BITS);
         }
         let start = shard(mixed, self.shards) * self.shard_cells;
-        Some((start, self.in_shard(mixed)))
+        (start, self.in_shard(mixed))
     }
 
     /// The rest of a mixed hash after its shard is taken: different hashes stay different, and in order.
@@ -120,8 +117,9 @@ impl FuseWalk {
     pub(crate) fn cells_of(&self, start: u64, mixed: u64) -> [usize; 3] {
         let mask = self.segment - 1;
         let first = start + mul_high(mixed, self.first_cells);
-        let second = (first + self.segment) ^ (mixed >> 22 & mask);
-        let third = (first + 2 * self.segment) ^ (mixed >> 6 & mask);
+        let next = first + self.segment;
+        let second = next ^ (mixed >> 22 & mask);
+        let third = (next + self.segment) ^ (mixed >> 6 & mask);
         [first, second, third].map(|cell| cell as usize)
     }
 }
@@ -147,7 +145,7 @@ mod tests {
             for shards in [1, 2, 7, 100] {
                 let walk = FuseWalk::new(shape, shards, seed(3, 1));
                 let extremes = [0, u64::MAX, 0xFFFF_FFFF, !0xFFFF_FFFF];
-                let places = (0..1000).map(|at: u64| walk.locate(at.wrapping_mul(GOLDEN)).unwrap());
+                let places = (0..1000).map(|at: u64| walk.locate(at.wrapping_mul(GOLDEN)));
                 let last = walk.cells() - shape.cells();
                 for (start, mixed) in places.chain(extremes.map(|mixed| (last, mixed))) {
                     let segment_of = |cell: usize| (cell as u64 - start) >> shape.segment_bits;

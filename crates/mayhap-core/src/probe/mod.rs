@@ -9,3 +9,4 @@ pub(crate) mod fuse;
 mod modulo;
 pub(crate) mod prefetched;
 pub(crate) mod ribbon;
+pub(crate) mod slice;

@@ -16,6 +16,17 @@ const MAX_POSITIONS: usize = 1024;
 /// Probes of the first step: it leaves 1 in 4 absent keys.
 const FIRST_PROBES: usize = 2;
 
+/// Up to this size, lookups do not prefetch: the CPU overlaps the loads of a few keys by itself, and more is not needed for the
+/// shared cache. With prefetching, present keys took 29 instead of 21 ns in 1.2 MB of bits, and 38 instead of 28 ns in 4.8 MB of
+/// counters.
+pub(crate) const SHARED_CACHE_BYTES: u64 = 8 << 20;
+
+/// How many keys ahead such a lookup prefetches.
+const NEAR_KEYS: usize = 8;
+
+/// Probes that are read without a branch in such a filter, where reading is cheaper than a misprediction.
+const CACHED_FIRST_PROBES: usize = 3;
+
 /// Looks up many keys with `probes` positions each: `prefetch` starts to load a position, `has` reads it. Neither step branches
 /// on what it reads, because half of such branches would be mispredicted.
 pub(crate) fn contains_each<'k, K, P: Iterator<Item = u64>>(
@@ -75,18 +86,76 @@ pub(crate) fn contains_each<'k, K, P: Iterator<Item = u64>>(
     }
 }
 
-/// Calls `work` for all positions of many keys, in order.
+/// `contains_each` for a filter that is in a core's own cache: nothing is prefetched.
+pub(crate) fn contains_each_cached<'k, K, P: Iterator<Item = u64>>(
+    keys: &'k [K],
+    found: &mut [bool],
+    walk: impl Fn(&'k K) -> P,
+    has: impl Fn(u64) -> bool,
+) {
+    for (key, found) in keys.iter().zip(found) {
+        *found = has_all(walk(key), &has);
+    }
+}
+
+/// `contains_each` for a filter that is in the shared cache: all positions of a key are prefetched, a few keys ahead.
+pub(crate) fn contains_each_near<'k, K, P: Iterator<Item = u64>>(
+    probes: usize,
+    keys: &'k [K],
+    found: &mut [bool],
+    walk: impl Fn(&'k K) -> P,
+    prefetch: impl Fn(u64),
+    has: impl Fn(u64) -> bool,
+) {
+    if probes > MAX_POSITIONS / NEAR_KEYS {
+        return contains_each_cached(keys, found, walk, has);
+    }
+    let locate = |key: &'k K, positions: &mut [u64]| {
+        for (position, at) in positions.iter_mut().zip(walk(key)) {
+            prefetch(at);
+            *position = at;
+        }
+    };
+    let mut positions = [0; MAX_POSITIONS];
+    let ring = &mut positions[..NEAR_KEYS * probes];
+    let (lead, rest) = keys.split_at(keys.len().min(NEAR_KEYS));
+    for (key, slot) in lead.iter().zip(ring.chunks_exact_mut(probes)) {
+        locate(key, slot);
+    }
+    let mut rest = rest.iter();
+    for found in found.chunks_mut(NEAR_KEYS) {
+        for (found, slot) in found.iter_mut().zip(ring.chunks_exact_mut(probes)) {
+            *found = has_all(slot.iter().copied(), &has);
+            if let Some(key) = rest.next() {
+                locate(key, slot);
+            }
+        }
+    }
+}
+
+/// Whether all positions are set. The first ones are read without a branch, which for an absent key would be mispredicted half of
+/// the time; after three of them, one absent key in eight remains.
+#[inline(always)]
+fn has_all(mut probes: impl Iterator<Item = u64>, has: impl Fn(u64) -> bool) -> bool {
+    let mut first = true;
+    for at in probes.by_ref().take(CACHED_FIRST_PROBES) {
+        first &= has(at);
+    }
+    first && probes.all(has)
+}
+
+/// Calls `work` with all positions of many keys, in order, many at a time.
 pub(crate) fn visit_each<'k, K, S, P: Iterator<Item = u64>>(
     probes: usize,
     keys: &'k [K],
     store: &mut S,
     walk: impl Fn(&'k K) -> P,
     prefetch: impl Fn(&S, u64),
-    work: impl Fn(&mut S, u64),
+    work: impl Fn(&mut S, &[u64]),
 ) {
     if probes > MAX_POSITIONS {
         for at in keys.iter().flat_map(walk) {
-            work(store, at);
+            work(store, &[at]);
         }
         return;
     }
@@ -99,9 +168,7 @@ pub(crate) fn visit_each<'k, K, S, P: Iterator<Item = u64>>(
                 *position = at;
             }
         }
-        for &mut at in positions {
-            work(store, at);
-        }
+        work(store, positions);
     }
 }
 

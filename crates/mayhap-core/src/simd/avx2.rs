@@ -7,17 +7,21 @@
 
 use super::batch::{self, LineOps};
 use super::bloom_table::BloomTable;
+use super::kernel::UsableKernel;
 use super::multi_table;
 use super::prefetch::Prefetch;
-use super::ribbon::GROUP;
+use super::ribbon::{GROUP, InBatch, ParityOps, RibbonTable};
+use super::static_lookup::StaticLookup;
 use crate::KeyHash;
 use crate::probe::blocked::{BlockedWalk, Pattern};
 use crate::store::atomic_line::AtomicLine;
 use crate::store::{Line, Storage};
 use core::arch::x86_64::{
-    __m256i, _mm256_and_si256, _mm256_andnot_si256, _mm256_load_si256, _mm256_or_si256,
-    _mm256_set1_epi64x, _mm256_shuffle_epi8, _mm256_sllv_epi64, _mm256_srlv_epi64,
-    _mm256_store_si256, _mm256_testz_si256,
+    __m256i, _mm256_and_si256, _mm256_andnot_si256, _mm256_castps_si256, _mm256_castsi256_ps,
+    _mm256_load_si256, _mm256_loadu_si256, _mm256_movemask_ps, _mm256_or_si256,
+    _mm256_permute4x64_epi64, _mm256_set1_epi64x, _mm256_shuffle_epi8, _mm256_shuffle_ps,
+    _mm256_slli_epi32, _mm256_sllv_epi64, _mm256_srlv_epi64, _mm256_store_si256,
+    _mm256_testz_si256, _mm256_xor_si256,
 };
 use core::borrow::Borrow;
 
@@ -29,6 +33,14 @@ batch_functions!(
     "The CPU must have AVX2",
     #[target_feature(enable = "avx2")]
 );
+
+ribbon_function!(
+    Avx2,
+    "The CPU must have AVX2",
+    #[target_feature(enable = "avx2")]
+);
+
+pub(super) use super::cuckoo_avx2::find_each;
 
 /// Whether one of several tables has all bits of a key.
 ///
@@ -43,7 +55,7 @@ pub(super) unsafe fn any_contains<S: Storage>(
     unsafe { multi_table::contains_one::<Avx2, _>(tables, hash) }
 }
 
-struct Avx2;
+pub(super) struct Avx2;
 
 impl LineOps for Avx2 {
     type Positions = (__m256i, __m256i);
@@ -105,6 +117,57 @@ impl LineOps for Avx2 {
                 _mm256_or_si256(old.1, _mm256_sllv_epi64(row.1, positions.1)),
             );
         }
+    }
+}
+
+impl ParityOps for Avx2 {
+    #[inline(always)]
+    unsafe fn parities(
+        _kernel: UsableKernel,
+        low: &[u64; GROUP],
+        high: &[u64; GROUP],
+        low_coefficients: u64,
+        high_coefficients: u64,
+    ) -> u32 {
+        // SAFETY: the caller has checked the CPU; a group is 64 bytes.
+        unsafe {
+            let (low, high): (*const __m256i, *const __m256i) =
+                (low.as_ptr().cast(), high.as_ptr().cast());
+            let here = _mm256_set1_epi64x(low_coefficients.cast_signed());
+            let there = _mm256_set1_epi64x(high_coefficients.cast_signed());
+            let first = _mm256_xor_si256(
+                _mm256_and_si256(here, _mm256_loadu_si256(low)),
+                _mm256_and_si256(there, _mm256_loadu_si256(high)),
+            );
+            let last = _mm256_xor_si256(
+                _mm256_and_si256(here, _mm256_loadu_si256(low.add(1))),
+                _mm256_and_si256(there, _mm256_loadu_si256(high.add(1))),
+            );
+            // As the assembly below.
+            let (first, last) = (_mm256_castsi256_ps(first), _mm256_castsi256_ps(last));
+            let halves = _mm256_xor_si256(
+                _mm256_castps_si256(_mm256_shuffle_ps::<0x88>(first, last)),
+                _mm256_castps_si256(_mm256_shuffle_ps::<0xDD>(first, last)),
+            );
+            top_bit_parities(_mm256_permute4x64_epi64::<0xD8>(halves))
+        }
+    }
+}
+
+/// The parity of each 32-bit word: bit `i` is word `i`.
+///
+/// # Safety
+/// The CPU must have AVX2.
+#[inline(always)]
+pub(super) unsafe fn top_bit_parities(words: __m256i) -> u32 {
+    // SAFETY: the caller has checked the CPU.
+    unsafe {
+        let words = _mm256_xor_si256(words, _mm256_slli_epi32::<16>(words));
+        let words = _mm256_xor_si256(words, _mm256_slli_epi32::<8>(words));
+        let words = _mm256_xor_si256(words, _mm256_slli_epi32::<4>(words));
+        let words = _mm256_xor_si256(words, _mm256_slli_epi32::<2>(words));
+        let words = _mm256_xor_si256(words, _mm256_slli_epi32::<1>(words));
+        _mm256_movemask_ps(_mm256_castsi256_ps(words)).cast_unsigned()
     }
 }
 

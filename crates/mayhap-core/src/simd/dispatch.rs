@@ -1,6 +1,6 @@
 //! The only place that maps a `Kernel` to code. A new kernel needs a module with these functions and an arm in both macros.
 
-/// Calls a batch function of the kernel's own module: `contains`, `insert` or `any_contains_each`.
+/// Calls a batch function of the kernel's own module: `contains`, `insert`, `any_contains_each`, `find_each` or `ribbon_contains_each`.
 ///
 /// The call is `unsafe`: the caller vouches for what the function documents. A [`UsableKernel`](super::kernel::UsableKernel) proves that
 /// the CPU has the instructions.
@@ -64,6 +64,41 @@ macro_rules! batch_functions {
         ) {
             // SAFETY: the caller's promise.
             unsafe { multi_table::contains::<$ops, _>(tables, hashes, found) }
+        }
+    };
+}
+
+/// Defines the batch lookup of a `Cuckoo` for a kernel: the loop of `cuckoo_batch.rs`, compiled for its instruction set.
+macro_rules! cuckoo_function {
+    ($ops:ty, $cpu:literal $(, #[$target_feature:meta])?) => {
+        #[doc = concat!("# Safety\n", $cpu, "; the rest as `cuckoo_batch::contains` requires.")]
+        $(#[$target_feature])?
+        pub(in crate::simd) unsafe fn find_each<W: CellWalk, A: CuckooAnswer>(
+            table: &CuckooLookup<'_, W>,
+            hashes: &[KeyHash],
+            answers: &mut [A],
+            prefetch: bool,
+        ) where
+            $ops: LocateOps<W>,
+        {
+            // SAFETY: the caller's promise.
+            unsafe { cuckoo_batch::contains::<$ops, W, A>(table, hashes, answers, prefetch) }
+        }
+    };
+}
+
+/// The same for a `Ribbon`, with the loop of `static_lookup.rs`.
+macro_rules! ribbon_function {
+    ($ops:ty, $cpu:literal $(, #[$target_feature:meta])?) => {
+        #[doc = concat!("# Safety\n", $cpu, ".")]
+        $(#[$target_feature])?
+        pub(super) unsafe fn ribbon_contains_each(
+            table: &RibbonTable,
+            hashes: &[KeyHash],
+            found: &mut [bool],
+        ) {
+            // SAFETY: the caller's promise; this function is compiled for the instruction set.
+            unsafe { InBatch::<$ops>::new(table) }.contains_each(hashes, found);
         }
     };
 }

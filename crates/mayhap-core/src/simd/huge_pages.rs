@@ -33,6 +33,34 @@ pub(crate) fn advise<T>(memory: &mut [MaybeUninit<T>]) {
     unsafe { madvise(start.add(skip).cast(), length, MADV_HUGEPAGE) };
 }
 
+/// Gives memory that is not needed any more back to the system, in whole huge pages, so that none is split. Returns how many bytes,
+/// from the start, need not be offered again. The bytes are zeros, or unchanged, afterwards.
+#[cfg(all(target_os = "linux", feature = "std"))]
+pub(crate) fn release(memory: &mut [u8]) -> usize {
+    use core::ffi::{c_int, c_void};
+    unsafe extern "C" {
+        fn madvise(start: *mut c_void, length: usize, advice: c_int) -> c_int;
+    }
+    const MADV_DONTNEED: c_int = 4;
+    const HUGE_PAGE: usize = 2 << 20;
+
+    let start = memory.as_mut_ptr();
+    let skip = start.align_offset(HUGE_PAGE);
+    if memory.len() < skip.saturating_add(HUGE_PAGE) {
+        return 0;
+    }
+    let length = (memory.len() - skip) / HUGE_PAGE * HUGE_PAGE;
+    // SAFETY: start + skip .. + length lies inside `memory`, which is borrowed exclusively, and bytes may have any value.
+    unsafe { madvise(start.add(skip).cast(), length, MADV_DONTNEED) };
+    skip + length
+}
+
+/// Not on this platform.
+#[cfg(not(all(target_os = "linux", feature = "std")))]
+pub(crate) fn release(memory: &mut [u8]) -> usize {
+    memory.len()
+}
+
 /// No advice on this platform.
 #[cfg(not(all(target_os = "linux", feature = "std")))]
 pub(crate) fn advise<T>(_memory: &mut [MaybeUninit<T>]) {}

@@ -55,6 +55,9 @@ impl Kernel {
 pub(crate) struct UsableKernel(Kernel);
 
 impl UsableKernel {
+    /// Every CPU has it.
+    pub(crate) const PORTABLE: Self = Self(Kernel::Portable);
+
     pub(crate) fn best() -> Self {
         Self(Kernel::best())
     }

@@ -6,8 +6,11 @@
 //! | `dispatch.rs` | from a `Kernel` to its functions, in one place |
 //! | `bloom_table.rs` | the lines of a `Bloom` with their walk and kernel |
 //! | `cuckoo.rs` | the cells of a `Cuckoo` with their windows |
-//! | `fuse.rs`, `ribbon.rs` | the cells of a `Fuse`, the columns of a `Ribbon` |
-//! | `static_lookup.rs` | batch lookups of these two |
+//! | `cuckoo_batch.rs` | the batch loop of `Cuckoo`, written once over the trait `CuckooOps` |
+//! | `cuckoo_avx2.rs`, `cuckoo_avx512.rs` | how several keys of a `Cuckoo` are looked up at once |
+//! | `slice_cells.rs` | the cells of filters that store slices |
+//! | `fuse.rs`, `packed_fuse.rs`, `ribbon.rs` | the cells of a `Fuse`, typed or packed, and the columns of a `Ribbon` |
+//! | `static_lookup.rs`, `fuse_batch.rs` | batch lookups of these, and of a `Fuse` in AVX2 |
 //! | `batch.rs` | the batch loops of `Bloom`, written once over the trait `LineOps` |
 //! | `multi_table.rs` | one key in several tables |
 //! | `portable.rs`, `neon.rs`, `avx2.rs`, `avx512.rs` | the kernels: how the bits of one key are computed, tested and set |
@@ -64,13 +67,21 @@ mod dispatch;
 mod batch;
 mod bloom_table;
 mod cuckoo;
+#[cfg(target_arch = "x86_64")]
+mod cuckoo_avx2;
+#[cfg(target_arch = "x86_64")]
+mod cuckoo_avx512;
+mod cuckoo_batch;
 mod fuse;
+mod fuse_batch;
 pub(crate) mod kernel;
 mod multi_table;
+mod packed_fuse;
 pub(crate) mod plain_bytes;
 mod portable;
 mod prefetch;
 mod ribbon;
+mod slice_cells;
 mod static_lookup;
 pub(crate) mod zeroed;
 
@@ -101,8 +112,10 @@ use {portable as avx2, portable as avx512};
 
 pub(crate) use bloom_table::BloomTable;
 pub(crate) use cuckoo::WindowedCells;
-pub(crate) use fuse::FuseTable;
+pub(crate) use fuse::{EmptyFuseTable, FuseTable};
 pub use kernel::Kernel;
+pub(crate) use packed_fuse::{CellWord, PackedFuseTable};
 pub(crate) use prefetch::{CACHED_BYTES, Prefetch, prefetch};
 pub(crate) use ribbon::RibbonTable;
+pub(crate) use slice_cells::{SliceAnswer, SliceCells};
 pub(crate) use static_lookup::StaticLookup;

@@ -9,9 +9,11 @@
 
 use super::batch::{self, LineOps};
 use super::bloom_table::BloomTable;
+use super::kernel::UsableKernel;
 use super::multi_table;
 use super::prefetch::Prefetch;
-use super::ribbon::GROUP;
+use super::ribbon::{GROUP, InBatch, ParityOps, RibbonTable};
+use super::static_lookup::StaticLookup;
 use crate::KeyHash;
 use crate::probe::blocked::{BlockedWalk, Pattern, SPREAD};
 use crate::store::atomic_line::AtomicLine;
@@ -31,6 +33,24 @@ use core::borrow::Borrow;
 type Words = [uint64x2_t; 4];
 
 batch_functions!(Neon, "The CPU must have NEON");
+ribbon_function!(Neon, "The CPU must have NEON");
+
+impl ParityOps for Neon {
+    #[inline(always)]
+    unsafe fn parities(
+        _kernel: UsableKernel,
+        low: &[u64; GROUP],
+        high: &[u64; GROUP],
+        low_coefficients: u64,
+        high_coefficients: u64,
+    ) -> u32 {
+        // SAFETY: the caller has checked the CPU.
+        unsafe { parities(low, high, low_coefficients, high_coefficients) }
+    }
+}
+
+/// NEON has no multiplication of 64-bit words and no loads from several addresses.
+pub(super) use super::portable::find_each;
 
 /// Whether one of several tables has all bits of a key.
 ///

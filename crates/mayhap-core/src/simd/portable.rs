@@ -2,11 +2,18 @@
 
 use super::batch::{self, LineOps};
 use super::bloom_table::BloomTable;
+use super::cuckoo_batch::{
+    self, CellWalk, CuckooAnswer, CuckooLookup, CuckooOps, CuckooProbes, LocateOps, SliceWalk,
+};
+use super::kernel::UsableKernel;
 use super::multi_table;
 use super::prefetch::Prefetch;
-use super::ribbon::GROUP;
+use super::ribbon::{GROUP, InBatch, ParityOps, RibbonTable};
+use super::static_lookup::StaticLookup;
 use crate::KeyHash;
 use crate::probe::blocked::{self, BlockedWalk, Pattern};
+use crate::probe::cuckoo::CuckooWindows;
+use crate::probe::slice::place;
 #[cfg(target_has_atomic = "64")]
 use crate::store::atomic_line::AtomicLine;
 use crate::store::{Line, Storage};
@@ -45,6 +52,84 @@ impl LineOps for Portable {
 }
 
 batch_functions!(Portable, "Any CPU");
+cuckoo_function!(Portable, "Any CPU");
+ribbon_function!(Portable, "Any CPU");
+
+impl ParityOps for Portable {
+    #[inline(always)]
+    unsafe fn parities(
+        _kernel: UsableKernel,
+        low: &[u64; GROUP],
+        high: &[u64; GROUP],
+        low_coefficients: u64,
+        high_coefficients: u64,
+    ) -> u32 {
+        // SAFETY: any CPU.
+        unsafe { parities(low, high, low_coefficients, high_coefficients) }
+    }
+}
+
+impl LocateOps<CuckooWindows> for Portable {
+    #[inline(always)]
+    unsafe fn locate(
+        table: &CuckooLookup<'_, CuckooWindows>,
+        hashes: &[KeyHash],
+    ) -> CuckooProbes<u64> {
+        let (first, fingerprint) = table.walk.locate(hashes[0].to_u64());
+        let second = table.walk.second(first, fingerprint);
+        CuckooProbes {
+            first: first * u64::from(table.cell_bits),
+            second: second * u64::from(table.cell_bits),
+            expected: table.constants.in_first(fingerprint),
+        }
+    }
+}
+
+impl<W: SliceWalk> LocateOps<W> for Portable {
+    #[inline(always)]
+    unsafe fn locate(table: &CuckooLookup<'_, W>, hashes: &[KeyHash]) -> CuckooProbes<u64> {
+        let shape = table.walk.shape();
+        let place = shape.locate(shape.slice(place(hashes[0].to_u64())));
+        let [first, second] = place.windows.map(|window| shape.bit(place.group, window));
+        CuckooProbes {
+            first,
+            second,
+            expected: table.constants.in_first(place.tag),
+        }
+    }
+}
+
+impl CuckooOps for Portable {
+    type Words = u64;
+
+    #[inline(always)]
+    unsafe fn check<W: CellWalk>(
+        table: &CuckooLookup<'_, W>,
+        probes: &CuckooProbes<u64>,
+        found: &mut [bool],
+    ) {
+        // SAFETY: the probes come from this table.
+        let (first, second) = unsafe { (table.window(probes.first), table.window(probes.second)) };
+        let (constants, expected) = (&table.constants, probes.expected);
+        found[0] = if W::SELECTS_PAYLOADS {
+            constants.is_accepted::<W>([first, second], expected, table.walk.accepted())
+        } else {
+            constants.any_equal::<W>(first, second, expected)
+        };
+    }
+
+    #[inline(always)]
+    unsafe fn payloads<W: CellWalk>(
+        table: &CuckooLookup<'_, W>,
+        probes: &CuckooProbes<u64>,
+        payloads: &mut [u16],
+    ) {
+        // SAFETY: the probes come from this table.
+        let (first, second) = unsafe { (table.window(probes.first), table.window(probes.second)) };
+        let payload = table.constants.payload::<W>(first, second, probes.expected);
+        payloads[0] = payload as u16;
+    }
+}
 
 /// Whether one of several tables has all bits of a key.
 ///

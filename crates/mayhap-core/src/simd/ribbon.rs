@@ -3,12 +3,14 @@
 use super::kernel::{Kernel, UsableKernel};
 use super::prefetch::prefetch;
 use super::static_lookup::StaticLookup;
+use crate::KeyHash;
 use crate::PlanError;
 use crate::plan::RibbonPlan;
 use crate::probe::blocked::mul_high;
 use crate::probe::ribbon::{fingerprint, spread};
 use crate::store::ShardDirectory;
 use alloc::vec::Vec;
+use core::marker::PhantomData;
 
 /// Columns that are compared at once.
 pub(super) const GROUP: usize = 8;
@@ -125,6 +127,61 @@ impl RibbonTable {
         &self.words[..(blocks * self.columns + self.wide_blocks) as usize]
     }
 
+    /// Whether the columns have the fingerprint of a key.
+    ///
+    /// # Safety
+    /// The CPU must have the instruction set of `V`, and the probe must come from this table.
+    #[inline(always)]
+    unsafe fn check_with<V: ParityOps>(&self, probe: &RibbonProbe) -> bool {
+        // Whether a key has an extra column cannot be predicted, nor whether it is present: up to two groups, all branches depend
+        // on the filter only.
+        // SAFETY: the caller's promise; the columns of the probe exist.
+        unsafe {
+            if self.max_columns <= GROUP {
+                return !self.differs::<V>(probe, 0, (1 << probe.columns) - 1);
+            }
+            let all = (1 << GROUP) - 1;
+            // The last group ends with the last column, and may overlap the one before.
+            let last = probe.columns - GROUP;
+            let ends_differ =
+                self.differs::<V>(probe, 0, all) | self.differs::<V>(probe, last, all);
+            if self.max_columns <= 2 * GROUP || ends_differ {
+                return !ends_differ;
+            }
+            let mut column = GROUP;
+            while column < last {
+                if self.differs::<V>(probe, column, all) {
+                    return false;
+                }
+                column += GROUP;
+            }
+        }
+        true
+    }
+
+    /// Whether a group of columns differs from the fingerprint in the bits of the mask.
+    ///
+    /// # Safety
+    /// As for `check_with`; the first column must be one of the probe's.
+    #[inline(always)]
+    unsafe fn differs<V: ParityOps>(&self, probe: &RibbonProbe, column: usize, mask: u32) -> bool {
+        // SAFETY: all slots of a row lie in its shard and all shards in the blocks; if there are fewer columns than a group, enough
+        // words come after the last block (`new`). The caller has checked the CPU.
+        let found = unsafe {
+            let words = self.words.as_ptr().add(column);
+            let low = &*words.add(probe.low).cast();
+            let high = &*words.add(probe.high).cast();
+            V::parities(
+                self.kernel,
+                low,
+                high,
+                probe.low_coefficients,
+                probe.high_coefficients,
+            )
+        };
+        (found ^ probe.fingerprint >> column) & mask != 0
+    }
+
     /// The share of all positions that have an extra column.
     pub(crate) fn wide_share(&self) -> f64 {
         let shards = self.directory.shards();
@@ -133,6 +190,85 @@ impl RibbonTable {
             RibbonPlan::wide_part(shard.first_slot, shard.slots, self.wide_blocks)
         });
         wide.sum::<f64>() / shards.max(1) as f64
+    }
+}
+
+/// How the parities of a group of columns are computed.
+pub(super) trait ParityOps {
+    /// The parity of each column of a group under the coefficients of a row: bit `i` is column `i`.
+    ///
+    /// # Safety
+    /// The CPU must have the instruction set.
+    unsafe fn parities(
+        kernel: UsableKernel,
+        low: &[u64; GROUP],
+        high: &[u64; GROUP],
+        low_coefficients: u64,
+        high_coefficients: u64,
+    ) -> u32;
+}
+
+/// For one key: code that is inlined anywhere, chosen by the table's kernel.
+struct SingleKey;
+
+impl ParityOps for SingleKey {
+    #[inline(always)]
+    unsafe fn parities(
+        kernel: UsableKernel,
+        low: &[u64; GROUP],
+        high: &[u64; GROUP],
+        low_coefficients: u64,
+        high_coefficients: u64,
+    ) -> u32 {
+        // SAFETY: the kernel is usable.
+        unsafe {
+            single_kernel!(
+                kernel,
+                parities(low, high, low_coefficients, high_coefficients)
+            )
+        }
+    }
+}
+
+/// A table inside of a batch loop that is compiled for a kernel.
+pub(super) struct InBatch<'t, V> {
+    table: &'t RibbonTable,
+    kernel: PhantomData<V>,
+}
+
+impl<'t, V: ParityOps> InBatch<'t, V> {
+    /// # Safety
+    /// The CPU must have the instruction set of `V`, and the result must be used by a function that is compiled for it.
+    #[inline(always)]
+    pub(super) unsafe fn new(table: &'t RibbonTable) -> Self {
+        Self {
+            table,
+            kernel: PhantomData,
+        }
+    }
+}
+
+impl<V: ParityOps> StaticLookup for InBatch<'_, V> {
+    type Probe = RibbonProbe;
+
+    #[inline(always)]
+    fn locate(&self, hash: u64) -> Option<RibbonProbe> {
+        self.table.locate(hash)
+    }
+
+    #[inline(always)]
+    fn prefetch(&self, probe: &RibbonProbe) {
+        self.table.prefetch(probe);
+    }
+
+    #[inline(always)]
+    unsafe fn check(&self, probe: &RibbonProbe) -> bool {
+        // SAFETY: the caller's promise, and that of `new`.
+        unsafe { self.table.check_with::<V>(probe) }
+    }
+
+    fn size_bytes(&self) -> u64 {
+        self.table.size_bytes()
     }
 }
 
@@ -191,35 +327,14 @@ impl StaticLookup for RibbonTable {
 
     #[inline(always)]
     unsafe fn check(&self, probe: &RibbonProbe) -> bool {
-        let differs = |column: usize, mask: u32| {
-            // SAFETY: all slots of a row lie in its shard and all shards in the blocks; if there are fewer columns than a group,
-            // enough words come after the last block (`new`). The kernel is usable.
-            let found = unsafe {
-                let words = self.words.as_ptr().add(column);
-                let low = &*words.add(probe.low).cast();
-                let high = &*words.add(probe.high).cast();
-                single_kernel!(
-                    self.kernel,
-                    parities(low, high, probe.low_coefficients, probe.high_coefficients)
-                )
-            };
-            (found ^ probe.fingerprint >> column) & mask != 0
-        };
-        let all = (1 << GROUP) - 1;
-        // Whether a key has an extra column cannot be predicted, nor whether it is present: up to two groups, all branches depend
-        // on the filter only.
-        if self.max_columns <= GROUP {
-            return !differs(0, (1 << probe.columns) - 1);
-        }
-        // The last group ends with the last column, and may overlap the one before.
-        let last = probe.columns - GROUP;
-        let ends_differ = differs(0, all) | differs(last, all);
-        if self.max_columns <= 2 * GROUP || ends_differ {
-            return !ends_differ;
-        }
-        (GROUP..last)
-            .step_by(GROUP)
-            .all(|column| !differs(column, all))
+        // SAFETY: the caller's promise, and the kernel is usable.
+        unsafe { self.check_with::<SingleKey>(probe) }
+    }
+
+    #[inline(always)]
+    fn contains_each(&self, hashes: &[KeyHash], found: &mut [bool]) {
+        // SAFETY: the kernel is usable.
+        unsafe { batch_kernel!(self.kernel, ribbon_contains_each(self, hashes, found)) }
     }
 
     fn size_bytes(&self) -> u64 {
@@ -242,14 +357,37 @@ mod tests {
                 let low = words.first_chunk().unwrap();
                 let high = words[8..].first_chunk().unwrap();
                 // SAFETY: the kernel is usable.
-                let (found, expected) = unsafe {
+                let (single, in_batch, expected) = unsafe {
                     (
                         single_kernel!(kernel, parities(low, high, words[16], words[17])),
+                        in_batch(kernel, low, high, words[16], words[17]),
                         portable::parities(low, high, words[16], words[17]),
                     )
                 };
-                assert_eq!(found, expected, "{}", kernel.get());
+                assert_eq!(single, expected, "{}", kernel.get());
+                assert_eq!(in_batch, expected, "{}", kernel.get());
             }
         }
+    }
+    /// # Safety
+    /// None is needed: unsafe only because the functions of the kernels are.
+    unsafe fn in_batch(
+        kernel: UsableKernel,
+        low: &[u64; GROUP],
+        high: &[u64; GROUP],
+        low_coefficients: u64,
+        high_coefficients: u64,
+    ) -> u32 {
+        let parities = match kernel.get() {
+            #[cfg(target_arch = "x86_64")]
+            Kernel::Avx2 => super::super::avx2::Avx2::parities,
+            #[cfg(target_arch = "x86_64")]
+            Kernel::Avx512 => super::super::avx512::Avx512::parities,
+            #[cfg(not(target_arch = "x86_64"))]
+            Kernel::Avx2 | Kernel::Avx512 => portable::Portable::parities,
+            Kernel::Portable | Kernel::Neon => portable::Portable::parities,
+        };
+        // SAFETY: the kernel is usable.
+        unsafe { parities(kernel, low, high, low_coefficients, high_coefficients) }
     }
 }

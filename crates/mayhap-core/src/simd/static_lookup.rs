@@ -28,46 +28,60 @@ pub(crate) trait StaticLookup {
     /// `false` is certain.
     #[inline(always)]
     fn contains(&self, hash: u64) -> bool {
-        // SAFETY: the probe comes from this table.
-        self.locate(hash)
-            .is_some_and(|probe| unsafe { self.check(&probe) })
+        // Not in a closure, which would not have the instruction set of a kernel.
+        match self.locate(hash) {
+            // SAFETY: the probe comes from this table.
+            Some(probe) => unsafe { self.check(&probe) },
+            None => false,
+        }
     }
 
     /// `contains` for many hashes; `found` must have the same length.
+    #[inline(always)]
     fn contains_each(&self, hashes: &[KeyHash], found: &mut [bool]) {
-        assert_eq!(
-            hashes.len(),
-            found.len(),
-            "one place in `found` for every hash"
-        );
-        let first = hashes.first().and_then(|hash| self.locate(hash.to_u64()));
-        let (Some(first), true) = (first, self.size_bytes() > CACHED_BYTES) else {
-            for (hash, found) in hashes.iter().zip(found) {
-                *found = self.contains(hash.to_u64());
-            }
-            return;
-        };
-        // A ring of probes whose memory is being loaded.
-        let probe = |hash: &KeyHash| {
-            let probe = self.locate(hash.to_u64()).unwrap_or(first);
-            self.prefetch(&probe);
-            probe
-        };
-        let near = hashes.len().min(AHEAD);
-        let mut ring = [first; AHEAD];
-        for (slot, hash) in ring.iter_mut().zip(hashes) {
-            *slot = probe(hash);
+        contains_each_portably(self, hashes, found);
+    }
+}
+
+/// [`StaticLookup::contains_each`] on every CPU; inlined, so that a kernel can compile it for its instruction set.
+#[inline(always)]
+pub(super) fn contains_each_portably<T: StaticLookup + ?Sized>(
+    table: &T,
+    hashes: &[KeyHash],
+    found: &mut [bool],
+) {
+    assert_eq!(
+        hashes.len(),
+        found.len(),
+        "one place in `found` for every hash"
+    );
+    let first = hashes.first().and_then(|hash| table.locate(hash.to_u64()));
+    let (Some(first), true) = (first, table.size_bytes() > CACHED_BYTES) else {
+        for (hash, found) in hashes.iter().zip(found) {
+            *found = table.contains(hash.to_u64());
         }
-        let (early, late) = found.split_at_mut(hashes.len() - near);
-        for ((at, hash), found) in hashes[near..].iter().enumerate().zip(early) {
-            let slot = &mut ring[at % AHEAD];
-            // SAFETY: all probes in the ring come from this table.
-            *found = unsafe { self.check(slot) };
-            *slot = probe(hash);
-        }
-        for (at, found) in (hashes.len() - near..).zip(late) {
-            // SAFETY: as above.
-            *found = unsafe { self.check(&ring[at % AHEAD]) };
-        }
+        return;
+    };
+    // A ring of probes whose memory is being loaded.
+    let probe = |hash: &KeyHash| {
+        let probe = table.locate(hash.to_u64()).unwrap_or(first);
+        table.prefetch(&probe);
+        probe
+    };
+    let near = hashes.len().min(AHEAD);
+    let mut ring = [first; AHEAD];
+    for (slot, hash) in ring.iter_mut().zip(hashes) {
+        *slot = probe(hash);
+    }
+    let (early, late) = found.split_at_mut(hashes.len() - near);
+    for ((at, hash), found) in hashes[near..].iter().enumerate().zip(early) {
+        let slot = &mut ring[at % AHEAD];
+        // SAFETY: all probes in the ring come from this table.
+        *found = unsafe { table.check(slot) };
+        *slot = probe(hash);
+    }
+    for (at, found) in (hashes.len() - near..).zip(late) {
+        // SAFETY: as above.
+        *found = unsafe { table.check(&ring[at % AHEAD]) };
     }
 }

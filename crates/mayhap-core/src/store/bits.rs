@@ -26,6 +26,16 @@ impl Bits {
         clear
     }
 
+    /// Sets the bits at these positions. The words stay in registers, unlike with `set`, where a written word might be part of the
+    /// fields.
+    #[inline(always)]
+    pub(crate) fn set_all(&mut self, positions: impl Iterator<Item = u64>) {
+        let words = self.words_mut();
+        for at in positions {
+            words[(at / 64) as usize] |= 1 << (at % 64);
+        }
+    }
+
     /// Clears a bit.
     pub(crate) fn clear_bit(&mut self, at: u64) {
         self.words[(at / 64) as usize] &= !(1 << (at % 64));

@@ -18,7 +18,7 @@ mod storage;
 pub(crate) use crate::simd::zeroed::{Slab, clear, copied, zeroed};
 pub(crate) use directory::ShardDirectory;
 pub(crate) use exact_set::ExactSet;
-pub(crate) use fuse_cell::FuseCell;
+pub(crate) use fuse_cell::{CellPacker, FuseCell, packed_size_bytes};
 pub(crate) use line::Line;
 pub use memory::zeroed_bytes;
 pub(crate) use memory::{reserve_more, reserved};

@@ -29,6 +29,11 @@ impl Multiset {
         Ok(Self { slots, ..*self })
     }
 
+    /// The number of elements without duplicates.
+    pub(crate) fn distinct(&self) -> u64 {
+        self.distinct
+    }
+
     /// The number of elements, duplicates included.
     pub(crate) fn len(&self) -> u64 {
         self.len
@@ -36,6 +41,32 @@ impl Multiset {
 
     pub(crate) fn size_bytes(&self) -> u64 {
         size_of_val(self.slots.as_slice()) as u64
+    }
+
+    /// The bytes of a new multiset of so many different numbers.
+    pub(crate) fn bytes_for(distinct: u64) -> u64 {
+        if distinct == 0 {
+            return 0;
+        }
+        let mut slots = MIN_SLOTS;
+        while 2 * distinct > slots {
+            slots *= 2;
+        }
+        slots * size_of::<(u64, u64)>() as u64
+    }
+
+    /// Gives memory back if most of it is unused, unless there is not enough memory to do so.
+    pub(crate) fn shrink(&mut self) {
+        if 4 * Self::bytes_for(self.distinct) > self.size_bytes() {
+            return;
+        }
+        let mut counted = Vec::new();
+        if counted.try_reserve_exact(self.distinct as usize).is_ok() {
+            counted.extend(self.iter());
+            if let Ok(smaller) = Self::from_distinct(counted) {
+                *self = smaller;
+            }
+        }
     }
 
     /// How many more bytes the next insert needs.
@@ -55,20 +86,46 @@ impl Multiset {
 
     /// Adds a number once. Nothing changes if there is not enough memory.
     pub(crate) fn insert(&mut self, number: u64) -> Result<(), PlanError> {
-        debug_assert!(number != 0);
-        let slots = self.slots.len() as u64;
-        if 2 * (self.distinct + 1) > slots {
-            let mut larger: Vec<(u64, u64)> = zeroed(MIN_SLOTS.max(2 * slots))?;
-            let count = larger.len();
-            self.slots.retain(|slot| slot.0 != 0);
-            fill_table(&mut self.slots, &mut larger, |slot| home(slot.0, count));
-            self.slots = larger;
-        }
+        self.insert_times(number, 1)
+    }
+
+    /// Adds a number several times. Nothing changes if there is not enough memory.
+    pub(crate) fn insert_times(&mut self, number: u64, times: u64) -> Result<(), PlanError> {
+        debug_assert!(number != 0 && times != 0);
+        self.make_room(1)?;
         let at = self.find(number);
         let (place, count) = &mut self.slots[at];
         self.distinct += u64::from(*place == 0);
-        self.len += 1;
-        (*place, *count) = (number, *count + 1);
+        self.len += times;
+        (*place, *count) = (number, *count + times);
+        Ok(())
+    }
+
+    /// Changes the count of a number, not to 0; `false` if it is absent.
+    pub(crate) fn replace(&mut self, number: u64, count: u64) -> bool {
+        let before = self.count(number);
+        if before > 0 {
+            let at = self.find(number);
+            self.slots[at].1 = count;
+            self.len = self.len - before + count;
+        }
+        before > 0
+    }
+
+    /// Makes room for that many numbers: inserting them does not fail.
+    pub(crate) fn make_room(&mut self, more: u64) -> Result<(), PlanError> {
+        let mut slots = self.slots.len() as u64;
+        if 2 * (self.distinct + more) <= slots {
+            return Ok(());
+        }
+        while 2 * (self.distinct + more) > slots {
+            slots = MIN_SLOTS.max(2 * slots);
+        }
+        let mut larger: Vec<(u64, u64)> = zeroed(slots)?;
+        let count = larger.len();
+        self.slots.retain(|slot| slot.0 != 0);
+        fill_table(&mut self.slots, &mut larger, |slot| home(slot.0, count));
+        self.slots = larger;
         Ok(())
     }
 
@@ -82,28 +139,50 @@ impl Multiset {
             len: counted.iter().map(|&(_, times)| times).sum(),
         };
         if distinct > 0 {
-            let mut slots = MIN_SLOTS;
-            while 2 * distinct > slots {
-                slots *= 2;
-            }
-            bag.slots = zeroed(slots)?;
+            bag.slots = zeroed(Self::bytes_for(distinct) / size_of::<(u64, u64)>() as u64)?;
             let count = bag.slots.len();
             fill_table(&mut counted, &mut bag.slots, |slot| home(slot.0, count));
         }
         Ok(bag)
     }
 
+    /// Removes all numbers whose count is not kept.
+    pub(crate) fn retain(&mut self, keeps: impl Fn(u64) -> bool) {
+        for at in 0..self.slots.len() {
+            // Another number may take the place of a removed one, from a later slot or from one that was checked.
+            while self.slots[at].0 != 0 && !keeps(self.slots[at].1) {
+                self.remove_all(self.slots[at].0);
+            }
+        }
+    }
+
+    /// Removes everything, and keeps the memory.
+    pub(crate) fn clear(&mut self) {
+        self.slots.fill((0, 0));
+        (self.distinct, self.len) = (0, 0);
+    }
+
     /// Removes a number once; `false` if it is absent.
     pub(crate) fn remove(&mut self, number: u64) -> bool {
-        if self.count(number) == 0 {
-            return false;
+        let count = self.count(number);
+        if count > 1 {
+            let at = self.find(number);
+            self.slots[at].1 -= 1;
+            self.len -= 1;
+        } else if count == 1 {
+            self.remove_all(number);
+        }
+        count > 0
+    }
+
+    /// Removes a number as often as it is there, and returns that count.
+    pub(crate) fn remove_all(&mut self, number: u64) -> u64 {
+        let count = self.count(number);
+        if count == 0 {
+            return 0;
         }
         let mut hole = self.find(number);
-        self.len -= 1;
-        self.slots[hole].1 -= 1;
-        if self.slots[hole].1 > 0 {
-            return true;
-        }
+        self.len -= count;
         self.distinct -= 1;
         let mut at = self.after(hole);
         // Moves numbers that were displaced past the hole back into it.
@@ -115,7 +194,7 @@ impl Multiset {
             at = self.after(at);
         }
         self.slots[hole] = (0, 0);
-        true
+        count
     }
 
     /// The count of a number.

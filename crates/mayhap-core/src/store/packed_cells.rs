@@ -50,6 +50,10 @@ impl PackedCells {
         clear(&mut self.bytes);
     }
 
+    pub(crate) fn cell_bits(&self) -> u32 {
+        self.cell_bits
+    }
+
     /// A mask of the bits of one cell.
     #[inline(always)]
     pub(crate) fn mask(&self) -> u64 {

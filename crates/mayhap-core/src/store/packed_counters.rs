@@ -69,6 +69,28 @@ impl PackedCounters {
         count
     }
 
+    /// Increments the counters at these positions, in order, unless saturated; `true` if one of them was zero.
+    ///
+    /// One by one with `increment`, the fields would be read again after every write, because the bytes might be part of them.
+    #[inline(always)]
+    pub(crate) fn increment_all(&mut self, positions: impl Iterator<Item = u64>) -> bool {
+        let (bits, max) = (self.bits, self.max());
+        let bytes = self.bytes.as_mut_slice();
+        let mut zero = false;
+        for at in positions {
+            let bit = at * bits;
+            let (byte, shift) = ((bit / 8) as usize, bit % 8);
+            let pair = &mut bytes[byte..byte + 2];
+            let counters = u16::from_le_bytes([pair[0], pair[1]]);
+            let count = (counters >> shift) as u8 & max;
+            zero |= count == 0;
+            // Below the maximum, 1 more does not carry into the next counter.
+            let counters = counters + (u16::from(count < max) << shift);
+            pair.copy_from_slice(&counters.to_le_bytes());
+        }
+        zero
+    }
+
     /// The address of a counter, for prefetching.
     #[inline(always)]
     pub(crate) fn byte_ptr(&self, at: u64) -> *const u8 {

@@ -1,8 +1,14 @@
 //! Every kernel of this CPU runs, is reported, and agrees with Portable on every answer and every bit.
 
 use crate::hashes;
-use mayhap_core::plan::{BloomPlan, LinesPerKey};
-use mayhap_core::{Bloom, GrowingBloom, HashScheme, Kernel};
+use mayhap_core::plan::{
+    BloomPlan, CuckooPlan, GrowingCuckooPlan, GrowingPlan, LinesPerKey, WindowCuckooPlan,
+};
+use mayhap_core::{
+    Bloom, Cuckoo, GrowingBloom, GrowingCuckoo, HashScheme, Kernel, KeyHash, Ribbon, Timestamp,
+    WindowCuckoo,
+};
+use std::time::Duration;
 
 /// What the operating system reports about the CPU, independently of `Kernel`.
 fn kernels_of_this_cpu() -> Vec<&'static str> {
@@ -128,6 +134,136 @@ fn chains_of_layers_give_equal_answers_with_every_kernel_single_and_batched() {
 }
 
 #[test]
+fn cuckoo_batches_give_the_answers_of_single_lookups_with_every_kernel() {
+    // Fingerprints of 4 to 26 bits, so cells of nearly all widths; the smallest tables, in which windows wrap around; and one that
+    // is prefetched.
+    for fingerprint_bits in [4, 5, 7, 8, 10, 11, 13, 16, 19, 22, 25, 26] {
+        for (cells, keys) in [(3, 2), (4, 3), (9, 6), (1_000, 900), (600_000, 20_000)] {
+            let plan = CuckooPlan::from_shape(keys, 0.1, cells, fingerprint_bits).unwrap();
+            let mut filter = Cuckoo::from_plan(plan, HashScheme::Caller).unwrap();
+            for hash in hashes(13, 0, keys) {
+                // The tiny ones may be full.
+                let _ = filter.try_insert_hash(hash);
+            }
+            let queried: Vec<_> = hashes(13, keys / 2, keys / 2 + 2_003).collect();
+            cuckoo_agrees(&filter, &queried);
+        }
+    }
+}
+
+#[test]
+fn cuckoo_batches_of_every_length_are_answered_to_the_end() {
+    // Shorter than a round, than the prefetched ones, and with every remainder; in cache and not.
+    for cells in [200, 600_000] {
+        let plan = CuckooPlan::from_shape(150, 0.1, cells, 10).unwrap();
+        let mut filter = Cuckoo::from_plan(plan, HashScheme::Caller).unwrap();
+        let keys: Vec<_> = hashes(14, 0, 150).collect();
+        filter.try_insert_hashes(&keys).unwrap();
+        for length in 0..keys.len() {
+            let mut found = vec![false; length];
+            filter.contains_hashes(&keys[..length], &mut found);
+            assert!(found.iter().all(|&found| found), "{length} keys");
+            cuckoo_agrees(&filter, &hashes(15, 0, length as u64).collect::<Vec<_>>());
+        }
+    }
+}
+
+#[test]
+fn cuckoo_chains_give_equal_answers_with_every_kernel() {
+    for (first, keys, rate) in [
+        (10, 3_000, 0.01),
+        (150_000, 470_000, 0.05),
+        (1, 20_000, 0.3),
+    ] {
+        let mut filter =
+            Cuckoo::growing_from_plan(GrowingPlan::new(first, rate).unwrap(), HashScheme::Caller)
+                .unwrap();
+        filter
+            .try_insert_hashes(&hashes(16, 0, keys).collect::<Vec<_>>())
+            .unwrap();
+        let queried: Vec<_> = hashes(16, keys - 2_000, keys + 2_001).collect();
+        cuckoo_agrees(&filter, &queried);
+    }
+}
+
+#[test]
+fn growing_cuckoo_batches_give_the_answers_of_single_lookups_with_every_kernel() {
+    // Slices of 16 to 54 bits, one group and several, several tables, and every state of a sweep.
+    for (plan, sizes) in [
+        (GrowingCuckooPlan::with_maximum(100, 0.01), 1..12),
+        (GrowingCuckooPlan::with_maximum(1_000_000, 0.01), 1..40),
+        (GrowingCuckooPlan::with_maximum(1_000_000_000, 1e-6), 1..12),
+        (GrowingCuckooPlan::new(1, 0.3), 90..95),
+    ] {
+        let mut filter = GrowingCuckoo::from_plan(plan.unwrap(), HashScheme::Caller).unwrap();
+        let mut keys = 0;
+        for size in sizes {
+            let more: Vec<_> = hashes(17, keys, size * 5_003).collect();
+            filter.try_insert_hashes(&more).unwrap();
+            keys = size * 5_003;
+            let queried: Vec<_> = hashes(17, keys - 2_000, keys + 2_003).collect();
+            let expected: Vec<_> = queried
+                .iter()
+                .map(|&hash| filter.contains_hash(hash))
+                .collect();
+            assert!(expected[..2_000].iter().all(|&found| found));
+            for kernel in Kernel::available() {
+                let filter = filter.clone().with_kernel(kernel);
+                for length in [0, 1, 7, 31, 33, queried.len()] {
+                    let mut found = vec![false; length];
+                    filter.contains_hashes(&queried[..length], &mut found);
+                    assert_eq!(found, expected[..length], "{kernel}, {filter:?}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn ribbon_batches_give_the_answers_of_single_lookups() {
+    // One group of columns and several, with and without an extra column; and one filter that is prefetched. A batch has other
+    // code than a single lookup, for every kernel.
+    for (keys, rate) in [
+        (2_000, 0.5),
+        (2_000, 0.3),
+        (2_000, 0.01),
+        (2_000, 0.0039),
+        (2_000, 0.003),
+        (2_000, 2e-5),
+        (2_000, 1e-8),
+        (250_000, 1e-7),
+    ] {
+        let present: Vec<_> = hashes(17, 0, keys).collect();
+        let filter = Ribbon::build(&present, rate).unwrap();
+        let queried: Vec<_> = hashes(17, keys - 1_000, keys + 10_001).collect();
+        let mut found = vec![false; queried.len()];
+        filter.contains_hashes(&queried, &mut found);
+        for (at, (&hash, &found)) in queried.iter().zip(&found).enumerate() {
+            assert_eq!(filter.contains_hash(hash), found, "{at}, {filter:?}");
+            assert!(found || at >= 1_000, "{filter:?} lost a key");
+        }
+    }
+}
+
+/// Checks that batches with every kernel give the answers of single lookups.
+fn cuckoo_agrees(filter: &Cuckoo, queried: &[KeyHash]) {
+    let expected: Vec<_> = queried
+        .iter()
+        .map(|&hash| filter.contains_hash(hash))
+        .collect();
+    for kernel in Kernel::available() {
+        let other = filter.clone().with_kernel(kernel);
+        assert_eq!(other.kernel(), kernel);
+        // Every answer is written, whatever was there before.
+        for before in [false, true] {
+            let mut found = vec![before; queried.len()];
+            other.contains_hashes(queried, &mut found);
+            assert_eq!(expected, found, "{kernel}, {other:?}");
+        }
+    }
+}
+
+#[test]
 fn a_kernel_that_the_cpu_lacks_is_not_used() {
     for kernel in [Kernel::Portable, Kernel::Neon, Kernel::Avx2, Kernel::Avx512] {
         let filter = Bloom::new(10, 0.01).unwrap().with_kernel(kernel);
@@ -248,6 +384,38 @@ mod in_a_caller_with_avx2 {
                 check("contains_ribbon", &mut |stored| {
                     contains_ribbon(&mut ribbon, &hashes, stored)
                 });
+            }
+        }
+    }
+}
+
+#[test]
+fn window_cuckoo_batches_of_every_kernel_agree_with_single_lookups_at_any_time() {
+    for kernel in Kernel::available() {
+        // The second is large enough for the prefetching loop; the last has wide cells.
+        for (planned, rate, count) in [(100, 0.3, 90), (600_000, 0.01, 600_000), (50, 1e-9, 400)] {
+            let window = Duration::from_secs(8);
+            let plan = WindowCuckooPlan::with_epochs(planned, rate, window, 8).unwrap();
+            let mut filter =
+                WindowCuckoo::from_plan(plan, HashScheme::Caller, Timestamp(0)).unwrap();
+            for (at, key) in (0..).zip(hashes(63, 0, count)) {
+                let now = Timestamp(at * 16_000 / count);
+                filter.try_insert_hash(key, now).unwrap();
+            }
+            let filter = filter.with_kernel(kernel);
+            assert_eq!(filter.kernel(), kernel);
+            for later in [0, 999, 1_000, 4_321, 8_500, 20_000] {
+                let now = Timestamp(filter.newest().0 + later);
+                for length in [1, 3, 4, 7, 8, 31, 64, 2_000] {
+                    let keys: Vec<_> = hashes(63, count.saturating_sub(1_000), count + 1_000)
+                        .take(length)
+                        .collect();
+                    let mut found = vec![false; keys.len()];
+                    filter.contains_hashes(&keys, now, &mut found);
+                    for (&key, &found) in keys.iter().zip(&found) {
+                        assert_eq!(filter.contains_hash(key, now), found, "{kernel}");
+                    }
+                }
             }
         }
     }

@@ -172,6 +172,12 @@ fn every_kind_accepts_every_key() {
                     .unwrap()
                     .into()
             }
+            Kind::WindowCuckoo => {
+                let window = std::time::Duration::from_secs(60);
+                mayhap_core::WindowCuckoo::new(1000, 0.01, window, mayhap_core::Timestamp(0))
+                    .unwrap()
+                    .into()
+            }
             kind => AnyFilter::new(kind, 1000, 0.01).unwrap(),
         };
         assert_eq!(filter.kind(), kind);

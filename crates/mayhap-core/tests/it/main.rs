@@ -7,7 +7,9 @@ mod bad_input;
 mod classic;
 mod classic_cuckoo;
 mod counting;
+mod counting_cuckoo;
 mod cuckoo;
+mod cuckoo_chain;
 mod docs;
 mod excepting;
 mod growing;
@@ -24,6 +26,7 @@ mod shared;
 mod static_filters;
 mod union_and_fold;
 mod window;
+mod window_cuckoo;
 
 use mayhap_core::KeyHash;
 

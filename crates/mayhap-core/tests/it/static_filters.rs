@@ -4,12 +4,12 @@
 use crate::{hashes, soak};
 use mayhap_core::plan::{FusePlan, RibbonPlan};
 use mayhap_core::{
-    BuildStatic, Fuse, FuseCells, HashScheme, KeyHash, PlanError, Ribbon, RibbonColumns, SipKey,
-    StaticFilter,
+    BuildStatic, Fuse, FuseCells, FuseLayout, FuseView, HashScheme, KeyHash, PlanError, Ribbon,
+    RibbonColumns, SipKey, StaticFilter,
 };
 
-/// Cells of every width, and columns with and without a wide part, up to 32.
-const RATES: [f64; 6] = [0.7, 0.5, 0.01, 1.0 / 256.0, 1e-4, 1e-9];
+/// Cells of several widths, typed and packed, and columns with and without a wide part, up to 32.
+const RATES: [f64; 7] = [0.7, 0.5, 0.01, 1.0 / 256.0, 1e-4, 1e-7, 1e-9];
 
 /// Runs a law for both kinds.
 macro_rules! both {
@@ -158,7 +158,7 @@ fn single_and_batch_agree_on_every_answer<T: BuildStatic>() {
             let keys: Vec<_> = hashes(3, 0, count).collect();
             let filter = StaticFilter::<T>::build(&keys, rate).unwrap();
             let queried: Vec<_> = hashes(3, count / 2, count / 2 + 3000).collect();
-            for len in [0, 1, 31, 32, 33, 64, queried.len()] {
+            for len in [0, 1, 11, 12, 31, 32, 33, 64, 65, queried.len()] {
                 let queried = &queried[..len];
                 let mut found = vec![false; len];
                 filter.contains_hashes(queried, &mut found);
@@ -203,7 +203,7 @@ fn the_requested_rate_is_kept<T: BuildStatic>() {
         (100_000, 4),
         (1_000_000, 1),
     ] {
-        for rate in [0.01, 1.0 / 256.0, 0.001, 1e-4, 1.0 / 65536.0] {
+        for rate in [0.1, 0.05, 0.01, 1.0 / 256.0, 0.001, 1e-4, 1.0 / 65536.0] {
             let queries = ((1e4 / rate) as u64).min(max) / seeds;
             let (measured, estimated) = measured_rate::<T>(count, rate, seeds, queries);
             let expected = (seeds * queries) as f64 * estimated;
@@ -341,12 +341,18 @@ fn strangers_found<T: BuildStatic>(count: u64, rate: f64) -> usize {
 #[test]
 fn the_bits_are_the_same_with_any_number_of_threads() {
     // Known answers: the same with and without the feature `parallel`.
-    for (count, fuse, ribbon) in [
-        (1000, 3963, 9586),
-        (700_000, 3962, 10_090),
-        (1_500_000, 3870, 10_091),
-    ] {
-        assert_eq!(strangers_found::<FuseCells>(count, 0.01), fuse, "{count}");
+    // Cells of 8 bits are those of the first release.
+    let fuse = [
+        (1000, 1.0 / 256.0, 3963),
+        (700_000, 1.0 / 256.0, 3962),
+        (1000, 0.01, 7889),
+        (1_500_000, 0.01, 7713),
+        (6_000_000, 0.01, 7838),
+    ];
+    let found =
+        fuse.map(|(count, rate, _)| (count, rate, strangers_found::<FuseCells>(count, rate)));
+    assert_eq!(found, fuse);
+    for (count, ribbon) in [(1000, 9586), (700_000, 10_090), (1_500_000, 10_091)] {
         assert_eq!(
             strangers_found::<RibbonColumns>(count, 0.01),
             ribbon,
@@ -365,6 +371,96 @@ fn a_fuse_takes_nine_bits_per_key() {
     assert!(bits < 9.2);
     let planned = filter.plan().size_bytes() as f64;
     assert!((filter.size_bytes() as f64 / planned - 1.0).abs() < 0.02);
+}
+
+#[test]
+fn the_size_of_a_fuse_follows_its_rate() {
+    for (count, max) in [(100_000, 1.18), (1_000_000, 1.131)] {
+        let keys: Vec<_> = hashes(4, 0, count).collect();
+        for bits in [4, 5, 7, 8, 9, 13, 16, 20] {
+            let filter = Fuse::build(&keys, 0.5_f64.powi(bits)).unwrap();
+            let per_key = 8.0 * filter.size_bytes() as f64 / count as f64;
+            println!("{filter:?}: {per_key:.3} bits/key");
+            assert_eq!(i32::from(filter.plan().cell_bits()), bits);
+            assert!(per_key <= max * f64::from(bits), "{filter:?}: {per_key}");
+            assert_eq!(filter.size_bytes(), filter.plan().size_bytes());
+        }
+    }
+}
+
+/// Copies of all bytes give equal filters, in memory of their own and borrowed at any address.
+#[test]
+fn cells_of_every_width_can_be_stored_and_borrowed() {
+    for count in [0, 1, 1000] {
+        let keys: Vec<_> = hashes(8, 0, count).collect();
+        let strangers: Vec<_> = hashes(9, 0, 5000).collect();
+        for bits in 4..=32 {
+            let filter = Fuse::build(&keys, 0.5_f64.powi(bits)).unwrap();
+            let (plan, layout, scheme) = (*filter.plan(), filter.layout(), filter.scheme());
+            let bytes = filter.bytes();
+            assert_eq!(bytes.len() as u64, filter.size_bytes());
+            let copy = Fuse::from_bytes(plan, layout, scheme, &bytes).unwrap();
+            assert!(copy == filter, "{filter:?}");
+            // The last byte of memory is the last that a view may read, which miri or a sanitizer would notice.
+            let mut memory = vec![0; bytes.len() + 4];
+            for before in 0..4 {
+                memory[before..before + bytes.len()].copy_from_slice(&bytes);
+                let borrowed = &memory[before..before + bytes.len()];
+                let Ok(view) = FuseView::borrowed(plan, layout, scheme, borrowed) else {
+                    assert!(bits == 16 || bits == 32, "{filter:?}");
+                    continue;
+                };
+                assert!(keys.iter().all(|&key| view.contains_hash(key)));
+                let mut found = vec![false; strangers.len()];
+                view.contains_hashes(&strangers, &mut found);
+                for (&key, found) in strangers.iter().zip(found) {
+                    assert_eq!(view.contains_hash(key), filter.contains_hash(key));
+                    assert_eq!(found, filter.contains_hash(key));
+                    let offsets: Vec<_> = view.offsets(key).collect();
+                    assert!(offsets.iter().all(|&at| at < bytes.len() as u64));
+                    assert_eq!(offsets.len(), if count == 0 { 0 } else { 6 });
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn impossible_widths_and_lengths_are_rejected() {
+    for bits in [0, 1, 2, 3, 33, 64, 255] {
+        let error = FusePlan::from_shape(1000, 0.01, bits, 1).unwrap_err();
+        assert!(error.to_string().contains("4 to 32"), "{error}");
+    }
+    let keys: Vec<_> = hashes(8, 0, 1000).collect();
+    for bits in 4..=32 {
+        let filter = Fuse::build(&keys, 0.5_f64.powi(bits)).unwrap();
+        let (plan, layout, scheme) = (*filter.plan(), filter.layout(), filter.scheme());
+        let bytes = filter.bytes().into_owned();
+        let is_rejected = |bytes: &[u8]| {
+            Fuse::from_bytes(plan, layout, scheme, bytes).is_err()
+                && FuseView::borrowed(plan, layout, scheme, bytes).is_err()
+        };
+        assert!(is_rejected(&[]) && is_rejected(&bytes[1..]));
+        assert!(is_rejected(&[bytes.as_slice(), &[0]].concat()));
+        // Bits that belong to no cell.
+        if ![8, 16, 32].contains(&bits) {
+            let mut forged = bytes.clone();
+            *forged.last_mut().unwrap() = 0x80;
+            assert!(is_rejected(&forged), "{filter:?}");
+        }
+        // The cells of another width.
+        for other in (4..=32).filter(|&other| other != bits) {
+            let plan = FusePlan::from_shape(1000, 0.01, other as u8, 1).unwrap();
+            assert!(Fuse::from_bytes(plan, layout, scheme, &bytes).is_err());
+        }
+        // More cells than any memory.
+        let layout = FuseLayout {
+            starts: 1 << 40,
+            ..layout
+        };
+        let plan = FusePlan::from_shape(1000, 0.01, bits as u8, 1 << 40).unwrap();
+        assert!(Fuse::from_bytes(plan, layout, scheme, &bytes).is_err());
+    }
 }
 
 #[test]

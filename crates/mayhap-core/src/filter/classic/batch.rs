@@ -10,7 +10,7 @@ use crate::{Key, KeyHash};
 impl ClassicBloom {
     /// Inserts many hashes. Faster than one by one if the filter is larger than a core's cache.
     pub fn insert_hashes(&mut self, hashes: &[KeyHash]) {
-        if self.size_bytes() <= CACHED_BYTES || !self.scheme.is_native() {
+        if !self.scheme.is_native() {
             for &hash in hashes {
                 self.insert_hash(hash);
             }
@@ -18,13 +18,19 @@ impl ClassicBloom {
         }
         self.assert_origins(hashes);
         let walk = self.walk;
+        if self.size_bytes() <= CACHED_BYTES {
+            for hash in hashes {
+                self.bits.set_all(walk.probes(hash.to_u64()));
+            }
+            return;
+        }
         prefetched::visit_each(
             walk.len(),
             hashes,
             &mut self.bits,
             |hash| walk.probes(hash.to_u64()),
             |bits, at| prefetch(bits.word_ptr(at)),
-            |bits, at| _ = bits.set(at),
+            |bits, positions| bits.set_all(positions.iter().copied()),
         );
     }
 
@@ -115,22 +121,26 @@ impl<S: Storage> ClassicBloom<S> {
             found.len(),
             "one place in `found` for every hash"
         );
-        // In cache, rounds took 0.55 times as long for absent keys and 1.6 times as long for present ones (100k keys at 1 %).
-        if self.size_bytes() <= CACHED_BYTES || !self.scheme.is_native() {
+        if !self.scheme.is_native() {
             for (&hash, found) in hashes.iter().zip(found) {
                 *found = self.contains_hash(hash);
             }
             return;
         }
         self.assert_origins(hashes);
-        prefetched::contains_each(
-            self.walk.len(),
-            hashes,
-            found,
-            |hash| self.walk.probes(hash.to_u64()),
-            |at| prefetch(self.bits.word_ptr(at)),
-            |at| self.bits.has(at),
-        );
+        let walk = self.walk;
+        let positions = |hash: &KeyHash| walk.probes(hash.to_u64());
+        let has = |at| self.bits.has(at);
+        if self.size_bytes() <= CACHED_BYTES {
+            return prefetched::contains_each_cached(hashes, found, positions, has);
+        }
+        let prefetch = |at| prefetch(self.bits.word_ptr(at));
+        let look_up = if self.size_bytes() <= prefetched::SHARED_CACHE_BYTES {
+            prefetched::contains_each_near
+        } else {
+            prefetched::contains_each
+        };
+        look_up(walk.len(), hashes, found, positions, prefetch, has);
     }
 
     fn assert_origins(&self, hashes: &[KeyHash]) {

@@ -2,13 +2,13 @@
 
 use super::ExceptingError;
 use crate::{
-    AnyFilter, Bloom, ClassicBloom, CountingBloom, Cuckoo, Fuse, GrowingBloom, HashScheme, KeyHash,
-    KeyType, Kind, OperationError, Ribbon, Scheme, Stats,
+    AnyFilter, Bloom, ClassicBloom, CountingBloom, CountingCuckoo, Cuckoo, Fuse, GrowingBloom,
+    GrowingCuckoo, HashScheme, KeyHash, KeyType, Kind, OperationError, Ribbon, Scheme, Stats,
 };
 
 /// A filter that can have exceptions, with [`Excepting`](crate::Excepting).
 ///
-/// Not a [`WindowBloom`](crate::WindowBloom), whose keys expire, so that the positives are not known; nor a
+/// Not a [`WindowBloom`](crate::WindowBloom) or [`WindowCuckoo`](crate::WindowCuckoo), whose keys expire, so that the positives are not known; nor a
 /// [`Retouched`](crate::Retouched), which loses keys; nor a filter that already has exceptions: pass all of them at once. An
 /// [`AnyFilter`] that holds one of these is rejected when the exceptions are added.
 pub trait ExceptingBase: sealed::BaseLookup {}
@@ -115,6 +115,8 @@ base!(CountingBloom, hash_scheme, |filter| {
 });
 base!(Cuckoo, scheme);
 base!(GrowingBloom, scheme);
+base!(GrowingCuckoo, scheme);
+base!(CountingCuckoo, scheme);
 base!(Fuse, scheme);
 base!(Ribbon, scheme);
 
@@ -141,14 +143,20 @@ macro_rules! never_full {
 
 never_full!(Bloom ClassicBloom CountingBloom GrowingBloom);
 
-impl InsertableBase for Cuckoo {}
-impl BaseInsert for Cuckoo {
-    fn try_insert_hash(&mut self, hash: KeyHash) -> Result<(), OperationError> {
-        self.try_insert_hash(hash)
-            .map(drop)
-            .map_err(OperationError::Full)
-    }
+macro_rules! may_be_full {
+    ($($filter:ident)*) => {
+        $(impl InsertableBase for $filter {}
+        impl BaseInsert for $filter {
+            fn try_insert_hash(&mut self, hash: KeyHash) -> Result<(), OperationError> {
+                self.try_insert_hash(hash)
+                    .map(drop)
+                    .map_err(OperationError::Full)
+            }
+        })*
+    };
 }
+
+may_be_full!(Cuckoo GrowingCuckoo CountingCuckoo);
 
 /// The filter inside, if it can have exceptions.
 fn supported_base(filter: &AnyFilter) -> Option<&dyn BaseLookup> {
@@ -160,7 +168,12 @@ fn supported_base(filter: &AnyFilter) -> Option<&dyn BaseLookup> {
         AnyFilter::Cuckoo(filter) => Some(filter),
         AnyFilter::Fuse(filter) => Some(filter),
         AnyFilter::Ribbon(filter) => Some(filter),
-        AnyFilter::Window(_) | AnyFilter::Retouched(_) | AnyFilter::Excepting(_) => None,
+        AnyFilter::GrowingCuckoo(filter) => Some(filter),
+        AnyFilter::CountingCuckoo(filter) => Some(filter),
+        AnyFilter::Window(_)
+        | AnyFilter::WindowCuckoo(_)
+        | AnyFilter::Retouched(_)
+        | AnyFilter::Excepting(_) => None,
     }
 }
 

@@ -1,4 +1,4 @@
-//! MurmurHash2: 32 bits with Hadoop's own tail, and 32 and 64 bits (64A) as published, which RedisBloom uses.
+//! MurmurHash2: 32 bits with Hadoop's and with HBase's own tail, and 32 and 64 bits (64A) as published, which RedisBloom uses.
 
 use super::u32_at;
 
@@ -31,6 +31,20 @@ pub fn hadoop(key: &[u8], seed: u32) -> u32 {
     let tail = key.chunks_exact(4).remainder();
     if !tail.is_empty() {
         for (at, &byte) in tail.iter().rev().enumerate() {
+            hash ^= (i32::from(byte.cast_signed()) << (8 * at)).cast_unsigned();
+        }
+        hash = hash.wrapping_mul(M32);
+    }
+    finish(hash)
+}
+
+/// HBase's variant: the tail bytes are signed.
+#[inline]
+pub fn hbase(key: &[u8], seed: u32) -> u32 {
+    let mut hash = body(key, seed);
+    let tail = key.chunks_exact(4).remainder();
+    if !tail.is_empty() {
+        for (at, &byte) in tail.iter().enumerate() {
             hash ^= (i32::from(byte.cast_signed()) << (8 * at)).cast_unsigned();
         }
         hash = hash.wrapping_mul(M32);

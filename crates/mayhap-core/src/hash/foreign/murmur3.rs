@@ -1,5 +1,5 @@
-//! `MurmurHash3`: x64 with 128 bits (Guava), x86 with 32 bits as published (BIP 37), and Spark's variant, which treats each tail
-//! byte as a word.
+//! `MurmurHash3`: x64 with 128 bits (Guava) and Cassandra's variant of it, whose tail bytes are signed; x86 with 32 bits as
+//! published (BIP 37), and Spark's variant, which treats each tail byte as a word.
 
 use super::{mix64, u32_at, u64_at};
 
@@ -19,9 +19,33 @@ fn scrambled2(k: u64) -> u64 {
 /// The two halves of the 128 bits, with seed 0.
 #[inline]
 pub fn hash128(key: &[u8]) -> (u64, u64) {
+    with_tail(key, |tail| {
+        let mut last = [0; 16];
+        last[..tail.len()].copy_from_slice(tail);
+        (u64_at(&last, 0), u64_at(&last, 8))
+    })
+}
+
+/// Cassandra's variant: the tail bytes are signed, so that one above 0x7f inverts all bits above it in its half.
+#[inline]
+pub fn cassandra(key: &[u8]) -> (u64, u64) {
+    with_tail(key, |tail| {
+        let word = |bytes: &[u8]| {
+            let signed = |byte: u8| i64::from(byte.cast_signed()).cast_unsigned();
+            let bytes = bytes.iter().enumerate();
+            bytes.fold(0, |word, (at, &byte)| word ^ signed(byte) << (8 * at))
+        };
+        let (first, second) = tail.split_at(tail.len().min(8));
+        (word(first), word(second))
+    })
+}
+
+/// `tail_words` has the two words of the up to 15 bytes after the last block.
+#[inline(always)]
+fn with_tail(key: &[u8], tail_words: impl Fn(&[u8]) -> (u64, u64)) -> (u64, u64) {
     let (mut h1, mut h2) = (0_u64, 0_u64);
     let blocks = key.chunks_exact(16);
-    let tail = blocks.remainder();
+    let (first, second) = tail_words(blocks.remainder());
     for block in blocks {
         h1 ^= scrambled1(u64_at(block, 0));
         h1 = h1
@@ -36,11 +60,9 @@ pub fn hash128(key: &[u8]) -> (u64, u64) {
             .wrapping_mul(5)
             .wrapping_add(0x3849_5ab5);
     }
-    let mut last = [0; 16];
-    last[..tail.len()].copy_from_slice(tail);
     // A half without bytes contributes 0.
-    h2 ^= scrambled2(u64_at(&last, 8));
-    h1 ^= scrambled1(u64_at(&last, 0));
+    h2 ^= scrambled2(second);
+    h1 ^= scrambled1(first);
     h1 ^= key.len() as u64;
     h2 ^= key.len() as u64;
     h1 = h1.wrapping_add(h2);
