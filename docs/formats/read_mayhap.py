@@ -25,8 +25,8 @@ def scale(number, count):
 def fold(number, factor):
     return (number * factor ^ number * factor >> 64) & U64
 
-def item(section, at, width):
-    begin = at * width
+def item(section, at, width, skipped=0):
+    begin = 8 * skipped + at * width
     return int.from_bytes(section[begin // 8:begin // 8 + 8], "little") >> begin % 8 & (1 << width) - 1
 
 def siphash13(secret, key):
@@ -146,7 +146,53 @@ def retouched(field, section):
         field(), section()  # What was cleared, and lists that only further clearing needs.
     return contains
 
-KINDS = bloom, classic, counting, growing, window, cuckoo, fuse, ribbon, retouched
+def growing_cuckoo(field, section, counts=False):
+    *_, tables = (field() for _ in range(4))
+    def table():
+        field()
+        contains = slices(field, section, counts)
+        section()  # Extra copies, which only counting and removing need.
+        return contains
+    return any_of([table() for _ in range(tables)])
+
+def counting_cuckoo(field, section):
+    return growing_cuckoo(field, section, counts=True)
+
+def window_cuckoo(field, section):
+    _, _, epoch_ms, epochs, start, newest, tables = (field() for _ in range(7))
+    now = (newest - start) // epoch_ms
+    live = {epoch % 16 for epoch in range(max(now - epochs, 0), now + 1)}
+    return any_of([slices(field, section, live=live) for _ in range(tables)])
+
+def slices(field, section, counts=False, live=None):
+    e, shape, moved = (field() for _ in range(3))
+    payload_bits = 4 if live else 0
+    payload_bits, moved_shape, moved_bits = (field() for _ in range(3)) if counts else (payload_bits, shape + 1, payload_bits)
+    cells_moved, cells, stash = (section() for _ in range(3))
+    stash = {number for number, payload in struct.iter_unpack("<2Q", stash) if not live or payload - 1 in live}
+    def place(x, shape, payload_bits, cells, groups_before):
+        d, r = divmod(shape, 4)
+        level, windows, t = max(d - 10, 0), 10 + 2 * r << min(d, 10), e - d - (4 if r == 3 else 3)
+        group, rest = x >> e - level, x & (1 << e - level) - 1
+        width = t + 2 + payload_bits
+        start = (group - groups_before) * -(-(windows + 1) * width // 8)
+        first = (rest << 32 >> e - level) * windows >> 32
+        tag = rest & (1 << t) - 1
+        second = (first + 1 + ((tag * 0x9E3779B1 & 0xFFFFFFFF) * (windows - 1) >> 32)) % windows
+        wanted = [(at + offset, tag << 2 | choice << 1 | offset)
+                  for choice, at in enumerate((first, second)) for offset in (0, 1)]
+        found = ((item(cells, at, width, start), cell) for at, cell in wanted if cell)
+        return any(value & (1 << t + 2) - 1 == cell and (not live or value >> t + 2 in live) for value, cell in found)
+    def contains(h):
+        x = (h * 0x9FB21C651E98DF25 & U64) >> 64 - e
+        has_moved = x >> e - max(shape // 4 - 10, 0) < moved
+        in_cells = (place(x, moved_shape, moved_bits, cells_moved, 0) if has_moved
+                    else place(x, shape, payload_bits, cells, moved))
+        return in_cells or x << 64 - e | 1 in stash
+    return contains
+
+KINDS = (bloom, classic, counting, growing, window, cuckoo, fuse, ribbon, retouched, growing_cuckoo, counting_cuckoo,
+         window_cuckoo)
 
 def read(file, secret=b""):
     """The function that says whether a key may be in the filter of a file."""
@@ -158,7 +204,7 @@ def read(file, secret=b""):
     check(xxh3(file[:header - 8]) == checksum, "its header is damaged")
     check(length == len(file), f"it has {len(file)} bytes and should have {length}")
     check(features < 2, f"it needs features that this program does not know: {features:#x}")
-    check(1 <= kind <= len(KINDS), f"it is of kind {kind}, and this program knows 1 to {len(KINDS)}")
+    check(1 <= kind <= len(KINDS) and KINDS[kind - 1], f"it is of kind {kind}, which this program does not know")
 
     self_test, page_bytes, count, plan_bytes = struct.unpack_from("<QIII", file, 64)
     sections, end = [], header

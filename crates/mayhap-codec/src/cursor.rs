@@ -37,6 +37,8 @@ impl<'a> Cursor<'a> {
         f64_be: f64 = from_be_bytes,
         u32_be: u32 = from_be_bytes,
         u64_be: u64 = from_be_bytes,
+        i64_be: i64 = from_be_bytes,
+        u16_be: u16 = from_be_bytes,
     }
 
     fn array<const N: usize>(&mut self, what: &'static str) -> Result<[u8; N], DecodeError> {

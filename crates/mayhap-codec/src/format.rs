@@ -20,8 +20,8 @@ use crate::keys::KeyReader;
 use crate::open::{OpenError, OpenOptions, OpenedFilter};
 use crate::parameters::{ParameterError, Parameters};
 use crate::{
-    DecodeError, EncodeError, Limits, StoredFilter, bip37, clickhouse, guava, hadoop, leveldb,
-    native, parquet, redis, rocksdb, spark, table,
+    DecodeError, EncodeError, Limits, StoredFilter, accumulo, bip37, cassandra, clickhouse, guava,
+    hadoop, hbase, leveldb, native, parquet, redis, rocksdb, spark, table,
 };
 use mayhap_core::KeyType;
 use mayhap_core::{AnyFilter, ClassicBloom};
@@ -75,6 +75,13 @@ pub(crate) enum Detection {
     Magic(&'static [u8]),
     /// Decodes them: header and lengths fit each other in a way that other bytes hardly do.
     Structure(fn(&[u8], Limits) -> Result<StoredFilter, DecodeError>),
+    /// The same where the bytes do not say what the bits mean, so that decoding needs the options.
+    Shape {
+        /// Header and lengths fit each other.
+        fits: fn(&[u8]) -> bool,
+        /// Files of this format, and no others, have such a name.
+        is_named: fn(&str) -> bool,
+    },
     /// There is no header. Bytes that could be of this format are only candidates.
     Candidate(fn(&[u8]) -> bool),
 }
@@ -164,6 +171,12 @@ formats! {
     RedisBloomDump = redis::rows::DUMP,
     /// Bitcoin's `filterload`, BIP 37.
     Bip37 = bip37::ROW,
+    /// Cassandra's `*-Filter.db`.
+    Cassandra = cassandra::ROW,
+    /// A Bloom chunk of HBase's.
+    HBase = hbase::ROW,
+    /// Accumulo's `acu_bloom` block.
+    Accumulo = accumulo::ROW,
 }
 
 containers! {
@@ -177,6 +190,10 @@ containers! {
     RocksDbTable = table::ROCKSDB_TABLE,
     /// An index of ClickHouse in its compressed frames, `.idx`.
     ClickHouseFrames = clickhouse::frames::CONTAINER,
+    /// A store file of HBase's, versions 2 and 3.
+    HFile = hbase::hfile::CONTAINER,
+    /// A file of Accumulo's, `.rf`.
+    RFile = accumulo::CONTAINER,
 }
 
 impl Format {

@@ -1,7 +1,7 @@
 //! Converts a line of text to the bytes that a system hashes: integers as that system encodes them.
 
 use crate::clickhouse::{Type, Value};
-use crate::{Format, ParameterError, Parameters, guava};
+use crate::{Format, ParameterError, Parameters, guava, hbase};
 use chrono::{Datelike, NaiveDate, NaiveTime, Timelike};
 use data_encoding::{BASE64_NOPAD, Encoding as Encoding64, HEXLOWER_PERMISSIVE};
 use mayhap_core::KeyType;
@@ -68,6 +68,10 @@ pub(crate) enum Funnel {
 pub(crate) enum Encoding {
     /// Integers have their own width, little-endian.
     OwnWidth,
+    /// Integers have their own width, big-endian, and so do floats: as Java writes them.
+    BigEndian,
+    /// A row, big-endian as above, a tab and a qualifier: a cell of HBase's.
+    RowColumn,
     /// Everything is text, as the line has it, except bytes that are written in hex or base64.
     Text,
     /// Every integer is a long.
@@ -116,6 +120,12 @@ impl KeyReader {
         Ok(Self::with_encoding(Encoding::OwnWidth, key_type))
     }
 
+    /// Integers have their own width, big-endian.
+    #[expect(clippy::unnecessary_wraps, reason = "the signature of the row")]
+    pub(crate) fn big_endian(key_type: KeyType, _: &Parameters) -> Result<Self, ParameterError> {
+        Ok(Self::with_encoding(Encoding::BigEndian, key_type))
+    }
+
     /// Keys are text.
     #[expect(clippy::unnecessary_wraps, reason = "the signature of the row")]
     pub(crate) fn text(key_type: KeyType, _: &Parameters) -> Result<Self, ParameterError> {
@@ -145,16 +155,32 @@ impl KeyReader {
         self
     }
 
+    /// For cells of HBase's, of a row and a qualifier.
+    #[must_use]
+    pub(crate) fn row_and_column(mut self) -> Self {
+        self.encoding = Encoding::RowColumn;
+        self
+    }
+
+    /// The same for keys of another type.
+    #[must_use]
+    pub fn with_key_type(&self, key_type: KeyType) -> Self {
+        Self::with_encoding(self.encoding.clone(), key_type)
+    }
+
     /// Whether keys are the bytes of their lines, so that nothing has to be parsed.
     pub fn is_verbatim(&self) -> bool {
         match self.encoding {
             Encoding::Text => !self.is_spelt_bytes(),
             Encoding::ClickHouse(_)
+            | Encoding::RowColumn
             | Encoding::Guava(Some(Funnel::Chars))
             | Encoding::Parquet(Some(1 | 2 | 4 | 5)) => false,
-            Encoding::OwnWidth | Encoding::Longs | Encoding::Guava(_) | Encoding::Parquet(_) => {
-                self.key_type == KeyType::Text
-            }
+            Encoding::OwnWidth
+            | Encoding::BigEndian
+            | Encoding::Longs
+            | Encoding::Guava(_)
+            | Encoding::Parquet(_) => self.key_type == KeyType::Text,
         }
     }
 
@@ -171,6 +197,7 @@ impl KeyReader {
                 hash.map(|hash| hash.to_le_bytes().to_vec())
                     .ok_or_else(|| self.error(line))
             }
+            Encoding::RowColumn => self.read_cell(line),
             Encoding::Parquet(Some(physical)) if self.key_type == KeyType::Text => {
                 physical_value(*physical, line).ok_or_else(|| self.error(line))
             }
@@ -179,6 +206,20 @@ impl KeyReader {
                 self.encode(parsed).ok_or_else(|| self.error(line))
             }
         }
+    }
+
+    /// Without a tab the qualifier is empty. It is text, unless rows are bytes in hex or base64.
+    fn read_cell(&self, line: &[u8]) -> Result<Vec<u8>, KeyError> {
+        let tab = line.iter().position(|&byte| byte == b'\t');
+        let (row, qualifier) = tab.map_or((line, &[][..]), |tab| (&line[..tab], &line[tab + 1..]));
+        let rows = Self::with_encoding(Encoding::BigEndian, self.key_type);
+        let row = rows.read(row)?;
+        let qualifier = if self.is_spelt_bytes() {
+            rows.read(qualifier)?
+        } else {
+            qualifier.to_vec()
+        };
+        hbase::row_column_key(&row, &qualifier).ok_or_else(|| self.error(line))
     }
 
     /// Whether a line spells bytes in hex or base64.
@@ -217,6 +258,12 @@ impl KeyReader {
             (Encoding::Longs | Encoding::Guava(_), Parsed::Float(_) | Parsed::Uuid(_)) => {
                 return None;
             }
+            (Encoding::BigEndian, Parsed::Integer { number, bytes }) => {
+                let mut key = low_bytes(number, bytes);
+                key.reverse();
+                key
+            }
+            (Encoding::BigEndian, Parsed::Float(number)) => number.to_be_bytes().to_vec(),
             (_, Parsed::Integer { number, bytes }) => low_bytes(number, bytes),
             (_, Parsed::Float(number)) => number.to_le_bytes().to_vec(),
             (_, Parsed::Uuid(uuid)) => uuid.to_vec(),
@@ -235,6 +282,9 @@ impl KeyReader {
                 (Encoding::Parquet(Some(4 | 5)), _) => "a number".into(),
                 (Encoding::Guava(Some(Funnel::Chars)), _) => "UTF-8 text".into(),
                 (Encoding::Guava(Some(Funnel::Int)), _) => "an int".into(),
+                (Encoding::RowColumn, _) => {
+                    "a row of at most 65,535 bytes, a tab and a qualifier".into()
+                }
                 (Encoding::Longs, KeyType::F64 | KeyType::Uuid) => {
                     "text or a whole number: Spark hashes no others".into()
                 }
@@ -432,6 +482,14 @@ mod tests {
             (Format::Parquet, "i16", "1", &[1, 0, 0, 0]),
             (Format::RedisBloom, "i64", "12", b"12"),
             (Format::Hadoop, "u32", "1", &[1, 0, 0, 0]),
+            (Format::Cassandra, "i32", "1", &[0, 0, 0, 1]),
+            (Format::Cassandra, "i16", "-2", &[0xff, 0xfe]),
+            (
+                Format::Cassandra,
+                "f64",
+                "1.5",
+                &[0x3f, 0xf8, 0, 0, 0, 0, 0, 0],
+            ),
         ] {
             assert_eq!(
                 key(format, key_type, line).as_deref(),
@@ -470,6 +528,28 @@ mod tests {
         assert!(
             key(Format::Spark, "f64", "1").is_err() && key(Format::Guava, "uuid", "1").is_err()
         );
+    }
+
+    #[test]
+    fn a_cell_is_a_row_a_tab_and_a_qualifier() {
+        let parameters = Parameters::new(Format::HBase, ["type=rowcol"]).unwrap();
+        let read = |key_type: &str, line: &str| {
+            let key_type = KeyType::from_name(key_type).unwrap();
+            let reader = parameters.key_reader(key_type).unwrap();
+            assert!(!reader.is_verbatim());
+            reader.read(line.as_bytes())
+        };
+        let cell =
+            |row: &[u8], qualifier: &[u8]| Ok(hbase::row_column_key(row, qualifier).unwrap());
+        assert_eq!(read("text", "r\tq"), cell(b"r", b"q"));
+        assert_eq!(read("text", "r\tq\tq"), cell(b"r", b"q\tq"));
+        assert_eq!(read("text", "r"), cell(b"r", b""));
+        assert_eq!(read("text", ""), cell(b"", b""));
+        assert_eq!(read("i32", "7\tq"), cell(&[0, 0, 0, 7], b"q"));
+        assert_eq!(read("hex", "0102\tff"), cell(&[1, 2], &[0xff]));
+        assert_eq!(read("hex", "0102"), cell(&[1, 2], b""));
+        assert!(read("hex", "0102\tq").is_err() && read("i32", "r\tq").is_err());
+        assert!(read("text", &"r".repeat(65_536)).is_err());
     }
 
     #[test]

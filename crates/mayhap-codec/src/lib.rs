@@ -1,5 +1,5 @@
-//! Filters as bytes: mayhap's own files, and those of Guava, Hadoop, Spark, ClickHouse, LevelDB, RocksDB, Parquet, RedisBloom and
-//! Bitcoin, read and written byte for byte.
+//! Filters as bytes: mayhap's own files, and those of Guava, Hadoop, Spark, ClickHouse, LevelDB, RocksDB, Parquet, RedisBloom,
+//! Bitcoin, Cassandra, HBase and Accumulo, read and written byte for byte.
 //!
 //! Most users need [`open`], which returns the filters in any file, and [`StoredFilter`], which queries, changes, describes, converts
 //! and encodes one. Each system also has a module with its own types. Keys are the bytes that the system hashes.
@@ -15,10 +15,10 @@
 //! | `builder.rs` | How is a filter of another system sized and filled? |
 //! | `parameters.rs` | Which settings are not in the file? |
 //! | `keys.rs` | Which bytes does a system hash for a line of text? |
-//! | `guava.rs`, `hadoop/`, `spark.rs`, `clickhouse/`, `leveldb/`, `rocksdb.rs`, `parquet/`, `redis/`, `bip37.rs` | How does this system lay out, size and combine its filters? |
-//! | `table/`, `parquet/file.rs`, `clickhouse/frames.rs`, `redis/rdb.rs` | Where in a container are the filters? |
+//! | `guava.rs`, `hadoop/`, `spark.rs`, `clickhouse/`, `leveldb/`, `rocksdb.rs`, `parquet/`, `redis/`, `bip37.rs`, `cassandra/`, `hbase/`, `accumulo/` | How does this system lay out, size and combine its filters? |
+//! | `table/`, `parquet/file.rs`, `clickhouse/frames.rs`, `redis/rdb.rs`, `hbase/hfile.rs`, `accumulo/rfile.rs` | Where in a container are the filters? |
 //! | `native/` | mayhap's own files: header, checksums per page, one file per kind, mapping, repair |
-//! | `cursor.rs`, `limits.rs`, `bits.rs`, `error.rs` | How are untrusted bytes read? |
+//! | `cursor.rs`, `limits.rs`, `bits.rs`, `inflate.rs`, `error.rs` | How are untrusted bytes read? |
 //! | `atomic.rs`, `key_file.rs`, `map.rs` | How are files replaced, keys stored, and files mapped (the only `unsafe` code)? |
 //! | `tests/golden/` | Does every file that another system wrote decode, answer and encode as that system does? |
 
@@ -51,13 +51,21 @@ mod open;
 mod parameters;
 
 #[cfg(feature = "formats")]
+pub mod accumulo;
+#[cfg(feature = "formats")]
 pub mod bip37;
+#[cfg(feature = "formats")]
+pub mod cassandra;
 #[cfg(feature = "formats")]
 pub mod clickhouse;
 #[cfg(feature = "formats")]
 pub mod guava;
 #[cfg(feature = "formats")]
 pub mod hadoop;
+#[cfg(feature = "formats")]
+pub mod hbase;
+#[cfg(feature = "formats")]
+mod inflate;
 #[cfg(feature = "formats")]
 pub mod leveldb;
 pub mod native;

@@ -3,9 +3,9 @@
 use crate::filter::StoredFilter;
 use crate::format::Format;
 use crate::parameters::{ParameterError, Parameters};
-use crate::sniff::{self, Detected};
-use crate::{DecodeError, Limits, Problem};
-use mayhap_core::SipKey;
+use crate::sniff::{self, Container, Detected};
+use crate::{DecodeError, KeyReader, Limits, Problem};
+use mayhap_core::{KeyType, SipKey};
 use std::fmt;
 
 /// What a file does not contain itself.
@@ -17,12 +17,14 @@ pub struct OpenOptions {
     pub parameters: Vec<String>,
     /// The false-positive rate of a ClickHouse index.
     pub rate: Option<f64>,
-    /// The number of hashes of a ClickHouse index of terms.
+    /// The number of hashes of a ClickHouse index of terms, or of a chunk of HBase's.
     pub probes: Option<u32>,
     /// The number of columns of a ClickHouse index; 1 when absent.
     pub columns: Option<usize>,
     /// The secret key of a native file that does not contain it.
     pub key: Option<SipKey>,
+    /// The name of the file, without its folder: Cassandra's names say what the bytes do not.
+    pub file_name: Option<String>,
     /// How much memory decoding may take.
     pub limits: Limits,
 }
@@ -40,6 +42,21 @@ pub struct Location {
     pub key: Option<Vec<u8>>,
     /// The number of a granule, or of a filter in a LevelDB table.
     pub granule: Option<u64>,
+    /// Whether the file is a container, of which the filter is only a part: it cannot be written back.
+    pub is_in_container: bool,
+}
+
+impl Location {
+    /// Whether this place is one of the wanted ones: all that `wanted` gives are equal.
+    pub fn is_wanted(&self, wanted: &Self) -> bool {
+        fn is_equal<T: PartialEq>(wanted: Option<&T>, found: Option<&T>) -> bool {
+            wanted.is_none_or(|wanted| found == Some(wanted))
+        }
+        is_equal(wanted.column.as_ref(), self.column.as_ref())
+            && is_equal(wanted.row_group.as_ref(), self.row_group.as_ref())
+            && is_equal(wanted.key.as_ref(), self.key.as_ref())
+            && is_equal(wanted.granule.as_ref(), Some(&self.granule.unwrap_or(0)))
+    }
 }
 
 impl fmt::Display for Location {
@@ -66,6 +83,28 @@ pub struct OpenedFilter {
     pub filter: StoredFilter,
 }
 
+impl OpenedFilter {
+    /// Turns lines into keys of this filter: as the parameters say, and what the file says about its keys.
+    ///
+    /// # Errors
+    /// Only such as [`Parameters::new`] has reported.
+    pub fn key_reader(
+        &self,
+        parameters: &Parameters,
+        key_type: KeyType,
+    ) -> Result<KeyReader, ParameterError> {
+        let reader = parameters.key_reader(key_type)?;
+        let reader = match self.location.physical_type {
+            Some(number) => reader.physical_type(number),
+            None => reader,
+        };
+        Ok(match &self.filter {
+            StoredFilter::Foreign(filter) => filter.key_reader(reader),
+            StoredFilter::Native(_) | StoredFilter::Bits { .. } => reader,
+        })
+    }
+}
+
 /// A setting that some formats do not store, so that the caller has to give it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Setting {
@@ -75,6 +114,8 @@ pub enum Setting {
     Bits,
     /// The number of hashes, or bits per key that are set.
     Probes,
+    /// The order of the bytes in a word.
+    ByteOrder,
 }
 
 impl fmt::Display for Setting {
@@ -83,6 +124,7 @@ impl fmt::Display for Setting {
             Self::FalsePositiveRate => "the false-positive rate",
             Self::Bits => "the number of bits",
             Self::Probes => "the number of probes",
+            Self::ByteOrder => "the byte order",
         })
     }
 }
@@ -163,21 +205,33 @@ pub fn open(bytes: &[u8], options: &OpenOptions) -> Result<Vec<OpenedFilter>, Op
     if let Some(format) = options.format {
         // The name of a format also stands for its containers: `leveldb` for a table as well as for a filter.
         return match sniff::container(bytes, options.limits, Some(format)) {
-            Some((container, contents)) => (container.row().open)(&contents?, options),
+            Some((container, contents)) => open_container(container, &contents?, options),
             None => decode(bytes, format, options),
         };
     }
-    match sniff::detect(bytes, options.limits) {
-        Detected::Magic(format) => decode(bytes, format, options),
+    match sniff::detect(bytes, options.limits, options.file_name.as_deref()) {
+        Detected::Magic(format) | Detected::Shape(format) => decode(bytes, format, options),
         Detected::Filter(format, filter) => {
             Parameters::new(format, &options.parameters)?;
             Ok(single((*filter)?))
         }
-        Detected::Container(container, contents) => (container.row().open)(&contents?, options),
+        Detected::Container(container, contents) => open_container(container, &contents?, options),
         Detected::Text => Err(OpenError::Text),
         Detected::Candidates(formats) if formats.is_empty() => Err(OpenError::Unknown),
         Detected::Candidates(formats) => Err(OpenError::Ambiguous(formats)),
     }
+}
+
+fn open_container(
+    container: Container,
+    contents: &[u8],
+    options: &OpenOptions,
+) -> Result<Vec<OpenedFilter>, OpenError> {
+    let mut found = (container.row().open)(contents, options)?;
+    for found in &mut found {
+        found.location.is_in_container = true;
+    }
+    Ok(found)
 }
 
 /// Reads bytes of a known format.
@@ -187,6 +241,7 @@ pub(crate) fn decode(
     options: &OpenOptions,
 ) -> Result<Vec<OpenedFilter>, OpenError> {
     let parameters = Parameters::new(format, &options.parameters)?;
+    let parameters = parameters.for_file(options.file_name.as_deref());
     (format.row().decode)(bytes, options, &parameters)
 }
 

@@ -15,6 +15,7 @@ pub struct Parameters {
     /// The format that they are for.
     pub format: Format,
     given: Vec<(String, String)>,
+    file_name: Option<String>,
 }
 
 /// A parameter that a format does not have, or not with this value.
@@ -109,7 +110,21 @@ impl Parameters {
         Self {
             format,
             given: Vec::new(),
+            file_name: None,
         }
+    }
+
+    /// The same for a file of that name, without its folder: Cassandra's names say what the bytes do not.
+    #[must_use]
+    pub fn for_file(self, name: Option<&str>) -> Self {
+        Self {
+            file_name: name.map(str::to_owned),
+            ..self
+        }
+    }
+
+    pub(crate) fn file_name(&self) -> Option<&str> {
+        self.file_name.as_deref()
     }
 
     fn get(&self, name: &str) -> Option<&str> {

@@ -25,6 +25,8 @@ type Contents<'a> = Result<Cow<'a, [u8]>, DecodeError>;
 pub(crate) enum Detected<'a> {
     /// It begins with the format's magic number, and is not decoded yet.
     Magic(Format),
+    /// Its header and lengths are the format's; decoding it needs more than the bytes.
+    Shape(Format),
     /// A filter; the error is that it exceeds the limits.
     Filter(Format, Box<Result<StoredFilter, DecodeError>>),
     /// A container and its contents; the error is that they exceed the limits.
@@ -35,22 +37,32 @@ pub(crate) enum Detected<'a> {
 
 /// Identifies the bytes of a whole file.
 pub fn sniff(bytes: &[u8]) -> Sniffed {
-    match detect(bytes, Limits::default()) {
-        Detected::Magic(format) | Detected::Filter(format, _) => Sniffed::Filter(format),
+    match detect(bytes, Limits::default(), None) {
+        Detected::Magic(format) | Detected::Shape(format) | Detected::Filter(format, _) => {
+            Sniffed::Filter(format)
+        }
         Detected::Container(container, _) => Sniffed::Container(container),
         Detected::Text => Sniffed::Text,
         Detected::Candidates(formats) => Sniffed::Candidates(formats),
     }
 }
 
-/// Identifies bytes and keeps what was decoded on the way, so that nothing is decoded twice.
-pub(crate) fn detect(bytes: &[u8], limits: Limits) -> Detected<'_> {
+/// Identifies bytes, by the name of their file if that is known, and keeps what was decoded on the way, so that nothing is decoded
+/// twice.
+pub(crate) fn detect<'a>(bytes: &'a [u8], limits: Limits, name: Option<&str>) -> Detected<'a> {
+    let is_named = |format: &&Format| match format.row().detection {
+        Detection::Shape { is_named, .. } => name.is_some_and(is_named),
+        Detection::Magic(_) | Detection::Structure(_) | Detection::Candidate(_) => false,
+    };
+    if let Some(format) = Format::ALL.iter().find(is_named) {
+        return Detected::Shape(*format);
+    }
     if is_text(bytes) {
         return Detected::Text;
     }
     let has_magic = |format: &&Format| match format.row().detection {
         Detection::Magic(magic) => bytes.starts_with(magic),
-        Detection::Structure(_) | Detection::Candidate(_) => false,
+        Detection::Structure(_) | Detection::Shape { .. } | Detection::Candidate(_) => false,
     };
     if let Some(format) = Format::ALL.iter().find(has_magic) {
         return Detected::Magic(*format);
@@ -59,17 +71,20 @@ pub(crate) fn detect(bytes: &[u8], limits: Limits) -> Detected<'_> {
         return Detected::Container(container, contents);
     }
     let mut decoded = Format::ALL.iter().filter_map(|format| {
-        let Detection::Structure(decode) = format.row().detection else {
-            return None;
+        let decode = match format.row().detection {
+            Detection::Structure(decode) => decode,
+            Detection::Shape { fits, .. } => return fits(bytes).then_some((*format, None)),
+            Detection::Magic(_) | Detection::Candidate(_) => return None,
         };
         match decode(bytes, limits) {
             // Everything before the size was right.
             Err(error) if !matches!(error.problem, Problem::TooLarge { .. }) => None,
-            result => Some((*format, result)),
+            result => Some((*format, Some(result))),
         }
     });
     match (decoded.next(), decoded.next()) {
-        (Some((format, filter)), None) => Detected::Filter(format, Box::new(filter)),
+        (Some((format, Some(filter))), None) => Detected::Filter(format, Box::new(filter)),
+        (Some((format, None)), None) => Detected::Shape(format),
         (Some((first, _)), Some((second, _))) => {
             let others = decoded.map(|(format, _)| format);
             Detected::Candidates([first, second].into_iter().chain(others).collect())
@@ -122,7 +137,7 @@ pub(crate) fn container(
 fn candidates(bytes: &[u8]) -> Vec<Format> {
     let could_be = |format: &Format| match format.row().detection {
         Detection::Candidate(could_be) => could_be(bytes),
-        Detection::Magic(_) | Detection::Structure(_) => false,
+        Detection::Magic(_) | Detection::Structure(_) | Detection::Shape { .. } => false,
     };
     Format::ALL.iter().copied().filter(could_be).collect()
 }

@@ -5,10 +5,13 @@
 //! Checksums would reject nearly all mutations, so the bodies of formats that have some recompute them first ([`checksums`]).
 //! The targets that need the server are in `mayhap-fuzz-server`, so that the codec's tests do not build it.
 
+mod accumulo;
+mod cassandra;
 pub mod checksums;
 mod clickhouse;
 mod container;
 mod hadoop;
+mod hbase;
 pub mod mutations;
 mod native;
 mod open;
@@ -40,7 +43,21 @@ const ALL: &[(&str, &str)] = &[];
 
 /// All decoders.
 pub const TARGETS: &[Target] = &[
+    target("accumulo", accumulo::block, &[("accumulo-bloom", ".bin")]),
+    target(
+        "accumulo_rfile",
+        accumulo::rfile,
+        &[("accumulo-bloom", ".rf")],
+    ),
     target("bip37", plain::bip37, &[("bip37", ".bin")]),
+    target(
+        "cassandra",
+        cassandra::file,
+        &[
+            ("cassandra-filter", ".bin"),
+            ("cassandra-filter-old", ".bin"),
+        ],
+    ),
     target(
         "clickhouse_frames",
         clickhouse::frames,
@@ -83,6 +100,9 @@ pub const TARGETS: &[Target] = &[
         hadoop::retouched,
         &[("hadoop-retouched", ".bin")],
     ),
+    target("hbase_chunk", hbase::chunk, &[("hbase-chunk", ".bin")]),
+    target("hbase_hfile", hbase::hfile, &[("hbase-hfile", ".hfile")]),
+    target("hbase_meta", hbase::meta, &[("hbase-hfile", ".hfile")]),
     target("leveldb_filter", plain::leveldb, &[("leveldb", ".bin")]),
     target(
         "leveldb_filter_block",

@@ -114,7 +114,10 @@ fn native_words(filter: &AnyFilter) -> Option<Vec<u64>> {
         AnyFilter::Counting(_)
         | AnyFilter::Cuckoo(_)
         | AnyFilter::Fuse(_)
-        | AnyFilter::Ribbon(_) => return None,
+        | AnyFilter::Ribbon(_)
+        | AnyFilter::GrowingCuckoo(_)
+        | AnyFilter::CountingCuckoo(_)
+        | AnyFilter::WindowCuckoo(_) => return None,
     })
 }
 
@@ -256,7 +259,10 @@ fn hash_of_caller(filter: &AnyFilter) -> &'static str {
         | AnyFilter::Window(_)
         | AnyFilter::Cuckoo(_)
         | AnyFilter::Fuse(_)
-        | AnyFilter::Ribbon(_) => None,
+        | AnyFilter::Ribbon(_)
+        | AnyFilter::GrowingCuckoo(_)
+        | AnyFilter::CountingCuckoo(_)
+        | AnyFilter::WindowCuckoo(_) => None,
     };
     if walk.is_some_and(|walk| !walk.is_native()) {
         "part of the walk"
@@ -278,7 +284,10 @@ fn has_only_shape(filter: &AnyFilter) -> bool {
         | AnyFilter::Window(_)
         | AnyFilter::Cuckoo(_)
         | AnyFilter::Fuse(_)
-        | AnyFilter::Ribbon(_) => return false,
+        | AnyFilter::Ribbon(_)
+        | AnyFilter::GrowingCuckoo(_)
+        | AnyFilter::CountingCuckoo(_)
+        | AnyFilter::WindowCuckoo(_) => return false,
     };
     ClassicPlan::with_bits_and_probes(plan.bits, plan.probes).is_ok_and(|shape| shape == *plan)
 }
@@ -294,9 +303,20 @@ fn native_details(filter: &AnyFilter) -> Vec<(&'static str, Detail)> {
         AnyFilter::Growing(filter) => {
             vec![("layers", Detail::Number(filter.layer_count() as u64))]
         }
+        AnyFilter::GrowingCuckoo(filter) => {
+            vec![("tables", Detail::Number(filter.tables().count() as u64))]
+        }
+        AnyFilter::CountingCuckoo(filter) => vec![
+            ("tables", Detail::Number(filter.tables().len() as u64)),
+            ("distinct_keys", Detail::Number(filter.distinct_keys())),
+        ],
         AnyFilter::Window(filter) => {
             vec![("window_ms", Detail::Number(filter.plan().window_ms()))]
         }
+        AnyFilter::WindowCuckoo(filter) => vec![
+            ("tables", Detail::Number(filter.tables().len() as u64)),
+            ("window_ms", Detail::Number(filter.plan().window_ms())),
+        ],
         AnyFilter::Excepting(filter) => native_details(filter.base()),
         AnyFilter::Bloom(_) | AnyFilter::Cuckoo(_) | AnyFilter::Fuse(_) | AnyFilter::Ribbon(_) => {
             Vec::new()

@@ -1,7 +1,7 @@
 //! The operations of a filter whose layout only its own system has. Formats that are flat bits do not need it.
 
 use super::{Description, FilterError, StoredFilter};
-use crate::{EncodeError, Format, OTHER_HASH};
+use crate::{EncodeError, Format, KeyReader, OTHER_HASH};
 use mayhap_core::{ClassicBloom, Kind, Stats};
 use std::any::Any;
 use std::fmt;
@@ -57,6 +57,19 @@ pub trait ForeignFilter: fmt::Debug + Send + Sync + Value {
 
     /// See [`StoredFilter::describe`].
     fn describe(&self) -> Description;
+
+    /// See [`StoredFilter::encode_for_file`].
+    ///
+    /// # Errors
+    /// As there.
+    fn encode_for_file(&self, _name: &str) -> Result<Vec<u8>, EncodeError> {
+        self.encode()
+    }
+
+    /// The reader of this filter's keys, for a filter that knows more about them than its format.
+    fn key_reader(&self, reader: KeyReader) -> KeyReader {
+        reader
+    }
 
     /// The bits, of a filter that has flat ones.
     fn bits(&self) -> Option<&ClassicBloom> {
@@ -114,7 +127,7 @@ pub(crate) fn same_type<F: ForeignFilter>(other: &dyn ForeignFilter) -> Result<&
     other.downcast_ref().ok_or(FilterError::no_union(format))
 }
 
-/// The answers of LevelDB and RocksDB where a filter has no bits: no key may be in it, or every key.
+/// The answers of LevelDB, RocksDB and HBase where a filter has no bits: no key may be in it, or every key.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct Constant {
     pub(crate) format: Format,

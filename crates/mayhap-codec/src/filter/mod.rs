@@ -3,6 +3,7 @@
 mod convert;
 mod describe;
 mod foreign;
+mod json;
 
 pub(crate) use convert::{bits_from_native, classic_from_native, other_hash};
 pub(crate) use describe::share;
@@ -267,6 +268,17 @@ impl StoredFilter {
                 }),
             },
             Self::Foreign(filter) => filter.encode(),
+        }
+    }
+
+    /// The same for a file of that name, without its folder: Cassandra reads a file as the version in its name says.
+    ///
+    /// # Errors
+    /// As [`encode`](Self::encode), and when the filter would be read wrongly from a file of that name.
+    pub fn encode_for_file(&self, name: Option<&str>) -> Result<Vec<u8>, EncodeError> {
+        match (self, name) {
+            (Self::Foreign(filter), Some(name)) => filter.encode_for_file(name),
+            (Self::Native(_) | Self::Bits { .. } | Self::Foreign(_), _) => self.encode(),
         }
     }
 }

@@ -21,6 +21,9 @@ const KNOWN_FEATURES: u64 = EXCEPTIONS;
 /// The parts of an exception layer follow those of the filter.
 pub(super) const EXCEPTIONS: u64 = 1;
 
+/// The bit of the optional features which says that a filter is a set; the lowest byte is the key type.
+const SET_BIT: u32 = 8;
+
 const SELF_TEST: &[u8] = b"mayhap self-test";
 const KEY_ID: &[u8] = b"mayhap key id";
 
@@ -32,6 +35,7 @@ pub(super) struct FileHeader<'a> {
     /// Required features, all of them known.
     pub(super) features: u64,
     pub(super) key_type: Option<KeyType>,
+    pub(super) is_set: bool,
     pub(super) self_test: u64,
     /// Where the body begins.
     pub(super) body_begins: u64,
@@ -98,8 +102,9 @@ impl<'a> FileHeader<'a> {
         out.extend_from_slice(&file_bytes.to_le_bytes());
         out.extend_from_slice(&parts.features.to_le_bytes());
         // Optional features: a reader ignores those that it does not know.
-        let key_type = parts.key_type.map_or(0, KeyType::id);
-        out.extend_from_slice(&u64::from(key_type).to_le_bytes());
+        let key_type = u64::from(parts.key_type.map_or(0, KeyType::id));
+        let is_set = u64::from(parts.is_set) << SET_BIT;
+        out.extend_from_slice(&(key_type | is_set).to_le_bytes());
         out.extend_from_slice(&parts.kind.to_le_bytes());
         out.extend_from_slice(&scheme.id().to_le_bytes());
         out.extend_from_slice(&key_place.to_le_bytes());
@@ -153,7 +158,9 @@ impl<'a> FileHeader<'a> {
         }
         at.take("features", 8)?;
         // The lowest byte is the key type. A newer one is ignored, as all optional features.
-        let key_type = KeyType::from_id(at.u64_le("optional features")? as u8);
+        let optional = at.u64_le("optional features")?;
+        let key_type = KeyType::from_id(optional as u8);
+        let is_set = optional >> SET_BIT & 1 == 1;
         let kind = at.u16_le("kind")?;
         let hash = Hash::read(&mut at)?;
         let self_test = at.u64_le("self-test")?;
@@ -208,6 +215,7 @@ impl<'a> FileHeader<'a> {
             kind,
             features,
             key_type,
+            is_set,
             self_test,
             body_begins: header_bytes,
             body_bytes,

@@ -6,18 +6,21 @@ mod cuckoo;
 mod exceptions;
 mod fuse;
 mod growing;
+mod growing_cuckoo;
 mod retouched;
 mod ribbon;
 pub(super) mod view;
 mod window;
+mod window_cuckoo;
 
 use super::header::{self, EXCEPTIONS, FileHeader};
 use super::parts::{Parts, Sections};
 use crate::cursor::Cursor;
 use crate::{DecodeError, EncodeError, Problem};
 use mayhap_core::{
-    AnyFilter, Bloom, ClassicBloom, CountingBloom, Cuckoo, Excepting, Fuse, GrowingBloom,
-    HashScheme, KeyType, Kind, PlanError, Retouched, Ribbon, WindowBloom, WrongKind,
+    AnyFilter, Bloom, ClassicBloom, CountingBloom, CountingCuckoo, Cuckoo, Excepting, Fuse,
+    GrowingBloom, GrowingCuckoo, HashScheme, KeyType, Kind, PlanError, Retouched, Ribbon,
+    WindowBloom, WindowCuckoo, WrongKind,
 };
 
 /// A filter that native files store: every kind, [`AnyFilter`], `SharedBloom` and [`Excepting`] over `AnyFilter`. Functions that
@@ -48,7 +51,7 @@ pub(super) mod sealed {
     }
 }
 
-const KINDS: [(Kind, u16); 9] = [
+const KINDS: [(Kind, u16); 12] = [
     (Kind::Bloom, 1),
     (Kind::Classic, 2),
     (Kind::Counting, 3),
@@ -58,6 +61,9 @@ const KINDS: [(Kind, u16); 9] = [
     (Kind::Fuse, 7),
     (Kind::Ribbon, 8),
     (Kind::Retouched, 9),
+    (Kind::GrowingCuckoo, 10),
+    (Kind::CountingCuckoo, 11),
+    (Kind::WindowCuckoo, 12),
 ];
 
 fn number_of(kind: Kind) -> u16 {
@@ -76,7 +82,13 @@ pub(super) fn is_repairable(number: u16) -> bool {
     let known = KINDS.iter().find(|known| known.1 == number);
     known.is_some_and(|known| match known.0 {
         Kind::Bloom | Kind::Classic | Kind::Counting | Kind::Growing | Kind::Window => true,
-        Kind::Cuckoo | Kind::Fuse | Kind::Ribbon | Kind::Retouched => false,
+        Kind::Cuckoo
+        | Kind::Fuse
+        | Kind::Ribbon
+        | Kind::Retouched
+        | Kind::GrowingCuckoo
+        | Kind::CountingCuckoo
+        | Kind::WindowCuckoo => false,
     })
 }
 
@@ -87,6 +99,7 @@ fn start<'f>(kind: Kind, scheme: HashScheme, key_type: Option<KeyType>) -> Parts
         features: 0,
         scheme,
         key_type,
+        is_set: false,
         self_test: header::self_test(scheme),
         plan: Vec::new(),
         sections: Vec::new(),
@@ -125,6 +138,9 @@ to_parts! {
     fuse_parts, Fuse, Fuse, scheme, fuse::write;
     ribbon_parts, Ribbon, Ribbon, scheme, ribbon::write;
     retouched_parts, Retouched, Retouched, hash_scheme, retouched::write;
+    growing_cuckoo_parts, GrowingCuckoo, GrowingCuckoo, scheme, growing_cuckoo::write;
+    counting_cuckoo_parts, CountingCuckoo, CountingCuckoo, scheme, growing_cuckoo::write_counting;
+    window_cuckoo_parts, WindowCuckoo, WindowCuckoo, scheme, window_cuckoo::write;
 }
 
 #[cfg(target_has_atomic = "64")]
@@ -165,6 +181,9 @@ impl sealed::ToParts for AnyFilter {
             Self::Fuse(filter) => Ok(fuse_parts(filter)),
             Self::Ribbon(filter) => Ok(ribbon_parts(filter)),
             Self::Retouched(filter) => Ok(retouched_parts(filter)),
+            Self::GrowingCuckoo(filter) => Ok(growing_cuckoo_parts(filter)),
+            Self::CountingCuckoo(filter) => Ok(counting_cuckoo_parts(filter)),
+            Self::WindowCuckoo(filter) => Ok(window_cuckoo_parts(filter)),
             Self::Excepting(filter) => filter.to_parts(),
         }
     }
@@ -195,7 +214,10 @@ pub(super) fn from_parts(
         Some(Kind::Fuse) => fuse::read(at, sections, scheme)?.into(),
         Some(Kind::Ribbon) => ribbon::read(at, sections, scheme)?.into(),
         Some(Kind::Retouched) => retouched::read(at, sections, scheme)?.into(),
-        _ => return Err(at.value("kind", i128::from(header.kind), "1 to 9")),
+        Some(Kind::GrowingCuckoo) => growing_cuckoo::read(at, sections, scheme)?.into(),
+        Some(Kind::CountingCuckoo) => growing_cuckoo::read_counting(at, sections, scheme)?.into(),
+        Some(Kind::WindowCuckoo) => window_cuckoo::read(at, sections, scheme)?.into(),
+        None => return Err(at.value("kind", i128::from(header.kind), "1 to 12")),
     };
     if header.features & EXCEPTIONS != 0 {
         filter = exceptions::read(header, filter, at, sections)?;
@@ -228,6 +250,9 @@ pub(super) fn sections_of_ones(
         Some(Kind::Fuse) => return Err(irreparable(header, "fuse filters")),
         Some(Kind::Ribbon) => return Err(irreparable(header, "ribbon filters")),
         Some(Kind::Retouched) => return Err(irreparable(header, "retouched filters")),
+        Some(Kind::GrowingCuckoo) => return Err(irreparable(header, "growing-cuckoo filters")),
+        Some(Kind::CountingCuckoo) => return Err(irreparable(header, "counting-cuckoo filters")),
+        Some(Kind::WindowCuckoo) => return Err(irreparable(header, "window-cuckoo filters")),
         None => return Err(irreparable(header, "filters of an unknown kind")),
     })
 }

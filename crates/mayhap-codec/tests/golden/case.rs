@@ -276,6 +276,12 @@ pub(crate) enum Key {
     I32(i32),
     I64(i64),
     U64(u64),
+    /// A cell of HBase or Accumulo.
+    Cell {
+        row: Vec<u8>,
+        family: Option<Vec<u8>>,
+        qualifier: Vec<u8>,
+    },
 }
 
 impl Key {
@@ -284,7 +290,14 @@ impl Key {
             return Ok(Self::Text(text.to_owned()));
         }
         let mut fields = Fields::new("a key", value.clone())?;
-        let key = if let Some(hex) = fields.maybe("hex") {
+        let key = if let Some(row) = fields.maybe("row") {
+            let part = |value: &Value| Self::read(value).map(|key| key.bytes());
+            Self::Cell {
+                row: part(&row)?,
+                family: fields.maybe("family").as_ref().map(part).transpose()?,
+                qualifier: part(&fields.take("qualifier")?)?,
+            }
+        } else if let Some(hex) = fields.maybe("hex") {
             Self::Bytes(from_hex(hex.as_str().unwrap_or("?"))?)
         } else if let Some(number) = fields.maybe("i64") {
             Self::I64(decimal(&number)?)
@@ -297,7 +310,7 @@ impl Key {
         Ok(key)
     }
 
-    /// The bytes of text and raw keys, and of integers in their own width, little-endian.
+    /// The bytes of text and raw keys, and of integers in their own width, little-endian; of a cell those of its row.
     pub(crate) fn bytes(&self) -> Vec<u8> {
         match self {
             Self::Text(text) => text.as_bytes().to_vec(),
@@ -305,6 +318,19 @@ impl Key {
             Self::I32(number) => number.to_le_bytes().to_vec(),
             Self::I64(number) => number.to_le_bytes().to_vec(),
             Self::U64(number) => number.to_le_bytes().to_vec(),
+            Self::Cell { row, .. } => row.clone(),
+        }
+    }
+}
+
+impl Key {
+    /// The same with integers big-endian, as Java writes them.
+    pub(crate) fn big_endian_bytes(&self) -> Vec<u8> {
+        match self {
+            Self::Text(_) | Self::Bytes(_) | Self::Cell { .. } => self.bytes(),
+            Self::I32(number) => number.to_be_bytes().to_vec(),
+            Self::I64(number) => number.to_be_bytes().to_vec(),
+            Self::U64(number) => number.to_be_bytes().to_vec(),
         }
     }
 }
@@ -366,6 +392,17 @@ pub(crate) fn rule_keys(rule: Value) -> Result<Vec<Key>, CaseError> {
                     let mut bytes = (n as i32).to_le_bytes().to_vec();
                     bytes.extend((0..length).map(|j| (n * 131 + j * 89 + 7).rem_euclid(256) as u8));
                     Key::Bytes(bytes)
+                })
+                .collect()
+        }
+        "rowcol" => {
+            let (row, qualifier) = (rule.text("row_prefix")?, rule.text("qualifier_prefix")?);
+            let per_row = rule.u64("per_row")?;
+            (0..count)
+                .map(|i| Key::Cell {
+                    row: format!("{row}{}", start.cast_unsigned() + i / per_row).into_bytes(),
+                    family: None,
+                    qualifier: format!("{qualifier}{}", i % per_row).into_bytes(),
                 })
                 .collect()
         }

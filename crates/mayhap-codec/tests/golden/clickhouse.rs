@@ -229,7 +229,7 @@ fn check_row(mut row: Fields) -> Result<(), CaseError> {
     let key = Key::read(&row.take("key")?)?;
     // SQL's functions, which are not the index's: integers are crossed with a constant first.
     let ours = match &key {
-        Key::Text(_) | Key::Bytes(_) => city::hash(&key.bytes()),
+        Key::Text(_) | Key::Bytes(_) | Key::Cell { .. } => city::hash(&key.bytes()),
         Key::I32(number) => mix64(i64::from(*number).cast_unsigned() ^ 0x4cf2_d2ba_ae6d_a887),
         Key::I64(number) => mix64(number.cast_unsigned() ^ 0x4cf2_d2ba_ae6d_a887),
         Key::U64(number) => mix64(number ^ 0x4cf2_d2ba_ae6d_a887),
@@ -254,7 +254,7 @@ fn hash(column: &Type, value: &Value) -> Result<u64, CaseError> {
 /// A key of the general kind as a value of a column.
 fn value(key: &Key) -> Value {
     match key {
-        Key::Text(_) | Key::Bytes(_) => Value::Bytes(key.bytes()),
+        Key::Text(_) | Key::Bytes(_) | Key::Cell { .. } => Value::Bytes(key.bytes()),
         Key::I32(number) => Value::Integer(i128::from(*number)),
         Key::I64(number) => Value::Integer(i128::from(*number)),
         Key::U64(number) => Value::Integer(i128::from(*number)),

@@ -10,12 +10,15 @@
     reason = "a test program of its own"
 )]
 
+mod accumulo;
 mod bip37;
 mod case;
+mod cassandra;
 mod clickhouse;
 mod doubt;
 mod guava;
 mod hadoop;
+mod hbase;
 mod leveldb;
 mod leveldb_table;
 mod parquet;
@@ -31,8 +34,12 @@ use std::process::ExitCode;
 
 type Check = fn(&mut Case) -> Result<(), CaseError>;
 
-const DIALECTS: [(&str, Check); 22] = [
+const DIALECTS: [(&str, Check); 29] = [
+    ("accumulo-bloom", accumulo::check),
     ("bip37", bip37::check),
+    ("cassandra-filter", cassandra::check),
+    ("cassandra-filter-old", cassandra::check_old),
+    ("cassandra-hash", cassandra::check_hashes),
     ("clickhouse-bloom_filter", clickhouse::check_values),
     ("clickhouse-bloom_filter-types", clickhouse::check_types),
     ("clickhouse-ngrambf_v1", clickhouse::check_terms),
@@ -44,6 +51,9 @@ const DIALECTS: [(&str, Check); 22] = [
     ("hadoop-dynamic", hadoop::check_dynamic),
     ("hadoop-hash", hadoop::check_hashes),
     ("hadoop-retouched", hadoop::check_retouched),
+    ("hbase-chunk", hbase::check),
+    ("hbase-hash", hbase::check_hashes),
+    ("hbase-hfile", hbase::check_hfile),
     ("leveldb", leveldb::check),
     ("leveldb-table", leveldb_table::check),
     ("parquet-file", parquet_file::check),

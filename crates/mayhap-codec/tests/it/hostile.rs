@@ -3,6 +3,10 @@
 //!
 //! A format joins by a line in `FORMATS`.
 
+mod accumulo;
+mod cassandra;
+mod hbase;
+
 use mayhap_codec::hadoop::{self, HashType};
 use mayhap_codec::{
     Format, Limits, Problem, bip37, clickhouse, guava, leveldb, native, parquet, redis, rocksdb,
@@ -18,7 +22,7 @@ type Read = fn(&[u8]) -> bool;
 /// A format, how its bytes are read, and samples that our own encoder wrote.
 type Row = (&'static str, Read, fn() -> Vec<Vec<u8>>);
 
-const FORMATS: [Row; 18] = [
+const FORMATS: [Row; 24] = [
     ("mayhap", read_native, native_samples),
     ("guava", read_guava, guava_samples),
     ("spark", read_spark, spark_samples),
@@ -37,6 +41,12 @@ const FORMATS: [Row; 18] = [
     ("redisbloom-dump", read_redis_dump, redis_dump_samples),
     ("parquet", read_parquet_file, parquet_file_samples),
     ("redisbloom-dump", read_rdb, rdb_samples),
+    ("cassandra", cassandra::read, cassandra::samples),
+    ("hbase", hbase::read_chunk, hbase::chunk_samples),
+    ("hbase", hbase::read_meta, hbase::meta_samples),
+    ("hbase", hbase::read_hfile, hbase::hfile_samples),
+    ("accumulo", accumulo::read, accumulo::samples),
+    ("accumulo", accumulo::read_rfile, accumulo::rfile_samples),
 ];
 
 /// Samples up to here are harmed everywhere, larger ones cut at a few places: they show what memory grows with.

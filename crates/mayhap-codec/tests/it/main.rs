@@ -1,5 +1,6 @@
 //! The tests of the codec, by behaviour. The golden files have a runner of their own: `tests/golden`.
 
+mod cassandra;
 mod docs;
 mod hostile;
 mod many_probes;

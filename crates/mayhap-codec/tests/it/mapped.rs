@@ -80,7 +80,11 @@ fn in_place() -> Vec<AnyFilter> {
         ]);
     }
     all.push(Fuse::build(&keys(0), 0.01).unwrap().into());
-    all.push(Fuse::build(&keys(60_000), 1e-9).unwrap().into());
+    // Cells across the ends of pages, in every width.
+    for bits in 4..=32 {
+        let rate = 1.01 * 0.5_f64.powi(bits);
+        all.push(Fuse::build(&keys(60_000), rate).unwrap().into());
+    }
     for id in 0..100 {
         let Some(walk) = Scheme::from_id(id, 0).filter(|walk| !walk.is_native()) else {
             continue;

@@ -88,6 +88,8 @@ fn containers_are_known_by_their_bytes() {
         ("leveldb-table", ".ldb", Format::LevelDb),
         ("rocksdb-bloom", ".sst", Format::RocksDb),
         ("parquet-file", ".parquet", Format::Parquet),
+        ("hbase-hfile", ".hfile", Format::HBase),
+        ("accumulo-bloom", ".rf", Format::Accumulo),
     ] {
         for path in files(dialect, extension) {
             let bytes = fs::read(&path).expect("a readable file");
@@ -125,6 +127,10 @@ fn what_a_file_does_not_say_is_asked_for() {
     assert!(error.is_some());
 }
 
+fn has_probes_elsewhere(format: Format) -> bool {
+    matches!(format, Format::ClickHouseTokenbf | Format::HBase)
+}
+
 #[test]
 fn a_recipe_makes_what_opening_reads() {
     let key_type = KeyType::from_name("i64").expect("a key type");
@@ -146,6 +152,16 @@ fn a_recipe_makes_what_opening_reads() {
         (Format::RedisBloomCuckoo, &["bucket=4"]),
         (Format::RedisBloomDump, &["family=cf", "rdb=12"]),
         (Format::Bip37, &["tweak=5"]),
+        (Format::Cassandra, &["order=new"]),
+        (Format::Cassandra, &["order=old"]),
+        (Format::Cassandra, &["version=lb"]),
+        (Format::HBase, &["hash=murmur3"]),
+        (Format::HBase, &["hash=jenkins", "type=rowcol"]),
+        (
+            Format::Accumulo,
+            &["nr=30", "functor=family", "hash=jenkins"],
+        ),
+        (Format::Accumulo, &[]),
     ] {
         let parameters = Parameters::new(format, given).expect("good parameters");
         let reader = parameters.key_reader(key_type).expect("a reader");
@@ -154,7 +170,7 @@ fn a_recipe_makes_what_opening_reads() {
             capacity: Some(100),
             rate: Some(0.01),
             bits: (format == Format::ClickHouseTokenbf).then_some(2048),
-            probes: (format == Format::ClickHouseTokenbf).then_some(5),
+            probes: has_probes_elsewhere(format).then_some(5),
         };
         let mut builder = recipe.start(0).expect("a filter");
         let key = |number: i64| reader.read(number.to_string().as_bytes()).expect("a key");
@@ -193,6 +209,20 @@ fn wrong_parameters_say_what_is_right() {
         (Format::Spark, "version=3", "1 or 2"),
         (Format::ClickHouse, "type=int", "a type of ClickHouse's"),
         (Format::Bip37, "tweak", "write tweak=VALUE"),
+        (
+            Format::Cassandra,
+            "order=big",
+            "new (since Cassandra 4.0) or old",
+        ),
+        (
+            Format::Cassandra,
+            "version=hf",
+            "ia (Cassandra 1.2) or later",
+        ),
+        (Format::HBase, "hash=md5", "jenkins, murmur or murmur3"),
+        (Format::HBase, "type=ROW", "row or rowcol"),
+        (Format::Accumulo, "functor=cell", "row, family or qualifier"),
+        (Format::Accumulo, "nr=0", "1 to 2^31 - 1"),
     ] {
         let error = Parameters::new(format, [given]).expect_err(given);
         assert!(error.to_string().contains(said), "{error}");
@@ -265,7 +295,7 @@ fn filters_of_hashes_that_only_their_maker_knows_refuse_keys() {
     use mayhap_core::plan::{GrowingPlan, WindowPlan};
     use mayhap_core::{
         AnyFilter, Bloom, ClassicBloom, CountingBloom, Cuckoo, Excepting, Fuse, GrowingBloom,
-        HashScheme, KeyHash, Retouched, Ribbon, Scheme, Timestamp, WindowBloom,
+        HashScheme, KeyHash, Retouched, Ribbon, Scheme, Timestamp, WindowBloom, WindowCuckoo,
     };
     use std::time::Duration;
 
@@ -288,6 +318,9 @@ fn filters_of_hashes_that_only_their_maker_knows_refuse_keys() {
         GrowingBloom::for_hashes(50, 0.01).unwrap().into(),
         Cuckoo::growing_from_plan(growing, caller).unwrap().into(),
         WindowBloom::from_plan(window, caller, Timestamp(0))
+            .unwrap()
+            .into(),
+        WindowCuckoo::for_hashes(50, 0.01, Duration::from_secs(8), Timestamp(0))
             .unwrap()
             .into(),
         Fuse::build_with(&hashes, 0.01, caller).unwrap().into(),

@@ -22,12 +22,17 @@ fn expected(dialect: &str, extension: &str) -> Option<(Option<Format>, Option<Co
         ("redisbloom", "cuckoo-chunks") => format(Format::RedisBloomCuckoo),
         ("redisbloom", "dump") => format(Format::RedisBloomDump),
         ("bip37", "bin") => format(Format::Bip37),
+        ("cassandra-filter" | "cassandra-filter-old", "bin") => format(Format::Cassandra),
         ("leveldb", "bin") => format(Format::LevelDb),
         ("parquet-sbbf", "bin") => format(Format::Parquet),
         ("clickhouse-bloom_filter", "bin") => format(Format::ClickHouse),
         ("clickhouse-ngrambf_v1" | "clickhouse-tokenbf_v1", "bin") => {
             format(Format::ClickHouseTokenbf)
         }
+        ("hbase-chunk", "bin") => format(Format::HBase),
+        ("accumulo-bloom", "bin") => format(Format::Accumulo),
+        (_, "rf") => container(Container::RFile),
+        (_, "hfile") => container(Container::HFile),
         (_, "parquet") => container(Container::Parquet),
         (_, "ldb") => container(Container::LevelDbTable),
         (_, "sst") => container(Container::RocksDbTable),
@@ -60,6 +65,9 @@ fn golden_files_are_told_for_what_they_are() {
                 continue;
             };
             let bytes = std::fs::read(&file).unwrap();
+            if bytes.is_empty() {
+                continue;
+            }
             match sniff(&bytes) {
                 Sniffed::Filter(found) => {
                     assert_eq!(Some(found), format, "{}", file.display());
@@ -68,6 +76,8 @@ fn golden_files_are_told_for_what_they_are() {
                 Sniffed::Container(found) => {
                     assert_eq!(Some(found), container, "{}", file.display());
                 }
+                // Of two or three bytes, nobody can tell.
+                Sniffed::Text if dialect == "hbase-chunk" && bytes.len() < 4 => {}
                 Sniffed::Text => panic!("{} is not text", file.display()),
                 Sniffed::Candidates(found) => {
                     let format = format.unwrap_or_else(|| panic!("{}", file.display()));

@@ -32,7 +32,7 @@ pub(super) fn read(
 
 pub(super) fn read_plan(at: &mut Cursor<'_>) -> Result<(FusePlan, FuseLayout), DecodeError> {
     let (keys, rate) = (at.u64_le("keys")?, at.f64_le("rate")?);
-    let cell_bits = small(at, "bits of a cell", "8, 16 or 32")?;
+    let cell_bits = small(at, "bits of a cell", "4 to 32")?;
     let shards = at.u64_le("shards")?;
     let plan = FusePlan::from_shape(keys, rate, cell_bits, shards).map_err(refused(at))?;
     let layout = FuseLayout {

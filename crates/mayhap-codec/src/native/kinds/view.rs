@@ -63,7 +63,16 @@ pub(in crate::native) fn view<'a>(
         Some(Kind::Classic) => View::Classic(view_classic(at, sections, scheme)?),
         Some(Kind::Growing) => View::Growing(view_growing(at, sections, scheme)?),
         Some(Kind::Fuse) => View::Fuse(view_fuse(at, sections, scheme)?),
-        Some(Kind::Counting | Kind::Window | Kind::Cuckoo | Kind::Ribbon | Kind::Retouched)
+        Some(
+            Kind::Counting
+            | Kind::Window
+            | Kind::Cuckoo
+            | Kind::Ribbon
+            | Kind::Retouched
+            | Kind::GrowingCuckoo
+            | Kind::CountingCuckoo
+            | Kind::WindowCuckoo,
+        )
         | None => {
             let accepted = "1, 2, 4 or 7: others are read";
             return Err(at.value("kind of a mapped filter", i128::from(header.kind), accepted));

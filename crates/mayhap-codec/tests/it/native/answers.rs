@@ -1,12 +1,12 @@
 //! Files and the answers to them, for readers in other languages: `tools/test-python-reader.sh` compares.
 
-use super::filters::{excepting, retouched, window};
+use super::filters::{excepting, retouched, window, window_cuckoo, window_with_stash};
 use super::golden::golden;
 use super::{SECRET, decode, filled, key};
 use mayhap_codec::native;
 use mayhap_core::{
-    AnyFilter, Bloom, ClassicBloom, CountingBloom, Cuckoo, Fuse, GrowingBloom, HashScheme, Ribbon,
-    Scheme,
+    AnyFilter, Bloom, ClassicBloom, CountingBloom, CountingCuckoo, Cuckoo, Fuse, GrowingBloom,
+    GrowingCuckoo, HashScheme, Ribbon, Scheme,
 };
 use std::fmt::Write;
 use std::fs;
@@ -97,15 +97,50 @@ fn fresh() -> Vec<(String, AnyFilter)> {
         let chain = Cuckoo::growing(50, rate).unwrap();
         all.push((format!("cuckoo-{rate}"), filled(one.into(), KEYS)));
         all.push((format!("cuckoo-growing-{rate}"), filled(chain.into(), KEYS)));
+        let growing = GrowingCuckoo::new(50, rate).unwrap();
+        all.push((
+            format!("growing-cuckoo-{rate}"),
+            filled(growing.into(), KEYS),
+        ));
+        let counting = CountingCuckoo::new(50, rate).unwrap();
+        all.push((
+            format!("counting-cuckoo-{rate}"),
+            filled(counting.into(), KEYS),
+        ));
+    }
+    // Several groups, and several tables; strict enough for wide cells.
+    for (rate, keys) in [(0.3, 500_000), (0.01, 100_000), (1e-9, KEYS)] {
+        let growing = GrowingCuckoo::new(50, rate).unwrap();
+        all.push((
+            format!("growing-cuckoo-{keys}"),
+            filled(growing.into(), keys),
+        ));
+        let counting = CountingCuckoo::new(50, rate).unwrap();
+        all.push((
+            format!("counting-cuckoo-{keys}"),
+            filled(counting.into(), keys),
+        ));
     }
     // The first keys have expired.
     all.push(("window".into(), window(KEYS).into()));
+    for planned in [50, KEYS as usize] {
+        let name = format!("window-cuckoo-{planned}");
+        all.push((name, window_cuckoo(planned, KEYS).into()));
+    }
+    all.push(("window-cuckoo-stash".into(), window_with_stash().into()));
     for (count, rate) in [(0, 0.1), (1, 0.3), (1000, 0.01), (1000, 1e-4), (5000, 1e-9)] {
         let keys: Vec<_> = (0..count).map(key).collect();
         let fuse = Fuse::build(&keys, rate).unwrap();
         let ribbon = Ribbon::build(&keys, rate).unwrap();
         all.push((format!("fuse-{count}-{rate}"), fuse.into()));
         all.push((format!("ribbon-{count}-{rate}"), ribbon.into()));
+    }
+    // Cells of every width.
+    for bits in 4..=32 {
+        let rate = 1.01 * 0.5_f64.powi(bits);
+        let fuse = Fuse::build(&keys, rate).unwrap();
+        assert_eq!(i32::from(fuse.plan().cell_bits()), bits);
+        all.push((format!("fuse-of-{bits}-bits"), fuse.into()));
     }
     // So many that there are several shards and parts.
     let many: Vec<_> = (0..760_000).map(key).collect();

@@ -2,9 +2,9 @@
 
 use super::{SECRET, filled, key};
 use mayhap_core::{
-    AnyFilter, Bloom, BurstPolicy, ClassicBloom, ClearingStrategy, CountingBloom, Cuckoo,
-    Excepting, ExceptionLayer, Fuse, GrowingBloom, HashScheme, KeyHash, Kind, Retouched, Ribbon,
-    Scheme, Timestamp, WindowBloom,
+    AnyFilter, Bloom, BurstPolicy, ClassicBloom, ClearingStrategy, CountingBloom, CountingCuckoo,
+    CountingCuckooTable, Cuckoo, Excepting, ExceptionLayer, Fuse, GrowingBloom, GrowingCuckoo,
+    HashScheme, KeyHash, Kind, Retouched, Ribbon, Scheme, Timestamp, WindowBloom, WindowCuckoo,
 };
 use std::time::Duration;
 
@@ -36,6 +36,18 @@ pub(crate) fn filters() -> Vec<AnyFilter> {
                     Cuckoo::growing(capacity, rate).unwrap().into(),
                     (5 * keys) as u64,
                 ),
+                filled(
+                    GrowingCuckoo::new(capacity, rate).unwrap().into(),
+                    (5 * keys) as u64,
+                ),
+                filled(
+                    GrowingCuckoo::with_maximum(capacity, rate).unwrap().into(),
+                    keys as u64,
+                ),
+                filled(
+                    CountingCuckoo::new(capacity, rate).unwrap().into(),
+                    (5 * keys) as u64,
+                ),
             ]);
         }
     }
@@ -48,6 +60,8 @@ pub(crate) fn filters() -> Vec<AnyFilter> {
     all.push(folded().into());
     all.push(united().into());
     all.push(with_twins().into());
+    all.push(in_a_sweep().into());
+    all.push(widening().into());
     let mut hashes = Bloom::for_hashes(100, 0.01).unwrap();
     hashes.insert_hash(KeyHash::from_u64(0x1234_5678_9abc_def0));
     all.push(hashes.into());
@@ -62,6 +76,9 @@ pub(crate) fn filters() -> Vec<AnyFilter> {
             filter.insert(key(number), Timestamp(1000 + 17 * number));
         }
         all.push(filter.into());
+    }
+    for (planned, keys) in [(1, 0), (100, 90), (100, 900), (2000, 3000)] {
+        all.push(window_cuckoo(planned, keys).into());
     }
     for (keys, rate) in [(0, 0.01), (1, 0.9), (500, 0.01), (5000, 1e-4), (100, 1e-9)] {
         let keys: Vec<_> = (0..keys).map(key).collect();
@@ -79,6 +96,33 @@ pub(crate) fn window(keys: u64) -> WindowBloom {
     for number in 0..keys {
         filter.insert(key(number), Timestamp(1000 + 17 * number));
     }
+    filter
+}
+
+/// With keys that have expired, and after them all that are new: if there are more than planned, with several tables.
+pub(crate) fn window_cuckoo(planned: usize, keys: u64) -> WindowCuckoo {
+    let length = Duration::from_millis(12_345);
+    let mut filter = WindowCuckoo::new(planned, 0.01, length, Timestamp(1000)).unwrap();
+    for number in 0..keys {
+        filter
+            .try_insert(key(9000 + number), Timestamp(1000 + number))
+            .unwrap();
+    }
+    for number in 0..keys {
+        let now = Timestamp(11_000 + 7000 * number / keys);
+        filter.try_insert(key(number), now).unwrap();
+    }
+    filter
+}
+
+/// So loose that some slices have no cell.
+pub(crate) fn window_with_stash() -> WindowCuckoo {
+    let length = Duration::from_secs(60);
+    let mut filter = WindowCuckoo::new(20_000, 0.9, length, Timestamp(0)).unwrap();
+    for number in 0..60_000 {
+        filter.try_insert(key(number), Timestamp(1)).unwrap();
+    }
+    assert!(filter.tables().any(|table| !table.stash.is_empty()));
     filter
 }
 
@@ -114,6 +158,45 @@ fn with_twins() -> Cuckoo {
     }
     assert!(cuckoo.extra_copies().any(|(_, twins)| !twins.is_empty()));
     cuckoo
+}
+
+/// In the middle of a sweep, with keys that were inserted many times.
+pub(crate) fn in_a_sweep() -> GrowingCuckoo {
+    let mut filter = GrowingCuckoo::with_maximum(100, 0.01).unwrap();
+    for number in 0..10 {
+        for _ in 0..number {
+            filter.try_insert(key(number)).unwrap();
+        }
+    }
+    for number in 0.. {
+        filter.insert_if_absent(key(number)).unwrap();
+        if filter.tables().any(|table| table.slices.moved_groups > 0) {
+            break;
+        }
+    }
+    assert!(filter.tables().any(|table| !table.extra_copies.is_empty()));
+    filter
+}
+
+/// Its counters are becoming wider, some keys have more copies than they hold, and some have no cell.
+pub(crate) fn widening() -> CountingCuckoo {
+    let mut filter = CountingCuckoo::with_maximum(100, 0.1).unwrap();
+    for number in 0..18_000 {
+        filter.try_insert(key(number)).unwrap();
+    }
+    for number in 0.. {
+        for _ in 0..5 + number % 50 {
+            filter.try_insert(key(number)).unwrap();
+        }
+        let mut tables = filter.tables();
+        if tables.any(|table| table.moved_counter_bits > table.slices.payload_bits) {
+            break;
+        }
+    }
+    let is_complete =
+        |table: CountingCuckooTable<'_>| !table.rests.is_empty() && !table.slices.stash.is_empty();
+    assert!(filter.tables().any(is_complete));
+    filter
 }
 
 /// Every walk in the frozen list.
@@ -152,12 +235,14 @@ pub(crate) fn retouched() -> impl Iterator<Item = Retouched> {
 /// On every kind that can have them, and all forms of the layer: a list, one level, and two of either side.
 fn with_exceptions() -> Vec<AnyFilter> {
     let keys: Vec<_> = (0..1000).map(key).collect();
-    let bases: [AnyFilter; 7] = [
+    let bases: [AnyFilter; 9] = [
         Bloom::from_keys(&keys, 0.1).unwrap().into(),
         ClassicBloom::from_keys(&keys, 0.1).unwrap().into(),
         CountingBloom::from_keys(&keys, 0.1).unwrap().into(),
         filled(GrowingBloom::new(20, 0.1).unwrap().into(), 1000),
         filled(Cuckoo::new(2000, 0.1).unwrap().into(), 1000),
+        filled(GrowingCuckoo::new(100, 0.1).unwrap().into(), 1000),
+        filled(CountingCuckoo::new(100, 0.1).unwrap().into(), 1000),
         Fuse::build(&keys, 0.1).unwrap().into(),
         Ribbon::build(&keys, 0.1).unwrap().into(),
     ];

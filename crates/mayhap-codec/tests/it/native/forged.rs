@@ -4,7 +4,7 @@
 use super::filters::filters;
 use super::{decode, header_bytes, key};
 use mayhap_codec::{Problem, native};
-use mayhap_core::{AnyFilter, ClearingStrategy, HashScheme, PlanError};
+use mayhap_core::{AnyFilter, ClearingStrategy, Fuse, HashScheme, PlanError};
 use mayhap_testkit::peak_memory::peak_of;
 
 /// Forgers fix the checksums: whatever they write into a header, it is refused, or a filter that answers and takes keys.
@@ -137,6 +137,38 @@ fn lengths_that_are_not_there_are_not_asked_for() {
                 let (decoded, peak) = peak_of(|| decode(&forged));
                 assert!(decoded.is_err() && peak < 1 << 16, "{peak} bytes");
             }
+        }
+    }
+}
+
+/// Widths that a fuse filter cannot have, or that do not match its cells, and bits after the last cell.
+#[test]
+fn forged_widths_and_cells_of_a_fuse_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("forged.mayhap");
+    let is_refused = |forged: &[u8]| {
+        std::fs::write(&path, forged).unwrap();
+        decode(forged).is_err() && native::map(&path, native::Verify::Full, None).is_err()
+    };
+    let keys: Vec<_> = (0..1000).map(key).collect();
+    for bits in 4..=32 {
+        let rate = 1.01 * 0.5_f64.powi(bits);
+        let bytes = native::encode(&Fuse::build(&keys, rate).unwrap()).unwrap();
+        let header = header_bytes(&bytes);
+        assert!(!is_refused(&bytes));
+        for width in (0..70).chain([255, 256, 1 << 32, u64::MAX]) {
+            let mut forged = bytes.clone();
+            forged[104..112].copy_from_slice(&width.to_le_bytes());
+            seal(&mut forged, header);
+            assert_eq!(is_refused(&forged), width != bits as u64, "{width}");
+        }
+        if ![8, 16, 32].contains(&bits) {
+            let mut forged = bytes.clone();
+            // One page of cells, its checksum and that of the whole.
+            let last = forged.len() - 17;
+            forged[last] |= 0x80;
+            seal(&mut forged, header);
+            assert!(is_refused(&forged), "{bits} bits");
         }
     }
 }

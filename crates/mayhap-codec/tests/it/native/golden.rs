@@ -1,15 +1,16 @@
 //! The files in `golden/native`, one a kind: they never change, and new kinds join.
 
-use super::filters::{excepting, window};
+use super::filters::{excepting, in_a_sweep, widening, window, window_cuckoo};
 use super::{SECRET, decode, filled, key};
 use mayhap_codec::native;
+use mayhap_core::plan::FusePlan;
 use mayhap_core::{
-    AnyFilter, Bloom, ClassicBloom, ClearingStrategy, CountingBloom, Cuckoo, Fuse, GrowingBloom,
-    KeyType, Retouched, Ribbon,
+    AnyFilter, Bloom, ClassicBloom, ClearingStrategy, CountingBloom, CountingCuckoo, Cuckoo, Fuse,
+    GrowingBloom, GrowingCuckoo, KeyType, Retouched, Ribbon,
 };
 
 /// What `golden/native` holds, one a kind: these files were written by the first release of version 1 and never change.
-pub(crate) fn golden() -> [(&'static str, AnyFilter); 14] {
+pub(crate) fn golden() -> [(&'static str, AnyFilter); 22] {
     let keys: Vec<_> = (0..100).map(key).collect();
     [
         ("bloom", filled(Bloom::new(100, 0.01).unwrap().into(), 100)),
@@ -41,13 +42,42 @@ pub(crate) fn golden() -> [(&'static str, AnyFilter); 14] {
             "cuckoo",
             filled(Cuckoo::growing(20, 0.1).unwrap().into(), 100),
         ),
+        (
+            "growing-cuckoo",
+            filled(GrowingCuckoo::new(20, 0.01).unwrap().into(), 100),
+        ),
+        ("growing-cuckoo-sweep", in_a_sweep().into()),
+        ("counting-cuckoo", counting().into()),
+        ("counting-cuckoo-widening", widening().into()),
         ("window", window(100).into()),
-        ("fuse", Fuse::build(&keys, 0.01).unwrap().into()),
+        ("window-cuckoo", window_cuckoo(100, 100).into()),
+        ("window-cuckoo-burst", window_cuckoo(20, 700).into()),
+        ("fuse", fuse_of_8_bits(&keys).into()),
+        ("fuse-packed", Fuse::build(&keys, 0.01).unwrap().into()),
+        ("fuse-wide-packed", Fuse::build(&keys, 1e-8).unwrap().into()),
         ("ribbon", Ribbon::build(&keys, 0.01).unwrap().into()),
         ("retouched", retouched().into()),
         ("bloom-excepting-list", with_exceptions(0.01, 400)),
         ("bloom-excepting-levels", with_exceptions(0.3, 400)),
     ]
+}
+
+/// Key `n` of the first ten has n + 1 copies, the others one.
+fn counting() -> CountingCuckoo {
+    let mut filter = CountingCuckoo::new(20, 0.01).unwrap();
+    for number in 0..100 {
+        for _ in 0..if number < 10 { number + 1 } else { 1 } {
+            filter.try_insert(key(number)).unwrap();
+        }
+    }
+    filter
+}
+
+/// Cells once had 8, 16 or 32 bits, so 1 % took 8. The cells are those of a filter that needs 8 bits.
+fn fuse_of_8_bits(keys: &[[u8; 8]]) -> Fuse {
+    let filter = Fuse::build(keys, 1.0 / 256.0).unwrap();
+    let plan = FusePlan::from_shape(filter.len(), 0.01, 8, 1).unwrap();
+    Fuse::from_bytes(plan, filter.layout(), filter.scheme(), &filter.bytes()).unwrap()
 }
 
 /// With 100 keys more, of which clearings have lost some, and false positives that are listed again.

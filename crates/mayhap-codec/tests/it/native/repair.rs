@@ -4,8 +4,8 @@ use super::filters::{excepting, filters};
 use super::{decode, filled, header_bytes, key};
 use mayhap_codec::{Limits, Problem, native};
 use mayhap_core::{
-    AnyFilter, Bloom, ClassicBloom, CountingBloom, Cuckoo, Fuse, GrowingBloom, HashScheme, Kind,
-    Retouched, Ribbon, Scheme, Timestamp, WindowBloom,
+    AnyFilter, Bloom, ClassicBloom, CountingBloom, CountingCuckoo, Cuckoo, Fuse, GrowingBloom,
+    GrowingCuckoo, HashScheme, Kind, Retouched, Ribbon, Scheme, Timestamp, WindowBloom,
 };
 
 #[test]
@@ -143,11 +143,14 @@ fn bits_under_exceptions_are_repaired() {
 #[test]
 fn what_ones_would_harm_is_not_repaired() {
     let keys: Vec<_> = (0..100).map(key).collect();
-    let filters: [AnyFilter; 4] = [
+    let filters: [AnyFilter; 7] = [
         filled(Cuckoo::new(100, 0.01).unwrap().into(), 100),
         Fuse::build(&keys, 0.01).unwrap().into(),
         Ribbon::build(&keys, 0.01).unwrap().into(),
         Retouched::new(100, 0.01).unwrap().into(),
+        GrowingCuckoo::new(100, 0.01).unwrap().into(),
+        CountingCuckoo::new(100, 0.01).unwrap().into(),
+        super::filters::window_cuckoo(100, 10).into(),
     ];
     for filter in filters {
         let bytes = native::encode(&filter).unwrap();
