@@ -56,7 +56,7 @@ impl AnyCuckoo {
     pub(crate) fn grows(&self) -> bool {
         match self {
             Self::RedisBloom(filter) => filter.info().expansion > 0,
-            Self::Native(filter) => filter.filter.growth().is_some(),
+            Self::Native(filter) => filter.filter.grows(),
         }
     }
 }
@@ -209,7 +209,7 @@ impl Slot {
     pub fn load(id: TypeId, at: &mut impl Source, limits: Limits) -> Result<Self, DecodeError> {
         let is_native = |(name, version): &&(&[u8; 9], u16)| *version == ENCODING && id.is(name);
         if let Some((name, _)) = TYPES.iter().find(is_native) {
-            if id.version() != ENCODING.into() {
+            if id.version() != u64::from(ENCODING) {
                 let version = i128::from(id.version());
                 return Err(at.value("version of the encoding", version, "1"));
             }
@@ -264,11 +264,12 @@ impl Slot {
         }
         match self {
             Self::Bloom(filter) => match &**filter {
-                AnyBloom::Native(filter) => {
-                    let header = image::bloom_header(filter);
+                AnyBloom::Native(filter) if !filter.is_loading() => {
+                    let (_, header) = filter.scan(0)?;
                     Some(("BF.LOADCHUNK", header, Box::new(|at| filter.scan(at))))
                 }
-                AnyBloom::RedisBloom(_) => None,
+                // A filter that is being loaded has no chunks.
+                _ => None,
             },
             Self::Cuckoo(filter) => match &**filter {
                 // Empty filters, and those that are being loaded, have no chunks.

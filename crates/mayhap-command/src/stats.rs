@@ -16,6 +16,8 @@ impl Slot {
                     BloomKind::Fixed(filter) => filter.stats(),
                     BloomKind::Growing(filter) => filter.stats(),
                     BloomKind::Window(filter) => filter.stats(now),
+                    BloomKind::GrowingSet(set) => set.filter.stats(),
+                    BloomKind::WindowSet(set) => set.filter.stats(now),
                 },
             },
             Self::Cuckoo(filter) => match &**filter {
@@ -26,7 +28,7 @@ impl Slot {
                     ..native.filter.stats()
                 },
             },
-            Self::Counting(counting) => counting.filter.stats(),
+            Self::Counting(counting) => counting.stats(),
         };
         Some(Stats {
             // The filter's own fields included.

@@ -3,7 +3,7 @@
 //! A native file can store its key type, and a Parquet file stores that of each column. For other files the client appends the
 //! type to the name, as in `users.guava#i64`. Keys of the server have no key type: their items are always bytes.
 
-use mayhap_codec::{Format, KeyReader, KeyType, OpenedFilter};
+use mayhap_codec::{KeyReader, KeyType, OpenedFilter, Parameters};
 
 /// Splits `users.guava#i64` into the name of a file and a key type; `None` if the name does not end with a key type.
 pub(crate) fn split_key_type(name: &[u8]) -> Option<(&[u8], KeyType)> {
@@ -14,25 +14,19 @@ pub(crate) fn split_key_type(name: &[u8]) -> Option<(&[u8], KeyType)> {
 
 /// What a file stores about its keys.
 pub(crate) struct FileItems {
-    format: Format,
     key_type: Option<KeyType>,
-    /// Of a Parquet column.
-    physical_type: Option<i64>,
     /// For clients that give no key type.
     reader: KeyReader,
 }
 
 impl FileItems {
     pub(crate) fn new(opened: &OpenedFilter) -> Self {
-        let format = opened.filter.format();
         let key_type = opened.filter.key_type();
-        let physical_type = opened.location.physical_type;
-        Self {
-            format,
-            key_type,
-            physical_type,
-            reader: reader(format, key_type.unwrap_or_default(), physical_type),
-        }
+        let parameters = Parameters::defaults(opened.filter.format());
+        let reader = opened
+            .key_reader(&parameters, key_type.unwrap_or_default())
+            .expect("only given parameters can be wrong");
+        Self { key_type, reader }
     }
 
     /// The key type, if the file stores it.
@@ -55,7 +49,7 @@ impl FileItems {
                         "ERR the keys of this file are of type {stored}: leave out '#{given}'"
                     ));
                 }
-                of_client = reader(self.format, given, self.physical_type);
+                of_client = self.reader.with_key_type(given);
                 &of_client
             }
         };
@@ -65,13 +59,5 @@ impl FileItems {
         let keys = items.iter().map(|item| reader.read(item));
         let keys: Result<_, _> = keys.collect();
         keys.map(Some).map_err(|error| format!("ERR {error}"))
-    }
-}
-
-fn reader(format: Format, key_type: KeyType, physical_type: Option<i64>) -> KeyReader {
-    let reader = KeyReader::new(format, key_type);
-    match physical_type {
-        Some(number) => reader.physical_type(number),
-        None => reader,
     }
 }

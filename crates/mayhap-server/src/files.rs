@@ -240,6 +240,7 @@ impl ServedFiles {
         let bytes = fs::read(&path).map_err(|error| error.to_string())?;
         let opening = OpenOptions {
             key: Some(self.secret),
+            file_name: Some(name.to_owned()),
             limits,
             ..OpenOptions::default()
         };

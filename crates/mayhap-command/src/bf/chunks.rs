@@ -76,7 +76,7 @@ impl<'a> ApplyWrite<'a> for Loadchunk<'a> {
                 }
                 Err(_) => Outcome::rejected(BAD_DATA),
             },
-            Slot::Bloom(filter) => match filter.load_chunk(iterator, self.chunk) {
+            Slot::Bloom(filter) => match filter.load_chunk(iterator, self.chunk, limits) {
                 Ok(()) => Outcome::verbatim(Reply::OK),
                 Err(error) => Outcome::rejected(match error {
                     ChunkError::Outside { .. } => {

@@ -13,6 +13,8 @@ pub(crate) struct CreateOptions {
     /// As requested or set; RedisBloom's layout stores it even if the filter does not grow.
     pub(super) expansion: u32,
     pub(super) grows: bool,
+    /// Whether the command named the capacity. Otherwise it is a setting, and says nothing about the number of items.
+    pub(super) is_reserved: bool,
     /// For a window filter: the seconds after which items are forgotten.
     pub(super) seconds: Option<u64>,
 }
@@ -24,6 +26,7 @@ impl CreateOptions {
             capacity: config.bf_initial_size,
             expansion: config.bf_expansion,
             grows: config.bf_expansion != 0,
+            is_reserved: false,
             seconds: None,
         }
     }
@@ -93,6 +96,7 @@ pub(super) fn reserve(args: &[&[u8]], config: &Config) -> Result<CreateOptions, 
         capacity,
         expansion: expansion as u32,
         grows: expansion != 0 && !is_fixed,
+        is_reserved: true,
         seconds: None,
     })
 }
@@ -116,6 +120,7 @@ pub(super) fn window(args: &[&[u8]]) -> Result<CreateOptions, Reply> {
         capacity,
         expansion: 0,
         grows: false,
+        is_reserved: true,
         seconds: Some(seconds as u64),
     })
 }
@@ -150,6 +155,7 @@ pub(super) fn insert<'w, 'a>(
             (Some(b'c'), _, _) => {
                 let given = integer(value()?).filter(|n| (1..=MAX_CAPACITY).contains(n));
                 options.capacity = given.ok_or(Reply::error("Bad capacity"))? as u64;
+                options.is_reserved = true;
                 at += 1;
             }
             (Some(b'n'), _, Some(b'c')) => creates = false,

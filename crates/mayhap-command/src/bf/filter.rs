@@ -65,6 +65,7 @@ impl AnyBloom {
             capacity,
             expansion,
             grows,
+            is_reserved,
             seconds,
         } = options;
         let (scheme, max_bytes) = (HashScheme::Sip13(context.secret), context.max_bytes());
@@ -75,8 +76,12 @@ impl AnyBloom {
             }
             (None, Layout::Native) => {
                 let expansion = if grows { expansion } else { 0 };
-                NativeBloom::reserve(error, capacity, expansion, scheme, max_bytes)
-                    .map(Self::Native)
+                let create = if is_reserved {
+                    NativeBloom::reserve
+                } else {
+                    NativeBloom::growing
+                };
+                create(error, capacity, expansion, scheme, max_bytes).map(Self::Native)
             }
             (None, Layout::RedisBloom) => {
                 let filter = if grows {
@@ -145,7 +150,9 @@ impl AnyBloom {
     pub(super) fn renews_items(&self) -> bool {
         match self {
             Self::RedisBloom(_) => false,
-            Self::Native(filter) => matches!(filter.kind, BloomKind::Window(_)),
+            Self::Native(filter) => {
+                matches!(filter.kind, BloomKind::Window(_) | BloomKind::WindowSet(_))
+            }
         }
     }
 
@@ -167,15 +174,19 @@ impl AnyBloom {
     pub(super) fn scan(&self, iterator: i64) -> Option<(i64, Vec<u8>)> {
         match self {
             Self::RedisBloom(filter) => filter.scan(iterator),
-            Self::Native(filter) if iterator == 0 => Some((1, image::bloom_header(filter))),
             Self::Native(filter) => filter.scan(iterator),
         }
     }
 
-    pub(super) fn load_chunk(&mut self, iterator: i64, chunk: &[u8]) -> Result<(), ChunkError> {
+    pub(super) fn load_chunk(
+        &mut self,
+        iterator: i64,
+        chunk: &[u8],
+        limits: Limits,
+    ) -> Result<(), ChunkError> {
         match self {
             Self::RedisBloom(filter) => filter.load_chunk(iterator, chunk),
-            Self::Native(filter) => filter.load_chunk(iterator, chunk),
+            Self::Native(filter) => filter.load_chunk(iterator, chunk, limits),
         }
     }
 }

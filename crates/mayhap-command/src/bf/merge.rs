@@ -6,7 +6,7 @@ use super::bloom;
 use crate::command::ApplyWrite;
 use crate::native::MergeError;
 use crate::spec::Args;
-use crate::{AnyBloom, Context, NOT_FOUND, Outcome, Reply, Slot, WRONG_TYPE};
+use crate::{AnyBloom, Context, NOT_FOUND, NativeBloom, Outcome, Reply, Slot, WRONG_TYPE};
 use mayhap_codec::redis::UnionError;
 use mayhap_core::Mismatch;
 use std::borrow::Cow;
@@ -51,7 +51,8 @@ impl<'a> ApplyWrite<'a> for Merge<'a> {
     }
 }
 
-/// Checks that all filters can be merged before it changes anything. Copies only what a missing key or a shorter chain of layers needs.
+/// Checks that all filters can be merged before it changes anything. Copies only what a missing key or a shorter chain of layers needs; the
+/// union of growing sets is built beside them.
 fn merge_all(slot: &mut Slot, sources: &[&Slot], context: &Context<'_>) -> Result<(), Reply> {
     let filters = sources.iter().map(|source| bloom(source));
     let filters = filters.collect::<Result<Vec<_>, _>>()?;
@@ -62,7 +63,7 @@ fn merge_all(slot: &mut Slot, sources: &[&Slot], context: &Context<'_>) -> Resul
         },
         ref slot => (bloom(slot)?, filters.as_slice()),
     };
-    // The shapes agree, so the union is as large as the largest filter.
+    // Unless they are growing sets, the shapes agree and the union is as large as the largest filter.
     let largest = filters
         .iter()
         .chain([&first])
@@ -75,6 +76,12 @@ fn merge_all(slot: &mut Slot, sources: &[&Slot], context: &Context<'_>) -> Resul
     for source in rest {
         check_mergeable(first, source)?;
         longest.map_or(Ok(()), |longest| check_mergeable(rest[longest], source))?;
+    }
+    if !rest.is_empty()
+        && let Some(union) = union_of_sets(first, rest, context.max_bytes())
+    {
+        *slot = Slot::Bloom(Box::new(AnyBloom::Native(union?)));
+        return Ok(());
     }
     let was_missing = matches!(slot, Slot::Missing);
     if was_missing {
@@ -94,6 +101,24 @@ fn merge_all(slot: &mut Slot, sources: &[&Slot], context: &Context<'_>) -> Resul
     merged
 }
 
+/// The union of growing sets, if these are such.
+fn union_of_sets(
+    first: &AnyBloom,
+    rest: &[&AnyBloom],
+    max_bytes: u64,
+) -> Option<Result<NativeBloom, Reply>> {
+    let rest: Vec<&NativeBloom> = rest.iter().filter_map(|filter| native(filter)).collect();
+    let union = native(first)?.union_of(&rest, max_bytes)?;
+    Some(union.map_err(merge_error))
+}
+
+fn native(filter: &AnyBloom) -> Option<&NativeBloom> {
+    match filter {
+        AnyBloom::Native(filter) => Some(filter),
+        AnyBloom::RedisBloom(_) => None,
+    }
+}
+
 fn size_bytes(filter: &AnyBloom) -> u64 {
     match filter {
         AnyBloom::RedisBloom(filter) => filter.info().size_bytes,
@@ -111,6 +136,9 @@ fn differ(what: impl Into<Cow<'static, str>>) -> Reply {
 fn merge_error(error: MergeError) -> Reply {
     match error {
         MergeError::Kinds => differ("whether they grow"),
+        MergeError::Growth => Reply::error(
+            "ERR filters cannot be merged: one was created with a capacity and the other without: reserve both with the same capacity",
+        ),
         MergeError::Windows => {
             Reply::error("ERR filters cannot be merged: they are window filters")
         }

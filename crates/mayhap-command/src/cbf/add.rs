@@ -1,11 +1,15 @@
 //! `CBF.ADD key item` and `CBF.MADD key item ..`: add items to a filter, which is created if it is missing.
 
-use super::{create, may_create};
+use super::{adding_may_grow, create};
 use crate::command::ApplyWrite;
-use crate::native::NativeCounting;
-use crate::outcome::owned_command;
+use crate::outcome::{OwnedCommand, owned_command};
 use crate::spec::Args;
 use crate::{Context, Outcome, Reply, Slot, WRONG_TYPE};
+use mayhap_core::Full;
+
+const NO_MEMORY: Reply = Reply::error("ERR Insufficient memory");
+const TOO_MANY: Reply =
+    Reply::error("ERR the item is counted 2^40 times, and no counter is larger");
 
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) struct Add<'a> {
@@ -28,13 +32,13 @@ impl<'a> ApplyWrite<'a> for Add<'a> {
         _sources: &[&Slot],
         context: &Context<'_>,
     ) -> Outcome {
-        let add = |counting: &mut NativeCounting| Reply::Boolean(counting.add(self.item));
-        let command = ("CBF.ADD", &[self.item][..]);
-        create_and_add(key, slot, context, add, command)
+        create_and_add(key, slot, context, ("CBF.ADD", &[self.item]), |results| {
+            single_reply(results.first())
+        })
     }
 
     fn may_grow(&self, slot: &Slot) -> bool {
-        may_create(slot)
+        adding_may_grow(slot)
     }
 }
 
@@ -59,40 +63,69 @@ impl<'a> ApplyWrite<'a> for Madd<'a> {
         _sources: &[&Slot],
         context: &Context<'_>,
     ) -> Outcome {
-        let add = |counting: &mut NativeCounting| {
-            Reply::Booleans(self.items.iter().map(|item| counting.add(item)).collect())
-        };
-        create_and_add(key, slot, context, add, ("CBF.MADD", &self.items))
+        create_and_add(key, slot, context, ("CBF.MADD", &self.items), |results| {
+            if results.iter().any(Result::is_err) {
+                return Reply::Array(results.iter().map(Some).map(single_reply).collect());
+            }
+            Reply::Booleans(results.iter().map(|result| *result == Ok(true)).collect())
+        })
     }
 
     fn may_grow(&self, slot: &Slot) -> bool {
-        may_create(slot)
+        adding_may_grow(slot)
     }
 }
 
-/// Adds items to the filter of a key. If it has to be created, `command` is replicated after its creation.
+/// The reply for one item.
+fn single_reply(result: Option<&Result<bool, Full>>) -> Reply {
+    match result {
+        Some(Ok(is_new)) => Reply::Boolean(*is_new),
+        Some(Err(Full::Copies { .. })) => TOO_MANY,
+        Some(Err(_)) | None => NO_MEMORY,
+    }
+}
+
+/// Adds items to the filter of a key, and creates it if necessary.
 fn create_and_add(
     key: &[u8],
     slot: &mut Slot,
     context: &Context<'_>,
-    add: impl FnOnce(&mut NativeCounting) -> Reply,
     (name, items): (&str, &[&[u8]]),
+    reply: impl FnOnce(&[Result<bool, Full>]) -> Reply,
 ) -> Outcome {
     let config = context.config;
-    let mut created = None;
+    let mut commands: Vec<OwnedCommand> = Vec::new();
     if matches!(slot, Slot::Missing) {
         let (error, capacity) = (config.bf_error_rate, config.bf_initial_size);
         match create(key, slot, error, capacity, context) {
-            Ok(command) => created = Some(command),
+            Ok(command) => commands.push(command),
             Err(reply) => return Outcome::rejected(reply),
         }
     }
     let Slot::Counting(counting) = slot else {
         return Outcome::rejected(WRONG_TYPE);
     };
-    let reply = add(counting);
-    match created {
-        None => Outcome::verbatim(reply),
-        Some(created) => Outcome::rewritten(reply, vec![created, owned_command(name, key, items)]),
+    let mut max_bytes = context.max_bytes();
+    let mut accepted = Vec::with_capacity(items.len());
+    let mut results = Vec::with_capacity(items.len());
+    for &item in items {
+        let result = counting.add(item, max_bytes);
+        if result.is_ok() {
+            accepted.push(item);
+        }
+        if matches!(result, Err(Full::Memory { .. })) {
+            // Do not try to allocate the same table again for each of the following items.
+            max_bytes = 0;
+        }
+        results.push(result);
     }
+    let reply = reply(&results);
+    if commands.is_empty() && accepted.len() == items.len() {
+        return Outcome::verbatim(reply);
+    }
+    // Rejected items are not replicated: a replica with more memory would accept them.
+    if !accepted.is_empty() {
+        commands.push(owned_command(name, key, &accepted));
+    }
+    Outcome::rewritten(reply, commands)
 }

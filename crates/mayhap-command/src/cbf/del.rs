@@ -26,11 +26,8 @@ impl<'a> ApplyWrite<'a> for Del<'a> {
         _context: &Context<'_>,
     ) -> Outcome {
         match slot {
-            Slot::Counting(counting) => match counting.filter.remove(self.item) {
-                Ok(is_removed) => {
-                    counting.items = counting.items.saturating_sub(u64::from(is_removed));
-                    Outcome::changed(is_removed)
-                }
+            Slot::Counting(counting) => match counting.remove(self.item) {
+                Ok(is_removed) => Outcome::changed(is_removed),
                 Err(_) => Outcome::rejected(Reply::error(
                     "ERR a counter of this item is saturated, so the item cannot be removed",
                 )),

@@ -1,4 +1,4 @@
-//! `CBF.INFO key`: parameters and counters. It reads the whole filter.
+//! `CBF.INFO key`: parameters and counters. It reads the whole of a counting Bloom filter.
 
 use crate::command::{ApplyQuery, GenericQuery};
 use crate::{Context, NOT_FOUND, Reply, Slot, WRONG_TYPE, count};
@@ -13,14 +13,14 @@ impl ApplyQuery for Info {
             Slot::Missing => return NOT_FOUND,
             Slot::Bloom(_) | Slot::Cuckoo(_) | Slot::Other => return WRONG_TYPE,
         };
-        let filter = &counting.filter;
+        let info = counting.info();
         Reply::Fields(vec![
-            ("Capacity", count(filter.capacity())),
+            ("Capacity", count(info.capacity)),
             ("Size", count(counting.size_bytes())),
-            ("Number of items inserted", count(counting.items)),
-            ("Error rate", Reply::Double(filter.false_positive_rate())),
-            ("Largest count", count(filter.plan().max_count().into())),
-            ("Full counters", count(filter.saturated_counters())),
+            ("Number of items inserted", count(info.items)),
+            ("Error rate", Reply::Double(info.error_rate)),
+            ("Largest count", count(info.max_count)),
+            ("Full counters", count(info.saturated_counters)),
         ])
     }
 

@@ -1,5 +1,6 @@
-//! `CBF.*`: counting Bloom filters. Adding an item increments its counters, removing it decrements them, and a saturated counter stays
-//! saturated. One file per command or pair of commands.
+//! `CBF.*`: counting filters. Adding an item counts it once more, removing it once less. Keys that older versions created are counting
+//! Bloom filters, where a saturated counter stays saturated; new ones are counting cuckoo filters, which grow. One file per command or
+//! pair of commands.
 
 mod add;
 mod count;
@@ -18,12 +19,12 @@ pub(crate) use reserve::Reserve;
 use crate::native::NativeCounting;
 use crate::outcome::{OwnedCommand, owned_command};
 use crate::{Context, Reply, Slot, creation_error, image};
-use mayhap_core::{CountingBloom, HashScheme};
+use mayhap_core::HashScheme;
 
 /// The counting filter of a key. A key of another type counts as missing, as in the other families.
-fn filter(slot: &Slot) -> Option<&CountingBloom> {
+fn filter(slot: &Slot) -> Option<&NativeCounting> {
     match slot {
-        Slot::Counting(counting) => Some(&counting.filter),
+        Slot::Counting(counting) => Some(counting),
         Slot::Missing | Slot::Bloom(_) | Slot::Cuckoo(_) | Slot::Other => None,
     }
 }
@@ -44,7 +45,12 @@ fn create(
     Ok(owned_command("MAYHAP.LOAD", key, &[&header]))
 }
 
-/// Whether creating or adding may take memory: a counting filter never grows.
+/// Whether creating a filter may take memory.
 fn may_create(slot: &Slot) -> bool {
     !matches!(slot, Slot::Counting(_))
+}
+
+/// Whether adding an item may take memory.
+fn adding_may_grow(slot: &Slot) -> bool {
+    filter(slot).is_none_or(NativeCounting::grows)
 }

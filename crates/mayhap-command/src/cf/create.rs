@@ -12,6 +12,8 @@ const DEFAULT_ERROR: f64 = 0.01;
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) struct CreateOptions {
     pub(super) capacity: u64,
+    /// Whether the command named the capacity. Otherwise it is a setting, and says nothing about the number of items.
+    pub(super) is_reserved: bool,
     pub(super) bucket_size: u8,
     pub(super) max_iterations: u16,
     pub(super) expansion: u16,
@@ -23,6 +25,7 @@ impl CreateOptions {
     pub(super) fn from_config(config: &Config) -> Self {
         Self {
             capacity: config.cf_initial_size,
+            is_reserved: false,
             bucket_size: config.cf_bucket_size,
             max_iterations: config.cf_max_iterations,
             expansion: config.cf_expansion,
@@ -128,6 +131,7 @@ pub(super) fn reserve(args: &[&[u8]], config: &Config) -> Result<CreateOptions, 
     }
     Ok(CreateOptions {
         capacity: capacity as u64,
+        is_reserved: true,
         bucket_size: bucket_size as u8,
         max_iterations: max_iterations as u16,
         expansion: expansion as u16,
@@ -159,6 +163,7 @@ pub(super) fn insert<'w, 'a>(
                     ));
                 }
                 options.capacity = given as u64;
+                options.is_reserved = true;
                 at += 1;
             }
             Some(b'n') => creates = false,

@@ -23,7 +23,12 @@ impl AnyCuckoo {
                     expansion: options.expansion,
                 };
                 let scheme = HashScheme::Sip13(context.secret);
-                NativeCuckoo::reserve(
+                let create = if options.is_reserved {
+                    NativeCuckoo::reserve
+                } else {
+                    NativeCuckoo::growing
+                };
+                create(
                     options.capacity,
                     options.error,
                     parameters,
@@ -199,6 +204,7 @@ fn create_classic(options: CreateOptions, max_bytes: u64) -> Result<redis::Cucko
         max_iterations,
         expansion,
         error: _,
+        is_reserved: _,
     } = options;
     let plan = ClassicCuckooPlan::new(capacity, bucket_size, max_iterations, expansion)?;
     let size_bytes = plan.size_bytes_of(0)?;

@@ -1,34 +1,35 @@
-//! Images of native Bloom filters: of fixed size, growing, and with a window.
+//! Images of native Bloom filters: of fixed size, chains of layers, with a window, and sets that grow or forget.
 
 use super::fields::{FieldReader, FieldWriter};
-use super::{ImageKind, Parts};
-use crate::native::{BloomKind, NativeBloom};
+use super::{ImageKind, Parts, growing_cuckoo, loading, window_cuckoo};
+use crate::native::{BloomKind, GrowingSet, NativeBloom, WindowSet};
 use crate::slot::AnyBloom;
 use mayhap_codec::{DecodeError, Limits};
 use mayhap_core::plan::{BloomPlan, WindowPlan};
 use mayhap_core::{GrowingBloom, Timestamp, WindowBloom};
 use std::borrow::Cow;
 
-/// The fields, followed by the bits of every layer if `with_bits`.
-pub(super) fn parts(filter: &NativeBloom, with_bits: bool) -> Parts<'_> {
+/// The fields, followed by the bits of every layer or table if `with_bits`.
+pub(crate) fn parts(filter: &NativeBloom, with_bits: bool) -> Parts<'_> {
     let mut parts = vec![Cow::Owned(fields(filter, with_bits))];
     if with_bits {
         let layers = filter.layers().into_iter();
         parts.extend(layers.map(mayhap_core::Bloom::bytes));
+        match &filter.kind {
+            BloomKind::GrowingSet(set) => {
+                let tables = set.filter.tables().map(|table| table.slices);
+                growing_cuckoo::push_bits(tables, &mut parts);
+            }
+            BloomKind::WindowSet(set) => window_cuckoo::push_bits(&set.filter, &mut parts),
+            // Their bits are those of the layers.
+            BloomKind::Fixed(_) | BloomKind::Growing(_) | BloomKind::Window(_) => {}
+        }
     }
     parts
 }
 
 fn fields(filter: &NativeBloom, with_bits: bool) -> Vec<u8> {
-    let kind = match &filter.kind {
-        BloomKind::Fixed(_) => ImageKind::FixedBloom,
-        BloomKind::Growing(_) => ImageKind::GrowingBloom,
-        BloomKind::Window(_) => ImageKind::WindowBloom,
-    };
-    let mut out = FieldWriter::new(kind as u8, with_bits);
-    out.scheme(filter.scheme());
-    out.number(filter.items);
-    out.number(filter.expansion.into());
+    let mut out = head(filter, with_bits);
     match &filter.kind {
         BloomKind::Fixed(filter) => out.bloom_plan(filter.plan()),
         BloomKind::Growing(filter) => {
@@ -41,6 +42,48 @@ fn fields(filter: &NativeBloom, with_bits: bool) -> Vec<u8> {
             }
         }
         BloomKind::Window(filter) => write_window(filter, &mut out),
+        BloomKind::GrowingSet(set) => {
+            loading::write(set.loading.as_ref(), &mut out);
+            growing_cuckoo::write_fields(&set.filter, with_bits, &mut out);
+        }
+        BloomKind::WindowSet(set) => {
+            loading::write(set.loading.as_ref(), &mut out);
+            window_cuckoo::write_fields(&set.filter, with_bits, &mut out);
+        }
+    }
+    out.finish()
+}
+
+/// The fields that all kinds begin with.
+fn head(filter: &NativeBloom, with_bits: bool) -> FieldWriter {
+    let kind = match &filter.kind {
+        BloomKind::Fixed(_) => ImageKind::FixedBloom,
+        BloomKind::Growing(_) => ImageKind::GrowingBloom,
+        BloomKind::Window(_) => ImageKind::WindowBloom,
+        BloomKind::GrowingSet(_) => ImageKind::GrowingSet,
+        BloomKind::WindowSet(_) => ImageKind::WindowSet,
+    };
+    let mut out = FieldWriter::new(kind as u8, with_bits);
+    out.scheme(filter.scheme());
+    out.number(filter.items);
+    out.number(filter.expansion.into());
+    out
+}
+
+/// The header that SCANDUMP of a set begins with: an empty set that expects an image of `total` bytes.
+pub(crate) fn loading_header(filter: &NativeBloom, total: u64) -> Vec<u8> {
+    let mut out = head(filter, false);
+    match &filter.kind {
+        BloomKind::GrowingSet(set) => {
+            loading::write_expected(total, &mut out);
+            growing_cuckoo::write_fields(&set.filter, false, &mut out);
+        }
+        BloomKind::WindowSet(set) => {
+            loading::write_expected(total, &mut out);
+            window_cuckoo::write_fields(&set.filter, false, &mut out);
+        }
+        // They are loaded layer by layer.
+        BloomKind::Fixed(_) | BloomKind::Growing(_) | BloomKind::Window(_) => {}
     }
     out.finish()
 }
@@ -63,10 +106,19 @@ fn write_window(filter: &WindowBloom, out: &mut FieldWriter) {
     }
 }
 
-/// The fields that all three kinds begin with, after the scheme.
+/// The fields that all kinds begin with, after the scheme.
 fn counts(at: &mut FieldReader<'_>) -> Result<(u64, u32), DecodeError> {
     let items = at.number("items")?;
     Ok((items, at.small("expansion", "a number of 32 bits")?))
+}
+
+/// The same for sets that count their items themselves.
+fn counts_of_set(at: &mut FieldReader<'_>) -> Result<(u64, u32), DecodeError> {
+    let (items, expansion) = counts(at)?;
+    if items != 0 {
+        return Err(at.wrong("items", items, "0, because the set counts its items"));
+    }
+    Ok((items, expansion))
 }
 
 fn size_bytes<'p>(plans: impl Iterator<Item = &'p BloomPlan>) -> u64 {
@@ -113,6 +165,38 @@ pub(super) fn read_growing(
         .map_err(|error| at.plan_error(error))?;
     Ok(AnyBloom::Native(NativeBloom {
         kind: BloomKind::Growing(filter),
+        items,
+        expansion,
+    }))
+}
+
+pub(super) fn read_set(
+    at: &mut FieldReader<'_>,
+    has_bits: bool,
+    limits: Limits,
+) -> Result<AnyBloom, DecodeError> {
+    let scheme = at.scheme()?;
+    let (items, expansion) = counts_of_set(at)?;
+    let loading = loading::read(at, limits)?;
+    let filter = growing_cuckoo::read(at, scheme, has_bits, limits)?;
+    Ok(AnyBloom::Native(NativeBloom {
+        kind: BloomKind::GrowingSet(GrowingSet { filter, loading }),
+        items,
+        expansion,
+    }))
+}
+
+pub(super) fn read_window_set(
+    at: &mut FieldReader<'_>,
+    has_bits: bool,
+    limits: Limits,
+) -> Result<AnyBloom, DecodeError> {
+    let scheme = at.scheme()?;
+    let (items, expansion) = counts_of_set(at)?;
+    let loading = loading::read(at, limits)?;
+    let filter = window_cuckoo::read(at, scheme, has_bits, limits)?;
+    Ok(AnyBloom::Native(NativeBloom {
+        kind: BloomKind::WindowSet(Box::new(WindowSet { filter, loading })),
         items,
         expansion,
     }))

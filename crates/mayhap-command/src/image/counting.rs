@@ -1,8 +1,8 @@
-//! Images of counting Bloom filters.
+//! Images of counting keys: counting Bloom filters, and counting cuckoo filters.
 
 use super::fields::{FieldReader, FieldWriter};
-use super::{ImageKind, Parts};
-use crate::native::NativeCounting;
+use super::{ImageKind, Parts, growing_cuckoo};
+use crate::native::{CountingKind, NativeCounting};
 use mayhap_codec::{DecodeError, Limits};
 use mayhap_core::plan::classic::ClassicPlan;
 use mayhap_core::plan::counting::CountingPlan;
@@ -11,19 +11,33 @@ use std::borrow::Cow;
 
 /// The fields, followed by the counters if `with_bits`.
 pub(super) fn parts(filter: &NativeCounting, with_bits: bool) -> Parts<'_> {
-    let mut parts = vec![Cow::Owned(fields(filter, with_bits))];
-    if with_bits {
-        parts.push(Cow::Borrowed(filter.filter.bytes()));
+    match &filter.filter {
+        CountingKind::Bloom { filter, items } => {
+            let mut parts = vec![Cow::Owned(fields(filter, *items, with_bits))];
+            if with_bits {
+                parts.push(Cow::Borrowed(filter.bytes()));
+            }
+            parts
+        }
+        CountingKind::Cuckoo(filter) => {
+            let mut out = FieldWriter::new(ImageKind::CountingCuckoo as u8, with_bits);
+            out.scheme(filter.scheme());
+            growing_cuckoo::write_counting_fields(filter, with_bits, &mut out);
+            let mut parts = vec![Cow::Owned(out.finish())];
+            if with_bits {
+                let tables = filter.tables().map(|table| table.slices);
+                growing_cuckoo::push_bits(tables, &mut parts);
+            }
+            parts
+        }
     }
-    parts
 }
 
-fn fields(filter: &NativeCounting, with_bits: bool) -> Vec<u8> {
-    let counters = &filter.filter;
+fn fields(counters: &CountingBloom, items: u64, with_bits: bool) -> Vec<u8> {
     let plan = counters.plan().classic();
     let mut out = FieldWriter::new(ImageKind::Counting as u8, with_bits);
     out.scheme(counters.hash_scheme());
-    out.number(filter.items);
+    out.number(items);
     out.number(plan.capacity);
     out.rate(plan.false_positive_rate);
     out.rate(plan.rate_at_capacity);
@@ -35,7 +49,7 @@ fn fields(filter: &NativeCounting, with_bits: bool) -> Vec<u8> {
     out.finish()
 }
 
-pub(super) fn read(
+pub(super) fn read_bloom(
     at: &mut FieldReader<'_>,
     has_bits: bool,
     limits: Limits,
@@ -69,5 +83,17 @@ pub(super) fn read(
         None => CountingBloom::from_plan(plan, scheme, hash_scheme),
     };
     let filter = filter.map_err(|error| at.plan_error(error))?;
-    Ok(NativeCounting { filter, items })
+    let filter = CountingKind::Bloom { filter, items };
+    Ok(NativeCounting { filter })
+}
+
+pub(super) fn read_cuckoo(
+    at: &mut FieldReader<'_>,
+    has_bits: bool,
+    limits: Limits,
+) -> Result<NativeCounting, DecodeError> {
+    let scheme = at.scheme()?;
+    let filter = growing_cuckoo::read_counting(at, scheme, has_bits, limits)?;
+    let filter = CountingKind::Cuckoo(filter);
+    Ok(NativeCounting { filter })
 }

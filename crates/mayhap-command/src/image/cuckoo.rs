@@ -1,48 +1,61 @@
 //! Images of native cuckoo filters, including those that are being loaded.
 
 use super::fields::{FieldReader, FieldWriter};
-use super::{ImageKind, Parts};
-use crate::native::{CuckooParameters, NativeCuckoo, PartialImage};
+use super::{ImageKind, Parts, growing_cuckoo, loading};
+use crate::native::{CuckooKind, CuckooParameters, NativeCuckoo, PartialImage};
 use crate::slot::AnyCuckoo;
 use mayhap_codec::{DecodeError, Limits};
 use mayhap_core::plan::CuckooPlan;
-use mayhap_core::{HashScheme, PlanError};
+use mayhap_core::{Cuckoo, HashScheme, PlanError};
 use std::borrow::Cow;
 
 /// The fields, followed by the cells of every table if `with_bits`.
 pub(crate) fn parts(filter: &NativeCuckoo, with_bits: bool) -> Parts<'_> {
     let mut parts = vec![Cow::Owned(fields(filter, with_bits))];
     if with_bits {
-        let tables = filter.filter.tables();
-        parts.extend(tables.map(|(_, cells)| Cow::Borrowed(cells)));
+        match &filter.filter {
+            CuckooKind::Tables(filter) => {
+                let tables = filter.tables();
+                parts.extend(tables.map(|(_, cells)| Cow::Borrowed(cells)));
+            }
+            CuckooKind::Growing(filter) => {
+                let tables = filter.tables().map(|table| table.slices);
+                growing_cuckoo::push_bits(tables, &mut parts);
+            }
+        }
     }
     parts
 }
 
 /// Everything except the cells.
 fn fields(filter: &NativeCuckoo, with_bits: bool) -> Vec<u8> {
-    let cells = &filter.filter;
-    let kind = match cells.growth() {
-        None => ImageKind::FixedCuckoo,
-        Some(_) => ImageKind::GrowingCuckoo,
-    };
-    let mut out = FieldWriter::new(kind as u8, with_bits);
-    write_head(cells.scheme(), filter.removed, filter.parameters, &mut out);
-    match &filter.loading {
-        None => out.number(0),
-        Some(image) => {
-            out.number(image.total);
-            out.number(image.bytes.len() as u64);
-            out.bytes(&image.bytes);
-        }
+    let mut out = FieldWriter::new(kind(&filter.filter) as u8, with_bits);
+    let scheme = filter.filter.scheme();
+    write_head(scheme, filter.removed, filter.parameters, &mut out);
+    loading::write(filter.loading.as_ref(), &mut out);
+    match &filter.filter {
+        CuckooKind::Tables(filter) => write_tables(filter, &mut out),
+        CuckooKind::Growing(filter) => growing_cuckoo::write_fields(filter, with_bits, &mut out),
     }
+    out.finish()
+}
+
+fn kind(filter: &CuckooKind) -> ImageKind {
+    match filter {
+        CuckooKind::Tables(filter) if filter.growth().is_none() => ImageKind::FixedCuckoo,
+        CuckooKind::Tables(_) => ImageKind::CuckooChain,
+        CuckooKind::Growing(_) => ImageKind::GrowingCuckoo,
+    }
+}
+
+fn write_tables(cells: &Cuckoo, out: &mut FieldWriter) {
     if let Some(growth) = cells.growth() {
         out.growing_plan(growth);
         out.number(cells.tables().count() as u64);
     }
     let mut twins = cells.extra_copies();
     for (plan, _) in cells.tables() {
-        write_plan(plan, &mut out);
+        write_plan(plan, out);
         if let Some((number, twins)) = twins.next() {
             out.number(number.into());
             out.number(twins.len() as u64);
@@ -52,32 +65,32 @@ fn fields(filter: &NativeCuckoo, with_bits: bool) -> Vec<u8> {
             }
         }
     }
-    out.finish()
 }
 
 /// The header that SCANDUMP begins with: an empty filter of this shape that expects an image of `total` bytes.
 pub(crate) fn loading_header(filter: &NativeCuckoo, total: u64) -> Vec<u8> {
-    let cells = &filter.filter;
+    let mut out = FieldWriter::new(kind(&filter.filter) as u8, false);
+    write_head(filter.filter.scheme(), 0, filter.parameters, &mut out);
+    loading::write_expected(total, &mut out);
+    match &filter.filter {
+        CuckooKind::Tables(filter) => write_first_table(filter, &mut out),
+        CuckooKind::Growing(filter) => growing_cuckoo::write_fields(filter, false, &mut out),
+    }
+    out.finish()
+}
+
+fn write_first_table(cells: &Cuckoo, out: &mut FieldWriter) {
     let growth = cells.growth();
-    let kind = match growth {
-        None => ImageKind::FixedCuckoo,
-        Some(_) => ImageKind::GrowingCuckoo,
-    };
-    let mut out = FieldWriter::new(kind as u8, false);
-    write_head(cells.scheme(), 0, filter.parameters, &mut out);
-    out.number(total);
-    out.number(0);
     let first = growth.and_then(|growth| {
         out.growing_plan(growth);
         out.number(1);
         growth.cuckoo_table(0).ok()
     });
-    write_plan(first.as_ref().unwrap_or(cells.plan()), &mut out);
+    write_plan(first.as_ref().unwrap_or(cells.plan()), out);
     if growth.is_some() {
         out.number(0);
         out.number(0);
     }
-    out.finish()
 }
 
 fn write_head(
@@ -116,27 +129,15 @@ impl CuckooHeader {
             max_iterations: at.small("most iterations", "at most 65535")?,
             expansion: at.small("expansion", "at most 65535")?,
         };
-        let total = at.number("bytes to be loaded")?;
-        let loading = if total == 0 {
-            None
-        } else {
-            let count = at.number("bytes that are loaded")?;
-            if count >= total || total > max_partial_image(limits) {
-                let accepted = "fewer than are to come, and these within the limit";
-                return Err(at.wrong("bytes that are loaded", count, accepted));
-            }
-            let bytes = at.take("bytes that are loaded", count)?.to_vec();
-            Some(PartialImage { total, bytes })
-        };
         Ok(Self {
             scheme,
             removed,
             parameters,
-            loading,
+            loading: loading::read(at, limits)?,
         })
     }
 
-    fn with(self, filter: mayhap_core::Cuckoo) -> AnyCuckoo {
+    fn with(self, filter: CuckooKind) -> AnyCuckoo {
         AnyCuckoo::Native(NativeCuckoo {
             filter,
             removed: self.removed,
@@ -166,37 +167,34 @@ pub(super) fn read_fixed(
         .bits(has_bits, plan.size_bytes(), limits)?
         .next(plan.size_bytes())?;
     let filter = match cells {
-        Some(cells) => mayhap_core::Cuckoo::from_bytes(plan, head.scheme, &cells),
-        None => mayhap_core::Cuckoo::from_plan(plan, head.scheme),
+        Some(cells) => Cuckoo::from_bytes(plan, head.scheme, &cells),
+        None => Cuckoo::from_plan(plan, head.scheme),
     };
     filter
-        .map(|filter| head.with(filter))
+        .map(|filter| head.with(CuckooKind::Tables(filter)))
         .map_err(|error| at.plan_error(error))
 }
 
-/// The largest image of a filter within the limit: cells, twins and fields.
-pub(crate) fn max_partial_image(limits: Limits) -> u64 {
-    limits.max_bytes.saturating_mul(2).saturating_add(1 << 16)
+pub(super) fn read_growing(
+    at: &mut FieldReader<'_>,
+    has_bits: bool,
+    limits: Limits,
+) -> Result<AnyCuckoo, DecodeError> {
+    let head = CuckooHeader::read(at, limits)?;
+    let filter = growing_cuckoo::read(at, head.scheme, has_bits, limits)?;
+    Ok(head.with(CuckooKind::Growing(filter)))
 }
 
-/// A table of a growing filter: shape, number, twins.
+/// A table of a chain: shape, number, twins.
 type Table = (CuckooPlan, u32, Vec<(u64, u64)>);
 
 fn read_table(at: &mut FieldReader<'_>) -> Result<Table, DecodeError> {
     let plan = read_plan(at)?;
     let number = at.small("number of a table", "at most 1000")?;
-    let count = at.number("twins")?;
-    let bytes = at.take("twins", count.saturating_mul(16))?;
-    let words = bytes
-        .as_chunks::<8>()
-        .0
-        .iter()
-        .map(|word| u64::from_le_bytes(*word));
-    let (twins, times) = (words.clone().step_by(2), words.skip(1).step_by(2));
-    Ok((plan, number, twins.zip(times).collect()))
+    Ok((plan, number, at.pairs("twins")?))
 }
 
-pub(super) fn read_growing(
+pub(super) fn read_chain(
     at: &mut FieldReader<'_>,
     has_bits: bool,
     limits: Limits,
@@ -213,11 +211,11 @@ pub(super) fn read_growing(
         [(plan, 0, twins)]
             if !has_bits && twins.is_empty() && growth.cuckoo_table(0) == Ok(*plan) =>
         {
-            mayhap_core::Cuckoo::growing_from_plan(growth, head.scheme)
+            Cuckoo::growing_from_plan(growth, head.scheme)
         }
         [(plan, number, twins)] if !has_bits => empty(plan.size_bytes()).and_then(|cells| {
             let table = (*plan, *number, cells.as_slice(), twins.iter().copied());
-            mayhap_core::Cuckoo::from_tables(growth, head.scheme, [table])
+            Cuckoo::from_tables(growth, head.scheme, [table])
         }),
         _ => {
             let cells = tables.iter().map(|(plan, ..)| bits.next(plan.size_bytes()));
@@ -226,11 +224,11 @@ pub(super) fn read_growing(
             let tables = tables.map(|((plan, number, twins), cells)| {
                 (plan, number, cells.as_deref().unwrap_or_default(), twins)
             });
-            mayhap_core::Cuckoo::from_tables(growth, head.scheme, tables)
+            Cuckoo::from_tables(growth, head.scheme, tables)
         }
     };
     filter
-        .map(|filter| head.with(filter))
+        .map(|filter| head.with(CuckooKind::Tables(filter)))
         .map_err(|error| at.plan_error(error))
 }
 

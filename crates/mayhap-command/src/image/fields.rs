@@ -157,6 +157,16 @@ impl<'a> FieldReader<'a> {
         Ok(f64::from_bits(self.number(what)?))
     }
 
+    /// A number of pairs, and the pairs.
+    pub(super) fn pairs(&mut self, what: &'static str) -> Result<Vec<(u64, u64)>, DecodeError> {
+        let count = self.number(what)?;
+        let bytes = self.take(what, count.saturating_mul(16))?;
+        let word = |bytes: &[u8; 8]| u64::from_le_bytes(*bytes);
+        let words: Vec<u64> = bytes.as_chunks().0.iter().map(word).collect();
+        let pairs = words.as_chunks().0.iter();
+        Ok(pairs.map(|&[first, second]| (first, second)).collect())
+    }
+
     /// A scheme that hashes key bytes.
     pub(super) fn scheme(&mut self) -> Result<HashScheme, DecodeError> {
         let id = self.number("hash scheme")?;

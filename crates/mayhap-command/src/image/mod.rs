@@ -15,9 +15,14 @@ mod bloom;
 mod counting;
 mod cuckoo;
 mod fields;
+mod growing_cuckoo;
+mod loading;
 mod pieces;
+mod slices;
+mod window_cuckoo;
 
-pub(crate) use cuckoo::{loading_header, parts as cuckoo_parts};
+pub(crate) use bloom::{loading_header as bloom_loading_header, parts as bloom_parts};
+pub(crate) use cuckoo::{loading_header as cuckoo_loading_header, parts as cuckoo_parts};
 pub(crate) use pieces::{load, save};
 
 use crate::native::{NativeBloom, NativeCounting, NativeCuckoo};
@@ -42,15 +47,27 @@ enum ImageKind {
     RedisBloomDump = 2,
     RedisCuckoo = 3,
     FixedBloom = 4,
+    /// A chain of layers. Few new keys have one since 10 exists.
     GrowingBloom = 5,
+    /// A ring of Bloom filters. Few new keys have one since 13 exists.
     WindowBloom = 6,
     FixedCuckoo = 7,
-    GrowingCuckoo = 8,
+    /// A chain of tables. Few new keys have one since 11 exists.
+    CuckooChain = 8,
+    /// A `CountingBloom`. Few new keys have one since 12 exists.
     Counting = 9,
+    /// A `GrowingCuckoo` in a Bloom key.
+    GrowingSet = 10,
+    /// A `GrowingCuckoo` in a cuckoo key.
+    GrowingCuckoo = 11,
+    /// A `CountingCuckoo` in a counting key.
+    CountingCuckoo = 12,
+    /// A `WindowCuckoo`.
+    WindowSet = 13,
     Other = 255,
 }
 
-const IMAGE_KINDS: [ImageKind; 11] = [
+const IMAGE_KINDS: [ImageKind; 15] = [
     ImageKind::Missing,
     ImageKind::RedisBloom,
     ImageKind::RedisBloomDump,
@@ -59,8 +76,12 @@ const IMAGE_KINDS: [ImageKind; 11] = [
     ImageKind::GrowingBloom,
     ImageKind::WindowBloom,
     ImageKind::FixedCuckoo,
-    ImageKind::GrowingCuckoo,
+    ImageKind::CuckooChain,
     ImageKind::Counting,
+    ImageKind::GrowingSet,
+    ImageKind::GrowingCuckoo,
+    ImageKind::CountingCuckoo,
+    ImageKind::WindowSet,
     ImageKind::Other,
 ];
 
@@ -282,6 +303,7 @@ fn read(at: &mut FieldReader<'_>, limits: Limits) -> Result<Slot, DecodeError> {
     let (kind, has_bits) = front(at)?;
     let bloom = |filter| Slot::Bloom(Box::new(filter));
     let cuckoo = |filter| Slot::Cuckoo(Box::new(filter));
+    let counting = |filter| Slot::Counting(Box::new(filter));
     let slot = match kind {
         ImageKind::Missing | ImageKind::Other => {
             at.finish()?;
@@ -309,8 +331,12 @@ fn read(at: &mut FieldReader<'_>, limits: Limits) -> Result<Slot, DecodeError> {
         ImageKind::GrowingBloom => bloom(bloom::read_growing(at, has_bits, limits)?),
         ImageKind::WindowBloom => bloom(bloom::read_window(at, has_bits, limits)?),
         ImageKind::FixedCuckoo => cuckoo(cuckoo::read_fixed(at, has_bits, limits)?),
+        ImageKind::CuckooChain => cuckoo(cuckoo::read_chain(at, has_bits, limits)?),
+        ImageKind::GrowingSet => bloom(bloom::read_set(at, has_bits, limits)?),
+        ImageKind::WindowSet => bloom(bloom::read_window_set(at, has_bits, limits)?),
         ImageKind::GrowingCuckoo => cuckoo(cuckoo::read_growing(at, has_bits, limits)?),
-        ImageKind::Counting => Slot::Counting(Box::new(counting::read(at, has_bits, limits)?)),
+        ImageKind::Counting => counting(counting::read_bloom(at, has_bits, limits)?),
+        ImageKind::CountingCuckoo => counting(counting::read_cuckoo(at, has_bits, limits)?),
     };
     at.finish()?;
     Ok(slot)
@@ -330,7 +356,7 @@ fn front(at: &mut FieldReader<'_>) -> Result<(ImageKind, bool), DecodeError> {
         return Err(at.wrong("version", front[0].into(), "1"));
     }
     let Some(kind) = IMAGE_KINDS.into_iter().find(|&kind| kind as u8 == front[1]) else {
-        return Err(at.wrong("kind", front[1].into(), "0 to 9, or 255"));
+        return Err(at.wrong("kind", front[1].into(), "0 to 13, or 255"));
     };
     let has_bits = match front[2..] {
         [has_bits @ (0 | 1), 0, 0, 0, 0, 0] => has_bits == 1,

@@ -1,7 +1,7 @@
 //! `MAYHAP.FILE key`: the filter of a key as the bytes of a mayhap file, and the reverse for `MAYHAP.LOAD`.
 
 use crate::command::{ApplyQuery, GenericQuery};
-use crate::native::{BloomKind, CuckooParameters};
+use crate::native::{BloomKind, CountingKind, CuckooKind, CuckooParameters, GrowingSet, WindowSet};
 use crate::{
     AnyBloom, AnyCuckoo, Config, Context, Limits, NativeBloom, NativeCounting, NativeCuckoo, Reply,
     Slot,
@@ -69,7 +69,7 @@ pub(super) fn read(bytes: &[u8], context: &Context<'_>) -> Result<(Slot, Vec<u8>
     if !filter.accepts_key_bytes() {
         return Err(NO_KEYS);
     }
-    let slot = slot_from_filter(filter, context.config)?;
+    let slot = slot_from_filter(filter, native::is_set(bytes), context.config)?;
     // A file may hold a filter that no command creates. One that does not survive the log is rejected.
     let image = slot.encode();
     match Slot::decode(&image, limits) {
@@ -78,7 +78,8 @@ pub(super) fn read(bytes: &[u8], context: &Context<'_>) -> Result<(Slot, Vec<u8>
     }
 }
 
-fn slot_from_filter(filter: AnyFilter, config: &Config) -> Result<Slot, Reply> {
+/// The value of a key. A growing cuckoo filter becomes a cuckoo key, unless a Bloom key wrote it.
+fn slot_from_filter(filter: AnyFilter, is_set: bool, config: &Config) -> Result<Slot, Reply> {
     let bloom = |kind, items, expansion| {
         Slot::Bloom(Box::new(AnyBloom::Native(NativeBloom {
             kind,
@@ -86,6 +87,24 @@ fn slot_from_filter(filter: AnyFilter, config: &Config) -> Result<Slot, Reply> {
             expansion,
         })))
     };
+    let cuckoo = |filter: CuckooKind| {
+        let parameters = CuckooParameters {
+            bucket_size: config.cf_bucket_size,
+            max_iterations: config.cf_max_iterations,
+            expansion: if filter.grows() {
+                config.cf_expansion.max(1)
+            } else {
+                0
+            },
+        };
+        Slot::Cuckoo(Box::new(AnyCuckoo::Native(NativeCuckoo {
+            filter,
+            removed: 0,
+            parameters,
+            loading: None,
+        })))
+    };
+    let counting = |filter| Slot::Counting(Box::new(NativeCounting { filter }));
     Ok(match filter {
         AnyFilter::Bloom(filter) => {
             let items = filter.estimated_keys();
@@ -101,24 +120,23 @@ fn slot_from_filter(filter: AnyFilter, config: &Config) -> Result<Slot, Reply> {
         }
         // A window filter counts its items itself.
         AnyFilter::Window(filter) => bloom(BloomKind::Window(filter), 0, 0),
-        AnyFilter::Cuckoo(filter) => {
-            let grows = filter.growth().is_some();
-            let parameters = CuckooParameters {
-                bucket_size: config.cf_bucket_size,
-                max_iterations: config.cf_max_iterations,
-                expansion: if grows { config.cf_expansion.max(1) } else { 0 },
-            };
-            Slot::Cuckoo(Box::new(AnyCuckoo::Native(NativeCuckoo {
-                filter,
-                removed: 0,
-                parameters,
-                loading: None,
-            })))
+        AnyFilter::WindowCuckoo(filter) => {
+            let loading = None;
+            let set = Box::new(WindowSet { filter, loading });
+            bloom(BloomKind::WindowSet(set), 0, 0)
         }
+        AnyFilter::Cuckoo(filter) => cuckoo(CuckooKind::Tables(filter)),
+        AnyFilter::GrowingCuckoo(filter) if is_set => {
+            let loading = None;
+            let set = BloomKind::GrowingSet(GrowingSet { filter, loading });
+            bloom(set, 0, config.bf_expansion.max(1))
+        }
+        AnyFilter::GrowingCuckoo(filter) => cuckoo(CuckooKind::Growing(filter)),
         AnyFilter::Counting(filter) => {
             let items = filter.estimated_keys();
-            Slot::Counting(Box::new(NativeCounting { filter, items }))
+            counting(CountingKind::Bloom { filter, items })
         }
+        AnyFilter::CountingCuckoo(filter) => counting(CountingKind::Cuckoo(filter)),
         AnyFilter::Classic(_)
         | AnyFilter::Fuse(_)
         | AnyFilter::Ribbon(_)
@@ -150,6 +168,12 @@ impl Slot {
                         native::write_with(filter, HashKey::Outside, out)?;
                     }
                     BloomKind::Window(filter) => native::write_with(filter, HashKey::Outside, out)?,
+                    BloomKind::WindowSet(set) => {
+                        native::write_with(&set.filter, HashKey::Outside, out)?;
+                    }
+                    BloomKind::GrowingSet(set) => {
+                        native::write_set(&set.filter, HashKey::Outside, out)?;
+                    }
                 },
             },
             Self::Cuckoo(filter) => match &**filter {
@@ -159,11 +183,23 @@ impl Slot {
                         out.write_all(table)?;
                     }
                 }
-                AnyCuckoo::Native(filter) => {
-                    native::write_with(&filter.filter, HashKey::Outside, out)?;
+                AnyCuckoo::Native(filter) => match &filter.filter {
+                    CuckooKind::Tables(filter) => {
+                        native::write_with(filter, HashKey::Outside, out)?;
+                    }
+                    CuckooKind::Growing(filter) => {
+                        native::write_with(filter, HashKey::Outside, out)?;
+                    }
+                },
+            },
+            Self::Counting(filter) => match &filter.filter {
+                CountingKind::Bloom { filter, .. } => {
+                    native::write_with(filter, HashKey::Outside, out)?;
+                }
+                CountingKind::Cuckoo(filter) => {
+                    native::write_with(filter, HashKey::Outside, out)?;
                 }
             },
-            Self::Counting(filter) => native::write_with(&filter.filter, HashKey::Outside, out)?,
         }
         Ok(true)
     }

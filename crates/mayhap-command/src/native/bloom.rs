@@ -1,6 +1,10 @@
-//! A Bloom filter of the native layout: of fixed size, growing, or with a window.
+//! A filter of a Bloom key in the native layout: of fixed size, growing, or with a window.
 
+use super::growing_set::{self, GrowingSet};
+use super::partial_image;
+use super::window_set::WindowSet;
 use crate::bf::BatchAdded;
+use crate::{AnyBloom, Limits, Slot, image};
 use mayhap_codec::redis::{BloomInfo, ChunkError, MAX_CHUNK, six_digits};
 use mayhap_core::plan::{BloomPlan, GrowingPlan, WindowPlan};
 use mayhap_core::{
@@ -15,7 +19,7 @@ const CHUNK: usize = 128;
 #[derive(Clone, PartialEq, Debug)]
 pub struct NativeBloom {
     pub(crate) kind: BloomKind,
-    /// Items that were new when they were added. A window filter counts its items itself.
+    /// Items that were new when they were added; 0 if the filter counts its items itself, as windows and growing sets do.
     pub(crate) items: u64,
     /// As requested, and reported by `BF.INFO`; growth itself follows another rule. 0 if the filter does not grow.
     pub(crate) expansion: u32,
@@ -24,8 +28,13 @@ pub struct NativeBloom {
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) enum BloomKind {
     Fixed(Bloom),
+    /// A chain of layers, whose first one is for the reserved capacity.
     Growing(GrowingBloom),
+    /// A ring of Bloom filters: of keys that older versions created, and of rates that are too strict for a window set.
     Window(WindowBloom),
+    /// For an unknown number of items.
+    GrowingSet(GrowingSet),
+    WindowSet(Box<WindowSet>),
 }
 
 /// Why two filters cannot be merged.
@@ -33,12 +42,14 @@ pub(crate) enum BloomKind {
 pub(crate) enum MergeError {
     /// The filters are of different kinds.
     Kinds,
+    /// Both grow: one is a chain of layers, and the other is not.
+    Growth,
     Windows,
     Mismatch(mayhap_core::Mismatch),
 }
 
 impl NativeBloom {
-    /// An empty filter; one with an expansion of 0 does not grow.
+    /// An empty filter for a known number of items; one with an expansion of 0 does not grow.
     pub(crate) fn reserve(
         error: f64,
         capacity: u64,
@@ -62,6 +73,29 @@ impl NativeBloom {
         })
     }
 
+    /// An empty filter for an unknown number of items; one with an expansion of 0 does not grow.
+    pub(crate) fn growing(
+        error: f64,
+        capacity: u64,
+        expansion: u32,
+        scheme: HashScheme,
+        max_bytes: u64,
+    ) -> Result<Self, PlanError> {
+        let grows = expansion != 0;
+        let set = grows.then(|| growing_set::create(capacity, error, scheme, max_bytes));
+        let Some(filter) = set.transpose()?.flatten() else {
+            return Self::reserve(error, capacity, expansion, scheme, max_bytes);
+        };
+        Ok(Self {
+            kind: BloomKind::GrowingSet(GrowingSet {
+                filter,
+                loading: None,
+            }),
+            items: 0,
+            expansion,
+        })
+    }
+
     /// An empty filter that forgets items after some seconds.
     pub(crate) fn window(
         error: f64,
@@ -70,7 +104,15 @@ impl NativeBloom {
         (scheme, now): (HashScheme, Timestamp),
         max_bytes: u64,
     ) -> Result<Self, PlanError> {
-        let plan = WindowPlan::new(capacity, error, Duration::from_secs(seconds))?;
+        let window = Duration::from_secs(seconds);
+        if let Some(set) = WindowSet::reserve(capacity, error, window, (scheme, now), max_bytes)? {
+            return Ok(Self {
+                kind: BloomKind::WindowSet(Box::new(set)),
+                items: 0,
+                expansion: 0,
+            });
+        }
+        let plan = WindowPlan::new(capacity, error, window)?;
         let generations = u64::from(plan.slices()) + 1;
         let size_bytes = plan.layer(0)?.size_bytes().saturating_mul(generations);
         check_size(size_bytes, max_bytes)?;
@@ -86,6 +128,8 @@ impl NativeBloom {
             BloomKind::Fixed(filter) => BloomKind::Fixed(filter.try_clone()?),
             BloomKind::Growing(filter) => BloomKind::Growing(filter.try_clone()?),
             BloomKind::Window(filter) => BloomKind::Window(filter.try_clone()?),
+            BloomKind::GrowingSet(set) => BloomKind::GrowingSet(set.try_clone()?),
+            BloomKind::WindowSet(set) => BloomKind::WindowSet(Box::new(set.try_clone()?)),
         };
         Ok(Self { kind, ..*self })
     }
@@ -95,6 +139,8 @@ impl NativeBloom {
             BloomKind::Fixed(filter) => filter.scheme(),
             BloomKind::Growing(filter) => filter.scheme(),
             BloomKind::Window(filter) => filter.scheme(),
+            BloomKind::GrowingSet(set) => set.filter.scheme(),
+            BloomKind::WindowSet(set) => set.filter.scheme(),
         }
     }
 
@@ -103,6 +149,8 @@ impl NativeBloom {
             BloomKind::Fixed(filter) => filter.contains(item),
             BloomKind::Growing(filter) => filter.contains(item),
             BloomKind::Window(filter) => filter.contains(item, now),
+            BloomKind::GrowingSet(set) => set.filter.contains(item),
+            BloomKind::WindowSet(set) => set.filter.contains(item, now),
         }
     }
 
@@ -111,6 +159,8 @@ impl NativeBloom {
             BloomKind::Fixed(filter) => filter.contains_each(items, found),
             BloomKind::Growing(filter) => filter.contains_each(items, found),
             BloomKind::Window(filter) => filter.contains_each(items, now, found),
+            BloomKind::GrowingSet(set) => set.filter.contains_each(items, found),
+            BloomKind::WindowSet(set) => set.filter.contains_each(items, now, found),
         }
     }
 
@@ -138,6 +188,8 @@ impl NativeBloom {
             BloomKind::Window(filter) => {
                 return filter.try_insert_hash_within(hash, now, max_bytes);
             }
+            BloomKind::GrowingSet(set) => return set.add(hash, max_bytes),
+            BloomKind::WindowSet(set) => return set.add(hash, now, max_bytes),
         };
         self.items = self.items.saturating_add(u64::from(new));
         Ok(new)
@@ -149,6 +201,11 @@ impl NativeBloom {
         now: Timestamp,
         max_bytes: u64,
     ) -> BatchAdded {
+        match &mut self.kind {
+            BloomKind::GrowingSet(set) => return set.add_each(items, max_bytes),
+            BloomKind::WindowSet(set) => return set.add_each(items, now, max_bytes),
+            BloomKind::Fixed(_) | BloomKind::Growing(_) | BloomKind::Window(_) => {}
+        }
         let mut max_bytes = max_bytes;
         let mut added = BatchAdded::for_items(items.len());
         for items in items.chunks(CHUNK) {
@@ -175,7 +232,8 @@ impl NativeBloom {
         match &self.kind {
             BloomKind::Fixed(filter) => self.items.saturating_add(items) <= filter.capacity(),
             BloomKind::Growing(filter) => items <= filter.keys_until_growth(),
-            BloomKind::Window(_) => false,
+            BloomKind::Window(_) | BloomKind::WindowSet(_) => false,
+            BloomKind::GrowingSet(set) => items <= set.filter.keys_until_growth(),
         }
     }
 
@@ -190,13 +248,13 @@ impl NativeBloom {
         match &mut self.kind {
             BloomKind::Fixed(filter) => filter.insert_hashes_reporting_new(hashes, is_new),
             BloomKind::Growing(filter) => filter.insert_hashes_reporting_new(hashes, is_new),
-            BloomKind::Window(_) => {}
+            BloomKind::Window(_) | BloomKind::GrowingSet(_) | BloomKind::WindowSet(_) => {}
         }
         let new = is_new.iter().filter(|&&new| new).count() as u64;
         self.items = self.items.saturating_add(new);
     }
 
-    /// All layers, the oldest first; for a window filter, generation by generation.
+    /// All layers, the oldest first; for a window filter, generation by generation. Sets have none.
     pub(crate) fn layers(&self) -> Vec<&Bloom> {
         match &self.kind {
             BloomKind::Fixed(filter) => vec![filter],
@@ -205,11 +263,38 @@ impl NativeBloom {
                 let generations = filter.generations();
                 generations.flat_map(|(_, _, layers)| layers).collect()
             }
+            BloomKind::GrowingSet(_) | BloomKind::WindowSet(_) => Vec::new(),
+        }
+    }
+
+    fn growing_set(&self) -> Option<&GrowingSet> {
+        match &self.kind {
+            BloomKind::GrowingSet(set) => Some(set),
+            BloomKind::Fixed(_)
+            | BloomKind::Growing(_)
+            | BloomKind::Window(_)
+            | BloomKind::WindowSet(_) => None,
+        }
+    }
+
+    /// Whether it is copied and loaded as an image, and not layer by layer.
+    fn is_set(&self) -> bool {
+        match &self.kind {
+            BloomKind::GrowingSet(_) | BloomKind::WindowSet(_) => true,
+            BloomKind::Fixed(_) | BloomKind::Growing(_) | BloomKind::Window(_) => false,
+        }
+    }
+
+    pub(crate) fn is_loading(&self) -> bool {
+        match &self.kind {
+            BloomKind::GrowingSet(set) => set.loading.is_some(),
+            BloomKind::WindowSet(set) => set.loading.is_some(),
+            BloomKind::Fixed(_) | BloomKind::Growing(_) | BloomKind::Window(_) => false,
         }
     }
 
     pub(crate) fn is_window(&self) -> bool {
-        matches!(self.kind, BloomKind::Window(_))
+        matches!(self.kind, BloomKind::Window(_) | BloomKind::WindowSet(_))
     }
 
     /// Bytes of memory, its own fields included.
@@ -221,6 +306,8 @@ impl NativeBloom {
                 let layers = filter.generations().map(|(_, _, layers)| layers.len());
                 (filter.size_bytes(), layers.sum())
             }
+            BloomKind::GrowingSet(set) => (set.size_bytes(), 0),
+            BloomKind::WindowSet(set) => (set.size_bytes(), 0),
         };
         (size_of::<Self>() + layers * size_of::<Bloom>()) as u64 + bits
     }
@@ -237,6 +324,16 @@ impl NativeBloom {
                     .map(|(_, _, layers)| layers.len() as u64);
                 (filter.capacity(), layers.sum(), filter.counted_keys(now))
             }
+            BloomKind::GrowingSet(GrowingSet { filter, .. }) => {
+                let tables = filter.keys_in_tables().len() as u64;
+                let capacity = growing_set::capacity(filter);
+                (capacity, tables, filter.estimated_keys())
+            }
+            BloomKind::WindowSet(set) => {
+                let filter = &set.filter;
+                let tables = filter.tables().len() as u64;
+                (filter.capacity(), tables, filter.counted_keys(now))
+            }
         };
         BloomInfo {
             capacity,
@@ -247,8 +344,9 @@ impl NativeBloom {
         }
     }
 
-    /// The lines of `BF.DEBUG`: the number of items, then one line per layer.
+    /// The lines of `BF.DEBUG`: the number of items, then one line per layer or table.
     pub(crate) fn debug_lines(&self) -> Vec<String> {
+        let first_line = |items: u64| std::iter::once(format!("size:{items}"));
         let counts: Vec<u64> = match &self.kind {
             BloomKind::Fixed(_) => vec![self.items],
             BloomKind::Growing(filter) => counts(filter.layers(), filter.keys_in_newest()),
@@ -256,6 +354,14 @@ impl NativeBloom {
                 .generations()
                 .flat_map(|(_, in_newest, layers)| counts(layers.iter(), in_newest))
                 .collect(),
+            BloomKind::GrowingSet(set) => {
+                let items = set.filter.estimated_keys();
+                return first_line(items).chain(set.debug_lines()).collect();
+            }
+            BloomKind::WindowSet(set) => {
+                let items = set.filter.counted_keys(set.filter.newest());
+                return first_line(items).chain(set.debug_lines()).collect();
+            }
         };
         let items = match &self.kind {
             BloomKind::Window(_) => counts.iter().fold(0, |sum: u64, n| sum.saturating_add(*n)),
@@ -272,13 +378,23 @@ impl NativeBloom {
                 six_digits(plan.false_positive_rate())
             )
         });
-        std::iter::once(format!("size:{items}"))
-            .chain(layers)
-            .collect()
+        first_line(items).chain(layers).collect()
     }
 
-    /// The chunk that `BF.SCANDUMP` replies with after the header: the rest of the layer at the iterator.
+    /// The chunk that `BF.SCANDUMP` replies with: the header, then the rest of the layer at the iterator. For a set, the image in
+    /// chunks.
     pub(crate) fn scan(&self, iterator: i64) -> Option<(i64, Vec<u8>)> {
+        if self.is_set() {
+            let image = image::bloom_parts(self, true);
+            if iterator == 0 {
+                let total = image.iter().map(|part| part.len() as u64).sum();
+                return Some((1, image::bloom_loading_header(self, total)));
+            }
+            return partial_image::scan(&image, iterator);
+        }
+        if iterator == 0 {
+            return Some((1, image::bloom_header(self)));
+        }
         let mut start = u64::try_from(iterator).ok()?.checked_sub(1)?;
         for layer in self.layers() {
             let size_bytes = layer.size_bytes();
@@ -292,12 +408,36 @@ impl NativeBloom {
         None
     }
 
-    pub(crate) fn load_chunk(&mut self, iterator: i64, chunk: &[u8]) -> Result<(), ChunkError> {
+    pub(crate) fn load_chunk(
+        &mut self,
+        iterator: i64,
+        chunk: &[u8],
+        limits: Limits,
+    ) -> Result<(), ChunkError> {
         let length = chunk.len() as u64;
         let end = u64::try_from(iterator).ok();
         let end = end.filter(|&end| end > 0 && end >= length);
         let end = end.ok_or(ChunkError::Iterator { iterator, length })?;
         let outside = ChunkError::Outside { iterator, length };
+        let loading = match &mut self.kind {
+            BloomKind::GrowingSet(set) => Some(&mut set.loading),
+            BloomKind::WindowSet(set) => Some(&mut set.loading),
+            BloomKind::Fixed(_) | BloomKind::Growing(_) | BloomKind::Window(_) => None,
+        };
+        if let Some(loading) = loading {
+            let loading = loading.as_mut().ok_or(outside)?;
+            return match loading.receive(iterator, chunk, limits)? {
+                None => Ok(()),
+                Some(Slot::Bloom(loaded)) => match *loaded {
+                    AnyBloom::Native(loaded) => {
+                        *self = loaded;
+                        Ok(())
+                    }
+                    AnyBloom::RedisBloom(_) => Err(outside),
+                },
+                Some(_) => Err(outside),
+            };
+        }
         let mut start = (end - length).checked_sub(1).ok_or(outside)?;
         let sizes: Vec<u64> = self
             .layers()
@@ -317,6 +457,8 @@ impl NativeBloom {
                 BloomKind::Fixed(filter) => filter.overwrite(start, chunk),
                 BloomKind::Growing(filter) => filter.overwrite(number, start, chunk),
                 BloomKind::Window(filter) => filter.overwrite(number, start, chunk),
+                // They have no layers.
+                BloomKind::GrowingSet(_) | BloomKind::WindowSet(_) => return Err(outside),
             };
             return written.map_err(|_| outside);
         }
@@ -328,14 +470,37 @@ impl NativeBloom {
         let checked = match (&self.kind, &other.kind) {
             (BloomKind::Fixed(ours), BloomKind::Fixed(theirs)) => ours.check_union(theirs),
             (BloomKind::Growing(ours), BloomKind::Growing(theirs)) => ours.check_union(theirs),
-            (BloomKind::Window(_), BloomKind::Window(_)) => return Err(MergeError::Windows),
+            (BloomKind::GrowingSet(ours), BloomKind::GrowingSet(theirs)) => {
+                ours.filter.check_union(&theirs.filter)
+            }
+            _ if self.is_window() && other.is_window() => return Err(MergeError::Windows),
+            (BloomKind::Growing(_), BloomKind::GrowingSet(_))
+            | (BloomKind::GrowingSet(_), BloomKind::Growing(_)) => return Err(MergeError::Growth),
             _ => return Err(MergeError::Kinds),
         };
         checked.map_err(MergeError::Mismatch)
     }
 
-    /// Adds the items of the other filter. An error leaves this filter unchanged.
+    /// A growing set with the items of others in addition; `None` if this is no growing set.
+    pub(crate) fn union_of(
+        &self,
+        others: &[&Self],
+        max_bytes: u64,
+    ) -> Option<Result<Self, MergeError>> {
+        let sets = others.iter().filter_map(|other| other.growing_set());
+        let union = self.growing_set()?.union_of(sets, max_bytes);
+        let union = union.map(|union| Self {
+            kind: BloomKind::GrowingSet(union),
+            ..*self
+        });
+        Some(union.map_err(MergeError::Mismatch))
+    }
+
+    /// Adds the items of the other filter, of the same kind but no growing set. An error leaves this filter unchanged.
     pub(crate) fn union_with(&mut self, other: &Self) -> Result<(), MergeError> {
+        if self.is_window() && other.is_window() {
+            return Err(MergeError::Windows);
+        }
         match (&mut self.kind, &other.kind) {
             (BloomKind::Fixed(ours), BloomKind::Fixed(theirs)) => {
                 ours.union_with(theirs).map_err(MergeError::Mismatch)?;
@@ -343,14 +508,13 @@ impl NativeBloom {
             (BloomKind::Growing(ours), BloomKind::Growing(theirs)) => {
                 ours.union_with(theirs).map_err(MergeError::Mismatch)?;
             }
-            (BloomKind::Window(_), BloomKind::Window(_)) => return Err(MergeError::Windows),
             _ => return Err(MergeError::Kinds),
         }
         // Items that are in both filters are counted once, as far as the bits allow an estimate.
         let estimated = match &self.kind {
             BloomKind::Fixed(filter) => filter.estimated_keys(),
             BloomKind::Growing(filter) => filter.estimated_keys(),
-            BloomKind::Window(_) => 0,
+            BloomKind::Window(_) | BloomKind::GrowingSet(_) | BloomKind::WindowSet(_) => 0,
         };
         let min = self.items.max(other.items);
         let max = self.items.saturating_add(other.items);

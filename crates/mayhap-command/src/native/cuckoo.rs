@@ -1,11 +1,14 @@
 //! A cuckoo filter of the native layout.
 
 use super::bloom::check_size;
+use super::cuckoo_kind::CuckooKind;
+use super::growing_set;
+use super::partial_image::{self, PartialImage};
 use crate::image;
-use crate::{Limits, Slot};
-use mayhap_codec::redis::{ChunkError, CuckooInfo, MAX_CHUNK};
+use crate::{AnyCuckoo, Limits, Slot};
+use mayhap_codec::redis::{ChunkError, CuckooInfo};
 use mayhap_core::plan::{CuckooPlan, GrowingPlan};
-use mayhap_core::{Cuckoo, Full, HashScheme, KeyHash, PlanError, zeroed_bytes};
+use mayhap_core::{Cuckoo, Full, HashScheme, KeyHash, PlanError};
 
 /// How many items are hashed before the first is inserted.
 const CHUNK: usize = 128;
@@ -13,7 +16,7 @@ const CHUNK: usize = 128;
 /// A cuckoo filter of the native layout.
 #[derive(Clone, PartialEq, Debug)]
 pub struct NativeCuckoo {
-    pub(crate) filter: Cuckoo,
+    pub(crate) filter: CuckooKind,
     /// Items removed since the filter was created or compacted.
     pub(crate) removed: u64,
     pub(crate) parameters: CuckooParameters,
@@ -28,17 +31,8 @@ pub(crate) struct CuckooParameters {
     pub(crate) expansion: u16,
 }
 
-/// The part of a filter's image that `CF.LOADCHUNK` has received. Cells cannot be loaded one chunk at a time: the contents of one cell
-/// determine where others may be.
-#[derive(Clone, PartialEq, Debug)]
-pub(crate) struct PartialImage {
-    pub(crate) total: u64,
-    /// Fewer than the total.
-    pub(crate) bytes: Vec<u8>,
-}
-
 impl NativeCuckoo {
-    /// An empty filter.
+    /// An empty filter for a known number of items; one with an expansion of 0 does not grow.
     pub(crate) fn reserve(
         capacity: u64,
         error: f64,
@@ -49,18 +43,38 @@ impl NativeCuckoo {
         let filter = if parameters.expansion == 0 {
             let plan = CuckooPlan::new(capacity, error)?;
             check_size(plan.size_bytes(), max_bytes)?;
-            Cuckoo::from_plan(plan, scheme)?
+            CuckooKind::Tables(Cuckoo::from_plan(plan, scheme)?)
         } else {
             let plan = GrowingPlan::new(capacity, error)?;
             check_size(plan.cuckoo_table(0)?.size_bytes(), max_bytes)?;
-            Cuckoo::growing_from_plan(plan, scheme)?
+            CuckooKind::Tables(Cuckoo::growing_from_plan(plan, scheme)?)
         };
+        Ok(Self::empty(filter, parameters))
+    }
+
+    /// An empty filter for an unknown number of items; one with an expansion of 0 does not grow.
+    pub(crate) fn growing(
+        capacity: u64,
+        error: f64,
+        parameters: CuckooParameters,
+        scheme: HashScheme,
+        max_bytes: u64,
+    ) -> Result<Self, PlanError> {
+        let grows = parameters.expansion != 0;
+        let filter = grows.then(|| growing_set::create(capacity, error, scheme, max_bytes));
+        let Some(filter) = filter.transpose()?.flatten() else {
+            return Self::reserve(capacity, error, parameters, scheme, max_bytes);
+        };
+        Ok(Self::empty(CuckooKind::Growing(filter), parameters))
+    }
+
+    fn empty(filter: CuckooKind, parameters: CuckooParameters) -> Self {
         // As RedisBloom reports it.
         let expansion = match parameters.expansion {
             0 => 0,
             expansion => expansion.checked_next_power_of_two().unwrap_or(u16::MAX),
         };
-        Ok(Self {
+        Self {
             filter,
             removed: 0,
             parameters: CuckooParameters {
@@ -68,24 +82,14 @@ impl NativeCuckoo {
                 ..parameters
             },
             loading: None,
-        })
+        }
     }
 
     pub(crate) fn try_clone(&self) -> Result<Self, PlanError> {
-        let loading = match &self.loading {
-            None => None,
-            Some(PartialImage { total, bytes }) => {
-                let mut copy = zeroed_bytes(bytes.len() as u64)?;
-                copy.copy_from_slice(bytes);
-                Some(PartialImage {
-                    total: *total,
-                    bytes: copy,
-                })
-            }
-        };
+        let loading = self.loading.as_ref().map(PartialImage::try_clone);
         Ok(Self {
             filter: self.filter.try_clone()?,
-            loading,
+            loading: loading.transpose()?,
             ..*self
         })
     }
@@ -114,13 +118,12 @@ impl NativeCuckoo {
     }
 
     fn add_hash(&mut self, hash: KeyHash, if_absent: bool, max_bytes: u64) -> Result<bool, Full> {
-        if if_absent && self.filter.contains_hash(hash) {
-            return Ok(false);
+        let is_added = self.filter.add(hash, if_absent, max_bytes)?;
+        if is_added {
+            // Loading the rest of an image would drop the item.
+            self.loading = None;
         }
-        self.filter.try_insert_hash_within(hash, max_bytes)?;
-        // Loading the rest of an image would drop the item.
-        self.loading = None;
-        Ok(true)
+        Ok(is_added)
     }
 
     pub(crate) fn add_each(
@@ -170,21 +173,16 @@ impl NativeCuckoo {
     }
 
     pub(crate) fn tables(&self) -> u64 {
-        match self.filter.growth() {
-            None => 1,
-            Some(_) => self.filter.tables().count() as u64,
-        }
+        self.filter.tables()
     }
 
     pub(crate) fn info(&self) -> CuckooInfo {
-        let cells = self
-            .filter
-            .tables()
-            .next()
-            .map_or(0, |(plan, _)| plan.cells());
         CuckooInfo {
             size_bytes: self.size_bytes(),
-            buckets: cells.div_ceil(u64::from(self.parameters.bucket_size).max(1)),
+            buckets: self
+                .filter
+                .cells()
+                .div_ceil(u64::from(self.parameters.bucket_size).max(1)),
             tables: self.tables(),
             items: self.filter.estimated_keys(),
             deleted: self.removed,
@@ -199,22 +197,12 @@ impl NativeCuckoo {
         if self.filter.is_empty() {
             return None;
         }
-        let pieces = image::cuckoo_parts(self, true);
+        let image = image::cuckoo_parts(self, true);
         if position == 0 {
-            let total = pieces.iter().map(|piece| piece.len() as u64).sum();
-            return Some((1, image::loading_header(self, total)));
+            let total = image.iter().map(|part| part.len() as u64).sum();
+            return Some((1, image::cuckoo_loading_header(self, total)));
         }
-        let mut start = usize::try_from(position).ok()?.checked_sub(1)?;
-        let mut chunk = Vec::new();
-        for piece in &pieces {
-            // Skip what lies before the chunk.
-            let rest = piece.get(start..).unwrap_or_default();
-            start = start.saturating_sub(piece.len());
-            let room = MAX_CHUNK as usize - chunk.len();
-            chunk.extend_from_slice(&rest[..rest.len().min(room)]);
-        }
-        let next = position.checked_add(i64::try_from(chunk.len()).ok()?)?;
-        (!chunk.is_empty()).then_some((next, chunk))
+        partial_image::scan(&image, position)
     }
 
     /// Receives the next chunk of an image. After the last one, the filter is replaced by the decoded image.
@@ -224,43 +212,21 @@ impl NativeCuckoo {
         chunk: &[u8],
         limits: Limits,
     ) -> Result<(), ChunkError> {
-        let length = chunk.len() as u64;
         let outside = ChunkError::Outside {
             iterator: position,
-            length,
+            length: chunk.len() as u64,
         };
         let loading = self.loading.as_mut().ok_or(outside)?;
-        let end = u64::try_from(position)
-            .ok()
-            .and_then(|end| end.checked_sub(1));
-        let expected = (loading.bytes.len() as u64).checked_add(length);
-        if length == 0 || end != expected || end.is_none_or(|end| end > loading.total) {
-            return Err(outside);
-        }
-        if end < Some(loading.total) {
-            loading
-                .bytes
-                .try_reserve(chunk.len())
-                .map_err(|_| outside)?;
-            loading.bytes.extend_from_slice(chunk);
-            return Ok(());
-        }
-        // The filter stays unchanged if the image is invalid.
-        let mut image = Vec::new();
-        image
-            .try_reserve_exact(loading.bytes.len() + chunk.len())
-            .map_err(|_| outside)?;
-        image.extend_from_slice(&loading.bytes);
-        image.extend_from_slice(chunk);
-        match image::decode(&image, limits) {
-            Ok(Slot::Cuckoo(loaded)) => match *loaded {
-                crate::AnyCuckoo::Native(loaded) => {
+        match loading.receive(position, chunk, limits)? {
+            None => Ok(()),
+            Some(Slot::Cuckoo(loaded)) => match *loaded {
+                AnyCuckoo::Native(loaded) => {
                     *self = loaded;
                     Ok(())
                 }
-                crate::AnyCuckoo::RedisBloom(_) => Err(outside),
+                AnyCuckoo::RedisBloom(_) => Err(outside),
             },
-            _ => Err(outside),
+            Some(_) => Err(outside),
         }
     }
 }

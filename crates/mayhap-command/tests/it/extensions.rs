@@ -42,11 +42,27 @@ fn merge_adds_all_items_and_reports_what_differs() {
     expect(&mut host, "BF.MERGE a f", wrong);
     let before = host.images();
     host.run_line("BF.RESERVE fixed 0.01 100 NONSCALING");
+    host.config.bf_initial_size = 5000;
+    host.run_line("BF.ADD larger 9");
+    expect(&mut host, "BF.MERGE both a larger", "+OK\\r\\n");
+    expect(&mut host, "BF.CARD both", ":4\\r\\n");
+    host.run_line("BF.INSERT strict ERROR 0.001 ITEMS 1");
+    host.run_line("BF.RESERVE small 0.01 100");
+    host.run_line("BF.ADD small 1");
     host.run_line("BF.RESERVE large 0.01 5000");
+    expect(
+        &mut host,
+        "BF.MERGE small large",
+        "-ERR filters cannot be merged: they differ in bits per key in a line: 8 and 7\\r\\n",
+    );
     host.run_line("BF.WINDOW w 0.01 100 5");
     for (source, what) in [
         ("fixed", "they differ in whether they grow"),
-        ("large", "they differ in bits per key in a line: 8 and 7"),
+        ("strict", "they differ in slice bits: 26 and 29"),
+        (
+            "small",
+            "one was created with a capacity and the other without: reserve both with the same capacity",
+        ),
         ("w", "they differ in whether they grow"),
     ] {
         let refused = format!("-ERR filters cannot be merged: {what}\\r\\n");
@@ -78,10 +94,18 @@ fn merge_adds_all_items_and_reports_what_differs() {
 }
 
 #[test]
-fn grown_chains_are_merged_layer_by_layer_in_both_layouts() {
-    for layout in [Layout::Native, Layout::RedisBloom] {
+fn grown_filters_are_merged_in_both_layouts() {
+    for (layout, is_reserved) in [
+        (Layout::Native, false),
+        (Layout::Native, true),
+        (Layout::RedisBloom, false),
+    ] {
         let mut host = host();
         host.config.layout = layout;
+        if is_reserved {
+            host.run_line("BF.RESERVE long 0.01 100");
+            host.run_line("BF.RESERVE short 0.01 100");
+        }
         for number in 0..5000 {
             host.run_line(&format!("BF.ADD long {number}"));
         }
@@ -165,6 +189,42 @@ fn counting_filters_add_and_remove() {
     for line in ["BF.ADD k a", "CF.ADD k a", "BF.INFO k", "BF.MERGE b k"] {
         expect(&mut host, line, wrong);
     }
+    // Counters do not saturate.
+    for _ in 0..2000 {
+        host.run_line("CBF.ADD k often");
+    }
+    expect(&mut host, "CBF.COUNT k often", ":2000\\r\\n");
+    expect(&mut host, "CBF.DEL k often", "#t\\r\\n");
+    expect(&mut host, "CBF.COUNT k often", ":1999\\r\\n");
+    assert_eq!(
+        info_number(&mut host, "k", "Number of items inserted"),
+        2000
+    );
+    assert_eq!(info_number(&mut host, "k", "Capacity"), 1000);
+    assert_eq!(info_number(&mut host, "k", "Full counters"), 0);
+}
+
+/// A number that `CBF.INFO` reports.
+fn info_number(host: &mut Host, key: &str, name: &str) -> i64 {
+    let Reply::Fields(fields) = host.run_line(&format!("CBF.INFO {key}")) else {
+        panic!("fields");
+    };
+    let field = fields.into_iter().find(|field| field.0 == name);
+    let Some((_, Reply::Integer(number))) = field else {
+        panic!("{name}");
+    };
+    number
+}
+
+#[test]
+fn counting_filters_of_older_versions_keep_their_counters() {
+    let mut host = host();
+    let path = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../../golden/slots/counting.created"
+    );
+    let header = std::fs::read(path).expect("a header");
+    assert_eq!(host.run(&[b"MAYHAP.LOAD", b"k", &header]), Reply::OK);
     for _ in 0..20 {
         host.run_line("CBF.ADD k full");
     }
@@ -174,6 +234,59 @@ fn counting_filters_add_and_remove() {
         "-ERR a counter of this item is saturated, so the item cannot be removed\\r\\n",
     );
     expect(&mut host, "CBF.EXISTS k full", "#t\\r\\n");
+    expect(&mut host, "CBF.COUNT k full", ":15\\r\\n");
+    assert_eq!(info_number(&mut host, "k", "Largest count"), 15);
+    assert_eq!(info_number(&mut host, "k", "Number of items inserted"), 20);
+}
+
+/// A counting key grows past its capacity, and rejects items that the memory limit does not allow: they are not replicated.
+#[test]
+fn counting_filters_grow_within_their_limit() {
+    let mut host = host();
+    host.max_bytes = 6000;
+    expect(&mut host, "CBF.RESERVE k 0.01 100", "+OK\\r\\n");
+    let mut accepted = Vec::new();
+    let mut rejected = 0;
+    for number in 0..6000 {
+        let item = mixed_item(number);
+        let (before, logged) = (host.images(), host.log.len());
+        match host.run_line(&format!("CBF.ADD k {item}")) {
+            Reply::Boolean(_) => accepted.push(item),
+            reply => {
+                assert_eq!(reply, Reply::error("ERR Insufficient memory"));
+                assert!(host.images() == before && host.log.len() == logged);
+                rejected += 1;
+            }
+        }
+    }
+    assert!(accepted.len() > 1000 && rejected > 100, "{rejected}");
+    assert!(info_number(&mut host, "k", "Capacity") > 100);
+    for item in &accepted {
+        expect(&mut host, &format!("CBF.EXISTS k {item}"), "#t\\r\\n");
+    }
+    let logged = host.log.len();
+    let Reply::Array(replies) = host.run_line("CBF.MADD k x1 x2 x3 0 x4 x5 x6") else {
+        panic!("some are rejected");
+    };
+    assert_eq!(replies[3], Reply::Boolean(false));
+    assert!(replies.contains(&Reply::error("ERR Insufficient memory")));
+    let added = replies
+        .iter()
+        .filter(|reply| matches!(reply, Reply::Boolean(_)));
+    let words: usize = host.log[logged..].iter().map(|entry| entry.1.len()).sum();
+    assert_eq!(words, 2 + added.count());
+    for item in accepted {
+        expect(&mut host, &format!("CBF.DEL k {item}"), "#t\\r\\n");
+    }
+}
+
+/// Few different items, each several times, and many that come once.
+fn mixed_item(number: u64) -> u64 {
+    if number.is_multiple_of(3) {
+        number % 50
+    } else {
+        number
+    }
 }
 
 #[test]

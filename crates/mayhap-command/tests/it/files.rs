@@ -4,8 +4,8 @@ use crate::host::Host;
 use mayhap_codec::native::{self, HashKey};
 use mayhap_command::{Config, Limits, Reply, Slot};
 use mayhap_core::{
-    AnyFilter, Bloom, BurstPolicy, CountingBloom, Cuckoo, Fuse, GrowingBloom, SipKey, Timestamp,
-    WindowBloom,
+    AnyFilter, Bloom, BurstPolicy, CountingBloom, CountingCuckoo, Cuckoo, Fuse, GrowingBloom,
+    GrowingCuckoo, SipKey, Timestamp, WindowBloom, WindowCuckoo,
 };
 use std::time::Duration;
 
@@ -34,7 +34,13 @@ fn filters(secret: SipKey, now: Timestamp) -> Vec<(&'static str, u32, AnyFilter)
             window.insert(key(number), now);
         }
         all.push(("BF", count, window.into()));
-        let some: [(&str, AnyFilter); 8] = [
+        let window = WindowCuckoo::keyed(300, 0.01, A_MINUTE, now, secret);
+        let mut window = window.expect("a filter");
+        for number in 0..count {
+            window.try_insert(key(number), now).expect("memory");
+        }
+        all.push(("BF", count, window.into()));
+        let some: [(&str, AnyFilter); 11] = [
             ("BF", Bloom::new(3000, 0.01).expect("a filter").into()),
             ("BF", keyed(3000, 0.0001).expect("a filter").into()),
             (
@@ -50,12 +56,26 @@ fn filters(secret: SipKey, now: Timestamp) -> Vec<(&'static str, u32, AnyFilter)
             ("CF", Cuckoo::new(3000, 0.01).expect("a filter").into()),
             ("CF", Cuckoo::growing(100, 0.01).expect("a filter").into()),
             (
+                "CF",
+                GrowingCuckoo::new(100, 0.01).expect("a filter").into(),
+            ),
+            (
                 "CBF",
                 CountingBloom::new(3000, 0.01).expect("a filter").into(),
             ),
             (
                 "CBF",
                 CountingBloom::keyed(3000, 0.01, secret)
+                    .expect("a filter")
+                    .into(),
+            ),
+            (
+                "CBF",
+                CountingCuckoo::new(100, 0.01).expect("a filter").into(),
+            ),
+            (
+                "CBF",
+                CountingCuckoo::keyed(3000, 0.01, secret)
                     .expect("a filter")
                     .into(),
             ),
@@ -133,6 +153,20 @@ fn keys_of_both_layouts_become_files_that_open() {
     assert!(
         matches!(host.run_line("MAYHAP.FILE text"), Reply::Error(text) if text.starts_with("WRONGTYPE"))
     );
+}
+
+#[test]
+fn the_file_of_a_key_that_grows_becomes_a_key_of_the_same_family() {
+    let mut host = Host::new(Config::default());
+    for number in 0..2000 {
+        host.run_line(&format!("BF.ADD b {number}"));
+        host.run_line(&format!("CF.ADD c {}", number / 3));
+    }
+    for name in ["b", "c"] {
+        let bytes = file(&mut host, name);
+        host.run(&[b"MAYHAP.LOAD", b"again", &bytes, b"REPLACE"]);
+        assert!(host.keys[b"again".as_slice()] == host.keys[name.as_bytes()]);
+    }
 }
 
 #[test]

@@ -1,8 +1,12 @@
 //! A minimal host: keys, a log of what was replicated, and the few commands of Redis that tests need.
 
+use mayhap_codec::native;
 use mayhap_command::{Command, Config, Context, Replication, Reply, Slot, find};
-use mayhap_core::{SipKey, Timestamp};
+use mayhap_core::{
+    AnyFilter, CountingBloom, HashScheme, Scheme, SipKey, Timestamp, WindowBloom, plan,
+};
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 pub(crate) type Words = Vec<Vec<u8>>;
 
@@ -118,6 +122,29 @@ impl Host {
     pub(crate) fn run_line(&mut self, line: &str) -> Reply {
         let words: Vec<&[u8]> = line.split(' ').map(str::as_bytes).collect();
         self.run(&words)
+    }
+
+    /// Loads a filter into a key.
+    pub(crate) fn load(&mut self, key: &str, filter: impl Into<AnyFilter>) {
+        let bytes = native::encode(&filter.into()).expect("a file");
+        let loaded = self.run(&[b"MAYHAP.LOAD", key.as_bytes(), &bytes, b"REPLACE"]);
+        assert_eq!(loaded, Reply::OK, "{key}");
+    }
+
+    /// An empty counting Bloom filter, as `CBF.RESERVE` created it in older versions.
+    pub(crate) fn load_counting_bloom(&mut self, key: &str, rate: f64, capacity: u64) {
+        let plan = plan::counting::CountingPlan::new(capacity, rate, 4).expect("a plan");
+        let scheme = HashScheme::Sip13(self.secret);
+        let filter = CountingBloom::from_plan(plan, Scheme::EnhancedDoubleHashing, scheme);
+        self.load(key, filter.expect("a filter"));
+    }
+
+    /// An empty ring of Bloom filters, as `BF.WINDOW` created it in older versions.
+    pub(crate) fn load_ring(&mut self, key: &str, rate: f64, capacity: u64, seconds: u64) {
+        let plan = plan::WindowPlan::new(capacity, rate, Duration::from_secs(seconds));
+        let scheme = HashScheme::Sip13(self.secret);
+        let ring = WindowBloom::from_plan(plan.expect("a plan"), scheme, self.now);
+        self.load(key, ring.expect("a filter"));
     }
 
     /// Replays the log of another host, at other times. No command may be rejected: engines treat that as damage.

@@ -1,11 +1,12 @@
 //! Images of slots: encoding and decoding is the identity, and other bytes are rejected or give a filter that still answers.
 
 use crate::host::Host;
+use mayhap_codec::native::{self, HashKey};
 use mayhap_codec::redis::dump::TypeId;
 use mayhap_codec::redis::fields::{DecodePosition, Sink, Source};
 use mayhap_codec::{Format, Problem};
 use mayhap_command::{Config, DecodeError, Layout, Limits, Reply, Slot};
-use mayhap_core::Timestamp;
+use mayhap_core::{AnyFilter, GrowingCuckoo, Timestamp};
 use mayhap_testkit::{Random, is_soak};
 
 const LIMITS: Limits = Limits { max_bytes: 1 << 20 };
@@ -36,18 +37,61 @@ fn slots() -> Vec<Slot> {
         }
     }
     host.run_line("BF.WINDOW window 0.01 10 1");
+    host.load_ring("ring", 0.01, 10, 1);
     for number in 0..40 {
         host.now = Timestamp(host.now.0 + 30);
-        host.run_line(&format!("BF.ADD window {number}"));
+        for key in ["window", "ring"] {
+            host.run_line(&format!("BF.ADD {key} {number}"));
+        }
     }
-    host.run_line("CBF.MADD counting 1 2 3 3 3");
-    let Reply::Array(parts) = host.run_line("CF.SCANDUMP Native-cgrown 0") else {
-        panic!("a header");
+    host.load_counting_bloom("oldcounting", 0.01, 100);
+    for key in ["counting", "oldcounting"] {
+        host.run_line(&format!("CBF.MADD {key} 1 2 3 3 3"));
+    }
+    // One whose counters become wider, with counts outside of them.
+    host.run_line("CBF.RESERVE widening 0.1 1000");
+    for number in 0..20_000 {
+        host.run_line(&format!("CBF.ADD widening {number}"));
+    }
+    for number in 0..330 {
+        for _ in 0..5 {
+            host.run_line(&format!("CBF.ADD widening {number}"));
+        }
+    }
+    host.config.layout = Layout::Native;
+    host.run_line("BF.RESERVE chain 0.01 10");
+    for number in 0..200 {
+        host.run_line(&format!("BF.ADD chain {number}"));
+        host.run_line(&format!("CF.ADD cset {}", number % 60));
+    }
+    // One that has moved some of its groups to the next shape, and has copies outside of its cells.
+    for number in 0..17_850 {
+        host.run_line(&format!("CF.ADD moving {number}"));
+        host.run_line(&format!("CF.ADD moving {}", number % 7));
+    }
+    let Reply::Bulk(file) = host.run_line("MAYHAP.FILE moving") else {
+        panic!("a file");
     };
-    let Reply::Bulk(header) = &parts[1] else {
-        panic!("a header");
+    let Ok(AnyFilter::GrowingCuckoo(moving)) = native::decode_with_key(&file, LARGE, host.secret)
+    else {
+        panic!("a growing filter");
     };
-    host.run(&[b"CF.LOADCHUNK", b"loading", b"1", header]);
+    let mut tables = moving.tables();
+    assert!(tables.any(|table| table.slices.moved_groups > 0 && !table.extra_copies.is_empty()));
+    for (family, from) in [
+        ("CF", "Native-cgrown"),
+        ("CF", "cset"),
+        ("BF", "Native-grown"),
+    ] {
+        let Reply::Array(parts) = host.run_line(&format!("{family}.SCANDUMP {from} 0")) else {
+            panic!("a header");
+        };
+        let Reply::Bulk(header) = &parts[1] else {
+            panic!("a header");
+        };
+        let (load, to) = (format!("{family}.LOADCHUNK"), format!("{from}-loading"));
+        host.run(&[load.as_bytes(), to.as_bytes(), b"1", header]);
+    }
     host.keys.into_values().collect()
 }
 
@@ -78,22 +122,31 @@ fn decoding_an_image_gives_the_same_slot() {
 fn large_slots() -> Vec<Slot> {
     let mut host = Host::new(Config::default());
     host.run_line("BF.RESERVE fixed 0.01 30000000 NONSCALING");
-    host.run_line("BF.RESERVE growing 0.01 20000000");
+    host.run_line("BF.RESERVE chain 0.01 20000000");
+    host.run_line("CF.RESERVE cchain 20000000 EXPANSION 2");
+    let mut growing = GrowingCuckoo::new(20_000_000, 0.01).expect("a filter");
+    growing.reserve(15_000_000).expect("memory");
+    host.load("cgrowing", growing.try_clone().expect("memory"));
+    let mut set = Vec::new();
+    native::write_set(&growing, HashKey::Outside, &mut set).expect("a file");
+    host.run(&[b"MAYHAP.LOAD", b"growing", &set]);
     host.run_line("BF.WINDOW window 0.01 20000000 60");
+    host.load_ring("ring", 0.01, 20_000_000, 60);
     host.run_line("CF.RESERVE cfixed 20000000 EXPANSION 0");
-    host.run_line("CF.RESERVE cgrowing 20000000 EXPANSION 2");
-    host.run_line("CBF.RESERVE counting 0.01 5000000");
+    host.run_line("CBF.RESERVE counting 0.01 15000000");
+    host.load_counting_bloom("oldcounting", 0.01, 5_000_000);
     for number in 0..1000 {
-        for key in ["fixed", "growing", "window"] {
+        for key in ["fixed", "growing", "chain", "window", "ring"] {
             host.run_line(&format!("BF.ADD {key} {number}"));
         }
-        for key in ["cfixed", "cgrowing"] {
+        for key in ["cfixed", "cgrowing", "cchain"] {
             host.run_line(&format!("CF.ADD {key} {number}"));
         }
         host.run_line(&format!("CBF.ADD counting {number}"));
+        host.run_line(&format!("CBF.ADD oldcounting {number}"));
     }
     let slots: Vec<Slot> = host.keys.into_values().collect();
-    assert!(slots.len() == 6 && slots.iter().all(|slot| slot.size_bytes() > PIECE as u64));
+    assert!(slots.len() == 10 && slots.iter().all(|slot| slot.size_bytes() > PIECE as u64));
     slots
 }
 
@@ -280,7 +333,7 @@ fn scandump_and_loadchunk_copy_a_filter() {
             assert_eq!(host.run(&words), Reply::OK);
         }
         if let Some(loaded) = host.keys.get(b"to".as_slice()) {
-            assert_eq!(loaded.encode(), slot.encode());
+            assert!(loaded.encode() == slot.encode(), "{slot:?}");
         } else {
             // Empty cuckoo filters have no chunks, as in RedisBloom.
             let stats = slot.stats(host.now).expect("a filter");
@@ -292,6 +345,7 @@ fn scandump_and_loadchunk_copy_a_filter() {
 #[test]
 fn an_invalid_chunk_is_rejected_and_changes_nothing() {
     let mut host = Host::new(Config::default());
+    host.run_line("BF.RESERVE b 0.01 100 NONSCALING");
     host.run_line("BF.MADD b 1 2 3");
     let size = {
         let Reply::Array(parts) = host.run_line("BF.SCANDUMP b 1") else {
@@ -339,27 +393,36 @@ fn an_invalid_chunk_is_rejected_and_changes_nothing() {
 }
 
 #[test]
-fn an_item_added_while_a_cuckoo_filter_is_loaded_is_kept() {
-    let mut host = Host::new(Config::default());
-    host.run_line("CF.ADD from a");
-    let mut chunks = Vec::new();
-    for position in [0, 1] {
-        let Reply::Array(parts) = host.run_line(&format!("CF.SCANDUMP from {position}")) else {
-            panic!("a chunk");
+fn an_item_added_while_a_filter_is_loaded_is_kept() {
+    for (family, error) in [
+        ("CF", "Couldn't load chunk!"),
+        ("BF", "ERR invalid offset - no link found"),
+    ] {
+        let mut host = Host::new(Config::default());
+        host.run_line(&format!("{family}.ADD from a"));
+        let mut chunks = Vec::new();
+        for position in [0, 1] {
+            let scanned = host.run_line(&format!("{family}.SCANDUMP from {position}"));
+            let Reply::Array(parts) = scanned else {
+                panic!("a chunk");
+            };
+            let [Reply::Integer(next), Reply::Bulk(chunk)] = parts.as_slice() else {
+                panic!("a chunk");
+            };
+            chunks.push((next.to_string(), chunk.clone()));
+        }
+        let load = |host: &mut Host, number: usize| {
+            let (position, chunk): &(String, Vec<u8>) = &chunks[number];
+            let load = format!("{family}.LOADCHUNK");
+            host.run(&[load.as_bytes(), b"to", position.as_bytes(), chunk])
         };
-        let [Reply::Integer(next), Reply::Bulk(chunk)] = parts.as_slice() else {
-            panic!("a chunk");
-        };
-        chunks.push((next.to_string(), chunk.clone()));
+        assert_eq!(load(&mut host, 0), Reply::OK);
+        let added = host.run_line(&format!("{family}.ADD to b"));
+        assert_eq!(added, Reply::Boolean(true));
+        assert_eq!(load(&mut host, 1), Reply::error(error));
+        let found = host.run_line(&format!("{family}.EXISTS to b"));
+        assert_eq!(found, Reply::Boolean(true));
     }
-    let load = |host: &mut Host, number: usize| {
-        let (position, chunk): &(String, Vec<u8>) = &chunks[number];
-        host.run(&[b"CF.LOADCHUNK", b"to", position.as_bytes(), chunk])
-    };
-    assert_eq!(load(&mut host, 0), Reply::OK);
-    assert_eq!(host.run_line("CF.ADD to b"), Reply::Boolean(true));
-    assert_eq!(load(&mut host, 1), Reply::error("Couldn't load chunk!"));
-    assert_eq!(host.run_line("CF.EXISTS to b"), Reply::Boolean(true));
 }
 
 /// Runs commands on a slot from untrusted bytes.
@@ -440,13 +503,14 @@ fn mutated_images_are_rejected_or_still_answer() {
 #[test]
 fn a_header_over_the_limit_is_rejected() {
     let mut host = Host::new(Config::default());
-    for line in [
-        "BF.RESERVE k 0.01 100000",
-        "BF.RESERVE k 0.01 100000 NONSCALING",
-        "BF.WINDOW k 0.01 100000 5",
-        "CF.RESERVE k 100000",
-        "CF.RESERVE k 100000 EXPANSION 0",
-        "CBF.RESERVE k 0.01 100000",
+    for (line, limit) in [
+        ("BF.RESERVE k 0.01 100000", 50_000),
+        ("BF.RESERVE k 0.01 100000 NONSCALING", 50_000),
+        ("BF.RESERVE k 0.000000001 100000", 50_000),
+        ("BF.WINDOW k 0.01 100000 5", 50_000),
+        ("CF.RESERVE k 100000", 50_000),
+        ("CF.RESERVE k 100000 EXPANSION 0", 50_000),
+        ("CBF.RESERVE k 0.01 100000", 50_000),
     ] {
         host.max_bytes = 1 << 30;
         assert_eq!(host.run_line(line), Reply::OK);
@@ -455,7 +519,7 @@ fn a_header_over_the_limit_is_rejected() {
         let words: Vec<&[u8]> = load.iter().map(Vec::as_slice).collect();
         let made = host.images();
         host.run_line("DEL k");
-        host.max_bytes = 50_000;
+        host.max_bytes = limit;
         assert_eq!(host.run(&words), Reply::error("ERR received bad data"));
         assert!(host.keys.is_empty());
         host.max_bytes = 1 << 30;

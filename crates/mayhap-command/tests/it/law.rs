@@ -53,6 +53,13 @@ fn replicas_have_identical_filters() {
         configure(&mut random, &mut host.config);
         host.max_bytes = random.choose(&[300, 2000, 10_000, 1 << 30]);
         host.replicates_times = random.one_in(2);
+        if random.one_in(3) {
+            // Keys of older versions.
+            host.load_counting_bloom(random.choose(&KEYS), 0.01, 10);
+            if host.max_bytes > 1000 {
+                host.load_ring(random.choose(&KEYS), 0.01, 10, 2);
+            }
+        }
         for _ in 0..150 {
             if random.one_in(20) {
                 copy(&mut host, &mut random);

@@ -42,6 +42,35 @@ fn make(host: &mut Host, random: &mut Random) -> Model {
     host.run_line("DEL k");
     host.config.layout = random.choose(&[Layout::Native, Layout::Native, Layout::RedisBloom]);
     let capacity = random.choose(&[10, 100, 1000, 20_000]);
+    if random.one_in(9) {
+        // A key of an older version.
+        host.load_ring("k", 0.001, capacity, 2);
+        return Model::Bloom {
+            added: HashMap::new(),
+            capacity: None,
+            window_ms: Some(2000),
+        };
+    }
+    if random.one_in(3) {
+        // A key that nobody reserves; RedisBloom's layout makes no difference.
+        host.config.layout = Layout::Native;
+        host.config.bf_error_rate = 0.001;
+        (host.config.bf_initial_size, host.config.cf_initial_size) = (capacity, capacity);
+        let family = random.choose(&["BF", "CF"]);
+        let added = integer(host.run_line(&format!("{family}.ADD k 0")));
+        assert_eq!(added, 1);
+        return if family == "BF" {
+            Model::Bloom {
+                added: HashMap::from([(0, host.now.0)]),
+                capacity: None,
+                window_ms: None,
+            }
+        } else {
+            Model::Cuckoo {
+                copies: HashMap::from([(0, 1)]),
+            }
+        };
+    }
     let (line, model) = match random.below(7) {
         0 | 1 => (
             format!("BF.RESERVE k 0.001 {capacity}"),

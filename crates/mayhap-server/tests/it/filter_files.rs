@@ -147,6 +147,60 @@ fn a_key_type_after_the_name_queries_guavas_longs_as_numbers() {
     client.expect("BF.EXISTS users#i65 7", ":0\r\n");
 }
 
+/// The byte order follows from the name; a copy under another name is not served.
+#[test]
+fn a_file_of_cassandras_is_served_by_the_version_in_its_name() {
+    let (folder, options) = folder();
+    let bytes = golden("cassandra-filter-old/real-ka-atable.bin");
+    for name in ["foo-atable-ka-1-Filter.db", "copy.db"] {
+        fs::copy(&bytes, folder.path().join(name)).expect("a copy");
+    }
+    let server = Running::with(&options);
+    let mut client = server.client();
+    let name = "foo-atable-ka-1-Filter.db";
+    for number in 1..=10 {
+        client.expect(&format!("BF.EXISTS {name}#i32 {number}"), ":1\r\n");
+    }
+    client.expect("EXISTS copy.db", ":0\r\n");
+    assert_eq!(
+        names(&client.call("KEYS *")),
+        ["foo-atable-ka-1-Filter", name]
+    );
+}
+
+/// An item of a filter of rows and columns is a row, a tab and a qualifier, as on the command line.
+#[test]
+fn a_file_of_hbases_is_served_by_the_type_of_its_filter() {
+    let (folder, options) = folder();
+    for name in ["row-100.hfile", "rowcol-900.hfile"] {
+        let file = golden("hbase-hfile").join(name);
+        fs::copy(file, folder.path().join(name)).expect("a copy");
+    }
+    // Without its metadata, a chunk cannot be queried.
+    let chunk = golden("hbase-chunk/murmur-100.bin");
+    fs::copy(chunk, folder.path().join("chunk.bin")).expect("a copy");
+    let server = Running::with(&options);
+    let mut client = server.client();
+    client.expect("BF.MEXISTS row-100 key-5 key-5x0", "*2\r\n:1\r\n:0\r\n");
+    for number in 0..900 {
+        let cell = format!("row-{}\tq{}", number / 3, number % 3);
+        assert_eq!(
+            client.raw(&["BF.EXISTS", "rowcol-900", &cell]),
+            b":1\r\n",
+            "{cell}"
+        );
+    }
+    assert_eq!(
+        client.raw(&["BF.EXISTS", "rowcol-900", "row-0\tx1"]),
+        b":0\r\n"
+    );
+    assert_eq!(
+        client.raw(&["BF.EXISTS", "rowcol-900#hex", "726f772d30\t7130"]),
+        b":1\r\n"
+    );
+    client.expect("EXISTS chunk.bin", ":0\r\n");
+}
+
 #[test]
 fn items_are_read_by_the_type_of_a_parquet_column() {
     let (folder, options) = folder();

@@ -28,7 +28,7 @@ fn concurrent_clients_respect_the_memory_limit() {
         "BF.RESERVE key 0.01 17000000 NONSCALING",
         "CF.RESERVE key 12000000",
         "BF.WINDOW key 0.01 8000000 60",
-        "CBF.RESERVE key 0.01 4200000",
+        "CBF.RESERVE key 0.01 11000000",
         "COPY from key",
         &set,
     ];
