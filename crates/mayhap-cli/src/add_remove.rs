@@ -130,6 +130,9 @@ fn insert(
                 filter.insert_hash(hash, now);
                 !was_present
             }
+            AnyFilter::WindowCuckoo(filter) => {
+                filter.try_insert(key, now).map_err(OperationError::Full)?
+            }
             filter => filter.try_insert(key)?,
         });
         Ok(())

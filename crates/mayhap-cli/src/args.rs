@@ -88,7 +88,7 @@ Examples:
   mayhap bench                            every kind; takes two minutes
   mayhap bench --kind bloom               100k to 100M keys; takes half a minute
   mayhap bench --kind bloom --keys 1e9    a billion keys
-  mayhap bench --kind fuse,ribbon --keys 10k,1M --fpr 5%,0.39%
+  mayhap bench --kind fuse,ribbon --keys 10k,1M --fpr 5%,0.4%
   mayhap bench --json > today.jsonl       one object per line, times in ns per key
 
 Rounds of queries alternate with rounds of plain memory loads; the best round of each is reported. \"chased\"

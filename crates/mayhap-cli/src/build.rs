@@ -9,7 +9,7 @@ pub(crate) use native::read_keys;
 use crate::args;
 use crate::codec_errors;
 use crate::error::CliError;
-use crate::filter_files::read_key;
+use crate::filter_files::{file_name, read_key};
 use crate::human_format;
 use crate::input::InputArgs;
 use crate::named_values;
@@ -97,7 +97,8 @@ pub(crate) struct BuildArgs {
 
 pub(crate) fn run(args: &BuildArgs, out: &mut impl Write) -> Result<ExitCode, CliError> {
     let parameters = Parameters::new(args.format, &args.parameters)
-        .map_err(|error| codec_errors::parameter(&error))?;
+        .map_err(|error| codec_errors::parameter(&error))?
+        .for_file(args.output.as_deref().and_then(file_name));
     if args.format == Format::Mayhap && args.capacity == Some(0) {
         return Err(CliError::message(
             "--capacity 0: give at least 1, or omit it to use the number of lines",

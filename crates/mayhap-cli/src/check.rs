@@ -1,14 +1,16 @@
 //! `mayhap check`: prints the lines that may be in a filter.
 
+mod data_folder;
 mod lookup;
 
 use crate::args::{self, threads};
 use crate::error::CliError;
 use crate::filter_files::{OpenArgs, SelectArgs};
-use crate::input::{Block, GivenKeys, InputArgs, in_order, is_standard};
+use crate::input::{Block, Blocks, GivenKeys, InputArgs, in_order, is_standard};
 use crate::named_values;
 use crate::progress::Progress;
 use clap::Args;
+use data_folder::DataFolder;
 use lookup::Lookup;
 use mayhap_codec::KeyType;
 use std::io::{self, IsTerminal, Write};
@@ -28,15 +30,17 @@ Examples:
   mayhap check part.parquet --column user_id ids.txt
   mayhap check dump.rdb --key seen urls.txt
   mayhap check skp_idx_x.idx --fpr 0.01 -P type=UInt64 ids.txt
+  mayhap check data/shop/users-5a1c/ --from cassandra -k alice    the SSTables that may hold a partition
 
 A line that is not printed is definitely not in the filter. A line that is printed is in it, or is a false
 positive: `mayhap info` shows their rate. In a file with several filters, a line is printed if one of them
-may contain it. Exit status: 0 if a line was printed, 1 if none was, 2 for an error.";
+may contain it. In a data folder of Cassandra, the line is followed by the filters of the SSTables that may hold
+it, each after a tab. Exit status: 0 if a line was printed, 1 if none was, 2 for an error.";
 
 #[derive(Args, Debug)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 pub(crate) struct CheckArgs {
-    /// Filter of any format, or a container with filters
+    /// Filter of any format, a container with filters, or with --from cassandra a data folder
     #[arg(value_name = "FILTER")]
     filter: PathBuf,
     /// Print the lines that are definitely not in the filter
@@ -100,44 +104,79 @@ pub(crate) fn run(args: &CheckArgs, out: &mut impl Write) -> Result<ExitCode, Cl
         }
         args.input.check_not_standard_output()?;
     }
-    let asked = Lookup::open(args)?;
-    let mut blocks = args.given.blocks_or(&args.input);
-    if !asked.is_verbatim() {
-        blocks = blocks.counted();
+    let count = if args.filter.is_dir() {
+        let asked = DataFolder::open(args)?;
+        let select = |block| asked.select(&block, args.invert);
+        answer(args, out, asked.is_verbatim(), select, |selected, out| {
+            Ok(out.write_all(&selected.text)?)
+        })?
+    } else {
+        let asked = Lookup::open(args)?;
+        let select = |block| select(&asked, block, args.invert);
+        let count = answer(args, out, asked.is_verbatim(), select, |selected, out| {
+            print_runs(&selected.block, &selected.runs, out)
+        })?;
+        asked.check_touched(args)?;
+        count
+    };
+    if args.count && !args.quiet {
+        writeln!(out, "{count}")?;
     }
+    Ok(ExitCode::from(u8::from(count == 0)))
+}
+
+/// What was selected of a block.
+trait Selected: Send + 'static {
+    fn count(&self) -> u64;
+}
+
+impl Selected for SelectedLines {
+    fn count(&self) -> u64 {
+        self.count
+    }
+}
+
+/// Selects lines of every block and prints them in order; returns how many there are.
+fn answer<S: Selected, W: Write>(
+    args: &CheckArgs,
+    out: &mut W,
+    are_keys_verbatim: bool,
+    select: impl Fn(Block) -> Result<S, CliError> + Sync,
+    print: impl Fn(&S, &mut W) -> Result<(), CliError>,
+) -> Result<u64, CliError> {
+    let blocks = blocks(args, are_keys_verbatim);
     let is_printed = !args.quiet && !args.count;
-    if !is_printed {
-        blocks = blocks.keys_only();
-    }
     let _progress = Progress::beside_lines(blocks.bytes_read(), args.input.size());
     let is_line_buffered = args.line_buffered || io::stdout().is_terminal();
     let is_stream = args.quiet || args.line_buffered || !args.input.are_regular_files();
     let threads = if is_stream { 1 } else { threads(args.threads) };
     let mut count = 0;
-    in_order(
-        blocks,
-        threads,
-        |block| select(&asked, block, args.invert),
-        |selected| {
-            let selected = selected?;
-            count += selected.count;
-            if args.quiet && count > 0 {
-                return Ok(ControlFlow::Break(()));
+    in_order(blocks, threads, select, |selected| {
+        let selected = selected?;
+        count += selected.count();
+        if args.quiet && count > 0 {
+            return Ok(ControlFlow::Break(()));
+        }
+        if is_printed {
+            print(&selected, out)?;
+            if is_line_buffered {
+                out.flush()?;
             }
-            if is_printed {
-                print_runs(&selected.block, &selected.runs, out)?;
-                if is_line_buffered {
-                    out.flush()?;
-                }
-            }
-            Ok(ControlFlow::Continue(()))
-        },
-    )?;
-    asked.check_touched(args)?;
-    if args.count && !args.quiet {
-        writeln!(out, "{count}")?;
+        }
+        Ok(ControlFlow::Continue(()))
+    })?;
+    Ok(count)
+}
+
+fn blocks(args: &CheckArgs, are_keys_verbatim: bool) -> Blocks {
+    let mut blocks = args.given.blocks_or(&args.input);
+    if !are_keys_verbatim {
+        blocks = blocks.counted();
     }
-    Ok(ExitCode::from(u8::from(count == 0)))
+    if args.quiet || args.count {
+        blocks = blocks.keys_only();
+    }
+    blocks
 }
 
 /// Prints the header and lines unchanged, and terminates the last line of an input.

@@ -12,6 +12,7 @@ const fn flag(setting: Setting) -> &'static str {
         Setting::FalsePositiveRate => "--fpr",
         Setting::Bits => "--bits",
         Setting::Probes => "--probes",
+        Setting::ByteOrder => "-P order=new or -P order=old",
     }
 }
 

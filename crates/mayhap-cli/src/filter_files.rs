@@ -29,7 +29,7 @@ pub(crate) struct OpenArgs {
     /// False-positive rate of a ClickHouse index, which its file does not store
     #[arg(long, value_name = "P", value_parser = args::rate, allow_negative_numbers = true)]
     pub(crate) fpr: Option<f64>,
-    /// Number of hashes of a ClickHouse index of tokens or n-grams
+    /// Number of hashes of a ClickHouse index of tokens or n-grams, or of a chunk of HBase's
     #[arg(long, value_name = "K")]
     pub(crate) probes: Option<u32>,
     /// Parameter of the format, such as -P type=UInt64 or -P funnel=long
@@ -61,6 +61,7 @@ impl OpenArgs {
             probes: self.probes,
             columns: self.columns,
             key: self.key()?,
+            file_name: file_name(path).map(str::to_owned),
             limits: Limits {
                 max_bytes: u64::MAX,
             },
@@ -112,14 +113,15 @@ impl OpenArgs {
         given: Option<KeyType>,
     ) -> Result<KeyReader, CliError> {
         let key_type = key_type(path, found.filter.key_type(), given)?;
-        let reader = Parameters::new(found.filter.format(), &self.parameters)
-            .and_then(|parameters| parameters.key_reader(key_type))
-            .map_err(|error| codec_errors::parameter(&error))?;
-        Ok(match found.location.physical_type {
-            Some(number) => reader.physical_type(number),
-            None => reader,
-        })
+        Parameters::new(found.filter.format(), &self.parameters)
+            .and_then(|parameters| found.key_reader(&parameters, key_type))
+            .map_err(|error| codec_errors::parameter(&error))
     }
+}
+
+/// The name of a file without its folder: Cassandra's names say what the bytes do not.
+pub(crate) fn file_name(path: &Path) -> Option<&str> {
+    path.file_name()?.to_str()
 }
 
 /// The only one of the selected filters.
@@ -258,22 +260,14 @@ impl SelectArgs {
         all: Vec<OpenedFilter>,
     ) -> Result<Vec<OpenedFilter>, CliError> {
         let names = names_of(&all);
-        let is_chosen = |found: &OpenedFilter| {
-            let place = &found.location;
-            self.column
-                .as_ref()
-                .is_none_or(|name| place.column.as_ref() == Some(name))
-                && self
-                    .row_group
-                    .is_none_or(|number| place.row_group == Some(number))
-                && self
-                    .key
-                    .as_ref()
-                    .is_none_or(|key| place.key.as_deref() == Some(key.as_bytes()))
-                && self
-                    .granule
-                    .is_none_or(|number| place.granule.unwrap_or(0) == number)
+        let wanted = Location {
+            row_group: self.row_group,
+            column: self.column.clone(),
+            key: self.key.clone().map(String::into_bytes),
+            granule: self.granule,
+            ..Location::default()
         };
+        let is_chosen = |found: &OpenedFilter| found.location.is_wanted(&wanted);
         let chosen: Vec<OpenedFilter> = all.into_iter().filter(is_chosen).collect();
         if chosen.is_empty() {
             let has = if names.is_empty() {

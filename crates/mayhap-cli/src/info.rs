@@ -10,7 +10,7 @@ use crate::output::draw;
 use clap::Args;
 use mayhap_codec::{Description, Detail, OpenedFilter};
 use mayhap_core::{Kind, Stats};
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -106,40 +106,8 @@ fn plot_one(
 }
 
 fn object(path: &Path, found: &OpenedFilter, description: &Description) -> Value {
-    let (stats, mut object) = (&description.stats, Map::new());
-    let mut put = |name: &str, value: Value| drop(object.insert(name.to_owned(), value));
-    put("file", json!(path.to_string_lossy()));
-    put("format", json!(description.format.name()));
-    put("kind", json!(stats.kind.name()));
-    put("capacity", json!(stats.capacity));
-    put("bits", json!(stats.bits));
-    put("probes", json!(stats.probes));
-    put("size_bytes", json!(stats.size_bytes));
-    put("fill", json!(stats.fill));
-    put("estimated_keys", json!(stats.estimated_keys));
-    put("false_positive_rate", json!(stats.false_positive_rate));
-    put("estimated_rate", json!(stats.estimated_rate));
-    let place = &found.location;
-    if let Some(number) = place.row_group {
-        put("row_group", json!(number));
-    }
-    if let Some(name) = &place.column {
-        put("column", json!(name));
-    }
-    if let Some(key) = &place.key {
-        put("key", json!(String::from_utf8_lossy(key)));
-    }
-    if let Some(number) = place.granule {
-        put("granule", json!(number));
-    }
-    for (name, detail) in &description.details {
-        let value = match detail {
-            Detail::Number(number) => json!(number),
-            Detail::Text(text) => json!(text),
-            Detail::Flag(flag) => json!(flag),
-        };
-        put(name, value);
-    }
+    let mut object = description.to_json(&found.location);
+    object.insert("file".to_owned(), json!(path.to_string_lossy()));
     Value::Object(object)
 }
 

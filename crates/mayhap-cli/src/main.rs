@@ -10,10 +10,12 @@
 //! | `table/` | how are the columns of CSV, TSV, JSON lines and Parquet read? |
 //! | `filter_files.rs` | how is a filter opened, selected and given keys? |
 //! | `output.rs`, `lock.rs`, `interrupt.rs` | how is a file written atomically, by one process at a time, without leftovers? |
+//! | `background_writer.rs` | how is stdout written while the next lines are processed? |
 //! | `build.rs`, `check.rs`, `add_remove.rs`, `uniq.rs`, `join.rs`, ... | one subcommand each |
 
 mod add_remove;
 mod args;
+mod background_writer;
 mod bench;
 mod build;
 mod check;
@@ -64,7 +66,7 @@ fn main() -> ExitCode {
             CliCommand::Check(_) | CliCommand::Add(_) | CliCommand::Remove(_)
         ),
     };
-    let mut out = BufWriter::with_capacity(OUTPUT_BYTES, io::stdout().lock());
+    let mut out = BufWriter::with_capacity(OUTPUT_BYTES, io::stdout());
     let done = match cli.command {
         CliCommand::Build(args) => build::run(&args, &mut out),
         CliCommand::Check(args) => check::run(&args, &mut out),

@@ -97,7 +97,7 @@ pub(crate) struct ConvertArgs {
     /// Rate of a ClickHouse index
     #[arg(long, value_name = "P", value_parser = args::rate, allow_negative_numbers = true)]
     fpr: Option<f64>,
-    /// Number of hashes of a ClickHouse index of tokens or n-grams
+    /// Number of hashes of a ClickHouse index of tokens or n-grams, or of a chunk of HBase's
     #[arg(long, value_name = "K")]
     probes: Option<u32>,
     /// Parameter of the source format

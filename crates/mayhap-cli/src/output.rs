@@ -1,6 +1,7 @@
 //! Output: writes filters atomically and never overwrites a file that is not a filter.
 
 use crate::error::CliError;
+use crate::filter_files::file_name;
 use crate::input::is_standard;
 use crate::interrupt;
 use mayhap_codec::native::{self, HashKey, NativeFilter};
@@ -77,7 +78,7 @@ impl Output {
     fn encode(&self, filter: &StoredFilter) -> Result<Vec<u8>, CliError> {
         match filter {
             StoredFilter::Native(filter) => native::encode_with(filter, self.hash_key),
-            filter => filter.encode(),
+            filter => filter.encode_for_file(self.path.as_deref().and_then(file_name)),
         }
         .map_err(|error| CliError::message(error.to_string()))
     }

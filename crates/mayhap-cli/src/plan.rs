@@ -154,7 +154,7 @@ impl PlanFigures {
             "{}: {}{} at a false-positive rate of {}\n  {}\n",
             best.kind,
             human_format::with_unit(self.keys, "key"),
-            if best.kind == Kind::Window {
+            if matches!(best.kind, Kind::Window | Kind::WindowCuckoo) {
                 " per window"
             } else {
                 ""

@@ -4,6 +4,7 @@ mod seen_keys;
 mod session;
 
 use crate::args::{self, threads};
+use crate::background_writer::BackgroundWriter;
 use crate::error::{CliError, Usage};
 use crate::filter_files::{check_not_stdin, invalid_key};
 use crate::input::{Block, Event, InputArgs, with_events};
@@ -17,10 +18,11 @@ use mayhap_codec::{Format, KeyReader, KeyType};
 use mayhap_core::{HashScheme, KeyHash};
 use seen_keys::SeenKeys;
 use session::Session;
-use std::io::Write;
+use std::io::{BufWriter, Write};
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::thread;
 use std::time::Duration;
 
 pub(crate) const EXAMPLES: &str = "\
@@ -126,7 +128,23 @@ fn hash(block: Block, reader: &KeyReader, scheme: HashScheme) -> Result<HashedBl
     }
 }
 
-pub(crate) fn run(args: &UniqArgs, out: &mut impl Write) -> Result<ExitCode, CliError> {
+pub(crate) fn run(
+    args: &UniqArgs,
+    out: &mut BufWriter<impl Write + Send>,
+) -> Result<ExitCode, CliError> {
+    let is_small = args.input.size().is_some_and(|size| size < SMALL);
+    let threads = if is_small { 1 } else { threads(args.threads) };
+    if threads == 1 {
+        return run_on(args, threads, out);
+    }
+    // The thread that inserts has the most to do, so it does not write too.
+    thread::scope(|scope| {
+        let mut out = BackgroundWriter::start(scope, out.get_mut());
+        run_on(args, threads, &mut out)
+    })
+}
+
+fn run_on(args: &UniqArgs, threads: usize, out: &mut impl Write) -> Result<ExitCode, CliError> {
     if let Some(state) = &args.state {
         check_not_stdin(state)?;
         args.input.check_not_output(state)?;
@@ -151,8 +169,6 @@ pub(crate) fn run(args: &UniqArgs, out: &mut impl Write) -> Result<ExitCode, Cli
         blocks.bytes_read(),
         args.input.size(),
     ));
-    let is_small = args.input.size().is_some_and(|size| size < SMALL);
-    let threads = if is_small { 1 } else { threads(args.threads) };
     let save_every = args.save_every.unwrap_or(SAVE_EVERY);
     let done = with_events(
         blocks,

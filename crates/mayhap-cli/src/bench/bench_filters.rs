@@ -1,9 +1,10 @@
 //! The kinds of filter behind common traits, so that they can be measured.
 
 use super::query_keys::key;
+use mayhap_core::plan::{GrowingCuckooPlan, WindowCuckooPlan, WindowPlan};
 use mayhap_core::{
-    Bloom, ClassicBloom, CountingBloom, Cuckoo, Fuse, GrowingBloom, KeyHash, Kind, PlanError,
-    Ribbon, Timestamp, WindowBloom,
+    Bloom, ClassicBloom, CountingBloom, CountingCuckoo, Cuckoo, Fuse, GrowingBloom, GrowingCuckoo,
+    HashScheme, KeyHash, Kind, PlanError, Ribbon, Timestamp, WindowBloom, WindowCuckoo,
 };
 use std::time::Duration;
 
@@ -53,6 +54,8 @@ bench_filter!(
     CountingBloom,
     GrowingBloom,
     Cuckoo,
+    GrowingCuckoo,
+    CountingCuckoo,
     Fuse,
     Ribbon
 );
@@ -87,25 +90,38 @@ insert_bench! {
     GrowingBloom: keys => keys.div_ceil(16) as usize
 }
 
-impl InsertBench for Cuckoo {
-    fn empty(keys: u64, rate: f64) -> Result<Self, PlanError> {
-        Self::for_hashes(keys as usize, rate)
-    }
+macro_rules! cuckoo_bench {
+    ($($filter:ty: $empty:expr),*) => {
+        $(impl InsertBench for $filter {
+            fn empty(keys: u64, rate: f64) -> Result<Self, PlanError> {
+                let empty: fn(u64, f64) -> Result<Self, PlanError> = $empty;
+                empty(keys, rate)
+            }
 
-    fn clear(&mut self) {
-        self.clear();
-    }
+            fn clear(&mut self) {
+                self.clear();
+            }
 
-    fn insert_single(&mut self, hashes: &[KeyHash], _first: u64) -> usize {
-        // A rejected key shows up when the answers are checked.
-        hashes
-            .iter()
-            .map(|&hash| usize::from(self.try_insert_hash(hash).unwrap_or(false)))
-            .sum()
-    }
+            fn insert_single(&mut self, hashes: &[KeyHash], _first: u64) -> usize {
+                // A rejected key shows up when the answers are checked.
+                let insert = |&hash: &KeyHash| self.try_insert_hash(hash).unwrap_or(false);
+                hashes.iter().map(insert).map(usize::from).sum()
+            }
 
-    fn insert_batch(&mut self, hashes: &[KeyHash], _first: u64) {
-        _ = self.try_insert_hashes(hashes);
+            fn insert_batch(&mut self, hashes: &[KeyHash], _first: u64) {
+                _ = self.try_insert_hashes(hashes);
+            }
+        })*
+    };
+}
+
+cuckoo_bench! {
+    Cuckoo: |keys, rate| Self::for_hashes(keys as usize, rate),
+    GrowingCuckoo: |keys, rate| {
+        Self::from_plan(GrowingCuckooPlan::with_maximum(keys, rate)?, HashScheme::Caller)
+    },
+    CountingCuckoo: |keys, rate| {
+        Self::from_plan(GrowingCuckooPlan::with_maximum(keys, rate)?, HashScheme::Caller)
     }
 }
 
@@ -121,13 +137,13 @@ macro_rules! build_bench {
 
 build_bench!(Fuse, Ribbon);
 
-/// A window whose keys arrive evenly over time, so that all its generations are used.
-pub(super) struct TimedWindow {
-    filter: WindowBloom,
+/// A window whose keys arrive evenly over time, so that all its slices are used.
+pub(super) struct TimedWindow<F> {
+    filter: F,
     keys: u64,
 }
 
-impl TimedWindow {
+impl<F> TimedWindow<F> {
     const LENGTH_MS: u64 = 1 << 20;
 
     fn time_of(&self, number: u64) -> Timestamp {
@@ -136,49 +152,61 @@ impl TimedWindow {
     }
 }
 
-impl BenchFilter for TimedWindow {
-    #[inline]
-    fn contains(&self, hash: KeyHash) -> bool {
-        self.filter.contains_hash(hash, self.filter.newest())
-    }
+macro_rules! timed_window {
+    ($($filter:ty, $plan:ty, |$window:ident, $hash:ident, $now:ident| $insert:expr;)*) => {
+        $(impl BenchFilter for TimedWindow<$filter> {
+            #[inline]
+            fn contains(&self, hash: KeyHash) -> bool {
+                self.filter.contains_hash(hash, self.filter.newest())
+            }
 
-    fn contains_batch(&self, hashes: &[KeyHash], found: &mut [bool]) {
-        self.filter
-            .contains_hashes(hashes, self.filter.newest(), found);
-    }
+            fn contains_batch(&self, hashes: &[KeyHash], found: &mut [bool]) {
+                self.filter
+                    .contains_hashes(hashes, self.filter.newest(), found);
+            }
 
-    fn size_bytes(&self) -> u64 {
-        self.filter.size_bytes()
-    }
+            fn size_bytes(&self) -> u64 {
+                self.filter.size_bytes()
+            }
+        }
+
+        impl InsertBench for TimedWindow<$filter> {
+            fn empty(keys: u64, rate: f64) -> Result<Self, PlanError> {
+                let length = Duration::from_millis(Self::LENGTH_MS);
+                let plan = <$plan>::new(keys, rate, length)?;
+                let filter = <$filter>::from_plan(plan, HashScheme::Caller, Timestamp(0))?;
+                Ok(Self { filter, keys })
+            }
+
+            fn clear(&mut self) {
+                // Time does not go back, so use a new filter.
+                let (plan, scheme) = (*self.filter.plan(), self.filter.scheme());
+                if let Ok(new) = <$filter>::from_plan(plan, scheme, Timestamp(0)) {
+                    self.filter = new;
+                }
+            }
+
+            fn insert_single(&mut self, hashes: &[KeyHash], first: u64) -> usize {
+                (first..)
+                    .zip(hashes)
+                    .map(|(number, &$hash)| {
+                        let $now = self.time_of(number);
+                        let $window = &mut self.filter;
+                        usize::from($insert)
+                    })
+                    .sum()
+            }
+
+            fn insert_batch(&mut self, hashes: &[KeyHash], first: u64) {
+                self.insert_single(hashes, first);
+            }
+        })*
+    };
 }
 
-impl InsertBench for TimedWindow {
-    fn empty(keys: u64, rate: f64) -> Result<Self, PlanError> {
-        let length = Duration::from_millis(Self::LENGTH_MS);
-        let plan = mayhap_core::plan::WindowPlan::new(keys, rate, length)?;
-        let filter = WindowBloom::from_plan(plan, mayhap_core::HashScheme::Caller, Timestamp(0))?;
-        Ok(Self { filter, keys })
-    }
-
-    fn clear(&mut self) {
-        // Time does not go back, so use a new filter.
-        if let Ok(new) =
-            WindowBloom::from_plan(*self.filter.plan(), self.filter.scheme(), Timestamp(0))
-        {
-            self.filter = new;
-        }
-    }
-
-    fn insert_single(&mut self, hashes: &[KeyHash], first: u64) -> usize {
-        (first..)
-            .zip(hashes)
-            .map(|(number, &hash)| usize::from(self.filter.insert_hash(hash, self.time_of(number))))
-            .sum()
-    }
-
-    fn insert_batch(&mut self, hashes: &[KeyHash], first: u64) {
-        self.insert_single(hashes, first);
-    }
+timed_window! {
+    WindowBloom, WindowPlan, |window, hash, now| window.insert_hash(hash, now);
+    WindowCuckoo, WindowCuckooPlan, |window, hash, now| window.try_insert_hash(hash, now).unwrap_or(false);
 }
 
 /// The memory needed to measure a kind, besides the query keys.

@@ -9,8 +9,8 @@ use indicatif::ProgressBar;
 use mayhap_core::memory_probe;
 use mayhap_core::plan::BloomPlan;
 use mayhap_core::{
-    Bloom, ClassicBloom, CountingBloom, Cuckoo, Fuse, GrowingBloom, HashScheme, Kind, PlanError,
-    Ribbon,
+    Bloom, ClassicBloom, CountingBloom, CountingCuckoo, Cuckoo, Fuse, GrowingBloom, GrowingCuckoo,
+    HashScheme, Kind, PlanError, Ribbon, WindowBloom, WindowCuckoo,
 };
 use std::hint::black_box;
 use std::ops::Range;
@@ -109,8 +109,11 @@ pub(super) fn measure(case: Case, progress: &ProgressBar) -> Result<Measured, Me
         Kind::Classic | Kind::Retouched => inserted::<ClassicBloom>(case, progress),
         Kind::Counting => inserted::<CountingBloom>(case, progress),
         Kind::Growing => inserted::<GrowingBloom>(case, progress),
-        Kind::Window => inserted::<TimedWindow>(case, progress),
+        Kind::Window => inserted::<TimedWindow<WindowBloom>>(case, progress),
+        Kind::WindowCuckoo => inserted::<TimedWindow<WindowCuckoo>>(case, progress),
         Kind::Cuckoo => inserted::<Cuckoo>(case, progress),
+        Kind::GrowingCuckoo => inserted::<GrowingCuckoo>(case, progress),
+        Kind::CountingCuckoo => inserted::<CountingCuckoo>(case, progress),
         Kind::Fuse => measure_build::<Fuse>(case, progress),
         Kind::Ribbon => measure_build::<Ribbon>(case, progress),
     }

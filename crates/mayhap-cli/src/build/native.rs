@@ -8,11 +8,13 @@ use crate::input::{InputArgs, in_order};
 use crate::progress::Progress;
 use mayhap_codec::{KeyReader, Parameters, hadoop};
 use mayhap_core::plan::classic::ClassicPlan;
-use mayhap_core::plan::{BloomPlan, CuckooPlan, GrowingPlan, WindowPlan};
+use mayhap_core::plan::{
+    BloomPlan, CuckooPlan, GrowingCuckooPlan, GrowingPlan, WindowCuckooPlan, WindowPlan,
+};
 use mayhap_core::{
-    AnyFilter, Bloom, ClassicBloom, ClearingStrategy, CountingBloom, Cuckoo, Excepting, Full, Fuse,
-    GrowingBloom, HashScheme, KeyHash, Kind, OnConflict, OperationError, Retouched, Ribbon, Scheme,
-    SharedBloom, Timestamp, WindowBloom,
+    AnyFilter, Bloom, ClassicBloom, ClearingStrategy, CountingBloom, CountingCuckoo, Cuckoo,
+    Excepting, Full, Fuse, GrowingBloom, GrowingCuckoo, HashScheme, KeyHash, Kind, OnConflict,
+    OperationError, Retouched, Ribbon, Scheme, SharedBloom, Timestamp, WindowBloom, WindowCuckoo,
 };
 use std::io::{self, Write};
 use std::ops::ControlFlow;
@@ -40,9 +42,16 @@ pub(super) fn build(
         Kind::Fuse => Fuse::build_with(&source.all()?, rate, scheme)?.into(),
         Kind::Ribbon => Ribbon::build_with(&source.all()?, rate, scheme)?.into(),
         Kind::Bloom => bloom(&source, rate)?.into(),
-        Kind::Growing if args.capacity.is_none() && !args.input.are_regular_files() => {
+        Kind::Growing | Kind::GrowingCuckoo | Kind::CountingCuckoo
+            if args.capacity.is_none() && !args.input.are_regular_files() =>
+        {
             // A growing filter needs no number of keys.
-            let mut filter = empty(args, kind, INITIAL_CAPACITY, rate, scheme)?;
+            let plan = GrowingCuckooPlan::new(INITIAL_CAPACITY, rate);
+            let mut filter = match kind {
+                Kind::GrowingCuckoo => GrowingCuckoo::from_plan(plan?, scheme)?.into(),
+                Kind::CountingCuckoo => CountingCuckoo::from_plan(plan?, scheme)?.into(),
+                kind => empty(args, kind, INITIAL_CAPACITY, rate, scheme)?,
+            };
             source.for_each(|hashes| insert(&mut filter, hashes).map_err(full_error))?;
             filter
         }
@@ -54,7 +63,14 @@ pub(super) fn build(
             })?;
             retouch(filter, args, parameters, &source)?
         }
-        Kind::Classic | Kind::Counting | Kind::Growing | Kind::Window | Kind::Cuckoo => {
+        Kind::Classic
+        | Kind::Counting
+        | Kind::Growing
+        | Kind::Window
+        | Kind::Cuckoo
+        | Kind::GrowingCuckoo
+        | Kind::CountingCuckoo
+        | Kind::WindowCuckoo => {
             let (count, hashes) = source.counted()?;
             let mut filter = empty(args, kind, count, rate, scheme)?;
             hashes.for_each(&source, |hashes| {
@@ -72,7 +88,7 @@ const INITIAL_CAPACITY: u64 = 100_000;
 /// The kind that the other flags imply.
 fn default_kind(args: &BuildArgs) -> Kind {
     match (args.window, args.bits, args.probes) {
-        (Some(_), _, _) => Kind::Window,
+        (Some(_), _, _) => Kind::WindowCuckoo,
         (_, Some(_), _) | (_, _, Some(_)) => Kind::Classic,
         _ => Kind::Bloom,
     }
@@ -90,9 +106,9 @@ fn check_kind(args: &BuildArgs, kind: Kind) -> Result<(), CliError> {
             "--bits and --probes need each other: give both, or --capacity and --fpr",
         ));
     }
-    if (kind == Kind::Window) != args.window.is_some() {
+    if matches!(kind, Kind::Window | Kind::WindowCuckoo) != args.window.is_some() {
         return Err(CliError::message(
-            "--kind window and --window need each other: give both, such as --kind window --window 24h",
+            "--kind window or window-cuckoo and --window need each other: give both, such as --kind window-cuckoo --window 24h",
         ));
     }
     Ok(())
@@ -120,10 +136,23 @@ fn empty(
         }
         Kind::Growing => GrowingBloom::from_plan(GrowingPlan::new(capacity, rate)?, scheme)?.into(),
         Kind::Cuckoo => Cuckoo::from_plan(CuckooPlan::new(capacity, rate)?, scheme)?.into(),
+        Kind::GrowingCuckoo => {
+            let plan = GrowingCuckooPlan::with_maximum(capacity, rate)?;
+            GrowingCuckoo::from_plan(plan, scheme)?.into()
+        }
+        Kind::CountingCuckoo => {
+            let plan = GrowingCuckooPlan::with_maximum(capacity, rate)?;
+            CountingCuckoo::from_plan(plan, scheme)?.into()
+        }
         Kind::Window => {
             let window = args.window.unwrap_or_default();
             let plan = WindowPlan::new(capacity, rate, window)?;
             WindowBloom::from_plan(plan, scheme, Timestamp::now())?.into()
+        }
+        Kind::WindowCuckoo => {
+            let window = args.window.unwrap_or_default();
+            let plan = WindowCuckooPlan::new(capacity, rate, window)?;
+            WindowCuckoo::from_plan(plan, scheme, Timestamp::now())?.into()
         }
         Kind::Retouched => {
             let plan = ClassicPlan::new(capacity, rate)?;
@@ -143,7 +172,22 @@ fn insert(filter: &mut AnyFilter, hashes: &[KeyHash]) -> Result<(), OperationErr
     match filter {
         AnyFilter::Bloom(filter) => filter.insert_hashes(hashes),
         AnyFilter::Growing(filter) => filter.insert_hashes(hashes),
+        AnyFilter::GrowingCuckoo(filter) => {
+            filter
+                .try_insert_hashes(hashes)
+                .map_err(OperationError::Full)?;
+        }
+        AnyFilter::CountingCuckoo(filter) => {
+            filter
+                .try_insert_hashes(hashes)
+                .map_err(OperationError::Full)?;
+        }
         AnyFilter::Window(filter) => filter.insert_hashes(hashes, Timestamp::now()),
+        AnyFilter::WindowCuckoo(filter) => {
+            filter
+                .try_insert_hashes(hashes, Timestamp::now())
+                .map_err(OperationError::Full)?;
+        }
         filter => {
             for &hash in hashes {
                 filter.try_insert_hash(hash)?;
@@ -233,7 +277,10 @@ fn with_exceptions(source: &KeySource<'_>, kind: Kind, rate: f64) -> Result<AnyF
         | Kind::Growing
         | Kind::Window
         | Kind::Cuckoo
-        | Kind::Retouched => {
+        | Kind::Retouched
+        | Kind::GrowingCuckoo
+        | Kind::CountingCuckoo
+        | Kind::WindowCuckoo => {
             let mut filter = empty(args, kind, hashes.len() as u64, rate, scheme)?;
             insert(&mut filter, &hashes).map_err(full_error)?;
             filter

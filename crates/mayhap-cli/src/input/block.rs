@@ -151,6 +151,7 @@ impl Block {
 }
 
 /// The lines of several inputs, one input after the other.
+#[expect(clippy::struct_excessive_bools, reason = "they are independent")]
 pub(crate) struct Blocks {
     tables: Option<TableBlocks>,
     /// Lines that are there already, with their ends.
@@ -165,6 +166,7 @@ pub(crate) struct Blocks {
     next_line: u64,
     is_counted: bool,
     suggests_keys: bool,
+    may_be_slow: bool,
     pool: Pool,
     bytes_read: Arc<AtomicU64>,
 }
@@ -182,6 +184,7 @@ impl Blocks {
             next_line: 1,
             is_counted: false,
             suggests_keys: false,
+            may_be_slow: false,
             pool: Pool::default(),
             bytes_read: Arc::default(),
         }
@@ -207,6 +210,16 @@ impl Blocks {
             tables: Some(TableBlocks::new(field, inputs)),
             ..Self::new(Vec::new(), line_end)
         }
+    }
+
+    /// Reading may wait for another program.
+    pub(super) fn maybe_slow(mut self, may_be_slow: bool) -> Self {
+        self.may_be_slow = may_be_slow;
+        self
+    }
+
+    pub(super) fn may_be_slow(&self) -> bool {
+        self.may_be_slow
     }
 
     /// Rows of tables are not printed.

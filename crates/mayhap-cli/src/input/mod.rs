@@ -98,11 +98,12 @@ impl InputArgs {
     }
 
     pub(crate) fn blocks(&self) -> Blocks {
-        if self.field.is_given() {
+        let blocks = if self.field.is_given() {
             Blocks::from_tables(self.field.clone(), self.paths(), self.line_end())
         } else {
             Blocks::new(self.paths(), self.line_end())
-        }
+        };
+        blocks.maybe_slow(!self.are_regular_files())
     }
 
     /// How many keys there are.

@@ -13,6 +13,8 @@ use std::time::{Duration, Instant};
 
 /// The maximum number of blocks that wait for one worker.
 const MAX_QUEUED_BLOCKS: usize = 1;
+/// After a signal, a read that takes longer waits for input. Shorter ones are finished, so that no line is read and dropped.
+const MAX_READ_TIME: Duration = Duration::from_millis(100);
 
 /// What happens while blocks are processed.
 pub(crate) enum Event<T> {
@@ -28,29 +30,61 @@ pub(crate) enum Event<T> {
 
 /// Passes every block to `work`, on `threads` threads, and the results to `take`, in order, until `take` has enough.
 pub(crate) fn in_order<T: Send + 'static>(
-    mut blocks: Blocks,
+    blocks: Blocks,
     threads: usize,
     work: impl Fn(Block) -> T + Sync,
     mut take: impl FnMut(T) -> Result<ControlFlow<()>, CliError>,
 ) -> Result<(), CliError> {
-    if threads <= 1 {
-        let mut block = Block::default();
-        while blocks.fill(&mut block)? {
-            if take(work(std::mem::take(&mut block)))?.is_break() {
-                break;
-            }
-        }
-        return Ok(());
-    }
-    with_events(blocks, threads, None, work, |event| match event {
+    let take = |event| match event {
         Event::Done(result) => take(result),
         Event::Idle | Event::Interval | Event::Signal(_) => Ok(ControlFlow::Continue(())),
-    })
+    };
+    if threads <= 1 {
+        run_on_one_thread(blocks, None, work, take)
+    } else {
+        run_on_threads(blocks, threads, None, work, take)
+    }
 }
 
-/// The same with events between the results. Input is read on a thread of its own, so events do not wait for it. With an
-/// `interval`, signals are events too; without, they end the program.
+/// The same with events between the results. Input that may be slow is read on a thread of its own, so events do not wait for it.
+/// With an `interval`, signals are events too; without, they end the program.
 pub(crate) fn with_events<T: Send + 'static>(
+    blocks: Blocks,
+    threads: usize,
+    interval: Option<Duration>,
+    work: impl Fn(Block) -> T + Sync,
+    take: impl FnMut(Event<T>) -> Result<ControlFlow<()>, CliError>,
+) -> Result<(), CliError> {
+    if threads <= 1 && !blocks.may_be_slow() {
+        run_on_one_thread(blocks, interval, work, take)
+    } else {
+        run_on_threads(blocks, threads, interval, work, take)
+    }
+}
+
+fn run_on_one_thread<T>(
+    mut blocks: Blocks,
+    interval: Option<Duration>,
+    work: impl Fn(Block) -> T,
+    mut take: impl FnMut(Event<T>) -> Result<ControlFlow<()>, CliError>,
+) -> Result<(), CliError> {
+    let shared = Arc::new(Shared::default());
+    if interval.is_some() {
+        subscribe(Arc::clone(&shared), || {});
+    }
+    let mut timer = Timer::new(interval);
+    let mut block = Block::default();
+    while shared.signal().is_none() && blocks.fill(&mut block)? {
+        if take(Event::Done(work(std::mem::take(&mut block))))?.is_break()
+            || timer.has_expired() && take(Event::Interval)?.is_break()
+        {
+            return Ok(());
+        }
+    }
+    pass_signal(&shared, take)
+}
+
+fn run_on_threads<T: Send + 'static>(
     blocks: Blocks,
     threads: usize,
     interval: Option<Duration>,
@@ -63,7 +97,8 @@ pub(crate) fn with_events<T: Send + 'static>(
         let (to_main, messages) = sync_channel(threads);
         let to_main = Arc::new(to_main);
         if interval.is_some() {
-            subscribe(Arc::downgrade(&to_main), Arc::clone(&shared));
+            let to_main = Arc::downgrade(&to_main);
+            subscribe(Arc::clone(&shared), move || wake(&to_main));
         }
         let mut to_workers = Vec::new();
         for _ in 0..threads {
@@ -105,14 +140,40 @@ enum Message<T> {
     Wake,
 }
 
-fn subscribe<T: Send + 'static>(to_main: Weak<SyncSender<Message<T>>>, shared: Arc<Shared>) {
+fn subscribe(shared: Arc<Shared>, wake: impl FnOnce() + Send + 'static) {
     interrupt::pass_next_to(move |signal| {
         shared.signal.store(signal.0, Ordering::Release);
-        // Without a receiver, all input is done and the program is about to end. A full channel wakes the receiver too.
-        if let Some(to_main) = to_main.upgrade() {
-            let _ = to_main.try_send(Message::Wake);
-        }
+        wake();
     });
+}
+
+fn wake<T>(to_main: &Weak<SyncSender<Message<T>>>) {
+    // Without a receiver, all input is done and the program is about to end. A full channel wakes the receiver too.
+    if let Some(to_main) = to_main.upgrade() {
+        let _ = to_main.try_send(Message::Wake);
+    }
+}
+
+/// Expires whenever the interval has passed; never without one.
+struct Timer {
+    interval: Option<Duration>,
+    due: Option<Instant>,
+}
+
+impl Timer {
+    fn new(interval: Option<Duration>) -> Self {
+        let due = interval.map(|interval| Instant::now() + interval);
+        Self { interval, due }
+    }
+
+    /// Whether it has expired; then the next interval begins.
+    fn has_expired(&mut self) -> bool {
+        let has_expired = self.due.is_some_and(|due| due <= Instant::now());
+        if has_expired {
+            *self = Self::new(self.interval);
+        }
+        has_expired
+    }
 }
 
 fn read_all(
@@ -160,16 +221,10 @@ fn receive<T>(
     // Results that came before their turn.
     let mut early = BTreeMap::new();
     let mut next = 0;
-    let mut due = interval.map(|interval| Instant::now() + interval);
+    let mut timer = Timer::new(interval);
     loop {
-        if shared.signal().is_some() && next == shared.blocks_read.load(Ordering::Acquire) {
-            break;
-        }
-        if due.is_some_and(|due| due <= Instant::now()) {
-            if take(Event::Interval)?.is_break() {
-                return Ok(());
-            }
-            due = interval.map(|interval| Instant::now() + interval);
+        if timer.has_expired() && take(Event::Interval)?.is_break() {
+            return Ok(());
         }
         let message = match messages.try_recv() {
             Ok(message) => message,
@@ -178,8 +233,20 @@ fn receive<T>(
                 if take(Event::Idle)?.is_break() {
                     return Ok(());
                 }
+                let is_stopping = shared.signal().is_some();
+                let due = if is_stopping {
+                    Some(Instant::now() + MAX_READ_TIME)
+                } else {
+                    timer.due
+                };
                 match wait(messages, due) {
                     Ok(message) => message,
+                    // The reader waits for input, and everything that it has read came before.
+                    Err(RecvTimeoutError::Timeout)
+                        if is_stopping && next == shared.blocks_read.load(Ordering::Acquire) =>
+                    {
+                        break;
+                    }
                     Err(RecvTimeoutError::Timeout) => continue,
                     Err(RecvTimeoutError::Disconnected) => break,
                 }
@@ -195,6 +262,13 @@ fn receive<T>(
             }
         }
     }
+    pass_signal(shared, take)
+}
+
+fn pass_signal<T>(
+    shared: &Shared,
+    mut take: impl FnMut(Event<T>) -> Result<ControlFlow<()>, CliError>,
+) -> Result<(), CliError> {
     match shared.signal() {
         Some(signal) => take(Event::Signal(signal)).map(drop),
         None => Ok(()),

@@ -11,13 +11,16 @@ const RATES: (f64, f64) = (0.1, 1e-6);
 const STEPS: u32 = 200;
 
 /// The lines, in colours that people with red-green blindness can distinguish.
-const LINES: [(Kind, &str, f64); 8] = [
+const LINES: [(Kind, &str, f64); 11] = [
     (Kind::Counting, "#7a5230", 2.0),
     (Kind::Window, "#a08500", 2.0),
+    (Kind::WindowCuckoo, "#56b4e9", 2.0),
     (Kind::Growing, "#b3478f", 2.0),
     (Kind::Classic, "#8a8a8a", 2.0),
     (Kind::Bloom, "#0b5fa5", 3.5),
     (Kind::Cuckoo, "#d55e00", 2.5),
+    (Kind::GrowingCuckoo, "#e69f00", 2.0),
+    (Kind::CountingCuckoo, "#222222", 2.0),
     (Kind::Fuse, "#009e73", 2.5),
     (Kind::Ribbon, "#5b4bb5", 2.5),
 ];

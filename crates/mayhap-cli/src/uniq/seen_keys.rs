@@ -6,11 +6,17 @@ use crate::error::CliError;
 use crate::filter_files::{OpenArgs, key_type, read};
 use crate::human_format;
 use mayhap_codec::{KeyType, OpenedFilter, StoredFilter, native};
-use mayhap_core::plan::{GrowingPlan, WindowPlan};
-use mayhap_core::{AnyFilter, GrowingBloom, HashScheme, KeyHash, Timestamp, WindowBloom};
+use mayhap_core::plan::{GrowingPlan, WindowCuckooPlan, WindowPlan};
+use mayhap_core::{
+    AnyFilter, GrowingBloom, HashScheme, KeyHash, PlanError, Timestamp, WindowBloom, WindowCuckoo,
+};
 use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// How many lines are looked up before the first is inserted.
+const CHUNK: usize = 128;
 
 /// A growing filter, or a window.
 pub(super) struct SeenKeys(AnyFilter);
@@ -39,10 +45,7 @@ impl SeenKeys {
             HashScheme::Xxh3
         };
         let filter: AnyFilter = match args.window {
-            Some(window) => {
-                let plan = WindowPlan::new(capacity, rate, window)?;
-                WindowBloom::from_plan(plan, scheme, Timestamp::now())?.into()
-            }
+            Some(window) => new_window(capacity, rate, window, scheme)?,
             None => GrowingBloom::from_plan(GrowingPlan::new(capacity, rate)?, scheme)?.into(),
         };
         let key_type = args.key_type.unwrap_or_default();
@@ -86,9 +89,11 @@ impl SeenKeys {
         }
         match (&filter, args.window) {
             (AnyFilter::Growing(_), None) => {}
-            (AnyFilter::Window(filter), window) => {
-                let own = u128::from(filter.plan().window_ms());
-                if window.is_some_and(|window| window.as_millis() != own) {
+            (AnyFilter::Window(_) | AnyFilter::WindowCuckoo(_), window) => {
+                let (own, parts) = window_ms(&filter);
+                // A window consists of whole milliseconds for each of its parts.
+                let is_other = |window: Duration| own.abs_diff(window.as_millis()) >= parts;
+                if window.is_some_and(is_other) {
                     return refuse(&format!(
                         "remembers for {} seconds: leave --window out",
                         own / 1000
@@ -138,6 +143,19 @@ impl SeenKeys {
                 }
                 !hashes.is_empty()
             }
+            AnyFilter::WindowCuckoo(filter) => {
+                let now = Timestamp::now();
+                for (hashes, is_new) in hashes.chunks(CHUNK).zip(is_new.chunks_mut(CHUNK)) {
+                    // A batch lookup prefetches the cells for the inserts that follow.
+                    filter.contains_hashes(hashes, now, is_new);
+                    for (&hash, is_new) in hashes.iter().zip(is_new) {
+                        let was_in = std::mem::take(is_new);
+                        // Seeing a line again refreshes it. A line for which there is no memory is printed again.
+                        *is_new = filter.try_insert_hash(hash, now).unwrap_or(!was_in);
+                    }
+                }
+                !hashes.is_empty()
+            }
             // Neither `new` nor `from_state` makes one.
             other => {
                 for (&hash, is_new) in hashes.iter().zip(is_new) {
@@ -155,6 +173,34 @@ impl SeenKeys {
 
     pub(super) fn filter(&self) -> &AnyFilter {
         &self.0
+    }
+}
+
+/// A window for this many lines.
+fn new_window(
+    capacity: u64,
+    rate: f64,
+    window: Duration,
+    scheme: HashScheme,
+) -> Result<AnyFilter, PlanError> {
+    let now = Timestamp::now();
+    if let Ok(plan) = WindowCuckooPlan::new(capacity, rate, window) {
+        return Ok(WindowCuckoo::from_plan(plan, scheme, now)?.into());
+    }
+    // A ring of Bloom filters keeps stricter rates.
+    let plan = WindowPlan::new(capacity, rate, window)?;
+    Ok(WindowBloom::from_plan(plan, scheme, now)?.into())
+}
+
+/// The length of a window, and in how many parts it is divided.
+fn window_ms(filter: &AnyFilter) -> (u128, u128) {
+    match filter {
+        AnyFilter::Window(filter) => (filter.plan().window_ms().into(), 1),
+        AnyFilter::WindowCuckoo(filter) => {
+            let plan = filter.plan();
+            (plan.window_ms().into(), plan.epochs().into())
+        }
+        _ => (0, 1),
     }
 }
 

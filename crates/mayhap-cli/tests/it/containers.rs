@@ -118,3 +118,25 @@ fn keys_are_added_to_a_copy_of_a_selected_filter() {
     let output = folder.run("add part.parquet -o g.bin more");
     assert_refused("all", &output, &["part.parquet has 4 filters", "--column"]);
 }
+
+/// It has no place to select, and was once taken for the filter itself.
+#[test]
+fn a_container_of_one_filter_is_not_replaced_by_that_filter() {
+    for file in [
+        "rocksdb-bloom/100-b10.sst",
+        "accumulo-bloom/murmur-row-100.rf",
+        "hbase-hfile/row-100.hfile",
+    ] {
+        let folder = Folder::with(&[("more", "another\n")]);
+        folder.write("f", golden(file));
+        let output = folder.run("add f more");
+        assert_refused(file, &output, &["f is a container", "-o FILE"]);
+        assert_eq!(folder.read("f"), golden(file));
+        if !file.starts_with("hbase") {
+            let format = file.split('-').next().unwrap_or_default();
+            folder.done("add -q f -o g more");
+            let output = folder.run(&format!("check g --from {format} more"));
+            assert_eq!(lines(&output), ["another"], "{file}");
+        }
+    }
+}

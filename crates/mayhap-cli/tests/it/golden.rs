@@ -1,5 +1,9 @@
 //! Files of the real systems through the command line: built from their keys to the same bytes, asked to the same answers.
 
+mod accumulo;
+mod cassandra;
+mod hbase;
+
 use super::{folder, mayhap, stderr};
 use serde_json::Value;
 use std::fs;
@@ -48,6 +52,11 @@ fn line(key: &Value, numbers: bool) -> String {
     match key {
         Value::String(text) => hex(text.bytes()),
         key if key["hex"].is_string() => key["hex"].as_str().expect("hex").to_owned(),
+        // A cell of HBase's.
+        key if !key["row"].is_null() => {
+            let parts = [&key["row"], &key["qualifier"]].map(|part| line(part, false));
+            parts.join("\t")
+        }
         key => {
             let (number, width) = match (&key["i32"], &key["i64"], &key["u64"]) {
                 (Value::Number(number), _, _) => (i128::from(number.as_i64().expect("i32")), 4),
@@ -97,6 +106,13 @@ fn rule_key(rule: &Value, i: i64) -> Value {
                 .map(|j| (n * 131 + j * 89 + 7).rem_euclid(256) as u8);
             serde_json::json!({"hex": hex(head.into_iter().chain(tail))})
         }
+        "rowcol" => {
+            let per_row = number(&rule["per_row"]);
+            let text = |name: &str| rule[name].as_str().expect("a prefix").to_owned();
+            let row = format!("{}{}", text("row_prefix"), start + i / per_row);
+            let qualifier = format!("{}{}", text("qualifier_prefix"), i % per_row);
+            serde_json::json!({"row": row, "qualifier": qualifier})
+        }
         kind => panic!("rule {kind}"),
     }
 }
@@ -139,7 +155,7 @@ impl Case {
         !keys.is_empty()
             && keys
                 .iter()
-                .all(|key| key.is_object() && !key["hex"].is_string())
+                .all(|key| key.is_object() && !key["hex"].is_string() && key["row"].is_null())
     }
 
     fn key_type(&self) -> &'static str {

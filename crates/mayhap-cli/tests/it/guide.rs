@@ -143,6 +143,11 @@ fn the_server_guide() {
 }
 
 #[test]
+fn the_page_of_cassandra() {
+    run_page("docs/formats/cassandra.md");
+}
+
+#[test]
 fn both_readmes() {
     run_page("README.md");
     run_page("README.zh-CN.md");

@@ -109,6 +109,8 @@ fn workshop() -> Folder {
         "mayhap build -o users.guava --format guava --key-type i64 ids.txt",
         "cp users.guava part-1.guava; cp users.guava part-2.guava",
         "mayhap convert users.guava -o users.mayhap",
+        "mkdir -p data/shop/users-5a1c",
+        "mayhap build --format cassandra -o data/shop/users-5a1c/nb-1-big-Filter.db urls.txt",
     ] {
         let output = folder.shell(command);
         assert_eq!(code(&output), 0, "{command}: {}", stderr_text(&output));

@@ -3,7 +3,7 @@
 use super::folder::{Folder, assert_refused, code, lines, numbered};
 use super::stdout;
 
-const KINDS: [&str; 8] = [
+const KINDS: [&str; 9] = [
     "bloom",
     "classic",
     "counting",
@@ -12,6 +12,7 @@ const KINDS: [&str; 8] = [
     "fuse",
     "ribbon",
     "window --window 1h",
+    "window-cuckoo --window 1h",
 ];
 
 fn numbers() -> Folder {

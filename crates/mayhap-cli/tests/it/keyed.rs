@@ -2,7 +2,7 @@
 
 use super::folder::{Folder, assert_refused, code, lines, numbered, stderr_text};
 
-const KINDS: [&str; 8] = [
+const KINDS: [&str; 9] = [
     "bloom",
     "classic",
     "counting",
@@ -11,6 +11,7 @@ const KINDS: [&str; 8] = [
     "fuse",
     "ribbon",
     "window --window 1h",
+    "window-cuckoo --window 1h",
 ];
 
 fn folder() -> Folder {

@@ -3,6 +3,7 @@
 mod add_remove;
 mod background;
 mod bench;
+mod cassandra;
 mod compressed_input;
 mod containers;
 mod conventions;
@@ -13,6 +14,7 @@ mod errors;
 mod folder;
 mod golden;
 mod guide;
+mod hbase;
 mod help;
 mod in_place;
 mod input;

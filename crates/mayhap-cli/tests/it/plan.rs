@@ -89,10 +89,10 @@ fn every_requirement_gets_a_kind_its_size_and_a_reason() {
     for (words, kind) in [
         ("", "bloom"),
         ("--delete", "cuckoo"),
-        ("--delete --grow", "cuckoo"),
+        ("--delete --grow", "growing-cuckoo"),
         ("--grow", "growing"),
-        ("--window", "window"),
-        ("--static", "ribbon"),
+        ("--window", "window-cuckoo"),
+        ("--static", "fuse"),
     ] {
         let figures = json(&format!("--keys 100k --fpr 1% {words}"));
         assert_eq!(figures["kind"], kind, "{words}");

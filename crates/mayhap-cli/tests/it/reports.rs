@@ -70,6 +70,9 @@ fn every_format_has_the_fixed_keys() {
         ("redisbloom-cuckoo", "--capacity 100", ""),
         ("redisbloom-dump", "--capacity 100", ""),
         ("bip37", "--capacity 100 --fpr 1%", "--from bip37"),
+        ("cassandra", "--capacity 100", "-P order=new"),
+        ("hbase", "--bits 1000 --probes 7", "--from hbase --probes 7"),
+        ("accumulo", "-P nr=40", ""),
     ];
     for (format, build, open) in formats {
         folder.done(&format!(

@@ -156,6 +156,23 @@ fn a_run_that_waits_says_so() {
     );
 }
 
+/// Windows of older versions are rings of Bloom filters, and stay that.
+#[test]
+fn a_state_of_an_older_version_is_continued() {
+    let folder = Folder::with(&[("keys", "1\n2\n"), ("more", "2\n3\n")]);
+    folder.done("build --kind window --window 1h --fpr 1e-6 --capacity 100 -o old.mayhap keys");
+    folder.done("uniq -q --window 1h --state new.mayhap keys");
+    for (state, kind) in [("old", "window"), ("new", "window-cuckoo")] {
+        let found = folder.run(&format!("uniq -q --window 1h --state {state}.mayhap more"));
+        assert_eq!(lines(&found), ["3"], "{state}");
+        let again = folder.run(&format!("uniq -q --state {state}.mayhap keys more"));
+        assert_eq!(code(&again), 1, "{state}");
+        let info = folder.done(&format!("info --json {state}.mayhap"));
+        let info = String::from_utf8(info.stdout).expect("text");
+        assert!(info.contains(&format!("\"kind\":\"{kind}\"")), "{info}");
+    }
+}
+
 #[test]
 fn a_window_forgets() {
     let folder = Folder::with(&[("keys", "1\n2\n")]);

@@ -4,6 +4,8 @@ use super::disk::signal;
 use super::folder::{Folder, code, lines, numbered, stderr_text};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::sleep;
 use std::time::Duration;
 
@@ -108,6 +110,59 @@ fn everything_that_was_read_is_printed_before_a_signal_ends_it() {
             "step {step}: {printed} and {left}"
         );
         folder.shell("rm -f s.mayhap out");
+    }
+}
+
+#[test]
+fn a_line_that_was_read_when_a_signal_came_is_printed() {
+    const LINE_BYTES: usize = 16;
+    for round in 0..20_u64 {
+        let folder = Folder::new();
+        let (mut pipe, mut to) = std::io::pipe().expect("a pipe");
+        let words = ["", "-j 1", "-j 4"][round as usize % 3];
+        let mut child = folder
+            .mayhap(&format!("uniq --state s.mayhap {words}"))
+            .stdin(pipe.try_clone().expect("a pipe"))
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("the program starts");
+        let is_done = Arc::new(AtomicBool::new(false));
+        let writer = std::thread::spawn({
+            let is_done = Arc::clone(&is_done);
+            // Whole lines at once, and slower than uniq, so that it often has nothing else to do when a line comes.
+            move || {
+                let mut written = 0_u64;
+                while !is_done.load(Ordering::Relaxed) {
+                    let line = format!("{written:0width$}\n", width = LINE_BYTES - 1);
+                    to.write_all(line.as_bytes()).expect("a reader");
+                    written += 1;
+                    std::thread::yield_now();
+                }
+                written
+            }
+        });
+        let mut from = child.stdout.take().expect("a pipe");
+        let printer = std::thread::spawn(move || {
+            let mut printed = String::new();
+            from.read_to_string(&mut printed).expect("text");
+            printed
+        });
+        sleep(Duration::from_millis(50 + round));
+        signal(&child, "TERM");
+        assert_eq!(child.wait().expect("it ends").code(), Some(143));
+        is_done.store(true, Ordering::Relaxed);
+        let mut all = printer.join().expect("text");
+        // What uniq has not read is still in the pipe, and follows without a gap.
+        let rest = std::thread::spawn(move || {
+            let mut rest = String::new();
+            pipe.read_to_string(&mut rest).expect("text");
+            rest
+        });
+        let written = writer.join().expect("it ends");
+        all += &rest.join().expect("text");
+        // A new line is taken for an old one at a rate of one in a million.
+        let lost = written - all.lines().count() as u64;
+        assert!(lost <= 1, "round {round}: {lost} lines of {written}");
     }
 }
 
