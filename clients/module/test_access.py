@@ -278,10 +278,12 @@ class Access(Alone):
         self.assertEqual((listed[b"name"], listed[b"ver"]), (b"mayhap", 100))
         run("BF.ADD", "b", "x")
         run("CF.ADD", "c", "x")
-        info = self.engine.redis.info("mayhap_filters")
-        self.assertEqual((info["mayhap_count"], info["mayhap_layout"]), (2, "native"))
+        info = lambda: self.engine.redis.info("mayhap_filters")
+        self.assertEqual(info()["mayhap_layout"], "native")
+        # The engine may free in the background what an earlier test or DEL has removed.
+        until("two filters are counted", lambda: info()["mayhap_count"] == 2)
         run("DEL", "b")
-        self.assertEqual(self.engine.redis.info("mayhap_filters")["mayhap_count"], 1)
+        until("one filter is counted", lambda: info()["mayhap_count"] == 1)
         self.assertIn("mayhap_filters", run("INFO", "everything").decode())
         # Types would be left without their module.
         self.assertIsInstance(run("MODULE", "UNLOAD", "mayhap"), redis.ResponseError)
