@@ -1,7 +1,7 @@
 # CI runs `make lint test-all`. `make help` lists the targets.
 .DEFAULT_GOAL := help
 .PHONY: help test test-all test-rust test-python-reader test-clients test-module test-parallel test-loom test-avx512 test-neon test-bench test-guard \
-	lint module package bench bench-lines bench-serve bench-module fuzz-smoke soak docs clean
+	lint module c package bench bench-batches bench-growing bench-window bench-c bench-lines bench-serve bench-module fuzz-smoke soak docs clean
 
 # The extra workspaces share the target folder, so that what they have in common is built once.
 export CARGO_TARGET_DIR ?= $(CURDIR)/target
@@ -21,6 +21,8 @@ test-rust: ## unit, integration and documentation tests of all crates; the golde
 	tools/install-dictionary.sh
 	tools/install-strace.sh
 	tools/install-redis-tools.sh
+	tools/install-c-tools.sh
+	tools/install-cbindgen.sh $(TOOLS)
 	cargo build --workspace
 	cargo test --workspace
 	cargo test -p mayhap --all-features
@@ -57,6 +59,10 @@ test-guard: ## examples/guard with a real PostgreSQL, which counts the queries t
 test-bench: ## each benchmark once, small: they check every answer
 	cargo build --release -p mayhap-cli -p mayhap-module
 	cargo run --release --manifest-path $(BENCH) -- --quick
+	cargo run --release --manifest-path $(BENCH) --bin batches -- --quick
+	cargo run --release --manifest-path $(BENCH) --bin growing -- --quick
+	cargo run --release --manifest-path $(BENCH) --bin c_interface -- --quick
+	cargo run --release --manifest-path $(BENCH) --bin window -- --quick
 	cargo run --release --manifest-path $(BENCH) --bin lines -- --quick
 	cargo run --release --manifest-path $(BENCH) --bin formats -- --quick
 	cargo run --release --manifest-path $(BENCH) --bin serve -- --quick
@@ -85,12 +91,27 @@ module: ## the module for Redis and Valkey, as target/mayhap.so
 	mkdir -p target
 	cp $(CARGO_TARGET_DIR)/release/libmayhap_module.so target/mayhap.so
 
+c: ## the C library, its header and pkg-config file, below PREFIX (/usr/local)
+	tools/install-c-library.sh $(or $(PREFIX),/usr/local)
+
 package: ## the .crate files of all crates, in target/package; each is built from its own files
 	cargo package --workspace
 
-bench: bench-lines bench-serve bench-module ## mayhap and its peers, about 45 minutes; updates docs/performance/
+bench: bench-c bench-batches bench-growing bench-window bench-lines bench-serve bench-module ## mayhap and its peers, about 45 minutes; updates docs/performance/
 	cargo run --release --manifest-path $(BENCH) -- --markdown docs/performance/library.md --chart docs/performance/library.svg
 	cargo run --release --manifest-path $(BENCH) --bin formats -- --markdown docs/performance/formats.md
+
+bench-growing: ## filters that grow, beside a filter of the right size
+	cargo run --release --manifest-path $(BENCH) --bin growing -- --markdown docs/performance/growing.md
+
+bench-window: ## filters that forget, beside a filter of one window
+	cargo run --release --manifest-path $(BENCH) --bin window -- --markdown docs/performance/window.md
+
+bench-batches: ## batches beside single calls, for every kind
+	cargo run --release --manifest-path $(BENCH) --bin batches -- --markdown docs/performance/batches.md
+
+bench-c: ## batches through the C interface, beside Rust
+	cargo run --release --manifest-path $(BENCH) --bin c_interface -- --markdown docs/performance/c.md
 
 bench-lines: ## the command line, huniq and runiq over ten million URLs
 	cargo build --release

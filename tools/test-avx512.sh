@@ -13,11 +13,17 @@ if ! command -v apt-get >/dev/null || [[ $EUID != 0 ]]; then
   echo "avx512: the emulator is installed by apt as root; run 'make test-avx512' there" >&2; exit 1
 fi
 
-# A static program: the emulated machine holds nothing else.
-program=$(RUSTFLAGS="-C target-feature=+crt-static" cargo test -p mayhap-core --test it --no-run --message-format=json \
-  --target x86_64-unknown-linux-gnu --target-dir target/avx512 |
-  sed -n 's/.*"executable":"\([^"]*\)".*/\1/p' | tail -n 1)
+# Static programs: the emulated machine holds nothing else.
+build() { # build CARGO-OPTIONS...
+  RUSTFLAGS="-C target-feature=+crt-static" cargo test -p mayhap-core "$@" --no-run --message-format=json \
+    --target x86_64-unknown-linux-gnu --target-dir target/avx512 |
+    sed -n 's/.*"executable":"\([^"]*\)".*/\1/p' | tail -n 1
+}
+emulate() { # emulate PROGRAM TESTS...
+  RIG_DIR=$PWD/target/avx512/rig tools/run-avx512.sh "$1" --nocapture --test-threads=1 "${@:2}"
+}
 mkdir -p target/avx512/rig
-output=$(RIG_DIR=$PWD/target/avx512/rig tools/run-avx512.sh "$program" --nocapture --test-threads=1 kernels:: shared::)
+emulate "$(build --lib)" simd::
+output=$(emulate "$(build --test it)" kernels:: shared::)
 echo "$output"
 grep -q "kernel avx512: ran" <<<"$output"
