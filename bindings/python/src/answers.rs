@@ -58,11 +58,7 @@ fn to_numpy<'py>(py: Python<'py>, bytes: Bound<'py, PyByteArray>) -> PyResult<Bo
     numpy.call_method1("frombuffer", (bytes, numpy.getattr("bool_")?))
 }
 
-fn to_arrow<'py>(
-    py: Python<'py>,
-    answers: Answers,
-    found: &[bool],
-) -> PyResult<Bound<'py, PyAny>> {
+fn to_arrow<'py>(py: Python<'py>, answers: Answers, found: &[bool]) -> PyResult<Bound<'py, PyAny>> {
     let array = Bound::new(py, ArrowBools::new(found))?.into_any();
     match answers {
         Answers::PyArrow => py.import("pyarrow")?.call_method1("array", (array,)),

@@ -2,7 +2,9 @@
 
 use crate::batch::{Batch, Column, Nulls, Packer};
 use crate::errors::{ResultExt, UnsupportedError};
-use crate::filter::{self, Filter, MutableFilter, check_hash_funcs, is_subset, not_a_filter, with_both};
+use crate::filter::{
+    self, Filter, MutableFilter, check_hash_funcs, is_subset, not_a_filter, with_both,
+};
 use crate::keys::{KeyRules, Seen, key_type};
 use crate::open::{self, secret};
 use crate::storage::{Clock, State, Storage};
@@ -33,7 +35,9 @@ impl<'py> FromPyObject<'_, 'py> for Capacity {
             Err(error) if error.is_instance_of::<PyOverflowError>(object.py()) => {
                 Err(PyValueError::new_err(format!(
                     "the capacity must be from 1 to 2**64 - 1 keys, not {}",
-                    object.str().map_or_else(|_| "this".into(), |text| text.to_string())
+                    object
+                        .str()
+                        .map_or_else(|_| "this".into(), |text| text.to_string())
                 )))
             }
             Err(error) => Err(error),
@@ -128,11 +132,7 @@ impl Class {
 }
 
 /// A Python object of a class.
-pub(crate) fn instance(
-    py: Python<'_>,
-    class: Class,
-    filter: Filter,
-) -> PyResult<Bound<'_, PyAny>> {
+pub(crate) fn instance(py: Python<'_>, class: Class, filter: Filter) -> PyResult<Bound<'_, PyAny>> {
     macro_rules! mutable_instance {
         ($class:ident) => {
             Bound::new(py, mutable(filter).add_subclass($class))?.into_any()
@@ -569,7 +569,11 @@ fn add_at(filter: &Filter, key: &Bound<'_, PyAny>, now: Option<f64>) -> PyResult
     let mut state = filter.write(key.py());
     let new = state.insert_at(&bytes, now.unwrap_or_else(Timestamp::now))?;
     // Times of the caller's own are not compared with those of the machine.
-    state.clock = if now.is_some() { Clock::Newest } else { Clock::Wall };
+    state.clock = if now.is_some() {
+        Clock::Newest
+    } else {
+        Clock::Wall
+    };
     state.note(seen);
     Ok(new)
 }

@@ -10,9 +10,9 @@ use crate::json;
 use crate::keys::{Encoder, Seen, hashed_key};
 use crate::open::{self, OptionMap, Origin};
 use crate::storage::{State, Storage};
+use mayhap::AnyFilter;
 use mayhap::formats::write_atomically;
 use mayhap::native::{self, HashKey};
-use mayhap::AnyFilter;
 use parking_lot::{Mutex, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use pyo3::basic::CompareOp;
 use pyo3::exceptions::{PyTypeError, PyValueError};
@@ -153,7 +153,9 @@ impl Filter {
                 if Self::has_several_encoders(&state) {
                     return Some(contains_in_parts(&state, key));
                 }
-                let answer = state.encoder.with_key(key, |bytes, _| state.contains(bytes));
+                let answer = state
+                    .encoder
+                    .with_key(key, |bytes, _| state.contains(bytes));
                 Some(answer.and_then(|answer| answer))
             },
         )
@@ -222,7 +224,10 @@ fn contains_in_parts(state: &State, key: &Bound<'_, PyAny>) -> PyResult<bool> {
     };
     let (mut failure, mut is_key) = (None, false);
     for part in parts {
-        match part.encoder.with_key(key, |bytes, _| part.opened.filter.contains(bytes)) {
+        match part
+            .encoder
+            .with_key(key, |bytes, _| part.opened.filter.contains(bytes))
+        {
             Ok(true) => return Ok(true),
             Ok(false) => is_key = true,
             Err(error) => {
@@ -399,7 +404,9 @@ impl Filter {
             return 8 * filter.size_bytes();
         }
         let sizes = state.describe();
-        let sizes = sizes.iter().filter_map(|object| object.get("size_bytes")?.as_u64());
+        let sizes = sizes
+            .iter()
+            .filter_map(|object| object.get("size_bytes")?.as_u64());
         8 * sizes.sum::<u64>()
     }
 
@@ -579,7 +586,11 @@ impl Filter {
             let is_key = packed.is_key;
             let column = Column::packed(packed.bytes, packed.ends);
             let mut found = vec![false; column.len()];
-            py.detach(|| self.state.read().contains_column(&column, threads, &mut found))?;
+            py.detach(|| {
+                self.state
+                    .read()
+                    .contains_column(&column, threads, &mut found)
+            })?;
             spread(&found, &is_key, &mut all);
         }
         Ok(all)

@@ -6,9 +6,9 @@
 use crate::errors::ResultExt;
 use mayhap::KeyType;
 use mayhap::formats::{Format, KeyReader};
+use pyo3::PyTypeInfo;
 use pyo3::buffer::PyUntypedBuffer;
 use pyo3::exceptions::{PyOverflowError, PyTypeError, PyValueError};
-use pyo3::PyTypeInfo;
 use pyo3::prelude::*;
 use pyo3::types::{PyByteArray, PyBytes, PyFloat, PyInt, PyMemoryView, PyString};
 use std::ffi::CStr;
@@ -196,7 +196,12 @@ impl Encoder {
     fn native(key_type: Option<KeyType>) -> Self {
         let reader = KeyReader::new(Format::Mayhap, key_type.unwrap_or_default());
         let Some(key_type) = key_type else {
-            return Self::with(Integers::Width(Width::DEFAULT), Text::Verbatim, None, reader);
+            return Self::with(
+                Integers::Width(Width::DEFAULT),
+                Text::Verbatim,
+                None,
+                reader,
+            );
         };
         let integers = match key_type.integer() {
             Some((bytes, is_signed)) => Integers::Width(Width::for_type(bytes, is_signed)),
@@ -252,12 +257,7 @@ impl Encoder {
         }
     }
 
-    fn with(
-        integers: Integers,
-        text: Text,
-        key_type: Option<KeyType>,
-        reader: KeyReader,
-    ) -> Self {
+    fn with(integers: Integers, text: Text, key_type: Option<KeyType>, reader: KeyReader) -> Self {
         Self {
             integers,
             text,
@@ -320,7 +320,10 @@ impl Encoder {
         }
         if self.key_type == Some(KeyType::Uuid) && is_uuid(key)? {
             let text = key.str()?;
-            return Ok(call(&self.read_text(text.to_str()?.as_bytes())?, Seen::TEXT));
+            return Ok(call(
+                &self.read_text(text.to_str()?.as_bytes())?,
+                Seen::TEXT,
+            ));
         }
         if let Some(bytes) = bytes_like(key)? {
             return self.with_bytes(&bytes, call);
@@ -347,7 +350,10 @@ impl Encoder {
     /// The bytes of an integer in decimal digits, of another system.
     pub(crate) fn read_integer(&self, digits: &str) -> PyResult<Vec<u8>> {
         self.reader.read(digits.as_bytes()).map_err(|error| {
-            if self.key_type.is_some_and(|key_type| key_type.integer().is_some()) {
+            if self
+                .key_type
+                .is_some_and(|key_type| key_type.integer().is_some())
+            {
                 PyOverflowError::new_err(error.to_string())
             } else {
                 PyValueError::new_err(error.to_string())
@@ -398,7 +404,10 @@ impl Encoder {
 }
 
 /// A function of the caller that maps any object to an integer of up to 128 bits, as rbloom's `hash_func`. Its 16 bytes are the key.
-pub(crate) fn hashed_key(function: &Bound<'_, PyAny>, key: &Bound<'_, PyAny>) -> PyResult<[u8; 16]> {
+pub(crate) fn hashed_key(
+    function: &Bound<'_, PyAny>,
+    key: &Bound<'_, PyAny>,
+) -> PyResult<[u8; 16]> {
     let hash = function.call1((key,))?;
     let Ok(hash) = hash.cast::<PyInt>() else {
         return Err(PyTypeError::new_err(format!(
@@ -469,7 +478,10 @@ fn bytes_like(key: &Bound<'_, PyAny>) -> PyResult<Option<Vec<u8>>> {
 }
 
 pub(crate) fn is_byte_format(format: &CStr) -> bool {
-    matches!(format.to_bytes(), b"B" | b"b" | b"c" | b"<B" | b"=B" | b"@B")
+    matches!(
+        format.to_bytes(),
+        b"B" | b"b" | b"c" | b"<B" | b"=B" | b"@B"
+    )
 }
 
 #[cold]

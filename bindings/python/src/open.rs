@@ -35,7 +35,11 @@ impl OptionMap {
             let is_word = value.is_instance_of::<PyString>() || !value.is_instance_of::<PyBool>();
             let value = value.str()?;
             let value = value.to_str()?;
-            let value = if is_word { value.to_owned() } else { value.to_lowercase() };
+            let value = if is_word {
+                value.to_owned()
+            } else {
+                value.to_lowercase()
+            };
             all.push(format!("{}={value}", name.str()?.to_str()?));
         }
         Ok(Self(all))
@@ -108,7 +112,10 @@ pub(crate) fn load_native_file(
     key: Option<SipKey>,
     given: Option<KeyType>,
 ) -> PyResult<State> {
-    let options = LoadOptions { key, limits: LIMITS };
+    let options = LoadOptions {
+        key,
+        limits: LIMITS,
+    };
     native_state(native::load_with(path, &options).py()?, given)
 }
 
@@ -135,7 +142,11 @@ pub(crate) struct Origin {
 pub(crate) fn open_state(bytes: &[u8], origin: &Origin, wanted: &Location) -> PyResult<State> {
     let all = formats::open(bytes, &origin.options).py()?;
     let count = all.len();
-    let places: Vec<String> = all.iter().take(5).map(|one| one.location.to_string()).collect();
+    let places: Vec<String> = all
+        .iter()
+        .take(5)
+        .map(|one| one.location.to_string())
+        .collect();
     let mut found: Vec<OpenedFilter> = all;
     found.retain(|found| found.location.is_wanted(wanted));
     if found.is_empty() {
@@ -225,7 +236,9 @@ pub(crate) fn open<'py>(
     }
     let wanted = Location {
         row_group,
-        column: column.map(|column| column.str()?.to_str().map(str::to_owned)).transpose()?,
+        column: column
+            .map(|column| column.str()?.to_str().map(str::to_owned))
+            .transpose()?,
         key: key.map(redis_key).transpose()?,
         granule,
         ..Location::default()
@@ -238,7 +251,10 @@ pub(crate) fn open<'py>(
             probes,
             columns,
             key: secret,
-            file_name: path.file_name().and_then(|name| name.to_str()).map(str::to_owned),
+            file_name: path
+                .file_name()
+                .and_then(|name| name.to_str())
+                .map(str::to_owned),
             limits: LIMITS,
         },
         key_type,

@@ -37,8 +37,12 @@ pub(crate) fn reduce<'py>(slf: &Bound<'py, Filter>) -> PyResult<Bound<'py, PyTup
             PyTuple::new(py, [function("_map")?, arguments.into_any()])
         }
         Storage::Foreign(parts) => {
-            let is_in_container = parts.iter().any(|part| part.opened.location.is_in_container);
-            let Some(origin) = filter.origin().filter(|_| parts.len() == 1 && !is_in_container)
+            let is_in_container = parts
+                .iter()
+                .any(|part| part.opened.location.is_in_container);
+            let Some(origin) = filter
+                .origin()
+                .filter(|_| parts.len() == 1 && !is_in_container)
             else {
                 return Err(UnsupportedError::new_err(
                     "filters of a container cannot be pickled: open the file in the other process",

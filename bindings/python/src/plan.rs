@@ -17,7 +17,11 @@ use pyo3::prelude::*;
 /// 'cuckoo'
 #[pyfunction]
 #[pyo3(signature = (keys=None, fpr=None, *, memory=None, delete=false, grow=false, window=false, r#static=false, exceptions=0, cost_skip=None, cost_lookup=None, present=None, cost_gib=None, lookups=None))]
-#[expect(clippy::too_many_arguments, clippy::fn_params_excessive_bools, reason = "they are keyword arguments")]
+#[expect(
+    clippy::too_many_arguments,
+    clippy::fn_params_excessive_bools,
+    reason = "they are keyword arguments"
+)]
 pub(crate) fn plan(
     py: Python<'_>,
     keys: Option<u64>,

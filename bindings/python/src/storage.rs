@@ -52,15 +52,16 @@ impl Storage {
     pub(crate) fn insert(&mut self, key: &[u8], clock: Clock) -> PyResult<bool> {
         let now = || (clock == Clock::Wall).then(Timestamp::now);
         match self {
-            Self::Stored(StoredFilter::Native(AnyFilter::Bloom(filter))) => {
-                Ok(filter.insert(key))
-            }
+            Self::Stored(StoredFilter::Native(AnyFilter::Bloom(filter))) => Ok(filter.insert(key)),
             Self::Stored(StoredFilter::Native(AnyFilter::Window(filter))) => {
                 Ok(filter.insert(key, now().unwrap_or(filter.newest())))
             }
             Self::Stored(StoredFilter::Native(AnyFilter::WindowCuckoo(filter))) => {
                 let now = now().unwrap_or(filter.newest());
-                filter.try_insert(key, now).map_err(mayhap::OperationError::Full).py()
+                filter
+                    .try_insert(key, now)
+                    .map_err(mayhap::OperationError::Full)
+                    .py()
             }
             Self::Stored(filter) => filter.insert(key).py(),
             Self::Shared(filter) => Ok(filter.insert(key)),
@@ -293,7 +294,10 @@ impl State {
         for range in column.blocks(0..column.len()) {
             column.hash(range.clone(), width, scheme, &mut hashes);
             let kept = range.clone().zip(hashes);
-            all.extend(kept.filter(|(at, _)| !column.is_null(*at)).map(|(_, hash)| hash));
+            all.extend(
+                kept.filter(|(at, _)| !column.is_null(*at))
+                    .map(|(_, hash)| hash),
+            );
         }
         Ok(seen)
     }
@@ -301,9 +305,10 @@ impl State {
     pub(crate) fn insert_at(&mut self, key: &[u8], now: Timestamp) -> PyResult<bool> {
         match self.native_mut() {
             Some(AnyFilter::Window(filter)) => Ok(filter.insert(key, now)),
-            Some(AnyFilter::WindowCuckoo(filter)) => {
-                filter.try_insert(key, now).map_err(mayhap::OperationError::Full).py()
-            }
+            Some(AnyFilter::WindowCuckoo(filter)) => filter
+                .try_insert(key, now)
+                .map_err(mayhap::OperationError::Full)
+                .py(),
             _ => Err(UnsupportedError::new_err("only window filters have times")),
         }
     }
@@ -561,7 +566,9 @@ impl State {
     fn to_native(&self) -> PyResult<AnyFilter> {
         match self.to_stored()? {
             StoredFilter::Native(filter) => Ok(filter),
-            _ => Err(FormatError::new_err("this is not one of mayhap's own filters")),
+            _ => Err(FormatError::new_err(
+                "this is not one of mayhap's own filters",
+            )),
         }
     }
 
@@ -713,7 +720,9 @@ fn contains_foreign(parts: &[ForeignPart], column: &Column, found: &mut [bool]) 
         for range in column.blocks(0..column.len()) {
             let mut scratch = [[0; 8]; BLOCK];
             let keys = column.keys(range.clone(), 8, &mut scratch);
-            part.opened.filter.contains_each(&keys, &mut one[range.clone()]);
+            part.opened
+                .filter
+                .contains_each(&keys, &mut one[range.clone()]);
             mark_nulls(column, range.clone(), &mut one[range]);
         }
         for (found, one) in found.iter_mut().zip(&one) {
@@ -748,5 +757,7 @@ fn only_ref(parts: &[ForeignPart]) -> PyResult<&ForeignPart> {
 
 /// A mapped file cannot be changed.
 fn read_only() -> PyErr {
-    UnsupportedError::new_err("a mapped filter is read-only: open it without mmap=True to change it")
+    UnsupportedError::new_err(
+        "a mapped filter is read-only: open it without mmap=True to change it",
+    )
 }

@@ -2,7 +2,10 @@
 //!
 //! Unsafe code: the capsules' structs are taken over, as the interface defines.
 
-#![expect(unsafe_code, reason = "the structs of the C data interface are pointers")]
+#![expect(
+    unsafe_code,
+    reason = "the structs of the C data interface are pointers"
+)]
 
 use super::{Answers, Column, IntegerSlice, IntegerValues, Values, check_offsets};
 use arrow_array::cast::AsArray;
@@ -214,7 +217,11 @@ fn dictionary(array: &ArrayRef, keys: &DataType) -> PyResult<Values> {
         let mut places = Vec::with_capacity(indices.len());
         for (at, index) in indices.iter().enumerate() {
             // The index of a null may be anything.
-            let place = if array.is_null(at) { 0 } else { index.as_usize() };
+            let place = if array.is_null(at) {
+                0
+            } else {
+                index.as_usize()
+            };
             if place >= values.len() && !array.is_null(at) {
                 return Err(PyValueError::new_err(
                     "the Arrow array is damaged: an index is beyond its dictionary",
@@ -280,7 +287,10 @@ impl ArrowBools {
 
     fn __repr__(&self) -> String {
         let set = self.0.true_count();
-        format!("<mayhap.BooleanArray: {} answers, {set} true>", self.0.len())
+        format!(
+            "<mayhap.BooleanArray: {} answers, {set} true>",
+            self.0.len()
+        )
     }
 
     /// The array as a pair of capsules, for libraries that read Arrow data.

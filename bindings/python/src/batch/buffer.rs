@@ -122,7 +122,10 @@ fn not_a_buffer(object: &Bound<'_, PyAny>) -> PyResult<Option<Column>> {
 }
 
 /// Contiguous integers stay where they are; others are copied.
-fn slice<T: Element + arrow_buffer::ArrowNativeType>(py: Python<'_>, buffer: PyUntypedBuffer) -> PyResult<IntegerSlice<T>> {
+fn slice<T: Element + arrow_buffer::ArrowNativeType>(
+    py: Python<'_>,
+    buffer: PyUntypedBuffer,
+) -> PyResult<IntegerSlice<T>> {
     let buffer = buffer.into_typed::<T>()?;
     if buffer.is_c_contiguous() {
         return Ok(IntegerSlice::Shared(SharedBuffer::new(buffer)));

@@ -68,7 +68,9 @@ impl<'py> Packer<'py> {
                 packed.skip(self.nulls)?;
                 continue;
             }
-            let PackedKeys { bytes, ends, seen, .. } = &mut packed;
+            let PackedKeys {
+                bytes, ends, seen, ..
+            } = &mut packed;
             let mut push = |key: &[u8], kind: Seen| {
                 bytes.extend_from_slice(key);
                 ends.push(bytes.len());

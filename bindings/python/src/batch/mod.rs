@@ -90,7 +90,10 @@ impl<'py> Batch<'py> {
             // Older versions of pandas do not export Arrow data.
             return Self::from_object(&keys.call_method0("to_numpy")?, nulls);
         }
-        Ok(Self::Items(keys.clone(), is_array.then_some(Answers::NumPy)))
+        Ok(Self::Items(
+            keys.clone(),
+            is_array.then_some(Answers::NumPy),
+        ))
     }
 }
 
@@ -125,7 +128,10 @@ pub(crate) enum Values {
         count: usize,
     },
     /// Keys that were encoded already: the ends of each.
-    Packed { bytes: Vec<u8>, ends: Vec<usize> },
+    Packed {
+        bytes: Vec<u8>,
+        ends: Vec<usize>,
+    },
     /// Indices into other values. Those of nulls are 0.
     Dictionary(Vec<u32>, Box<Values>),
 }
@@ -443,7 +449,11 @@ impl Column {
             let any = wide[..range.len()].iter().fold(0, |any, value| any | value);
             let has_top_bit = any.cast_signed() < 0;
             if has_top_bit && !self.has_nulls() {
-                seen = seen.with(if is_signed { Seen::NEGATIVE } else { Seen::LARGE });
+                seen = seen.with(if is_signed {
+                    Seen::NEGATIVE
+                } else {
+                    Seen::LARGE
+                });
             }
             if !needs_check && !self.has_nulls() {
                 continue;
@@ -458,7 +468,11 @@ impl Column {
                     continue;
                 }
                 if bits.cast_signed() < 0 {
-                    seen = seen.with(if is_signed { Seen::NEGATIVE } else { Seen::LARGE });
+                    seen = seen.with(if is_signed {
+                        Seen::NEGATIVE
+                    } else {
+                        Seen::LARGE
+                    });
                 }
                 if !(width.min..=width.max).contains(&value) {
                     return Err(width.overflow(value));
