@@ -72,6 +72,11 @@ pub(crate) fn open(path: &Path, error: &OpenError, key_file: Option<&Path>) -> C
                 names.join(", ")
             )
         }
+        _ if crate::index::is_index_file(path) => {
+            format!(
+                "{name} is an index of files, not a filter: query it with `mayhap which {name} KEY`"
+            )
+        }
         OpenError::Unknown => format!(
             "{name} is not a filter of a known format: if it is one, name its format with --from"
         ),

@@ -1,5 +1,6 @@
 //! Parquet values as text: decimal integers, unchanged strings, ISO 8601 times.
 
+use mayhap_codec::index::KeyForm;
 use parquet::basic::{ConvertedType, LogicalType, TimeUnit, Type};
 use parquet::data_type::Int96;
 use parquet::schema::types::ColumnDescriptor;
@@ -78,6 +79,44 @@ impl ValueType {
             Type::INT32 | Type::INT64 => matches!(self, Self::Plain | Self::Unsigned),
             Type::BYTE_ARRAY => self == Self::Plain,
             _ => false,
+        }
+    }
+
+    /// How the values are spelt by the functions below.
+    pub(crate) fn key_form(self, physical: Type) -> KeyForm {
+        let ticks = |ticks: i64| u32::try_from(ticks).unwrap_or(1_000_000_000);
+        match (self, physical) {
+            (_, Type::BOOLEAN) => KeyForm::Boolean,
+            (_, Type::FLOAT) => KeyForm::Float32,
+            (_, Type::DOUBLE) => KeyForm::Float64,
+            (_, Type::INT96) => KeyForm::LocalTimestamp {
+                ticks: 1_000_000_000,
+            },
+            (Self::Plain | Self::Unsigned, Type::INT32 | Type::INT64) => KeyForm::Integer,
+            // What is written without a unit, as `write_i64` does.
+            (Self::Uuid | Self::HalfFloat, Type::INT32 | Type::INT64) => KeyForm::Integer,
+            (Self::Date, Type::INT32 | Type::INT64) => KeyForm::Date,
+            (Self::Time { ticks: unit }, Type::INT32 | Type::INT64) => {
+                KeyForm::Time { ticks: ticks(unit) }
+            }
+            (
+                Self::Timestamp {
+                    ticks: unit,
+                    is_utc,
+                },
+                Type::INT32 | Type::INT64,
+            ) => {
+                let ticks = ticks(unit);
+                if is_utc {
+                    KeyForm::UtcTimestamp { ticks }
+                } else {
+                    KeyForm::LocalTimestamp { ticks }
+                }
+            }
+            (Self::Decimal { scale }, _) => KeyForm::Decimal { scale },
+            (Self::Uuid, _) => KeyForm::Uuid,
+            (Self::HalfFloat, _) => KeyForm::Float64,
+            (_, Type::BYTE_ARRAY | Type::FIXED_LEN_BYTE_ARRAY) => KeyForm::Text,
         }
     }
 

@@ -1,7 +1,7 @@
 //! Which text is hashed for a value of a column. Keys are given as text in many spellings (`7`, `007`, `+7`), and each type of column has
 //! one that is hashed.
 
-use chrono::{DateTime, NaiveDate, NaiveDateTime, NaiveTime, Timelike, Utc};
+use chrono::{DateTime, Datelike, NaiveDate, NaiveDateTime, NaiveTime, Timelike, Utc};
 use uuid::Uuid;
 
 /// How the values of a column are spelt as text.
@@ -43,12 +43,9 @@ pub enum KeyForm {
     Uuid,
 }
 
-/// The spellings that are hashed for one key.
-pub type Spellings = Vec<Vec<u8>>;
-
 impl KeyForm {
     /// The spellings to look up for a key that is given as text; `None` if the text is not such a value, so that no file has it.
-    pub fn spellings(self, text: &[u8]) -> Option<Spellings> {
+    pub fn spellings(self, text: &[u8]) -> Option<Vec<Vec<u8>>> {
         if self == Self::Text {
             return Some(vec![text.to_vec()]);
         }
@@ -134,12 +131,12 @@ impl KeyForm {
 /// More digits after the point than any decimal has.
 const MAX_SCALE: u32 = 1000;
 
-fn one(text: String) -> Spellings {
+fn one(text: String) -> Vec<Vec<u8>> {
     vec![text.into_bytes()]
 }
 
 /// Zero has two spellings, which are equal numbers.
-fn float<E>(value: f64, spell: impl Fn() -> Result<String, E>) -> Option<Spellings> {
+fn float<E>(value: f64, spell: impl Fn() -> Result<String, E>) -> Option<Vec<Vec<u8>>> {
     if value == 0.0 {
         return Some(vec![b"0.0".to_vec(), b"-0.0".to_vec()]);
     }
@@ -147,13 +144,13 @@ fn float<E>(value: f64, spell: impl Fn() -> Result<String, E>) -> Option<Spellin
 }
 
 fn date(text: &str) -> Option<String> {
-    let date = NaiveDate::parse_from_str(text, "%Y-%m-%d").ok()?;
-    Some(
-        date.format("%Y-%m-%d")
-            .to_string()
-            .trim_start_matches('+')
-            .to_owned(),
-    )
+    NaiveDate::parse_from_str(text, "%Y-%m-%d")
+        .ok()
+        .map(spelt_date)
+}
+
+fn spelt_date(date: NaiveDate) -> String {
+    format!("{:04}-{:02}-{:02}", date.year(), date.month(), date.day())
 }
 
 fn parse_time(text: &str) -> Option<NaiveTime> {
@@ -170,11 +167,12 @@ fn time(time: NaiveTime, ticks: u32) -> Option<String> {
     if nanoseconds >= 1_000_000_000 || !nanoseconds.is_multiple_of(per_tick) {
         return None;
     }
-    let seconds = time.format("%H:%M:%S");
+    let (hour, minute, second) = (time.hour(), time.minute(), time.second());
+    let seconds = format!("{hour:02}:{minute:02}:{second:02}");
     let decimals = nanoseconds / per_tick;
     let width = ticks.ilog10() as usize;
     Some(match decimals {
-        0 => seconds.to_string(),
+        0 => seconds,
         decimals => format!("{seconds}.{decimals:0width$}"),
     })
 }
@@ -196,7 +194,7 @@ fn timestamp(text: &str, ticks: u32) -> Option<String> {
             NaiveDateTime::new(day, parse_time(clock.trim())?)
         }
     };
-    let day = date(&moment.date().to_string())?;
+    let day = spelt_date(moment.date());
     Some(format!("{day}T{}", time(moment.time(), ticks)?))
 }
 

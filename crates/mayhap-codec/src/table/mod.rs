@@ -7,12 +7,15 @@ mod checksum;
 use crate::cursor::Cursor;
 use crate::format::ContainerRow;
 use crate::leveldb::FilterBlock;
+use crate::map::Map;
 use crate::open::{Location, OpenError, OpenOptions, OpenedFilter, check_count, single};
 use crate::{DecodeError, Format, Limits, Problem, rocksdb};
 use block::{Block, Handle};
 use checksum::Checksum;
 use std::borrow::Cow;
+use std::io;
 use std::ops::ControlFlow;
+use std::path::Path;
 
 const LEVELDB_MAGIC: u64 = 0xdb47_7524_8b80_fb57;
 const ROCKSDB_MAGIC: u64 = 0x88e2_41b7_85f4_cff7;
@@ -152,6 +155,31 @@ impl<'a> Table<'a> {
             .map(drop)
     }
 
+    /// Passes the key of every entry of a database to `each`, without the sequence number and the type of the entry. Deleted keys are
+    /// among them: a lookup must find their tombstones.
+    ///
+    /// # Errors
+    /// As [`Table::each_key`], and when a key is too short.
+    pub fn each_user_key(&self, mut each: impl FnMut(&[u8])) -> Result<(), DecodeError> {
+        let mut short_at = None;
+        self.each_key(|offset, key| match key.split_last_chunk::<8>() {
+            Some((user_key, _)) => each(user_key),
+            None => short_at = short_at.or(Some(offset)),
+        })?;
+        match short_at {
+            None => Ok(()),
+            Some(offset) => Err(DecodeError {
+                format: self.format,
+                offset,
+                problem: Problem::Value {
+                    field: "length of a key",
+                    value: 0,
+                    accepted: "at least 8: the table of a database",
+                },
+            }),
+        }
+    }
+
     /// The offset of the data block that may contain a key, from the index: the first whose last key is not before it. `internal` says
     /// whether keys are stored with the eight more bytes.
     ///
@@ -209,6 +237,24 @@ fn too_large(at: &Cursor<'_>, bytes: u64, limits: Limits) -> DecodeError {
         bytes,
         limit: limits.max_bytes,
     })
+}
+
+/// The bytes of a table file, mapped.
+pub struct TableFile(Map);
+
+impl TableFile {
+    /// Maps a file.
+    ///
+    /// # Errors
+    /// When it cannot be mapped.
+    pub fn open(path: &Path) -> io::Result<Self> {
+        Map::open(path).map(Self)
+    }
+
+    /// The bytes.
+    pub fn bytes(&self) -> &[u8] {
+        self.0.bytes()
+    }
 }
 
 pub(crate) const LEVELDB_TABLE: ContainerRow = ContainerRow {
