@@ -47,7 +47,7 @@ Examples:
   mayhap index --column user_id -o users.idx data/        Parquet, CSV and JSON lines in a folder
   mayhap index -o words.idx words.txt more.txt.gz         each line is a key
   mayhap index --update -o users.idx                      read only what changed
-  mayhap index --column id --granularity row-group -o ids.idx part.parquet
+  mayhap index --column user_id --granularity row-group -o groups.idx part.parquet
   mayhap which users.idx 4711                             the files that may hold a key
 
 In folders, files with these endings are indexed: .parquet .pq .csv .tsv .json .jsonl .ndjson .txt .log .ldb .sst

@@ -159,12 +159,15 @@ impl Plan {
             }
         }
         for (root, count, example) in &self.others {
-            line(format!(
-                "{}: {} not indexed because of their endings, such as {}: name them to index them",
-                places.path(root).display(),
-                files(*count),
-                example.display()
-            ));
+            let (root, example) = (places.path(root), example.display());
+            line(match count {
+                1 => format!("{example} is not indexed because of its ending: name it to index it"),
+                more => format!(
+                    "{} of {} are not indexed because of their endings, such as {example}: name them to index them",
+                    files(*more),
+                    root.display()
+                ),
+            });
         }
         // Without stderr, nothing can be reported.
         let _ = io::stderr().write_all(lines.as_bytes());

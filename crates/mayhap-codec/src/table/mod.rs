@@ -155,29 +155,19 @@ impl<'a> Table<'a> {
             .map(drop)
     }
 
-    /// Passes the key of every entry of a database to `each`, without the sequence number and the type of the entry. Deleted keys are
-    /// among them: a lookup must find their tombstones.
+    /// Passes the key of every entry to `each` as users know it: in the table of a database without the sequence number and the type of the
+    /// entry. Deleted keys are among them, because a lookup must find their tombstones. A table does not say whether it belongs to
+    /// a database: it does if all its keys end like one.
     ///
     /// # Errors
-    /// As [`Table::each_key`], and when a key is too short.
+    /// As [`Table::each_key`].
     pub fn each_user_key(&self, mut each: impl FnMut(&[u8])) -> Result<(), DecodeError> {
-        let mut short_at = None;
-        self.each_key(|offset, key| match key.split_last_chunk::<8>() {
-            Some((user_key, _)) => each(user_key),
-            None => short_at = short_at.or(Some(offset)),
-        })?;
-        match short_at {
-            None => Ok(()),
-            Some(offset) => Err(DecodeError {
-                format: self.format,
-                offset,
-                problem: Problem::Value {
-                    field: "length of a key",
-                    value: 0,
-                    accepted: "at least 8: the table of a database",
-                },
-            }),
-        }
+        let mut is_database = true;
+        self.each_key(|_, key| is_database = is_database && ends_as_entry(key))?;
+        self.each_key(|_, key| match key.split_last_chunk::<8>() {
+            Some((user_key, _)) if is_database => each(user_key),
+            _ => each(key),
+        })
     }
 
     /// The offset of the data block that may contain a key, from the index: the first whose last key is not before it. `internal` says
@@ -224,6 +214,16 @@ fn read_version(at: &Cursor<'_>) -> Result<u32, DecodeError> {
         return Err(at.value("format version", i128::from(version), accepted));
     }
     Ok(version)
+}
+
+/// Whether a key ends with a type of RocksDB's or LevelDB's and a sequence number that a database can reach.
+fn ends_as_entry(key: &[u8]) -> bool {
+    const MAX_TYPE: u64 = 0x20;
+    const MAX_SEQUENCE: u64 = 1 << 48;
+    key.last_chunk().is_some_and(|bytes| {
+        let number = u64::from_le_bytes(*bytes);
+        number & 0xff < MAX_TYPE && number >> 8 < MAX_SEQUENCE
+    })
 }
 
 /// The last eight bytes of a file.
