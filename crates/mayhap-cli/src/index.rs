@@ -24,6 +24,7 @@ pub(crate) use settings::Settings;
 use crate::args;
 use crate::error::CliError;
 use crate::human_format;
+use crate::input::check_input_is_not_output;
 use crate::lock::lock;
 use crate::named_values;
 use crate::output::{cannot_write, check_writable};
@@ -35,6 +36,7 @@ use mayhap_codec::index::{Directory, Index, IndexError, IndexWriter, IndexedFile
 use plan::{Job, Plan};
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
+use std::panic::{self, AssertUnwindSafe};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -118,6 +120,7 @@ pub(crate) enum Granularity {
 pub(crate) fn run(args: &IndexArgs, _out: &mut impl Write) -> Result<ExitCode, CliError> {
     let output = args.output.as_path();
     check_writable(output)?;
+    check_input_is_not_output(&args.inputs, output)?;
     let existing = open_existing(args)?;
     let _lock = lock(output)?;
     // Another run may have changed it while this one waited.
@@ -227,7 +230,13 @@ impl Reading {
             let (settings, bytes_read) = (settings.clone(), Arc::clone(&bytes_read));
             thread::spawn(move || {
                 while let Some(job) = jobs.get(next.fetch_add(1, Ordering::Relaxed)) {
-                    let read = read_file(job, &settings, &bytes_read);
+                    let read = AssertUnwindSafe(|| read_file(job, &settings, &bytes_read));
+                    // A file must not be forgotten, whatever happens.
+                    let read = panic::catch_unwind(read).unwrap_or_else(|_| {
+                        let why =
+                            "a bug in mayhap stopped the thread that read it: please report it";
+                        Err(CliError::message(why))
+                    });
                     if send.send((job.clone(), read)).is_err() {
                         return;
                     }

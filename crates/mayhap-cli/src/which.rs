@@ -97,7 +97,11 @@ pub(crate) fn run(args: &WhichArgs, out: &mut impl Write) -> Result<ExitCode, Cl
                 name.unwrap_or_default().display()
             ));
         }
-        printer.print(keys, &found)
+        printer.print(keys, &found)?;
+        if is_stdin {
+            printer.out.flush()?;
+        }
+        Ok(())
     };
     if is_stdin {
         let mut input = InputArgs::default().for_list(Path::new("-"));
@@ -243,10 +247,14 @@ fn standing(file: &IndexedFile, places: &Places) -> Standing {
 fn new_files(index: &Index, places: &Places) -> Result<Vec<StoredPath>, CliError> {
     let directory = index.directory();
     let mut found = BTreeSet::new();
-    for root in directory.roots.iter().filter(|root| root.is_folder) {
+    for root in &directory.roots {
+        let path = places.path(&root.path);
         // The files of a folder that is gone are reported one by one.
-        if places.path(&root.path).is_dir() {
+        if root.is_folder && path.is_dir() {
             found.extend(files_below(places, &root.path)?.files);
+        } else if !root.is_folder && path.exists() {
+            // It was gone when the index was updated, and is back.
+            found.insert(root.path.clone());
         }
     }
     for file in &directory.files {

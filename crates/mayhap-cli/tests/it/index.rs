@@ -199,6 +199,12 @@ fn an_update_reads_only_what_changed_and_appends() {
         &folder.run("index --update --fpr 5% -o i.idx"),
         &["another --fpr", "omit --fpr"],
     );
+    // A named file that comes back after it was dropped.
+    fs::rename(folder.join("c.txt"), folder.join("away")).expect("a file");
+    folder.done("index --update -q -o i.idx");
+    fs::rename(folder.join("away"), folder.join("c.txt")).expect("a file");
+    assert_eq!(lines(&folder.done("which i.idx anything")), ["c.txt"]);
+    folder.done("index --update -q -o i.idx");
     // Many updates do not let it grow for ever.
     for round in 0..12_u32 {
         folder.write("b.txt", numbered("", round..round + 3000));
@@ -304,7 +310,12 @@ fn tables_of_leveldb_and_filters_of_cassandra_are_indexed() {
         "db/snappy.ldb",
         golden("leveldb-table/table-500-snappy.ldb"),
     );
+    folder.write("db/000007.sst", golden("rocksdb-bloom/100-b10.sst"));
     folder.done("index -q --fpr 1e-6 -o db.idx db");
+    assert_eq!(
+        lines(&folder.done("which db.idx key-44")),
+        ["db/000005.ldb", "db/000007.sst"]
+    );
     assert_eq!(
         lines(&folder.done("which db.idx key-999")),
         ["db/000005.ldb"]

@@ -3,6 +3,7 @@
 
 mod block;
 mod checksum;
+mod index;
 
 use crate::cursor::Cursor;
 use crate::format::ContainerRow;
@@ -24,7 +25,8 @@ const ROCKSDB_FOOTER: usize = 53;
 /// The version and the magic number at the end of RocksDB's footer.
 const VERSION_BYTES: usize = 12;
 const MAX_VERSION: u32 = 5;
-const MAX_INDEX_VERSION: u32 = 3;
+/// Indexes of later versions are packed.
+const MAX_PLAIN_INDEX_VERSION: u32 = 3;
 const LEVELDB_FILTER: &[u8] = b"filter.leveldb.BuiltinBloomFilter2";
 const ROCKSDB_FILTER: &[u8] = b"fullfilter.";
 
@@ -133,26 +135,15 @@ impl<'a> Table<'a> {
     /// with the offset of its data block.
     ///
     /// # Errors
-    /// When the index or a block is damaged, or the table is RocksDB's and of format version 4 or later.
+    /// When the index or a block is damaged, or the table is RocksDB's and has deleted ranges.
     pub fn each_key(&self, mut each: impl FnMut(u64, &[u8])) -> Result<(), DecodeError> {
-        let mut end = 0;
-        self.index()?
-            .each_entry(|_, value| {
-                let at = Cursor::new(value, self.format);
-                let handle = Handle::read(&mut at.clone())?;
-                // A small file could otherwise list one block many times and have endless keys.
-                if handle.offset < end {
-                    let accepted = "past the blocks before it";
-                    return Err(at.value("offset of a block", handle.offset.into(), accepted));
-                }
-                end = handle.end();
-                self.block(handle)?.each_entry(|key, _| {
-                    each(handle.offset, key);
-                    Ok(ControlFlow::<()>::Continue(()))
-                })?;
+        index::each_data_block(self, |handle| {
+            self.block(handle)?.each_entry(|key, _| {
+                each(handle.offset, key);
                 Ok(ControlFlow::<()>::Continue(()))
-            })
-            .map(drop)
+            })?;
+            Ok(())
+        })
     }
 
     /// Passes the key of every entry to `each` as users know it: in the table of a database without the sequence number and the type of the
@@ -176,7 +167,7 @@ impl<'a> Table<'a> {
     /// # Errors
     /// When the index is damaged, or the table is RocksDB's and of format version 4 or later.
     pub fn block_of(&self, key: &[u8], internal: bool) -> Result<Option<u64>, DecodeError> {
-        self.index()?.each_entry(|last, value| {
+        self.plain_index()?.each_entry(|last, value| {
             let own = if internal {
                 last.len().saturating_sub(8)
             } else {
@@ -190,10 +181,10 @@ impl<'a> Table<'a> {
         })
     }
 
-    fn index(&self) -> Result<Block<'a>, DecodeError> {
-        if self.version > MAX_INDEX_VERSION {
+    fn plain_index(&self) -> Result<Block<'a>, DecodeError> {
+        if self.version > MAX_PLAIN_INDEX_VERSION {
             let at = Cursor::new(&self.bytes[self.bytes.len() - VERSION_BYTES..], self.format);
-            let accepted = "0 to 3: from 4 on indexes are packed, and only filters are read";
+            let accepted = "0 to 3: from 4 on indexes are packed, and blocks are not found by key";
             return Err(at.value("format version", i128::from(self.version), accepted));
         }
         self.block(self.index)
