@@ -256,6 +256,7 @@ impl Index {
     fn ribbon(&self, filter: &FilterEntry) -> Result<RibbonView<'_>, IndexError> {
         let mut at = Cursor::new(&filter.plan, FORMAT);
         let (plan, wide_blocks) = ribbon::read_plan(&mut at)?;
+        at.finish()?;
         let body = self.unverified_body(filter);
         let view = RibbonView::borrowed(plan, SCHEME, filter.shards.clone(), body, wide_blocks);
         view.map_err(|error| filter.refused(error))
@@ -264,6 +265,7 @@ impl Index {
     fn fuse(&self, filter: &FilterEntry) -> Result<FuseView<'_>, IndexError> {
         let mut at = Cursor::new(&filter.plan, FORMAT);
         let (plan, layout) = fuse::read_plan(&mut at)?;
+        at.finish()?;
         let view = FuseView::borrowed(plan, layout, SCHEME, self.unverified_body(filter));
         view.map_err(|error| filter.refused(error))
     }
@@ -284,6 +286,15 @@ pub enum IndexFilter<'f> {
 }
 
 impl IndexFilter<'_> {
+    /// Filters that were built from slices have more fields, which an index does not store.
+    fn has_slices(&self) -> bool {
+        match self {
+            Self::Ribbon(filter) => filter.slice_lengths().is_some(),
+            Self::Fuse(filter) => filter.slice_lengths().is_some(),
+            Self::Cassandra(_) => false,
+        }
+    }
+
     fn kind(&self) -> FilterKind {
         match self {
             Self::Ribbon(_) => FilterKind::Ribbon,

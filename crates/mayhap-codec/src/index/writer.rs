@@ -56,10 +56,10 @@ impl<'f> IndexWriter<'f> {
         })
     }
 
-    /// Appends a filter.
+    /// Appends a filter, which must have been built from hashes by [`SCHEME`](super::SCHEME).
     ///
     /// # Errors
-    /// When writing fails.
+    /// When writing fails, or the filter was built from the slices of another.
     pub fn append(
         &mut self,
         filter: &IndexFilter<'_>,
@@ -72,6 +72,10 @@ impl<'f> IndexWriter<'f> {
             IndexFilter::Fuse(filter) => filter.len(),
             IndexFilter::Cassandra(_) => 0,
         };
+        if filter.has_slices() {
+            let message = "an index does not store filters of slices: build one from hashes";
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, message));
+        }
         let body = filter.body();
         let mut entry = FilterEntry {
             row_group,

@@ -37,7 +37,7 @@ pub use fuse::FusePlan;
 pub(crate) use fuse::FuseShardShape;
 pub use growing::GrowingPlan;
 pub use growing_cuckoo::GrowingCuckooPlan;
-pub(crate) use growing_cuckoo::SliceTablePlan;
+pub(crate) use growing_cuckoo::{SLICE_BITS_PER_TABLE, SliceTablePlan};
 pub(crate) use next_part::NextPart;
 pub use ribbon::RibbonPlan;
 pub(crate) use ribbon_shards::{narrow_shard_slots, shard_slots, wide_shard_slots, wide_shards};
