@@ -35,7 +35,7 @@ use mayhap_codec::KeyType;
 use mayhap_codec::index::{Directory, Index, IndexError, IndexWriter, IndexedFile, StoredPath};
 use plan::{Job, Plan};
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, Write};
+use std::io;
 use std::panic::{self, AssertUnwindSafe};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -61,6 +61,7 @@ Exit status: 0 if all files were indexed, 2 otherwise.";
 const RATE: f64 = 0.001;
 
 #[derive(Args, Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 pub(crate) struct IndexArgs {
     /// Key column of Parquet, CSV and JSON lines, by name, or by number from 1 if there are no names
     #[arg(long, value_name = "C")]
@@ -117,7 +118,7 @@ pub(crate) enum Granularity {
     RowGroup,
 }
 
-pub(crate) fn run(args: &IndexArgs, _out: &mut impl Write) -> Result<ExitCode, CliError> {
+pub(crate) fn run(args: &IndexArgs) -> Result<ExitCode, CliError> {
     let output = args.output.as_path();
     check_writable(output)?;
     check_input_is_not_output(&args.inputs, output)?;

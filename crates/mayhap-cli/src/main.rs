@@ -82,7 +82,7 @@ fn main() -> ExitCode {
         CliCommand::Verify(args) => verify::run(&args, &mut out),
         CliCommand::Fold(args) => merge::fold(&args, &mut out),
         CliCommand::Join(args) => join::run(&args, &mut out),
-        CliCommand::Index(args) => index::run(&args, &mut out),
+        CliCommand::Index(args) => index::run(&args),
         CliCommand::Which(args) => which::run(&args, &mut out),
         CliCommand::Bench(args) => bench::run(&args, &mut out),
         CliCommand::Serve(args) => serve::run(&args, &mut out),

@@ -85,38 +85,37 @@ impl ValueType {
     /// How the values are spelt by the functions below.
     pub(crate) fn key_form(self, physical: Type) -> KeyForm {
         let ticks = |ticks: i64| u32::try_from(ticks).unwrap_or(1_000_000_000);
-        match (self, physical) {
-            (_, Type::BOOLEAN) => KeyForm::Boolean,
-            (_, Type::FLOAT) => KeyForm::Float32,
-            (_, Type::DOUBLE) => KeyForm::Float64,
-            (_, Type::INT96) => KeyForm::LocalTimestamp {
+        match physical {
+            Type::BOOLEAN => KeyForm::Boolean,
+            Type::FLOAT => KeyForm::Float32,
+            Type::DOUBLE => KeyForm::Float64,
+            Type::INT96 => KeyForm::LocalTimestamp {
                 ticks: 1_000_000_000,
             },
-            (Self::Plain | Self::Unsigned, Type::INT32 | Type::INT64) => KeyForm::Integer,
-            // What is written without a unit, as `write_i64` does.
-            (Self::Uuid | Self::HalfFloat, Type::INT32 | Type::INT64) => KeyForm::Integer,
-            (Self::Date, Type::INT32 | Type::INT64) => KeyForm::Date,
-            (Self::Time { ticks: unit }, Type::INT32 | Type::INT64) => {
-                KeyForm::Time { ticks: ticks(unit) }
-            }
-            (
+            Type::INT32 | Type::INT64 => match self {
+                Self::Date => KeyForm::Date,
+                Self::Time { ticks: unit } => KeyForm::Time { ticks: ticks(unit) },
                 Self::Timestamp {
                     ticks: unit,
-                    is_utc,
-                },
-                Type::INT32 | Type::INT64,
-            ) => {
-                let ticks = ticks(unit);
-                if is_utc {
-                    KeyForm::UtcTimestamp { ticks }
-                } else {
-                    KeyForm::LocalTimestamp { ticks }
-                }
-            }
-            (Self::Decimal { scale }, _) => KeyForm::Decimal { scale },
-            (Self::Uuid, _) => KeyForm::Uuid,
-            (Self::HalfFloat, _) => KeyForm::Float64,
-            (_, Type::BYTE_ARRAY | Type::FIXED_LEN_BYTE_ARRAY) => KeyForm::Text,
+                    is_utc: true,
+                } => KeyForm::UtcTimestamp { ticks: ticks(unit) },
+                Self::Timestamp {
+                    ticks: unit,
+                    is_utc: false,
+                } => KeyForm::LocalTimestamp { ticks: ticks(unit) },
+                Self::Decimal { scale } => KeyForm::Decimal { scale },
+                Self::Plain | Self::Unsigned | Self::Uuid | Self::HalfFloat => KeyForm::Integer,
+            },
+            Type::BYTE_ARRAY | Type::FIXED_LEN_BYTE_ARRAY => match self {
+                Self::Decimal { scale } => KeyForm::Decimal { scale },
+                Self::Uuid => KeyForm::Uuid,
+                Self::HalfFloat => KeyForm::Float64,
+                Self::Plain
+                | Self::Unsigned
+                | Self::Date
+                | Self::Time { .. }
+                | Self::Timestamp { .. } => KeyForm::Text,
+            },
         }
     }
 
