@@ -1,7 +1,7 @@
 # CI runs `make lint test-all`. `make help` lists the targets.
 .DEFAULT_GOAL := help
-.PHONY: help test test-all test-rust test-python-reader test-clients test-module test-parallel test-loom test-avx512 test-neon test-bench test-guard \
-	lint module c package bench bench-batches bench-fuse bench-growing bench-window bench-c bench-lines bench-serve bench-module fuzz-smoke soak docs clean
+.PHONY: help test test-all test-rust test-python-reader test-index test-clients test-module test-parallel test-loom test-avx512 test-neon test-bench test-guard \
+	lint module c package bench bench-batches bench-fuse bench-growing bench-window bench-index bench-c bench-lines bench-serve bench-module fuzz-smoke soak docs clean
 
 # The extra workspaces share the target folder, so that what they have in common is built once.
 export CARGO_TARGET_DIR ?= $(CURDIR)/target
@@ -13,7 +13,7 @@ MSRV := $(shell sed -n 's/^rust-version = "\(.*\)"/\1/p' Cargo.toml)
 help: ## this list
 	@sed -n 's/^\([a-z0-9-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 20
 
-test: test-rust test-python-reader test-clients test-module ## the Rust tests, real clients, and the module in real engines
+test: test-rust test-python-reader test-index test-clients test-module ## the Rust tests, real clients, and the module in real engines
 
 test-all: test test-parallel test-loom test-avx512 test-neon test-guard test-bench ## `make test`, and everything below that starts with test-
 
@@ -29,6 +29,10 @@ test-rust: ## unit, integration and documentation tests of all crates; the golde
 
 test-python-reader: ## the reader in docs/formats gives the same answers as mayhap
 	tools/test-python-reader.sh
+
+test-index: ## `mayhap which` over folders that pyarrow and DuckDB wrote
+	cargo build --workspace
+	tools/test-index.sh
 
 test-clients: ## redis-py, node's redis and redis-cli with `mayhap serve`; the same commands to redis-server
 	cargo build --workspace
@@ -65,6 +69,7 @@ test-bench: ## each benchmark once, small: they check every answer
 	cargo run --release --manifest-path $(BENCH) --bin fuse -- 100000
 	cargo run --release --manifest-path $(BENCH) --bin window -- --quick
 	cargo run --release --manifest-path $(BENCH) --bin lines -- --quick
+	cargo run --release --manifest-path $(BENCH) --bin index -- --quick
 	cargo run --release --manifest-path $(BENCH) --bin formats -- --quick
 	cargo run --release --manifest-path $(BENCH) --bin serve -- --quick
 	cargo run --release --manifest-path $(BENCH) --bin waits -- --quick
@@ -98,7 +103,7 @@ c: ## the C library, its header and pkg-config file, below PREFIX (/usr/local)
 package: ## the .crate files of all crates, in target/package; each is built from its own files
 	cargo package --workspace
 
-bench: bench-c bench-batches bench-growing bench-window bench-lines bench-serve bench-module ## mayhap and its peers, about 45 minutes; updates docs/performance/
+bench: bench-c bench-batches bench-growing bench-window bench-index bench-lines bench-serve bench-module ## mayhap and its peers, about 45 minutes; updates docs/performance/
 	cargo run --release --manifest-path $(BENCH) -- --markdown docs/performance/library.md --chart docs/performance/library.svg
 	cargo run --release --manifest-path $(BENCH) --bin formats -- --markdown docs/performance/formats.md
 
@@ -107,6 +112,10 @@ bench-growing: ## filters that grow, beside a filter of the right size
 
 bench-window: ## filters that forget, beside a filter of one window
 	cargo run --release --manifest-path $(BENCH) --bin window -- --markdown docs/performance/window.md
+
+bench-index: ## `mayhap which` over an index of ten thousand files and a billion keys
+	cargo build --release
+	cargo run --release --manifest-path $(BENCH) --bin index -- --markdown docs/performance/index.md
 
 bench-batches: ## batches beside single calls, for every kind
 	cargo run --release --manifest-path $(BENCH) --bin batches -- --markdown docs/performance/batches.md

@@ -96,7 +96,7 @@ pub use filter::memory_probe;
 pub use filter::retouched::{
     ClearedBit, ClearingReport, ClearingStrategy, Retouched, RetouchedLists,
 };
-pub use filter::ribbon::{Ribbon, RibbonColumns, RibbonParts};
+pub use filter::ribbon::{Ribbon, RibbonColumns, RibbonParts, RibbonView};
 #[cfg(target_has_atomic = "64")]
 pub use filter::shared::SharedBloom;
 pub use filter::slice_table::SliceTableParts;
