@@ -7,6 +7,7 @@
 #include <leveldb/db.h>
 #include <leveldb/filter_policy.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
@@ -20,6 +21,7 @@
 namespace {
 
 constexpr int kBitsPerKey = 10;
+constexpr uint64_t kLookups = 200000;  // of absent keys; half of them of others
 
 void Check(const leveldb::Status& status) {
   if (!status.ok()) throw std::runtime_error(status.ToString());
@@ -62,6 +64,7 @@ class Database {
     options_.filter_policy = policy;
     options_.block_size = block_size;
     options_.block_cache = cache_.get();
+    options_.write_buffer_size = 64 << 20;  // One table with all tombstones.
     Check(leveldb::DestroyDB(folder_, options_));
     leveldb::DB* db = nullptr;
     Check(leveldb::DB::Open(options_, folder_, &db));
@@ -93,21 +96,28 @@ class Database {
     }
   }
 
-  // While there is a snapshot, compaction keeps what it shows: deleted keys, and the tombstones that hide them from others.
-  void TakeSnapshot() { snapshot_ = db_->GetSnapshot(); }
-  void ReleaseSnapshot() { db_->ReleaseSnapshot(snapshot_); }
+  // Writes the newest keys to a table, and merges nothing: no key is in the range.
+  void Flush() {
+    const leveldb::Slice first("x"), last("y");
+    db_->CompactRange(&first, &last);
+  }
 
-  void Compact() { db_->CompactRange(nullptr, nullptr); }
+  // Twice, because the first writes the newest keys to a table, and looks before that for the levels to merge.
+  void Compact() {
+    for (int i = 0; i < 2; i++) db_->CompactRange(nullptr, nullptr);
+  }
 
   // Prints the blocks that a lookup reads, on average, of absent keys, of those that are deleted later or were, and of the others.
   void Report(const char* policy, const char* moment, bool after_deletion, bool after_overwriting) {
     double reads[3];
+    env_.PauseCompactions();
     for (int group = 0; group < 3; group++) {
-      Look(group, after_deletion, after_overwriting);  // Opens the tables, which reads their indexes and filters.
+      Look(group, after_deletion, after_overwriting, kLookups / 50);  // Opens the tables, which reads their indexes and filters.
       const uint64_t before = env_.reads();
-      const uint64_t lookups = Look(group, after_deletion, after_overwriting);
+      const uint64_t lookups = Look(group, after_deletion, after_overwriting, kLookups);
       reads[group] = static_cast<double>(env_.reads() - before) / lookups;
     }
+    env_.ResumeCompactions();
     const TableFilters filters = DatabaseFilters(db_.get(), folder_);
     std::printf("| %zu KiB | %s | %s | %.4f | %.4f | %.4f | %.1f | %.1f |\n", options_.block_size / 1024, policy, moment, reads[0],
                 reads[1], reads[2], filters.filter_bytes / 1024.0, filters.block_bytes / 1024.0);
@@ -115,10 +125,10 @@ class Database {
   }
 
  private:
-  uint64_t Look(int group, bool after_deletion, bool after_overwriting) {
+  uint64_t Look(int group, bool after_deletion, bool after_overwriting, uint64_t count) {
     uint64_t lookups = 0;
     std::string value;
-    for (uint64_t key = 0; key < keys_; key++) {
+    for (uint64_t key = 0; key < keys_; key += std::max<uint64_t>(1, keys_ / count)) {
       if (group != 0 && IsDeleted(key) != (group == 1)) continue;
       const bool is_present = group != 0 && !(after_deletion && group == 1);
       const leveldb::Status status = db_->Get(leveldb::ReadOptions(), Key(2 * key + (group == 0)), &value);
@@ -135,7 +145,6 @@ class Database {
   CountingEnv env_;
   leveldb::Options options_;
   std::unique_ptr<leveldb::DB> db_;
-  const leveldb::Snapshot* snapshot_ = nullptr;
 };
 
 void Run(const std::string& folder, uint64_t keys) {
@@ -154,12 +163,9 @@ void Run(const std::string& folder, uint64_t keys) {
       database.Fill();
       database.Compact();
       database.Report(names[which], "filled", false, false);
-      database.TakeSnapshot();
       database.Delete();
-      database.Compact();
-      database.Report(names[which], "deleted, with a snapshot", true, false);
-      database.ReleaseSnapshot();
-      // Compaction rewrites tables that newer keys overlap.
+      database.Flush();
+      database.Report(names[which], "deleted", true, false);
       database.Overwrite();
       database.Compact();
       database.Report(names[which], "compacted", true, true);

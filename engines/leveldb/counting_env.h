@@ -1,4 +1,5 @@
-// An Env of LevelDB that counts the reads of tables: with a block cache of no bytes, each is a block that a lookup reads.
+// An Env of LevelDB that counts the reads of tables: with a block cache of no bytes, each is a block that a lookup reads. It can delay
+// compactions, which lookups trigger, while they are counted.
 
 #ifndef COUNTING_ENV_H
 #define COUNTING_ENV_H
@@ -8,13 +9,37 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <string>
+#include <utility>
+#include <vector>
 
 class CountingEnv : public leveldb::EnvWrapper {
  public:
   CountingEnv() : leveldb::EnvWrapper(leveldb::Env::Default()) {}
 
   uint64_t reads() const { return reads_.load(); }
+
+  void PauseCompactions() {
+    std::lock_guard<std::mutex> lock(mutex_);
+    is_paused_ = true;
+  }
+
+  void ResumeCompactions() {
+    std::lock_guard<std::mutex> lock(mutex_);
+    is_paused_ = false;
+    for (const auto& work : delayed_) target()->Schedule(work.first, work.second);
+    delayed_.clear();
+  }
+
+  void Schedule(void (*function)(void*), void* argument) override {
+    std::lock_guard<std::mutex> lock(mutex_);
+    if (is_paused_) {
+      delayed_.emplace_back(function, argument);
+    } else {
+      target()->Schedule(function, argument);
+    }
+  }
 
   leveldb::Status NewRandomAccessFile(const std::string& name, leveldb::RandomAccessFile** result) override {
     leveldb::RandomAccessFile* file = nullptr;
@@ -39,6 +64,9 @@ class CountingEnv : public leveldb::EnvWrapper {
   };
 
   std::atomic<uint64_t> reads_{0};
+  std::mutex mutex_;
+  bool is_paused_ = false;
+  std::vector<std::pair<void (*)(void*), void*>> delayed_;
 };
 
 #endif  // COUNTING_ENV_H

@@ -23,7 +23,7 @@ const leveldb::FilterPolicy* NewBloomFilterPolicy(int bits_per_key);
 // policy has a name of its own: LevelDB opens databases of other policies, and ignores their filters until compaction rewrites the tables.
 const leveldb::FilterPolicy* NewRibbonFilterPolicy(int bits_per_key);
 
-// The same with a rate, such as 0.001. The strictest is 2^-24.
+// The same with a rate, such as 0.001. The strictest is 2^-23.
 const leveldb::FilterPolicy* NewRibbonFilterPolicyWithRate(double false_positive_rate);
 
 }  // namespace mayhap

@@ -109,6 +109,11 @@ pub const TARGETS: &[Target] = &[
         container::filter_block,
         &[("leveldb-table", ".ldb")],
     ),
+    target(
+        "leveldb_ribbon_block",
+        plain::ribbon_block,
+        &[("leveldb", ".bin")],
+    ),
     target("native", native::file, &[("native", ".mayhap")]),
     target("native_repair", native::repair, &[("native", ".mayhap")]),
     target("open", open::open, ALL),

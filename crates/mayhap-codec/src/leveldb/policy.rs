@@ -48,7 +48,7 @@ impl Policy {
         Ok(Self(PolicyKind::Ribbon { bits_per_key }))
     }
 
-    /// Ribbon blocks with a false-positive rate. Below 2^-24 it is 2^-24.
+    /// Ribbon blocks with a false-positive rate. Below 2^-23 it is 2^-23.
     ///
     /// # Errors
     /// When the rate is not between 0 and 1.

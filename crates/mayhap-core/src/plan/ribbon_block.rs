@@ -7,8 +7,8 @@ use crate::probe::ribbon::RibbonShard;
 
 /// The strictest precision with quarters; those after it are whole bits.
 const LAST_WITH_QUARTERS: u8 = 53;
-/// The strictest precision: 24 bits.
-const LAST: u8 = 63;
+/// The strictest precision, 23 bits. 63 is not used, so that erased memory, all ones, is no block.
+const LAST: u8 = 62;
 /// Slots of the extra column beyond the expected number of its keys: a part of all slots, and a few more.
 const SPARE_PART: u64 = 64;
 const SPARE_SLOTS: u64 = 3;
@@ -19,7 +19,7 @@ const MAX_BYTES: usize = 1 << 32;
 /// Up to so many keys, as many slots as keys are enough.
 const TIGHT_KEYS: u64 = 5000;
 
-/// How many bits each key of a [`RibbonBlock`](crate::RibbonBlock) has: 1 to 24, up to 14 in steps of a quarter. With a quarter, every fourth
+/// How many bits each key of a [`RibbonBlock`](crate::RibbonBlock) has: 1 to 23, up to 14 in steps of a quarter. With a quarter, every fourth
 /// key has one bit more than the others.
 ///
 /// ```
@@ -33,10 +33,10 @@ const TIGHT_KEYS: u64 = 5000;
 pub struct RibbonBlockPrecision(u8);
 
 impl RibbonBlockPrecision {
-    /// The strictest: 24 bits.
+    /// The strictest: 23 bits.
     pub const MAX: Self = Self(LAST);
 
-    /// The fewest bits that keep a rate. Rates below 2^-24 get 24 bits.
+    /// The fewest bits that keep a rate. Rates below 2^-23 get 23 bits.
     ///
     /// # Errors
     /// If the rate is not between 0 and 1.
@@ -48,7 +48,7 @@ impl RibbonBlockPrecision {
         Ok(enough.unwrap_or(Self::MAX))
     }
 
-    /// The precision of a number that a file stores: 1 to 63.
+    /// The precision of a number that a file stores: 1 to 62.
     pub fn from_number(number: u8) -> Option<Self> {
         (1..=LAST).contains(&number).then_some(Self(number))
     }
@@ -183,9 +183,9 @@ mod tests {
             assert_eq!(RibbonBlockPrecision::for_rate(one.rate()), Ok(one));
         }
         assert_eq!(RibbonBlockPrecision(1).bits_per_key(), 1.0);
-        assert_eq!(RibbonBlockPrecision(LAST).bits_per_key(), 24.0);
+        assert_eq!(RibbonBlockPrecision(LAST).bits_per_key(), 23.0);
         assert_eq!(RibbonBlockPrecision::from_number(0), None);
-        assert_eq!(RibbonBlockPrecision::from_number(64), None);
+        assert_eq!(RibbonBlockPrecision::from_number(63), None);
     }
 
     #[test]
