@@ -1,7 +1,8 @@
 # CI runs `make lint test-all`. `make help` lists the targets.
 .DEFAULT_GOAL := help
-.PHONY: help test test-all test-rust test-python-reader test-clients test-module test-parallel test-loom test-avx512 test-neon test-bench test-guard test-leveldb test-java \
-	lint module c package bench bench-batches bench-growing bench-window bench-c bench-leveldb bench-lines bench-serve bench-module fuzz-smoke soak docs clean
+.PHONY: help test test-all test-rust test-python-reader test-clients test-module test-parallel test-loom test-avx512 test-neon test-bench test-guard \
+	test-leveldb test-java lint module c package bench bench-batches bench-fuse bench-growing bench-window bench-c bench-leveldb bench-lines bench-serve \
+	bench-module fuzz-smoke soak docs clean
 
 # The extra workspaces share the target folder, so that what they have in common is built once.
 export CARGO_TARGET_DIR ?= $(CURDIR)/target
@@ -71,6 +72,7 @@ test-bench: ## each benchmark once, small: they check every answer
 	cargo run --release --manifest-path $(BENCH) --bin batches -- --quick
 	cargo run --release --manifest-path $(BENCH) --bin growing -- --quick
 	cargo run --release --manifest-path $(BENCH) --bin c_interface -- --quick
+	cargo run --release --manifest-path $(BENCH) --bin fuse -- 100000
 	cargo run --release --manifest-path $(BENCH) --bin window -- --quick
 	cargo run --release --manifest-path $(BENCH) --bin lines -- --quick
 	cargo run --release --manifest-path $(BENCH) --bin formats -- --quick
@@ -118,6 +120,9 @@ bench-window: ## filters that forget, beside a filter of one window
 
 bench-batches: ## batches beside single calls, for every kind
 	cargo run --release --manifest-path $(BENCH) --bin batches -- --markdown docs/performance/batches.md
+
+bench-fuse: ## fuse filters with cells of every width: size, rate and time of a lookup
+	cargo run --release --manifest-path $(BENCH) --bin fuse
 
 bench-c: ## batches through the C interface, beside Rust
 	cargo run --release --manifest-path $(BENCH) --bin c_interface -- --markdown docs/performance/c.md

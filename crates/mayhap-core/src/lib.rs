@@ -111,6 +111,7 @@ pub use key_type::{KeyType, UnknownKeyType};
 pub use kind::{Kind, Operation};
 pub use probe::classic::Scheme;
 pub use probe::double_hash::HashPair;
+pub use probe::slice_lengths::SliceLengths;
 pub use simd::Kernel;
 pub use stats::Stats;
 pub use store::{Borrowed, Owned, Storage, zeroed_bytes};

@@ -4,6 +4,7 @@ mod add_remove;
 mod background;
 mod bench;
 mod cassandra;
+mod closing;
 mod compressed_input;
 mod containers;
 mod conventions;

@@ -39,7 +39,7 @@ pub use fuse::FusePlan;
 pub(crate) use fuse::FuseShardShape;
 pub use growing::GrowingPlan;
 pub use growing_cuckoo::GrowingCuckooPlan;
-pub(crate) use growing_cuckoo::SliceTablePlan;
+pub(crate) use growing_cuckoo::{SLICE_BITS_PER_TABLE, SliceTablePlan};
 pub(crate) use next_part::NextPart;
 pub use ribbon::RibbonPlan;
 pub use ribbon_block::RibbonBlockPrecision;

@@ -1,6 +1,6 @@
 //! `Fuse`: seven fields, and a section of cells.
 
-use super::{refused, small};
+use super::{refused, slices, small};
 use crate::DecodeError;
 use crate::cursor::Cursor;
 use crate::native::parts::{Parts, Section, Sections};
@@ -16,6 +16,7 @@ pub(super) fn write<'f>(filter: &'f Fuse, parts: &mut Parts<'f>) {
     parts.number(layout.segment_bits.into());
     parts.number(layout.starts);
     parts.number(layout.seed);
+    slices::write(filter.slice_lengths(), parts);
     let section = Section::Bytes(filter.bytes());
     parts.sections.push(section);
 }

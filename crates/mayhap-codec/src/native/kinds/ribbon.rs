@@ -1,6 +1,6 @@
 //! `Ribbon`: seven fields; a section that says where shards begin, and one of columns.
 
-use super::{refused, small};
+use super::{refused, slices, small};
 use crate::DecodeError;
 use crate::cursor::Cursor;
 use crate::native::parts::{Parts, Section, Sections, words};
@@ -16,6 +16,7 @@ pub(super) fn write<'f>(filter: &'f Ribbon, parts: &mut Parts<'f>) {
     parts.number(plan.parts());
     parts.number(plan.shards_per_part());
     parts.number(bits.wide_blocks);
+    slices::write(filter.slice_lengths(), parts);
     parts.sections.push(Section::entries(bits.directory));
     parts.sections.push(Section::words(bits.words));
 }
