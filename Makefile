@@ -1,7 +1,8 @@
 # CI runs `make lint test-all`. `make help` lists the targets.
 .DEFAULT_GOAL := help
-.PHONY: help test test-all test-rust test-python-reader test-index test-clients test-module test-parallel test-loom test-avx512 test-neon test-bench test-guard \
-	lint module c package bench bench-batches bench-fuse bench-growing bench-window bench-index bench-c bench-lines bench-serve bench-module fuzz-smoke soak docs clean
+.PHONY: help test test-all test-rust test-python-reader test-index test-clients test-module test-parallel test-loom test-avx512 test-neon test-bench \
+	test-guard test-leveldb test-java lint module c package bench bench-batches bench-fuse bench-growing bench-window bench-index bench-c bench-leveldb \
+	bench-lines bench-serve bench-module fuzz-smoke soak docs clean
 
 # The extra workspaces share the target folder, so that what they have in common is built once.
 export CARGO_TARGET_DIR ?= $(CURDIR)/target
@@ -15,7 +16,7 @@ help: ## this list
 
 test: test-rust test-python-reader test-index test-clients test-module ## the Rust tests, real clients, and the module in real engines
 
-test-all: test test-parallel test-loom test-avx512 test-neon test-guard test-bench ## `make test`, and everything below that starts with test-
+test-all: test test-parallel test-loom test-avx512 test-neon test-guard test-leveldb test-java test-bench ## `make test`, and everything below that starts with test-
 
 test-rust: ## unit, integration and documentation tests of all crates; the golden files
 	tools/install-dictionary.sh
@@ -60,6 +61,15 @@ test-guard: ## examples/guard with a real PostgreSQL, which counts the queries t
 	cargo build --workspace
 	cargo test --workspace --test guard -- --nocapture
 
+test-leveldb: ## the filter policies in databases of Debian's LevelDB
+	tools/install-leveldb.sh
+	cargo build --workspace
+	tools/test-leveldb.sh
+
+test-java: ## the Java sample of the C interface, with Debian 13's java
+	cargo build --workspace
+	tools/test-java.sh
+
 test-bench: ## each benchmark once, small: they check every answer
 	cargo build --release -p mayhap-cli -p mayhap-module
 	cargo run --release --manifest-path $(BENCH) -- --quick
@@ -103,7 +113,7 @@ c: ## the C library, its header and pkg-config file, below PREFIX (/usr/local)
 package: ## the .crate files of all crates, in target/package; each is built from its own files
 	cargo package --workspace
 
-bench: bench-c bench-batches bench-growing bench-window bench-index bench-lines bench-serve bench-module ## mayhap and its peers, about 45 minutes; updates docs/performance/
+bench: bench-c bench-leveldb bench-batches bench-fuse bench-growing bench-window bench-index bench-lines bench-serve bench-module ## mayhap and its peers, about 45 minutes; updates docs/performance/
 	cargo run --release --manifest-path $(BENCH) -- --markdown docs/performance/library.md --chart docs/performance/library.svg
 	cargo run --release --manifest-path $(BENCH) --bin formats -- --markdown docs/performance/formats.md
 
@@ -125,6 +135,13 @@ bench-fuse: ## fuse filters with cells of every width: size, rate and time of a 
 
 bench-c: ## batches through the C interface, beside Rust
 	cargo run --release --manifest-path $(BENCH) --bin c_interface -- --markdown docs/performance/c.md
+
+bench-leveldb: ## filters of LevelDB's own policy and of mayhap's
+	tools/install-leveldb.sh
+	$(MAKE) c PREFIX=$(CARGO_TARGET_DIR)/leveldb
+	PKG_CONFIG_PATH=$(CARGO_TARGET_DIR)/leveldb/lib/pkgconfig $(MAKE) -C engines/leveldb BUILD=$(CARGO_TARGET_DIR)/leveldb/bin
+	LD_LIBRARY_PATH=$(CARGO_TARGET_DIR)/leveldb/lib $(CARGO_TARGET_DIR)/leveldb/bin/policy_bench >docs/performance/leveldb.md
+	cat docs/performance/leveldb.md
 
 bench-lines: ## the command line, huniq and runiq over ten million URLs
 	cargo build --release
