@@ -140,6 +140,16 @@ def excepting(base, field, section):
     import read_mayhap_equations
     return read_mayhap_equations.excepting(base, field, section)
 
+def of_slices(contains, field):
+    bits, tables, _ = (field() for _ in range(3))
+    def of_slice(h, number):
+        unused = 64 - bits - 6 * number
+        x = (h * 0x9FB21C651E98DF25 & U64) >> unused << unused | number + 1
+        for factor in 0xFF51AFD7ED558CCD, 0xC4CEB9FE1A85EC53:
+            x = (x ^ x >> 33) * factor & U64
+        return contains(x ^ x >> 33)
+    return lambda h: any(of_slice(h, number) for number in range(tables))
+
 def retouched(field, section):
     contains = classic(field, section)
     for _ in range(3):
@@ -203,7 +213,7 @@ def read(file, secret=b""):
     (checksum,) = struct.unpack_from("<Q", file, header - 8)
     check(xxh3(file[:header - 8]) == checksum, "its header is damaged")
     check(length == len(file), f"it has {len(file)} bytes and should have {length}")
-    check(features < 2, f"it needs features that this program does not know: {features:#x}")
+    check(features < 4, f"it needs features that this program does not know: {features:#x}")
     check(1 <= kind <= len(KINDS) and KINDS[kind - 1], f"it is of kind {kind}, which this program does not know")
 
     self_test, page_bytes, count, plan_bytes = struct.unpack_from("<QIII", file, 64)
@@ -226,6 +236,8 @@ def read(file, secret=b""):
     field = iter(struct.unpack_from(f"<{plan_bytes // 8}Q", file, 88)).__next__
     section = iter(sections).__next__
     contains = KINDS[kind - 1](field, section)
+    if features & 2:
+        contains = of_slices(contains, field)
     if features & 1:
         contains = excepting(contains, field, section)
     return lambda key: contains(hash_of(key))

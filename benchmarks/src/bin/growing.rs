@@ -13,7 +13,6 @@ use mayhap_benchmarks::machine::Machine;
 use mayhap_benchmarks::measure::{Contender, alternate};
 use std::fmt::Write;
 use std::hint::black_box;
-use std::time::Instant;
 
 const RATE: f64 = 0.01;
 const QUERIES: u64 = 1 << 16;
@@ -131,7 +130,7 @@ fn main() {
         "# Filters that grow\n\n{}, {}\n{}\nmayhap's kernel: {kernel}\n\n\
          ns of CPU time per key at 1 %, the least of {rounds} rounds ({fills} fills for inserts) in which the filters take turns, and the \
          ratio to the first row of the table. Bits per key are those in memory after all keys, on average over the last decade, and at the worst size in \
-         it. The longest insert includes whatever else the machine did, and the pages that the system had to clear. \
+         it. The longest insert, the least of all fills, includes the pages that the system had to clear. \
          `make bench-growing` writes this page.",
         machine.date, machine.rustc, machine.cpu
     )
@@ -195,29 +194,19 @@ fn table(contenders: &[(&str, Empty)], keys: u64, rounds: usize, fills: usize, o
 
 fn fill(empty: Empty, keys: u64) -> Filled {
     let mut filter = empty(keys);
-    let (mut ns, mut sum, mut weights, mut worst) = (0.0, 0.0, 0.0, 0.0_f64);
-    let mut longest_ms = 0.0_f64;
+    let (mut ns, mut sum, mut worst) = (0.0, 0.0, 0.0_f64);
     for from in (0..keys).step_by(PART as usize) {
         let to = keys.min(from + PART);
         let part: Vec<_> = (from..to).map(|at| SEED.key(at)).collect();
-        // Most parts are timed as a whole, and some insert by insert: the clock takes as long as an insert.
-        if from / PART % 8 == 7 {
-            for &hash in &part {
-                let start = Instant::now();
-                filter.insert(hash);
-                longest_ms = longest_ms.max(start.elapsed().as_secs_f64() * 1e3);
-            }
-        } else {
-            ns += cpu_ns(|| part.iter().for_each(|&hash| filter.insert(hash))) / part.len() as f64;
-            weights += 1.0;
-        }
+        ns += cpu_ns(|| part.iter().for_each(|&hash| filter.insert(hash)));
     }
-    let insert = ns / weights;
-    // Sizes are exact, so they are taken in a second pass.
+    let insert = ns / keys as f64;
+    // Sizes and the longest insert are taken in a second pass: the clock takes as long as an insert.
     let mut sized = empty(keys);
-    let mut weights = 0.0;
+    let (mut weights, mut longest_ns) = (0.0, 0.0_f64);
     for at in 0..keys {
-        sized.insert(SEED.key(at));
+        let hash = SEED.key(at);
+        longest_ns = longest_ns.max(cpu_ns(|| sized.insert(hash)));
         if at >= keys / 10 && at % 4096 == 0 {
             let bits = 8.0 * sized.size_bytes() as f64 / at as f64;
             sum += bits / at as f64;
@@ -230,7 +219,7 @@ fn fill(empty: Empty, keys: u64) -> Filled {
         insert,
         mean: sum / weights,
         worst,
-        longest_ms,
+        longest_ms: longest_ns / 1e6,
     }
 }
 

@@ -35,7 +35,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         black_box(&found);
     });
 
-    let text = |number: usize, middle: &str| format!("{number:08x}-{middle}-4cde-8123-0123456789ab");
+    let text =
+        |number: usize, middle: &str| format!("{number:08x}-{middle}-4cde-8123-0123456789ab");
     let mut filter = Bloom::new(count, 0.01)?;
     filter.extend((0..count).map(|number| text(number, "89ab")));
     // One behind the other, with offsets, as Arrow has them.

@@ -9,7 +9,7 @@ use crate::named_values;
 use crate::output::Output;
 use clap::Args;
 use mayhap_codec::{Format, StoredFilter};
-use mayhap_core::AnyFilter;
+use mayhap_core::{AnyFilter, Kind};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -28,6 +28,7 @@ Examples:
   mayhap convert users.mayhap -o users.guava --format guava      and back
   mayhap convert f.dump -o f.chunks --format redisbloom          DUMP to SCANDUMP
   mayhap convert part.parquet -o ids.mayhap --column user_id     one filter of a container
+  mayhap convert grown.mayhap -o closed.mayhap --kind ribbon     a filter that grew, and gets no more keys
 
 The meaning of the bits depends on the hash function. So a filter can be converted between formats with the
 same hash function, and to mayhap, which supports all of them. Otherwise build a new filter from the keys.";
@@ -94,7 +95,10 @@ pub(crate) struct ConvertArgs {
     /// Source format, if the bytes are ambiguous
     #[arg(long, value_name = "FORMAT", value_parser = named_values::format())]
     from: Option<Format>,
-    /// Rate of a ClickHouse index
+    /// Make a growing-cuckoo filter smaller that gets no more keys: ribbon or fuse
+    #[arg(long, value_name = "KIND", value_parser = named_values::static_kind())]
+    kind: Option<Kind>,
+    /// Rate of the new filter with --kind (default: the requested one); rate of a ClickHouse index
     #[arg(long, value_name = "P", value_parser = args::rate, allow_negative_numbers = true)]
     fpr: Option<f64>,
     /// Number of hashes of a ClickHouse index of tokens or n-grams, or of a chunk of HBase's
@@ -126,7 +130,10 @@ pub(crate) fn convert(args: &ConvertArgs, out: &mut impl Write) -> Result<ExitCo
         columns: args.columns,
         key_file: args.key_file.clone(),
     };
-    let filter = open.open_one(&args.input, &args.choose)?;
+    let mut filter = open.open_one(&args.input, &args.choose)?;
+    if let Some(kind) = args.kind {
+        filter = close(&filter, kind, args)?;
+    }
     let from = filter.format();
     let converted = filter.convert(args.format).map_err(|error| {
         CliError::message(format!(
@@ -135,6 +142,31 @@ pub(crate) fn convert(args: &ConvertArgs, out: &mut impl Write) -> Result<ExitCo
         ))
     })?;
     write(args.output.as_deref(), &converted, &open, args.force, out)
+}
+
+/// The keys of a growing cuckoo filter in a static one.
+fn close(filter: &StoredFilter, kind: Kind, args: &ConvertArgs) -> Result<StoredFilter, CliError> {
+    let StoredFilter::Native(AnyFilter::GrowingCuckoo(filter)) = filter else {
+        return Err(CliError::message(format!(
+            "{} is not a growing-cuckoo filter, and others do not know their keys: build a {kind} filter from the keys",
+            args.input.display()
+        )));
+    };
+    let rate = args.fpr.unwrap_or(filter.false_positive_rate());
+    let own = filter.estimated_rate();
+    if rate <= own {
+        return Err(CliError::message(format!(
+            "{} already has a rate of {}: use a higher --fpr",
+            args.input.display(),
+            human_format::rate(own, 3)
+        )));
+    }
+    let closed: AnyFilter = if kind == Kind::Fuse {
+        filter.to_fuse(rate)?.into()
+    } else {
+        filter.to_ribbon(rate)?.into()
+    };
+    Ok(StoredFilter::Native(closed))
 }
 
 #[derive(Args, Debug)]

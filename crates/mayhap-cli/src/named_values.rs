@@ -47,6 +47,16 @@ pub(crate) fn kind() -> NamedValue<Kind> {
     }
 }
 
+/// A kind of filter that is built once, from all keys.
+pub(crate) fn static_kind() -> NamedValue<Kind> {
+    NamedValue {
+        names: vec![Kind::Ribbon.name(), Kind::Fuse.name()],
+        parse: |name| {
+            Kind::from_name(name).filter(|kind| matches!(kind, Kind::Ribbon | Kind::Fuse))
+        },
+    }
+}
+
 /// A format.
 pub(crate) fn format() -> NamedValue<Format> {
     NamedValue {
@@ -77,6 +87,7 @@ mod tests {
     #[test]
     fn every_name_is_parsed() {
         assert_all_parsed(&kind(), Kind::ALL.len());
+        assert_all_parsed(&static_kind(), 2);
         assert_all_parsed(&format(), Format::ALL.len());
         assert_all_parsed(&key_type(), KeyType::ALL.len());
     }

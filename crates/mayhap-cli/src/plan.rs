@@ -147,7 +147,12 @@ impl PlanFigures {
         writeln!(out, "\n  bits per key")?;
         let bits = self.report.bits_per_key(&self.report.best);
         let shown = |bits| human_format::significant(bits, 3);
-        writeln!(out, "    {:<15}{:>8}", self.report.best.kind.name(), shown(bits))?;
+        writeln!(
+            out,
+            "    {:<15}{:>8}",
+            self.report.best.kind.name(),
+            shown(bits)
+        )?;
         for other in &self.report.others {
             writeln!(
                 out,
@@ -186,7 +191,10 @@ fn bloom_details(plan: &BloomPlan, out: &mut impl Write) -> Result<(), CliError>
         },
     )?;
     writeln!(out, "\n  expected rate")?;
-    for (name, rate) in ["at capacity", "at 1.5x", "at 2x"].iter().zip(PlanReport::rates(plan)) {
+    for (name, rate) in ["at capacity", "at 1.5x", "at 2x"]
+        .iter()
+        .zip(PlanReport::rates(plan))
+    {
         writeln!(out, "    {name:<15}{:>10}", human_format::rate(rate, 3))?;
     }
     Ok(())

@@ -19,6 +19,7 @@
 //! | `guava.rs`, `hadoop/`, `spark.rs`, `clickhouse/`, `leveldb/`, `rocksdb.rs`, `parquet/`, `redis/`, `bip37.rs`, `cassandra/`, `hbase/`, `accumulo/` | How does this system lay out, size and combine its filters? |
 //! | `table/`, `parquet/file.rs`, `clickhouse/frames.rs`, `redis/rdb.rs`, `hbase/hfile.rs`, `accumulo/rfile.rs` | Where in a container are the filters? |
 //! | `native/` | mayhap's own files: header, checksums per page, one file per kind, mapping, repair |
+//! | `index/` | An index of files: a filter for each, which `mayhap index` writes and `mayhap which` queries |
 //! | `cursor.rs`, `limits.rs`, `bits.rs`, `inflate.rs`, `error.rs` | How are untrusted bytes read? |
 //! | `atomic.rs`, `key_file.rs`, `map.rs` | How are files replaced, keys stored, and files mapped (the only `unsafe` code)? |
 //! | `tests/golden/` | Does every file that another system wrote decode, answer and encode as that system does? |
@@ -67,6 +68,8 @@ pub mod guava;
 pub mod hadoop;
 #[cfg(feature = "formats")]
 pub mod hbase;
+#[cfg(feature = "formats")]
+pub mod index;
 #[cfg(feature = "formats")]
 mod inflate;
 #[cfg(feature = "formats")]

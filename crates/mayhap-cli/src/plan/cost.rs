@@ -71,7 +71,8 @@ impl CostModel {
         let rates: Vec<f64> = steps.collect();
         let gib_cost = self.0.gib_cost.unwrap_or(0.0);
         let memory = |rate: f64| {
-            keys as f64 * PlanCosts::bits_per_key(keys, rate) / BITS_PER_GIB * gib_cost / self.0.count as f64
+            keys as f64 * PlanCosts::bits_per_key(keys, rate) / BITS_PER_GIB * gib_cost
+                / self.0.count as f64
         };
         let through = |rate: f64| self.0.lookups.filter_cost(rate);
         let line = |name: &str, colour, width, is_dotted, cost: &dyn Fn(f64) -> f64| Series {

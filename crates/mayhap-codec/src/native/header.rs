@@ -17,9 +17,11 @@ const FIXED_BYTES: u64 = 88;
 const MAX_BYTES: u64 = 1 << 20;
 
 /// Features that a reader must support, one bit each.
-const KNOWN_FEATURES: u64 = EXCEPTIONS;
+const KNOWN_FEATURES: u64 = EXCEPTIONS | SLICES;
 /// The parts of an exception layer follow those of the filter.
 pub(super) const EXCEPTIONS: u64 = 1;
+/// A static filter of slices instead of hashes.
+pub(super) const SLICES: u64 = 2;
 
 /// The bit of the optional features which says that a filter is a set; the lowest byte is the key type.
 const SET_BIT: u32 = 8;

@@ -4,16 +4,17 @@ mod bloom;
 mod classic;
 mod cuckoo;
 mod exceptions;
-mod fuse;
+pub(crate) mod fuse;
 mod growing;
 mod growing_cuckoo;
 mod retouched;
-mod ribbon;
+pub(crate) mod ribbon;
+mod slices;
 pub(super) mod view;
 mod window;
 mod window_cuckoo;
 
-use super::header::{self, EXCEPTIONS, FileHeader};
+use super::header::{self, EXCEPTIONS, FileHeader, SLICES};
 use super::parts::{Parts, Sections};
 use crate::cursor::Cursor;
 use crate::{DecodeError, EncodeError, Problem};
@@ -157,7 +158,7 @@ impl sealed::ToParts for Excepting<AnyFilter> {
             });
         }
         let mut parts = self.base().to_parts()?;
-        parts.features = EXCEPTIONS;
+        parts.features |= EXCEPTIONS;
         exceptions::write(self.parts(), &mut parts);
         Ok(parts)
     }
@@ -214,11 +215,18 @@ pub(super) fn from_parts(
         Some(Kind::Fuse) => fuse::read(at, sections, scheme)?.into(),
         Some(Kind::Ribbon) => ribbon::read(at, sections, scheme)?.into(),
         Some(Kind::Retouched) => retouched::read(at, sections, scheme)?.into(),
-        Some(Kind::GrowingCuckoo) => growing_cuckoo::read(at, sections, scheme)?.into(),
+        Some(Kind::GrowingCuckoo) => {
+            let mut filter = growing_cuckoo::read(at, sections, scheme)?;
+            filter.set_is_set(header.is_set);
+            filter.into()
+        }
         Some(Kind::CountingCuckoo) => growing_cuckoo::read_counting(at, sections, scheme)?.into(),
         Some(Kind::WindowCuckoo) => window_cuckoo::read(at, sections, scheme)?.into(),
         None => return Err(at.value("kind", i128::from(header.kind), "1 to 12")),
     };
+    if header.features & SLICES != 0 {
+        filter = slices::read(filter, at)?;
+    }
     if header.features & EXCEPTIONS != 0 {
         filter = exceptions::read(header, filter, at, sections)?;
     }

@@ -12,7 +12,7 @@
 
 mod file;
 mod header;
-mod kinds;
+pub(crate) mod kinds;
 mod mapped;
 mod pages;
 mod parts;
@@ -113,22 +113,6 @@ pub fn write_with(
     let parts = filter.to_parts();
     let parts = parts.map_err(|error| io::Error::new(io::ErrorKind::Unsupported, error))?;
     parts.write(hash_key, out)
-}
-
-/// The same for a filter that is used as a set: its keys are not counted and not removed. Readers may ignore that, or ask [`is_set`].
-///
-/// # Errors
-/// As [`write()`].
-pub fn write_set(filter: &impl NativeFilter, hash_key: HashKey, out: impl Write) -> io::Result<()> {
-    let parts = filter.to_parts();
-    let mut parts = parts.map_err(|error| io::Error::new(io::ErrorKind::Unsupported, error))?;
-    parts.is_set = true;
-    parts.write(hash_key, out)
-}
-
-/// Whether this is a file of [`write_set`].
-pub fn is_set(bytes: &[u8]) -> bool {
-    FileHeader::read(bytes).is_ok_and(|header| header.is_set)
 }
 
 /// Reads and verifies a file whose secret key, if its filter has one, is inside.

@@ -16,7 +16,7 @@ pub struct Parts<'f> {
     pub(super) features: u64,
     pub(super) scheme: HashScheme,
     pub(super) key_type: Option<KeyType>,
-    /// Whether the file says that the filter is a set; see [`super::write_set`].
+    /// Whether the file says that the filter is a set.
     pub(super) is_set: bool,
     pub(super) self_test: u64,
     pub(super) plan: Vec<u8>,

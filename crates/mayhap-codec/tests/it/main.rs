@@ -3,12 +3,14 @@
 mod cassandra;
 mod docs;
 mod hostile;
+mod index;
 mod many_probes;
 mod mapped;
 mod mutations;
 mod native;
 mod open;
 mod redis;
+mod ribbon_block;
 mod sniff;
 mod table;
 

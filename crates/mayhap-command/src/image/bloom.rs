@@ -180,7 +180,7 @@ pub(super) fn read_set(
     let loading = loading::read(at, limits)?;
     let filter = growing_cuckoo::read(at, scheme, has_bits, limits)?;
     Ok(AnyBloom::Native(NativeBloom {
-        kind: BloomKind::GrowingSet(GrowingSet { filter, loading }),
+        kind: BloomKind::GrowingSet(GrowingSet::new(filter, loading)),
         items,
         expansion,
     }))

@@ -69,7 +69,7 @@ pub(super) fn read(bytes: &[u8], context: &Context<'_>) -> Result<(Slot, Vec<u8>
     if !filter.accepts_key_bytes() {
         return Err(NO_KEYS);
     }
-    let slot = slot_from_filter(filter, native::is_set(bytes), context.config)?;
+    let slot = slot_from_filter(filter, context.config)?;
     // A file may hold a filter that no command creates. One that does not survive the log is rejected.
     let image = slot.encode();
     match Slot::decode(&image, limits) {
@@ -79,7 +79,7 @@ pub(super) fn read(bytes: &[u8], context: &Context<'_>) -> Result<(Slot, Vec<u8>
 }
 
 /// The value of a key. A growing cuckoo filter becomes a cuckoo key, unless a Bloom key wrote it.
-fn slot_from_filter(filter: AnyFilter, is_set: bool, config: &Config) -> Result<Slot, Reply> {
+fn slot_from_filter(filter: AnyFilter, config: &Config) -> Result<Slot, Reply> {
     let bloom = |kind, items, expansion| {
         Slot::Bloom(Box::new(AnyBloom::Native(NativeBloom {
             kind,
@@ -126,9 +126,8 @@ fn slot_from_filter(filter: AnyFilter, is_set: bool, config: &Config) -> Result<
             bloom(BloomKind::WindowSet(set), 0, 0)
         }
         AnyFilter::Cuckoo(filter) => cuckoo(CuckooKind::Tables(filter)),
-        AnyFilter::GrowingCuckoo(filter) if is_set => {
-            let loading = None;
-            let set = BloomKind::GrowingSet(GrowingSet { filter, loading });
+        AnyFilter::GrowingCuckoo(filter) if filter.is_set() => {
+            let set = BloomKind::GrowingSet(GrowingSet::new(filter, None));
             bloom(set, 0, config.bf_expansion.max(1))
         }
         AnyFilter::GrowingCuckoo(filter) => cuckoo(CuckooKind::Growing(filter)),
@@ -172,7 +171,7 @@ impl Slot {
                         native::write_with(&set.filter, HashKey::Outside, out)?;
                     }
                     BloomKind::GrowingSet(set) => {
-                        native::write_set(&set.filter, HashKey::Outside, out)?;
+                        native::write_with(&set.filter, HashKey::Outside, out)?;
                     }
                 },
             },

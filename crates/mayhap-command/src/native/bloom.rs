@@ -87,10 +87,7 @@ impl NativeBloom {
             return Self::reserve(error, capacity, expansion, scheme, max_bytes);
         };
         Ok(Self {
-            kind: BloomKind::GrowingSet(GrowingSet {
-                filter,
-                loading: None,
-            }),
+            kind: BloomKind::GrowingSet(GrowingSet::new(filter, None)),
             items: 0,
             expansion,
         })

@@ -64,6 +64,11 @@ pub(crate) struct GrowingSet {
 }
 
 impl GrowingSet {
+    pub(crate) fn new(mut filter: GrowingCuckoo, loading: Option<PartialImage>) -> Self {
+        filter.set_is_set(true);
+        Self { filter, loading }
+    }
+
     pub(super) fn try_clone(&self) -> Result<Self, PlanError> {
         let loading = self.loading.as_ref().map(PartialImage::try_clone);
         Ok(Self {
@@ -133,7 +138,7 @@ impl GrowingSet {
         };
         let mut union = self.filter.try_clone().map_err(no_memory)?;
         for other in others {
-            union.union_without_copies(&other.filter)?;
+            union.union_with(&other.filter)?;
             check(union.size_bytes())?;
         }
         Ok(Self {

@@ -127,8 +127,9 @@ fn large_slots() -> Vec<Slot> {
     let mut growing = GrowingCuckoo::new(20_000_000, 0.01).expect("a filter");
     growing.reserve(15_000_000).expect("memory");
     host.load("cgrowing", growing.try_clone().expect("memory"));
+    growing.set_is_set(true);
     let mut set = Vec::new();
-    native::write_set(&growing, HashKey::Outside, &mut set).expect("a file");
+    native::write_with(&growing, HashKey::Outside, &mut set).expect("a file");
     host.run(&[b"MAYHAP.LOAD", b"growing", &set]);
     host.run_line("BF.WINDOW window 0.01 20000000 60");
     host.load_ring("ring", 0.01, 20_000_000, 60);

@@ -4,6 +4,7 @@
 //! one for 32 times as many keys. A key belongs to the oldest table that has its slice, so that removal from several tables is safe:
 //! `cuckoo_chain.rs` explains why.
 
+mod close;
 pub(super) mod counted_table;
 mod union;
 
@@ -53,6 +54,7 @@ pub struct GrowingCuckoo {
     /// `scheme.origin()`, cached because debug builds compare it for every hash.
     origin: u64,
     key_type: Option<KeyType>,
+    is_set: bool,
 }
 
 impl GrowingCuckoo {
@@ -134,6 +136,7 @@ impl GrowingCuckoo {
             scheme,
             origin: scheme.origin(),
             key_type: None,
+            is_set: false,
         }
     }
 
@@ -205,6 +208,16 @@ impl GrowingCuckoo {
 
     key_type_methods!();
 
+    /// Whether the filter is a set: its keys are not counted, however often they are inserted.
+    pub fn is_set(&self) -> bool {
+        self.is_set
+    }
+
+    /// Makes it a set, or a filter that counts. Do this before the first insert; it is saved with the filter.
+    pub fn set_is_set(&mut self, is_set: bool) {
+        self.is_set = is_set;
+    }
+
     /// The hash of a key. Every filter of the same scheme accepts it.
     ///
     /// # Panics
@@ -215,7 +228,7 @@ impl GrowingCuckoo {
     }
 
     /// `Ok(true)`: the key was definitely new. `Ok(false)`: the key, or one that the filter cannot distinguish from it, was present;
-    /// it is counted once more, and needs its own [`remove`](Self::remove).
+    /// it is counted once more, and needs its own [`remove`](Self::remove), unless the filter [is a set](Self::is_set).
     ///
     /// # Errors
     /// If there is not enough memory. The filter then contains what it contained before.
@@ -486,7 +499,7 @@ impl GrowingCuckoo {
     ) -> Result<bool, Full> {
         let mut tables = self.tables.iter();
         if let Some(at) = tables.position(|table| table.find(placed)) {
-            if counts {
+            if counts && !self.is_set {
                 let others = self.tables.iter().enumerate().filter(|other| other.0 != at);
                 let others: u64 = others.map(|(_, other)| other.size_bytes()).sum();
                 let max_bytes = max_bytes.map(|max| max.saturating_sub(others));

@@ -3,6 +3,7 @@
 use crate::build::shards::Items;
 use crate::key_type::key_type_methods;
 use crate::plan::StaticPlan;
+use crate::probe::slice_lengths::SliceLengths;
 use crate::{HashScheme, Hashed, Key, KeyHash, KeyType, Kind, PlanError, Stats};
 use core::fmt;
 
@@ -27,7 +28,12 @@ pub struct StaticFilter<T: StaticTable> {
     plan: T::Plan,
     scheme: HashScheme,
     key_type: Option<KeyType>,
+    /// If it was built from the slices of a `GrowingCuckoo` instead of hashes.
+    slices: Option<SliceLengths>,
 }
+
+/// How many hashes of a batch are turned into slices at once.
+const CHUNK: usize = 256;
 
 /// The stored bits of a static filter and how to query them. Not for implementation outside of this crate.
 pub trait StaticTable: Clone + PartialEq {
@@ -108,12 +114,31 @@ impl<T: BuildStatic> StaticFilter<T> {
                     plan: found,
                     scheme,
                     key_type: None,
+                    slices: None,
                 });
             }
             // So many items are duplicates that another layout is right. Builds again, so that the bytes do not depend on
             // duplicates.
             plan = found;
         }
+    }
+
+    /// A filter of the slices of hashes. `false_positive_rate` is that of one lookup in the table.
+    pub(super) fn from_slices<I>(
+        slices: I,
+        lengths: SliceLengths,
+        false_positive_rate: f64,
+        scheme: HashScheme,
+    ) -> Result<Self, PlanError>
+    where
+        I: IntoIterator<Item = KeyHash, IntoIter: ExactSizeIterator> + Clone,
+    {
+        let filter = Self::build_with(slices, false_positive_rate, HashScheme::Caller)?;
+        Ok(Self {
+            scheme,
+            slices: Some(lengths),
+            ..filter
+        })
     }
 }
 
@@ -125,6 +150,21 @@ impl<T: StaticTable> StaticFilter<T> {
             plan,
             scheme,
             key_type: None,
+            slices: None,
+        }
+    }
+
+    /// The slices that the filter was built from, if [`GrowingCuckoo::to_ribbon`](crate::GrowingCuckoo::to_ribbon) or `to_fuse` did.
+    pub fn slice_lengths(&self) -> Option<SliceLengths> {
+        self.slices
+    }
+
+    /// The same filter, as one of slices. For filters from a file.
+    #[must_use]
+    pub fn with_slice_lengths(self, slices: SliceLengths) -> Self {
+        Self {
+            slices: Some(slices),
+            ..self
         }
     }
 
@@ -149,7 +189,46 @@ impl<T: StaticTable> StaticFilter<T> {
     /// On a filter built from the caller's hashes.
     #[inline]
     pub fn contains(&self, key: impl Key) -> bool {
-        self.table.contains(self.hash(key).to_u64())
+        self.find(self.hash(key).to_u64())
+    }
+
+    #[inline(always)]
+    fn find(&self, hash: u64) -> bool {
+        match &self.slices {
+            None => self.table.contains(hash),
+            Some(slices) => self.find_slice(slices, hash),
+        }
+    }
+
+    #[inline(never)]
+    fn find_slice(&self, slices: &SliceLengths, hash: u64) -> bool {
+        (0..slices.tables()).any(|number| self.table.contains(slices.slice(hash, number).to_u64()))
+    }
+
+    fn find_each(&self, hashes: &[KeyHash], found: &mut [bool]) {
+        let Some(slices) = &self.slices else {
+            return self.table.contains_each(hashes, found);
+        };
+        assert_eq!(
+            hashes.len(),
+            found.len(),
+            "one place in `found` for every hash"
+        );
+        let mut sliced = [KeyHash::from_u64(0); CHUNK];
+        let mut in_table = [false; CHUNK];
+        found.fill(false);
+        for (hashes, found) in hashes.chunks(CHUNK).zip(found.chunks_mut(CHUNK)) {
+            let (sliced, in_table) = (&mut sliced[..hashes.len()], &mut in_table[..hashes.len()]);
+            for number in 0..slices.tables() {
+                for (slice, hash) in sliced.iter_mut().zip(hashes) {
+                    *slice = slices.slice(hash.to_u64(), number);
+                }
+                self.table.contains_each(sliced, in_table);
+                for (found, in_table) in found.iter_mut().zip(&*in_table) {
+                    *found |= in_table;
+                }
+            }
+        }
     }
 
     /// `false` is certain, `true` is probable. As [`StaticFilter::contains`], for a hash of this filter's scheme.
@@ -158,7 +237,7 @@ impl<T: StaticTable> StaticFilter<T> {
         if cfg!(debug_assertions) {
             hash.assert_origin(self.scheme.origin());
         }
-        self.table.contains(hash.to_u64())
+        self.find(hash.to_u64())
     }
 
     /// `contains` for many keys. Faster, because the memory accesses of dozens of keys overlap.
@@ -166,8 +245,7 @@ impl<T: StaticTable> StaticFilter<T> {
     /// # Panics
     /// When `keys` and `found` differ in length; on a filter built from the caller's hashes.
     pub fn contains_each(&self, keys: &[impl Key], found: &mut [bool]) {
-        let look_up =
-            |hashes: &[KeyHash], found: &mut [bool]| self.table.contains_each(hashes, found);
+        let look_up = |hashes: &[KeyHash], found: &mut [bool]| self.find_each(hashes, found);
         self.scheme.look_up_in_chunks(keys, found, look_up);
     }
 
@@ -182,17 +260,22 @@ impl<T: StaticTable> StaticFilter<T> {
                 hash.assert_origin(origin);
             }
         }
-        self.table.contains_each(hashes, found);
+        self.find_each(hashes, found);
     }
 
     /// The requested false-positive rate.
     pub fn false_positive_rate(&self) -> f64 {
-        self.plan.false_positive_rate()
+        self.total_rate(self.plan.false_positive_rate())
     }
 
     /// The false-positive rate: as requested or better, because blocks and cells are not divisible. 0 without keys.
     pub fn estimated_rate(&self) -> f64 {
-        self.table.rate(&self.plan)
+        self.total_rate(self.table.rate(&self.plan))
+    }
+
+    /// The rate of lookups, if the table has the given one.
+    fn total_rate(&self, rate: f64) -> f64 {
+        self.slices.map_or(rate, |slices| slices.total_rate(rate))
     }
 
     /// The number of distinct keys: exact, except for keys with equal 64-bit hashes.

@@ -17,7 +17,7 @@ const MIN_GUESS: u64 = 10_000;
 const WITHOUT_GUESS: u64 = 1 << 18;
 
 /// How many bits more the slices of the next table have.
-const MORE_BITS: u32 = 6;
+pub(crate) const SLICE_BITS_PER_TABLE: u32 = 6;
 
 /// More tables than these would have no bits left.
 const MAX_TABLES: u32 = 8;
@@ -136,7 +136,7 @@ impl GrowingCuckooPlan {
             return None;
         }
         let first = (self.first_slice_bits() as u32).max(MIN_SLICE_BITS);
-        let slice_bits = first + MORE_BITS * number;
+        let slice_bits = first + SLICE_BITS_PER_TABLE * number;
         let (_, first_rate) = self.first();
         let share = first_rate * libm::exp2(f64::from(slice_bits - number));
         (slice_bits <= MAX_SLICE_BITS).then_some(SliceTablePlan {

@@ -10,3 +10,4 @@ mod modulo;
 pub(crate) mod prefetched;
 pub(crate) mod ribbon;
 pub(crate) mod slice;
+pub(crate) mod slice_lengths;

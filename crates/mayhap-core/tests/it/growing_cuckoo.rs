@@ -371,10 +371,13 @@ fn a_union_contains_both_and_every_insert_can_be_undone() {
         assert!(our_keys.iter().all(|&key| union.remove_hash(key)));
         assert_contains_all(&union, &their_keys);
         assert_eq!(union.estimated_keys(), 50_000);
-        let mut set = ours.try_clone().unwrap();
-        set.union_without_copies(&theirs).unwrap();
+        let (mut set, mut theirs) = (ours.try_clone().unwrap(), theirs);
+        set.set_is_set(true);
+        theirs.set_is_set(true);
+        set.union_with(&theirs).unwrap();
         let same = set.try_clone().unwrap();
-        set.union_without_copies(&theirs).unwrap();
+        set.union_with(&theirs).unwrap();
+        assert!(set.is_set());
         assert_eq!(set.estimated_keys(), same.estimated_keys());
         assert!(set.estimated_keys() <= 70_000);
         assert_contains_all(&set, &our_keys);

@@ -6,6 +6,7 @@ mod adversary;
 mod bad_input;
 mod classic;
 mod classic_cuckoo;
+mod closed_set;
 mod counting;
 mod counting_cuckoo;
 mod cuckoo;

@@ -13,6 +13,7 @@ use mayhap_core::{
 use std::borrow::Cow;
 
 pub(super) fn write<'f>(filter: &'f GrowingCuckoo, parts: &mut Parts<'f>) {
+    parts.is_set = filter.is_set();
     write_plan(filter.plan(), filter.tables().count(), parts);
     for table in filter.tables() {
         parts.number(table.capacity);

@@ -84,6 +84,11 @@ pub(crate) fn filters() -> Vec<AnyFilter> {
         let keys: Vec<_> = (0..keys).map(key).collect();
         all.push(Ribbon::build(&keys, rate).unwrap().into());
     }
+    for (guess, keys) in [(1, 0), (1, 200), (10_000, 12_000)] {
+        let open = super::golden::closed(guess, keys);
+        all.push(open.to_fuse(0.02).unwrap().into());
+        all.push(open.to_ribbon(0.02).unwrap().into());
+    }
     all.extend(walks_of_others().map(AnyFilter::from));
     all.extend(retouched().map(AnyFilter::from));
     all.extend(with_exceptions());

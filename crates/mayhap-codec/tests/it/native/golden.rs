@@ -10,7 +10,7 @@ use mayhap_core::{
 };
 
 /// What `golden/native` holds, one a kind: these files were written by the first release of version 1 and never change.
-pub(crate) fn golden() -> [(&'static str, AnyFilter); 22] {
+pub(crate) fn golden() -> [(&'static str, AnyFilter); 25] {
     let keys: Vec<_> = (0..100).map(key).collect();
     [
         ("bloom", filled(Bloom::new(100, 0.01).unwrap().into(), 100)),
@@ -56,10 +56,35 @@ pub(crate) fn golden() -> [(&'static str, AnyFilter); 22] {
         ("fuse-packed", Fuse::build(&keys, 0.01).unwrap().into()),
         ("fuse-wide-packed", Fuse::build(&keys, 1e-8).unwrap().into()),
         ("ribbon", Ribbon::build(&keys, 0.01).unwrap().into()),
+        ("fuse-closed", closed(20, 100).to_fuse(0.02).unwrap().into()),
+        (
+            "ribbon-closed",
+            closed(10_000, 20_000).to_ribbon(0.02).unwrap().into(),
+        ),
+        ("growing-cuckoo-set", set().into()),
         ("retouched", retouched().into()),
         ("bloom-excepting-list", with_exceptions(0.01, 400)),
         ("bloom-excepting-levels", with_exceptions(0.3, 400)),
     ]
+}
+
+/// To be closed; with more keys than the guess it has two tables.
+pub(crate) fn closed(guess: usize, keys: u64) -> GrowingCuckoo {
+    let mut filter = GrowingCuckoo::new(guess, 0.01).unwrap();
+    for number in 0..keys {
+        filter.try_insert(key(number)).unwrap();
+    }
+    filter
+}
+
+fn set() -> GrowingCuckoo {
+    let mut filter = GrowingCuckoo::new(20, 0.01).unwrap();
+    filter.set_is_set(true);
+    for number in (0..100).chain(0..10) {
+        filter.try_insert(key(number)).unwrap();
+    }
+    assert!(filter.estimated_keys() <= 100);
+    filter
 }
 
 /// Key `n` of the first ten has n + 1 copies, the others one.

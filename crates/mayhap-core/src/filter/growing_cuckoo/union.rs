@@ -28,27 +28,16 @@ impl GrowingCuckoo {
     }
 
     /// Adds all keys of another filter to this one. A key that is in both is then counted twice, so that every insert can still be
-    /// undone; see [`union_without_copies`](Self::union_without_copies) for sets. Two filters with different maxima give one with the
+    /// undone; if both are sets, it is not. Two filters with different maxima give one with the
     /// higher rate of both.
     ///
     /// # Errors
     /// If the hash schemes or key types differ, or the plans do and one of them has no maximum, or there is not enough memory. The
     /// filter is then unchanged.
     pub fn union_with(&mut self, other: &Self) -> Result<(), Mismatch> {
-        self.merge(other, true)
-    }
-
-    /// The same for filters from which no keys are removed: keys of the other filter that are present already are not counted again.
-    ///
-    /// # Errors
-    /// As [`union_with`](Self::union_with).
-    pub fn union_without_copies(&mut self, other: &Self) -> Result<(), Mismatch> {
-        self.merge(other, false)
-    }
-
-    /// Builds the union from scratch. Adding keys to older tables would break the rule that the oldest table with a slice owns it.
-    fn merge(&mut self, other: &Self, keeps_copies: bool) -> Result<(), Mismatch> {
         self.check_union(other)?;
+        let is_set = self.is_set && other.is_set;
+        let keeps_copies = !is_set;
         let no_memory = Mismatch::Memory {
             size_bytes: self.size_bytes() + other.size_bytes(),
         };
@@ -58,9 +47,11 @@ impl GrowingCuckoo {
         } else {
             self.plan
         };
+        // Built from scratch: adding keys to older tables would break the rule that the oldest table with a slice owns it.
         let mut union =
             Self::empty(plan, self.scheme, self.has_counters()).map_err(|_| no_memory)?;
         union.key_type = KeyType::common(self.key_type, other.key_type)?;
+        union.is_set = is_set;
         for number in 0..self.tables.len().max(other.tables.len()) {
             let sources = [
                 (self.tables.get(number), true),
