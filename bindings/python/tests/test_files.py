@@ -48,6 +48,8 @@ def test_files_of_other_systems_answer_as_the_command_line(cli, golden):
             assert [key in filter for key in keys] == found
             info = [json.loads(line) for line in cli("info", "--json", path, *flags[:0], *(
                 ["--from", options["format"]] if "format" in options else [])).splitlines()]
+            for one in info:
+                one.pop("file", None)
             stats = filter.stats()
             assert (stats if isinstance(stats, list) else [stats]) == info
             assert repr(filter).startswith("<mayhap.")
@@ -81,21 +83,23 @@ def test_other_formats_are_created_filled_saved_and_pickled(cli, tmp_path):
         ("leveldb", {}, ["a", "b"]),
         ("hadoop", {"hash": "murmur"}, ["a", "b"]),
         ("bip37", {"tweak": 5}, ["a", "b"]),
-        ("cassandra", {}, ["a", "b"]),
+        ("cassandra", {"order": "new"}, ["a", "b"]),
     ]:
         filter = mayhap.create(format, 100, 0.01, **options)
         assert filter.format == format and type(filter) is mayhap.ForeignFilter
         filter.update(keys)
         assert all(key in filter for key in keys)
         for other in (pickle.loads(pickle.dumps(filter)), filter.copy()):
-            assert other == filter and other.contains_many(keys) == [True] * len(keys)
+            # A file stores less than was asked for when its filter was created, so the bytes are compared.
+            assert other.save_bytes() == filter.save_bytes() and other.contains_many(keys) == [True] * len(keys)
         path = tmp_path / f"{format}.bin"
         filter.save(path)
         assert path.read_bytes() == filter.save_bytes()
-        opened = mayhap.open(path, format=format, **{k: v for k, v in options.items() if k == "key_type"})
+        opened = mayhap.open(path, format=format, **{k: v for k, v in options.items() if k in ("key_type", "order")})
         assert all(opened.contains_many(keys))
         lines = "".join(f"{key}\n" for key in keys).encode()
         flags = ["--key-type=i64"] if options.get("key_type") else []
+        flags += ["-P", f"order={options['order']}"] if "order" in options else []
         assert cli("check", path, "--from", format, *flags, stdin=lines) == lines
     with pytest.raises(ValueError):
         mayhap.create("no such format", 10, 0.01)
