@@ -2,11 +2,12 @@
 # Prints the paths of three engines of Debian 13, a line each: redis-server (8.0), valkey-server (8.1), and a redis-server that is built from
 # the same source with the allocator in it. Debian's own are linked with the system's allocator, and cannot defragment. All of them run on
 # older Debians: the packages are unpacked into target/debian13, and start with their own loader and libraries. Nothing is installed but
-# the compiler where it is missing. The packages come from the mirror that apt uses here, and apt checks their signatures.
+# the compiler where it is missing.
 set -euo pipefail
 cd "$(dirname "$0")/.."
+# shellcheck source=tools/debian13-apt.sh
+. tools/debian13-apt.sh
 
-suite=trixie
 folder=$PWD/target/debian13
 engines=(redis-server valkey-server)
 paths=("${engines[@]/#/$folder/bin/}" "$folder/bin/defragmenting/redis-server")
@@ -32,48 +33,14 @@ if ((${#missing[@]})); then
   fi
   (apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends "${missing[@]}") >&2
 fi
-# Debian's archive is the source with the component main of this machine's release.
-# shellcheck source=/dev/null
-codename=$(. /etc/os-release && echo "${VERSION_CODENAME:-}")
-uris=$(apt-get update --print-uris)
-for release in "$codename" oldstable stable; do
-  mirror=$(sed -nE "s#^'(.*)/dists/$release/main/binary-.*#\1#p" <<<"$uris")
-  mirror=${mirror%%$'\n'*}
-  [[ -z $mirror ]] || break
-done
-keyring=/usr/share/keyrings/debian-archive-keyring.gpg
-if [[ -z $mirror || ! -e $keyring ]]; then
-  echo "debian 13's engines: apt needs a source for Debian's archive, and the package debian-archive-keyring" >&2
-  exit 1
-fi
-
-rm -rf "$folder"
-mkdir -p "$folder"/{bin/defragmenting,root,packages,source,sources,state/lists/partial,cache/archives/partial}
-: >"$folder/state/status"
-printf "%s [signed-by=$keyring] $mirror $suite main\n" deb deb-src >"$folder/sources/$suite.list"
-# A state of its own: nothing counts as installed, and the machine's own lists stay as they are.
-options=(
-  -o Dir::Etc::SourceList=/dev/null
-  -o Dir::Etc::SourceParts="$folder/sources"
-  -o Dir::Etc::Preferences=/dev/null
-  -o Dir::Etc::PreferencesParts=/dev/null
-  -o Dir::State="$folder/state"
-  -o Dir::State::status="$folder/state/status"
-  -o Dir::Cache="$folder/cache"
-  -o Acquire::Languages=none
-  -o Acquire::Retries=3
-  -o APT::Sandbox::User=
-)
-apt-get "${options[@]}" update -qq --error-on=any >&2
+prepare_apt "$folder" deb deb-src
+mkdir -p "$folder"/{bin/defragmenting,source}
 # What the engines are linked with; not what the scripts of the packages run.
 packages=$(apt-get "${options[@]}" install --simulate --no-install-recommends "${engines[@]}" |
   awk '/^Inst (lib|zlib|redis|valkey)/ { print $2 }')
 # shellcheck disable=SC2086
-(cd "$folder/packages" && apt-get "${options[@]}" download -qq $packages) >&2
-for package in "$folder"/packages/*.deb; do
-  dpkg-deb --extract "$package" "$folder/root"
-done
-loader=$(compgen -G "$folder/root/usr/lib/*-linux-gnu/ld-linux-*.so.*" | head -1)
+unpack_packages "$folder" $packages
+loader=$(loader "$folder")
 for engine in "${engines[@]}"; do
   cat >"$folder/bin/$engine" <<END
 #!/bin/sh

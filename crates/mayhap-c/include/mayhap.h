@@ -53,6 +53,9 @@
 // filters of `mayhap_new_shared`, which any number of threads may also insert into.
 typedef struct mayhap_filter mayhap_filter;
 
+// A filter policy for LevelDB. Any number of threads may use it at the same time. Free it with `free`, as LevelDB frees filters.
+typedef struct mayhap_leveldb_policy mayhap_leveldb_policy;
+
 #ifdef __cplusplus
 extern "C" {
 #endif // __cplusplus
@@ -257,6 +260,39 @@ int mayhap_merge(struct mayhap_filter *filter,
 
 // Removes all keys.
 int mayhap_clear(struct mayhap_filter *filter);
+
+// Creates a filter policy for LevelDB. `kind` is "bloom", with the name and the bytes of LevelDB's built-in policy, so that databases can
+// be written with one and opened with the other; or "ribbon", with a name of its own, which has the rate of the built-in policy with so
+// many bits per key in three quarters of its bytes. `bits_per_key` is 1 to 100; 10 is usual.
+//
+// Options: "fpr=" for a ribbon policy with that false-positive rate; `bits_per_key` is then ignored.
+//
+// The policy and the following three functions are the arguments of `leveldb_filterpolicy_create`:
+//
+// leveldb_filterpolicy_create(policy, free, mayhap_leveldb_create_filter, mayhap_leveldb_key_may_match, mayhap_leveldb_policy_name)
+int mayhap_leveldb_policy_new(const char *kind,
+                              int bits_per_key,
+                              const char *const *options,
+                              struct mayhap_leveldb_policy **out);
+
+// The name of a policy, which databases store. It is valid as long as the library is loaded.
+const char *mayhap_leveldb_policy_name(void *policy);
+
+// Creates the filter of a block's keys, which may repeat: key number i has `lengths[i]` bytes at `keys[i]`. Free it with `free`. If an
+// argument is wrong, the filter matches every key. Only without a policy, or without a place for the length, there is none.
+char *mayhap_leveldb_create_filter(void *policy,
+                                   const char *const *keys,
+                                   const size_t *lengths,
+                                   int count,
+                                   size_t *filter_length);
+
+// 0: the key is definitely not among those of the filter. 1: it may be; that is also the answer if the filter is damaged or an argument is
+// wrong.
+unsigned char mayhap_leveldb_key_may_match(void *policy,
+                                           const char *key,
+                                           size_t length,
+                                           const char *filter,
+                                           size_t filter_length);
 
 #ifdef __cplusplus
 }  // extern "C"

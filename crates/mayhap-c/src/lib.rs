@@ -10,7 +10,7 @@
 //! | `options.rs` | What does `name=value` mean? |
 //! | `filter.rs` | What can be done with a filter, whatever its kind, format and storage? |
 //! | `create.rs`, `files.rs`, `query.rs`, `change.rs` | the functions |
-//! | `leveldb.rs`, `ribbon_block.rs` | the filter policies for LevelDB |
+//! | `leveldb.rs` | the filter policies for LevelDB |
 
 #![allow(
     unsafe_code,
@@ -36,9 +36,12 @@ mod query;
 
 mod change;
 
+mod leveldb;
+
 pub use change::*;
 pub use create::*;
 pub use files::*;
 pub use filter::Filter;
+pub use leveldb::*;
 pub use query::*;
 pub use status::*;

@@ -72,18 +72,30 @@ impl Options {
                 "unknown option {parameter}: a new filter takes secret and key-type"
             )));
         }
-        let has_others = self.format.is_some()
-            || self.rate.is_some()
-            || self.probes.is_some()
-            || self.bits.is_some()
-            || self.columns.is_some()
-            || self.wanted != Location::default();
-        if has_others {
+        if self.rate.is_some() || self.has_settings_of_files() {
             return Err(Failure::argument(
                 "a new filter takes only the options secret and key-type",
             ));
         }
         Ok(())
+    }
+
+    /// Settings of files in other formats, without the rate and what is the format's own.
+    fn has_settings_of_files(&self) -> bool {
+        self.format.is_some()
+            || self.probes.is_some()
+            || self.bits.is_some()
+            || self.columns.is_some()
+            || self.wanted != Location::default()
+    }
+
+    /// For a policy, which has no other option than this.
+    pub(crate) fn only_rate(&self) -> Result<Option<f64>, Failure> {
+        let is_native = self.secret.is_some() || self.key_type.is_some();
+        if is_native || self.has_settings_of_files() || !self.parameters.is_empty() {
+            return Err(Failure::argument("a policy takes only the option fpr"));
+        }
+        Ok(self.rate)
     }
 
     /// For bytes that may come from a file of that name.

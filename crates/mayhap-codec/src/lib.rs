@@ -14,6 +14,7 @@
 //! | `filter/` | What can be done with a filter of any format: queries and changes (`mod.rs`), layouts that only one system has (`foreign.rs`), descriptions, conversions |
 //! | `builder.rs` | How is a filter of another system sized and filled? |
 //! | `parameters.rs` | Which settings are not in the file? |
+//! | `plan_report.rs` | Which filter should it be, and how large will it be? |
 //! | `keys.rs` | Which bytes does a system hash for a line of text? |
 //! | `guava.rs`, `hadoop/`, `spark.rs`, `clickhouse/`, `leveldb/`, `rocksdb.rs`, `parquet/`, `redis/`, `bip37.rs`, `cassandra/`, `hbase/`, `accumulo/` | How does this system lay out, size and combine its filters? |
 //! | `table/`, `parquet/file.rs`, `clickhouse/frames.rs`, `redis/rdb.rs`, `hbase/hfile.rs`, `accumulo/rfile.rs` | Where in a container are the filters? |
@@ -50,6 +51,8 @@ mod native_only;
 mod open;
 #[cfg(feature = "formats")]
 mod parameters;
+#[cfg(feature = "formats")]
+mod plan_report;
 
 #[cfg(feature = "formats")]
 pub mod accumulo;
@@ -101,6 +104,7 @@ pub use {
     keys::{KeyError, KeyReader},
     open::{Location, OpenError, OpenOptions, OpenedFilter, Setting, open},
     parameters::{ParameterError, Parameters},
+    plan_report::{CostRequest, PlanCosts, PlanReport, PlanRequest, PlanRequestError},
 };
 
 #[cfg(feature = "formats")]

@@ -22,6 +22,7 @@
 //! * [`Retouched`]: removes chosen false positives at the cost of false negatives.
 //! * [`ClassicBloom`]: flat bits and a numbered [`Scheme`], for bits that other systems read. [`ClassicCuckoo`]: buckets of bytes,
 //!   for the same reason.
+//! * [`RibbonBlock`]: a ribbon filter of a few keys in borrowed bytes, for blocks of storage engines.
 //! * [`AnyFilter`]: a filter whose [`Kind`] is known only at run time. [`Stats`]: what every filter reports about itself.
 //! * [`plan`]: all sizing arithmetic. [`foreign`]: the hash functions of other systems. [`Kernel`]: the SIMD instructions in use.
 //!
@@ -97,6 +98,7 @@ pub use filter::retouched::{
     ClearedBit, ClearingReport, ClearingStrategy, Retouched, RetouchedLists,
 };
 pub use filter::ribbon::{Ribbon, RibbonColumns, RibbonParts, RibbonView};
+pub use filter::ribbon_block::{RibbonBlock, RibbonBlockParts};
 #[cfg(target_has_atomic = "64")]
 pub use filter::shared::SharedBloom;
 pub use filter::slice_table::SliceTableParts;

@@ -115,6 +115,11 @@ pub const TARGETS: &[Target] = &[
         index::file,
         &[("../crates/mayhap-codec/tests/data", ".idx")],
     ),
+    target(
+        "leveldb_ribbon_block",
+        plain::ribbon_block,
+        &[("leveldb", ".bin")],
+    ),
     target("native", native::file, &[("native", ".mayhap")]),
     target("native_repair", native::repair, &[("native", ".mayhap")]),
     target("open", open::open, ALL),

@@ -57,6 +57,22 @@ pub(crate) fn leveldb_filter(filter: Result<level::Filter, DecodeError>) {
     }
 }
 
+/// The bytes as a ribbon block, and as the keys of one: chunks of the length that the first byte says.
+pub(crate) fn ribbon_block(bytes: &[u8]) {
+    for key in KEYS {
+        level::ribbon_block::may_match(bytes, key);
+    }
+    let Some((&first, rest)) = bytes.split_first() else {
+        return;
+    };
+    let keys = rest.chunks(usize::from(first % 16) + 1);
+    let policy = level::Policy::ribbon(u32::from(first % 20) + 1).expect("bits per key");
+    let block = policy.create_filter(keys.clone());
+    for key in keys {
+        assert!(policy.key_may_match(key, &block), "a key is missing");
+    }
+}
+
 pub(crate) fn rocksdb(bytes: &[u8]) {
     if let Ok(filter) = rocks::decode(bytes) {
         rocksdb_filter(filter);

@@ -108,6 +108,7 @@ fn workshop() -> Folder {
         "mayhap build -o seen.mayhap urls.txt",
         "cp seen.mayhap words.mayhap; cp seen.mayhap blocked.mayhap; cp seen.mayhap monday.mayhap",
         "cp seen.mayhap tuesday.mayhap",
+        "mayhap build -o grown.mayhap --kind growing-cuckoo --capacity 10k urls.txt",
         "mayhap build -o big.mayhap --capacity 100k urls.txt",
         "mayhap build -o members.mayhap --kind cuckoo members.txt",
         "mayhap build -o users.guava --format guava --key-type i64 ids.txt",

@@ -1,6 +1,6 @@
 //! LevelDB's filter block: a filter for every 2 KiB of a table's data, found by the offset of a data block.
 
-use super::{Filter, create, decode, encode};
+use super::{Filter, build, decode, may_match};
 use crate::cursor::Cursor;
 use crate::{DecodeError, Format};
 use mayhap_core::PlanError;
@@ -100,9 +100,8 @@ impl FilterBlock {
         if number >= self.count {
             return true;
         }
-        // Without memory for the filter, the key may be in.
-        self.filter(number)
-            .map_or(true, |filter| filter.contains(key))
+        let (from, to) = self.span(number);
+        may_match(&self.bytes[from..to], key.as_ref())
     }
 
     /// The bytes.
@@ -165,11 +164,8 @@ impl FilterBlockBuilder {
         if self.keys.is_empty() {
             return Ok(());
         }
-        let mut filter = create(self.keys.len() as u64, self.bits_per_key)?;
-        filter.extend(self.keys.drain(..));
-        if let Ok(bytes) = encode(&filter) {
-            self.filters.extend_from_slice(&bytes);
-        }
+        let filter = build(self.keys.drain(..), self.bits_per_key)?;
+        self.filters.extend_from_slice(&filter);
         Ok(())
     }
 

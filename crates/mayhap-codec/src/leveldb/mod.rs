@@ -1,8 +1,11 @@
 //! LevelDB's built-in filter ("leveldb.BuiltinBloomFilter2"): the bits, and one byte with the number of probes.
 
 mod block;
+mod policy;
+pub mod ribbon_block;
 
 pub use block::{FilterBlock, FilterBlockBuilder};
+pub use policy::Policy;
 
 use crate::bits;
 use crate::cursor::Cursor;
@@ -13,11 +16,11 @@ use crate::{
     BuildError, BuildOptions, DecodeError, EncodeError, FilterBuilder, Format, KeyReader,
     StoredFilter,
 };
+use mayhap_core::foreign::leveldb::hash;
 use mayhap_core::plan::classic::ClassicPlan;
-use mayhap_core::{ClassicBloom, HashScheme, PlanError, Scheme};
-
-/// LevelDB's maximum.
-const MAX_PROBES: u32 = 30;
+pub(crate) use mayhap_core::plan::leveldb::probes;
+use mayhap_core::plan::leveldb::{MAX_PROBES, MIN_BITS};
+use mayhap_core::{ClassicBloom, HashScheme, Key, PlanError, Scheme};
 
 /// An empty filter as `NewBloomFilterPolicy(bits_per_key)` creates it for that many keys, duplicates included.
 ///
@@ -31,7 +34,7 @@ pub fn create(keys: u64, bits_per_key: u32) -> Result<ClassicBloom, PlanError> {
             value: keys,
             accepted: "fewer keys, or fewer bits a key",
         })?;
-    let bytes = bits.max(64).div_ceil(8);
+    let bytes = bits.max(MIN_BITS).div_ceil(8);
     let plan = ClassicPlan {
         capacity: keys.max(1),
         ..ClassicPlan::with_bits_and_probes(8 * bytes, probes(bits_per_key))?
@@ -39,9 +42,46 @@ pub fn create(keys: u64, bits_per_key: u32) -> Result<ClassicBloom, PlanError> {
     ClassicBloom::from_plan(plan, Scheme::LevelDb, HashScheme::Caller)
 }
 
-/// LevelDB's number of probes, which older RocksDB has too.
-pub(crate) fn probes(bits_per_key: u32) -> u32 {
-    ((f64::from(bits_per_key) * 0.69) as u32).clamp(1, MAX_PROBES)
+/// `CreateFilter`: the bytes of a filter with these keys.
+///
+/// # Errors
+/// When the filter would be too large.
+pub fn build(
+    keys: impl ExactSizeIterator<Item: Key>,
+    bits_per_key: u32,
+) -> Result<Vec<u8>, PlanError> {
+    let mut filter = create(keys.len() as u64, bits_per_key)?;
+    filter.extend(keys);
+    Ok(bytes(&filter))
+}
+
+/// `KeyMayMatch`, without decoding the filter, because LevelDB looks up one key in each.
+#[inline]
+pub fn may_match(filter: &[u8], key: &[u8]) -> bool {
+    let Some((&probes, data)) = filter.split_last().filter(|(_, data)| !data.is_empty()) else {
+        return false;
+    };
+    if !(1..=MAX_PROBES).contains(&u32::from(probes)) {
+        return true;
+    }
+    // A remainder of 32 bits is faster than the reciprocal of the walk, which pays for many keys.
+    match u32::try_from(8 * data.len() as u64) {
+        Ok(bits) => has_all(data, hash(key), probes, |hash| (hash % bits) as usize),
+        Err(_) => has_all(data, hash(key), probes, |hash| {
+            (u64::from(hash) % (8 * data.len() as u64)) as usize
+        }),
+    }
+}
+
+#[inline(always)]
+fn has_all(data: &[u8], mut hash: u32, probes: u8, position: impl Fn(u32) -> usize) -> bool {
+    let step = hash.rotate_right(17);
+    (0..probes).all(|_| {
+        let at = position(hash);
+        hash = hash.wrapping_add(step);
+        data.get(at / 8)
+            .is_none_or(|byte| byte >> (at % 8) & 1 == 1)
+    })
 }
 
 /// A decoded filter. LevelDB defines answers for filters without bits.
@@ -92,17 +132,22 @@ pub fn encode(filter: &ClassicBloom) -> Result<Vec<u8>, EncodeError> {
         format: Format::LevelDb,
         reason,
     };
-    let plan = filter.plan();
     if filter.scheme() != Scheme::LevelDb {
         return Err(refuse(crate::OTHER_HASH));
     }
-    if plan.probes > MAX_PROBES {
+    if filter.plan().probes > MAX_PROBES {
         return Err(refuse("it has more than 30 probes"));
     }
+    Ok(bytes(filter))
+}
+
+/// The bytes of a filter with LevelDB's hash and at most 30 probes.
+fn bytes(filter: &ClassicBloom) -> Vec<u8> {
+    let plan = filter.plan();
     let mut out = Vec::with_capacity(1 + filter.size_bytes() as usize);
     bits::to_bytes(filter.words(), plan.bits.div_ceil(8), &mut out);
     out.push(plan.probes as u8);
-    Ok(out)
+    out
 }
 
 pub(crate) const ROW: FormatRow = FormatRow {

@@ -10,6 +10,7 @@ mod mutations;
 mod native;
 mod open;
 mod redis;
+mod ribbon_block;
 mod sniff;
 mod table;
 

@@ -48,16 +48,12 @@ impl<W: Coefficients> BandMatrix<W> {
                 slots: slots(seed),
                 seed: seed as u8,
             };
-            if !self.may_fit(&shard, keys, &pair)? {
-                continue;
-            }
-            self.clear(shard.slots)?;
-            let fits = |key| {
-                let (hash, value) = pair(key);
-                let (start, coefficients) = shard.row(hash);
-                self.insert(start, coefficients, value)
+            let margin = if shard.seed < MARGIN_ATTEMPTS {
+                MARGIN
+            } else {
+                0
             };
-            if keys.iter().all(fits) {
+            if self.try_shard(&shard, keys, &pair, margin)? {
                 return Ok(shard);
             }
         }
@@ -67,6 +63,25 @@ impl<W: Coefficients> BandMatrix<W> {
         })
     }
 
+    /// Whether a seed solves the equations of at most as many keys as slots.
+    pub(crate) fn try_shard<K>(
+        &mut self,
+        shard: &RibbonShard,
+        keys: &[K],
+        pair: &impl Fn(&K) -> (u64, u32),
+        margin: u64,
+    ) -> Result<bool, PlanError> {
+        if !self.may_fit(shard, keys, pair, margin)? {
+            return Ok(false);
+        }
+        self.clear(shard.slots)?;
+        Ok(keys.iter().all(|key| {
+            let (hash, value) = pair(key);
+            let (start, coefficients) = shard.row(hash);
+            self.insert(start, coefficients, value)
+        }))
+    }
+
     /// Whether the positions are so even that no range of slots has too many or too few rows. Counting is much faster than
     /// elimination, and rejects most seeds that do not work.
     fn may_fit<K>(
@@ -74,6 +89,7 @@ impl<W: Coefficients> BandMatrix<W> {
         shard: &RibbonShard,
         keys: &[K],
         pair: &impl Fn(&K) -> (u64, u32),
+        margin: u64,
     ) -> Result<bool, PlanError> {
         let bins = (shard.slots / BIN + 1) as usize;
         if self.counts.len() < bins {
@@ -85,8 +101,7 @@ impl<W: Coefficients> BandMatrix<W> {
             counts[(shard.position(pair(key).0) / BIN) as usize] += 1;
         }
         // Rows that end within the slots so far, and rows that cannot start later.
-        let is_early = shard.seed < MARGIN_ATTEMPTS;
-        let most = W::WIDTH / 2 - if is_early { MARGIN } else { 0 };
+        let most = W::WIDTH / 2 - margin;
         let spare = shard.slots - keys.len() as u64;
         let (mut rows, mut slots) = (0, 0);
         Ok(counts.iter().all(|&count| {

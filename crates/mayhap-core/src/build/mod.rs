@@ -7,15 +7,17 @@
 //! | `peel.rs` | solves a shard of a `Fuse` |
 //! | `eliminate.rs` | solves a shard of equations with as many slots as keys |
 //! | `ribbon.rs` | combines the shards of a `Ribbon` |
+//! | `ribbon_block.rs` | solves a `RibbonBlock` |
 
 pub(crate) mod eliminate;
 pub(crate) mod peel;
 pub(crate) mod ribbon;
+pub(crate) mod ribbon_block;
 pub(crate) mod shards;
 mod sort;
 
 /// Moves the distinct values of a sorted slice to its front and counts them.
-fn dedup_sorted(sorted: &mut [u64]) -> usize {
+pub(crate) fn dedup_sorted(sorted: &mut [u64]) -> usize {
     let Some(mut last) = sorted.first().copied() else {
         return 0;
     };

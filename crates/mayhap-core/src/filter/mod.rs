@@ -16,6 +16,7 @@ pub mod memory_probe;
 pub(crate) mod retouched;
 pub(crate) mod retrieval;
 pub(crate) mod ribbon;
+pub(crate) mod ribbon_block;
 #[cfg(target_has_atomic = "64")]
 pub(crate) mod shared;
 mod slice_entry;
