@@ -54,8 +54,8 @@ fn no_file_is_missed_in_folders_that_change_at_random() {
             }
             // Repeated keys, and sometimes none.
             let keys: Vec<u64> = (0..random.below(300)).map(|_| random.below(3000)).collect();
-            let text: String = keys.iter().map(|key| format!("{key}\n")).collect();
-            folder.write(&name, text);
+            let text: Vec<String> = keys.iter().map(u64::to_string).collect();
+            folder.write(&name, text.join("\n"));
             truth.insert(name, keys);
         }
         // Every other time the index is stale.
