@@ -16,7 +16,7 @@ make --quiet -C engines/leveldb BUILD="$work/sanitized" CXXFLAGS="-g -O1 -fsanit
 
 "$work/plain/policy_test" "$work/databases"
 # LevelDB's own environment is never freed.
-ASAN_OPTIONS=detect_leaks=0 "$work/sanitized/policy_test" "$work/sanitized-databases"
+ASAN_OPTIONS=detect_leaks=0 "$work/sanitized/policy_test" "$work/sanitized-databases" --hostile
 valgrind --quiet --error-exitcode=9 --leak-check=full --errors-for-leak-kinds=definite "$work/plain/with_c" "$work/with-c"
 "$work/plain/block_reads" "$work/block-reads" 5000
 "$work/plain/policy_bench" --quick
