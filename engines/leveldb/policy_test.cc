@@ -199,6 +199,7 @@ void RibbonDatabasesAreSmallerAtTheSameRate(const std::string& parent) {
 }
 
 void RibbonDatabasesOpenWithEveryPolicy(const std::string& parent) {
+  REQUIRE(std::string(Ribbon(10)->Name()) == "mayhap.RibbonBlock1");
   const std::string folder = Folder(parent, "ribbon");
   const std::vector<std::string> absent = Keys(8, 3000);
   const Policy ribbon = Ribbon(10), strict(mayhap::NewRibbonFilterPolicyWithRate(1e-5)), builtin = Builtin(10);
