@@ -181,8 +181,10 @@ mod tests {
             assert!(one.rate() > next.rate());
             assert_eq!(RibbonBlockPrecision::for_rate(one.rate()), Ok(one));
         }
-        assert_eq!(RibbonBlockPrecision(1).bits_per_key(), 1.0);
-        assert_eq!(RibbonBlockPrecision(LAST).bits_per_key(), 23.0);
+        let shape = |p: RibbonBlockPrecision| (p.columns(), p.quarters());
+        assert_eq!(shape(RibbonBlockPrecision(1)), (1, 0));
+        assert_eq!(shape(RibbonBlockPrecision(6)), (2, 1));
+        assert_eq!(shape(RibbonBlockPrecision(LAST)), (23, 0));
         assert_eq!(RibbonBlockPrecision::from_number(0), None);
         assert_eq!(RibbonBlockPrecision::from_number(63), None);
     }
