@@ -1,22 +1,23 @@
 # CI runs `make lint test-all`. `make help` lists the targets.
 .DEFAULT_GOAL := help
-.PHONY: help test test-all test-rust test-python-reader test-clients test-module test-parallel test-loom test-avx512 test-neon test-bench test-guard \
-	test-leveldb test-java lint module c package bench bench-batches bench-fuse bench-growing bench-window bench-c bench-leveldb bench-lines bench-serve \
-	bench-module fuzz-smoke soak docs clean
+.PHONY: help test test-all test-rust test-python-reader test-index test-clients test-module test-parallel test-loom test-avx512 test-neon test-bench \
+	test-guard test-leveldb test-java test-python lint module c package python bench bench-batches bench-fuse bench-growing bench-window bench-index bench-c \
+	bench-leveldb bench-python bench-lines bench-serve bench-module fuzz-smoke soak docs clean
 
 # The extra workspaces share the target folder, so that what they have in common is built once.
 export CARGO_TARGET_DIR ?= $(CURDIR)/target
 BENCH := benchmarks/Cargo.toml
 FUZZ := fuzz/Cargo.toml
+PYTHON := bindings/python/Cargo.toml
 TOOLS := $(CARGO_TARGET_DIR)/tools
 MSRV := $(shell sed -n 's/^rust-version = "\(.*\)"/\1/p' Cargo.toml)
 
 help: ## this list
 	@sed -n 's/^\([a-z0-9-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 20
 
-test: test-rust test-python-reader test-clients test-module ## the Rust tests, real clients, and the module in real engines
+test: test-rust test-python-reader test-index test-clients test-module ## the Rust tests, real clients, and the module in real engines
 
-test-all: test test-parallel test-loom test-avx512 test-neon test-guard test-leveldb test-java test-bench ## `make test`, and everything below that starts with test-
+test-all: test test-parallel test-loom test-avx512 test-neon test-guard test-leveldb test-java test-python test-bench ## `make test`, and everything below that starts with test-
 
 test-rust: ## unit, integration and documentation tests of all crates; the golden files
 	tools/install-dictionary.sh
@@ -30,6 +31,10 @@ test-rust: ## unit, integration and documentation tests of all crates; the golde
 
 test-python-reader: ## the reader in docs/formats gives the same answers as mayhap
 	tools/test-python-reader.sh
+
+test-index: ## `mayhap which` over folders that pyarrow and DuckDB wrote
+	cargo build --workspace
+	tools/test-index.sh
 
 test-clients: ## redis-py, node's redis and redis-cli with `mayhap serve`; the same commands to redis-server
 	cargo build --workspace
@@ -66,6 +71,9 @@ test-java: ## the Java sample of the C interface, with Debian 13's java
 	cargo build --workspace
 	tools/test-java.sh
 
+test-python: ## the Python package: builds the wheel, installs it and tests it with NumPy, Arrow, Polars, pandas and DuckDB
+	tools/python-package.sh test
+
 test-bench: ## each benchmark once, small: they check every answer
 	cargo build --release -p mayhap-cli -p mayhap-module
 	cargo run --release --manifest-path $(BENCH) -- --quick
@@ -75,20 +83,24 @@ test-bench: ## each benchmark once, small: they check every answer
 	cargo run --release --manifest-path $(BENCH) --bin fuse -- 100000
 	cargo run --release --manifest-path $(BENCH) --bin window -- --quick
 	cargo run --release --manifest-path $(BENCH) --bin lines -- --quick
+	cargo run --release --manifest-path $(BENCH) --bin index -- --quick
 	cargo run --release --manifest-path $(BENCH) --bin formats -- --quick
 	cargo run --release --manifest-path $(BENCH) --bin serve -- --quick
 	cargo run --release --manifest-path $(BENCH) --bin waits -- --quick
 	cargo run --release --manifest-path $(BENCH) --bin module -- --quick
+	tools/python-package.sh bench --quick
 
 lint: ## formatting, clippy, no_std and other platforms, documentation, the oldest Rust, licences; warnings are errors
 	cargo fmt --all --check
 	cargo fmt --manifest-path $(BENCH) --check
 	cargo fmt --manifest-path $(FUZZ) --check
+	cargo fmt --manifest-path $(PYTHON) --check
 	cargo clippy --workspace --all-targets -- -D warnings
 	cargo clippy -p mayhap-core --features parallel --all-targets -- -D warnings
 	cargo clippy -p mayhap -- -D warnings
 	cargo clippy -p mayhap --all-features --all-targets -- -D warnings
 	cargo clippy --manifest-path $(BENCH) --all-targets -- -D warnings
+	cargo clippy --manifest-path $(PYTHON) -- -D warnings
 	tools/lint-targets.sh
 	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps
 	RUSTDOCFLAGS="-D warnings" cargo doc -p mayhap --all-features --no-deps
@@ -105,10 +117,13 @@ module: ## the module for Redis and Valkey, as target/mayhap.so
 c: ## the C library, its header and pkg-config file, below PREFIX (/usr/local)
 	tools/install-c-library.sh $(or $(PREFIX),/usr/local)
 
+python: ## the wheel of the Python package, in target/wheels
+	tools/python-package.sh build
+
 package: ## the .crate files of all crates, in target/package; each is built from its own files
 	cargo package --workspace
 
-bench: bench-c bench-leveldb bench-batches bench-growing bench-window bench-lines bench-serve bench-module ## mayhap and its peers, about 45 minutes; updates docs/performance/
+bench: bench-c bench-leveldb bench-python bench-batches bench-fuse bench-growing bench-window bench-index bench-lines bench-serve bench-module ## mayhap and its peers, about 45 minutes; updates docs/performance/
 	cargo run --release --manifest-path $(BENCH) -- --markdown docs/performance/library.md --chart docs/performance/library.svg
 	cargo run --release --manifest-path $(BENCH) --bin formats -- --markdown docs/performance/formats.md
 
@@ -117,6 +132,10 @@ bench-growing: ## filters that grow, beside a filter of the right size
 
 bench-window: ## filters that forget, beside a filter of one window
 	cargo run --release --manifest-path $(BENCH) --bin window -- --markdown docs/performance/window.md
+
+bench-index: ## `mayhap which` over an index of ten thousand files and a billion keys
+	cargo build --release
+	cargo run --release --manifest-path $(BENCH) --bin index -- --markdown docs/performance/index.md
 
 bench-batches: ## batches beside single calls, for every kind
 	cargo run --release --manifest-path $(BENCH) --bin batches -- --markdown docs/performance/batches.md
@@ -133,6 +152,9 @@ bench-leveldb: ## filters of LevelDB's own policy and of mayhap's
 	PKG_CONFIG_PATH=$(CARGO_TARGET_DIR)/leveldb/lib/pkgconfig $(MAKE) -C engines/leveldb BUILD=$(CARGO_TARGET_DIR)/leveldb/bin
 	LD_LIBRARY_PATH=$(CARGO_TARGET_DIR)/leveldb/lib $(CARGO_TARGET_DIR)/leveldb/bin/policy_bench >docs/performance/leveldb.md
 	cat docs/performance/leveldb.md
+
+bench-python: ## the Python package beside rbloom, pybloom-live, pyprobables and the Rust library
+	tools/python-package.sh bench --markdown docs/performance/python.md
 
 bench-lines: ## the command line, huniq and runiq over ten million URLs
 	cargo build --release

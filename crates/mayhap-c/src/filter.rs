@@ -71,7 +71,7 @@ impl Filter {
         for (first, keys) in keys.batches() {
             let found = &mut found[first..first + keys.len()];
             match &self.storage {
-                Storage::Owned(StoredFilter::Native(filter)) if has_native_walk(filter) => {
+                Storage::Owned(StoredFilter::Native(filter)) if filter.takes_hashes() => {
                     let count = keys.hash_each(filter.scheme(), &mut hashes);
                     filter.contains_hashes(&hashes[..count], found);
                 }
@@ -144,7 +144,7 @@ impl Filter {
         for (first, keys) in keys.batches() {
             let is_new = range_of(is_new, first, keys.len());
             match filter {
-                StoredFilter::Native(filter) if has_native_walk(filter) => {
+                StoredFilter::Native(filter) if filter.takes_hashes() => {
                     let mut hashes = [KeyHash::from_u64(0); BATCH];
                     let count = keys.hash_each(filter.scheme(), &mut hashes);
                     insert_hashes(filter, &hashes[..count], is_new)?;
@@ -166,7 +166,7 @@ impl Filter {
         for (number, keys) in keys.chunks(BATCH).enumerate() {
             let is_new = range_of(is_new, number * BATCH, keys.len());
             match filter {
-                StoredFilter::Native(filter) if has_native_walk(filter) => {
+                StoredFilter::Native(filter) if filter.takes_hashes() => {
                     let mut hashes = [KeyHash::from_u64(0); BATCH];
                     let count = filter.scheme().hash_each(keys, &mut hashes);
                     insert_hashes(filter, &hashes[..count], is_new)?;
@@ -333,25 +333,6 @@ fn range_of(places: &mut [bool], first: usize, count: usize) -> &mut [bool] {
         return &mut [];
     }
     &mut places[first..first + count]
-}
-
-/// Whether keys can be inserted by their hash: the bits are not those of another system, which hashes in its own way.
-fn has_native_walk(filter: &AnyFilter) -> bool {
-    match filter {
-        AnyFilter::Classic(filter) => filter.scheme().is_native(),
-        AnyFilter::Counting(filter) => filter.scheme().is_native(),
-        AnyFilter::Bloom(_)
-        | AnyFilter::Growing(_)
-        | AnyFilter::Window(_)
-        | AnyFilter::Cuckoo(_)
-        | AnyFilter::Fuse(_)
-        | AnyFilter::Ribbon(_)
-        | AnyFilter::Retouched(_)
-        | AnyFilter::GrowingCuckoo(_)
-        | AnyFilter::CountingCuckoo(_)
-        | AnyFilter::WindowCuckoo(_)
-        | AnyFilter::Excepting(_) => true,
-    }
 }
 
 fn insert_hashes(

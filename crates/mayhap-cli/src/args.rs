@@ -4,7 +4,8 @@
 //! of that size is possible.
 
 use crate::{
-    add_remove, build, check, info, join, man_pages, merge, named_values, serve, uniq, verify,
+    add_remove, build, check, index, info, join, man_pages, merge, named_values, serve, uniq,
+    verify, which,
 };
 use clap::{Args, Parser, Subcommand};
 use mayhap_core::Kind;
@@ -57,6 +58,12 @@ pub(crate) enum CliCommand {
     /// Print the rows of a table that may match a smaller table (Bloom join)
     #[command(after_help = join::EXAMPLES)]
     Join(join::JoinArgs),
+    /// Index files, to find out which of them may hold a key
+    #[command(after_help = index::EXAMPLES)]
+    Index(index::IndexArgs),
+    /// Print the files that may hold a key
+    #[command(after_help = which::EXAMPLES)]
+    Which(which::WhichArgs),
     /// Serve filters to Redis clients
     #[command(after_help = serve::EXAMPLES)]
     Serve(serve::ServeArgs),
@@ -77,6 +84,7 @@ Examples:
   mayhap check seen.mayhap more.txt         print the lines that may be in it
   mayhap uniq urls.txt                      print each line once, without sorting
   mayhap join --left few.csv --right many.csv --on id   print the rows that may match
+  mayhap index --column id -o ids.idx data/     index a folder; `mayhap which ids.idx KEY` names the files
   mayhap info users.guava dump.rdb          describe filters of any format
   mayhap plan --keys 10M --fpr 0.1%         compute the memory for ten million keys
   mayhap bench                              measure filters on this machine

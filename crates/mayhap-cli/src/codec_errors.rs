@@ -64,6 +64,11 @@ fn can_repair(path: &Path, offset: u64) -> bool {
 pub(crate) fn open(path: &Path, error: &OpenError, key_file: Option<&Path>) -> CliError {
     let name = path.display();
     CliError::message(match error {
+        _ if crate::index::is_index_file(path) => {
+            format!(
+                "{name} is an index of files, not a filter: query it with `mayhap which {name} KEY`"
+            )
+        }
         OpenError::Text => return CliError::TextFile(path.to_path_buf()),
         OpenError::Ambiguous(formats) => {
             let names: Vec<&str> = formats.iter().map(|format| format.name()).collect();

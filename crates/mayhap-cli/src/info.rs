@@ -6,6 +6,7 @@ use crate::args;
 use crate::error::{CliError, Usage};
 use crate::filter_files::{OpenArgs, SelectArgs, one_of};
 use crate::human_format;
+use crate::index;
 use crate::output::draw;
 use clap::Args;
 use mayhap_codec::{Description, Detail, OpenedFilter};
@@ -52,6 +53,25 @@ pub(crate) fn run(
     let mut code = 0;
     let mut described = 0;
     for path in &args.files {
+        if index::is_index_file(path) {
+            if args.plot.is_some() {
+                return Err(CliError::message(
+                    "an index has many filters, and a plot shows one: omit --plot",
+                ));
+            }
+            if described > 0 && !args.json {
+                writeln!(out)?;
+            }
+            match index::describe(path, args.json, out) {
+                Ok(()) => described += 1,
+                Err(CliError::ReaderGone) => return Err(CliError::ReaderGone),
+                Err(error) => {
+                    out.flush()?;
+                    code = crate::report_failure(&error, usage);
+                }
+            }
+            continue;
+        }
         let opened = args.open.open(path);
         let found = match opened.and_then(|all| args.choose.select(path, all)) {
             Ok(found) => found,

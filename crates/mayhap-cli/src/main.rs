@@ -11,7 +11,7 @@
 //! | `filter_files.rs` | how is a filter opened, selected and given keys? |
 //! | `output.rs`, `lock.rs`, `interrupt.rs` | how is a file written atomically, by one process at a time, without leftovers? |
 //! | `background_writer.rs` | how is stdout written while the next lines are processed? |
-//! | `build.rs`, `check.rs`, `add_remove.rs`, `uniq.rs`, `join.rs`, ... | one subcommand each |
+//! | `build.rs`, `check.rs`, `add_remove.rs`, `uniq.rs`, `join.rs`, `index.rs`, `which.rs`, ... | one subcommand each |
 
 mod add_remove;
 mod args;
@@ -23,6 +23,7 @@ mod codec_errors;
 mod error;
 mod filter_files;
 mod human_format;
+mod index;
 mod info;
 mod input;
 mod interrupt;
@@ -39,6 +40,7 @@ mod serve;
 mod table;
 mod uniq;
 mod verify;
+mod which;
 
 use args::{Cli, CliCommand};
 use clap::Parser;
@@ -80,6 +82,8 @@ fn main() -> ExitCode {
         CliCommand::Verify(args) => verify::run(&args, &mut out),
         CliCommand::Fold(args) => merge::fold(&args, &mut out),
         CliCommand::Join(args) => join::run(&args, &mut out),
+        CliCommand::Index(args) => index::run(&args),
+        CliCommand::Which(args) => which::run(&args, &mut out),
         CliCommand::Bench(args) => bench::run(&args, &mut out),
         CliCommand::Serve(args) => serve::run(&args, &mut out),
         CliCommand::Completions(args) => man_pages::completions(&args, &mut out),
@@ -117,7 +121,7 @@ fn explain(error: &clap::Error) -> ExitCode {
     }
 }
 
-fn print_error(message: &str) -> u8 {
+pub(crate) fn print_error(message: &str) -> u8 {
     // File names and invalid values are untrusted: they must not break the line or control the terminal.
     let line = message.replace(char::is_control, "?");
     // Without stderr only the exit code reports the error.

@@ -28,7 +28,7 @@ Examples:
   mayhap convert users.mayhap -o users.guava --format guava      and back
   mayhap convert f.dump -o f.chunks --format redisbloom          DUMP to SCANDUMP
   mayhap convert part.parquet -o ids.mayhap --column user_id     one filter of a container
-  mayhap convert seen.mayhap -o closed.mayhap --kind ribbon      a filter that grew, and gets no more keys
+  mayhap convert grown.mayhap -o closed.mayhap --kind ribbon     a filter that grew, and gets no more keys
 
 The meaning of the bits depends on the hash function. So a filter can be converted between formats with the
 same hash function, and to mayhap, which supports all of them. Otherwise build a new filter from the keys.";

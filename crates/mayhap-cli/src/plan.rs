@@ -10,16 +10,16 @@ use crate::error::CliError;
 use crate::human_format;
 use crate::output::draw;
 use cost::CostModel;
+use mayhap_codec::{CostRequest, PlanReport, PlanRequest, PlanRequestError};
 use mayhap_core::Kind;
-use mayhap_core::plan::{BloomPlan, GrowingPlan, KindChoice, Requirements};
-use serde_json::json;
+use mayhap_core::plan::{BloomPlan, GrowingPlan, Requirements};
 use std::io::Write;
 use std::process::ExitCode;
 
 pub(crate) fn run(args: &PlanArgs, out: &mut impl Write) -> Result<ExitCode, CliError> {
     let figures = PlanFigures::from_args(args)?;
     if let Some(path) = &args.plot {
-        let (keys, rate) = (figures.keys, figures.false_positive_rate);
+        let (keys, rate) = (figures.report.keys, figures.report.false_positive_rate);
         let svg = match &figures.costs {
             Some(costs) => costs.svg(keys, rate)?,
             None => chart::svg(keys, rate),
@@ -27,139 +27,63 @@ pub(crate) fn run(args: &PlanArgs, out: &mut impl Write) -> Result<ExitCode, Cli
         draw(path, &svg)?;
     }
     if args.json {
-        writeln!(out, "{}", figures.json()?)?;
+        let json = figures.report.to_json()?;
+        writeln!(out, "{json}")?;
     } else {
         figures.table(out)?;
     }
     Ok(ExitCode::SUCCESS)
 }
 
-/// The recommendation, and the alternatives.
+/// The recommendation, as the table shows it.
 struct PlanFigures {
-    keys: u64,
-    false_positive_rate: f64,
-    memory: Option<u64>,
-    exceptions: u64,
+    report: PlanReport,
     costs: Option<CostModel>,
-    best: KindChoice,
-    others: Vec<KindChoice>,
 }
 
 impl PlanFigures {
     fn from_args(args: &PlanArgs) -> Result<Self, CliError> {
-        let wishes = Requirements {
-            delete: args.delete,
-            grow: args.grow,
-            expire: args.window,
-            fixed: args.fixed,
-            exceptions: args.except.unwrap_or(0),
-        };
-        let costs = CostModel::from_args(args)?;
-        let best = match (&costs, args.keys) {
-            (Some(costs), Some(keys)) => costs.best(keys)?,
-            _ => None,
-        };
-        let (keys, rate) = match (args.keys, args.fpr, args.memory) {
-            (Some(keys), Some(rate), _) => (keys, rate),
-            // The best rate, if costs are given and no rate.
-            (Some(keys), None, None) if best.is_some() => {
-                (keys, best.map_or(0.0, |best| best.false_positive_rate))
-            }
-            (Some(keys), None, Some(memory)) => (keys, wishes.strictest_within(memory, keys)?),
-            (None, Some(rate), Some(memory)) => (wishes.largest_within(memory, rate)?, rate),
-            (keys, fpr, memory) => {
-                let none = keys.is_none() && fpr.is_none() && memory.is_none();
-                return Err(CliError::message(format!(
-                    "plan needs two of --keys, --fpr and --memory, and got {}: give two, and it computes the third",
-                    if none { "none" } else { "one" }
-                )));
-            }
-        };
-        let mut choices = wishes.choices(keys, rate)?;
-        let at = match args.memory {
-            None => 0,
-            Some(memory) => choices
-                .iter()
-                .position(|choice| choice.size_bytes <= memory)
-                .ok_or_else(|| {
-                    too_large(&choices, memory, wishes.strictest_within(memory, keys).ok())
-                })?,
-        };
-        let best = choices.remove(at);
-        Ok(Self {
-            keys,
-            false_positive_rate: rate,
+        let request = PlanRequest {
+            keys: args.keys,
+            false_positive_rate: args.fpr,
             memory: args.memory,
-            exceptions: wishes.exceptions,
-            costs,
-            best,
-            others: choices,
-        })
-    }
-
-    fn bits_per_key(&self, choice: &KindChoice) -> f64 {
-        choice.size_bytes as f64 * 8.0 / self.keys as f64
-    }
-
-    /// The information-theoretic limit.
-    fn limit_bits_per_key(&self) -> f64 {
-        -self.false_positive_rate.log2()
+            requirements: Requirements {
+                delete: args.delete,
+                grow: args.grow,
+                expire: args.window,
+                fixed: args.fixed,
+                exceptions: args.except.unwrap_or(0),
+            },
+            costs: CostRequest {
+                skip: args.cost_skip,
+                lookup: args.cost_lookup,
+                present: args.present,
+                gib: args.cost_gib,
+                lookups: args.lookups,
+            },
+        };
+        let report = request.report().map_err(explain)?;
+        let costs = report.costs.map(CostModel);
+        Ok(Self { report, costs })
     }
 
     fn bloom(&self) -> Option<BloomPlan> {
-        let plan = BloomPlan::new(self.keys, self.false_positive_rate).ok();
-        plan.filter(|_| self.best.kind == Kind::Bloom)
-    }
-
-    fn json(&self) -> Result<serde_json::Value, CliError> {
-        let mut figures = json!({
-            "kind": self.best.kind.name(),
-            "why": self.best.why,
-            "keys": self.keys,
-            "false_positive_rate": self.false_positive_rate,
-            "memory_bytes": self.memory,
-            "size_bytes": self.best.size_bytes,
-            "bits_per_key": self.bits_per_key(&self.best),
-            "limit_bits_per_key": self.limit_bits_per_key(),
-            "alternatives": self.others.iter().map(|other| json!({
-                "kind": other.kind.name(),
-                "why": other.why,
-                "size_bytes": other.size_bytes,
-                "bits_per_key": self.bits_per_key(other),
-            })).collect::<Vec<_>>(),
-        });
-        if self.exceptions > 0 {
-            figures["exceptions"] = self.exceptions.into();
-            figures["exception_bytes"] = self.best.exception_bytes.into();
-        }
-        if let Some(plan) = self.bloom() {
-            let [full, half_more, twice] = rates(&plan);
-            figures["lines"] = plan.lines().into();
-            figures["lines_per_key"] = plan.lines_per_key().count().into();
-            figures["bits_set_per_key"] = plan.probes().into();
-            figures["rate_at_capacity"] = full.into();
-            figures["rate_at_1_5x_capacity"] = half_more.into();
-            figures["rate_at_2x_capacity"] = twice.into();
-        }
-        if let Some(costs) = &self.costs {
-            figures["cost"] = costs.json(self.keys, self.false_positive_rate)?;
-        }
-        Ok(figures)
+        self.report.bloom()
     }
 
     fn table(&self, out: &mut impl Write) -> Result<(), CliError> {
-        let Self { best, .. } = self;
+        let best = &self.report.best;
         writeln!(
             out,
             "{}: {}{} at a false-positive rate of {}\n  {}\n",
             best.kind,
-            human_format::with_unit(self.keys, "key"),
+            human_format::with_unit(self.report.keys, "key"),
             if matches!(best.kind, Kind::Window | Kind::WindowCuckoo) {
                 " per window"
             } else {
                 ""
             },
-            human_format::requested_rate(self.false_positive_rate),
+            human_format::requested_rate(self.report.false_positive_rate),
             best.why,
         )?;
         writeln!(
@@ -168,15 +92,15 @@ impl PlanFigures {
             human_format::size(best.size_bytes),
             human_format::with_unit(best.size_bytes, "byte"),
         )?;
-        if self.exceptions > 0 {
+        if self.report.exceptions > 0 {
             writeln!(
                 out,
                 "  of this          {} for {} that never match",
                 human_format::with_unit(best.exception_bytes, "byte"),
-                human_format::with_unit(self.exceptions, "exception"),
+                human_format::with_unit(self.report.exceptions, "exception"),
             )?;
         }
-        if let Some(memory) = self.memory {
+        if let Some(memory) = self.report.memory {
             let share = best.size_bytes as f64 / memory as f64;
             writeln!(
                 out,
@@ -193,17 +117,17 @@ impl PlanFigures {
         }
         self.compared(out)?;
         match &self.costs {
-            Some(costs) => costs.table(self.keys, self.false_positive_rate, out),
+            Some(costs) => costs.table(self.report.keys, self.report.false_positive_rate, out),
             None => Ok(()),
         }
     }
 
     /// The rate of a filter beyond its capacity.
     fn growth(&self, out: &mut impl Write) -> Result<(), CliError> {
-        let plan = GrowingPlan::new(self.keys, self.false_positive_rate)?;
+        let plan = GrowingPlan::new(self.report.keys, self.report.false_positive_rate)?;
         writeln!(out, "\n  grown to")?;
         for times in [2, 10, 100] {
-            let keys = self.keys.saturating_mul(times);
+            let keys = self.report.keys.saturating_mul(times);
             let Ok((size, layers)) = plan.size_and_layers_at(keys) else {
                 break;
             };
@@ -221,19 +145,24 @@ impl PlanFigures {
 
     fn compared(&self, out: &mut impl Write) -> Result<(), CliError> {
         writeln!(out, "\n  bits per key")?;
-        let bits = self.bits_per_key(&self.best);
+        let bits = self.report.bits_per_key(&self.report.best);
         let shown = |bits| human_format::significant(bits, 3);
-        writeln!(out, "    {:<15}{:>8}", self.best.kind.name(), shown(bits))?;
-        for other in &self.others {
+        writeln!(
+            out,
+            "    {:<15}{:>8}",
+            self.report.best.kind.name(),
+            shown(bits)
+        )?;
+        for other in &self.report.others {
             writeln!(
                 out,
                 "    {:<15}{:>8}   {}",
                 other.kind.name(),
-                shown(self.bits_per_key(other)),
+                shown(self.report.bits_per_key(other)),
                 other.why
             )?;
         }
-        let ratio = bits / self.limit_bits_per_key();
+        let ratio = bits / self.report.limit_bits_per_key();
         let compared = if ratio < 10.0 {
             format!("{} % more", shown(100.0 * (ratio - 1.0)))
         } else {
@@ -243,17 +172,11 @@ impl PlanFigures {
             out,
             "    {:<15}{:>8}   the minimum for any filter: {} uses {compared}",
             "log2(1/rate)",
-            shown(self.limit_bits_per_key()),
-            self.best.kind,
+            shown(self.report.limit_bits_per_key()),
+            self.report.best.kind,
         )?;
         Ok(())
     }
-}
-
-/// The rate at capacity, at 1.5 times and at twice the capacity.
-fn rates(plan: &BloomPlan) -> [f64; 3] {
-    let keys = plan.capacity();
-    [keys, keys.saturating_add(keys / 2), keys.saturating_mul(2)].map(|keys| plan.rate_at(keys))
 }
 
 fn bloom_details(plan: &BloomPlan, out: &mut impl Write) -> Result<(), CliError> {
@@ -268,26 +191,43 @@ fn bloom_details(plan: &BloomPlan, out: &mut impl Write) -> Result<(), CliError>
         },
     )?;
     writeln!(out, "\n  expected rate")?;
-    for (name, rate) in ["at capacity", "at 1.5x", "at 2x"].iter().zip(rates(plan)) {
+    for (name, rate) in ["at capacity", "at 1.5x", "at 2x"]
+        .iter()
+        .zip(PlanReport::rates(plan))
+    {
         writeln!(out, "    {name:<15}{:>10}", human_format::rate(rate, 3))?;
     }
     Ok(())
 }
 
-fn too_large(choices: &[KindChoice], memory: u64, strictest: Option<f64>) -> CliError {
-    let smallest = choices.iter().min_by_key(|choice| choice.size_bytes);
-    let (kind, size) = smallest.map_or(("filter", 0), |choice| {
-        (choice.kind.name(), choice.size_bytes)
-    });
-    let instead = strictest.map_or("use more memory or fewer keys".into(), |rate| {
-        format!(
-            "use more memory, fewer keys, or --fpr {}, which fits",
-            human_format::rate_argument(rate)
-        )
-    });
-    CliError::message(format!(
-        "the smallest suitable filter, a {kind} filter, needs {} and --memory allows {}: {instead}",
-        human_format::size(size),
-        human_format::size(memory)
-    ))
+/// Names the flags instead of the fields.
+fn explain(error: PlanRequestError) -> CliError {
+    match error {
+        PlanRequestError::Plan(error) => error.into(),
+        PlanRequestError::Incomplete { given } => CliError::message(format!(
+            "plan needs two of --keys, --fpr and --memory, and got {}: give two, and it computes the third",
+            if given == 0 { "none" } else { "one" }
+        )),
+        PlanRequestError::Costs => CliError::message(
+            "costs need each other: give --cost-skip, --cost-lookup and --present, and --cost-gib to find the best rate",
+        ),
+        PlanRequestError::TooLarge {
+            kind,
+            size_bytes,
+            memory,
+            strictest,
+        } => {
+            let instead = strictest.map_or("use more memory or fewer keys".into(), |rate| {
+                format!(
+                    "use more memory, fewer keys, or --fpr {}, which fits",
+                    human_format::rate_argument(rate)
+                )
+            });
+            CliError::message(format!(
+                "the smallest suitable filter, a {kind} filter, needs {} and --memory allows {}: {instead}",
+                human_format::size(size_bytes),
+                human_format::size(memory)
+            ))
+        }
+    }
 }

@@ -3,6 +3,7 @@
 use crate::error::CliError;
 use crate::filter_files::{OpenArgs, SelectArgs, read};
 use crate::human_format;
+use crate::index;
 use crate::input::check_input_is_not_output;
 use crate::output::Output;
 use clap::Args;
@@ -43,6 +44,15 @@ pub(crate) struct VerifyArgs {
 pub(crate) fn run(args: &VerifyArgs, out: &mut impl Write) -> Result<ExitCode, CliError> {
     if let Some(output) = &args.output {
         check_input_is_not_output(std::slice::from_ref(&args.file), output)?;
+    }
+    if index::is_index_file(&args.file) {
+        if args.repair.is_some() {
+            return Err(CliError::message(
+                "an index cannot be repaired: build it again from its files",
+            ));
+        }
+        index::verify(&args.file, out)?;
+        return Ok(ExitCode::SUCCESS);
     }
     let bytes = read(&args.file)?;
     if args.repair.is_some() {

@@ -168,6 +168,26 @@ impl KeyReader {
         Self::with_encoding(self.encoding.clone(), key_type)
     }
 
+    /// What lines stand for.
+    pub fn key_type(&self) -> KeyType {
+        self.key_type
+    }
+
+    /// Whether a line is read as a number: by the type of the keys, or because the column has numbers.
+    pub fn reads_numbers(&self) -> bool {
+        let by_column = match &self.encoding {
+            Encoding::Parquet(physical) => matches!(physical, Some(1 | 2 | 4 | 5)),
+            Encoding::ClickHouse(column) => is_numeric(column),
+            Encoding::OwnWidth
+            | Encoding::BigEndian
+            | Encoding::RowColumn
+            | Encoding::Text
+            | Encoding::Longs
+            | Encoding::Guava(_) => false,
+        };
+        by_column || self.key_type.integer().is_some() || self.key_type == KeyType::F64
+    }
+
     /// Whether keys are the bytes of their lines, so that nothing has to be parsed.
     pub fn is_verbatim(&self) -> bool {
         match self.encoding {
@@ -325,6 +345,14 @@ fn element_type(column: &Type) -> &Type {
     match column {
         Type::Array(inner) => element_type(inner),
         other => other,
+    }
+}
+
+fn is_numeric(column: &Type) -> bool {
+    match column {
+        Type::Integer(_) | Type::Float32 | Type::Float64 | Type::Wide => true,
+        Type::Nullable(inner) | Type::Array(inner) => is_numeric(inner),
+        Type::String | Type::FixedString(_) => false,
     }
 }
 

@@ -14,10 +14,12 @@
 //! | `filter/` | What can be done with a filter of any format: queries and changes (`mod.rs`), layouts that only one system has (`foreign.rs`), descriptions, conversions |
 //! | `builder.rs` | How is a filter of another system sized and filled? |
 //! | `parameters.rs` | Which settings are not in the file? |
+//! | `plan_report.rs` | Which filter should it be, and how large will it be? |
 //! | `keys.rs` | Which bytes does a system hash for a line of text? |
 //! | `guava.rs`, `hadoop/`, `spark.rs`, `clickhouse/`, `leveldb/`, `rocksdb.rs`, `parquet/`, `redis/`, `bip37.rs`, `cassandra/`, `hbase/`, `accumulo/` | How does this system lay out, size and combine its filters? |
 //! | `table/`, `parquet/file.rs`, `clickhouse/frames.rs`, `redis/rdb.rs`, `hbase/hfile.rs`, `accumulo/rfile.rs` | Where in a container are the filters? |
 //! | `native/` | mayhap's own files: header, checksums per page, one file per kind, mapping, repair |
+//! | `index/` | An index of files: a filter for each, which `mayhap index` writes and `mayhap which` queries |
 //! | `cursor.rs`, `limits.rs`, `bits.rs`, `inflate.rs`, `error.rs` | How are untrusted bytes read? |
 //! | `atomic.rs`, `key_file.rs`, `map.rs` | How are files replaced, keys stored, and files mapped (the only `unsafe` code)? |
 //! | `tests/golden/` | Does every file that another system wrote decode, answer and encode as that system does? |
@@ -49,6 +51,8 @@ mod native_only;
 mod open;
 #[cfg(feature = "formats")]
 mod parameters;
+#[cfg(feature = "formats")]
+mod plan_report;
 
 #[cfg(feature = "formats")]
 pub mod accumulo;
@@ -64,6 +68,8 @@ pub mod guava;
 pub mod hadoop;
 #[cfg(feature = "formats")]
 pub mod hbase;
+#[cfg(feature = "formats")]
+pub mod index;
 #[cfg(feature = "formats")]
 mod inflate;
 #[cfg(feature = "formats")]
@@ -98,6 +104,7 @@ pub use {
     keys::{KeyError, KeyReader},
     open::{Location, OpenError, OpenOptions, OpenedFilter, Setting, open},
     parameters::{ParameterError, Parameters},
+    plan_report::{CostRequest, PlanCosts, PlanReport, PlanRequest, PlanRequestError},
 };
 
 #[cfg(feature = "formats")]

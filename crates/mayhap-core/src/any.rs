@@ -198,6 +198,25 @@ impl AnyFilter {
         by_walk || self.scheme() != HashScheme::Caller
     }
 
+    /// Whether keys can be looked up and inserted by their hash: the bits are not those of another system, which hashes in its own way.
+    pub fn takes_hashes(&self) -> bool {
+        match self {
+            Self::Classic(filter) => filter.scheme().is_native(),
+            Self::Counting(filter) => filter.scheme().is_native(),
+            Self::Excepting(filter) => filter.base().takes_hashes(),
+            Self::Bloom(_)
+            | Self::Growing(_)
+            | Self::Window(_)
+            | Self::Cuckoo(_)
+            | Self::Fuse(_)
+            | Self::Ribbon(_)
+            | Self::Retouched(_)
+            | Self::GrowingCuckoo(_)
+            | Self::CountingCuckoo(_)
+            | Self::WindowCuckoo(_) => true,
+        }
+    }
+
     /// The hash of a key. Every filter of the same scheme accepts it.
     ///
     /// # Panics

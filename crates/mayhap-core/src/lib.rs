@@ -97,7 +97,7 @@ pub use filter::memory_probe;
 pub use filter::retouched::{
     ClearedBit, ClearingReport, ClearingStrategy, Retouched, RetouchedLists,
 };
-pub use filter::ribbon::{Ribbon, RibbonColumns, RibbonParts};
+pub use filter::ribbon::{Ribbon, RibbonColumns, RibbonParts, RibbonView};
 pub use filter::ribbon_block::{RibbonBlock, RibbonBlockParts};
 #[cfg(target_has_atomic = "64")]
 pub use filter::shared::SharedBloom;

@@ -30,6 +30,32 @@ pub(crate) fn native(bytes: &[u8]) -> Vec<u8> {
     bytes
 }
 
+/// An index: the checksums of its directories and headers, where they are in the file.
+pub(crate) fn index(bytes: &[u8]) -> Vec<u8> {
+    const HEADER_BYTES: usize = 4096;
+    let mut bytes = bytes.to_vec();
+    for begin in [0, HEADER_BYTES] {
+        let number = |at: usize| {
+            let field = bytes.get(begin + at..)?.first_chunk();
+            field.map(|field| u64::from_le_bytes(*field))
+        };
+        let fields = (number(16), number(24), number(32));
+        let (Some(generation), Some(offset), Some(length)) = fields else {
+            continue;
+        };
+        let range = offset as usize..offset.saturating_add(length) as usize;
+        let directory = bytes.get(range);
+        let sum = directory.map(|bytes| XxHash3_64::oneshot_with_seed(generation, bytes));
+        let end = begin + HEADER_BYTES - 8;
+        if let (Some(sum), true) = (sum, bytes.len() >= end + 8) {
+            bytes[begin + 40..begin + 48].copy_from_slice(&sum.to_le_bytes());
+            let sum = XxHash3_64::oneshot(&bytes[begin..end]).to_le_bytes();
+            bytes[end..end + 8].copy_from_slice(&sum);
+        }
+    }
+    bytes
+}
+
 /// Only the header of a native file: mutated pages stay damaged.
 pub(crate) fn header_of_native(bytes: &[u8]) -> Vec<u8> {
     let mut bytes = bytes.to_vec();

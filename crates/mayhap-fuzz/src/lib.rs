@@ -12,6 +12,7 @@ mod clickhouse;
 mod container;
 mod hadoop;
 mod hbase;
+mod index;
 pub mod mutations;
 mod native;
 mod open;
@@ -108,6 +109,11 @@ pub const TARGETS: &[Target] = &[
         "leveldb_filter_block",
         container::filter_block,
         &[("leveldb-table", ".ldb")],
+    ),
+    target(
+        "index",
+        index::file,
+        &[("../crates/mayhap-codec/tests/data", ".idx")],
     ),
     target(
         "leveldb_ribbon_block",

@@ -56,6 +56,8 @@ impl FieldArgs {
             format,
             has_quotes: !self.no_quotes,
             has_names: self.header,
+            flag: "--field",
+            is_keys_only: false,
         }
     }
 }

@@ -1,81 +1,22 @@
 //! The cost model of a filter in front of something slow, and the best rate.
 
-use crate::args::PlanArgs;
 use crate::error::CliError;
 use crate::human_format;
 use mayhap_chart::{Axis, Chart, Mark, Scale, Series};
-use mayhap_core::Kind;
-use mayhap_core::plan::cost::{BestRate, LookupCosts};
-use mayhap_core::plan::size_bytes;
-use serde_json::{Value, json};
+use mayhap_codec::PlanCosts;
 use std::io::Write;
 
-/// The default number of lookups per period.
-const LOOKUPS: u64 = 1_000_000;
 const BITS_PER_GIB: f64 = (8_u64 << 30) as f64;
 /// The range of rates in the chart.
 const RATES: (f64, f64) = (0.5, 1e-6);
 const STEPS: u32 = 120;
 
 /// The costs that the user gave.
-pub(super) struct CostModel {
-    lookups: LookupCosts,
-    count: u64,
-    gib_cost: Option<f64>,
-}
+pub(super) struct CostModel(pub(super) PlanCosts);
 
 impl CostModel {
-    /// `None` if no cost is given; an error if some are missing.
-    pub(super) fn from_args(args: &PlanArgs) -> Result<Option<Self>, CliError> {
-        match (args.cost_skip, args.cost_lookup, args.present) {
-            (None, None, None) if args.cost_gib.is_none() && args.lookups.is_none() => Ok(None),
-            (Some(skip), Some(lookup), Some(present)) => Ok(Some(Self {
-                lookups: LookupCosts::new(skip, lookup, present)?,
-                count: args.lookups.unwrap_or(LOOKUPS),
-                gib_cost: args.cost_gib,
-            })),
-            _ => Err(CliError::message(
-                "costs need each other: give --cost-skip, --cost-lookup and --present, and --cost-gib to find the best rate",
-            )),
-        }
-    }
-
-    /// The rate with the lowest total cost of lookups and memory for a Bloom filter.
-    pub(super) fn best(&self, keys: u64) -> Result<Option<BestRate>, CliError> {
-        let Some(gib_cost) = self.gib_cost else {
-            return Ok(None);
-        };
-        let best = self
-            .lookups
-            .best_rate_with(keys, self.count as f64, gib_cost, |rate| bits(keys, rate))?;
-        Ok(Some(best))
-    }
-
-    pub(super) fn json(&self, keys: u64, rate: f64) -> Result<Value, CliError> {
-        let lookups = &self.lookups;
-        let best = self.best(keys)?.map(|best| {
-            json!({
-                "false_positive_rate": best.false_positive_rate,
-                "lookup_cost": best.lookup_cost,
-                "memory_cost": best.memory_cost,
-                "saved": best.saved,
-            })
-        });
-        Ok(json!({
-            "lookups": self.count,
-            "filter": lookups.filter_cost(rate),
-            "exact": lookups.exact_cost(),
-            "none": lookups.no_filter_cost(),
-            "delta": lookups.extra_cost(rate),
-            "skipped_share": lookups.skipped_share(rate),
-            "wasted_share": lookups.wasted_share(rate),
-            "saved_per_million": lookups.saved_per_million(rate),
-            "best": best,
-        }))
-    }
-
     pub(super) fn table(&self, keys: u64, rate: f64, out: &mut impl Write) -> Result<(), CliError> {
-        let lookups = &self.lookups;
+        let lookups = &self.0.lookups;
         writeln!(out, "\n  a lookup costs, on average")?;
         for (name, cost, how) in [
             ("no filter", lookups.no_filter_cost(), "C2"),
@@ -100,14 +41,14 @@ impl CostModel {
             "  a filter saves   {} per million lookups",
             amount(lookups.saved_per_million(rate))
         )?;
-        let Some(best) = self.best(keys)? else {
+        let Some(best) = self.0.best(keys)? else {
             return Ok(());
         };
         writeln!(
             out,
             "  best rate        {}: {} lookups cost {}, the memory {}",
             human_format::rate(best.false_positive_rate, 3),
-            human_format::short_count(self.count),
+            human_format::short_count(self.0.count),
             amount(best.lookup_cost),
             amount(best.memory_cost),
         )?;
@@ -128,11 +69,12 @@ impl CostModel {
         let steps = (0..=STEPS)
             .map(|step| RATES.0 * (RATES.1 / RATES.0).powf(f64::from(step) / f64::from(STEPS)));
         let rates: Vec<f64> = steps.collect();
-        let gib_cost = self.gib_cost.unwrap_or(0.0);
+        let gib_cost = self.0.gib_cost.unwrap_or(0.0);
         let memory = |rate: f64| {
-            keys as f64 * bits(keys, rate) / BITS_PER_GIB * gib_cost / self.count as f64
+            keys as f64 * PlanCosts::bits_per_key(keys, rate) / BITS_PER_GIB * gib_cost
+                / self.0.count as f64
         };
-        let through = |rate: f64| self.lookups.filter_cost(rate);
+        let through = |rate: f64| self.0.lookups.filter_cost(rate);
         let line = |name: &str, colour, width, is_dotted, cost: &dyn Fn(f64) -> f64| Series {
             name: format!("{name} {}", amount(cost(rate))),
             colour,
@@ -143,14 +85,14 @@ impl CostModel {
         };
         let mut lines = vec![
             line("no filter", "#8a8a8a", 1.6, true, &|_| {
-                self.lookups.no_filter_cost()
+                self.0.lookups.no_filter_cost()
             }),
             line("exact set", "#222222", 1.6, true, &|_| {
-                self.lookups.exact_cost()
+                self.0.lookups.exact_cost()
             }),
             line("lookups", "#0b5fa5", 2.5, false, &through),
         ];
-        if self.gib_cost.is_some() {
+        if self.0.gib_cost.is_some() {
             lines.push(line("memory", "#d55e00", 2.5, false, &memory));
             let both = |rate: f64| through(rate) + memory(rate);
             lines.push(line("together", "#009e73", 3.5, false, &both));
@@ -159,8 +101,8 @@ impl CostModel {
             .iter()
             .flat_map(|line| &line.points)
             .fold(0.0_f64, |most, point| most.max(point.1))
-            .min(2.0 * self.lookups.no_filter_cost().max(f64::MIN_POSITIVE));
-        let marks = self.best(keys)?.map(|best| {
+            .min(2.0 * self.0.lookups.no_filter_cost().max(f64::MIN_POSITIVE));
+        let marks = self.0.best(keys)?.map(|best| {
             let rate = best.false_positive_rate;
             Mark {
                 name: format!("best rate {}", human_format::rate(rate, 3)),
@@ -197,12 +139,6 @@ impl CostModel {
         }
         .to_svg())
     }
-}
-
-/// Bits per key of a Bloom filter.
-fn bits(keys: u64, rate: f64) -> f64 {
-    size_bytes(Kind::Bloom, keys, rate)
-        .map_or(f64::INFINITY, |bytes| 8.0 * bytes as f64 / keys as f64)
 }
 
 /// An amount in the unit of the costs, with three digits, or all before the point.

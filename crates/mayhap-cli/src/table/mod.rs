@@ -13,6 +13,7 @@ mod row_writer;
 mod text;
 
 pub(crate) use keys::RowKeys;
+pub(crate) use parquet_rows::is_parquet;
 pub(crate) use row_writer::Dialect;
 pub(crate) use text::RowFormat;
 
@@ -73,6 +74,10 @@ pub(crate) struct TableField<'a> {
     pub(crate) has_quotes: bool,
     /// The first row contains names although the column is a number.
     pub(crate) has_names: bool,
+    /// The flag that names the column, for errors.
+    pub(crate) flag: &'static str,
+    /// Rows are not printed, so columns that cannot be printed are not reported.
+    pub(crate) is_keys_only: bool,
 }
 
 impl TableField<'_> {
@@ -141,7 +146,9 @@ impl Table {
         let format = RowFormat::Delimited(layout.dialect(path));
         let open = || TextRows::open(path, format);
         let delimiter = layout.delimiter.unwrap_or(b',');
-        Self::open_rows(path, open, delimiter, layout.has_header, column, flag)
+        let table = Self::open_rows(path, open, delimiter, layout.has_header, column, flag)?;
+        table.report_lists();
+        Ok(table)
     }
 
     /// The same for `--field`, whose tables have more formats. A name implies that the first row contains names.
@@ -160,7 +167,18 @@ impl Table {
             _ => b',',
         };
         let has_header = field.has_header();
-        Self::open_rows(path, open, delimiter, has_header, field.column, "--field")
+        let (column, flag) = (field.column, field.flag);
+        let table = Self::open_rows(path, open, delimiter, has_header, column, flag)?;
+        if !field.is_keys_only {
+            table.report_lists();
+        }
+        Ok(table)
+    }
+
+    fn report_lists(&self) {
+        if let Rows::Parquet(rows) = &self.rows {
+            rows.report_lists();
+        }
     }
 
     fn open_rows(
@@ -189,6 +207,14 @@ impl Table {
         // An empty file has no columns, and no row that could match.
         if table.width > 0 {
             let names = table.names.as_deref();
+            if let Rows::Parquet(rows) = &table.rows
+                && rows.has_list(column)
+            {
+                return Err(CliError::message(format!(
+                    "{}: column {column} has lists, which are not keys: give another column to {flag}",
+                    path.display()
+                )));
+            }
             table.key = find_column(names, table.width, column)
                 .map_err(|why| CliError::message(format!("{} {why} to {flag}", path.display())))?;
             match &mut table.rows {
@@ -373,7 +399,7 @@ fn find_column(names: Option<&[Vec<u8>]>, width: usize, asked: &str) -> Result<u
 }
 
 /// The first names, in one line.
-fn shown(names: &[Vec<u8>]) -> String {
+pub(crate) fn shown(names: &[Vec<u8>]) -> String {
     const MAX_SHOWN: usize = 20;
     let shown = names.iter().take(MAX_SHOWN).map(|name| {
         let name = String::from_utf8_lossy(name);

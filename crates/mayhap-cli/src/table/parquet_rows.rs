@@ -6,18 +6,20 @@ use super::parquet_value::ValueType;
 use super::row_writer::Dialect;
 use crate::error::CliError;
 use crate::input::{cannot_read, is_standard, open_file};
+use mayhap_codec::index::KeyForm;
 use mayhap_codec::parquet::file::{self, Column as FilterPlace};
 use mayhap_codec::{Format, KeyReader, KeyType};
 use parquet::basic::Type;
 use parquet::errors::ParquetError;
 use parquet::file::reader::{ChunkReader, FileReader};
 use parquet::file::serialized_reader::SerializedFileReader;
+use std::cell::Cell;
 use std::fs::{self, File};
 use std::io::{self, Read, Write};
 use std::panic::{self, AssertUnwindSafe};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Once};
 
 pub(crate) const MAGIC: &[u8; 4] = b"PAR1";
 /// Rows per batch: enough for a batch of lookups, few enough for the cache.
@@ -57,9 +59,13 @@ pub(crate) struct ParquetRows {
     reader: SerializedFileReader<File>,
     dialect: Dialect,
     leaves: Vec<Leaf>,
+    /// The columns with lists, which are left out.
+    lists: Vec<String>,
     key: usize,
     /// The row groups to read, in reverse order.
     groups: Vec<usize>,
+    /// The row group of the keys that were read last.
+    current_group: usize,
     /// The columns of the current row group, and its remaining rows.
     columns: Vec<RowGroupColumn>,
     rows_left: usize,
@@ -90,15 +96,6 @@ impl ParquetRows {
                 physical: column.physical_type(),
             });
         }
-        if !lists.is_empty() {
-            // Without stderr, nothing can be reported.
-            let _ = writeln!(
-                io::stderr(),
-                "mayhap: columns with lists cannot be printed as text and are omitted from {}: {}",
-                path.display(),
-                lists.join(", ").replace(char::is_control, "?")
-            );
-        }
         let groups = (0..reader.num_row_groups()).rev().collect();
         Ok(Self {
             path: path.to_path_buf(),
@@ -106,14 +103,51 @@ impl ParquetRows {
             reader,
             dialect,
             leaves,
+            lists,
             key: 0,
             groups,
+            current_group: 0,
             columns: Vec::new(),
             rows_left: 0,
             keys: RowKeys::default(),
             texts: Vec::new(),
             bytes_read: Arc::default(),
         })
+    }
+
+    /// Reports the columns that are not printed.
+    pub(crate) fn report_lists(&self) {
+        if !self.lists.is_empty() {
+            // Without stderr, nothing can be reported.
+            let _ = writeln!(
+                io::stderr(),
+                "mayhap: columns with lists cannot be printed as text and are omitted from {}: {}",
+                self.path.display(),
+                self.lists.join(", ").replace(char::is_control, "?")
+            );
+        }
+    }
+
+    /// Whether a column has lists: `tags` or `tags.list.element`.
+    pub(crate) fn has_list(&self, column: &str) -> bool {
+        let is_in = |list: &String| {
+            let rest = list.strip_prefix(column);
+            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+        };
+        self.lists.iter().any(is_in) && !self.leaves.iter().any(|leaf| leaf.name == column)
+    }
+
+    /// How the values of the key column are spelt.
+    pub(crate) fn key_form(&self) -> KeyForm {
+        let leaf = self.leaves.get(self.key);
+        leaf.map_or(KeyForm::Text, |leaf| {
+            leaf.value_type.key_form(leaf.physical)
+        })
+    }
+
+    /// The row group of the keys that were read last.
+    pub(crate) fn current_group(&self) -> usize {
+        self.current_group
     }
 
     pub(crate) fn names(&self) -> Vec<Vec<u8>> {
@@ -244,6 +278,7 @@ impl ParquetRows {
             Ok((columns, group.metadata().num_rows()))
         })?;
         self.columns = columns;
+        self.current_group = group;
         self.rows_left = usize::try_from(rows).unwrap_or(0);
         self.add_bytes_read(group);
         Ok(())
@@ -327,12 +362,25 @@ impl ParquetRows {
     }
 }
 
+thread_local! {
+    /// Whether a panic of this thread becomes an error, and is not printed. Several threads read files.
+    static IS_GUARDED: Cell<bool> = const { Cell::new(false) };
+}
+
 /// Runs code that reads a file. The library panics on some damaged files; errors and panics become one error.
 fn guarded<T>(path: &Path, read: impl FnOnce() -> Result<T, ParquetError>) -> Result<T, CliError> {
-    let hook = panic::take_hook();
-    panic::set_hook(Box::new(|_| {}));
+    static HOOK: Once = Once::new();
+    HOOK.call_once(|| {
+        let report = panic::take_hook();
+        panic::set_hook(Box::new(move |panic| {
+            if !IS_GUARDED.get() {
+                report(panic);
+            }
+        }));
+    });
+    IS_GUARDED.set(true);
     let read = panic::catch_unwind(AssertUnwindSafe(read));
-    panic::set_hook(hook);
+    IS_GUARDED.set(false);
     let why = match read {
         Ok(Ok(read)) => return Ok(read),
         Ok(Err(error)) => error.to_string().replace(char::is_control, " "),

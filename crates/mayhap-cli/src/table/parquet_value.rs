@@ -1,5 +1,6 @@
 //! Parquet values as text: decimal integers, unchanged strings, ISO 8601 times.
 
+use mayhap_codec::index::KeyForm;
 use parquet::basic::{ConvertedType, LogicalType, TimeUnit, Type};
 use parquet::data_type::Int96;
 use parquet::schema::types::ColumnDescriptor;
@@ -78,6 +79,43 @@ impl ValueType {
             Type::INT32 | Type::INT64 => matches!(self, Self::Plain | Self::Unsigned),
             Type::BYTE_ARRAY => self == Self::Plain,
             _ => false,
+        }
+    }
+
+    /// How the values are spelt by the functions below.
+    pub(crate) fn key_form(self, physical: Type) -> KeyForm {
+        let ticks = |ticks: i64| u32::try_from(ticks).unwrap_or(1_000_000_000);
+        match physical {
+            Type::BOOLEAN => KeyForm::Boolean,
+            Type::FLOAT => KeyForm::Float32,
+            Type::DOUBLE => KeyForm::Float64,
+            Type::INT96 => KeyForm::LocalTimestamp {
+                ticks: 1_000_000_000,
+            },
+            Type::INT32 | Type::INT64 => match self {
+                Self::Date => KeyForm::Date,
+                Self::Time { ticks: unit } => KeyForm::Time { ticks: ticks(unit) },
+                Self::Timestamp {
+                    ticks: unit,
+                    is_utc: true,
+                } => KeyForm::UtcTimestamp { ticks: ticks(unit) },
+                Self::Timestamp {
+                    ticks: unit,
+                    is_utc: false,
+                } => KeyForm::LocalTimestamp { ticks: ticks(unit) },
+                Self::Decimal { scale } => KeyForm::Decimal { scale },
+                Self::Plain | Self::Unsigned | Self::Uuid | Self::HalfFloat => KeyForm::Integer,
+            },
+            Type::BYTE_ARRAY | Type::FIXED_LEN_BYTE_ARRAY => match self {
+                Self::Decimal { scale } => KeyForm::Decimal { scale },
+                Self::Uuid => KeyForm::Uuid,
+                Self::HalfFloat => KeyForm::Float64,
+                Self::Plain
+                | Self::Unsigned
+                | Self::Date
+                | Self::Time { .. }
+                | Self::Timestamp { .. } => KeyForm::Text,
+            },
         }
     }
 

@@ -5,7 +5,7 @@ use super::{run, stdout};
 use std::fs;
 use std::path::Path;
 
-const VERBS: [&str; 15] = [
+const VERBS: [&str; 17] = [
     "build",
     "check",
     "add",
@@ -18,6 +18,8 @@ const VERBS: [&str; 15] = [
     "verify",
     "fold",
     "join",
+    "index",
+    "which",
     "bench",
     "completions",
     "man",
@@ -96,14 +98,17 @@ fn workshop() -> Folder {
     folder.write("users.csv", "id,l,name\n1,1,ann\n2,2,bob\n");
     folder.write("log.csv", "l,id,page\n1,1,home\n3,3,home\n");
     folder.write("a.tsv", "1\tann\n");
+    folder.write("ids.tsv", "4711\tann\n");
+    folder.write("words.txt", &urls);
     folder.write("b.tsv", "x\ty\t1\n");
     folder.write("good.txt", "https://good.example/\n");
     folder.write("ids.txt", &numbers);
     for command in [
-        "gzip -c urls.txt > urls.gz; gzip -c log.csv > log.csv.gz",
+        "gzip -c urls.txt > urls.gz; gzip -c log.csv > log.csv.gz; gzip -c urls.txt > more.txt.gz",
         "mayhap build -o seen.mayhap urls.txt",
         "cp seen.mayhap words.mayhap; cp seen.mayhap blocked.mayhap; cp seen.mayhap monday.mayhap",
         "cp seen.mayhap tuesday.mayhap",
+        "mayhap build -o grown.mayhap --kind growing-cuckoo --capacity 10k urls.txt",
         "mayhap build -o big.mayhap --capacity 100k urls.txt",
         "mayhap build -o members.mayhap --kind cuckoo members.txt",
         "mayhap build -o users.guava --format guava --key-type i64 ids.txt",
@@ -121,6 +126,8 @@ fn workshop() -> Folder {
     folder.write("a.parquet", &parquet);
     folder.write("b.parquet", &parquet);
     folder.write("log.parquet", &parquet);
+    let output = folder.shell("mayhap index --column l -o users.idx part.parquet");
+    assert_eq!(code(&output), 0, "{}", stderr_text(&output));
     let index =
         fs::read(golden.join("clickhouse-bloom_filter/u64-granules.idx")).expect("a golden file");
     folder.write("skp_idx_x.idx", &index);

@@ -18,6 +18,7 @@ mod guide;
 mod hbase;
 mod help;
 mod in_place;
+mod index;
 mod input;
 mod join;
 mod key_fields;

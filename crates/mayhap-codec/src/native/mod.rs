@@ -12,7 +12,7 @@
 
 mod file;
 mod header;
-mod kinds;
+pub(crate) mod kinds;
 mod mapped;
 mod pages;
 mod parts;

@@ -9,6 +9,8 @@ use std::ops::ControlFlow;
 
 const STORED: u8 = 0;
 const SNAPPY: u8 = 1;
+const LZ4: u8 = 4;
+const LZ4_HC: u8 = 5;
 
 /// Where a block is.
 #[derive(Clone, Copy)]
@@ -25,6 +27,14 @@ impl Handle {
         Ok(Self {
             offset: at.varint("offset of a block")?,
             size: at.varint("size of a block")?,
+        })
+    }
+
+    /// The block after this one, whose size differs by so much; `None` if there is no such size.
+    pub(super) fn next(self, difference: i64) -> Option<Self> {
+        Some(Self {
+            offset: self.end(),
+            size: self.size.checked_add_signed(difference)?,
         })
     }
 
@@ -82,11 +92,14 @@ impl<'a> Block<'a> {
                         at.value("data of a block", 0, "bytes that Snappy has packed")
                     })?)
                 }
+                LZ4 | LZ4_HC if format == Format::RocksDb => {
+                    Cow::Owned(unpack_lz4(data, &at, format, limits)?)
+                }
                 other => {
                     return Err(at.value(
                         "kind of compression",
                         i128::from(other),
-                        "0 (none) or 1 (Snappy)",
+                        "0 (none), 1 (Snappy), 4 or 5 (LZ4)",
                     ));
                 }
             };
@@ -97,12 +110,12 @@ impl<'a> Block<'a> {
         &self.bytes
     }
 
-    /// Passes keys and values to `each`, in order, until it breaks. All keys together could be much larger than the block, because they
-    /// share prefixes.
-    pub(super) fn each_entry<B>(
-        &self,
-        mut each: impl FnMut(&[u8], &[u8]) -> Result<ControlFlow<B>, DecodeError>,
-    ) -> Result<Option<B>, DecodeError> {
+    pub(super) fn format(&self) -> Format {
+        self.format
+    }
+
+    /// The entries, without the restarts after them.
+    pub(super) fn entries(&self) -> Result<Cursor<'_>, DecodeError> {
         let at = Cursor::new(&self.bytes, self.format);
         let restarts = self
             .bytes
@@ -118,7 +131,16 @@ impl<'a> Block<'a> {
                 "as many as the block has room for",
             ));
         };
-        let mut at = Cursor::new(&self.bytes[..end], self.format);
+        Ok(Cursor::new(&self.bytes[..end], self.format))
+    }
+
+    /// Passes keys and values to `each`, in order, until it breaks. All keys together could be much larger than the block, because they
+    /// share prefixes.
+    pub(super) fn each_entry<B>(
+        &self,
+        mut each: impl FnMut(&[u8], &[u8]) -> Result<ControlFlow<B>, DecodeError>,
+    ) -> Result<Option<B>, DecodeError> {
+        let mut at = self.entries()?;
         let mut key = Vec::new();
         while at.left() > 0 {
             let shared = at.varint("shared bytes")?;
@@ -139,4 +161,29 @@ impl<'a> Block<'a> {
         }
         Ok(None)
     }
+}
+
+/// The unpacked size, and a block of LZ4. (Tables before format version 2 have no size, and are an error.)
+fn unpack_lz4(
+    data: &[u8],
+    block: &Cursor<'_>,
+    format: Format,
+    limits: Limits,
+) -> Result<Vec<u8>, DecodeError> {
+    let invalid = || block.value("data of a block", 0, "bytes that LZ4 has packed");
+    let mut at = Cursor::new(data, format);
+    let size = at.varint("unpacked size").map_err(|_| invalid())?;
+    let packed = at.take("block", at.left())?;
+    // A byte of LZ4 expands to 255 at most.
+    if size > 255 * (packed.len() as u64 + 1) {
+        return Err(invalid());
+    }
+    if size > limits.max_bytes {
+        return Err(too_large(block, size, limits));
+    }
+    let unpacked = lz4_flex::block::decompress(packed, size as usize).map_err(|_| invalid())?;
+    if unpacked.len() as u64 != size {
+        return Err(invalid());
+    }
+    Ok(unpacked)
 }

@@ -3,16 +3,20 @@
 
 mod block;
 mod checksum;
+mod index;
 
 use crate::cursor::Cursor;
 use crate::format::ContainerRow;
 use crate::leveldb::FilterBlock;
+use crate::map::Map;
 use crate::open::{Location, OpenError, OpenOptions, OpenedFilter, check_count, single};
 use crate::{DecodeError, Format, Limits, Problem, rocksdb};
 use block::{Block, Handle};
 use checksum::Checksum;
 use std::borrow::Cow;
+use std::io;
 use std::ops::ControlFlow;
+use std::path::Path;
 
 const LEVELDB_MAGIC: u64 = 0xdb47_7524_8b80_fb57;
 const ROCKSDB_MAGIC: u64 = 0x88e2_41b7_85f4_cff7;
@@ -21,7 +25,8 @@ const ROCKSDB_FOOTER: usize = 53;
 /// The version and the magic number at the end of RocksDB's footer.
 const VERSION_BYTES: usize = 12;
 const MAX_VERSION: u32 = 5;
-const MAX_INDEX_VERSION: u32 = 3;
+/// Indexes of later versions are packed.
+const MAX_PLAIN_INDEX_VERSION: u32 = 3;
 const LEVELDB_FILTER: &[u8] = b"filter.leveldb.BuiltinBloomFilter2";
 const ROCKSDB_FILTER: &[u8] = b"fullfilter.";
 
@@ -130,26 +135,30 @@ impl<'a> Table<'a> {
     /// with the offset of its data block.
     ///
     /// # Errors
-    /// When the index or a block is damaged, or the table is RocksDB's and of format version 4 or later.
+    /// When the index or a block is damaged, or the table is RocksDB's and has deleted ranges.
     pub fn each_key(&self, mut each: impl FnMut(u64, &[u8])) -> Result<(), DecodeError> {
-        let mut end = 0;
-        self.index()?
-            .each_entry(|_, value| {
-                let at = Cursor::new(value, self.format);
-                let handle = Handle::read(&mut at.clone())?;
-                // A small file could otherwise list one block many times and have endless keys.
-                if handle.offset < end {
-                    let accepted = "past the blocks before it";
-                    return Err(at.value("offset of a block", handle.offset.into(), accepted));
-                }
-                end = handle.end();
-                self.block(handle)?.each_entry(|key, _| {
-                    each(handle.offset, key);
-                    Ok(ControlFlow::<()>::Continue(()))
-                })?;
+        index::each_data_block(self, |handle| {
+            self.block(handle)?.each_entry(|key, _| {
+                each(handle.offset, key);
                 Ok(ControlFlow::<()>::Continue(()))
-            })
-            .map(drop)
+            })?;
+            Ok(())
+        })
+    }
+
+    /// Passes the key of every entry to `each` as users know it: in the table of a database without the sequence number and the type of the
+    /// entry. Deleted keys are among them, because a lookup must find their tombstones. A table does not say whether it belongs to
+    /// a database: it does if all its keys end like one.
+    ///
+    /// # Errors
+    /// As [`Table::each_key`].
+    pub fn each_user_key(&self, mut each: impl FnMut(&[u8])) -> Result<(), DecodeError> {
+        let mut is_database = true;
+        self.each_key(|_, key| is_database = is_database && ends_as_entry(key))?;
+        self.each_key(|_, key| match key.split_last_chunk::<8>() {
+            Some((user_key, _)) if is_database => each(user_key),
+            _ => each(key),
+        })
     }
 
     /// The offset of the data block that may contain a key, from the index: the first whose last key is not before it. `internal` says
@@ -158,7 +167,7 @@ impl<'a> Table<'a> {
     /// # Errors
     /// When the index is damaged, or the table is RocksDB's and of format version 4 or later.
     pub fn block_of(&self, key: &[u8], internal: bool) -> Result<Option<u64>, DecodeError> {
-        self.index()?.each_entry(|last, value| {
+        self.plain_index()?.each_entry(|last, value| {
             let own = if internal {
                 last.len().saturating_sub(8)
             } else {
@@ -172,10 +181,10 @@ impl<'a> Table<'a> {
         })
     }
 
-    fn index(&self) -> Result<Block<'a>, DecodeError> {
-        if self.version > MAX_INDEX_VERSION {
+    fn plain_index(&self) -> Result<Block<'a>, DecodeError> {
+        if self.version > MAX_PLAIN_INDEX_VERSION {
             let at = Cursor::new(&self.bytes[self.bytes.len() - VERSION_BYTES..], self.format);
-            let accepted = "0 to 3: from 4 on indexes are packed, and only filters are read";
+            let accepted = "0 to 3: from 4 on indexes are packed, and blocks are not found by key";
             return Err(at.value("format version", i128::from(self.version), accepted));
         }
         self.block(self.index)
@@ -198,6 +207,16 @@ fn read_version(at: &Cursor<'_>) -> Result<u32, DecodeError> {
     Ok(version)
 }
 
+/// Whether a key ends with a type of RocksDB's or LevelDB's and a sequence number that a database can reach.
+fn ends_as_entry(key: &[u8]) -> bool {
+    const MAX_TYPE: u64 = 0x20;
+    const MAX_SEQUENCE: u64 = 1 << 48;
+    key.last_chunk().is_some_and(|bytes| {
+        let number = u64::from_le_bytes(*bytes);
+        number & 0xff < MAX_TYPE && number >> 8 < MAX_SEQUENCE
+    })
+}
+
 /// The last eight bytes of a file.
 fn magic(bytes: &[u8]) -> Option<u64> {
     Some(u64::from_le_bytes(*bytes.last_chunk()?))
@@ -209,6 +228,24 @@ fn too_large(at: &Cursor<'_>, bytes: u64, limits: Limits) -> DecodeError {
         bytes,
         limit: limits.max_bytes,
     })
+}
+
+/// The bytes of a table file, mapped.
+pub struct TableFile(Map);
+
+impl TableFile {
+    /// Maps a file.
+    ///
+    /// # Errors
+    /// When it cannot be mapped.
+    pub fn open(path: &Path) -> io::Result<Self> {
+        Map::open(path).map(Self)
+    }
+
+    /// The bytes.
+    pub fn bytes(&self) -> &[u8] {
+        self.0.bytes()
+    }
 }
 
 pub(crate) const LEVELDB_TABLE: ContainerRow = ContainerRow {

@@ -3,6 +3,7 @@
 mod cassandra;
 mod docs;
 mod hostile;
+mod index;
 mod many_probes;
 mod mapped;
 mod mutations;

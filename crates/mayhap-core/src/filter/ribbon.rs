@@ -5,10 +5,13 @@ use crate::build::shards::Items;
 use crate::build::{ribbon, shards};
 use crate::plan::{RibbonPlan, narrow_shard_slots};
 use crate::probe::ribbon::spread;
+use crate::simd::plain_bytes;
 use crate::simd::{RibbonTable, StaticLookup};
-use crate::store::{ShardDirectory, reserved};
+use crate::store::{Borrowed, Owned, ShardDirectory, Storage, reserved};
 use crate::{HashScheme, Hashed, KeyHash, Kind, PlanError};
+use alloc::borrow::Cow;
 use alloc::vec::Vec;
+use core::ops::Range;
 
 /// A ribbon filter in small shards: at most 1.02 times `log2(1 / rate)` bits per key at rates below 1 % and 10,000 keys or more,
 /// for every rate, not only for powers of two.
@@ -27,8 +30,8 @@ pub type Ribbon = StaticFilter<RibbonColumns>;
 
 /// The columns of a [`Ribbon`].
 #[derive(Clone, PartialEq)]
-pub struct RibbonColumns {
-    table: RibbonTable,
+pub struct RibbonColumns<S: Storage = Owned> {
+    table: RibbonTable<S>,
     /// The share of positions with an extra bit: that of the plan, rounded up to whole blocks.
     wide_share: f64,
 }
@@ -65,7 +68,7 @@ impl BuildStatic for RibbonColumns {
     }
 }
 
-impl StaticTable for RibbonColumns {
+impl<S: Storage> StaticTable for RibbonColumns<S> {
     const NAME: &'static str = "Ribbon";
     const KIND: Kind = Kind::Ribbon;
     type Plan = RibbonPlan;
@@ -122,15 +125,7 @@ impl Ribbon {
         words: Vec<u64>,
         wide_blocks: u64,
     ) -> Result<Self, PlanError> {
-        let directory = ShardDirectory::from_entries(directory, narrow_shard_slots(), 64)?;
-        let shards = if plan.keys() == 0 { 0 } else { plan.shards() };
-        if directory.shards() != shards {
-            return Err(PlanError::InvalidInteger {
-                field: "shards",
-                value: directory.shards(),
-                accepted: "as many as planned, and 0 without keys",
-            });
-        }
+        let directory = checked_directory(&plan, directory)?;
         let table = RibbonTable::checked(directory, words, plan.columns(), wide_blocks)?;
         let wide_share = table.wide_share();
         Ok(Self::from_table(
@@ -138,5 +133,62 @@ impl Ribbon {
             plan,
             scheme,
         ))
+    }
+
+    /// The words of [`Ribbon::parts`] in little-endian order, followed by the zeros that [`RibbonView::borrowed`] needs. No copy on
+    /// little-endian machines.
+    pub fn padded_bytes(&self) -> Cow<'_, [u8]> {
+        let words = self.table().table.padded_words();
+        plain_bytes::as_bytes(words).map_or_else(
+            || words.iter().flat_map(|word| word.to_le_bytes()).collect(),
+            Cow::Borrowed,
+        )
+    }
+}
+
+/// The directory of a filter with this plan.
+fn checked_directory(plan: &RibbonPlan, entries: Vec<u32>) -> Result<ShardDirectory, PlanError> {
+    let directory = ShardDirectory::from_entries(entries, narrow_shard_slots(), 64)?;
+    let shards = if plan.keys() == 0 { 0 } else { plan.shards() };
+    if directory.shards() != shards {
+        return Err(PlanError::InvalidInteger {
+            field: "shards",
+            value: directory.shards(),
+            accepted: "as many as planned, and 0 without keys",
+        });
+    }
+    Ok(directory)
+}
+
+/// A [`Ribbon`] over borrowed bytes, such as a mapped file. Lookups are as fast.
+pub type RibbonView<'a> = StaticFilter<RibbonColumns<Borrowed<'a>>>;
+
+impl<'a> RibbonView<'a> {
+    /// A filter over borrowed words, as [`Ribbon::padded_bytes`] returns them. The directory is small, and copied.
+    ///
+    /// # Errors
+    /// As [`Ribbon::from_parts`]; also if the bytes are not aligned to eight, or the machine is big-endian.
+    pub fn borrowed(
+        plan: RibbonPlan,
+        scheme: HashScheme,
+        directory: Vec<u32>,
+        bytes: &'a [u8],
+        wide_blocks: u64,
+    ) -> Result<Self, PlanError> {
+        let directory = checked_directory(&plan, directory)?;
+        let words = plain_bytes::from_bytes(bytes, bytes.len() as u64 / 8)?;
+        let table = RibbonTable::borrowed(directory, words, plan.columns(), wide_blocks)?;
+        let wide_share = table.wide_share();
+        Ok(Self::from_table(
+            RibbonColumns { table, wide_share },
+            plan,
+            scheme,
+        ))
+    }
+
+    /// The range of the borrowed bytes that a lookup of this hash depends on; `None` without keys.
+    pub fn bytes_of(&self, hash: KeyHash) -> Option<Range<u64>> {
+        let words = self.table().table.words_of(hash.to_u64())?;
+        Some(8 * words.start as u64..8 * words.end as u64)
     }
 }

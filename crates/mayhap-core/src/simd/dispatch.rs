@@ -92,13 +92,13 @@ macro_rules! ribbon_function {
     ($ops:ty, $cpu:literal $(, #[$target_feature:meta])?) => {
         #[doc = concat!("# Safety\n", $cpu, ".")]
         $(#[$target_feature])?
-        pub(super) unsafe fn ribbon_contains_each(
-            table: &RibbonTable,
+        pub(super) unsafe fn ribbon_contains_each<S: Storage>(
+            table: &RibbonTable<S>,
             hashes: &[KeyHash],
             found: &mut [bool],
         ) {
             // SAFETY: the caller's promise; this function is compiled for the instruction set.
-            unsafe { InBatch::<$ops>::new(table) }.contains_each(hashes, found);
+            unsafe { InBatch::<$ops, S>::new(table) }.contains_each(hashes, found);
         }
     };
 }

@@ -8,9 +8,10 @@ use crate::PlanError;
 use crate::plan::RibbonPlan;
 use crate::probe::blocked::mul_high;
 use crate::probe::ribbon::{fingerprint, spread};
-use crate::store::ShardDirectory;
+use crate::store::{Borrowed, Owned, ShardDirectory, Storage};
 use alloc::vec::Vec;
 use core::marker::PhantomData;
+use core::ops::Range;
 
 /// Columns that are compared at once.
 pub(super) const GROUP: usize = 8;
@@ -18,9 +19,9 @@ pub(super) const GROUP: usize = 8;
 /// The columns of a `Ribbon`. Invariants: every shard has at least 64 slots; every block of 64 slots has a word of each column;
 /// and after the last block there are enough words to load a whole group.
 #[derive(Clone)]
-pub(crate) struct RibbonTable {
+pub(crate) struct RibbonTable<S: Storage = Owned> {
     directory: ShardDirectory,
-    words: Vec<u64>,
+    words: S::Buffer<u64>,
     columns: u64,
     /// Blocks with an extra column; they come first.
     wide_blocks: u64,
@@ -54,28 +55,7 @@ impl RibbonTable {
         columns: u8,
         wide_blocks: u64,
     ) -> Result<Self, PlanError> {
-        let invalid = |field, value, accepted| {
-            Err(PlanError::InvalidInteger {
-                field,
-                value,
-                accepted,
-            })
-        };
-        let blocks = directory.slots() / 64;
-        let mut shards = (0..directory.shards()).map(|number| directory.shard(number));
-        if !directory.slots().is_multiple_of(64) || shards.any(|shard| shard.slots < 64) {
-            let accepted = "at least 64 in every shard, and whole blocks of 64 in total";
-            return invalid("slots", directory.slots(), accepted);
-        }
-        if wide_blocks > blocks {
-            let accepted = "at most the number of blocks";
-            return invalid("blocks with an extra column", wide_blocks, accepted);
-        }
-        // No overflow: the number of shards is limited by the bytes of the directory.
-        if words.len() as u64 != blocks * u64::from(columns) + wide_blocks {
-            let accepted = "one per column for every block";
-            return invalid("words", words.len() as u64, accepted);
-        }
+        check_parts(&directory, words.len() as u64, columns, wide_blocks)?;
         Ok(Self::new(directory, words, columns, wide_blocks))
     }
 
@@ -85,6 +65,78 @@ impl RibbonTable {
         columns: u8,
         wide_blocks: u64,
     ) -> Self {
+        words.resize(words.len() + padding_words(&directory, columns), 0);
+        words.shrink_to_fit();
+        Self::padded(directory, words.into(), columns, wide_blocks)
+    }
+}
+
+impl<'a> RibbonTable<Borrowed<'a>> {
+    /// A table over borrowed words, with the padding after the last block.
+    ///
+    /// # Errors
+    /// If the parts are inconsistent, or the padding is missing.
+    pub(crate) fn borrowed(
+        directory: ShardDirectory,
+        words: &'a [u64],
+        columns: u8,
+        wide_blocks: u64,
+    ) -> Result<Self, PlanError> {
+        let used = words.len().checked_sub(padding_words(&directory, columns));
+        let used = used.unwrap_or(words.len() + 1);
+        check_parts(&directory, used as u64, columns, wide_blocks)?;
+        Ok(Self::padded(directory, words, columns, wide_blocks))
+    }
+}
+
+/// Words after the last block, so that a whole group can be loaded there.
+fn padding_words(directory: &ShardDirectory, columns: u8) -> usize {
+    match directory.slots() {
+        0 => 0,
+        _ => GROUP.saturating_sub(columns.into()),
+    }
+}
+
+/// Whether stored parts are consistent; `words` is their number without the padding.
+fn check_parts(
+    directory: &ShardDirectory,
+    words: u64,
+    columns: u8,
+    wide_blocks: u64,
+) -> Result<(), PlanError> {
+    let invalid = |field, value, accepted| {
+        Err(PlanError::InvalidInteger {
+            field,
+            value,
+            accepted,
+        })
+    };
+    let blocks = directory.slots() / 64;
+    let mut shards = (0..directory.shards()).map(|number| directory.shard(number));
+    if !directory.slots().is_multiple_of(64) || shards.any(|shard| shard.slots < 64) {
+        let accepted = "at least 64 in every shard, and whole blocks of 64 in total";
+        return invalid("slots", directory.slots(), accepted);
+    }
+    if wide_blocks > blocks {
+        let accepted = "at most the number of blocks";
+        return invalid("blocks with an extra column", wide_blocks, accepted);
+    }
+    // No overflow: the number of shards is limited by the bytes of the directory.
+    if words != blocks * u64::from(columns) + wide_blocks {
+        let accepted = "one per column for every block";
+        return invalid("words", words, accepted);
+    }
+    Ok(())
+}
+
+impl<S: Storage> RibbonTable<S> {
+    fn padded(
+        directory: ShardDirectory,
+        words: S::Buffer<u64>,
+        columns: u8,
+        wide_blocks: u64,
+    ) -> Self {
+        let padding = padding_words(&directory, columns) as u64;
         let columns = u64::from(columns);
         let blocks = directory.slots() / 64;
         let mut shards = (0..directory.shards()).map(|number| directory.shard(number));
@@ -94,13 +146,9 @@ impl RibbonTable {
         );
         assert_eq!(
             words.len() as u64,
-            blocks * columns + blocks.min(wide_blocks),
-            "a word of each column for every block"
+            blocks * columns + blocks.min(wide_blocks) + padding,
+            "a word of each column for every block, and the padding"
         );
-        if blocks > 0 {
-            words.extend_from_slice(&[0; GROUP][(columns as usize).min(GROUP)..]);
-        }
-        words.shrink_to_fit();
         Self {
             directory,
             words,
@@ -110,6 +158,17 @@ impl RibbonTable {
             max_columns: (columns + u64::from(wide_blocks > 0)) as usize,
             kernel: UsableKernel::best(),
         }
+    }
+
+    /// The words, with the padding after the last block.
+    pub(crate) fn padded_words(&self) -> &[u64] {
+        &self.words
+    }
+
+    /// The words that a lookup of this hash depends on; `None` without keys.
+    pub(crate) fn words_of(&self, hash: u64) -> Option<Range<usize>> {
+        let probe = self.locate(hash)?;
+        Some(probe.low..probe.high + probe.columns)
     }
 
     pub(crate) fn directory(&self) -> &ShardDirectory {
@@ -231,16 +290,16 @@ impl ParityOps for SingleKey {
 }
 
 /// A table inside of a batch loop that is compiled for a kernel.
-pub(super) struct InBatch<'t, V> {
-    table: &'t RibbonTable,
+pub(super) struct InBatch<'t, V, S: Storage> {
+    table: &'t RibbonTable<S>,
     kernel: PhantomData<V>,
 }
 
-impl<'t, V: ParityOps> InBatch<'t, V> {
+impl<'t, V: ParityOps, S: Storage> InBatch<'t, V, S> {
     /// # Safety
     /// The CPU must have the instruction set of `V`, and the result must be used by a function that is compiled for it.
     #[inline(always)]
-    pub(super) unsafe fn new(table: &'t RibbonTable) -> Self {
+    pub(super) unsafe fn new(table: &'t RibbonTable<S>) -> Self {
         Self {
             table,
             kernel: PhantomData,
@@ -248,7 +307,7 @@ impl<'t, V: ParityOps> InBatch<'t, V> {
     }
 }
 
-impl<V: ParityOps> StaticLookup for InBatch<'_, V> {
+impl<V: ParityOps, S: Storage> StaticLookup for InBatch<'_, V, S> {
     type Probe = RibbonProbe;
 
     #[inline(always)]
@@ -272,16 +331,16 @@ impl<V: ParityOps> StaticLookup for InBatch<'_, V> {
     }
 }
 
-impl PartialEq for RibbonTable {
+impl<S: Storage> PartialEq for RibbonTable<S> {
     fn eq(&self, other: &Self) -> bool {
         self.directory == other.directory
-            && self.words == other.words
+            && *self.words == *other.words
             && self.columns == other.columns
             && self.wide_blocks == other.wide_blocks
     }
 }
 
-impl StaticLookup for RibbonTable {
+impl<S: Storage> StaticLookup for RibbonTable<S> {
     type Probe = RibbonProbe;
 
     #[inline(always)]
@@ -338,7 +397,7 @@ impl StaticLookup for RibbonTable {
     }
 
     fn size_bytes(&self) -> u64 {
-        size_of_val(self.words.as_slice()) as u64 + self.directory.size_bytes()
+        size_of_val(&*self.words) as u64 + self.directory.size_bytes()
     }
 }
 

@@ -4,6 +4,8 @@ use super::{refused, slices, small};
 use crate::DecodeError;
 use crate::cursor::Cursor;
 use crate::native::parts::{Parts, Section, Sections};
+#[cfg(feature = "formats")]
+use mayhap_core::Kind;
 use mayhap_core::plan::FusePlan;
 use mayhap_core::{Fuse, FuseLayout, HashScheme};
 
@@ -21,6 +23,14 @@ pub(super) fn write<'f>(filter: &'f Fuse, parts: &mut Parts<'f>) {
     parts.sections.push(section);
 }
 
+/// The fields of the plan, as they are stored.
+#[cfg(feature = "formats")]
+pub(crate) fn plan_bytes(filter: &Fuse) -> Vec<u8> {
+    let mut parts = super::start(Kind::Fuse, filter.scheme(), None);
+    write(filter, &mut parts);
+    parts.plan
+}
+
 pub(super) fn read(
     at: &mut Cursor<'_>,
     sections: &mut Sections<'_>,
@@ -31,7 +41,7 @@ pub(super) fn read(
     Fuse::from_bytes(plan, layout, scheme, cells).map_err(refused(at))
 }
 
-pub(super) fn read_plan(at: &mut Cursor<'_>) -> Result<(FusePlan, FuseLayout), DecodeError> {
+pub(crate) fn read_plan(at: &mut Cursor<'_>) -> Result<(FusePlan, FuseLayout), DecodeError> {
     let (keys, rate) = (at.u64_le("keys")?, at.f64_le("rate")?);
     let cell_bits = small(at, "bits of a cell", "4 to 32")?;
     let shards = at.u64_le("shards")?;
