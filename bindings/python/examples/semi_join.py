@@ -15,8 +15,8 @@ candidates = orders.filter(filter.contains_many(orders["customer"], threads=0))
 print(f"{candidates.num_rows} of {orders.num_rows} rows are left for the join")
 
 # DuckDB. The join removes the few false positives.
-joined = duckdb.sql("select count(*) from candidates join customers using (customer)").fetchone()
-assert joined == duckdb.sql("select count(*) from orders join customers using (customer)").fetchone() == (20_000,)
+joined = duckdb.sql("select count(*) from candidates join customers using (customer)").fetchall()
+assert joined == duckdb.sql("select count(*) from orders join customers using (customer)").fetchall() == [(20_000,)]
 
 # Polars, from the result of a DuckDB query without a copy of its keys.
 small = mayhap.Fuse.build(duckdb.sql("select customer from customers where name like '%9'"), 0.001)

@@ -17,7 +17,7 @@ use parking_lot::{Mutex, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use pyo3::basic::CompareOp;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDict, PyInt, PyList, PyString, PyTuple};
+use pyo3::types::{PyBytes, PyDict, PyList, PyTuple};
 use pyo3::{PyTraverseError, PyVisit};
 use std::io::Write;
 use std::path::PathBuf;
@@ -107,23 +107,7 @@ impl Filter {
         hash_func.as_ref().map(|function| function.bind(py).clone())
     }
 
-    /// Calls a function with the bytes of a key. Python code of the caller's runs before the lock is taken.
-    #[inline]
-    fn with_key<R>(
-        &self,
-        key: &Bound<'_, PyAny>,
-        call: impl FnOnce(&Self, &[u8], Seen) -> PyResult<R>,
-        fast: impl FnOnce(&Self, &Bound<'_, PyAny>) -> Option<PyResult<R>>,
-    ) -> PyResult<R> {
-        if !self.has_hash_func && is_simple(key) {
-            if let Some(result) = fast(self, key) {
-                return result;
-            }
-        }
-        let (bytes, seen) = self.key_bytes(key)?;
-        call(self, &bytes, seen)
-    }
-
+    /// The bytes of any key. Python code of the caller's runs before a lock is taken.
     #[inline(never)]
     pub(crate) fn key_bytes(&self, key: &Bound<'_, PyAny>) -> PyResult<(Vec<u8>, Seen)> {
         let py = key.py();
@@ -145,54 +129,30 @@ impl Filter {
     #[inline]
     pub(crate) fn contains(&self, key: &Bound<'_, PyAny>) -> PyResult<bool> {
         let py = key.py();
-        self.with_key(
-            key,
-            |this, bytes, _| this.read(py).contains(bytes),
-            |this, key| {
-                let state = this.read(py);
-                if Self::has_several_encoders(&state) {
-                    return Some(contains_in_parts(&state, key));
-                }
-                let answer = state
-                    .encoder
-                    .with_key(key, |bytes, _| state.contains(bytes));
-                Some(answer.and_then(|answer| answer))
-            },
-        )
+        if !self.has_hash_func {
+            let state = self.read(py);
+            if Self::has_several_encoders(&state) {
+                return contains_in_parts(&state, key);
+            }
+            if let Some(key) = state.encoder.simple(key)? {
+                return state.contains(key.bytes());
+            }
+        }
+        let (bytes, _) = self.key_bytes(key)?;
+        self.read(py).contains(&bytes)
     }
 
     #[inline]
     pub(crate) fn insert(&self, key: &Bound<'_, PyAny>) -> PyResult<bool> {
         let py = key.py();
-        self.with_key(
-            key,
-            |this, bytes, seen| {
-                let mut state = this.write(py);
-                let clock = state.clock;
-                let new = state.storage.insert(bytes, clock)?;
-                state.note(seen);
-                Ok(new)
-            },
-            |this, key| {
-                let mut guard = this.write(py);
-                let State {
-                    storage,
-                    encoder,
-                    rules,
-                    clock,
-                } = &mut *guard;
-                let result = encoder.with_key(key, |bytes, seen| {
-                    let new = storage.insert(bytes, *clock)?;
-                    Ok((new, rules.is_news(seen).then_some(seen)))
-                });
-                Some(result.and_then(|result| result).map(|(new, news)| {
-                    if let Some(seen) = news {
-                        guard.note(seen);
-                    }
-                    new
-                }))
-            },
-        )
+        if !self.has_hash_func {
+            let mut state = self.write(py);
+            if let Some(key) = state.encoder.simple(key)? {
+                return state.insert(key.bytes(), key.seen());
+            }
+        }
+        let (bytes, seen) = self.key_bytes(key)?;
+        self.write(py).insert(&bytes, seen)
     }
 
     /// A filter of the same class with another state.
@@ -207,14 +167,6 @@ impl Filter {
         };
         crate::classes::instance_like(slf, filter)
     }
-}
-
-/// Keys that are encoded without calling Python code.
-#[inline]
-fn is_simple(key: &Bound<'_, PyAny>) -> bool {
-    key.is_instance_of::<PyString>()
-        || key.is_instance_of::<PyBytes>()
-        || key.is_instance_of::<PyInt>()
 }
 
 /// A key may be one of only some parts.

@@ -267,6 +267,25 @@ impl Encoder {
         }
     }
 
+    /// The bytes of a key that needs neither a copy nor code of the caller's; `None` for others.
+    #[inline]
+    pub(crate) fn simple<'k>(&self, key: &'k Bound<'_, PyAny>) -> PyResult<Option<SimpleKey<'k>>> {
+        if let Ok(text) = key.cast::<PyString>() {
+            let is_verbatim = self.text == Text::Verbatim;
+            let text = text.to_str()?.as_bytes();
+            return Ok(is_verbatim.then_some(SimpleKey::Bytes(text)));
+        }
+        if let Ok(bytes) = key.cast::<PyBytes>() {
+            let is_verbatim = self.reader_of_bytes.is_none();
+            return Ok(is_verbatim.then_some(SimpleKey::Bytes(bytes.as_bytes())));
+        }
+        if let (Integers::Width(width), Ok(integer)) = (&self.integers, key.cast::<PyInt>()) {
+            let (bytes, seen) = integer_bytes(*width, integer)?;
+            return Ok(Some(SimpleKey::Integer(bytes, width.bytes, seen)));
+        }
+        Ok(None)
+    }
+
     /// Calls a function with the bytes of a key.
     #[inline]
     pub(crate) fn with_key<R>(
@@ -274,19 +293,15 @@ impl Encoder {
         key: &Bound<'_, PyAny>,
         call: impl FnOnce(&[u8], Seen) -> R,
     ) -> PyResult<R> {
+        if let Some(simple) = self.simple(key)? {
+            return Ok(call(simple.bytes(), simple.seen()));
+        }
         if let Ok(text) = key.cast::<PyString>() {
-            let text = text.to_str()?.as_bytes();
-            if self.text == Text::Verbatim {
-                return Ok(call(text, Seen::TEXT));
-            }
-            return Ok(call(&self.read_text(text)?, Seen::TEXT));
+            let bytes = self.read_text(text.to_str()?.as_bytes())?;
+            return Ok(call(&bytes, Seen::TEXT));
         }
         if let Ok(bytes) = key.cast::<PyBytes>() {
             return self.with_bytes(bytes.as_bytes(), call);
-        }
-        if let (Integers::Width(width), Ok(integer)) = (&self.integers, key.cast::<PyInt>()) {
-            let (bytes, seen) = integer_bytes(*width, integer)?;
-            return Ok(call(&bytes[..width.bytes.into()], seen));
         }
         self.with_other_key(key, call)
     }
@@ -400,6 +415,31 @@ impl Encoder {
             format!("the filter has keys of type {key_type}, not integers: pass str or bytes")
         };
         PyTypeError::new_err(message)
+    }
+}
+
+/// The bytes of a usual key.
+pub(crate) enum SimpleKey<'k> {
+    Bytes(&'k [u8]),
+    /// So many of the eight bytes.
+    Integer([u8; 8], u8, Seen),
+}
+
+impl SimpleKey<'_> {
+    #[inline]
+    pub(crate) fn bytes(&self) -> &[u8] {
+        match self {
+            Self::Bytes(bytes) => bytes,
+            Self::Integer(bytes, width, _) => &bytes[..usize::from(*width)],
+        }
+    }
+
+    #[inline]
+    pub(crate) fn seen(&self) -> Seen {
+        match self {
+            Self::Bytes(_) => Seen::TEXT,
+            Self::Integer(_, _, seen) => *seen,
+        }
     }
 }
 

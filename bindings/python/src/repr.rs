@@ -3,7 +3,7 @@
 use crate::storage::{State, Storage};
 use serde_json::Value;
 
-/// `<mayhap.Bloom: capacity 1000000, rate 0.01, 1.2 MB>`. Does not read the filter: it may be large.
+/// `<mayhap.Bloom: capacity 1000000, rate 0.01, about 3 keys, 1.2 MB, text keys>`. Mapped filters are not read.
 pub(crate) fn describe(class: &str, state: &State) -> String {
     let count = match &state.storage {
         Storage::Foreign(parts) => parts.len(),

@@ -302,6 +302,16 @@ impl State {
         Ok(seen)
     }
 
+    /// Inserts a key, and remembers what it was.
+    #[inline]
+    pub(crate) fn insert(&mut self, key: &[u8], seen: Seen) -> PyResult<bool> {
+        let new = self.storage.insert(key, self.clock)?;
+        if self.rules.is_news(seen) {
+            self.note(seen);
+        }
+        Ok(new)
+    }
+
     pub(crate) fn insert_at(&mut self, key: &[u8], now: Timestamp) -> PyResult<bool> {
         match self.native_mut() {
             Some(AnyFilter::Window(filter)) => Ok(filter.insert(key, now)),
