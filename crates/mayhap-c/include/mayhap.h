@@ -269,7 +269,7 @@ int mayhap_clear(struct mayhap_filter *filter);
 //
 // The policy and the following three functions are the arguments of `leveldb_filterpolicy_create`:
 //
-// leveldb_filterpolicy_create(policy, free, mayhap_leveldb_create_filter, mayhap_leveldb_key_may_match, mayhap_leveldb_policy_name)
+// `leveldb_filterpolicy_create(policy, free, mayhap_leveldb_create_filter, mayhap_leveldb_key_may_match, mayhap_leveldb_policy_name)`
 int mayhap_leveldb_policy_new(const char *kind,
                               int bits_per_key,
                               const char *const *options,

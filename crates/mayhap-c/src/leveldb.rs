@@ -18,7 +18,7 @@ pub struct LevelDbPolicy(Policy);
 ///
 /// The policy and the following three functions are the arguments of `leveldb_filterpolicy_create`:
 ///
-/// leveldb_filterpolicy_create(policy, free, mayhap_leveldb_create_filter, mayhap_leveldb_key_may_match, mayhap_leveldb_policy_name)
+/// `leveldb_filterpolicy_create(policy, free, mayhap_leveldb_create_filter, mayhap_leveldb_key_may_match, mayhap_leveldb_policy_name)`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn mayhap_leveldb_policy_new(
     kind: *const c_char,

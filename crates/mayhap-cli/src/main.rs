@@ -121,6 +121,18 @@ fn explain(error: &clap::Error) -> ExitCode {
     }
 }
 
+/// Prints messages that are not errors, a line each, in one write.
+pub(crate) fn print_messages(messages: &[String]) {
+    let mut lines = String::new();
+    for message in messages {
+        lines.push_str("mayhap: ");
+        lines.push_str(&message.replace(char::is_control, "?"));
+        lines.push('\n');
+    }
+    // Without stderr, nothing can be reported.
+    let _ = io::stderr().write_all(lines.as_bytes());
+}
+
 pub(crate) fn print_error(message: &str) -> u8 {
     // File names and invalid values are untrusted: they must not break the line or control the terminal.
     let line = message.replace(char::is_control, "?");

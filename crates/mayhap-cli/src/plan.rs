@@ -62,7 +62,7 @@ impl PlanFigures {
                 lookups: args.lookups,
             },
         };
-        let report = request.report().map_err(explain)?;
+        let report = request.report().map_err(|error| explain(&error))?;
         let costs = report.costs.map(CostModel);
         Ok(Self { report, costs })
     }
@@ -201,8 +201,8 @@ fn bloom_details(plan: &BloomPlan, out: &mut impl Write) -> Result<(), CliError>
 }
 
 /// Names the flags instead of the fields.
-fn explain(error: PlanRequestError) -> CliError {
-    match error {
+fn explain(error: &PlanRequestError) -> CliError {
+    match *error {
         PlanRequestError::Plan(error) => error.into(),
         PlanRequestError::Incomplete { given } => CliError::message(format!(
             "plan needs two of --keys, --fpr and --memory, and got {}: give two, and it computes the third",

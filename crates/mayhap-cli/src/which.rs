@@ -192,10 +192,8 @@ impl Freshness {
 
     /// One line for each file whose filter does not speak for it.
     fn report(&self, path: &Path, index: &Index, places: &Places) {
-        let mut lines = String::new();
-        let mut line = |text: String| {
-            lines += &format!("mayhap: {}\n", text.replace(char::is_control, "?"));
-        };
+        let mut lines = Vec::new();
+        let mut line = |text: String| lines.push(text);
         if let Some(error) = index.damaged_header() {
             line(format!(
                 "{} {error}, perhaps because an update was interrupted: using the state before it; run `mayhap index --update`",
@@ -224,8 +222,7 @@ impl Freshness {
                 places.path(stored).display()
             ));
         }
-        // Without stderr, nothing can be reported.
-        let _ = io::stderr().write_all(lines.as_bytes());
+        crate::print_messages(&lines);
     }
 }
 

@@ -139,10 +139,8 @@ impl Plan {
 
     /// What an update does, file by file; and which files of folders are left out.
     pub(super) fn report(&self, places: &Places) {
-        let mut lines = String::new();
-        let mut line = |text: String| {
-            lines += &format!("mayhap: {}\n", text.replace(char::is_control, "?"));
-        };
+        let mut lines = Vec::new();
+        let mut line = |text: String| lines.push(text);
         if self.is_update {
             for job in &self.jobs {
                 let what = if job.is_known { "changed" } else { "new" };
@@ -169,8 +167,7 @@ impl Plan {
                 ),
             });
         }
-        // Without stderr, nothing can be reported.
-        let _ = io::stderr().write_all(lines.as_bytes());
+        crate::print_messages(&lines);
     }
 }
 

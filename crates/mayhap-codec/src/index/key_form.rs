@@ -183,16 +183,15 @@ fn timestamp(text: &str, ticks: u32) -> Option<String> {
         // PostgreSQL and Python print a space, and offsets without minutes.
         DateTime::parse_from_str(text, "%Y-%m-%d %H:%M:%S%.f%#z")
     });
-    let moment = match zoned {
-        Ok(zoned) => zoned.with_timezone(&Utc).naive_utc(),
-        Err(_) => {
-            let text = text.trim_end_matches(['Z', 'z']);
-            let (day, clock) = text
-                .split_once(['T', 't', ' '])
-                .unwrap_or((text, "00:00:00"));
-            let day = NaiveDate::parse_from_str(day, "%Y-%m-%d").ok()?;
-            NaiveDateTime::new(day, parse_time(clock.trim())?)
-        }
+    let moment = if let Ok(zoned) = zoned {
+        zoned.with_timezone(&Utc).naive_utc()
+    } else {
+        let text = text.trim_end_matches(['Z', 'z']);
+        let (day, clock) = text
+            .split_once(['T', 't', ' '])
+            .unwrap_or((text, "00:00:00"));
+        let day = NaiveDate::parse_from_str(day, "%Y-%m-%d").ok()?;
+        NaiveDateTime::new(day, parse_time(clock.trim())?)
     };
     let day = spelt_date(moment.date());
     Some(format!("{day}T{}", time(moment.time(), ticks)?))

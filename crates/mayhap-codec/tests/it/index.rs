@@ -7,14 +7,23 @@ use mayhap_codec::index::{
 use mayhap_core::{Fuse, KeyHash, KeyType, Ribbon};
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom, Write};
+use std::sync::LazyLock;
 use twox_hash::XxHash3_64;
 
 const HEADER_BYTES: usize = 4096;
 
-fn hashes(file: u64) -> Vec<KeyHash> {
-    let keys = 0..50 + 1000 * (file % 2);
-    keys.map(|key| SCHEME.hash(format!("{file} {key}").as_bytes()))
-        .collect()
+/// The keys of six files, hashed once.
+static HASHES: LazyLock<Vec<Vec<KeyHash>>> = LazyLock::new(|| {
+    let files = (0..6).map(|file: u64| {
+        let keys = 0..50 + 1000 * (file % 2);
+        keys.map(|key| SCHEME.hash(format!("{file} {key}").as_bytes()))
+            .collect()
+    });
+    files.collect()
+});
+
+fn hashes(file: u64) -> &'static [KeyHash] {
+    HASHES.get(file as usize).map_or(&[], Vec::as_slice)
 }
 
 fn path(name: &str) -> StoredPath {
@@ -38,13 +47,13 @@ fn entry(name: &str, filter: FilterEntry) -> IndexedFile {
 /// Ribbon filters at a strict and a loose rate, and a fuse filter.
 fn write_filters(writer: &mut IndexWriter<'_>, first: u64, directory: &mut Directory) {
     for (number, rate) in (first..).zip([0.001, 0.2]) {
-        let filter = Ribbon::build_with(&hashes(number), rate, SCHEME).unwrap();
+        let filter = Ribbon::build_with(hashes(number), rate, SCHEME).unwrap();
         let filter = IndexFilter::Ribbon(&filter);
         let filter = writer.append(&filter, Some(3), KeyForm::Integer, KeyType::Text);
         let file = entry(&number.to_string(), filter.unwrap());
         directory.files.push(file);
     }
-    let filter = Fuse::build_with(&hashes(first + 2), 0.001, SCHEME).unwrap();
+    let filter = Fuse::build_with(hashes(first + 2), 0.001, SCHEME).unwrap();
     let filter = IndexFilter::Fuse(&filter);
     let filter = writer.append(&filter, None, KeyForm::Text, KeyType::U64);
     let file = entry(&(first + 2).to_string(), filter.unwrap());
@@ -85,12 +94,12 @@ fn before_and_after() -> (Vec<u8>, Vec<u8>) {
 fn assert_nothing_is_missed(index: &Index, what: &dyn Fn() -> String) {
     for file in &index.directory().files {
         let number = std::str::from_utf8(&file.path.bytes).unwrap_or_default();
-        let Ok(number) = number.parse() else {
+        let hashes = number.parse().map_or(&[][..], hashes);
+        if hashes.is_empty() {
             continue;
-        };
-        let hashes = hashes(number);
+        }
         for filter in &file.filters {
-            for batch in [&hashes[..2], &hashes] {
+            for batch in [&hashes[..2], hashes] {
                 let mut found = vec![false; batch.len()];
                 if index.contains_hashes(filter, batch, &mut found).is_ok() {
                     assert!(found.iter().all(|&found| found), "{}", what());
@@ -237,7 +246,7 @@ fn forged_directories_are_refused_or_harmless() {
             let mut found = vec![false; hashes.len()];
             for filter in index.directory().filters() {
                 _ = index.contains_hashes(filter, &hashes[..1], &mut found[..1]);
-                _ = index.contains_hashes(filter, &hashes, &mut found);
+                _ = index.contains_hashes(filter, hashes, &mut found);
             }
         }
     }

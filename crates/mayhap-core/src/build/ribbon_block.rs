@@ -3,7 +3,7 @@
 use super::eliminate::BandMatrix;
 use crate::PlanError;
 use crate::plan::{RibbonBlockPrecision, RibbonBlockShape, SEEDS};
-use crate::probe::ribbon::{Coefficients, RibbonShard, fingerprint, is_narrow};
+use crate::probe::ribbon::{RibbonShard, fingerprint, is_narrow};
 use crate::store::{reserved, zeroed};
 use alloc::vec::Vec;
 
@@ -127,15 +127,6 @@ impl Matrix {
 
     /// Writes the columns one after the other, from `first_bit` on.
     fn solve(&self, shard: &RibbonShard, columns: u8, first_bit: u64, bits: &mut [u8]) {
-        fn solve<W: Coefficients>(
-            matrix: &BandMatrix<W>,
-            columns: u8,
-            mut take: impl FnMut(u64, usize, u64),
-        ) {
-            matrix.solve(0, columns.into(), |block, column, word| {
-                take(block, column, word);
-            });
-        }
         let take = |block: u64, column: usize, word: u64| {
             write_bits(
                 bits,
@@ -144,9 +135,9 @@ impl Matrix {
             );
         };
         if is_narrow(shard.slots) {
-            solve(&self.narrow, columns, take);
+            self.narrow.solve(0, columns.into(), take);
         } else {
-            solve(&self.wide, columns, take);
+            self.wide.solve(0, columns.into(), take);
         }
     }
 }

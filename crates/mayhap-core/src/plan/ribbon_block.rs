@@ -61,7 +61,7 @@ impl RibbonBlockPrecision {
     /// Bits that every key has.
     pub fn columns(self) -> u8 {
         match self.0 {
-            number @ ..=LAST_WITH_QUARTERS => (number + 3) / 4,
+            number @ ..=LAST_WITH_QUARTERS => number.div_ceil(4),
             number => number - 39,
         }
     }
@@ -117,12 +117,11 @@ impl RibbonBlockPrecision {
             return None;
         }
         let (bits, columns) = (8 * bytes as u64, u64::from(self.columns()));
-        let (slots, extra_slots) = match self.quarters() {
-            0 => (bits / columns, 0),
-            _ => {
-                let slots = bits.saturating_sub(SPARE_SLOTS) * SPARE_PART / self.share();
-                (slots, (bits - slots * columns).min(slots))
-            }
+        let (slots, extra_slots) = if self.quarters() == 0 {
+            (bits / columns, 0)
+        } else {
+            let slots = bits.saturating_sub(SPARE_SLOTS) * SPARE_PART / self.share();
+            (slots, (bits - slots * columns).min(slots))
         };
         (slots > 0).then_some(RibbonBlockShape {
             columns: self.columns(),
@@ -182,8 +181,10 @@ mod tests {
             assert!(one.rate() > next.rate());
             assert_eq!(RibbonBlockPrecision::for_rate(one.rate()), Ok(one));
         }
-        assert_eq!(RibbonBlockPrecision(1).bits_per_key(), 1.0);
-        assert_eq!(RibbonBlockPrecision(LAST).bits_per_key(), 23.0);
+        let shape = |p: RibbonBlockPrecision| (p.columns(), p.quarters());
+        assert_eq!(shape(RibbonBlockPrecision(1)), (1, 0));
+        assert_eq!(shape(RibbonBlockPrecision(6)), (2, 1));
+        assert_eq!(shape(RibbonBlockPrecision(LAST)), (23, 0));
         assert_eq!(RibbonBlockPrecision::from_number(0), None);
         assert_eq!(RibbonBlockPrecision::from_number(63), None);
     }
