@@ -290,6 +290,7 @@ fn redis_key(key: &Bound<'_, PyAny>) -> PyResult<Vec<u8>> {
 /// give its exact shape instead; `parameters` are those of the format, as of `mayhap build -P`.
 #[pyfunction]
 #[pyo3(signature = (format, capacity=None, fpr=None, *, bits=None, probes=None, key_type=None, **parameters))]
+#[expect(clippy::too_many_arguments, reason = "they are keyword arguments")]
 pub(crate) fn create<'py>(
     py: Python<'py>,
     format: &str,

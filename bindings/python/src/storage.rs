@@ -16,7 +16,7 @@ pub(crate) enum Storage {
     /// In memory.
     Stored(StoredFilter),
     /// In memory, while several threads fill it.
-    Shared(SharedBloom),
+    Shared(Box<SharedBloom>),
     /// In a mapped file.
     Mapped(Mapped, PathBuf),
     /// The selected filters of a file of another system. A key is in it if it is in one of them.
@@ -150,7 +150,7 @@ impl State {
             if let Storage::Stored(StoredFilter::Native(AnyFilter::Bloom(filter))) =
                 mem::replace(&mut self.storage, nothing)
             {
-                self.storage = Storage::Shared(SharedBloom::from_bloom(filter));
+                self.storage = Storage::Shared(Box::new(SharedBloom::from_bloom(filter)));
             }
         }
     }
@@ -233,7 +233,7 @@ impl State {
     fn contains_part(&self, column: &Column, start: usize, width: u8, found: &mut [bool]) {
         let mut hashes = [KeyHash::from_u64(0); BLOCK];
         let scheme = self.hash_scheme();
-        for range in column.blocks(start..start + found.len()) {
+        for range in Column::blocks(start..start + found.len()) {
             let found = &mut found[range.start - start..range.end - start];
             if let Some(scheme) = scheme {
                 column.hash(range.clone(), width, scheme, &mut hashes);
@@ -291,7 +291,7 @@ impl State {
         let column = other.as_ref().unwrap_or(column);
         let width = encoder.width();
         let mut hashes = [KeyHash::from_u64(0); BLOCK];
-        for range in column.blocks(0..column.len()) {
+        for range in Column::blocks(0..column.len()) {
             column.hash(range.clone(), width, scheme, &mut hashes);
             let kept = range.clone().zip(hashes);
             all.extend(
@@ -364,7 +364,7 @@ impl State {
         let scheme = self.hash_scheme();
         let start = part.start;
         let mut hashes = [KeyHash::from_u64(0); BLOCK];
-        for range in column.blocks(part) {
+        for range in Column::blocks(part) {
             let is_new = if is_new.is_empty() {
                 &mut [][..]
             } else {
@@ -481,7 +481,7 @@ impl State {
         let each = part_len(part.len(), threads);
         let insert = |part: std::ops::Range<usize>| {
             let mut hashes = [KeyHash::from_u64(0); BLOCK];
-            for range in column.blocks(part) {
+            for range in Column::blocks(part) {
                 column.hash(range.clone(), width, filter.scheme(), &mut hashes);
                 if column.has_nulls() {
                     for (at, hash) in range.zip(hashes) {
@@ -727,7 +727,7 @@ fn contains_foreign(parts: &[ForeignPart], column: &Column, found: &mut [bool]) 
         };
         is_key = true;
         let column = other.as_ref().unwrap_or(column);
-        for range in column.blocks(0..column.len()) {
+        for range in Column::blocks(0..column.len()) {
             let mut scratch = [[0; 8]; BLOCK];
             let keys = column.keys(range.clone(), 8, &mut scratch);
             part.opened

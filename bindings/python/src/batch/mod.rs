@@ -352,7 +352,7 @@ impl Column {
     }
 
     /// Blocks of at most `BLOCK` keys.
-    pub(crate) fn blocks(&self, range: Range<usize>) -> impl Iterator<Item = Range<usize>> {
+    pub(crate) fn blocks(range: Range<usize>) -> impl Iterator<Item = Range<usize>> {
         let end = range.end;
         range
             .step_by(BLOCK)
@@ -421,7 +421,7 @@ impl Column {
     ) -> PyResult<(Option<Self>, Seen)> {
         let (mut packed, mut ends) = (Vec::new(), Vec::new());
         let mut wide = [0; BLOCK];
-        for range in self.blocks(0..self.len()) {
+        for range in Self::blocks(0..self.len()) {
             self.values.wide(range.clone(), &mut wide);
             for (at, &value) in range.zip(&wide) {
                 if !self.is_null(at) {
@@ -443,7 +443,7 @@ impl Column {
         }
         let (mut seen, mut wide) = (Seen::INTEGER, [0_u64; BLOCK]);
         let is_signed = integers.is_signed();
-        for range in self.blocks(0..self.len()) {
+        for range in Self::blocks(0..self.len()) {
             self.values.wide(range.clone(), &mut wide);
             // The sign bit of an integer tells the kinds apart.
             let any = wide[..range.len()].iter().fold(0, |any, value| any | value);
@@ -513,7 +513,7 @@ impl Column {
     ) -> PyResult<()> {
         let (other, _) = self.prepare(encoder)?;
         let column = other.as_ref().unwrap_or(self);
-        for range in column.blocks(0..column.len()) {
+        for range in Self::blocks(0..column.len()) {
             let mut scratch = [[0; 8]; BLOCK];
             let keys = column.keys(range.clone(), encoder.width(), &mut scratch);
             for (at, key) in range.zip(keys) {
