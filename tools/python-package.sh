@@ -63,7 +63,7 @@ test)
     'import mayhap; is_new: bool = mayhap.Bloom(10, 0.1).add("a"); union: mayhap.Cuckoo = mayhap.Cuckoo(1, 0.1).union()')
   "$python" -m pytest -q -p no:cacheprovider "$package/tests"
   # The source distribution has all crates that it needs, and is built by cargo alone.
-  PATH=$folder/build/bin:$PATH maturin sdist --quiet --manifest-path "$package/Cargo.toml" --out "$folder/sdist"
+  PATH=$folder/build/bin:$PATH maturin sdist --manifest-path "$package/Cargo.toml" --out "$folder/sdist"
   rm -rf "$folder/unpacked" && mkdir "$folder/unpacked"
   tar xzf "$folder"/sdist/mayhap_filters-*.tar.gz -C "$folder/unpacked" --strip-components 1
   (cd "$folder/unpacked" && cargo build --quiet --release --locked --manifest-path bindings/python/Cargo.toml)
