@@ -15,7 +15,7 @@ const SPARE_SLOTS: u64 = 3;
 /// The number of seeds: two bits of the header.
 pub(crate) const SEEDS: u8 = 4;
 /// Blocks of more bytes are not built, and not read.
-const MAX_BYTES: usize = 1 << 32;
+const MAX_BYTES: u64 = 1 << 32;
 /// Up to so many keys, as many slots as keys are enough.
 const TIGHT_KEYS: u64 = 5000;
 
@@ -113,10 +113,11 @@ impl RibbonBlockPrecision {
     /// The slots of a block of so many bytes. `None` if they are too few or too many.
     #[inline]
     pub(crate) fn shape(self, bytes: usize) -> Option<RibbonBlockShape> {
+        let bytes = bytes as u64;
         if bytes > MAX_BYTES {
             return None;
         }
-        let (bits, columns) = (8 * bytes as u64, u64::from(self.columns()));
+        let (bits, columns) = (8 * bytes, u64::from(self.columns()));
         let (slots, extra_slots) = if self.quarters() == 0 {
             (bits / columns, 0)
         } else {
