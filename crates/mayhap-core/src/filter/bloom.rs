@@ -463,7 +463,15 @@ impl<S: Storage> Bloom<S> {
     /// The false-positive rate now, from the bits that are set: the probability that a random absent key is found. Reads the whole
     /// filter.
     pub fn estimated_rate(&self) -> f64 {
-        estimated_rate(&self.plan, self.table.lines().iter().copied())
+        self.estimate(u64::MAX).rate
+    }
+
+    /// Estimates from at most `max_bytes` of the filter: evenly spaced lines.
+    pub(super) fn estimate(&self, max_bytes: u64) -> LineEstimate {
+        let stride = self.size_bytes().div_ceil(max_bytes.max(1)).max(1);
+        let lines = self.table.lines().iter().copied();
+        let numbered = (0_u64..).zip(lines);
+        estimate(&self.plan, numbered.step_by(stride as usize), stride)
     }
 
     /// Whether the filter holds more keys than it was planned for, so that its rate is worse than requested. The estimate must
@@ -479,7 +487,13 @@ impl<S: Storage> Bloom<S> {
 
     /// What the filter is, how full it is and which rate it has now. Reads the whole filter.
     pub fn stats(&self) -> Stats {
-        stats(&self.plan, self.set_bits(), self.estimated_rate())
+        self.sampled_stats(u64::MAX)
+    }
+
+    /// [`stats`](Self::stats), estimated from at most `max_bytes` of the filter: keys are spread evenly, so a few megabytes of a
+    /// large filter tell its number of keys to within a few thousandths.
+    pub fn sampled_stats(&self, max_bytes: u64) -> Stats {
+        stats(&self.plan, self.estimate(max_bytes))
     }
 
     /// Whether no key was ever inserted.
@@ -544,30 +558,62 @@ impl<S: Storage> Bloom<S> {
     }
 }
 
-/// The false-positive rate of these lines: the probability that a random absent key finds all its bits set.
-pub(super) fn estimated_rate(plan: &BloomPlan, lines: impl Iterator<Item = Line>) -> f64 {
+/// What the lines of a filter, or a sample of them, tell.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct LineEstimate {
+    /// Of the whole filter.
+    pub(super) set_bits: u64,
+    /// The false-positive rate: the probability that a random absent key finds all its bits set.
+    pub(super) rate: f64,
+    /// One of so many lines was read.
+    stride: u64,
+}
+
+/// Estimates from every `stride`-th line, given with its number.
+pub(super) fn estimate(
+    plan: &BloomPlan,
+    lines: impl Iterator<Item = (u64, Line)>,
+    stride: u64,
+) -> LineEstimate {
     let words = usize::from(plan.bits_per_line());
-    let row_words = |row: usize| PATTERNS[words - 1].rotate_left(row as u32);
+    // The words of each row: the first `words` of eight.
+    let rows: [[usize; 8]; 8] = core::array::from_fn(|row| {
+        let pattern = PATTERNS[words - 1].rotate_left(row as u32);
+        let mut used = (0..8).filter(|word| pattern >> word & 1 == 1);
+        core::array::from_fn(|_| used.next().unwrap_or_default())
+    });
     let mut by_row = [[0.0; 8]; 2];
+    let mut counts = [0_u64; 2];
     let mut set_bits = 0;
-    for (number, line) in (0_u64..).zip(lines) {
+    for (number, line) in lines {
         // A filter with two lines per key has as many first lines as second ones.
-        let by_row = &mut by_row[usize::from(number >= plan.line_range())];
+        let half = usize::from(number >= plan.line_range());
+        counts[half] += 1;
         let set = line.0.map(u64::count_ones);
-        set_bits += u64::from(set.iter().sum::<u32>());
+        let set_in_line = set.iter().sum::<u32>();
+        if set_in_line == 0 {
+            continue;
+        }
+        set_bits += u64::from(set_in_line);
         let fill = set.map(|bits| f64::from(bits) / 64.0);
-        for (row, sum) in by_row.iter_mut().enumerate() {
-            let used = (0..8).filter(|word| row_words(row) >> word & 1 == 1);
-            *sum += used.map(|word| fill[word]).product::<f64>();
+        for (used, sum) in rows.iter().zip(&mut by_row[half]) {
+            let used = &used[..words];
+            *sum += used.iter().map(|word| fill[*word]).product::<f64>();
         }
     }
-    let line_range = plan.line_range() as f64;
+    let [first_lines, second_lines] = counts.map(|count| count.max(1) as f64);
+    let set_bits = if stride == 1 {
+        set_bits
+    } else {
+        let share = plan.lines() as f64 / (counts[0] + counts[1]).max(1) as f64;
+        (libm::round(set_bits as f64 * share) as u64).min(plan.size_bits())
+    };
     let pairs = by_row[0].iter().zip(by_row[1]);
-    match plan.lines_per_key() {
-        LinesPerKey::One => pairs.map(|(first, _)| first / line_range).sum::<f64>() / 8.0,
+    let rate = match plan.lines_per_key() {
+        LinesPerKey::One => pairs.map(|(first, _)| first / first_lines).sum::<f64>() / 8.0,
         LinesPerKey::Two => {
             let independent = pairs
-                .map(|(first, second)| first / line_range * (second / line_range))
+                .map(|(first, second)| first / first_lines * (second / second_lines))
                 .sum::<f64>()
                 / 8.0;
             let keys = plan.keys_for_set_bits(set_bits);
@@ -577,11 +623,21 @@ pub(super) fn estimated_rate(plan: &BloomPlan, lines: impl Iterator<Item = Line>
                 1.0
             }
         }
+    };
+    LineEstimate {
+        set_bits,
+        rate,
+        stride,
     }
 }
 
-/// The stats of a filter with this many set bits and this rate.
-pub(super) fn stats(plan: &BloomPlan, set_bits: u64, estimated_rate: f64) -> Stats {
+/// The stats of a filter with this estimate.
+pub(super) fn stats(plan: &BloomPlan, estimate: LineEstimate) -> Stats {
+    let LineEstimate {
+        set_bits,
+        rate,
+        stride,
+    } = estimate;
     // Saturates, as float to integer casts do.
     let keys = libm::round(plan.keys_for_set_bits(set_bits)) as u64;
     Stats {
@@ -591,8 +647,8 @@ pub(super) fn stats(plan: &BloomPlan, set_bits: u64, estimated_rate: f64) -> Sta
         fill: share(set_bits, plan.size_bits()),
         estimated_keys: known(keys),
         false_positive_rate: Some(plan.false_positive_rate()),
-        estimated_rate: Some(estimated_rate),
-        is_over_capacity: plan.is_over_capacity(set_bits),
+        estimated_rate: Some(rate),
+        is_over_capacity: plan.is_sample_over_capacity(set_bits, stride),
         keys_until_full: Some(plan.capacity().saturating_sub(keys)),
         ..Stats::new(Kind::Bloom, plan.size_bytes())
     }

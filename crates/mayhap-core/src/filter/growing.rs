@@ -55,6 +55,13 @@ pub struct GrowingBloom<S: Storage = Owned> {
     key_type: Option<KeyType>,
 }
 
+/// What the set bits of all layers tell.
+struct GrowingEstimate {
+    set_bits: u64,
+    keys: u64,
+    rate: f64,
+}
+
 impl GrowingBloom {
     /// An empty filter that starts with room for `capacity` keys and keeps the false-positive rate for any number of keys.
     ///
@@ -445,23 +452,30 @@ impl<S: Storage> GrowingBloom<S> {
     /// The estimated number of distinct keys that were inserted. A key that was a false positive of an older layer is in none of
     /// the newer ones; the estimate corrects for that by their rates. Reads the whole filter.
     pub fn estimated_keys(&self) -> u64 {
-        let mut passed_on = 1.0;
-        let mut keys = 0.0;
+        self.estimate(u64::MAX).keys
+    }
+
+    /// Estimates from at most `max_bytes` of each layer.
+    fn estimate(&self, max_bytes: u64) -> GrowingEstimate {
+        let (mut set_bits, mut keys, mut passed_on) = (0, 0.0, 1.0);
         for layer in &self.layers {
-            keys += layer.estimated_keys() as f64 / passed_on;
-            passed_on *= 1.0 - layer.estimated_rate();
+            let estimate = layer.estimate(max_bytes);
+            set_bits += estimate.set_bits;
+            let in_layer = libm::round(layer.plan().keys_for_set_bits(estimate.set_bits));
+            keys += in_layer.min(u64::MAX as f64) / passed_on;
+            passed_on *= 1.0 - estimate.rate;
         }
-        // Saturates, as float to integer casts do.
-        libm::round(keys) as u64
+        GrowingEstimate {
+            set_bits,
+            // Saturates, as float to integer casts do.
+            keys: libm::round(keys) as u64,
+            rate: 1.0 - passed_on,
+        }
     }
 
     /// The false-positive rate now, from the bits that are set. Reads the whole filter.
     pub fn estimated_rate(&self) -> f64 {
-        1.0 - self
-            .layers
-            .iter()
-            .map(|layer| 1.0 - layer.estimated_rate())
-            .product::<f64>()
+        self.estimate(u64::MAX).rate
     }
 
     /// The requested false-positive rate, at any size.
@@ -481,26 +495,38 @@ impl<S: Storage> GrowingBloom<S> {
     /// The estimated number of keys that still fit before the rate is worse than requested: `u64::MAX` unless a maximum was
     /// given, and 0 if the filter is over capacity. Reads the whole filter.
     pub fn keys_until_full(&self) -> u64 {
+        self.keys_until_full_with(|| self.estimated_keys())
+    }
+
+    fn keys_until_full_with(&self, keys: impl FnOnce() -> u64) -> u64 {
         if self.is_over_capacity() {
             return 0;
         }
-        self.plan.maximum().map_or(u64::MAX, |maximum| {
-            maximum.saturating_sub(self.estimated_keys())
-        })
+        let maximum = self.plan.maximum();
+        maximum.map_or(u64::MAX, |maximum| maximum.saturating_sub(keys()))
     }
 
     /// What the filter is, how full it is and which rate it has now. Reads the whole filter.
     pub fn stats(&self) -> Stats {
-        let set_bits = self.layers.iter().map(Bloom::set_bits).sum();
+        self.sampled_stats(u64::MAX)
+    }
+
+    /// [`stats`](Self::stats), estimated from at most `max_bytes` of each layer, as [`Bloom::sampled_stats`].
+    pub fn sampled_stats(&self, max_bytes: u64) -> Stats {
+        let GrowingEstimate {
+            set_bits,
+            keys,
+            rate,
+        } = self.estimate(max_bytes);
         Stats {
             capacity: Some(self.capacity()),
             bits: Some(8 * self.size_bytes()),
             fill: share(set_bits, 8 * self.size_bytes()),
-            estimated_keys: known(self.estimated_keys()),
+            estimated_keys: known(keys),
             false_positive_rate: Some(self.false_positive_rate()),
-            estimated_rate: Some(self.estimated_rate()),
+            estimated_rate: Some(rate),
             is_over_capacity: self.is_over_capacity(),
-            keys_until_full: known(self.keys_until_full()),
+            keys_until_full: known(self.keys_until_full_with(|| keys)),
             layers: self.layers.len() as u64,
             ..Stats::new(Kind::Growing, self.size_bytes())
         }

@@ -317,8 +317,19 @@ impl BloomPlan {
 
     /// Whether this many set bits mean more keys than the capacity, by more than three standard errors.
     pub(crate) fn is_over_capacity(&self, set_bits: u64) -> bool {
+        self.is_sample_over_capacity(set_bits, 1)
+    }
+
+    /// The same if the number of set bits is an estimate from one of `stride` lines.
+    pub(crate) fn is_sample_over_capacity(&self, set_bits: u64, stride: u64) -> bool {
         let capacity = self.capacity as f64;
-        self.keys_for_set_bits(set_bits) > capacity + 3.0 * self.estimate_error(capacity)
+        // A sample of 1/n of the lines has sqrt(n) times the error, and up to twice that because keys spread unevenly over lines.
+        let sampling = match stride {
+            1 => 1.0,
+            _ => 2.0 * libm::sqrt(stride as f64),
+        };
+        let error = self.estimate_error(capacity) * sampling;
+        self.keys_for_set_bits(set_bits) > capacity + 3.0 * error
     }
 
     /// The most likely number of keys for this many set bits; infinite if all are set.

@@ -105,11 +105,21 @@ impl ClassicPlan {
 
     /// Whether this many set bits mean more keys than the capacity, by more than three standard errors.
     pub(crate) fn is_over_capacity(&self, set_bits: u64) -> bool {
+        self.is_sample_over_capacity(set_bits, 1)
+    }
+
+    /// The same if the number of set bits is an estimate from one of `stride` bits.
+    pub(crate) fn is_sample_over_capacity(&self, set_bits: u64, stride: u64) -> bool {
         let capacity = self.capacity as f64;
         let a = f64::from(self.probes) * capacity / self.bits as f64;
         let expected = libm::round(self.bits as f64 * -libm::expm1(-a)) as u64;
         let error = estimated_keys_error(self.bits, self.probes, expected);
-        estimated_keys(self.bits, self.probes, set_bits) > capacity + 3.0 * error
+        // A sample of 1/n of the bits has more than sqrt(n) times the error.
+        let sampling = match stride {
+            1 => 1.0,
+            _ => 2.0 * libm::sqrt(stride as f64),
+        };
+        estimated_keys(self.bits, self.probes, set_bits) > capacity + 3.0 * error * sampling
     }
 }
 

@@ -23,6 +23,7 @@ mod memory_limits;
 mod model;
 mod rates;
 mod retouched;
+mod sampled_stats;
 mod shared;
 mod static_filters;
 mod union_and_fold;

@@ -87,16 +87,53 @@ impl<S: Storage> ClassicBloom<S> {
 
     /// What the filter is, how full it is and which rate it has now. Reads the whole filter.
     pub fn stats(&self) -> Stats {
-        let keys = self.estimated_keys();
+        let set_bits = self.set_bits();
+        let is_over_capacity = self.plan.is_over_capacity(set_bits);
+        self.stats_with(
+            set_bits,
+            self.estimated_keys(),
+            self.estimated_rate(),
+            is_over_capacity,
+        )
+    }
+
+    /// [`stats`](Self::stats), estimated from at most `max_bytes` of the filter, as [`Bloom::sampled_stats`](crate::Bloom). Filters
+    /// with blocks are read as a whole.
+    pub fn sampled_stats(&self, max_bytes: u64) -> Stats {
+        /// Words that are read together: a cache line.
+        const RUN: usize = 8;
+        let stride = self.size_bytes().div_ceil(max_bytes.max(1)).max(1) as usize;
+        if stride == 1 || self.scheme.block_bits() != 1 {
+            return self.stats();
+        }
+        let words = self.bits.words();
+        let (mut read, mut set) = (0_u64, 0_u64);
+        for run in words.chunks_exact(RUN).step_by(stride) {
+            read += 64 * RUN as u64;
+            set += run
+                .iter()
+                .map(|word| u64::from(word.count_ones()))
+                .sum::<u64>();
+        }
+        let (bits, probes) = (self.plan.bits, self.plan.probes);
+        let share = bits as f64 / read.max(1) as f64;
+        let set_bits = (libm::round(set as f64 * share) as u64).min(bits);
+        let keys = keys_for(&self.plan, set_bits);
+        let rate = classic::rate_from_set_bits(bits, probes, set_bits);
+        let is_over_capacity = self.plan.is_sample_over_capacity(set_bits, stride as u64);
+        self.stats_with(set_bits, keys, rate, is_over_capacity)
+    }
+
+    fn stats_with(&self, set_bits: u64, keys: u64, rate: f64, is_over_capacity: bool) -> Stats {
         Stats {
             capacity: Some(self.capacity()),
             bits: Some(self.plan.bits),
             probes: Some(self.plan.probes),
-            fill: share(self.set_bits(), self.plan.bits),
+            fill: share(set_bits, self.plan.bits),
             estimated_keys: known(keys),
             false_positive_rate: Some(self.false_positive_rate()),
-            estimated_rate: Some(self.estimated_rate()),
-            is_over_capacity: self.is_over_capacity(),
+            estimated_rate: Some(rate),
+            is_over_capacity,
             keys_until_full: Some(self.capacity().saturating_sub(keys)),
             ..Stats::new(Kind::Classic, self.size_bytes())
         }

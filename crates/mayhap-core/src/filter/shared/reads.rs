@@ -2,7 +2,7 @@
 //! inserts are ordered before the call, and some bits of those that are inserted meanwhile.
 
 use super::SharedBloom;
-use crate::filter::bloom::{self, Bloom};
+use crate::filter::bloom::{self, Bloom, LineEstimate};
 use crate::plan::BloomPlan;
 use crate::store::Line;
 use crate::store::atomic_line::AtomicLine;
@@ -50,7 +50,7 @@ impl SharedBloom {
 
     /// The false-positive rate now, as [`Bloom::estimated_rate`]. Reads the whole filter.
     pub fn estimated_rate(&self) -> f64 {
-        bloom::estimated_rate(&self.plan, self.plain_lines())
+        self.estimate().rate
     }
 
     /// Whether the filter holds more keys than it was planned for, as [`Bloom::is_over_capacity`]. Reads the whole filter.
@@ -58,9 +58,13 @@ impl SharedBloom {
         self.plan.is_over_capacity(self.set_bits())
     }
 
-    /// What the filter is, how full it is and which rate it has now. Reads the whole filter twice.
+    fn estimate(&self) -> LineEstimate {
+        bloom::estimate(&self.plan, (0..).zip(self.plain_lines()), 1)
+    }
+
+    /// What the filter is, how full it is and which rate it has now. Reads the whole filter.
     pub fn stats(&self) -> Stats {
-        bloom::stats(&self.plan, self.set_bits(), self.estimated_rate())
+        bloom::stats(&self.plan, self.estimate())
     }
 
     /// Whether no key was ever inserted.
