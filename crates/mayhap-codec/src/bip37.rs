@@ -171,7 +171,7 @@ pub(crate) const ROW: FormatRow = FormatRow {
         Ok(StoredFilter::foreign(Bip37 { filter, flags: 0 }))
     },
     required_count: BuildOptions::count_keys,
-    create: create_from,
+    create: crate::format::unless_wasm(create_from),
     parameters: &[
         Parameter {
             name: "tweak",

@@ -47,7 +47,7 @@ pub(crate) struct FormatRow {
     /// What must be known about the keys before `create`.
     pub(crate) required_count: fn(&BuildOptions) -> RequiredCount,
     /// An empty filter for that many keys, sized by the rules of the system.
-    pub(crate) create: fn(&BuildOptions, u64) -> Result<FilterBuilder, BuildError>,
+    pub(crate) create: Create,
     /// The parameters that are not in the file, or choose a variant.
     pub(crate) parameters: &'static [Parameter],
     /// Parses all parameters, so that a typing error is found before any work is done.
@@ -57,6 +57,19 @@ pub(crate) struct FormatRow {
 }
 
 type Decode = fn(&[u8], &OpenOptions, &Parameters) -> Result<Vec<OpenedFilter>, OpenError>;
+/// Sizes an empty filter for a number of keys.
+type Create = fn(&BuildOptions, u64) -> Result<FilterBuilder, BuildError>;
+
+/// The function itself; in WebAssembly one that creates nothing. The page only reads other systems' files, and their builders would be
+/// a part of what it loads.
+pub(crate) const fn unless_wasm(create: Create) -> Create {
+    if cfg!(target_arch = "wasm32") {
+        |_, _| Err(BuildError::Native)
+    } else {
+        create
+    }
+}
+
 type EncodeBits = fn(&ClassicBloom) -> Result<Vec<u8>, EncodeError>;
 type Contents = for<'a> fn(&'a [u8], Limits) -> Result<Option<Cow<'a, [u8]>>, DecodeError>;
 

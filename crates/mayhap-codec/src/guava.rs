@@ -170,7 +170,7 @@ pub(crate) const ROW: FormatRow = FormatRow {
         })
     },
     required_count: BuildOptions::count_keys,
-    create: create_from,
+    create: crate::format::unless_wasm(create_from),
     parameters: &[
         Parameter {
             name: "strategy",

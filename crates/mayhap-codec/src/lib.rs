@@ -15,12 +15,13 @@
 //! | `builder.rs` | How is a filter of another system sized and filled? |
 //! | `parameters.rs` | Which settings are not in the file? |
 //! | `plan_report.rs` | Which filter should it be, and how large will it be? |
+//! | `values.rs` | How do people write counts, sizes and rates? |
 //! | `keys.rs` | Which bytes does a system hash for a line of text? |
 //! | `guava.rs`, `hadoop/`, `spark.rs`, `clickhouse/`, `leveldb/`, `rocksdb.rs`, `parquet/`, `redis/`, `bip37.rs`, `cassandra/`, `hbase/`, `accumulo/` | How does this system lay out, size and combine its filters? |
 //! | `table/`, `parquet/file.rs`, `clickhouse/frames.rs`, `redis/rdb.rs`, `hbase/hfile.rs`, `accumulo/rfile.rs` | Where in a container are the filters? |
 //! | `native/` | mayhap's own files: header, checksums per page, one file per kind, mapping, repair |
 //! | `index/` | An index of files: a filter for each, which `mayhap index` writes and `mayhap which` queries |
-//! | `cursor.rs`, `limits.rs`, `bits.rs`, `inflate.rs`, `error.rs` | How are untrusted bytes read? |
+//! | `cursor.rs`, `limits.rs`, `bits.rs`, `inflate.rs`, `crc_table.rs`, `error.rs` | How are untrusted bytes read? |
 //! | `atomic.rs`, `key_file.rs`, `map.rs` | How are files replaced, keys stored, and files mapped (the only `unsafe` code)? |
 //! | `tests/golden/` | Does every file that another system wrote decode, answer and encode as that system does? |
 
@@ -33,6 +34,8 @@ mod atomic;
 mod bits;
 #[cfg(feature = "formats")]
 mod builder;
+#[cfg(feature = "formats")]
+mod crc_table;
 mod cursor;
 mod error;
 #[cfg(feature = "formats")]
@@ -87,6 +90,7 @@ pub mod sniff;
 pub mod spark;
 #[cfg(feature = "formats")]
 pub mod table;
+pub mod values;
 
 pub use atomic::{remove_temporaries, write_atomically};
 pub use error::{DecodeError, EncodeError, Problem};
@@ -98,13 +102,13 @@ pub use native_only::Format;
 #[cfg(feature = "formats")]
 pub use {
     builder::{BuildError, BuildOptions, FilterBuilder, RequiredCount},
-    filter::{Description, Detail, FilterError, LayerFill, StoredFilter},
+    filter::{Description, Detail, FilterError, LayerFill, Picture, PictureUnit, StoredFilter},
     format::{Container, Format, Parameter},
     key_file::{parse_key, read_key, read_or_make_key, write_key},
     keys::{KeyError, KeyReader},
     open::{Location, OpenError, OpenOptions, OpenedFilter, Setting, open},
     parameters::{ParameterError, Parameters},
-    plan_report::{CostRequest, PlanCosts, PlanReport, PlanRequest, PlanRequestError},
+    plan_report::{CostRequest, PlanCosts, PlanReport, PlanRequest, PlanRequestError, rate_steps},
 };
 
 #[cfg(feature = "formats")]

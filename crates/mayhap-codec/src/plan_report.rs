@@ -199,7 +199,8 @@ impl PlanReport {
 
     /// The information-theoretic limit.
     pub fn limit_bits_per_key(&self) -> f64 {
-        -self.false_positive_rate.log2()
+        // Of libm, like all of the core: the same digits on every platform, WebAssembly included.
+        -libm::log2(self.false_positive_rate)
     }
 
     /// The plan of the recommended filter, if that is a `Bloom`.
@@ -255,6 +256,12 @@ impl PlanReport {
     }
 }
 
+/// Rates from one to another, evenly spaced on a logarithmic scale, as the axes of charts have them.
+pub fn rate_steps((from, to): (f64, f64), steps: u32) -> impl Iterator<Item = f64> {
+    (0..=steps).map(move |step| from * libm::pow(to / from, f64::from(step) / f64::from(steps)))
+}
+
+const BITS_PER_GIB: f64 = (8_u64 << 30) as f64;
 /// Lookups per period if none are given.
 const LOOKUPS: u64 = 1_000_000;
 
@@ -298,6 +305,12 @@ impl PlanCosts {
             .lookups
             .best_rate_with(keys, self.count as f64, gib_cost, bits)?;
         Ok(Some(best))
+    }
+
+    /// The cost of a Bloom filter's memory, per lookup; 0 if memory has no price.
+    pub fn memory_cost(&self, keys: u64, rate: f64) -> f64 {
+        let gib = keys as f64 * Self::bits_per_key(keys, rate) / BITS_PER_GIB;
+        gib * self.gib_cost.unwrap_or(0.0) / self.count as f64
     }
 
     /// Bits per key of a Bloom filter.

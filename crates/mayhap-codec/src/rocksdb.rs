@@ -233,7 +233,7 @@ pub(crate) const ROW: FormatRow = FormatRow {
         })
     },
     required_count: BuildOptions::count_distinct_keys,
-    create: create_from,
+    create: crate::format::unless_wasm(create_from),
     parameters: &[
         BITS_PER_KEY,
         Parameter {

@@ -336,7 +336,7 @@ pub(crate) const ROW: FormatRow = FormatRow {
         Ok(Some(_)) => crate::RequiredCount::Nothing,
         Ok(None) | Err(_) => options.count_keys_without_shape(),
     },
-    create: create_from,
+    create: crate::format::unless_wasm(create_from),
     parameters: &[
         Parameter {
             name: "hash",

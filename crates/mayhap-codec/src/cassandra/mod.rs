@@ -185,7 +185,7 @@ pub(crate) const ROW: FormatRow = FormatRow {
         Ok(stored(Filter::Bloom(filter), layout))
     },
     required_count: BuildOptions::count_keys_without_shape,
-    create: create_from,
+    create: crate::format::unless_wasm(create_from),
     parameters: &[
         Parameter {
             name: "order",

@@ -306,7 +306,7 @@ pub(crate) const ROW: FormatRow = FormatRow {
     },
     // It collects the values themselves.
     required_count: |_| RequiredCount::Nothing,
-    create: create_from,
+    create: crate::format::unless_wasm(create_from),
     parameters: &[Parameter {
         name: "type",
         values: "a type of ClickHouse's: u8..i64, string, fixedstring(N), float32, float64, date, datetime, uuid, u128, \

@@ -184,7 +184,7 @@ pub(crate) const ROW: FormatRow = FormatRow {
         Ok(StoredFilter::foreign(Terms { filter, ngram }))
     },
     required_count: |_| RequiredCount::Nothing,
-    create: create_from,
+    create: crate::format::unless_wasm(create_from),
     parameters: &[
         Parameter {
             name: "seed",

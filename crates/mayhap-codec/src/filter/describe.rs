@@ -50,11 +50,7 @@ impl StoredFilter {
     /// The share of bits that are set in each of that many parts of the filter, front to back, or in fewer parts if there are not
     /// as many words; `None` for filters that do not consist of bits.
     pub fn fills(&self, parts: usize) -> Option<Vec<f64>> {
-        let words: Vec<u64> = match self {
-            Self::Native(filter) => native_words(filter)?,
-            Self::Bits { filter, .. } => filter.words().collect(),
-            Self::Foreign(filter) => filter.bits()?.words().collect(),
-        };
+        let words = self.bit_words()?;
         let part = words.len().div_ceil(parts.max(1)).max(1);
         let fill = |words: &[u64]| {
             let set: u64 = words.iter().map(|word| u64::from(word.count_ones())).sum();
@@ -100,7 +96,7 @@ fn fill_of(bits: u64, keys: u64, probes: u32) -> f64 {
     -(-f64::from(probes) * keys as f64 / bits as f64).exp_m1()
 }
 
-fn native_words(filter: &AnyFilter) -> Option<Vec<u64>> {
+pub(super) fn native_words(filter: &AnyFilter) -> Option<Vec<u64>> {
     Some(match filter {
         AnyFilter::Bloom(filter) => filter.words().collect(),
         AnyFilter::Classic(filter) => filter.words().collect(),

@@ -4,12 +4,14 @@ mod convert;
 mod describe;
 mod foreign;
 mod json;
+mod picture;
 
 pub(crate) use convert::{bits_from_native, classic_from_native, other_hash};
 pub(crate) use describe::share;
 pub use describe::{Description, Detail, LayerFill};
 pub(crate) use foreign::ForeignFilter;
 pub(crate) use foreign::{Constant, same_type};
+pub use picture::{Picture, PictureUnit};
 
 use crate::{EncodeError, Format, hadoop, native};
 use mayhap_core::{AnyFilter, ClassicBloom, Filter, Full, KeyType, Mismatch};

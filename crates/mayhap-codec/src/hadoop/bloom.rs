@@ -221,7 +221,7 @@ pub(crate) const ROW: FormatRow = FormatRow {
         classic_from_native(Format::Hadoop, filter, is_own).map(stored)
     },
     required_count: BuildOptions::count_keys_without_shape,
-    create: create_from,
+    create: crate::format::unless_wasm(create_from),
     parameters: &[HASH],
     check_parameters: |parameters| hash_type(parameters).map(drop),
     key_reader: KeyReader::own_width,

@@ -250,7 +250,7 @@ pub(crate) const ROW: FormatRow = FormatRow {
         _ => Err(other_hash(Format::HadoopCounting)),
     },
     required_count: BuildOptions::count_keys_without_shape,
-    create: create_from,
+    create: crate::format::unless_wasm(create_from),
     parameters: &[HASH],
     check_parameters: |parameters| hash_type(parameters).map(drop),
     key_reader: KeyReader::own_width,

@@ -312,7 +312,7 @@ pub(crate) const ROW: FormatRow = FormatRow {
     encode_bits: None,
     from_native: |_| Err(other_hash(Format::HadoopDynamic)),
     required_count: BuildOptions::count_keys_without_shape,
-    create: create_from,
+    create: crate::format::unless_wasm(create_from),
     parameters: &[
         HASH,
         Parameter {

@@ -460,7 +460,7 @@ pub(crate) const ROW: FormatRow = FormatRow {
     encode_bits: None,
     from_native: |_| Err(other_hash(Format::HadoopRetouched)),
     required_count: BuildOptions::count_keys_without_shape,
-    create: create_from,
+    create: crate::format::unless_wasm(create_from),
     parameters: &[HASH, SCHEME, FALSE_POSITIVES],
     check_parameters: |parameters| {
         hash_type(parameters)?;

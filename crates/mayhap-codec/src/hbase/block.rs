@@ -1,14 +1,15 @@
 //! A block of an HFile: a header, the data, and checksums of both.
 
+use crate::crc_table::CrcTable;
 use crate::cursor::Cursor;
 use crate::{DecodeError, Format, Limits, Problem, inflate};
-use crc::{CRC_32_ISCSI, CRC_32_ISO_HDLC, Crc, Table};
+use crc::{CRC_32_ISCSI, CRC_32_ISO_HDLC, Crc};
 use std::borrow::Cow;
 
 pub(super) const HEADER_BYTES: u64 = 33;
 
-const CRC_32: Crc<u32, Table<16>> = Crc::<u32, Table<16>>::new(&CRC_32_ISO_HDLC);
-const CRC_32C: Crc<u32, Table<16>> = Crc::<u32, Table<16>>::new(&CRC_32_ISCSI);
+const CRC_32: Crc<u32, CrcTable> = Crc::<u32, CrcTable>::new(&CRC_32_ISO_HDLC);
+const CRC_32C: Crc<u32, CrcTable> = Crc::<u32, CrcTable>::new(&CRC_32_ISCSI);
 
 /// How the data of all blocks is compressed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

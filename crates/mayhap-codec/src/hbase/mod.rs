@@ -239,7 +239,7 @@ pub(crate) const ROW: FormatRow = FormatRow {
     encode_bits: Some(encode),
     from_native: |filter| bits_from_native(Format::HBase, filter, is_own),
     required_count: BuildOptions::count_keys_without_shape,
-    create: create_from,
+    create: crate::format::unless_wasm(create_from),
     parameters: &[
         Parameter {
             name: "hash",

@@ -161,7 +161,7 @@ pub(crate) const ROW: FormatRow = FormatRow {
         bits_from_native(Format::LevelDb, filter, |scheme| scheme == Scheme::LevelDb)
     },
     required_count: BuildOptions::count_keys,
-    create: create_from,
+    create: crate::format::unless_wasm(create_from),
     parameters: &[BITS_PER_KEY],
     check_parameters: |parameters| parameters.bits_per_key().map(drop),
     key_reader: KeyReader::own_width,

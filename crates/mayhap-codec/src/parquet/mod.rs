@@ -98,7 +98,7 @@ pub(crate) const ROW: FormatRow = FormatRow {
         Some(_) => RequiredCount::Nothing,
         None => options.count_distinct_keys(),
     },
-    create: create_from,
+    create: crate::format::unless_wasm(create_from),
     parameters: &[],
     check_parameters: |_| Ok(()),
     key_reader: |key_type, _| {

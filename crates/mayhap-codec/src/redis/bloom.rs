@@ -307,11 +307,7 @@ impl Bloom {
     /// The requested rate of all layers together.
     pub fn error(&self) -> f64 {
         let first = self.layers.first().map_or(0.0, |layer| layer.shape.error);
-        if self.options & OPTION_NON_SCALING != 0 || first >= 1.0 {
-            first
-        } else {
-            2.0 * first
-        }
+        requested_rate(first, self.options)
     }
 
     /// What `BF.INFO` reports.
@@ -518,6 +514,50 @@ pub fn encode(filter: &Bloom) -> Vec<u8> {
         layer.write(0, layer.shape.bytes, &mut out);
     }
     out
+}
+
+/// What a header says about a layer.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct LayerInfo {
+    /// Bytes of its bits.
+    pub size_bytes: u64,
+    /// Bits that keys can set.
+    pub bits: u64,
+    /// Bits per key.
+    pub probes: u32,
+    /// Items that were added to it.
+    pub items: u64,
+}
+
+/// The requested rate of all layers, and the layers, of the header of a SCANDUMP. Allocates no bits.
+///
+/// # Errors
+/// When it is no header.
+pub fn header_info(header: &[u8]) -> Result<(f64, Vec<LayerInfo>), DecodeError> {
+    let mut at = Cursor::new(header, Format::RedisBloom);
+    let header = BloomHeader::read(&mut at)?;
+    at.finish()?;
+    let layers = header.layers.iter().map(|(shape, items)| LayerInfo {
+        size_bytes: shape.bytes,
+        bits: match shape.n2 {
+            0 => shape.bits,
+            power => 1 << power,
+        },
+        probes: shape.hashes,
+        items: *items,
+    });
+    let layers: Vec<_> = layers.collect();
+    let first = header.layers.first().map_or(0.0, |(shape, _)| shape.error);
+    Ok((requested_rate(first, header.options), layers))
+}
+
+/// The requested rate of all layers together, from that of the first.
+fn requested_rate(first: f64, options: u32) -> f64 {
+    if options & OPTION_NON_SCALING != 0 || first >= 1.0 {
+        first
+    } else {
+        2.0 * first
+    }
 }
 
 /// A header that was read and checked.

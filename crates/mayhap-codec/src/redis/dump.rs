@@ -16,9 +16,10 @@ use super::fields::{DecodePosition, Payload, Sink, Source};
 use super::layer::{Layer, Shape};
 use super::value::{self, Budget};
 use super::{Bloom, Cuckoo, Filter, cuckoo};
+use crate::crc_table::CrcTable;
 use crate::cursor::Cursor;
 use crate::{DecodeError, Format, Limits, Problem};
-use crc::{CRC_64_REDIS, Crc, Table};
+use crc::{CRC_64_REDIS, Crc};
 use mayhap_core::ClassicCuckoo;
 
 /// The type of a module's value.
@@ -31,12 +32,18 @@ const VERSION_MASK: u64 = 0x3ff;
 const BLOOM: &[u8; 9] = b"MBbloom--";
 const CUCKOO: &[u8; 9] = b"MBbloomCF";
 
-pub(super) const CRC: Crc<u64, Table<16>> = Crc::<u64, Table<16>>::new(&CRC_64_REDIS);
+pub(super) const CRC: Crc<u64, CrcTable> = Crc::<u64, CrcTable>::new(&CRC_64_REDIS);
 
 /// The version of RDB in a payload's trailer.
 pub fn rdb_version(payload: &[u8]) -> Option<u16> {
     let trailer = payload.last_chunk::<TRAILER>()?;
     Some(u16::from_le_bytes([trailer[0], trailer[1]]))
+}
+
+/// The same payload for engines with this version of RDB. The values of modules are written in the same way since version 9.
+pub fn with_rdb_version(mut payload: Vec<u8>, rdb: u16) -> Vec<u8> {
+    payload.truncate(payload.len().saturating_sub(TRAILER));
+    append_trailer(payload, rdb)
 }
 
 /// Reads a DUMP of a filter of either family, in any version of its encoding.
@@ -55,6 +62,16 @@ impl TypeId {
     /// The id of a type with that name.
     pub const fn new(name: &[u8; 9], version: u16) -> Self {
         Self(value::type_id(name, version as u64 & VERSION_MASK))
+    }
+
+    /// The id with this number.
+    pub(super) const fn from_number(number: u64) -> Self {
+        Self(number)
+    }
+
+    /// The nine characters of its name.
+    pub fn name(self) -> String {
+        value::type_name(self.0)
     }
 
     /// Whether the type has this name, whatever the version.
@@ -128,19 +145,15 @@ fn open(payload: &[u8]) -> Result<(TypeId, Cursor<'_>), DecodeError> {
     Ok((TypeId(id), at))
 }
 
-/// The fields of a value whose type has this id, up to their end; `None`, and nothing is read, when it is no filter's.
-pub(super) fn filter(
-    at: &mut Cursor<'_>,
-    id: u64,
-    budget: &mut Budget,
+/// The filter in the fields of a value of this type; `None`, and nothing is read, when it is no filter.
+pub(super) fn fields_of_filter(
+    id: TypeId,
+    fields: &mut Payload<'_, '_>,
 ) -> Result<Option<Filter>, DecodeError> {
-    let id = TypeId(id);
     if !id.is(BLOOM) && !id.is(CUCKOO) {
         return Ok(None);
     }
-    let filter = Filter::load(id, &mut Payload { at, budget })?;
-    value::end(at)?;
-    Ok(Some(filter))
+    Filter::load(id, fields).map(Some)
 }
 
 fn read_bloom(at: &mut impl Source, version: u64) -> Result<Bloom, DecodeError> {

@@ -10,14 +10,18 @@
 //! Values of other types are skipped: only the lengths of most of them are read.
 
 use super::Filter;
-use super::dump::{self, CRC, MODULE};
+use super::dump::{self, CRC, MODULE, TypeId};
+use super::fields::{DecodePosition, Payload};
 use super::rows::{DEFAULT_RDB, dumped};
-use super::value::{Budget, Stored, read_length, skip_fields};
+use super::value::{self, Budget, Stored, read_length, skip_fields};
 use crate::cursor::Cursor;
 use crate::format::ContainerRow;
+use crate::map::Map;
 use crate::open::{Location, OpenedFilter};
 use crate::{DecodeError, Format, Limits, Problem};
 use std::borrow::Cow;
+use std::io;
+use std::path::Path;
 
 /// A filter in a file.
 #[derive(Clone, PartialEq, Debug)]
@@ -30,6 +34,24 @@ pub struct Entry {
     pub expires: Option<i64>,
     /// The filter.
     pub filter: Filter,
+}
+
+/// The bytes of a file, mapped: an RDB file may be larger than the memory.
+pub struct RdbFile(Map);
+
+impl RdbFile {
+    /// Maps a file. Do not change it in place meanwhile; engines replace theirs by a rename.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub fn open(path: &Path) -> io::Result<Self> {
+        Map::open(path).map(Self)
+    }
+
+    /// All bytes.
+    pub fn bytes(&self) -> &[u8] {
+        self.0.bytes()
+    }
 }
 
 /// The engine that wrote the file: two types have different meanings.
@@ -59,6 +81,42 @@ fn try_each(
     limits: Limits,
     mut each: impl FnMut(Entry) -> Result<(), Problem>,
 ) -> Result<(), DecodeError> {
+    each_module_value(bytes, limits, |place, id, fields| {
+        let Some(filter) = dump::fields_of_filter(id, fields)? else {
+            return Ok(false);
+        };
+        let entry = Entry {
+            database: place.database,
+            key: place.key,
+            expires: place.expires,
+            filter,
+        };
+        each(entry).map_err(|problem| fields.error(problem))?;
+        Ok(true)
+    })
+}
+
+/// Where a value is in a file.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Place {
+    /// The number of the database.
+    pub database: u64,
+    /// The name of the key.
+    pub key: Vec<u8>,
+    /// When it expires, in milliseconds since 1970.
+    pub expires: Option<i64>,
+}
+
+/// Passes the values of all modules in a file to `each`, in the order of the file. `each` reads all fields and returns `true`, or reads none
+/// and returns `false`.
+///
+/// # Errors
+/// When the file is damaged or has values of an unknown type, and the errors of `each`.
+pub fn each_module_value<'a>(
+    bytes: &'a [u8],
+    limits: Limits,
+    mut each: impl FnMut(Place, TypeId, &mut Payload<'a, '_>) -> Result<bool, DecodeError>,
+) -> Result<(), DecodeError> {
     let mut at = Cursor::new(bytes, Format::RedisBloomDump);
     let (engine, version) = magic(&mut at)?;
     let (mut database, mut expires) = (0, None);
@@ -74,16 +132,15 @@ fn try_each(
                 let key = Stored::read(&mut at, "key")?;
                 // The caller owns earlier filters: each has the whole budget.
                 let mut budget = Budget::new(limits);
-                if code != MODULE {
-                    skip_value(&mut at, code, engine)?;
-                } else if let Some(filter) = module_value(&mut at, &mut budget)? {
-                    let entry = Entry {
+                if code == MODULE {
+                    let place = Place {
                         database,
                         key: key.bytes(&at, &mut budget)?.into_owned(),
                         expires,
-                        filter,
                     };
-                    each(entry).map_err(|problem| at.error(problem))?;
+                    module_value(&mut at, &mut budget, |id, fields| each(place, id, fields))?;
+                } else {
+                    skip_value(&mut at, code, engine)?;
                 }
             }
             _ => skip_metadata(&mut at, code)?,
@@ -165,14 +222,18 @@ fn magic(at: &mut Cursor<'_>) -> Result<(Engine, u64), DecodeError> {
     Ok((engine, version))
 }
 
-/// A filter, if the value of a module is one.
-fn module_value(at: &mut Cursor<'_>, budget: &mut Budget) -> Result<Option<Filter>, DecodeError> {
-    let id = read_length(at, "type of the module")?;
-    let filter = dump::filter(at, id, budget)?;
-    if filter.is_none() {
-        skip_fields(at)?;
+/// Passes on the fields of a module's value, and skips them if they are not read.
+fn module_value<'a>(
+    at: &mut Cursor<'a>,
+    budget: &mut Budget,
+    read: impl FnOnce(TypeId, &mut Payload<'a, '_>) -> Result<bool, DecodeError>,
+) -> Result<(), DecodeError> {
+    let id = TypeId::from_number(read_length(at, "type of the module")?);
+    if read(id, &mut Payload { at, budget })? {
+        value::end(at)
+    } else {
+        skip_fields(at)
     }
-    Ok(filter)
 }
 
 /// Skips metadata between values.

@@ -147,7 +147,9 @@ pub(crate) const BLOOM: FormatRow = FormatRow {
     encode_bits: None,
     from_native: |_| Err(other_hash(Format::RedisBloom)),
     required_count: BuildOptions::count_keys,
-    create: |options, keys| Ok(scanned(create_bloom(options, keys)?).into()),
+    create: crate::format::unless_wasm(|options, keys| {
+        Ok(scanned(create_bloom(options, keys)?).into())
+    }),
     parameters: &[Parameter {
         name: "expansion",
         values: "nonscaling, or how many times as large each layer is, 1 to 32768",
@@ -165,7 +167,9 @@ pub(crate) const CUCKOO: FormatRow = FormatRow {
     encode_bits: None,
     from_native: |_| Err(other_hash(Format::RedisBloomCuckoo)),
     required_count: BuildOptions::count_keys,
-    create: |options, keys| Ok(scanned(create_cuckoo(options, keys)?).into()),
+    create: crate::format::unless_wasm(|options, keys| {
+        Ok(scanned(create_cuckoo(options, keys)?).into())
+    }),
     parameters: &[
         BUCKET,
         ITERATIONS,
@@ -193,7 +197,7 @@ pub(crate) const DUMP: FormatRow = FormatRow {
     encode_bits: None,
     from_native: |_| Err(other_hash(Format::RedisBloomDump)),
     required_count: BuildOptions::count_keys,
-    create: create_dump,
+    create: crate::format::unless_wasm(create_dump),
     parameters: &[
         Parameter {
             name: "family",

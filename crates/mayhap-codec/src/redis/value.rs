@@ -38,6 +38,18 @@ pub(super) const fn type_id(name: &[u8; 9], version: u64) -> u64 {
     id << 10 | version
 }
 
+/// The name in the id of a module type.
+pub(super) fn type_name(id: u64) -> String {
+    let letter = |at: u32| match (id >> (10 + 6 * (8 - at)) & 0x3f) as u8 {
+        letter @ 0..26 => b'A' + letter,
+        letter @ 26..52 => b'a' + (letter - 26),
+        digit @ 52..62 => b'0' + (digit - 52),
+        62 => b'-',
+        _ => b'_',
+    };
+    (0..9).map(|at| char::from(letter(at))).collect()
+}
+
 /// A string as it is stored.
 #[derive(Clone, Copy)]
 pub(super) enum Stored<'a> {
@@ -305,6 +317,9 @@ mod tests {
     fn ids_are_those_of_the_names() {
         assert_eq!(type_id(b"MBbloom--", 4), 0x3016_e5a2_89be_f804);
         assert_eq!(type_id(b"MBbloomCF", 4), 0x3016_e5a2_8982_1404);
+        for name in [b"MBbloom--", b"mayhap-bf", b"Topk_TYPE", b"azAZ09-_a"] {
+            assert_eq!(type_name(type_id(name, 3)).as_bytes(), name);
+        }
     }
 
     #[test]

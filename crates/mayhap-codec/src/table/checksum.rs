@@ -1,11 +1,12 @@
 //! The checksums of a table's blocks, over the data and the compression type.
 
 use crate::DecodeError;
+use crate::crc_table::CrcTable;
 use crate::cursor::Cursor;
-use crc::{CRC_32_ISCSI, Crc, Table};
+use crc::{CRC_32_ISCSI, Crc};
 use twox_hash::{XxHash3_64, XxHash32, XxHash64};
 
-const CRC_32C: Crc<u32, Table<16>> = Crc::<u32, Table<16>>::new(&CRC_32_ISCSI);
+const CRC_32C: Crc<u32, CrcTable> = Crc::<u32, CrcTable>::new(&CRC_32_ISCSI);
 
 /// The checksum function of a table: CRC-32C in LevelDB; RocksDB's tables name theirs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
