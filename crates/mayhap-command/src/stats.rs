@@ -3,18 +3,23 @@
 use crate::native::BloomKind;
 use crate::slot::{AnyBloom, AnyCuckoo, Slot};
 use mayhap_codec::redis;
-use mayhap_core::{ClassicBloom, Kind, Stats, Timestamp};
+use mayhap_core::{Kind, Stats, Timestamp};
 
 impl Slot {
     /// The stats of the filter, if the key holds one. Reads the whole filter.
     pub fn stats(&self, now: Timestamp) -> Option<Stats> {
+        self.sampled_stats(now, u64::MAX)
+    }
+
+    /// The same from at most `max_bytes` of each part of a Bloom filter. Cuckoo filters count as they go.
+    pub fn sampled_stats(&self, now: Timestamp, max_bytes: u64) -> Option<Stats> {
         let stats = match self {
             Self::Missing | Self::Other => return None,
             Self::Bloom(filter) => match &**filter {
-                AnyBloom::RedisBloom(filter) => redis_bloom(filter),
+                AnyBloom::RedisBloom(filter) => redis_bloom(filter, max_bytes),
                 AnyBloom::Native(filter) => match &filter.kind {
-                    BloomKind::Fixed(filter) => filter.stats(),
-                    BloomKind::Growing(filter) => filter.stats(),
+                    BloomKind::Fixed(filter) => filter.sampled_stats(max_bytes),
+                    BloomKind::Growing(filter) => filter.sampled_stats(max_bytes),
                     BloomKind::Window(filter) => filter.stats(now),
                     BloomKind::GrowingSet(set) => set.filter.stats(),
                     BloomKind::WindowSet(set) => set.filter.stats(now),
@@ -38,13 +43,17 @@ impl Slot {
     }
 }
 
-fn redis_bloom(filter: &redis::Bloom) -> Stats {
+fn redis_bloom(filter: &redis::Bloom, max_bytes: u64) -> Stats {
     let info = filter.info();
-    let passes = filter.layers().map(|layer| 1.0 - layer.estimated_rate());
-    let keys = filter.layers().map(ClassicBloom::estimated_keys);
-    let keys = keys.fold(0, u64::saturating_add);
-    let bits: u64 = filter.layers().map(|layer| layer.plan().bits).sum();
-    let set_bits: u64 = filter.layers().map(ClassicBloom::set_bits).sum();
+    let (mut bits, mut set_bits, mut keys, mut passes) = (0, 0.0, 0_u64, 1.0);
+    for layer in filter.layers() {
+        let stats = layer.sampled_stats(max_bytes);
+        let layer_bits = layer.plan().bits;
+        bits += layer_bits;
+        set_bits += stats.fill.unwrap_or_default() * layer_bits as f64;
+        keys = keys.saturating_add(stats.estimated_keys.unwrap_or(u64::MAX));
+        passes *= 1.0 - stats.estimated_rate.unwrap_or_default();
+    }
     let kind = match info.expansion {
         Some(_) => Kind::Growing,
         None => Kind::Classic,
@@ -52,10 +61,10 @@ fn redis_bloom(filter: &redis::Bloom) -> Stats {
     Stats {
         capacity: Some(info.capacity),
         bits: Some(bits),
-        fill: Some(set_bits as f64 / bits as f64),
+        fill: Some(set_bits / bits as f64),
         estimated_keys: (keys < u64::MAX).then_some(keys),
         false_positive_rate: Some(filter.error()),
-        estimated_rate: Some(1.0 - passes.product::<f64>()),
+        estimated_rate: Some(1.0 - passes),
         is_over_capacity: keys > info.capacity,
         keys_until_full: match info.expansion {
             Some(_) => None,
