@@ -3,9 +3,11 @@
 use crate::call::{Call, CommandError, CommandResult, log_is_broken};
 use crate::clients::{Client, Clients, Names};
 use crate::clock::Clock;
+use crate::command_times::{self, CommandNumber, CommandTimes};
 use crate::commands::{self, KeyspaceAccess, long};
 use crate::counters::Counters;
 use crate::files::ServedFiles;
+use crate::filter_table::FilterTable;
 use crate::keyspace::Keyspace;
 use crate::leases::Leases;
 use crate::net::{AfterReply, ClientHandle, Service, Timeouts};
@@ -47,12 +49,14 @@ pub(crate) struct Engine {
     pub(crate) secret: SipKey,
     pub(crate) clients: Clients,
     pub(crate) counters: Counters,
+    pub(crate) times: CommandTimes,
     pub(crate) slowlog: Slowlog,
     pub(crate) pause: Pause,
     /// The time limits of connections.
     pub(crate) timeouts: Arc<Timeouts>,
     pub(crate) snapshots: Snapshots,
     pub(crate) stats: StatsCache,
+    pub(crate) filter_table: FilterTable,
     pub(crate) files: ServedFiles,
     /// The size of all queued commands, between MULTI and EXEC.
     pub(crate) queued_bytes: Arc<AtomicUsize>,
@@ -103,6 +107,7 @@ impl Engine {
             return Executed::Failed(CommandError::Busy);
         }
         session.last_command = command.full_name(args);
+        session.command_number = Some(CommandNumber::new(command));
         let protocol = session.protocol;
         CHANGES.with_borrow_mut(|changes| {
             let mut call = Call {
@@ -208,6 +213,9 @@ impl Engine {
         session.served += 1;
         let ended = Instant::now();
         session.ended = Some(ended);
+        if let Some(number) = session.command_number.take() {
+            command_times::record(number, ended - began);
+        }
         self.slowlog
             .record(&self.settings, session, args, now, ended - began);
         next
@@ -373,6 +381,7 @@ impl Service for Engine {
         }
         self.counters.commands.fetch_add(served, Ordering::Relaxed);
         self.counters.add_lookups();
+        self.times.add_round();
         // Each of these replies may reveal a change whose record is still in memory. No reply is sent for a change that a crash would undo.
         // If all records are as durable as the mode promises, this takes no lock and makes no system call.
         if let Err(broken) = self.journal.commit(self.journal.last_lsn()) {

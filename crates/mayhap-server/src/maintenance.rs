@@ -50,6 +50,7 @@ fn run(engine: &Engine) {
         while expire(engine) == MAX_AT_ONCE {}
         close_unauthenticated(engine);
         engine.counters.sample();
+        engine.filter_table.forget();
         if tick.is_multiple_of(FILES) {
             engine.files.scan(|| engine.available_bytes());
         }

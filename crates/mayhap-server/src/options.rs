@@ -15,8 +15,10 @@ pub struct ServerOptions {
     pub port: u16,
     /// TLS, on its own port.
     pub tls: Option<TlsOptions>,
-    /// The address for metrics and health over HTTP.
+    /// The address for the page, metrics and health over HTTP.
     pub http: Option<SocketAddr>,
+    /// Who may use it, and for what.
+    pub http_options: HttpOptions,
     /// The password; empty means none.
     pub password: Vec<u8>,
     /// Accept connections from other machines without a password.
@@ -33,6 +35,17 @@ pub struct ServerOptions {
     pub settings: Vec<(String, String)>,
     /// Start even if the log is damaged, and lose what follows the damage.
     pub accepts_loss: bool,
+}
+
+/// Who may use the page, and for what.
+#[derive(Clone, Debug, Default)]
+pub struct HttpOptions {
+    /// Names under which browsers may reach it, besides addresses and `localhost`.
+    pub hosts: Vec<String>,
+    /// The page may change nothing.
+    pub is_read_only: bool,
+    /// HTTPS with the certificate of [`ServerOptions::tls`], which it needs.
+    pub uses_tls: bool,
 }
 
 /// TLS files and port.
@@ -57,6 +70,7 @@ impl ServerOptions {
             port: 6380,
             tls: None,
             http: None,
+            http_options: HttpOptions::default(),
             password: Vec::new(),
             is_open_to_all: false,
             fsync: Fsync::EverySecond,

@@ -4,7 +4,7 @@
 pub(crate) const MAX_BYTES: usize = 4096;
 
 /// Whether the pattern matches the whole text, in at most pattern times text steps.
-pub(crate) fn matches(pattern: &[u8], text: &[u8]) -> bool {
+pub fn matches(pattern: &[u8], text: &[u8]) -> bool {
     let (mut p, mut t) = (0, 0);
     // Where to continue after a mismatch: after the last star, one byte further.
     let mut retry: Option<(usize, usize)> = None;

@@ -2,12 +2,14 @@
 
 use crate::clients::Clients;
 use crate::clock::Clock;
+use crate::command_times::CommandTimes;
 use crate::counters::Counters;
 use crate::engine::Engine;
 use crate::files::ServedFiles;
+use crate::filter_table::FilterTable;
 use crate::keyspace::Keyspace;
 use crate::leases::Leases;
-use crate::net::http::{self, HttpPage};
+use crate::net::http::{HttpListener, HttpServer};
 use crate::net::{self, ListenOptions, Running, Timeouts};
 use crate::options::ServerOptions;
 use crate::pause::Pause;
@@ -16,7 +18,8 @@ use crate::settings::Settings;
 use crate::slowlog::Slowlog;
 use crate::snapshot::Snapshots;
 use crate::stats_cache::StatsCache;
-use crate::{maintenance, metrics, secret, system};
+use crate::web::{EventStreams, Web};
+use crate::{maintenance, secret, system};
 use arc_swap::ArcSwap;
 use crossbeam_utils::sync::ShardedLock;
 use mayhap_codec::Limits;
@@ -47,7 +50,7 @@ pub struct Server {
     engine: Arc<Engine>,
     running: Running,
     maintenance_threads: Vec<JoinHandle<()>>,
-    http: Option<http::PageServer>,
+    http: Option<(HttpServer, EventStreams)>,
     recovered: String,
 }
 
@@ -88,6 +91,13 @@ impl Server {
             }
             None => None,
         };
+        let http_tls = match &tls {
+            Some((_, config)) if options.http_options.uses_tls => Some(Arc::clone(config)),
+            None if options.http_options.uses_tls => {
+                return Err("--http-tls needs the certificate and key of --tls-port, --tls-cert and --tls-key".to_owned());
+            }
+            _ => None,
+        };
         raise_open_files(options.max_clients);
         let (engine, recovered) = open(options)?;
         let engine = Arc::new(engine);
@@ -119,7 +129,12 @@ impl Server {
         });
         set?;
         let http = match options.http {
-            Some(address) => Some(serve_pages(&engine, address)?),
+            Some(address) => Some(serve_web(
+                &engine,
+                (options, address),
+                http_tls,
+                running.stop_handle(),
+            )?),
             None => None,
         };
         let maintenance_threads = maintenance::start(&engine)
@@ -138,9 +153,9 @@ impl Server {
         &self.running.addresses
     }
 
-    /// The address of metrics and health.
+    /// The address of the page, metrics and health.
     pub fn http_address(&self) -> Option<SocketAddr> {
-        self.http.as_ref().map(|http| http.address)
+        self.http.as_ref().map(|(http, _)| http.address)
     }
 
     /// What was recovered, as text.
@@ -160,13 +175,14 @@ impl Server {
     pub fn run(self) -> Result<(), String> {
         self.running.wait();
         let stopped = self.running.stop();
+        if let Some((http, events)) = self.http {
+            events.end();
+            http.stop();
+        }
         self.engine.is_ending.store(true, Ordering::Relaxed);
         self.engine.snapshots.notify();
         for thread in self.maintenance_threads {
             let _ = thread.join();
-        }
-        if let Some(http) = self.http {
-            http.stop();
         }
         self.engine
             .journal
@@ -190,27 +206,28 @@ fn raise_open_files(clients: usize) {
     }
 }
 
-fn serve_pages(engine: &Arc<Engine>, address: SocketAddr) -> Result<http::PageServer, String> {
-    let engine = Arc::clone(engine);
-    let pages = move |path: &str| {
-        let (status, text) = match path {
-            "/metrics" => (200, metrics::page(&engine)),
-            "/health" => match metrics::health(&engine) {
-                Ok(text) => (200, text.to_owned()),
-                Err(text) => (503, text),
-            },
-            _ => return None,
-        };
-        // A page may show changes, so the log is committed first. If that fails, the page says so.
-        let _ = engine.journal.commit(engine.journal.last_lsn());
-        Some(HttpPage {
-            status,
-            content_type: "text/plain; version=0.0.4",
-            body: text.into_bytes(),
-        })
-    };
-    http::serve_pages(address, Arc::new(pages))
-        .map_err(|error| format!("cannot listen on {address} for metrics: {error}"))
+/// Starts to serve the page, metrics and health.
+fn serve_web(
+    engine: &Arc<Engine>,
+    (options, address): (&ServerOptions, SocketAddr),
+    tls: Option<Arc<rustls::ServerConfig>>,
+    stop: net::StopHandle,
+) -> Result<(HttpServer, EventStreams), String> {
+    let listener = HttpListener::bind(address)
+        .map_err(|error| format!("cannot listen on {address} for HTTP: {error}"))?;
+    if tls.is_none() && !address.ip().is_loopback() {
+        crate::report(&format!(
+            "http://{address} is not encrypted: passwords and keys can be read on the network. Give --http-tls, or put a proxy with TLS before a local address"
+        ));
+    }
+    let port = listener.address.port();
+    let options = options.http_options.clone();
+    let (web, events) = Web::start(engine, (options, port), Box::new(move || stop.stop()))
+        .map_err(|error| format!("cannot start a thread: {error}"))?;
+    let server = listener
+        .serve(tls, web)
+        .map_err(|error| format!("cannot start a thread: {error}"))?;
+    Ok((server, events))
 }
 
 fn open(options: &ServerOptions) -> Result<(Engine, String), String> {
@@ -294,11 +311,13 @@ fn open(options: &ServerOptions) -> Result<(Engine, String), String> {
         secret,
         clients: Clients::default(),
         counters: Counters::default(),
+        times: CommandTimes::default(),
         slowlog: slow,
         pause: Pause::default(),
         timeouts,
         snapshots,
         stats: StatsCache::default(),
+        filter_table: FilterTable::default(),
         files,
         queued_bytes: Arc::default(),
         is_ending: AtomicBool::new(false),

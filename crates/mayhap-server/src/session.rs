@@ -1,6 +1,7 @@
 //! The state of one connection.
 
 use crate::clients::Client;
+use crate::command_times::CommandNumber;
 use crate::keyspace::Version;
 use mayhap_command::Protocol;
 use std::collections::HashMap;
@@ -28,6 +29,8 @@ pub(crate) struct Session {
     /// The number of commands in this round.
     pub(crate) served: u64,
     pub(crate) last_command: &'static str,
+    /// The number of the current command, once it is known.
+    pub(crate) command_number: Option<CommandNumber>,
 }
 
 /// The mode of `CLIENT REPLY`.
@@ -105,6 +108,7 @@ impl Session {
             ended: None,
             served: 0,
             last_command: "",
+            command_number: None,
         }
     }
 

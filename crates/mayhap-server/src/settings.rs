@@ -6,6 +6,7 @@ use mayhap_command::{Config, NAMES};
 use mayhap_log::Fsync;
 use std::path::PathBuf;
 use std::time::Duration;
+use subtle::ConstantTimeEq;
 
 /// All settings; [`Settings::set`] changes those that can be changed at run time.
 #[derive(Clone, Debug)]
@@ -68,6 +69,11 @@ const SERVER_SETTINGS: [&str; 20] = [
 ];
 
 impl Settings {
+    /// Whether this is the password. Takes the same time for all guesses of a length.
+    pub(crate) fn is_password(&self, guess: &[u8]) -> bool {
+        is_same(&self.password, guess)
+    }
+
     /// The names and values of all settings that match one of the patterns.
     pub(crate) fn matching(&self, patterns: &[&[u8]]) -> Vec<(&'static str, String)> {
         let names = NAMES.iter().chain(&SERVER_SETTINGS).copied();
@@ -204,6 +210,15 @@ impl Settings {
     }
 }
 
+/// Takes the same time for all guesses of a length, whatever the length of the password.
+fn is_same(password: &[u8], guess: &[u8]) -> bool {
+    let has_length = password.len().ct_eq(&guess.len());
+    let pairs = guess.iter().zip(password.iter().cycle());
+    pairs
+        .fold(has_length, |same, (one, other)| same & one.ct_eq(other))
+        .into()
+}
+
 pub(crate) fn fsync_name(fsync: Fsync) -> &'static str {
     match fsync {
         Fsync::Always => "always",
@@ -242,7 +257,22 @@ pub(crate) fn bytes(text: &str) -> Option<u64> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Settings, bytes};
+    use super::{Settings, bytes, is_same};
+
+    #[test]
+    fn only_the_password_is_the_password() {
+        assert!(is_same(b"secret", b"secret"));
+        for guess in [
+            &b""[..],
+            b"s",
+            b"secres",
+            b"secre",
+            b"secrets",
+            b"secretsecret",
+        ] {
+            assert!(!is_same(b"secret", guess), "{}", guess.escape_ascii());
+        }
+    }
 
     #[test]
     fn sizes_are_read_as_redis_does() {

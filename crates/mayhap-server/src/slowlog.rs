@@ -1,10 +1,12 @@
 //! SLOWLOG: commands that took long.
 
+use crate::printable::printable;
 use crate::session::Session;
 use crate::settings::Settings;
 use arc_swap::ArcSwap;
 use mayhap_command::RespWriter;
 use parking_lot::Mutex;
+use serde::Serialize;
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -21,6 +23,18 @@ struct SlowlogEntry {
     words: Vec<Vec<u8>>,
     peer: String,
     name: String,
+}
+
+/// An entry of the slow log.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct SlowCommand {
+    pub(crate) id: u64,
+    /// Seconds since 1970.
+    pub(crate) time: u64,
+    pub(crate) microseconds: u64,
+    pub(crate) words: Vec<String>,
+    pub(crate) peer: String,
+    pub(crate) name: String,
 }
 
 #[derive(Default)]
@@ -96,6 +110,24 @@ impl Slowlog {
 
     pub(crate) fn clear(&self) {
         self.kept.lock().1.clear();
+    }
+
+    /// The newest entries for people, with unprintable bytes escaped.
+    pub(crate) fn newest(&self, most: usize) -> Vec<SlowCommand> {
+        let (_, entries) = &*self.kept.lock();
+        let newest = entries.iter().take(most).map(|entry| SlowCommand {
+            id: entry.id,
+            time: entry.time,
+            microseconds: entry.took.as_micros() as u64,
+            words: entry
+                .words
+                .iter()
+                .map(|word| printable(word, &[]))
+                .collect(),
+            peer: entry.peer.clone(),
+            name: entry.name.clone(),
+        });
+        newest.collect()
     }
 
     pub(crate) fn write(&self, out: &mut RespWriter<'_>, most: usize) {

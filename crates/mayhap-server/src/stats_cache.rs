@@ -1,37 +1,60 @@
-//! Cached statistics of filters. Computing the fill reads the whole filter, so the result is kept until the filter has changed,
-//! and for a few seconds in any case. Concurrent callers share it.
+//! Cached statistics of filters. Computing the fill reads the filter, so the result is kept until the filter has changed, and for
+//! some time in any case: longer if it took long. Concurrent callers share it.
 
 use crate::engine::Engine;
 use crate::keyspace::{KeyEntry, SharedValue, Version};
 use mayhap_core::{Stats, Timestamp};
-use parking_lot::Mutex;
+use parking_lot::{Mutex, MutexGuard};
 use std::collections::HashMap;
+use std::time::Instant;
 
 /// The maximum number of filters that are listed; the rest is only in the totals.
 pub(crate) const MAX_FILTERS: usize = 1000;
-/// How long a result is kept, in milliseconds, even if the filter changes.
+/// How long a result is kept for metrics, in milliseconds, even if the filter changes.
 const FRESH_MS: u64 = 5000;
+/// A result is kept for this many times the time that it took, so that computing takes a small share of the time.
+const COST_FACTOR: u64 = 100;
+
+/// The size of a sample: 2 ms of work. A write to the filter waits so long.
+const SAMPLE_BYTES: u64 = 4 << 20;
 
 #[derive(Default)]
-pub(crate) struct StatsCache(Mutex<HashMap<Box<[u8]>, CachedStats>>);
+pub(crate) struct StatsCache(Mutex<KnownStats>);
 
-struct CachedStats {
+/// The results by name.
+pub(crate) type KnownStats = HashMap<Box<[u8]>, CachedStats>;
+
+#[derive(Clone, Copy)]
+pub(crate) struct CachedStats {
     version: Version,
     /// Window filters change with time.
     is_timed: bool,
-    at: u64,
-    kind: &'static str,
-    stats: Stats,
+    /// When it was computed or last found unchanged, in milliseconds since 1970.
+    pub(crate) at: u64,
+    /// How long that took, in microseconds.
+    cost: u64,
+    pub(crate) kind: &'static str,
+    pub(crate) stats: Stats,
 }
 
 impl CachedStats {
-    fn is_current(&self, version: Version, now: u64) -> bool {
-        let is_same = self.version == version && !self.is_timed;
-        is_same || now.saturating_sub(self.at) < FRESH_MS
+    /// Whether the filter is the same now.
+    pub(crate) fn is_unchanged(&self, version: Version) -> bool {
+        self.version == version && !self.is_timed
+    }
+
+    /// Whether the filter has not changed since, or the result is younger than `fresh_ms` or than its cost justifies.
+    pub(crate) fn is_current(&self, version: Version, now: u64, fresh_ms: u64) -> bool {
+        let fresh_ms = fresh_ms.max(self.cost * COST_FACTOR / 1000);
+        self.is_unchanged(version) || now.saturating_sub(self.at) < fresh_ms
     }
 }
 
 impl StatsCache {
+    pub(crate) fn lock(&self) -> MutexGuard<'_, KnownStats> {
+        self.0.lock()
+    }
+
     /// The first thousand filters by name. One caller at a time reads filters.
     pub(crate) fn all(&self, engine: &Engine, now: u64) -> Vec<(Box<[u8]>, &'static str, Stats)> {
         let mut names = Vec::new();
@@ -43,26 +66,41 @@ impl StatsCache {
             });
         }
         names.sort_unstable();
-        names.truncate(MAX_FILTERS);
-        let mut known = self.0.lock();
+        let mut known = self.lock();
         known.retain(|name, _| names.binary_search(name).is_ok());
+        names.truncate(MAX_FILTERS);
         let told = names.into_iter().filter_map(|name| {
-            refresh(&mut known, engine, &name, now);
-            let known = known.get(&name)?;
-            Some((name, known.kind, known.stats))
+            let found = refresh(&mut known, engine, &name, now, FRESH_MS)?;
+            Some((name, found.kind, found.stats))
         });
         told.collect()
     }
+
+    /// One filter, as it is now unless computing that takes long.
+    pub(crate) fn one(&self, engine: &Engine, name: &[u8], now: u64) -> Option<CachedStats> {
+        refresh(&mut self.lock(), engine, name, now, 0)
+    }
 }
 
-fn refresh(known: &mut HashMap<Box<[u8]>, CachedStats>, engine: &Engine, name: &[u8], now: u64) {
+/// The statistics of a filter, computed if the known ones are too old. `None` if there is no such filter, or a long command has
+/// it and nothing is known.
+pub(crate) fn refresh(
+    known: &mut KnownStats,
+    engine: &Engine,
+    name: &[u8],
+    now: u64,
+    fresh_ms: u64,
+) -> Option<CachedStats> {
     let version = engine
         .keys
         .read(name, now, |body| body.map(KeyEntry::version));
-    let is_good =
-        |known: &CachedStats| version.is_some_and(|version| known.is_current(version, now));
-    if known.get(name).is_some_and(is_good) {
-        return;
+    if let (Some(version), Some(found)) = (version, known.get_mut(name)) {
+        if found.is_unchanged(version) {
+            found.at = now;
+        }
+        if found.is_current(version, now, fresh_ms) {
+            return Some(*found);
+        }
     }
     // Only writes to this filter wait while it is read.
     let _sharing = engine.leases.share();
@@ -71,21 +109,24 @@ fn refresh(known: &mut HashMap<Box<[u8]>, CachedStats>, engine: &Engine, name: &
     });
     match shared {
         Some((version, Some(SharedValue::Filter(slot)))) => {
-            if let Some(stats) = slot.stats(Timestamp(now)) {
-                let fresh = CachedStats {
-                    version,
-                    is_timed: slot.is_timed(),
-                    at: now,
-                    kind: slot.type_name(),
-                    stats,
-                };
-                known.insert(name.into(), fresh);
-            }
+            let began = Instant::now();
+            let stats = slot.sampled_stats(Timestamp(now), SAMPLE_BYTES)?;
+            let fresh = CachedStats {
+                version,
+                is_timed: slot.is_timed(),
+                at: now,
+                cost: began.elapsed().as_micros() as u64,
+                kind: slot.type_name(),
+                stats,
+            };
+            known.insert(name.into(), fresh);
+            Some(fresh)
         }
         // A long command has leased it: return the previous result.
-        Some((_, None)) => {}
+        Some((_, None)) => known.get(name).copied(),
         Some((_, Some(SharedValue::Text(_)))) | None => {
             known.remove(name);
+            None
         }
     }
 }

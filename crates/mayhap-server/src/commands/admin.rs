@@ -21,6 +21,7 @@ pub(super) fn config(call: &mut Call<'_>) -> CommandResult {
         }
         (b"resetstat", 2) => {
             call.engine.counters.reset();
+            call.engine.times.reset();
             call.out.ok();
         }
         (b"rewrite", 2) => return Err("ERR The server is running without a config file: pass settings as options of `mayhap serve`".into()),

@@ -1,46 +1,83 @@
-//! Pages over HTTP/1.1, for Prometheus and health checks. One request per connection, GET and HEAD only.
+//! HTTP/1.1 for the page, its API, Prometheus and health checks. One request per connection.
 //!
-//! Each connection has its own thread for at most ten seconds, and their number is limited. This is simple, and slow clients
-//! delay others by ten seconds at most. Redis commands never use this path.
+//! Each connection has its own thread until its deadline, and their number is limited. This is simple, and slow clients delay
+//! nobody else. Redis commands never use this path. An [`HttpService`] sees the head of a request before its body is read, so
+//! that only those who may send a body make the server read one.
 
-mod answer;
+mod head;
+mod limits;
+mod response;
+mod stream;
+
+pub use head::{Method, RequestHead};
+pub use response::HttpResponse;
 
 use super::listeners::Listeners;
-use answer::{COME_AGAIN, answer};
+use head::HeadError;
+use limits::{ConnectionSlot, HttpLimits};
 use mio::Waker;
-use std::io::{self, ErrorKind, Read, Write};
-use std::net::{Shutdown, SocketAddr, TcpStream};
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use response::COME_AGAIN;
+use rustls::ServerConfig;
+use std::io::{self, ErrorKind, Write};
+use std::net::{SocketAddr, TcpStream};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
+use stream::HttpStream;
 
-/// The maximum number of connections; others are asked to retry.
-const MAX_CLIENTS: usize = 64;
-/// The maximum number of concurrent requests for one page, because a page may read every filter. Other pages are not affected,
-/// so health checks get through.
-const MAX_CONCURRENT_RENDERS: usize = 2;
 /// The maximum size of a request's head.
-const MAX_HEAD: usize = 8 << 10;
+const MAX_HEAD: usize = 16 << 10;
 /// The time limit for a whole request.
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(10);
+/// The time limit for a request with a large body.
+const UPLOAD_TIMEOUT: Duration = Duration::from_secs(120);
+/// The size from which a body is large.
+const LARGE_BODY: u64 = 256 << 10;
+/// A client that does not read its events for so long is closed.
+const EVENT_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// The response for a path.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct HttpPage {
-    /// The status: 200, or 503 if the server is unhealthy.
-    pub status: u16,
-    /// The content type, such as `text/plain; charset=utf-8`.
-    pub content_type: &'static str,
-    /// The body.
-    pub body: Vec<u8>,
+/// Answers requests. All connections share one service.
+pub trait HttpService: Send + Sync + 'static {
+    /// Checks the head, before the body is read.
+    ///
+    /// # Errors
+    /// The response to a request that is rejected.
+    fn check(&self, head: &RequestHead) -> Result<Admission, HttpResponse>;
+
+    /// Answers a request whose head was admitted.
+    fn answer(&self, head: &RequestHead, body: Vec<u8>) -> Answer;
+
+    /// The response if nothing came of a request: in the words of the service.
+    fn refuse(&self, head: Option<&RequestHead>, status: u16, text: &str) -> HttpResponse;
 }
 
-/// Renders the page of a path, which starts with `/` and has no query.
-pub type Pages = dyn Fn(&str) -> Option<HttpPage> + Send + Sync;
+/// What an admitted request may take.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Admission {
+    /// The maximum size of the body.
+    pub max_body_bytes: u64,
+    /// The maximum number of concurrent requests for this path; others are asked to retry.
+    pub max_concurrent: usize,
+}
+
+/// The answer to a request.
+pub enum Answer {
+    /// A response.
+    Whole(HttpResponse),
+    /// A stream of events.
+    Events(Box<dyn EventSource>),
+}
+
+/// Where the events of a stream come from.
+pub trait EventSource: Send {
+    /// Waits for the next event; `None` at the end.
+    fn next(&mut self) -> Option<Arc<[u8]>>;
+}
 
 /// A running HTTP server. It keeps running if this is dropped.
-pub struct PageServer {
+pub struct HttpServer {
     /// The address that it listens on, with the actual port.
     pub address: SocketAddr,
     is_stopping: Arc<AtomicBool>,
@@ -48,8 +85,8 @@ pub struct PageServer {
     thread: JoinHandle<()>,
 }
 
-impl PageServer {
-    /// Stops accepting. Running requests have their ten seconds.
+impl HttpServer {
+    /// Stops accepting. Running requests continue until their deadline.
     pub fn stop(self) {
         self.is_stopping.store(true, Ordering::Release);
         let _ = self.waker.wake();
@@ -57,172 +94,220 @@ impl PageServer {
     }
 }
 
-/// Starts to listen and serve.
-///
-/// # Errors
-/// When the address cannot be listened at, which the error names.
-pub fn serve_pages(address: SocketAddr, pages: Arc<Pages>) -> io::Result<PageServer> {
-    let listeners = Listeners::new(std::iter::once(address))?;
-    let address = listeners.addresses()?.first().copied().unwrap_or(address);
-    let waker = listeners.waker()?;
-    let is_stopping = Arc::new(AtomicBool::new(false));
-    let is_told = Arc::clone(&is_stopping);
-    let clients = Arc::new(AtomicUsize::new(0));
-    let paths = Arc::new(Paths::default());
-    let thread = thread::Builder::new().name("pages".to_owned());
-    let thread = thread.spawn(move || {
-        let end = listeners.run(
-            || is_told.load(Ordering::Acquire),
-            |_, mut stream, _| {
-                if clients.load(Ordering::Relaxed) >= MAX_CLIENTS {
-                    let _ = stream.write(COME_AGAIN);
-                    return;
-                }
-                let client = HttpClient::new(TcpStream::from(stream), &clients);
-                let (pages, paths) = (Arc::clone(&pages), Arc::clone(&paths));
-                let name = "page".to_owned();
-                let thread = thread::Builder::new().name(name);
-                // If the thread cannot be started, the connection is dropped.
-                if let Err(error) =
-                    thread.spawn(move || client.serve(&move |path: &str| paths.page(path, &*pages)))
-                {
-                    crate::report(&format!(
-                        "serving a page: {error}; the client was sent away"
-                    ));
-                }
-            },
-        );
-        if let Err(error) = end {
-            crate::report(&format!(
-                "waiting for HTTP: {error}; there are no pages any more"
-            ));
-        }
-    })?;
-    Ok(PageServer {
-        address,
-        is_stopping,
-        waker,
-        thread,
-    })
+/// An address to listen on that has no service yet. Connections wait.
+pub struct HttpListener {
+    /// The address, with the actual port.
+    pub address: SocketAddr,
+    listeners: Listeners,
 }
 
-/// The paths whose pages are being rendered.
-#[derive(Default)]
-struct Paths(Mutex<Vec<String>>);
-
-/// Releases a path, also if rendering panics.
-struct PageSlot<'p>(&'p Paths, &'p str);
-
-impl Drop for PageSlot<'_> {
-    fn drop(&mut self) {
-        let mut paths = self.0.lock();
-        if let Some(at) = paths.iter().position(|path| path == self.1) {
-            paths.swap_remove(at);
-        }
-    }
-}
-
-impl Paths {
-    fn lock(&self) -> MutexGuard<'_, Vec<String>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+impl HttpListener {
+    /// Starts to listen.
+    ///
+    /// # Errors
+    /// When the address cannot be listened at, which the error names.
+    pub fn bind(address: SocketAddr) -> io::Result<Self> {
+        let listeners = Listeners::new(std::iter::once(address))?;
+        let address = listeners.addresses()?.first().copied().unwrap_or(address);
+        Ok(Self { address, listeners })
     }
 
-    fn page(&self, path: &str, pages: &Pages) -> Option<HttpPage> {
-        let mut paths = self.lock();
-        if paths.iter().filter(|making| *making == path).count() >= MAX_CONCURRENT_RENDERS {
-            return Some(answer::plain(
-                503,
-                "this page is being made for others: ask again in a second\n",
-            ));
-        }
-        paths.push(path.to_owned());
-        drop(paths);
-        let _making = PageSlot(self, path);
-        pages(path)
+    /// Starts to serve, with TLS if there is a configuration of it.
+    ///
+    /// # Errors
+    /// When a thread cannot be started.
+    pub fn serve(
+        self,
+        tls: Option<Arc<ServerConfig>>,
+        service: Arc<dyn HttpService>,
+    ) -> io::Result<HttpServer> {
+        let Self { address, listeners } = self;
+        let waker = listeners.waker()?;
+        let is_stopping = Arc::new(AtomicBool::new(false));
+        let is_told = Arc::clone(&is_stopping);
+        let limits = Arc::new(HttpLimits::default());
+        let thread = thread::Builder::new().name("http".to_owned());
+        let thread = thread.spawn(move || {
+            let end = listeners.run(
+                || is_told.load(Ordering::Acquire),
+                |_, mut stream, peer| {
+                    let Some(slot) = limits.connect() else {
+                        if tls.is_none() {
+                            let _ = stream.write(COME_AGAIN);
+                        }
+                        return;
+                    };
+                    let connection = HttpConnection {
+                        service: Arc::clone(&service),
+                        limits: Arc::clone(&limits),
+                        peer,
+                        slot,
+                    };
+                    let (stream, tls) = (TcpStream::from(stream), tls.clone());
+                    let thread = thread::Builder::new().name("request".to_owned());
+                    // A failure cannot be reported to the client.
+                    let serve = move || drop(connection.serve(stream, tls.as_ref()));
+                    // If the thread cannot be started, the connection is dropped.
+                    if let Err(error) = thread.spawn(serve) {
+                        crate::report(&format!("serving HTTP: {error}; the client was sent away"));
+                    }
+                },
+            );
+            if let Err(error) = end {
+                crate::report(&format!(
+                    "waiting for HTTP: {error}; there are no pages any more"
+                ));
+            }
+        })?;
+        Ok(HttpServer {
+            address,
+            is_stopping,
+            waker,
+            thread,
+        })
     }
 }
 
-struct HttpClient {
-    stream: TcpStream,
-    clients: Arc<AtomicUsize>,
-    deadline: Instant,
+struct HttpConnection {
+    service: Arc<dyn HttpService>,
+    limits: Arc<HttpLimits>,
+    peer: SocketAddr,
+    slot: ConnectionSlot,
 }
 
-impl Drop for HttpClient {
-    fn drop(&mut self) {
-        self.clients.fetch_sub(1, Ordering::Relaxed);
-    }
-}
-
-impl HttpClient {
-    fn new(stream: TcpStream, clients: &Arc<AtomicUsize>) -> Self {
-        clients.fetch_add(1, Ordering::Relaxed);
-        Self {
-            stream,
-            clients: Arc::clone(clients),
-            deadline: Instant::now() + REQUEST_TIMEOUT,
-        }
-    }
-
-    /// A failure cannot be reported to anybody.
-    fn serve(mut self, pages: &Pages) {
-        let _ = self.try_serve(pages);
-    }
-
-    fn try_serve(&mut self, pages: &Pages) -> io::Result<()> {
-        self.stream.set_nonblocking(false)?;
-        let head = self.head()?;
-        let answer = answer(&head, pages);
-        self.send(&answer)?;
-        self.stream.shutdown(Shutdown::Write)?;
-        // Closing a socket with unread input may discard the response.
-        let mut rest = [0; 1024];
-        for _ in 0..64 {
-            if self.read(&mut rest)? == 0 {
-                break;
+impl HttpConnection {
+    fn serve(self, socket: TcpStream, tls: Option<&Arc<ServerConfig>>) -> io::Result<()> {
+        let deadline = Instant::now() + REQUEST_TIMEOUT;
+        let mut stream = HttpStream::new(socket, tls, deadline)?;
+        let (head, body) = match self.read_head(&mut stream)? {
+            Ok(read) => read,
+            Err((status, text)) => {
+                let response = self.service.refuse(None, status, text);
+                stream.send(&response.bytes(true))?;
+                return stream.finish();
+            }
+        };
+        let answer = match self.answer(&mut stream, &head, body) {
+            Ok(answer) => answer,
+            // The client has gone, or is too slow.
+            Err(Unanswered::Connection(error)) => return Err(error),
+            Err(Unanswered::Refused(response)) => Answer::Whole(response),
+        };
+        match answer {
+            Answer::Whole(response) => {
+                // A slow request leaves time to send its response.
+                stream.set_deadline(deadline.max(Instant::now() + REQUEST_TIMEOUT));
+                stream.send(&response.bytes(head.method != Method::Head))?;
+                stream.finish()
+            }
+            Answer::Events(events) => {
+                // The source has its own limit of streams.
+                drop(self.slot);
+                send_events(stream, events)
             }
         }
-        Ok(())
     }
 
-    fn time_left(&self) -> io::Result<Duration> {
-        let left = self.deadline.saturating_duration_since(Instant::now());
-        if left.is_zero() {
-            return Err(ErrorKind::TimedOut.into());
-        }
-        Ok(left)
-    }
-
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let left = self.time_left()?;
-        self.stream.set_read_timeout(Some(left))?;
-        self.stream.read(buffer)
-    }
-
-    /// The head of the request, or as much of it as arrived.
-    fn head(&mut self) -> io::Result<Vec<u8>> {
-        let mut head = Vec::new();
-        let mut buffer = [0; 1024];
-        while head.len() < MAX_HEAD {
-            let count = self.read(&mut buffer)?;
-            head.extend_from_slice(buffer.get(..count).unwrap_or_default());
-            let new = head.len().saturating_sub(count + 3);
-            let new = head.get(new..).unwrap_or_default();
-            let ends = |end: &[u8]| new.windows(end.len()).any(|bytes| bytes == end);
-            if count == 0 || ends(b"\r\n\r\n") || ends(b"\n\n") {
-                break;
+    /// Reads the head. What follows it is the start of the body.
+    fn read_head(&self, stream: &mut HttpStream) -> io::Result<ReadHead> {
+        let mut bytes = Vec::new();
+        let mut buffer = [0; 2048];
+        loop {
+            match RequestHead::parse(&bytes, self.peer) {
+                Ok(Some((head, length))) => {
+                    let body = bytes.split_off(length);
+                    return Ok(Ok((head, body)));
+                }
+                Ok(None) if bytes.len() >= MAX_HEAD => {
+                    return Ok(Err((431, "the head of the request is too long")));
+                }
+                Ok(None) => {}
+                Err(HeadError::Invalid(text)) => return Ok(Err((400, text))),
+                Err(HeadError::NoLength) => {
+                    return Ok(Err((411, "send the body with a Content-Length")));
+                }
             }
+            let count = match stream.read(&mut buffer) {
+                Err(error) if error.kind() == ErrorKind::TimedOut && !bytes.is_empty() => {
+                    // One second more, to say so.
+                    stream.set_deadline(Instant::now() + Duration::from_secs(1));
+                    return Ok(Err((408, "the request took too long")));
+                }
+                other => other?,
+            };
+            if count == 0 {
+                return Ok(Err((400, "the request ends before its head does")));
+            }
+            bytes.extend_from_slice(buffer.get(..count).unwrap_or_default());
         }
-        Ok(head)
     }
 
-    fn send(&mut self, mut bytes: &[u8]) -> io::Result<()> {
-        while !bytes.is_empty() {
-            let left = self.time_left()?;
-            self.stream.set_write_timeout(Some(left))?;
-            let count = self.stream.write(bytes)?;
-            bytes = bytes.get(count..).unwrap_or_default();
+    fn answer(
+        &self,
+        stream: &mut HttpStream,
+        head: &RequestHead,
+        start: Vec<u8>,
+    ) -> Result<Answer, Unanswered> {
+        let refuse =
+            |status, text: &str| Unanswered::Refused(self.service.refuse(Some(head), status, text));
+        let admission = self.service.check(head).map_err(Unanswered::Refused)?;
+        if head.body_bytes > admission.max_body_bytes {
+            let most = admission.max_body_bytes;
+            return Err(refuse(413, &format!("send at most {most} bytes")));
         }
-        Ok(())
+        let busy = "too many requests of this kind: ask again in a second";
+        let _path = self
+            .limits
+            .path(&head.path, admission.max_concurrent)
+            .ok_or_else(|| refuse(503, busy))?;
+        let _body = self
+            .limits
+            .body(head.body_bytes)
+            .ok_or_else(|| refuse(503, busy))?;
+        if head.body_bytes >= LARGE_BODY {
+            stream.set_deadline(Instant::now() + UPLOAD_TIMEOUT);
+        }
+        let body = read_body(stream, head.body_bytes, start).map_err(Unanswered::Connection)?;
+        let answer = || self.service.answer(head, body);
+        Ok(catch_unwind(AssertUnwindSafe(answer)).unwrap_or_else(|_| {
+            let text = "internal error: please report what you did";
+            Answer::Whole(self.service.refuse(Some(head), 500, text))
+        }))
     }
+}
+
+/// A head with the start of its body, or the status and text of what is wrong with it.
+type ReadHead = Result<(RequestHead, Vec<u8>), (u16, &'static str)>;
+
+/// Why a service did not answer.
+enum Unanswered {
+    Connection(io::Error),
+    Refused(HttpResponse),
+}
+
+/// Reads exactly `length` bytes. The buffer grows with what arrives, not with what was claimed.
+fn read_body(stream: &mut HttpStream, length: u64, mut body: Vec<u8>) -> io::Result<Vec<u8>> {
+    let length = usize::try_from(length).map_err(io::Error::other)?;
+    body.truncate(length);
+    let mut buffer = vec![0; 64 << 10];
+    while body.len() < length {
+        let most = (length - body.len()).min(buffer.len());
+        let count = stream.read(buffer.get_mut(..most).unwrap_or_default())?;
+        if count == 0 {
+            return Err(ErrorKind::UnexpectedEof.into());
+        }
+        body.extend_from_slice(buffer.get(..count).unwrap_or_default());
+    }
+    Ok(body)
+}
+
+fn send_events(mut stream: HttpStream, mut events: Box<dyn EventSource>) -> io::Result<()> {
+    stream.set_deadline(Instant::now() + EVENT_TIMEOUT);
+    stream.send(&HttpResponse::events_head())?;
+    while let Some(event) = events.next() {
+        stream.set_deadline(Instant::now() + EVENT_TIMEOUT);
+        stream.send(&event)?;
+    }
+    stream.set_deadline(Instant::now() + EVENT_TIMEOUT);
+    stream.finish()
 }

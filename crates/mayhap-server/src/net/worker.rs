@@ -161,7 +161,7 @@ impl<S: Service> Worker<S> {
                 .into(),
             is_tls: tls.is_some(),
             slot,
-            mailbox,
+            mailbox: Some(mailbox),
         };
         let account = BufferUse::new(Arc::clone(&self.shared.quota), client.clone());
         let is_tls = client.is_tls;

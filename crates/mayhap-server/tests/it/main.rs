@@ -14,6 +14,7 @@ mod restart;
 mod tools;
 mod transcripts;
 mod unauthenticated;
+mod web;
 
 use mayhap_server::{Server, ServerOptions, StopHandle};
 use mayhap_testkit::raw_client::RawClient;
