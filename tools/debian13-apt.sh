@@ -2,11 +2,10 @@
 # which apt uses the packages of Debian 13, with a state of its own in FOLDER: nothing counts as installed, and the machine's own lists stay as they
 # are. Types are deb and deb-src. The packages come from the mirror that apt uses here, and apt checks their signatures.
 # shellcheck shell=bash
-prepare_apt() {
-  local folder=$1 codename uris release mirror keyring
-  shift
-  command -v apt-get >/dev/null || { echo "debian 13: apt-get downloads its packages; run this on Debian" >&2; return 1; }
-  # Debian's archive is the source with the component main of this machine's release.
+
+# `debian_mirror` prints the address of Debian's archive: the source with the component main of this machine's release.
+debian_mirror() {
+  local codename uris release mirror
   # shellcheck source=/dev/null
   codename=$(. /etc/os-release && echo "${VERSION_CODENAME:-}")
   uris=$(apt-get update --print-uris)
@@ -15,6 +14,14 @@ prepare_apt() {
     mirror=${mirror%%$'\n'*}
     [[ -z $mirror ]] || break
   done
+  echo "$mirror"
+}
+
+prepare_apt() {
+  local folder=$1 mirror keyring
+  shift
+  command -v apt-get >/dev/null || { echo "debian 13: apt-get downloads its packages; run this on Debian" >&2; return 1; }
+  mirror=$(debian_mirror)
   keyring=/usr/share/keyrings/debian-archive-keyring.gpg
   if [[ -z $mirror || ! -e $keyring ]]; then
     echo "debian 13: apt needs a source for Debian's archive, and the package debian-archive-keyring" >&2

@@ -11,7 +11,7 @@
 //! | `filter_files.rs` | how is a filter opened, selected and given keys? |
 //! | `output.rs`, `lock.rs`, `interrupt.rs` | how is a file written atomically, by one process at a time, without leftovers? |
 //! | `background_writer.rs` | how is stdout written while the next lines are processed? |
-//! | `build.rs`, `check.rs`, `add_remove.rs`, `uniq.rs`, `join.rs`, `index.rs`, `which.rs`, ... | one subcommand each |
+//! | `build.rs`, `check.rs`, `add_remove.rs`, `uniq.rs`, `join.rs`, `index.rs`, `which.rs`, `migrate.rs`, ... | one subcommand each |
 
 mod add_remove;
 mod args;
@@ -32,8 +32,10 @@ mod lock;
 mod machine;
 mod man_pages;
 mod merge;
+mod migrate;
 mod named_values;
 mod output;
+mod page;
 mod plan;
 mod progress;
 mod serve;
@@ -48,6 +50,11 @@ use clap::error::ErrorKind;
 use error::{CliError, Usage};
 use std::io::{self, BufWriter, Write};
 use std::process::ExitCode;
+
+/// Compared with musl's own allocator, `check` takes 0.51 times the CPU, `uniq` 0.75 times and `build` 0.85 times (3 million URLs).
+#[cfg(target_env = "musl")]
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 const ERROR: u8 = 2;
 /// One write for many lines.
@@ -84,8 +91,10 @@ fn main() -> ExitCode {
         CliCommand::Join(args) => join::run(&args, &mut out),
         CliCommand::Index(args) => index::run(&args),
         CliCommand::Which(args) => which::run(&args, &mut out),
+        CliCommand::Migrate(args) => migrate::run(&args, &mut out),
         CliCommand::Bench(args) => bench::run(&args, &mut out),
         CliCommand::Serve(args) => serve::run(&args, &mut out),
+        CliCommand::Page(args) => page::run(&args, &mut out),
         CliCommand::Completions(args) => man_pages::completions(&args, &mut out),
         CliCommand::Man(args) => man_pages::man(&args, &mut out),
     };

@@ -130,29 +130,52 @@ pub(crate) fn check_writable(path: &Path) -> Result<(), CliError> {
 
 /// Writes a drawing; does not overwrite a file that is not a drawing.
 pub(crate) fn draw(path: &Path, svg: &str) -> Result<(), CliError> {
+    let plot = Document {
+        start: "<svg",
+        name: "an SVG plot",
+        option: "--plot",
+    };
+    write_document(path, svg, &plot)
+}
+
+/// A kind of text file that the program writes.
+pub(crate) struct Document {
+    /// What all of them start with: other files are not overwritten.
+    pub(crate) start: &'static str,
+    pub(crate) name: &'static str,
+    /// The option that gives the path.
+    pub(crate) option: &'static str,
+}
+
+/// Writes a document atomically; replaces only one of its kind.
+pub(crate) fn write_document(path: &Path, text: &str, kind: &Document) -> Result<(), CliError> {
+    let Document {
+        start,
+        name,
+        option,
+    } = kind;
     let cannot_write = |error: io::Error| {
         CliError::message(format!(
-            "{} cannot be written ({error}): give --plot another path",
+            "{} cannot be written ({error}): give {option} another path",
             path.display()
         ))
     };
     if is_not_regular_file(path) {
-        return fs::write(path, svg).map_err(cannot_write);
+        return fs::write(path, text).map_err(cannot_write);
     }
-    let is_drawing = |bytes: &[u8]| bytes.is_empty() || bytes.starts_with(b"<svg");
     let mut first = Vec::new();
     if let Ok(file) = File::open(path) {
-        let read = file.take(4).read_to_end(&mut first);
+        let read = file.take(start.len() as u64).read_to_end(&mut first);
         read.map_err(cannot_write)?;
     }
-    if !is_drawing(&first) {
+    if !first.is_empty() && first != start.as_bytes() {
         return Err(CliError::message(format!(
-            "{} exists and is not an SVG plot: give --plot another name",
+            "{} exists and is not {name}: give {option} another name",
             path.display()
         )));
     }
     interrupt::remove_temporaries_of(path);
-    mayhap_codec::write_atomically(path, |mut file| file.write_all(svg.as_bytes()))
+    mayhap_codec::write_atomically(path, |mut file| file.write_all(text.as_bytes()))
         .map_err(cannot_write)
 }
 

@@ -3,7 +3,7 @@
 use crate::error::CliError;
 use crate::interrupt::on_signals;
 use clap::Args;
-use mayhap_server::{Fsync, Server, ServerOptions, TlsOptions};
+use mayhap_server::{Fsync, HttpOptions, Server, ServerOptions, TlsOptions};
 use std::fs;
 use std::io::Write;
 use std::net::{IpAddr, SocketAddr};
@@ -17,9 +17,13 @@ Examples:
   mayhap serve --fsync always                   sync every change before it is acknowledged
   mayhap serve --layout redisbloom              new filters are byte-exact with RedisBloom
   cp bad.mayhap mayhap-data/                    serve a filter file of any format under its name
-  mayhap serve --http 127.0.0.1:9380            /metrics for Prometheus, and /health";
+  mayhap serve --http 127.0.0.1:9380            a page to watch and change filters, /metrics and /health";
 
 #[derive(Args, Debug)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is an option of its own"
+)]
 pub(crate) struct ServeArgs {
     /// Port to listen on; 0 chooses a free port and prints it
     #[arg(long, value_name = "N", default_value_t = 6380)]
@@ -58,9 +62,18 @@ pub(crate) struct ServeArgs {
     /// Require client certificates signed by one of these, PEM
     #[arg(long, value_name = "FILE", requires = "tls_port")]
     tls_ca: Option<PathBuf>,
-    /// Address for /metrics and /health
+    /// Address for the page, its API, /metrics and /health
     #[arg(long, value_name = "ADDRESS:PORT")]
     http: Option<SocketAddr>,
+    /// Name under which browsers may reach the page, besides addresses and localhost; may be repeated
+    #[arg(long, value_name = "NAME", requires = "http")]
+    http_host: Vec<String>,
+    /// The page can change nothing
+    #[arg(long, requires = "http")]
+    http_read_only: bool,
+    /// HTTPS instead of HTTP, with the certificate of --tls-cert
+    #[arg(long, requires = "http", requires = "tls_port")]
+    http_tls: bool,
     /// Worker threads [default: one per core, up to 8]
     #[arg(long, value_name = "N", default_value_t = 0)]
     threads: usize,
@@ -99,10 +112,10 @@ fn print_banner(args: &ServeArgs, server: &Server, out: &mut impl Write) -> Resu
         server.recovered(),
     )?;
     if let Some(address) = server.http_address() {
-        writeln!(
-            out,
-            "metrics on http://{address}/metrics, health on http://{address}/health"
-        )?;
+        let scheme = if args.http_tls { "https" } else { "http" };
+        let at = format!("{scheme}://{address}");
+        writeln!(out, "page on {at}/")?;
+        writeln!(out, "metrics on {at}/metrics, health on {at}/health")?;
     }
     let port = server.addresses().first().map_or(0, SocketAddr::port);
     writeln!(out, "try:  redis-cli -p {port} BF.ADD seen apple")?;
@@ -143,6 +156,11 @@ fn options(args: &ServeArgs) -> Result<ServerOptions, CliError> {
         port: args.port,
         tls,
         http: args.http,
+        http_options: HttpOptions {
+            hosts: args.http_host.clone(),
+            is_read_only: args.http_read_only,
+            uses_tls: args.http_tls,
+        },
         password: password(args.password_file.as_deref())?,
         is_open_to_all: args.open_to_all,
         fsync,

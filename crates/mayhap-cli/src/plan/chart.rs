@@ -2,6 +2,7 @@
 
 use crate::human_format;
 use mayhap_chart::{Axis, Chart, Region, Scale, Series};
+use mayhap_codec::rate_steps;
 use mayhap_core::Kind;
 use mayhap_core::plan::size_bytes;
 
@@ -27,9 +28,7 @@ const LINES: [(Kind, &str, f64); 11] = [
 
 /// The chart for this number of keys; `asked` is the requested rate.
 pub(super) fn svg(keys: u64, asked: f64) -> String {
-    let rates: Vec<f64> = (0..=STEPS)
-        .map(|step| RATES.0 * (RATES.1 / RATES.0).powf(f64::from(step) / f64::from(STEPS)))
-        .collect();
+    let rates: Vec<f64> = rate_steps(RATES, STEPS).collect();
     let line = |name: &str, colour, width, is_dotted, bits: &dyn Fn(f64) -> Option<f64>| {
         let points: Vec<_> = rates
             .iter()

@@ -3,10 +3,9 @@
 use crate::error::CliError;
 use crate::human_format;
 use mayhap_chart::{Axis, Chart, Mark, Scale, Series};
-use mayhap_codec::PlanCosts;
+use mayhap_codec::{PlanCosts, rate_steps};
 use std::io::Write;
 
-const BITS_PER_GIB: f64 = (8_u64 << 30) as f64;
 /// The range of rates in the chart.
 const RATES: (f64, f64) = (0.5, 1e-6);
 const STEPS: u32 = 120;
@@ -66,14 +65,8 @@ impl CostModel {
 
     /// Charts the cost of a lookup over the rate.
     pub(super) fn svg(&self, keys: u64, rate: f64) -> Result<String, CliError> {
-        let steps = (0..=STEPS)
-            .map(|step| RATES.0 * (RATES.1 / RATES.0).powf(f64::from(step) / f64::from(STEPS)));
-        let rates: Vec<f64> = steps.collect();
-        let gib_cost = self.0.gib_cost.unwrap_or(0.0);
-        let memory = |rate: f64| {
-            keys as f64 * PlanCosts::bits_per_key(keys, rate) / BITS_PER_GIB * gib_cost
-                / self.0.count as f64
-        };
+        let rates: Vec<f64> = rate_steps(RATES, STEPS).collect();
+        let memory = |rate: f64| self.0.memory_cost(keys, rate);
         let through = |rate: f64| self.0.lookups.filter_cost(rate);
         let line = |name: &str, colour, width, is_dotted, cost: &dyn Fn(f64) -> f64| Series {
             name: format!("{name} {}", amount(cost(rate))),

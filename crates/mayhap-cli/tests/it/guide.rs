@@ -143,6 +143,11 @@ fn the_server_guide() {
 }
 
 #[test]
+fn the_dashboard_guide() {
+    run_page("docs/guide/dashboard.md");
+}
+
+#[test]
 fn the_page_of_cassandra() {
     run_page("docs/formats/cassandra.md");
 }

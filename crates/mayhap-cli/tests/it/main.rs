@@ -26,6 +26,7 @@ mod key_types;
 mod keyed;
 mod kinds;
 mod line_endings;
+mod migrate;
 mod plan;
 mod replaced_files;
 mod reports;

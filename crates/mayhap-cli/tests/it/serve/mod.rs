@@ -7,7 +7,7 @@ mod kill;
 mod long;
 mod memory;
 mod model;
-mod process;
+pub(crate) mod process;
 mod sequences;
 mod syscalls;
 mod truncation;
