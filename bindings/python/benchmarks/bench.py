@@ -100,6 +100,39 @@ def single_keys(report, count):
         assert loop_contains(filters["mayhap"], keys) == len(keys)
 
 
+def static_filters(report, count):
+    """A set that does not change: pyfusefilter has no batches, so its lookups are a loop."""
+    import pyfusefilter
+
+    numbers = np.arange(count)
+    asked = np.arange(count // 2, count // 2 + count)
+    numbers_list, asked_list = numbers.tolist(), asked.tolist()
+    filters = {}
+
+    def build(name, create):
+        filters[name] = create()
+
+    times = compare(
+        {
+            "mayhap": lambda: build("mayhap", lambda: mayhap.Fuse.build(numbers, 0.0039)),
+            "pyfusefilter": lambda: build("pyfusefilter", lambda: pyfusefilter.Fuse8(numbers_list)),
+        },
+        3,
+    )
+    report.add("Fuse.build, int64", times["mayhap"], times["pyfusefilter"], "pyfusefilter", count, "-")
+    times = compare(
+        {
+            "mayhap": lambda: loop_contains(filters["mayhap"], asked_list),
+            "pyfusefilter": lambda: loop_contains(filters["pyfusefilter"], asked_list),
+            "batch": lambda: filters["mayhap"].contains_many(asked),
+        },
+        3,
+    )
+    report.add("in, int, Fuse", times["mayhap"], times["pyfusefilter"], "pyfusefilter", count, "-")
+    report.add("contains_many, int64, Fuse", times["batch"], times["pyfusefilter"], "pyfusefilter's loop", count, "-")
+    assert filters["mayhap"].contains_many(numbers).all()
+
+
 def rust_batch(count, kind):
     """Seconds of the Rust library for the same keys, which benchmarks/src/bin/python_peer.rs measures; None without that program."""
     program = os.environ.get("MAYHAP_RUST_BATCH")
@@ -212,6 +245,7 @@ def main():
     report = Report()
     single_keys(report, min(count, 1_000_000))
     batches(report, count)
+    static_filters(report, min(count, 1_000_000))
     milliseconds = import_time()
     total, size = shared_memory(8_600_000 if arguments.quick else 860_000_000)
     facts = [

@@ -5,9 +5,8 @@
 #![expect(unsafe_code, reason = "bytes of a bytearray are written as booleans")]
 
 use crate::batch::{Answers, ArrowBools};
-use crate::filter::list_of;
 use pyo3::prelude::*;
-use pyo3::types::PyByteArray;
+use pyo3::types::{PyByteArray, PyList};
 
 /// Calls a function that writes the answers, and passes them on.
 pub(crate) fn collect<'py>(
@@ -65,4 +64,9 @@ fn to_arrow<'py>(py: Python<'py>, answers: Answers, found: &[bool]) -> PyResult<
         Answers::Polars => py.import("polars")?.call_method1("Series", (array,)),
         Answers::Arrow | Answers::NumPy => Ok(array),
     }
+}
+
+/// The items of a list, for answers.
+fn list_of<'py>(py: Python<'py>, answers: &[bool]) -> PyResult<Bound<'py, PyAny>> {
+    Ok(PyList::new(py, answers.iter().copied())?.into_any())
 }

@@ -1,40 +1,35 @@
-//! `Filter` and `MutableFilter`: what all classes have in common.
-//!
-//! The state is behind a lock, not behind the GIL: batches release the GIL while they hold the lock. Whoever waits for the lock has
-//! released the GIL, and no Python code runs while it is held, so the two cannot block each other.
+//! `Filter`: what all classes have in common.
 
 use crate::answers;
 use crate::batch::{Batch, Column, Nulls, Packer};
-use crate::errors::{MismatchError, UnsupportedError, os_error};
+use crate::errors::os_error;
 use crate::json;
-use crate::keys::{Encoder, Seen, hashed_key};
+use crate::keys::{RawKey, Seen, hashed_key};
+use crate::lock::StateLock;
 use crate::open::{self, OptionMap, Origin};
+use crate::sets::{equals, is_subset};
 use crate::storage::{State, Storage};
-use mayhap::AnyFilter;
 use mayhap::formats::write_atomically;
 use mayhap::native::{self, HashKey};
-use parking_lot::{Mutex, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use parking_lot::{Mutex, RwLockReadGuard, RwLockWriteGuard};
 use pyo3::basic::CompareOp;
-use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDict, PyList, PyTuple};
+use pyo3::types::{PyBytes, PyDict, PyTuple};
 use pyo3::{PyTraverseError, PyVisit};
 use std::io::Write;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicUsize, Ordering};
-
-/// Keys that are inserted before the lock is released for others.
-const SLICE: usize = 1 << 16;
+use std::sync::atomic::AtomicUsize;
 
 /// A filter that answers whether a key is in a set: no is certain, yes is probable.
 ///
 /// The classes of mayhap derive from it. Filters that cannot be changed, such as mapped files, have this class.
 #[pyclass(frozen, subclass, module = "mayhap")]
 pub(crate) struct Filter {
-    state: RwLock<State>,
+    pub(crate) state: StateLock,
     /// Calls that are adding many keys.
-    adders: AtomicUsize,
-    has_hash_func: bool,
+    pub(crate) adders: AtomicUsize,
+    pub(crate) has_hash_func: bool,
     /// The caller's own hash function. In a lock, because the garbage collector may clear it.
     hash_func: Mutex<Option<Py<PyAny>>>,
     /// How it was opened, if it is of another system.
@@ -44,7 +39,7 @@ pub(crate) struct Filter {
 impl Filter {
     pub(crate) fn new(state: State) -> Self {
         Self {
-            state: RwLock::new(state),
+            state: StateLock::new(state),
             adders: AtomicUsize::new(0),
             has_hash_func: false,
             hash_func: Mutex::new(None),
@@ -73,18 +68,12 @@ impl Filter {
 
     #[inline]
     pub(crate) fn read(&self, py: Python<'_>) -> RwLockReadGuard<'_, State> {
-        match self.state.try_read() {
-            Some(guard) => guard,
-            None => py.detach(|| self.state.read()),
-        }
+        self.state.read(py)
     }
 
     #[inline]
     pub(crate) fn write(&self, py: Python<'_>) -> RwLockWriteGuard<'_, State> {
-        let mut guard = match self.state.try_write() {
-            Some(guard) => guard,
-            None => py.detach(|| self.state.write()),
-        };
+        let mut guard = self.state.write(py);
         guard.make_plain();
         guard
     }
@@ -128,14 +117,23 @@ impl Filter {
 
     #[inline]
     pub(crate) fn contains(&self, key: &Bound<'_, PyAny>) -> PyResult<bool> {
+        if !self.has_hash_func
+            && let Some(raw) = RawKey::of(key)?
+            && let Some(found) = self.state.peek(key.py(), |state| state.contains_raw(&raw))
+        {
+            return Ok(found);
+        }
+        self.contains_any(key)
+    }
+
+    /// The same for every key and filter.
+    #[inline(never)]
+    fn contains_any(&self, key: &Bound<'_, PyAny>) -> PyResult<bool> {
         let py = key.py();
         if !self.has_hash_func {
             let state = self.read(py);
             if Self::has_several_encoders(&state) {
                 return contains_in_parts(&state, key);
-            }
-            if let Some(key) = state.encoder.simple(key)? {
-                return state.contains(key.bytes());
             }
         }
         let (bytes, _) = self.key_bytes(key)?;
@@ -144,15 +142,19 @@ impl Filter {
 
     #[inline]
     pub(crate) fn insert(&self, key: &Bound<'_, PyAny>) -> PyResult<bool> {
-        let py = key.py();
-        if !self.has_hash_func {
-            let mut state = self.write(py);
-            if let Some(key) = state.encoder.simple(key)? {
-                return state.insert(key.bytes(), key.seen());
-            }
+        if !self.has_hash_func
+            && let Some(raw) = RawKey::of(key)?
+            && let Some(is_new) = self.state.poke(key.py(), |state| state.insert_raw(&raw))
+        {
+            return Ok(is_new);
         }
+        self.insert_any(key)
+    }
+
+    #[inline(never)]
+    fn insert_any(&self, key: &Bound<'_, PyAny>) -> PyResult<bool> {
         let (bytes, seen) = self.key_bytes(key)?;
-        self.write(py).insert(&bytes, seen)
+        self.write(key.py()).insert(&bytes, seen)
     }
 
     /// A filter of the same class with another state.
@@ -194,7 +196,7 @@ fn contains_in_parts(state: &State, key: &Bound<'_, PyAny>) -> PyResult<bool> {
 }
 
 /// The number of threads for an argument; 0 is all cores.
-fn threads(given: usize) -> usize {
+pub(crate) fn threads(given: usize) -> usize {
     match given {
         0 => std::thread::available_parallelism().map_or(1, usize::from),
         given => given.min(256),
@@ -226,9 +228,9 @@ impl Filter {
             Batch::Columns(columns, answers) => {
                 let count = columns.iter().map(Column::len).sum();
                 answers::collect(py, answers, count, |found| {
-                    py.detach(|| {
+                    self.state.detach(py, |lock| {
                         let mut rest = found;
-                        let state = self.state.read();
+                        let state = lock.read();
                         for column in &columns {
                             let (found, others) = rest.split_at_mut(column.len());
                             state.contains_column(column, threads, found)?;
@@ -256,8 +258,10 @@ impl Filter {
             {
                 object.insert("key_type".to_owned(), key_type.name().into());
             }
+            drop(state);
             return json::to_python(py, &object.into());
         }
+        drop(state);
         let objects: Vec<serde_json::Value> = objects.into_iter().map(Into::into).collect();
         json::to_python(py, &objects.into())
     }
@@ -369,7 +373,7 @@ impl Filter {
     }
 
     /// A copy in memory.
-    fn copy<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+    pub(crate) fn copy<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         let py = slf.py();
         let state = {
             let state = slf.get().read_plain(py);
@@ -446,59 +450,15 @@ fn hash_key(is_inside: bool) -> HashKey {
     }
 }
 
-fn equals(ours: &Bound<'_, Filter>, theirs: &Bound<'_, Filter>) -> PyResult<bool> {
-    if ours.is(theirs) {
-        return Ok(true);
-    }
-    let py = ours.py();
-    let (ours, theirs) = (ours.get().read_plain(py), theirs.get().read_plain(py));
-    py.detach(|| ours.equals(&theirs))
-}
-
-/// Whether all bits of one filter are set in the other.
-pub(crate) fn is_subset(ours: &Bound<'_, Filter>, theirs: &Bound<'_, Filter>) -> PyResult<bool> {
-    let py = ours.py();
-    let is_same = ours.is(theirs);
-    let (ours, theirs) = (ours.get().read_plain(py), theirs.get().read_plain(py));
-    if is_same && ours.native().is_some() {
-        return Ok(true);
-    }
-    let is_covered = |(ours, theirs): (u64, u64)| ours & !theirs == 0;
-    match (ours.native(), theirs.native()) {
-        (Some(AnyFilter::Bloom(ours)), Some(AnyFilter::Bloom(theirs))) => {
-            if ours.plan() != theirs.plan() || ours.scheme() != theirs.scheme() {
-                return Err(shapes_differ());
-            }
-            Ok(py.detach(|| ours.words().zip(theirs.words()).all(is_covered)))
-        }
-        (Some(AnyFilter::Classic(ours)), Some(AnyFilter::Classic(theirs))) => {
-            let is_same_shape = ours.plan() == theirs.plan()
-                && ours.scheme() == theirs.scheme()
-                && ours.hash_scheme() == theirs.hash_scheme();
-            if !is_same_shape {
-                return Err(shapes_differ());
-            }
-            Ok(py.detach(|| ours.words().zip(theirs.words()).all(is_covered)))
-        }
-        _ => Err(UnsupportedError::new_err(
-            "only Bloom and ClassicBloom filters can be compared by their sets",
-        )),
-    }
-}
-
-fn shapes_differ() -> PyErr {
-    MismatchError::new_err(
-        "the filters differ in capacity, rate or hash: create both with the same arguments",
-    )
-}
-
 impl Filter {
     fn stat<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyAny>> {
         let state = self.read_plain(py);
         if let Some(value) = state.known_stat(name) {
+            drop(state);
             return json::to_python(py, &value);
         }
         let objects = py.detach(|| state.describe());
+        drop(state);
         let value = match &objects[..] {
             [object] => object.get(name).cloned().unwrap_or_default(),
             _ => serde_json::Value::Null,
@@ -538,112 +498,17 @@ impl Filter {
             let is_key = packed.is_key;
             let column = Column::packed(packed.bytes, packed.ends);
             let mut found = vec![false; column.len()];
-            py.detach(|| {
-                self.state
-                    .read()
-                    .contains_column(&column, threads, &mut found)
+            self.state.detach(py, |lock| {
+                lock.read().contains_column(&column, threads, &mut found)
             })?;
             spread(&found, &is_key, &mut all);
         }
         Ok(all)
     }
-
-    /// Adds the items of an iterable; returns which were new if that is asked for.
-    pub(crate) fn add_items(
-        &self,
-        items: &Bound<'_, PyAny>,
-        nulls: Nulls,
-        threads: usize,
-        reports: bool,
-    ) -> PyResult<Vec<bool>> {
-        let py = items.py();
-        let encoder = self.read(py).encoder.clone();
-        let mut packer = Packer::new(items, self.hash_func(py), nulls)?;
-        let mut all = Vec::new();
-        while let Some(packed) = packer.next(&encoder)? {
-            let (is_key, seen) = (packed.is_key, packed.seen);
-            let column = Column::packed(packed.bytes, packed.ends);
-            let mut is_new = vec![false; if reports { column.len() } else { 0 }];
-            py.detach(|| self.add_column(&column, Some(seen), threads, &mut is_new))?;
-            if reports {
-                spread(&is_new, &is_key, &mut all);
-            }
-        }
-        Ok(all)
-    }
-
-    /// Adds a column, slice by slice, so that others can use the filter meanwhile. Called without the GIL.
-    fn add_column(
-        &self,
-        column: &Column,
-        seen: Option<Seen>,
-        threads: usize,
-        is_new: &mut [bool],
-    ) -> PyResult<()> {
-        let encoder = self.state.read().encoder.clone();
-        let (other, found) = column.prepare(&encoder)?;
-        let (column, seen) = (other.as_ref().unwrap_or(column), seen.unwrap_or(found));
-        if self.state.read().rules.is_news(seen) {
-            self.state.write().note(seen);
-        }
-        let _adding = Adding::new(&self.adders);
-        // With several threads a slice is larger, so that each has enough to do.
-        let len = SLICE * threads;
-        for start in (0..column.len()).step_by(len) {
-            let part = start..column.len().min(start + len);
-            let is_alone = threads == 1 && self.adders.load(Ordering::Relaxed) == 1;
-            if is_alone || !is_new.is_empty() || !self.can_be_shared() {
-                let mut state = self.state.write();
-                state.make_plain();
-                let is_new = if is_new.is_empty() {
-                    &mut [][..]
-                } else {
-                    &mut is_new[part.clone()]
-                };
-                state.insert_part(column, part, is_new)?;
-            } else {
-                self.share().insert_shared(column, part, threads);
-            }
-        }
-        Ok(())
-    }
-
-    fn can_be_shared(&self) -> bool {
-        let state = self.state.read();
-        state.is_shared() || state.bloom().is_some()
-    }
-
-    /// The filter in the mode that several threads can fill.
-    fn share(&self) -> RwLockReadGuard<'_, State> {
-        let state = self.state.read();
-        if state.is_shared() {
-            return state;
-        }
-        drop(state);
-        let mut state = self.state.write();
-        state.make_shared();
-        RwLockWriteGuard::downgrade(state)
-    }
-}
-
-/// Counts a call that adds keys.
-struct Adding<'a>(&'a AtomicUsize);
-
-impl<'a> Adding<'a> {
-    fn new(adders: &'a AtomicUsize) -> Self {
-        adders.fetch_add(1, Ordering::Relaxed);
-        Self(adders)
-    }
-}
-
-impl Drop for Adding<'_> {
-    fn drop(&mut self) {
-        self.0.fetch_sub(1, Ordering::Relaxed);
-    }
 }
 
 /// Appends the answers for keys; items that are none get `false`.
-fn spread(answers: &[bool], is_key: &[bool], all: &mut Vec<bool>) {
+pub(crate) fn spread(answers: &[bool], is_key: &[bool], all: &mut Vec<bool>) {
     if is_key.is_empty() {
         all.extend_from_slice(answers);
         return;
@@ -652,210 +517,4 @@ fn spread(answers: &[bool], is_key: &[bool], all: &mut Vec<bool>) {
     for is_key in is_key {
         all.push(*is_key && answers.next().copied().unwrap_or(false));
     }
-}
-
-/// A filter that keys can be added to.
-#[pyclass(frozen, subclass, extends = Filter, module = "mayhap")]
-pub(crate) struct MutableFilter;
-
-#[pymethods]
-impl MutableFilter {
-    /// Adds a key. True: it was definitely new.
-    #[pyo3(signature = (key, /))]
-    fn add(slf: &Bound<'_, Self>, key: &Bound<'_, PyAny>) -> PyResult<bool> {
-        slf.as_super().get().insert(key)
-    }
-
-    /// Adds many keys, as `contains_many` takes them. With `return_new=True` it returns which were definitely new, in the same form.
-    #[pyo3(signature = (keys, *, return_new=false, nulls="error", threads=1))]
-    fn add_many<'py>(
-        slf: &Bound<'py, Self>,
-        keys: &Bound<'py, PyAny>,
-        return_new: bool,
-        nulls: &str,
-        threads: usize,
-    ) -> PyResult<Option<Bound<'py, PyAny>>> {
-        let (py, nulls, threads) = (keys.py(), Nulls::parse(nulls)?, self::threads(threads));
-        let filter = slf.as_super().get();
-        let batch = if filter.has_hash_func {
-            Batch::Items(keys.clone(), None)
-        } else {
-            Batch::from_object(keys, nulls)?
-        };
-        match batch {
-            Batch::Items(items, answers) => {
-                let new = filter.add_items(&items, nulls, threads, return_new)?;
-                if return_new {
-                    return answers::from_items(py, answers, &new).map(Some);
-                }
-            }
-            Batch::Columns(columns, _) if !return_new => py.detach(|| {
-                let add = |column| filter.add_column(column, None, threads, &mut []);
-                columns.iter().try_for_each(add)
-            })?,
-            Batch::Columns(columns, answers) => {
-                let count = columns.iter().map(Column::len).sum();
-                let new = answers::collect(py, answers, count, |is_new| {
-                    py.detach(|| {
-                        let mut rest = is_new;
-                        for column in &columns {
-                            let (is_new, others) = rest.split_at_mut(column.len());
-                            filter.add_column(column, None, 1, is_new)?;
-                            rest = others;
-                        }
-                        Ok(())
-                    })
-                })?;
-                return Ok(Some(new));
-            }
-        }
-        Ok(None)
-    }
-
-    /// Adds all keys of iterables, arrays or other filters of the same shape.
-    #[pyo3(signature = (*others))]
-    fn update(slf: &Bound<'_, Self>, others: &Bound<'_, PyTuple>) -> PyResult<()> {
-        for other in others {
-            if let Ok(other) = other.cast::<Filter>() {
-                union(slf.as_super(), other)?;
-            } else {
-                Self::add_many(slf, &other, false, "error", 1)?;
-            }
-        }
-        Ok(())
-    }
-
-    /// Removes all keys.
-    fn clear(slf: &Bound<'_, Self>) -> PyResult<()> {
-        slf.as_super().get().write(slf.py()).clear()
-    }
-
-    fn __ior__(slf: &Bound<'_, Self>, other: &Bound<'_, PyAny>) -> PyResult<()> {
-        let other = other.cast::<Filter>().map_err(|_| not_a_filter(other))?;
-        union(slf.as_super(), other)
-    }
-
-    fn __or__<'py>(
-        slf: &Bound<'py, Self>,
-        other: &Bound<'py, PyAny>,
-    ) -> PyResult<Bound<'py, PyAny>> {
-        let Ok(other) = other.cast::<Filter>() else {
-            return Ok(slf.py().NotImplemented().into_bound(slf.py()));
-        };
-        let result = Filter::copy(slf.as_super())?;
-        union(result.cast::<Filter>()?, other)?;
-        Ok(result)
-    }
-
-    /// A new filter with the keys of this one and of all others, which are iterables or filters of the same shape.
-    #[pyo3(signature = (*others))]
-    fn union<'py>(
-        slf: &Bound<'py, Self>,
-        others: &Bound<'py, PyTuple>,
-    ) -> PyResult<Bound<'py, PyAny>> {
-        let result = Filter::copy(slf.as_super())?;
-        Self::update(result.cast::<Self>()?, others)?;
-        Ok(result)
-    }
-}
-
-pub(crate) fn not_a_filter(other: &Bound<'_, PyAny>) -> PyErr {
-    let name = other.get_type().name();
-    let name = name.map_or_else(|_| "this object".to_owned(), |name| name.to_string());
-    PyTypeError::new_err(format!(
-        "expected a filter of mayhap, not {name}: use update for iterables"
-    ))
-}
-
-/// Locks two filters, always in the same order, so that two threads do not wait for each other.
-pub(crate) fn with_both<T>(
-    ours: &Bound<'_, Filter>,
-    theirs: &Bound<'_, Filter>,
-    call: impl FnOnce(&mut State, &State) -> PyResult<T> + Send,
-) -> PyResult<T>
-where
-    T: Send,
-{
-    let py = ours.py();
-    let (ours, theirs) = (ours.get(), theirs.get());
-    // Outside of the locks: it may have to end the mode for several threads.
-    drop(theirs.read_plain(py));
-    if std::ptr::from_ref(ours) < std::ptr::from_ref(theirs) {
-        let mut ours = ours.write(py);
-        let theirs = theirs.read_plain(py);
-        py.detach(|| call(&mut ours, &theirs))
-    } else {
-        let theirs = theirs.read_plain(py);
-        let mut ours = ours.write(py);
-        py.detach(|| call(&mut ours, &theirs))
-    }
-}
-
-pub(crate) fn union(ours: &Bound<'_, Filter>, theirs: &Bound<'_, Filter>) -> PyResult<()> {
-    check_hash_funcs(ours, theirs)?;
-    if ours.is(theirs) {
-        return Ok(());
-    }
-    with_both(ours, theirs, State::union_with)
-}
-
-/// Filters whose keys are hashed by different functions have nothing in common.
-pub(crate) fn check_hash_funcs(
-    ours: &Bound<'_, Filter>,
-    theirs: &Bound<'_, Filter>,
-) -> PyResult<()> {
-    let py = ours.py();
-    let is_same = match (ours.get().hash_func(py), theirs.get().hash_func(py)) {
-        (Some(ours), Some(theirs)) => ours.eq(theirs)?,
-        (ours, theirs) => ours.is_none() && theirs.is_none(),
-    };
-    if is_same {
-        return Ok(());
-    }
-    Err(MismatchError::new_err(
-        "the filters have different hash functions: create both with the same hash_func",
-    ))
-}
-
-/// The items of a list, for answers.
-pub(crate) fn list_of<'py>(py: Python<'py>, answers: &[bool]) -> PyResult<Bound<'py, PyAny>> {
-    Ok(PyList::new(py, answers.iter().copied())?.into_any())
-}
-
-/// Key bytes of an argument, one behind the other.
-#[derive(Default)]
-pub(crate) struct AllKeys {
-    bytes: Vec<u8>,
-    ends: Vec<usize>,
-}
-
-impl AllKeys {
-    pub(crate) fn slices(&self) -> Vec<&[u8]> {
-        let mut start = 0;
-        let slice = |&end| &self.bytes[std::mem::replace(&mut start, end)..end];
-        self.ends.iter().map(slice).collect()
-    }
-
-    fn push(&mut self, key: &[u8]) {
-        self.bytes.extend_from_slice(key);
-        self.ends.push(self.bytes.len());
-    }
-}
-
-/// The bytes of all keys of an argument, for filters that need them several times.
-pub(crate) fn packed_keys(keys: &Bound<'_, PyAny>, encoder: &Encoder) -> PyResult<AllKeys> {
-    let mut all = AllKeys::default();
-    match Batch::from_object(keys, Nulls::Refuse)? {
-        Batch::Columns(columns, _) => {
-            for column in &columns {
-                column.for_each_key(encoder, |key| all.push(key))?;
-            }
-        }
-        Batch::Items(items, _) => {
-            for key in items.try_iter()? {
-                encoder.with_key(&key?, |key, _| all.push(key))?;
-            }
-        }
-    }
-    Ok(all)
 }

@@ -147,6 +147,11 @@ impl Width {
         Self { bytes, min, max }
     }
 
+    #[inline]
+    fn contains(self, value: i64) -> bool {
+        (self.min..=self.max).contains(&value.into())
+    }
+
     #[cold]
     pub(crate) fn overflow(self, value: impl std::fmt::Display) -> PyErr {
         PyOverflowError::new_err(format!(
@@ -267,23 +272,21 @@ impl Encoder {
         }
     }
 
-    /// The bytes of a key that needs neither a copy nor code of the caller's; `None` for others.
+    /// The bytes of a key that need no copy; `None` for others, and for integers out of range.
     #[inline]
-    pub(crate) fn simple<'k>(&self, key: &'k Bound<'_, PyAny>) -> PyResult<Option<SimpleKey<'k>>> {
-        if let Ok(text) = key.cast::<PyString>() {
-            let is_verbatim = self.text == Text::Verbatim;
-            let text = text.to_str()?.as_bytes();
-            return Ok(is_verbatim.then_some(SimpleKey::Bytes(text)));
+    pub(crate) fn simple<'k>(&self, key: &RawKey<'k>) -> Option<SimpleKey<'k>> {
+        match *key {
+            RawKey::Text(text) if self.text == Text::Verbatim => Some(SimpleKey::Bytes(text)),
+            RawKey::Bytes(bytes) if self.reader_of_bytes.is_none() => Some(SimpleKey::Bytes(bytes)),
+            RawKey::Integer(value) => match self.integers {
+                Integers::Width(width) if width.contains(value) => {
+                    let seen = Seen::of_signed(value);
+                    Some(SimpleKey::Integer(value.to_le_bytes(), width.bytes, seen))
+                }
+                _ => None,
+            },
+            RawKey::Text(_) | RawKey::Bytes(_) => None,
         }
-        if let Ok(bytes) = key.cast::<PyBytes>() {
-            let is_verbatim = self.reader_of_bytes.is_none();
-            return Ok(is_verbatim.then_some(SimpleKey::Bytes(bytes.as_bytes())));
-        }
-        if let (Integers::Width(width), Ok(integer)) = (&self.integers, key.cast::<PyInt>()) {
-            let (bytes, seen) = integer_bytes(*width, integer)?;
-            return Ok(Some(SimpleKey::Integer(bytes, width.bytes, seen)));
-        }
-        Ok(None)
     }
 
     /// Calls a function with the bytes of a key.
@@ -293,7 +296,9 @@ impl Encoder {
         key: &Bound<'_, PyAny>,
         call: impl FnOnce(&[u8], Seen) -> R,
     ) -> PyResult<R> {
-        if let Some(simple) = self.simple(key)? {
+        if let Some(raw) = RawKey::of(key)?
+            && let Some(simple) = self.simple(&raw)
+        {
             return Ok(call(simple.bytes(), simple.seen()));
         }
         if let Ok(text) = key.cast::<PyString>() {
@@ -418,6 +423,30 @@ impl Encoder {
     }
 }
 
+/// What a Python object of a usual type has: read before a lock is taken, because reading it may raise an exception.
+pub(crate) enum RawKey<'k> {
+    Text(&'k [u8]),
+    Bytes(&'k [u8]),
+    /// An integer of 64 bits.
+    Integer(i64),
+}
+
+impl<'k> RawKey<'k> {
+    #[inline]
+    pub(crate) fn of(key: &'k Bound<'_, PyAny>) -> PyResult<Option<Self>> {
+        if let Ok(text) = key.cast::<PyString>() {
+            return Ok(Some(Self::Text(text.to_str()?.as_bytes())));
+        }
+        if let Ok(bytes) = key.cast::<PyBytes>() {
+            return Ok(Some(Self::Bytes(bytes.as_bytes())));
+        }
+        if let Ok(integer) = key.cast::<PyInt>() {
+            return Ok(integer.extract().ok().map(Self::Integer));
+        }
+        Ok(None)
+    }
+}
+
 /// The bytes of a usual key.
 pub(crate) enum SimpleKey<'k> {
     Bytes(&'k [u8]),
@@ -472,8 +501,7 @@ fn signed(py: Python<'_>) -> PyResult<Bound<'_, pyo3::types::PyDict>> {
 #[inline]
 fn integer_bytes(width: Width, integer: &Bound<'_, PyInt>) -> PyResult<([u8; 8], Seen)> {
     if let Ok(value) = integer.extract::<i64>() {
-        let is_in_range = (width.min..=width.max).contains(&value.into());
-        if !is_in_range {
+        if !width.contains(value) {
             return Err(width.overflow(value));
         }
         return Ok((value.to_le_bytes(), Seen::of_signed(value)));

@@ -3,7 +3,8 @@
 //! | place | what it answers |
 //! | --- | --- |
 //! | `classes.rs` | Which classes are there, and how are their filters created? |
-//! | `filter.rs` | What can be done with every filter, and who waits for whom? |
+//! | `filter.rs`, `mutable_filter.rs`, `sets.rs` | What can be done with every filter? |
+//! | `lock.rs` | Who waits for whom? |
 //! | `storage.rs` | The same without Python objects: any kind, format and storage |
 //! | `keys.rs` | Which bytes is a Python object? |
 //! | `batch/` | Which bytes are the keys of an array or an iterable? |
@@ -11,8 +12,8 @@
 //! | `open.rs`, `pickle.rs` | How do filters come from files and from other processes? |
 //! | `plan.rs`, `json.rs`, `repr.rs`, `errors.rs` | What do users read? |
 //!
-//! Unsafe code is in `batch/arrow.rs`, `batch/buffer.rs` and `answers.rs`, where memory of other libraries is read and written, and in
-//! `interpreter.rs`.
+//! Unsafe code is in `batch/arrow.rs`, `batch/buffer.rs` and `answers.rs`, where memory of other libraries is read and written, in `lock.rs`
+//! and in `interpreter.rs`.
 
 mod answers;
 mod batch;
@@ -22,10 +23,13 @@ mod filter;
 mod interpreter;
 mod json;
 mod keys;
+mod lock;
+mod mutable_filter;
 mod open;
 mod pickle;
 mod plan;
 mod repr;
+mod sets;
 mod storage;
 
 use batch::ArrowBools;
@@ -47,7 +51,7 @@ fn _mayhap(module: &Bound<'_, PyModule>) -> PyResult<()> {
     )?;
     module.add_class::<ArrowBools>()?;
     module.add_class::<filter::Filter>()?;
-    module.add_class::<filter::MutableFilter>()?;
+    module.add_class::<mutable_filter::MutableFilter>()?;
     module.add_class::<classes::Bloom>()?;
     module.add_class::<classes::ClassicBloom>()?;
     module.add_class::<classes::CountingBloom>()?;

@@ -2,7 +2,7 @@
 
 use crate::batch::{BLOCK, Column};
 use crate::errors::{FormatError, ResultExt, UnsupportedError};
-use crate::keys::{Encoder, KeyRules, Seen};
+use crate::keys::{Encoder, KeyRules, RawKey, Seen};
 use mayhap::formats::{Description, Format, Limits, Location, OpenedFilter, StoredFilter};
 use mayhap::native::{self, HashKey, Mapped};
 use mayhap::{AnyFilter, Bloom, HashScheme, KeyHash, SharedBloom, Timestamp};
@@ -199,6 +199,34 @@ impl State {
         })
     }
 
+    /// Looks up a usual key in a usual filter, without Python code; `None` for others.
+    #[inline]
+    pub(crate) fn contains_raw(&self, key: &RawKey<'_>) -> Option<bool> {
+        let key = self.encoder.simple(key)?;
+        match &self.storage {
+            Storage::Stored(StoredFilter::Native(AnyFilter::Bloom(filter))) => {
+                Some(filter.contains(key.bytes()))
+            }
+            Storage::Stored(_) => self.contains(key.bytes()).ok(),
+            Storage::Shared(_) | Storage::Mapped(..) | Storage::Foreign(_) => None,
+        }
+    }
+
+    /// Inserts a usual key into a Bloom filter, without Python code; `None` for others.
+    #[inline]
+    pub(crate) fn insert_raw(&mut self, key: &RawKey<'_>) -> Option<bool> {
+        let key = self.encoder.simple(key)?;
+        if self.rules.is_news(key.seen()) {
+            return None;
+        }
+        match &mut self.storage {
+            Storage::Stored(StoredFilter::Native(AnyFilter::Bloom(filter))) => {
+                Some(filter.insert(key.bytes()))
+            }
+            _ => None,
+        }
+    }
+
     /// How keys are hashed, if the filter can be queried and filled by their hashes.
     fn hash_scheme(&self) -> Option<HashScheme> {
         match &self.storage {
@@ -261,7 +289,7 @@ impl State {
         if let Storage::Foreign(parts) = &self.storage {
             return contains_foreign(parts, column, found);
         }
-        let (other, _) = column.prepare(&self.encoder)?;
+        let other = column.prepare_lookup(&self.encoder)?;
         let column = other.as_ref().unwrap_or(column);
         let width = self.encoder.width();
         let part = part_len(found.len(), threads);
@@ -686,11 +714,26 @@ impl State {
 
     /// Whether two filters have the same kind, shape, hash function, key type and contents.
     pub(crate) fn equals(&self, other: &Self) -> PyResult<bool> {
-        Ok(match (&self.storage, &other.storage) {
+        let is_equal = match (&self.storage, &other.storage) {
             (Storage::Stored(ours), Storage::Stored(theirs)) => ours == theirs,
             (Storage::Foreign(ours), Storage::Foreign(theirs)) => ours == theirs,
+            _ if self.is_container() || other.is_container() => return Ok(false),
             _ => self.to_stored()? == other.to_stored()?,
-        })
+        };
+        // A filter of another system that was created has a capacity, which its file may not have.
+        if is_equal || self.format() != other.format() || self.format() == Format::Mayhap {
+            return Ok(is_equal);
+        }
+        if self.is_container() || other.is_container() {
+            return Ok(false);
+        }
+        let bytes = |state: &Self| state.encode(None, HashKey::Inside).ok();
+        Ok(matches!((bytes(self), bytes(other)), (Some(ours), Some(theirs)) if ours == theirs))
+    }
+
+    /// Whether it is several filters of a file.
+    fn is_container(&self) -> bool {
+        matches!(&self.storage, Storage::Foreign(parts) if parts.len() != 1)
     }
 }
 

@@ -317,3 +317,42 @@ def test_threads_that_merge_into_each_other_do_not_wait_forever():
     for thread in threads:
         thread.join()
     assert one.contains_many(["a", "b", "c"]) == two.contains_many(["a", "b", "c"]) == [True] * 3
+
+
+def test_single_keys_and_batches_of_several_threads_lose_no_key():
+    """Single keys take no lock while nobody uses the filter without the GIL; batches do."""
+    filter = mayhap.Bloom(2_000_000, 0.01)
+    missing, rounds, size = [], 20, 20_000
+    stop = threading.Event()
+
+    def one_by_one(number):
+        for i in range(rounds * 2000):
+            key = f"single {number} {i}"
+            filter.add(key)
+            if key not in filter:
+                missing.append(key)
+
+    def in_batches(number):
+        for i in range(rounds):
+            keys = np.arange(size) + (number * rounds + i) * size
+            filter.add_many(keys)
+            if not filter.contains_many(keys).all():
+                missing.append((number, i))
+
+    def merge():
+        while not stop.is_set():
+            filter.update(filter.copy())
+            filter.stats()
+
+    threads = [threading.Thread(target=one_by_one, args=(number,)) for number in range(2)]
+    threads += [threading.Thread(target=in_batches, args=(number,)) for number in range(2)]
+    merging = threading.Thread(target=merge)
+    for thread in [*threads, merging]:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    stop.set()
+    merging.join()
+    assert not missing
+    assert all(f"single {number} {i}" in filter for number in range(2) for i in range(rounds * 2000))
+    assert filter.contains_many(np.arange(2 * rounds * size)).all()

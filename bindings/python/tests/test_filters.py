@@ -263,3 +263,24 @@ def test_plan_is_what_the_command_line_prints(cli):
     for arguments in ({}, {"keys": 10}, {"keys": 10, "fpr": 2.0}, {"keys": 10, "fpr": 0.1, "cost_skip": 1.0}):
         with pytest.raises(ValueError):
             mayhap.plan(**arguments)
+
+
+def test_a_closed_growing_filter_keeps_its_keys_and_its_key_type():
+    growing = mayhap.GrowingCuckoo(100_000, 0.01, is_maximum=True)
+    growing.add_many(range(50_000))
+    for closed, name in ((growing.to_ribbon(0.02), "Ribbon"), (growing.to_fuse(0.02), "Fuse")):
+        assert type(closed).__name__ == name and closed.key_type == "i64"
+        assert all(closed.contains_many(range(50_000)))
+        assert sum(closed.contains_many(range(10**6, 10**6 + 50_000))) < 1500
+    with pytest.raises(ValueError):
+        growing.to_ribbon(1e-9)
+
+
+def test_a_created_filter_of_another_system_equals_its_file(tmp_path):
+    for name in ("guava", "spark", "hadoop"):
+        created = mayhap.create(name, 1000, 0.01)
+        other = mayhap.create(name, 1000, 0.01)
+        created.update(["a", "b"])
+        created.save(tmp_path / name)
+        opened = mayhap.open(tmp_path / name)
+        assert opened == created and created == opened and opened != other and not opened == other

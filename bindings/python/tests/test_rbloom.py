@@ -2,7 +2,9 @@
 
 import gc
 import hashlib
+import importlib.metadata
 import pickle
+import re
 import weakref
 
 import pytest
@@ -101,3 +103,44 @@ def test_a_cycle_through_the_hash_function_is_collected():
     del filter, function
     gc.collect()
     assert reference() is None
+
+
+def readme_blocks():
+    text = importlib.metadata.metadata("rbloom")
+    text = text.get_payload() or text["Description"]
+    blocks = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
+    # The list of methods is not a program.
+    return [block.replace("from rbloom import", "from mayhap import") for block in blocks if not block.startswith("class")]
+
+
+def statements(session):
+    """The statements of an interactive session, and what each printed."""
+    found = []
+    for line in session.splitlines():
+        if line.startswith(">>> ") or line.startswith("... "):
+            found.append((line[4:], None))
+        elif line.strip() and not line.lstrip().startswith("#"):
+            found[-1] = (found[-1][0], line)
+    return found
+
+
+def test_the_readme_of_rbloom_runs_with_only_the_import_changed(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    session, floats, digest_function, saving = readme_blocks()
+    names = {}
+    printed = 0
+    for statement, output in statements(session):
+        if output is None:
+            exec(statement, names)
+        else:
+            assert repr(eval(statement, names)) == output, statement
+            printed += 1
+    assert printed == 3 and "third_bf" in names
+    exec(digest_function, names)
+    exec(saving, {**names, "some_hash_func": names["hash_func"]})
+    # Deviation: floats are not keys unless a hash function or a key type says how, because Python's hash is never used.
+    fewer = floats.replace("10_000_000", "10_000")
+    with pytest.raises(TypeError, match="float"):
+        exec(fewer, dict(names))
+    exec(fewer.replace("0.01)", "0.01, hash)"), dict(names))
+    exec(fewer.replace("0.01)", "0.01, key_type='f64')"), dict(names))

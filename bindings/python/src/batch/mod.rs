@@ -1,12 +1,14 @@
 //! Many keys at once, without a Python object for each: columns of Arrow and NumPy, and packed blocks of what an iterable yields.
 //!
-//! `arrow.rs` and `buffer.rs` read columns, `items.rs` packs the keys of lists and other iterables. A column is hashed block by block
+//! `arrow.rs` and `buffer.rs` read columns, `items.rs` packs the keys of lists and other iterables, `all_keys.rs` packs all at once. A column is hashed block by block
 //! without the GIL.
 
+mod all_keys;
 mod arrow;
 mod buffer;
 mod items;
 
+pub(crate) use all_keys::packed_keys;
 pub(crate) use arrow::ArrowBools;
 pub(crate) use items::Packer;
 
@@ -239,6 +241,12 @@ impl IntegerValues {
             Self::U64(_) => (0, u64::MAX.into()),
         }
     }
+
+    /// Whether the type has integers that a filter does not take.
+    fn exceeds(&self, width: Width) -> bool {
+        let (min, max) = self.type_range();
+        min < width.min || max > width.max
+    }
 }
 
 impl Values {
@@ -388,6 +396,17 @@ impl Column {
         }
     }
 
+    /// The same for a lookup, which need not know what the keys are: if all integers of the type are in the range, they are not read.
+    pub(crate) fn prepare_lookup(&self, encoder: &Encoder) -> PyResult<Option<Self>> {
+        if let (Some(integers), Integers::Width(width)) =
+            (self.values.integers(), &encoder.integers)
+            && !integers.exceeds(*width)
+        {
+            return Ok(None);
+        }
+        Ok(self.prepare(encoder)?.0)
+    }
+
     fn prepare_bytes(&self, encoder: &Encoder) -> PyResult<(Option<Self>, Seen)> {
         let is_verbatim = if self.is_text {
             encoder.text == Text::Verbatim
@@ -436,7 +455,7 @@ impl Column {
     /// Checks that all integers are in the range, and returns which there are.
     fn check_range(&self, integers: &IntegerValues, width: Width) -> PyResult<Seen> {
         let (min, max) = integers.type_range();
-        let needs_check = min < width.min || max > width.max;
+        let needs_check = integers.exceeds(width);
         // Types that have no integers of these kinds need not be searched for them.
         if !needs_check && min >= 0 && max <= i64::MAX.into() {
             return Ok(Seen::INTEGER);
