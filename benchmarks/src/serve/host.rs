@@ -16,6 +16,7 @@ const AT_ONCE: u64 = 1000;
 pub struct Host {
     process: Child,
     port: u16,
+    page_port: Option<u16>,
     folder: PathBuf,
 }
 
@@ -94,6 +95,15 @@ impl Host {
 
     /// mayhap with so many threads.
     pub fn mayhap(layout: &str, fsync: &str, threads: u32) -> Self {
+        Self::mayhap_with(layout, fsync, threads, None)
+    }
+
+    /// mayhap with one thread and a page.
+    pub fn mayhap_with_page() -> Self {
+        Self::mayhap_with("native", "no", 1, Some(free_port()))
+    }
+
+    fn mayhap_with(layout: &str, fsync: &str, threads: u32, page_port: Option<u16>) -> Self {
         let (port, folder) = (free_port(), folder());
         let ours = || built("mayhap", "cargo build --release");
         let mut command = Command::new(CHOSEN.get().cloned().unwrap_or_else(ours));
@@ -102,7 +112,12 @@ impl Host {
             .args(["--fsync", fsync, "--threads", &threads.to_string()])
             .args(["--max-clients", "20000", "--dir"])
             .arg(&folder);
-        Self::start(command, port, folder)
+        if let Some(page_port) = page_port {
+            command.args(["--http", &format!("127.0.0.1:{page_port}")]);
+        }
+        let mut host = Self::start(command, port, folder);
+        host.page_port = page_port;
+        host
     }
 
     fn start(mut command: Command, port: u16, folder: PathBuf) -> Self {
@@ -110,6 +125,7 @@ impl Host {
         let host = Self {
             process: process.expect("the server starts"),
             port,
+            page_port: None,
             folder,
         };
         while TcpStream::connect(("127.0.0.1", port)).is_err() {
@@ -120,6 +136,10 @@ impl Host {
 
     pub(super) fn port(&self) -> u16 {
         self.port
+    }
+
+    pub(super) fn page_port(&self) -> Option<u16> {
+        self.page_port
     }
 
     /// User and system time of all threads so far, to the nanosecond: ticks of 10 ms were 4 % of a run.
