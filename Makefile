@@ -1,7 +1,7 @@
 # CI runs `make lint test-all`. `make help` lists the targets.
 .DEFAULT_GOAL := help
-.PHONY: help test test-all test-rust test-python-reader test-index test-clients test-module test-parallel test-loom test-avx512 test-neon test-bench \
-	test-guard test-leveldb test-java test-python lint module c package python bench bench-batches bench-fuse bench-growing bench-window bench-index bench-c \
+.PHONY: help test test-all test-rust test-python-reader test-index test-clients test-module test-migrate test-parallel test-loom test-avx512 test-neon test-bench \
+	test-guard test-leveldb test-java test-python test-page test-datafusion test-dist dist lint module c package python page page-screenshots bench bench-batches bench-fuse bench-growing bench-window bench-index bench-c \
 	bench-leveldb bench-python bench-lines bench-serve bench-module fuzz-smoke soak docs clean
 
 # The extra workspaces share the target folder, so that what they have in common is built once.
@@ -9,6 +9,7 @@ export CARGO_TARGET_DIR ?= $(CURDIR)/target
 BENCH := benchmarks/Cargo.toml
 FUZZ := fuzz/Cargo.toml
 PYTHON := bindings/python/Cargo.toml
+DATAFUSION := engines/datafusion/Cargo.toml
 TOOLS := $(CARGO_TARGET_DIR)/tools
 MSRV := $(shell sed -n 's/^rust-version = "\(.*\)"/\1/p' Cargo.toml)
 
@@ -17,7 +18,7 @@ help: ## this list
 
 test: test-rust test-python-reader test-index test-clients test-module ## the Rust tests, real clients, and the module in real engines
 
-test-all: test test-parallel test-loom test-avx512 test-neon test-guard test-leveldb test-java test-python test-bench ## `make test`, and everything below that starts with test-
+test-all: test test-migrate test-parallel test-loom test-avx512 test-neon test-guard test-leveldb test-java test-python test-page test-datafusion test-bench ## `make test`, and everything below that starts with test-, except test-dist
 
 test-rust: ## unit, integration and documentation tests of all crates; the golden files
 	tools/install-dictionary.sh
@@ -43,6 +44,10 @@ test-clients: ## redis-py, node's redis and redis-cli with `mayhap serve`; the s
 test-module: ## the module in Redis 7.0 and 8.0, Valkey 8.1 and 9.1: replicas, append-only files, a cluster
 	cargo build --workspace
 	tools/test-module.sh
+
+test-migrate: ## `mayhap migrate` between Redis 7.0 and 8.0, Valkey 8.1 and `mayhap serve`: kills, clusters, TLS
+	cargo build --workspace
+	tools/test-migrate.sh
 
 test-parallel: ## static filters built by several threads
 	cargo test -p mayhap-core --features parallel --test it --test build_memory -- static_filters building
@@ -74,6 +79,16 @@ test-java: ## the Java sample of the C interface, with Debian 13's java
 test-python: ## the Python package: builds the wheel, installs it and tests it with NumPy, Arrow, Polars, pandas and DuckDB
 	tools/python-package.sh test
 
+test-page: ## the web page in a real Chromium: the self-contained file, and the page of a server
+	cargo build --workspace
+	tools/test-page.sh
+
+test-datafusion: ## the SQL functions in DataFusion
+	cargo test --manifest-path $(DATAFUSION)
+
+test-dist: ## builds `make dist` twice, compares, installs the package in a clean Debian and runs everything in it; not part of test-all
+	tools/test-dist.sh
+
 test-bench: ## each benchmark once, small: they check every answer
 	cargo build --release -p mayhap-cli -p mayhap-module
 	cargo run --release --manifest-path $(BENCH) -- --quick
@@ -87,6 +102,7 @@ test-bench: ## each benchmark once, small: they check every answer
 	cargo run --release --manifest-path $(BENCH) --bin formats -- --quick
 	cargo run --release --manifest-path $(BENCH) --bin serve -- --quick
 	cargo run --release --manifest-path $(BENCH) --bin waits -- --quick
+	cargo run --release --manifest-path $(BENCH) --bin pages -- --quick
 	cargo run --release --manifest-path $(BENCH) --bin module -- --quick
 	tools/python-package.sh bench --quick
 
@@ -95,6 +111,7 @@ lint: ## formatting, clippy, no_std and other platforms, documentation, the olde
 	cargo fmt --manifest-path $(BENCH) --check
 	cargo fmt --manifest-path $(FUZZ) --check
 	cargo fmt --manifest-path $(PYTHON) --check
+	cargo fmt --manifest-path $(DATAFUSION) --check
 	cargo clippy --workspace --all-targets -- -D warnings
 	cargo clippy -p mayhap-core --features parallel --all-targets -- -D warnings
 	cargo clippy -p mayhap -- -D warnings
@@ -119,6 +136,18 @@ c: ## the C library, its header and pkg-config file, below PREFIX (/usr/local)
 
 python: ## the wheel of the Python package, in target/wheels
 	tools/python-package.sh build
+
+page: ## the self-contained web page, as target/mayhap-page.html; adds Rust's target for WebAssembly
+	MAYHAP_PAGE_WASM=$$(tools/build-page-wasm.sh) cargo build --release -p mayhap-cli
+	mkdir -p target
+	$(CARGO_TARGET_DIR)/release/mayhap page -o target/mayhap-page.html
+
+page-screenshots: ## the pictures of the page in docs/images/page
+	cargo build --workspace
+	tools/test-page.sh --screenshots
+
+dist: ## a tarball with a static program, a Debian package, a list of what is linked (SBOM) and checksums, in target/dist
+	tools/dist.sh
 
 package: ## the .crate files of all crates, in target/package; each is built from its own files
 	cargo package --workspace
@@ -161,10 +190,11 @@ bench-lines: ## the command line, huniq and runiq over ten million URLs
 	cargo install --quiet --root target/peers huniq runiq
 	cargo run --release --manifest-path $(BENCH) --bin lines -- --markdown docs/performance/command-line.md
 
-bench-serve: ## CPU per command of the server and Debian's redis-server; latency while a large filter is processed
+bench-serve: ## CPU per command of the server and Debian's redis-server; latency while a large filter is processed; what open pages cost
 	cargo build --release
 	cargo run --release --manifest-path $(BENCH) --bin serve -- --markdown docs/performance/server.md
 	cargo run --release --manifest-path $(BENCH) --bin waits -- --markdown docs/performance/large-filters.md
+	cargo run --release --manifest-path $(BENCH) --bin pages -- --markdown docs/performance/pages.md
 
 bench-module: ## CPU per command of the module inside redis-server
 	cargo build --release -p mayhap-module
