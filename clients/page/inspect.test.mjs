@@ -65,9 +65,9 @@ function optionsOf(file) {
   const options = { ...OPTIONS[folder] };
   const note = file.replace(/\.\w+$/, ".json");
   if (options.from === "clickhouse" && existsSync(note)) {
-    const { fpr, columns, parameters } = JSON.parse(readFileSync(note, "utf8"));
-    options.fpr = String(fpr ?? parameters?.fpr ?? options.fpr);
-    if (Array.isArray(columns ?? parameters?.columns)) options.columns = String((columns ?? parameters.columns).length);
+    const { params, column_rules } = JSON.parse(readFileSync(note, "utf8"));
+    options.fpr = String(params.fpp);
+    if (column_rules !== undefined) options.columns = String(column_rules.length);
   }
   return NO_FILTERS.includes(folder) ? null : options;
 }
