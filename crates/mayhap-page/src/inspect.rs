@@ -71,6 +71,16 @@ fn format_names() -> Vec<&'static str> {
     Format::ALL.iter().map(|format| format.name()).collect()
 }
 
+/// All formats, the likely ones first: detection cannot know an index of several columns, for example.
+fn formats_by_likelihood(likely: &[Format]) -> Vec<&'static str> {
+    let others = Format::ALL.iter().filter(|format| !likely.contains(format));
+    likely
+        .iter()
+        .chain(others)
+        .map(|format| format.name())
+        .collect()
+}
+
 /// Opens all filters of a file.
 pub(crate) fn open(bytes: &[u8], options: &Options) -> Result<Vec<OpenedFilter>, PageError> {
     let format = |text: &str| {
@@ -121,7 +131,7 @@ fn explain(bytes: &[u8], options: &OpenOptions, error: &OpenError) -> PageError 
                 "this could be a filter of several formats ({}): choose the format",
                 names.join(", ")
             ))
-            .with("formats", names)
+            .with("formats", formats_by_likelihood(formats))
         }
         OpenError::Unknown => PageError::new(
             "this is not a filter of a known format: if it is one, choose its format",
@@ -144,7 +154,9 @@ fn explain(bytes: &[u8], options: &OpenOptions, error: &OpenError) -> PageError 
             )
             .with("settings", vec!["key_file"]),
             Problem::Checksum if decode.format == Format::Mayhap => damaged(bytes, options, error),
-            _ => PageError::new(error),
+            // It may have another format than the one that was detected.
+            _ => PageError::new(error)
+                .with("formats", formats_by_likelihood(&[decode.format])),
         },
         OpenError::Parameter(_) => PageError::new(error).with("settings", vec!["P"]),
     }
