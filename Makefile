@@ -16,9 +16,17 @@ MSRV := $(shell sed -n 's/^rust-version = "\(.*\)"/\1/p' Cargo.toml)
 help: ## this list
 	@sed -n 's/^\([a-z0-9-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 20
 
-test: test-rust test-python-reader test-index test-clients test-module ## the Rust tests, real clients, and the module in real engines
+# Targets that compute, and those that mostly wait: each list is made in order, the two lists beside each other.
+TEST_COMPUTING := test-rust test-python-reader
+TEST_WAITING := test-index test-clients test-module
+ALL_COMPUTING := $(TEST_COMPUTING) test-parallel test-loom test-avx512 test-neon test-guard test-datafusion test-python test-bench
+ALL_WAITING := $(TEST_WAITING) test-migrate test-leveldb test-java test-page
 
-test-all: test test-migrate test-parallel test-loom test-avx512 test-neon test-guard test-leveldb test-java test-python test-page test-datafusion test-bench ## `make test`, and everything below that starts with test-, except test-dist
+test: ## the Rust tests, real clients, and the module in real engines
+	tools/side-by-side.sh "$(TEST_COMPUTING)" "$(TEST_WAITING)"
+
+test-all: ## `make test`, and everything below that starts with test-, except test-dist
+	tools/side-by-side.sh "$(ALL_COMPUTING)" "$(ALL_WAITING)"
 
 test-rust: ## unit, integration and documentation tests of all crates; the golden files
 	tools/install-dictionary.sh

@@ -26,13 +26,7 @@ command -v apt-get >/dev/null || { echo "debian 13's engines: apt-get downloads 
 for program in gcc g++ make; do
   command -v "$program" >/dev/null || missing=(build-essential)
 done
-if ((${#missing[@]})); then
-  if [[ $EUID != 0 ]]; then
-    echo "debian 13's engines: apt installs ${missing[*]} as root; run this there" >&2
-    exit 1
-  fi
-  (apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends "${missing[@]}") >&2
-fi
+((${#missing[@]} == 0)) || tools/apt-install.sh "debian 13's engines" "${missing[@]}"
 prepare_apt "$folder" deb deb-src
 mkdir -p "$folder"/{bin/defragmenting,source}
 # What the engines are linked with; not what the scripts of the packages run.

@@ -18,14 +18,7 @@ if [[ ${1:-} == test ]]; then
   command -v buildah >/dev/null || missing+=(buildah)
   command -v redis-cli >/dev/null || missing+=(redis-tools)
 fi
-if ((${#missing[@]})); then
-  if ! command -v apt-get >/dev/null || [[ $EUID != 0 ]]; then
-    echo "dist: ${missing[*]} are missing: install them, or run this on Debian as root" >&2
-    exit 1
-  fi
-  (apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends "${missing[@]}") >/dev/null \
-    || { echo "dist: apt did not install ${missing[*]}" >&2; exit 1; }
-fi
+((${#missing[@]} == 0)) || "$(dirname "$0")/apt-install.sh" dist "${missing[@]}"
 target=$(uname -m)-unknown-linux-musl
 if [[ ! -d $(rustc --print sysroot)/lib/rustlib/$target ]]; then
   rustup --quiet target add "$target" \

@@ -12,14 +12,7 @@ if [[ ${1:-} == test ]]; then
   # Chinese letters in screenshots.
   [[ -n $(find /usr/share/fonts -iname '*wqy*' -print -quit 2>/dev/null) ]] || missing+=(fonts-wqy-microhei)
 fi
-if ((${#missing[@]})); then
-  if ! command -v apt-get >/dev/null || [[ $EUID != 0 ]]; then
-    echo "page: ${missing[*]} are missing: install them, or run this on Debian as root" >&2
-    exit 1
-  fi
-  (apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends "${missing[@]}") >/dev/null \
-    || { echo "page: apt did not install ${missing[*]}" >&2; exit 1; }
-fi
+((${#missing[@]} == 0)) || "$(dirname "$0")/apt-install.sh" page "${missing[@]}"
 if [[ ! -d $(rustc --print sysroot)/lib/rustlib/wasm32-unknown-unknown ]]; then
   rustup --quiet target add wasm32-unknown-unknown \
     || { echo "page: Rust's target wasm32-unknown-unknown is missing: install it, with rustup or your distribution" >&2; exit 1; }

@@ -13,13 +13,7 @@ folder=$target/python-package
 wheels=$target/wheels
 
 venv() {
-  if ! python3 -c "import ensurepip, venv" 2>/dev/null; then
-    if ! command -v apt-get >/dev/null || [[ $EUID != 0 ]]; then
-      echo "python package: python3-venv is installed by apt as root; run this there" >&2
-      exit 1
-    fi
-    apt-get update -qq && apt-get install -qq -y python3-venv >/dev/null
-  fi
+  python3 -c "import ensurepip, venv" 2>/dev/null || tools/apt-install.sh "python package" python3-venv
   [[ -x $folder/$1/bin/python ]] || python3 -m venv "$folder/$1"
 }
 

@@ -12,14 +12,7 @@ python3 -c "import ensurepip, venv" 2>/dev/null || missing+=(python3-venv)
 for package in "$@"; do
   command -v "${package%%=*}" >/dev/null || missing+=("${package#*=}")
 done
-if ((${#missing[@]})); then
-  if ! command -v apt-get >/dev/null || [[ $EUID != 0 ]]; then
-    echo "redis clients: apt installs ${missing[*]} as root; run this there" >&2
-    exit 1
-  fi
-  apt-get update -qq
-  DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends "${missing[@]}" >/dev/null
-fi
+((${#missing[@]} == 0)) || tools/apt-install.sh "redis clients" "${missing[@]}"
 
 python=$folder/venv/bin/python
 if [[ $("$python" -c "import redis; print(redis.__version__)" 2>/dev/null) != "$redis_py" ]]; then

@@ -21,6 +21,7 @@ vars=()
 while [[ ${1-} =~ ^[A-Za-z_][A-Za-z0-9_]*= ]]; do vars+=("$1"); shift; done
 [[ -f ${1-} ]] || { echo "usage: $0 [VAR=VALUE...] PROGRAM [ARGS...]" >&2; exit 125; }
 program=$(realpath "$1"); shift
+tools=$(realpath "$(dirname "$0")")
 command=$(printf '%q ' "${vars[@]}" /program "$@")
 
 emulator=
@@ -29,18 +30,14 @@ trap '[[ -z $emulator ]] || kill $emulator 2>/dev/null; [[ -z $temporary ]] || r
 mkdir -p "$dir/iso"; cd "$dir"
 
 # --- packages: the emulator and tools are installed, the kernel is only unpacked
-export DEBIAN_FRONTEND=noninteractive
 missing=()
 for p in bochs bochs-term bochsbios vgabios isolinux syslinux-common xorriso busybox-static cpio; do
   [[ $(dpkg-query -W -f='${db:Status-Status}' $p 2>/dev/null) == installed ]] || missing+=($p)
 done
-if [[ ${#missing[@]} -gt 0 || ! -f iso/vmlinuz ]]; then
-  apt-get update -qq >&2
-fi
-if [[ ${#missing[@]} -gt 0 ]]; then
-  apt-get install -y -qq --no-install-recommends "${missing[@]}" >apt.log 2>&1 || { cat apt.log >&2; exit 125; }
-fi
+((${#missing[@]} == 0)) || "$tools/apt-install.sh" avx512 "${missing[@]}"
 if [[ ! -f iso/vmlinuz ]]; then
+  # Its list of packages may be old. `apt-install.sh` has the same lock.
+  flock "${TMPDIR:-/tmp}/mayhap-apt.lock" apt-get update -qq >&2
   kernel=$(apt-cache depends linux-image-cloud-amd64 | awk '$1 == "Depends:" && $2 ~ /^linux-image-[0-9]/ {print $2; exit}')
   rm -rf deb; mkdir deb
   (cd deb; apt-get download -qq -o APT::Sandbox::User=root "$kernel" >&2; dpkg -x ./*.deb .)

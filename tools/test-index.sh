@@ -7,12 +7,7 @@ folder=$PWD/target/index-writers
 python=$folder/venv/bin/python
 target=${CARGO_TARGET_DIR:-$PWD/target}
 if ! "$python" -c "import duckdb, pyarrow" 2>/dev/null; then
-  if ! python3 -c "import ensurepip, venv" 2>/dev/null; then
-    if ! command -v apt-get >/dev/null || [[ $EUID != 0 ]]; then
-      echo "index: python3-venv is installed by apt as root; run 'make test-index' there" >&2; exit 1
-    fi
-    apt-get update -qq && apt-get install -qq -y python3-venv >/dev/null
-  fi
+  python3 -c "import ensurepip, venv" 2>/dev/null || tools/apt-install.sh index python3-venv
   python3 -m venv "$folder/venv"
   "$folder/venv/bin/pip" install --quiet pyarrow duckdb
 fi

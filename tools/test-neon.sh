@@ -7,11 +7,7 @@ if [[ $(uname -m) == aarch64 ]]; then
   echo "neon: this CPU has it; cargo test ran the kernel"; exit 0
 fi
 if ! command -v qemu-aarch64 >/dev/null || ! command -v aarch64-linux-gnu-gcc >/dev/null; then
-  if ! command -v apt-get >/dev/null || [[ $EUID != 0 ]]; then
-    echo "neon: install qemu-user, gcc-aarch64-linux-gnu and libc6-dev-arm64-cross, or run this on Debian as root" >&2; exit 1
-  fi
-  (apt-get update -qq && apt-get install -qq -y qemu-user gcc-aarch64-linux-gnu libc6-dev-arm64-cross) >/dev/null \
-    || { echo "neon: apt did not install the emulator and the cross compiler" >&2; exit 1; }
+  tools/apt-install.sh neon qemu-user gcc-aarch64-linux-gnu libc6-dev-arm64-cross
 fi
 rustup --quiet target add aarch64-unknown-linux-gnu
 

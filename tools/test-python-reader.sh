@@ -9,12 +9,7 @@ folder=$PWD/target/python-reader
 python=$folder/venv/bin/python
 rm -rf "$folder/files"
 if ! "$python" -c "import xxhash" 2>/dev/null; then
-  if ! python3 -c "import ensurepip, venv" 2>/dev/null; then
-    if ! command -v apt-get >/dev/null || [[ $EUID != 0 ]]; then
-      echo "python reader: python3-venv is installed by apt as root; run 'make test-python-reader' there" >&2; exit 1
-    fi
-    apt-get update -qq && apt-get install -qq -y python3-venv >/dev/null
-  fi
+  python3 -c "import ensurepip, venv" 2>/dev/null || tools/apt-install.sh "python reader" python3-venv
   python3 -m venv "$folder/venv"
   "$folder/venv/bin/pip" install --quiet "xxhash>=3,<4"
 fi
