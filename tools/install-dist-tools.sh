@@ -23,7 +23,7 @@ if ((${#missing[@]})); then
     echo "dist: ${missing[*]} are missing: install them, or run this on Debian as root" >&2
     exit 1
   fi
-  (apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends "${missing[@]}") >/dev/null \
+  (apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get -o DPkg::Lock::Timeout=600 install -qq -y --no-install-recommends "${missing[@]}") >/dev/null \
     || { echo "dist: apt did not install ${missing[*]}" >&2; exit 1; }
 fi
 target=$(uname -m)-unknown-linux-musl
