@@ -11,5 +11,5 @@ fi
 exec 9>"${TMPDIR:-/tmp}/mayhap-apt.lock"
 flock 9
 export DEBIAN_FRONTEND=noninteractive
-(apt-get update -qq && apt-get install -qq -y --no-install-recommends "$@") >/dev/null \
+(apt-get update -qq && apt-get -o DPkg::Lock::Timeout=600 install -qq -y --no-install-recommends "$@") >/dev/null \
   || { echo "$name: apt did not install $*" >&2; exit 1; }

@@ -1,5 +1,5 @@
-"""Moves a filter of 1 GB (or of the number of items that is given) from an engine with the module to `mayhap serve`, and back. Prints the
-tool's peak memory, how long other clients waited, and the commands that took longest. Set as for test_engines.py."""
+"""Moves a filter of 1 GB from an engine with the module to `mayhap serve`, and back: `measure.py [redisbloom|native] [ITEMS]`. Prints the tool's
+peak memory, how long other clients waited, and the commands that took longest. Set as for test_engines.py."""
 
 import sys
 import time
@@ -22,8 +22,9 @@ def slowest(name, port):
         print(f"  {name}: {microseconds / 1000:.1f} ms: {line}", flush=True)
 
 
-items = int(sys.argv[1]) if len(sys.argv) > 1 else 300_000_000
-engine, server = Engine(arguments="layout redisbloom"), Server("--layout", "redisbloom")
+layout = sys.argv[1] if len(sys.argv) > 1 else "redisbloom"
+items = int(sys.argv[2]) if len(sys.argv) > 2 else 300_000_000
+engine, server = Engine(arguments=f"layout {layout}"), Server("--layout", layout)
 try:
     engine.bare.execute_command("BF.RESERVE", "large", "0.000001", items)
     engine.bare.execute_command("BF.MADD", "large", *range(1000))

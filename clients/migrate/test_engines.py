@@ -1,6 +1,13 @@
 """`mayhap migrate` between an engine with the module, in both layouts, and `mayhap serve`."""
 
+import fcntl
+import json
+import os
+import pty
 import random
+import struct
+import subprocess
+import termios
 import threading
 import time
 import unittest
@@ -10,7 +17,7 @@ from migration import chunks, migrate, start, temporaries, url
 
 import golden
 import redis
-from engine import Engine
+from engine import PROGRAM, Engine, free_port, until
 from server import Server
 
 ITEMS = [f"item-{number}" for number in range(5000)]
@@ -39,6 +46,19 @@ class Base(unittest.TestCase):
 
     def assertSame(self, family, key):
         self.assertEqual(chunks(self.here, family, key), chunks(self.there, family, key), key)
+
+
+    def check_memory(self):
+        """64 MB here. How long others waited is printed and not checked; docs/guide/migrate.md has the figures of 1 GB."""
+        self.here.execute_command("BF.RESERVE", "large", "0.00001", "20000000")
+        self.here.execute_command("BF.MADD", "large", *ITEMS)
+        watch = Watch(self.engine.port, self.server.port)
+        process = start(self.source, self.target)
+        watch.until_ended(process)
+        self.assertEqual(process.returncode, 0)
+        print(f"migrate: {self.here.execute_command('BF.INFO', 'large', 'SIZE')[0]} bytes: {watch}")
+        self.assertLess(watch.peak_bytes, 64 << 20)
+        self.assertSame("BF", "large")
 
 
 class RedisBloomsLayout(Base):
@@ -254,17 +274,74 @@ class RedisBloomsLayout(Base):
         self.assertIn(b"interrupted", err)
         self.assertEqual(self.there.execute_command("DBSIZE"), 0)
 
+    def test_filters_that_are_removed_or_expire_meanwhile_are_gone(self):
+        """They must not live on at the target, where nothing would remove them."""
+        removals = [("UNLINK", "large"), ("PEXPIRE", "large", "1"), ("SET", "large", "v")]
+        for words, verdict, status in zip(removals, ("gone", "gone", "failed"), (0, 0, 2)):
+            self.here.execute_command("BF.RESERVE", "large", "0.00001", "40000000")
+            process = start("--json", self.source, self.target)
+            while not temporaries(self.there):
+                self.assertIsNone(process.poll())
+            self.here.execute_command(*words)
+            out, _ = process.communicate()
+            self.assertEqual(process.returncode, status, out)
+            self.assertEqual(json.loads(out)["verdict"], verdict)
+            self.assertEqual(self.there.execute_command("DBSIZE"), 0, words)
+            self.engine.redis.flushall()
+
+    def test_a_target_that_cannot_take_a_filter_is_explained(self):
+        self.here.execute_command("BF.MADD", b"\xffa", *ITEMS)
+        self.here.execute_command("CF.INSERT", "c", "ITEMS", *ITEMS)
+        self.here.execute_command("CBF.MADD", "n", *ITEMS)
+        other = Engine(arguments="layout redisbloom")
+        self.addCleanup(other.end)
+        without_module = start_plain(self)
+        for words, port, explained in [
+            (None, without_module, "load the module"),
+            (("REPLICAOF", "127.0.0.1", "1"), other.port, "its master"),
+            (("REPLICAOF", "NO", "ONE"), None, None),
+            (("CONFIG", "SET", "maxmemory", "1"), other.port, "maxmemory"),
+        ]:
+            if words:
+                other.run(*words)
+            if port:
+                rows, _ = migrate(self.source, url(port), status=2)
+                self.assertEqual(len(rows), 3)
+                for row in rows.values():
+                    self.assertIn(row["verdict"], ("refused", "failed"))
+                    self.assertIn(explained, row["reason"])
+        self.assertEqual(other.redis.keys(), [])
+
+    def test_served_files_are_not_replaced(self):
+        subprocess.run([migration.PROGRAM, "build", "-o", f"{self.server.folder}/served", "-"], input=b"one\ntwo\n", check=True)
+        until("the file is served", lambda: self.there.execute_command("TYPE", "served") == b"mayhap-file")
+        self.here.execute_command("BF.ADD", "served", "x")
+        rows, _ = migrate(self.source, self.target, "--replace", status=2)
+        self.assertIn("remove the file", rows["served"]["reason"])
+        rows, _ = migrate(self.target, self.source, status=2)
+        self.assertIn("copy the file", rows["served"]["reason"])
+        self.assertEqual(temporaries(self.there), [])
+
+    def test_filters_of_two_databases_do_not_replace_each_other(self):
+        for database, item in ((0, "zero"), (1, "one")):
+            with self.engine.client(db=database) as client:
+                client.execute_command("BF.ADD", "same-name", item)
+        self.engine.save()
+        file = self.engine.path("dump.rdb")
+        process = start("--json", "--replace", file, url(self.server.port, "0"))
+        out, _ = process.communicate()
+        self.assertEqual(process.returncode, 2)
+        self.assertEqual([json.loads(line)["verdict"] for line in out.splitlines()], ["moved", "refused"])
+        self.assertEqual(replies(self.there, "BF", "same-name", ["zero", "one"]), [1, 0])
+
+    def test_a_terminal_shows_the_progress(self):
+        self.here.execute_command("BF.RESERVE", "large", "0.000001", "100000000")
+        seen = run_in_terminal(self.source, self.target)
+        self.assertIn(b"1/1 large", seen)
+        self.assertIn(b"/s", seen)
+
     def test_moving_a_large_filter_takes_little_memory(self):
-        """64 MB here. How long others waited is printed and not checked; docs/guide/migrate.md has the figures of 1 GB."""
-        self.here.execute_command("BF.RESERVE", "large", "0.00001", "20000000")
-        self.here.execute_command("BF.MADD", "large", *ITEMS)
-        watch = Watch(self.engine.port, self.server.port)
-        process = start(self.source, self.target)
-        watch.until_ended(process)
-        self.assertEqual(process.returncode, 0)
-        print(f"migrate: {self.here.execute_command('BF.INFO', 'large', 'SIZE')[0]} bytes: {watch}")
-        self.assertLess(watch.peak_bytes, 64 << 20)
-        self.assertSame("BF", "large")
+        self.check_memory()
 
     def test_keys_of_other_types_are_listed_or_left_alone(self):
         self.here.execute_command("BF.ADD", "a", "x")
@@ -315,6 +392,9 @@ class NativeLayout(Base):
         self.assertEqual(sorted(before), sorted(after))
         self.assertEqual([key for key in before if before[key] != after[key]], [])
 
+    def test_moving_a_large_filter_takes_little_memory(self):
+        self.check_memory()
+
     def test_layout_redisbloom_is_an_error_that_explains(self):
         self.here.execute_command("BF.ADD", "a", "x")
         rows, _ = migrate(self.source, self.target, "--layout", "redisbloom", status=2)
@@ -332,6 +412,43 @@ class NativeLayout(Base):
         self.assertSame("BF", "large")
         rows, _ = migrate(self.engine.path("dump.rdb"), self.target)
         self.assertEqual({row["verdict"] for row in rows.values()}, {"same"})
+
+
+def start_plain(test):
+    """The port of an engine without the module."""
+    port = free_port()
+    process = subprocess.Popen([PROGRAM, "--port", str(port), "--save", ""], stdout=subprocess.DEVNULL)
+    test.addCleanup(process.wait)
+    test.addCleanup(process.terminate)
+
+    def is_ready():
+        try:
+            with connect(port) as client:
+                return client.ping()
+        except redis.ConnectionError:
+            return False
+
+    until("the engine is ready", is_ready)
+    return port
+
+
+def run_in_terminal(*words):
+    """What the tool writes to stderr if that is a terminal."""
+    leader, follower = pty.openpty()
+    # As wide as terminals are.
+    fcntl.ioctl(follower, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 100, 0, 0))
+    process = subprocess.Popen([migration.PROGRAM, "migrate", *words], stdout=subprocess.DEVNULL, stderr=follower)
+    os.close(follower)
+    seen = b""
+    try:
+        while part := os.read(leader, 4096):
+            seen += part
+    except OSError:
+        # The other end is closed.
+        pass
+    os.close(leader)
+    process.wait()
+    return seen
 
 
 class Watch:

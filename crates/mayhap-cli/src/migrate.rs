@@ -5,12 +5,15 @@
 //! | `endpoint.rs`, `node.rs`, `server.rs` | what do URLs mean, what can go wrong with a connection, and which node of a cluster has a key? |
 //! | `slot.rs` | which slot has a key, and which temporary name is in it? |
 //! | `filter_type.rs`, `listing.rs`, `info.rs` | which keys are filters, and what are they like? |
+//! | `from_server.rs`, `from_file.rs` | what becomes of each filter of a server, or of an RDB file? |
 //! | `chunks.rs`, `transfer.rs`, `rdb_source.rs` | how is one filter copied, from a server or from a file? |
 //! | `verify.rs`, `report.rs` | are both sides equal, and how is that reported? |
 
 mod chunks;
 mod endpoint;
 mod filter_type;
+mod from_file;
+mod from_server;
 mod info;
 mod listing;
 mod node;
@@ -22,25 +25,23 @@ mod transfer;
 mod verify;
 
 use crate::args;
-use crate::error::CliError;
+use crate::error::{CliError, Usage};
 use crate::interrupt;
 use clap::Args;
 use endpoint::{Endpoint, SourcePlace};
-use filter_type::{Family, FilterLayout, FilterType, Stays};
-use info::{Description, FilterInfo};
-use listing::{Content, Listed};
-use mayhap_command::Slot;
+use filter_type::{FilterLayout, FilterType};
+use listing::Listed;
 use node::CommandError;
-use rdb_source::RdbSource;
 use report::{Row, Verdict};
 use server::Server;
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicU8, Ordering};
-use transfer::{LiveFilter, MoveError, Temporary};
+use transfer::{MoveError, refused};
 use verify::Sample;
 
 pub(crate) const EXAMPLES: &str = "\
@@ -111,7 +112,9 @@ static STOPPED_BY: AtomicU8 = AtomicU8::new(0);
 
 pub(crate) fn run(args: &MigrateArgs, out: &mut impl Write) -> Result<ExitCode, CliError> {
     let source = endpoint::source(args)?;
-    let target = endpoint::target(args)?;
+    let mut target = endpoint::target(args)?;
+    // Only the databases of a file are those of the target.
+    target.names_database |= matches!(source, SourcePlace::Server(_));
     let sample = args.verify.filter(|_| !args.dry_run);
     let sample = sample
         .map(|count| Sample::new(count, args.keys.as_deref()))
@@ -120,18 +123,13 @@ pub(crate) fn run(args: &MigrateArgs, out: &mut impl Write) -> Result<ExitCode, 
         STOPPED_BY.store(signal.exit_code(), Ordering::Relaxed);
         server::stop();
     });
-    let mut migration = Migration::new(args, target, sample)?;
-    let is_file = matches!(source, SourcePlace::File(_));
+    let mut migration = Migration::new(args, target, sample, out)?;
     let moved = match &source {
         SourcePlace::Server(endpoint) => migration.move_from_server(endpoint),
-        SourcePlace::File(path) => {
-            RdbSource::open(path, args.db).and_then(|file| migration.move_from_file(&file))
-        }
+        SourcePlace::File(path) => migration.move_from_file(path),
     };
     let rows = migration.rows;
-    if args.json {
-        report::write_json(&rows, out)?;
-    } else if !rows.is_empty() {
+    if !args.json && !rows.is_empty() {
         report::write_table(&rows, out)?;
     }
     let stopped_by = STOPPED_BY.load(Ordering::Relaxed);
@@ -153,7 +151,7 @@ pub(crate) fn run(args: &MigrateArgs, out: &mut impl Write) -> Result<ExitCode, 
         return Ok(ExitCode::from(1));
     }
     if !args.json && !args.dry_run {
-        report::write_procedure(is_file, out)?;
+        report::write_procedure(matches!(source, SourcePlace::File(_)), out)?;
     }
     if not_moved > 0 {
         out.flush()?;
@@ -169,63 +167,88 @@ pub(crate) fn run(args: &MigrateArgs, out: &mut impl Write) -> Result<ExitCode, 
     Ok(ExitCode::SUCCESS)
 }
 
-struct Migration<'a> {
+struct Migration<'a, W> {
     args: &'a MigrateArgs,
-    endpoint: Endpoint,
-    /// By database.
-    targets: BTreeMap<i64, Server>,
+    targets: Targets,
     sample: Option<Sample>,
     /// Tells the temporary names of this run apart.
     run: String,
     rows: Vec<Row>,
+    out: &'a mut W,
+}
+
+/// The databases of the target.
+struct Targets {
+    endpoint: Endpoint,
+    /// By number.
+    connected: BTreeMap<i64, Server>,
+}
+
+impl Targets {
+    fn connect(endpoint: Endpoint) -> Result<Self, CliError> {
+        let mut targets = Self {
+            endpoint,
+            connected: BTreeMap::new(),
+        };
+        targets.get(targets.endpoint.database())?;
+        Ok(targets)
+    }
+
+    fn get(&mut self, database: i64) -> Result<&mut Server, CliError> {
+        match self.connected.entry(database) {
+            Entry::Occupied(server) => Ok(server.into_mut()),
+            Entry::Vacant(place) => {
+                let server = Server::connect(&self.endpoint.with_database(database))?;
+                Ok(place.insert(server))
+            }
+        }
+    }
+
+    /// The number of the database for one of the source.
+    fn database_for(&self, source: u64) -> i64 {
+        if self.endpoint.names_database {
+            self.endpoint.database()
+        } else {
+            i64::try_from(source).unwrap_or(i64::MAX)
+        }
+    }
+
+    /// The database for one of the source.
+    fn database_of(&mut self, one: &Listed) -> Result<&mut Server, MoveError> {
+        let database = self.database_for(one.database);
+        self.get(database).map_err(|error| {
+            refused(format!(
+                "database {database} of the target does not answer ({}): choose one with --db, and name the target's in its URL",
+                error.line(Usage::DEFAULT).unwrap_or_default()
+            ))
+        })
+    }
 }
 
 fn message(error: &CommandError) -> CliError {
     CliError::message(error.text())
 }
 
-impl<'a> Migration<'a> {
+impl<'a, W: Write> Migration<'a, W> {
     fn new(
         args: &'a MigrateArgs,
         endpoint: Endpoint,
         sample: Option<Sample>,
+        out: &'a mut W,
     ) -> Result<Self, CliError> {
         let run = getrandom::u64().map_err(|error| {
             CliError::message(format!(
                 "the system has no random numbers ({error}): try again"
             ))
         })?;
-        let mut migration = Self {
+        Ok(Self {
             args,
-            endpoint,
-            targets: BTreeMap::new(),
+            targets: Targets::connect(endpoint)?,
             sample,
             run: format!("{run:016x}"),
             rows: Vec::new(),
-        };
-        let database = migration.endpoint.info.redis_settings().db();
-        migration.target(database)?;
-        Ok(migration)
-    }
-
-    fn target(&mut self, database: i64) -> Result<&mut Server, CliError> {
-        if !self.targets.contains_key(&database) {
-            let server = Server::connect(&self.endpoint.with_database(database))?;
-            self.targets.insert(database, server);
-        }
-        match self.targets.get_mut(&database) {
-            Some(server) => Ok(server),
-            None => Err(CliError::message("the target is not connected")),
-        }
-    }
-
-    /// The database of the target for one of the source.
-    fn target_database(&self, source: u64) -> i64 {
-        if self.endpoint.names_database {
-            self.endpoint.info.redis_settings().db()
-        } else {
-            i64::try_from(source).unwrap_or(i64::MAX)
-        }
+            out,
+        })
     }
 
     fn pattern(&self) -> Option<&'a [u8]> {
@@ -241,420 +264,75 @@ impl<'a> Migration<'a> {
         }
         let mut by_database: BTreeMap<i64, BTreeSet<&[u8]>> = BTreeMap::new();
         for one in listed {
-            let database = self.target_database(one.database);
+            let database = self.targets.database_for(one.database);
             by_database.entry(database).or_default().insert(&one.key);
         }
         for (database, keys) in by_database {
             // A database that is not there is reported for each of its filters.
-            if let Ok(target) = self.target(database) {
+            if let Ok(target) = self.targets.get(database) {
                 listing::remove_leftovers(target, &keys).map_err(|error| message(&error))?;
             }
         }
         Ok(())
     }
 
-    fn move_from_server(&mut self, endpoint: &Endpoint) -> Result<(), CliError> {
-        let mut source = Server::connect(endpoint)?;
-        self.check_other_server(&mut source)?;
-        let database = self.endpoint.info.redis_settings().db();
-        let listed =
-            listing::filters(&mut source, self.pattern()).map_err(|error| message(&error))?;
-        // A server's filters go into the database that the target's URL names, 0 if it names none.
-        self.endpoint.names_database = true;
-        self.remove_leftovers(&listed)?;
-        for one in &listed {
-            if server::is_stopped() {
-                break;
-            }
-            let mut row = new_row(one);
-            if let Content::Filter(kind) = one.content {
-                let moved = self.move_live(&mut source, database, one, kind, &mut row);
-                settle(&mut row, moved);
-            }
-            self.rows.push(row);
+    /// Adds a row to the report. Rows of JSON are printed at once: a run may take hours, and be killed.
+    fn report(&mut self, row: Row) -> Result<(), CliError> {
+        if self.args.json {
+            report::write_json(&row, self.out)?;
+            self.out.flush()?;
         }
+        self.rows.push(row);
         Ok(())
     }
+}
 
-    /// Refuses to move filters onto themselves.
-    fn check_other_server(&mut self, source: &mut Server) -> Result<(), CliError> {
-        let database = self.endpoint.info.redis_settings().db();
-        let is_same_database = source.database() == database;
-        let target = self.target(database)?;
-        let id = |server: &mut Server| -> Option<String> {
-            let address = server.masters().into_iter().next()?;
-            let info = server
-                .run_at(&address, &[b"INFO", b"server"])
-                .ok()
-                .and_then(server::bytes_of)?;
-            let info = String::from_utf8(info).ok()?;
-            info.lines()
-                .find_map(|line| line.strip_prefix("run_id:"))
-                .map(str::to_owned)
-        };
-        let (one, other) = (id(source), id(target));
-        if is_same_database && one.is_some() && one == other {
-            return Err(CliError::message(format!(
-                "SOURCE and TARGET are the same server ({}): give two",
-                target.name()
-            )));
-        }
-        Ok(())
-    }
-
+impl MigrateArgs {
     fn check_layout(&self, kind: FilterType) -> Result<(), MoveError> {
-        let reason = match (kind.layout, self.args.layout) {
-            (FilterLayout::RedisBloom, Some(FilterLayout::Native)) => {
-                "it has RedisBloom's layout, and --layout native would need its keys, which a filter does not contain: move it without --layout, or add the keys to a new filter"
-            }
-            (FilterLayout::Native, Some(FilterLayout::RedisBloom)) => {
-                "it has the native layout, and --layout redisbloom would need its keys, which a filter does not contain: add the keys to a new filter at the target"
-            }
-            _ => return Ok(()),
-        };
-        Err(MoveError::Verdict(Verdict::Refused, reason.to_owned()))
+        match (kind.layout, self.layout) {
+            (FilterLayout::RedisBloom, Some(FilterLayout::Native)) => Err(refused(
+                "it has RedisBloom's layout, and --layout native would need its keys, which a filter does not contain: move it without --layout, or add the keys to a new filter",
+            )),
+            (FilterLayout::Native, Some(FilterLayout::RedisBloom)) => Err(refused(
+                "it has the native layout, and --layout redisbloom would need its keys, which a filter does not contain: add the keys to a new filter at the target",
+            )),
+            _ => Ok(()),
+        }
     }
 
-    fn move_live(
-        &mut self,
-        source: &mut Server,
-        database: i64,
-        one: &Listed,
-        kind: FilterType,
-        row: &mut Row,
-    ) -> Result<Verdict, MoveError> {
-        let (args, run, key) = (self.args, self.run.clone(), one.key.as_slice());
-        let info = FilterInfo::read(source, kind.family, key)?;
-        let header = chunks::scan(source, kind.family, key, 0)?.map(|(_, header)| header);
-        row.description = info::describe(source, kind, key, &info, header.as_deref());
-        row.expires = transfer::expiry(source, key)?;
-        self.check_layout(kind)?;
-        let Some(target) = self.targets.get_mut(&database) else {
-            return Err(CommandError::Connection("the target is not connected".to_owned()).into());
-        };
-        let there = target.run(key, &[b"TYPE", key])?;
-        let there = server::bytes_of(there).unwrap_or_default();
-        if there != b"none" {
-            if is_equal_live(source, target, kind, key, &there)? {
-                row.expires = transfer::expiry(source, key)?;
-                if transfer::expiry(target, key)? != row.expires && !args.dry_run {
-                    set_expiry(target, key, row.expires)?;
-                }
-                self.verify_live(source, database, kind, key, row)?;
-                return Ok(Verdict::Same);
-            }
-            check_replace(args, &there)?;
-        }
-        if args.dry_run {
-            return Ok(Verdict::WouldMove);
-        }
-        let mut filter = LiveFilter {
-            source,
-            kind,
-            key,
-            info: &info,
-        };
-        let moved = filter.move_to(Temporary::new(target, key, &run), args.replace)?;
-        row.passes = Some(moved.passes);
-        row.description.current_rate = moved.current_rate.or(row.description.current_rate);
-        source.release_buffers();
-        self.verify_live(source, database, kind, key, row)?;
-        Ok(Verdict::Moved)
-    }
-
-    /// Compares INFO and, with `--verify`, answers.
-    fn verify_live(
-        &mut self,
-        source: &mut Server,
-        database: i64,
-        kind: FilterType,
-        key: &[u8],
-        row: &mut Row,
-    ) -> Result<(), MoveError> {
-        let Some(target) = self.targets.get_mut(&database) else {
-            return Ok(());
-        };
-        let here = FilterInfo::read(source, kind.family, key)?;
-        let there = FilterInfo::read(target, kind.family, key)?;
-        let mut note = here.difference(&there);
-        row.description.items = there.items().or(row.description.items);
-        if let Some(sample) = &self.sample {
-            let family = kind.family;
-            let mut compare = || {
-                sample.compare(
-                    |keys| verify::query(source, family, key, keys),
-                    |keys| verify::query(target, family, key, keys),
-                )
-            };
-            let mut agreement = compare()?;
-            if agreement.lost + agreement.added > 0 {
-                // A window filter may have forgotten a key between the two questions.
-                agreement = compare()?;
-            }
-            row.agreement = Some(agreement);
-            let later = FilterInfo::read(source, kind.family, key)?;
-            let is_unchanged = note.is_none() && later == here;
-            if agreement.lost + agreement.added > 0 && is_unchanged {
-                return Err(MoveError::Verdict(
-                    Verdict::Failed,
-                    format!(
-                        "of {} keys, {} are only at the source and {} only at the target: repeat this with --replace",
-                        agreement.queried, agreement.lost, agreement.added
-                    ),
-                ));
-            }
-            if agreement.lost + agreement.added > 0 && note.is_none() {
-                note = Some(format!(
-                    "{} answers differ",
-                    agreement.lost + agreement.added
-                ));
-            }
-        }
-        let Some(note) = note else {
-            return Ok(());
-        };
-        let reason = format!(
-            "the source changed after it was read ({note}): pause writes and repeat this with --replace"
-        );
-        if kind.family == Family::Bloom {
-            row.reason = Some(reason);
-            return Ok(());
-        }
-        // Keys that were moved or removed meanwhile may be missing at the target.
-        Err(MoveError::Verdict(Verdict::Failed, reason))
-    }
-
-    fn move_from_file(&mut self, file: &RdbSource) -> Result<(), CliError> {
-        let pattern = self.pattern();
-        let is_wanted =
-            |key: &[u8]| pattern.is_none_or(|pattern| mayhap_server::key_matches(pattern, key));
-        // The whole file is checked before anything is written.
-        let mut listed = Vec::new();
-        file.each(|one, _, _| {
-            if is_wanted(&one.key) {
-                listed.push(one);
-            }
-            Ok(())
-        })?;
-        self.remove_leftovers(&listed)?;
-        drop(listed);
-        file.each(|one, expires, slot| {
-            if server::is_stopped()
-                || !is_wanted(&one.key)
-                || slot::key_of_temporary(&one.key).is_some()
-            {
-                return Ok(());
-            }
-            let mut row = new_row(&one);
-            row.expires = expires;
-            if let (Content::Filter(kind), Some(slot)) = (&one.content, &slot) {
-                let moved = self.move_slot(&one, *kind, slot, &mut row);
-                settle(&mut row, moved);
-            }
-            self.rows.push(row);
-            Ok(())
-        })
-    }
-
-    fn move_slot(
-        &mut self,
-        one: &Listed,
-        kind: FilterType,
-        slot: &Slot,
-        row: &mut Row,
-    ) -> Result<Verdict, MoveError> {
-        let (args, run, key) = (self.args, self.run.clone(), one.key.as_slice());
-        row.description = info::describe_slot(slot);
-        if row.expires.is_some_and(|time| time <= transfer::now_ms()) {
-            return Ok(Verdict::Expired);
-        }
-        self.check_layout(kind)?;
-        let database = self.target_database(one.database);
-        let sample = self.sample.take();
-        let verdict = self.move_slot_to(
-            database,
-            (args, &run, key),
-            kind,
-            (slot, sample.as_ref()),
-            row,
-        );
-        self.sample = sample;
-        verdict
-    }
-
-    fn move_slot_to(
-        &mut self,
-        database: i64,
-        (args, run, key): (&MigrateArgs, &str, &[u8]),
-        kind: FilterType,
-        (slot, sample): (&Slot, Option<&Sample>),
-        row: &mut Row,
-    ) -> Result<Verdict, MoveError> {
-        let target = self.target(database).map_err(|_| {
-            let reason = format!(
-                "the target has no database {database}: choose one with --db, and name the target's in its URL"
-            );
-            MoveError::Verdict(Verdict::Refused, reason)
-        })?;
-        let there = target.run(key, &[b"TYPE", key])?;
-        let there = server::bytes_of(there).unwrap_or_default();
-        let mut verdict = Verdict::Moved;
-        if there != b"none" {
-            if FilterType::from_name(&there) == Some(kind)
-                && is_equal_slot(target, kind, key, slot)?
-            {
-                verdict = Verdict::Same;
-                if !args.dry_run && transfer::expiry(target, key)? != row.expires {
-                    set_expiry(target, key, row.expires)?;
-                }
-            } else {
-                check_replace(args, &there)?;
-            }
-        }
-        if args.dry_run {
-            return Ok(if verdict == Verdict::Same {
-                verdict
-            } else {
-                Verdict::WouldMove
-            });
-        }
-        if verdict == Verdict::Moved {
-            let mut temporary = Temporary::new(target, key, run);
-            match rdb_source::load(slot, &mut temporary) {
-                Err(CommandError::Server(text)) => {
-                    let reason = format!("the target does not accept the filter: {text}");
-                    return Err(MoveError::Verdict(Verdict::Refused, reason));
-                }
-                loaded => loaded?,
-            }
-            temporary.rename(key, row.expires, args.replace)?;
-        }
-        if let Some(sample) = sample {
-            let agreement = sample.compare(
-                |keys| verify::query_slot(slot, kind.family, keys),
-                |keys| verify::query(target, kind.family, key, keys),
-            )?;
-            row.agreement = Some(agreement);
-            if agreement.lost > 0 {
-                let reason = format!(
-                    "{} of {} keys are not at the target: repeat this with --replace",
-                    agreement.lost, agreement.queried
-                );
-                return Err(MoveError::Verdict(Verdict::Failed, reason));
-            }
-        }
-        Ok(verdict)
-    }
-}
-
-fn new_row(one: &Listed) -> Row {
-    let (type_name, layout, verdict, reason) = match one.content {
-        Content::Filter(kind) => (
-            kind.family.name(),
-            Some(kind.layout.to_string()),
-            Verdict::Failed,
-            None,
-        ),
-        Content::Other(name, Stays::NotAFilter) => (name, None, Verdict::NotAFilter, None),
-        Content::Other(name, Stays::Filter(reason)) => {
-            (name, None, Verdict::Refused, Some(reason.to_owned()))
-        }
-    };
-    Row {
-        key: one.key.clone(),
-        database: one.database,
-        type_name,
-        layout,
-        description: Description::default(),
-        expires: None,
-        passes: None,
-        agreement: None,
-        verdict,
-        reason,
-    }
-}
-
-fn settle(row: &mut Row, moved: Result<Verdict, MoveError>) {
-    match moved {
-        Ok(verdict) => row.verdict = verdict,
-        Err(MoveError::Verdict(verdict, reason)) => {
-            row.verdict = verdict;
-            row.reason = Some(reason);
-        }
-        Err(MoveError::Command(error)) => {
-            row.verdict = Verdict::Failed;
-            row.reason = Some(error.text());
+    /// Whether a key of this type may be replaced at the target.
+    fn check_replace(&self, there: &[u8]) -> Result<(), MoveError> {
+        match FilterType::from_name(there) {
+            _ if there == b"mayhap-file" => Err(refused(
+                "the target serves a file with this name, which cannot be replaced: remove the file from its folder",
+            )),
+            _ if self.replace => Ok(()),
+            Some(_) => Err(refused(
+                "the target has another filter with this name: replace it with --replace",
+            )),
+            None => Err(refused(format!(
+                "the target has a {} with this name: replace it with --replace",
+                report::printable(there)
+            ))),
         }
     }
 }
 
-fn check_replace(args: &MigrateArgs, there: &[u8]) -> Result<(), MoveError> {
-    if args.replace {
+/// The type of a key; `none` if it is not there.
+fn type_of(server: &mut Server, key: &[u8]) -> Result<Vec<u8>, CommandError> {
+    let reply = server.run(key, &[b"TYPE", key])?;
+    Ok(server::bytes_of(reply).unwrap_or_default())
+}
+
+/// Gives a filter that is at the target already the time to live of the source.
+fn set_expiry(target: &mut Server, key: &[u8], expires: Option<i64>) -> Result<(), CommandError> {
+    if transfer::expiry(target, key)? == expires {
         return Ok(());
     }
-    let reason = match FilterType::from_name(there) {
-        Some(_) => {
-            "the target has another filter with this name: replace it with --replace".to_owned()
-        }
-        None => format!(
-            "the target has a {} with this name: replace it with --replace",
-            report::printable(there)
-        ),
-    };
-    Err(MoveError::Verdict(Verdict::Refused, reason))
-}
-
-fn set_expiry(target: &mut Server, key: &[u8], expires: Option<i64>) -> Result<(), CommandError> {
     let time = expires.unwrap_or_default().to_string();
     match expires {
         Some(_) => target.run(key, &[b"PEXPIREAT", key, time.as_bytes()])?,
         None => target.run(key, &[b"PERSIST", key])?,
     };
     Ok(())
-}
-
-/// Whether both servers have the same bytes.
-fn is_equal_live(
-    source: &mut Server,
-    target: &mut Server,
-    kind: FilterType,
-    key: &[u8],
-    there: &[u8],
-) -> Result<bool, CommandError> {
-    if FilterType::from_name(there) != Some(kind) {
-        return Ok(false);
-    }
-    let (here, there) = (
-        FilterInfo::read(source, kind.family, key)?,
-        FilterInfo::read(target, kind.family, key)?,
-    );
-    if here.difference(&there).is_some() {
-        return Ok(false);
-    }
-    // One side after the other, so that only one client holds a large buffer.
-    let one = chunks::fingerprint(source, kind.family, key)?;
-    source.release_buffers();
-    let other = chunks::fingerprint(target, kind.family, key)?;
-    target.release_buffers();
-    if one.is_none() && other.is_none() {
-        let is_small = here.size_bytes().max(there.size_bytes()) <= transfer::MAX_DUMP_BYTES;
-        return Ok(is_small && transfer::is_equal_dump(source, target, key)?);
-    }
-    Ok(one == other)
-}
-
-/// Whether the server has the bytes of the slot.
-fn is_equal_slot(
-    target: &mut Server,
-    kind: FilterType,
-    key: &[u8],
-    slot: &Slot,
-) -> Result<bool, CommandError> {
-    let there = chunks::fingerprint(target, kind.family, key)?;
-    target.release_buffers();
-    match there {
-        Some(there) => Ok(chunks::fingerprint_of_slot(slot, kind.family).as_ref() == Some(&there)),
-        None => Ok(slot.size_bytes() <= transfer::MAX_DUMP_BYTES
-            && transfer::is_dump_of(target, key, slot)?),
-    }
 }

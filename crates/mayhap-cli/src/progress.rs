@@ -20,20 +20,27 @@ pub(crate) struct Progress {
 impl Progress {
     /// For `total` bytes, if that is known (the size of compressed inputs is not).
     pub(crate) fn for_input(bytes: Arc<AtomicU64>, total: Option<u64>) -> Self {
-        Self::shown_if(io::stderr().is_terminal(), bytes, total)
+        let is_seen = io::stderr().is_terminal();
+        Self::shown_if(is_seen, String::new(), bytes, total)
+    }
+
+    /// The same behind the name of what is processed, if there are several.
+    pub(crate) fn labelled(label: String, bytes: Arc<AtomicU64>, total: u64) -> Self {
+        let is_seen = io::stderr().is_terminal();
+        Self::shown_if(is_seen, label, bytes, Some(total))
     }
 
     /// The same for a subcommand that prints lines: no bar if both go to the terminal.
     pub(crate) fn beside_lines(bytes: Arc<AtomicU64>, total: Option<u64>) -> Self {
         let is_seen = io::stderr().is_terminal() && !io::stdout().is_terminal();
-        Self::shown_if(is_seen, bytes, total)
+        Self::shown_if(is_seen, String::new(), bytes, total)
     }
 
-    fn shown_if(is_seen: bool, bytes: Arc<AtomicU64>, total: Option<u64>) -> Self {
+    fn shown_if(is_seen: bool, label: String, bytes: Arc<AtomicU64>, total: Option<u64>) -> Self {
         let is_done = Arc::new(AtomicBool::new(false));
         let thread = is_seen.then(|| {
             let is_done = Arc::clone(&is_done);
-            thread::spawn(move || show(&bytes, total, &is_done))
+            thread::spawn(move || show(&label, &bytes, total, &is_done))
         });
         Self { is_done, thread }
     }
@@ -50,7 +57,7 @@ impl Drop for Progress {
     }
 }
 
-fn show(bytes: &AtomicU64, total: Option<u64>, is_done: &AtomicBool) {
+fn show(label: &str, bytes: &AtomicU64, total: Option<u64>, is_done: &AtomicBool) {
     let mut waited = 0;
     let mut bar: Option<ProgressBar> = None;
     while !is_done.load(Ordering::Relaxed) {
@@ -60,7 +67,7 @@ fn show(bytes: &AtomicU64, total: Option<u64>, is_done: &AtomicBool) {
             continue;
         }
         let read = bytes.load(Ordering::Relaxed);
-        let bar = bar.get_or_insert_with(|| new_bar(total));
+        let bar = bar.get_or_insert_with(|| new_bar(label, total));
         if total.is_some_and(|total| read > total) {
             bar.unset_length();
         }
@@ -71,19 +78,22 @@ fn show(bytes: &AtomicU64, total: Option<u64>, is_done: &AtomicBool) {
     }
 }
 
-fn new_bar(total: Option<u64>) -> ProgressBar {
+fn new_bar(label: &str, total: Option<u64>) -> ProgressBar {
     let (bar, template) = match total {
         Some(total) => (
             ProgressBar::new(total),
-            "{wide_bar} {bytes}/{total_bytes} {bytes_per_sec} {eta} left",
+            "{prefix}{wide_bar} {bytes}/{total_bytes} {bytes_per_sec} {eta} left",
         ),
         None => (
             ProgressBar::new_spinner(),
-            "{spinner} {bytes} {bytes_per_sec} {elapsed}",
+            "{prefix}{spinner} {bytes} {bytes_per_sec} {elapsed}",
         ),
     };
     if let Ok(style) = ProgressStyle::with_template(template) {
         bar.set_style(style);
+    }
+    if !label.is_empty() {
+        bar.set_prefix(format!("{label} "));
     }
     bar
 }

@@ -10,7 +10,7 @@ use mayhap_command::{Command, Config, Context, Reply, Slot};
 use mayhap_core::{HashScheme, SipKey, Timestamp};
 use redis::Value;
 
-/// What is sent at once in RedisBloom's layout, whose chunks may have any size. The target first touches that much memory, which takes tens of
+/// What is sent at once: LOADCHUNK accepts chunks of any size, in order. The target first touches that much memory, which takes tens of
 /// milliseconds per MiB on a busy virtual machine.
 const PIECE_BYTES: usize = 256 << 10;
 /// A header takes a few fields for each layer, and one of a native filter the numbers of its tables.
@@ -39,48 +39,51 @@ pub(super) fn scan(
         (Some(Value::Int(next)), Some(chunk)) => (next, bytes_of(chunk)),
         _ => return Err(unexpected(&name, &Value::Nil)),
     };
-    match chunk {
-        _ if next == 0 => Ok(None),
-        Some(chunk) if next > iterator && !chunk.is_empty() => {
-            if chunk.len() > (MAX_CHUNK as usize).max(MAX_HEADER_BYTES) {
-                let text = format!(
-                    "{name} replied with {} bytes, and 16 MiB are the most: is this RedisBloom or mayhap?",
-                    chunk.len()
-                );
-                return Err(CommandError::Server(text));
-            }
-            Ok(Some((next, chunk)))
-        }
-        _ => Err(CommandError::Server(format!(
-            "{name} does not advance from iterator {iterator}: the filter changes, or the server is broken"
-        ))),
+    let Some(chunk) = chunk.filter(|_| next != 0) else {
+        return Ok(None);
+    };
+    // Iterators count bytes from 1, and the header has 0.
+    let expected = match iterator {
+        0 => Some(1),
+        _ => i64::try_from(chunk.len())
+            .ok()
+            .and_then(|bytes| iterator.checked_add(bytes)),
+    };
+    if chunk.is_empty() || expected != Some(next) {
+        return Err(CommandError::broken(format!(
+            "{name} replied with {} bytes and iterator {next} behind iterator {iterator}: is this RedisBloom or mayhap?",
+            chunk.len()
+        )));
     }
+    if chunk.len() > (MAX_CHUNK as usize).max(MAX_HEADER_BYTES) {
+        return Err(CommandError::broken(format!(
+            "{name} replied with {} bytes, and 16 MiB are the most: is this RedisBloom or mayhap?",
+            chunk.len()
+        )));
+    }
+    server.count_bytes(chunk.len());
+    Ok(Some((next, chunk)))
 }
 
-/// Loads a chunk into the filter, in pieces where the layout allows it.
+/// Loads a chunk behind the header into the filter, in pieces.
 pub(super) fn load(
     server: &mut Server,
-    kind: FilterType,
+    family: Family,
     key: &[u8],
     iterator: i64,
     chunk: &[u8],
 ) -> Result<(), CommandError> {
-    let Some((_, command)) = kind.family.chunk_commands() else {
+    let Some((_, command)) = family.chunk_commands() else {
         return Ok(());
     };
-    let is_whole = kind.layout == FilterLayout::Native || iterator == 1;
-    let piece_bytes = if is_whole {
-        chunk.len().max(1)
-    } else {
-        PIECE_BYTES
-    };
     let mut end = iterator - i64::try_from(chunk.len()).unwrap_or(0);
-    for piece in chunk.chunks(piece_bytes) {
+    for piece in chunk.chunks(PIECE_BYTES) {
         if is_stopped() {
             return Err(CommandError::Interrupted);
         }
         end += i64::try_from(piece.len()).unwrap_or(0);
         server.run(key, &[command, key, end.to_string().as_bytes(), piece])?;
+        server.count_bytes(piece.len());
     }
     Ok(())
 }

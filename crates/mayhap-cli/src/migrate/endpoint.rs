@@ -2,7 +2,7 @@
 
 use super::MigrateArgs;
 use crate::error::CliError;
-use redis::{ConnectionAddr, ConnectionInfo, IntoConnectionInfo, TlsCertificates};
+use redis::{ConnectionAddr, ConnectionInfo, IntoConnectionInfo, ProtocolVersion, TlsCertificates};
 use std::env;
 use std::ffi::OsStr;
 use std::fs;
@@ -31,6 +31,9 @@ const EXPECTED: &str =
 
 pub(super) fn source(args: &MigrateArgs) -> Result<SourcePlace, CliError> {
     match url(&args.source) {
+        Some(_) if args.db.is_some() => Err(CliError::message(
+            "--db is for RDB files: name the database of a server in its URL, as in redis://HOST:PORT/2",
+        )),
         Some(text) => Endpoint::parse("SOURCE", text, SOURCE_PASSWORD, args)
             .map(|endpoint| SourcePlace::Server(Box::new(endpoint))),
         None => Ok(SourcePlace::File(PathBuf::from(&args.source))),
@@ -75,22 +78,27 @@ impl Endpoint {
                 tls_params,
             });
         }
+        // The replies are read as RESP2, whatever the URL says.
+        let mut settings = info
+            .redis_settings()
+            .clone()
+            .set_protocol(ProtocolVersion::RESP2);
         if let Some(password) = env::var_os(password) {
             let password = password
                 .into_string()
                 .map_err(|_| invalid("the password in the environment is not UTF-8".to_owned()))?;
-            let settings = info.redis_settings().clone().set_password(password);
-            info = info.set_redis_settings(settings);
+            settings = settings.set_password(password);
         }
-        let authority_and_path = text.split_once("://").map_or(text, |(_, rest)| rest);
-        let path = authority_and_path
-            .split_once('/')
-            .map_or("", |(_, path)| path);
+        info = info.set_redis_settings(settings);
+        // A path is a database, except for sockets.
+        let names_database = redis::parse_redis_url(text).is_some_and(|url| match info.addr() {
+            ConnectionAddr::Unix(_) => url.query_pairs().any(|(name, _)| name == "db"),
+            _ => !url.path().trim_matches('/').is_empty(),
+        });
         let is_tls = matches!(info.addr(), ConnectionAddr::TcpTls { .. });
         Ok(Self {
             certificates: if is_tls { certificates(args)? } else { None },
-            names_database: path.starts_with(|first: char| first.is_ascii_digit())
-                || text.contains("db="),
+            names_database,
             info,
         })
     }
@@ -98,6 +106,11 @@ impl Endpoint {
     /// Host and port, without the password.
     pub(super) fn name(&self) -> String {
         name(self.info.addr())
+    }
+
+    /// The number of the database.
+    pub(super) fn database(&self) -> i64 {
+        self.info.redis_settings().db()
     }
 
     /// The same way to connect, to another node of the cluster.

@@ -2,6 +2,7 @@
 
 use super::filter_type::{FilterType, Stays, other_type};
 use super::node::CommandError;
+use super::report::printable;
 use super::server::{Server, bytes_of, is_stopped, unexpected};
 use super::slot;
 use redis::Value;
@@ -64,6 +65,12 @@ fn scan(
             )?;
             if next == b"0" {
                 break;
+            }
+            if next == cursor {
+                return Err(CommandError::broken(format!(
+                    "{address}: SCAN does not get behind cursor {}: is a proxy in between?",
+                    printable(&cursor)
+                )));
             }
             cursor = next;
         }

@@ -1,8 +1,10 @@
 //! A connection to one server, and what can go wrong with it.
 
 use super::endpoint::Endpoint;
+use super::server::is_stopped;
 use redis::{Client, ConnectionLike, ErrorKind, RedisError, Value};
 use std::error::Error;
+use std::thread;
 use std::time::Duration;
 
 const CONNECT_SECONDS: u64 = 10;
@@ -12,8 +14,8 @@ const REPLY_SECONDS: u64 = 120;
 /// Why a command has no usable reply.
 #[derive(Debug, Clone)]
 pub(super) enum CommandError {
-    /// The server replied with this error.
-    Server(String),
+    /// The server replied with an error, which begins with a code, or with what the command does not reply.
+    Server { code: String, text: String },
     /// The key is on another node: its address, and whether that is only so for this command (ASK).
     Redirected { address: String, only_once: bool },
     /// The connection is unusable.
@@ -23,12 +25,34 @@ pub(super) enum CommandError {
 }
 
 impl CommandError {
+    /// A reply that the command does not have.
+    pub(super) fn broken(text: String) -> Self {
+        let code = String::new();
+        Self::Server { code, text }
+    }
+
+    /// What to do, where the code of the error says it.
+    pub(super) fn advice(&self) -> Option<&'static str> {
+        let Self::Server { code, text } = self else {
+            return None;
+        };
+        match code.as_str() {
+            "TRYAGAIN" => Some("the cluster moves this slot, repeat this when it has"),
+            "OOM" => Some("free memory there or raise maxmemory, and repeat this"),
+            "READONLY" if text.contains("replica") => Some("give the address of its master"),
+            "NOPERM" => Some("give the user this right"),
+            _ => None,
+        }
+    }
+
+    /// One line.
     pub(super) fn text(&self) -> String {
         match self {
-            Self::Server(text) if text.starts_with("TRYAGAIN") => {
-                format!("{text}: the cluster moves this slot, repeat this when it has")
-            }
-            Self::Server(text) | Self::Connection(text) => text.clone(),
+            Self::Server { text, .. } => match self.advice() {
+                Some(advice) => format!("{}: {advice}", text.trim_end_matches('.')),
+                None => text.clone(),
+            },
+            Self::Connection(text) => text.clone(),
             Self::Redirected { address, .. } => {
                 format!(
                     "the cluster redirects to {address}, and does not settle: repeat this when it is stable"
@@ -40,12 +64,12 @@ impl CommandError {
 
     /// Whether the server does not know the command.
     pub(super) fn is_unknown_command(&self) -> bool {
-        matches!(self, Self::Server(text) if text.to_ascii_lowercase().contains("unknown command"))
+        matches!(self, Self::Server { text, .. } if text.to_ascii_lowercase().contains("unknown command"))
     }
 
     /// Whether the cluster, or a server that starts, asks to try again.
     pub(super) fn is_temporary(&self) -> bool {
-        matches!(self, Self::Server(text) if ["TRYAGAIN", "CLUSTERDOWN", "LOADING", "MASTERDOWN"].iter().any(|code| text.starts_with(code)))
+        matches!(self, Self::Server { code, .. } if ["TRYAGAIN", "CLUSTERDOWN", "LOADING", "MASTERDOWN"].contains(&code.as_str()))
     }
 }
 
@@ -167,14 +191,28 @@ impl Node {
                 None if error.code() == Some("NOAUTH") => {
                     CommandError::Connection(explain(&self.name, &error))
                 }
-                None => CommandError::Server(server_text(&error)),
+                None => self.server_error(&error),
             },
             ErrorKind::Extension if error.code() == Some("NOAUTH") => {
                 CommandError::Connection(explain(&self.name, &error))
             }
-            ErrorKind::Extension => CommandError::Server(server_text(&error)),
+            ErrorKind::Extension => self.server_error(&error),
+            _ if is_stopped_soon(&error) => CommandError::Interrupted,
             _ => CommandError::Connection(explain(&self.name, &error)),
         })
+    }
+
+    /// The error line as the server sent it, behind the server's name.
+    fn server_error(&self, error: &RedisError) -> CommandError {
+        let line = match (error.code(), error.detail()) {
+            (Some(code), Some(detail)) => format!("{code} {detail}"),
+            (Some(code), None) => code.to_owned(),
+            _ => describe(error),
+        };
+        CommandError::Server {
+            code: error.code().unwrap_or_default().to_owned(),
+            text: format!("{}: {line}", self.name),
+        }
     }
 
     pub(super) fn has_large_buffer(&self) -> bool {
@@ -182,16 +220,24 @@ impl Node {
     }
 }
 
-/// The error line as the server sent it.
-fn server_text(error: &RedisError) -> String {
-    match (error.code(), error.detail()) {
-        (Some(code), Some(detail)) => format!("{code} {detail}"),
-        (Some(code), None) => code.to_owned(),
-        _ => describe(error),
+/// Whether a signal asks the program to end. It interrupts a call before the thread that receives signals has noted it.
+fn is_stopped_soon(error: &RedisError) -> bool {
+    for _ in 0..20 {
+        if is_stopped() {
+            return true;
+        }
+        if !error.is_io_error() {
+            return false;
+        }
+        thread::sleep(Duration::from_millis(5));
     }
+    false
 }
 
 fn explain(name: &str, error: &RedisError) -> String {
+    if error.kind() == ErrorKind::Parse {
+        return format!("{name} replied with what is not Redis's protocol: check the address");
+    }
     let text = describe(error);
     let lower = text.to_ascii_lowercase();
     let advice = if lower.contains("certificate") || lower.contains("unknownissuer") {
@@ -203,6 +249,8 @@ fn explain(name: &str, error: &RedisError) -> String {
         ": put user and password into the URL, or the password into MAYHAP_SOURCE_PASSWORD or MAYHAP_TARGET_PASSWORD"
     } else if lower.contains("cluster mode") {
         ": a cluster has only database 0, leave the number out of the URL"
+    } else if lower.contains("db index") {
+        ": choose a database that it has in the URL"
     } else if error.is_connection_refusal() {
         ": check the address, and that the server runs"
     } else if error.is_timeout() {

@@ -96,7 +96,7 @@ pub(super) fn load(slot: &Slot, temporary: &mut Temporary<'_>) -> Result<(), Com
                 let iterator = std::str::from_utf8(iterator)
                     .ok()
                     .and_then(|text| text.parse().ok());
-                temporary.load(kind, iterator.unwrap_or(0), chunk)
+                temporary.load(kind.family, iterator.unwrap_or(0), chunk)
             }
             (_, [_, rest @ ..]) => temporary.create(name.as_bytes(), rest),
             (_, []) => Ok(()),

@@ -1,6 +1,9 @@
 //! The report: a table for people, or one JSON object per line.
 
+use super::filter_type::Stays;
 use super::info::Description;
+use super::listing::{Content, Listed};
+use super::transfer::MoveError;
 use super::verify::Agreement;
 use crate::error::CliError;
 use crate::human_format;
@@ -19,6 +22,8 @@ pub(super) enum Verdict {
     WouldMove,
     /// It expired.
     Expired,
+    /// It expired or was removed at the source meanwhile.
+    Gone,
     /// It cannot be moved there.
     Refused,
     /// Something went wrong: it may work when it is repeated.
@@ -34,6 +39,7 @@ impl Verdict {
             Self::Same => "same",
             Self::WouldMove => "would move",
             Self::Expired => "expired",
+            Self::Gone => "gone",
             Self::Refused => "refused",
             Self::Failed => "failed",
             Self::NotAFilter => "not a filter",
@@ -43,7 +49,12 @@ impl Verdict {
     pub(super) fn is_error(self) -> bool {
         match self {
             Self::Refused | Self::Failed => true,
-            Self::Moved | Self::Same | Self::WouldMove | Self::Expired | Self::NotAFilter => false,
+            Self::Moved
+            | Self::Same
+            | Self::WouldMove
+            | Self::Expired
+            | Self::Gone
+            | Self::NotAFilter => false,
         }
     }
 }
@@ -63,12 +74,52 @@ pub(super) struct Row {
     pub(super) reason: Option<String>,
 }
 
-/// Keys are bytes: what is no printable text is escaped.
+impl Row {
+    /// Before anything is known but the type.
+    pub(super) fn new(one: &Listed) -> Self {
+        let (type_name, layout, verdict, reason) = match one.content {
+            Content::Filter(kind) => (
+                kind.family.name(),
+                Some(kind.layout.to_string()),
+                Verdict::Failed,
+                None,
+            ),
+            Content::Other(name, Stays::NotAFilter) => (name, None, Verdict::NotAFilter, None),
+            Content::Other(name, Stays::Filter(reason)) => {
+                (name, None, Verdict::Refused, Some(reason.to_owned()))
+            }
+        };
+        Self {
+            key: one.key.clone(),
+            database: one.database,
+            type_name,
+            layout,
+            description: Description::default(),
+            expires: None,
+            passes: None,
+            agreement: None,
+            verdict,
+            reason,
+        }
+    }
+
+    pub(super) fn settle(&mut self, moved: Result<Verdict, MoveError>) {
+        (self.verdict, self.reason) = match moved {
+            // A note of the comparison is kept.
+            Ok(verdict) => (verdict, self.reason.take()),
+            Err(MoveError::Verdict(verdict, reason)) => (verdict, Some(reason)),
+            Err(MoveError::Command(error)) => (Verdict::Failed, Some(error.text())),
+        };
+    }
+}
+
+/// Keys are bytes: what is no printable text is escaped, and what changes the direction of text.
 pub(super) fn printable(key: &[u8]) -> String {
     let mut text = String::new();
     for part in key.utf8_chunks() {
         for letter in part.valid().chars() {
-            if letter.is_control() {
+            let turns = matches!(letter, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+            if letter.is_control() || turns {
                 text.extend(letter.escape_default());
             } else {
                 text.push(letter);
@@ -89,36 +140,34 @@ fn hex(bytes: &[u8]) -> String {
     text
 }
 
-pub(super) fn write_json(rows: &[Row], out: &mut impl Write) -> Result<(), CliError> {
-    for row in rows {
-        let description = &row.description;
-        let mut object = json!({
-            "key": String::from_utf8_lossy(&row.key),
-            "database": row.database,
-            "type": row.type_name,
-            "layout": row.layout,
-            "capacity": description.capacity,
-            "items": description.items,
-            "requested_rate": description.requested_rate,
-            "current_rate": description.current_rate,
-            "bytes": description.size_bytes,
-            "expires_ms": row.expires,
-            "passes": row.passes,
-            "verdict": row.verdict.name(),
-            "reason": row.reason,
-            "verified": row.agreement.map(|agreement| json!({
-                "keys": agreement.queried,
-                "found_at_source": agreement.found_at_source,
-                "found_at_target": agreement.found_at_target,
-                "lost": agreement.lost,
-                "added": agreement.added,
-            })),
-        });
-        if std::str::from_utf8(&row.key).is_err() {
-            object["key_hex"] = json!(hex(&row.key));
-        }
-        writeln!(out, "{object}")?;
+pub(super) fn write_json(row: &Row, out: &mut impl Write) -> Result<(), CliError> {
+    let description = &row.description;
+    let mut object = json!({
+        "key": String::from_utf8_lossy(&row.key),
+        "database": row.database,
+        "type": row.type_name,
+        "layout": row.layout,
+        "capacity": description.capacity,
+        "items": description.items,
+        "requested_rate": description.requested_rate,
+        "current_rate": description.current_rate,
+        "bytes": description.size_bytes,
+        "expires_ms": row.expires,
+        "passes": row.passes,
+        "verdict": row.verdict.name(),
+        "reason": row.reason,
+        "verified": row.agreement.map(|agreement| json!({
+            "keys": agreement.queried,
+            "found_at_source": agreement.found_at_source,
+            "found_at_target": agreement.found_at_target,
+            "lost": agreement.lost,
+            "added": agreement.added,
+        })),
+    });
+    if std::str::from_utf8(&row.key).is_err() {
+        object["key_hex"] = json!(hex(&row.key));
     }
+    writeln!(out, "{object}")?;
     Ok(())
 }
 
@@ -197,9 +246,11 @@ pub(super) fn write_table(rows: &[Row], out: &mut impl Write) -> Result<(), CliE
         }
         writeln!(
             out,
-            "{}: {}: {reason}",
+            "{}: {}: {}",
             printable(&row.key),
-            row.verdict.name()
+            row.verdict.name(),
+            // With what a server replied.
+            printable(reason.as_bytes())
         )?;
     }
     write_agreements(rows, out)

@@ -4,9 +4,11 @@ use super::endpoint::Endpoint;
 use super::node::{CommandError, Node};
 use super::slot;
 use crate::error::CliError;
+use crate::progress::Progress;
 use redis::Value;
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 use std::time::Duration;
 
@@ -38,6 +40,8 @@ pub(super) struct Server {
     nodes: BTreeMap<String, Node>,
     /// Empty if this is no cluster.
     slots: Vec<SlotRange>,
+    /// The bytes of chunks that were read from it or loaded into it, for the progress bar.
+    moved_bytes: Arc<AtomicU64>,
 }
 
 impl Server {
@@ -46,11 +50,12 @@ impl Server {
             endpoint: endpoint.clone(),
             nodes: BTreeMap::new(),
             slots: Vec::new(),
+            moved_bytes: Arc::default(),
         };
         let message = |error: CommandError| CliError::message(error.text());
         server.node(&endpoint.name()).map_err(message)?;
         server.read_slots().map_err(message)?;
-        if server.is_cluster() && endpoint.info.redis_settings().db() != 0 {
+        if server.is_cluster() && endpoint.database() != 0 {
             return Err(CliError::message(format!(
                 "{} is a cluster, which has only database 0: leave the number out of the URL",
                 endpoint.name()
@@ -69,7 +74,7 @@ impl Server {
 
     /// The number of the database.
     pub(super) fn database(&self) -> i64 {
-        self.endpoint.info.redis_settings().db()
+        self.endpoint.database()
     }
 
     /// The addresses of all masters.
@@ -133,6 +138,19 @@ impl Server {
             Value::Array(replies) => Ok(replies),
             other => Err(unexpected("EXEC", &other)),
         }
+    }
+
+    /// Counts the bytes of a chunk.
+    pub(super) fn count_bytes(&self, bytes: usize) {
+        self.moved_bytes.fetch_add(bytes as u64, Ordering::Relaxed);
+    }
+
+    /// A bar for one filter, whose bytes are counted from now on.
+    pub(super) fn progress(&self, label: &str, total_bytes: u64) -> Progress {
+        self.moved_bytes.store(0, Ordering::Relaxed);
+        // The bar needs the rest of the line.
+        let label = label.chars().take(40).collect();
+        Progress::labelled(label, Arc::clone(&self.moved_bytes), total_bytes)
     }
 
     /// Closes connections whose buffers have grown. They are opened again when they are needed.
@@ -221,7 +239,10 @@ impl Server {
         address: &str,
         reply: Result<T, CommandError>,
     ) -> Result<T, CommandError> {
-        if matches!(reply, Err(CommandError::Connection(_))) {
+        if matches!(
+            reply,
+            Err(CommandError::Connection(_) | CommandError::Interrupted)
+        ) {
             self.nodes.remove(address);
         }
         reply
@@ -251,7 +272,7 @@ impl Server {
                     return Ok(());
                 }
                 // Not a cluster, or a server without that command, or a user without access to it.
-                Ok(_) | Err(CommandError::Server(_)) if self.slots.is_empty() => return Ok(()),
+                Ok(_) | Err(CommandError::Server { .. }) if self.slots.is_empty() => return Ok(()),
                 Ok(other) => failure = Some(unexpected("CLUSTER SLOTS", &other)),
                 Err(error) => failure = Some(error),
             }
@@ -301,7 +322,7 @@ pub(super) fn unexpected(command: &str, reply: &Value) -> CommandError {
         Value::Array(_) => "an array",
         _ => "a value",
     };
-    CommandError::Server(format!(
+    CommandError::broken(format!(
         "the server replied to {command} with {kind}, which it should not: is a proxy in between?"
     ))
 }

@@ -36,9 +36,15 @@ fn tag(slot: u16) -> u32 {
         .unwrap_or_default()
 }
 
+/// A name in the slot of the key that no key of a user has, in letters that can be read.
+pub(super) fn unused_name(key: &[u8]) -> Vec<u8> {
+    format!("{PREFIX}{{{}}}", tag(of_key(key))).into_bytes()
+}
+
 /// A name in the slot of the key. `run` tells runs apart, so that two of them never write into one filter.
 pub(super) fn temporary_name(key: &[u8], run: &str) -> Vec<u8> {
-    let mut name = format!("{PREFIX}{{{}}}:{run}:", tag(of_key(key))).into_bytes();
+    let mut name = unused_name(key);
+    name.extend_from_slice(format!(":{run}:").as_bytes());
     name.extend_from_slice(key);
     name
 }

@@ -8,7 +8,7 @@ use super::filter_type::{Family, FilterLayout, FilterType};
 use super::info::FilterInfo;
 use super::node::CommandError;
 use super::report::Verdict;
-use super::server::{Server, bytes_of, is_stopped};
+use super::server::{Server, bytes_of, is_stopped, unexpected};
 use super::slot;
 use mayhap_codec::Limits;
 use mayhap_codec::redis::dump;
@@ -38,11 +38,11 @@ impl From<CommandError> for MoveError {
     }
 }
 
-fn refused(reason: impl Into<String>) -> MoveError {
+pub(super) fn refused(reason: impl Into<String>) -> MoveError {
     MoveError::Verdict(Verdict::Refused, reason.into())
 }
 
-fn failed(reason: impl Into<String>) -> MoveError {
+pub(super) fn failed(reason: impl Into<String>) -> MoveError {
     MoveError::Verdict(Verdict::Failed, reason.into())
 }
 
@@ -76,6 +76,22 @@ impl<'t> Temporary<'t> {
         }
     }
 
+    /// Whether the target has the commands of this family. An engine replies to an unknown command with its arguments, and the client cannot
+    /// read replies that are no text, as chunks and some keys are: so a command without any of these is tried first.
+    pub(super) fn check_commands(&mut self, family: Family) -> Result<(), MoveError> {
+        let name = slot::unused_name(&self.name);
+        match self.target.run(&name, &[family.info_command(), &name]) {
+            Err(error) if error.is_unknown_command() => Err(refused(format!(
+                "the target has no such command ({}): load the module of mayhap or RedisBloom there",
+                error.text()
+            ))),
+            Err(error @ (CommandError::Connection(_) | CommandError::Interrupted)) => {
+                Err(error.into())
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// Runs a command that creates the temporary key.
     pub(super) fn create(
         &mut self,
@@ -92,18 +108,18 @@ impl<'t> Temporary<'t> {
 
     pub(super) fn load(
         &mut self,
-        kind: FilterType,
+        family: Family,
         iterator: i64,
         chunk: &[u8],
     ) -> Result<(), CommandError> {
-        chunks::load(self.target, kind, &self.name, iterator, chunk)?;
+        chunks::load(self.target, family, &self.name, iterator, chunk)?;
         self.renew()
     }
 
     fn renew(&mut self) -> Result<(), CommandError> {
         match self.target.run(&self.name, &[b"PEXPIRE", &self.name, LEASE_MS])? {
             Value::Int(1) => Ok(()),
-            _ => Err(CommandError::Server(
+            _ => Err(CommandError::broken(
                 "the temporary key at the target was removed: let only one migration of a key run at a time, and repeat it".to_owned(),
             )),
         }
@@ -192,7 +208,7 @@ pub(super) fn now_ms() -> i64 {
     i64::try_from(elapsed.as_millis()).unwrap_or(i64::MAX)
 }
 
-/// When the key expires, in milliseconds since 1970.
+/// When the key expires, in milliseconds since 1970; `None` if it does not. A key that is gone is an error.
 pub(super) fn expiry(server: &mut Server, key: &[u8]) -> Result<Option<i64>, CommandError> {
     let time = match server.run(key, &[b"PEXPIRETIME", key]) {
         // Before Redis 7.0.
@@ -202,10 +218,14 @@ pub(super) fn expiry(server: &mut Server, key: &[u8]) -> Result<Option<i64>, Com
         },
         reply => reply?,
     };
-    Ok(match time {
-        Value::Int(time) if time >= 0 => Some(time),
-        _ => None,
-    })
+    match time {
+        Value::Int(-1) => Ok(None),
+        Value::Int(-2) => Err(CommandError::broken(
+            "the key was removed meanwhile: repeat this".to_owned(),
+        )),
+        Value::Int(time) if time >= 0 => Ok(Some(time)),
+        other => Err(unexpected("PEXPIRETIME", &other)),
+    }
 }
 
 fn dump_of(server: &mut Server, key: &[u8]) -> Result<Option<Vec<u8>>, CommandError> {
@@ -249,10 +269,10 @@ impl LiveFilter<'_> {
         mut temporary: Temporary<'_>,
         replaces: bool,
     ) -> Result<Moved, MoveError> {
-        let moved = match self.copy_chunks(&mut temporary) {
-            Ok(Some(moved)) => moved,
-            Ok(None) => self.copy_whole(&mut temporary)?,
-            Err(error) => return Err(error),
+        temporary.check_commands(self.kind.family)?;
+        let moved = match self.copy_chunks(&mut temporary)? {
+            Some(moved) => moved,
+            None => self.copy_whole(&mut temporary)?,
         };
         let expires = expiry(self.source, self.key)?;
         temporary.rename(self.key, expires, replaces)?;
@@ -264,7 +284,7 @@ impl LiveFilter<'_> {
         Ok(header.map(|(_, header)| header))
     }
 
-    /// Copies chunks in passes until one changes nothing; `None` if the filter has no chunks, or the target does not accept them.
+    /// Copies chunks in passes until one changes nothing; `None` if the filter has no chunks.
     fn copy_chunks(&mut self, temporary: &mut Temporary<'_>) -> Result<Option<Moved>, MoveError> {
         let mut loaded: Option<Fingerprint> = None;
         for pass in 1..=MAX_PASSES {
@@ -287,14 +307,9 @@ impl LiveFilter<'_> {
                 temporary.remove()?;
                 match self.load_header(temporary, &header) {
                     Ok(()) => {}
-                    Err(CommandError::Server(text))
-                        if !text.starts_with("OOM") && self.fits_dump() =>
-                    {
-                        temporary.remove()?;
-                        let copied = self.copy_whole(temporary);
-                        return copied.map(Some).map_err(|_| self.not_accepted(&text));
+                    Err(error @ CommandError::Server { .. }) => {
+                        return Err(self.not_accepted(error));
                     }
-                    Err(CommandError::Server(text)) => return Err(self.not_accepted(&text)),
                     Err(error) => return Err(error.into()),
                 }
                 loaded = Some(Fingerprint {
@@ -324,7 +339,7 @@ impl LiveFilter<'_> {
                         restarts = true;
                         return Ok(());
                     }
-                    temporary.load(self.kind, chunk.0, bytes)?;
+                    temporary.load(self.kind.family, chunk.0, bytes)?;
                     match known.chunks.get_mut(number) {
                         Some(place) => *place = chunk,
                         None => known.chunks.push(chunk),
@@ -335,7 +350,7 @@ impl LiveFilter<'_> {
             let is_same_header = self.header()?.as_ref() == Some(&header);
             match read {
                 // The chunks of a filter that changed meanwhile may not fit each other.
-                Err(CommandError::Server(_)) if !is_same_header => restarts = true,
+                Err(CommandError::Server { .. }) if !is_same_header => restarts = true,
                 read => read?,
             }
             if is_unchanged && is_same_header && count == known.chunks.len() {
@@ -377,22 +392,22 @@ impl LiveFilter<'_> {
         })
     }
 
-    fn not_accepted(&self, text: &str) -> MoveError {
-        refused(match self.kind.layout {
-            FilterLayout::Native
-                if text.contains("bad data") || text.contains("Invalid header") =>
-            {
-                format!(
-                    "the target does not accept the native layout ({text}): it needs mayhap, since a filter cannot be converted without its keys"
-                )
+    /// Why the target does not accept the header, or the dump.
+    fn not_accepted(&self, error: CommandError) -> MoveError {
+        if error.advice().is_some() {
+            return error.into();
+        }
+        let needs = match self.kind.layout {
+            FilterLayout::Native => {
+                "it needs mayhap, since a filter cannot be converted without its keys"
             }
-            _ if text.to_ascii_lowercase().contains("unknown command") => {
-                format!(
-                    "the target has no such command ({text}): load the module of mayhap or RedisBloom there"
-                )
-            }
-            _ => format!("the target does not accept the filter: {text}"),
-        })
+            FilterLayout::RedisBloom => "it needs mayhap or RedisBloom",
+        };
+        refused(format!(
+            "the target does not accept the filter ({}): {needs}, and memory for {} bytes",
+            error.text(),
+            self.info.size_bytes()
+        ))
     }
 
     /// The filter has tables without items: its header is all that is needed.
@@ -446,11 +461,7 @@ impl LiveFilter<'_> {
             loaded.clone_from(&payload);
             let payload = dump::with_rdb_version(payload, RDB_VERSION);
             match temporary.create(b"RESTORE", &[b"0", &payload]) {
-                Err(CommandError::Server(text)) => {
-                    return Err(refused(format!(
-                        "the target does not restore the filter ({text}): it needs mayhap"
-                    )));
-                }
+                Err(error @ CommandError::Server { .. }) => return Err(self.not_accepted(error)),
                 restored => restored?,
             }
         }

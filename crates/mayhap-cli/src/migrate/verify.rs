@@ -11,6 +11,8 @@ use redis::Value;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 
+/// All of them are in memory.
+const MAX_KEYS: u64 = 1_000_000;
 /// Keys per query.
 const BATCH: usize = 1000;
 
@@ -56,6 +58,11 @@ impl Random {
 impl Sample {
     /// Samples lines of a file, each with the same probability, or makes up keys.
     pub(super) fn new(count: u64, file: Option<&Path>) -> Result<Self, CliError> {
+        if count > MAX_KEYS {
+            return Err(CliError::message(format!(
+                "--verify {count} is too many: give at most {MAX_KEYS} keys"
+            )));
+        }
         let mut random = Random::new()?;
         let wanted = usize::try_from(count).unwrap_or(usize::MAX);
         let Some(path) = file else {
@@ -159,7 +166,7 @@ pub(super) fn query_slot(
         Reply::Array(answers) if answers.len() == items.len() => {
             Ok(answers.iter().map(answer).collect())
         }
-        _ => Err(CommandError::Server(
+        _ => Err(CommandError::broken(
             "the filter of the file cannot be queried".to_owned(),
         )),
     }

@@ -154,6 +154,29 @@ fn keys_for_verify_are_sampled_from_a_file() {
     assert_eq!(verified["found_at_target"], 300);
 }
 
+#[test]
+fn arguments_that_do_not_fit_are_explained() {
+    let (one, other) = (Home::new(), Home::new());
+    let (source, target) = (one.start(""), other.start(""));
+    for (words, explained) in [
+        ("--db 3", "name the database of a server in its URL"),
+        ("--verify 99999999999", "at most 1000000 keys"),
+    ] {
+        let output = migrate(source.address, target.address, words);
+        assert_eq!(output.status.code(), Some(2), "{words}");
+        assert!(stderr(&output).contains(explained), "{}", stderr(&output));
+    }
+    // The replies are read as RESP2, whatever the URL asks for.
+    fill(&mut source.client());
+    let urls = format!(
+        "migrate redis://{}?protocol=resp3 redis://{}?protocol=resp3 --json",
+        source.address, target.address
+    );
+    let moved = mayhap(&urls).output().expect("the program starts");
+    assert_eq!(moved.status.code(), Some(0), "{}", stderr(&moved));
+    assert_eq!(verdicts(&moved).len(), KEYS.len());
+}
+
 /// A server that answers each request by its first word, for as many connections as come.
 fn broken_server(reply: ReplyOf) -> SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
@@ -226,7 +249,7 @@ fn common_reply(words: &[Vec<u8>]) -> Option<&'static str> {
 fn a_source_that_replies_with_nonsense_is_reported() {
     let home = Home::new();
     let target = home.start("");
-    let replies: [ReplyOf; 6] = [
+    let replies: [ReplyOf; 10] = [
         // Never ends.
         |words| {
             common_reply(words)
@@ -247,6 +270,24 @@ fn a_source_that_replies_with_nonsense_is_reported() {
             _ => common_reply(words).unwrap_or("+OK\r\n").into(),
         },
         |_| b"-ERR no\r\n".to_vec(),
+        // Chunks that are shorter than the iterators say, so that they would not end for long.
+        |words| match (common_reply(words), words.get(2).map(Vec::as_slice)) {
+            (Some(reply), _) => reply.into(),
+            (None, Some(b"0")) => b"*2\r\n:1\r\n$2\r\nab\r\n".to_vec(),
+            (None, _) => b"*2\r\n:900000\r\n$2\r\nab\r\n".to_vec(),
+        },
+        // The key is gone before the header is read.
+        |words| {
+            common_reply(words)
+                .unwrap_or("-ERR not \x1b[2Jfound\r\n")
+                .into()
+        },
+        // SCAN without an end.
+        |words| match words[0].as_slice() {
+            b"SCAN" => b"*2\r\n$1\r\n7\r\n*0\r\n".to_vec(),
+            _ => common_reply(words).unwrap_or("+OK\r\n").into(),
+        },
+        |_| b"HTTP/1.1 400 Bad Request\r\n\r\n".to_vec(),
     ];
     for (number, reply) in replies.into_iter().enumerate() {
         let source = broken_server(reply);
@@ -264,6 +305,7 @@ fn a_source_that_replies_with_nonsense_is_reported() {
             stderr(&output)
         );
         assert!(!stderr(&output).contains("panicked"), "{number}");
+        assert!(!stdout(&output).contains('\x1b'), "{number}");
     }
     assert_eq!(target.client().call_line("DBSIZE").number(), Some(0));
 }
