@@ -1,7 +1,7 @@
 # CI runs `make lint test-all`. `make help` lists the targets.
 .DEFAULT_GOAL := help
 .PHONY: help test test-all test-rust test-python-reader test-index test-clients test-module test-migrate test-parallel test-loom test-avx512 test-neon test-bench \
-	test-guard test-leveldb test-java test-python test-page test-datafusion test-dist dist lint module c package python page page-screenshots bench bench-batches bench-fuse bench-growing bench-window bench-index bench-c \
+	test-guard test-leveldb test-java test-python test-page test-datafusion test-cluster test-dist dist lint module c package python page page-screenshots bench bench-batches bench-fuse bench-growing bench-window bench-index bench-c \
 	bench-leveldb bench-python bench-lines bench-serve bench-module fuzz-smoke soak docs clean
 
 # The extra workspaces share the target folder, so that what they have in common is built once.
@@ -25,7 +25,7 @@ ALL_WAITING := $(TEST_WAITING) test-migrate test-leveldb test-java test-page
 test: ## the Rust tests, real clients, and the module in real engines
 	tools/side-by-side.sh "$(TEST_COMPUTING)" "$(TEST_WAITING)"
 
-test-all: ## `make test`, and everything below that starts with test-, except test-dist
+test-all: ## `make test`, and everything below that starts with test-, except test-cluster and test-dist
 	tools/side-by-side.sh "$(ALL_COMPUTING)" "$(ALL_WAITING)"
 
 test-rust: ## unit, integration and documentation tests of all crates; the golden files
@@ -93,6 +93,9 @@ test-page: ## the web page in a real Chromium: the self-contained file, and the 
 
 test-datafusion: ## the SQL functions in DataFusion
 	cargo test --manifest-path $(DATAFUSION)
+
+test-cluster: ## a join on a Ballista cluster with and without a filter, and filters in two versions of Spark; not part of test-all
+	tools/test-cluster.sh
 
 test-dist: ## builds `make dist` twice, compares, installs the package in a clean Debian and runs everything in it; not part of test-all
 	tools/test-dist.sh

@@ -3,6 +3,7 @@
 use crate::processes::Cluster;
 use crate::shuffle::{self, Shuffled};
 use crate::wrong;
+use ballista::prelude::SessionConfigExt;
 use datafusion::arrow::util::pretty::pretty_format_batches;
 use datafusion::error::Result;
 use datafusion::prelude::{ParquetReadOptions, SessionConfig, SessionContext};
@@ -20,7 +21,7 @@ pub(crate) async fn compare(rows: u64, rounds: usize) -> Result<()> {
     let shuffles = folder.path().join("shuffles");
     let cluster = Cluster::start(&shuffles).await?;
     // Without these, the small side would be sent to every executor instead of being shuffled.
-    let config = SessionConfig::new()
+    let config = SessionConfig::new_with_ballista()
         .with_target_partitions(4)
         .set_bool("datafusion.optimizer.prefer_hash_join", false)
         .set_str("ballista.optimizer.broadcast_join_threshold_bytes", "0")

@@ -2,13 +2,14 @@
 
 use crate::wrong;
 use ballista::prelude::SessionContextExt;
+use ballista_core::error::BallistaError;
 use ballista_core::registry::BallistaFunctionRegistry;
 use ballista_core::utils::{default_config_producer, default_session_builder};
 use ballista_executor::executor_process::{ExecutorProcessConfig, start_executor_process};
 use ballista_scheduler::cluster::BallistaCluster;
 use ballista_scheduler::config::SchedulerConfig;
 use ballista_scheduler::scheduler_process::start_server;
-use datafusion::error::Result;
+use datafusion::error::{DataFusionError, Result};
 use datafusion::execution::SessionState;
 use datafusion::prelude::{SessionConfig, SessionContext};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
@@ -29,9 +30,11 @@ pub(crate) async fn scheduler(port: u16) -> Result<()> {
         .with_hostname("127.0.0.1")
         .with_port(port)
         .with_override_session_builder(Arc::new(session_state));
-    let cluster = BallistaCluster::new_from_config(&config).await?;
+    let cluster = BallistaCluster::new_from_config(&config).await;
+    let cluster = cluster.map_err(failed)?;
     let address = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
-    Ok(start_server(cluster, address, Arc::new(config)).await?)
+    let server = start_server(cluster, address, Arc::new(config));
+    server.await.map_err(failed)
 }
 
 pub(crate) async fn executor(ports: [u16; 3], folder: &str) -> Result<()> {
@@ -49,7 +52,12 @@ pub(crate) async fn executor(ports: [u16; 3], folder: &str) -> Result<()> {
         override_function_registry: Some(Arc::new(BallistaFunctionRegistry::from(&state))),
         ..ExecutorProcessConfig::default()
     };
-    Ok(start_executor_process(Arc::new(config)).await?)
+    let executor = start_executor_process(Arc::new(config));
+    executor.await.map_err(failed)
+}
+
+fn failed(error: BallistaError) -> DataFusionError {
+    DataFusionError::External(Box::new(error))
 }
 
 /// A scheduler and two executors, until it is dropped.
@@ -104,7 +112,10 @@ impl Cluster {
 
     pub(crate) async fn session(&self, config: SessionConfig) -> Result<SessionContext> {
         let url = format!("df://127.0.0.1:{}", self.port);
-        SessionContext::remote_with_state(&url, session_state(config)?).await
+        let state = default_session_builder(config)?;
+        let mut context = SessionContext::remote_with_state(&url, state).await?;
+        mayhap_datafusion::register_all(&mut context)?;
+        Ok(context)
     }
 }
 

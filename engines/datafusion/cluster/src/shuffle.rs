@@ -4,7 +4,7 @@ use datafusion::arrow::ipc::reader::{FileReader, StreamReader};
 use datafusion::error::Result;
 use std::collections::BTreeMap;
 use std::fs::File;
-use std::io::{BufReader, Read, Seek};
+use std::io::{BufRead, BufReader};
 use std::path::Path;
 
 #[derive(Clone, Copy, Default, Debug, PartialEq, Eq)]
@@ -50,18 +50,18 @@ fn add_files(folder: &Path, sum: &mut Shuffled) -> Result<()> {
     Ok(())
 }
 
+/// The rows of a file: Arrow's file format, or several streams behind one another.
 fn rows(path: &Path) -> Result<usize> {
     let mut file = BufReader::new(File::open(path)?);
-    let mut start = [0; 6];
-    file.read_exact(&mut start)?;
-    file.rewind()?;
     let mut rows = 0;
-    if &start == b"ARROW1" {
+    if file.fill_buf()?.starts_with(b"ARROW1") {
         for batch in FileReader::try_new(file, None)? {
             rows += batch?.num_rows();
         }
-    } else {
-        for batch in StreamReader::try_new(file, None)? {
+        return Ok(rows);
+    }
+    while !file.fill_buf()?.is_empty() {
+        for batch in StreamReader::try_new(&mut file, None)? {
             rows += batch?.num_rows();
         }
     }

@@ -1,0 +1,63 @@
+#!/usr/bin/env bash
+# Query engines as clusters of processes: Ballista (a scheduler and two executors) with the SQL functions, and Spark (two workers, for each
+# version below) with filters and with the Python package. What is missing is installed: python3-venv and Java by apt as root, packages from
+# PyPI. Arguments go to the program of the Ballista cluster: [ROWS [ROUNDS]].
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+export PYTHONDONTWRITEBYTECODE=1
+target=${CARGO_TARGET_DIR:-$PWD/target}
+export CARGO_TARGET_DIR=$target
+folder=$target/cluster
+workspace=engines/datafusion/Cargo.toml
+# One that reads version 1 of Spark's filters only, and one that writes version 2. Both run on Java 17.
+spark_versions=(3.5.9 4.3.0)
+
+fail() {
+  echo "test-cluster: $1" >&2
+  exit 1
+}
+
+install_packages() {
+  if ! command -v apt-get >/dev/null || [[ $EUID != 0 ]]; then
+    fail "$* is installed by apt as root; run this there"
+  fi
+  apt-get update -qq && apt-get install -qq -y "$@" >/dev/null || fail "apt cannot install $*"
+}
+
+# Prints the home of Java 17, if there is one.
+java_home() {
+  local home
+  for home in "${JAVA_HOME:-}" /usr/lib/jvm/java-17-openjdk-* /usr/lib/jvm/*17*; do
+    if [[ -x $home/bin/java ]] && "$home/bin/java" -version 2>&1 | grep -q 'version "17\.'; then
+      echo "$home"
+      return
+    fi
+  done
+}
+
+JAVA_HOME=$(java_home)
+if [[ -z $JAVA_HOME ]]; then
+  install_packages openjdk-17-jre-headless
+  JAVA_HOME=$(java_home)
+  [[ -n $JAVA_HOME ]] || fail "Spark needs Java 17, which apt did not install: set JAVA_HOME"
+fi
+export JAVA_HOME
+python3 -c "import ensurepip, venv" 2>/dev/null || install_packages python3-venv
+
+echo "test-cluster: a join on Ballista"
+cargo build --release --manifest-path "$workspace" -p mayhap-datafusion-cluster
+"$target/release/mayhap-datafusion-cluster" "$@"
+
+tools/python-package.sh build >/dev/null
+wheel=$(compgen -G "$target/wheels/mayhap_filters-*.whl")
+
+for version in "${spark_versions[@]}"; do
+  echo "test-cluster: Spark $version"
+  venv=$folder/spark-$version
+  [[ -x $venv/bin/python ]] || python3 -m venv "$venv"
+  "$venv/bin/pip" install --quiet --disable-pip-version-check -r engines/spark/requirements.txt \
+    "pyspark==$version" || fail "PyPI has no PySpark $version for this Python"
+  "$venv/bin/pip" install --quiet --disable-pip-version-check --force-reinstall --no-deps "$wheel"
+  "$venv/bin/python" -m pytest -q -s -p no:cacheprovider engines/spark
+done
