@@ -44,7 +44,8 @@ impl SliceEntry {
         }
     }
 
-    /// Stores a slice if one of its cells is empty, or can be emptied by moving one other slice.
+    /// Stores a slice if one of its cells is empty, or can be emptied by moving one other slice. (Testing all four cells before one branch
+    /// took 4 % more instructions, and was not faster.)
     #[inline(always)]
     pub(super) fn insert(cells: &mut SliceCells, stored: StoredSlice) -> bool {
         let entry = Self::new(cells, stored);

@@ -26,6 +26,7 @@ use crate::simd::{SliceAnswer, SliceCells};
 use crate::store::Multiset;
 use crate::{Full, Kernel, KeyHash, PlanError};
 use alloc::vec::Vec;
+use core::hint::select_unpredictable;
 use counters::Counters;
 
 /// How many keys of a batch are looked up together, during a sweep.
@@ -158,15 +159,19 @@ impl SliceTable {
 
     #[inline(never)]
     fn find_anywhere<const HAS_PAYLOAD: bool>(&self, placed: u64) -> bool {
-        self.cells_of(placed).find::<HAS_PAYLOAD>(placed)
-            || self.stash.distinct() > 0 && self.stash.count(self.number(placed)) > 0
+        let found = self.cells_of(placed).find::<HAS_PAYLOAD>(placed);
+        // The answer decides about no branch while the stash is empty: it would be mispredicted.
+        if self.stash.distinct() == 0 {
+            return found;
+        }
+        found || self.stash.count(self.number(placed)) > 0
     }
 
     /// The payload of the slice of `place(hash)`; `None` if it is not stored. Cells must have payloads.
     #[inline(always)]
     pub(super) fn find_payload(&self, placed: u64) -> Option<u64> {
         let mut found = self.cells_of(placed).find_payload(placed);
-        if found == 0 && self.stash.distinct() > 0 {
+        if self.stash.distinct() > 0 && found == 0 {
             found = self.stash.count(self.number(placed));
         }
         found.checked_sub(1)
@@ -183,12 +188,16 @@ impl SliceTable {
         self.stash.replace(slice | 1, payload + 1)
     }
 
-    /// The cells that hold the group of a slice, or of `place(hash)`.
+    /// The cells that hold the group of a slice, or of `place(hash)`. Without a branch on the group, which would be mispredicted and
+    /// keep the cache misses of several lookups from overlapping.
     #[inline(always)]
     fn cells_of(&self, slice: u64) -> &SliceCells {
         match &self.next {
-            Some(next) if self.cells.shape().group(slice) < self.moved => next,
-            _ => &self.cells,
+            Some(next) => {
+                let has_moved = self.cells.shape().group(slice) < self.moved;
+                select_unpredictable(has_moved, next, &self.cells)
+            }
+            None => &self.cells,
         }
     }
 

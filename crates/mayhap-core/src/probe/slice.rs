@@ -72,6 +72,11 @@ pub(crate) struct SliceShape {
     group_bytes: u64,
     /// For dividing by the number of windows.
     reciprocal: u64,
+    /// Computed once, so that a lookup takes fewer instructions: see `locate` and `tag`.
+    slice_shift: u32,
+    group_shift: u32,
+    local_mask: u32,
+    tag_mask: u64,
 }
 
 /// The precision of the reciprocal: more than the bits of two numbers of windows.
@@ -111,6 +116,10 @@ impl SliceShape {
             cell_bits,
             group_bytes: (u64::from(windows + 1) * u64::from(cell_bits)).div_ceil(8),
             reciprocal: (1 << (product_bits + RECIPROCAL_BITS)) / u64::from(windows) + 1,
+            slice_shift: 64 - slice_bits,
+            group_shift: 63 - level,
+            local_mask: u32::MAX << (32 - product_bits),
+            tag_mask: (1 << tag_bits) - 1,
         })
     }
 
@@ -192,7 +201,7 @@ impl SliceShape {
     /// The tag in a cell.
     #[inline(always)]
     pub(crate) fn cell_tag(&self, cell: u64) -> u64 {
-        cell >> 2 & ((1 << self.tag_bits) - 1)
+        cell >> 2 & self.tag_mask
     }
 
     /// The payload in a cell.
@@ -235,26 +244,28 @@ impl SliceShape {
     /// The slice of [`place`]`(hash)`.
     #[inline(always)]
     pub(crate) fn slice(&self, placed: u64) -> u64 {
-        placed >> (64 - self.slice_bits) << (64 - self.slice_bits)
+        placed >> self.slice_shift << self.slice_shift
     }
 
     /// The group of a slice, or of [`place`]`(hash)`.
     #[inline(always)]
     pub(crate) fn group(&self, slice: u64) -> u64 {
         // Two shifts, because one by 64 is not possible.
-        slice >> 1 >> (63 - self.level)
+        slice >> 1 >> self.group_shift
     }
 
     /// The tag of a slice, or of [`place`]`(hash)`.
     #[inline(always)]
     pub(crate) fn tag(&self, slice: u64) -> u64 {
-        slice >> (64 - self.slice_bits) & ((1 << self.tag_bits) - 1)
+        slice >> self.slice_shift & self.tag_mask
     }
 
+    /// Where a slice, or that of [`place`]`(hash)`, may be stored.
     #[inline(always)]
     pub(crate) fn locate(&self, slice: u64) -> SlicePlace {
         let tag = self.tag(slice);
-        let first = (((slice << self.level >> 32) * u64::from(self.windows)) >> 32) as u32;
+        let local = (slice << self.level >> 32) & u64::from(self.local_mask);
+        let first = ((local * u64::from(self.windows)) >> 32) as u32;
         SlicePlace {
             group: self.group(slice),
             tag,

@@ -13,14 +13,14 @@ pub(crate) fn missing_words(
     hash: u64,
 ) -> u32 {
     // SAFETY: the kernel is usable.
-    unsafe { single_kernel!(kernel, missing_words(line, walk, hash)) }
+    unsafe { call_kernel!(kernel, missing_words(line, walk, hash)) }
 }
 
 /// Prefetches a line that will be written, with exclusive access where the CPU supports that.
 #[inline(always)]
 pub(crate) fn prefetch_to_write(kernel: UsableKernel, line: *const AtomicLine) {
     // SAFETY: the kernel is usable.
-    unsafe { single_kernel!(kernel, prefetch_to_write(line)) }
+    unsafe { call_kernel!(kernel, prefetch_to_write(line)) }
 }
 
 // loom's atomics are larger than plain words, so there the lines are copied (`filter/shared.rs`).

@@ -42,15 +42,18 @@ impl BloomTable {
     /// Sets the bits of one key; `true` if one of them was not set before.
     #[inline(always)]
     pub(crate) fn insert(&mut self, hash: u64) -> bool {
+        // The walk is passed by value, here and below: after a reference to it has been passed to a function, assembly that writes could
+        // change it, and a loop of inserts would load it for every key.
+        let (lines, walk) = (&mut self.lines, self.walk);
         // SAFETY: the table's invariant, and the kernel is usable.
-        unsafe { single_kernel!(self.kernel, insert_one(&mut self.lines, &self.walk, hash)) }
+        unsafe { call_kernel!(self.kernel, insert_one(lines, walk, hash)) }
     }
 
     /// Sets the bits of many keys.
     pub(crate) fn insert_each(&mut self, hashes: &[KeyHash], prefetch: Prefetch) {
         let (lines, walk) = (&mut self.lines, self.walk);
         // SAFETY: the table's invariant, and the kernel is usable.
-        unsafe { batch_kernel!(self.kernel, insert(lines, walk, hashes, prefetch)) }
+        unsafe { call_kernel!(self.kernel, insert(lines, walk, hashes, prefetch)) }
     }
 }
 
@@ -98,7 +101,7 @@ impl<S: Storage> BloomTable<S> {
     #[inline(always)]
     pub(crate) fn contains(&self, hash: u64) -> bool {
         // SAFETY: the table's invariant, and the kernel is usable.
-        unsafe { single_kernel!(self.kernel, contains_one(&self.lines, &self.walk, hash)) }
+        unsafe { call_kernel!(self.kernel, contains_one(&self.lines, self.walk, hash)) }
     }
 
     /// `contains` for many hashes; both slices must have the same length.
@@ -110,7 +113,7 @@ impl<S: Storage> BloomTable<S> {
         );
         let (lines, walk) = (&self.lines, self.walk);
         // SAFETY: the table's invariant, the lengths were just compared, and the kernel is usable.
-        unsafe { batch_kernel!(self.kernel, contains(lines, walk, hashes, found, prefetch)) }
+        unsafe { call_kernel!(self.kernel, contains(lines, walk, hashes, found, prefetch)) }
     }
 
     /// Sets those places of `found` whose key has all its bits in one of several tables. Uses the kernel of the first table.
@@ -127,7 +130,7 @@ impl<S: Storage> BloomTable<S> {
         let Some(first) = tables.first() else { return };
         // SAFETY: the lengths were just compared, and the kernel is usable.
         unsafe {
-            batch_kernel!(
+            call_kernel!(
                 first.borrow().kernel,
                 any_contains_each(tables, hashes, found)
             );
@@ -141,7 +144,7 @@ impl<S: Storage> BloomTable<S> {
             return false;
         };
         // SAFETY: there is a table, and the kernel is usable.
-        unsafe { single_kernel!(first.borrow().kernel, any_contains(tables, hash)) }
+        unsafe { call_kernel!(first.borrow().kernel, any_contains(tables, hash)) }
     }
 
     /// The byte offsets of the lines of a hash.

@@ -197,7 +197,7 @@ macro_rules! cell_walk {
                 );
                 let prefetch = table.bytes.len() as u64 > CACHED_BYTES;
                 // SAFETY: the caller's promise, the lengths were just compared, and the kernel is usable.
-                unsafe { batch_kernel!(kernel, find_each(table, hashes, answers, prefetch)) }
+                unsafe { call_kernel!(kernel, find_each(table, hashes, answers, prefetch)) }
             }
         }
     };

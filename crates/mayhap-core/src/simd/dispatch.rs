@@ -1,28 +1,17 @@
-//! The only place that maps a `Kernel` to code. A new kernel needs a module with these functions and an arm in both macros.
+//! The only place that maps a `Kernel` to code. A new kernel needs a module with these functions and an arm here.
 
-/// Calls a batch function of the kernel's own module: `contains`, `insert`, `any_contains_each`, `find_each` or `ribbon_contains_each`.
+/// Calls a function of the kernel's own module. Of those for batches, each is compiled for the instruction set; of those for one key, most
+/// are assembly that is inlined here.
 ///
 /// The call is `unsafe`: the caller vouches for what the function documents. A [`UsableKernel`](super::kernel::UsableKernel) proves that
 /// the CPU has the instructions.
-macro_rules! batch_kernel {
+macro_rules! call_kernel {
     ($kernel:expr, $function:ident($($argument:expr),* $(,)?)) => {
         match $kernel.get() {
             Kernel::Portable => crate::simd::portable::$function($($argument),*),
             Kernel::Neon => crate::simd::neon::$function($($argument),*),
             Kernel::Avx2 => crate::simd::avx2::$function($($argument),*),
             Kernel::Avx512 => crate::simd::avx512::$function($($argument),*),
-        }
-    };
-}
-
-/// The same for functions that handle one key. AVX-512 implies AVX2 (`Kernel::is_available`) and runs its code: for one key it
-/// would save a few instructions and cost a third version of the assembly.
-macro_rules! single_kernel {
-    ($kernel:expr, $function:ident($($argument:expr),* $(,)?)) => {
-        match $kernel.get() {
-            Kernel::Portable => crate::simd::portable::$function($($argument),*),
-            Kernel::Neon => crate::simd::neon::$function($($argument),*),
-            Kernel::Avx2 | Kernel::Avx512 => crate::simd::avx2::$function($($argument),*),
         }
     };
 }

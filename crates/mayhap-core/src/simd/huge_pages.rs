@@ -33,6 +33,84 @@ pub(crate) fn advise<T>(memory: &mut [MaybeUninit<T>]) {
     unsafe { madvise(start.add(skip).cast(), length, MADV_HUGEPAGE) };
 }
 
+#[cfg(all(
+    target_os = "linux",
+    any(target_arch = "x86_64", target_arch = "aarch64"),
+    feature = "std"
+))]
+mod mapped {
+    use super::WORTH_BYTES;
+    use core::ffi::{c_int, c_void};
+    use core::ptr::{self, NonNull};
+
+    // In the C library that std links on Linux.
+    unsafe extern "C" {
+        fn mmap(
+            start: *mut c_void,
+            length: usize,
+            protection: c_int,
+            flags: c_int,
+            file: c_int,
+            offset: i64,
+        ) -> *mut c_void;
+        fn munmap(start: *mut c_void, length: usize) -> c_int;
+    }
+
+    const PROT_READ_WRITE: c_int = 1 | 2;
+    const MAP_PRIVATE_ANONYMOUS: c_int = 0x02 | 0x20;
+
+    /// Zeros directly from the system, if there are many: pages are cleared one by one as they are touched.
+    pub(crate) fn map_zeroed(size_bytes: usize) -> Option<NonNull<u8>> {
+        if size_bytes < WORTH_BYTES {
+            return None;
+        }
+        // SAFETY: a new mapping, wherever the system likes.
+        let start = unsafe {
+            mmap(
+                ptr::null_mut(),
+                size_bytes,
+                PROT_READ_WRITE,
+                MAP_PRIVATE_ANONYMOUS,
+                -1,
+                0,
+            )
+        };
+        // -1 is an error.
+        (start.addr() != usize::MAX).then_some(NonNull::new(start.cast())?)
+    }
+
+    /// Gives the memory back to the system.
+    ///
+    /// # Safety
+    /// `map_zeroed` must have returned `start` for the same size, and nobody may use it any more.
+    pub(crate) unsafe fn unmap(start: NonNull<u8>, size_bytes: usize) {
+        // SAFETY: the caller's promise. There is nothing to do about an error.
+        unsafe { munmap(start.as_ptr().cast(), size_bytes) };
+    }
+}
+
+#[cfg(not(all(
+    target_os = "linux",
+    any(target_arch = "x86_64", target_arch = "aarch64"),
+    feature = "std"
+)))]
+mod mapped {
+    use core::ptr::NonNull;
+
+    /// Not on this platform.
+    pub(crate) fn map_zeroed(_size_bytes: usize) -> Option<NonNull<u8>> {
+        None
+    }
+
+    /// Not on this platform.
+    ///
+    /// # Safety
+    /// None is needed: nothing is mapped.
+    pub(crate) unsafe fn unmap(_start: NonNull<u8>, _size_bytes: usize) {}
+}
+
+pub(crate) use mapped::{map_zeroed, unmap};
+
 /// Gives memory that is not needed any more back to the system, in whole huge pages, so that none is split. Returns how many bytes,
 /// from the start, need not be offered again. The bytes are zeros, or unchanged, afterwards.
 #[cfg(all(target_os = "linux", feature = "std"))]

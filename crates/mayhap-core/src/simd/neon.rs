@@ -168,7 +168,7 @@ unsafe fn set(line: &mut Line, old: Words, mask: Words) {
 /// # Safety
 /// The CPU must have NEON, and there must be `walk.lines()` lines.
 #[inline(always)]
-pub(super) unsafe fn contains_one(lines: &[Line], walk: &BlockedWalk, hash: u64) -> bool {
+pub(super) unsafe fn contains_one(lines: &[Line], walk: BlockedWalk, hash: u64) -> bool {
     // SAFETY: the caller has checked the CPU; both lines lie inside the table.
     unsafe {
         let positions = Neon::positions(hash, walk.pattern());
@@ -187,7 +187,7 @@ pub(super) unsafe fn contains_one(lines: &[Line], walk: &BlockedWalk, hash: u64)
 /// # Safety
 /// The CPU must have NEON, and there must be `walk.lines()` lines.
 #[inline(always)]
-pub(super) unsafe fn insert_one(lines: &mut [Line], walk: &BlockedWalk, hash: u64) -> bool {
+pub(super) unsafe fn insert_one(lines: &mut [Line], walk: BlockedWalk, hash: u64) -> bool {
     // SAFETY: the caller has checked the CPU; both lines lie inside the table.
     unsafe {
         let mask = mask(Neon::positions(hash, walk.pattern()), walk.row(hash));

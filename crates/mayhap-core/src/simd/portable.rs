@@ -147,7 +147,10 @@ pub(super) unsafe fn any_contains<S: Storage>(
 ///
 /// # Safety
 /// None is needed: unsafe only because the other kernels' function is.
-pub(super) unsafe fn contains_one(lines: &[Line], walk: &BlockedWalk, hash: u64) -> bool {
+// Cold beside the code of a faster kernel: otherwise the loops of that one keep two values less in registers (1.13 instead of 0.95 ns
+// per key in cache).
+#[cfg_attr(any(target_arch = "x86_64", target_arch = "aarch64"), cold)]
+pub(super) unsafe fn contains_one(lines: &[Line], walk: BlockedWalk, hash: u64) -> bool {
     let mask = walk.mask(hash);
     let covers = |line: &Line| {
         line.0
@@ -162,7 +165,8 @@ pub(super) unsafe fn contains_one(lines: &[Line], walk: &BlockedWalk, hash: u64)
 ///
 /// # Safety
 /// None is needed: unsafe only because the other kernels' function is.
-pub(super) unsafe fn insert_one(lines: &mut [Line], walk: &BlockedWalk, hash: u64) -> bool {
+#[cfg_attr(any(target_arch = "x86_64", target_arch = "aarch64"), cold)] // as above
+pub(super) unsafe fn insert_one(lines: &mut [Line], walk: BlockedWalk, hash: u64) -> bool {
     let mask = walk.mask(hash);
     let new = set(&mut lines[walk.first(hash)], &mask);
     walk.two_lines() && set(&mut lines[walk.second(hash)], &mask) || new

@@ -281,7 +281,7 @@ impl ParityOps for SingleKey {
     ) -> u32 {
         // SAFETY: the kernel is usable.
         unsafe {
-            single_kernel!(
+            call_kernel!(
                 kernel,
                 parities(low, high, low_coefficients, high_coefficients)
             )
@@ -393,7 +393,7 @@ impl<S: Storage> StaticLookup for RibbonTable<S> {
     #[inline(always)]
     fn contains_each(&self, hashes: &[KeyHash], found: &mut [bool]) {
         // SAFETY: the kernel is usable.
-        unsafe { batch_kernel!(self.kernel, ribbon_contains_each(self, hashes, found)) }
+        unsafe { call_kernel!(self.kernel, ribbon_contains_each(self, hashes, found)) }
     }
 
     fn size_bytes(&self) -> u64 {
@@ -418,7 +418,7 @@ mod tests {
                 // SAFETY: the kernel is usable.
                 let (single, in_batch, expected) = unsafe {
                     (
-                        single_kernel!(kernel, parities(low, high, words[16], words[17])),
+                        call_kernel!(kernel, parities(low, high, words[16], words[17])),
                         in_batch(kernel, low, high, words[16], words[17]),
                         portable::parities(low, high, words[16], words[17]),
                     )

@@ -9,9 +9,8 @@ use super::huge_pages;
 use super::kernel::{Kernel, UsableKernel};
 use super::prefetch::prefetch;
 use crate::probe::slice::{MAX_NARROW_BITS, SliceShape, place};
-use crate::store::{copied, zeroed};
+use crate::store::Slab;
 use crate::{KeyHash, PlanError};
-use alloc::vec::Vec;
 
 /// What `find_each` says about a hash.
 pub(crate) trait SliceAnswer: CuckooAnswer {
@@ -43,7 +42,7 @@ impl SliceAnswer for u16 {
 /// Invariant: there are as many bytes as the shape says.
 #[derive(Clone)]
 pub(crate) struct SliceCells {
-    bytes: Vec<u8>,
+    bytes: Slab<u8>,
     shape: SliceShape,
     /// For narrow cells.
     constants: LookupConstants,
@@ -58,7 +57,7 @@ impl SliceCells {
     /// Empty cells.
     pub(crate) fn zeroed(shape: SliceShape) -> Result<Self, PlanError> {
         Ok(Self {
-            bytes: zeroed(shape.size_bytes())?,
+            bytes: Slab::mapped(shape.size_bytes())?,
             constants: LookupConstants::new(
                 shape.cell_bits().min(MAX_NARROW_BITS),
                 shape.payload_bits(),
@@ -71,7 +70,7 @@ impl SliceCells {
     }
 
     pub(crate) fn try_clone(&self) -> Result<Self, PlanError> {
-        let bytes = copied(&self.bytes)?;
+        let bytes = self.bytes.try_clone()?;
         Ok(Self { bytes, ..*self })
     }
 
@@ -111,8 +110,17 @@ impl SliceCells {
     /// The first bits of both windows of `place(hash)`.
     #[inline(always)]
     pub(crate) fn bits(&self, placed: u64) -> [u64; 2] {
-        let at = self.shape.locate(self.shape.slice(placed));
-        at.windows.map(|window| self.shape.bit(at.group, window))
+        self.probe(placed).1
+    }
+
+    /// The tag of `place(hash)`, and the first bits of both windows.
+    #[inline(always)]
+    fn probe(&self, placed: u64) -> (u64, [u64; 2]) {
+        let at = self.shape.locate(placed);
+        (
+            at.tag,
+            at.windows.map(|window| self.shape.bit(at.group, window)),
+        )
     }
 
     /// Prefetches what `find_at` reads.
@@ -135,8 +143,7 @@ impl SliceCells {
     #[inline(always)]
     pub(crate) fn find<const HAS_PAYLOAD: bool>(&self, placed: u64) -> bool {
         debug_assert_eq!(HAS_PAYLOAD, self.shape.payload_bits() > 0);
-        let tag = self.shape.tag(placed);
-        let bits = self.bits(placed);
+        let (tag, bits) = self.probe(placed);
         if self.is_wide() {
             return self.find_wide(tag, bits) != 0;
         }
@@ -155,8 +162,7 @@ impl SliceCells {
     /// The payload of the slice of `place(hash)`, plus 1; 0 if it is not stored. Cells must have payloads, and no slice two cells.
     #[inline(always)]
     pub(crate) fn find_payload(&self, placed: u64) -> u64 {
-        let tag = self.shape.tag(placed);
-        let bits = self.bits(placed);
+        let (tag, bits) = self.probe(placed);
         if self.is_wide() {
             return self.find_wide(tag, bits);
         }
@@ -171,7 +177,8 @@ impl SliceCells {
         if self.is_wide() {
             for (hash, answer) in hashes.iter().zip(answers) {
                 let placed = place(hash.to_u64());
-                let payload = self.find_wide(self.shape.tag(placed), self.bits(placed));
+                let (tag, bits) = self.probe(placed);
+                let payload = self.find_wide(tag, bits);
                 *answer = A::from_payload(payload);
             }
             return;
@@ -188,8 +195,7 @@ impl SliceCells {
     /// cells.
     #[inline(always)]
     pub(crate) fn find_live(&self, placed: u64, live: u64) -> bool {
-        let tag = self.shape.tag(placed);
-        let bits = self.bits(placed);
+        let (tag, bits) = self.probe(placed);
         if self.is_wide() {
             // Bit 0 is for 0, which is no payload.
             return (live << 1) >> self.find_wide(tag, bits) & 1 != 0;
