@@ -9,8 +9,9 @@ use super::huge_pages;
 use super::kernel::{Kernel, UsableKernel};
 use super::prefetch::prefetch;
 use crate::probe::slice::{MAX_NARROW_BITS, SliceShape, place};
-use crate::store::Slab;
+use crate::store::{copied, zeroed};
 use crate::{KeyHash, PlanError};
+use alloc::vec::Vec;
 
 /// What `find_each` says about a hash.
 pub(crate) trait SliceAnswer: CuckooAnswer {
@@ -42,7 +43,7 @@ impl SliceAnswer for u16 {
 /// Invariant: there are as many bytes as the shape says.
 #[derive(Clone)]
 pub(crate) struct SliceCells {
-    bytes: Slab<u8>,
+    bytes: Vec<u8>,
     shape: SliceShape,
     /// For narrow cells.
     constants: LookupConstants,
@@ -57,7 +58,7 @@ impl SliceCells {
     /// Empty cells.
     pub(crate) fn zeroed(shape: SliceShape) -> Result<Self, PlanError> {
         Ok(Self {
-            bytes: Slab::mapped(shape.size_bytes())?,
+            bytes: zeroed(shape.size_bytes())?,
             constants: LookupConstants::new(
                 shape.cell_bits().min(MAX_NARROW_BITS),
                 shape.payload_bits(),
@@ -70,7 +71,7 @@ impl SliceCells {
     }
 
     pub(crate) fn try_clone(&self) -> Result<Self, PlanError> {
-        let bytes = self.bytes.try_clone()?;
+        let bytes = copied(&self.bytes)?;
         Ok(Self { bytes, ..*self })
     }
 

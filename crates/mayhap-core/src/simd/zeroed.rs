@@ -3,7 +3,7 @@
 //! The allocator passes on zeroed pages from the system, so that a filter for a billion keys is created at once and takes memory
 //! only as keys are inserted. That works only up to the allocator's usual alignment: Rust's default allocator writes zeros to
 //! memory with a larger one. Therefore a [`Slab`] allocates a little more than a line extra and aligns its start inside of the
-//! block. And it works only for memory that the allocator has not used before. Therefore a filter that grows maps its memory directly.
+//! block.
 
 use super::huge_pages;
 use super::plain_bytes::Plain;
@@ -28,11 +28,10 @@ const PAGE_BYTES: usize = 4096;
 /// `count` zeros.
 pub(crate) fn zeroed<T: Plain>(count: u64) -> Result<Vec<T>, PlanError> {
     const { assert!(align_of::<T>() <= 2 * USUAL_ALIGNMENT) };
-    let layout = layout::<T>(count)?;
+    let (block, layout) = block::<T>(count)?;
     if layout.size() == 0 {
         return Ok(Vec::new());
     }
-    let block = allocate(layout).ok_or_else(|| no_memory::<T>(count))?;
     let count = layout.size() / size_of::<T>();
     let items = NonNull::slice_from_raw_parts(block.cast(), count);
     // SAFETY: the block has this layout, which is that of an array of `count`, and zeros are valid values of a plain type.
@@ -70,47 +69,30 @@ fn copy_nonzero_pages<T: Plain>(from: &[T], to: &mut [T]) {
     }
 }
 
-fn no_memory<T>(count: u64) -> PlanError {
-    PlanError::OutOfMemory {
+/// A block of zeros for `count` items, with room to align them. Large blocks get huge pages. A layout of 0 bytes has no block.
+fn block<T>(count: u64) -> Result<(NonNull<u8>, Layout), PlanError> {
+    let no_memory = PlanError::OutOfMemory {
         size_bytes: count.saturating_mul(size_of::<T>() as u64),
-    }
-}
-
-/// The layout of a block for `count` items, with room to align them.
-fn layout<T>(count: u64) -> Result<Layout, PlanError> {
-    let no_memory = no_memory::<T>(count);
+    };
     let count = usize::try_from(count).map_err(|_| no_memory)?;
     let items = Layout::array::<T>(count).map_err(|_| no_memory)?;
-    if items.align() <= 2 * USUAL_ALIGNMENT || items.size() == 0 {
-        return Ok(items);
+    let layout = if items.align() <= 2 * USUAL_ALIGNMENT || items.size() == 0 {
+        items
+    } else {
+        let size = items.size().checked_add(items.align() - USUAL_ALIGNMENT);
+        let layout = size.map(|size| Layout::from_size_align(size, USUAL_ALIGNMENT));
+        layout.and_then(Result::ok).ok_or(no_memory)?
+    };
+    if layout.size() == 0 {
+        return Ok((NonNull::dangling(), layout));
     }
-    let size = items.size().checked_add(items.align() - USUAL_ALIGNMENT);
-    let layout = size.map(|size| Layout::from_size_align(size, USUAL_ALIGNMENT));
-    layout.and_then(Result::ok).ok_or(no_memory)
-}
-
-/// A block of zeros from the allocator. Large blocks get huge pages. The layout must not be empty.
-fn allocate(layout: Layout) -> Option<NonNull<u8>> {
-    assert!(layout.size() > 0);
     // SAFETY: the size is not zero.
-    let block = NonNull::new(unsafe { alloc_zeroed(layout) })?;
-    advise(block, layout);
-    Some(block)
-}
-
-/// A block of zeros from the system, as `allocate`.
-fn map(layout: Layout) -> Option<NonNull<u8>> {
-    let block = huge_pages::map_zeroed(layout.size())?;
-    advise(block, layout);
-    Some(block)
-}
-
-/// Requests huge pages for a new block of zeros.
-fn advise(block: NonNull<u8>, layout: Layout) {
+    let block = NonNull::new(unsafe { alloc_zeroed(layout) }).ok_or(no_memory)?;
     // SAFETY: the block has this size and nobody else has access; zeros are bytes.
     huge_pages::advise::<u8>(unsafe {
         slice::from_raw_parts_mut(block.as_ptr().cast(), layout.size())
     });
+    Ok((block, layout))
 }
 
 /// The owned items of a filter, aligned as they need.
@@ -120,8 +102,6 @@ pub struct Slab<T> {
     /// The allocation that contains the items.
     block: NonNull<u8>,
     layout: Layout,
-    /// Whether the block is from the system instead of the allocator.
-    is_mapped: bool,
 }
 
 // SAFETY: it owns its items, as a vector does.
@@ -132,13 +112,7 @@ unsafe impl<T: Sync> Sync for Slab<T> {}
 impl<T: Plain> Slab<T> {
     /// `count` zeros.
     pub(crate) fn zeroed(count: u64) -> Result<Self, PlanError> {
-        Self::zeroed_items(count, false)
-    }
-
-    /// The same, for memory that a filter takes and gives back as it grows: an allocator that gets large blocks back keeps them, and
-    /// overwrites them with zeros before it passes them on. That took 5 to 30 ms for 20 MB.
-    pub(crate) fn mapped(count: u64) -> Result<Self, PlanError> {
-        Self::zeroed_items(count, true)
+        Self::zeroed_items(count)
     }
 
     /// As [`clear`].
@@ -162,17 +136,13 @@ impl<T: Plain> Slab<T> {
 }
 
 impl<T: Copy> Slab<T> {
-    /// Zeroed items, directly from the system if possible and asked for. The caller knows that zeros are valid values, or overwrites
-    /// them.
-    fn zeroed_items(count: u64, is_mapped: bool) -> Result<Self, PlanError> {
+    /// Zeroed items. The caller knows that zeros are valid values, or overwrites them.
+    fn zeroed_items(count: u64) -> Result<Self, PlanError> {
         const { assert!(!needs_drop::<T>()) };
-        let layout = layout::<T>(count)?;
+        let (block, layout) = block::<T>(count)?;
         if layout.size() == 0 {
             return Ok(Self::from(Vec::new()));
         }
-        let mapped = if is_mapped { map(layout) } else { None };
-        let block = mapped.or_else(|| allocate(layout));
-        let block = block.ok_or_else(|| no_memory::<T>(count))?;
         let skipped =
             block.as_ptr().addr().next_multiple_of(align_of::<T>()) - block.as_ptr().addr();
         // SAFETY: the block has room for the skipped bytes and the items.
@@ -182,7 +152,6 @@ impl<T: Copy> Slab<T> {
             count: count as usize,
             block,
             layout,
-            is_mapped: mapped.is_some(),
         })
     }
 }
@@ -200,7 +169,6 @@ impl<T> Slab<T> {
             count: this.count,
             block: this.block,
             layout: this.layout,
-            is_mapped: this.is_mapped,
         }
     }
 }
@@ -216,7 +184,6 @@ impl<T: Copy> From<Vec<T>> for Slab<T> {
             count: items.len(),
             block: start.cast(),
             layout,
-            is_mapped: false,
         }
     }
 }
@@ -242,7 +209,7 @@ impl<T> DerefMut for Slab<T> {
 impl<T: Copy> Clone for Slab<T> {
     /// Aborts if there is not enough memory, as a vector does; see [`Slab::try_clone`].
     fn clone(&self) -> Self {
-        let Ok(clone) = Self::zeroed_items(self.count as u64, false) else {
+        let Ok(clone) = Self::zeroed_items(self.count as u64) else {
             handle_alloc_error(self.layout);
         };
         // SAFETY: the clone has room for as many items, and is a new allocation, so they do not overlap.
@@ -253,11 +220,8 @@ impl<T: Copy> Clone for Slab<T> {
 
 impl<T> Drop for Slab<T> {
     fn drop(&mut self) {
-        if self.is_mapped {
-            // SAFETY: mapped with this size.
-            unsafe { huge_pages::unmap(self.block, self.layout.size()) };
-        } else if self.layout.size() > 0 {
-            // SAFETY: allocated with this layout, by `allocate` or by the vector.
+        if self.layout.size() > 0 {
+            // SAFETY: allocated with this layout, by `block` or by the vector.
             unsafe { dealloc(self.block.as_ptr(), self.layout) };
         }
     }
@@ -280,9 +244,6 @@ mod tests {
             for (at, line) in lines.iter_mut().enumerate().step_by(77) {
                 line.0[at % 8] = at as u64 + 1;
             }
-            let mapped = Slab::<Line>::mapped(count).unwrap();
-            assert!(mapped.len() == lines.len() && mapped.as_ptr().addr().is_multiple_of(64));
-            assert!(mapped.iter().all(|line| line.0 == [0; 8]));
             let clone = lines.clone();
             assert!(clone.as_ptr().addr().is_multiple_of(64) && *clone == *lines);
             assert!(*lines.try_clone().unwrap() == *lines);
