@@ -134,11 +134,13 @@ impl<'a> Keys<'a> {
                 Some((width, signed)) => Self::integers(column, usize::from(width), Some(signed)),
                 None => mismatch(key_type),
             },
-            (
-                Some(KeyType::Text | KeyType::Hex | KeyType::Base64 | KeyType::Uuid) | None,
-                Some(Class::Bytes),
-            ) => Self::new(column),
-            (None, _) => Self::new(column),
+            (None, _) | (Some(KeyType::Text), Some(Class::Bytes)) => Self::new(column),
+            // The filter has what such text stands for.
+            (Some(KeyType::Hex | KeyType::Base64 | KeyType::Uuid), Some(Class::Bytes))
+                if !column.data_type().is_string() =>
+            {
+                Self::new(column)
+            }
             (Some(key_type), _) => mismatch(key_type),
         }
     }

@@ -4,7 +4,7 @@ use crate::filter_bytes;
 use crate::keys::{self, Keys};
 use arrow::array::{Array, ArrayRef, AsArray, BooleanArray, BooleanBufferBuilder};
 use arrow::buffer::{BooleanBuffer, NullBuffer};
-use arrow::compute::take;
+use arrow::compute::{cast, take};
 use arrow::datatypes::DataType;
 use datafusion_common::{Result, ScalarValue, plan_err};
 use datafusion_expr::{ColumnarValue, ScalarFunctionArgs, ScalarUDFImpl, Signature, Volatility};
@@ -14,6 +14,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 /// Filters that are kept between batches. Queries rarely use more at a time.
 const KEPT: usize = 8;
+/// Their bytes. The newest filter is kept even if it is larger.
+const KEPT_BYTES: usize = 256 << 20;
 
 #[derive(Debug)]
 pub(crate) struct MightContain {
@@ -54,21 +56,22 @@ impl MightContain {
     }
 
     fn open(&self, bytes: &[u8]) -> Result<Arc<Kept>> {
-        let kept = || self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        let lock = || self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        // Other threads do not wait while the bytes are compared.
+        let kept = lock().clone();
+        let opened = match kept.iter().rfind(|one| one.bytes == bytes) {
+            Some(found) => Arc::clone(found),
+            None => Arc::new(Kept {
+                filter: filter_bytes::decode(self.name(), bytes)?,
+                bytes: bytes.to_vec(),
+            }),
+        };
+        let mut kept = lock();
+        kept.retain(|one| !Arc::ptr_eq(one, &opened));
+        let size = |kept: &[Arc<Kept>]| kept.iter().map(|one| one.bytes.len()).sum::<usize>();
+        while kept.len() >= KEPT
+            || (!kept.is_empty() && size(&kept).saturating_add(bytes.len()) > KEPT_BYTES)
         {
-            let mut kept = kept();
-            if let Some(index) = kept.iter().rposition(|one| one.bytes == bytes) {
-                let found = kept.remove(index);
-                kept.push(Arc::clone(&found));
-                return Ok(found);
-            }
-        }
-        let opened = Arc::new(Kept {
-            filter: filter_bytes::decode(self.name(), bytes)?,
-            bytes: bytes.to_vec(),
-        });
-        let mut kept = kept();
-        if kept.len() == KEPT {
             kept.remove(0);
         }
         kept.push(Arc::clone(&opened));
@@ -125,6 +128,9 @@ fn same_filter(one: Option<&[u8]>, other: Option<&[u8]>) -> bool {
 
 fn contains(filter: &StoredFilter, keys: &ArrayRef) -> Result<BooleanArray> {
     if let Some(dictionary) = keys.as_any_dictionary_opt() {
+        if dictionary.values().len() > dictionary.len() {
+            return contains(filter, &cast(keys, dictionary.values().data_type())?);
+        }
         // Each value is looked up once.
         let answers = contains(filter, dictionary.values())?;
         return Ok(take(&answers, dictionary.keys(), None)?

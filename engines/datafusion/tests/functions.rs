@@ -448,6 +448,79 @@ async fn a_filter_of_narrow_integers_finds_only_what_fits() {
 }
 
 #[tokio::test]
+async fn text_is_not_what_a_filter_of_hex_has() {
+    let context = session();
+    let mut filter = Bloom::new(100, 1e-9).unwrap().with_key_type(KeyType::Hex);
+    filter.insert(&[0xab, 0xcd][..]);
+    let bytes = mayhap::to_bytes(&filter).unwrap();
+    table(
+        &context,
+        "file",
+        vec![Arc::new(BinaryArray::from_vec(vec![&bytes]))],
+    );
+    let found = |key: &str| format!("select might_contain((select k from file), {key})");
+    assert_eq!(
+        value(&context, &found("x'abcd'")).await,
+        ScalarValue::from(true)
+    );
+    assert_eq!(
+        value(&context, &found("decode('abcd', 'hex')")).await,
+        ScalarValue::from(true)
+    );
+    for text in ["'abcd'", "arrow_cast('abcd', 'Dictionary(Int32, Utf8)')"] {
+        let message = error(&context, &found(text)).await;
+        assert!(message.contains("of type hex"), "{message}");
+    }
+}
+
+#[tokio::test]
+async fn slices_have_only_their_rows() {
+    let context = session();
+    let all: ArrayRef = Arc::new(Int64Array::from_iter(
+        (0..100).map(|key| (key % 10 != 3).then_some(key)),
+    ));
+    for layout in [
+        DataType::Int64,
+        DataType::UInt8,
+        DataType::Utf8,
+        DataType::Utf8View,
+        DataType::LargeBinary,
+        DataType::Decimal128(20, 3),
+        DataType::Date32,
+        DataType::Timestamp(TimeUnit::Microsecond, None),
+        DataType::Dictionary(Box::new(DataType::Int8), Box::new(DataType::Utf8)),
+    ] {
+        let integers = match layout {
+            DataType::Date32 => cast(&all, &DataType::Int32).unwrap(),
+            DataType::LargeBinary => cast(&all, &DataType::Utf8).unwrap(),
+            _ => Arc::clone(&all),
+        };
+        let column = cast(&integers, &layout).unwrap();
+        table(
+            &context,
+            "slices",
+            vec![
+                column.slice(10, 0),
+                column.slice(10, 20),
+                column.slice(30, 30),
+            ],
+        );
+        table(
+            &context,
+            "asked",
+            vec![column.slice(0, 70), column.slice(70, 30)],
+        );
+        let agg = "select bloom_filter_agg(k, 100, 1e-9) from";
+        let asked = format!("select count(*) from asked where might_contain(({agg} slices), k)");
+        assert_eq!(count(&context, &asked).await, 45, "{layout}");
+        let sliced = format!("select count(*) from slices where might_contain(({agg} asked), k)");
+        assert_eq!(count(&context, &sliced).await, 45, "{layout}");
+        context.deregister_table("slices").unwrap();
+        context.deregister_table("asked").unwrap();
+    }
+}
+
+#[tokio::test]
 async fn values_of_a_dictionary_that_no_row_has_are_not_inserted() {
     let context = session();
     let values: ArrayRef = Arc::new(StringArray::from(vec!["used", "unused"]));
