@@ -1,5 +1,6 @@
 //! The processes of the cluster. Each registers the functions with one call; nothing else is adapted.
 
+use crate::shuffle::CountingEngine;
 use crate::wrong;
 use ballista::prelude::SessionContextExt;
 use ballista_core::error::BallistaError;
@@ -49,6 +50,7 @@ pub(crate) async fn executor(ports: [u16; 3], folder: &str) -> Result<()> {
         // Two executors share the machine's two cores.
         concurrent_tasks: 1,
         work_dir: Some(folder.to_owned()),
+        override_execution_engine: Some(Arc::new(CountingEngine::default())),
         override_function_registry: Some(Arc::new(BallistaFunctionRegistry::from(&state))),
         ..ExecutorProcessConfig::default()
     };

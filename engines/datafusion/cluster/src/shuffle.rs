@@ -1,33 +1,52 @@
-//! What a job sent between its stages: the rows and bytes in the files that executors write for each other.
+//! What a job sent between its stages: each executor counts what its tasks wrote for other stages. The files themselves are gone when the
+//! job has ended, because the scheduler removes them.
 
-use datafusion::arrow::ipc::reader::{FileReader, StreamReader};
+use ballista_core::JobId;
+use ballista_core::serde::protobuf::ShuffleWritePartition;
+use ballista_executor::execution_engine::{
+    DefaultExecutionEngine, ExecutionEngine, QueryStageExecutor,
+};
 use datafusion::error::Result;
+use datafusion::execution::TaskContext;
+use datafusion::physical_plan::ExecutionPlan;
+use datafusion::physical_plan::metrics::MetricsSet;
+use datafusion::prelude::SessionConfig;
 use std::collections::BTreeMap;
-use std::fs::File;
-use std::io::{BufRead, BufReader};
-use std::path::Path;
+use std::fmt;
+use std::fs::OpenOptions;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// The file below an executor's folder with a line for each task: its stage, and the rows and bytes that it wrote.
+const COUNTS: &str = "counts";
 
 #[derive(Clone, Copy, Default, Debug, PartialEq, Eq)]
 pub(crate) struct Shuffled {
-    pub(crate) rows: usize,
+    pub(crate) rows: u64,
     pub(crate) bytes: u64,
 }
 
-/// Counts what the only job wrote, without its last stage (the result), and removes the files. Paths are `executor/job/stage/...`.
+/// Sums what the tasks of the only job since the last call wrote, without its last stage, which is the result.
 pub(crate) fn take(folder: &Path) -> Result<Shuffled> {
-    let mut stages: BTreeMap<usize, Shuffled> = BTreeMap::new();
+    let mut stages: BTreeMap<u64, Shuffled> = BTreeMap::new();
     for executor in std::fs::read_dir(folder)? {
-        for job in std::fs::read_dir(executor?.path())? {
-            let job = job?.path();
-            for stage in std::fs::read_dir(&job)? {
-                let stage = stage?.path();
-                let name = stage.file_name().unwrap_or_default().to_string_lossy();
-                if let Ok(number) = name.parse() {
-                    add_files(&stage, stages.entry(number).or_default())?;
-                }
-            }
-            std::fs::remove_dir_all(&job)?;
+        let path = executor?.path().join(COUNTS);
+        if !path.exists() {
+            continue;
         }
+        for line in std::fs::read_to_string(&path)?.lines() {
+            let mut numbers = line.split(' ').map(crate::number::<u64>);
+            let mut next = || {
+                let missing = || crate::wrong(format!("a count is incomplete: {line}"));
+                numbers.next().ok_or_else(missing)?
+            };
+            let (stage, rows, bytes) = (next()?, next()?, next()?);
+            let sum = stages.entry(stage).or_default();
+            sum.rows += rows;
+            sum.bytes += bytes;
+        }
+        std::fs::remove_file(path)?;
     }
     stages.pop_last();
     let all = stages.into_values();
@@ -37,33 +56,69 @@ pub(crate) fn take(folder: &Path) -> Result<Shuffled> {
     }))
 }
 
-fn add_files(folder: &Path, sum: &mut Shuffled) -> Result<()> {
-    for entry in std::fs::read_dir(folder)? {
-        let path = entry?.path();
-        if path.is_dir() {
-            add_files(&path, sum)?;
-        } else if path.extension().is_some_and(|end| end == "arrow") {
-            sum.bytes += path.metadata()?.len();
-            sum.rows += rows(&path)?;
-        }
+/// Ballista's own engine, whose tasks are counted.
+#[derive(Default)]
+pub(crate) struct CountingEngine(DefaultExecutionEngine);
+
+impl ExecutionEngine for CountingEngine {
+    fn create_query_stage_exec(
+        &self,
+        job_id: JobId,
+        stage_id: usize,
+        partition_id: usize,
+        plan: Arc<dyn ExecutionPlan>,
+        work_dir: &str,
+        config: &SessionConfig,
+    ) -> Result<Arc<dyn QueryStageExecutor>> {
+        let stage = self.0.create_query_stage_exec(
+            job_id,
+            stage_id,
+            partition_id,
+            plan,
+            work_dir,
+            config,
+        )?;
+        Ok(Arc::new(CountedStage {
+            stage,
+            stage_id,
+            counts: Path::new(work_dir).join(COUNTS),
+        }))
     }
-    Ok(())
 }
 
-/// The rows of a file: Arrow's file format, or several streams behind one another.
-fn rows(path: &Path) -> Result<usize> {
-    let mut file = BufReader::new(File::open(path)?);
-    let mut rows = 0;
-    if file.fill_buf()?.starts_with(b"ARROW1") {
-        for batch in FileReader::try_new(file, None)? {
-            rows += batch?.num_rows();
-        }
-        return Ok(rows);
+#[derive(Debug)]
+struct CountedStage {
+    stage: Arc<dyn QueryStageExecutor>,
+    stage_id: usize,
+    counts: PathBuf,
+}
+
+impl fmt::Display for CountedStage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.stage.fmt(f)
     }
-    while !file.fill_buf()?.is_empty() {
-        for batch in StreamReader::try_new(&mut file, None)? {
-            rows += batch?.num_rows();
-        }
+}
+
+#[async_trait::async_trait]
+impl QueryStageExecutor for CountedStage {
+    async fn execute_query_stage(
+        &self,
+        input_partition: usize,
+        context: Arc<TaskContext>,
+    ) -> Result<Vec<ShuffleWritePartition>> {
+        let written = self
+            .stage
+            .execute_query_stage(input_partition, context)
+            .await?;
+        let rows: u64 = written.iter().map(|part| part.num_rows).sum();
+        let bytes: u64 = written.iter().map(|part| part.num_bytes).sum();
+        let mut counts = OpenOptions::new();
+        let mut counts = counts.create(true).append(true).open(&self.counts)?;
+        counts.write_all(format!("{} {rows} {bytes}\n", self.stage_id).as_bytes())?;
+        Ok(written)
     }
-    Ok(rows)
+
+    fn collect_plan_metrics(&self) -> Vec<MetricsSet> {
+        self.stage.collect_plan_metrics()
+    }
 }
