@@ -11,6 +11,8 @@ FUZZ := fuzz/Cargo.toml
 PYTHON := bindings/python/Cargo.toml
 DATAFUSION := engines/datafusion/Cargo.toml
 TOOLS := $(CARGO_TARGET_DIR)/tools
+# The programs and libraries that tests use.
+BUILD_WORKSPACE := cargo build --workspace
 MSRV := $(shell sed -n 's/^rust-version = "\(.*\)"/\1/p' Cargo.toml)
 
 help: ## this list
@@ -34,7 +36,7 @@ test-rust: ## unit, integration and documentation tests of all crates; the golde
 	tools/install-redis-tools.sh
 	tools/install-c-tools.sh
 	tools/install-cbindgen.sh $(TOOLS)
-	cargo build --workspace
+	$(BUILD_WORKSPACE)
 	cargo test --workspace
 	cargo test -p mayhap --all-features
 
@@ -42,19 +44,19 @@ test-python-reader: ## the reader in docs/formats gives the same answers as mayh
 	tools/test-python-reader.sh
 
 test-index: ## `mayhap which` over folders that pyarrow and DuckDB wrote
-	cargo build --workspace
+	$(BUILD_WORKSPACE)
 	tools/test-index.sh
 
 test-clients: ## redis-py, node's redis and redis-cli with `mayhap serve`; the same commands to redis-server
-	cargo build --workspace
+	$(BUILD_WORKSPACE)
 	tools/test-redis-clients.sh
 
 test-module: ## the module in Redis 7.0 and 8.0, Valkey 8.1 and 9.1: replicas, append-only files, a cluster
-	cargo build --workspace
+	$(BUILD_WORKSPACE)
 	tools/test-module.sh
 
 test-migrate: ## `mayhap migrate` between Redis 7.0 and 8.0, Valkey 8.1 and `mayhap serve`: kills, clusters, TLS
-	cargo build --workspace
+	$(BUILD_WORKSPACE)
 	tools/test-migrate.sh
 
 test-parallel: ## static filters built by several threads
@@ -72,23 +74,24 @@ test-neon: ## the NEON kernel and the laws, on an emulated CPU unless this is an
 test-guard: ## examples/guard with a real PostgreSQL, which counts the queries that reach it
 	tools/install-postgres.sh
 	tools/install-redis-tools.sh
-	cargo build --workspace
+	$(BUILD_WORKSPACE)
 	cargo test --workspace --test guard -- --nocapture
 
 test-leveldb: ## the filter policies in databases of Debian's LevelDB
 	tools/install-leveldb.sh
-	cargo build --workspace
+	$(BUILD_WORKSPACE)
 	tools/test-leveldb.sh
 
 test-java: ## the Java sample of the C interface, with Debian 13's java
-	cargo build --workspace
+	$(BUILD_WORKSPACE)
 	tools/test-java.sh
 
 test-python: ## the Python package: builds the wheel, installs it and tests it with NumPy, Arrow, Polars, pandas and DuckDB
+	$(BUILD_WORKSPACE)
 	tools/python-package.sh test
 
 test-page: ## the web page in a real Chromium: the self-contained file, and the page of a server
-	cargo build --workspace
+	$(BUILD_WORKSPACE)
 	tools/test-page.sh
 
 test-datafusion: ## the SQL functions in DataFusion
@@ -154,7 +157,7 @@ page: ## the self-contained web page, as target/mayhap-page.html; adds Rust's ta
 	$(CARGO_TARGET_DIR)/release/mayhap page -o target/mayhap-page.html
 
 page-screenshots: ## the pictures of the page in docs/images/page
-	cargo build --workspace
+	$(BUILD_WORKSPACE)
 	tools/test-page.sh --screenshots
 
 dist: ## a tarball with a static program, a Debian package, a list of what is linked (SBOM) and checksums, in target/dist
@@ -216,7 +219,7 @@ fuzz-smoke: ## every fuzz target for a minute, or FUZZ_SECONDS; installs cargo-f
 
 soak: ## the long versions of the tests: hours
 	tools/install-postgres.sh
-	cargo build --workspace
+	$(BUILD_WORKSPACE)
 	MAYHAP_SOAK=1 cargo test --workspace -- --nocapture
 	MAYHAP_SOAK=1 cargo test --workspace --test guard -- --nocapture
 

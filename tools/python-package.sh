@@ -44,7 +44,6 @@ build)
   build
   ;;
 test)
-  cargo build --workspace
   build
   venv test
   requirements test requirements-test.txt

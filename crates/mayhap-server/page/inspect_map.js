@@ -52,7 +52,8 @@ function paint(canvas, shares, columns, scale) {
   const [low, high] = ["--sunken", "--accent"].map((name) => channels(style.getPropertyValue(name).trim()));
   const context = canvas.getContext("2d");
   context.clearRect(0, 0, canvas.width, canvas.height);
-  const gap = scale >= 6 ? 1 : 0;
+  // Gaps between small squares would show as stripes on a narrow screen.
+  const gap = scale >= 12 ? 1 : 0;
   shares.forEach((share, part) => {
     const colour = low.map((from, at) => Math.round(from + (high[at] - from) * share));
     context.fillStyle = `rgb(${colour.join(" ")})`;
