@@ -18,13 +18,6 @@ fail() {
   exit 1
 }
 
-install_packages() {
-  if ! command -v apt-get >/dev/null || [[ $EUID != 0 ]]; then
-    fail "$* is installed by apt as root; run this there"
-  fi
-  apt-get update -qq && apt-get install -qq -y "$@" >/dev/null || fail "apt cannot install $*"
-}
-
 # Prints the home of Java 17, if there is one.
 java_home() {
   local home
@@ -38,12 +31,12 @@ java_home() {
 
 JAVA_HOME=$(java_home)
 if [[ -z $JAVA_HOME ]]; then
-  install_packages openjdk-17-jre-headless
+  tools/apt-install.sh test-cluster openjdk-17-jre-headless
   JAVA_HOME=$(java_home)
   [[ -n $JAVA_HOME ]] || fail "Spark needs Java 17, which apt did not install: set JAVA_HOME"
 fi
 export JAVA_HOME
-python3 -c "import ensurepip, venv" 2>/dev/null || install_packages python3-venv
+python3 -c "import ensurepip, venv" 2>/dev/null || tools/apt-install.sh test-cluster python3-venv
 
 echo "test-cluster: a join on Ballista"
 cargo build --release --manifest-path "$workspace" -p mayhap-datafusion-cluster
