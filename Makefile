@@ -18,11 +18,12 @@ MSRV := $(shell sed -n 's/^rust-version = "\(.*\)"/\1/p' Cargo.toml)
 help: ## this list
 	@sed -n 's/^\([a-z0-9-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 20
 
-# Targets that compute, and those that mostly wait: each list is made in order, the two lists beside each other.
+# Targets that compute, and those that mostly wait: each list is made in order, the two lists beside each other. Those that link with
+# libmayhap_c are in the first, because `cargo test` builds it again.
 TEST_COMPUTING := test-rust test-python-reader
 TEST_WAITING := test-index test-clients test-module
-ALL_COMPUTING := $(TEST_COMPUTING) test-parallel test-loom test-avx512 test-neon test-guard test-datafusion test-python test-bench
-ALL_WAITING := $(TEST_WAITING) test-migrate test-leveldb test-java test-page
+ALL_COMPUTING := $(TEST_COMPUTING) test-parallel test-loom test-avx512 test-neon test-guard test-leveldb test-java test-datafusion test-python test-bench
+ALL_WAITING := $(TEST_WAITING) test-migrate test-page
 
 test: ## the Rust tests, real clients, and the module in real engines
 	tools/side-by-side.sh "$(TEST_COMPUTING)" "$(TEST_WAITING)"
