@@ -12,6 +12,8 @@ folder=$target/cluster
 workspace=engines/datafusion/Cargo.toml
 # One that reads version 1 of Spark's filters only, and one that writes version 2. Both run on Java 17.
 spark_versions=(3.5.9 4.3.0)
+# DataFusion's Python package of the version that the crates are built with.
+datafusion_version=54.1.0
 
 fail() {
   echo "test-cluster: $1" >&2
@@ -42,15 +44,18 @@ echo "test-cluster: a join on Ballista"
 cargo build --release --manifest-path "$workspace" -p mayhap-datafusion-cluster
 "$target/release/mayhap-datafusion-cluster" "$@"
 
+# The wheels: the Python package, and the SQL functions for DataFusion's Python package.
 tools/python-package.sh build >/dev/null
-wheel=$(compgen -G "$target/wheels/mayhap_filters-*.whl")
+rm -rf "$folder/wheels"
+"$target/python-package/build/bin/maturin" build --quiet --release --locked --manifest-path engines/datafusion/python/Cargo.toml --out "$folder/wheels"
+wheels=("$target"/wheels/mayhap_filters-*.whl "$folder"/wheels/mayhap_datafusion-*.whl)
 
 for version in "${spark_versions[@]}"; do
   echo "test-cluster: Spark $version"
   venv=$folder/spark-$version
   [[ -x $venv/bin/python ]] || python3 -m venv "$venv"
   "$venv/bin/pip" install --quiet --disable-pip-version-check -r engines/spark/requirements.txt \
-    "pyspark==$version" || fail "PyPI has no PySpark $version for this Python"
-  "$venv/bin/pip" install --quiet --disable-pip-version-check --force-reinstall --no-deps "$wheel"
+    "pyspark==$version" "datafusion==$datafusion_version" || fail "pip did not install PySpark $version and DataFusion $datafusion_version"
+  "$venv/bin/pip" install --quiet --disable-pip-version-check --force-reinstall --no-deps "${wheels[@]}"
   "$venv/bin/python" -m pytest -q -s -p no:cacheprovider engines/spark
 done
