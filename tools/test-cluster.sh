@@ -24,7 +24,7 @@ fail() {
 java_home() {
   local home
   for home in "${JAVA_HOME:-}" /usr/lib/jvm/java-17-openjdk-* /usr/lib/jvm/*17*; do
-    if [[ -x $home/bin/java && $("$home/bin/java" -version 2>&1) == *'version "17.'* ]]; then
+    if [[ -n $home && -x $home/bin/java && $("$home/bin/java" -version 2>&1) == *'version "17.'* ]]; then
       echo "$home"
       return
     fi
