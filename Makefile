@@ -133,6 +133,7 @@ lint: ## formatting, clippy, no_std and other platforms, documentation, the olde
 	cargo clippy -p mayhap --all-features --all-targets -- -D warnings
 	cargo clippy --manifest-path $(BENCH) --all-targets -- -D warnings
 	cargo clippy --manifest-path $(PYTHON) -- -D warnings
+	cargo clippy --manifest-path $(DATAFUSION) --all-targets -- -D warnings
 	tools/lint-targets.sh
 	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps
 	RUSTDOCFLAGS="-D warnings" cargo doc -p mayhap --all-features --no-deps
