@@ -2,7 +2,7 @@
 //!
 //! | place | what it answers |
 //! | --- | --- |
-//! | `classes.rs` | Which classes are there, and how are their filters created? |
+//! | `classes/` | Which classes are there, and how are their filters created? |
 //! | `filter.rs`, `mutable_filter.rs`, `sets.rs` | What can be done with every filter? |
 //! | `lock.rs` | Who waits for whom? |
 //! | `storage.rs` | The same without Python objects: any kind, format and storage |
