@@ -379,7 +379,7 @@ impl SliceTable {
 
     fn begin_sweep(&mut self, larger: SliceShape) -> Result<(), Full> {
         let size_bytes = self.swept_bytes(&larger);
-        let cells = SliceCells::zeroed(larger);
+        let cells = SliceCells::without_groups(larger);
         let mut cells = cells.map_err(|_| Full::Memory { size_bytes })?;
         cells.set_live(self.cells.live());
         self.next = Some(cells);
@@ -415,6 +415,8 @@ impl SliceTable {
             return Ok(());
         };
         let group = self.moved;
+        let ratio = next.shape().groups() / self.cells.shape().groups();
+        next.add_groups((group + 1) * ratio);
         let width = next.shape().payload_bits();
         let refitting = self
             .counters

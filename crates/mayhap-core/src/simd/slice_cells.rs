@@ -1,7 +1,8 @@
 //! `SliceCells`: the cells of all groups of one shape, one group after the other, so that lookups need no checks and no pointers.
 //!
-//! A table that is being rewritten has two of them. Their memory is zeros that the system provides when they are written, and goes
-//! back to the system as groups move to the other one.
+//! A table that is being rewritten has two of them. The larger one gets its groups one by one, as they move there, because an allocator
+//! clears memory that it got back before, and 10 MB in the middle of one insert took up to 14 ms. Meanwhile the memory of the smaller
+//! one goes back to the system.
 
 use super::cuckoo::LookupConstants;
 use super::cuckoo_batch::{CellWalk, CuckooAnswer, CuckooLookup, PayloadShape, SelectingShape};
@@ -9,9 +10,13 @@ use super::huge_pages;
 use super::kernel::{Kernel, UsableKernel};
 use super::prefetch::prefetch;
 use crate::probe::slice::{MAX_NARROW_BITS, SliceShape, place};
-use crate::store::{copied, zeroed};
+use crate::store::{copied, reserved, zeroed};
 use crate::{KeyHash, PlanError};
+use alloc::alloc::{Layout, handle_alloc_error};
 use alloc::vec::Vec;
+
+/// Bytes after the last group.
+const SPARE_BYTES: usize = 8;
 
 /// What `find_each` says about a hash.
 pub(crate) trait SliceAnswer: CuckooAnswer {
@@ -40,11 +45,14 @@ impl SliceAnswer for u16 {
     }
 }
 
-/// Invariant: there are as many bytes as the shape says.
-#[derive(Clone)]
+/// Invariant: the bytes are those of `groups` groups, and 8 more, so that every cell can be read by one load.
 pub(crate) struct SliceCells {
     bytes: Vec<u8>,
     shape: SliceShape,
+    /// How many groups there are: those of the shape, or fewer at first.
+    groups: u64,
+    /// Whether there are all groups, and cells are narrow: lookups test this instead of both.
+    is_plain: bool,
     /// For narrow cells.
     constants: LookupConstants,
     kernel: UsableKernel,
@@ -57,21 +65,54 @@ pub(crate) struct SliceCells {
 impl SliceCells {
     /// Empty cells.
     pub(crate) fn zeroed(shape: SliceShape) -> Result<Self, PlanError> {
-        Ok(Self {
-            bytes: zeroed(shape.size_bytes())?,
+        let bytes = zeroed(shape.size_bytes())?;
+        Ok(Self::from_bytes(shape, bytes, shape.groups()))
+    }
+
+    /// Memory for all groups, but none of them.
+    pub(crate) fn without_groups(shape: SliceShape) -> Result<Self, PlanError> {
+        let mut bytes = reserved(shape.size_bytes())?;
+        bytes.resize(SPARE_BYTES, 0);
+        Ok(Self::from_bytes(shape, bytes, 0))
+    }
+
+    /// Adds empty groups until there are `groups`.
+    pub(crate) fn add_groups(&mut self, groups: u64) {
+        if groups > self.groups {
+            debug_assert!(groups <= self.shape.groups());
+            // There is memory for them.
+            let size_bytes = (groups * self.shape.group_bytes()) as usize + SPARE_BYTES;
+            self.bytes.resize(size_bytes, 0);
+            self.groups = groups;
+            self.is_plain = is_plain(&self.shape, groups);
+        }
+    }
+
+    fn from_bytes(shape: SliceShape, bytes: Vec<u8>, groups: u64) -> Self {
+        Self {
+            bytes,
             constants: LookupConstants::new(
                 shape.cell_bits().min(MAX_NARROW_BITS),
                 shape.payload_bits(),
             ),
             kernel: UsableKernel::best(),
             shape,
+            groups,
+            is_plain: is_plain(&shape, groups),
             released: 0,
             live: u64::MAX,
-        })
+        }
     }
 
     pub(crate) fn try_clone(&self) -> Result<Self, PlanError> {
-        let bytes = copied(&self.bytes)?;
+        let bytes = if self.groups == self.shape.groups() {
+            copied(&self.bytes)?
+        } else {
+            // With room for the groups that are still to be added.
+            let mut bytes = reserved(self.shape.size_bytes())?;
+            bytes.extend_from_slice(&self.bytes);
+            bytes
+        };
         Ok(Self { bytes, ..*self })
     }
 
@@ -145,8 +186,8 @@ impl SliceCells {
     pub(crate) fn find<const HAS_PAYLOAD: bool>(&self, placed: u64) -> bool {
         debug_assert_eq!(HAS_PAYLOAD, self.shape.payload_bits() > 0);
         let (tag, bits) = self.probe(placed);
-        if self.is_wide() {
-            return self.find_wide(tag, bits) != 0;
+        if !self.is_plain && !self.is_narrow_at(placed) {
+            return self.find_wide(placed) != 0;
         }
         // Without branches, as `WindowedCells::find`.
         let [first, second] = bits.map(|bit| self.load(bit));
@@ -164,8 +205,8 @@ impl SliceCells {
     #[inline(always)]
     pub(crate) fn find_payload(&self, placed: u64) -> u64 {
         let (tag, bits) = self.probe(placed);
-        if self.is_wide() {
-            return self.find_wide(tag, bits);
+        if !self.is_plain && !self.is_narrow_at(placed) {
+            return self.find_wide(placed);
         }
         let [first, second] = bits.map(|bit| self.load(bit));
         let expected = self.constants.in_first(tag);
@@ -175,12 +216,9 @@ impl SliceCells {
 
     /// `find`, or `find_payload`, for many hashes; both slices must have the same length.
     pub(crate) fn find_each<A: SliceAnswer>(&self, hashes: &[KeyHash], answers: &mut [A]) {
-        if self.is_wide() {
+        if !self.is_narrow_for(hashes) {
             for (hash, answer) in hashes.iter().zip(answers) {
-                let placed = place(hash.to_u64());
-                let (tag, bits) = self.probe(placed);
-                let payload = self.find_wide(tag, bits);
-                *answer = A::from_payload(payload);
+                *answer = A::from_payload(self.find_wide(place(hash.to_u64())));
             }
             return;
         }
@@ -197,9 +235,9 @@ impl SliceCells {
     #[inline(always)]
     pub(crate) fn find_live(&self, placed: u64, live: u64) -> bool {
         let (tag, bits) = self.probe(placed);
-        if self.is_wide() {
+        if !self.is_plain && !self.is_narrow_at(placed) {
             // Bit 0 is for 0, which is no payload.
-            return (live << 1) >> self.find_wide(tag, bits) & 1 != 0;
+            return (live << 1) >> self.find_wide(placed) & 1 != 0;
         }
         let windows = bits.map(|bit| self.load(bit));
         let expected = self.constants.in_first(tag);
@@ -209,7 +247,7 @@ impl SliceCells {
 
     /// `find_live` for many hashes; both slices must have the same length.
     pub(crate) fn find_each_live(&self, hashes: &[KeyHash], live: u64, found: &mut [bool]) {
-        if self.is_wide() {
+        if !self.is_narrow_for(hashes) {
             for (hash, found) in hashes.iter().zip(found) {
                 *found = self.find_live(place(hash.to_u64()), live);
             }
@@ -234,13 +272,20 @@ impl SliceCells {
             cell_bits: self.shape.cell_bits(),
             constants: self.constants,
         };
-        // SAFETY: the shape matches the bytes.
+        // SAFETY: the shape matches the bytes, and the callers have checked that the groups of all hashes are there.
         unsafe { CellWalk::find_each(table, self.batch_kernel(), hashes, answers) }
     }
 
+    /// Whether cells are narrow, and the group of `place(hash)` is there.
     #[inline(always)]
-    fn is_wide(&self) -> bool {
-        self.shape.cell_bits() > MAX_NARROW_BITS
+    fn is_narrow_at(&self, placed: u64) -> bool {
+        is_narrow(&self.shape) && self.shape.group(placed) < self.groups
+    }
+
+    /// Whether cells are narrow, and the groups of all hashes are there.
+    fn is_narrow_for(&self, hashes: &[KeyHash]) -> bool {
+        let has_group = |hash: &KeyHash| self.shape.group(place(hash.to_u64())) < self.groups;
+        self.is_plain || is_narrow(&self.shape) && hashes.iter().all(has_group)
     }
 
     pub(crate) fn kernel(&self) -> Kernel {
@@ -263,9 +308,14 @@ impl SliceCells {
         }
     }
 
-    /// `find_payload` for wide cells, which only tables with few keys have; and 1 if cells without payloads hold the slice.
+    /// `find_payload` for wide cells, which only tables with few keys have; and 1 if cells without payloads hold the slice. It is 0 if the
+    /// group is not there.
     #[inline(never)]
-    fn find_wide(&self, tag: u64, bits: [u64; 2]) -> u64 {
+    fn find_wide(&self, placed: u64) -> u64 {
+        if self.shape.group(placed) >= self.groups {
+            return 0;
+        }
+        let (tag, bits) = self.probe(placed);
         let cell_bits = u64::from(self.shape.cell_bits());
         for at in 0..4 {
             let bit = bits[at as usize >> 1] + u64::from(at & 1) * cell_bits;
@@ -283,8 +333,8 @@ impl SliceCells {
     fn load(&self, bit: u64) -> u64 {
         let byte = (bit >> 3) as usize;
         debug_assert!(byte + 8 <= self.bytes.len());
-        // SAFETY: `bit` is the start of a cell, because groups are below `groups()` (they are the top `level` bits of a number) and
-        // windows below `windows()`; and there are 8 bytes after the last group.
+        // SAFETY: `bit` is the start of a cell: callers have checked that the group is there (in plain cells, every group is: it is the top
+        // `level` bits of a number), and windows are below `windows()`; and there are 8 bytes after the last group.
         let word = unsafe { self.bytes.as_ptr().add(byte).cast::<u64>().read_unaligned() };
         u64::from_le(word) >> (bit & 7)
     }
@@ -315,6 +365,7 @@ impl SliceCells {
 
     /// Empties the cells of a group that have expired.
     pub(crate) fn clean_group(&mut self, group: u64) {
+        assert!(group < self.groups);
         let cell_bits = self.shape.cell_bits();
         let per_load = 57 / cell_bits;
         let expired = !self.live;
@@ -377,4 +428,20 @@ impl SliceCells {
     pub(crate) fn clear_group(&mut self, group: u64) {
         self.groups_mut(group..group + 1).fill(0);
     }
+}
+
+impl Clone for SliceCells {
+    /// Aborts if there is not enough memory, as a vector does.
+    fn clone(&self) -> Self {
+        self.try_clone()
+            .unwrap_or_else(|_| handle_alloc_error(Layout::for_value(self.bytes.as_slice())))
+    }
+}
+
+fn is_narrow(shape: &SliceShape) -> bool {
+    shape.cell_bits() <= MAX_NARROW_BITS
+}
+
+fn is_plain(shape: &SliceShape, groups: u64) -> bool {
+    is_narrow(shape) && groups == shape.groups()
 }
