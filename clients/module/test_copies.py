@@ -169,8 +169,8 @@ class Loading(unittest.TestCase):
                 replica.run("BF.ADD", "its own", "apple")
             replica.follow(primary)
             same(self, primary.dumps(), replica.dumps(), how)
-            # What was loaded so is loaded to stay, and counted.
-            self.assertEqual(replica.redis.info("mayhap_filters")["mayhap_count"], 80)
+            # What was loaded so is loaded to stay, and counted; an engine may free what was there before in the background.
+            until("80 filters are counted", lambda: replica.redis.info("mayhap_filters")["mayhap_count"] == 80)
 
 
 if __name__ == "__main__":
