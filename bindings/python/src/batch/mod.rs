@@ -19,6 +19,7 @@ use arrow_buffer::{ArrowNativeType, Buffer, NullBuffer, OffsetBuffer};
 use buffer::SharedBuffer;
 use mayhap::{HashScheme, KeyHash};
 use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyByteArray, PyBytes, PyMemoryView, PyString};
 use std::ops::Range;
@@ -42,6 +43,16 @@ impl Nulls {
             _ => Err(PyValueError::new_err(format!(
                 "nulls cannot be {name:?}: use \"error\" or \"skip\""
             ))),
+        }
+    }
+
+    /// Leaves out a `None` among the items of an iterable.
+    pub(crate) fn skip(self) -> PyResult<()> {
+        match self {
+            Self::Skip => Ok(()),
+            Self::Refuse => Err(PyValueError::new_err(
+                "a key is None: pass nulls=\"skip\" to leave it out",
+            )),
         }
     }
 }
@@ -80,17 +91,19 @@ impl<'py> Batch<'py> {
             return Ok(Self::Columns(columns, answers));
         }
         if let Some(column) = buffer::column(keys)? {
-            return Ok(Self::Columns(vec![column], Answers::NumPy));
+            let columns = vec![column];
+            check_nulls(&columns, nulls)?;
+            return Ok(Self::Columns(columns, Answers::NumPy));
         }
         if keys.is_instance_of::<PyMemoryView>() {
             return Err(PyTypeError::new_err(
                 "this memoryview has bytes, which may be one key or many integers: pass a list of keys, or an array of integers",
             ));
         }
-        let is_array = keys.hasattr("dtype")?;
-        if is_array && keys.hasattr("to_numpy")? {
+        let is_array = keys.hasattr(intern!(keys.py(), "dtype"))?;
+        if is_array && keys.hasattr(intern!(keys.py(), "to_numpy"))? {
             // Older versions of pandas do not export Arrow data.
-            return Self::from_object(&keys.call_method0("to_numpy")?, nulls);
+            return Self::from_object(&keys.call_method0(intern!(keys.py(), "to_numpy"))?, nulls);
         }
         Ok(Self::Items(
             keys.clone(),
