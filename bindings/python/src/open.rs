@@ -104,7 +104,7 @@ pub(crate) fn load_native(
 fn native_state(filter: AnyFilter, given: Option<KeyType>) -> PyResult<State> {
     check_keys(filter.accepts_key_bytes())?;
     let rules = KeyRules::loaded(filter.key_type(), given)?;
-    Ok(State::new(filter, rules, Clock::Newest))
+    Ok(State::new(filter, rules, Clock::Loaded))
 }
 
 pub(crate) fn load_native_file(

@@ -35,6 +35,8 @@ pub(crate) struct ForeignPart {
 pub(crate) enum Clock {
     /// The newest that the filter has seen.
     Newest,
+    /// The same until keys are added, for a filter that was loaded: then that of the machine.
+    Loaded,
     /// That of the machine.
     Wall,
 }
@@ -174,6 +176,14 @@ impl State {
         match self.native() {
             Some(AnyFilter::Bloom(filter)) => Some(filter),
             _ => None,
+        }
+    }
+
+    /// Keys that are added without a time to a window filter that was loaded have that of the machine: at the time of its file, they would
+    /// be forgotten with the keys in it.
+    fn start_clock(&mut self) {
+        if self.clock == Clock::Loaded {
+            self.clock = Clock::Wall;
         }
     }
 
@@ -333,6 +343,7 @@ impl State {
     /// Inserts a key, and remembers what it was.
     #[inline]
     pub(crate) fn insert(&mut self, key: &[u8], seen: Seen) -> PyResult<bool> {
+        self.start_clock();
         let new = self.storage.insert(key, self.clock)?;
         if self.rules.is_news(seen) {
             self.note(seen);
@@ -387,6 +398,7 @@ impl State {
         part: std::ops::Range<usize>,
         is_new: &mut [bool],
     ) -> PyResult<()> {
+        self.start_clock();
         let width = self.encoder.width();
         let now = self.now();
         let scheme = self.hash_scheme();
@@ -643,12 +655,7 @@ impl State {
     }
 
     pub(crate) fn union_with(&mut self, other: &Self) -> PyResult<()> {
-        let rules = match (self.rules, other.rules) {
-            (KeyRules::Inferred(ours), KeyRules::Inferred(theirs)) => {
-                KeyRules::Inferred(ours.with(theirs))
-            }
-            (ours, _) => ours,
-        };
+        let rules = self.rules.with(other.rules)?;
         let before = self.rules.key_type();
         if let (KeyRules::Inferred(_), Some(filter)) = (self.rules, self.native_mut()) {
             // It is decided by the keys of both.
@@ -667,6 +674,9 @@ impl State {
             }
         };
         if merged.is_ok() {
+            if rules != self.rules {
+                self.encoder = rules.encoder();
+            }
             self.set_rules(rules);
         } else if let Some(filter) = self.native_mut() {
             filter.set_key_type(before);
@@ -675,6 +685,8 @@ impl State {
     }
 
     pub(crate) fn intersect_with(&mut self, other: &Self) -> PyResult<()> {
+        // The keys of both are keys of this one, whose rules stay.
+        self.rules.with(other.rules)?;
         match (self.native_mut(), other.native()) {
             (Some(AnyFilter::Bloom(ours)), Some(AnyFilter::Bloom(theirs))) => {
                 let key_type = ours.key_type();
