@@ -489,7 +489,12 @@ impl Encoder {
             "the filter does not say how integers are encoded: pass key_type=\"i64\" or another type when you open or load it".to_owned()
         } else {
             let key_type = self.key_type.unwrap_or_default();
-            format!("the filter has keys of type {key_type}, not integers: pass str or bytes")
+            let instead = match key_type {
+                KeyType::F64 => "float",
+                KeyType::Uuid => "uuid.UUID or str",
+                _ => "str or bytes",
+            };
+            format!("the filter has keys of type {key_type}, not integers: pass {instead}")
         };
         PyTypeError::new_err(message)
     }

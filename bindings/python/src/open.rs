@@ -128,6 +128,8 @@ pub(crate) fn map(
     let filter = native::map(&path, verify, key).py()?;
     check_keys(filter.accepts_key_bytes())?;
     let rules = KeyRules::loaded(filter.key_type(), given)?;
+    // For another process that maps it too, whatever the working folder is then.
+    let path = std::path::absolute(&path).unwrap_or(path);
     Ok(State::mapped(filter, path, rules))
 }
 

@@ -33,7 +33,7 @@ pub(crate) fn reduce<'py>(slf: &Bound<'py, Filter>) -> PyResult<Bound<'py, PyTup
                 HashScheme::Sip13(key) => Some(PyBytes::new(py, &key.to_bytes())),
                 HashScheme::Xxh3 | HashScheme::Caller => None,
             };
-            let path = std::path::absolute(path).unwrap_or_else(|_| path.clone());
+            let path = path.clone();
             drop(state);
             let arguments = (path, secret, given).into_pyobject(py)?;
             PyTuple::new(py, [function("_map")?, arguments.into_any()])

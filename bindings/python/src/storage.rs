@@ -767,35 +767,50 @@ fn mark_nulls(column: &Column, range: std::ops::Range<usize>, found: &mut [bool]
     }
 }
 
-/// Keys of columns with other types may be keys of only some of the filters. Those that are keys of none are an error.
+/// A key of a column may be one of only some of the filters. One that is a key of none is an error.
 fn contains_foreign(parts: &[ForeignPart], column: &Column, found: &mut [bool]) -> PyResult<()> {
     found.fill(false);
-    let (mut failure, mut is_key) = (None, false);
+    let mut failure = None;
+    // Which are keys of a filter that does not have all of them as keys.
+    let mut is_key: Option<Vec<bool>> = None;
+    let mut are_keys = false;
     let mut one = vec![false; found.len()];
     for part in parts {
-        let (other, _) = match column.prepare(&part.encoder) {
-            Ok(prepared) => prepared,
+        let filter = &part.opened.filter;
+        let other = match column.prepare(&part.encoder) {
+            Ok((other, _)) => other,
             Err(error) => {
                 failure.get_or_insert(error);
+                if parts.len() > 1 && column.may_have_keys_of(&part.encoder) {
+                    let is_key = is_key.get_or_insert_with(|| vec![false; found.len()]);
+                    for (at, (found, is_key)) in found.iter_mut().zip(is_key).enumerate() {
+                        if let Some(key) = column.key(at, &part.encoder) {
+                            *is_key = true;
+                            *found |= filter.contains(&key);
+                        }
+                    }
+                }
                 continue;
             }
         };
-        is_key = true;
+        are_keys = true;
         let column = other.as_ref().unwrap_or(column);
         for range in Column::blocks(0..column.len()) {
             let mut scratch = [[0; 8]; BLOCK];
             let keys = column.keys(range.clone(), 8, &mut scratch);
-            part.opened
-                .filter
-                .contains_each(&keys, &mut one[range.clone()]);
+            filter.contains_each(&keys, &mut one[range.clone()]);
             mark_nulls(column, range.clone(), &mut one[range]);
         }
         for (found, one) in found.iter_mut().zip(&one) {
             *found |= one;
         }
     }
+    are_keys |= is_key.is_some_and(|is_key| {
+        let mut places = is_key.iter().enumerate();
+        places.all(|(at, is_key)| *is_key || column.is_null(at))
+    });
     match failure {
-        Some(failure) if !is_key => Err(failure),
+        Some(failure) if !are_keys => Err(failure),
         _ => Ok(()),
     }
 }

@@ -208,6 +208,13 @@ def test_a_key_of_a_container_with_columns_of_several_types_may_use_the_filter(t
     pq.write_table(table, path, bloom_filter_options={"number": True, "text": True})
     both = mayhap.open(path)
     assert 1 in both and "a" in both and "z" not in both
+    # Digits are keys of the numbers too, as on the command line, in a column with other texts as well.
+    for keys in (["1", "a", "z", "9", "3"], ["1", "3", "9"], ["a", "z"]):
+        found = both.contains_many(keys)
+        assert found == [key in both for key in keys] == [key in ("1", "3", "a") for key in keys]
+        assert both.contains_many(pa.array(keys)).to_pylist() == found
+        assert both.contains_many(pa.array([None, *keys]), nulls="skip").to_pylist() == [False, *found]
+        assert both.contains_many(np.array(keys)).tolist() == found
     assert both.contains_many(["a", None, 3, "z"], nulls="skip") == [True, False, True, False]
     with pytest.raises(ValueError, match="None"):
         both.contains_many(["a", None])
@@ -240,6 +247,10 @@ def test_mapped_filters_are_read_only_and_follow_their_path_to_other_processes(t
     assert restored.contains_many(keys).all() and type(restored) is mayhap.Filter
     changeable = mapped.copy()
     assert type(changeable) is mayhap.Bloom and changeable.add(-5) and -5 not in mapped
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(tmp_path)
+        relative = mayhap.open("f.mayhap", mmap=True)
+    assert pickle.loads(pickle.dumps(relative)).contains_many(keys).all()
     # A file that is replaced does not change what is mapped.
     mayhap.Bloom(100_000, 0.01).save(path)
     assert mapped.contains_many(keys).all()

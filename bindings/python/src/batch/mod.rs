@@ -395,14 +395,7 @@ impl Column {
             }
             Integers::Read => {
                 let is_signed = integers.is_signed();
-                let read = |bits: u64| {
-                    let digits = if is_signed {
-                        bits.cast_signed().to_string()
-                    } else {
-                        bits.to_string()
-                    };
-                    encoder.read_integer(&digits)
-                };
+                let read = |bits: u64| encoder.read_integer(&digits(bits, is_signed));
                 self.encode_integers(read)
             }
             Integers::Unknown | Integers::Refused => Err(encoder.no_integers()),
@@ -418,6 +411,31 @@ impl Column {
             return Ok(None);
         }
         Ok(self.prepare(encoder)?.0)
+    }
+
+    /// Whether single values can be keys although the column cannot be prepared: some digits are numbers, and some numbers are in a range.
+    pub(crate) fn may_have_keys_of(&self, encoder: &Encoder) -> bool {
+        match self.values.integers() {
+            Some(_) => encoder.integers == Integers::Read,
+            None => !self.is_text || encoder.text != Text::Refused,
+        }
+    }
+
+    /// The bytes of one key of a filter of another system, if it is one.
+    pub(crate) fn key(&self, at: usize, encoder: &Encoder) -> Option<Vec<u8>> {
+        if self.is_null(at) {
+            return None;
+        }
+        let key = match self.values.integers() {
+            Some(integers) => {
+                let mut wide = [0; BLOCK];
+                self.values.wide(at..at + 1, &mut wide);
+                encoder.read_integer(&digits(wide[0], integers.is_signed()))
+            }
+            None if self.is_text => encoder.read_text(self.values.bytes(at)),
+            None => encoder.read_bytes(self.values.bytes(at)),
+        };
+        key.ok()
     }
 
     fn prepare_bytes(&self, encoder: &Encoder) -> PyResult<(Option<Self>, Seen)> {
@@ -574,6 +592,15 @@ impl Column {
         }
         let keys = scratch[..range.len()].iter();
         keys.map(|bytes| &bytes[..width.into()]).collect()
+    }
+}
+
+/// An integer that was extended to 64 bits, in decimal digits.
+fn digits(bits: u64, is_signed: bool) -> String {
+    if is_signed {
+        bits.cast_signed().to_string()
+    } else {
+        bits.to_string()
     }
 }
 
