@@ -1,6 +1,7 @@
 """Batches of NumPy, Arrow, Polars, pandas, DuckDB and lists: the same answers as one by one, in the form of the keys."""
 
 import array
+import io
 
 import duckdb
 import hypothesis.strategies as st
@@ -8,6 +9,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
+import pyarrow.csv as csv
 import pytest
 from hypothesis import given, settings
 
@@ -225,6 +227,15 @@ def test_streams_that_fail_are_errors_of_one_line():
     with pytest.raises(ValueError, match="in the middle") as error:
         filter.add_many(reader)
     assert "\n" not in str(error.value) and filter == mayhap.Bloom(1000, 0.01)
+
+
+def test_streams_may_have_threads_that_need_the_interpreter():
+    text = "key\n" + "".join(f"{i}\n" for i in range(50_000))
+    # A thread of Arrow's reads ahead from a file of Python's.
+    stream = csv.open_csv(io.BytesIO(text.encode()), read_options=csv.ReadOptions(block_size=1 << 12))
+    filter = mayhap.Bloom(50_000, 0.01)
+    filter.add_many(stream)
+    assert filter.contains_many(np.arange(50_000)).all()
 
 
 def test_addresses_of_python_objects_are_no_keys():

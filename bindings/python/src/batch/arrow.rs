@@ -100,11 +100,17 @@ fn import_array(capsules: &Bound<'_, PyAny>) -> PyResult<ArrayRef> {
 }
 
 fn import_stream(capsule: &Bound<'_, PyAny>) -> PyResult<Vec<ArrayRef>> {
+    let py = capsule.py();
     // SAFETY: as above.
     let stream = unsafe { FFI_ArrowArrayStream::from_raw(pointer(capsule, STREAM)?) };
-    let reader = ArrayStreamReader::try_new(stream).map_err(arrow_error)?;
-    // Producers may need the GIL, so it is kept.
-    let arrays: Result<Vec<ArrayRef>, ArrowError> = reader.collect();
+    // Producers take the GIL if they need it, and some wait for threads of their own that do: those that read files of Python.
+    let reader = py.detach(|| ArrayStreamReader::try_new(stream));
+    let mut reader = reader.map_err(arrow_error)?;
+    let arrays = py.detach(|| {
+        reader
+            .by_ref()
+            .collect::<Result<Vec<ArrayRef>, ArrowError>>()
+    });
     arrays.map_err(arrow_error)
 }
 
