@@ -5,7 +5,7 @@ use crate::errors::{FormatError, ResultExt, UnsupportedError};
 use crate::keys::{Encoder, KeyRules, RawKey, Seen};
 use mayhap::formats::{Description, Format, Limits, Location, OpenedFilter, StoredFilter};
 use mayhap::native::{self, HashKey, Mapped};
-use mayhap::{AnyFilter, Bloom, HashScheme, KeyHash, SharedBloom, Timestamp};
+use mayhap::{AnyFilter, Bloom, HashScheme, KeyHash, PlanError, SharedBloom, Timestamp};
 use pyo3::prelude::*;
 use serde_json::{Map, Value};
 use std::path::PathBuf;
@@ -625,8 +625,8 @@ impl State {
     /// A copy in memory.
     pub(crate) fn to_stored(&self) -> PyResult<StoredFilter> {
         Ok(match &self.storage {
-            Storage::Stored(StoredFilter::Native(AnyFilter::Bloom(filter))) => {
-                StoredFilter::Native(filter.try_clone().py()?.into())
+            Storage::Stored(StoredFilter::Native(filter)) => {
+                StoredFilter::Native(try_clone(filter).py()?)
             }
             Storage::Stored(filter) => filter.clone(),
             Storage::Shared(filter) => StoredFilter::Native(filter.snapshot().py()?.into()),
@@ -747,6 +747,26 @@ impl State {
     fn is_container(&self) -> bool {
         matches!(&self.storage, Storage::Foreign(parts) if parts.len() != 1)
     }
+}
+
+/// A copy of a filter, or an error if there is not enough memory: without one, the process would end.
+fn try_clone(filter: &AnyFilter) -> Result<AnyFilter, PlanError> {
+    Ok(match filter {
+        AnyFilter::Bloom(filter) => filter.try_clone()?.into(),
+        AnyFilter::Classic(filter) => filter.try_clone()?.into(),
+        AnyFilter::Counting(filter) => filter.try_clone()?.into(),
+        AnyFilter::Growing(filter) => filter.try_clone()?.into(),
+        AnyFilter::Window(filter) => filter.try_clone()?.into(),
+        AnyFilter::Cuckoo(filter) => filter.try_clone()?.into(),
+        AnyFilter::GrowingCuckoo(filter) => filter.try_clone()?.into(),
+        AnyFilter::CountingCuckoo(filter) => filter.try_clone()?.into(),
+        AnyFilter::WindowCuckoo(filter) => filter.try_clone()?.into(),
+        // Static filters are smaller than what they were built of, and the others have lists of keys besides.
+        AnyFilter::Fuse(_)
+        | AnyFilter::Ribbon(_)
+        | AnyFilter::Retouched(_)
+        | AnyFilter::Excepting(_) => filter.clone(),
+    })
 }
 
 /// Keys below which a batch is not worth another thread.

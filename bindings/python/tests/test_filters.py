@@ -2,6 +2,8 @@
 
 import copy
 import pickle
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -205,6 +207,24 @@ def test_impossible_sizes_are_errors(kind, arguments):
     with pytest.raises((ValueError, MemoryError)) as error:
         getattr(mayhap, kind)(*arguments)
     assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize("kind", ["Bloom", "ClassicBloom", "CountingBloom", "GrowingBloom", "Cuckoo"])
+def test_a_copy_that_does_not_fit_into_memory_is_an_error(kind):
+    program = f"""
+import mayhap, resource
+filter = mayhap.{kind}(100_000_000, 0.01)
+used = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
+resource.setrlimit(resource.RLIMIT_AS, (used + (16 << 20), used + (16 << 20)))
+for call in (filter.copy, lambda: mayhap.Excepting(filter, [], ["a"])):
+    try:
+        call()
+    except MemoryError:
+        print("no memory")
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines() == ["no memory"] * 2
 
 
 def test_arguments_of_wrong_types_are_type_errors():
