@@ -80,7 +80,7 @@ pub(super) fn column(object: &Bound<'_, PyAny>) -> PyResult<Option<Column>> {
         ));
     }
     let buffer = aligned(object, buffer)?;
-    let py = object.py();
+    let (py, count) = (object.py(), buffer.item_count());
     Ok(Some(Column::new(
         Values::Integers(match ElementType::from_format(&format) {
             ElementType::SignedInteger { bytes: 1 } => IntegerValues::I8(slice(py, buffer)?),
@@ -100,7 +100,7 @@ pub(super) fn column(object: &Bound<'_, PyAny>) -> PyResult<Option<Column>> {
                 )));
             }
         }),
-        masked(object)?,
+        masked(object, count)?,
         false,
     )))
 }
@@ -115,7 +115,7 @@ fn aligned(object: &Bound<'_, PyAny>, buffer: PyUntypedBuffer) -> PyResult<PyUnt
 }
 
 /// Where a masked array of NumPy has no key.
-fn masked(object: &Bound<'_, PyAny>) -> PyResult<Option<NullBuffer>> {
+fn masked(object: &Bound<'_, PyAny>, count: usize) -> PyResult<Option<NullBuffer>> {
     let py = object.py();
     if !object.hasattr(intern!(py, "_mask"))? || !object.hasattr(intern!(py, "dtype"))? {
         return Ok(None);
@@ -124,6 +124,11 @@ fn masked(object: &Bound<'_, PyAny>) -> PyResult<Option<NullBuffer>> {
     let mask = masked.call_method1("getmaskarray", (object,))?;
     let mask = mask.call_method0(intern!(py, "tobytes"))?;
     let mask = mask.cast::<pyo3::types::PyBytes>()?.as_bytes();
+    if mask.len() != count {
+        return Err(PyValueError::new_err(
+            "the array and its mask have different lengths",
+        ));
+    }
     Ok(Some(mask.iter().map(|&is_masked| is_masked == 0).collect()))
 }
 
@@ -178,7 +183,7 @@ fn fixed_text(object: &Bound<'_, PyAny>, format: &str, letter: u8) -> PyResult<C
     offsets.append(&mut ends);
     let offsets = arrow_buffer::OffsetBuffer::new(offsets.into());
     let values = Values::Long(offsets, Buffer::from_vec(packed));
-    Ok(Column::new(values, masked(object)?, letter == b'w'))
+    Ok(Column::new(values, masked(object, count)?, letter == b'w'))
 }
 
 /// UTF-32 with padding, as UTF-8.
