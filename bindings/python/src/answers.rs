@@ -5,6 +5,7 @@
 #![expect(unsafe_code, reason = "bytes of a bytearray are written as booleans")]
 
 use crate::batch::{Answers, ArrowBools};
+use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyByteArray, PyList};
 
@@ -50,18 +51,23 @@ pub(crate) fn from_items<'py>(
 
 /// A NumPy array, or the list of a caller who has only buffers of his own, such as `array.array`.
 fn to_numpy<'py>(py: Python<'py>, bytes: Bound<'py, PyByteArray>) -> PyResult<Bound<'py, PyAny>> {
-    let Ok(numpy) = py.import("numpy") else {
+    let Ok(numpy) = py.import(intern!(py, "numpy")) else {
         let found: Vec<bool> = bytes.to_vec().into_iter().map(|byte| byte != 0).collect();
         return list_of(py, &found);
     };
-    numpy.call_method1("frombuffer", (bytes, numpy.getattr("bool_")?))
+    let bool_type = numpy.getattr(intern!(py, "bool_"))?;
+    numpy.call_method1(intern!(py, "frombuffer"), (bytes, bool_type))
 }
 
 fn to_arrow<'py>(py: Python<'py>, answers: Answers, found: &[bool]) -> PyResult<Bound<'py, PyAny>> {
     let array = Bound::new(py, ArrowBools::new(found))?.into_any();
     match answers {
-        Answers::PyArrow => py.import("pyarrow")?.call_method1("array", (array,)),
-        Answers::Polars => py.import("polars")?.call_method1("Series", (array,)),
+        Answers::PyArrow => py
+            .import(intern!(py, "pyarrow"))?
+            .call_method1(intern!(py, "array"), (array,)),
+        Answers::Polars => py
+            .import(intern!(py, "polars"))?
+            .call_method1(intern!(py, "Series"), (array,)),
         Answers::Arrow | Answers::NumPy => Ok(array),
     }
 }

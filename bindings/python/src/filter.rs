@@ -4,7 +4,7 @@ use crate::answers;
 use crate::batch::{Batch, Column, Nulls, Packer};
 use crate::errors::os_error;
 use crate::json;
-use crate::keys::{RawKey, Seen, hashed_key};
+use crate::keys::{Encoder, RawKey, Seen, hashed_key};
 use crate::lock::StateLock;
 use crate::open::{self, OptionMap, Origin};
 use crate::sets::{equals, is_subset};
@@ -107,12 +107,36 @@ impl Filter {
         encoder.with_key(key, |bytes, seen| (bytes.to_vec(), seen))
     }
 
-    /// Whether the parts of a container encode keys differently, so that each needs its own bytes.
-    fn has_several_encoders(state: &State) -> bool {
-        match &state.storage {
-            Storage::Foreign(parts) => parts.iter().any(|part| part.encoder != state.encoder),
-            _ => false,
+    /// The encoders of the parts of a container, if they differ, so that each part needs its own bytes.
+    fn encoders_of_parts(&self, py: Python<'_>) -> Option<Vec<Encoder>> {
+        let state = self.read(py);
+        let Storage::Foreign(parts) = &state.storage else {
+            return None;
+        };
+        let differ = parts.iter().any(|part| part.encoder != state.encoder);
+        differ.then(|| parts.iter().map(|part| part.encoder.clone()).collect())
+    }
+
+    /// A key may be one of only some parts. Its bytes are read before the lock is taken, because the key may have code of its own.
+    fn contains_in_parts(&self, encoders: &[Encoder], key: &Bound<'_, PyAny>) -> PyResult<bool> {
+        let encode = |encoder: &Encoder| encoder.with_key(key, |bytes, _| bytes.to_vec());
+        let keys: Vec<PyResult<Vec<u8>>> = encoders.iter().map(encode).collect();
+        let state = self.read(key.py());
+        let Storage::Foreign(parts) = &state.storage else {
+            return Ok(false);
+        };
+        let mut pairs = parts.iter().zip(&keys);
+        if pairs.any(|(part, key)| matches!(key, Ok(key) if part.opened.filter.contains(key))) {
+            return Ok(true);
         }
+        drop(state);
+        // One that is a key of no part is an error.
+        if keys.iter().any(Result::is_ok) {
+            return Ok(false);
+        }
+        keys.into_iter()
+            .next()
+            .map_or(Ok(false), |key| key.map(|_| false))
     }
 
     #[inline]
@@ -130,11 +154,10 @@ impl Filter {
     #[inline(never)]
     fn contains_any(&self, key: &Bound<'_, PyAny>) -> PyResult<bool> {
         let py = key.py();
-        if !self.has_hash_func {
-            let state = self.read(py);
-            if Self::has_several_encoders(&state) {
-                return contains_in_parts(&state, key);
-            }
+        if !self.has_hash_func
+            && let Some(encoders) = self.encoders_of_parts(py)
+        {
+            return self.contains_in_parts(&encoders, key);
         }
         let (bytes, _) = self.key_bytes(key)?;
         self.read(py).contains(&bytes)
@@ -168,30 +191,6 @@ impl Filter {
             ..Self::with_hash_func(state, hash_func)
         };
         crate::classes::instance_like(slf, filter)
-    }
-}
-
-/// A key may be one of only some parts.
-fn contains_in_parts(state: &State, key: &Bound<'_, PyAny>) -> PyResult<bool> {
-    let Storage::Foreign(parts) = &state.storage else {
-        return Ok(false);
-    };
-    let (mut failure, mut is_key) = (None, false);
-    for part in parts {
-        match part
-            .encoder
-            .with_key(key, |bytes, _| part.opened.filter.contains(bytes))
-        {
-            Ok(true) => return Ok(true),
-            Ok(false) => is_key = true,
-            Err(error) => {
-                failure.get_or_insert(error);
-            }
-        }
-    }
-    match failure {
-        Some(failure) if !is_key => Err(failure),
-        _ => Ok(false),
     }
 }
 
@@ -436,9 +435,9 @@ impl Filter {
     }
 
     fn __clear__(&self) {
-        if let Some(mut hash_func) = self.hash_func.try_lock() {
-            drop(hash_func.take());
-        }
+        // Dropped outside of the lock: that may run Python code.
+        let function = self.hash_func.try_lock().and_then(|mut held| held.take());
+        drop(function);
     }
 }
 
@@ -487,11 +486,14 @@ impl Filter {
         threads: usize,
     ) -> PyResult<Vec<bool>> {
         let py = items.py();
-        let encoder = self.read(py).encoder.clone();
-        if Self::has_several_encoders(&self.read(py)) {
-            let each = items.try_iter()?.map(|key| self.contains(&key?));
+        if let Some(encoders) = self.encoders_of_parts(py) {
+            let each = items.try_iter()?.map(|key| match key? {
+                key if key.is_none() => nulls.skip().map(|()| false),
+                key => self.contains_in_parts(&encoders, &key),
+            });
             return each.collect();
         }
+        let encoder = self.read(py).encoder.clone();
         let mut packer = Packer::new(items, self.hash_func(py), nulls)?;
         let mut all = Vec::new();
         while let Some(packed) = packer.next(&encoder)? {

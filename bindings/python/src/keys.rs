@@ -3,12 +3,13 @@
 //! `str` is UTF-8, bytes-like objects are their bytes, and integers have the width of the filter's key type. A new filter has none until
 //! it is filled: it infers one from its keys, so that its file says what they are. Python's `hash` is never used.
 
-use crate::errors::ResultExt;
+use crate::errors::{MismatchError, ResultExt};
 use mayhap::KeyType;
 use mayhap::formats::{Format, KeyReader};
 use pyo3::PyTypeInfo;
 use pyo3::buffer::PyUntypedBuffer;
 use pyo3::exceptions::{PyOverflowError, PyTypeError, PyValueError};
+use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyByteArray, PyBytes, PyFloat, PyInt, PyMemoryView, PyString};
 use std::ffi::CStr;
@@ -43,6 +44,16 @@ impl Seen {
             Self::TEXT => Some(KeyType::Text),
             _ if is_integers && large && !negative => Some(KeyType::U64),
             _ if is_integers && !large => Some(KeyType::I64),
+            _ => None,
+        }
+    }
+
+    /// The keys that a type stands for, if filters without a type have them too, as the same bytes.
+    fn of_type(key_type: KeyType) -> Option<Self> {
+        match key_type {
+            KeyType::Text | KeyType::Hex | KeyType::Base64 => Some(Self::TEXT),
+            KeyType::I64 => Some(Self::NEGATIVE),
+            KeyType::U64 => Some(Self::LARGE),
             _ => None,
         }
     }
@@ -94,6 +105,65 @@ impl KeyRules {
             Self::Declared(key_type) => Some(key_type),
             Self::Undeclared(_) => None,
         }
+    }
+
+    /// A type whose keys are other bytes than those of filters without a type.
+    fn special_type(self) -> Option<KeyType> {
+        match self {
+            Self::Declared(key_type) | Self::Undeclared(Some(key_type)) => {
+                Seen::of_type(key_type).is_none().then_some(key_type)
+            }
+            Self::Inferred(_) | Self::Undeclared(None) => None,
+        }
+    }
+
+    /// Whether a key is the same bytes in both filters. Otherwise their keys would not be found in a filter that is made of both.
+    fn agrees_with(self, other: Self) -> bool {
+        // Nothing is known about its keys, or it has none, or text only.
+        let is_open = |rules, other| match rules {
+            Self::Inferred(seen) if seen == Seen::default() => true,
+            Self::Inferred(Seen::TEXT) | Self::Declared(KeyType::Text) => {
+                matches!(other, Self::Undeclared(_))
+            }
+            Self::Undeclared(given) => given.is_none(),
+            Self::Inferred(_) | Self::Declared(_) => false,
+        };
+        match (self.special_type(), other.special_type()) {
+            (None, None) => true,
+            (Some(ours), Some(theirs)) => ours == theirs,
+            (Some(_), None) => is_open(other, self),
+            (None, Some(_)) => is_open(self, other),
+        }
+    }
+
+    /// Checks that the filters can be combined, and returns what is known about their keys together.
+    pub(crate) fn with(self, other: Self) -> PyResult<Self> {
+        if !self.agrees_with(other) {
+            let name = |rules| {
+                let key_type = match rules {
+                    Self::Undeclared(given) => given,
+                    rules => rules.key_type(),
+                };
+                key_type.map_or("several types".to_owned(), |name| format!("type {name}"))
+            };
+            return Err(MismatchError::new_err(format!(
+                "one filter has keys of {}, the other of {}: create both with the same key_type",
+                name(self),
+                name(other)
+            )));
+        }
+        Ok(match (self, other) {
+            (Self::Inferred(ours), theirs) if ours == Seen::default() => theirs,
+            (Self::Inferred(ours), Self::Inferred(theirs)) => Self::Inferred(ours.with(theirs)),
+            (Self::Inferred(ours), Self::Declared(theirs)) => {
+                Self::Inferred(ours.with(Seen::of_type(theirs).unwrap_or_default()))
+            }
+            // It may have any keys.
+            (Self::Inferred(ours), Self::Undeclared(_)) => {
+                Self::Inferred(ours.with(Seen::TEXT).with(Seen::INTEGER))
+            }
+            (ours, _) => ours,
+        })
     }
 
     /// Whether keys of this kind change what is known.
@@ -318,8 +388,10 @@ impl Encoder {
         call: impl FnOnce(&[u8], Seen) -> R,
     ) -> PyResult<R> {
         // NumPy's integers, which are also buffers.
-        if key.is_instance_of::<PyInt>() || key.hasattr("__index__")? && !has_dimensions(key)? {
-            let index = key.call_method0("__index__")?;
+        if key.is_instance_of::<PyInt>()
+            || key.hasattr(intern!(key.py(), "__index__"))? && !has_dimensions(key)?
+        {
+            let index = key.call_method0(intern!(key.py(), "__index__"))?;
             return match &self.integers {
                 Integers::Width(width) => {
                     let (bytes, seen) = integer_bytes(*width, index.cast::<PyInt>()?)?;
@@ -417,7 +489,12 @@ impl Encoder {
             "the filter does not say how integers are encoded: pass key_type=\"i64\" or another type when you open or load it".to_owned()
         } else {
             let key_type = self.key_type.unwrap_or_default();
-            format!("the filter has keys of type {key_type}, not integers: pass str or bytes")
+            let instead = match key_type {
+                KeyType::F64 => "float",
+                KeyType::Uuid => "uuid.UUID or str",
+                _ => "str or bytes",
+            };
+            format!("the filter has keys of type {key_type}, not integers: pass {instead}")
         };
         PyTypeError::new_err(message)
     }
@@ -484,7 +561,11 @@ pub(crate) fn hashed_key(
             hash.get_type().name()?
         )));
     };
-    let bytes = hash.call_method("to_bytes", (16, "little"), Some(&signed(hash.py())?));
+    let bytes = hash.call_method(
+        intern!(hash.py(), "to_bytes"),
+        (16, "little"),
+        Some(&signed(hash.py())?),
+    );
     let bytes = bytes.map_err(|_| {
         PyOverflowError::new_err("hash_func must return an int from -2**127 to 2**127 - 1")
     })?;
@@ -516,7 +597,7 @@ fn integer_bytes(width: Width, integer: &Bound<'_, PyInt>) -> PyResult<([u8; 8],
 
 /// Whether it is an array with several values.
 fn has_dimensions(key: &Bound<'_, PyAny>) -> PyResult<bool> {
-    match key.getattr_opt("ndim")? {
+    match key.getattr_opt(intern!(key.py(), "ndim"))? {
         Some(dimensions) => Ok(dimensions.extract::<usize>().unwrap_or(1) > 0),
         None => Ok(false),
     }
@@ -536,7 +617,7 @@ fn bytes_like(key: &Bound<'_, PyAny>) -> PyResult<Option<Vec<u8>>> {
     };
     let is_view = key.is_instance_of::<PyMemoryView>();
     let is_bytes = is_byte_format(buffer.format()) && (is_view || buffer.dimensions() == 1);
-    let is_array = key.hasattr("dtype")?;
+    let is_array = key.hasattr(intern!(key.py(), "dtype"))?;
     if !is_bytes || is_array {
         return Ok(None);
     }

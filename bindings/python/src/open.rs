@@ -104,7 +104,7 @@ pub(crate) fn load_native(
 fn native_state(filter: AnyFilter, given: Option<KeyType>) -> PyResult<State> {
     check_keys(filter.accepts_key_bytes())?;
     let rules = KeyRules::loaded(filter.key_type(), given)?;
-    Ok(State::new(filter, rules, Clock::Newest))
+    Ok(State::new(filter, rules, Clock::Loaded))
 }
 
 pub(crate) fn load_native_file(
@@ -128,6 +128,8 @@ pub(crate) fn map(
     let filter = native::map(&path, verify, key).py()?;
     check_keys(filter.accepts_key_bytes())?;
     let rules = KeyRules::loaded(filter.key_type(), given)?;
+    // For another process that maps it too, whatever the working folder is then.
+    let path = std::path::absolute(&path).unwrap_or(path);
     Ok(State::mapped(filter, path, rules))
 }
 

@@ -21,6 +21,7 @@ pub(crate) fn reduce<'py>(slf: &Bound<'py, Filter>) -> PyResult<Bound<'py, PyTup
     let function = |name: &str| -> PyResult<Function<'py>> { module.getattr(name) };
     let filter = slf.get();
     filter.check_savable(py)?;
+    // Released before objects are created: the garbage collector may run Python code then.
     let state = filter.read_plain(py);
     let given = match state.rules {
         KeyRules::Undeclared(given) => given.map(mayhap::KeyType::name),
@@ -32,7 +33,8 @@ pub(crate) fn reduce<'py>(slf: &Bound<'py, Filter>) -> PyResult<Bound<'py, PyTup
                 HashScheme::Sip13(key) => Some(PyBytes::new(py, &key.to_bytes())),
                 HashScheme::Xxh3 | HashScheme::Caller => None,
             };
-            let path = std::path::absolute(path).unwrap_or_else(|_| path.clone());
+            let path = path.clone();
+            drop(state);
             let arguments = (path, secret, given).into_pyobject(py)?;
             PyTuple::new(py, [function("_map")?, arguments.into_any()])
         }
@@ -49,10 +51,12 @@ pub(crate) fn reduce<'py>(slf: &Bound<'py, Filter>) -> PyResult<Bound<'py, PyTup
                 ));
             };
             let bytes = py.detach(|| state.encode(None, HashKey::Inside))?;
+            let format = state.format().name();
+            drop(state);
             let options = &origin.options;
             let arguments = (
                 PyBytes::new(py, &bytes),
-                state.format().name(),
+                format,
                 options.parameters.clone(),
                 (options.rate, options.probes, options.columns),
                 options.file_name.clone(),
@@ -67,7 +71,11 @@ pub(crate) fn reduce<'py>(slf: &Bound<'py, Filter>) -> PyResult<Bound<'py, PyTup
                 KeyRules::Inferred(seen) => Some(seen.0),
                 KeyRules::Declared(_) | KeyRules::Undeclared(_) => None,
             };
-            let is_wall = state.clock == Clock::Wall;
+            let is_wall = match state.clock {
+                Clock::Loaded => None,
+                clock => Some(clock == Clock::Wall),
+            };
+            drop(state);
             let hash_func = filter.hash_func(py);
             let bytes = PyBytes::new(py, &bytes);
             let arguments = (bytes, seen, given, is_wall, hash_func).into_pyobject(py)?;
@@ -84,15 +92,15 @@ pub(crate) fn load_again<'py>(
     bytes: &[u8],
     seen: Option<u8>,
     given: Option<&str>,
-    is_wall: bool,
+    is_wall: Option<bool>,
     hash_func: Option<Py<PyAny>>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let mut state = open::load_native(bytes, None, key_type(given)?)?;
     if let Some(seen) = seen {
         state.infer(Seen(seen));
     }
-    if is_wall {
-        state.clock = Clock::Wall;
+    if let Some(is_wall) = is_wall {
+        state.clock = if is_wall { Clock::Wall } else { Clock::Newest };
     }
     let class = Class::of(&state);
     classes::instance(py, class, Filter::with_hash_func(state, hash_func))

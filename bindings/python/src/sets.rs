@@ -4,6 +4,7 @@ use crate::errors::{MismatchError, UnsupportedError};
 use crate::filter::Filter;
 use crate::storage::State;
 use mayhap::AnyFilter;
+use parking_lot::RwLockReadGuard;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 
@@ -12,18 +13,35 @@ pub(crate) fn equals(ours: &Bound<'_, Filter>, theirs: &Bound<'_, Filter>) -> Py
         return Ok(true);
     }
     let py = ours.py();
-    let (ours, theirs) = (ours.get().read_plain(py), theirs.get().read_plain(py));
+    let (ours, theirs) = read_both(ours, theirs);
     py.detach(|| ours.equals(&theirs))
+}
+
+/// Reads two filters that are not the same. Every thread locks two filters in the order of their addresses: otherwise each could hold one
+/// and wait for the other, behind a thread that waits to write it.
+fn read_both<'a>(
+    ours: &'a Bound<'_, Filter>,
+    theirs: &'a Bound<'_, Filter>,
+) -> (RwLockReadGuard<'a, State>, RwLockReadGuard<'a, State>) {
+    let py = ours.py();
+    let (ours, theirs) = (ours.get(), theirs.get());
+    if std::ptr::from_ref(ours) < std::ptr::from_ref(theirs) {
+        let ours = ours.read_plain(py);
+        (ours, theirs.read_plain(py))
+    } else {
+        let theirs = theirs.read_plain(py);
+        (ours.read_plain(py), theirs)
+    }
 }
 
 /// Whether all bits of one filter are set in the other.
 pub(crate) fn is_subset(ours: &Bound<'_, Filter>, theirs: &Bound<'_, Filter>) -> PyResult<bool> {
     let py = ours.py();
-    let is_same = ours.is(theirs);
-    let (ours, theirs) = (ours.get().read_plain(py), theirs.get().read_plain(py));
-    if is_same && ours.native().is_some() {
-        return Ok(true);
+    if ours.is(theirs) {
+        let state = ours.get().read_plain(py);
+        return state.native().map(|_| true).ok_or_else(no_sets);
     }
+    let (ours, theirs) = read_both(ours, theirs);
     let is_covered = |(ours, theirs): (u64, u64)| ours & !theirs == 0;
     match (ours.native(), theirs.native()) {
         (Some(AnyFilter::Bloom(ours)), Some(AnyFilter::Bloom(theirs))) => {
@@ -41,10 +59,12 @@ pub(crate) fn is_subset(ours: &Bound<'_, Filter>, theirs: &Bound<'_, Filter>) ->
             }
             Ok(py.detach(|| ours.words().zip(theirs.words()).all(is_covered)))
         }
-        _ => Err(UnsupportedError::new_err(
-            "only Bloom and ClassicBloom filters can be compared by their sets",
-        )),
+        _ => Err(no_sets()),
     }
+}
+
+fn no_sets() -> PyErr {
+    UnsupportedError::new_err("only Bloom and ClassicBloom filters can be compared by their sets")
 }
 
 fn shapes_differ() -> PyErr {
@@ -61,7 +81,7 @@ pub(crate) fn not_a_filter(other: &Bound<'_, PyAny>) -> PyErr {
     ))
 }
 
-/// Locks two filters, always in the same order, so that two threads do not wait for each other.
+/// Locks two filters, in the same order as `read_both`.
 pub(crate) fn with_both<T>(
     ours: &Bound<'_, Filter>,
     theirs: &Bound<'_, Filter>,

@@ -5,7 +5,7 @@ use crate::errors::{FormatError, ResultExt, UnsupportedError};
 use crate::keys::{Encoder, KeyRules, RawKey, Seen};
 use mayhap::formats::{Description, Format, Limits, Location, OpenedFilter, StoredFilter};
 use mayhap::native::{self, HashKey, Mapped};
-use mayhap::{AnyFilter, Bloom, HashScheme, KeyHash, SharedBloom, Timestamp};
+use mayhap::{AnyFilter, Bloom, HashScheme, KeyHash, PlanError, SharedBloom, Timestamp};
 use pyo3::prelude::*;
 use serde_json::{Map, Value};
 use std::path::PathBuf;
@@ -35,6 +35,8 @@ pub(crate) struct ForeignPart {
 pub(crate) enum Clock {
     /// The newest that the filter has seen.
     Newest,
+    /// The same until keys are added, for a filter that was loaded: then that of the machine.
+    Loaded,
     /// That of the machine.
     Wall,
 }
@@ -174,6 +176,14 @@ impl State {
         match self.native() {
             Some(AnyFilter::Bloom(filter)) => Some(filter),
             _ => None,
+        }
+    }
+
+    /// Keys that are added without a time to a window filter that was loaded have that of the machine: at the time of its file, they would
+    /// be forgotten with the keys in it.
+    fn start_clock(&mut self) {
+        if self.clock == Clock::Loaded {
+            self.clock = Clock::Wall;
         }
     }
 
@@ -333,6 +343,7 @@ impl State {
     /// Inserts a key, and remembers what it was.
     #[inline]
     pub(crate) fn insert(&mut self, key: &[u8], seen: Seen) -> PyResult<bool> {
+        self.start_clock();
         let new = self.storage.insert(key, self.clock)?;
         if self.rules.is_news(seen) {
             self.note(seen);
@@ -387,6 +398,7 @@ impl State {
         part: std::ops::Range<usize>,
         is_new: &mut [bool],
     ) -> PyResult<()> {
+        self.start_clock();
         let width = self.encoder.width();
         let now = self.now();
         let scheme = self.hash_scheme();
@@ -613,8 +625,8 @@ impl State {
     /// A copy in memory.
     pub(crate) fn to_stored(&self) -> PyResult<StoredFilter> {
         Ok(match &self.storage {
-            Storage::Stored(StoredFilter::Native(AnyFilter::Bloom(filter))) => {
-                StoredFilter::Native(filter.try_clone().py()?.into())
+            Storage::Stored(StoredFilter::Native(filter)) => {
+                StoredFilter::Native(try_clone(filter).py()?)
             }
             Storage::Stored(filter) => filter.clone(),
             Storage::Shared(filter) => StoredFilter::Native(filter.snapshot().py()?.into()),
@@ -643,12 +655,7 @@ impl State {
     }
 
     pub(crate) fn union_with(&mut self, other: &Self) -> PyResult<()> {
-        let rules = match (self.rules, other.rules) {
-            (KeyRules::Inferred(ours), KeyRules::Inferred(theirs)) => {
-                KeyRules::Inferred(ours.with(theirs))
-            }
-            (ours, _) => ours,
-        };
+        let rules = self.rules.with(other.rules)?;
         let before = self.rules.key_type();
         if let (KeyRules::Inferred(_), Some(filter)) = (self.rules, self.native_mut()) {
             // It is decided by the keys of both.
@@ -667,6 +674,9 @@ impl State {
             }
         };
         if merged.is_ok() {
+            if rules != self.rules {
+                self.encoder = rules.encoder();
+            }
             self.set_rules(rules);
         } else if let Some(filter) = self.native_mut() {
             filter.set_key_type(before);
@@ -675,6 +685,8 @@ impl State {
     }
 
     pub(crate) fn intersect_with(&mut self, other: &Self) -> PyResult<()> {
+        // The keys of both are keys of this one, whose rules stay.
+        self.rules.with(other.rules)?;
         match (self.native_mut(), other.native()) {
             (Some(AnyFilter::Bloom(ours)), Some(AnyFilter::Bloom(theirs))) => {
                 let key_type = ours.key_type();
@@ -737,6 +749,26 @@ impl State {
     }
 }
 
+/// A copy of a filter, or an error if there is not enough memory: without one, the process would end.
+fn try_clone(filter: &AnyFilter) -> Result<AnyFilter, PlanError> {
+    Ok(match filter {
+        AnyFilter::Bloom(filter) => filter.try_clone()?.into(),
+        AnyFilter::Classic(filter) => filter.try_clone()?.into(),
+        AnyFilter::Counting(filter) => filter.try_clone()?.into(),
+        AnyFilter::Growing(filter) => filter.try_clone()?.into(),
+        AnyFilter::Window(filter) => filter.try_clone()?.into(),
+        AnyFilter::Cuckoo(filter) => filter.try_clone()?.into(),
+        AnyFilter::GrowingCuckoo(filter) => filter.try_clone()?.into(),
+        AnyFilter::CountingCuckoo(filter) => filter.try_clone()?.into(),
+        AnyFilter::WindowCuckoo(filter) => filter.try_clone()?.into(),
+        // Static filters are smaller than what they were built of, and the others have lists of keys besides.
+        AnyFilter::Fuse(_)
+        | AnyFilter::Ribbon(_)
+        | AnyFilter::Retouched(_)
+        | AnyFilter::Excepting(_) => filter.clone(),
+    })
+}
+
 /// Keys below which a batch is not worth another thread.
 const MIN_PART: usize = 1 << 15;
 
@@ -755,35 +787,50 @@ fn mark_nulls(column: &Column, range: std::ops::Range<usize>, found: &mut [bool]
     }
 }
 
-/// Keys of columns with other types may be keys of only some of the filters. Those that are keys of none are an error.
+/// A key of a column may be one of only some of the filters. One that is a key of none is an error.
 fn contains_foreign(parts: &[ForeignPart], column: &Column, found: &mut [bool]) -> PyResult<()> {
     found.fill(false);
-    let (mut failure, mut is_key) = (None, false);
+    let mut failure = None;
+    // Which are keys of a filter that does not have all of them as keys.
+    let mut is_key: Option<Vec<bool>> = None;
+    let mut are_keys = false;
     let mut one = vec![false; found.len()];
     for part in parts {
-        let (other, _) = match column.prepare(&part.encoder) {
-            Ok(prepared) => prepared,
+        let filter = &part.opened.filter;
+        let other = match column.prepare(&part.encoder) {
+            Ok((other, _)) => other,
             Err(error) => {
                 failure.get_or_insert(error);
+                if parts.len() > 1 && column.may_have_keys_of(&part.encoder) {
+                    let is_key = is_key.get_or_insert_with(|| vec![false; found.len()]);
+                    for (at, (found, is_key)) in found.iter_mut().zip(is_key).enumerate() {
+                        if let Some(key) = column.key(at, &part.encoder) {
+                            *is_key = true;
+                            *found |= filter.contains(&key);
+                        }
+                    }
+                }
                 continue;
             }
         };
-        is_key = true;
+        are_keys = true;
         let column = other.as_ref().unwrap_or(column);
         for range in Column::blocks(0..column.len()) {
             let mut scratch = [[0; 8]; BLOCK];
             let keys = column.keys(range.clone(), 8, &mut scratch);
-            part.opened
-                .filter
-                .contains_each(&keys, &mut one[range.clone()]);
+            filter.contains_each(&keys, &mut one[range.clone()]);
             mark_nulls(column, range.clone(), &mut one[range]);
         }
         for (found, one) in found.iter_mut().zip(&one) {
             *found |= one;
         }
     }
+    are_keys |= is_key.is_some_and(|is_key| {
+        let mut places = is_key.iter().enumerate();
+        places.all(|(at, is_key)| *is_key || column.is_null(at))
+    });
     match failure {
-        Some(failure) if !is_key => Err(failure),
+        Some(failure) if !are_keys => Err(failure),
         _ => Ok(()),
     }
 }

@@ -1,6 +1,7 @@
 """Batches of NumPy, Arrow, Polars, pandas, DuckDB and lists: the same answers as one by one, in the form of the keys."""
 
 import array
+import io
 
 import duckdb
 import hypothesis.strategies as st
@@ -8,6 +9,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
+import pyarrow.csv as csv
 import pytest
 from hypothesis import given, settings
 
@@ -72,6 +74,33 @@ def test_arrays_that_are_no_keys_are_errors():
                 call(wrong)
             assert "\n" not in str(error.value), wrong
     assert filter == mayhap.Bloom(1000, 0.01), "nothing was added"
+
+
+def test_fields_of_packed_records_are_copied():
+    records = np.zeros(4, dtype=[("flag", "i1"), ("key", "i8"), ("other", "i2")])
+    records["key"] = [1, 2, 3, -4]
+    keys = np.frombuffer(b"\0" + np.array([1, 2, 3, -4]).tobytes(), dtype="u1")[1:].view("i8")
+    assert not records["key"].flags.aligned and not keys.flags.aligned
+    filter = words([1, 2, 3, -4])
+    for same in (records["key"], records["key"][::2], keys, records[["key"]]["key"]):
+        fresh = mayhap.Bloom(1000, 1e-6)
+        fresh.add_many(same)
+        assert all(int(key) in fresh for key in same) and filter.contains_many(same).all()
+    assert words([1, 2, 3, -4]).contains_many(records["other"]).tolist() == [False] * 4
+
+
+def test_masked_keys_are_nulls():
+    for data in ([1, 2, 3], ["a", "b", "c"], [b"a", b"b", b"c"]):
+        keys = np.ma.array(data, mask=[False, True, False])
+        filter = mayhap.Bloom(1000, 1e-6)
+        for call in (filter.contains_many, filter.add_many):
+            with pytest.raises(ValueError, match="null"):
+                call(keys)
+        assert filter.add_many(keys, nulls="skip", return_new=True).tolist() == [True, False, True]
+        assert filter == words([data[0], data[2]])
+        filter.add_many(np.ma.array(data))
+        assert filter.contains_many(keys, nulls="skip").tolist() == [True, False, True]
+        assert filter.contains_many(keys[::2]).tolist() == [True, True]
 
 
 def test_numpy_texts_have_no_padding():
@@ -143,6 +172,79 @@ def test_nulls_are_errors_unless_they_are_skipped(keys, objects):
     assert new[0] is True and new[n : n + 2] == [False, False] and not any(new[n + 2 :])
     with pytest.raises(ValueError, match="nulls"):
         filter.contains_many(keys, nulls="maybe")
+
+
+def test_nulls_of_a_whole_row_are_nulls_of_its_key():
+    rows = pa.StructArray.from_arrays([pa.array([1, 2, 3])], ["key"], mask=pa.array([False, True, False]))
+    filter = mayhap.Bloom(1000, 1e-6)
+    with pytest.raises(ValueError, match="null"):
+        filter.add_many(rows)
+    filter.add_many(rows, nulls="skip")
+    assert filter == words([1, 3])
+    assert filter.contains_many(rows[1:], nulls="skip").to_pylist() == [False, True]
+
+
+class Exported:
+    """Somebody who exports the same capsules again and again."""
+
+    def __init__(self, keys):
+        self.array = keys.__arrow_c_array__()
+
+    def __arrow_c_array__(self, requested_schema=None):
+        return self.array
+
+
+class ExportedStream:
+    def __init__(self, keys):
+        self.stream = keys.__arrow_c_stream__()
+
+    def __arrow_c_stream__(self, requested_schema=None):
+        return self.stream
+
+
+def test_arrow_data_that_was_taken_over_is_an_error():
+    filter = words([1, 2])
+    keys = pa.array([1, 2])
+    by_us, by_others = Exported(keys), Exported(keys)
+    assert filter.contains_many(by_us).to_pylist() == [True, True]
+    assert pa.array(by_others) == keys
+    half = Exported(keys)
+    half.array = (half.array[0], by_us.array[1])
+    stream = ExportedStream(pa.chunked_array([keys]))
+    assert filter.contains_many(stream).to_pylist() == [True, True]
+    for used in (by_us, by_us, by_others, half, stream):
+        with pytest.raises(ValueError):
+            filter.contains_many(used)
+
+
+def test_streams_that_fail_are_errors_of_one_line():
+    def batches():
+        yield pa.record_batch({"key": [1, 2]})
+        raise ValueError("in the middle")
+
+    filter = mayhap.Bloom(1000, 0.01)
+    reader = pa.RecordBatchReader.from_batches(pa.schema([("key", pa.int64())]), batches())
+    with pytest.raises(ValueError, match="in the middle") as error:
+        filter.add_many(reader)
+    assert "\n" not in str(error.value) and filter == mayhap.Bloom(1000, 0.01)
+
+
+def test_streams_may_have_threads_that_need_the_interpreter():
+    text = "key\n" + "".join(f"{i}\n" for i in range(50_000))
+    # A thread of Arrow's reads ahead from a file of Python's.
+    stream = csv.open_csv(io.BytesIO(text.encode()), read_options=csv.ReadOptions(block_size=1 << 12))
+    filter = mayhap.Bloom(50_000, 0.01)
+    filter.add_many(stream)
+    assert filter.contains_many(np.arange(50_000)).all()
+
+
+def test_addresses_of_python_objects_are_no_keys():
+    filter = mayhap.Bloom(1000, 0.01)
+    objects = pl.Series("key", [object(), 1], dtype=pl.Object)
+    for keys in (objects, objects.to_frame()):
+        for call in (filter.contains_many, filter.add_many):
+            with pytest.raises(TypeError, match="objects"):
+                call(keys)
 
 
 def test_none_in_lists_and_columns_of_only_nulls():

@@ -186,6 +186,48 @@ def test_files_that_cannot_be_read_or_written_are_os_errors(tmp_path):
         mayhap.Bloom.load(cuckoo)
 
 
+def test_pipes_and_devices_are_written_to_and_not_replaced(tmp_path):
+    filter = mayhap.Bloom(100, 0.01)
+    filter.add("a")
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    for save in (lambda: filter.save(pipe), lambda: mayhap.create("guava", 100, 0.01).save(pipe)):
+        read = []
+        reader = threading.Thread(target=lambda: read.append(pipe.read_bytes()))
+        reader.start()
+        save()
+        reader.join()
+        assert pipe.is_fifo() and len(read[0]) > 100
+    assert os.listdir(tmp_path) == ["pipe"]
+
+
+def test_a_key_of_a_container_with_columns_of_several_types_may_use_the_filter(tmp_path):
+    pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    path = tmp_path / "f.parquet"
+    table = pa.table({"number": pa.array([1, 2, 3]), "text": ["a", "b", "c"]})
+    pq.write_table(table, path, bloom_filter_options={"number": True, "text": True})
+    both = mayhap.open(path)
+    assert 1 in both and "a" in both and "z" not in both
+    # Digits are keys of the numbers too, as on the command line, in a column with other texts as well.
+    for keys in (["1", "a", "z", "9", "3"], ["1", "3", "9"], ["a", "z"]):
+        found = both.contains_many(keys)
+        assert found == [key in both for key in keys] == [key in ("1", "3", "a") for key in keys]
+        assert both.contains_many(pa.array(keys)).to_pylist() == found
+        assert both.contains_many(pa.array([None, *keys]), nulls="skip").to_pylist() == [False, *found]
+        assert both.contains_many(np.array(keys)).tolist() == found
+    assert both.contains_many(["a", None, 3, "z"], nulls="skip") == [True, False, True, False]
+    with pytest.raises(ValueError, match="None"):
+        both.contains_many(["a", None])
+
+    class Index:
+        def __index__(self):
+            with pytest.raises(TypeError):
+                both.clear()
+            return 1
+
+    assert Index() in both and both.contains_many([Index(), 2]) == [True, True]
+
+
 def test_mapped_filters_are_read_only_and_follow_their_path_to_other_processes(tmp_path):
     path = tmp_path / "f.mayhap"
     keys = np.arange(100_000)
@@ -205,6 +247,10 @@ def test_mapped_filters_are_read_only_and_follow_their_path_to_other_processes(t
     assert restored.contains_many(keys).all() and type(restored) is mayhap.Filter
     changeable = mapped.copy()
     assert type(changeable) is mayhap.Bloom and changeable.add(-5) and -5 not in mapped
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(tmp_path)
+        relative = mayhap.open("f.mayhap", mmap=True)
+    assert pickle.loads(pickle.dumps(relative)).contains_many(keys).all()
     # A file that is replaced does not change what is mapped.
     mayhap.Bloom(100_000, 0.01).save(path)
     assert mapped.contains_many(keys).all()
@@ -317,6 +363,33 @@ def test_threads_that_merge_into_each_other_do_not_wait_forever():
     for thread in threads:
         thread.join()
     assert one.contains_many(["a", "b", "c"]) == two.contains_many(["a", "b", "c"]) == [True] * 3
+
+
+@pytest.mark.parametrize("compare", [lambda ours, theirs: ours == theirs, lambda ours, theirs: ours <= theirs])
+def test_threads_that_compare_filters_while_others_fill_them_do_not_wait_forever(compare):
+    one, two, stop = mayhap.Bloom(200_000, 0.01), mayhap.Bloom(200_000, 0.01), threading.Event()
+    keys = np.arange(200_000)
+
+    def fill(filter):
+        while not stop.is_set():
+            filter.add_many(keys)
+
+    def work(ours, theirs):
+        for _ in range(200):
+            compare(ours, theirs)
+            ours |= theirs
+            assert compare(ours, ours)
+
+    filling = [threading.Thread(target=fill, args=(filter,)) for filter in (one, two)]
+    working = [threading.Thread(target=work, args=pair) for pair in ((one, two), (two, one))]
+    for thread in filling + working:
+        thread.start()
+    for thread in working:
+        thread.join()
+    stop.set()
+    for thread in filling:
+        thread.join()
+    assert one.contains_many(keys).all() and one <= two <= one
 
 
 def test_single_keys_and_batches_of_several_threads_lose_no_key():

@@ -2,6 +2,8 @@
 
 import copy
 import pickle
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -146,6 +148,57 @@ def test_filters_that_cannot_be_combined_say_why():
     assert isinstance(error.value, TypeError)
 
 
+def bloom(keys, key_type=None):
+    return filled(mayhap.Bloom(100, 0.01, key_type=key_type), keys)
+
+
+def undeclared(given=None):
+    """A filter that was saved without a key type: it has text and integers."""
+    return mayhap.Bloom.load_bytes(bloom(["a", 5]).save_bytes(), key_type=given)
+
+
+def test_a_new_filter_takes_over_what_another_says_about_its_keys():
+    for other in (bloom(["a"]), bloom([5]), bloom([-5]), bloom([2**63]), bloom([5], "i32"), bloom(["dead"], "hex"), bloom(["a", 5])):
+        for add in (lambda ours: ours | other, lambda ours: ours.union(other), lambda ours: (ours.update(other), ours)[1]):
+            both = add(mayhap.Bloom(100, 0.01))
+            assert both == other and both.key_type == other.key_type
+            loaded = mayhap.Bloom.load_bytes(other.save_bytes())
+            assert add(mayhap.Bloom(100, 0.01)) == loaded and loaded == other
+    ours = bloom([5])
+    ours |= mayhap.Bloom.load_bytes(bloom([2**63], "u64").save_bytes())
+    assert ours.key_type == "u64" and 5 in ours and 2**63 in ours
+    ours |= mayhap.Bloom.load_bytes(bloom(["a"]).save_bytes())
+    assert ours.key_type is None and 5 in ours and "a" in ours
+    ours = bloom(["b"]) | undeclared()
+    assert ours.key_type is None and ours.contains_many(["a", "b", 5]) == [True] * 3
+    assert "a" in mayhap.Bloom(100, 0.01) | undeclared()
+
+
+def test_filters_that_encode_keys_differently_cannot_be_combined():
+    for ours, theirs in [
+        (bloom([5]), bloom([5], "i32")),
+        (bloom(["a"]), bloom([5], "i32")),
+        (bloom([5], "i64"), bloom([5], "u8")),
+        (bloom([5], "i32"), bloom([5], "u32")),
+        (bloom(["a"]), bloom([1.5], "f64")),
+        (undeclared("i32"), bloom([5])),
+        (undeclared("i32"), undeclared("i64")),
+    ]:
+        for ours, theirs in ((ours, theirs), (theirs, ours)):
+            before = ours.save_bytes()
+            for call in (
+                lambda: ours | theirs,
+                lambda: ours.update(theirs),
+                lambda: ours & theirs,
+                lambda: ours.intersection_update(theirs),
+            ):
+                with pytest.raises(mayhap.MismatchError, match="type"):
+                    call()
+            assert ours.save_bytes() == before
+    both = undeclared("i32") | bloom(["b"])
+    assert "a" in both and "b" in both
+
+
 @pytest.mark.parametrize(
     "arguments", [(0, 0.01), (-1, 0.01), (2**70, 0.01), (2**62, 0.01), (10, 0.0), (10, 1.5), (10, float("nan"))]
 )
@@ -154,6 +207,24 @@ def test_impossible_sizes_are_errors(kind, arguments):
     with pytest.raises((ValueError, MemoryError)) as error:
         getattr(mayhap, kind)(*arguments)
     assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize("kind", ["Bloom", "ClassicBloom", "CountingBloom", "GrowingBloom", "Cuckoo"])
+def test_a_copy_that_does_not_fit_into_memory_is_an_error(kind):
+    program = f"""
+import mayhap, resource
+filter = mayhap.{kind}(100_000_000, 0.01)
+used = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
+resource.setrlimit(resource.RLIMIT_AS, (used + (16 << 20), used + (16 << 20)))
+for call in (filter.copy, lambda: mayhap.Excepting(filter, [], ["a"])):
+    try:
+        call()
+    except MemoryError:
+        print("no memory")
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines() == ["no memory"] * 2
 
 
 def test_arguments_of_wrong_types_are_type_errors():
@@ -166,6 +237,8 @@ def test_arguments_of_wrong_types_are_type_errors():
         mayhap.Bloom(10, 0.01, key_type="i65")
     with pytest.raises(TypeError, match="callable"):
         mayhap.Bloom(10, 0.01, b"16 secret bytes.")
+    with pytest.raises(TypeError, match="callable"):
+        mayhap.Bloom.load_bytes(mayhap.Bloom(10, 0.01).save_bytes(), b"16 secret bytes.")
 
 
 def test_a_full_cuckoo_filter_rejects_keys_and_keeps_the_others():
@@ -219,6 +292,22 @@ def test_windows_forget_keys_by_the_callers_clock_and_by_the_machines():
                 filter.add("a", now=time)
         with pytest.raises(ValueError):
             kind(100, 0.001, -5)
+
+
+@pytest.mark.parametrize("kind", [mayhap.WindowBloom, mayhap.WindowCuckoo])
+def test_keys_that_are_added_to_a_loaded_window_have_the_time_of_the_machine(kind):
+    past = kind(100, 0.001, 3600)
+    past.add("old", now=1000.0)
+    for add in (lambda f: f.add_many(["new"]), lambda f: f.update(np.array(["new"])), lambda f: f.add_many(["new"], return_new=True)):
+        for loaded in (kind.load_bytes(past.save_bytes()), pickle.loads(pickle.dumps(kind.load_bytes(past.save_bytes())))):
+            assert "old" in loaded
+            add(loaded)
+            loaded.add("newer")
+            assert loaded.contains_many(["old", "new", "newer"]) == [False, True, True]
+    # A window with times of the caller's keeps them.
+    for same in (past, pickle.loads(pickle.dumps(past)), past.copy()):
+        same.add_many(["new"])
+        assert same.contains("new", now=1001.0) and "old" in same
 
 
 def test_exceptions_are_never_found_and_conflicts_are_reported():

@@ -13,6 +13,8 @@ const NAMES: u32 = 100;
 /// temporary file in the same folder, synced, and then renamed. The permissions of a file that is replaced are kept, and a symbolic
 /// link is followed.
 ///
+/// Pipes and devices are written to: a file in the place of `/dev/null` would be a nasty surprise.
+///
 /// # Errors
 /// When `fill` or writing fails. The temporary file is removed then.
 pub fn write_atomically(
@@ -24,6 +26,9 @@ pub fn write_atomically(
         Err(error) if error.kind() == io::ErrorKind::NotFound => path.as_ref().to_path_buf(),
         Err(error) => return Err(error),
     };
+    if fs::metadata(&path).is_ok_and(|metadata| !metadata.is_file() && !metadata.is_dir()) {
+        return fill(&OpenOptions::new().write(true).open(&path)?);
+    }
     let (temporary, file) = create_beside(&path)?;
     let written = keep_permissions(&file, &path)
         .and_then(|()| fill(&file))

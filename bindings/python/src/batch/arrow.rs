@@ -19,6 +19,7 @@ use arrow_array::{Array, ArrayRef, BooleanArray, make_array};
 use arrow_buffer::{ArrowNativeType, BooleanBuffer, NullBuffer, OffsetBuffer, ScalarBuffer};
 use arrow_schema::{ArrowError, DataType};
 use pyo3::exceptions::{PyIndexError, PyTypeError, PyValueError};
+use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyTuple};
 
@@ -28,16 +29,20 @@ const STREAM: &std::ffi::CStr = c"arrow_array_stream";
 
 /// The columns of an object that exports Arrow data, and what its answers look like.
 pub(super) fn columns(object: &Bound<'_, PyAny>) -> PyResult<Option<(Vec<Column>, Answers)>> {
-    let arrays = if object.hasattr("__arrow_c_array__")? {
-        vec![import_array(&object.call_method0("__arrow_c_array__")?)?]
-    } else if object.hasattr("__arrow_c_stream__")? {
-        let capsule = object.call_method0("__arrow_c_stream__")?;
-        import_stream(&capsule)?
+    // Interned, here and elsewhere: the caches of Python keep the names that they see, and a new string each time would fill them.
+    let array = intern!(object.py(), "__arrow_c_array__");
+    let stream = intern!(object.py(), "__arrow_c_stream__");
+    let arrays = if object.hasattr(array)? {
+        vec![import_array(&object.call_method0(array)?)?]
+    } else if object.hasattr(stream)? {
+        import_stream(&object.call_method0(stream)?)?
     } else {
         return Ok(None);
     };
+    let answers = answers(object)?;
+    let column = |array| column(array, answers, None);
     let columns: PyResult<Vec<Column>> = arrays.iter().map(column).collect();
-    Ok(Some((columns?, answers(object)?)))
+    Ok(Some((columns?, answers)))
 }
 
 /// Answers are of the library that the keys are of.
@@ -59,7 +64,12 @@ fn arrow_error(error: ArrowError) -> PyErr {
         ArrowError::NotYetImplemented(_) => {
             PyTypeError::new_err(format!("keys cannot be of this Arrow type: {error}"))
         }
-        error => PyValueError::new_err(format!("the Arrow data cannot be read: {error}")),
+        error => {
+            // A producer in Python adds its traceback.
+            let message = error.to_string();
+            let first = message.lines().next().unwrap_or_default();
+            PyValueError::new_err(format!("the Arrow data cannot be read: {first}"))
+        }
     }
 }
 
@@ -70,25 +80,42 @@ fn pointer<T>(capsule: &Bound<'_, PyAny>, name: &std::ffi::CStr) -> PyResult<*mu
 
 fn import_array(capsules: &Bound<'_, PyAny>) -> PyResult<ArrayRef> {
     let (schema, array): (Bound<'_, PyAny>, Bound<'_, PyAny>) = capsules.extract()?;
+    let (schema, array) = (pointer(&schema, SCHEMA)?, pointer(&array, ARRAY)?);
     // SAFETY: capsules of these names have these structs. Taking a struct over marks the one in the capsule as released.
-    let data = unsafe {
-        let schema = FFI_ArrowSchema::from_raw(pointer(&schema, SCHEMA)?);
-        let array = FFI_ArrowArray::from_raw(pointer(&array, ARRAY)?);
-        from_ffi(array, &schema)
+    let (schema, array) = unsafe {
+        (
+            FFI_ArrowSchema::from_raw(schema),
+            FFI_ArrowArray::from_raw(array),
+        )
     };
+    // Somebody else took them over: what they point to may be gone.
+    if schema.release().is_none() || array.is_released() {
+        return Err(PyValueError::new_err(
+            "the Arrow data was used before: export it again",
+        ));
+    }
+    // SAFETY: both are as the interface defines, and were not released.
+    let data = unsafe { from_ffi(array, &schema) };
     Ok(make_array(data.map_err(arrow_error)?))
 }
 
 fn import_stream(capsule: &Bound<'_, PyAny>) -> PyResult<Vec<ArrayRef>> {
+    let py = capsule.py();
     // SAFETY: as above.
     let stream = unsafe { FFI_ArrowArrayStream::from_raw(pointer(capsule, STREAM)?) };
-    let reader = ArrayStreamReader::try_new(stream).map_err(arrow_error)?;
-    // Producers may need the GIL, so it is kept.
-    let arrays: Result<Vec<ArrayRef>, ArrowError> = reader.collect();
+    // Producers take the GIL if they need it, and some wait for threads of their own that do: those that read files of Python.
+    let reader = py.detach(|| ArrayStreamReader::try_new(stream));
+    let mut reader = reader.map_err(arrow_error)?;
+    let arrays = py.detach(|| {
+        reader
+            .by_ref()
+            .collect::<Result<Vec<ArrayRef>, ArrowError>>()
+    });
     arrays.map_err(arrow_error)
 }
 
-fn column(array: &ArrayRef) -> PyResult<Column> {
+/// The column of an array; `outer` are nulls of the tables that it is in.
+fn column(array: &ArrayRef, answers: Answers, outer: Option<&NullBuffer>) -> PyResult<Column> {
     // A table: its only column has the keys.
     if let DataType::Struct(fields) = array.data_type() {
         let [_] = fields.as_ref() else {
@@ -99,7 +126,15 @@ fn column(array: &ArrayRef) -> PyResult<Column> {
                 names.join(", ")
             )));
         };
-        return column(array.as_struct().column(0));
+        let table = array.as_struct();
+        let nulls = NullBuffer::union(table.nulls(), outer);
+        return column(table.column(0), answers, nulls.as_ref());
+    }
+    // Polars has no such type: it exports the addresses of Python objects.
+    if answers == Answers::Polars && matches!(array.data_type(), DataType::FixedSizeBinary(_)) {
+        return Err(PyTypeError::new_err(
+            "a Polars column of Python objects has no keys: cast it to integers or text, or pass series.to_list()",
+        ));
     }
     let is_text = match array.data_type() {
         DataType::Dictionary(_, values) => is_text(values),
@@ -109,6 +144,7 @@ fn column(array: &ArrayRef) -> PyResult<Column> {
         DataType::Null => Some(NullBuffer::new_null(array.len())),
         _ => array.logical_nulls(),
     };
+    let nulls = NullBuffer::union(nulls.as_ref(), outer);
     Ok(Column::new(values(array)?, nulls, is_text))
 }
 

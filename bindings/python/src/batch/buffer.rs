@@ -6,9 +6,10 @@
 
 use super::{Column, IntegerSlice, IntegerValues, Values};
 use crate::keys::is_byte_format;
-use arrow_buffer::Buffer;
+use arrow_buffer::{Buffer, NullBuffer};
 use pyo3::buffer::{Element, ElementType, PyBuffer, PyUntypedBuffer};
 use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::PyMemoryView;
 use std::ops::Range;
@@ -78,7 +79,8 @@ pub(super) fn column(object: &Bound<'_, PyAny>) -> PyResult<Option<Column>> {
             "the array has another byte order than this machine: pass array.astype(array.dtype.newbyteorder(\"=\"))",
         ));
     }
-    let py = object.py();
+    let buffer = aligned(object, buffer)?;
+    let (py, count) = (object.py(), buffer.item_count());
     Ok(Some(Column::new(
         Values::Integers(match ElementType::from_format(&format) {
             ElementType::SignedInteger { bytes: 1 } => IntegerValues::I8(slice(py, buffer)?),
@@ -98,17 +100,44 @@ pub(super) fn column(object: &Bound<'_, PyAny>) -> PyResult<Option<Column>> {
                 )));
             }
         }),
-        None,
+        masked(object, count)?,
         false,
     )))
 }
 
+/// The buffer, or that of a copy if its integers are at odd addresses: fields of packed records are.
+fn aligned(object: &Bound<'_, PyAny>, buffer: PyUntypedBuffer) -> PyResult<PyUntypedBuffer> {
+    let is_aligned = buffer.buf_ptr().addr().is_multiple_of(buffer.item_size());
+    if is_aligned || !object.hasattr(intern!(object.py(), "dtype"))? {
+        return Ok(buffer);
+    }
+    PyUntypedBuffer::get(&object.call_method0(intern!(object.py(), "copy"))?)
+}
+
+/// Where a masked array of NumPy has no key.
+fn masked(object: &Bound<'_, PyAny>, count: usize) -> PyResult<Option<NullBuffer>> {
+    let py = object.py();
+    if !object.hasattr(intern!(py, "_mask"))? || !object.hasattr(intern!(py, "dtype"))? {
+        return Ok(None);
+    }
+    let masked = py.import("numpy.ma")?;
+    let mask = masked.call_method1("getmaskarray", (object,))?;
+    let mask = mask.call_method0(intern!(py, "tobytes"))?;
+    let mask = mask.cast::<pyo3::types::PyBytes>()?.as_bytes();
+    if mask.len() != count {
+        return Err(PyValueError::new_err(
+            "the array and its mask have different lengths",
+        ));
+    }
+    Ok(Some(mask.iter().map(|&is_masked| is_masked == 0).collect()))
+}
+
 /// Dates and times of NumPy are not buffers, and their objects would be wrong keys.
 fn not_a_buffer(object: &Bound<'_, PyAny>) -> PyResult<Option<Column>> {
-    let Some(dtype) = object.getattr_opt("dtype")? else {
+    let Some(dtype) = object.getattr_opt(intern!(object.py(), "dtype"))? else {
         return Ok(None);
     };
-    let kind = dtype.getattr_opt("kind")?;
+    let kind = dtype.getattr_opt(intern!(dtype.py(), "kind"))?;
     let is_time = kind.is_some_and(|kind| {
         let kind = kind.extract::<String>();
         kind.is_ok_and(|kind| kind == "M" || kind == "m")
@@ -135,7 +164,7 @@ fn slice<T: Element + arrow_buffer::ArrowNativeType>(
 
 /// NumPy's `S` and `U` arrays: padded with zeros, which are not part of the keys, as NumPy's own comparisons treat them.
 fn fixed_text(object: &Bound<'_, PyAny>, format: &str, letter: u8) -> PyResult<Column> {
-    let bytes = object.call_method0("tobytes")?;
+    let bytes = object.call_method0(intern!(object.py(), "tobytes"))?;
     let bytes = bytes.cast::<pyo3::types::PyBytes>()?.as_bytes();
     let count = object.len()?;
     let width = bytes.len().checked_div(count).unwrap_or(0);
@@ -154,7 +183,7 @@ fn fixed_text(object: &Bound<'_, PyAny>, format: &str, letter: u8) -> PyResult<C
     offsets.append(&mut ends);
     let offsets = arrow_buffer::OffsetBuffer::new(offsets.into());
     let values = Values::Long(offsets, Buffer::from_vec(packed));
-    Ok(Column::new(values, None, letter == b'w'))
+    Ok(Column::new(values, masked(object, count)?, letter == b'w'))
 }
 
 /// UTF-32 with padding, as UTF-8.

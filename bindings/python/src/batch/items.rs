@@ -2,7 +2,6 @@
 
 use super::Nulls;
 use crate::keys::{Encoder, Seen, hashed_key};
-use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyIterator;
 
@@ -91,11 +90,7 @@ impl<'py> Packer<'py> {
 
 impl PackedKeys {
     fn skip(&mut self, nulls: Nulls) -> PyResult<()> {
-        if nulls == Nulls::Refuse {
-            return Err(PyValueError::new_err(
-                "a key is None: pass nulls=\"skip\" to leave it out",
-            ));
-        }
+        nulls.skip()?;
         if self.is_key.is_empty() {
             self.is_key = vec![true; self.count];
         }

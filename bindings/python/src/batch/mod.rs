@@ -19,6 +19,7 @@ use arrow_buffer::{ArrowNativeType, Buffer, NullBuffer, OffsetBuffer};
 use buffer::SharedBuffer;
 use mayhap::{HashScheme, KeyHash};
 use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyByteArray, PyBytes, PyMemoryView, PyString};
 use std::ops::Range;
@@ -42,6 +43,16 @@ impl Nulls {
             _ => Err(PyValueError::new_err(format!(
                 "nulls cannot be {name:?}: use \"error\" or \"skip\""
             ))),
+        }
+    }
+
+    /// Leaves out a `None` among the items of an iterable.
+    pub(crate) fn skip(self) -> PyResult<()> {
+        match self {
+            Self::Skip => Ok(()),
+            Self::Refuse => Err(PyValueError::new_err(
+                "a key is None: pass nulls=\"skip\" to leave it out",
+            )),
         }
     }
 }
@@ -80,17 +91,19 @@ impl<'py> Batch<'py> {
             return Ok(Self::Columns(columns, answers));
         }
         if let Some(column) = buffer::column(keys)? {
-            return Ok(Self::Columns(vec![column], Answers::NumPy));
+            let columns = vec![column];
+            check_nulls(&columns, nulls)?;
+            return Ok(Self::Columns(columns, Answers::NumPy));
         }
         if keys.is_instance_of::<PyMemoryView>() {
             return Err(PyTypeError::new_err(
                 "this memoryview has bytes, which may be one key or many integers: pass a list of keys, or an array of integers",
             ));
         }
-        let is_array = keys.hasattr("dtype")?;
-        if is_array && keys.hasattr("to_numpy")? {
+        let is_array = keys.hasattr(intern!(keys.py(), "dtype"))?;
+        if is_array && keys.hasattr(intern!(keys.py(), "to_numpy"))? {
             // Older versions of pandas do not export Arrow data.
-            return Self::from_object(&keys.call_method0("to_numpy")?, nulls);
+            return Self::from_object(&keys.call_method0(intern!(keys.py(), "to_numpy"))?, nulls);
         }
         Ok(Self::Items(
             keys.clone(),
@@ -382,14 +395,7 @@ impl Column {
             }
             Integers::Read => {
                 let is_signed = integers.is_signed();
-                let read = |bits: u64| {
-                    let digits = if is_signed {
-                        bits.cast_signed().to_string()
-                    } else {
-                        bits.to_string()
-                    };
-                    encoder.read_integer(&digits)
-                };
+                let read = |bits: u64| encoder.read_integer(&digits(bits, is_signed));
                 self.encode_integers(read)
             }
             Integers::Unknown | Integers::Refused => Err(encoder.no_integers()),
@@ -405,6 +411,31 @@ impl Column {
             return Ok(None);
         }
         Ok(self.prepare(encoder)?.0)
+    }
+
+    /// Whether single values can be keys although the column cannot be prepared: some digits are numbers, and some numbers are in a range.
+    pub(crate) fn may_have_keys_of(&self, encoder: &Encoder) -> bool {
+        match self.values.integers() {
+            Some(_) => encoder.integers == Integers::Read,
+            None => !self.is_text || encoder.text != Text::Refused,
+        }
+    }
+
+    /// The bytes of one key of a filter of another system, if it is one.
+    pub(crate) fn key(&self, at: usize, encoder: &Encoder) -> Option<Vec<u8>> {
+        if self.is_null(at) {
+            return None;
+        }
+        let key = match self.values.integers() {
+            Some(integers) => {
+                let mut wide = [0; BLOCK];
+                self.values.wide(at..at + 1, &mut wide);
+                encoder.read_integer(&digits(wide[0], integers.is_signed()))
+            }
+            None if self.is_text => encoder.read_text(self.values.bytes(at)),
+            None => encoder.read_bytes(self.values.bytes(at)),
+        };
+        key.ok()
     }
 
     fn prepare_bytes(&self, encoder: &Encoder) -> PyResult<(Option<Self>, Seen)> {
@@ -561,6 +592,15 @@ impl Column {
         }
         let keys = scratch[..range.len()].iter();
         keys.map(|bytes| &bytes[..width.into()]).collect()
+    }
+}
+
+/// An integer that was extended to 64 bits, in decimal digits.
+fn digits(bits: u64, is_signed: bool) -> String {
+    if is_signed {
+        bits.cast_signed().to_string()
+    } else {
+        bits.to_string()
     }
 }
 

@@ -1,6 +1,6 @@
 //! Bloom filters.
 
-use super::{Capacity, hash_scheme, mutable, new_state};
+use super::{Capacity, check_callable, hash_scheme, mutable, new_state};
 use crate::errors::ResultExt;
 use crate::filter::Filter;
 use crate::mutable_filter::MutableFilter;
@@ -10,7 +10,6 @@ use mayhap::Scheme;
 use mayhap::plan::classic::ClassicPlan;
 use mayhap::plan::counting::CountingPlan;
 use mayhap::plan::{BloomPlan, GrowingPlan};
-use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
@@ -29,6 +28,7 @@ filter_class! {
         #[new]
         #[pyo3(signature = (capacity, false_positive_rate, hash_func=None, *, key=None, key_type=None))]
         fn new(
+            py: Python<'_>,
             capacity: Capacity,
             false_positive_rate: f64,
             hash_func: Option<Py<PyAny>>,
@@ -38,9 +38,7 @@ filter_class! {
             let scheme = hash_scheme(key)?;
             let plan = BloomPlan::new(capacity.0, false_positive_rate).py()?;
             let state = new_state(mayhap::Bloom::from_plan(plan, scheme), key_type, Clock::Newest)?;
-            if let Some(function) = &hash_func {
-                check_callable(function)?;
-            }
+            check_callable(py, hash_func.as_ref())?;
             Ok(mutable(Filter::with_hash_func(state, hash_func)).add_subclass(Self))
         }
 
@@ -185,17 +183,6 @@ filter_class! {
             Ok(mutable(Filter::new(state)).add_subclass(Self))
         }
     }
-}
-
-fn check_callable(function: &Py<PyAny>) -> PyResult<()> {
-    Python::attach(|py| {
-        if function.bind(py).is_callable() {
-            return Ok(());
-        }
-        Err(PyTypeError::new_err(
-            "hash_func must be callable: pass a function, or the secret as key=",
-        ))
-    })
 }
 
 fn intersect(ours: &Bound<'_, Filter>, theirs: &Bound<'_, Filter>) -> PyResult<()> {

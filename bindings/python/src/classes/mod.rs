@@ -23,6 +23,7 @@ macro_rules! filter_class {
                 key_type: Option<&str>,
             ) -> PyResult<Bound<'py, PyAny>> {
                 let (py, key, given) = (class.py(), $crate::open::secret(key)?, $crate::keys::key_type(key_type)?);
+                $crate::classes::check_callable(py, hash_func.as_ref())?;
                 let state = py.detach(|| $crate::open::load_native_file(&path, key, given))?;
                 let state = $crate::classes::check_class($crate::classes::Class::$class, state)?;
                 $crate::classes::instance(py, $crate::classes::Class::$class, $crate::filter::Filter::with_hash_func(state, hash_func))
@@ -39,6 +40,7 @@ macro_rules! filter_class {
                 key_type: Option<&str>,
             ) -> PyResult<Bound<'py, PyAny>> {
                 let (py, key, given) = (class.py(), $crate::open::secret(key)?, $crate::keys::key_type(key_type)?);
+                $crate::classes::check_callable(py, hash_func.as_ref())?;
                 let state = py.detach(|| $crate::open::load_native(data, key, given))?;
                 let state = $crate::classes::check_class($crate::classes::Class::$class, state)?;
                 $crate::classes::instance(py, $crate::classes::Class::$class, $crate::filter::Filter::with_hash_func(state, hash_func))
@@ -97,7 +99,7 @@ use crate::open::secret;
 use crate::storage::{Clock, State, Storage};
 use mayhap::formats::StoredFilter;
 use mayhap::{AnyFilter, HashScheme, PlanError};
-use pyo3::exceptions::{PyOverflowError, PyValueError};
+use pyo3::exceptions::{PyOverflowError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 
 /// A number of keys from Python. Negative and huge ones are errors of the value, not of its type.
@@ -124,6 +126,15 @@ impl<'py> FromPyObject<'_, 'py> for Capacity {
 
 fn hash_scheme(key: Option<&[u8]>) -> PyResult<HashScheme> {
     Ok(secret(key)?.map_or(HashScheme::Xxh3, HashScheme::Sip13))
+}
+
+fn check_callable(py: Python<'_>, hash_func: Option<&Py<PyAny>>) -> PyResult<()> {
+    if hash_func.is_none_or(|function| function.bind(py).is_callable()) {
+        return Ok(());
+    }
+    Err(PyTypeError::new_err(
+        "hash_func must be callable: pass a function, or the secret as key=",
+    ))
 }
 
 fn new_state(

@@ -15,7 +15,7 @@ use std::time::Duration;
 fn duration(seconds: f64) -> PyResult<Duration> {
     Duration::try_from_secs_f64(seconds).map_err(|_| {
         PyValueError::new_err(format!(
-            "a window of {seconds} seconds is not possible: use a positive number"
+            "a window of {seconds:?} seconds is not possible: use a positive number"
         ))
     })
 }

@@ -61,3 +61,23 @@ fn permissions_of_a_replaced_file_and_links_to_it_are_kept() {
     assert!(std::fs::symlink_metadata(&link).unwrap().is_symlink());
     std::fs::remove_dir_all(&folder).unwrap();
 }
+
+#[cfg(unix)]
+#[test]
+fn a_pipe_is_written_to_and_not_replaced_by_a_file() {
+    use std::os::unix::fs::FileTypeExt;
+    let folder = folder("pipe");
+    let pipe = folder.join("pipe");
+    let made = std::process::Command::new("mkfifo").arg(&pipe).status();
+    assert!(made.unwrap().success());
+    let filter = filled(Bloom::new(100, 0.01).unwrap().into(), 100);
+    let read = std::thread::scope(|scope| {
+        let reader = scope.spawn(|| std::fs::read(&pipe).unwrap());
+        native::save(&pipe, &filter).unwrap();
+        assert!(std::fs::metadata(&pipe).unwrap().file_type().is_fifo());
+        reader.join().unwrap()
+    });
+    assert_eq!(read, native::encode(&filter).unwrap());
+    assert_eq!(std::fs::read_dir(&folder).unwrap().count(), 1);
+    std::fs::remove_dir_all(&folder).unwrap();
+}
