@@ -132,7 +132,7 @@ test("hostile names are shown as text", async (t) => {
   const markup = '<img src=x onerror="alert(1)">';
   const script = "</script><script>alert(2)</script>";
   const control = "a\r\n\u0000\u001b[31m\u202eb";
-  const long = "x".repeat(10_000);
+  const long = "<b>\u0007".repeat(2500);
   const bytes = Buffer.from([0xff, 0xfe, 0x41]);
   for (const name of [markup, script, control, long, bytes, "${alert(3)}", "__proto__", "javascript:alert(4)"]) {
     assert.equal(await client.call("BF.ADD", name, "x"), ":1");

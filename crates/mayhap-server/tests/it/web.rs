@@ -468,7 +468,7 @@ fn hostile_names_and_items_are_only_text() {
     let (_folder, options) = options();
     let (server, browser) = start(&options);
     let mut client = server.client();
-    let long = "x".repeat(10_000);
+    let long = "<b>\u{7f}".repeat(2500);
     let names: [&[u8]; 5] = [
         b"<img src=x onerror=alert(1)>",
         b"a\r\nSet-Cookie: x=1\0\x1b[31m",
@@ -511,6 +511,10 @@ fn hostile_names_and_items_are_only_text() {
     }
     let one = browser.get("/api/filter?encoding=base64&key=%2F%2F4%3D");
     assert_eq!(one.json()["key"], "//4=", "{}", one.body);
+    // In a URL it takes three times the space.
+    let escaped = "%3C%62%3E%7F".repeat(2500);
+    let one = browser.get(&format!("/api/filter?key={escaped}"));
+    assert_eq!(one.json()["key"], *long, "{}", one.body);
 }
 
 #[test]
