@@ -110,6 +110,55 @@ test("sliders, requirements and the language keep the state in the URL", async (
   assert.doesNotMatch(await page.textContent("body"), /\b(plan|demo|kind|line|can|missing|inspect|shell)\.[a-z]/);
 });
 
+test("another quantity can be computed from what was computed before", async (t) => {
+  const page = await open(t, browser, fileUrl);
+  const value = (field) => page.getAttribute(`.plan-summary [data-field="${field}"]`, "data-value");
+  const compute = async (name, request) => {
+    await page.check(`#plan-${name}-solve`);
+    await page.waitForFunction((wanted) => document.getElementById("panel-plan").dataset.answered === wanted, JSON.stringify(request));
+    assert.equal(await page.locator(".plan-message .danger").count(), 0, name);
+  };
+  await page.waitForSelector('.plan-summary [data-field="kind"]');
+  let size = await value("size_bytes");
+  await compute("keys", { fpr: "0.01", memory: size });
+  // The field shows 1,000,041; the request has all digits and no separators.
+  const keys = await value("keys");
+  assert.ok(Number(keys) >= 1e6 && Number(keys) < 1.01e6, keys);
+  assert.match(await page.inputValue("#plan-keys"), /^1,00\d,\d{3}$/);
+  await compute("fpr", { keys, memory: size });
+  const rate = Number(await value("false_positive_rate"));
+  assert.ok(rate > 0.0099 && rate <= 0.01, `${rate}`);
+  await compute("memory", { keys, fpr: String(Number(rate.toPrecision(6))) });
+  size = await value("size_bytes");
+  assert.ok(Math.abs(Number(size) / 1241728 - 1) < 0.01, size);
+});
+
+test("numbers are understood as people type them, and a wrong one is explained in both languages", async (t) => {
+  const page = await open(t, browser, fileUrl);
+  for (const [text, keys] of [["2,500,000", "2500000"], ["2 500 000", "2500000"], ["２５００", "2500"], [" 10k ", "10000"]]) {
+    await page.fill("#plan-keys", text);
+    await page.waitForSelector(`.plan-summary [data-field="keys"][data-value="${keys}"]`);
+  }
+  await page.fill("#plan-fpr", "1 ％");
+  await page.waitForSelector('.plan-summary [data-field="false_positive_rate"][data-value="0.01"]');
+  await page.fill("#plan-fpr", "2");
+  await page.getByText("False-positive rate: give a rate above 0 and below 1").waitFor();
+  await page.click("#language");
+  await page.getByText("误判率：请填写大于 0 且小于 1 的数").waitFor();
+});
+
+test("a link in the other language translates the whole page", async (t) => {
+  const page = await open(t, browser, fileUrl);
+  await page.waitForSelector('.plan-summary [data-field="kind"]');
+  await page.evaluate(() => { location.hash = "lang=zh&keys=5000"; });
+  await page.waitForSelector('.plan-summary [data-field="keys"][data-value="5000"]');
+  assert.match(await page.textContent("#panel-plan h1"), /规划/);
+  assert.match(await page.title(), /布隆过滤器/);
+  await page.evaluate(() => { location.hash = "lang=en&keys=6000"; });
+  await page.waitForSelector('.plan-summary [data-field="keys"][data-value="6000"]');
+  assert.match(await page.textContent("#panel-plan h1"), /Bloom filter/);
+});
+
 test("a small filter shows the bits of a key, and what a lookup finds", async (t) => {
   const page = await open(t, browser, fileUrl);
   await page.waitForSelector(".demo-picture .hit");

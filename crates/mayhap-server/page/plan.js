@@ -62,9 +62,17 @@ export function mount(panel, context) {
   return { show, languageChanged: draw, stateChanged: () => { form.read(state); ask(); } };
 }
 
-/** Errors come from Rust, in English; those that a slider can cause are translated. */
+// What a field takes.
+const TYPES = { keys: "count", except: "count", lookups: "count", fpr: "rate", memory: "size" };
+
+/** Errors come from Rust, in English and with the names of the command line's options. */
 function translated(t, error) {
-  const code = error.details?.code;
+  const { code, field } = error.details ?? {};
+  if (field) {
+    const name = `plan.invalid.${TYPES[field] ?? "number"}`;
+    const text = t(name);
+    return t("plan.invalid", { field: t(`plan.${field}`), text: text === name ? error.message.replace(/^\w+: /, "") : text });
+  }
   const conflict = error.message.match(/fixed set whose keys change|both expiry and removal|exceptions together with keys/);
   if (conflict) return t(`plan.conflict.${{ f: "fixed", b: "expiry", e: "except" }[conflict[0][0]]}`);
   const text = code ? t(`plan.error.${code}`) : "";

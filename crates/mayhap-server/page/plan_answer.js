@@ -79,7 +79,7 @@ export function planAnswer({ t }) {
   function reasons(row) {
     if (row.why) return element("span", { "data-field": "why", "data-value": row.why }, why(row.why));
     if (row.size_bytes === null) return t("plan.impossible");
-    if (row.missing.length > 0) return row.missing.map((name) => t(`missing.${name}`)).join(" ");
+    if (row.missing.length > 0) return row.missing.map((name) => t(`missing.${name}`)).join(currentLanguage() === "zh" ? "" : " ");
     return t(Number(row.times_best) > 1 ? "plan.larger" : "plan.smaller", { times: digits(row.times_best, 2) });
   }
 

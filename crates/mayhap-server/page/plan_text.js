@@ -1,8 +1,8 @@
 // The texts of the Plan tab. The reasons ("why.") are sentences of Rust, which English shows as they are.
 
 const en = {
-  "plan.title": "Plan a filter",
-  "plan.lead": "A filter answers “is this key in the set?” with a few bits per key: “definitely not”, or “mayhap”. Choose two of keys, rate and memory; the third follows.",
+  "plan.title": "Plan a Bloom filter",
+  "plan.lead": "A Bloom filter answers “is this key in the set?” with a few bits per key: “definitely not”, or “maybe”. Choose two of keys, rate and memory; the third is computed, for Bloom filters and their relatives.",
   "plan.quantities": "Size",
   "plan.keys": "Keys",
   "plan.keysHelp": "How many keys, as 1000000, 10k, 100M or 1e9",
@@ -89,6 +89,7 @@ const en = {
   "plan.conflict.fixed": "A fixed set cannot change: drop “Fixed set”, or drop “Delete”, “Grow” and “Forget”.",
   "plan.conflict.expiry": "A filter either forgets keys or deletes them: choose one of “Forget” and “Delete”.",
   "plan.conflict.except": "Exceptions do not go together with keys that are deleted or forgotten: keep the exceptions outside of the filter.",
+  "plan.invalid": "{field}: {text}",
   "plan.error.incomplete": "Give two of keys, rate and memory; the third is computed.",
   "plan.error.costs": "The costs need each other: give the first three.",
   "plan.error.login": "This server has a password: log in on the Server tab first.",
@@ -148,16 +149,16 @@ const en = {
   "demo.bitsOf": "{key} set the {bits} marked bits. Other keys share some of them, which is why a key cannot simply be removed.",
   "demo.notNew": "All {bits} bits of {key} were set already: the filter could not know that it was new.",
   "demo.no": "{key}: definitely not. One of its bits is not set.",
-  "demo.yes": "{key}: mayhap. All its bits are set, and it was added.",
-  "demo.false": "{key}: mayhap, which is wrong here. Other keys have set all its bits: a false positive.",
+  "demo.yes": "{key}: maybe. All its bits are set, and it was added.",
+  "demo.false": "{key}: maybe, which is wrong here. Other keys have set all its bits: a false positive.",
   "demo.start": "Click a key to see its bits.",
 };
 
 for (const kind of ["bloom", "classic", "counting", "growing", "window", "cuckoo", "fuse", "ribbon", "growing-cuckoo", "counting-cuckoo", "window-cuckoo"]) en[`line.${kind}`] = en[`kind.${kind}`];
 
 const zh = {
-  "plan.title": "规划过滤器",
-  "plan.lead": "过滤器用每个键几个比特回答“这个键在集合里吗？”：一定不在，或者可能在（mayhap）。在键数、误判率和内存中任选两项，第三项由此算出。",
+  "plan.title": "规划布隆过滤器",
+  "plan.lead": "布隆过滤器用每个键几个比特回答“这个键在集合里吗？”：“一定不在”，或者“可能在”。在键数、误判率和内存中任选两项，布隆过滤器及其同类的第三项由此算出。",
   "plan.quantities": "规模",
   "plan.keys": "键数",
   "plan.keysHelp": "键的个数，如 1000000、10k、100M 或 1e9",
@@ -244,6 +245,12 @@ const zh = {
   "plan.conflict.fixed": "固定集合不能变化：取消“固定集合”，或取消“删除”“增长”和“遗忘”。",
   "plan.conflict.expiry": "过滤器要么遗忘键，要么删除键：在“遗忘”和“删除”中选一个。",
   "plan.conflict.except": "例外不能与会被删除或遗忘的键同时使用：把例外保存在过滤器之外。",
+  "plan.invalid": "{field}：{text}",
+  "plan.invalid.count": "请填写正整数，如 1000000、10k、100M 或 1e9",
+  "plan.invalid.rate": "请填写大于 0 且小于 1 的数，如 0.01 或 1%",
+  "plan.invalid.size": "请填写至少 1 字节的大小，如 64MiB、1.5GB 或 1e6",
+  "plan.invalid.number": "请填写数字，如 3 或 0.5",
+  "plan.error.plan": "没有这样的过滤器：请减少键数、增加内存，或放宽误判率。",
   "plan.error.incomplete": "在键数、误判率和内存中给出两项，第三项由此算出。",
   "plan.error.costs": "这些代价互相依赖：请给出前三项。",
   "plan.error.login": "这台服务器设有密码：请先在“服务器”栏登录。",

@@ -48,7 +48,7 @@ export function filtersView({ state, failed, open }) {
       }
       draw();
     } catch (error) {
-      if (mine === number) failed(error);
+      if (mine === number && !failed(error)) summary.textContent = error.message;
     }
     clearTimeout(timer);
     if (isShown && mine === number) timer = setTimeout(load, INTERVAL);
