@@ -143,6 +143,9 @@ test("numbers are understood as people type them, and a wrong one is explained i
   await page.waitForSelector('.plan-summary [data-field="false_positive_rate"][data-value="0.01"]');
   await page.fill("#plan-fpr", "2");
   await page.getByText("False-positive rate: give a rate above 0 and below 1").waitFor();
+  // The figures of the last answer are not those of this request.
+  assert.equal(await page.inputValue("#plan-memory"), "–");
+  assert.equal(await page.locator(".plan-summary.stale, .plan-charts.stale, .plan-kinds.stale, .plan-code.stale").count(), 4);
   await page.click("#language");
   await page.getByText("误判率：请填写大于 0 且小于 1 的数").waitFor();
 });

@@ -23,7 +23,7 @@ export function mount(panel, context) {
       const plan = await backend.plan(request);
       if (number !== newest) return;
       replace(message);
-      answer.node.classList.remove("stale");
+      setStale(false);
       form.showAnswer(plan);
       answer.show(plan);
       code.show(plan, form.isHostile());
@@ -32,12 +32,17 @@ export function mount(panel, context) {
     } catch (error) {
       if (number !== newest) return;
       replace(message, element("p", { class: "note danger" }, translated(t, error)));
-      answer.node.classList.add("stale");
+      setStale(true);
       form.showError(error);
     }
     panel.removeAttribute("aria-busy");
     panel.dataset.answered = JSON.stringify(request);
   });
+
+  /** What is shown is the answer to an earlier request. */
+  function setStale(isStale) {
+    for (const part of [answer.summary, answer.charts, answer.node, code.node]) part.classList.toggle("stale", isStale);
+  }
 
   function draw() {
     form = planForm(context, ask);

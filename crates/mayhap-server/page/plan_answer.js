@@ -14,12 +14,12 @@ export function planAnswer({ t }) {
   const sizes = chart();
   const costs = chart();
   const costCard = card(t("plan.chart.costs"), t("plan.chart.costsHelp"), costs.node);
-  const charts = element("div", { class: "plan-charts" },
+  const charts = element("div", { class: "plan-charts", hidden: true },
     card(t("plan.chart.past"), t("plan.chart.pastHelp"), past.node),
     card(t("plan.chart.sizes"), t("plan.chart.sizesHelp"), sizes.node),
     costCard);
   const body = element("tbody", {});
-  const node = element("section", { class: "card plan-kinds" },
+  const node = element("section", { class: "card plan-kinds", hidden: true },
     element("h2", {}, t("plan.kinds")),
     element("p", { class: "help" }, t("plan.kindsHelp")),
     element("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": t("plan.kinds") },
@@ -129,6 +129,9 @@ export function planAnswer({ t }) {
     charts,
     node,
     show(plan) {
+      // Before the first answer there is nothing to draw.
+      charts.hidden = false;
+      node.hidden = false;
       showSummary(plan);
       showKinds(plan);
       showCharts(plan);

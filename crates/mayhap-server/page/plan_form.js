@@ -69,7 +69,7 @@ export function planForm({ t, state }, changed) {
       type: "radio", name: "plan-solve", id: `${id}-solve`, value: name,
       onchange: () => {
         // The rounded text in the field would be another request, or none.
-        fields[solve].value = computed ?? fields[solve].value;
+        fields[solve].value = computed ?? DEFAULTS[solve];
         solve = name;
         write("solve", name === "memory" ? null : name);
         // What was computed becomes what is given.
@@ -183,6 +183,7 @@ export function planForm({ t, state }, changed) {
       sliders[solve].value = positionOf(solve, Number(value));
     },
     showError(error) {
+      if (error) fields[solve].value = "–";
       for (const [name, field] of [...Object.entries(fields), ...Object.entries(costs), ["except", except]]) {
         if (error?.details?.field === name) field.setAttribute("aria-invalid", "true");
         else field.removeAttribute("aria-invalid");
