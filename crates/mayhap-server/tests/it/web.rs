@@ -518,6 +518,36 @@ fn hostile_names_and_items_are_only_text() {
 }
 
 #[test]
+fn names_of_megabytes_do_not_fill_the_memory() {
+    let (_folder, options) = options();
+    let (server, browser) = start(&options);
+    let mut client = server.client();
+    let enormous = |letter: u8| vec![letter; 2 << 20];
+    for letter in [1, 0xff, b'x'] {
+        assert_eq!(
+            client.raw(&[&b"BF.ADD"[..], &enormous(letter), b"y"]),
+            b":1\r\n"
+        );
+    }
+    let wide = "\u{1f600}".repeat(5000);
+    assert_eq!(client.raw(&[b"BF.ADD", wide.as_bytes(), b"y"]), b":1\r\n");
+    let response = browser.get("/api/filters");
+    assert!(response.body.len() < 64 << 10, "{}", response.body.len());
+    let all = response.json();
+    let rows = all["filters"].as_array().unwrap();
+    let shown = |row: usize| rows[row]["name_shown"].as_str().unwrap();
+    assert_eq!(shown(0), format!("{}…", "\\x01".repeat(1000)));
+    assert_eq!(shown(1), format!("{}…", "x".repeat(1000)));
+    assert_eq!(shown(2), format!("{}…", "\u{1f600}".repeat(250)));
+    for row in rows {
+        assert_eq!(row["encoding"], "cut", "{}", row["name_shown"]);
+    }
+    let metrics = browser.get("/metrics").body;
+    assert!(metrics.len() < 64 << 10, "{}", metrics.len());
+    assert_eq!(browser.get("/api/filter?key=x&encoding=cut").status, 400);
+}
+
+#[test]
 fn the_table_is_searched_sorted_and_paged_on_the_server() {
     let (_folder, options) = options();
     let (server, browser) = start(&options);
