@@ -41,7 +41,11 @@ export function mount(panel, context) {
 
   /** What is shown is the answer to an earlier request. */
   function setStale(isStale) {
-    for (const part of [answer.summary, answer.charts, answer.node, code.node]) part.classList.toggle("stale", isStale);
+    for (const part of [answer.summary, answer.charts, answer.node, code.node]) {
+      part.classList.toggle("stale", isStale);
+      if (isStale) part.setAttribute("aria-disabled", "true");
+      else part.removeAttribute("aria-disabled");
+    }
   }
 
   function draw() {

@@ -88,11 +88,12 @@ export function codeFor({ kind, keys, rate, isHostile, exceptions }) {
 
 export function planCode({ t }) {
   const blocks = element("div", { class: "code-blocks" });
-  const node = element("section", { class: "card plan-code" }, element("h2", {}, t("plan.code")), element("p", { class: "help" }, t("plan.codeHelp")), blocks);
+  const node = element("section", { class: "card plan-code", hidden: true }, element("h2", {}, t("plan.code")), element("p", { class: "help" }, t("plan.codeHelp")), blocks);
 
   return {
     node,
     show(plan, isHostile) {
+      node.hidden = false;
       const texts = codeFor({ kind: plan.kind, keys: plan.keys, rate: plan.false_positive_rate, isHostile, exceptions: "exceptions" in plan });
       replace(blocks, LANGUAGES.map((name) => {
         const copy = element("button", {
