@@ -1,9 +1,11 @@
 // The Plan tab: the same figures as `mayhap plan --json`, in the self-contained file and on the page of a server.
 import assert from "node:assert/strict";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { execFile } from "node:child_process";
+import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { after, before, test } from "node:test";
+import { promisify } from "node:util";
 import { gzipSync } from "node:zlib";
 import { launch } from "./chromium.mjs";
 import { figures, fileUrl, open } from "./pages.mjs";
@@ -176,6 +178,37 @@ test("a small filter shows the bits of a key, and what a lookup finds", async (t
   await page.waitForFunction(() => document.querySelector(".demo-verdict").textContent.includes("it was added"));
 });
 
+const REQUIREMENTS = [{}, { delete: "1" }, { grow: "1" }, { window: "1" }, { static: "1" }, { static: "1", except: "1" }, { except: "1" }, { delete: "1", grow: "1" }];
+
+async function showCode(page, request, hostile) {
+  await page.evaluate((hash) => { location.hash = hash; }, new URLSearchParams({ ...request, hostile, lang: "en" }).toString());
+  await page.waitForFunction((wanted) => {
+    const found = JSON.parse(document.getElementById("panel-plan").dataset.answered ?? "{}");
+    return Object.keys(wanted).length === Object.keys(found).length && Object.keys(wanted).every((name) => found[name] === wanted[name]);
+  }, request);
+}
+
+test("the lines to copy for Rust compile and run", async (t) => {
+  const page = await open(t, browser, fileUrl);
+  const functions = [];
+  for (const request of REQUIREMENTS) {
+    for (const hostile of ["", "1"]) {
+      await showCode(page, { keys: "1000", fpr: "0.01", ...request }, hostile);
+      functions.push(`|| -> Result<(), Box<dyn std::error::Error>> {\n${await page.textContent('[data-code="rust"]')}\nOk(())\n}`);
+    }
+  }
+  const source = process.env.MAYHAP_SOURCE ?? new URL("../..", import.meta.url).pathname;
+  const folder = mkdtempSync(path.join(tmpdir(), "mayhap-rust-"));
+  t.after(() => rmSync(folder, { recursive: true }));
+  mkdirSync(path.join(folder, "src"));
+  writeFileSync(path.join(folder, "Cargo.toml"), `[package]\nname = "page-lines"\nedition = "2024"\n[workspace]\n[dependencies]\nmayhap = { path = ${JSON.stringify(path.join(source, "crates/mayhap"))} }\n`);
+  writeFileSync(path.join(folder, "src/main.rs"), `fn main() {\n${functions.map((one) => `(${one})().unwrap();`).join("\n")}\n}\n`);
+  // The versions of our own builds, which are there without a network.
+  copyFileSync(path.join(source, "Cargo.lock"), path.join(folder, "Cargo.lock"));
+  const target = process.env.CARGO_TARGET_DIR ?? path.join(source, "target");
+  await promisify(execFile)("cargo", ["run", "--quiet", "--offline", "--target-dir", path.join(target, "page-lines")], { cwd: folder, maxBuffer: 1 << 24 });
+});
+
 test("the lines to copy for the command line and Redis work, for every kind", async (t) => {
   const page = await open(t, browser, fileUrl);
   const folder = mkdtempSync(path.join(tmpdir(), "mayhap-code-"));
@@ -184,14 +217,10 @@ test("the lines to copy for the command line and Redis work, for every kind", as
   writeFileSync(path.join(folder, "exceptions.txt"), "carol\n");
   const server = await Server.start(t);
   const client = await server.client();
-  for (const request of [{}, { delete: "1" }, { grow: "1" }, { window: "1" }, { static: "1" }, { static: "1", except: "1" }, { except: "1" }, { delete: "1", grow: "1" }]) {
+  for (const request of REQUIREMENTS) {
     for (const hostile of ["", "1"]) {
       const all = { keys: "1000", fpr: "0.01", ...request };
-      await page.evaluate((hash) => { location.hash = hash; }, new URLSearchParams({ ...all, hostile, lang: "en" }).toString());
-      await page.waitForFunction((wanted) => {
-        const found = JSON.parse(document.getElementById("panel-plan").dataset.answered ?? "{}");
-        return Object.keys(wanted).length === Object.keys(found).length && Object.keys(wanted).every((name) => found[name] === wanted[name]);
-      }, all);
+      await showCode(page, all, hostile);
       const context = JSON.stringify({ ...all, hostile });
       for (const line of (await page.textContent('[data-code="cli"]')).split("\n")) {
         const parts = line.replace(/ +#.*/, "").split(" ");

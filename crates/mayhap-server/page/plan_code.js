@@ -62,9 +62,9 @@ export function codeFor({ kind, keys, rate, isHostile, exceptions }) {
       lines.push(CAN_BE_FULL.includes(kind) ? 'filter.try_insert("alice")?;' : 'filter.insert("alice");');
     }
     if (exceptions) {
-      uses.push("Excepting");
+      uses.push("AnyFilter", "Excepting");
       if (!isStatic) lines.push('let keys = ["alice"];');
-      lines.push('let filter = Excepting::build(filter, keys, ["carol"])?;');
+      lines.push('let filter = Excepting::build(AnyFilter::from(filter), keys, ["carol"])?;');
     }
     if (!isWindow) lines.push('assert!(filter.contains("alice"));');
     if (CAN_REMOVE.includes(kind)) lines.push('filter.remove("alice");');
