@@ -27,7 +27,7 @@ export function codeFor({ kind, keys, rate, isHostile, exceptions }) {
 
   function redis() {
     if (isStatic || exceptions) {
-      return ["# built once, and served from the folder of the server", cli().split("\n")[0].replace("seen.mayhap", "mayhap-data/seen.mayhap"), "redis-cli -p 6380 BF.EXISTS seen alice"].join("\n");
+      return ["# built once, and served from the folder of the server, a second later", cli().split("\n")[0].replace("seen.mayhap", "mayhap-data/seen.mayhap"), "redis-cli -p 6380 BF.EXISTS seen alice"].join("\n");
     }
     const [create, family] = isWindow ? [`BF.WINDOW seen ${rate} ${keys} 86400`, "BF"]
       : kind === "cuckoo" || kind === "growing-cuckoo" ? [`CF.RESERVE seen ${keys} ERROR ${rate}`, "CF"]
