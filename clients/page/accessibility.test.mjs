@@ -41,6 +41,24 @@ for (const theme of ["light", "dark"]) {
   }
 }
 
+test("axe-core finds nothing in errors", async (t) => {
+  for (const theme of ["light", "dark"]) {
+    // Without any answer, then with figures of an earlier request.
+    const page = await open(t, browser, fileUrl, { hash: `#theme=${theme}&keys=many` });
+    await page.waitForSelector(".plan-message .danger");
+    assert.deepEqual(await violations(page), [], theme);
+    await page.fill("#plan-keys", "1000");
+    await ready.plan(page);
+    await page.fill("#plan-keys", "many");
+    await page.waitForSelector(".plan-summary.stale");
+    assert.deepEqual(await violations(page), [], theme);
+    await page.click("#tab-inspect");
+    await page.setInputFiles("#inspect-file", { name: "lines.txt", mimeType: "text/plain", buffer: Buffer.from("some\nlines\n") });
+    await page.waitForSelector(".inspect-message .danger");
+    assert.deepEqual(await violations(page), [], theme);
+  }
+});
+
 test("the keyboard switches tabs, moves sliders and reads charts", async (t) => {
   const page = await open(t, browser, fileUrl);
   await ready.plan(page);

@@ -148,6 +148,38 @@ test("pasted keys get the answers of mayhap check", async (t) => {
   for (const [key, answer] of answers) assert.equal(answer, String(present.includes(key)), key);
 });
 
+test("a file may be dropped anywhere", async (t) => {
+  const page = await open(t, browser, fileUrl);
+  const bytes = [...readFileSync(path.join(golden, "native", "bloom.mayhap"))];
+  const transfer = await page.evaluateHandle((content) => {
+    const data = new DataTransfer();
+    data.items.add(new File([new Uint8Array(content)], "dropped.mayhap"));
+    return data;
+  }, bytes);
+  for (const place of [".plan-form", ".drop"]) {
+    await page.evaluate(() => { delete document.getElementById("panel-inspect").dataset.inspected; });
+    await page.dispatchEvent(place, "dragover", { dataTransfer: transfer });
+    await page.dispatchEvent(place, "drop", { dataTransfer: transfer });
+    await page.waitForSelector('#panel-inspect[data-inspected="dropped.mayhap"] .inspect-filter');
+  }
+});
+
+test("a file that is too large for a server is not sent", async (t) => {
+  const server = await Server.start(t);
+  const page = await open(t, browser, server.url, { hash: "#tab=inspect" });
+  await page.evaluate(() => {
+    const data = new DataTransfer();
+    data.items.add(new File([new Uint8Array((64 << 20) + 1)], "large.bin"));
+    const input = document.getElementById("inspect-file");
+    input.files = data.files;
+    input.dispatchEvent(new Event("change"));
+  });
+  await page.waitForSelector('#panel-inspect[data-inspected="large.bin"]');
+  const text = await page.textContent(".inspect-message");
+  assert.match(text, /large\.bin/);
+  assert.match(text, /64 MiB.*mayhap info/);
+});
+
 test("damaged, hostile and foreign files get an explanation, and the next file works", async (t) => {
   const page = await open(t, browser, fileUrl, { hash: "#tab=inspect" });
   const good = path.join(golden, "native", "bloom.mayhap");

@@ -1,9 +1,11 @@
 // The Plan tab: the same figures as `mayhap plan --json`, in the self-contained file and on the page of a server.
 import assert from "node:assert/strict";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { execFile } from "node:child_process";
+import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { after, before, test } from "node:test";
+import { promisify } from "node:util";
 import { gzipSync } from "node:zlib";
 import { launch } from "./chromium.mjs";
 import { figures, fileUrl, open } from "./pages.mjs";
@@ -110,6 +112,58 @@ test("sliders, requirements and the language keep the state in the URL", async (
   assert.doesNotMatch(await page.textContent("body"), /\b(plan|demo|kind|line|can|missing|inspect|shell)\.[a-z]/);
 });
 
+test("another quantity can be computed from what was computed before", async (t) => {
+  const page = await open(t, browser, fileUrl);
+  const value = (field) => page.getAttribute(`.plan-summary [data-field="${field}"]`, "data-value");
+  const compute = async (name, request) => {
+    await page.check(`#plan-${name}-solve`);
+    await page.waitForFunction((wanted) => document.getElementById("panel-plan").dataset.answered === wanted, JSON.stringify(request));
+    assert.equal(await page.locator(".plan-message .danger").count(), 0, name);
+  };
+  await page.waitForSelector('.plan-summary [data-field="kind"]');
+  let size = await value("size_bytes");
+  await compute("keys", { fpr: "0.01", memory: size });
+  // The field shows 1,000,041; the request has all digits and no separators.
+  const keys = await value("keys");
+  assert.ok(Number(keys) >= 1e6 && Number(keys) < 1.01e6, keys);
+  assert.match(await page.inputValue("#plan-keys"), /^1,00\d,\d{3}$/);
+  await compute("fpr", { keys, memory: size });
+  const rate = Number(await value("false_positive_rate"));
+  assert.ok(rate > 0.0099 && rate <= 0.01, `${rate}`);
+  await compute("memory", { keys, fpr: String(Number(rate.toPrecision(6))) });
+  size = await value("size_bytes");
+  assert.ok(Math.abs(Number(size) / 1241728 - 1) < 0.01, size);
+});
+
+test("numbers are understood as people type them, and a wrong one is explained in both languages", async (t) => {
+  const page = await open(t, browser, fileUrl);
+  for (const [text, keys] of [["2,500,000", "2500000"], ["2 500 000", "2500000"], ["２５００", "2500"], [" 10k ", "10000"]]) {
+    await page.fill("#plan-keys", text);
+    await page.waitForSelector(`.plan-summary [data-field="keys"][data-value="${keys}"]`);
+  }
+  await page.fill("#plan-fpr", "1 ％");
+  await page.waitForSelector('.plan-summary [data-field="false_positive_rate"][data-value="0.01"]');
+  await page.fill("#plan-fpr", "2");
+  await page.getByText("False-positive rate: give a rate above 0 and below 1").waitFor();
+  // The figures of the last answer are not those of this request.
+  assert.equal(await page.inputValue("#plan-memory"), "–");
+  assert.equal(await page.locator(".plan-summary.stale, .plan-charts.stale, .plan-kinds.stale, .plan-code.stale").count(), 4);
+  await page.click("#language");
+  await page.getByText("误判率：请填写大于 0 且小于 1 的数").waitFor();
+});
+
+test("a link in the other language translates the whole page", async (t) => {
+  const page = await open(t, browser, fileUrl);
+  await page.waitForSelector('.plan-summary [data-field="kind"]');
+  await page.evaluate(() => { location.hash = "lang=zh&keys=5000"; });
+  await page.waitForSelector('.plan-summary [data-field="keys"][data-value="5000"]');
+  assert.match(await page.textContent("#panel-plan h1"), /规划/);
+  assert.match(await page.title(), /布隆过滤器/);
+  await page.evaluate(() => { location.hash = "lang=en&keys=6000"; });
+  await page.waitForSelector('.plan-summary [data-field="keys"][data-value="6000"]');
+  assert.match(await page.textContent("#panel-plan h1"), /Bloom filter/);
+});
+
 test("a small filter shows the bits of a key, and what a lookup finds", async (t) => {
   const page = await open(t, browser, fileUrl);
   await page.waitForSelector(".demo-picture .hit");
@@ -124,6 +178,37 @@ test("a small filter shows the bits of a key, and what a lookup finds", async (t
   await page.waitForFunction(() => document.querySelector(".demo-verdict").textContent.includes("it was added"));
 });
 
+const REQUIREMENTS = [{}, { delete: "1" }, { grow: "1" }, { window: "1" }, { static: "1" }, { static: "1", except: "1" }, { except: "1" }, { delete: "1", grow: "1" }];
+
+async function showCode(page, request, hostile) {
+  await page.evaluate((hash) => { location.hash = hash; }, new URLSearchParams({ ...request, hostile, lang: "en" }).toString());
+  await page.waitForFunction((wanted) => {
+    const found = JSON.parse(document.getElementById("panel-plan").dataset.answered ?? "{}");
+    return Object.keys(wanted).length === Object.keys(found).length && Object.keys(wanted).every((name) => found[name] === wanted[name]);
+  }, request);
+}
+
+test("the lines to copy for Rust compile and run", async (t) => {
+  const page = await open(t, browser, fileUrl);
+  const functions = [];
+  for (const request of REQUIREMENTS) {
+    for (const hostile of ["", "1"]) {
+      await showCode(page, { keys: "1000", fpr: "0.01", ...request }, hostile);
+      functions.push(`|| -> Result<(), Box<dyn std::error::Error>> {\n${await page.textContent('[data-code="rust"]')}\nOk(())\n}`);
+    }
+  }
+  const source = process.env.MAYHAP_SOURCE ?? new URL("../..", import.meta.url).pathname;
+  const folder = mkdtempSync(path.join(tmpdir(), "mayhap-rust-"));
+  t.after(() => rmSync(folder, { recursive: true }));
+  mkdirSync(path.join(folder, "src"));
+  writeFileSync(path.join(folder, "Cargo.toml"), `[package]\nname = "page-lines"\nedition = "2024"\n[workspace]\n[dependencies]\nmayhap = { path = ${JSON.stringify(path.join(source, "crates/mayhap"))} }\n`);
+  writeFileSync(path.join(folder, "src/main.rs"), `fn main() {\n${functions.map((one) => `(${one})().unwrap();`).join("\n")}\n}\n`);
+  // The versions of our own builds, which are there without a network.
+  copyFileSync(path.join(source, "Cargo.lock"), path.join(folder, "Cargo.lock"));
+  const target = process.env.CARGO_TARGET_DIR ?? path.join(source, "target");
+  await promisify(execFile)("cargo", ["run", "--quiet", "--offline", "--target-dir", path.join(target, "page-lines")], { cwd: folder, maxBuffer: 1 << 24 });
+});
+
 test("the lines to copy for the command line and Redis work, for every kind", async (t) => {
   const page = await open(t, browser, fileUrl);
   const folder = mkdtempSync(path.join(tmpdir(), "mayhap-code-"));
@@ -132,14 +217,10 @@ test("the lines to copy for the command line and Redis work, for every kind", as
   writeFileSync(path.join(folder, "exceptions.txt"), "carol\n");
   const server = await Server.start(t);
   const client = await server.client();
-  for (const request of [{}, { delete: "1" }, { grow: "1" }, { window: "1" }, { static: "1" }, { static: "1", except: "1" }, { except: "1" }, { delete: "1", grow: "1" }]) {
+  for (const request of REQUIREMENTS) {
     for (const hostile of ["", "1"]) {
       const all = { keys: "1000", fpr: "0.01", ...request };
-      await page.evaluate((hash) => { location.hash = hash; }, new URLSearchParams({ ...all, hostile, lang: "en" }).toString());
-      await page.waitForFunction((wanted) => {
-        const found = JSON.parse(document.getElementById("panel-plan").dataset.answered ?? "{}");
-        return Object.keys(wanted).length === Object.keys(found).length && Object.keys(wanted).every((name) => found[name] === wanted[name]);
-      }, all);
+      await showCode(page, all, hostile);
       const context = JSON.stringify({ ...all, hostile });
       for (const line of (await page.textContent('[data-code="cli"]')).split("\n")) {
         const parts = line.replace(/ +#.*/, "").split(" ");

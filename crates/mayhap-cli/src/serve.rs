@@ -63,10 +63,10 @@ pub(crate) struct ServeArgs {
     #[arg(long, value_name = "FILE", requires = "tls_port")]
     tls_ca: Option<PathBuf>,
     /// Address for the page, its API, /metrics and /health
-    #[arg(long, value_name = "ADDRESS:PORT")]
+    #[arg(long, value_name = "ADDRESS:PORT", value_parser = http_address)]
     http: Option<SocketAddr>,
     /// Name under which browsers may reach the page, besides addresses and localhost; may be repeated
-    #[arg(long, value_name = "NAME", requires = "http")]
+    #[arg(long, value_name = "NAME", requires = "http", value_parser = host_name)]
     http_host: Vec<String>,
     /// The page can change nothing
     #[arg(long, requires = "http")]
@@ -172,6 +172,23 @@ fn options(args: &ServeArgs) -> Result<ServerOptions, CliError> {
     })
 }
 
+/// `localhost` is an address here too: it is what users type into a browser.
+fn http_address(text: &str) -> Result<SocketAddr, &'static str> {
+    let local = text.strip_prefix("localhost:");
+    let local = local.map(|port| format!("127.0.0.1:{port}"));
+    let address = local.as_deref().unwrap_or(text).parse();
+    address.map_err(|_| "give an address and a port, such as 127.0.0.1:8080")
+}
+
+/// A name that no request could have would silently allow nothing.
+fn host_name(text: &str) -> Result<String, &'static str> {
+    let is_name = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_');
+    if text.is_empty() || !text.bytes().all(is_name) {
+        return Err("give a name without scheme and port, such as filters.example.com");
+    }
+    Ok(text.to_owned())
+}
+
 /// From the first line of a file, or from the environment. Not an argument, because other users can see those.
 fn password(file: Option<&Path>) -> Result<Vec<u8>, CliError> {
     let Some(path) = file else {
@@ -192,4 +209,35 @@ fn password(file: Option<&Path>) -> Result<Vec<u8>, CliError> {
         )));
     }
     Ok(line.to_vec())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{host_name, http_address};
+
+    #[test]
+    fn an_http_address_is_an_address_or_localhost() {
+        for (text, expected) in [
+            ("127.0.0.1:8080", Some("127.0.0.1:8080")),
+            ("localhost:8080", Some("127.0.0.1:8080")),
+            ("[::1]:80", Some("[::1]:80")),
+            ("0.0.0.0:0", Some("0.0.0.0:0")),
+            ("8080", None),
+            (":8080", None),
+            ("localhost", None),
+            ("localhost:x", None),
+            ("example.com:80", None),
+        ] {
+            let address = http_address(text).ok().map(|address| address.to_string());
+            assert_eq!(address.as_deref(), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_host_name_has_no_port() {
+        assert!(host_name("filters.example.com").is_ok());
+        for text in ["", "a b", "example.com:80", "http://example.com", "[::1]"] {
+            assert!(host_name(text).is_err(), "{text}");
+        }
+    }
 }

@@ -60,12 +60,25 @@ export function start(backend, mountServer) {
     translateShell();
     for (const name of Object.keys(mounted)) mounted[name]?.languageChanged?.();
   });
+  // A file that misses the Inspect tab is inspected too; otherwise the browser would leave the page for it.
+  const hasFile = (event) => event.dataTransfer?.types.includes("Files");
+  document.addEventListener("dragover", (event) => { if (hasFile(event)) event.preventDefault(); });
+  document.addEventListener("drop", (event) => {
+    if (!hasFile(event)) return;
+    event.preventDefault();
+    show("inspect", true);
+    mounted.inspect.choose(event.dataTransfer.files[0]);
+  });
   window.addEventListener("hashchange", () => {
     if (!state.changedElsewhere()) return;
+    const before = currentLanguage();
     chooseLanguage(state);
     translateShell();
     show(tabOf(state), false);
-    for (const name of Object.keys(mounted)) mounted[name]?.stateChanged?.();
+    for (const name of Object.keys(mounted)) {
+      if (currentLanguage() !== before) mounted[name]?.languageChanged?.();
+      mounted[name]?.stateChanged?.();
+    }
   });
   show(tabOf(state), false);
 }

@@ -33,6 +33,8 @@ function query(parameters) {
 export const backend = {
   /** Whether files stay in the browser. */
   isLocal: false,
+  /** The server's limit: it closes the connection of a larger upload, which a browser cannot tell from a server that is down. */
+  maxFileBytes: 64 * 2 ** 20,
 
   /** What `mayhap plan --json` prints, and the page's curves below `page`. */
   plan: (parameters) => answer(`/api/plan?${query(parameters)}`),

@@ -3,7 +3,7 @@
 import { append, element, replace, svg } from "./dom.js";
 
 const HEIGHT = 280;
-const MARGIN = { top: 14, right: 16, bottom: 40, left: 52 };
+const MARGIN = { top: 26, right: 16, bottom: 40, left: 52 };
 
 /**
  * A chart that redraws itself when its width changes. `update` takes
@@ -87,6 +87,12 @@ function share(axis, value) {
   return (value - axis.from) / (axis.to - axis.from);
 }
 
+function isInside(axis, value) {
+  if (value === null || value === undefined) return false;
+  const at = share(axis, value);
+  return at > -0.001 && at < 1.001;
+}
+
 function valueAt(axis, pixels, width) {
   const at = Math.max(0, Math.min(1, (pixels - MARGIN.left) / (width - MARGIN.left - MARGIN.right)));
   return axis.isLog ? axis.from * (axis.to / axis.from) ** at : axis.from + at * (axis.to - axis.from);
@@ -115,7 +121,7 @@ function drawing(spec, width, cursor) {
   const right = width - MARGIN.right;
   const bottom = HEIGHT - MARGIN.bottom;
   const px = (value) => MARGIN.left + share(spec.x, value) * (right - MARGIN.left);
-  const py = (value) => bottom - Math.max(0, Math.min(1, share(spec.y, value))) * (bottom - MARGIN.top);
+  const py = (value) => bottom - share(spec.y, value) * (bottom - MARGIN.top);
   const root = svg("svg", { class: "chart-svg", viewBox: `0 0 ${width} ${HEIGHT}`, width, height: HEIGHT, role: "img", tabindex: 0, "aria-label": spec.label });
   for (const [value, text] of spec.y.ticks) {
     const y = py(value);
@@ -133,17 +139,21 @@ function drawing(spec, width, cursor) {
     }
   }
   append(root, svg("text", { class: "axis-name", x: right, y: HEIGHT - 5, "text-anchor": "end" }, spec.x.name));
-  append(root, svg("text", { class: "axis-name", x: MARGIN.left + 6, y: MARGIN.top + 10 }, spec.y.name));
+  append(root, svg("text", { class: "axis-name", x: 0, y: 12 }, spec.y.name));
+  // What is outside of the axes is cut off; a line along their edge would look like values.
+  const frame = [MARGIN.left - 2, MARGIN.top - 2, right - MARGIN.left + 4, bottom - MARGIN.top + 4];
+  const plot = svg("svg", { x: frame[0], y: frame[1], width: frame[2], height: frame[3], viewBox: frame.join(" ") });
+  append(root, plot);
   for (const line of spec.lines) {
     const inside = line.points.filter(([, y]) => !spec.y.isLog || y > 0);
     const path = inside.map(([x, y], at) => `${at === 0 ? "M" : "L"}${px(x).toFixed(1)} ${py(y).toFixed(1)}`).join("");
-    append(root, svg("path", { class: `line ${line.colour}`, d: path, "stroke-width": line.isStrong ? 3.2 : 1.8, "stroke-dasharray": line.isDashed ? "5 4" : null }));
+    append(plot, svg("path", { class: `line ${line.colour}`, d: path, "stroke-width": line.isStrong ? 3.2 : 1.8, "stroke-dasharray": line.isDashed ? "5 4" : null }));
   }
   for (const mark of spec.marks ?? []) {
     const x = px(mark.x);
     if (x < MARGIN.left - 1 || x > right + 1) continue;
     append(root, svg("line", { class: "mark-line", x1: x, x2: x, y1: MARGIN.top, y2: bottom }));
-    if (mark.y !== null && mark.y !== undefined) append(root, svg("circle", { class: "mark-dot", cx: x, cy: py(mark.y), r: 5 }));
+    if (isInside(spec.y, mark.y)) append(root, svg("circle", { class: "mark-dot", cx: x, cy: py(mark.y), r: 5 }));
     const isLeft = x > right - 120;
     append(root, svg("text", { class: "mark-text", x: x + (isLeft ? -8 : 8), y: bottom - 8 - (mark.row ?? 0) * 16, "text-anchor": isLeft ? "end" : "start" }, mark.text));
   }
@@ -160,8 +170,8 @@ function cursorOf(spec, width, cursor) {
   append(group, svg("line", { class: "cursor-line", x1: x, x2: x, y1: MARGIN.top, y2: bottom }));
   for (const line of spec.lines) {
     const value = valueOf(line, cursor);
-    if (value === null || (spec.y.isLog && value <= 0)) continue;
-    const y = bottom - Math.max(0, Math.min(1, share(spec.y, value))) * (bottom - MARGIN.top);
+    if (!isInside(spec.y, value)) continue;
+    const y = bottom - share(spec.y, value) * (bottom - MARGIN.top);
     append(group, svg("circle", { class: `dot ${line.colour}`, cx: x, cy: y, r: 3.5 }));
   }
   return group;

@@ -24,12 +24,13 @@ export function mount(panel, context) {
     answer = null;
     parts.options.reset();
     busy(file.name);
+    if (file.size > backend.maxFileBytes) return fail(new Error(t("inspect.tooLarge", { limit: size(backend.maxFileBytes) })), file.name);
     try {
       const bytes = new Uint8Array(await file.arrayBuffer());
       if (number !== newest) return;
       handle = { bytes, fileName: file.name };
     } catch (error) {
-      return fail(error);
+      return fail(error, file.name);
     }
     await ask();
   }
@@ -58,18 +59,18 @@ export function mount(panel, context) {
     replace(parts.message, element("p", { class: "note" }, t("inspect.reading", { name })));
   }
 
-  function fail(error) {
+  function fail(error, name = handle?.fileName ?? "") {
     panel.removeAttribute("aria-busy");
     const { details = {} } = error;
     const damaged = details.damaged_pages;
     replace(parts.result);
     replace(parts.message,
       element("div", { class: "note danger" },
-        element("strong", {}, t("inspect.failed", { name: handle?.fileName ?? "" })),
+        element("strong", {}, t("inspect.failed", { name })),
         element("p", {}, details.code === "login" ? t("inspect.login") : error.message),
         damaged ? element("p", {}, t("inspect.damaged", { count: whole(damaged.length), pages: whole(details.pages), list: damaged.slice(0, 20).join(", ") })) : null));
     if (handle !== null) parts.options.offer(details);
-    panel.dataset.inspected = handle?.fileName ?? "";
+    panel.dataset.inspected = name;
   }
 
   function drawAnswer() {
@@ -103,9 +104,10 @@ export function mount(panel, context) {
     const input = element("input", { type: "file", id: "inspect-file", class: "visually-hidden", onchange: () => { choose(input.files[0]); input.value = ""; } });
     const zone = element("div", {
       class: "drop",
-      ondragover: (event) => { event.preventDefault(); zone.classList.add("over"); },
+      ondragover: () => zone.classList.add("over"),
       ondragleave: () => zone.classList.remove("over"),
-      ondrop: (event) => { event.preventDefault(); zone.classList.remove("over"); choose(event.dataTransfer.files[0]); },
+      // The document receives the file, wherever it is dropped.
+      ondrop: () => zone.classList.remove("over"),
     },
       element("p", { class: "drop-title" }, t("inspect.drop")),
       input,
@@ -117,10 +119,10 @@ export function mount(panel, context) {
     replace(panel,
       element("h1", {}, t("inspect.title")),
       element("p", { class: "lead" }, t("inspect.lead")),
-      zone, parts.options.node, parts.message, parts.result);
+      zone, parts.message, parts.options.node, parts.result);
     if (answer !== null) drawAnswer();
     else if (handle !== null) ask();
   }
   draw();
-  return { languageChanged: draw };
+  return { languageChanged: draw, choose };
 }

@@ -1,7 +1,8 @@
 // How numbers are written for people. The exact values stay in `data-value`; nothing here feeds a computation.
 import { currentLanguage } from "./text.js";
 
-function locale() {
+/** The locale of the current language. */
+export function locale() {
   return currentLanguage() === "zh" ? "zh-CN" : "en";
 }
 

@@ -23,7 +23,7 @@ export function mount(panel, context) {
       const plan = await backend.plan(request);
       if (number !== newest) return;
       replace(message);
-      answer.node.classList.remove("stale");
+      setStale(false);
       form.showAnswer(plan);
       answer.show(plan);
       code.show(plan, form.isHostile());
@@ -32,12 +32,21 @@ export function mount(panel, context) {
     } catch (error) {
       if (number !== newest) return;
       replace(message, element("p", { class: "note danger" }, translated(t, error)));
-      answer.node.classList.add("stale");
+      setStale(true);
       form.showError(error);
     }
     panel.removeAttribute("aria-busy");
     panel.dataset.answered = JSON.stringify(request);
   });
+
+  /** What is shown is the answer to an earlier request. */
+  function setStale(isStale) {
+    for (const part of [answer.summary, answer.charts, answer.node, code.node]) {
+      part.classList.toggle("stale", isStale);
+      if (isStale) part.setAttribute("aria-disabled", "true");
+      else part.removeAttribute("aria-disabled");
+    }
+  }
 
   function draw() {
     form = planForm(context, ask);
@@ -62,9 +71,17 @@ export function mount(panel, context) {
   return { show, languageChanged: draw, stateChanged: () => { form.read(state); ask(); } };
 }
 
-/** Errors come from Rust, in English; those that a slider can cause are translated. */
+// What a field takes.
+const TYPES = { keys: "count", except: "count", lookups: "count", fpr: "rate", memory: "size" };
+
+/** Errors come from Rust, in English and with the names of the command line's options. */
 function translated(t, error) {
-  const code = error.details?.code;
+  const { code, field } = error.details ?? {};
+  if (field) {
+    const name = `plan.invalid.${TYPES[field] ?? "number"}`;
+    const text = t(name);
+    return t("plan.invalid", { field: t(`plan.${field}`), text: text === name ? error.message.replace(/^\w+: /, "") : text });
+  }
   const conflict = error.message.match(/fixed set whose keys change|both expiry and removal|exceptions together with keys/);
   if (conflict) return t(`plan.conflict.${{ f: "fixed", b: "expiry", e: "except" }[conflict[0][0]]}`);
   const text = code ? t(`plan.error.${code}`) : "";

@@ -14,12 +14,12 @@ export function planAnswer({ t }) {
   const sizes = chart();
   const costs = chart();
   const costCard = card(t("plan.chart.costs"), t("plan.chart.costsHelp"), costs.node);
-  const charts = element("div", { class: "plan-charts" },
+  const charts = element("div", { class: "plan-charts", hidden: true },
     card(t("plan.chart.past"), t("plan.chart.pastHelp"), past.node),
     card(t("plan.chart.sizes"), t("plan.chart.sizesHelp"), sizes.node),
     costCard);
   const body = element("tbody", {});
-  const node = element("section", { class: "card plan-kinds" },
+  const node = element("section", { class: "card plan-kinds", hidden: true },
     element("h2", {}, t("plan.kinds")),
     element("p", { class: "help" }, t("plan.kindsHelp")),
     element("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": t("plan.kinds") },
@@ -79,7 +79,7 @@ export function planAnswer({ t }) {
   function reasons(row) {
     if (row.why) return element("span", { "data-field": "why", "data-value": row.why }, why(row.why));
     if (row.size_bytes === null) return t("plan.impossible");
-    if (row.missing.length > 0) return row.missing.map((name) => t(`missing.${name}`)).join(" ");
+    if (row.missing.length > 0) return row.missing.map((name) => t(`missing.${name}`)).join(currentLanguage() === "zh" ? "" : " ");
     return t(Number(row.times_best) > 1 ? "plan.larger" : "plan.smaller", { times: digits(row.times_best, 2) });
   }
 
@@ -129,6 +129,9 @@ export function planAnswer({ t }) {
     charts,
     node,
     show(plan) {
+      // Before the first answer there is nothing to draw.
+      charts.hidden = false;
+      node.hidden = false;
       showSummary(plan);
       showKinds(plan);
       showCharts(plan);

@@ -27,7 +27,7 @@ export function codeFor({ kind, keys, rate, isHostile, exceptions }) {
 
   function redis() {
     if (isStatic || exceptions) {
-      return ["# built once, and served from the folder of the server", cli().split("\n")[0].replace("seen.mayhap", "mayhap-data/seen.mayhap"), "redis-cli -p 6380 BF.EXISTS seen alice"].join("\n");
+      return ["# built once, and served from the folder of the server, a second later", cli().split("\n")[0].replace("seen.mayhap", "mayhap-data/seen.mayhap"), "redis-cli -p 6380 BF.EXISTS seen alice"].join("\n");
     }
     const [create, family] = isWindow ? [`BF.WINDOW seen ${rate} ${keys} 86400`, "BF"]
       : kind === "cuckoo" || kind === "growing-cuckoo" ? [`CF.RESERVE seen ${keys} ERROR ${rate}`, "CF"]
@@ -62,9 +62,9 @@ export function codeFor({ kind, keys, rate, isHostile, exceptions }) {
       lines.push(CAN_BE_FULL.includes(kind) ? 'filter.try_insert("alice")?;' : 'filter.insert("alice");');
     }
     if (exceptions) {
-      uses.push("Excepting");
+      uses.push("AnyFilter", "Excepting");
       if (!isStatic) lines.push('let keys = ["alice"];');
-      lines.push('let filter = Excepting::build(filter, keys, ["carol"])?;');
+      lines.push('let filter = Excepting::build(AnyFilter::from(filter), keys, ["carol"])?;');
     }
     if (!isWindow) lines.push('assert!(filter.contains("alice"));');
     if (CAN_REMOVE.includes(kind)) lines.push('filter.remove("alice");');
@@ -88,11 +88,12 @@ export function codeFor({ kind, keys, rate, isHostile, exceptions }) {
 
 export function planCode({ t }) {
   const blocks = element("div", { class: "code-blocks" });
-  const node = element("section", { class: "card plan-code" }, element("h2", {}, t("plan.code")), element("p", { class: "help" }, t("plan.codeHelp")), blocks);
+  const node = element("section", { class: "card plan-code", hidden: true }, element("h2", {}, t("plan.code")), element("p", { class: "help" }, t("plan.codeHelp")), blocks);
 
   return {
     node,
     show(plan, isHostile) {
+      node.hidden = false;
       const texts = codeFor({ kind: plan.kind, keys: plan.keys, rate: plan.false_positive_rate, isHostile, exceptions: "exceptions" in plan });
       replace(blocks, LANGUAGES.map((name) => {
         const copy = element("button", {

@@ -27,9 +27,15 @@ function positionOf(name, value) {
   return Math.max(SLIDERS[name][0], Math.min(SLIDERS[name][1], position));
 }
 
+/** As the command line takes it: without separators of thousands, and without the wide digits of East Asian keyboards. */
+function plain(text) {
+  const narrow = text.normalize("NFKC").trim();
+  return /^\d{1,3}([ ,'’]\d{3})+$/.test(narrow) ? narrow.replace(/\D/g, "") : narrow;
+}
+
 /** A rough value of a text, for the slider only. */
 function roughly(name, text) {
-  const match = /^\s*([\d._]+(?:e[+-]?\d+)?)\s*(%|[a-z]*)\s*$/i.exec(text);
+  const match = /^\s*([\d._]+(?:e[+-]?\d+)?)\s*(%|[a-z]*)\s*$/i.exec(plain(text));
   if (!match) return null;
   const number = Number(match[1].replaceAll("_", ""));
   const unit = match[2].toLowerCase();
@@ -45,6 +51,8 @@ export function planForm({ t, state }, changed) {
   const needs = {};
   const costs = {};
   let solve = "memory";
+  /** What was computed last, as a field takes it; null before the first answer. */
+  let computed = null;
 
   function quantity(name) {
     const id = `plan-${name}`;
@@ -60,6 +68,8 @@ export function planForm({ t, state }, changed) {
     const radio = element("input", {
       type: "radio", name: "plan-solve", id: `${id}-solve`, value: name,
       onchange: () => {
+        // The rounded text in the field would be another request, or none.
+        fields[solve].value = computed ?? DEFAULTS[solve];
         solve = name;
         write("solve", name === "memory" ? null : name);
         // What was computed becomes what is given.
@@ -158,20 +168,22 @@ export function planForm({ t, state }, changed) {
     /** The parameters of `mayhap plan`. */
     request() {
       const request = {};
-      for (const name of QUANTITIES) if (name !== solve) request[name] = fields[name].value;
+      for (const name of QUANTITIES) if (name !== solve) request[name] = plain(fields[name].value);
       for (const name of NEEDS) if (needs[name].checked) request[name] = "1";
-      if (except.value.trim() !== "" && except.value.trim() !== "0") request.except = except.value;
-      for (const name of COSTS) if (costs[name].value.trim() !== "") request[name] = costs[name].value;
+      if (except.value.trim() !== "" && except.value.trim() !== "0") request.except = plain(except.value);
+      for (const name of COSTS) if (costs[name].value.trim() !== "") request[name] = plain(costs[name].value);
       return request;
     },
     /** Shows what was computed in its field. */
     showAnswer(plan) {
       const value = { keys: plan.keys, fpr: plan.false_positive_rate, memory: plan.size_bytes }[solve];
+      computed = solve === "fpr" ? String(Number(value.toPrecision(6))) : String(value);
       const text = { keys: whole, fpr: (rate) => rateText(rate, 4), memory: size }[solve];
       fields[solve].value = text(value);
       sliders[solve].value = positionOf(solve, Number(value));
     },
     showError(error) {
+      if (error) fields[solve].value = "–";
       for (const [name, field] of [...Object.entries(fields), ...Object.entries(costs), ["except", except]]) {
         if (error?.details?.field === name) field.setAttribute("aria-invalid", "true");
         else field.removeAttribute("aria-invalid");

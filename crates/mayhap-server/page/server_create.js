@@ -8,7 +8,7 @@ const KINDS = ["bloom", "cuckoo", "counting", "window"];
 /** Opens a dialog. Calls `done` with the name of the new filter. */
 export function createDialog({ failed, done }) {
   const field = (id, input, help) => element("div", { class: "field" }, element("label", { for: id }, t(`server.create.${id.slice(7)}`)), input, help && element("p", { class: "help", id: `${id}-help` }, help));
-  const name = element("input", { type: "text", id: "create-name", required: true, autocomplete: "off", spellcheck: "false", maxlength: 10000 });
+  const name = element("input", { type: "text", id: "create-name", required: true, autocomplete: "off", spellcheck: "false", maxlength: 5000 });
   const kind = element("select", { id: "create-kind" }, KINDS.map((value) => element("option", { value }, t(`server.kind.${value}`))));
   const capacity = element("input", { type: "number", id: "create-capacity", min: 1, step: 1, value: 1000000, required: true });
   const rate = element("input", { type: "number", id: "create-rate", min: 0, max: 1, step: "any", value: 0.01, required: true });

@@ -32,7 +32,7 @@ export function detailView({ failed, close }) {
       if (wanted !== name) return;
       if (error.status === 404) {
         parts?.result.replaceChildren(element("p", { class: "note warning" }, t("server.gone")));
-      } else failed(error);
+      } else if (!failed(error)) replace(parts.result, element("p", { class: "note danger" }, error.message));
     }
     clearTimeout(timer);
     if (name !== null && isShown) timer = setTimeout(load, INTERVAL);

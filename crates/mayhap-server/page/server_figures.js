@@ -1,6 +1,6 @@
 // Live figures: tiles with curves, commands with their latencies, the slow log, warnings.
 import { element, replace } from "./dom.js";
-import { digits, short, size, whole } from "./number_text.js";
+import { digits, locale, short, size, whole } from "./number_text.js";
 import { History, sparkline } from "./server_spark.js";
 import { t } from "./text.js";
 
@@ -11,7 +11,7 @@ const microseconds = (value) => {
   return `${digits(value / 1e6, 2)} s`;
 };
 
-const time = (milliseconds) => new Date(milliseconds).toLocaleTimeString();
+const time = (milliseconds) => new Date(milliseconds).toLocaleTimeString(locale());
 
 export function duration(seconds) {
   const units = [["d", 86400], ["h", 3600], ["min", 60]];

@@ -48,7 +48,7 @@ export function filtersView({ state, failed, open }) {
       }
       draw();
     } catch (error) {
-      if (mine === number) failed(error);
+      if (mine === number && !failed(error)) summary.textContent = error.message;
     }
     clearTimeout(timer);
     if (isShown && mine === number) timer = setTimeout(load, INTERVAL);
@@ -116,11 +116,16 @@ export function filtersView({ state, failed, open }) {
     const cell = (column, text, attributes = {}) => element("td", { class: "number", "data-column": column, ...attributes }, text ?? "–");
     const badge = filter.is_over_capacity ? element("span", { class: "badge danger" }, t("server.badgeOver")) : filter.is_nearly_full && element("span", { class: "badge warning" }, t("server.badgeNearly"));
     const isWorse = filter.rate_now !== null && filter.rate_requested !== null && filter.rate_now > filter.rate_requested * 1.1;
-    const name = shownName(filter);
+    const name = shownName(filter).slice(0, 300);
+    const shown = element("bdi", {}, name);
     return element(
       "tr",
       {},
-      element("th", { scope: "row" }, element("button", { type: "button", class: "server-name", "data-row": at, title: name.slice(0, 300), onclick: () => open(filter) }, element("bdi", {}, name.slice(0, 300))), " ", badge),
+      element("th", { scope: "row" }, 
+        // A name of megabytes does not fit into a request.
+        filter.encoding === "cut"
+          ? element("span", { class: "server-name", title: name }, shown)
+          : element("button", { type: "button", class: "server-name", "data-row": at, title: name, onclick: () => open(filter) }, shown), " ", badge),
       element("td", { "data-column": "type" }, element("span", { class: "badge" }, filter.kind ?? filter.type)),
       cell("keys", filter.keys === null ? null : short(filter.keys), { title: filter.keys === null ? null : whole(filter.keys) }),
       cell("fill", filter.fill === null ? null : [meter(filter), element("span", { class: "server-percent" }, `${digits(filter.fill * 100, 2)} %`)]),

@@ -163,6 +163,9 @@ fn clients(engine: &Engine, page: &mut MetricsPage) {
     );
 }
 
+/// Filters with longer names have no figures of their own: each figure repeats the name, which may have megabytes.
+const MAX_LABEL: usize = 1024;
+
 type Figure = fn(&Stats) -> f64;
 
 /// Without a limit, or with every bit set, the number is the largest one.
@@ -209,7 +212,8 @@ const FIGURES: [(&str, &str, Figure); 7] = [
 ];
 
 fn filters(engine: &Engine, now: u64, page: &mut MetricsPage) {
-    let filters = engine.stats.all(engine, now);
+    let mut filters = engine.stats.all(engine, now);
+    filters.retain(|(key, _, _)| key.len() <= MAX_LABEL);
     for (name, help, figure) in FIGURES {
         page.head(name, "gauge", help);
         for (key, kind, stats) in &filters {

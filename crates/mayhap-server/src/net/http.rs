@@ -14,11 +14,11 @@ pub use response::HttpResponse;
 
 use super::listeners::Listeners;
 use head::HeadError;
-use limits::{ConnectionSlot, HttpLimits};
+use limits::{ConnectionSlot, HttpLimits, WaitingSlot};
 use mio::Waker;
 use response::COME_AGAIN;
 use rustls::ServerConfig;
-use std::io::{self, ErrorKind, Write};
+use std::io::{self, ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -27,8 +27,8 @@ use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 use stream::HttpStream;
 
-/// The maximum size of a request's head.
-const MAX_HEAD: usize = 16 << 10;
+/// The maximum size of a request's head. Names of filters are in queries, where each byte may take three.
+const MAX_HEAD: usize = 64 << 10;
 /// The time limit for a whole request.
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(10);
 /// The time limit for a request with a large body.
@@ -131,9 +131,11 @@ impl HttpListener {
             let end = listeners.run(
                 || is_told.load(Ordering::Acquire),
                 |_, mut stream, peer| {
-                    let Some(slot) = limits.connect() else {
+                    let Some(slot) = limits.connect(Instant::now()) else {
                         if tls.is_none() {
                             let _ = stream.write(COME_AGAIN);
+                            // Closing a socket with unread input may discard the response.
+                            let _ = stream.read(&mut [0; 4096]);
                         }
                         return;
                     };
@@ -184,7 +186,7 @@ impl HttpConnection {
             Err((status, text)) => {
                 let response = self.service.refuse(None, status, text);
                 stream.send(&response.bytes(true))?;
-                return stream.finish();
+                return self.finish(stream);
             }
         };
         let answer = match self.answer(&mut stream, &head, body) {
@@ -198,7 +200,7 @@ impl HttpConnection {
                 // A slow request leaves time to send its response.
                 stream.set_deadline(deadline.max(Instant::now() + REQUEST_TIMEOUT));
                 stream.send(&response.bytes(head.method != Method::Head))?;
-                stream.finish()
+                self.finish(stream)
             }
             Answer::Events(events) => {
                 // The source has its own limit of streams.
@@ -208,12 +210,30 @@ impl HttpConnection {
         }
     }
 
+    /// The client is awaited until the result is dropped.
+    fn wait_for_client(&self, stream: &mut HttpStream) -> io::Result<WaitingSlot<'_>> {
+        let socket = stream.socket_handle()?;
+        Ok(self.limits.wait_for_client(socket, Instant::now()))
+    }
+
+    fn finish(&self, mut stream: HttpStream) -> io::Result<()> {
+        let _waiting = self.wait_for_client(&mut stream)?;
+        stream.finish()
+    }
+
     /// Reads the head. What follows it is the start of the body.
     fn read_head(&self, stream: &mut HttpStream) -> io::Result<ReadHead> {
+        let _waiting = self.wait_for_client(stream)?;
         let mut bytes = Vec::new();
         let mut buffer = [0; 2048];
+        let mut may_be_complete = true;
         loop {
-            match RequestHead::parse(&bytes, self.peer) {
+            let parsed = if may_be_complete {
+                RequestHead::parse(&bytes, self.peer)
+            } else {
+                Ok(None)
+            };
+            match parsed {
                 Ok(Some((head, length))) => {
                     let body = bytes.split_off(length);
                     return Ok(Ok((head, body)));
@@ -238,7 +258,11 @@ impl HttpConnection {
             if count == 0 {
                 return Ok(Err((400, "the request ends before its head does")));
             }
-            bytes.extend_from_slice(buffer.get(..count).unwrap_or_default());
+            let new = buffer.get(..count).unwrap_or_default();
+            // Only a line end completes a head. Parsing it again for each byte of a long line would take a while. The first bytes
+            // show whether it is HTTP at all.
+            may_be_complete = bytes.is_empty() || new.contains(&b'\n');
+            bytes.extend_from_slice(new);
         }
     }
 
@@ -264,15 +288,35 @@ impl HttpConnection {
             .limits
             .body(head.body_bytes)
             .ok_or_else(|| refuse(503, busy))?;
-        if head.body_bytes >= LARGE_BODY {
-            stream.set_deadline(Instant::now() + UPLOAD_TIMEOUT);
-        }
-        let body = read_body(stream, head.body_bytes, start).map_err(Unanswered::Connection)?;
+        let body = self.read_body(stream, head, start);
+        let body = body.map_err(|error| match error.kind() {
+            ErrorKind::TimedOut => refuse(408, "the request took too long"),
+            ErrorKind::UnexpectedEof => refuse(400, "the body is shorter than its Content-Length"),
+            _ => Unanswered::Connection(error),
+        })?;
         let answer = || self.service.answer(head, body);
         Ok(catch_unwind(AssertUnwindSafe(answer)).unwrap_or_else(|_| {
             let text = "internal error: please report what you did";
             Answer::Whole(self.service.refuse(Some(head), 500, text))
         }))
+    }
+
+    /// An upload has its time; other clients have no reason to be slow.
+    fn read_body(
+        &self,
+        stream: &mut HttpStream,
+        head: &RequestHead,
+        start: Vec<u8>,
+    ) -> io::Result<Vec<u8>> {
+        let waiting = if head.body_bytes >= LARGE_BODY {
+            stream.set_deadline(Instant::now() + UPLOAD_TIMEOUT);
+            None
+        } else {
+            Some(self.wait_for_client(stream)?)
+        };
+        let body = read_body(stream, head.body_bytes, start);
+        drop(waiting);
+        body
     }
 }
 

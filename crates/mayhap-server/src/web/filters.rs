@@ -17,6 +17,11 @@ use std::cmp::Ordering;
 /// The rows of a page, unless the query says otherwise.
 const PER_PAGE: usize = 50;
 const MAX_PER_PAGE: usize = 500;
+/// The maximum length of a name in the table: a longer one would not fit into a request for its details. Names may have
+/// megabytes, and a page of the table hundreds of them.
+const MAX_NAME: usize = 16_000;
+/// The bytes of a name that are shown in the table.
+const MAX_SHOWN: usize = 1000;
 
 /// A filter, as the page shows it.
 #[derive(Serialize)]
@@ -46,11 +51,28 @@ struct FilterJson {
 }
 
 impl FilterJson {
-    fn new(web: &Web, row: &FilterRow, now: u64) -> Self {
+    /// As a row of the table.
+    fn row(web: &Web, row: &FilterRow, now: u64) -> Self {
+        let mut name_shown = printable(start(&row.name, MAX_SHOWN), &[]);
+        if row.name.len() > MAX_SHOWN {
+            name_shown.push('…');
+        }
+        let name = if row.name.len() > MAX_NAME {
+            KeyName {
+                key: name_shown.clone(),
+                encoding: Encoding::Cut,
+            }
+        } else {
+            KeyName::new(&row.name)
+        };
+        Self::new(web, row, now, name, name_shown)
+    }
+
+    fn new(web: &Web, row: &FilterRow, now: u64, name: KeyName, name_shown: String) -> Self {
         let stats: Option<Stats> = row.stats.map(|(stats, _)| stats);
         Self {
-            name: KeyName::new(&row.name),
-            name_shown: printable(&row.name, &[]),
+            name,
+            name_shown,
             type_name: row.type_name,
             kind: stats.map(|stats| stats.kind.to_string()),
             size_bytes: row.size_bytes,
@@ -68,6 +90,13 @@ impl FilterJson {
             can_change: !web.options.is_read_only && row.type_name != crate::files::TYPE_NAME,
         }
     }
+}
+
+/// The first bytes of a name, without half of a character at the end.
+fn start(name: &[u8], most: usize) -> &[u8] {
+    let is_inside = |at: usize| name.get(at).is_some_and(|byte| byte & 0xc0 == 0x80);
+    let end = (most.saturating_sub(3)..=most).rfind(|at| !is_inside(*at));
+    name.get(..end.unwrap_or(most)).unwrap_or(name)
 }
 
 #[derive(Serialize)]
@@ -220,7 +249,7 @@ pub(super) fn filters(web: &Web, head: &RequestHead, _: &[u8]) -> Result<Answer,
         is_cut: table.total > table.rows.len(),
         page,
         per,
-        filters: shown.map(|row| FilterJson::new(web, row, now)).collect(),
+        filters: shown.map(|row| FilterJson::row(web, row, now)).collect(),
     }))
 }
 
@@ -285,12 +314,13 @@ pub(super) fn filter(web: &Web, head: &RequestHead, _: &[u8]) -> Result<Answer, 
         };
         ((*name).to_owned(), value)
     });
+    let name = (KeyName::new(&row.name), printable(&row.name, &[]));
     Ok(json::answer(&FilterDetails {
         bits: row.stat(|stats| stats.bits),
         probes: row.stat(|stats| stats.probes),
         file: served.as_ref().map(|served| served.file.clone()),
         format: description.map(|found| found.format.name()),
         details: details.collect(),
-        filter: FilterJson::new(web, &row, now),
+        filter: FilterJson::new(web, &row, now, name.0, name.1),
     }))
 }

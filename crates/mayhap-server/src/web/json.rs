@@ -14,6 +14,9 @@ pub(super) enum Encoding {
     #[default]
     Text,
     Base64,
+    /// The start of a name that is too long to be asked for.
+    #[serde(skip_deserializing)]
+    Cut,
 }
 
 impl Encoding {
@@ -26,6 +29,7 @@ impl Encoding {
                     "with \"encoding\": \"base64\", keys and items must be base64 with padding",
                 )
             }),
+            Self::Cut => Err(ApiError::new(400, "the encoding is text or base64")),
         }
     }
 

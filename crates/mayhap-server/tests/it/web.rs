@@ -468,7 +468,7 @@ fn hostile_names_and_items_are_only_text() {
     let (_folder, options) = options();
     let (server, browser) = start(&options);
     let mut client = server.client();
-    let long = "x".repeat(10_000);
+    let long = "<b>\u{7f}".repeat(2500);
     let names: [&[u8]; 5] = [
         b"<img src=x onerror=alert(1)>",
         b"a\r\nSet-Cookie: x=1\0\x1b[31m",
@@ -511,6 +511,40 @@ fn hostile_names_and_items_are_only_text() {
     }
     let one = browser.get("/api/filter?encoding=base64&key=%2F%2F4%3D");
     assert_eq!(one.json()["key"], "//4=", "{}", one.body);
+    // In a URL it takes three times the space.
+    let escaped = "%3C%62%3E%7F".repeat(2500);
+    let one = browser.get(&format!("/api/filter?key={escaped}"));
+    assert_eq!(one.json()["key"], *long, "{}", one.body);
+}
+
+#[test]
+fn names_of_megabytes_do_not_fill_the_memory() {
+    let (_folder, options) = options();
+    let (server, browser) = start(&options);
+    let mut client = server.client();
+    let enormous = |letter: u8| vec![letter; 2 << 20];
+    for letter in [1, 0xff, b'x'] {
+        assert_eq!(
+            client.raw(&[&b"BF.ADD"[..], &enormous(letter), b"y"]),
+            b":1\r\n"
+        );
+    }
+    let wide = "\u{1f600}".repeat(5000);
+    assert_eq!(client.raw(&[b"BF.ADD", wide.as_bytes(), b"y"]), b":1\r\n");
+    let response = browser.get("/api/filters");
+    assert!(response.body.len() < 64 << 10, "{}", response.body.len());
+    let all = response.json();
+    let rows = all["filters"].as_array().unwrap();
+    let shown = |row: usize| rows[row]["name_shown"].as_str().unwrap();
+    assert_eq!(shown(0), format!("{}…", "\\x01".repeat(1000)));
+    assert_eq!(shown(1), format!("{}…", "x".repeat(1000)));
+    assert_eq!(shown(2), format!("{}…", "\u{1f600}".repeat(250)));
+    for row in rows {
+        assert_eq!(row["encoding"], "cut", "{}", row["name_shown"]);
+    }
+    let metrics = browser.get("/metrics").body;
+    assert!(metrics.len() < 64 << 10, "{}", metrics.len());
+    assert_eq!(browser.get("/api/filter?key=x&encoding=cut").status, 400);
 }
 
 #[test]

@@ -62,7 +62,11 @@ impl HttpResponse {
         {
             head += "Cache-Control: no-store\r\n";
         }
-        let _ = write!(head, "Content-Length: {}\r\n\r\n", self.body.len());
+        // That of a 304 would be the length of what it stands for.
+        if self.status != 304 {
+            let _ = write!(head, "Content-Length: {}\r\n", self.body.len());
+        }
+        head += "\r\n";
         let mut bytes = head.into_bytes();
         if has_body {
             bytes.extend_from_slice(&self.body);

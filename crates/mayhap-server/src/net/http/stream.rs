@@ -84,6 +84,11 @@ impl HttpStream {
         }
     }
 
+    /// Another handle of the socket, to close it from another thread.
+    pub(super) fn socket_handle(&mut self) -> io::Result<TcpStream> {
+        self.socket().socket.try_clone()
+    }
+
     pub(super) fn set_deadline(&mut self, deadline: Instant) {
         self.socket().deadline = deadline;
     }

@@ -8,7 +8,7 @@ use std::io::{Read, Write};
 use std::net::{Shutdown, TcpStream};
 use std::sync::{Arc, Condvar, Mutex};
 
-/// How many are making the page `/slow`, and whether they may come to their end.
+/// How many are making the pages `/slow` and `/busy`, and whether they may come to their end.
 #[derive(Default)]
 struct Service {
     slow: Mutex<(usize, bool)>,
@@ -38,7 +38,7 @@ impl HttpService for Service {
     fn answer(&self, head: &RequestHead, body: Vec<u8>) -> Answer {
         Answer::Whole(match head.path.as_str() {
             "/large" => HttpResponse::text(200, "x".repeat(300_000)),
-            "/slow" => {
+            "/slow" | "/busy" => {
                 let mut state = self.slow.lock().unwrap();
                 state.0 += 1;
                 self.bell.notify_all();
@@ -106,6 +106,19 @@ fn a_body_is_read_to_its_claimed_end_and_no_further() {
 }
 
 #[test]
+fn a_body_that_ends_too_early_is_answered() {
+    let (server, _) = start();
+    let mut stream = TcpStream::connect(server.address).unwrap();
+    let request = b"POST / HTTP/1.1\r\nContent-Length: 6\r\n\r\nabc";
+    stream.write_all(request).unwrap();
+    stream.shutdown(Shutdown::Write).unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    assert!(answer.starts_with("HTTP/1.1 400 "), "{answer}");
+    server.stop();
+}
+
+#[test]
 fn bodies_are_refused_before_they_are_sent() {
     let (server, _) = start();
     for (headers, status) in [
@@ -135,7 +148,7 @@ fn bodies_are_refused_before_they_are_sent() {
 #[test]
 fn an_endless_http_head_is_rejected() {
     let (server, _) = start();
-    let long = [b"GET /large HTTP/1.1\r\nX: ".to_vec(), vec![b'x'; 30_000]].concat();
+    let long = [b"GET /large HTTP/1.1\r\nX: ".to_vec(), vec![b'x'; 100_000]].concat();
     assert!(ask(&server, &long).starts_with("HTTP/1.1 431 "));
     server.stop();
 }
@@ -182,14 +195,32 @@ fn silent_clients_delay_nobody() {
 
 #[test]
 fn too_many_http_clients_get_503() {
-    let (server, _) = start();
-    let mut silent: Vec<_> = (0..200)
-        .map(|_| TcpStream::connect(server.address).unwrap())
-        .collect();
-    // The last one is surely one too many.
-    let mut answer = String::new();
-    silent.pop().unwrap().read_to_string(&mut answer).unwrap();
-    assert!(answer.starts_with("HTTP/1.1 503 "), "{answer}");
+    let (server, service) = start();
+    let ask = || {
+        let mut stream = TcpStream::connect(server.address).unwrap();
+        stream.write_all(b"GET /busy HTTP/1.1\r\n\r\n").unwrap();
+        stream
+    };
+    let waiting: Vec<_> = (0..64).map(|_| ask()).collect();
+    let (lock, bell) = (&service.slow, &service.bell);
+    drop(
+        bell.wait_while(lock.lock().unwrap(), |(making, _)| *making < 64)
+            .unwrap(),
+    );
+    let answer_of = |mut stream: TcpStream| {
+        let mut answer = Vec::new();
+        // The server does not wait for the request that it rejects.
+        let _ = stream.read_to_end(&mut answer);
+        String::from_utf8(answer).unwrap()
+    };
+    let rejected = answer_of(TcpStream::connect(server.address).unwrap());
+    assert!(rejected.starts_with("HTTP/1.1 503 "), "{rejected}");
+    lock.lock().unwrap().1 = true;
+    bell.notify_all();
+    for stream in waiting {
+        let answer = answer_of(stream);
+        assert!(answer.starts_with("HTTP/1.1 200 "), "{answer}");
+    }
     server.stop();
 }
 
