@@ -94,7 +94,8 @@ impl Endpoint {
             .redis_settings()
             .clone()
             .set_protocol(ProtocolVersion::RESP2);
-        if let Some(password) = env::var_os(password) {
+        // As in redis-cli, an empty variable is none.
+        if let Some(password) = env::var_os(password).filter(|text| !text.is_empty()) {
             let password = password
                 .into_string()
                 .map_err(|_| invalid("the password in the environment is not UTF-8".to_owned()))?;
