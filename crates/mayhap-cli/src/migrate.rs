@@ -321,7 +321,7 @@ impl MigrateArgs {
 /// The type of a key; `none` if it is not there.
 fn type_of(server: &mut Server, key: &[u8]) -> Result<Vec<u8>, CommandError> {
     let reply = server.run(key, &[b"TYPE", key])?;
-    Ok(server::bytes_of(reply).unwrap_or_default())
+    server::text_of("TYPE", reply)
 }
 
 /// Gives a filter that is at the target already the time to live of the source.

@@ -3,7 +3,7 @@
 use super::filter_type::{Family, FilterLayout, FilterType};
 use super::info::rate_of_fills;
 use super::node::CommandError;
-use super::server::{Server, bytes_of, is_stopped, unexpected};
+use super::server::{Server, accepted, bytes_of, is_stopped, unexpected};
 use mayhap_codec::redis::MAX_CHUNK;
 use mayhap_codec::redis::bloom::{self, LayerInfo};
 use mayhap_command::{Command, Config, Context, Reply, Slot};
@@ -82,7 +82,8 @@ pub(super) fn load(
             return Err(CommandError::Interrupted);
         }
         end += i64::try_from(piece.len()).unwrap_or(0);
-        server.run(key, &[command, key, end.to_string().as_bytes(), piece])?;
+        let reply = server.run(key, &[command, key, end.to_string().as_bytes(), piece])?;
+        accepted(&String::from_utf8_lossy(command), &reply)?;
         server.count_bytes(piece.len());
     }
     Ok(())

@@ -6,7 +6,7 @@ use redis::{ConnectionAddr, ConnectionInfo, IntoConnectionInfo, ProtocolVersion,
 use std::env;
 use std::ffi::OsStr;
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Where filters come from.
 pub(super) enum SourcePlace {
@@ -36,6 +36,9 @@ pub(super) fn source(args: &MigrateArgs) -> Result<SourcePlace, CliError> {
         )),
         Some(text) => Endpoint::parse("SOURCE", text, SOURCE_PASSWORD, args)
             .map(|endpoint| SourcePlace::Server(Box::new(endpoint))),
+        None if may_have_password(&args.source) && !Path::new(&args.source).exists() => Err(
+            CliError::message(format!("SOURCE is neither a file nor a URL: {EXPECTED}")),
+        ),
         None => Ok(SourcePlace::File(PathBuf::from(&args.source))),
     }
 }
@@ -43,11 +46,19 @@ pub(super) fn source(args: &MigrateArgs) -> Result<SourcePlace, CliError> {
 pub(super) fn target(args: &MigrateArgs) -> Result<Endpoint, CliError> {
     match url(&args.target) {
         Some(text) => Endpoint::parse("TARGET", text, TARGET_PASSWORD, args),
+        None if may_have_password(&args.target) => Err(CliError::message(format!(
+            "TARGET is not a URL: {EXPECTED}"
+        ))),
         None => Err(CliError::message(format!(
             "TARGET {} is not a URL: {EXPECTED}",
             args.target.display()
         ))),
     }
+}
+
+/// Whether it looks like a URL whose beginning was forgotten, so that errors do not repeat it.
+fn may_have_password(argument: &OsStr) -> bool {
+    argument.as_encoded_bytes().contains(&b'@')
 }
 
 /// The argument, if it is a URL and not a path.
@@ -83,7 +94,8 @@ impl Endpoint {
             .redis_settings()
             .clone()
             .set_protocol(ProtocolVersion::RESP2);
-        if let Some(password) = env::var_os(password) {
+        // As in redis-cli, an empty variable is none.
+        if let Some(password) = env::var_os(password).filter(|text| !text.is_empty()) {
             let password = password
                 .into_string()
                 .map_err(|_| invalid("the password in the environment is not UTF-8".to_owned()))?;

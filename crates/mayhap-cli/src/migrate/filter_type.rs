@@ -46,6 +46,11 @@ impl FilterType {
         };
         Some(Self { family, layout })
     }
+
+    /// A cuckoo filter of RedisBloom's layout: without items, it has no chunks.
+    pub(super) fn is_classic_cuckoo(self) -> bool {
+        self.family == Family::Cuckoo && self.layout == FilterLayout::RedisBloom
+    }
 }
 
 impl Family {

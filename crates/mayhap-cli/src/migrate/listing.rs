@@ -3,7 +3,7 @@
 use super::filter_type::{FilterType, Stays, other_type};
 use super::node::CommandError;
 use super::report::printable;
-use super::server::{Server, bytes_of, is_stopped, unexpected};
+use super::server::{Server, bytes_of, is_stopped, text_of, unexpected};
 use super::slot;
 use redis::Value;
 use std::collections::BTreeSet;
@@ -41,6 +41,8 @@ fn scan(
 ) -> Result<(), CommandError> {
     for address in server.masters() {
         let mut cursor = b"0".to_vec();
+        // A cursor that returns never ends: one in so many calls is kept, so that circles of any length are noticed.
+        let (mut kept, mut calls) = (cursor.clone(), 0_u64);
         loop {
             if is_stopped() {
                 return Err(CommandError::Interrupted);
@@ -58,18 +60,23 @@ fn scan(
             else {
                 return Err(unexpected("SCAN", &Value::Nil));
             };
+            let keys: Option<Vec<_>> = keys.into_iter().map(bytes_of).collect();
             each(
                 server,
                 &address,
-                keys.into_iter().filter_map(bytes_of).collect(),
+                keys.ok_or_else(|| unexpected("SCAN", &Value::Nil))?,
             )?;
             if next == b"0" {
                 break;
             }
-            if next == cursor {
+            calls += 1;
+            if calls.is_power_of_two() {
+                kept.clone_from(&cursor);
+            }
+            if next == kept {
                 return Err(CommandError::broken(format!(
                     "{address}: SCAN does not get behind cursor {}: is a proxy in between?",
-                    printable(&cursor)
+                    printable(&next)
                 )));
             }
             cursor = next;
@@ -89,7 +96,14 @@ pub(super) fn filters(
         let commands: Vec<Vec<&[u8]>> = keys.iter().map(|key| vec![&b"TYPE"[..], key]).collect();
         let types = server.run_all_at(address, &commands)?;
         for (key, type_name) in keys.iter().zip(types) {
-            let type_name = type_name.ok().and_then(bytes_of).unwrap_or_default();
+            let type_name = match type_name {
+                // A cluster moved the slot meanwhile.
+                Err(CommandError::Redirected { .. }) => server.run(key, &[b"TYPE", key]),
+                reply => reply,
+            };
+            let type_name = type_name
+                .and_then(|reply| text_of("TYPE", reply))
+                .map_err(|error| no_type(key, error))?;
             let Some(content) = content(&type_name) else {
                 continue;
             };
@@ -106,6 +120,20 @@ pub(super) fn filters(
     })?;
     found.sort_by(|one, other| one.key.cmp(&other.key));
     Ok(found)
+}
+
+/// Without its type, a key may be a filter: a run that left it out would not have moved everything.
+fn no_type(key: &[u8], error: CommandError) -> CommandError {
+    match error {
+        CommandError::Server { code, text } => CommandError::Server {
+            code,
+            text: format!(
+                "{text} (for TYPE {}, which --match can leave out)",
+                printable(key)
+            ),
+        },
+        error => error,
+    }
 }
 
 /// Removes what killed runs left at the target for these keys.

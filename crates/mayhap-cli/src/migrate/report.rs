@@ -183,6 +183,9 @@ const HEADS: [&str; 9] = [
     "verdict",
 ];
 
+/// Names up to this length are filled up to the longest.
+const MAX_KEY_WIDTH: usize = 64;
+
 pub(super) fn write_table(rows: &[Row], out: &mut impl Write) -> Result<(), CliError> {
     let count = |number: Option<u64>| {
         number.map_or("-".to_owned(), human_format::with_thousands_separators)
@@ -219,11 +222,13 @@ pub(super) fn write_table(rows: &[Row], out: &mut impl Write) -> Result<(), CliE
             .max()
             .unwrap_or(0)
     };
-    let widths: [usize; HEADS.len()] = std::array::from_fn(width);
+    let mut widths: [usize; HEADS.len()] = std::array::from_fn(width);
+    // A name may have any length, and the other lines need not be as long.
+    widths[0] = widths[0].min(MAX_KEY_WIDTH);
     for line in &lines {
         let mut text = String::new();
         for (column, (cell, width)) in line.iter().zip(widths).enumerate() {
-            let fill = " ".repeat(width - cell.chars().count());
+            let fill = " ".repeat(width.saturating_sub(cell.chars().count()));
             let is_number = (3..8).contains(&column);
             let (before, behind) = if is_number {
                 (fill.as_str(), "")

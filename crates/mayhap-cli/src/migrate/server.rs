@@ -127,15 +127,24 @@ impl Server {
                 if asking {
                     node.run(&[b"ASKING"])?;
                 }
-                if let Err(error) = node.run(words) {
+                let queued = node.run(words).and_then(|reply| match reply {
+                    Value::SimpleString(text) if text == "QUEUED" => Ok(()),
+                    other => Err(unexpected("MULTI", &other)),
+                });
+                if let Err(error) = queued {
                     let _ = node.run(&[b"DISCARD"]);
                     return Err(error);
                 }
             }
-            node.run(&[b"EXEC"])
+            let reply = node.run(&[b"EXEC"]);
+            if matches!(reply, Err(CommandError::Server { .. })) {
+                // It has ended the transaction already, unless a proxy replied.
+                let _ = node.run(&[b"DISCARD"]);
+            }
+            reply
         })?;
         match reply {
-            Value::Array(replies) => Ok(replies),
+            Value::Array(replies) if replies.len() == commands.len() => Ok(replies),
             other => Err(unexpected("EXEC", &other)),
         }
     }
@@ -325,6 +334,20 @@ pub(super) fn unexpected(command: &str, reply: &Value) -> CommandError {
     CommandError::broken(format!(
         "the server replied to {command} with {kind}, which it should not: is a proxy in between?"
     ))
+}
+
+/// The reply to a command that changes something: anything but OK means that it may not have.
+pub(super) fn accepted(command: &str, reply: &Value) -> Result<(), CommandError> {
+    match reply {
+        Value::Okay => Ok(()),
+        other => Err(unexpected(command, other)),
+    }
+}
+
+/// The bytes of the reply to a command that replies with a string.
+pub(super) fn text_of(command: &str, reply: Value) -> Result<Vec<u8>, CommandError> {
+    let other = unexpected(command, &reply);
+    bytes_of(reply).ok_or(other)
 }
 
 /// The bytes of a reply that is a string.

@@ -8,7 +8,7 @@ use super::filter_type::{Family, FilterLayout, FilterType};
 use super::info::FilterInfo;
 use super::node::CommandError;
 use super::report::Verdict;
-use super::server::{Server, bytes_of, is_stopped, unexpected};
+use super::server::{Server, accepted, bytes_of, is_stopped, unexpected};
 use super::slot;
 use mayhap_codec::Limits;
 use mayhap_codec::redis::dump;
@@ -102,7 +102,8 @@ impl<'t> Temporary<'t> {
         self.is_there = true;
         let mut words = vec![command, &self.name];
         words.extend(arguments);
-        self.target.run(&self.name, &words)?;
+        let reply = self.target.run(&self.name, &words)?;
+        accepted(&String::from_utf8_lossy(command), &reply)?;
         self.renew()
     }
 
@@ -289,14 +290,13 @@ impl LiveFilter<'_> {
         let mut loaded: Option<Fingerprint> = None;
         for pass in 1..=MAX_PASSES {
             let Some(header) = self.header()? else {
-                return match self.kind {
-                    // Also one whose last item was removed between two passes.
-                    FilterType {
-                        family: Family::Cuckoo,
-                        layout: FilterLayout::RedisBloom,
-                    } if loaded.is_none() => self.copy_empty_cuckoo(temporary).map(Some),
-                    _ if loaded.is_none() => Ok(None),
-                    _ => Err(self.must_pause()),
+                // The last item may have been removed between two passes.
+                return match loaded {
+                    Some(_) => Err(self.must_pause()),
+                    None if self.kind.is_classic_cuckoo() => {
+                        self.copy_empty_cuckoo(temporary).map(Some)
+                    }
+                    None => Ok(None),
                 };
             };
             let mut is_unchanged = true;

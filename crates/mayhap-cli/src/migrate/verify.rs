@@ -13,8 +13,9 @@ use std::path::Path;
 
 /// All of them are in memory.
 const MAX_KEYS: u64 = 1_000_000;
-/// Keys per query.
+/// Keys per query, and their bytes if there are several: servers bound the size of a request.
 const BATCH: usize = 1000;
+const BATCH_BYTES: usize = 1 << 20;
 
 /// The keys that are asked for.
 pub(super) struct Sample {
@@ -108,7 +109,10 @@ impl Sample {
         mut target: impl FnMut(&[&[u8]]) -> Result<Vec<bool>, CommandError>,
     ) -> Result<Agreement, CommandError> {
         let mut agreement = Agreement::default();
-        for batch in self.keys.chunks(BATCH) {
+        let mut rest = self.keys.as_slice();
+        while !rest.is_empty() {
+            let (batch, behind) = rest.split_at(batch_len(rest));
+            rest = behind;
             let keys: Vec<&[u8]> = batch.iter().map(Vec::as_slice).collect();
             for (here, there) in source(&keys)?.into_iter().zip(target(&keys)?) {
                 agreement.queried += 1;
@@ -120,6 +124,16 @@ impl Sample {
         }
         Ok(agreement)
     }
+}
+
+/// How many of the keys are in the next query.
+fn batch_len(keys: &[Vec<u8>]) -> usize {
+    let mut bytes = 0;
+    let fits = |key: &&Vec<u8>| {
+        bytes += key.len();
+        bytes <= BATCH_BYTES
+    };
+    keys.iter().take(BATCH).take_while(fits).count().max(1)
 }
 
 /// Queries a filter of a server.

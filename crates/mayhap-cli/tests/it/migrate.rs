@@ -134,6 +134,39 @@ fn the_table_has_rates_and_the_procedure() {
 }
 
 #[test]
+fn a_long_name_does_not_widen_the_other_lines() {
+    let (one, other) = (Home::new(), Home::new());
+    let (source, target) = (one.start(""), other.start(""));
+    let name = "n".repeat(1 << 16);
+    let mut client = source.client();
+    for key in [name.as_str(), "short"] {
+        client.call_line(&format!("BF.ADD {key} item"));
+    }
+    let moved = migrate(source.address, target.address, "");
+    let text = stdout(&moved);
+    assert!(text.contains(&name));
+    let lines: Vec<_> = text.lines().filter(|line| line.contains("moved")).collect();
+    assert!(lines.iter().any(|line| line.len() < 200), "{lines:?}");
+}
+
+#[test]
+fn empty_filters_of_any_size_are_the_same_afterwards() {
+    let (one, other) = (Home::new(), Home::new());
+    let (source, target) = (one.start("--layout redisbloom"), other.start(""));
+    assert!(
+        source
+            .client()
+            .call_line("CF.RESERVE large 20000000")
+            .is_ok()
+    );
+    for verdict in ["moved", "same"] {
+        let moved = migrate(source.address, target.address, "--json");
+        let expected = [("large".to_owned(), verdict.to_owned())];
+        assert_eq!(verdicts(&moved), expected, "{}", stderr(&moved));
+    }
+}
+
+#[test]
 fn keys_for_verify_are_sampled_from_a_file() {
     let (one, other) = (Home::new(), Home::new());
     let (source, target) = (one.start(""), other.start(""));
@@ -166,13 +199,26 @@ fn arguments_that_do_not_fit_are_explained() {
         assert_eq!(output.status.code(), Some(2), "{words}");
         assert!(stderr(&output).contains(explained), "{}", stderr(&output));
     }
-    // The replies are read as RESP2, whatever the URL asks for.
+    // A URL whose beginning was forgotten may have a password.
+    for places in [
+        format!("user:secret@{} redis://{}", source.address, target.address),
+        format!("redis://{} user:secret@{}", source.address, target.address),
+    ] {
+        let output = mayhap(&format!("migrate {places}"))
+            .output()
+            .expect("the program starts");
+        assert_eq!(output.status.code(), Some(2));
+        assert!(!stderr(&output).contains("secret"), "{}", stderr(&output));
+    }
+    // The replies are read as RESP2, whatever the URL asks for, and an empty variable is no password.
     fill(&mut source.client());
     let urls = format!(
         "migrate redis://{}?protocol=resp3 redis://{}?protocol=resp3 --json",
         source.address, target.address
     );
-    let moved = mayhap(&urls).output().expect("the program starts");
+    let mut command = mayhap(&urls);
+    command.env("MAYHAP_SOURCE_PASSWORD", "");
+    let moved = command.output().expect("the program starts");
     assert_eq!(moved.status.code(), Some(0), "{}", stderr(&moved));
     assert_eq!(verdicts(&moved).len(), KEYS.len());
 }
@@ -249,7 +295,7 @@ fn common_reply(words: &[Vec<u8>]) -> Option<&'static str> {
 fn a_source_that_replies_with_nonsense_is_reported() {
     let home = Home::new();
     let target = home.start("");
-    let replies: [ReplyOf; 10] = [
+    let replies: [ReplyOf; 13] = [
         // Never ends.
         |words| {
             common_reply(words)
@@ -287,6 +333,27 @@ fn a_source_that_replies_with_nonsense_is_reported() {
             b"SCAN" => b"*2\r\n$1\r\n7\r\n*0\r\n".to_vec(),
             _ => common_reply(words).unwrap_or("+OK\r\n").into(),
         },
+        // SCAN in a circle.
+        |words| match words[0].as_slice() {
+            b"SCAN" => {
+                let next = match words[1].as_slice() {
+                    b"5" => 6,
+                    b"6" => 7,
+                    _ => 5,
+                };
+                format!("*2\r\n$1\r\n{next}\r\n*0\r\n").into()
+            }
+            _ => common_reply(words).unwrap_or("+OK\r\n").into(),
+        },
+        // Types that cannot be read, behind which there may be filters.
+        |words| match words[0].as_slice() {
+            b"TYPE" => b"-NOPERM User u has no permissions to run the 'type' command\r\n".to_vec(),
+            _ => common_reply(words).unwrap_or("+OK\r\n").into(),
+        },
+        |words| match words[0].as_slice() {
+            b"TYPE" => b"$-1\r\n".to_vec(),
+            _ => common_reply(words).unwrap_or("+OK\r\n").into(),
+        },
         |_| b"HTTP/1.1 400 Bad Request\r\n\r\n".to_vec(),
     ];
     for (number, reply) in replies.into_iter().enumerate() {
@@ -308,4 +375,53 @@ fn a_source_that_replies_with_nonsense_is_reported() {
         assert!(!stdout(&output).contains('\x1b'), "{number}");
     }
     assert_eq!(target.client().call_line("DBSIZE").number(), Some(0));
+}
+
+#[test]
+fn a_target_that_does_not_say_ok_has_nothing() {
+    let home = Home::new();
+    let source = home.start("");
+    fill(&mut source.client());
+    let replies: [ReplyOf; 3] = [
+        // To the chunk behind the header.
+        |words| match words[0].as_slice() {
+            b"BF.LOADCHUNK" | b"CF.LOADCHUNK" if words[2] != b"1" => b":5\r\n".to_vec(),
+            b"RESTORE" => b":5\r\n".to_vec(),
+            _ => empty_target(words),
+        },
+        // To a command of the transaction.
+        |words| match words[0].as_slice() {
+            b"PERSIST" | b"PEXPIREAT" => b"+OK\r\n".to_vec(),
+            _ => empty_target(words),
+        },
+        // To the transaction.
+        |words| match words[0].as_slice() {
+            b"EXEC" => b"*1\r\n:1\r\n".to_vec(),
+            _ => empty_target(words),
+        },
+    ];
+    for (number, reply) in replies.into_iter().enumerate() {
+        let output = migrate(source.address, broken_server(reply), "--json");
+        assert_eq!(output.status.code(), Some(2), "{number}");
+        for (key, verdict) in verdicts(&output) {
+            assert!(
+                verdict == "failed" || verdict == "refused",
+                "{number}: {key}"
+            );
+        }
+    }
+}
+
+/// As a server would answer that has no keys and accepts all.
+fn empty_target(words: &[Vec<u8>]) -> Vec<u8> {
+    let reply = match words[0].as_slice() {
+        b"SCAN" => "*2\r\n$1\r\n0\r\n*0\r\n",
+        b"TYPE" => "+none\r\n",
+        b"PEXPIRE" => ":1\r\n",
+        b"PERSIST" | b"PEXPIREAT" | b"RENAMENX" => "+QUEUED\r\n",
+        b"EXEC" => "*2\r\n:1\r\n:1\r\n",
+        b"BF.INFO" | b"CF.INFO" | b"CBF.INFO" => "-ERR not found\r\n",
+        _ => "+OK\r\n",
+    };
+    reply.into()
 }
