@@ -22,8 +22,8 @@ use crate::store::atomic_line::AtomicLine;
 use crate::store::{Line, Storage};
 use core::arch::x86_64::{
     __m512i, _mm512_and_si512, _mm512_andnot_si512, _mm512_cvtepi64_epi32, _mm512_load_si512,
-    _mm512_loadu_si512, _mm512_or_si512, _mm512_set1_epi64, _mm512_shuffle_epi8, _mm512_sllv_epi64,
-    _mm512_srli_epi64, _mm512_srlv_epi64, _mm512_store_si512, _mm512_test_epi64_mask,
+    _mm512_loadu_si512, _mm512_or_si512, _mm512_rolv_epi64, _mm512_rorv_epi64, _mm512_set1_epi64,
+    _mm512_shuffle_epi8, _mm512_srli_epi64, _mm512_store_si512, _mm512_test_epi64_mask,
     _mm512_xor_si512,
 };
 use core::borrow::Borrow;
@@ -56,10 +56,8 @@ impl LineOps for Avx512 {
         // SAFETY: the caller has checked the CPU; `spread` is 64 bytes, aligned to 64.
         unsafe {
             let bytes = _mm512_set1_epi64(hash.cast_signed());
-            let spread =
-                _mm512_shuffle_epi8(bytes, _mm512_load_si512(pattern.spread.as_ptr().cast()));
-            // After the shuffle, so that the compiler sees that no shift is by 64 or more.
-            _mm512_and_si512(spread, _mm512_set1_epi64(63))
+            // Not masked: rotations use only the low six bits.
+            _mm512_shuffle_epi8(bytes, _mm512_load_si512(pattern.spread.as_ptr().cast()))
         }
     }
 
@@ -79,7 +77,7 @@ impl LineOps for Avx512 {
     unsafe fn set(line: &mut Line, positions: __m512i, row: &Line) {
         // SAFETY: the caller has checked the CPU; a Line is 64 bytes, aligned to 64, and borrowed exclusively.
         unsafe {
-            let bits = _mm512_or_si512(load(line), _mm512_sllv_epi64(load(row), positions));
+            let bits = _mm512_or_si512(load(line), _mm512_rolv_epi64(load(row), positions));
             _mm512_store_si512((&raw mut *line).cast(), bits);
         }
     }
@@ -116,7 +114,7 @@ impl ParityOps for Avx512 {
 unsafe fn none_missing(line: __m512i, positions: __m512i, row: &Line) -> bool {
     // SAFETY: the caller has checked the CPU.
     unsafe {
-        let missing = _mm512_andnot_si512(_mm512_srlv_epi64(line, positions), load(row));
+        let missing = _mm512_andnot_si512(_mm512_rorv_epi64(line, positions), load(row));
         _mm512_test_epi64_mask(missing, missing) == 0
     }
 }

@@ -15,7 +15,7 @@ pub(super) trait LineOps {
     /// A key's position in each of the eight words, in registers.
     type Positions: Copy;
 
-    /// The six low bits of every byte of the hash.
+    /// The positions: the six low bits of every byte of the hash.
     ///
     /// # Safety
     /// The CPU must have the kernel's instruction set. The same for all functions below.
