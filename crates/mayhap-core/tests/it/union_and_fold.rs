@@ -69,11 +69,14 @@ proptest! {
             let Some(rate) = filter.fold().unwrap() else { break };
             prop_assert!(keys.iter().all(|&hash| filter.contains_hash(hash)));
             prop_assert_eq!(rate.to_bits(), filter.estimated_rate().to_bits());
-            prop_assert!(rate >= before * 0.999);
             prop_assert_eq!(filter.plan(), &plan.halved().unwrap());
             prop_assert_eq!(filter.false_positive_rate().to_bits(), plan.false_positive_rate().to_bits());
             let per_half = plan.lines() / u64::from(plan.lines_per_key().count());
-            exact &= per_half % 2 == 0;
+            let is_even = per_half % 2 == 0;
+            exact &= is_even;
+            // An odd fold copies lines between two others. The estimate counts copies as keys, which matters only if there are few (up to 25 in
+            // millions of folds).
+            prop_assert!(rate >= before * 0.999 || !is_even && keys.len() < 50, "{} {}", rate, before);
             if exact {
                 prop_assert_eq!(&filter, &filled(plan.halved().unwrap(), &keys), "an even fold is the smaller filter");
             } else {
