@@ -56,7 +56,8 @@ impl LineOps for Avx512 {
         // SAFETY: the caller has checked the CPU; `spread` is 64 bytes, aligned to 64.
         unsafe {
             let bytes = _mm512_set1_epi64(hash.cast_signed());
-            // Not masked: rotations use only the low six bits.
+            // Not masked: rotations use only the low six bits. Against a mask and shifts, at 1M keys, lookups in two lines take 4 % less and
+            // those in a ring (`WindowBloom`) up to 3 % more; at 1 % and for inserts it is the same.
             _mm512_shuffle_epi8(bytes, _mm512_load_si512(pattern.spread.as_ptr().cast()))
         }
     }

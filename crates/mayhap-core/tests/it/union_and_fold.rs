@@ -66,8 +66,11 @@ proptest! {
         let mut exact = true;
         loop {
             let (plan, before) = (*filter.plan(), filter.estimated_rate());
+            let strangers = hashes(!seed, 0, 2000).filter(|&hash| filter.contains_hash(hash));
+            let false_positives: Vec<_> = strangers.collect();
             let Some(rate) = filter.fold().unwrap() else { break };
             prop_assert!(keys.iter().all(|&hash| filter.contains_hash(hash)));
+            prop_assert!(false_positives.iter().all(|&hash| filter.contains_hash(hash)), "the true rate never falls");
             prop_assert_eq!(rate.to_bits(), filter.estimated_rate().to_bits());
             prop_assert_eq!(filter.plan(), &plan.halved().unwrap());
             prop_assert_eq!(filter.false_positive_rate().to_bits(), plan.false_positive_rate().to_bits());
