@@ -9,6 +9,7 @@
 //! | `cuckoo_batch.rs` | the batch loop of `Cuckoo`, written once over the trait `CuckooOps` |
 //! | `cuckoo_avx2.rs`, `cuckoo_avx512.rs` | how several keys of a `Cuckoo` are looked up at once |
 //! | `slice_cells.rs` | the cells of filters that store slices |
+//! | `slice_lookup.rs` | one lookup in them, with vectors |
 //! | `fuse.rs`, `packed_fuse.rs`, `ribbon.rs` | the cells of a `Fuse`, typed or packed, and the columns of a `Ribbon` |
 //! | `static_lookup.rs`, `fuse_batch.rs` | batch lookups of these, and of a `Fuse` in AVX2 |
 //! | `batch.rs` | the batch loops of `Bloom`, written once over the trait `LineOps` |
@@ -21,7 +22,7 @@
 //!
 //! The portable kernel defines the behaviour; the others are faster and give equal answers and equal bytes. A single key runs
 //! through a few inlined instructions: a function that may use AVX2 cannot be inlined into a program built for plain x86-64, so
-//! the single-key path is inline assembly. A batch chooses its loop once.
+//! the single-key path of `Bloom` is inline assembly. A batch chooses its loop once.
 
 #![allow(unsafe_code)]
 
@@ -82,6 +83,8 @@ mod portable;
 mod prefetch;
 mod ribbon;
 mod slice_cells;
+#[cfg(target_arch = "x86_64")]
+mod slice_lookup;
 mod static_lookup;
 pub(crate) mod zeroed;
 

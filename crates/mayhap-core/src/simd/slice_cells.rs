@@ -9,6 +9,8 @@ use super::cuckoo_batch::{CellWalk, CuckooAnswer, CuckooLookup, PayloadShape, Se
 use super::huge_pages;
 use super::kernel::{Kernel, UsableKernel};
 use super::prefetch::prefetch;
+#[cfg(target_arch = "x86_64")]
+use super::slice_lookup::SliceLookup;
 use crate::probe::slice::{MAX_NARROW_BITS, SliceShape, place};
 use crate::store::{copied, reserved, zeroed};
 use crate::{KeyHash, PlanError};
@@ -55,6 +57,9 @@ pub(crate) struct SliceCells {
     is_plain: bool,
     /// For narrow cells.
     constants: LookupConstants,
+    /// For single lookups in narrow cells, if the kernel has AVX2.
+    #[cfg(target_arch = "x86_64")]
+    vectors: Option<SliceLookup>,
     kernel: UsableKernel,
     /// How many bytes, from the start, were given back to the system.
     released: usize,
@@ -89,13 +94,16 @@ impl SliceCells {
     }
 
     fn from_bytes(shape: SliceShape, bytes: Vec<u8>, groups: u64) -> Self {
+        let kernel = UsableKernel::best();
         Self {
             bytes,
+            #[cfg(target_arch = "x86_64")]
+            vectors: SliceLookup::new(&shape, kernel),
             constants: LookupConstants::new(
                 shape.cell_bits().min(MAX_NARROW_BITS),
                 shape.payload_bits(),
             ),
-            kernel: UsableKernel::best(),
+            kernel,
             shape,
             groups,
             is_plain: is_plain(&shape, groups),
@@ -185,11 +193,16 @@ impl SliceCells {
     #[inline(always)]
     pub(crate) fn find<const HAS_PAYLOAD: bool>(&self, placed: u64) -> bool {
         debug_assert_eq!(HAS_PAYLOAD, self.shape.payload_bits() > 0);
-        let (tag, bits) = self.probe(placed);
         if !self.is_plain && !self.is_narrow_at(placed) {
             return self.find_wide(placed) != 0;
         }
+        #[cfg(target_arch = "x86_64")]
+        if let Some(vectors) = &self.vectors {
+            // SAFETY: these are the constants of the shape, and the group is there.
+            return unsafe { vectors.find::<HAS_PAYLOAD>(&self.bytes, placed) };
+        }
         // Without branches, as `WindowedCells::find`.
+        let (tag, bits) = self.probe(placed);
         let [first, second] = bits.map(|bit| self.load(bit));
         let expected = self.constants.in_first(tag);
         if HAS_PAYLOAD {
@@ -234,11 +247,16 @@ impl SliceCells {
     /// cells.
     #[inline(always)]
     pub(crate) fn find_live(&self, placed: u64, live: u64) -> bool {
-        let (tag, bits) = self.probe(placed);
         if !self.is_plain && !self.is_narrow_at(placed) {
             // Bit 0 is for 0, which is no payload.
             return (live << 1) >> self.find_wide(placed) & 1 != 0;
         }
+        #[cfg(target_arch = "x86_64")]
+        if let Some(vectors) = &self.vectors {
+            // SAFETY: as in `find`.
+            return unsafe { vectors.find_live(&self.bytes, placed, live) };
+        }
+        let (tag, bits) = self.probe(placed);
         let windows = bits.map(|bit| self.load(bit));
         let expected = self.constants.in_first(tag);
         self.constants
@@ -292,10 +310,19 @@ impl SliceCells {
         self.kernel.get()
     }
 
+    #[cfg(all(test, target_arch = "x86_64"))]
+    pub(super) fn vectors(&self) -> Option<&SliceLookup> {
+        self.vectors.as_ref()
+    }
+
     /// Switches to a kernel if this CPU has it; otherwise nothing changes.
     pub(crate) fn set_kernel(&mut self, kernel: Kernel) {
         if let Some(kernel) = UsableKernel::new(kernel) {
             self.kernel = kernel;
+            #[cfg(target_arch = "x86_64")]
+            {
+                self.vectors = SliceLookup::new(&self.shape, kernel);
+            }
         }
     }
 

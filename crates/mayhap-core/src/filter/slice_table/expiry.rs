@@ -47,8 +47,12 @@ impl SliceTable {
 
     #[inline(never)]
     fn find_live_anywhere(&self, placed: u64, live: u16) -> bool {
-        self.find_payload(placed)
-            .is_some_and(|payload| live >> payload & 1 != 0)
+        let found = self.cells_of(placed).find_live(placed, live.into());
+        if self.stash.distinct() == 0 {
+            return found;
+        }
+        // No slice is in both. Bit 0 is for 0, which is no payload.
+        found || (u64::from(live) << 1) >> self.stash.count(self.number(placed)) & 1 != 0
     }
 
     /// `find_live` for many hashes; both slices must have the same length.
