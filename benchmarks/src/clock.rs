@@ -1,5 +1,5 @@
 //! Clocks. CPU time of the calling thread, because other programs on the machine must not count; wall time only where two
-//! threads work together. The only `unsafe` of the benchmarks.
+//! threads work together.
 
 use std::time::Instant;
 

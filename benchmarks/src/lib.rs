@@ -12,6 +12,7 @@ pub mod child;
 pub mod clock;
 pub mod figure;
 pub mod formats;
+pub mod huge_pages;
 pub mod keys;
 pub mod machine;
 pub mod measure;

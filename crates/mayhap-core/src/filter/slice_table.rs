@@ -159,7 +159,7 @@ impl SliceTable {
 
     #[inline(never)]
     fn find_anywhere<const HAS_PAYLOAD: bool>(&self, placed: u64) -> bool {
-        let found = self.cells_of(placed).find::<HAS_PAYLOAD>(placed);
+        let found = self.cells_of(placed).find_checked::<HAS_PAYLOAD>(placed);
         // The answer decides about no branch while the stash is empty: it would be mispredicted.
         if self.stash.distinct() == 0 {
             return found;

@@ -192,10 +192,30 @@ impl SliceCells {
     /// Whether the slice of `place(hash)` is stored; `HAS_PAYLOAD` says whether cells have payloads.
     #[inline(always)]
     pub(crate) fn find<const HAS_PAYLOAD: bool>(&self, placed: u64) -> bool {
-        debug_assert_eq!(HAS_PAYLOAD, self.shape.payload_bits() > 0);
-        if !self.is_plain && !self.is_narrow_at(placed) {
-            return self.find_wide(placed) != 0;
+        if self.is_plain {
+            // SAFETY: every group is there.
+            unsafe { self.find_narrow::<HAS_PAYLOAD>(placed) }
+        } else {
+            self.find_checked::<HAS_PAYLOAD>(placed)
         }
+    }
+
+    /// `find` without a branch on `is_plain`, which would be mispredicted where keys alternate between the cells of a sweep.
+    #[inline(always)]
+    pub(crate) fn find_checked<const HAS_PAYLOAD: bool>(&self, placed: u64) -> bool {
+        if self.is_narrow_at(placed) {
+            // SAFETY: the group is there.
+            unsafe { self.find_narrow::<HAS_PAYLOAD>(placed) }
+        } else {
+            self.find_wide(placed) != 0
+        }
+    }
+
+    /// # Safety
+    /// Cells must be narrow, and the group of `placed` must be there.
+    #[inline(always)]
+    unsafe fn find_narrow<const HAS_PAYLOAD: bool>(&self, placed: u64) -> bool {
+        debug_assert_eq!(HAS_PAYLOAD, self.shape.payload_bits() > 0);
         #[cfg(target_arch = "x86_64")]
         if let Some(vectors) = &self.vectors {
             // SAFETY: these are the constants of the shape, and the group is there.
@@ -217,10 +237,10 @@ impl SliceCells {
     /// The payload of the slice of `place(hash)`, plus 1; 0 if it is not stored. Cells must have payloads, and no slice two cells.
     #[inline(always)]
     pub(crate) fn find_payload(&self, placed: u64) -> u64 {
-        let (tag, bits) = self.probe(placed);
-        if !self.is_plain && !self.is_narrow_at(placed) {
+        if !self.is_narrow_at(placed) {
             return self.find_wide(placed);
         }
+        let (tag, bits) = self.probe(placed);
         let [first, second] = bits.map(|bit| self.load(bit));
         let expected = self.constants.in_first(tag);
         self.constants
@@ -247,13 +267,33 @@ impl SliceCells {
     /// cells.
     #[inline(always)]
     pub(crate) fn find_live(&self, placed: u64, live: u64) -> bool {
-        if !self.is_plain && !self.is_narrow_at(placed) {
-            // Bit 0 is for 0, which is no payload.
-            return (live << 1) >> self.find_wide(placed) & 1 != 0;
+        if self.is_plain {
+            // SAFETY: every group is there.
+            unsafe { self.find_live_narrow(placed, live) }
+        } else {
+            self.find_live_checked(placed, live)
         }
+    }
+
+    /// As [`find_checked`](Self::find_checked).
+    #[inline(always)]
+    pub(crate) fn find_live_checked(&self, placed: u64, live: u64) -> bool {
+        if self.is_narrow_at(placed) {
+            // SAFETY: the group is there.
+            unsafe { self.find_live_narrow(placed, live) }
+        } else {
+            // Bit 0 is for 0, which is no payload.
+            (live << 1) >> self.find_wide(placed) & 1 != 0
+        }
+    }
+
+    /// # Safety
+    /// As for `find_narrow`.
+    #[inline(always)]
+    unsafe fn find_live_narrow(&self, placed: u64, live: u64) -> bool {
         #[cfg(target_arch = "x86_64")]
         if let Some(vectors) = &self.vectors {
-            // SAFETY: as in `find`.
+            // SAFETY: as in `find_narrow`.
             return unsafe { vectors.find_live(&self.bytes, placed, live) };
         }
         let (tag, bits) = self.probe(placed);

@@ -47,7 +47,7 @@ impl SliceTable {
 
     #[inline(never)]
     fn find_live_anywhere(&self, placed: u64, live: u16) -> bool {
-        let found = self.cells_of(placed).find_live(placed, live.into());
+        let found = self.cells_of(placed).find_live_checked(placed, live.into());
         if self.stash.distinct() == 0 {
             return found;
         }
