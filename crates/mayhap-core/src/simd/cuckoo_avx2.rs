@@ -4,6 +4,7 @@
 
 use super::cuckoo_batch::{
     self, CellWalk, CuckooAnswer, CuckooLookup, CuckooOps, CuckooProbes, LocateOps, SliceWalk,
+    WindowStarts,
 };
 use crate::KeyHash;
 use crate::probe::blocked::FIRST;
@@ -48,8 +49,8 @@ impl LocateOps<CuckooWindows> for Avx2 {
             let second = _mm256_sub_epi64(sum, excess);
             let cell_bits = broadcast(u64::from(table.cell_bits));
             CuckooProbes {
-                first: _mm256_mul_epu32(first, cell_bits),
-                second: _mm256_mul_epu32(second, cell_bits),
+                first: starts(_mm256_mul_epu32(first, cell_bits)),
+                second: starts(_mm256_mul_epu32(second, cell_bits)),
                 expected: _mm256_add_epi64(
                     _mm256_mul_epu32(fingerprint, broadcast(table.constants.fingerprints)),
                     broadcast(table.constants.offsets),
@@ -87,8 +88,8 @@ impl<W: SliceWalk> LocateOps<W> for Avx2 {
             let cell_bits = broadcast(u64::from(table.cell_bits));
             let start = _mm256_mul_epu32(group, broadcast(8 * shape.group_bytes()));
             CuckooProbes {
-                first: _mm256_add_epi64(start, _mm256_mul_epu32(first, cell_bits)),
-                second: _mm256_add_epi64(start, _mm256_mul_epu32(second, cell_bits)),
+                first: starts(_mm256_add_epi64(start, _mm256_mul_epu32(first, cell_bits))),
+                second: starts(_mm256_add_epi64(start, _mm256_mul_epu32(second, cell_bits))),
                 expected: _mm256_add_epi64(
                     _mm256_mul_epu32(tag, broadcast(table.constants.fingerprints)),
                     broadcast(table.constants.offsets),
@@ -238,24 +239,39 @@ unsafe fn words(hashes: &[KeyHash]) -> __m256i {
     }
 }
 
-/// The windows that start at these bits; the bits above the two cells are arbitrary.
+/// Where windows start, from their first bits.
+///
+/// # Safety
+/// The CPU must have AVX2.
+#[inline(always)]
+unsafe fn starts(bits: __m256i) -> WindowStarts<__m256i> {
+    // SAFETY: the caller's promise.
+    unsafe {
+        WindowStarts {
+            byte: _mm256_srli_epi64::<3>(bits),
+            shift: _mm256_and_si256(bits, broadcast(7)),
+        }
+    }
+}
+
+/// The two cells of each window; the bits above them are arbitrary.
 ///
 /// Four loads, not a gather: in cache that took 4.4 instead of 4.0 ns per key, and 4.9 instead of 4.5 at 1M keys (EPYC, Zen 3).
 ///
 /// # Safety
-/// The CPU must have AVX2, and there must be windows at these bits.
+/// The CPU must have AVX2, and there must be windows there.
 #[inline(always)]
-unsafe fn windows<W>(table: &CuckooLookup<'_, W>, bits: &__m256i) -> __m256i {
+unsafe fn windows<W>(table: &CuckooLookup<'_, W>, starts: &WindowStarts<__m256i>) -> __m256i {
     // SAFETY: the caller's promise; a vector is four words.
     unsafe {
-        let at: *const u64 = (&raw const *bits).cast();
+        let at: *const u64 = (&raw const starts.byte).cast();
         let words = _mm256_set_epi64x(
             table.load(*at.add(3)).cast_signed(),
             table.load(*at.add(2)).cast_signed(),
             table.load(*at.add(1)).cast_signed(),
             table.load(*at).cast_signed(),
         );
-        _mm256_srlv_epi64(words, _mm256_and_si256(*bits, broadcast(7)))
+        _mm256_srlv_epi64(words, starts.shift)
     }
 }
 

@@ -1,9 +1,8 @@
 //! Batch lookups of a `Cuckoo` and of filters with slices in AVX-512 (F and BW), eight keys at once. The arithmetic is that of `cuckoo_avx2.rs`.
-//!
-//! Tested under emulation; its speed has not been measured.
 
 use super::cuckoo_batch::{
     self, CellWalk, CuckooAnswer, CuckooLookup, CuckooOps, CuckooProbes, LocateOps, SliceWalk,
+    WindowStarts,
 };
 use crate::KeyHash;
 use crate::probe::blocked::FIRST;
@@ -47,8 +46,8 @@ impl LocateOps<CuckooWindows> for Avx512 {
             let second = _mm512_min_epu64(sum, _mm512_sub_epi64(sum, count));
             let cell_bits = broadcast(u64::from(table.cell_bits));
             CuckooProbes {
-                first: _mm512_mul_epu32(first, cell_bits),
-                second: _mm512_mul_epu32(second, cell_bits),
+                first: starts(_mm512_mul_epu32(first, cell_bits)),
+                second: starts(_mm512_mul_epu32(second, cell_bits)),
                 expected: _mm512_add_epi64(
                     _mm512_mul_epu32(fingerprint, broadcast(table.constants.fingerprints)),
                     broadcast(table.constants.offsets),
@@ -85,8 +84,8 @@ impl<W: SliceWalk> LocateOps<W> for Avx512 {
             let cell_bits = broadcast(u64::from(table.cell_bits));
             let start = _mm512_mul_epu32(group, broadcast(8 * shape.group_bytes()));
             CuckooProbes {
-                first: _mm512_add_epi64(start, _mm512_mul_epu32(first, cell_bits)),
-                second: _mm512_add_epi64(start, _mm512_mul_epu32(second, cell_bits)),
+                first: starts(_mm512_add_epi64(start, _mm512_mul_epu32(first, cell_bits))),
+                second: starts(_mm512_add_epi64(start, _mm512_mul_epu32(second, cell_bits))),
                 expected: _mm512_add_epi64(
                     _mm512_mul_epu32(tag, broadcast(table.constants.fingerprints)),
                     broadcast(table.constants.offsets),
@@ -245,18 +244,33 @@ unsafe fn words(hashes: &[KeyHash]) -> __m512i {
     }
 }
 
-/// The windows that start at these bits; the bits above the two cells are arbitrary.
+/// Where windows start, from their first bits.
+///
+/// # Safety
+/// The CPU must have AVX-512 F.
+#[inline(always)]
+unsafe fn starts(bits: __m512i) -> WindowStarts<__m512i> {
+    // SAFETY: the caller's promise.
+    unsafe {
+        WindowStarts {
+            byte: _mm512_srli_epi64::<3>(bits),
+            shift: _mm512_and_si512(bits, broadcast(7)),
+        }
+    }
+}
+
+/// The two cells of each window; the bits above them are arbitrary.
 ///
 /// Eight loads, not a gather: that is slow on AMD and on Intel CPUs whose microcode mitigates the leak of gathered data, and the
 /// emulator of `make test-avx512` rejects gathers whose indices are in the upper sixteen registers.
 ///
 /// # Safety
-/// The CPU must have AVX-512 F, and there must be windows at these bits.
+/// The CPU must have AVX-512 F, and there must be windows there.
 #[inline(always)]
-unsafe fn windows<W>(table: &CuckooLookup<'_, W>, bits: &__m512i) -> __m512i {
+unsafe fn windows<W>(table: &CuckooLookup<'_, W>, starts: &WindowStarts<__m512i>) -> __m512i {
     // SAFETY: the caller's promise; a vector is eight words.
     unsafe {
-        let at: *const u64 = (&raw const *bits).cast();
+        let at: *const u64 = (&raw const starts.byte).cast();
         let words = _mm512_set_epi64(
             table.load(*at.add(7)).cast_signed(),
             table.load(*at.add(6)).cast_signed(),
@@ -267,7 +281,7 @@ unsafe fn windows<W>(table: &CuckooLookup<'_, W>, bits: &__m512i) -> __m512i {
             table.load(*at.add(1)).cast_signed(),
             table.load(*at).cast_signed(),
         );
-        _mm512_srlv_epi64(words, _mm512_and_si512(*bits, broadcast(7)))
+        _mm512_srlv_epi64(words, starts.shift)
     }
 }
 

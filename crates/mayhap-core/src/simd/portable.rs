@@ -4,6 +4,7 @@ use super::batch::{self, LineOps};
 use super::bloom_table::BloomTable;
 use super::cuckoo_batch::{
     self, CellWalk, CuckooAnswer, CuckooLookup, CuckooOps, CuckooProbes, LocateOps, SliceWalk,
+    WindowStarts,
 };
 use super::kernel::UsableKernel;
 use super::multi_table;
@@ -78,8 +79,8 @@ impl LocateOps<CuckooWindows> for Portable {
         let (first, fingerprint) = table.walk.locate(hashes[0].to_u64());
         let second = table.walk.second(first, fingerprint);
         CuckooProbes {
-            first: first * u64::from(table.cell_bits),
-            second: second * u64::from(table.cell_bits),
+            first: starts(first * u64::from(table.cell_bits)),
+            second: starts(second * u64::from(table.cell_bits)),
             expected: table.constants.in_first(fingerprint),
         }
     }
@@ -90,13 +91,33 @@ impl<W: SliceWalk> LocateOps<W> for Portable {
     unsafe fn locate(table: &CuckooLookup<'_, W>, hashes: &[KeyHash]) -> CuckooProbes<u64> {
         let shape = table.walk.shape();
         let place = shape.locate(shape.slice(place(hashes[0].to_u64())));
-        let [first, second] = place.windows.map(|window| shape.bit(place.group, window));
+        let bits = place.windows.map(|window| shape.bit(place.group, window));
+        let [first, second] = bits.map(starts);
         CuckooProbes {
             first,
             second,
             expected: table.constants.in_first(place.tag),
         }
     }
+}
+
+/// Where a window starts, from its first bit.
+#[inline(always)]
+fn starts(bit: u64) -> WindowStarts<u64> {
+    WindowStarts {
+        byte: bit >> 3,
+        shift: bit & 7,
+    }
+}
+
+/// The two cells of a window; the bits above them are arbitrary.
+///
+/// # Safety
+/// There must be a window there.
+#[inline(always)]
+unsafe fn window<W>(table: &CuckooLookup<'_, W>, starts: WindowStarts<u64>) -> u64 {
+    // SAFETY: the caller's promise.
+    unsafe { table.load(starts.byte) >> starts.shift }
 }
 
 impl CuckooOps for Portable {
@@ -109,7 +130,8 @@ impl CuckooOps for Portable {
         found: &mut [bool],
     ) {
         // SAFETY: the probes come from this table.
-        let (first, second) = unsafe { (table.window(probes.first), table.window(probes.second)) };
+        let (first, second) =
+            unsafe { (window(table, probes.first), window(table, probes.second)) };
         let (constants, expected) = (&table.constants, probes.expected);
         found[0] = if W::SELECTS_PAYLOADS {
             constants.is_accepted::<W>([first, second], expected, table.walk.accepted())
@@ -125,7 +147,8 @@ impl CuckooOps for Portable {
         payloads: &mut [u16],
     ) {
         // SAFETY: the probes come from this table.
-        let (first, second) = unsafe { (table.window(probes.first), table.window(probes.second)) };
+        let (first, second) =
+            unsafe { (window(table, probes.first), window(table, probes.second)) };
         let payload = table.constants.payload::<W>(first, second, probes.expected);
         payloads[0] = payload as u16;
     }

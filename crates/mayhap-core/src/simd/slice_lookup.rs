@@ -50,6 +50,7 @@ pub(super) struct SliceLookup {
     /// The smallest distance and the number of windows, in the upper halves.
     min_distance: Lanes,
     upper_windows: Lanes,
+    /// Not 64, which the emulator of `make test-avx512` takes for 0: if there is one group, it has 0 bits.
     group_shift: Lanes,
     group_bits: Lanes,
     cell_bits: Lanes,
@@ -93,8 +94,12 @@ impl SliceLookup {
             distances: Lanes([0, windows - 1]),
             min_distance: Lanes([0, 1 << 32]),
             upper_windows: both(windows << 32),
-            group_shift: both((64 - shape.level()).into()),
-            group_bits: both(shape.group_bytes() * 8),
+            group_shift: both((64 - shape.level().max(1)).into()),
+            group_bits: both(if shape.level() > 0 {
+                shape.group_bytes() * 8
+            } else {
+                0
+            }),
             cell_bits: both(cell_bits.into()),
             bit_in_byte: both(7),
             tags: both(constants.fingerprints),
