@@ -115,7 +115,7 @@ impl SliceShape {
             payload_bits,
             cell_bits,
             group_bytes: (u64::from(windows + 1) * u64::from(cell_bits)).div_ceil(8),
-            reciprocal: (1 << (product_bits + RECIPROCAL_BITS)) / u64::from(windows) + 1,
+            reciprocal: (1 << (product_bits + RECIPROCAL_BITS)) / u64::from(windows),
             slice_shift: 64 - slice_bits,
             group_shift: 63 - level,
             local_mask: u32::MAX << (32 - product_bits),
@@ -302,11 +302,11 @@ impl SliceShape {
     pub(crate) fn slice_at(&self, group: u64, first: u32, tag: u64) -> u64 {
         let local_bits = self.slice_bits - self.level;
         let product_bits = local_bits.min(32);
-        // The smallest local part in the window: `first << product_bits` divided by the number of windows, rounded up.
-        let (first, windows) = (u64::from(first), u64::from(self.windows));
-        let floor = first.wrapping_mul(self.reciprocal) >> RECIPROCAL_BITS;
-        let is_exact = floor.wrapping_mul(windows) == first << product_bits;
-        let start = (floor + u64::from(!is_exact)) << (local_bits - product_bits);
+        // The smallest local part in the window: `first << product_bits` divided by the number of windows, rounded up. The product is too
+        // small by less than `first`, and a fraction is larger than that: at least 2^30 divided by the number of windows.
+        let product = u64::from(first).wrapping_mul(self.reciprocal);
+        let quotient = product.wrapping_add((1 << RECIPROCAL_BITS) - 1) >> RECIPROCAL_BITS;
+        let start = quotient << (local_bits - product_bits);
         let local = start + (tag.wrapping_sub(start) & ((1 << self.tag_bits) - 1));
         (group << local_bits).wrapping_add(local) << (64 - self.slice_bits)
     }
