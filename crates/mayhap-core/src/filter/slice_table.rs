@@ -22,7 +22,7 @@ pub use parts::SliceTableParts;
 
 use super::slice_entry::{SliceEntry, StoredSlice, UnpackedCells};
 use crate::probe::slice::{SliceShape, place};
-use crate::simd::{SliceAnswer, SliceCells};
+use crate::simd::{SliceAnswer, SliceCells, for_each_slice};
 use crate::store::Multiset;
 use crate::{Full, Kernel, KeyHash, PlanError};
 use alloc::vec::Vec;
@@ -428,19 +428,25 @@ impl SliceTable {
             .filter(|_| width != self.cells.shape().payload_bits());
         let mut without_cell: Vec<StoredSlice> = Vec::new();
         let mut is_complete = true;
-        SliceEntry::for_each_slice(&self.cells, group, |mut stored| {
-            if let Some(counters) = refitting {
-                (stored, _) = counters.refitted(stored, width);
-            }
-            if !SliceEntry::insert(&mut unpacked, stored)
-                && let Err(stored) = SliceEntry::insert_by_moving(&mut unpacked, stored)
-            {
-                is_complete &= without_cell.try_reserve(1).is_ok();
-                if is_complete {
-                    without_cell.push(stored);
+        for_each_slice(
+            &self.cells,
+            group,
+            *next.shape(),
+            |slice, payload, place| {
+                let mut stored = StoredSlice { slice, payload };
+                if let Some(counters) = refitting {
+                    (stored, _) = counters.refitted(stored, width);
                 }
-            }
-        });
+                if !SliceEntry::insert_at(&mut unpacked, place, stored.payload)
+                    && let Err(stored) = SliceEntry::insert_by_moving(&mut unpacked, stored)
+                {
+                    is_complete &= without_cell.try_reserve(1).is_ok();
+                    if is_complete {
+                        without_cell.push(stored);
+                    }
+                }
+            },
+        );
         let is_refitting = refitting.is_some();
         if !is_complete
             || self.stash.make_room(without_cell.len() as u64).is_err()

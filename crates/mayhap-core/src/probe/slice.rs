@@ -17,6 +17,7 @@
 //! Files and other programs rely on this walk: it never changes.
 
 use super::blocked::mul_high;
+use core::hint::select_unpredictable;
 
 /// An odd constant, different from those of the other kinds, so that a second filter over the same hashes has other false positives.
 /// It also makes the first bits of the slice depend on all bits of the hash: keys that were distributed to several filters by their
@@ -287,6 +288,25 @@ impl SliceShape {
     pub(crate) fn first(&self, second: u32, tag: u64) -> u32 {
         let difference = second.wrapping_sub(self.distance(tag));
         difference.min(difference.wrapping_add(self.windows))
+    }
+
+    /// The windows of the slice in cell `number` of a group.
+    #[inline(always)]
+    pub(crate) fn windows_of(&self, cell: u64, number: u32) -> [u32; 2] {
+        let tag = self.cell_tag(cell);
+        // Wraps only in cells that no insert writes.
+        let window = number.wrapping_sub(cell as u32 & 1);
+        let is_first = cell & 2 == 0;
+        let first = select_unpredictable(is_first, window, self.first(window, tag));
+        let second = self.second(first, tag);
+        [first, select_unpredictable(is_first, second, window)]
+    }
+
+    /// The slice in cell `number` of a group.
+    #[inline(always)]
+    pub(crate) fn slice_in(&self, group: u64, number: u32, cell: u64) -> u64 {
+        let [first, _] = self.windows_of(cell, number);
+        self.slice_at(group, first, self.cell_tag(cell))
     }
 
     /// The distance from the first window to the second: at least 1, below the number of windows.

@@ -9,6 +9,7 @@
 //! | `cuckoo_batch.rs` | the batch loop of `Cuckoo`, written once over the trait `CuckooOps` |
 //! | `cuckoo_avx2.rs`, `cuckoo_avx512.rs` | how several keys of a `Cuckoo` are looked up at once |
 //! | `slice_cells.rs` | the cells of filters that store slices |
+//! | `slice_decode.rs` | how a rewrite reads them |
 //! | `fuse.rs`, `packed_fuse.rs`, `ribbon.rs` | the cells of a `Fuse`, typed or packed, and the columns of a `Ribbon` |
 //! | `static_lookup.rs`, `fuse_batch.rs` | batch lookups of these, and of a `Fuse` in AVX2 |
 //! | `batch.rs` | the batch loops of `Bloom`, written once over the trait `LineOps` |
@@ -82,6 +83,7 @@ mod portable;
 mod prefetch;
 mod ribbon;
 mod slice_cells;
+mod slice_decode;
 mod static_lookup;
 pub(crate) mod zeroed;
 
@@ -118,4 +120,5 @@ pub(crate) use packed_fuse::{CellWord, PackedFuseTable};
 pub(crate) use prefetch::{CACHED_BYTES, Prefetch, prefetch};
 pub(crate) use ribbon::RibbonTable;
 pub(crate) use slice_cells::{SliceAnswer, SliceCells};
+pub(crate) use slice_decode::for_each_slice;
 pub(crate) use static_lookup::StaticLookup;
