@@ -4,14 +4,107 @@
 //! walk of at most `MAX_MOVES` steps that looks one step ahead. Its random numbers are computed from the slice and the number of the
 //! step, so that equal operations give equal bytes.
 
-use crate::probe::slice::{SliceShape, random};
+mod unpacked;
+
+pub(super) use unpacked::UnpackedCells;
+
+use crate::probe::slice::{SlicePlace, SliceShape, random};
 use crate::simd::SliceCells;
 
 /// How many slices one insert may move before one of them goes to the stash.
 const MAX_MOVES: u64 = 400;
 
+/// The cells of groups as the rules of this file use them: packed, or [`UnpackedCells`] for a rewrite.
+pub(super) trait CellAccess {
+    fn shape(&self) -> &SliceShape;
+
+    /// Where a group starts.
+    fn start(&self, group: u64) -> u64;
+
+    /// Where cell `number` of the group at `start` is.
+    fn position(&self, start: u64, number: u32) -> u64;
+
+    fn cell(&self, position: u64) -> u64;
+
+    fn set(&mut self, position: u64, cell: u64);
+
+    /// Which cells of a window are free, one bit each.
+    #[inline(always)]
+    fn free_in_window(&self, start: u64, window: u32) -> u32 {
+        let first = self.is_free(self.cell(self.position(start, window)));
+        let second = self.is_free(self.cell(self.position(start, window + 1)));
+        u32::from(first) | u32::from(second) << 1
+    }
+
+    /// The first free cell of a window, from the offset `from` on.
+    fn free_offset(&self, start: u64, window: u32, from: u32) -> Option<u32>;
+
+    /// Whether an insert may overwrite a cell.
+    fn is_free(&self, cell: u64) -> bool;
+
+    /// Whether cells expire.
+    fn expires(&self) -> bool;
+
+    fn prefetch(&self, position: u64);
+}
+
+/// Positions are bits.
+impl CellAccess for SliceCells {
+    #[inline(always)]
+    fn shape(&self) -> &SliceShape {
+        self.shape()
+    }
+
+    #[inline(always)]
+    fn start(&self, group: u64) -> u64 {
+        self.group_bit(group)
+    }
+
+    #[inline(always)]
+    fn position(&self, start: u64, number: u32) -> u64 {
+        start + u64::from(number) * u64::from(self.shape().cell_bits())
+    }
+
+    #[inline(always)]
+    fn cell(&self, position: u64) -> u64 {
+        self.cell(position)
+    }
+
+    #[inline(always)]
+    fn set(&mut self, position: u64, cell: u64) {
+        self.set(position, cell);
+    }
+
+    #[inline(always)]
+    fn free_offset(&self, start: u64, window: u32, from: u32) -> Option<u32> {
+        // With a branch on each cell: at the load of a table, the first is rarely free.
+        let is_free =
+            |offset| self.is_free(self.cell(CellAccess::position(self, start, window + offset)));
+        if from == 0 && is_free(0) {
+            Some(0)
+        } else {
+            is_free(1).then_some(1)
+        }
+    }
+
+    #[inline(always)]
+    fn is_free(&self, cell: u64) -> bool {
+        self.is_free(cell)
+    }
+
+    #[inline(always)]
+    fn expires(&self) -> bool {
+        self.expires()
+    }
+
+    #[inline(always)]
+    fn prefetch(&self, position: u64) {
+        self.prefetch_bit(position);
+    }
+}
+
 /// A slice and its payload.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub(super) struct StoredSlice {
     pub(super) slice: u64,
     /// 0 in cells without payloads.
@@ -23,7 +116,7 @@ pub(super) struct StoredSlice {
 pub(super) struct SliceEntry {
     group: u64,
     /// Where the group starts.
-    group_bit: u64,
+    start: u64,
     tag: u64,
     payload: u64,
     windows: [u32; 2],
@@ -32,36 +125,45 @@ pub(super) struct SliceEntry {
 
 impl SliceEntry {
     #[inline(always)]
-    fn new(cells: &SliceCells, stored: StoredSlice) -> Self {
+    fn new(cells: &impl CellAccess, stored: StoredSlice) -> Self {
         let place = cells.shape().locate(stored.slice);
+        Self::at_place(cells, place, stored.payload)
+    }
+
+    #[inline(always)]
+    fn at_place(cells: &impl CellAccess, place: SlicePlace, payload: u64) -> Self {
         Self {
             group: place.group,
-            group_bit: cells.group_bit(place.group),
+            start: cells.start(place.group),
             tag: place.tag,
-            payload: stored.payload,
+            payload,
             windows: place.windows,
             at: 0,
         }
     }
 
-    /// Stores a slice if one of its cells is empty, or can be emptied by moving one other slice. (Testing all four cells before one branch
-    /// took 4 % more instructions, and was not faster.)
+    /// Stores a slice if one of its cells is empty, or can be emptied by moving one other slice.
     #[inline(always)]
-    pub(super) fn insert(cells: &mut SliceCells, stored: StoredSlice) -> bool {
-        let entry = Self::new(cells, stored);
-        let value = entry.value(cells);
-        let cell_bits = u64::from(cells.shape().cell_bits());
-        for (choice, window) in (0..).zip(entry.windows) {
-            let bit = entry.group_bit + u64::from(window) * cell_bits;
-            for offset in 0..2 {
-                let (bit, value) = (bit + offset * cell_bits, value | choice << 1 | offset);
-                let is_storable = entry.tag != 0 || choice | offset != 0;
-                if cells.is_free(cells.cell(bit)) && is_storable {
-                    cells.set(bit, value);
-                    return true;
-                }
+    pub(super) fn insert(cells: &mut impl CellAccess, stored: StoredSlice) -> bool {
+        let place = cells.shape().locate(stored.slice);
+        Self::insert_at(cells, place, stored.payload)
+    }
+
+    /// The same for a slice that has been located.
+    #[inline(always)]
+    pub(super) fn insert_at(cells: &mut impl CellAccess, place: SlicePlace, payload: u64) -> bool {
+        let start = cells.start(place.group);
+        for (choice, window) in (0..).zip(place.windows) {
+            // A cell of zeros would look empty.
+            let from = u32::from(choice == 0 && place.tag == 0);
+            if let Some(offset) = cells.free_offset(start, window, from) {
+                let at = choice << 1 | offset;
+                let value = cells.shape().cell_value(place.tag, at, payload);
+                cells.set(cells.position(start, window + offset), value);
+                return true;
             }
         }
+        let entry = Self::at_place(cells, place, payload);
         (cells.expires() && entry.make_room_nearby(cells)) || entry.make_room(cells, 0)
     }
 
@@ -69,7 +171,7 @@ impl SliceEntry {
     /// may be another one.
     #[cold]
     pub(super) fn insert_by_moving(
-        cells: &mut SliceCells,
+        cells: &mut impl CellAccess,
         stored: StoredSlice,
     ) -> Result<(), StoredSlice> {
         let slice = stored.slice;
@@ -92,36 +194,27 @@ impl SliceEntry {
     /// The entry in cell `number` of a group; `None` if the cell is empty.
     #[inline(always)]
     pub(super) fn load(
-        cells: &SliceCells,
+        cells: &impl CellAccess,
         group: u64,
-        group_bit: u64,
+        start: u64,
         number: u32,
     ) -> Option<Self> {
         let shape = cells.shape();
-        let cell = cells.cell(group_bit + u64::from(number) * u64::from(shape.cell_bits()));
+        let cell = cells.cell(cells.position(start, number));
         if cells.is_free(cell) {
             return None;
         }
-        let tag = shape.cell_tag(cell);
-        let at = cell as u32 & 3;
-        // Wraps only in cells that no insert writes.
-        let window = number.wrapping_sub(at & 1);
-        let is_first = at & 2 == 0;
-        let first = shape.first(window, tag);
-        let first = if is_first { window } else { first };
-        let second = shape.second(first, tag);
         Some(Self {
             group,
-            group_bit,
-            tag,
+            start,
+            tag: shape.cell_tag(cell),
             payload: shape.cell_payload(cell),
-            windows: [first, if is_first { second } else { window }],
-            at,
+            windows: shape.windows_of(cell, number),
+            at: cell as u32 & 3,
         })
     }
 
-    /// The slices of a group. (Rewriting every 64th cell first, so that no store delays the next load, took 1.6
-    /// times as long: in the order of the cells, fewer slices must be moved.)
+    /// The slices of a group, in the order of their cells.
     #[inline(always)]
     pub(super) fn slices(cells: &SliceCells, group: u64) -> impl Iterator<Item = StoredSlice> {
         let shape = *cells.shape();
@@ -132,31 +225,27 @@ impl SliceEntry {
             if cells.is_free(cell) {
                 return None;
             }
-            let tag = shape.cell_tag(cell);
-            let window = number.wrapping_sub(cell as u32 & 1);
-            let first = shape.first(window, tag);
-            let first = if cell & 2 == 0 { window } else { first };
             Some(StoredSlice {
-                slice: shape.slice_at(group, first, tag),
+                slice: shape.slice_in(group, number, cell),
                 payload: shape.cell_payload(cell),
             })
         })
     }
 
     /// The entries of a group.
-    pub(super) fn of_group(cells: &SliceCells, group: u64) -> impl Iterator<Item = Self> {
-        let group_bit = cells.group_bit(group);
+    pub(super) fn of_group(cells: &impl CellAccess, group: u64) -> impl Iterator<Item = Self> {
+        let start = cells.start(group);
         let numbers = 0..=cells.shape().windows();
-        numbers.filter_map(move |number| Self::load(cells, group, group_bit, number))
+        numbers.filter_map(move |number| Self::load(cells, group, start, number))
     }
 
     /// The cells that hold a slice, with any payload.
     #[inline(always)]
-    fn cells_of(cells: &SliceCells, slice: u64) -> impl Iterator<Item = Self> {
+    fn cells_of(cells: &impl CellAccess, slice: u64) -> impl Iterator<Item = Self> {
         let entry = Self::new(cells, StoredSlice { slice, payload: 0 });
         (0..4).filter_map(move |at| {
             let entry = Self { at, ..entry };
-            let cell = cells.cell(entry.bit(cells));
+            let cell = cells.cell(entry.position(cells));
             let payload = cells.shape().cell_payload(cell);
             let entry = Self { payload, ..entry };
             (entry.is_storable() && cell == entry.value(cells)).then_some(entry)
@@ -165,20 +254,25 @@ impl SliceEntry {
 
     /// The entry of a slice that is stored.
     #[inline(always)]
-    pub(super) fn find(cells: &SliceCells, slice: u64) -> Option<Self> {
+    pub(super) fn find(cells: &impl CellAccess, slice: u64) -> Option<Self> {
         Self::cells_of(cells, slice).next()
     }
 
     /// In how many cells a slice is stored.
-    pub(super) fn copies(cells: &SliceCells, slice: u64) -> u64 {
+    pub(super) fn copies(cells: &impl CellAccess, slice: u64) -> u64 {
         Self::cells_of(cells, slice).count() as u64
     }
 
-    /// The first bit of the cell.
+    /// The number of the cell.
     #[inline(always)]
-    fn bit(&self, cells: &SliceCells) -> u64 {
-        let number = self.windows[(self.at >> 1) as usize] + (self.at & 1);
-        self.group_bit + u64::from(number) * u64::from(cells.shape().cell_bits())
+    fn number(&self) -> u32 {
+        self.windows[(self.at >> 1) as usize] + (self.at & 1)
+    }
+
+    /// Where the cell is.
+    #[inline(always)]
+    fn position(&self, cells: &impl CellAccess) -> u64 {
+        cells.position(self.start, self.number())
     }
 
     /// Whether the cell would not look empty.
@@ -212,35 +306,34 @@ impl SliceEntry {
 
     /// The value of the cell.
     #[inline(always)]
-    fn value(&self, cells: &SliceCells) -> u64 {
+    fn value(&self, cells: &impl CellAccess) -> u64 {
         cells.shape().cell_value(self.tag, self.at, self.payload)
     }
 
     #[inline(always)]
-    fn write(&self, cells: &mut SliceCells) {
-        cells.set(self.bit(cells), self.value(cells));
+    fn write(&self, cells: &mut impl CellAccess) {
+        cells.set(self.position(cells), self.value(cells));
     }
 
     /// Overwrites the payload in the cell.
-    pub(super) fn set_payload(self, cells: &mut SliceCells, payload: u64) {
+    pub(super) fn set_payload(self, cells: &mut impl CellAccess, payload: u64) {
         Self { payload, ..self }.write(cells);
     }
 
     /// Empties the cell.
-    pub(super) fn erase(&self, cells: &mut SliceCells) {
-        cells.set(self.bit(cells), 0);
+    pub(super) fn erase(&self, cells: &mut impl CellAccess) {
+        cells.set(self.position(cells), 0);
     }
 
     /// The entry in the cell of this one.
     #[inline(always)]
-    fn occupant(&self, cells: &SliceCells) -> Option<Self> {
-        let number = self.windows[(self.at >> 1) as usize] + (self.at & 1);
-        Self::load(cells, self.group, self.group_bit, number)
+    fn occupant(&self, cells: &impl CellAccess) -> Option<Self> {
+        Self::load(cells, self.group, self.start, self.number())
     }
 
     /// Stores the entry in its cell and returns the one that was there.
     #[inline(always)]
-    fn swap(self, cells: &mut SliceCells) -> Self {
+    fn swap(self, cells: &mut impl CellAccess) -> Self {
         let occupant = self.occupant(cells);
         self.write(cells);
         // The cell was not empty; if it had been, there would be nothing to move.
@@ -257,7 +350,7 @@ impl SliceEntry {
 
     /// Stores the entry in one of its cells if the slice there can move to the other cell of the same window, which is in the same cache
     /// line. (Only in tables whose slices expire: others never did, and equal operations give equal bytes.)
-    fn make_room_nearby(self, cells: &mut SliceCells) -> bool {
+    fn make_room_nearby(self, cells: &mut impl CellAccess) -> bool {
         for at in 0..4 {
             let entry = Self { at, ..self };
             let Some(occupant) = entry.occupant(cells).filter(|_| entry.is_storable()) else {
@@ -267,7 +360,7 @@ impl SliceEntry {
                 at: occupant.at ^ 1,
                 ..occupant
             };
-            if moved.is_storable() && cells.is_free(cells.cell(moved.bit(cells))) {
+            if moved.is_storable() && cells.is_free(cells.cell(moved.position(cells))) {
                 moved.write(cells);
                 entry.write(cells);
                 return true;
@@ -278,30 +371,45 @@ impl SliceEntry {
 
     /// Stores the entry in one of its cells, from the `first`th after its own on, if the slice there can move to an empty cell. The
     /// windows of all candidates are prefetched together, so that their cache misses overlap.
-    fn make_room(self, cells: &mut SliceCells, first: u32) -> bool {
-        let mut occupants = [None; 4];
+    fn make_room(self, cells: &mut impl CellAccess, first: u32) -> bool {
+        // Their cells and windows; 0 where this entry cannot be.
+        let mut occupants = [(0, [0; 2]); 4];
         for turn in first..4 {
             let entry = self.turned(turn);
             if entry.is_storable() {
-                let Some(occupant) = entry.occupant(cells) else {
+                let number = entry.number();
+                let cell = cells.cell(cells.position(self.start, number));
+                if cells.is_free(cell) {
                     entry.write(cells);
                     return true;
-                };
-                cells.prefetch_bit(occupant.turned(2).bit(cells));
-                occupants[turn as usize] = Some(occupant);
+                }
+                let windows = cells.shape().windows_of(cell, number);
+                let other = windows[usize::from(cell & 2 == 0)];
+                cells.prefetch(cells.position(self.start, other));
+                occupants[turn as usize] = (cell, windows);
             }
         }
         for turn in first..4 {
-            let Some(occupant) = occupants[turn as usize] else {
+            let (cell, windows) = occupants[turn as usize];
+            if cell == 0 {
                 continue;
-            };
-            for step in 1..4 {
-                let moved = occupant.turned(step);
-                if moved.is_storable() && cells.is_free(cells.cell(moved.bit(cells))) {
-                    moved.write(cells);
-                    self.turned(turn).write(cells);
-                    return true;
-                }
+            }
+            let at = cell as u32 & 3;
+            // One branch for all of its cells: with one for each, inserts took 15 ns longer.
+            let [first, second] = windows;
+            let free = cells.free_in_window(self.start, first)
+                | cells.free_in_window(self.start, second) << 2;
+            // A cell of zeros would look empty.
+            let free = free & !u32::from(cells.shape().cell_tag(cell) == 0);
+            // From the cell after its own on, cyclically; its own is not free.
+            let after = (free | free << 4) >> at;
+            if after != 0 {
+                let to = (at + after.trailing_zeros()) & 3;
+                let number = windows[(to >> 1) as usize] + (to & 1);
+                let moved = cell & !3 | u64::from(to);
+                cells.set(cells.position(self.start, number), moved);
+                self.turned(turn).write(cells);
+                return true;
             }
         }
         false

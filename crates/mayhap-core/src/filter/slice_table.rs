@@ -20,9 +20,9 @@ mod payload_tests;
 
 pub use parts::SliceTableParts;
 
-use super::slice_entry::{SliceEntry, StoredSlice};
+use super::slice_entry::{SliceEntry, StoredSlice, UnpackedCells};
 use crate::probe::slice::{SliceShape, place};
-use crate::simd::{SliceAnswer, SliceCells};
+use crate::simd::{SliceAnswer, SliceCells, for_each_slice};
 use crate::store::Multiset;
 use crate::{Full, Kernel, KeyHash, PlanError};
 use alloc::vec::Vec;
@@ -416,7 +416,11 @@ impl SliceTable {
         };
         let group = self.moved;
         let ratio = next.shape().groups() / self.cells.shape().groups();
-        next.add_groups((group + 1) * ratio);
+        let groups = group * ratio..(group + 1) * ratio;
+        let size_bytes = self.stash.size_bytes() + self.stash.growth_bytes();
+        let no_memory = Full::Memory { size_bytes };
+        let unpacked = UnpackedCells::zeroed(*next.shape(), groups.clone(), next.expires());
+        let mut unpacked = unpacked.map_err(|_| no_memory)?;
         let width = next.shape().payload_bits();
         let refitting = self
             .counters
@@ -424,27 +428,35 @@ impl SliceTable {
             .filter(|_| width != self.cells.shape().payload_bits());
         let mut without_cell: Vec<StoredSlice> = Vec::new();
         let mut is_complete = true;
-        for mut stored in SliceEntry::slices(&self.cells, group) {
-            if let Some(counters) = refitting {
-                (stored, _) = counters.refitted(stored, width);
-            }
-            if !SliceEntry::insert(next, stored)
-                && let Err(stored) = SliceEntry::insert_by_moving(next, stored)
-            {
-                is_complete &= without_cell.try_reserve(1).is_ok();
-                if is_complete {
-                    without_cell.push(stored);
+        for_each_slice(
+            &self.cells,
+            group,
+            *next.shape(),
+            |slice, payload, place| {
+                let mut stored = StoredSlice { slice, payload };
+                if let Some(counters) = refitting {
+                    (stored, _) = counters.refitted(stored, width);
                 }
-            }
-        }
+                if !SliceEntry::insert_at(&mut unpacked, place, stored.payload)
+                    && let Err(stored) = SliceEntry::insert_by_moving(&mut unpacked, stored)
+                {
+                    is_complete &= without_cell.try_reserve(1).is_ok();
+                    if is_complete {
+                        without_cell.push(stored);
+                    }
+                }
+            },
+        );
         let is_refitting = refitting.is_some();
         if !is_complete
             || self.stash.make_room(without_cell.len() as u64).is_err()
             || is_refitting && self.make_room_for_rests(group, width).is_err()
         {
-            self.clear_moved(group);
-            let size_bytes = self.stash.size_bytes() + self.stash.growth_bytes();
-            return Err(Full::Memory { size_bytes });
+            return Err(no_memory);
+        }
+        if let Some(next) = &mut self.next {
+            next.add_groups(groups.end);
+            unpacked.pack(next.groups_mut(groups));
         }
         for stored in without_cell {
             self.stash_slice(stored);
@@ -455,14 +467,6 @@ impl SliceTable {
         self.moved += 1;
         self.cells.release_before(self.moved);
         Ok(())
-    }
-
-    /// Empties the larger cells of a group that could not move.
-    fn clear_moved(&mut self, group: u64) {
-        if let Some(next) = &mut self.next {
-            let ratio = next.shape().groups() / self.cells.shape().groups();
-            (group * ratio..(group + 1) * ratio).for_each(|group| next.clear_group(group));
-        }
     }
 
     /// Adds a slice to the stash, which has room.

@@ -17,6 +17,7 @@
 //! Files and other programs rely on this walk: it never changes.
 
 use super::blocked::mul_high;
+use core::hint::select_unpredictable;
 
 /// An odd constant, different from those of the other kinds, so that a second filter over the same hashes has other false positives.
 /// It also makes the first bits of the slice depend on all bits of the hash: keys that were distributed to several filters by their
@@ -115,7 +116,7 @@ impl SliceShape {
             payload_bits,
             cell_bits,
             group_bytes: (u64::from(windows + 1) * u64::from(cell_bits)).div_ceil(8),
-            reciprocal: (1 << (product_bits + RECIPROCAL_BITS)) / u64::from(windows) + 1,
+            reciprocal: (1 << (product_bits + RECIPROCAL_BITS)) / u64::from(windows),
             slice_shift: 64 - slice_bits,
             group_shift: 63 - level,
             local_mask: u32::MAX << (32 - product_bits),
@@ -289,6 +290,25 @@ impl SliceShape {
         difference.min(difference.wrapping_add(self.windows))
     }
 
+    /// The windows of the slice in cell `number` of a group.
+    #[inline(always)]
+    pub(crate) fn windows_of(&self, cell: u64, number: u32) -> [u32; 2] {
+        let tag = self.cell_tag(cell);
+        // Wraps only in cells that no insert writes.
+        let window = number.wrapping_sub(cell as u32 & 1);
+        let is_first = cell & 2 == 0;
+        let first = select_unpredictable(is_first, window, self.first(window, tag));
+        let second = self.second(first, tag);
+        [first, select_unpredictable(is_first, second, window)]
+    }
+
+    /// The slice in cell `number` of a group.
+    #[inline(always)]
+    pub(crate) fn slice_in(&self, group: u64, number: u32, cell: u64) -> u64 {
+        let [first, _] = self.windows_of(cell, number);
+        self.slice_at(group, first, self.cell_tag(cell))
+    }
+
     /// The distance from the first window to the second: at least 1, below the number of windows.
     #[inline(always)]
     fn distance(&self, tag: u64) -> u32 {
@@ -302,11 +322,11 @@ impl SliceShape {
     pub(crate) fn slice_at(&self, group: u64, first: u32, tag: u64) -> u64 {
         let local_bits = self.slice_bits - self.level;
         let product_bits = local_bits.min(32);
-        // The smallest local part in the window: `first << product_bits` divided by the number of windows, rounded up.
-        let (first, windows) = (u64::from(first), u64::from(self.windows));
-        let floor = first.wrapping_mul(self.reciprocal) >> RECIPROCAL_BITS;
-        let is_exact = floor.wrapping_mul(windows) == first << product_bits;
-        let start = (floor + u64::from(!is_exact)) << (local_bits - product_bits);
+        // The smallest local part in the window: `first << product_bits` divided by the number of windows, rounded up. The product is too
+        // small by less than `first`, and a fraction is larger than that: at least 2^30 divided by the number of windows.
+        let product = u64::from(first).wrapping_mul(self.reciprocal);
+        let quotient = product.wrapping_add((1 << RECIPROCAL_BITS) - 1) >> RECIPROCAL_BITS;
+        let start = quotient << (local_bits - product_bits);
         let local = start + (tag.wrapping_sub(start) & ((1 << self.tag_bits) - 1));
         (group << local_bits).wrapping_add(local) << (64 - self.slice_bits)
     }

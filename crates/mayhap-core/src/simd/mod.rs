@@ -10,6 +10,7 @@
 //! | `cuckoo_avx2.rs`, `cuckoo_avx512.rs` | how several keys of a `Cuckoo` are looked up at once |
 //! | `slice_cells.rs` | the cells of filters that store slices |
 //! | `slice_lookup.rs` | one lookup in them, with vectors |
+//! | `slice_decode.rs` | how a rewrite reads them |
 //! | `fuse.rs`, `packed_fuse.rs`, `ribbon.rs` | the cells of a `Fuse`, typed or packed, and the columns of a `Ribbon` |
 //! | `static_lookup.rs`, `fuse_batch.rs` | batch lookups of these, and of a `Fuse` in AVX2 |
 //! | `batch.rs` | the batch loops of `Bloom`, written once over the trait `LineOps` |
@@ -83,6 +84,7 @@ mod portable;
 mod prefetch;
 mod ribbon;
 mod slice_cells;
+mod slice_decode;
 #[cfg(target_arch = "x86_64")]
 mod slice_lookup;
 mod static_lookup;
@@ -121,4 +123,5 @@ pub(crate) use packed_fuse::{CellWord, PackedFuseTable};
 pub(crate) use prefetch::{CACHED_BYTES, Prefetch, prefetch};
 pub(crate) use ribbon::RibbonTable;
 pub(crate) use slice_cells::{SliceAnswer, SliceCells};
+pub(crate) use slice_decode::for_each_slice;
 pub(crate) use static_lookup::StaticLookup;
