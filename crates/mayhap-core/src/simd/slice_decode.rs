@@ -1,6 +1,6 @@
 //! Reads the cells of a group that is being rewritten: which slices they hold, and where the next shape stores those.
 //!
-//! AVX-512 computes eight slices at once, which saves 2 ns of 15 per key. (The same with AVX2 was not faster than one by one, and with
+//! AVX-512 computes eight slices at once, which saves about 2 ns of 15 per key. (The same with AVX2 was not faster than one by one, and with
 //! SSE2 3 ns slower.)
 
 use super::SliceCells;
