@@ -267,6 +267,34 @@ fn a_filter_that_is_too_large_is_folded() {
     assert!(folder.read("same.mayhap") == folder.read("small.mayhap"));
 }
 
+/// Strangers that are found in the folded filter, compared with the rate that `fold` was to keep. Few keys have filters of few
+/// lines, often an odd number of them.
+#[test]
+fn a_folded_filter_of_few_keys_keeps_the_rate() {
+    const STRANGERS: u32 = 100_000;
+    let folder = Folder::with(&[("strangers", &numbered("x", 0..STRANGERS))]);
+    for keys in [1, 3, 10, 30, 60, 100] {
+        folder.write("keys", numbered("", 0..keys));
+        for capacity in [100, 500, 1200, 1400, 2400, 2700, 4500, 5000, 5900] {
+            let build = format!("build --capacity {capacity} --fpr 0.1% -o big.mayhap keys");
+            folder.done(&build);
+            for percent in [0.2, 1.0, 5.0] {
+                // Status 1: nothing to fold.
+                let fold = format!("fold big.mayhap --fpr {percent}% -o small.mayhap --force");
+                assert!(code(&folder.run(&fold)) < 2, "{build}, {fold}");
+                let found = lines(&folder.run("check -c small.mayhap strangers"));
+                let found: f64 = found[0].parse().expect("a count");
+                let allowed = f64::from(STRANGERS) * percent / 100.0;
+                // Five standard deviations.
+                assert!(
+                    found <= allowed + 5.0 * allowed.sqrt(),
+                    "{keys} keys: {build}, {fold}: {found} strangers found, not {allowed}"
+                );
+            }
+        }
+    }
+}
+
 #[test]
 fn a_damaged_file_is_reported_and_repaired() {
     let folder = folder();
