@@ -4,7 +4,7 @@
 //! SSE2 3 ns slower.)
 
 use super::SliceCells;
-use super::kernel::{Kernel, UsableKernel};
+use super::kernel::UsableKernel;
 use crate::probe::slice::{SlicePlace, SliceShape};
 
 /// How many cells are read before their slices are stored.
@@ -75,6 +75,7 @@ pub(crate) fn for_each_slice(
 }
 
 /// Computes the slices and windows of a chunk, if the kernel does this faster than one by one.
+#[cfg(target_arch = "x86_64")]
 #[inline(always)]
 fn locate_each(
     kernel: UsableKernel,
@@ -83,15 +84,18 @@ fn locate_each(
     next: &SliceShape,
     chunk: &mut Chunk,
 ) -> bool {
-    match kernel.get() {
-        #[cfg(target_arch = "x86_64")]
-        Kernel::Avx512 => {
-            // SAFETY: the CPU has the kernel's instructions.
-            unsafe { locate_each_avx512(*shape, group, *next, chunk) };
-            true
-        }
-        _ => false,
+    let is_faster = kernel.get() == super::Kernel::Avx512;
+    if is_faster {
+        // SAFETY: the CPU has the kernel's instructions.
+        unsafe { locate_each_avx512(*shape, group, *next, chunk) };
     }
+    is_faster
+}
+
+/// No other kernel does.
+#[cfg(not(target_arch = "x86_64"))]
+fn locate_each(_: UsableKernel, _: &SliceShape, _: u64, _: &SliceShape, _: &mut Chunk) -> bool {
+    false
 }
 
 /// # Safety
