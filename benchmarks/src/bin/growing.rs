@@ -243,8 +243,9 @@ fn longest_ms(empty: Empty, keys: u64, fills: usize) -> f64 {
 
 /// Nanoseconds per lookup of every filter, in batches and one by one: of so many keys, or of strangers.
 fn lookups(filled: &[Filled], keys: Option<u64>, rounds: usize) -> Vec<[f64; 2]> {
-    let asked = |round: usize| -> Vec<KeyHash> {
-        let from = round as u64 * QUERIES;
+    // Batches and single calls ask for different keys: otherwise the second finds in cache what the first has read.
+    let asked = |round: usize, is_batch: bool| -> Vec<KeyHash> {
+        let from = (2 * round as u64 + u64::from(is_batch)) * QUERIES;
         let ask = |at| match keys {
             Some(keys) => SEED.key(mix(at) % keys),
             None => SEED.stranger(at),
@@ -252,7 +253,7 @@ fn lookups(filled: &[Filled], keys: Option<u64>, rounds: usize) -> Vec<[f64; 2]>
         (from..from + QUERIES).map(ask).collect()
     };
     let turn = |round: usize, filter: &dyn Grows, is_batch: bool| {
-        let asked = asked(round);
+        let asked = asked(round, is_batch);
         let mut found = vec![false; asked.len()];
         let ns = cpu_ns(|| {
             if is_batch {

@@ -241,8 +241,9 @@ fn fill(keys: u64) -> Vec<Filled> {
 
 /// Nanoseconds per lookup of every filter, in batches and one by one: of keys of the last window, or of strangers.
 fn lookups(filled: &[Filled], keys: u64, are_keys: bool, rounds: usize) -> Vec<[f64; 2]> {
-    let asked = |round: usize| -> Vec<KeyHash> {
-        let from = round as u64 * QUERIES;
+    // Batches and single calls ask for different keys: otherwise the second finds in cache what the first has read.
+    let asked = |round: usize, is_batch: bool| -> Vec<KeyHash> {
+        let from = (2 * round as u64 + u64::from(is_batch)) * QUERIES;
         let ask = |at| {
             if are_keys {
                 SEED.key(keys + mix(at) % keys)
@@ -253,7 +254,7 @@ fn lookups(filled: &[Filled], keys: u64, are_keys: bool, rounds: usize) -> Vec<[
         (from..from + QUERIES).map(ask).collect()
     };
     let turn = |round: usize, filter: &dyn Forgets, is_batch: bool| {
-        let asked = asked(round);
+        let asked = asked(round, is_batch);
         let mut found = vec![false; asked.len()];
         let ns = cpu_ns(|| {
             if is_batch {
