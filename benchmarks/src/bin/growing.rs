@@ -135,8 +135,8 @@ fn main() {
         "# Filters that grow\n\n{}, {}\n{}\nmayhap's kernel: {kernel}\n\n\
          ns of CPU time per key at 1 %, the least of {rounds} rounds ({fills} fills for inserts) in which the filters take turns, and the \
          ratio to the first row of the table. Bits per key are those in memory after all keys, on average over the last decade, and at the worst size in \
-         it. The longest insert is that of the least times of each insert in all fills, without huge pages, of which the system clears \
-         one at a time. `make bench-growing` writes this page.",
+         it. The longest insert: of each insert the least time in all fills, and of these the longest, without huge pages, because \
+         the system takes milliseconds to clear one. `make bench-growing` writes this page.",
         machine.date, machine.rustc, machine.cpu
     )
     .expect("writing to a string");

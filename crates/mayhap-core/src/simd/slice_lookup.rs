@@ -136,6 +136,7 @@ impl SliceLookup {
         // SAFETY: as in `find`.
         unsafe { find_live(self, bytes.as_ptr(), placed, live) }
     }
+
     /// The words at both windows of `place(hash)`, where they differ from cells that hold its slice, and 1 in every cell that may hold it.
     ///
     /// # Safety
