@@ -1,7 +1,7 @@
 //! The size of a `Bloom`: lines of 512 bits, one or two per key, with `bits_per_line` bits per key in each (see
 //! `probe/blocked.rs`).
 //!
-//! The rate is exact for an ideal hash, not an approximation for large filters. A key misses given bits of a line, one in each
+//! With one line per key the rate is exact for an ideal hash, not an approximation for large filters. A key misses given bits of a line, one in each
 //! word of a set S, with probability q(S) = mean over the eight rows of (63/64)^|S ∩ row|; it hits the line with probability 1/L.
 //! So after n keys all of S is still zero with probability (1 - (1 - q(S))/L)^n, and by inclusion and exclusion the bits of an
 //! absent key's row R are all set with probability
@@ -11,7 +11,7 @@
 //! ```
 //!
 //! which is the Poisson mixture over the keys in a line, summed in closed form. For two lines per key it is f squared, times a
-//! correction for the few keys that share both lines with the absent key (`shared_keys_factor`).
+//! correction for the few keys that share both lines with the absent key (`shared_keys_factor`), which is an approximation.
 
 use super::{check_capacity, check_collisions, check_rate, collision_rate};
 use crate::PlanError;
